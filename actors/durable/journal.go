@@ -1,0 +1,176 @@
+package durable
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors that every Journal implementation returns, wrapped or as they are.
+var (
+	// ErrBusy says that the append queue is full. Nothing was queued; the
+	// caller may try again a little later.
+	ErrBusy = errors.New("journal: queue is full")
+	// ErrReadOnly says that the store refuses writes, for example because the
+	// disk is nearly full. Reads go on.
+	ErrReadOnly = errors.New("journal: store is read-only")
+	// ErrFenced says that a newer handle of the same actor was opened; this
+	// one can never write again.
+	ErrFenced = errors.New("journal: handle is fenced by a newer incarnation")
+	// ErrGap says that a batch does not continue the log where it ends.
+	ErrGap = errors.New("journal: batch does not follow the tail of the log")
+	// ErrTooLarge says that one batch is more than a transaction can carry.
+	ErrTooLarge = errors.New("journal: batch is too large")
+	// ErrCorrupt says that stored bytes do not match their checksum or form.
+	ErrCorrupt = errors.New("journal: stored record is damaged")
+	// ErrNotFound says that a row does not exist.
+	ErrNotFound = errors.New("journal: not found")
+	// ErrClosed says that the store is closing or closed.
+	ErrClosed = errors.New("journal: closed")
+)
+
+// Journal is what the actors need from durable storage. The interface belongs
+// to the actors; implementations live under persistence and must pass the
+// conformance suite in package journaltest.
+//
+// An actor is named by its own stable identity ("codelab/<id>"), never by a
+// PID. Beside the logs of actors a journal keeps rows: small keyed records
+// that are committed atomically with the events they belong to (the audit
+// trail, the list of codelabs, sessions).
+//
+// All methods are safe for concurrent use.
+type Journal interface {
+	// Open returns the log of an actor and fences every handle opened for it
+	// earlier: when Open returns, each append of an earlier handle is either
+	// committed and visible to the new handle, or will fail with ErrFenced.
+	Open(actor string) (Log, error)
+
+	// Append commits rows that belong to no actor's log. It never blocks on
+	// the disk: done is called exactly once, from the writer's goroutine,
+	// after the rows are on disk or have failed. When Append itself returns
+	// an error, done is not called.
+	Append(rows []Row, done func(error)) error
+
+	// Get returns a copy of one row's value, or ErrNotFound.
+	Get(table string, key []byte) ([]byte, error)
+
+	// Scan calls fn for the rows of a table in key order, or in the reverse
+	// order, until fn returns false. key and value are valid only during the
+	// call. It sees one consistent state of the store.
+	Scan(q Scan, fn func(key, value []byte) bool) error
+
+	// Actors calls fn with the identity of every actor that has a record or a
+	// snapshot and whose identity starts with prefix, in order, until fn
+	// returns false.
+	Actors(prefix string, fn func(actor string) bool) error
+
+	// Purge removes log and snapshots of an actor and fences its handles. It
+	// is not atomic: after a crash on the way it must be called again.
+	Purge(actor string) error
+}
+
+// Log is one incarnation's handle on the log of one actor. The records of a
+// log are numbered from 1 without gaps; the number is the record's seq.
+//
+// A handle is used by one goroutine at a time.
+type Log interface {
+	// Load returns the newest snapshot and the seq of the last record it
+	// contains; nil and 0 when there is none.
+	Load() (state []byte, seq uint64, err error)
+
+	// Replay calls fn for every committed record with a seq above after, in
+	// order. record is valid only during the call. Records that were
+	// truncated are not seen: the first seq may be higher than after+1.
+	Replay(after uint64, fn func(seq uint64, record []byte) error) error
+
+	// Append queues a batch and returns at once. Batches of one log are
+	// committed in the order of their Append calls, each one atomically with
+	// its rows. After a failed batch every later batch of this handle fails.
+	Append(b Batch) error
+
+	// Snapshot stores state, which contains every record up to seq, after all
+	// batches appended so far are committed; then it truncates the records up
+	// to the lower of seq and keep, and removes older snapshots. done is
+	// called once; a failure costs nothing but recovery time. A newer
+	// Snapshot of the same log may replace one that has not started yet,
+	// whose done is then called with nil.
+	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
+
+	// Rewrite passes every stored record to fn and replaces those for which
+	// it returns changed; numbering stays. It is how personal data leaves a
+	// log. It blocks, and runs beside appends of the same log safely.
+	Rewrite(fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
+
+	// Close gives the handle back. Queued batches are still committed.
+	Close()
+}
+
+// Batch is what one append commits atomically.
+type Batch struct {
+	// First is the seq of the first record; it must continue the log.
+	First uint64
+	// Records holds one or more records. The journal owns it after Append.
+	Records Records
+	// Rows are committed in the same transaction.
+	Rows []Row
+	// Done is called exactly once, from the writer's goroutine, and must not
+	// block. nil means that the records and rows are on disk.
+	Done func(error)
+}
+
+// Row is one keyed record of a table.
+type Row struct {
+	// Table names the table: lower-case letters, short.
+	Table string
+	// Key is unique in its table and orders the rows bytewise.
+	Key []byte
+	// Value is the content; ignored when Delete is set.
+	Value []byte
+	// TTL lets the row disappear by itself after this time; 0 keeps it.
+	TTL time.Duration
+	// Delete removes the row instead of writing it.
+	Delete bool
+}
+
+// Scan says which rows to read.
+type Scan struct {
+	Table  string
+	Prefix []byte // only keys that start with it
+	From   []byte // start at this key (inclusive); in a reverse scan, go down from it
+	// Reverse walks from the highest key to the lowest.
+	Reverse bool
+}
+
+// Records is a run of records in one buffer: each a length (uvarint) and its
+// bytes. The zero value is an empty run.
+type Records []byte
+
+// Add returns r with one more record.
+func (r Records) Add(record []byte) Records {
+	r = binary.AppendUvarint(r, uint64(len(record)))
+	return append(r, record...)
+}
+
+// Each calls fn for every record in order and stops at its first error. A run
+// that is cut off or has trailing bytes gives ErrCorrupt.
+func (r Records) Each(fn func(record []byte) error) error {
+	for len(r) > 0 {
+		size, n := binary.Uvarint(r)
+		if n <= 0 || size > uint64(len(r)-n) {
+			return fmt.Errorf("%w: record length", ErrCorrupt)
+		}
+		if err := fn(r[n : n+int(size)]); err != nil {
+			return err
+		}
+		r = r[n+int(size):]
+	}
+	return nil
+}
+
+// Len counts the records; a damaged run counts up to the damage.
+func (r Records) Len() int {
+	n := 0
+	_ = r.Each(func([]byte) error { n++; return nil })
+	return n
+}
