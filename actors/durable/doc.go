@@ -1,0 +1,29 @@
+// Package durable is the shell in which every persistent actor runs.
+//
+// An actor is a pure Core (what a command leads to, what an event changes)
+// inside a thin shell that owns everything impure: the mailbox, the journal,
+// the clock, replies and supervision. One command travels like this:
+//
+//  1. Handle.Ask or Handle.Submit posts it to the actor's mailbox. It never
+//     waits: too many open commands give ErrBusy.
+//  2. The shell calls Core.Decide. A rejection is answered at once. Events are
+//     applied to the state at once, speculatively, and collected in a batch.
+//  3. When the mailbox has run empty the batch goes to the Journal, which
+//     commits what all actors have queued in one transaction. One batch of an
+//     actor is on its way at a time; what arrives meanwhile fills the next.
+//  4. Only after the commit the shell releases, in this order: the new read
+//     view, the observer (frames for the room), the replies.
+//
+// So an acknowledged command is on disk, a view never shows what is not, and a
+// read that follows an answer shows what was answered.
+//
+// A failed commit, a damaged record or a panic in Apply ends the incarnation:
+// who waited gets ErrUnavailable, the supervisor restarts the actor from the
+// journal after a backoff, and after several failures quarantines it. Messages
+// of an old incarnation are recognised and ignored. A panic in Decide fails
+// just its command, because Decide changes nothing.
+//
+// Queues: each actor has at most Options.MaxPending unanswered commands (more
+// give ErrBusy) and at most Options.MaxBatchBytes of events waiting for their
+// turn to be appended (more give ErrBusy).
+package durable

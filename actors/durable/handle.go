@@ -1,0 +1,140 @@
+package durable
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Condition is what an actor is doing.
+type Condition int32
+
+// The conditions of an actor.
+const (
+	Starting    Condition = iota // recovering for the first time
+	Running                      // answers
+	Restarting                   // failed, waits for its backoff or recovers
+	Quarantined                  // failed too often
+	Resting                      // stopping because it is idle, or stopped
+)
+
+// Handle is the address of one active actor and its read view. Safe for
+// concurrent use. A handle may be kept for as long as it is used; once the
+// actor rests, its methods give ErrUnavailable and Host.Get gives a new one.
+type Handle[C, E, V any] struct {
+	id       string
+	actorID  string
+	host     *Host[C, E, V]
+	pid      *actor.PID
+	observer Observer[E, V]
+
+	view      atomic.Pointer[viewAt[V]]
+	condition atomic.Int32
+	pending   atomic.Int64 // commands not answered
+	used      atomic.Int64 // Unix seconds of the last use
+
+	ready     chan struct{} // closed when the first recovery ended, either way
+	readyOnce sync.Once
+	done      chan struct{} // closed when the actor has stopped
+	doneOnce  sync.Once
+
+	// Owned by the actor: the view of the batch that is being committed.
+	captured *V
+
+	// Owned by the supervisor's goroutine.
+	failures  int
+	failedAt  time.Time
+	lastError atomic.Pointer[string]
+}
+
+type viewAt[V any] struct {
+	view *V
+	seq  uint64
+}
+
+// ID returns the id the actor was asked for with.
+func (h *Handle[C, E, V]) ID() string { return h.id }
+
+// View returns the newest committed view. It is immutable.
+func (h *Handle[C, E, V]) View() *V {
+	if v := h.view.Load(); v != nil {
+		return v.view
+	}
+	return nil
+}
+
+// Condition tells what the actor is doing.
+func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.Load()) }
+
+// Ask sends a command and waits for its answer: the value the core gave and
+// the position in the log that it shows. Errors are *Rejection or this
+// package's. After ErrTimeout and ErrUnavailable the command may still have
+// been applied.
+func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
+	s := slots.Get().(*slot)
+	if err := h.Submit(cmd, s); err != nil {
+		slots.Put(s)
+		return nil, 0, err
+	}
+	r := s.wait(h.host.opts.AskTimeout)
+	return r.Value, r.Seq, r.Err
+}
+
+// Submit sends a command whose answer goes to to, which may be nil. It never
+// blocks. When it returns an error nothing was sent.
+func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
+	if h.host.opts.Gate != nil {
+		if err := h.host.opts.Gate(); err != nil {
+			return err
+		}
+	}
+	// pending first, then the condition: rest() does the reverse, so one of
+	// the two sees the other.
+	if h.pending.Add(1) > int64(h.host.opts.MaxPending) {
+		h.pending.Add(-1)
+		return ErrBusy
+	}
+	if c := h.Condition(); c != Running {
+		h.pending.Add(-1)
+		if c == Quarantined {
+			return ErrQuarantined
+		}
+		return ErrUnavailable
+	}
+	h.used.Store(h.host.opts.Now().Unix())
+	h.host.system.Root.Send(h.pid, &envelope[C]{cmd, to})
+	return nil
+}
+
+// publish makes a committed view readable.
+func (h *Handle[C, E, V]) publish(v *V, seq uint64) { h.view.Store(&viewAt[V]{v, seq}) }
+
+// recovered opens the handle after a recovery.
+func (h *Handle[C, E, V]) recovered(took time.Duration) {
+	h.condition.Store(int32(Running))
+	h.readyOnce.Do(func() { close(h.ready) })
+	h.host.stats.Recoveries.Add(1)
+	h.host.log.Debug("recovered", "actor", h.actorID, "took", took)
+}
+
+func (h *Handle[C, E, V]) down() {
+	h.condition.CompareAndSwap(int32(Running), int32(Restarting))
+}
+
+func (h *Handle[C, E, V]) stopped() {
+	h.doneOnce.Do(func() { close(h.done) })
+}
+
+// tryRest turns the handle off if nothing is open. It reports whether it did.
+func (h *Handle[C, E, V]) tryRest() bool {
+	if !h.condition.CompareAndSwap(int32(Running), int32(Resting)) {
+		return false
+	}
+	if h.pending.Load() != 0 {
+		h.condition.Store(int32(Running))
+		return false
+	}
+	return true
+}

@@ -1,0 +1,329 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Options of a Host. Zero values take the defaults named.
+type Options struct {
+	// Now is the clock; time.Now.
+	Now func() time.Time
+	// Logger gets what an operator acts on; nothing of a command's content.
+	Logger *slog.Logger
+	// AskTimeout bounds how long Ask and Get wait; 10 s.
+	AskTimeout time.Duration
+	// MaxPending bounds the unanswered commands of one actor; 65,536.
+	MaxPending int
+	// MaxBatchBytes bounds the events of one actor that wait for their turn
+	// to be appended; 8 MiB. A single command may exceed it.
+	MaxBatchBytes int
+	// SnapshotEvents and SnapshotBytes say after how much of either a snapshot
+	// is due; 20,000 and 16 MiB.
+	SnapshotEvents, SnapshotBytes int
+	// BackoffMin and BackoffMax bound the time before a restart, which doubles
+	// with each failure; 100 ms and 10 s.
+	BackoffMin, BackoffMax time.Duration
+	// MaxFailures is after how many failures within FailureWindow an actor is
+	// quarantined; 5 in a minute.
+	MaxFailures   int
+	FailureWindow time.Duration
+	// QuarantineFor is how long a quarantined actor rests before it may be
+	// activated again; 5 min.
+	QuarantineFor time.Duration
+	// IdleAfter is when an unused actor is put to rest; 15 min. Negative:
+	// never.
+	IdleAfter time.Duration
+	// Gate is asked before each command and may refuse it, for example while
+	// the store is read-only. nil: never.
+	Gate func() error
+}
+
+func (o *Options) setDefaults() {
+	def := func(p *int, v int) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	dur := func(p *time.Duration, v time.Duration) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	dur(&o.AskTimeout, 10*time.Second)
+	def(&o.MaxPending, 65536)
+	def(&o.MaxBatchBytes, 8<<20)
+	def(&o.SnapshotEvents, 20000)
+	def(&o.SnapshotBytes, 16<<20)
+	dur(&o.BackoffMin, 100*time.Millisecond)
+	dur(&o.BackoffMax, 10*time.Second)
+	def(&o.MaxFailures, 5)
+	dur(&o.FailureWindow, time.Minute)
+	dur(&o.QuarantineFor, 5*time.Minute)
+	dur(&o.IdleAfter, 15*time.Minute)
+}
+
+// Stats counts what happened in a Host since its start.
+type Stats struct {
+	Recoveries, Failures, Panics, Snapshots, Rests atomic.Int64
+}
+
+// Host runs all actors of one kind: it activates them when they are asked
+// for, supervises them, and puts idle ones to rest. Safe for concurrent use.
+type Host[C, E, V any] struct {
+	kind    Kind[C, E, V]
+	journal Journal
+	system  *actor.ActorSystem
+	opts    Options
+	log     *slog.Logger
+	stats   Stats
+
+	supervisor *actor.PID
+
+	mu      sync.Mutex // guards handles and closed
+	handles map[string]*Handle[C, E, V]
+	closed  bool
+	serial  uint64 // makes names of actors unique
+	stop    chan struct{}
+	sweeper sync.WaitGroup
+}
+
+// NewSystem returns an actor system that logs nothing by itself: the library
+// would print messages, which may hold personal data or secrets.
+func NewSystem() *actor.ActorSystem {
+	return actor.NewActorSystem(
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
+		actor.WithDeadLetterRequestLogging(false),
+	)
+}
+
+// NewHost starts a host in the given actor system.
+func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[C, E, V], opts Options) (*Host[C, E, V], error) {
+	opts.setDefaults()
+	h := &Host[C, E, V]{
+		kind: kind, journal: journal, system: system, opts: opts,
+		log:     opts.Logger.With("component", kind.Name),
+		handles: map[string]*Handle[C, E, V]{},
+		stop:    make(chan struct{}),
+	}
+	props := actor.PropsFromFunc(h.supervise, actor.WithSupervisor(strategy[C, E, V]{h}))
+	pid, err := system.Root.SpawnNamed(props, kind.Name)
+	if err != nil {
+		return nil, fmt.Errorf("spawn supervisor of %s: %w", kind.Name, err)
+	}
+	h.supervisor = pid
+	if opts.IdleAfter > 0 {
+		h.sweeper.Add(1)
+		go h.sweep()
+	}
+	return h, nil
+}
+
+// Stats returns the host's counters.
+func (h *Host[C, E, V]) Stats() *Stats { return &h.stats }
+
+// Get returns the handle of an actor, activating it when needed, and waits
+// until it is recovered.
+func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
+	hd, err := h.activate(id)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-hd.ready:
+	default:
+		t := time.NewTimer(h.opts.AskTimeout)
+		defer t.Stop()
+		select {
+		case <-hd.ready:
+		case <-t.C:
+			return nil, ErrTimeout
+		}
+	}
+	switch hd.Condition() {
+	case Quarantined:
+		return nil, ErrQuarantined
+	case Resting:
+		// It went to rest between the look-up and now.
+		<-hd.done
+		return h.Get(id)
+	}
+	hd.used.Store(h.opts.Now().Unix())
+	return hd, nil
+}
+
+// Peek returns the handle of an active actor, or nil.
+func (h *Host[C, E, V]) Peek(id string) *Handle[C, E, V] {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.handles[id]
+}
+
+// Active returns the handles of all actors that are not at rest.
+func (h *Host[C, E, V]) Active() []*Handle[C, E, V] {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make([]*Handle[C, E, V], 0, len(h.handles))
+	for _, hd := range h.handles {
+		out = append(out, hd)
+	}
+	return out
+}
+
+// QuarantinedIDs returns the ids of quarantined actors.
+func (h *Host[C, E, V]) QuarantinedIDs() []string {
+	var out []string
+	for _, hd := range h.Active() {
+		if hd.Condition() == Quarantined {
+			out = append(out, hd.id)
+		}
+	}
+	return out
+}
+
+type spawn[C, E, V any] struct{ handle *Handle[C, E, V] }
+
+func (h *Host[C, E, V]) activate(id string) (*Handle[C, E, V], error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if hd := h.handles[id]; hd != nil {
+		return hd, nil
+	}
+	if h.closed {
+		return nil, ErrClosed
+	}
+	h.serial++
+	hd := &Handle[C, E, V]{
+		id: id, actorID: h.kind.Name + "/" + id, host: h,
+		ready: make(chan struct{}), done: make(chan struct{}),
+	}
+	hd.pid = actor.NewPID(h.system.Address(), fmt.Sprintf("%s/%s-%d", h.supervisor.Id, id, h.serial))
+	hd.used.Store(h.opts.Now().Unix())
+	if h.kind.Observe != nil {
+		hd.observer = h.kind.Observe(id, hd)
+	}
+	h.handles[id] = hd
+	h.system.Root.Send(h.supervisor, spawn[C, E, V]{hd})
+	return hd, nil
+}
+
+// supervise is the parent of the kind's actors.
+func (h *Host[C, E, V]) supervise(ctx actor.Context) {
+	m, ok := ctx.Message().(spawn[C, E, V])
+	if !ok {
+		return
+	}
+	props := actor.PropsFromProducer(func() actor.Actor {
+		return &shell[C, E, V]{host: h, handle: m.handle, core: h.kind.New(m.handle.id), next: &batch[E]{first: 1}}
+	})
+	name := m.handle.pid.Id[len(h.supervisor.Id)+1:]
+	if _, err := ctx.SpawnNamed(props, name); err != nil && !errors.Is(err, actor.ErrNameExists) {
+		h.log.Error("spawning failed", "actor", m.handle.actorID, "error", err)
+	}
+}
+
+// forget removes a handle that serves no more.
+func (h *Host[C, E, V]) forget(hd *Handle[C, E, V]) {
+	h.mu.Lock()
+	if h.handles[hd.id] == hd {
+		delete(h.handles, hd.id)
+	}
+	h.mu.Unlock()
+	if h.kind.Rested != nil {
+		h.kind.Rested(hd.id)
+	}
+}
+
+// sweep puts idle actors to rest.
+func (h *Host[C, E, V]) sweep() {
+	defer h.sweeper.Done()
+	tick := time.NewTicker(max(h.opts.IdleAfter/4, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.stop:
+			return
+		case <-tick.C:
+		}
+		limit := h.opts.Now().Add(-h.opts.IdleAfter).Unix()
+		for _, hd := range h.Active() {
+			if hd.used.Load() <= limit && (h.kind.MayRest == nil || h.kind.MayRest(hd.id)) {
+				h.Rest(context.Background(), hd, false)
+			}
+		}
+	}
+}
+
+// Rest stops an actor that has no open command, with a snapshot when asked
+// for, and waits until it has stopped. It reports whether it did.
+func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot bool) bool {
+	if !hd.tryRest() {
+		return false
+	}
+	h.system.Root.Send(hd.pid, rest{snapshot})
+	select {
+	case <-hd.done:
+		h.stats.Rests.Add(1)
+		h.forget(hd)
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Close writes snapshots, stops every actor and the host. Commands that are
+// open are answered first. It returns ctx's error when that takes too long;
+// nothing acknowledged is lost even then.
+func (h *Host[C, E, V]) Close(ctx context.Context) error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	h.closed = true
+	h.mu.Unlock()
+	close(h.stop)
+	h.sweeper.Wait()
+
+	var wg sync.WaitGroup
+	for _, hd := range h.Active() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			tick := time.NewTicker(5 * time.Millisecond)
+			defer tick.Stop()
+			for !h.Rest(ctx, hd, true) {
+				if c := hd.Condition(); c != Running {
+					return // failed or quarantined: nothing to write
+				}
+				select {
+				case <-ctx.Done():
+					return
+				case <-tick.C:
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	done := make(chan error, 1)
+	go func() { done <- h.system.Root.StopFuture(h.supervisor).Wait() }()
+	select {
+	case err := <-done:
+		return errors.Join(err, ctx.Err())
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,52 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Reason says why a command was refused; the transport maps it to a status.
+type Reason uint8
+
+// The reasons of rejection.
+const (
+	// Invalid: the content breaks a rule of the interface.
+	Invalid Reason = iota + 1
+	// Unauthenticated: nobody is known to be calling.
+	Unauthenticated
+	// Forbidden: the caller may not do this.
+	Forbidden
+	// Missing: the thing does not exist.
+	Missing
+	// Conflict: the state does not allow it.
+	Conflict
+)
+
+// Rejection is an expected refusal by the domain. Its text is meant for the
+// person who called and holds no secret.
+type Rejection struct {
+	Reason Reason
+	Text   string
+}
+
+// Error gives the text.
+func (r *Rejection) Error() string { return r.Text }
+
+// Reject makes a rejection; format and args are those of fmt.Sprintf.
+func Reject(reason Reason, format string, args ...any) error {
+	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}
+}
+
+// Errors of an actor that cannot answer now. None of them means that the
+// command was not applied, unless said so.
+var (
+	// ErrUnavailable: the actor failed or is restarting. Whether the command
+	// was applied is unknown when it had been accepted.
+	ErrUnavailable = errors.New("the service cannot record this now")
+	// ErrQuarantined: the actor failed too often and rests. Not applied.
+	ErrQuarantined = errors.New("quarantined after repeated failures")
+	// ErrTimeout: no answer in time; whether it was applied is unknown.
+	ErrTimeout = errors.New("no answer in time")
+	// ErrInternal: deciding panicked; nothing was applied.
+	ErrInternal = errors.New("internal error")
+)

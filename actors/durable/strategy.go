@@ -1,0 +1,62 @@
+package durable
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// strategy restarts a failed actor after a backoff that doubles, and
+// quarantines it after too many failures. The library's own strategies give
+// up after ten restarts within milliseconds, or never.
+type strategy[C, E, V any] struct{ host *Host[C, E, V] }
+
+// HandleFailure is called on the supervisor's goroutine.
+func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason any, _ any) {
+	h := s.host
+	hd := h.byPID(child)
+	if hd == nil {
+		supervisor.StopChildren(child)
+		return
+	}
+	h.stats.Failures.Add(1)
+	hd.down()
+	now := h.opts.Now()
+	if now.Sub(hd.failedAt) > h.opts.FailureWindow {
+		hd.failures = 0
+	}
+	hd.failures++
+	hd.failedAt = now
+
+	// Only our own failures are printed: the text of any other panic could
+	// hold what a person wrote.
+	text := "panic"
+	if f, ok := reason.(failure); ok {
+		text = f.Error()
+	}
+	hd.lastError.Store(&text)
+
+	if hd.failures > h.opts.MaxFailures {
+		h.log.Error("actor quarantined", "actor", hd.actorID, "failures", hd.failures, "error", text)
+		hd.condition.Store(int32(Quarantined))
+		hd.readyOnce.Do(func() { close(hd.ready) })
+		supervisor.StopChildren(child)
+		time.AfterFunc(h.opts.QuarantineFor, func() { h.forget(hd) })
+		return
+	}
+	backoff := h.opts.BackoffMax
+	if shift := hd.failures - 1; shift < 20 {
+		backoff = min(backoff, h.opts.BackoffMin<<shift)
+	}
+	h.log.Warn("actor failed, restarting", "actor", hd.actorID, "failures", hd.failures, "backoff", backoff, "error", text)
+	time.AfterFunc(backoff, func() { supervisor.RestartChildren(child) })
+}
+
+func (h *Host[C, E, V]) byPID(pid *actor.PID) *Handle[C, E, V] {
+	for _, hd := range h.Active() {
+		if hd.pid.Id == pid.Id {
+			return hd
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+// Command protogen compiles the .proto files of one folder and runs the Go
+// plugins on them, so that generating needs nothing but the Go toolchain (no
+// protoc). Run it through go generate, in the folder of the .proto files:
+//
+//	go run atelier/actors/internal/protogen [-check]
+//
+// With -check it writes nothing and fails when a generated file is not what
+// the .proto files give.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+
+	"github.com/bufbuild/protocompile"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/pluginpb"
+)
+
+// plugins are tools of go.mod, each with its parameter.
+var plugins = [][2]string{
+	{"protoc-gen-go", "paths=source_relative"},
+	{"protoc-gen-go-vtproto", "paths=source_relative,features=marshal+unmarshal+size+clone+equal"},
+}
+
+func main() {
+	check := flag.Bool("check", false, "fail when a generated file is not fresh, write nothing")
+	flag.Parse()
+	if err := run(*check); err != nil {
+		fmt.Fprintln(os.Stderr, "protogen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(check bool) error {
+	names, err := filepath.Glob("*.proto")
+	if err != nil {
+		return err
+	}
+	sort.Strings(names)
+	req, err := compile(names)
+	if err != nil {
+		return err
+	}
+	for _, p := range plugins {
+		out, err := generate(req, p[0], p[1])
+		if err != nil {
+			return fmt.Errorf("%s: %w", p[0], err)
+		}
+		for _, f := range out {
+			if err := write(f.GetName(), []byte(f.GetContent()), check); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
+	c := protocompile.Compiler{
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{}),
+		SourceInfoMode: protocompile.SourceInfoStandard,
+	}
+	files, err := c.Compile(context.Background(), names...)
+	if err != nil {
+		return nil, err
+	}
+	req := &pluginpb.CodeGeneratorRequest{FileToGenerate: names}
+	// Dependencies first, as plugins expect them.
+	seen := map[string]bool{}
+	var add func(fd *descriptorpb.FileDescriptorProto)
+	byName := map[string]*descriptorpb.FileDescriptorProto{}
+	for _, f := range files {
+		byName[f.Path()] = protodesc.ToFileDescriptorProto(f)
+	}
+	add = func(fd *descriptorpb.FileDescriptorProto) {
+		if fd == nil || seen[fd.GetName()] {
+			return
+		}
+		seen[fd.GetName()] = true
+		for _, dep := range fd.GetDependency() {
+			add(byName[dep])
+		}
+		req.ProtoFile = append(req.ProtoFile, fd)
+	}
+	for _, n := range names {
+		add(byName[n])
+	}
+	return req, nil
+}
+
+func generate(req *pluginpb.CodeGeneratorRequest, plugin, parameter string) ([]*pluginpb.CodeGeneratorResponse_File, error) {
+	req.Parameter = proto.String(parameter)
+	in, err := proto.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("go", "tool", plugin)
+	cmd.Stdin = bytes.NewReader(in)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	var resp pluginpb.CodeGeneratorResponse
+	if err := proto.Unmarshal(out, &resp); err != nil {
+		return nil, err
+	}
+	if resp.Error != nil {
+		return nil, fmt.Errorf("%s", resp.GetError())
+	}
+	return resp.File, nil
+}
+
+func write(name string, content []byte, check bool) error {
+	if check {
+		have, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(have, content) {
+			return fmt.Errorf("%s is not fresh: run make generate", name)
+		}
+		return nil
+	}
+	return os.WriteFile(name, content, 0o644)
+}
