@@ -1,0 +1,157 @@
+package journaltest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// content is what a Memory holds: what would be on a disk. Guarded by the
+// mutex of the one Memory that has it.
+type content struct {
+	actors map[string]*actorContent
+	rows   map[string]map[string]row
+}
+
+type actorContent struct {
+	first       uint64 // seq of records[0]
+	records     [][]byte
+	snapshot    []byte // nil when there is none
+	snapshotSeq uint64
+}
+
+type row struct {
+	key     string
+	value   []byte
+	expires time.Time // zero: never
+}
+
+func newContent() *content {
+	return &content{actors: make(map[string]*actorContent), rows: make(map[string]map[string]row)}
+}
+
+func (c *content) actor(name string) *actorContent {
+	a := c.actors[name]
+	if a == nil {
+		a = &actorContent{first: 1}
+		c.actors[name] = a
+	}
+	return a
+}
+
+func (c *content) tail(actor string) uint64 {
+	a := c.actors[actor]
+	if a == nil {
+		return 0
+	}
+	return a.first + uint64(len(a.records)) - 1
+}
+
+func (c *content) add(actor string, first uint64, records [][]byte) {
+	a := c.actor(actor)
+	if len(a.records) == 0 {
+		a.first = first
+	}
+	a.records = append(a.records, records...)
+}
+
+// records returns a picture that later changes leave alone.
+func (c *content) records(actor string) (first uint64, records [][]byte) {
+	a := c.actors[actor]
+	if a == nil {
+		return 0, nil
+	}
+	return a.first, slices.Clone(a.records)
+}
+
+func (c *content) replace(actor string, seq uint64, record []byte) {
+	a := c.actors[actor]
+	if a != nil && seq >= a.first && seq-a.first < uint64(len(a.records)) {
+		a.records[seq-a.first] = record
+	}
+}
+
+func (c *content) snapshot(actor string, seq uint64, state []byte, keep uint64) error {
+	a := c.actor(actor)
+	if a.snapshot != nil && seq < a.snapshotSeq {
+		return fmt.Errorf("journaltest: snapshot of %s at %d is older than the stored one at %d", actor, seq, a.snapshotSeq)
+	}
+	a.snapshot, a.snapshotSeq = append([]byte{}, state...), seq
+	if limit := min(seq, keep); limit >= a.first {
+		n := min(limit-a.first+1, uint64(len(a.records)))
+		a.records = slices.Clone(a.records[n:])
+		a.first += n
+	}
+	return nil
+}
+
+func (c *content) names(prefix string) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(c.actors)) {
+		a := c.actors[name]
+		if strings.HasPrefix(name, prefix) && (len(a.records) > 0 || a.snapshot != nil) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (c *content) put(rows []durable.Row) {
+	for _, r := range rows {
+		table := c.rows[r.Table]
+		if table == nil {
+			table = make(map[string]row)
+			c.rows[r.Table] = table
+		}
+		if r.Delete {
+			delete(table, string(r.Key))
+			continue
+		}
+		table[string(r.Key)] = row{
+			key:     string(r.Key),
+			value:   append([]byte{}, r.Value...),
+			expires: expires(r.TTL),
+		}
+	}
+}
+
+func (r row) live() bool { return r.expires.IsZero() || time.Now().Before(r.expires) }
+
+func (c *content) get(table, key string) ([]byte, error) {
+	r, ok := c.rows[table][key]
+	if !ok || !r.live() {
+		return nil, durable.ErrNotFound
+	}
+	return bytes.Clone(r.value), nil
+}
+
+func (c *content) scan(q durable.Scan) []row {
+	var found []row
+	for key, r := range c.rows[q.Table] {
+		if strings.HasPrefix(key, string(q.Prefix)) && r.live() && inRange(q, key) {
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b row) int {
+		if q.Reverse {
+			return strings.Compare(b.key, a.key)
+		}
+		return strings.Compare(a.key, b.key)
+	})
+	return found
+}
+
+func inRange(q durable.Scan, key string) bool {
+	if q.From == nil {
+		return true
+	}
+	if q.Reverse {
+		return key <= string(q.From)
+	}
+	return key >= string(q.From)
+}

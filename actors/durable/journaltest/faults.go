@@ -1,0 +1,65 @@
+package journaltest
+
+import "sync"
+
+// FailCommits lets the next n commits fail with err. Each batch, and each
+// Append of rows alone, is one commit of Memory.
+func (m *Memory) FailCommits(n int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failures, m.failWith = n, err
+}
+
+// Hold lets nothing be committed until release is called, which may be called
+// more than once. What was taken from the queue before still ends. Open, Purge
+// and Rewrite wait too: they come after what is queued.
+func (m *Memory) Hold() (release func()) {
+	m.mu.Lock()
+	m.held++
+	m.mu.Unlock()
+	return sync.OnceFunc(func() {
+		m.mu.Lock()
+		m.held--
+		m.changed.Broadcast()
+		m.mu.Unlock()
+	})
+}
+
+// SetReadOnly lets appends and snapshots fail with durable.ErrReadOnly, or
+// ends that.
+func (m *Memory) SetReadOnly(readOnly bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.readOnly = readOnly
+}
+
+// SetQueueBytes sets the bound beyond which Append gives durable.ErrBusy.
+func (m *Memory) SetQueueBytes(limit int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limit = limit
+}
+
+// Queued says how many batches wait, which is exact during a Hold.
+func (m *Memory) Queued() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue)
+}
+
+// Reopen closes the journal and returns a new one with the same content, as
+// after an orderly restart.
+func (m *Memory) Reopen() *Memory {
+	_ = m.Close()
+	return newMemory(m.content)
+}
+
+// Crash loses what is queued, without calling its Done, and returns a new
+// journal with what was committed, as after kill -9.
+func (m *Memory) Crash() *Memory {
+	m.mu.Lock()
+	m.queue = nil
+	m.held = 0
+	m.mu.Unlock()
+	return m.Reopen()
+}

@@ -1,0 +1,280 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// Memory is a journal that lives in memory. One goroutine commits, batch by
+// batch, and calls Done, as a real journal does; Close ends it. It waits on a
+// sync.Cond, so it may live inside a testing/synctest bubble, whose clock then
+// ends the rows' lives.
+type Memory struct {
+	mu      sync.Mutex
+	changed *sync.Cond // of everything below
+	content *content   // guarded by mu; handed on by Reopen
+
+	queue   []entry
+	bytes   int                   // queued and in work
+	limit   int                   // of bytes
+	current map[string]*memoryLog // the newest handle of each actor
+
+	closed   bool
+	readOnly bool
+	held     int   // Holds that were not released
+	failures int   // commits still to fail
+	failWith error // and how
+
+	done chan struct{} // closed when the writer ends
+}
+
+// entry is one thing that waits for the writer. apply runs with mu held and
+// done without.
+type entry struct {
+	commit bool // a commit, which can be made to fail
+	bytes  int
+	log    *memoryLog // whose later batches fail with this one; may be nil
+	apply  func() error
+	done   func(error)
+}
+
+var _ durable.Journal = (*Memory)(nil)
+
+// NewMemory returns an empty journal. Close it at the end of the test.
+func NewMemory() *Memory { return newMemory(newContent()) }
+
+func newMemory(c *content) *Memory {
+	m := &Memory{
+		content: c,
+		limit:   64 << 20,
+		current: make(map[string]*memoryLog),
+		done:    make(chan struct{}),
+	}
+	m.changed = sync.NewCond(&m.mu)
+	go m.run()
+	return m
+}
+
+// run is the writer.
+func (m *Memory) run() {
+	defer close(m.done)
+	for {
+		e, ok := m.take()
+		if !ok {
+			return
+		}
+		m.mu.Lock()
+		err := m.apply(e)
+		m.mu.Unlock()
+		if e.done != nil {
+			e.done(err)
+		}
+		m.mu.Lock()
+		m.bytes -= e.bytes
+		m.mu.Unlock()
+	}
+}
+
+func (m *Memory) take() (entry, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(m.queue) == 0 || m.held > 0 && !m.closed {
+		if m.closed && len(m.queue) == 0 {
+			return entry{}, false
+		}
+		m.changed.Wait()
+	}
+	e := m.queue[0]
+	m.queue = m.queue[1:]
+	return e, true
+}
+
+func (m *Memory) apply(e entry) error {
+	if e.log != nil && e.log.failed != nil {
+		return e.log.failed
+	}
+	err := m.injected(e)
+	if err == nil {
+		err = e.apply()
+	}
+	if err != nil && e.commit && e.log != nil && e.log.failed == nil {
+		e.log.failed = fmt.Errorf("%w: after a batch that failed: %w", durable.ErrGap, err)
+	}
+	return err
+}
+
+func (m *Memory) injected(e entry) error {
+	if !e.commit || m.failures == 0 {
+		return nil
+	}
+	m.failures--
+	return m.failWith
+}
+
+// push queues an entry; the caller holds mu.
+func (m *Memory) push(e entry) error {
+	switch {
+	case m.closed:
+		return durable.ErrClosed
+	case e.commit && m.readOnly:
+		return durable.ErrReadOnly
+	case e.commit && e.bytes > maxBatch:
+		return durable.ErrTooLarge
+	case e.commit && m.bytes > 0 && m.bytes+e.bytes > m.limit:
+		return durable.ErrBusy
+	}
+	m.bytes += e.bytes
+	m.queue = append(m.queue, e)
+	m.changed.Broadcast()
+	return nil
+}
+
+// maxBatch is the size that any journal must be able to take, and this one's
+// limit.
+const maxBatch = 64 << 20
+
+// wait runs apply in its place in the queue and waits for it.
+func (m *Memory) wait(apply func() error) error {
+	done := make(chan error, 1)
+	m.mu.Lock()
+	err := m.push(entry{apply: apply, done: func(err error) { done <- err }})
+	m.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return <-done
+}
+
+// Close commits what is queued, a Hold notwithstanding, and ends the writer.
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	m.changed.Broadcast()
+	m.mu.Unlock()
+	<-m.done
+	return nil
+}
+
+// Open implements durable.Journal.
+func (m *Memory) Open(actor string) (durable.Log, error) {
+	if actor == "" || len(actor) > 256 || strings.IndexByte(actor, 0) >= 0 {
+		return nil, fmt.Errorf("journaltest: actor %q", actor)
+	}
+	l := &memoryLog{journal: m, actor: actor}
+	err := m.wait(func() error {
+		m.fence(actor)
+		m.current[actor] = l
+		l.next = m.content.tail(actor) + 1
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", actor, err)
+	}
+	return l, nil
+}
+
+func (m *Memory) fence(actor string) {
+	if old := m.current[actor]; old != nil {
+		old.failed = durable.ErrFenced
+		delete(m.current, actor)
+	}
+}
+
+// Append implements durable.Journal.
+func (m *Memory) Append(rows []durable.Row, done func(error)) error {
+	if err := checkRows(rows); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.push(entry{
+		commit: true,
+		bytes:  rowBytes(rows),
+		apply:  func() error { m.content.put(rows); return nil },
+		done:   done,
+	})
+}
+
+// Purge implements durable.Journal.
+func (m *Memory) Purge(actor string) error {
+	return m.wait(func() error {
+		m.fence(actor)
+		delete(m.content.actors, actor)
+		return nil
+	})
+}
+
+// Get implements durable.Journal.
+func (m *Memory) Get(table string, key []byte) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, durable.ErrClosed
+	}
+	return m.content.get(table, string(key))
+}
+
+// Scan implements durable.Journal.
+func (m *Memory) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
+	m.mu.Lock()
+	closed := m.closed
+	rows := m.content.scan(q)
+	m.mu.Unlock()
+	if closed {
+		return durable.ErrClosed
+	}
+	for _, r := range rows {
+		if !fn([]byte(r.key), r.value) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Actors implements durable.Journal.
+func (m *Memory) Actors(prefix string, fn func(actor string) bool) error {
+	m.mu.Lock()
+	closed := m.closed
+	names := m.content.names(prefix)
+	m.mu.Unlock()
+	if closed {
+		return durable.ErrClosed
+	}
+	for _, name := range names {
+		if !fn(name) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func checkRows(rows []durable.Row) error {
+	for _, r := range rows {
+		if r.Table == "" || strings.Trim(r.Table, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return fmt.Errorf("journaltest: table %q", r.Table)
+		}
+	}
+	return nil
+}
+
+func rowBytes(rows []durable.Row) int {
+	n := 64
+	for _, r := range rows {
+		n += len(r.Key) + len(r.Value)
+	}
+	return n
+}
+
+var errNoRecords = errors.New("journaltest: a batch holds one or more records")
+
+func expires(ttl time.Duration) time.Time {
+	if ttl <= 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(ttl)
+}

@@ -1,0 +1,163 @@
+package journaltest
+
+import (
+	"bytes"
+	"fmt"
+
+	"atelier/actors/durable"
+)
+
+// memoryLog is a handle of Memory.
+type memoryLog struct {
+	journal *Memory
+	actor   string
+	closed  bool // owned by the caller of the handle
+
+	next   uint64 // guarded by journal.mu; seq of the next record
+	failed error  // guarded by journal.mu; why every later batch fails
+}
+
+// Load implements durable.Log.
+func (l *memoryLog) Load() ([]byte, uint64, error) {
+	if l.closed {
+		return nil, 0, durable.ErrClosed
+	}
+	m := l.journal
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, 0, durable.ErrClosed
+	}
+	a := m.content.actors[l.actor]
+	if a == nil || a.snapshot == nil {
+		return nil, 0, nil
+	}
+	return bytes.Clone(a.snapshot), a.snapshotSeq, nil
+}
+
+// Replay implements durable.Log.
+func (l *memoryLog) Replay(after uint64, fn func(uint64, []byte) error) error {
+	if l.closed {
+		return durable.ErrClosed
+	}
+	m := l.journal
+	m.mu.Lock()
+	closed := m.closed
+	first, records := m.content.records(l.actor)
+	m.mu.Unlock()
+	if closed {
+		return durable.ErrClosed
+	}
+	for i, record := range records {
+		if seq := first + uint64(i); seq > after {
+			if err := fn(seq, record); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Append implements durable.Log.
+func (l *memoryLog) Append(b durable.Batch) error {
+	if l.closed {
+		return durable.ErrClosed
+	}
+	var records [][]byte
+	err := b.Records.Each(func(record []byte) error {
+		records = append(records, record)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 {
+		return errNoRecords
+	}
+	if err := checkRows(b.Rows); err != nil {
+		return err
+	}
+	m := l.journal
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.push(entry{
+		commit: true,
+		bytes:  len(b.Records) + rowBytes(b.Rows),
+		log:    l,
+		apply: func() error {
+			if b.First != l.next {
+				return fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d",
+					durable.ErrGap, l.actor, b.First, l.next)
+			}
+			l.next += uint64(len(records))
+			m.content.add(l.actor, b.First, records)
+			m.content.put(b.Rows)
+			return nil
+		},
+		done: b.Done,
+	})
+}
+
+// Snapshot implements durable.Log.
+func (l *memoryLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
+	if l.closed {
+		return durable.ErrClosed
+	}
+	m := l.journal
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.readOnly {
+		return durable.ErrReadOnly
+	}
+	return m.push(entry{
+		log: l,
+		apply: func() error {
+			if seq >= l.next {
+				return fmt.Errorf("%w: %s: snapshot at %d, the log goes on at %d",
+					durable.ErrGap, l.actor, seq, l.next)
+			}
+			return m.content.snapshot(l.actor, seq, state, keep)
+		},
+		done: done,
+	})
+}
+
+// Rewrite implements durable.Log. fn runs on the caller's goroutine and
+// without a lock, so appends go on beside it.
+func (l *memoryLog) Rewrite(fn func(uint64, []byte) ([]byte, bool, error)) error {
+	if l.closed {
+		return durable.ErrClosed
+	}
+	m := l.journal
+	var first uint64
+	var records [][]byte
+	err := m.wait(func() error {
+		if l.failed != nil {
+			return l.failed
+		}
+		if m.readOnly {
+			return durable.ErrReadOnly
+		}
+		first, records = m.content.records(l.actor)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("rewrite %s: %w", l.actor, err)
+	}
+	for i, record := range records {
+		seq := first + uint64(i)
+		replacement, changed, err := fn(seq, record)
+		if err != nil {
+			return fmt.Errorf("rewrite %s: %w", l.actor, err)
+		}
+		if changed {
+			m.mu.Lock()
+			m.content.replace(l.actor, seq, bytes.Clone(replacement))
+			m.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// Close implements durable.Log.
+func (l *memoryLog) Close() { l.closed = true }

@@ -1,0 +1,118 @@
+package badger
+
+import (
+	"fmt"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/actors/durable"
+)
+
+// Actors implements durable.Journal. It looks at keys only and seeks from one
+// actor to the next, however many chunks lie between.
+func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
+	if err := s.gate.enter(); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	return s.db.View(func(txn *badgerdb.Txn) error {
+		logs := newActorCursor(txn, familyChunk, prefix)
+		defer logs.it.Close()
+		heads := newActorCursor(txn, familyHead, prefix)
+		defer heads.it.Close()
+		for logs.valid || heads.valid {
+			actor := logs.actor
+			if !logs.valid || heads.valid && heads.actor < actor {
+				actor = heads.actor
+			}
+			logs.pass(actor)
+			heads.pass(actor)
+			if !fn(actor) {
+				return nil
+			}
+		}
+		return nil
+	})
+}
+
+// actorCursor walks over the identities in one family of keys.
+type actorCursor struct {
+	it     *badgerdb.Iterator
+	family byte
+	actor  string
+	valid  bool
+}
+
+func newActorCursor(txn *badgerdb.Txn, family byte, prefix string) *actorCursor {
+	c := &actorCursor{family: family}
+	start := append([]byte{family}, prefix...)
+	c.it = txn.NewIterator(badgerdb.IteratorOptions{Prefix: start})
+	c.it.Seek(start)
+	c.read()
+	return c
+}
+
+func (c *actorCursor) read() {
+	for c.valid = c.it.Valid(); c.valid; c.it.Next() {
+		var ok bool
+		if c.actor, ok = actorOf(c.it.Item().Key()); ok {
+			return
+		}
+		c.valid = false
+	}
+}
+
+// pass moves behind actor if the cursor stands on it.
+func (c *actorCursor) pass(actor string) {
+	if !c.valid || c.actor != actor {
+		return
+	}
+	c.it.Seek(prefixEnd(actorPrefix(c.family, actor)))
+	c.read()
+}
+
+// Purge implements durable.Journal. The head goes last, so that an actor whose
+// removal was interrupted is still listed by Actors. Purging stays possible
+// while the disk is nearly full: it only writes small markers, and it is what
+// gives space back.
+func (s *Store) Purge(actor string) error {
+	if err := checkActor(actor); err != nil {
+		return err
+	}
+	if err := s.gate.enter(); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	if s.opts.ReadOnly {
+		return durable.ErrReadOnly
+	}
+	defer s.locks.lock(actor)()
+	if err := s.wait(item{kind: kindPurge, actor: actor}); err != nil {
+		return fmt.Errorf("purge %s: %w", actor, err)
+	}
+	b := bulk{store: s}
+	remove := func(key []byte) error { return b.add(key, nil) }
+	for _, family := range []byte{familyPart, familyChunk, familyHead} {
+		if err := s.eachKey(actorPrefix(family, actor), remove); err != nil {
+			return fmt.Errorf("purge %s: %w", actor, err)
+		}
+	}
+	if err := b.flush(); err != nil {
+		return fmt.Errorf("purge %s: %w", actor, err)
+	}
+	return nil
+}
+
+// eachKey calls fn with a copy of every key with the prefix.
+func (s *Store) eachKey(prefix []byte, fn func(key []byte) error) error {
+	return s.db.View(func(txn *badgerdb.Txn) error {
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			if err := fn(it.Item().KeyCopy(nil)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

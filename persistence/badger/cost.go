@@ -1,0 +1,60 @@
+package badger
+
+import "atelier/actors/durable"
+
+// txnCost is what something takes of a transaction, in Badger's own measure.
+// Counting it beforehand keeps ErrTxnTooBig from cutting a batch in two.
+type txnCost struct {
+	bytes   int64
+	entries int64
+}
+
+// costModel knows the limits of the opened database.
+type costModel struct {
+	limit     txnCost
+	threshold int64 // values from here on lie in the value log
+}
+
+// entryOverhead is a little more than Badger adds to an entry: two bytes of
+// meta, ten for the version, twelve for a pointer into the value log.
+const entryOverhead = 24
+
+func (m costModel) entry(key, value int) int64 {
+	if int64(value) >= m.threshold {
+		return int64(key) + entryOverhead
+	}
+	return int64(key) + int64(value) + entryOverhead
+}
+
+func (m costModel) rows(rows []durable.Row) txnCost {
+	c := txnCost{entries: int64(len(rows))}
+	for i := range rows {
+		r := &rows[i]
+		c.bytes += m.entry(len(r.Table)+2+len(r.Key), sealBytes+len(r.Value))
+	}
+	return c
+}
+
+func (m costModel) batch(actor string, b durable.Batch) txnCost {
+	c := m.rows(b.Rows)
+	c.entries++
+	c.bytes += m.entry(len(actor)+2+maxSeqLength, maxChunkHeader+len(b.Records))
+	return c
+}
+
+func (m costModel) fits(c txnCost) bool {
+	return c.bytes <= m.limit.bytes && c.entries <= m.limit.entries
+}
+
+func (c txnCost) plus(o txnCost) txnCost {
+	return txnCost{bytes: c.bytes + o.bytes, entries: c.entries + o.entries}
+}
+
+// rowBytes is what rows hold in memory.
+func rowBytes(rows []durable.Row) int {
+	n := 0
+	for i := range rows {
+		n += len(rows[i].Key) + len(rows[i].Value) + 64
+	}
+	return n
+}

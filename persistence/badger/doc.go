@@ -1,0 +1,31 @@
+// Package badger implements durable.Journal on Badger v4: logs of actors,
+// their snapshots, and rows, in one folder.
+//
+// # What it owns
+//
+// A Store owns its folder and four goroutines, which Close stops and waits
+// for: the writer (the only one that commits batches), the one that stores
+// snapshots, the one that watches the free space, and the one that collects
+// the value log. The layout of the keys is in DESIGN.md.
+//
+// # Order
+//
+// Batches of one log are committed in the order of their Append calls, and
+// their Done calls come in that order too. Nothing is promised between two
+// logs. A batch and its rows are in one transaction; a transaction usually
+// holds the batches of many logs.
+//
+// # Back-pressure
+//
+// Append never blocks. The queue is bounded in bytes; beyond the bound Append
+// gives durable.ErrBusy. Snapshots have a bound of their own.
+//
+// # Failure
+//
+// Done(nil) means that the bytes went through fsync. A batch that fails takes
+// every later batch of its handle along; the actor opens a new handle. When
+// the disk itself fails a write, the state of the store is unknown, and it
+// refuses everything but reading until the next start (Stats.Failed). A disk
+// that is nearly full makes it read-only for as long as that lasts. Damaged
+// bytes give durable.ErrCorrupt to the actor they belong to.
+package badger

@@ -1,0 +1,109 @@
+package badger
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/actors/durable"
+)
+
+// Format is the version of the layout that this program writes.
+const Format = 1
+
+// migrations[n] brings a store from format n to n+1. There is none yet: 1 is
+// the first format. A step must stand being run again after a crash.
+var migrations = map[int]func(*Store) error{}
+
+var (
+	formatKey = []byte{familyMeta, 'f', 'o', 'r', 'm', 'a', 't'}
+	streamKey = []byte{familyMeta, 's', 't', 'r', 'e', 'a', 'm'}
+)
+
+// meta is what a store says about itself.
+type meta struct {
+	format int
+	stream string
+}
+
+// openMeta reads the store's own description, writes it into a new store, and
+// brings an older one up to date.
+func (s *Store) openMeta() (meta, error) {
+	m, err := s.readMeta()
+	if errors.Is(err, durable.ErrNotFound) {
+		if s.opts.ReadOnly {
+			return meta{}, errors.New("badger: there is no store")
+		}
+		m = meta{format: Format, stream: newStreamID()}
+		return m, s.writeMeta(m)
+	}
+	if err != nil {
+		return meta{}, err
+	}
+	if m.format > Format {
+		return meta{}, fmt.Errorf("%w: the store has format %d, this program knows formats up to %d",
+			ErrNewerFormat, m.format, Format)
+	}
+	return s.migrate(m)
+}
+
+func (s *Store) migrate(m meta) (meta, error) {
+	for m.format < Format {
+		step := migrations[m.format]
+		if step == nil {
+			return meta{}, fmt.Errorf("badger: no way from format %d to %d", m.format, Format)
+		}
+		if s.opts.ReadOnly {
+			return meta{}, fmt.Errorf("badger: format %d must be brought to %d, which needs writing", m.format, Format)
+		}
+		if err := step(s); err != nil {
+			return meta{}, fmt.Errorf("migrate from format %d: %w", m.format, err)
+		}
+		m.format++
+		if err := s.writeMeta(m); err != nil {
+			return meta{}, err
+		}
+	}
+	return m, nil
+}
+
+func (s *Store) readMeta() (meta, error) {
+	var format, stream []byte
+	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
+		if format, err = getValue(txn, formatKey); err != nil {
+			return err
+		}
+		if stream, err = getValue(txn, streamKey); errors.Is(err, durable.ErrNotFound) {
+			return fmt.Errorf("%w: no stream id", durable.ErrCorrupt)
+		}
+		return err
+	})
+	if err != nil {
+		return meta{}, err
+	}
+	version, err := strconv.Atoi(string(format))
+	if err != nil || version < 1 {
+		return meta{}, fmt.Errorf("%w: format version %q", durable.ErrCorrupt, format)
+	}
+	return meta{format: version, stream: string(stream)}, nil
+}
+
+func (s *Store) writeMeta(m meta) error {
+	b := bulk{store: s}
+	format := strconv.AppendInt(nil, int64(m.format), 10)
+	return errors.Join(
+		b.add(formatKey, sealed(formatKey, format)),
+		b.add(streamKey, sealed(streamKey, []byte(m.stream))),
+		b.flush(),
+	)
+}
+
+func newStreamID() string {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails
+	return hex.EncodeToString(id)
+}

@@ -1,0 +1,156 @@
+package badger
+
+import (
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/actors/durable"
+)
+
+// group is what one transaction will carry. It belongs to the writer, which
+// uses it again and again: entries, keys and values lie in slabs that survive
+// the commit, because Badger copies them before a commit returns.
+type group struct {
+	cost    txnCost
+	batches int
+	records int
+	bytes   int
+
+	spans []span
+	rows  []int32 // items that have rows, in order
+	round uint64  // tells whose span index is of this group
+
+	slab []badgerdb.Entry
+	mem  []byte
+}
+
+// span is consecutive batches of one log that become one chunk.
+type span struct {
+	log        *actorLog
+	first      uint64
+	count      int
+	bytes      int
+	head, tail int32 // linked through item.next
+}
+
+const (
+	noItem = int32(-1)
+	// maxSpanBytes ends a chunk: beyond it, merging saves nothing any more,
+	// and a reader must load a chunk as a whole.
+	maxSpanBytes = 64 << 10
+	// maxKeptMemory is the largest slab of bytes that outlives its group.
+	maxKeptMemory = 16 << 20
+)
+
+func (g *group) empty() bool { return len(g.spans) == 0 && len(g.rows) == 0 }
+
+// hasRoom says whether the item may join. An empty group takes everything:
+// Append has made sure that a batch fits into a transaction.
+func (g *group) hasRoom(m costModel, c txnCost) bool {
+	return g.empty() || m.fits(g.cost.plus(c))
+}
+
+// add joins items[i] to the group.
+func (g *group) add(items []item, i int32) {
+	it := &items[i]
+	if it.kind != kindBatch && it.kind != kindRows {
+		return
+	}
+	g.cost = g.cost.plus(it.cost)
+	g.batches++
+	g.records += it.count
+	g.bytes += it.bytes
+	if len(it.rows) > 0 {
+		g.rows = append(g.rows, i)
+	}
+	if it.kind == kindRows {
+		return
+	}
+	it.next = noItem
+	l := it.log
+	if l.spanRound == g.round {
+		if sp := &g.spans[l.span]; sp.bytes+len(it.recs) <= maxSpanBytes {
+			items[sp.tail].next = i
+			sp.tail = i
+			sp.count += it.count
+			sp.bytes += len(it.recs)
+			return
+		}
+	}
+	l.spanRound, l.span = g.round, len(g.spans)
+	g.spans = append(g.spans, span{
+		log: l, first: it.first, count: it.count, bytes: len(it.recs), head: i, tail: i,
+	})
+}
+
+// entries builds the transaction's entries; they are valid until reset.
+func (g *group) entries(m costModel, items []item) []badgerdb.Entry {
+	for i := range g.spans {
+		g.addChunk(&g.spans[i], items)
+	}
+	now := time.Now()
+	for _, i := range g.rows {
+		rows := items[i].rows
+		for j := range rows {
+			g.addRow(&rows[j], now)
+		}
+	}
+	return g.slab
+}
+
+func (g *group) addChunk(sp *span, items []item) {
+	start := len(g.mem)
+	g.mem = append(g.mem, sp.log.prefix...)
+	g.mem = appendSeq(g.mem, sp.first)
+	key := g.mem[start:len(g.mem):len(g.mem)]
+
+	start = len(g.mem)
+	g.mem = appendChunkHeader(g.mem, sp.count)
+	for i := sp.head; i != noItem; i = items[i].next {
+		g.mem = append(g.mem, items[i].recs...)
+	}
+	value := g.mem[start:len(g.mem):len(g.mem)]
+	seal(key, value)
+	g.slab = append(g.slab, badgerdb.Entry{Key: key, Value: value})
+}
+
+func (g *group) addRow(r *durable.Row, now time.Time) {
+	start := len(g.mem)
+	g.mem = appendRowKey(g.mem, r.Table, r.Key)
+	key := g.mem[start:len(g.mem):len(g.mem)]
+	if r.Delete {
+		g.slab = append(g.slab, badgerdb.Entry{Key: key})
+		return
+	}
+	start = len(g.mem)
+	g.mem = append(g.mem, make([]byte, sealBytes)...)
+	g.mem = append(g.mem, r.Value...)
+	value := g.mem[start:len(g.mem):len(g.mem)]
+	seal(key, value)
+	g.slab = append(g.slab, badgerdb.Entry{Key: key, Value: value, ExpiresAt: expiresAt(now, r.TTL)})
+}
+
+// expiresAt is the second from which a row is gone, never earlier than its
+// TTL says; 0 is never.
+func expiresAt(now time.Time, ttl time.Duration) uint64 {
+	if ttl <= 0 {
+		return 0
+	}
+	return uint64(now.Add(ttl + time.Second - 1).Unix())
+}
+
+func (g *group) reset() {
+	if cap(g.mem) > maxKeptMemory {
+		g.mem = nil
+	}
+	clear(g.spans)
+	clear(g.slab)
+	*g = group{
+		spans: g.spans[:0],
+		rows:  g.rows[:0],
+		slab:  g.slab[:0],
+		mem:   g.mem[:0],
+		round: g.round + 1,
+	}
+}

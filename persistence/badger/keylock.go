@@ -1,0 +1,40 @@
+package badger
+
+import "sync"
+
+// keyLocks is one mutex per actor, for as long as somebody holds or wants it.
+// It serialises what reads the store and then changes it: opening a log,
+// snapshot and truncation, rewriting, purging. Appends never take it.
+type keyLocks struct {
+	mu    sync.Mutex
+	locks map[string]*keyLock // guarded by mu
+}
+
+type keyLock struct {
+	sync.Mutex
+	users int // guarded by keyLocks.mu
+}
+
+func newKeyLocks() *keyLocks { return &keyLocks{locks: make(map[string]*keyLock)} }
+
+// lock waits for the key's lock and returns what gives it back.
+func (k *keyLocks) lock(key string) (unlock func()) {
+	k.mu.Lock()
+	l := k.locks[key]
+	if l == nil {
+		l = &keyLock{}
+		k.locks[key] = l
+	}
+	l.users++
+	k.mu.Unlock()
+
+	l.Lock()
+	return func() {
+		l.Unlock()
+		k.mu.Lock()
+		if l.users--; l.users == 0 {
+			delete(k.locks, key)
+		}
+		k.mu.Unlock()
+	}
+}

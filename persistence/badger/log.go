@@ -1,0 +1,154 @@
+package badger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/actors/durable"
+)
+
+// actorLog is one handle. Its owner calls it from one goroutine; the writer
+// keeps its own notes in it.
+type actorLog struct {
+	// Immutable after Open.
+	store  *Store
+	actor  string
+	prefix []byte // of the actor's chunks
+
+	// Owned by the caller of the handle.
+	closed bool
+
+	// Set by the writer, read by snapshots and rewrites.
+	fenced atomic.Bool
+
+	// Owned by the writer; Open sets next before anybody can append.
+	next      uint64 // seq of the next record
+	failed    error  // why every later batch fails
+	span      int    // index of the log's newest span in the group ...
+	spanRound uint64 // ... of this round
+}
+
+var _ durable.Log = (*actorLog)(nil)
+
+// Open implements durable.Journal. It waits for a snapshot or a rewriting of
+// the same actor that is under way.
+func (s *Store) Open(actor string) (durable.Log, error) {
+	if err := checkActor(actor); err != nil {
+		return nil, err
+	}
+	if err := s.gate.enter(); err != nil {
+		return nil, err
+	}
+	defer s.gate.leave()
+	if err := s.broken(); err != nil {
+		return nil, fmt.Errorf("open %s: %w", actor, err)
+	}
+	defer s.locks.lock(actor)()
+
+	l := &actorLog{store: s, actor: actor, prefix: actorPrefix(familyChunk, actor)}
+	if err := s.wait(item{kind: kindOpen, log: l}); err != nil {
+		return nil, fmt.Errorf("open %s: %w", actor, err)
+	}
+	// Everything earlier handles may still commit is committed now.
+	tail, err := s.tail(actor)
+	if err != nil {
+		l.Close()
+		return nil, fmt.Errorf("open %s: %w", actor, err)
+	}
+	l.next = tail + 1
+	return l, nil
+}
+
+// wait sends an item through the writer's queue and waits until everything
+// before it is committed.
+func (s *Store) wait(it item) error {
+	done := make(chan error, 1)
+	it.done = func(err error) { done <- err }
+	if err := s.queue.push(it); err != nil {
+		return err
+	}
+	return <-done
+}
+
+// tail is the seq of an actor's last record, truncated or not.
+func (s *Store) tail(actor string) (uint64, error) {
+	var tail uint64
+	err := s.db.View(func(txn *badgerdb.Txn) error {
+		head, err := readHead(txn, actor)
+		if err != nil && !errors.Is(err, durable.ErrNotFound) {
+			return err
+		}
+		tail = head.seq
+		prefix := actorPrefix(familyChunk, actor)
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix, Reverse: true})
+		defer it.Close()
+		it.Seek(appendSeq(prefix, ^uint64(0)))
+		if !it.Valid() {
+			return nil
+		}
+		return viewChunk(it.Item(), len(prefix), func(c chunk) error {
+			tail = max(tail, c.last())
+			return nil
+		})
+	})
+	return tail, err
+}
+
+// Append implements durable.Log.
+func (l *actorLog) Append(b durable.Batch) error {
+	if l.closed {
+		return durable.ErrClosed
+	}
+	count, err := countRecords(b.Records)
+	if err != nil {
+		return err
+	}
+	if err := checkRows(b.Rows); err != nil {
+		return err
+	}
+	s := l.store
+	it := item{
+		kind:  kindBatch,
+		log:   l,
+		first: b.First,
+		rows:  b.Rows,
+		recs:  b.Records,
+		count: count,
+		bytes: len(b.Records) + rowBytes(b.Rows) + batchOverhead,
+		cost:  s.costs.batch(l.actor, b),
+		done:  b.Done,
+	}
+	return s.push(it)
+}
+
+// batchOverhead is what a queued batch takes beside its bytes.
+const batchOverhead = 256
+
+// push queues a batch or rows for the writer.
+func (s *Store) push(it item) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
+	if it.bytes > MaxBatchBytes || !s.costs.fits(it.cost) {
+		return fmt.Errorf("%w: %d bytes, %d entries", durable.ErrTooLarge, it.bytes, it.cost.entries)
+	}
+	return s.queue.push(it)
+}
+
+// Close implements durable.Log.
+func (l *actorLog) Close() {
+	if l.closed {
+		return
+	}
+	l.closed = true
+	// Fails only when the store is closing, and then nothing needs releasing.
+	_ = l.store.queue.push(item{kind: kindRelease, log: l})
+}
+
+func appendSeq(dst []byte, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(dst, seq)
+}

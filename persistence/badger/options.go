@@ -1,0 +1,146 @@
+package badger
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+)
+
+// Errors of this package beside those of the journal contract.
+var (
+	// ErrLocked says that another process has the folder open.
+	ErrLocked = errors.New("badger: folder is in use by another process")
+	// ErrNewerFormat says that a newer program wrote the store or the backup.
+	ErrNewerFormat = errors.New("badger: format is newer than this program")
+)
+
+// MaxBatchBytes limits the records and rows of one batch together; more gives
+// durable.ErrTooLarge. Values of a megabyte and more lie in Badger's value
+// log, so the limit is about memory and about how long one batch holds up the
+// others. What is smaller lies in the tree, and one transaction takes only 15 %
+// of a memtable of it (9.6 MB by default): only a batch with very many rows
+// meets that limit, which is ErrTooLarge too.
+const MaxBatchBytes = 64 << 20
+
+// Options says where a store lives and what it may use. The zero value of a
+// field, Dir excepted, takes the default.
+type Options struct {
+	// Dir is the folder of the store; it is created when missing.
+	Dir string
+
+	// MemTableBytes is the size of Badger's table in memory; up to three exist
+	// while the disk is slower than the writers. Default 64 MiB.
+	MemTableBytes int64
+	// BlockCacheBytes bounds the cache of table blocks. Default 32 MiB.
+	BlockCacheBytes int64
+
+	// QueueBytes bounds the batches that wait for the disk; beyond it Append
+	// gives durable.ErrBusy. A batch that meets an empty queue always enters.
+	// Default 64 MiB.
+	QueueBytes int64
+	// SnapshotQueueBytes bounds the snapshots that wait, in the same way.
+	// Default 256 MiB.
+	SnapshotQueueBytes int64
+
+	// MinFreeBytes is the free space below which the store refuses writes,
+	// until a quarter more than that is free again. Badger maps its files into
+	// memory and dies of SIGBUS when a page of them finds no space, so this
+	// guard cannot be turned off. Default 1 GiB.
+	MinFreeBytes uint64
+	// SpaceInterval is the time between two looks at the free space.
+	// Default 1 s.
+	SpaceInterval time.Duration
+	// FreeBytes measures the free space. Default: statfs of Dir.
+	FreeBytes func() (uint64, error)
+
+	// GCInterval is the time between two collections of the value log.
+	// Default 5 min.
+	GCInterval time.Duration
+
+	// OnCommit, if set, is called by the writer after each commit that
+	// succeeded; it must not block.
+	OnCommit func(Commit)
+
+	// Logger receives what an operator acts on, and Badger's own warnings.
+	// Default: nothing is logged.
+	Logger *slog.Logger
+
+	// ReadOnly opens a store that was closed properly without writing to it.
+	ReadOnly bool
+}
+
+// Commit describes one commit of the group-commit writer.
+type Commit struct {
+	Batches int
+	Records int
+	Bytes   int
+	// Took is the time from building the transaction to its end on disk.
+	Took time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.MemTableBytes == 0 {
+		o.MemTableBytes = 64 << 20
+	}
+	if o.BlockCacheBytes == 0 {
+		o.BlockCacheBytes = 32 << 20
+	}
+	if o.QueueBytes == 0 {
+		o.QueueBytes = 64 << 20
+	}
+	if o.SnapshotQueueBytes == 0 {
+		o.SnapshotQueueBytes = 256 << 20
+	}
+	if o.MinFreeBytes == 0 {
+		o.MinFreeBytes = 1 << 30
+	}
+	if o.SpaceInterval == 0 {
+		o.SpaceInterval = time.Second
+	}
+	if o.FreeBytes == nil {
+		o.FreeBytes = func() (uint64, error) { return freeBytes(o.Dir) }
+	}
+	if o.GCInterval == 0 {
+		o.GCInterval = 5 * time.Minute
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// valueLogThreshold is Badger's own upper limit for it.
+const valueLogThreshold = 1 << 20
+
+// badgerOptions translates the options. What is fixed here is fixed for a
+// reason:
+func (o Options) badgerOptions(logger *bridge) badgerdb.Options {
+	// Badger refuses a threshold above 15 % of the memtable.
+	threshold := min(valueLogThreshold, o.MemTableBytes/10)
+	return badgerdb.DefaultOptions(o.Dir).
+		// An acknowledged batch is on disk. This is the point of the store
+		// and therefore not an option.
+		WithSyncWrites(true).
+		// One goroutine appends to each log, so there is nothing to detect,
+		// and the set of read keys costs memory.
+		WithDetectConflicts(false).
+		WithNumVersionsToKeep(1).
+		// A damaged compressed block ends an iteration without an error. Bare
+		// blocks reach our own checksums, which blame one actor.
+		WithCompression(options.None).
+		WithMemTableSize(o.MemTableBytes).
+		WithNumMemtables(3).
+		WithNumCompactors(2).
+		WithBlockCacheSize(o.BlockCacheBytes).
+		WithValueThreshold(threshold).
+		// Only whole files are collected, so small files give space back
+		// earlier. A value must fit into one.
+		WithValueLogFileSize(256 << 20).
+		WithVerifyValueChecksum(false).
+		WithMetricsEnabled(false).
+		WithReadOnly(o.ReadOnly).
+		WithLogger(logger)
+}

@@ -1,0 +1,119 @@
+package badger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/actors/durable"
+)
+
+// Append implements durable.Journal.
+func (s *Store) Append(rows []durable.Row, done func(error)) error {
+	if err := checkRows(rows); err != nil {
+		return err
+	}
+	return s.push(item{
+		kind:  kindRows,
+		rows:  rows,
+		bytes: rowBytes(rows) + batchOverhead,
+		cost:  s.costs.rows(rows),
+		done:  done,
+	})
+}
+
+// Get implements durable.Journal. Badger lets a reader wait for a commit that
+// is under way, so a Get sees everything acknowledged before it.
+func (s *Store) Get(table string, key []byte) ([]byte, error) {
+	if err := checkTable(table); err != nil {
+		return nil, err
+	}
+	if err := s.gate.enter(); err != nil {
+		return nil, err
+	}
+	defer s.gate.leave()
+	var content []byte
+	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
+		content, err = getValue(txn, appendRowKey(nil, table, key))
+		return err
+	})
+	return content, err
+}
+
+// getValue returns a copy of what is sealed under key, or ErrNotFound.
+func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
+	item, err := txn.Get(key)
+	if errors.Is(err, badgerdb.ErrKeyNotFound) {
+		return nil, durable.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("badger: get %q: %w", key, err)
+	}
+	var content []byte
+	err = viewValue(item, func(value []byte) error {
+		payload, err := unseal(key, value)
+		// Never nil: a row with an empty value is not a missing row.
+		content = append([]byte{}, payload...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+// Scan implements durable.Journal.
+func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
+	if err := checkTable(q.Table); err != nil {
+		return err
+	}
+	if err := s.gate.enter(); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	return s.db.View(func(txn *badgerdb.Txn) error {
+		table := appendRowKey(nil, q.Table, nil)
+		prefix := appendRowKey(nil, q.Table, q.Prefix)
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: table, Reverse: q.Reverse})
+		defer it.Close()
+		for seekRows(it, q, prefix); it.ValidForPrefix(prefix); it.Next() {
+			item := it.Item()
+			more := false
+			err := viewValue(item, func(value []byte) error {
+				payload, err := unseal(item.Key(), value)
+				if err == nil {
+					more = fn(item.Key()[len(table):], payload)
+				}
+				return err
+			})
+			if err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// seekRows moves to the first row that the scan wants.
+func seekRows(it *badgerdb.Iterator, q durable.Scan, prefix []byte) {
+	from := appendRowKey(nil, q.Table, q.From)
+	if !q.Reverse {
+		if bytes.Compare(from, prefix) < 0 {
+			from = prefix
+		}
+		it.Seek(from)
+		return
+	}
+	end := prefixEnd(prefix)
+	if q.From != nil && bytes.Compare(from, end) < 0 {
+		it.Seek(from)
+		return
+	}
+	it.Seek(end)
+	// The seek may stop at the end itself, which is a row of another prefix.
+	if it.Valid() && bytes.Equal(it.Item().Key(), end) {
+		it.Next()
+	}
+}

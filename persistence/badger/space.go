@@ -1,0 +1,88 @@
+package badger
+
+import (
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// spaceGuard watches the free space. Badger writes through memory maps, where
+// a full disk is not an error but a SIGBUS that ends the process; so the store
+// stops writing before.
+type spaceGuard struct {
+	measure  func() (uint64, error)
+	min      uint64
+	interval time.Duration
+	log      *slog.Logger
+
+	free atomic.Uint64
+	low  atomic.Bool
+
+	quit chan struct{} // closed by stop
+	done chan struct{} // closed when run returns
+}
+
+// newSpaceGuard measures once, so that a store on a full disk opens read-only.
+func newSpaceGuard(o Options) (*spaceGuard, error) {
+	g := &spaceGuard{
+		measure:  o.FreeBytes,
+		min:      o.MinFreeBytes,
+		interval: o.SpaceInterval,
+		log:      o.Logger,
+		quit:     make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	return g, g.check()
+}
+
+func (g *spaceGuard) run() {
+	defer close(g.done)
+	ticker := time.NewTicker(g.interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-g.quit:
+			return
+		case <-ticker.C:
+			// A disk that cannot be asked keeps its last answer.
+			if err := g.check(); err != nil {
+				g.log.Warn("journal cannot measure free space", "error", err)
+			}
+		}
+	}
+}
+
+// check measures and switches. Writing comes back only with a quarter more
+// than the minimum, so that it does not flutter.
+func (g *spaceGuard) check() error {
+	free, err := g.measure()
+	if err != nil {
+		return fmt.Errorf("measure free space: %w", err)
+	}
+	g.free.Store(free)
+	switch low := g.low.Load(); {
+	case !low && free < g.min:
+		g.low.Store(true)
+		g.log.Error("journal is read-only: disk nearly full", "free", free, "min", g.min)
+	case low && free >= g.min+g.min/4:
+		g.low.Store(false)
+		g.log.Info("journal writes again", "free", free)
+	}
+	return nil
+}
+
+func (g *spaceGuard) stop() {
+	close(g.quit)
+	<-g.done
+}
+
+// freeBytes is what an unprivileged process may still write to dir's disk.
+func freeBytes(dir string) (uint64, error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return 0, fmt.Errorf("statfs %s: %w", dir, err)
+	}
+	return fs.Bavail * uint64(fs.Bsize), nil
+}
