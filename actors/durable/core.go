@@ -18,8 +18,9 @@ type Core[C, E, V any] interface {
 	// once for each batch, so it must be cheap: copy on write, not a copy.
 	Capture() *V
 
-	// Restore sets the state from an encoded snapshot.
-	Restore(state []byte) error
+	// Restore sets the state from an encoded snapshot that contains the events
+	// up to seq.
+	Restore(seq uint64, state []byte) error
 }
 
 // Env is what a decision may depend on beside state and command.

@@ -135,7 +135,7 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 	s.log = log
 	state, snap, err := log.Load()
 	if err == nil && state != nil {
-		err = s.core.Restore(state)
+		err = s.core.Restore(snap, state)
 	}
 	if err != nil {
 		s.fail(fmt.Errorf("load snapshot of %s: %w", s.handle.actorID, err))

@@ -1130,6 +1130,7 @@ type HelpClaimed struct {
 	AttendeeId    string                 `protobuf:"bytes,3,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	AttendeeName  string                 `protobuf:"bytes,4,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
 	StepNumber    int32                  `protobuf:"varint,5,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	Person        string                 `protobuf:"bytes,6,opt,name=person,proto3" json:"person,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1197,6 +1198,13 @@ func (x *HelpClaimed) GetStepNumber() int32 {
 		return x.StepNumber
 	}
 	return 0
+}
+
+func (x *HelpClaimed) GetPerson() string {
+	if x != nil {
+		return x.Person
+	}
+	return ""
 }
 
 type HelpResolved struct {
@@ -1856,7 +1864,7 @@ const file_events_proto_rawDesc = "" +
 	"attendeeId\x12\x19\n" +
 	"\bpin_hash\x18\x02 \x01(\fR\apinHash\"F\n" +
 	"\tHelpAsked\x129\n" +
-	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest\"\x9d\x01\n" +
+	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest\"\xb5\x01\n" +
 	"\vHelpClaimed\x12\x17\n" +
 	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12\x0e\n" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12\x1f\n" +
@@ -1864,7 +1872,8 @@ const file_events_proto_rawDesc = "" +
 	"attendeeId\x12#\n" +
 	"\rattendee_name\x18\x04 \x01(\tR\fattendeeName\x12\x1f\n" +
 	"\vstep_number\x18\x05 \x01(\x05R\n" +
-	"stepNumber\"\x8e\x01\n" +
+	"stepNumber\x12\x16\n" +
+	"\x06person\x18\x06 \x01(\tR\x06person\"\x8e\x01\n" +
 	"\fHelpResolved\x12\x17\n" +
 	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12\x1f\n" +
 	"\vattendee_id\x18\x02 \x01(\tR\n" +

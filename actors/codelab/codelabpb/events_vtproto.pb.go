@@ -525,6 +525,7 @@ func (m *HelpClaimed) CloneVT() *HelpClaimed {
 	r.AttendeeId = m.AttendeeId
 	r.AttendeeName = m.AttendeeName
 	r.StepNumber = m.StepNumber
+	r.Person = m.Person
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -1732,6 +1733,9 @@ func (this *HelpClaimed) EqualVT(that *HelpClaimed) bool {
 		return false
 	}
 	if this.StepNumber != that.StepNumber {
+		return false
+	}
+	if this.Person != that.Person {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -3212,6 +3216,13 @@ func (m *HelpClaimed) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.Person) > 0 {
+		i -= len(m.Person)
+		copy(dAtA[i:], m.Person)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Person)))
+		i--
+		dAtA[i] = 0x32
+	}
 	if m.StepNumber != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.StepNumber))
 		i--
@@ -4342,6 +4353,10 @@ func (m *HelpClaimed) SizeVT() (n int) {
 	}
 	if m.StepNumber != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.StepNumber))
+	}
+	l = len(m.Person)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -7150,6 +7165,38 @@ func (m *HelpClaimed) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 6:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Person", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Person = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -531,15 +531,17 @@ func (x *ChatMessage) GetCreatedAt() int64 {
 }
 
 type HelpRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	AttendeeId    string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	AttendeeName  string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
-	StepNumber    int32                  `protobuf:"varint,4,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
-	Status        HelpStatus             `protobuf:"varint,5,opt,name=status,proto3,enum=atelier.codelab.v1.HelpStatus" json:"status,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	ClaimedBy     string                 `protobuf:"bytes,7,opt,name=claimed_by,json=claimedBy,proto3" json:"claimed_by,omitempty"`
-	ResolvedAt    int64                  `protobuf:"varint,8,opt,name=resolved_at,json=resolvedAt,proto3" json:"resolved_at,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Id           string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	AttendeeId   string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	AttendeeName string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
+	StepNumber   int32                  `protobuf:"varint,4,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	Status       HelpStatus             `protobuf:"varint,5,opt,name=status,proto3,enum=atelier.codelab.v1.HelpStatus" json:"status,omitempty"`
+	CreatedAt    int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	ClaimedBy    string                 `protobuf:"bytes,7,opt,name=claimed_by,json=claimedBy,proto3" json:"claimed_by,omitempty"`
+	ResolvedAt   int64                  `protobuf:"varint,8,opt,name=resolved_at,json=resolvedAt,proto3" json:"resolved_at,omitempty"`
+	// Which login claimed it.
+	ClaimedPerson string `protobuf:"bytes,9,opt,name=claimed_person,json=claimedPerson,proto3" json:"claimed_person,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -628,6 +630,13 @@ func (x *HelpRequest) GetResolvedAt() int64 {
 		return x.ResolvedAt
 	}
 	return 0
+}
+
+func (x *HelpRequest) GetClaimedPerson() string {
+	if x != nil {
+		return x.ClaimedPerson
+	}
+	return ""
 }
 
 type Feedback struct {
@@ -1367,7 +1376,7 @@ const file_records_proto_rawDesc = "" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x12\x1b\n" +
 	"\ttarget_id\x18\x05 \x01(\tR\btargetId\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\x9b\x02\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xc2\x02\n" +
 	"\vHelpRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
 	"\vattendee_id\x18\x02 \x01(\tR\n" +
@@ -1381,7 +1390,8 @@ const file_records_proto_rawDesc = "" +
 	"\n" +
 	"claimed_by\x18\a \x01(\tR\tclaimedBy\x12\x1f\n" +
 	"\vresolved_at\x18\b \x01(\x03R\n" +
-	"resolvedAt\"\xb8\x01\n" +
+	"resolvedAt\x12%\n" +
+	"\x0eclaimed_person\x18\t \x01(\tR\rclaimedPerson\"\xb8\x01\n" +
 	"\bFeedback\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
 	"\vattendee_id\x18\x02 \x01(\tR\n" +

@@ -153,6 +153,7 @@ func (m *HelpRequest) CloneVT() *HelpRequest {
 	r.CreatedAt = m.CreatedAt
 	r.ClaimedBy = m.ClaimedBy
 	r.ResolvedAt = m.ResolvedAt
+	r.ClaimedPerson = m.ClaimedPerson
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -613,6 +614,9 @@ func (this *HelpRequest) EqualVT(that *HelpRequest) bool {
 		return false
 	}
 	if this.ResolvedAt != that.ResolvedAt {
+		return false
+	}
+	if this.ClaimedPerson != that.ClaimedPerson {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -1494,6 +1498,13 @@ func (m *HelpRequest) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if len(m.ClaimedPerson) > 0 {
+		i -= len(m.ClaimedPerson)
+		copy(dAtA[i:], m.ClaimedPerson)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.ClaimedPerson)))
+		i--
+		dAtA[i] = 0x4a
 	}
 	if m.ResolvedAt != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.ResolvedAt))
@@ -2417,6 +2428,10 @@ func (m *HelpRequest) SizeVT() (n int) {
 	}
 	if m.ResolvedAt != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.ResolvedAt))
+	}
+	l = len(m.ClaimedPerson)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -4206,6 +4221,38 @@ func (m *HelpRequest) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 9:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ClaimedPerson", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.ClaimedPerson = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -1,0 +1,119 @@
+package catalog
+
+import (
+	"fmt"
+	"time"
+
+	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+)
+
+// Tables of the audit trail: the records by id, which is by time, and an index
+// of the ids by codelab.
+const (
+	auditTable = "audit"
+	auditIndex = "auditby"
+)
+
+// Audit writes and reads the audit trail. Safe for concurrent use.
+type Audit struct {
+	journal   durable.Journal
+	retention time.Duration
+}
+
+// NewAudit returns the trail kept in journal; records disappear after
+// retention.
+func NewAudit(journal durable.Journal, retention time.Duration) *Audit {
+	return &Audit{journal, retention}
+}
+
+// Rows returns the rows of a record, to be committed with the change it tells
+// of. An empty id is filled in.
+func (a *Audit) Rows(r *catalogpb.AuditRecord) []durable.Row {
+	if r.Id == "" {
+		r.Id = ids.New()
+	}
+	r.UserAgent = clip(r.UserAgent, 256)
+	value, err := r.MarshalVT()
+	if err != nil { // a message of ours always encodes
+		panic(fmt.Sprintf("encode audit record: %v", err))
+	}
+	rows := []durable.Row{{Table: auditTable, Key: []byte(r.Id), Value: value, TTL: a.retention}}
+	if r.CodelabId != "" {
+		rows = append(rows, durable.Row{Table: auditIndex, Key: indexKey(r.CodelabId, r.Id), TTL: a.retention})
+	}
+	return rows
+}
+
+// Record commits a record that belongs to no actor's change and waits for it.
+func (a *Audit) Record(r *catalogpb.AuditRecord) error {
+	done := make(chan error, 1)
+	if err := a.journal.Append(a.Rows(r), func(err error) { done <- err }); err != nil {
+		return err
+	}
+	return <-done
+}
+
+// Query says which records to read.
+type Query struct {
+	Limit, Offset     int
+	CodelabID, Action string
+}
+
+// Find returns records, newest first.
+func (a *Audit) Find(q Query) ([]*catalogpb.AuditRecord, error) {
+	out := []*catalogpb.AuditRecord{}
+	skip := q.Offset
+	var failed error
+	take := func(value []byte) bool {
+		r := &catalogpb.AuditRecord{}
+		if failed = r.UnmarshalVT(value); failed != nil {
+			return false
+		}
+		if q.Action != "" && r.Action != q.Action {
+			return true
+		}
+		if skip > 0 {
+			skip--
+			return true
+		}
+		out = append(out, r)
+		return len(out) < q.Limit
+	}
+	scan := durable.Scan{Table: auditTable, Reverse: true}
+	visit := func(_, value []byte) bool { return take(value) }
+	if q.CodelabID != "" {
+		prefix := indexKey(q.CodelabID, "")
+		scan = durable.Scan{Table: auditIndex, Prefix: prefix, Reverse: true}
+		visit = func(key, _ []byte) bool {
+			value, err := a.journal.Get(auditTable, key[len(prefix):])
+			if err != nil {
+				return true // expired between the two reads
+			}
+			return take(value)
+		}
+	}
+	if err := a.journal.Scan(scan, visit); err != nil {
+		return nil, fmt.Errorf("read audit trail: %w", err)
+	}
+	if failed != nil {
+		return nil, fmt.Errorf("read audit trail: %w", failed)
+	}
+	return out, nil
+}
+
+func indexKey(codelab, id string) []byte {
+	return append(append([]byte(codelab), 0), id...)
+}
+
+// clip bounds a text that a client chose, in bytes, at a whole rune.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && s[limit]&0xc0 == 0x80 {
+		limit--
+	}
+	return s[:limit]
+}

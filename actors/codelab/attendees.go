@@ -1,0 +1,308 @@
+package codelab
+
+import (
+	"crypto/hmac"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+const maxName = 80
+
+// Registration is the reply to a Register command.
+type Registration struct {
+	Attendee *pb.Attendee
+	// Rejoined says that the attendee existed and proved it by the PIN.
+	Rejoined bool
+}
+
+// errNameTaken is the answer to a name that exists, whether the PIN was wrong
+// or missing: it must not tell which.
+var errNameTaken = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
+
+func (s *State) attendee(id string) *pb.Attendee {
+	if i, ok := s.byAttendee[id]; ok {
+		return s.attendees.At(i)
+	}
+	return nil
+}
+
+// target finds the attendee a facilitator's command is about.
+func (c call) target(id string) (*pb.Attendee, error) {
+	if a := c.s.attendee(id); a != nil {
+		return a, nil
+	}
+	return nil, durable.Reject(durable.Missing, "attendee not found")
+}
+
+func (c call) register(r *pb.Register) (decision, error) {
+	name, err := line("name", r.Name, 1, maxName)
+	if err != nil {
+		return decision{}, err
+	}
+	mail, err := email(r.Email)
+	if err != nil {
+		return decision{}, err
+	}
+	m := c.s.meta
+	if !m.IsPublic && !c.admin() && !hmac.Equal([]byte(m.JoinCode), []byte(r.JoinCode)) {
+		return decision{}, durable.Reject(durable.Forbidden, "join_code does not match this codelab")
+	}
+	if i, ok := c.s.byName[NameKey(name)]; ok {
+		return c.rejoin(c.s.attendees.At(i), mail, r.PinHash)
+	}
+	if m.EndedAt != 0 {
+		return decision{}, durable.Reject(durable.Conflict, "the workshop has ended")
+	}
+	if m.RegistrationClosed && !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "registration is closed")
+	}
+	if c.s.attendees.Len() >= maxAttendees {
+		return decision{}, durable.Reject(durable.Conflict, "this codelab is full")
+	}
+	now := c.now.UnixMilli()
+	a := &pb.Attendee{
+		Id: c.id(), Name: name, Email: mail, PinHash: r.PinHash, CurrentStep: 1, FurthestStep: 1,
+		CreatedAt: now, StepSince: now, ReachedAt: []int64{now},
+	}
+	d := decided(Registration{Attendee: a}, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: a}}})
+	d.Rows = c.audit("attendee_register", a.Id, nil)
+	return d, nil
+}
+
+func (c call) rejoin(a *pb.Attendee, mail string, pin []byte) (decision, error) {
+	if len(pin) == 0 || len(a.PinHash) == 0 || !hmac.Equal(pin, a.PinHash) {
+		return decision{}, errNameTaken
+	}
+	var d decision
+	if a.Email == "" && mail != "" {
+		a = a.CloneVT()
+		a.Email = mail
+		d.Events = []*pb.Event{{Body: &pb.Event_Rejoined{Rejoined: &pb.Rejoined{AttendeeId: a.Id, Email: mail}}}}
+	}
+	d.Reply = Registration{Attendee: a, Rejoined: true}
+	d.Rows = c.audit("attendee_rejoin", a.Id, nil)
+	return d, nil
+}
+
+func (c call) progress(p *pb.Progress) (decision, error) {
+	if err := c.live(); err != nil {
+		return decision{}, err
+	}
+	if c.Role != pb.Role_ROLE_ATTENDEE {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees make progress")
+	}
+	if err := c.step(p.StepNumber); err != nil {
+		return decision{}, err
+	}
+	return decided(nil, &pb.Event{Body: &pb.Event_Progressed{Progressed: &pb.Progressed{AttendeeId: c.Id, StepNumber: p.StepNumber}}}), nil
+}
+
+// step checks that a step number exists.
+func (c call) step(n int32) error {
+	if n < 1 || int(n) > len(c.s.steps) {
+		return durable.Reject(durable.Invalid, "step_number must be 1 to %d", len(c.s.steps))
+	}
+	return nil
+}
+
+func (c call) complete() (decision, error) {
+	a := c.s.attendee(c.Id)
+	if a == nil {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees complete a codelab")
+	}
+	if a.CompletedAt != 0 {
+		return decided(nil), nil
+	}
+	if err := c.gates(a.Id); err != nil {
+		return decision{}, err
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_Completed{Completed: &pb.Completed{AttendeeId: a.Id}}})
+	d.Rows = c.audit("codelab_complete", a.Id, nil)
+	return d, nil
+}
+
+// gates names what an attendee still has to do before completing.
+func (c call) gates(attendee string) error {
+	m := c.s.meta
+	switch {
+	case m.QuizEnabled && m.RequireQuiz && !c.s.quizPassed(attendee):
+		return durable.Reject(durable.Conflict, "the quiz is not passed yet: answer every question, and all choice questions right")
+	case m.RequireFeedback && !c.s.byFeedback[attendee]:
+		return durable.Reject(durable.Conflict, "feedback is missing")
+	case m.RequireSubmission:
+		return durable.Reject(durable.Conflict, "a submission is missing")
+	}
+	return nil
+}
+
+func (c call) rename(r *pb.Rename) (decision, error) {
+	a, err := c.target(r.AttendeeId)
+	if err != nil {
+		return decision{}, err
+	}
+	name, err := line("name", r.Name, 1, maxName)
+	if err != nil {
+		return decision{}, err
+	}
+	if i, ok := c.s.byName[NameKey(name)]; ok && c.s.attendees.At(i).Id != a.Id {
+		return decision{}, durable.Reject(durable.Conflict, "another attendee has this name")
+	}
+	out := a.CloneVT()
+	out.Name = name
+	d := decided(out, &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: a.Id, Name: name}}})
+	d.Rows = c.audit("attendee_rename", a.Id, nil)
+	return d, nil
+}
+
+func (c call) mute(m *pb.Mute) (decision, error) {
+	a, err := c.target(m.AttendeeId)
+	if err != nil {
+		return decision{}, err
+	}
+	if a.Muted == m.Muted {
+		return decided(a), nil
+	}
+	out := a.CloneVT()
+	out.Muted = m.Muted
+	action := "attendee_unmute"
+	if m.Muted {
+		action = "attendee_mute"
+	}
+	d := decided(out, &pb.Event{Body: &pb.Event_Muted{Muted: &pb.Muted{AttendeeId: a.Id, Muted: m.Muted}}})
+	d.Rows = c.audit(action, a.Id, nil)
+	return d, nil
+}
+
+// speak refuses what a muted attendee may not do.
+func (c call) speak() error {
+	if err := c.live(); err != nil {
+		return err
+	}
+	if a := c.s.attendee(c.Id); !c.admin() && a != nil && a.Muted {
+		return durable.Reject(durable.Forbidden, "a facilitator has muted you")
+	}
+	return nil
+}
+
+func (c call) remove(r *pb.Remove) (decision, error) {
+	if !c.admin() && c.Id != r.AttendeeId {
+		return decision{}, durable.Reject(durable.Forbidden, "only your own record can be erased")
+	}
+	a, err := c.target(r.AttendeeId)
+	if err != nil {
+		return decision{}, err
+	}
+	action := "attendee_remove"
+	if !c.admin() {
+		action = "attendee_erase"
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id}}})
+	d.Rows = c.audit(action, a.Id, nil)
+	return d, nil
+}
+
+func (c call) resetPIN(r *pb.ResetPin) (decision, error) {
+	a, err := c.target(r.AttendeeId)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_PinReset{PinReset: &pb.PinReset{AttendeeId: a.Id, PinHash: r.PinHash}}})
+	d.Rows = c.audit("attendee_pin_reset", a.Id, nil)
+	return d, nil
+}
+
+// changeAttendee replaces an attendee's record by a changed copy.
+func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee)) {
+	i, ok := s.byAttendee[id]
+	if !ok {
+		return
+	}
+	a := s.attendees.At(i).CloneVT()
+	change(a)
+	s.attendees.Set(i, a)
+	s.changed.Attendees = seq
+}
+
+func (s *State) applyRegistered(seq uint64, a *pb.Attendee) {
+	s.byName[NameKey(a.Name)] = s.attendees.Len()
+	s.byAttendee[a.Id] = s.attendees.Len()
+	s.attendees.Append(a)
+	s.seen(a.Id)
+	s.count(a.CurrentStep, +1)
+	if a.CompletedAt != 0 {
+		s.completed++
+	}
+	s.changed.Attendees = seq
+}
+
+func (s *State) applyProgress(seq uint64, at int64, p *pb.Progressed) {
+	s.changeAttendee(seq, p.AttendeeId, func(a *pb.Attendee) {
+		if a.CurrentStep == p.StepNumber {
+			return
+		}
+		s.count(a.CurrentStep, -1)
+		s.count(p.StepNumber, +1)
+		a.CurrentStep, a.StepSince = p.StepNumber, at
+		// Jumping forward reaches the steps between as well.
+		for int(p.StepNumber) > len(a.ReachedAt) {
+			a.ReachedAt = append(a.ReachedAt, at)
+		}
+		a.FurthestStep = max(a.FurthestStep, p.StepNumber)
+	})
+}
+
+func (s *State) applyCompleted(seq uint64, at int64, id string) {
+	s.changeAttendee(seq, id, func(a *pb.Attendee) {
+		if a.CompletedAt == 0 {
+			a.CompletedAt = at
+			s.completed++
+		}
+	})
+}
+
+func (s *State) applyRenamed(seq uint64, r *pb.Renamed) {
+	s.changeAttendee(seq, r.AttendeeId, func(a *pb.Attendee) {
+		delete(s.byName, NameKey(a.Name))
+		a.Name = r.Name
+		s.byName[NameKey(a.Name)] = s.byAttendee[a.Id]
+	})
+	if i, ok := s.openHelp[r.AttendeeId]; ok {
+		h := s.help.At(i).CloneVT()
+		h.AttendeeName = r.Name
+		s.help.Set(i, h)
+		s.changed.Help = seq
+	}
+}
+
+// count moves the number of people on a step.
+func (s *State) count(step int32, by int) {
+	if step < 1 {
+		return
+	}
+	for int(step) > len(s.perStep) {
+		s.perStep = append(s.perStep, 0)
+	}
+	s.perStep[step-1] += by
+}
+
+func (s *State) countSteps() {
+	s.perStep = make([]int, len(s.steps))
+	for _, a := range s.attendees.All() {
+		s.count(a.CurrentStep, +1)
+	}
+}
+
+func (s *State) indexAttendees() {
+	clear(s.byName)
+	clear(s.byAttendee)
+	s.completed = 0
+	for i, a := range s.attendees.All() {
+		s.byName[NameKey(a.Name)] = i
+		s.byAttendee[a.Id] = i
+		if a.CompletedAt != 0 {
+			s.completed++
+		}
+	}
+	s.countSteps()
+}

@@ -1,0 +1,72 @@
+package codelab
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
+	"atelier/actors/durable"
+)
+
+const maxMessage = 2000
+
+func (c call) postChat(p *pb.PostChat) (decision, error) {
+	if err := c.speak(); err != nil {
+		return decision{}, err
+	}
+	if err := text("message", p.Message, 1, maxMessage); err != nil {
+		return decision{}, err
+	}
+	if t := p.TargetId; t != "" && t != FacilitatorID && c.s.attendee(t) == nil {
+		return decision{}, durable.Reject(durable.Invalid, "target_id is nobody in this codelab")
+	}
+	m := &pb.ChatMessage{
+		Id: c.id(), SenderId: c.Id, SenderName: c.name(), Message: p.Message, TargetId: p.TargetId, CreatedAt: c.now.UnixMilli(),
+	}
+	return decided(m, &pb.Event{Body: &pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: m}}}), nil
+}
+
+// name is what others see as the caller's name: the record's, which a
+// facilitator may have changed, or the admin's display name.
+func (c call) name() string {
+	if a := c.s.attendee(c.Id); a != nil && !c.admin() {
+		return a.Name
+	}
+	return c.Name
+}
+
+func (c call) deleteChat(b *pb.DeleteChat) (decision, error) {
+	i, ok := searchID(&c.s.chat, b.MessageId, (*pb.ChatMessage).GetId)
+	if !ok {
+		return decision{}, durable.Reject(durable.Missing, "message not found")
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_ChatDeleted{ChatDeleted: &pb.ChatDeleted{MessageId: b.MessageId}}})
+	d.Rows = c.audit("chat_delete", b.MessageId, map[string]string{"author_id": c.s.chat.At(i).SenderId})
+	return d, nil
+}
+
+func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
+	s.chat.Append(m)
+	s.seen(m.Id)
+	s.changed.Chat = seq
+	// The oldest go, a tenth at a time so that filtering costs little.
+	if over := s.chat.Len() - maxChat; over > maxChat/10 {
+		s.chat.Filter(func(*pb.ChatMessage) bool { over--; return over < 0 })
+	}
+}
+
+// searchID finds an element by id in a list whose ids rise.
+func searchID[T any](v *cow.Vector[T], id string, idOf func(T) string) (int, bool) {
+	return search(v.Len(), v.At, id, idOf)
+}
+
+func search[T any](n int, at func(int) T, id string, idOf func(T) string) (int, bool) {
+	lo, hi := 0, n
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if idOf(at(mid)) < id {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < n && idOf(at(lo)) == id
+}

@@ -1,0 +1,13 @@
+// Package codelab is the actor that owns one workshop: its text, attendees,
+// progress, help queue, comments, feedback, quizzes and chat.
+//
+// State is the pure core: Decide says what a command leads to, Apply what an
+// event changes, Capture gives the immutable View that readers answer from.
+// There is no goroutine, clock or I/O in it; package durable is the shell
+// around it. One file holds the rules of one concept: help.go the queue,
+// threads.go the comments, and so on.
+//
+// Commands, events and records are the protobuf messages of codelabpb. A
+// record inside the state is never changed in place: a changed copy replaces
+// it, which is what makes a View cheap.
+package codelab

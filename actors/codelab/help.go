@@ -1,0 +1,152 @@
+package codelab
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+const (
+	pending    = pb.HelpStatus_HELP_STATUS_PENDING
+	inProgress = pb.HelpStatus_HELP_STATUS_IN_PROGRESS
+	resolved   = pb.HelpStatus_HELP_STATUS_RESOLVED
+)
+
+// askHelp opens a request, or moves the open one to another step: an attendee
+// is never twice in the queue (decisions W6).
+func (c call) askHelp(a *pb.AskHelp) (decision, error) {
+	if err := c.live(); err != nil {
+		return decision{}, err
+	}
+	who := c.s.attendee(c.Id)
+	if who == nil {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees ask for help")
+	}
+	if err := c.step(a.StepNumber); err != nil {
+		return decision{}, err
+	}
+	var h *pb.HelpRequest
+	if i, ok := c.s.openHelp[c.Id]; ok {
+		h = c.s.help.At(i).CloneVT()
+		h.StepNumber = a.StepNumber
+	} else {
+		h = &pb.HelpRequest{
+			Id: c.id(), AttendeeId: who.Id, AttendeeName: who.Name, StepNumber: a.StepNumber,
+			Status: pending, CreatedAt: c.now.UnixMilli(),
+		}
+	}
+	d := decided(h, &pb.Event{Body: &pb.Event_HelpAsked{HelpAsked: &pb.HelpAsked{Request: h}}})
+	d.Rows = c.audit("help_request", h.Id, nil)
+	return d, nil
+}
+
+func (c call) findHelp(id string) (*pb.HelpRequest, error) {
+	if i, ok := searchID(&c.s.help, id, (*pb.HelpRequest).GetId); ok {
+		return c.s.help.At(i), nil
+	}
+	return nil, durable.Reject(durable.Missing, "help request not found")
+}
+
+func (c call) claimHelp(b *pb.ClaimHelp) (decision, error) {
+	h, err := c.findHelp(b.HelpId)
+	if err != nil {
+		return decision{}, err
+	}
+	switch {
+	case h.Status == resolved:
+		return decision{}, durable.Reject(durable.Conflict, "this request is already resolved")
+	case h.Status == inProgress && h.ClaimedPerson == c.Person:
+		return decided(h), nil
+	case h.Status == inProgress:
+		return decision{}, durable.Reject(durable.Conflict, "already claimed by %s", h.ClaimedBy)
+	}
+	out := h.CloneVT()
+	out.Status, out.ClaimedBy, out.ClaimedPerson = inProgress, c.Name, c.Person
+	d := decided(out, &pb.Event{Body: &pb.Event_HelpClaimed{HelpClaimed: &pb.HelpClaimed{
+		HelpId: h.Id, By: c.Name, Person: c.Person,
+		AttendeeId: h.AttendeeId, AttendeeName: h.AttendeeName, StepNumber: h.StepNumber,
+	}}})
+	d.Rows = c.audit("help_claim", h.Id, nil)
+	return d, nil
+}
+
+func (c call) resolveHelp(b *pb.ResolveHelp) (decision, error) {
+	h, err := c.findHelp(b.HelpId)
+	if err != nil {
+		return decision{}, err
+	}
+	if !c.admin() && h.AttendeeId != c.Id {
+		return decision{}, durable.Reject(durable.Forbidden, "this is another attendee's request")
+	}
+	if h.Status == resolved {
+		return decided(nil), nil
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_HelpResolved{HelpResolved: &pb.HelpResolved{
+		HelpId: h.Id, AttendeeId: h.AttendeeId, AttendeeName: h.AttendeeName, StepNumber: h.StepNumber,
+	}}})
+	d.Rows = c.audit("help_resolve", h.Id, nil)
+	return d, nil
+}
+
+func (s *State) applyHelpAsked(seq uint64, h *pb.HelpRequest) {
+	s.changed.Help = seq
+	if i, ok := s.openHelp[h.AttendeeId]; ok {
+		s.help.Set(i, h)
+		return
+	}
+	if s.attendee(h.AttendeeId) == nil {
+		return
+	}
+	s.openHelp[h.AttendeeId] = s.help.Len()
+	s.help.Append(h)
+	s.seen(h.Id)
+}
+
+func (s *State) changeHelp(seq uint64, id string, change func(*pb.HelpRequest)) {
+	i, ok := searchID(&s.help, id, (*pb.HelpRequest).GetId)
+	if !ok {
+		return
+	}
+	h := s.help.At(i).CloneVT()
+	change(h)
+	s.help.Set(i, h)
+	s.changed.Help = seq
+}
+
+func (s *State) applyHelpClaimed(seq uint64, b *pb.HelpClaimed) {
+	s.changeHelp(seq, b.HelpId, func(h *pb.HelpRequest) {
+		h.Status, h.ClaimedBy, h.ClaimedPerson = inProgress, b.By, b.Person
+	})
+}
+
+func (s *State) applyHelpResolved(seq uint64, at int64, b *pb.HelpResolved) {
+	s.changeHelp(seq, b.HelpId, func(h *pb.HelpRequest) {
+		h.Status, h.ResolvedAt = resolved, at
+		delete(s.openHelp, h.AttendeeId)
+		s.settled++
+	})
+	// The oldest settled requests go, a tenth at a time so that the cost of
+	// filtering stays small for each.
+	if s.settled > maxSettledHelp+maxSettledHelp/10 {
+		drop := s.settled - maxSettledHelp
+		s.help.Filter(func(h *pb.HelpRequest) bool {
+			if h.Status == resolved && drop > 0 {
+				drop--
+				return false
+			}
+			return true
+		})
+		s.indexHelp()
+	}
+}
+
+func (s *State) indexHelp() {
+	clear(s.openHelp)
+	s.settled = 0
+	for i, h := range s.help.All() {
+		if h.Status == resolved {
+			s.settled++
+		} else {
+			s.openHelp[h.AttendeeId] = i
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package codelab
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// The two kinds of question.
+const (
+	MultipleChoice = "multiple_choice"
+	Descriptive    = "descriptive"
+)
+
+const (
+	maxQuizzes = 200
+	maxAnswer  = 10_000
+)
+
+// QuizResult is the reply to a SubmitQuiz command.
+type QuizResult struct {
+	// Score counts the right answers of the attendee, of Total questions.
+	Score, Total int
+	// Passed: every question is answered, all choice questions right.
+	Passed bool
+	// Results are the answers of this submission, in its order.
+	Results []*pb.QuizAnswer
+}
+
+// newQuizzes checks questions and gives each its identity: a known id keeps
+// it, with its answers.
+func (c call) newQuizzes(in []*pb.Quiz) ([]*pb.Quiz, error) {
+	if len(in) > maxQuizzes {
+		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d questions", maxQuizzes)
+	}
+	known := map[string]*pb.Quiz{}
+	for _, q := range c.s.quizzes {
+		known[q.Id] = q
+	}
+	out := make([]*pb.Quiz, len(in))
+	for i, q := range in {
+		q = q.CloneVT()
+		if err := checkQuiz(fmt.Sprintf("[%d].", i), q); err != nil {
+			return nil, err
+		}
+		if old := known[q.Id]; old != nil {
+			delete(known, q.Id)
+			q.CreatedAt = old.CreatedAt
+		} else {
+			q.Id, q.CreatedAt = c.id(), c.now.UnixMilli()
+		}
+		out[i] = q
+	}
+	return out, nil
+}
+
+func checkQuiz(at string, q *pb.Quiz) (err error) {
+	if q.Question, err = line(at+"question", q.Question, 1, 500); err != nil {
+		return err
+	}
+	switch q.QuizType {
+	case Descriptive:
+		q.Options, q.Correct, q.Several = nil, nil, false
+		return nil
+	case MultipleChoice:
+	default:
+		return durable.Reject(durable.Invalid, "%squiz_type must be %s or %s", at, MultipleChoice, Descriptive)
+	}
+	if len(q.Options) < 2 || len(q.Options) > 10 {
+		return durable.Reject(durable.Invalid, "%soptions: 2 to 10 are needed", at)
+	}
+	for i := range q.Options {
+		if q.Options[i], err = line(fmt.Sprintf("%soptions[%d]", at, i), q.Options[i], 1, 500); err != nil {
+			return err
+		}
+	}
+	slices.Sort(q.Correct)
+	q.Correct = slices.Compact(q.Correct)
+	if len(q.Correct) == 0 {
+		return durable.Reject(durable.Invalid, "%scorrect_answer is required", at)
+	}
+	if q.Correct[0] < 0 || int(q.Correct[len(q.Correct)-1]) >= len(q.Options) {
+		return durable.Reject(durable.Invalid, "%scorrect_answer must be the index of an option", at)
+	}
+	return nil
+}
+
+func (c call) replaceQuizzes(r *pb.ReplaceQuizzes) (decision, error) {
+	quizzes, err := c.newQuizzes(r.Quizzes)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decided(quizzes, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
+	d.Rows = c.audit("quiz_update", c.s.id, map[string]string{"questions": fmt.Sprint(len(quizzes))})
+	return d, nil
+}
+
+func (c call) submitQuiz(b *pb.SubmitQuiz) (decision, error) {
+	if c.s.attendee(c.Id) == nil {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees answer quizzes")
+	}
+	if len(b.Items) == 0 || len(b.Items) > maxQuizzes {
+		return decision{}, durable.Reject(durable.Invalid, "submissions: 1 to %d answers are needed", maxQuizzes)
+	}
+	var results []*pb.QuizAnswer
+	right := map[string]bool{}
+	for i, item := range b.Items {
+		q := c.s.quiz(item.QuizId)
+		if q == nil {
+			return decision{}, durable.Reject(durable.Invalid, "submissions[%d].quiz_id is unknown", i)
+		}
+		if err := text(fmt.Sprintf("submissions[%d].answer", i), item.Answer, 0, maxAnswer); err != nil {
+			return decision{}, err
+		}
+		if _, twice := right[q.Id]; twice {
+			return decision{}, durable.Reject(durable.Invalid, "submissions[%d].quiz_id is answered twice", i)
+		}
+		ok := grade(q, item.Answer)
+		right[q.Id] = ok
+		results = append(results, &pb.QuizAnswer{
+			Id: c.id(), AttendeeId: c.Id, QuizId: q.Id, Answer: item.Answer, IsCorrect: ok, CreatedAt: c.now.UnixMilli(),
+		})
+	}
+	score, answered := c.s.standing(c.Id, right)
+	total := len(c.s.quizzes)
+	reply := QuizResult{Score: score, Total: total, Passed: answered == total && score == total, Results: results}
+	return decided(reply, &pb.Event{Body: &pb.Event_QuizSubmitted{QuizSubmitted: &pb.QuizSubmitted{AttendeeId: c.Id, Answers: results}}}), nil
+}
+
+// grade judges an answer: the index of the option, or a JSON array of indexes,
+// as text. A free text counts as right when there is one.
+func grade(q *pb.Quiz, answer string) bool {
+	answer = strings.TrimSpace(answer)
+	if q.QuizType == Descriptive {
+		return answer != ""
+	}
+	var given []int32
+	if n, err := strconv.ParseInt(answer, 10, 32); err == nil {
+		given = []int32{int32(n)}
+	} else if json.Unmarshal([]byte(answer), &given) != nil {
+		return false
+	}
+	slices.Sort(given)
+	return slices.Equal(slices.Compact(given), q.Correct)
+}
+
+func (s *State) quiz(id string) *pb.Quiz {
+	for _, q := range s.quizzes {
+		if q.Id == id {
+			return q
+		}
+	}
+	return nil
+}
+
+// standing counts the right and the given answers of an attendee, those in
+// newer in place of the stored ones.
+func (s *State) standing(attendee string, newer map[string]bool) (right, answered int) {
+	for _, q := range s.quizzes {
+		ok, given := newer[q.Id]
+		if i, stored := s.answerOf[answerKey{attendee, q.Id}]; stored && !given {
+			ok, given = s.answers.At(i).IsCorrect, true
+		}
+		if given {
+			answered++
+		}
+		if ok {
+			right++
+		}
+	}
+	return right, answered
+}
+
+func (s *State) quizPassed(attendee string) bool {
+	right, answered := s.standing(attendee, nil)
+	return right == len(s.quizzes) && answered == len(s.quizzes)
+}
+
+// applyQuizzes replaces the questions. Answers to those that stay are judged
+// anew, those to others go.
+func (s *State) applyQuizzes(seq uint64, quizzes []*pb.Quiz) {
+	s.quizzes = quizzes
+	s.changed.Quizzes = seq
+	for _, q := range quizzes {
+		s.seen(q.Id)
+	}
+	if s.answers.Len() == 0 {
+		return
+	}
+	s.changed.Answers = seq
+	if s.answers.Filter(func(a *pb.QuizAnswer) bool { return s.quiz(a.QuizId) != nil }) > 0 {
+		s.indexAnswers()
+	}
+	for i, a := range s.answers.All() {
+		if ok := grade(s.quiz(a.QuizId), a.Answer); ok != a.IsCorrect {
+			a = a.CloneVT()
+			a.IsCorrect = ok
+			s.answers.Set(i, a)
+		}
+	}
+}
+
+func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
+	s.changed.Answers = seq
+	for _, a := range answers {
+		s.seen(a.Id)
+		if s.attendee(a.AttendeeId) == nil || s.quiz(a.QuizId) == nil {
+			continue
+		}
+		k := answerKey{a.AttendeeId, a.QuizId}
+		if i, ok := s.answerOf[k]; ok {
+			s.answers.Set(i, a)
+			continue
+		}
+		s.answerOf[k] = s.answers.Len()
+		s.answers.Append(a)
+	}
+}
+
+func (s *State) indexAnswers() {
+	clear(s.answerOf)
+	for i, a := range s.answers.All() {
+		s.answerOf[answerKey{a.AttendeeId, a.QuizId}] = i
+	}
+}

@@ -1,0 +1,253 @@
+package codelab
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// Limits of the text of a codelab (decisions W4), in code points.
+const (
+	maxTitle       = 200
+	maxDescription = 4000
+	maxAuthor      = 120
+	maxMarkdown    = 50_000
+	maxSteps       = 200
+)
+
+func (s *State) create(who *pb.Caller, c *pb.Create, now time.Time) (decision, error) {
+	if s.deleted {
+		return decision{}, errGone
+	}
+	if s.meta != nil {
+		return decision{}, durable.Reject(durable.Conflict, "this codelab exists already")
+	}
+	meta := c.Codelab.CloneVT()
+	meta.Id, meta.CreatedAt = s.id, now.UnixMilli()
+	if err := checkMeta(meta); err != nil {
+		return decision{}, err
+	}
+	cl := call{s: s, Caller: who, now: now}
+	steps, err := cl.newSteps(c.Steps, 0)
+	if err != nil {
+		return decision{}, err
+	}
+	quizzes, err := cl.newQuizzes(c.Quizzes)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decided(meta, &pb.Event{At: now.UnixMilli(), Body: &pb.Event_Created{Created: &pb.Created{Codelab: meta, Steps: steps, Quizzes: quizzes}}})
+	action, about := "codelab_create", map[string]string(nil)
+	switch c.Origin {
+	case pb.Origin_ORIGIN_COPY:
+		action, about = "codelab_copy", map[string]string{"source_id": c.SourceId}
+	case pb.Origin_ORIGIN_IMPORT:
+		action = "codelab_import"
+	}
+	d.Rows = append(cl.audit(action, s.id, about), listRow(meta))
+	return d, nil
+}
+
+// checkMeta trims and checks the settings and fills in what follows from them.
+func checkMeta(m *pb.Codelab) (err error) {
+	if m.Title, err = line("title", m.Title, 1, maxTitle); err != nil {
+		return err
+	}
+	if m.Author, err = line("author", m.Author, 0, maxAuthor); err != nil {
+		return err
+	}
+	if err = text("description", m.Description, 0, maxDescription); err != nil {
+		return err
+	}
+	if err = text("guide_markdown", m.GetGuideMarkdown(), 0, maxMarkdown); err != nil {
+		return err
+	}
+	for _, days := range []int32{m.EmailRetentionDays, m.ChatRetentionDays} {
+		if days < 0 || days > 36500 {
+			return durable.Reject(durable.Invalid, "retention days must be 0 to 36500")
+		}
+	}
+	m.GuideSum = sum(m.GetGuideMarkdown())
+	return nil
+}
+
+// sum is the server's own hash of a content that people comment on.
+func sum(content string) []byte {
+	h := sha256.Sum256([]byte(content))
+	return h[:16]
+}
+
+func (c call) update(u *pb.Update) (decision, error) {
+	m := c.s.meta.CloneVT()
+	changed := map[string]string{}
+	set(changed, "title", &m.Title, u.Title)
+	set(changed, "description", &m.Description, u.Description)
+	set(changed, "author", &m.Author, u.Author)
+	set(changed, "is_public", &m.IsPublic, u.IsPublic)
+	set(changed, "quiz_enabled", &m.QuizEnabled, u.QuizEnabled)
+	set(changed, "require_quiz", &m.RequireQuiz, u.RequireQuiz)
+	set(changed, "require_feedback", &m.RequireFeedback, u.RequireFeedback)
+	set(changed, "require_submission", &m.RequireSubmission, u.RequireSubmission)
+	set(changed, "email_retention_days", &m.EmailRetentionDays, u.EmailRetentionDays)
+	set(changed, "chat_retention_days", &m.ChatRetentionDays, u.ChatRetentionDays)
+	if u.GuideMarkdown != nil || u.ClearGuide {
+		m.GuideMarkdown = u.GuideMarkdown
+		if u.ClearGuide {
+			m.GuideMarkdown = nil
+		}
+		changed["guide_markdown"] = ""
+	}
+	if err := checkMeta(m); err != nil {
+		return decision{}, err
+	}
+	fields := strings.Join(slices.Sorted(maps.Keys(changed)), ",")
+	return c.updated(m, "codelab_update", map[string]string{"fields": fields}), nil
+}
+
+func set[T any](changed map[string]string, name string, to *T, from *T) {
+	if from != nil {
+		*to = *from
+		changed[name] = ""
+	}
+}
+
+// updated is the decision that replaces the settings.
+func (c call) updated(m *pb.Codelab, action string, about map[string]string) decision {
+	d := decided(m, &pb.Event{Body: &pb.Event_Updated{Updated: &pb.Updated{Codelab: m}}})
+	d.Rows = append(c.audit(action, c.s.id, about), listRow(m))
+	return d
+}
+
+func (c call) setRegistration(r *pb.SetRegistration) (decision, error) {
+	if c.s.meta.RegistrationClosed == !r.Open {
+		return decided(c.s.meta), nil
+	}
+	m := c.s.meta.CloneVT()
+	m.RegistrationClosed = !r.Open
+	return c.updated(m, "codelab_update", map[string]string{"registration": openText(r.Open)}), nil
+}
+
+func openText(open bool) string {
+	if open {
+		return "open"
+	}
+	return "closed"
+}
+
+func (c call) setEnded(r *pb.SetEnded) (decision, error) {
+	if (c.s.meta.EndedAt != 0) == r.Ended {
+		return decided(c.s.meta), nil
+	}
+	m := c.s.meta.CloneVT()
+	m.EndedAt = 0
+	if r.Ended {
+		m.EndedAt = c.now.UnixMilli()
+	}
+	return c.updated(m, "codelab_update", map[string]string{"ended": fmt.Sprint(r.Ended)}), nil
+}
+
+// live refuses what attendees may not do after the workshop has ended.
+func (c call) live() error {
+	if c.s.meta.EndedAt != 0 && !c.admin() {
+		return durable.Reject(durable.Conflict, "the workshop has ended")
+	}
+	return nil
+}
+
+func (c call) replaceSteps(r *pb.ReplaceSteps) (decision, error) {
+	steps, err := c.newSteps(r.Steps, 1)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps}}})
+	d.Rows = c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))})
+	return d, nil
+}
+
+// newSteps checks steps and gives each its identity: a known id stays, once.
+func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
+	if len(in) < least || len(in) > maxSteps {
+		return nil, durable.Reject(durable.Invalid, "steps: a codelab has %d to %d steps", least, maxSteps)
+	}
+	known := map[string]bool{}
+	for _, st := range c.s.steps {
+		known[st.Id] = true
+	}
+	out := make([]*pb.Step, len(in))
+	for i, st := range in {
+		title, err := line(fmt.Sprintf("steps[%d].title", i), st.Title, 1, maxTitle)
+		if err != nil {
+			return nil, err
+		}
+		if err := text(fmt.Sprintf("steps[%d].content_markdown", i), st.ContentMarkdown, 0, maxMarkdown); err != nil {
+			return nil, err
+		}
+		id := st.Id
+		if known[id] {
+			delete(known, id)
+		} else {
+			id = c.id()
+		}
+		out[i] = &pb.Step{Id: id, Title: title, ContentMarkdown: st.ContentMarkdown, ContentSum: sum(st.ContentMarkdown)}
+	}
+	return out, nil
+}
+
+func (c call) delete() (decision, error) {
+	d := decided(nil, &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
+	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), durable.Row{Table: ListTable, Key: []byte(c.s.id), Delete: true})
+	return d, nil
+}
+
+func (c call) noteExport() (decision, error) {
+	return decision{Rows: c.audit("codelab_export", c.s.id, nil)}, nil
+}
+
+func (s *State) applyCreated(seq uint64, b *pb.Created) {
+	s.meta = b.Codelab
+	s.changed.Codelab = seq
+	s.applySteps(seq, b.Steps)
+	s.applyQuizzes(seq, b.Quizzes)
+}
+
+// applySteps replaces the steps; threads of steps that are gone go too, and
+// nobody stays behind the last step.
+func (s *State) applySteps(seq uint64, steps []*pb.Step) {
+	s.steps = steps
+	s.changed.Codelab = seq
+	known := map[string]bool{}
+	for _, st := range steps {
+		known[st.Id] = true
+		s.seen(st.Id)
+	}
+	if s.threads.Filter(func(t *pb.Thread) bool { return t.TargetType != "step" || known[t.TargetStepId] }) > 0 {
+		s.indexThreads()
+	}
+	s.changed.Threads = seq // staleness may have changed
+	last := int32(max(len(steps), 1))
+	for i, a := range s.attendees.All() {
+		if a.CurrentStep > last || a.FurthestStep > last {
+			a = a.CloneVT()
+			a.CurrentStep = min(a.CurrentStep, last)
+			a.FurthestStep = min(a.FurthestStep, last)
+			a.ReachedAt = a.ReachedAt[:min(len(a.ReachedAt), int(last))]
+			s.attendees.Set(i, a)
+			s.changed.Attendees = seq
+		}
+	}
+	s.countSteps()
+}
+
+// applyDeleted leaves nothing but the mark, so that the id is never used
+// again while its actor is active.
+func (s *State) applyDeleted(seq uint64) {
+	*s = *New(s.id, s.rules, s.ids)
+	s.deleted = true
+	s.changed = Changed{seq, seq, seq, seq, seq, seq, seq, seq}
+}

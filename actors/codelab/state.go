@@ -1,0 +1,301 @@
+package codelab
+
+import (
+	"fmt"
+	"time"
+
+	"atelier/actors/catalog/catalogpb"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+)
+
+// FacilitatorID is the id under which every admin acts in a codelab.
+const FacilitatorID = "facilitator"
+
+// Rules are the settings of the server that decisions depend on. Immutable.
+type Rules struct {
+	// AuthorOnlyDeletes: a comment may be deleted by its author only, not by
+	// an admin (the serverless mode).
+	AuthorOnlyDeletes bool
+	// AuditRows gives the rows of an audit record; nil writes none.
+	AuditRows func(*catalogpb.AuditRecord) []durable.Row
+}
+
+// Bounds of what one codelab holds. Reaching one is a Conflict, except for
+// chat and settled help requests, whose oldest go.
+const (
+	maxAttendees      = 100_000
+	maxThreads        = 20_000
+	maxThreadMessages = 1_000
+	maxChat           = 200_000
+	maxSettledHelp    = 20_000
+)
+
+// State is the state of one codelab. Owned by its actor.
+type State struct {
+	id    string
+	rules Rules
+	ids   *ids.Source
+
+	meta    *pb.Codelab // nil before creation and after deletion
+	steps   []*pb.Step  // replaced as a whole
+	quizzes []*pb.Quiz  // replaced as a whole
+
+	attendees cow.Vector[*pb.Attendee]
+	chat      cow.Vector[*pb.ChatMessage]
+	help      cow.Vector[*pb.HelpRequest]
+	feedback  cow.Vector[*pb.Feedback]
+	threads   cow.Vector[*pb.Thread]
+	answers   cow.Vector[*pb.QuizAnswer]
+
+	// Indexes over the above.
+	byName     map[string]int    // name key to attendee
+	byAttendee map[string]int    // attendee id to attendee
+	openHelp   map[string]int    // attendee id to open help request
+	byFeedback map[string]bool   // attendee ids that gave feedback
+	byAnchor   map[string]int    // anchor key to thread
+	answerOf   map[answerKey]int // attendee and quiz to answer
+
+	perStep   []int // people on each step, index 0 for step 1
+	completed int
+	settled   int // help requests that are resolved
+
+	refs    refs
+	changed Changed
+	deleted bool
+}
+
+// Changed holds, for each part of the state, the seq of its last change: the
+// basis of ETags.
+type Changed struct {
+	Codelab, Attendees, Chat, Help, Feedback, Threads, Quizzes, Answers uint64
+}
+
+type answerKey struct{ attendee, quiz string }
+
+// New returns the empty state of a codelab.
+func New(id string, rules Rules, source *ids.Source) *State {
+	return &State{
+		id: id, rules: rules, ids: source,
+		byName: map[string]int{}, byAttendee: map[string]int{}, openHelp: map[string]int{},
+		byFeedback: map[string]bool{}, byAnchor: map[string]int{}, answerOf: map[answerKey]int{},
+	}
+}
+
+type decision = durable.Decision[*pb.Event]
+
+var errGone = &durable.Rejection{Reason: durable.Missing, Text: "codelab not found"}
+
+// Decide says what a command leads to.
+func (s *State) Decide(cmd *pb.Command, env durable.Env) (decision, error) {
+	if cmd.Ref != "" {
+		if seq, ok := s.refs.find(cmd.Caller.Person, cmd.Ref, env.Now); ok {
+			return decision{Seq: seq}, nil
+		}
+	}
+	if create := cmd.GetCreate(); create != nil {
+		return s.create(cmd.Caller, create, env.Now)
+	}
+	if s.meta == nil {
+		return decision{}, errGone
+	}
+	if cmd.Caller.Role == pb.Role_ROLE_ATTENDEE && s.attendee(cmd.Caller.Id) == nil {
+		return decision{}, durable.Reject(durable.Forbidden, "you are no longer registered for this codelab")
+	}
+	c := call{s: s, Caller: cmd.Caller, now: env.Now}
+	d, err := c.dispatch(cmd)
+	if err != nil {
+		return decision{}, err
+	}
+	for _, e := range d.Events {
+		e.At = env.Now.UnixMilli()
+	}
+	if cmd.Ref != "" && len(d.Events) > 0 {
+		if err := s.refs.admit(cmd.Caller.Person, env.Now); err != nil {
+			return decision{}, err
+		}
+		d.Events[0].Person, d.Events[0].Ref = cmd.Caller.Person, cmd.Ref
+	}
+	d.Origin = cmd.Caller.Session
+	return d, nil
+}
+
+// call is one command being decided.
+type call struct {
+	*pb.Caller
+	s   *State
+	now time.Time
+}
+
+func (c call) admin() bool { return c.Role == pb.Role_ROLE_ADMIN }
+
+// id makes an id of this codelab.
+func (c call) id() string { return c.s.ids.Next(c.now) }
+
+func (c call) dispatch(cmd *pb.Command) (decision, error) {
+	switch b := cmd.Body.(type) {
+	case *pb.Command_Update:
+		return c.update(b.Update)
+	case *pb.Command_ReplaceSteps:
+		return c.replaceSteps(b.ReplaceSteps)
+	case *pb.Command_Delete:
+		return c.delete()
+	case *pb.Command_NoteExport:
+		return c.noteExport()
+	case *pb.Command_Register:
+		return c.register(b.Register)
+	case *pb.Command_Progress:
+		return c.progress(b.Progress)
+	case *pb.Command_Complete:
+		return c.complete()
+	case *pb.Command_Rename:
+		return c.rename(b.Rename)
+	case *pb.Command_Mute:
+		return c.mute(b.Mute)
+	case *pb.Command_Remove:
+		return c.remove(b.Remove)
+	case *pb.Command_ResetPin:
+		return c.resetPIN(b.ResetPin)
+	case *pb.Command_SetRegistration:
+		return c.setRegistration(b.SetRegistration)
+	case *pb.Command_SetEnded:
+		return c.setEnded(b.SetEnded)
+	case *pb.Command_AskHelp:
+		return c.askHelp(b.AskHelp)
+	case *pb.Command_ClaimHelp:
+		return c.claimHelp(b.ClaimHelp)
+	case *pb.Command_ResolveHelp:
+		return c.resolveHelp(b.ResolveHelp)
+	case *pb.Command_GiveFeedback:
+		return c.giveFeedback(b.GiveFeedback)
+	case *pb.Command_ReplaceQuizzes:
+		return c.replaceQuizzes(b.ReplaceQuizzes)
+	case *pb.Command_SubmitQuiz:
+		return c.submitQuiz(b.SubmitQuiz)
+	case *pb.Command_PostChat:
+		return c.postChat(b.PostChat)
+	case *pb.Command_DeleteChat:
+		return c.deleteChat(b.DeleteChat)
+	case *pb.Command_Annotate:
+		return c.annotate(b.Annotate)
+	case *pb.Command_Reply:
+		return c.reply(b.Reply)
+	case *pb.Command_DeleteComment:
+		return c.deleteComment(b.DeleteComment)
+	case *pb.Command_ApplyRetention:
+		return c.applyRetention()
+	}
+	return decision{}, durable.Reject(durable.Invalid, "unknown command")
+}
+
+// Apply lets one event change the state. An event whose subject is gone
+// changes nothing.
+func (s *State) Apply(seq uint64, e *pb.Event) {
+	if e.Ref != "" {
+		s.refs.add(e.Person, e.Ref, seq, e.At)
+	}
+	switch b := e.Body.(type) {
+	case *pb.Event_Created:
+		s.applyCreated(seq, b.Created)
+	case *pb.Event_Updated:
+		s.meta = b.Updated.Codelab
+		s.changed.Codelab = seq
+	case *pb.Event_StepsReplaced:
+		s.applySteps(seq, b.StepsReplaced.Steps)
+	case *pb.Event_Deleted:
+		s.applyDeleted(seq)
+	case *pb.Event_Registered:
+		s.applyRegistered(seq, b.Registered.Attendee)
+	case *pb.Event_Rejoined:
+		s.changeAttendee(seq, b.Rejoined.AttendeeId, func(a *pb.Attendee) { a.Email = b.Rejoined.Email })
+	case *pb.Event_Progressed:
+		s.applyProgress(seq, e.At, b.Progressed)
+	case *pb.Event_Completed:
+		s.applyCompleted(seq, e.At, b.Completed.AttendeeId)
+	case *pb.Event_Renamed:
+		s.applyRenamed(seq, b.Renamed)
+	case *pb.Event_Muted:
+		s.changeAttendee(seq, b.Muted.AttendeeId, func(a *pb.Attendee) { a.Muted = b.Muted.Muted })
+	case *pb.Event_Removed:
+		s.applyRemoved(seq, b.Removed.AttendeeId)
+	case *pb.Event_PinReset:
+		s.changeAttendee(seq, b.PinReset.AttendeeId, func(a *pb.Attendee) { a.PinHash = b.PinReset.PinHash })
+	case *pb.Event_HelpAsked:
+		s.applyHelpAsked(seq, b.HelpAsked.Request)
+	case *pb.Event_HelpClaimed:
+		s.applyHelpClaimed(seq, b.HelpClaimed)
+	case *pb.Event_HelpResolved:
+		s.applyHelpResolved(seq, e.At, b.HelpResolved)
+	case *pb.Event_FeedbackGiven:
+		s.feedback.Append(b.FeedbackGiven.Feedback)
+		s.byFeedback[b.FeedbackGiven.Feedback.AttendeeId] = true
+		s.seen(b.FeedbackGiven.Feedback.Id)
+		s.changed.Feedback = seq
+	case *pb.Event_QuizzesReplaced:
+		s.applyQuizzes(seq, b.QuizzesReplaced.Quizzes)
+	case *pb.Event_QuizSubmitted:
+		s.applyAnswers(seq, b.QuizSubmitted.Answers)
+	case *pb.Event_ChatPosted:
+		s.applyChat(seq, b.ChatPosted.Message)
+	case *pb.Event_ChatDeleted:
+		s.chat.Filter(func(m *pb.ChatMessage) bool { return m.Id != b.ChatDeleted.MessageId })
+		s.changed.Chat = seq
+	case *pb.Event_ThreadCreated:
+		s.applyThread(seq, b.ThreadCreated.Thread)
+	case *pb.Event_CommentAdded:
+		s.applyComment(seq, b.CommentAdded)
+	case *pb.Event_CommentDeleted:
+		s.applyCommentDeleted(seq, b.CommentDeleted)
+	case *pb.Event_RetentionApplied:
+		s.applyRetained(seq, b.RetentionApplied)
+	case *pb.Event_Erased:
+	}
+}
+
+// seen tells the id source of an id that came from the journal.
+func (s *State) seen(id string) { s.ids.Seen(id) }
+
+// decided makes a decision of a reply and events.
+func decided(reply any, events ...*pb.Event) decision {
+	return decision{Events: events, Reply: reply}
+}
+
+// audit returns the rows of an audit record about this call.
+func (c call) audit(action, target string, metadata map[string]string) []durable.Row {
+	return auditRows(c.s, c.Caller, c.now, action, target, metadata)
+}
+
+func auditRows(s *State, who *pb.Caller, now time.Time, action, target string, metadata map[string]string) []durable.Row {
+	if s.rules.AuditRows == nil {
+		return nil
+	}
+	r := &catalogpb.AuditRecord{
+		Id: s.ids.Next(now), Action: action, TargetId: target, CodelabId: s.id,
+		Ip: who.Ip, UserAgent: who.UserAgent, Metadata: metadata, CreatedAt: now.UnixMilli(),
+	}
+	switch who.Role {
+	case pb.Role_ROLE_ADMIN:
+		r.ActorType, r.ActorId = "admin", who.AdminId
+	case pb.Role_ROLE_ATTENDEE:
+		r.ActorType, r.ActorId = "attendee", who.Id
+	case pb.Role_ROLE_SYSTEM:
+		r.ActorType = "system"
+	default:
+		r.ActorType = "anonymous"
+	}
+	return s.rules.AuditRows(r)
+}
+
+// ListTable is the table of the list of codelabs: their records by id.
+const ListTable = "codelabs"
+
+// listRow is the codelab's line in the list, committed with its change.
+func listRow(m *pb.Codelab) durable.Row {
+	value, err := m.MarshalVT()
+	if err != nil { // a message of ours always encodes
+		panic(fmt.Sprintf("encode codelab: %v", err))
+	}
+	return durable.Row{Table: ListTable, Key: []byte(m.Id), Value: value}
+}

@@ -1,0 +1,186 @@
+package codelab
+
+import (
+	"bytes"
+	"fmt"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
+)
+
+// View is the committed state of a codelab at one moment, for readers. It is
+// immutable and safe for concurrent use.
+type View struct {
+	// Meta is nil before creation and after deletion.
+	Meta    *pb.Codelab
+	Steps   []*pb.Step
+	Quizzes []*pb.Quiz
+
+	// Lists in the order of their ids, which is by time.
+	Attendees cow.View[*pb.Attendee]
+	Chat      cow.View[*pb.ChatMessage]
+	Help      cow.View[*pb.HelpRequest]
+	Feedback  cow.View[*pb.Feedback]
+	Threads   cow.View[*pb.Thread]
+	Answers   cow.View[*pb.QuizAnswer]
+
+	// PerStep counts the people on each step, index 0 for step 1.
+	PerStep   []int
+	Completed int
+	Changed   Changed
+
+	refs    []*pb.Ref
+	deleted bool
+}
+
+// Capture returns the present state as a view.
+func (s *State) Capture() *View {
+	return &View{
+		Meta: s.meta, Steps: s.steps, Quizzes: s.quizzes,
+		Attendees: s.attendees.Capture(), Chat: s.chat.Capture(), Help: s.help.Capture(),
+		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
+		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed,
+		refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
+	}
+}
+
+// Attendee returns an attendee's record, or nil.
+func (v *View) Attendee(id string) *pb.Attendee {
+	return find(v.Attendees, id, (*pb.Attendee).GetId)
+}
+
+// ChatMessage returns a message, or nil.
+func (v *View) ChatMessage(id string) *pb.ChatMessage {
+	return find(v.Chat, id, (*pb.ChatMessage).GetId)
+}
+
+// Thread returns a thread, or nil.
+func (v *View) Thread(id string) *pb.Thread {
+	return find(v.Threads, id, (*pb.Thread).GetId)
+}
+
+// ChatBefore returns the position of the message with this id, to page
+// backwards from; ok is false when there is none.
+func (v *View) ChatBefore(id string) (int, bool) {
+	return search(v.Chat.Len(), v.Chat.At, id, (*pb.ChatMessage).GetId)
+}
+
+// HasStep says whether a step number exists.
+func (v *View) HasStep(n int) bool { return n >= 1 && n <= len(v.Steps) }
+
+// Stale says that the text a thread marks has changed since it was made.
+func (v *View) Stale(t *pb.Thread) bool {
+	if t.TargetType == TargetGuide {
+		return v.Meta == nil || !bytes.Equal(t.ContentSum, v.Meta.GuideSum)
+	}
+	for _, st := range v.Steps {
+		if st.Id == t.TargetStepId {
+			return !bytes.Equal(t.ContentSum, st.ContentSum)
+		}
+	}
+	return true
+}
+
+func (v *View) hasComment(thread, comment string) bool {
+	t := v.Thread(thread)
+	if t == nil {
+		return false
+	}
+	for _, m := range t.Messages {
+		if m.Id == comment {
+			return true
+		}
+	}
+	return false
+}
+
+func find[T any](list cow.View[*T], id string, idOf func(*T) string) *T {
+	if i, ok := search(list.Len(), list.At, id, idOf); ok {
+		return list.At(i)
+	}
+	return nil
+}
+
+// EncodeState encodes a view as a snapshot.
+func EncodeState(v *View) ([]byte, error) {
+	return (&pb.Snapshot{
+		Codelab: v.Meta, Steps: v.Steps, Quizzes: v.Quizzes,
+		Attendees: list(v.Attendees), Chat: list(v.Chat), Help: list(v.Help),
+		Feedback: list(v.Feedback), Threads: list(v.Threads), Answers: list(v.Answers),
+		Refs: v.refs, Deleted: v.deleted,
+	}).MarshalVT()
+}
+
+func list[T any](v cow.View[T]) []T {
+	out := make([]T, 0, v.Len())
+	for _, x := range v.All() {
+		out = append(out, x)
+	}
+	return out
+}
+
+// Restore sets the state from an encoded snapshot that contains the events up
+// to seq.
+func (s *State) Restore(seq uint64, state []byte) error {
+	var snap pb.Snapshot
+	if err := snap.UnmarshalVT(state); err != nil {
+		return fmt.Errorf("decode snapshot: %w", err)
+	}
+	s.meta, s.steps, s.quizzes, s.deleted = snap.Codelab, snap.Steps, snap.Quizzes, snap.Deleted
+	fill(&s.attendees, snap.Attendees)
+	fill(&s.chat, snap.Chat)
+	fill(&s.help, snap.Help)
+	fill(&s.feedback, snap.Feedback)
+	fill(&s.threads, snap.Threads)
+	fill(&s.answers, snap.Answers)
+	s.indexAttendees()
+	s.indexHelp()
+	s.indexThreads()
+	s.indexAnswers()
+	for _, f := range snap.Feedback {
+		s.byFeedback[f.AttendeeId] = true
+	}
+	for _, r := range snap.Refs {
+		s.refs.add(r.Person, r.Ref, r.Seq, r.At)
+	}
+	// When each part changed is not known any more; it was not after seq.
+	s.changed = Changed{seq, seq, seq, seq, seq, seq, seq, seq}
+	s.seeAll(&snap)
+	return nil
+}
+
+// seeAll makes new ids go on behind those of a snapshot.
+func (s *State) seeAll(snap *pb.Snapshot) {
+	for _, x := range snap.Steps {
+		s.seen(x.Id)
+	}
+	for _, x := range snap.Quizzes {
+		s.seen(x.Id)
+	}
+	for _, x := range snap.Attendees {
+		s.seen(x.Id)
+	}
+	for _, x := range snap.Chat {
+		s.seen(x.Id)
+	}
+	for _, x := range snap.Help {
+		s.seen(x.Id)
+	}
+	for _, x := range snap.Feedback {
+		s.seen(x.Id)
+	}
+	for _, x := range snap.Threads {
+		for _, m := range x.Messages {
+			s.seen(m.Id)
+		}
+	}
+	for _, x := range snap.Answers {
+		s.seen(x.Id)
+	}
+}
+
+func fill[T any](v *cow.Vector[T], items []T) {
+	for _, x := range items {
+		v.Append(x)
+	}
+}

@@ -1,0 +1,151 @@
+// Package cow holds a vector with cheap immutable captures. An actor changes
+// the vector; readers get a View that never changes. Capturing costs O(1);
+// the first change of a page after a capture copies that page.
+package cow
+
+import (
+	"iter"
+	"sync/atomic"
+)
+
+// pageSize is the number of elements copied at most for one change. With 64
+// pointers a page copy is 512 bytes, and 10,000 elements need 157 pages.
+const pageSize = 64
+
+// page is immutable once a capture holds it.
+type page[T any] struct {
+	owner *byte // the vector's token at the time it was made
+	items []T
+	// cache keeps encodings that readers made of the captured page.
+	cache [2]atomic.Pointer[[]byte]
+}
+
+// Vector is a growable list. The zero value is empty. It is used by one
+// goroutine. Elements are treated as immutable: change one by setting a new
+// one in its place.
+type Vector[T any] struct {
+	pages  []*page[T]
+	n      int
+	token  *byte // pages with this owner may be changed in place
+	shared bool  // a capture holds the slice of pages
+}
+
+// Len returns the number of elements.
+func (v *Vector[T]) Len() int { return v.n }
+
+// At returns element i.
+func (v *Vector[T]) At(i int) T { return v.pages[i/pageSize].items[i%pageSize] }
+
+// All iterates over the elements.
+func (v *Vector[T]) All() iter.Seq2[int, T] { return all(v.pages) }
+
+// Set replaces element i.
+func (v *Vector[T]) Set(i int, x T) { v.writable(i / pageSize).items[i%pageSize] = x }
+
+// Append adds an element at the end.
+func (v *Vector[T]) Append(x T) {
+	if v.n%pageSize == 0 {
+		v.unshare()
+		v.pages = append(v.pages, &page[T]{owner: v.owner(), items: make([]T, 0, pageSize)})
+	}
+	p := v.writable(v.n / pageSize)
+	p.items = append(p.items, x)
+	v.n++
+}
+
+// Filter keeps the elements for which keep is true, in order. It costs O(n)
+// when something goes.
+func (v *Vector[T]) Filter(keep func(T) bool) (removed int) {
+	for _, x := range v.All() {
+		if !keep(x) {
+			removed++
+		}
+	}
+	if removed == 0 {
+		return 0
+	}
+	old := v.pages
+	*v = Vector[T]{}
+	for _, x := range all(old) {
+		if keep(x) {
+			v.Append(x)
+		}
+	}
+	return removed
+}
+
+// Capture returns an immutable view of the present elements.
+func (v *Vector[T]) Capture() View[T] {
+	v.token, v.shared = nil, true
+	return View[T]{v.pages, v.n}
+}
+
+func (v *Vector[T]) owner() *byte {
+	if v.token == nil {
+		v.token = new(byte)
+	}
+	return v.token
+}
+
+func (v *Vector[T]) unshare() {
+	if v.shared {
+		v.pages = append(make([]*page[T], 0, len(v.pages)+1), v.pages...)
+		v.shared = false
+	}
+}
+
+func (v *Vector[T]) writable(i int) *page[T] {
+	p := v.pages[i]
+	if p.owner == v.owner() {
+		return p
+	}
+	v.unshare()
+	p = &page[T]{owner: v.token, items: append(make([]T, 0, pageSize), p.items...)}
+	v.pages[i] = p
+	return p
+}
+
+// View is an immutable list. The zero value is empty. Safe for concurrent use.
+type View[T any] struct {
+	pages []*page[T]
+	n     int
+}
+
+// Len returns the number of elements.
+func (v View[T]) Len() int { return v.n }
+
+// At returns element i.
+func (v View[T]) At(i int) T { return v.pages[i/pageSize].items[i%pageSize] }
+
+// All iterates over the elements.
+func (v View[T]) All() iter.Seq2[int, T] { return all(v.pages) }
+
+// Encode appends what enc makes of each page, reusing what an earlier call
+// with the same slot (0 or 1) made of pages that have not changed since. enc
+// must always give the same for the same elements.
+func (v View[T]) Encode(dst []byte, slot int, enc func(dst []byte, items []T) []byte) []byte {
+	for _, p := range v.pages {
+		c := p.cache[slot].Load()
+		if c == nil {
+			b := enc(nil, p.items)
+			c = &b
+			p.cache[slot].Store(c)
+		}
+		dst = append(dst, *c...)
+	}
+	return dst
+}
+
+func all[T any](pages []*page[T]) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		i := 0
+		for _, p := range pages {
+			for _, x := range p.items {
+				if !yield(i, x) {
+					return
+				}
+				i++
+			}
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package cow
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func values[T any](v View[T]) []T {
+	var out []T
+	for _, x := range v.All() {
+		out = append(out, x)
+	}
+	return out
+}
+
+// TestCapturesNeverChange holds a vector and its captures against plain
+// slices through any sequence of changes.
+func TestCapturesNeverChange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var v Vector[int]
+		var model []int
+		type taken struct {
+			view View[int]
+			want []int
+		}
+		var captures []taken
+		t.Repeat(map[string]func(*rapid.T){
+			"append": func(t *rapid.T) {
+				for range rapid.IntRange(1, 100).Draw(t, "n") {
+					x := rapid.Int().Draw(t, "x")
+					v.Append(x)
+					model = append(model, x)
+				}
+			},
+			"set": func(t *rapid.T) {
+				if len(model) == 0 {
+					t.Skip()
+				}
+				i := rapid.IntRange(0, len(model)-1).Draw(t, "i")
+				v.Set(i, -1)
+				model[i] = -1
+			},
+			"filter": func(t *rapid.T) {
+				odd := func(x int) bool { return x%2 != 0 }
+				want := len(model)
+				model = slices.DeleteFunc(model, func(x int) bool { return !odd(x) })
+				if got := v.Filter(odd); got != want-len(model) {
+					t.Fatalf("removed %d, want %d", got, want-len(model))
+				}
+			},
+			"capture": func(t *rapid.T) {
+				captures = append(captures, taken{v.Capture(), slices.Clone(model)})
+			},
+			"": func(t *rapid.T) {
+				if v.Len() != len(model) {
+					t.Fatalf("length %d, want %d", v.Len(), len(model))
+				}
+				for i, want := range model {
+					if v.At(i) != want {
+						t.Fatalf("element %d is %d, want %d", i, v.At(i), want)
+					}
+				}
+				for _, c := range captures {
+					if !slices.Equal(values(c.view), c.want) || c.view.Len() != len(c.want) {
+						t.Fatalf("a capture changed")
+					}
+				}
+			},
+		})
+	})
+}
+
+func TestEncodeReusesOnlyUnchangedPages(t *testing.T) {
+	var v Vector[byte]
+	for i := range 200 {
+		v.Append(byte(i))
+	}
+	calls := 0
+	enc := func(dst []byte, items []byte) []byte { calls++; return append(dst, items...) }
+	first := v.Capture().Encode(nil, 0, enc)
+	v.Set(70, 255)
+	calls = 0
+	second := v.Capture().Encode(nil, 0, enc)
+	if calls != 1 {
+		t.Errorf("encoded %d pages after a change of one", calls)
+	}
+	if first[70] != 70 || second[70] != 255 || len(second) != 200 {
+		t.Errorf("wrong content: %d, %d, %d bytes", first[70], second[70], len(second))
+	}
+}

@@ -1,0 +1,38 @@
+package ids
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+)
+
+// TestIdsRise: whatever the clock does, ids rise, are UUIDv7 and carry their
+// tag; a new source that has seen the last id goes on behind it.
+func TestIdsRise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		owner := rapid.String().Draw(t, "owner")
+		s, last := NewSource(owner), ""
+		now := time.UnixMilli(1_800_000_000_000)
+		for range rapid.IntRange(1, 50).Draw(t, "n") {
+			now = now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(t, "ms")) * time.Millisecond)
+			if rapid.Bool().Draw(t, "restart") {
+				s = NewSource(owner)
+				s.Seen(last)
+			}
+			id := s.Next(now)
+			if id <= last {
+				t.Fatalf("%s does not follow %s", id, last)
+			}
+			u, err := uuid.Parse(id)
+			if err != nil || u.Version() != 7 || u.Variant() != uuid.RFC4122 || u.String() != id {
+				t.Fatalf("%s is not a UUIDv7: %v", id, err)
+			}
+			if tag, ok := TagOf(id); !ok || tag != Tag(owner) {
+				t.Fatalf("tag %x, want %x", tag, Tag(owner))
+			}
+			last = id
+		}
+	})
+}
