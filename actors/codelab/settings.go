@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 )
@@ -50,7 +51,7 @@ func (s *State) create(who *pb.Caller, c *pb.Create, now time.Time) (decision, e
 	case pb.Origin_ORIGIN_IMPORT:
 		action = "codelab_import"
 	}
-	d.Rows = append(cl.audit(action, s.id, about), listRow(meta))
+	d.Rows = append(cl.audit(action, s.id, about), catalog.ListRow(meta))
 	return d, nil
 }
 
@@ -120,7 +121,7 @@ func set[T any](changed map[string]string, name string, to *T, from *T) {
 // updated is the decision that replaces the settings.
 func (c call) updated(m *pb.Codelab, action string, about map[string]string) decision {
 	d := decided(m, &pb.Event{Body: &pb.Event_Updated{Updated: &pb.Updated{Codelab: m}}})
-	d.Rows = append(c.audit(action, c.s.id, about), listRow(m))
+	d.Rows = append(c.audit(action, c.s.id, about), catalog.ListRow(m))
 	return d
 }
 
@@ -201,7 +202,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 
 func (c call) delete() (decision, error) {
 	d := decided(nil, &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
-	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), durable.Row{Table: ListTable, Key: []byte(c.s.id), Delete: true})
+	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.UnlistRow(c.s.id))
 	return d, nil
 }
 

@@ -1,7 +1,6 @@
 package codelab
 
 import (
-	"fmt"
 	"time"
 
 	"atelier/actors/catalog/catalogpb"
@@ -286,16 +285,4 @@ func auditRows(s *State, who *pb.Caller, now time.Time, action, target string, m
 		r.ActorType = "anonymous"
 	}
 	return s.rules.AuditRows(r)
-}
-
-// ListTable is the table of the list of codelabs: their records by id.
-const ListTable = "codelabs"
-
-// listRow is the codelab's line in the list, committed with its change.
-func listRow(m *pb.Codelab) durable.Row {
-	value, err := m.MarshalVT()
-	if err != nil { // a message of ours always encodes
-		panic(fmt.Sprintf("encode codelab: %v", err))
-	}
-	return durable.Row{Table: ListTable, Key: []byte(m.Id), Value: value}
 }

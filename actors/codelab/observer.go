@@ -1,0 +1,76 @@
+package codelab
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/room"
+)
+
+// observer brings what is committed to the room and the list. Owned by the
+// codelab's actor.
+type observer struct {
+	w    *Workshops
+	id   string
+	room *room.Room
+
+	// While recovering: what the journal still holds.
+	found  bool
+	floor  uint64
+	frames []room.Frame
+}
+
+// Recovered collects the frames that can be replayed.
+func (o *observer) Recovered(seq uint64, e *pb.Event) {
+	if !o.found {
+		o.found, o.floor = true, seq-1
+	}
+	if f, ok := o.w.Frames.Encode(seq, e); ok {
+		o.frames = append(o.frames, f)
+	}
+}
+
+// Live fills the room.
+func (o *observer) Live(v *View, seq uint64) {
+	if !o.found {
+		o.floor = seq
+	}
+	o.room.Restore(o.frames, o.floor, seq)
+	o.found, o.floor, o.frames = false, 0, nil
+}
+
+// Commit publishes.
+func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
+	frames := o.frames[:0]
+	clean, gone := false, []string(nil)
+	for _, c := range events {
+		switch b := c.Event.Body.(type) {
+		case *pb.Event_Created:
+			o.w.List.Put(b.Created.Codelab)
+		case *pb.Event_Updated:
+			o.w.List.Put(b.Updated.Codelab)
+		case *pb.Event_Deleted:
+			o.w.List.Remove(o.id)
+			gone = append(gone, "")
+		case *pb.Event_Removed:
+			clean, gone = true, append(gone, b.Removed.AttendeeId)
+		case *pb.Event_ChatDeleted, *pb.Event_RetentionApplied:
+			clean = true
+		}
+		if f, ok := o.w.Frames.Encode(c.Seq, c.Event); ok {
+			f.Origin = c.Origin
+			frames = append(frames, f)
+		}
+	}
+	o.room.Publish(frames...)
+	o.room.Advance(seq)
+	clear(frames)
+	o.frames = frames[:0]
+	if clean {
+		o.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return f, !o.w.Frames.Gone(f, v) })
+	}
+	for _, who := range gone {
+		if o.w.Removed != nil {
+			o.w.Removed(o.id, who)
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package codelab
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"atelier/actors/catalog/catalogpb"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+)
+
+var admin = &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: FacilitatorID, Name: "Facilitator", Person: "login-1", AdminId: "admin"}
+
+func attendeeCaller(a *pb.Attendee) *pb.Caller {
+	return &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Name: a.Name, Person: a.Id}
+}
+
+// lab drives a state the way the shell does and keeps what was decided.
+type lab struct {
+	*State
+	seq    uint64
+	events []*pb.Event
+	audits []*catalogpb.AuditRecord
+	now    time.Time
+}
+
+func newLab() *lab {
+	l := &lab{now: time.UnixMilli(1_800_000_000_000).UTC()}
+	l.State = l.empty()
+	return l
+}
+
+func (l *lab) empty() *State {
+	rules := Rules{AuditRows: func(r *catalogpb.AuditRecord) []durable.Row {
+		l.audits = append(l.audits, r)
+		return nil
+	}}
+	return New("lab", rules, ids.NewSource("lab"))
+}
+
+// do decides and applies one command.
+func (l *lab) do(cmd *pb.Command) (any, error) {
+	d, err := l.Decide(cmd, durable.Env{Now: l.now, Seq: l.seq + 1})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range d.Events {
+		// What the journal keeps is the encoded event.
+		b, err := e.MarshalVT()
+		if err != nil {
+			panic(err)
+		}
+		stored := &pb.Event{}
+		if err := stored.UnmarshalVT(b); err != nil {
+			panic(err)
+		}
+		l.seq++
+		l.Apply(l.seq, e)
+		l.events = append(l.events, stored)
+	}
+	return d.Reply, nil
+}
+
+func (l *lab) create(t interface{ Fatal(...any) }, steps ...string) {
+	c := &pb.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234"}}
+	for _, s := range steps {
+		c.Steps = append(c.Steps, &pb.Step{Title: s, ContentMarkdown: "content of " + s})
+	}
+	if _, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_Create{Create: c}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *lab) register(name string, pin string) (Registration, error) {
+	r, err := l.do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: &pb.Register{Name: name, PinHash: []byte(pin)}}})
+	reg, _ := r.(Registration)
+	return reg, err
+}
+
+// content is the state as a snapshot, without what only says when something
+// changed.
+func content(s *State) *pb.Snapshot {
+	b, err := EncodeState(s.Capture())
+	if err != nil {
+		panic(err)
+	}
+	snap := &pb.Snapshot{}
+	if err := snap.UnmarshalVT(b); err != nil {
+		panic(err)
+	}
+	snap.Refs = nil
+	return snap
+}
+
+func replay(s *State, from uint64, events []*pb.Event) *State {
+	for i, e := range events {
+		if seq := uint64(i) + 1; seq > from {
+			s.Apply(seq, e)
+		}
+	}
+	return s
+}
+
+// same fails when two states differ, also in what they derive.
+func same(t *rapid.T, what string, got, want *State) {
+	t.Helper()
+	if g, w := content(got), content(want); !proto.Equal(g, w) {
+		t.Fatalf("%s differs:\n got %v\nwant %v", what, g, w)
+	}
+	for _, d := range [][2]any{
+		{got.byName, want.byName}, {got.byAttendee, want.byAttendee}, {got.openHelp, want.openHelp},
+		{got.byAnchor, want.byAnchor}, {got.answerOf, want.answerOf}, {got.byFeedback, want.byFeedback},
+		{got.completed, want.completed}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
+	} {
+		if fmt.Sprint(d[0]) != fmt.Sprint(d[1]) {
+			t.Fatalf("%s: derived %v, want %v", what, d[0], d[1])
+		}
+	}
+}
+
+// anyCommand draws a command about what the state holds, sometimes about
+// nothing.
+func anyCommand(t *rapid.T, l *lab) *pb.Command {
+	pick := func(label string, known []string) string {
+		return rapid.SampledFrom(append(known, "", "nothing")).Draw(t, label)
+	}
+	var people, steps, threads, helps, messages, quizzes []string
+	comments := map[string][]string{}
+	for _, a := range l.attendees.All() {
+		people = append(people, a.Id)
+	}
+	for _, s := range l.steps {
+		steps = append(steps, s.Id)
+	}
+	for _, x := range l.threads.All() {
+		threads = append(threads, x.Id)
+		for _, m := range x.Messages {
+			comments[x.Id] = append(comments[x.Id], m.Id)
+		}
+	}
+	for _, x := range l.help.All() {
+		helps = append(helps, x.Id)
+	}
+	for _, x := range l.chat.All() {
+		messages = append(messages, x.Id)
+	}
+	for _, x := range l.quizzes {
+		quizzes = append(quizzes, x.Id)
+	}
+	who := admin
+	if id := pick("who", people); l.attendee(id) != nil {
+		who = attendeeCaller(l.attendee(id))
+	}
+	cmd := &pb.Command{Caller: who, Ref: rapid.SampledFrom([]string{"", "", "r1", "r2"}).Draw(t, "ref")}
+	step := int32(rapid.IntRange(0, 5).Draw(t, "step"))
+	word := rapid.SampledFrom([]string{"", " a ", "b", "c", strings.Repeat("x", 2001)}).Draw(t, "word")
+	yes := rapid.Bool().Draw(t, "yes")
+	switch rapid.IntRange(0, 24).Draw(t, "kind") {
+	case 0, 1, 2, 3:
+		cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
+		cmd.Body = &pb.Command_Register{Register: &pb.Register{Name: rapid.SampledFrom([]string{"Ann", "ann ", "Bob", "Cy", "Dee", ""}).Draw(t, "name"), PinHash: []byte(word), Email: rapid.SampledFrom([]string{"", "a@example.org", "no"}).Draw(t, "mail")}}
+	case 4, 5, 6:
+		cmd.Body = &pb.Command_Progress{Progress: &pb.Progress{StepNumber: step}}
+	case 7, 8:
+		cmd.Body = &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: step}}
+	case 9:
+		cmd.Body = &pb.Command_ClaimHelp{ClaimHelp: &pb.ClaimHelp{HelpId: pick("help", helps)}}
+	case 10:
+		cmd.Body = &pb.Command_ResolveHelp{ResolveHelp: &pb.ResolveHelp{HelpId: pick("help", helps)}}
+	case 11, 12:
+		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: word, TargetId: pick("to", people)}}
+	case 13:
+		cmd.Body = &pb.Command_DeleteChat{DeleteChat: &pb.DeleteChat{MessageId: pick("message", messages)}}
+	case 14, 15:
+		a := &pb.Annotate{TargetType: TargetStep, TargetStepId: pick("target", steps), StartOffset: step, EndOffset: step + 3, SelectedText: "s", ContentHash: "h", Message: word}
+		if yes {
+			a.TargetType, a.TargetStepId = TargetGuide, ""
+		}
+		a.AnchorKey = fmt.Sprintf("%s|%s|h|%d|%d", a.TargetType, a.TargetStepId, a.StartOffset, a.EndOffset)
+		cmd.Body = &pb.Command_Annotate{Annotate: a}
+	case 16:
+		cmd.Body = &pb.Command_Reply{Reply: &pb.Reply{ThreadId: pick("thread", threads), Message: word, ContentHash: "h"}}
+	case 17:
+		th := pick("thread", threads)
+		cmd.Body = &pb.Command_DeleteComment{DeleteComment: &pb.DeleteComment{ThreadId: th, CommentId: pick("comment", comments[th])}}
+	case 18:
+		cmd.Body = &pb.Command_GiveFeedback{GiveFeedback: &pb.GiveFeedback{Difficulty: "1", Satisfaction: "5", Comment: word}}
+	case 19:
+		if yes {
+			cmd.Body = &pb.Command_SubmitQuiz{SubmitQuiz: &pb.SubmitQuiz{Items: []*pb.SubmitQuiz_Item{{QuizId: pick("quiz", quizzes), Answer: fmt.Sprint(step)}}}}
+		} else {
+			cmd.Body = &pb.Command_Complete{Complete: &pb.Complete{}}
+		}
+	case 20:
+		cmd.Caller = admin
+		var out []*pb.Quiz
+		for range rapid.IntRange(0, 3).Draw(t, "quizzes") {
+			out = append(out, &pb.Quiz{Id: pick("quiz", quizzes), Question: "q", QuizType: MultipleChoice, Options: []string{"x", "y"}, Correct: []int32{step % 2}})
+		}
+		cmd.Body = &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: out}}
+	case 21:
+		cmd.Caller = admin
+		var out []*pb.Step
+		for range rapid.IntRange(0, 5).Draw(t, "steps") {
+			out = append(out, &pb.Step{Id: pick("step", steps), Title: "t", ContentMarkdown: word})
+		}
+		cmd.Body = &pb.Command_ReplaceSteps{ReplaceSteps: &pb.ReplaceSteps{Steps: out}}
+	case 22:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_Rename{Rename: &pb.Rename{AttendeeId: pick("whom", people), Name: rapid.SampledFrom([]string{"Ann", "Eve"}).Draw(t, "name")}}
+		if yes {
+			cmd.Body = &pb.Command_Mute{Mute: &pb.Mute{AttendeeId: pick("whom", people), Muted: step > 2}}
+		}
+	case 23:
+		cmd.Body = &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: pick("whom", people)}}
+	case 24:
+		cmd.Caller = admin
+		guide := word
+		cmd.Body = &pb.Command_Update{Update: &pb.Update{GuideMarkdown: &guide, ChatRetentionDays: proto.Int32(step), EmailRetentionDays: proto.Int32(step)}}
+		if yes {
+			cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_SYSTEM}
+			cmd.Body = &pb.Command_ApplyRetention{ApplyRetention: &pb.ApplyRetention{}}
+		}
+	}
+	return cmd
+}
+
+// TestAnySequenceOfCommands drives a codelab with any commands and holds, all
+// the way: replaying the events gives the live state; a snapshot and the tail
+// give it; the log that erasing leaves gives it and holds nothing of people
+// who are gone; the rules of queue and comments stand.
+func TestAnySequenceOfCommands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLab()
+		l.create(t, "one", "two", "three")
+		var snapshot []byte
+		var snapped uint64
+		for range rapid.IntRange(1, 60).Draw(t, "commands") {
+			l.now = l.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 1000, 100_000, 90_000_000}).Draw(t, "pass")) * time.Millisecond)
+			before := content(l.State)
+			cmd := anyCommand(t, l)
+			reply, err := l.do(cmd)
+			if made, ok := reply.(*pb.Thread); ok && err == nil && len(made.Messages) == 1 {
+				checkOverlap(t, l.State, made)
+			}
+			if err != nil {
+				var r *durable.Rejection
+				if !errors.As(err, &r) || r.Text == "" {
+					t.Fatalf("%T gave %v, which is no rejection", cmd.Body, err)
+				}
+				if !proto.Equal(before, content(l.State)) {
+					t.Fatalf("a rejected %T changed the state", cmd.Body)
+				}
+			}
+			checkInvariants(t, l.State)
+			if rapid.IntRange(0, 9).Draw(t, "snapshot") == 0 {
+				var err error
+				if snapshot, err = EncodeState(l.Capture()); err != nil {
+					t.Fatal(err)
+				}
+				snapped = l.seq
+			}
+		}
+		same(t, "full replay", replay(l.empty(), 0, l.events), l.State)
+		if snapshot != nil {
+			s := l.empty()
+			if err := s.Restore(snapped, snapshot); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "snapshot and tail", replay(s, snapped, l.events), l.State)
+		}
+
+		view, erased := l.Capture(), make([]*pb.Event, len(l.events))
+		clean := Erase(view)
+		for i, e := range l.events {
+			erased[i] = e
+			if r, changed := clean(e); changed {
+				erased[i] = r
+				if _, again := clean(r); again {
+					t.Fatalf("erasing %T twice is not the same as once", e.Body)
+				}
+			}
+		}
+		same(t, "replay of the erased log", replay(l.empty(), 0, erased), l.State)
+		for _, e := range erased {
+			if r := e.GetRegistered(); r != nil && view.Attendee(r.Attendee.Id) == nil {
+				t.Fatalf("%s is gone and still in the log", r.Attendee.Id)
+			}
+		}
+	})
+}
+
+// checkOverlap: a new thread overlaps no other that is not stale. (Text that
+// is put back as it was may make two threads overlap later.)
+func checkOverlap(t *rapid.T, s *State, made *pb.Thread) {
+	t.Helper()
+	for _, o := range s.threads.All() {
+		if o.Id != made.Id && o.TargetType == made.TargetType && o.TargetStepId == made.TargetStepId && !s.stale(o) &&
+			o.StartOffset < made.EndOffset && o.EndOffset > made.StartOffset {
+			t.Fatalf("thread %s overlaps %s", made.AnchorKey, o.AnchorKey)
+		}
+	}
+}
+
+func checkInvariants(t *rapid.T, s *State) {
+	t.Helper()
+	waiting, names, people := map[string]bool{}, map[string]bool{}, 0
+	for _, h := range s.help.All() {
+		if h.Status == resolved {
+			continue
+		}
+		if waiting[h.AttendeeId] {
+			t.Fatalf("attendee %s is twice in the queue", h.AttendeeId)
+		}
+		waiting[h.AttendeeId] = true
+	}
+	for _, a := range s.attendees.All() {
+		if k := NameKey(a.Name); names[k] {
+			t.Fatalf("two attendees are called %s", k)
+		} else {
+			names[k] = true
+		}
+		if n := int32(max(len(s.steps), 1)); a.CurrentStep < 1 || a.CurrentStep > n || a.FurthestStep > n || a.FurthestStep < a.CurrentStep && a.FurthestStep < 1 {
+			t.Fatalf("attendee on step %d of %d", a.CurrentStep, n)
+		}
+	}
+	for _, n := range s.perStep {
+		people += n
+	}
+	if len(s.steps) > 0 && people != s.attendees.Len() {
+		t.Fatalf("%d people on steps, %d attendees", people, s.attendees.Len())
+	}
+	for _, a := range s.threads.All() {
+		if len(a.Messages) == 0 {
+			t.Fatalf("an empty thread stays")
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package codelab
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/catalog"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+	"atelier/actors/room"
+)
+
+type (
+	host   = durable.Host[*pb.Command, *pb.Event, View]
+	handle = durable.Handle[*pb.Command, *pb.Event, View]
+)
+
+// Frames encodes what goes out to listeners.
+type Frames interface {
+	// Encode gives the frame of an event; false when nobody is told.
+	Encode(seq uint64, e *pb.Event) (room.Frame, bool)
+	// Gone says that a frame tells of somebody or something that is no longer
+	// in the view, so that it must not be replayed.
+	Gone(f room.Frame, v *View) bool
+}
+
+// Config of Workshops. All fields but the last two are required.
+type Config struct {
+	System  *actor.ActorSystem
+	Journal durable.Journal
+	List    *catalog.List
+	Rules   Rules
+	Frames  Frames
+	// Epoch names the stream of this store; see room.New.
+	Epoch string
+	// Room bounds what is kept for replay; Room.Frames is also how many
+	// events stay in the journal for it.
+	Room    room.Limits
+	Durable durable.Options
+	// Removed is called when an attendee was removed, and with "" when the
+	// whole codelab was, after the commit: their sessions end.
+	Removed func(codelab, attendee string)
+	Logger  *slog.Logger
+}
+
+// Workshops runs the actors of all codelabs. Safe for concurrent use.
+type Workshops struct {
+	Config
+	host  *host
+	rooms sync.Map // codelab id to *room.Room, of active codelabs
+}
+
+// Workshop is one active codelab: its actor, its view, its room.
+type Workshop struct {
+	*handle
+	Room *room.Room
+}
+
+// NewWorkshops starts the host and removes what an interrupted creation or
+// deletion left behind.
+func NewWorkshops(cfg Config) (*Workshops, error) {
+	w := &Workshops{Config: cfg}
+	err := cfg.Journal.Actors("codelab/", func(name string) bool {
+		id := name[len("codelab/"):]
+		if cfg.List.Get(id) == nil {
+			if err := cfg.Journal.Purge(name); err != nil {
+				cfg.Logger.Error("removing an unlisted codelab failed", "codelab", id, "error", err)
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for unlisted codelabs: %w", err)
+	}
+	keep := uint64(max(cfg.Room.Frames, 0))
+	if keep == 0 {
+		keep = 50_000
+	}
+	w.host, err = durable.NewHost(cfg.System, cfg.Journal, durable.Kind[*pb.Command, *pb.Event, View]{
+		Name: "codelab",
+		New: func(id string) durable.Core[*pb.Command, *pb.Event, View] {
+			return New(id, cfg.Rules, ids.NewSource(id))
+		},
+		AppendEvent: durable.AppendMessage[*pb.Event],
+		ParseEvent:  ParseEvent,
+		EncodeState: EncodeState,
+		Observe: func(id string, _ *handle) durable.Observer[*pb.Event, View] {
+			r := room.New(cfg.Epoch, cfg.Room)
+			w.rooms.Store(id, r)
+			return &observer{w: w, id: id, room: r}
+		},
+		Erases:  Erases,
+		Erase:   Erase,
+		Keep:    keep,
+		MayRest: func(id string) bool { r := w.room(id); return r == nil || r.Online() == 0 },
+		Rested:  func(id string) { w.rooms.Delete(id) },
+	}, cfg.Durable)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// ParseEvent decodes a stored event.
+func ParseEvent(record []byte) (*pb.Event, error) {
+	e := &pb.Event{}
+	return e, e.UnmarshalVT(record)
+}
+
+func (w *Workshops) room(id string) *room.Room {
+	r, _ := w.rooms.Load(id)
+	out, _ := r.(*room.Room)
+	return out
+}
+
+// Get returns a codelab, activating its actor when needed. An id that is not
+// in the list is a Missing rejection.
+func (w *Workshops) Get(id string) (Workshop, error) {
+	if w.List.Get(id) == nil {
+		return Workshop{}, errGone
+	}
+	return w.get(id)
+}
+
+func (w *Workshops) get(id string) (Workshop, error) {
+	h, err := w.host.Get(id)
+	if err != nil {
+		return Workshop{}, err
+	}
+	return Workshop{h, w.room(id)}, nil
+}
+
+// Active returns the codelabs that are in memory.
+func (w *Workshops) Active() []Workshop {
+	var out []Workshop
+	for _, h := range w.host.Active() {
+		if r := w.room(h.ID()); r != nil && h.View() != nil {
+			out = append(out, Workshop{h, r})
+		}
+	}
+	return out
+}
+
+// Create makes a new codelab and returns its record.
+func (w *Workshops) Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error) {
+	id := ids.New()
+	ws, err := w.get(id)
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := ws.Ask(&pb.Command{Caller: caller, Body: &pb.Command_Create{Create: c}})
+	if err != nil {
+		w.host.Rest(context.Background(), ws.handle, false)
+		return nil, err
+	}
+	return v.(*pb.Codelab), nil
+}
+
+// Delete removes a codelab and all that its actor has stored.
+func (w *Workshops) Delete(caller *pb.Caller, id string) error {
+	ws, err := w.Get(id)
+	if err != nil {
+		return err
+	}
+	if _, _, err := ws.Ask(&pb.Command{Caller: caller, Body: &pb.Command_Delete{Delete: &pb.Delete{}}}); err != nil {
+		return err
+	}
+	// It is gone for everybody now. What remains on disk is removed here, or
+	// at the next start. The actor goes to rest when its last caller has left.
+	w.host.Rest(context.Background(), ws.handle, false)
+	if err := w.Journal.Purge("codelab/" + id); err != nil {
+		w.Logger.Error("removing a deleted codelab failed", "codelab", id, "error", err)
+	}
+	return nil
+}
+
+// FindAttendee returns the codelab of an attendee and their record.
+func (w *Workshops) FindAttendee(id string) (*View, *pb.Attendee, error) {
+	for _, owner := range w.List.Owners(id) {
+		ws, err := w.Get(owner)
+		if err != nil {
+			return nil, nil, err
+		}
+		v := ws.View()
+		if a := v.Attendee(id); a != nil && v.Meta != nil {
+			return v, a, nil
+		}
+	}
+	return nil, nil, durable.Reject(durable.Missing, "attendee not found")
+}
+
+// Quarantined returns the ids of codelabs that failed too often.
+func (w *Workshops) Quarantined() []string { return w.host.QuarantinedIDs() }
+
+// Stats returns the host's counters.
+func (w *Workshops) Stats() *durable.Stats { return w.host.Stats() }
+
+// Close writes snapshots and stops all codelabs.
+func (w *Workshops) Close(ctx context.Context) error { return w.host.Close(ctx) }
