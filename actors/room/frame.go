@@ -1,0 +1,62 @@
+package room
+
+// Facilitator is the person id that stands for every facilitator in
+// Frame.People.
+const Facilitator = "facilitator"
+
+// Audience says whom a frame is for.
+type Audience uint8
+
+const (
+	// Everyone is every session in the room.
+	Everyone Audience = iota
+	// Staff is every facilitator's session.
+	Staff
+	// People is the sessions of the persons named in Frame.People.
+	People
+	// StaffAndPeople is the facilitators and the persons named.
+	StaffAndPeople
+)
+
+// Frame is one encoded message and whom it is for. It is a value; Payload is
+// shared and must not be written after the frame was published.
+type Frame struct {
+	// Seq is the place of the frame in the codelab's stream; 0 for transients.
+	Seq uint64
+	// Origin is the session that caused the frame and must not get it back; 0
+	// for none. Session ids mean something only while their process lives, so
+	// Restore forgets them and a replay reaches every session of the person.
+	Origin uint64
+	// People are the ids of the persons addressed; "" is an unused place.
+	People [2]string
+	// Payload is the message as it goes into a WebSocket frame or an SSE event.
+	Payload []byte
+	// Audience says whom the frame is for.
+	Audience Audience
+}
+
+// Reaches reports whether the frame is for a session of this person. With an
+// empty person it answers for the class alone: what every facilitator, or
+// every attendee, gets.
+func (f *Frame) Reaches(person string, staff bool) bool {
+	switch f.Audience {
+	case Everyone:
+		return true
+	case Staff:
+		return staff
+	case StaffAndPeople:
+		return staff || f.names(person)
+	default:
+		return f.names(person) || staff && f.names(Facilitator)
+	}
+}
+
+// Singles reports whether the frame treats some session differently from the
+// other sessions of its class.
+func (f *Frame) Singles() bool {
+	return f.Origin != 0 || f.Audience >= People
+}
+
+func (f *Frame) names(person string) bool {
+	return person != "" && (f.People[0] == person || f.People[1] == person)
+}

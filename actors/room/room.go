@@ -1,0 +1,172 @@
+package room
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Limits bounds what a room keeps. A zero field takes its default.
+type Limits struct {
+	// Frames is the most stored frames kept for replay. Default 50,000.
+	Frames int
+	// Bytes is the most payload bytes kept for replay. Default 64 MiB.
+	Bytes int
+	// Transients is the most transient frames kept. Default 256.
+	Transients int
+	// TransientBytes is the most transient payload bytes kept. Default 1 MiB.
+	TransientBytes int
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, d := range []struct {
+		field *int
+		value int
+	}{
+		{&l.Frames, 50_000},
+		{&l.Bytes, 64 << 20},
+		{&l.Transients, 256},
+		{&l.TransientBytes, 1 << 20},
+	} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	return l
+}
+
+// Room is the live side of one codelab. An empty one costs about 350 bytes.
+type Room struct {
+	// Immutable after New.
+	epoch string
+	// Immutable after New.
+	limits Limits
+
+	// Written by the publisher under mu, read by anyone: the seq up to which
+	// everything that has happened is in the log.
+	head atomic.Uint64
+	// Written by the publisher under mu, read by anyone: counts the times that
+	// frames already handed out were replaced.
+	revision atomic.Uint64
+
+	mu sync.Mutex
+	// Guarded by mu. Frames with a seq, for replay.
+	log window
+	// Guarded by mu. Frames without one; their Seq in here is the ring's own
+	// count and is taken off before a reader sees it.
+	transients window
+	// Guarded by mu. How many transients there have ever been.
+	transientHead uint64
+
+	presence presence
+	wakers   wakers
+}
+
+// New makes an empty room. The epoch names the stream: positions of one epoch
+// say nothing about another.
+func New(epoch string, limits Limits) *Room {
+	return &Room{epoch: epoch, limits: limits.withDefaults()}
+}
+
+// Epoch returns the name of the stream.
+func (r *Room) Epoch() string { return r.epoch }
+
+// Head returns the seq up to which everything that has happened is published.
+func (r *Room) Head() uint64 { return r.head.Load() }
+
+// Revision changes whenever frames that were handed out before have been
+// replaced: whoever keeps copies must forget them.
+func (r *Room) Revision() uint64 { return r.revision.Load() }
+
+// Floor returns the oldest position from which the log can be replayed.
+func (r *Room) Floor() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.log.floor
+}
+
+// Publish appends stored frames, in rising order of Seq, and wakes the
+// listeners. A frame at or below Head is ignored: an actor that fell between
+// publishing and noting so may publish the same commit again.
+//
+// The cost is constant per frame, about 50 ns, whatever the number of
+// listeners.
+func (r *Room) Publish(frames ...Frame) {
+	r.mu.Lock()
+	head := r.head.Load()
+	for _, f := range frames {
+		if f.Seq > head {
+			r.log.append(f, r.limits.Frames, r.limits.Bytes)
+			head = f.Seq
+		}
+	}
+	r.head.Store(head)
+	r.mu.Unlock()
+	r.wakers.wake()
+}
+
+// Transient appends frames that are worth something only now. Their Seq is
+// ignored. A listener that falls behind by more than the ring misses them.
+func (r *Room) Transient(frames ...Frame) {
+	r.mu.Lock()
+	for _, f := range frames {
+		r.transientHead++
+		f.Seq = r.transientHead
+		r.transients.append(f, r.limits.Transients, r.limits.TransientBytes)
+	}
+	r.mu.Unlock()
+	r.wakers.wake()
+}
+
+// Advance moves Head over events that made no frame. It wakes nobody, since
+// there is nothing to send.
+func (r *Room) Advance(seq uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if seq > r.head.Load() {
+		r.head.Store(seq)
+	}
+}
+
+// Restore replaces the log by what the journal holds: the frames after floor,
+// and the seq of the last event. It may be called while listeners are
+// connected; those behind head get what they lack. Head never moves back.
+func (r *Room) Restore(frames []Frame, floor, head uint64) {
+	r.mu.Lock()
+	log := window{floor: floor}
+	last := floor
+	for _, f := range frames {
+		if f.Seq <= last {
+			continue
+		}
+		last = f.Seq
+		f.Origin = 0
+		log.append(f, r.limits.Frames, r.limits.Bytes)
+	}
+	r.log = log
+	r.head.Store(max(r.head.Load(), last, head))
+	r.revision.Add(1)
+	r.mu.Unlock()
+	r.wakers.wake()
+}
+
+// Rewrite offers every stored frame to edit and keeps what it returns, or
+// drops the frame when it returns false. The seq cannot be changed. The new
+// payload must be new bytes: the old ones may be on their way to a socket.
+// The transients are dropped, since they too may hold what is being erased.
+func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	log := window{floor: r.log.floor}
+	for i := range r.log.count {
+		f := r.log.at(i).frame
+		edited, keep := edit(f)
+		if !keep {
+			continue
+		}
+		edited.Seq = f.Seq
+		log.append(edited, r.limits.Frames, r.limits.Bytes)
+	}
+	r.log = log
+	r.transients = window{floor: r.transientHead}
+	r.revision.Add(1)
+}

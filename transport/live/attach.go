@@ -1,0 +1,134 @@
+package live
+
+import (
+	"net"
+
+	"atelier/actors/room"
+)
+
+// AttachOptions says who is coming, to which room, and from where on.
+type AttachOptions struct {
+	Room *room.Room
+	// Person is the id by which frames and signals address the session, and
+	// Staff whether it belongs to the facilitators. A facilitator's id should
+	// be room.Facilitator or an id of its own: staff are addressed as a class.
+	Person string
+	Staff  bool
+
+	Flavour Flavour
+	// Preamble is written first, as it is: for SSE the HTTP response head.
+	Preamble []byte
+
+	// Since is the position a returning client has reached, nil for one that
+	// comes fresh. EpochChanged says that it is of another stream.
+	Since        *uint64
+	EpochChanged bool
+
+	// Welcome makes the first payload: seq is the session's position, head the
+	// room's. Resync makes the payload that tells a client to read the state
+	// anew, which will then be at seq or later. Both are called on a loop
+	// goroutine.
+	Welcome func(seq, head uint64) []byte
+	Resync  func(seq uint64, reason string) []byte
+
+	Handler Handler
+	// Data is the session's Data from the beginning.
+	Data any
+}
+
+// Attach makes a session of a connection that is past its handshake, and takes
+// the connection over: the caller must not touch it again. Buffered is what
+// was already read from it, see TakeOver.
+//
+// The session joins its room in one step: first the welcome; then, for a client
+// that says since when, the stored frames it has missed; then what is
+// published. Nothing comes twice and nothing is left out. When what was missed
+// cannot be had, a resync follows the welcome. Everything published before
+// Attach was called is behind the welcome's position, not after it.
+//
+// On an error the connection is closed and no method of the Handler is called.
+func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {
+	if h.draining.Load() {
+		conn.Close()
+		return nil, ErrDraining
+	}
+	id := h.attached.Add(1)
+	l := h.loops[id%uint64(len(h.loops))]
+	s := &Session{
+		Data:    o.Data,
+		id:      id,
+		loop:    l,
+		room:    o.Room,
+		handler: o.Handler,
+		resync:  o.Resync,
+		person:  o.Person,
+		staff:   o.Staff,
+		flavour: o.Flavour,
+	}
+	if err := l.plug(s, conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	l.count.sessions.Add(1)
+	l.count.attached.Add(1)
+	if !l.post(func() { l.join(s, buffered, &o) }) {
+		l.count.sessions.Add(-1)
+		s.wire.abort()
+		return nil, ErrClosed
+	}
+	return s, nil
+}
+
+// join lets a session take its place in its room.
+func (l *loop) join(s *Session, buffered []byte, o *AttachOptions) {
+	h := l.hall(s.room)
+	// Those who are here already get everything up to now first, so that the
+	// newcomer can begin where they are.
+	l.drain(h)
+	h.enter(s)
+	l.sessions[s.id] = s
+	s.state, s.seen, s.beat = open, l.now, l.now
+
+	l.out = append(l.out[:0], o.Preamble...)
+	l.out = l.greet(s, l.out, o)
+	if s.lag == nil {
+		l.say(s, l.out)
+	} else {
+		s.lag.rest = append([]byte(nil), l.out...)
+		l.resume(s)
+	}
+	if s.state == closed {
+		return
+	}
+	if err := l.listen(s); err != nil {
+		l.drop(s, ReasonGone)
+		return
+	}
+	if len(buffered) > 0 {
+		l.input(s, buffered)
+	}
+}
+
+// greet appends the welcome, and decides how the session goes on.
+func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
+	at := s.hall.at.stored
+	refuse := func(why Resync) []byte {
+		l.count.resyncs[why].Add(1)
+		dst = s.dress(dst, o.Welcome(at, at))
+		return s.dress(dst, o.Resync(at, why.String()))
+	}
+	switch {
+	case o.EpochChanged:
+		return refuse(ResyncEpoch)
+	case o.Since == nil || *o.Since == at:
+		return s.dress(dst, o.Welcome(at, at))
+	case *o.Since > at || *o.Since < s.room.Floor():
+		return refuse(ResyncWindow)
+	}
+	// A replay is nothing else than having fallen behind, long ago.
+	l.count.replays.Add(1)
+	l.fallBehind(s, nil)
+	s.lag.at.stored = *o.Since
+	s.lag.returning = true
+	return s.dress(dst, o.Welcome(*o.Since, at))
+}

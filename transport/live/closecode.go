@@ -1,0 +1,64 @@
+package live
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// Close codes of RFC 6455, 7.4, and the registry, as far as the server uses
+// them.
+const (
+	CloseNormal       = 1000
+	CloseGoingAway    = 1001
+	CloseProtocol     = 1002
+	CloseUnsupported  = 1003
+	closeNoStatus     = 1005 // never on the wire: "the close frame was empty"
+	CloseInvalidText  = 1007
+	ClosePolicy       = 1008
+	CloseTooBig       = 1009
+	CloseInternal     = 1011
+	CloseRestart      = 1012
+	CloseTryLater     = 1013
+	firstPrivateClose = 3000
+	lastPrivateClose  = 4999
+)
+
+// validCloseCode reports whether a peer may send the code. 1004 is reserved,
+// 1005, 1006 and 1015 only exist inside of an endpoint.
+func validCloseCode(code int) bool {
+	switch {
+	case code >= 1000 && code <= 1003, code >= 1007 && code <= 1014:
+		return true
+	default:
+		return code >= firstPrivateClose && code <= lastPrivateClose
+	}
+}
+
+// parseClose reads the payload of a close frame.
+func parseClose(payload []byte) (code int, err *protocolError) {
+	switch {
+	case len(payload) == 0:
+		return closeNoStatus, nil
+	case len(payload) == 1:
+		return 0, errCloseLength
+	}
+	code = int(binary.BigEndian.Uint16(payload))
+	if !validCloseCode(code) {
+		return 0, errCloseCode
+	}
+	if !utf8.Valid(payload[2:]) {
+		return 0, errCloseText
+	}
+	return code, nil
+}
+
+// cutUTF8 shortens s to at most n bytes without cutting a character.
+func cutUTF8(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,80 @@
+package live
+
+// beginClose starts the end of a session: it appends the close frame to dst,
+// and from here on nothing else is sent.
+func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
+	if s.state != open {
+		return dst
+	}
+	s.state, s.reason, s.beat = closing, e.reason, l.now
+	s.outbox.close()
+	if s.flavour == SSE {
+		s.hangup = true
+		return dst
+	}
+	return appendClose(dst, e.code, e.text)
+}
+
+// endNow closes a session ahead of everything that still waits for it, except
+// a frame that is half written.
+func (l *loop) endNow(s *Session, e ending) {
+	if s.state != open {
+		return
+	}
+	frame := l.beginClose(s, nil, e)
+	if s.lag == nil {
+		l.say(s, frame)
+		return
+	}
+	s.lag.control = frame
+	if len(s.lag.rest) == 0 {
+		l.resumeSoon(s)
+	}
+}
+
+// drop ends a session: its wire is closed, its owner told. During a fan-out it
+// stays in its group, as closed, until the fan-out is done.
+func (l *loop) drop(s *Session, reason Reason) {
+	if s.state != closed {
+		s.wire.close()
+		l.bury(s, reason)
+	}
+}
+
+// abort is drop without delivering what is on its way.
+func (l *loop) abort(s *Session, reason Reason) {
+	if s.state != closed {
+		s.wire.abort()
+		l.bury(s, reason)
+	}
+}
+
+func (l *loop) bury(s *Session, reason Reason) {
+	if s.state == closing {
+		reason = s.reason
+	}
+	s.state = closed
+	s.partial = nil
+	s.outbox.close()
+	if s.lag != nil {
+		l.catchesUp(s)
+	}
+	delete(l.sessions, s.id)
+	l.gone = append(l.gone, s)
+	if !l.fanningOut {
+		l.sweep()
+	}
+	l.count.closes[reason].Add(1)
+	s.handler.Closed(s, reason)
+	// Last: whoever waits for the count may take everything for done.
+	l.count.sessions.Add(-1)
+}
+
+// sweep removes the sessions that ended from their halls.
+func (l *loop) sweep() {
+	for _, s := range l.gone {
+		s.hall.leave(s)
+	}
+	clear(l.gone)
+	l.gone = l.gone[:0]
+}

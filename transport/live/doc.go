@@ -1,0 +1,60 @@
+// Package live carries a room's frames to its people: WebSocket and SSE
+// connections, ten thousand of them in one room.
+//
+// # What it owns
+//
+// A [Hub] has a few event loops. Each connection belongs to exactly one of
+// them, whose goroutine alone reads, writes and closes it. On Linux a plain TCP
+// connection is taken away from the runtime and is then a descriptor in the
+// loop's epoll set and some 400 bytes of Session: no goroutine, no buffer. TLS
+// connections, and all connections elsewhere, are pipes: two goroutines and a
+// bounded buffer behind the same [wire] interface.
+//
+// The package knows rooms and frames but not what is in them; messages go to
+// the session's [Handler], which answers through [Session.Send].
+//
+// # Fan-out
+//
+// When a room has something new, each loop with sessions in it joins all new
+// frames once for each class of sessions (attendees and facilitators, WebSocket
+// and SSE) and makes one write to each session that is up to date. Sessions
+// that a frame singles out get bytes of their own. Between writes the loop looks
+// for messages that came in.
+//
+// # Order
+//
+// On one session stored frames arrive in the order of their seq, each exactly
+// once. A private payload that was sent after frame M was published arrives
+// after every frame up to M that is for the session; so an ack with seq M says
+// that everything up to M is there. Private payloads arrive in the order of the
+// calls to Send. Joining is one step: the welcome, then what was missed, then
+// what is published. Transient frames keep their own order, and have no fixed
+// place among the others.
+//
+// # Back-pressure
+//
+// A loop never waits for a client. One that does not take everything falls
+// behind: it keeps its place, down to the byte, and goes on when its socket has
+// room, from segments that are shared with the others that are behind. A cut
+// frame is always completed. Bounds, each of which ends in a counter:
+//
+//   - overtaken by the room's window, or too many bytes or too long behind: it
+//     is sent a resync and goes on from the present (Stats.Resyncs);
+//   - no byte taken for too long: closed, 1013 (ReasonStalled);
+//   - too much in its private queue: closed, 1013 (ReasonOverflow);
+//   - transients that left their ring: missed (Stats.MissedTransients).
+//
+// There is never a silent gap among stored frames.
+//
+// # Concurrency
+//
+// The methods of Hub, and Send and Close of Session, may be called from any
+// goroutine. A Handler is called on loop goroutines and must not block. Bytes
+// handed over are never written to again.
+//
+// # Failure
+//
+// A connection that fails is closed, counted by [Reason] and reported to its
+// Handler; a client that comes back with its last position gets what it missed.
+// A panic of a Handler is not caught: it ends the process, as it would anywhere.
+package live

@@ -1,0 +1,69 @@
+package live
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	// drainStep is how often Drain closes a batch of sessions.
+	drainStep = 20 * time.Millisecond
+	// drainSteps is in how many batches it would close all: within a second.
+	drainSteps = 50
+)
+
+// Drain empties the hub before the process ends. Each session is sent the
+// payload that reconnect makes for a delay drawn from [0, spread), so that the
+// clients do not come back all at once, and is then closed with 1012 in one of
+// about fifty batches over a second. Drain returns when all are closed or ctx
+// is over. New sessions are refused from the beginning.
+//
+// Reconnect is called once per session, by several goroutines at a time.
+func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte, spread time.Duration) error {
+	h.draining.Store(true)
+	total := 0
+	for _, l := range h.loops {
+		total += int(l.count.sessions.Load())
+		l.post(func() {
+			for _, s := range l.sessions {
+				s.Send(reconnect(int(jitter(spread) / time.Millisecond)))
+			}
+		})
+	}
+	batch := total/(drainSteps*len(h.loops)) + 1
+	ticker := time.NewTicker(drainStep)
+	defer ticker.Stop()
+	for h.Stats().Sessions > 0 {
+		for _, l := range h.loops {
+			l.post(func() { l.closeSome(batch) })
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+	return nil
+}
+
+// closeSome closes up to n sessions that are not closing yet.
+func (l *loop) closeSome(n int) {
+	for _, s := range l.sessions {
+		if n == 0 {
+			return
+		}
+		if s.state == open && !s.draining {
+			s.draining = true
+			s.end(ending{CloseRestart, "server restarts", ReasonDrain})
+			n--
+		}
+	}
+}
+
+func jitter(spread time.Duration) time.Duration {
+	if spread <= 0 {
+		return 0
+	}
+	return rand.N(spread)
+}

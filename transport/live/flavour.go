@@ -1,0 +1,52 @@
+package live
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Flavour is how payloads are dressed on their way out.
+type Flavour uint8
+
+const (
+	// WebSocket sends each payload as a text message.
+	WebSocket Flavour = iota
+	// SSE sends each payload as a server-sent event. What the client sends is
+	// ignored.
+	SSE
+)
+
+// append dresses one payload. Only stored frames have a seq; an SSE client gets
+// it, with the epoch, as the event's id and hands it back as Last-Event-ID.
+func (f Flavour) append(dst []byte, epoch string, seq uint64, payload []byte) []byte {
+	if f == WebSocket {
+		return appendFrame(dst, opText, payload)
+	}
+	if seq != 0 {
+		dst = append(append(dst, "id: "...), epoch...)
+		dst = append(strconv.AppendUint(append(dst, ':'), seq, 10), '\n')
+	}
+	// A line break would end the field, so each line is a field of its own.
+	// JSON as encoders write it has none.
+	for {
+		line, rest, found := bytes.Cut(payload, []byte{'\n'})
+		dst = append(append(append(dst, "data: "...), line...), '\n')
+		if !found {
+			return append(dst, '\n')
+		}
+		payload = rest
+	}
+}
+
+// heartbeat is what an idle connection of the flavour is sent.
+func (f Flavour) heartbeat() []byte {
+	if f == SSE {
+		return sseComment
+	}
+	return emptyPing
+}
+
+var (
+	sseComment = []byte(":\n\n")
+	emptyPing  = appendHeader(nil, opPing, 0)
+)

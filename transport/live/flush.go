@@ -1,0 +1,58 @@
+package live
+
+// flush sends a session what waits in its outbox.
+func (l *loop) flush(s *Session) {
+	if s.state == closed {
+		return
+	}
+	// A letter follows every frame published before it was sent. The room's
+	// wake-up may still be on its way.
+	if h := s.hall; h.at.stored < s.room.Head() {
+		l.drain(h)
+	}
+	if s.lag != nil {
+		if len(s.lag.rest) == 0 {
+			l.resume(s)
+		}
+		return // Otherwise resume comes by the outbox on its way.
+	}
+	letters, _ := s.outbox.take(l.letters[:0], s.hall.at.stored)
+	l.letters = letters
+	l.out = l.dressLetters(s, l.out[:0], letters)
+	clear(letters)
+	l.say(s, l.out)
+}
+
+// dressLetters appends what goes onto the wire for some letters. A close among
+// them is the last.
+func (l *loop) dressLetters(s *Session, dst []byte, letters []letter) []byte {
+	for i := range letters {
+		if end := letters[i].end; end != nil {
+			return l.beginClose(s, dst, *end)
+		}
+		dst = s.dress(dst, letters[i].payload)
+		l.count.private.Add(1)
+	}
+	return dst
+}
+
+// say writes bytes that belong to one session that is not behind. The slice
+// may be used again afterwards.
+func (l *loop) say(s *Session, p []byte) {
+	if s.state == closed {
+		return
+	}
+	if len(p) > 0 {
+		n, ok := l.write(s, p)
+		if !ok {
+			return
+		}
+		if n < len(p) {
+			l.fallBehind(s, append([]byte(nil), p[n:]...))
+			return
+		}
+	}
+	if s.hangup {
+		l.drop(s, s.reason)
+	}
+}

@@ -1,0 +1,33 @@
+package live
+
+// housekeep looks after every session, once a tick. It costs about 30 ns a
+// session, so 10,000 of them cost 0.03 % of a core.
+func (l *loop) housekeep() {
+	for _, s := range l.sessions {
+		l.lookAfter(s)
+	}
+}
+
+func (l *loop) lookAfter(s *Session) {
+	o := &l.hub.opts
+	switch {
+	case s.state == closing:
+		if l.now-s.beat > int64(o.CloseGrace) {
+			l.abort(s, s.reason)
+		}
+	case s.lag != nil:
+		if l.now-s.lag.moved > int64(o.SlowTimeout) {
+			l.abort(s, ReasonStalled)
+		}
+	case s.flavour == SSE:
+		if l.now-s.beat >= int64(o.Heartbeat) {
+			s.beat = l.now
+			l.say(s, s.flavour.heartbeat())
+		}
+	case l.now-s.seen > int64(o.IdleTimeout):
+		l.endNow(s, ending{CloseGoingAway, "idle", ReasonIdle})
+	case l.now-max(s.seen, s.beat) >= int64(o.PingInterval):
+		s.beat = l.now
+		l.say(s, s.flavour.heartbeat())
+	}
+}

@@ -1,0 +1,88 @@
+package live
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// inbox is how other goroutines reach a loop. They add under a mutex held for
+// nanoseconds; the loop takes everything at once.
+//
+// The wake-up is a system call, so it is made only for a loop that sleeps. The
+// loop says that it is about to, then looks once more; a producer adds, then
+// looks whether it sleeps. One of the two sees the other.
+//
+// Bounds: halls and outboxes are queued at most once each; tasks are a few per
+// connection; the payloads of signals are bounded by Options.SignalBytes.
+type inbox struct {
+	mu sync.Mutex
+	// Guarded by mu.
+	work work
+	// Guarded by mu. Nothing is accepted any more.
+	closed bool
+	// Guarded by mu. Bytes of signals in work.tasks.
+	signalBytes int
+
+	// Set by the loop before it parks, cleared by whoever wakes it.
+	parked atomic.Bool
+}
+
+// work is what a loop has been asked to do, in the order in which it does it.
+type work struct {
+	// halls have something new to send.
+	halls []*hall
+	// tasks are everything else: joins, input of pipes, signals, ticks.
+	tasks []func()
+	// outboxes have something private to send.
+	outboxes []*Session
+}
+
+func (w *work) empty() bool {
+	return len(w.halls)+len(w.tasks)+len(w.outboxes) == 0
+}
+
+// add lets put add to the work, and wakes the loop when it sleeps.
+func (l *loop) add(put func(*work)) bool {
+	in := &l.inbox
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed {
+		return false
+	}
+	put(&in.work)
+	// Under the mutex: the poller is closed only after inbox.closed was set.
+	if in.parked.Load() && in.parked.CompareAndSwap(true, false) {
+		l.count.wakeups.Add(1)
+		l.poller.wake()
+	}
+	return true
+}
+
+// post queues a task. A task that was accepted is run, even when the loop is
+// about to stop.
+func (l *loop) post(task func()) bool {
+	return l.add(func(w *work) { w.tasks = append(w.tasks, task) })
+}
+
+// take swaps the work with an empty one, whose memory is used again.
+func (in *inbox) take(spare work) work {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	taken := in.work
+	clear(spare.halls)
+	clear(spare.tasks)
+	clear(spare.outboxes)
+	in.work = work{spare.halls[:0], spare.tasks[:0], spare.outboxes[:0]}
+	return taken
+}
+
+// sleep reports whether the loop may park: it does when nothing came in since
+// the last take. The caller calls awake afterwards.
+func (in *inbox) sleep() bool {
+	in.parked.Store(true)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.work.empty()
+}
+
+func (in *inbox) awake() { in.parked.Store(false) }

@@ -1,0 +1,168 @@
+package live
+
+// catchUpBudget is how many bytes one session that is behind may be written in
+// one go, so that a fast reader with much to catch up on does not hold up the
+// others of its loop.
+const catchUpBudget = 4 * segmentBytes
+
+// lag is where a session stands that did not keep up with its hall, or that has
+// just come back and is being caught up. Its memory is bounded: one segment,
+// mostly shared with others, one control frame, and the outbox.
+type lag struct {
+	// rest is the end of what is being written; the cut may be anywhere.
+	rest []byte
+	// control is a pong, or our close frame, that goes out after rest.
+	control []byte
+	// at is what the session has been served, counting rest as served.
+	at position
+	// since is when the session fell behind, moved when it last took a byte.
+	since, moved int64
+	// returning says that the session asked for a replay and has never been
+	// up with its hall: it is excused from the bounds on being behind.
+	returning bool
+	// soon says that the session stands in the loop's list to be resumed.
+	soon bool
+}
+
+// fallBehind notes that a session has not taken all of what it was given.
+func (l *loop) fallBehind(s *Session, rest []byte) {
+	s.lag = &lag{rest: rest, at: s.hall.reached(s), since: l.now, moved: l.now}
+	s.hall.lagging++
+	l.count.slow.Add(1)
+}
+
+// catchesUp ends a session's lag.
+func (l *loop) catchesUp(s *Session) {
+	h := s.hall
+	s.lag = nil
+	// It has been served all of the fan-out under way, if there is one.
+	s.next = h.fanout + 1
+	if h.lagging--; h.lagging == 0 {
+		h.recent = nil
+	}
+	l.count.slow.Add(-1)
+}
+
+// resumeSoon lets a session go on in the loop's next turn.
+func (l *loop) resumeSoon(s *Session) {
+	if !s.lag.soon {
+		s.lag.soon = true
+		l.soon = append(l.soon, s)
+	}
+}
+
+// resume writes to a session that is behind until it is no longer, or the wire
+// takes no more, or others should have a turn.
+func (l *loop) resume(s *Session) {
+	g := s.lag
+	for budget := catchUpBudget; ; {
+		if len(g.rest) == 0 {
+			if g.rest = l.nextFor(s); s.state == closed {
+				return
+			}
+			if len(g.rest) == 0 {
+				l.catchesUp(s)
+				return
+			}
+		}
+		n, ok := l.write(s, g.rest)
+		if !ok {
+			return
+		}
+		if n > 0 {
+			g.moved = l.now
+		}
+		if g.rest = g.rest[n:]; len(g.rest) > 0 {
+			return // The poller tells when there is room.
+		}
+		if budget -= n; budget <= 0 {
+			l.resumeSoon(s)
+			return
+		}
+	}
+}
+
+// nextFor returns what a session that is behind gets next, nothing when it is
+// behind no more. It may close the session.
+func (l *loop) nextFor(s *Session) []byte {
+	g, h := s.lag, s.hall
+	if p := g.control; p != nil {
+		g.control = nil
+		return p
+	}
+	for s.state == open {
+		letters, more := s.outbox.take(l.letters[:0], g.at.stored)
+		if len(letters) > 0 {
+			if p := l.dressLetters(s, nil, letters); len(p) > 0 {
+				return p
+			}
+			break // An SSE session closes without a word.
+		}
+		if g.at.stored >= h.at.stored {
+			if more {
+				// Sent after something that the hall itself has not served.
+				l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
+			}
+			return l.nextTransients(s)
+		}
+		seg, why := l.nextSegment(s)
+		if seg == nil {
+			return l.skip(s, why)
+		}
+		g.at.stored = seg.to
+		p, frames := seg.forSession(s)
+		if len(p) > 0 {
+			l.count.deliveries.Add(uint64(frames))
+			return p
+		}
+	}
+	if s.hangup {
+		l.drop(s, s.reason)
+	}
+	return nil
+}
+
+// nextSegment returns what follows for a session that is behind, or why it
+// must not have it.
+func (l *loop) nextSegment(s *Session) (*segment, Resync) {
+	g, h, o := s.lag, s.hall, &l.hub.opts
+	if !g.returning {
+		if l.now-g.since > int64(o.SlowTimeout) {
+			return nil, ResyncTime
+		}
+		if h.room.Behind(g.at.stored) > o.MaxBehind {
+			return nil, ResyncBytes
+		}
+	}
+	return h.segment(g.at.stored, h.at.stored), ResyncOvertaken
+}
+
+// skip moves a session to where its hall is and tells it so.
+func (l *loop) skip(s *Session, why Resync) []byte {
+	l.count.resyncs[why].Add(1)
+	g := s.lag
+	g.at, g.since, g.returning = s.hall.at, l.now, false
+	return s.dress(nil, s.resync(g.at.stored, why.String()))
+}
+
+// nextTransients returns the transients that a session has not had and that
+// are still to be had.
+func (l *loop) nextTransients(s *Session) []byte {
+	g, h := s.lag, s.hall
+	for g.at.transient < h.at.transient {
+		frames, to, missed := h.room.TransientsAfter(g.at.transient, nil, segmentBytes)
+		l.count.missedTransients.Add(missed)
+		// The room may be ahead of the hall, whose next fan-out brings those.
+		if to > h.at.transient {
+			frames = frames[:max(0, len(frames)-int(to-h.at.transient))]
+			to = h.at.transient
+		}
+		g.at.transient = to
+		seg := segment{frames: frames}
+		if p, count := seg.build(s); len(p) > 0 {
+			l.count.deliveries.Add(uint64(count))
+			return p
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package live
+
+import (
+	"errors"
+	"time"
+
+	"atelier/actors/room"
+)
+
+// readBuffer is what a loop reads at a time, one buffer for all its sessions.
+const readBuffer = 64 << 10
+
+var errGone = errors.New("live: connection ended")
+
+// loop owns a share of the sessions. Its goroutine alone reads, writes and
+// closes their sockets; everybody else goes through the inbox.
+type loop struct {
+	// Immutable after newLoop.
+	hub *Hub
+	// wake may be called by anyone, the rest belongs to the loop goroutine.
+	poller *poller
+
+	inbox inbox
+	count counters
+
+	// Owned by the loop goroutine, as is everything below. Nanoseconds since
+	// the hub was made, read once per turn.
+	now      int64
+	sessions map[uint64]*Session
+	halls    map[*room.Room]*hall
+	// soon are sessions that are behind and could go on.
+	soon []*Session
+	// unread are sessions that have sent more than they were read.
+	unread []*Session
+	// fanningOut says that some hall's groups are being walked; gone are the
+	// sessions that ended meanwhile and are still in their groups.
+	fanningOut bool
+	gone       []*Session
+	// sinceView counts the writes since the poller was last asked.
+	sinceView int
+	// stopped ends run.
+	stopped bool
+
+	// Scratch, so that the usual turn allocates nothing.
+	spareWork  work
+	spareSoon  []*Session
+	spareRead  []*Session
+	spare      *segment
+	transients []room.Frame
+	letters    []letter
+	out        []byte
+	decoder    decoder
+	buf        []byte
+	// ping is the last ping of what is being read; pinged says there was one.
+	ping   []byte
+	pinged bool
+}
+
+func newLoop(h *Hub) (*loop, error) {
+	p, err := newPoller()
+	if err != nil {
+		return nil, err
+	}
+	return &loop{
+		hub:      h,
+		poller:   p,
+		sessions: make(map[uint64]*Session),
+		halls:    make(map[*room.Room]*hall),
+		buf:      make([]byte, readBuffer),
+	}, nil
+}
+
+func (l *loop) run() {
+	for !l.stopped {
+		events := l.poller.poll()
+		l.serve(events)
+		if worked := l.turn(); !worked && len(events) == 0 {
+			if l.inbox.sleep() {
+				l.poller.park()
+			}
+			l.inbox.awake()
+		}
+	}
+	l.finish()
+}
+
+// serve reads from and writes to the sockets that are ready. It is called
+// between turns and in the middle of a long fan-out, and must not do what
+// would disturb one: join or remove sessions, start another fan-out.
+func (l *loop) serve(events []event) {
+	if len(events) == 0 {
+		return
+	}
+	l.now = l.hub.now()
+	for i := range events {
+		e := &events[i]
+		s := l.sessions[e.id]
+		if s == nil {
+			continue
+		}
+		if e.in {
+			l.read(s, e.hup)
+		}
+		if e.out && s.lag != nil {
+			l.resume(s)
+		}
+	}
+}
+
+// turn does what has come in since the last one, in the order on which the
+// promises stand: first what the rooms published, then joins, then private
+// payloads, so that each of these finds everything published before it sent.
+func (l *loop) turn() (worked bool) {
+	w := l.inbox.take(l.spareWork)
+	l.spareWork = w
+	if w.empty() && len(l.soon) == 0 && len(l.unread) == 0 {
+		return false
+	}
+	l.now = l.hub.now()
+	for _, h := range w.halls {
+		h.dirty.Store(false)
+		if len(h.people) > 0 {
+			l.drain(h)
+		}
+	}
+	for _, task := range w.tasks {
+		task()
+	}
+	for _, s := range w.outboxes {
+		l.flush(s)
+	}
+	l.catchUp()
+	l.readOn()
+	return true
+}
+
+// catchUp gives every session that is behind and could go on its turn.
+func (l *loop) catchUp() {
+	soon := l.soon
+	l.soon = l.spareSoon[:0]
+	for _, s := range soon {
+		if s.lag != nil && s.lag.soon {
+			s.lag.soon = false
+			l.resume(s)
+		}
+	}
+	clear(soon)
+	l.spareSoon = soon
+}
+
+// readOn goes on with the sessions that had sent more than one turn reads.
+func (l *loop) readOn() {
+	unread := l.unread
+	l.unread = l.spareRead[:0]
+	for _, s := range unread {
+		if s.state != closed {
+			l.read(s, false)
+		}
+	}
+	clear(unread)
+	l.spareRead = unread
+}
+
+// write hands bytes to a session's wire. It reports false when the connection
+// is gone, and with it the session.
+func (l *loop) write(s *Session, p []byte) (int, bool) {
+	n, err := s.wire.write(p)
+	l.count.writes.Add(1)
+	if err != nil {
+		l.drop(s, ReasonGone)
+		return 0, false
+	}
+	l.count.bytes.Add(uint64(n))
+	if n < len(p) {
+		l.count.shortWrites.Add(1)
+	}
+	return n, true
+}
+
+// writable is called when a wire that had refused bytes has room again.
+func (l *loop) writable(s *Session) {
+	if s.lag != nil {
+		l.resume(s)
+	}
+}
+
+// finish ends what is left when the hub closes.
+func (l *loop) finish() {
+	l.inbox.mu.Lock()
+	l.inbox.closed = true
+	l.inbox.mu.Unlock()
+	// What was accepted is run: somebody may be waiting for it.
+	l.turn()
+	for _, s := range l.sessions {
+		l.abort(s, ReasonShutdown)
+	}
+	l.poller.close()
+}
+
+// now returns the time since the hub was made, on the monotonic clock.
+func (h *Hub) now() int64 { return int64(time.Since(h.born)) }

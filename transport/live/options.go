@@ -1,0 +1,73 @@
+package live
+
+import (
+	"runtime"
+	"time"
+)
+
+// Options configures a Hub. A zero field takes its default.
+type Options struct {
+	// Loops is the number of event loops. Default GOMAXPROCS.
+	Loops int
+	// MaxMessage is the most bytes a client's message may have; a longer one
+	// closes the connection with 1009. Default 128 KiB, room for 64 KiB of
+	// signalling with every character escaped.
+	MaxMessage int
+	// MessageRate is how many messages a second one connection may send, and
+	// MessageBurst how many at once. A rate of 0 is no limit; a burst of 0 is
+	// twice the rate.
+	MessageRate, MessageBurst float64
+	// PingInterval is the silence after which a WebSocket client is pinged.
+	// Default 30 s.
+	PingInterval time.Duration
+	// IdleTimeout is the silence after which it is given up. Default 75 s.
+	IdleTimeout time.Duration
+	// Heartbeat is how often an SSE client gets a comment. Default 15 s.
+	Heartbeat time.Duration
+	// SlowTimeout is how long a session may take no byte before it is closed,
+	// and how long it may stay behind before it has to resync. Default 20 s.
+	SlowTimeout time.Duration
+	// MaxBehind is how many payload bytes a session may fall behind before it
+	// has to resync. A returning session that is being caught up is excused.
+	// Default 8 MiB.
+	MaxBehind uint64
+	// PrivateBytes bounds what waits in one session's private queue; more
+	// closes it. Default 256 KiB.
+	PrivateBytes int
+	// SignalBytes bounds, for each loop, the payloads of SendPerson and
+	// SendStaff that wait to be distributed. Default 16 MiB.
+	SignalBytes int
+	// CloseGrace is how long a closing connection may take to take its goodbye
+	// and answer it. Default 5 s.
+	CloseGrace time.Duration
+	// SendBuffer is SO_SNDBUF, which bounds what a stuck client swallows of
+	// the kernel's memory. Default 64 kB.
+	SendBuffer int
+	// Tick is the resolution of every time above. Default 1 s.
+	Tick time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	set(&o.Loops, runtime.GOMAXPROCS(0))
+	set(&o.MaxMessage, 128<<10)
+	set(&o.MessageBurst, 2*o.MessageRate)
+	set(&o.PingInterval, 30*time.Second)
+	set(&o.IdleTimeout, 75*time.Second)
+	set(&o.Heartbeat, 15*time.Second)
+	set(&o.SlowTimeout, 20*time.Second)
+	set(&o.MaxBehind, 8<<20)
+	set(&o.PrivateBytes, 256<<10)
+	set(&o.SignalBytes, 16<<20)
+	set(&o.CloseGrace, 5*time.Second)
+	set(&o.SendBuffer, 64<<10)
+	set(&o.Tick, time.Second)
+	return o
+}
+
+// set gives a field that is still zero its default.
+func set[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,95 @@
+package live
+
+// input takes bytes that came from a session's client. They are unmasked in
+// place.
+func (l *loop) input(s *Session, p []byte) {
+	if s.state == closed {
+		return
+	}
+	s.seen = l.now
+	if s.flavour == SSE || s.deaf {
+		return
+	}
+	d := s.partial
+	if d == nil {
+		d = &l.decoder
+	}
+	l.pinged = false
+	err := d.feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
+	if s.state == closed {
+		l.decoder = decoder{}
+		return
+	}
+	switch {
+	case err != nil:
+		l.decoder = decoder{}
+		s.partial, s.deaf = nil, true
+		l.endNow(s, ending{err.code, err.reason, ReasonProtocol})
+		return
+	case d.idle():
+		s.partial = nil
+	case s.partial == nil:
+		kept := l.decoder
+		s.partial, l.decoder = &kept, decoder{}
+	}
+	if l.pinged {
+		l.answerPing(s)
+	}
+}
+
+// answerPing sends the pong for the last ping of what was just read; RFC 6455,
+// 5.5.3, allows to leave out the others, which bounds the work that a flood of
+// pings can cause.
+func (l *loop) answerPing(s *Session) {
+	if s.state != open {
+		return
+	}
+	if g := s.lag; g != nil {
+		g.control = appendFrame(nil, opPong, l.ping)
+		if len(g.rest) == 0 {
+			l.resumeSoon(s)
+		}
+		return
+	}
+	l.out = appendFrame(l.out[:0], opPong, l.ping)
+	l.say(s, l.out)
+}
+
+// receiver is a session as its decoder sees it.
+type receiver Session
+
+func (r *receiver) message(payload []byte) {
+	s := (*Session)(r)
+	if s.state != open {
+		return
+	}
+	l := s.loop
+	l.count.messages.Add(1)
+	if o := &l.hub.opts; o.MessageRate > 0 && !s.rate.take(l.now, o.MessageRate, o.MessageBurst) {
+		l.count.limited.Add(1)
+		s.handler.Limited(s, payload)
+		return
+	}
+	s.handler.Message(s, payload)
+}
+
+func (r *receiver) ping(payload []byte) {
+	l := r.loop
+	l.pinged = true
+	l.ping = append(l.ping[:0], payload...)
+}
+
+func (r *receiver) pong() {}
+
+func (r *receiver) closed(code int) {
+	s := (*Session)(r)
+	l := s.loop
+	s.hangup = true
+	switch {
+	case s.state == open:
+		l.endNow(s, ending{code, "", ReasonPeer})
+	case s.lag == nil:
+		// The answer to our own close.
+		l.drop(s, s.reason)
+	}
+}

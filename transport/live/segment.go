@@ -1,0 +1,90 @@
+package live
+
+import "atelier/actors/room"
+
+// segmentBytes is the most payload joined into one write. Larger ones save
+// little: at 64 KiB a 200 byte frame costs 0.02 us of system call, and a
+// segment should fit what a socket that is read takes at once.
+const segmentBytes = 64 << 10
+
+// segment is a run of consecutive frames of a room, joined once for each group
+// of sessions that gets the same of it. Once joined, the bytes are not written
+// again, since sessions that fell behind hold parts of them.
+type segment struct {
+	// The segment holds what is after from and not after to.
+	from, to uint64
+	epoch    string
+	frames   []room.Frame
+	// singles are the indexes of the frames that treat some session
+	// differently from the others of its class.
+	singles []int
+	joined  [groups]joined
+}
+
+// joined is what one group gets.
+type joined struct {
+	ready bool
+	bytes []byte
+	// frames is how many there are in bytes.
+	frames int
+}
+
+// fill takes over frames, in place of what was there.
+func (seg *segment) fill(epoch string, from, to uint64, frames []room.Frame) {
+	seg.epoch, seg.from, seg.to, seg.frames = epoch, from, to, frames
+	seg.singles = seg.singles[:0]
+	for i := range frames {
+		if frames[i].Singles() {
+			seg.singles = append(seg.singles, i)
+		}
+	}
+	for g := range seg.joined {
+		j := &seg.joined[g]
+		j.ready, j.bytes, j.frames = false, j.bytes[:0], 0
+	}
+}
+
+// forGroup returns what the sessions of a group get.
+func (seg *segment) forGroup(g int) ([]byte, int) {
+	j := &seg.joined[g]
+	if !j.ready {
+		j.ready = true
+		flavour, staff := groupFlavour(g), groupIsStaff(g)
+		for i := range seg.frames {
+			if f := &seg.frames[i]; f.Reaches("", staff) {
+				j.bytes = flavour.append(j.bytes, seg.epoch, f.Seq, f.Payload)
+				j.frames++
+			}
+		}
+	}
+	return j.bytes, j.frames
+}
+
+// forSession returns what one session gets: its group's bytes where possible.
+func (seg *segment) forSession(s *Session) ([]byte, int) {
+	for _, i := range seg.singles {
+		f := &seg.frames[i]
+		if s.wants(f) != f.Reaches("", s.staff) {
+			return seg.build(s)
+		}
+	}
+	return seg.forGroup(s.group())
+}
+
+// build joins the frames for one session alone.
+func (seg *segment) build(s *Session) (p []byte, frames int) {
+	for i := range seg.frames {
+		if f := &seg.frames[i]; s.wants(f) {
+			p = s.flavour.append(p, seg.epoch, f.Seq, f.Payload)
+			frames++
+		}
+	}
+	return p, frames
+}
+
+// forget drops the payloads so that a segment kept for its memory does not
+// keep theirs.
+func (seg *segment) forget() {
+	clear(seg.frames)
+	seg.frames = seg.frames[:0]
+}

@@ -1,0 +1,166 @@
+package live
+
+import "atelier/actors/room"
+
+// Handler is what a session's owner does with it. Its methods are called on the
+// goroutine of the session's loop, which serves thousands of others: they must
+// not block. Payloads are valid only during the call.
+type Handler interface {
+	// Message is called with each complete text message.
+	Message(s *Session, payload []byte)
+	// Limited is called instead of Message for a message over the rate.
+	Limited(s *Session, payload []byte)
+	// Closed is called exactly once, as the last call for the session.
+	Closed(s *Session, reason Reason)
+}
+
+// state is how far a session's life has gone.
+type state uint8
+
+const (
+	// joining: attached, the loop has not yet seen it.
+	_ state = iota
+	// open: frames and messages flow.
+	open
+	// closing: our close frame is written or waiting to be; nothing follows.
+	closing
+	// closed: the wire is gone.
+	closed
+)
+
+// Session is one connection of one person to one room. Send and Close may be
+// called from any goroutine.
+type Session struct {
+	// Data belongs to the owner, who sets it before or in the first callback;
+	// the package never looks at it.
+	Data any
+
+	// Immutable after Attach.
+	id uint64
+	// Immutable after Attach.
+	loop *loop
+	// Immutable after Attach.
+	room *room.Room
+	// Immutable after Attach.
+	handler Handler
+	// Immutable after Attach.
+	resync func(seq uint64, reason string) []byte
+	// Immutable after Attach.
+	person string
+	// Immutable after Attach.
+	staff bool
+	// Immutable after Attach.
+	flavour Flavour
+
+	// Owned by the loop goroutine.
+	state state
+	// Owned by the loop goroutine. Why closing began.
+	reason Reason
+	// Owned by the loop goroutine. Nothing more is expected from the peer: the
+	// wire is closed as soon as all is written.
+	hangup bool
+	// Owned by the loop goroutine. Drain has asked it to end.
+	draining bool
+	// Owned by the loop goroutine. The peer broke the protocol; what it sends
+	// is thrown away.
+	deaf bool
+
+	// Safe for any goroutine.
+	outbox outbox
+
+	// Owned by the loop goroutine.
+	wire wire
+	// Owned by the loop goroutine. Nil until joined.
+	hall *hall
+	// Owned by the loop goroutine. Nil while the session is up with its hall.
+	lag *lag
+	// Owned by the loop goroutine. Nil while no message is half received.
+	partial *decoder
+	// Owned by the loop goroutine. The number of the first fan-out that the
+	// session has not taken.
+	next uint64
+	// Owned by the loop goroutine. The last fan-out that treated the session
+	// differently from its class.
+	single uint64
+	// Owned by the loop goroutine. Index in its group.
+	place int
+	// Owned by the loop goroutine. Other sessions of the same person.
+	before, after *Session
+	// Owned by the loop goroutine. When the peer was last heard, and when it
+	// was last sent a heartbeat; once closing, beat is when that began.
+	seen, beat int64
+	// Owned by the loop goroutine.
+	rate bucket
+}
+
+// ID returns the session's number, unique in this process and never 0.
+func (s *Session) ID() uint64 { return s.id }
+
+// Person returns the id of the person whose session it is.
+func (s *Session) Person() string { return s.person }
+
+// Staff reports whether the session is a facilitator's.
+func (s *Session) Staff() bool { return s.staff }
+
+// Room returns the room the session is in.
+func (s *Session) Room() *room.Room { return s.room }
+
+// Send queues a payload for this session alone. It is delivered after every
+// stored frame that was published before Send was called and is meant for the
+// session, and in the order of the calls. The payload must not be written
+// afterwards.
+//
+// It reports false when the session is closing, or when more than
+// Options.PrivateBytes would wait: then the session is closed with 1013.
+func (s *Session) Send(payload []byte) bool {
+	return s.put(letter{payload: payload, after: s.room.Head()})
+}
+
+// Close closes the session after what was sent before. A reason longer than
+// 123 bytes is cut.
+func (s *Session) Close(code int, reason string) {
+	s.end(ending{code, reason, ReasonServer})
+}
+
+func (s *Session) end(e ending) {
+	s.put(letter{after: s.room.Head(), end: &e})
+}
+
+func (s *Session) put(m letter) bool {
+	switch s.outbox.put(m, s.loop.hub.opts.PrivateBytes) {
+	case refused:
+		return false
+	case accepted:
+		return true
+	case overflowed:
+		s.loop.count.overflows.Add(1)
+		s.loop.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
+		return false
+	default:
+		return s.loop.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
+	}
+}
+
+// wants reports whether a frame is for this session.
+func (s *Session) wants(f *room.Frame) bool {
+	return f.Reaches(s.person, s.staff) && (f.Origin == 0 || f.Origin != s.id)
+}
+
+// group returns which of its hall's groups the session belongs to: those who
+// get the same bytes, unless a frame singles somebody out.
+func (s *Session) group() int {
+	g := 2 * int(s.flavour)
+	if s.staff {
+		g++
+	}
+	return g
+}
+
+// groups is the number of combinations of flavour and staff.
+const groups = 4
+
+func groupIsStaff(g int) bool    { return g&1 == 1 }
+func groupFlavour(g int) Flavour { return Flavour(g >> 1) }
+func (s *Session) dress(dst, payload []byte) []byte {
+	return s.flavour.append(dst, "", 0, payload)
+}

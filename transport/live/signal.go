@@ -1,0 +1,83 @@
+package live
+
+import "atelier/actors/room"
+
+// SendPerson queues a payload to every session that a person has in a room:
+// signalling, and answers that concern all of the person's windows. It keeps
+// the promise of Session.Send, and reports false when a loop has more than
+// Options.SignalBytes of such payloads to distribute; then some sessions may
+// have been left out.
+func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
+	return h.signal(r, len(payload), func(v *hall) {
+		for s := v.people[person]; s != nil; s = s.after {
+			s.Send(payload)
+		}
+	})
+}
+
+// SendStaff is SendPerson for every facilitator's session.
+func (h *Hub) SendStaff(r *room.Room, payload []byte) bool {
+	return h.signal(r, len(payload), func(v *hall) {
+		for g, members := range v.groups {
+			if !groupIsStaff(g) {
+				continue
+			}
+			for _, s := range members {
+				s.Send(payload)
+			}
+		}
+	})
+}
+
+// ClosePerson closes every session that a person has in a room.
+func (h *Hub) ClosePerson(r *room.Room, person string, code int, reason string) {
+	h.signal(r, 0, func(v *hall) {
+		for s := v.people[person]; s != nil; s = s.after {
+			s.Close(code, reason)
+		}
+	})
+}
+
+// CloseRoom closes every session in a room.
+func (h *Hub) CloseRoom(r *room.Room, code int, reason string) {
+	h.signal(r, 0, func(v *hall) {
+		for _, members := range v.groups {
+			for _, s := range members {
+				s.Close(code, reason)
+			}
+		}
+	})
+}
+
+// signal runs act on the hall of a room in each loop that has one. Only the
+// loops know who is there, so every one of them is asked.
+func (h *Hub) signal(r *room.Room, size int, act func(*hall)) bool {
+	all := true
+	for _, l := range h.loops {
+		if !l.reserve(size) {
+			l.count.signalsRefused.Add(1)
+			all = false
+			continue
+		}
+		l.post(func() {
+			l.reserve(-size)
+			if v := l.halls[r]; v != nil {
+				act(v)
+			}
+		})
+	}
+	return all
+}
+
+// reserve takes room for the bytes of a signal, or with a negative size gives
+// it back.
+func (l *loop) reserve(size int) bool {
+	in := &l.inbox
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.signalBytes+size > l.hub.opts.SignalBytes {
+		return false
+	}
+	in.signalBytes += size
+	return true
+}

@@ -1,0 +1,139 @@
+package live
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// socket is a wire that is nothing but a file descriptor: no goroutine, no
+// buffer, no entry in Go's own poller. The loop polls it.
+type socket int
+
+// newSocket takes a TCP connection away from the runtime: the descriptor is
+// duplicated and the original closed, which removes it from Go's poller and
+// frees what hangs on it. It leaves conn alone when it fails.
+func newSocket(conn *net.TCPConn, opts *Options) (socket, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return -1, fmt.Errorf("reach the socket: %w", err)
+	}
+	fd := -1
+	var dupErr error
+	err = raw.Control(func(original uintptr) {
+		fd, dupErr = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 3)
+	})
+	if err == nil {
+		err = dupErr
+	}
+	if err != nil {
+		return -1, fmt.Errorf("duplicate the socket: %w", err)
+	}
+	// The duplicate shares the original's O_NONBLOCK. A refused option costs
+	// speed or memory, never correctness, so the errors do not matter.
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, opts.SendBuffer)
+	// A peer that vanished without a word: an SSE client never sends, so only
+	// the lack of acknowledgements tells.
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(opts.IdleTimeout/time.Millisecond))
+	conn.Close()
+	return socket(fd), nil
+}
+
+func (s socket) write(p []byte) (int, error) {
+	for {
+		n, err := unix.Write(int(s), p)
+		switch err {
+		case nil:
+			return n, nil
+		case unix.EAGAIN:
+			return 0, nil
+		case unix.EINTR:
+		default:
+			return 0, err
+		}
+	}
+}
+
+// read returns 0 and no error when there is nothing to read, and errGone at
+// the end of the stream.
+func (s socket) read(p []byte) (int, error) {
+	for {
+		n, err := unix.Read(int(s), p)
+		switch {
+		case err == unix.EAGAIN:
+			return 0, nil
+		case err == unix.EINTR:
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, errGone
+		default:
+			return n, nil
+		}
+	}
+}
+
+func (s socket) close() { unix.Close(int(s)) }
+
+func (s socket) abort() {
+	_ = unix.SetsockoptLinger(int(s), unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	unix.Close(int(s))
+}
+
+// plug gives a session its wire: the bare socket where conn is one.
+func (l *loop) plug(s *Session, conn net.Conn) error {
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		s.wire = newPipe(l, s, conn)
+		return nil
+	}
+	sock, err := newSocket(tcp, &l.hub.opts)
+	if err != nil {
+		return err
+	}
+	s.wire = sock
+	return nil
+}
+
+// listen makes the loop hear from the session.
+func (l *loop) listen(s *Session) error {
+	switch w := s.wire.(type) {
+	case socket:
+		return l.poller.add(int(w), s.id)
+	case *pipe:
+		w.start()
+	}
+	return nil
+}
+
+// readsPerTurn is how many buffers are read from one session before the others
+// have their turn.
+const readsPerTurn = 4
+
+// read takes what has arrived for a session. Events are edge-triggered, so it
+// reads until there is no more: a read that did not fill the buffer says so,
+// unless the peer has ended its side and the end itself must be seen.
+func (l *loop) read(s *Session, toEnd bool) {
+	sock, ok := s.wire.(socket)
+	if !ok {
+		return
+	}
+	for range readsPerTurn {
+		n, err := sock.read(l.buf)
+		if err != nil {
+			l.drop(s, ReasonGone)
+			return
+		}
+		if n == 0 {
+			return
+		}
+		l.input(s, l.buf[:n])
+		if s.state == closed || n < len(l.buf) && !toEnd {
+			return
+		}
+	}
+	l.unread = append(l.unread, s)
+}
