@@ -195,17 +195,7 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m *envelope[C]) {
 		return
 	}
 	b := s.next
-	for _, e := range d.Events {
-		s.scratch, err = s.host.kind.AppendEvent(s.scratch[:0], e)
-		if err != nil {
-			s.fail(fmt.Errorf("encode event of %s: %w", s.handle.actorID, err))
-		}
-		s.seq++
-		s.core.Apply(s.seq, e)
-		b.records = b.records.Add(s.scratch)
-		b.erase = b.erase || s.erases(e)
-		b.events = append(b.events, Committed[E]{Seq: s.seq, Event: e, Origin: d.Origin})
-	}
+	s.apply(m.to, b, d)
 	b.rows = append(b.rows, d.Rows...)
 	reply := Reply{Value: d.Reply, Seq: s.seq}
 	if d.Seq != 0 {
@@ -221,6 +211,33 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m *envelope[C]) {
 	default:
 		s.answer(m.to, reply)
 	}
+}
+
+// apply changes the state and collects the events. If that panics the state
+// is unknown: the incarnation ends, and to, who waits in no batch yet, must
+// hear of it.
+func (s *shell[C, E, V]) apply(to Replier, b *batch[E], d Decision[E]) {
+	done := false
+	defer func() {
+		if !done {
+			s.handle.down()
+			s.answer(to, Reply{Err: ErrUnavailable})
+			s.abandon(ErrUnavailable)
+		}
+	}()
+	for _, e := range d.Events {
+		var err error
+		s.scratch, err = s.host.kind.AppendEvent(s.scratch[:0], e)
+		if err != nil {
+			panic(failure{fmt.Errorf("encode event of %s: %w", s.handle.actorID, err)})
+		}
+		s.seq++
+		s.core.Apply(s.seq, e)
+		b.records = b.records.Add(s.scratch)
+		b.erase = b.erase || s.erases(e)
+		b.events = append(b.events, Committed[E]{Seq: s.seq, Event: e, Origin: d.Origin})
+	}
+	done = true
 }
 
 // decide calls the core and turns a panic of it into an error: deciding
@@ -252,12 +269,13 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) {
 		return
 	}
 	b, self, root := s.next, ctx.Self(), ctx.ActorSystem().Root
-	err := s.log.Append(Batch{
-		First:   b.first,
-		Records: b.records,
-		Rows:    b.rows,
-		Done:    func(err error) { root.Send(self, &committed[E]{b, err}) },
-	})
+	done := func(err error) { root.Send(self, &committed[E]{b, err}) }
+	var err error
+	if len(b.events) == 0 {
+		err = s.host.journal.Append(b.rows, done)
+	} else {
+		err = s.log.Append(Batch{First: b.first, Records: b.records, Rows: b.rows, Done: done})
+	}
 	if errors.Is(err, ErrBusy) {
 		// The events are applied already; keep them and try again when the
 		// writer has had time to drain.

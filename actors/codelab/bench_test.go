@@ -1,0 +1,92 @@
+package codelab_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"atelier/actors/catalog"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/room"
+	"atelier/persistence/badger"
+)
+
+// noFrames tells nobody.
+type noFrames struct{}
+
+func (noFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
+func (noFrames) Gone(room.Frame, *codelab.View) bool               { return false }
+
+// BenchmarkDurableCommands sends progress commands in a closed loop through
+// real codelab actors to the disk and back.
+func BenchmarkDurableCommands(b *testing.B) {
+	for _, c := range []struct{ labs, callers int }{{1, 64}, {64, 512}} {
+		b.Run(fmt.Sprintf("actors=%d/callers=%d", c.labs, c.callers), func(b *testing.B) {
+			store, err := badger.Open(badger.Options{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer store.Close()
+			list, err := catalog.LoadList(store)
+			if err != nil {
+				b.Fatal(err)
+			}
+			ws, err := codelab.NewWorkshops(codelab.Config{
+				System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
+				Logger: slog.New(slog.DiscardHandler),
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer ws.Close(context.Background())
+			admin := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID}
+			type caller struct {
+				codelab.Workshop
+				*pb.Caller
+			}
+			var callers []caller
+			for i := range c.labs {
+				m, err := ws.Create(admin, &pb.Create{
+					Codelab: &pb.Codelab{Title: fmt.Sprint("Lab ", i), IsPublic: true},
+					Steps:   []*pb.Step{{Title: "1"}, {Title: "2"}, {Title: "3"}},
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+				w, err := ws.Get(m.Id)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for j := range c.callers / c.labs {
+					r, _, err := w.Ask(&pb.Command{Caller: admin, Body: &pb.Command_Register{Register: &pb.Register{Name: fmt.Sprint("P", j)}}})
+					if err != nil {
+						b.Fatal(err)
+					}
+					callers = append(callers, caller{w, &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: r.(codelab.Registration).Attendee.Id}})
+				}
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			var wg sync.WaitGroup
+			for _, cl := range callers {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					for i := range b.N/len(callers) + 1 {
+						_, _, err := cl.Ask(&pb.Command{Caller: cl.Caller, Body: &pb.Command_Progress{Progress: &pb.Progress{StepNumber: int32(i%3) + 1}}})
+						if err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				}()
+			}
+			wg.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commands/s")
+		})
+	}
+}

@@ -1,0 +1,395 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tally is the smallest core: it adds numbers and refuses some commands.
+type tally struct{ sum int }
+
+type sumView struct{ sum int }
+
+func (t *tally) Decide(cmd string, env durable.Env) (durable.Decision[string], error) {
+	switch {
+	case cmd == "get":
+		return durable.Decision[string]{Reply: t.sum}, nil
+	case cmd == "bad":
+		return durable.Decision[string]{}, durable.Reject(durable.Invalid, "bad")
+	case cmd == "panic":
+		panic("deciding")
+	case strings.HasPrefix(cmd, "row "):
+		return durable.Decision[string]{Rows: []durable.Row{{Table: "t", Key: []byte(cmd[4:]), Value: []byte("v")}}}, nil
+	}
+	return durable.Decision[string]{Events: []string{cmd}, Reply: cmd}, nil
+}
+
+func (t *tally) Apply(_ uint64, e string) {
+	if e == "poison" {
+		panic("applying")
+	}
+	n, _ := strconv.Atoi(e)
+	t.sum += n
+}
+
+func (t *tally) Capture() *sumView { return &sumView{t.sum} }
+
+func (t *tally) Restore(_ uint64, state []byte) (err error) {
+	t.sum, err = strconv.Atoi(string(state))
+	return err
+}
+
+type (
+	host   = durable.Host[string, string, sumView]
+	handle = durable.Handle[string, string, sumView]
+)
+
+func kind() durable.Kind[string, string, sumView] {
+	return durable.Kind[string, string, sumView]{
+		Name:        "tally",
+		New:         func(string) durable.Core[string, string, sumView] { return &tally{} },
+		AppendEvent: func(dst []byte, e string) ([]byte, error) { return append(dst, e...), nil },
+		ParseEvent:  func(b []byte) (string, error) { return string(b), nil },
+		EncodeState: func(v *sumView) ([]byte, error) { return strconv.AppendInt(nil, int64(v.sum), 10), nil },
+	}
+}
+
+func start(t *testing.T, j durable.Journal, k durable.Kind[string, string, sumView], o durable.Options) *host {
+	t.Helper()
+	if o.BackoffMin == 0 {
+		o.BackoffMin = time.Millisecond
+	}
+	h, err := durable.NewHost(durable.NewSystem(), j, k, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = h.Close(ctx)
+	})
+	return h
+}
+
+func get(t *testing.T, h *host, id string) *handle {
+	t.Helper()
+	hd, err := h.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hd
+}
+
+func ask(t *testing.T, hd *handle, cmd string) any {
+	t.Helper()
+	v, _, err := hd.Ask(cmd)
+	if err != nil {
+		t.Fatalf("%s: %v", cmd, err)
+	}
+	return v
+}
+
+func memory(t *testing.T) *journaltest.Memory {
+	j := journaltest.NewMemory()
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// eventually waits for a condition that another goroutine brings about.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not happen", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// answers collects replies of Submit.
+type answers chan durable.Reply
+
+func (a answers) Reply(r durable.Reply) { a <- r }
+
+func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
+	j := memory(t)
+	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
+	release := j.Hold()
+	got := make(answers, 2)
+	if err := hd.Submit("5", got); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the append", func() bool { return j.Queued() > 0 })
+	// A read through the actor sees the speculative state, so it must wait
+	// for the commit as well.
+	if err := hd.Submit("get", got); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := hd.Ask("bad"); err == nil {
+		t.Fatal("a rejection must come at once")
+	}
+	if len(got) != 0 || hd.View().sum != 0 {
+		t.Fatalf("%d answers and sum %d before the commit", len(got), hd.View().sum)
+	}
+	release()
+	if r := <-got; r.Err != nil || r.Seq != 1 {
+		t.Fatalf("answer %+v", r)
+	}
+	if hd.View().sum != 5 {
+		t.Fatalf("answered, and the view shows %d", hd.View().sum)
+	}
+	if r := <-got; r.Value != 5 {
+		t.Fatalf("read %v", r.Value)
+	}
+}
+
+func TestFailedCommitIsNeverAnsweredYes(t *testing.T) {
+	j := memory(t)
+	h := start(t, j, kind(), durable.Options{})
+	hd := get(t, h, "a")
+	ask(t, hd, "1")
+	j.FailCommits(1, errors.New("disk on fire"))
+	if _, _, err := hd.Ask("10"); !errors.Is(err, durable.ErrUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+	eventually(t, "the restart", func() bool { return hd.Condition() == durable.Running })
+	ask(t, hd, "2")
+	if got := ask(t, hd, "get"); got != 3 {
+		t.Fatalf("sum %v, want 3: the failed event must be gone", got)
+	}
+	if h.Stats().Failures.Load() != 1 {
+		t.Fatalf("%d failures counted", h.Stats().Failures.Load())
+	}
+}
+
+func TestManyFailuresQuarantine(t *testing.T) {
+	j := memory(t)
+	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
+	hd, other := get(t, h, "a"), get(t, h, "b")
+	// Applying comes before the append, so nothing of a poisonous event is
+	// ever stored.
+	for range 3 {
+		eventually(t, "running", func() bool { return hd.Condition() == durable.Running })
+		if _, _, err := hd.Ask("poison"); err == nil {
+			t.Fatal("a poisonous event was accepted")
+		}
+	}
+	eventually(t, "the quarantine", func() bool { return hd.Condition() == durable.Quarantined })
+	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrQuarantined) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := h.Get("a"); !errors.Is(err, durable.ErrQuarantined) {
+		t.Fatalf("got %v", err)
+	}
+	if q := h.QuarantinedIDs(); len(q) != 1 || q[0] != "a" {
+		t.Fatalf("quarantined: %v", q)
+	}
+	ask(t, other, "1") // the others live on
+}
+
+func TestDamagedRecordQuarantinesAtStart(t *testing.T) {
+	j := memory(t)
+	k := kind()
+	k.ParseEvent = func(b []byte) (string, error) {
+		if string(b) == "7" {
+			return "", errors.New("no event")
+		}
+		return string(b), nil
+	}
+	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "7")
+	h := start(t, j, k, durable.Options{MaxFailures: 1})
+	if _, err := h.Get("a"); !errors.Is(err, durable.ErrQuarantined) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestPanicInDecideFailsOnlyItsCommand(t *testing.T) {
+	h := start(t, memory(t), kind(), durable.Options{})
+	hd := get(t, h, "a")
+	ask(t, hd, "3")
+	if _, _, err := hd.Ask("panic"); !errors.Is(err, durable.ErrInternal) {
+		t.Fatalf("got %v", err)
+	}
+	if got := ask(t, hd, "get"); got != 3 || h.Stats().Failures.Load() != 0 {
+		t.Fatalf("sum %v after %d failures", got, h.Stats().Failures.Load())
+	}
+}
+
+func TestStateSurvivesRestSnapshotAndCrash(t *testing.T) {
+	j := memory(t)
+	h := start(t, j, kind(), durable.Options{SnapshotEvents: 10, SnapshotBytes: 1 << 20})
+	hd := get(t, h, "a")
+	for range 25 {
+		ask(t, hd, "1")
+	}
+	eventually(t, "a snapshot", func() bool { return h.Stats().Snapshots.Load() > 0 })
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
+	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrUnavailable) {
+		t.Fatalf("a resting handle gave %v", err)
+	}
+	hd = get(t, h, "a")
+	if got := ask(t, hd, "get"); got != 25 {
+		t.Fatalf("sum %v after rest", got)
+	}
+	ask(t, hd, "1")
+
+	crashed := j.Crash()
+	t.Cleanup(func() { _ = crashed.Close() })
+	if got := ask(t, get(t, start(t, crashed, kind(), durable.Options{}), "a"), "get"); got != 26 {
+		t.Fatalf("sum %v after a crash", got)
+	}
+}
+
+func TestIdleActorsRest(t *testing.T) {
+	h := start(t, memory(t), kind(), durable.Options{IdleAfter: time.Millisecond})
+	ask(t, get(t, h, "a"), "4")
+	eventually(t, "rest", func() bool { return h.Peek("a") == nil })
+	if got := ask(t, get(t, h, "a"), "get"); got != 4 {
+		t.Fatalf("sum %v", got)
+	}
+}
+
+func TestFullQueuesSayBusy(t *testing.T) {
+	j := memory(t)
+	hd := get(t, start(t, j, kind(), durable.Options{MaxPending: 3}), "a")
+	release := j.Hold()
+	defer release()
+	got := make(answers, 3)
+	for range 3 {
+		if err := hd.Submit("1", got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := hd.Submit("1", got); !errors.Is(err, durable.ErrBusy) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestGateRefuses(t *testing.T) {
+	shut := durable.ErrReadOnly
+	hd := get(t, start(t, memory(t), kind(), durable.Options{Gate: func() error { return shut }}), "a")
+	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+// recorder is an observer that remembers.
+type recorder struct {
+	mu        sync.Mutex
+	recovered []string
+	committed []string
+	live      int
+}
+
+func (r *recorder) Recovered(seq uint64, e string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.recovered = append(r.recovered, fmt.Sprint(seq, ":", e))
+}
+func (r *recorder) Live(*sumView, uint64) { r.mu.Lock(); r.live++; r.mu.Unlock() }
+func (r *recorder) Commit(_ *sumView, _ uint64, events []durable.Committed[string]) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range events {
+		r.committed = append(r.committed, fmt.Sprint(c.Seq, ":", c.Event))
+	}
+}
+
+func TestObserverSeesKeptRecordsAndCommits(t *testing.T) {
+	j, rec := memory(t), &recorder{}
+	k := kind()
+	k.Keep = 4
+	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return rec }
+	h := start(t, j, k, durable.Options{})
+	hd := get(t, h, "a")
+	for i := range 10 {
+		ask(t, hd, strconv.Itoa(i))
+	}
+	if len(rec.committed) != 10 || rec.committed[9] != "10:9" {
+		t.Fatalf("committed %v", rec.committed)
+	}
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
+	if got := ask(t, get(t, h, "a"), "get"); got != 45 {
+		t.Fatalf("sum %v", got)
+	}
+	if got := strings.Join(rec.recovered, " "); got != "7:6 8:7 9:8 10:9" || rec.live != 2 {
+		t.Fatalf("recovered %q, live %d times", got, rec.live)
+	}
+}
+
+func TestErasedRecordsLeaveTheLog(t *testing.T) {
+	j := memory(t)
+	k := kind()
+	k.Erases = func(e string) bool { return e == "0" }
+	k.Erase = func(*sumView) func(string) (string, bool) {
+		return func(e string) (string, bool) { return "0000", e == "secret" }
+	}
+	k.Keep = 100
+	h := start(t, j, k, durable.Options{})
+	hd := get(t, h, "a")
+	ask(t, hd, "secret")
+	ask(t, hd, "0")
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
+	log, err := j.Open("tally/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	var records []string
+	if err := log.Replay(0, func(_ uint64, r []byte) error { records = append(records, string(r)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(records, " "); got != "0000 0" {
+		t.Fatalf("the log holds %q", got)
+	}
+}
+
+func TestRowsCommitWithTheEvents(t *testing.T) {
+	j := memory(t)
+	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
+	ask(t, hd, "row x")
+	if v, err := j.Get("t", []byte("x")); err != nil || string(v) != "v" {
+		t.Fatalf("row %q, %v", v, err)
+	}
+}
+
+func TestManyCallersLoseNothing(t *testing.T) {
+	j := memory(t)
+	h := start(t, j, kind(), durable.Options{SnapshotEvents: 50})
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 100 {
+				hd, err := h.Get("a")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, _, err := hd.Ask("1"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	if got := ask(t, get(t, h, "a"), "get"); got != 1600 {
+		t.Fatalf("sum %v", got)
+	}
+}
