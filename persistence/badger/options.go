@@ -112,8 +112,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// valueLogThreshold is Badger's own upper limit for it.
-const valueLogThreshold = 1 << 20
+const (
+	// valueLogThreshold is Badger's own upper limit for it.
+	valueLogThreshold = 1 << 20
+	// valueLogFileBytes bounds a value. Only whole files are collected, so
+	// small files give space back earlier.
+	valueLogFileBytes = 256 << 20
+)
 
 // badgerOptions translates the options. What is fixed here is fixed for a
 // reason:
@@ -136,9 +141,7 @@ func (o Options) badgerOptions(logger *bridge) badgerdb.Options {
 		WithNumCompactors(2).
 		WithBlockCacheSize(o.BlockCacheBytes).
 		WithValueThreshold(threshold).
-		// Only whole files are collected, so small files give space back
-		// earlier. A value must fit into one.
-		WithValueLogFileSize(256 << 20).
+		WithValueLogFileSize(valueLogFileBytes).
 		WithVerifyValueChecksum(false).
 		WithMetricsEnabled(false).
 		WithReadOnly(o.ReadOnly).

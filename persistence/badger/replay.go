@@ -70,7 +70,7 @@ func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) 
 // checkStart tells a log that was truncated from one that lost its beginning:
 // records are truncated only when the snapshot has them.
 func (l *actorLog) checkStart(txn *badgerdb.Txn, first, after uint64) error {
-	if first <= after+1 {
+	if first-1 <= after {
 		return nil
 	}
 	head, err := readHead(txn, l.actor)

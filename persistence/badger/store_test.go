@@ -3,26 +3,44 @@ package badger
 import (
 	"testing"
 
-	"atelier/actors/durable"
+	"go.uber.org/goleak"
+
+	"atelier/actors/durable/journaltest"
 )
 
-func TestSmoke(t *testing.T) {
-	s, err := Open(Options{Dir: t.TempDir()})
+func TestMain(m *testing.M) {
+	if runAsChild() {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// small are options for tests: little memory, and a queue that fills.
+func small(dir string) Options {
+	return Options{Dir: dir, MemTableBytes: 16 << 20, BlockCacheBytes: 4 << 20, QueueBytes: 4 << 20}
+}
+
+func TestConformance(t *testing.T) {
+	journaltest.Run(t, func(t testing.TB, dir string) journaltest.Journal {
+		s, err := Open(small(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}
+
+// openTest opens a store that is closed at the end of the test.
+func openTest(t testing.TB, o Options, h hooks) *Store {
+	t.Helper()
+	s, err := open(o, h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := s.Open("codelab/1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	if err := l.Append(durable.Batch{First: 1, Records: durable.Records(nil).Add([]byte("a")), Done: func(err error) { done <- err }}); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }

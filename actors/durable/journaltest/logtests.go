@@ -1,0 +1,186 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"atelier/actors/durable"
+)
+
+var logTests = []conformance{
+	{"an empty log has nothing", func(s *subject) {
+		l := s.log("codelab/1")
+		state, seq, err := l.Load()
+		s.must(err)
+		if state != nil || seq != 0 {
+			s.Fatalf("load: got %q at %d", state, seq)
+		}
+		l.holds(0)
+	}},
+
+	{"batches of one log are committed in order", func(s *subject) {
+		const n = 200
+		l := s.log("codelab/1")
+		var finished []uint64 // written by the one goroutine that calls Done
+		all := make(chan struct{})
+		var want []string
+		for seq := uint64(1); seq <= n; seq++ {
+			content := fmt.Sprint("r", seq)
+			want = append(want, fmt.Sprint(seq, " ", content))
+			s.must(l.Append(durable.Batch{First: seq, Records: records(content), Done: func(err error) {
+				if err == nil {
+					finished = append(finished, seq)
+				}
+				if seq == n {
+					close(all)
+				}
+			}}))
+		}
+		<-all
+		if len(finished) != n || !slices.IsSorted(finished) {
+			s.Fatalf("done was called for %v", finished)
+		}
+		l.holds(0, want...)
+	}},
+
+	{"records survive reopening", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "b")
+		l.add(3, "c")
+		s.reopen()
+		l = s.log("codelab/1")
+		l.holds(0, "1 a", "2 b", "3 c")
+		l.add(4, "d")
+		l.holds(0, "1 a", "2 b", "3 c", "4 d")
+	}},
+
+	{"replay starts behind any record", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "b", "c")
+		l.add(4, "d", "e")
+		all := []string{"1 a", "2 b", "3 c", "4 d", "5 e"}
+		for after := range all {
+			l.holds(uint64(after), all[after:]...)
+		}
+		l.holds(5)
+		l.holds(1000)
+		l.holds(^uint64(0))
+	}},
+
+	{"replay stops at the callback's error", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "b", "c")
+		stop := errors.New("stop")
+		calls := 0
+		s.fails(l.Replay(0, func(uint64, []byte) error { calls++; return stop }), stop)
+		if calls != 1 {
+			s.Fatalf("called %d times", calls)
+		}
+	}},
+
+	{"records may be empty", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "", "a", "")
+		l.holds(0, "1 ", "2 a", "3 ")
+	}},
+
+	{"logs do not mix", func(s *subject) {
+		names := []string{"a", "a/b", "ab", "a\x01", "a\xff", strings.Repeat("n", 256)}
+		for _, name := range names {
+			s.log(name).add(1, "of "+name)
+		}
+		for _, name := range names {
+			s.log(name).holds(0, "1 of "+name)
+		}
+	}},
+
+	{"a batch must continue the log", func(s *subject) {
+		for i, first := range []uint64{0, 1, 2, 4, 1000} {
+			l := s.log(fmt.Sprint("codelab/", i))
+			l.add(1, "a", "b")
+			s.fails(<-l.queue(first, "x"), durable.ErrGap)
+			l.holds(0, "1 a", "2 b")
+		}
+	}},
+
+	{"after a failed batch every later batch of the handle fails", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a")
+		failed, later := l.queue(3, "c"), l.queue(2, "b")
+		s.fails(<-failed, durable.ErrGap)
+		if err := <-later; err == nil {
+			s.Fatal("a batch was committed behind one that failed")
+		}
+		if err := l.trySnap(1, "state", 0); err == nil {
+			s.Fatal("a snapshot was stored behind a batch that failed")
+		}
+		l = s.log("codelab/1")
+		l.add(2, "b")
+		l.holds(0, "1 a", "2 b")
+	}},
+
+	{"a batch without records is refused", func(s *subject) {
+		l := s.log("codelab/1")
+		if err := l.Append(durable.Batch{First: 1, Done: s.neverDone()}); err == nil {
+			s.Fatal("accepted")
+		}
+		l.add(1, "a")
+	}},
+
+	{"a damaged run of records is refused", func(s *subject) {
+		l := s.log("codelab/1")
+		cut := records("abc")[:2]
+		s.fails(l.Append(durable.Batch{First: 1, Records: cut, Done: s.neverDone()}), durable.ErrCorrupt)
+		l.add(1, "a")
+	}},
+
+	{"a record of 48 MiB is one batch", func(s *subject) {
+		l := s.log("codelab/1")
+		big := strings.Repeat("0123456789abcdef", 3<<20)
+		l.add(1, "before", big, "behind")
+		l.add(4, "next")
+		s.reopen()
+		var sizes []int
+		s.must(s.log("codelab/1").Replay(0, func(seq uint64, record []byte) error {
+			sizes = append(sizes, len(record))
+			if seq == 2 && string(record) != big {
+				s.Error("the large record came back changed")
+			}
+			return nil
+		}))
+		if !slices.Equal(sizes, []int{6, len(big), 6, 4}) {
+			s.Fatalf("got records of %v bytes", sizes)
+		}
+	}},
+
+	{"a batch that is too large is refused", func(s *subject) {
+		l := s.log("codelab/1")
+		huge := durable.Records(nil).Add(make([]byte, 128<<20))
+		s.fails(l.Append(durable.Batch{First: 1, Records: huge, Done: s.neverDone()}), durable.ErrTooLarge)
+		l.add(1, "a")
+	}},
+
+	{"done may be left out", func(s *subject) {
+		l := s.log("codelab/1")
+		s.must(l.Append(durable.Batch{First: 1, Records: records("a")}))
+		l.add(2, "b")
+		l.holds(0, "1 a", "2 b")
+	}},
+
+	{"a closed handle refuses, and its queued batches are committed", func(s *subject) {
+		l := s.log("codelab/1")
+		o := l.queue(1, "a")
+		l.Close()
+		l.Close()
+		s.must(<-o)
+		s.fails(l.Append(durable.Batch{First: 2, Records: records("b"), Done: s.neverDone()}), durable.ErrClosed)
+		s.log("codelab/1").holds(0, "1 a")
+	}},
+}
+
+// neverDone is for appends that are refused: their done is not called.
+func (s *subject) neverDone() func(error) {
+	return func(err error) { s.Errorf("done was called with %v", err) }
+}

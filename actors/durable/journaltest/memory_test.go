@@ -1,0 +1,147 @@
+package journaltest_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestMemoryConforms(t *testing.T) {
+	opened := make(map[string]*journaltest.Memory)
+	journaltest.Run(t, func(_ testing.TB, dir string) journaltest.Journal {
+		if m := opened[dir]; m != nil {
+			opened[dir] = m.Reopen()
+		} else {
+			opened[dir] = journaltest.NewMemory()
+			opened[dir].SetQueueBytes(4 << 20)
+		}
+		return opened[dir]
+	})
+}
+
+func append1(t *testing.T, l durable.Log, seq uint64) chan error {
+	t.Helper()
+	done := make(chan error, 1)
+	err := l.Append(durable.Batch{
+		First:   seq,
+		Records: durable.Records(nil).Add([]byte("r")),
+		Done:    func(err error) { done <- err },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+func open(t *testing.T, j durable.Journal) durable.Log {
+	t.Helper()
+	l, err := j.Open("codelab/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func count(t *testing.T, l durable.Log) (n int) {
+	t.Helper()
+	if err := l.Replay(0, func(uint64, []byte) error { n++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestFailCommits(t *testing.T) {
+	m := journaltest.NewMemory()
+	defer func() { _ = m.Close() }()
+	disk := errors.New("disk on fire")
+	l := open(t, m)
+	m.FailCommits(1, disk)
+	if err := <-append1(t, l, 1); !errors.Is(err, disk) {
+		t.Fatalf("got %v", err)
+	}
+	if err := <-append1(t, l, 1); !errors.Is(err, durable.ErrGap) {
+		t.Fatalf("a batch behind a failed one: got %v", err)
+	}
+	l = open(t, m)
+	if err := <-append1(t, l, 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHoldDelaysCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := journaltest.NewMemory()
+		defer func() { _ = m.Close() }()
+		l := open(t, m)
+		release := m.Hold()
+		done := append1(t, l, 1)
+		synctest.Wait()
+		if len(done) != 0 || count(t, l) != 0 || m.Queued() != 1 {
+			t.Fatal("committed during a hold")
+		}
+		release()
+		release()
+		if err := <-done; err != nil || count(t, l) != 1 {
+			t.Fatalf("after the hold: %v, %d records", err, count(t, l))
+		}
+	})
+}
+
+func TestCrashLosesWhatIsQueued(t *testing.T) {
+	m := journaltest.NewMemory()
+	l := open(t, m)
+	if err := <-append1(t, l, 1); err != nil {
+		t.Fatal(err)
+	}
+	m.Hold()
+	lost := append1(t, l, 2)
+	m = m.Crash()
+	defer func() { _ = m.Close() }()
+	if n := count(t, open(t, m)); n != 1 || len(lost) != 0 {
+		t.Fatalf("%d records after the crash, %d answers", n, len(lost))
+	}
+}
+
+func TestReadOnlyMemory(t *testing.T) {
+	m := journaltest.NewMemory()
+	defer func() { _ = m.Close() }()
+	m.SetReadOnly(true)
+	if err := m.Append(nil, nil); !errors.Is(err, durable.ErrReadOnly) {
+		t.Fatalf("got %v", err)
+	}
+	m.SetReadOnly(false)
+	if err := m.Append(nil, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRowsEndWithTheirTimeToLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := journaltest.NewMemory()
+		defer func() { _ = m.Close() }()
+		done := make(chan error, 1)
+		row := durable.Row{Table: "session", Key: []byte("k"), Value: []byte("v"), TTL: time.Minute}
+		if err := m.Append([]durable.Row{row}, func(err error) { done <- err }); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute - time.Nanosecond)
+		if _, err := m.Get("session", []byte("k")); err != nil {
+			t.Fatalf("gone too early: %v", err)
+		}
+		time.Sleep(time.Nanosecond)
+		if _, err := m.Get("session", []byte("k")); !errors.Is(err, durable.ErrNotFound) {
+			t.Fatalf("still there: %v", err)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"atelier/actors/durable"
+)
+
+var rewriteTests = []conformance{
+	{"rewriting replaces what changed and keeps the numbers", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "secret", "c")
+		l.add(4, "d")
+		l.add(5, "secret", "f")
+		var seen []string
+		s.must(l.Rewrite(func(seq uint64, record []byte) ([]byte, bool, error) {
+			seen = append(seen, fmt.Sprint(seq, " ", string(record)))
+			return []byte("x"), string(record) == "secret", nil
+		}))
+		if want := []string{"1 a", "2 secret", "3 c", "4 d", "5 secret", "6 f"}; !slices.Equal(seen, want) {
+			s.Fatalf("was shown %q", seen)
+		}
+		want := []string{"1 a", "2 x", "3 c", "4 d", "5 x", "6 f"}
+		l.holds(0, want...)
+		s.reopen()
+		l = s.log("codelab/1")
+		l.holds(0, want...)
+		l.add(7, "g")
+	}},
+
+	{"a replacement may be empty or long", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "b", "c")
+		long := strings.Repeat("long", 1<<19)
+		s.must(l.Rewrite(func(seq uint64, _ []byte) ([]byte, bool, error) {
+			return map[uint64][]byte{1: nil, 3: []byte(long)}[seq], seq != 2, nil
+		}))
+		l.holds(0, "1 ", "2 b", "3 "+long)
+	}},
+
+	{"rewriting sees what was appended before it", func(s *subject) {
+		l := s.log("codelab/1")
+		release := s.blockWriter()
+		defer release()
+		o := l.queue(1, "secret")
+		rewritten := make(chan error, 1)
+		go func() {
+			rewritten <- l.Rewrite(func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, nil })
+		}()
+		release()
+		s.must(<-rewritten)
+		s.must(<-o)
+		l.holds(0, "1 x")
+	}},
+
+	{"rewriting ends with the callback's error", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a")
+		stop := errors.New("stop")
+		s.fails(l.Rewrite(func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, stop }), stop)
+		l.holds(0, "1 a")
+	}},
+
+	{"rewriting runs beside appends and snapshots", func(s *subject) {
+		const n = 300
+		l := s.log("codelab/1")
+		l.add(1, "secret")
+		var both sync.WaitGroup
+		both.Go(func() {
+			outcomes := make(chan error, n)
+			for seq := uint64(2); seq <= n; seq++ {
+				if err := l.Append(durable.Batch{First: seq, Records: records("r"), Done: func(err error) { outcomes <- err }}); err != nil {
+					s.Error(err)
+					return
+				}
+				if err := <-outcomes; err != nil {
+					s.Error(err)
+					return
+				}
+				if seq%50 == 0 {
+					if err := l.Snapshot(seq, []byte("state"), seq/2, nil); err != nil {
+						s.Error(err)
+					}
+				}
+			}
+		})
+		both.Go(func() {
+			for range 20 {
+				err := l.Rewrite(func(_ uint64, record []byte) ([]byte, bool, error) {
+					return []byte("x"), string(record) == "r", nil
+				})
+				if err != nil {
+					s.Error(err)
+				}
+			}
+		})
+		both.Wait()
+		s.reopen() // waits for the snapshots
+		l = s.log("codelab/1")
+		got := l.replayed(n / 2)
+		if len(got) != n/2 {
+			s.Fatalf("%d records are left behind %d", len(got), n/2)
+		}
+		for i, r := range got {
+			if seq := n/2 + i + 1; r != fmt.Sprint(seq, " x") && r != fmt.Sprint(seq, " r") {
+				s.Fatalf("record %d is %q", seq, r)
+			}
+		}
+	}},
+}

@@ -1,0 +1,183 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"atelier/actors/durable"
+)
+
+var storeTests = []conformance{
+	{"actors must be named properly", func(s *subject) {
+		for _, actor := range []string{"", "nul\x00", strings.Repeat("n", 257)} {
+			if _, err := s.Journal.Open(actor); err == nil {
+				s.Errorf("actor %q was accepted", actor)
+			}
+		}
+	}},
+
+	{"actors are listed in order", func(s *subject) {
+		for _, actor := range []string{"token/1", "codelab/2", "codelab/1", "codelab/10", "codelab", "codelab/1/x"} {
+			s.log(actor).add(1, "r")
+		}
+		s.log("codelab/1").add(2, "r")
+		s.log("codelab/empty")
+		only := s.log("codelab/snap")
+		only.add(1, "r")
+		only.snap(1, "state", 1)
+
+		all := []string{"codelab", "codelab/1", "codelab/1/x", "codelab/10", "codelab/2", "codelab/snap", "token/1"}
+		s.lists("", all...)
+		s.lists("codelab/", all[1:6]...)
+		s.lists("codelab/1", all[1:4]...)
+		s.lists("none")
+		s.must(s.Actors("", func(actor string) bool {
+			if actor != all[0] {
+				s.Errorf("went on to %q", actor)
+			}
+			return false
+		}))
+	}},
+
+	{"a purged actor is gone and its handle is fenced", func(s *subject) {
+		for _, actor := range []string{"a", "a/b", "ab", "b"} {
+			l := s.log(actor)
+			l.add(1, "r")
+			l.add(2, "r")
+			l.snap(2, strings.Repeat("s", 1<<20), 1)
+		}
+		l := s.log("a")
+		s.must(s.Purge("a"))
+		s.fails(<-l.queue(3, "x"), durable.ErrFenced)
+		s.lists("", "a/b", "ab", "b")
+		l = s.log("a")
+		l.loads("", 0)
+		l.holds(0)
+		l.add(1, "new")
+		s.reopen()
+		s.lists("", "a", "a/b", "ab", "b")
+		s.log("a").holds(0, "1 new")
+		s.log("ab").holds(0, "2 r")
+	}},
+
+	{"purging what does not exist is fine", func(s *subject) {
+		s.must(s.Purge("codelab/none"))
+	}},
+
+	{"a full queue is busy and loses nothing", func(s *subject) {
+		l := s.log("codelab/1")
+		release := s.blockWriter()
+		defer release()
+		content := strings.Repeat("r", 256<<10)
+		var accepted []outcome
+		for seq := uint64(1); ; seq++ {
+			done, o := newOutcome()
+			err := l.Append(durable.Batch{First: seq, Records: records(content), Done: done})
+			if errors.Is(err, durable.ErrBusy) {
+				break
+			}
+			s.must(err)
+			accepted = append(accepted, o)
+			if seq > 4096 {
+				s.Fatal("the queue takes more than a gigabyte")
+			}
+		}
+		release()
+		for _, o := range accepted {
+			s.must(<-o)
+		}
+		// What was refused can be sent again.
+		l.add(uint64(len(accepted))+1, "next")
+		if got := len(l.replayed(0)); got != len(accepted)+1 {
+			s.Fatalf("%d batches were accepted, %d are there", len(accepted)+1, got)
+		}
+	}},
+
+	{"closing commits what is queued", func(s *subject) {
+		l := s.log("codelab/1")
+		var queued []outcome
+		for seq := uint64(1); seq <= 100; seq++ {
+			queued = append(queued, l.queue(seq, "r"))
+		}
+		s.reopen()
+		for _, o := range queued {
+			s.must(<-o)
+		}
+		if got := len(s.log("codelab/1").replayed(0)); got != 100 {
+			s.Fatalf("%d records are there", got)
+		}
+	}},
+
+	{"after closing everything is refused", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a")
+		s.must(s.Journal.Close())
+		_, openErr := s.Journal.Open("codelab/1")
+		_, getErr := s.Get("t", []byte("k"))
+		_, _, loadErr := l.Load()
+		for what, err := range map[string]error{
+			"open":        openErr,
+			"get":         getErr,
+			"load":        loadErr,
+			"scan":        s.Scan(durable.Scan{Table: "t"}, nil),
+			"actors":      s.Actors("", nil),
+			"purge":       s.Purge("codelab/1"),
+			"append rows": s.Append([]durable.Row{put("t", "k", "v")}, s.neverDone()),
+			"append":      l.Append(durable.Batch{First: 2, Records: records("b"), Done: s.neverDone()}),
+			"replay":      l.Replay(0, nil),
+			"snapshot":    l.Snapshot(1, nil, 1, s.neverDone()),
+			"rewrite":     l.Rewrite(nil),
+		} {
+			if !errors.Is(err, durable.ErrClosed) {
+				s.Errorf("%s: got error %v", what, err)
+			}
+		}
+		l.Close()
+		s.must(s.Journal.Close())
+	}},
+
+	{"many logs at once", func(s *subject) {
+		const logs, each = 50, 40
+		var all sync.WaitGroup
+		for i := range logs {
+			l := s.log(fmt.Sprint("codelab/", i))
+			all.Go(func() {
+				done := make(chan error, 1)
+				for seq := uint64(1); seq <= each; seq++ {
+					row := put("t", fmt.Sprint(i), fmt.Sprint(seq))
+					err := l.Append(durable.Batch{First: seq, Records: records("r"), Rows: []durable.Row{row}, Done: func(err error) { done <- err }})
+					if err == nil {
+						err = <-done
+					}
+					if err != nil {
+						s.Error(err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		s.reopen()
+		for i := range logs {
+			if got := len(s.log(fmt.Sprint("codelab/", i)).replayed(0)); got != each {
+				s.Fatalf("log %d has %d records", i, got)
+			}
+			s.has("t", fmt.Sprint(i), fmt.Sprint(each))
+		}
+	}},
+}
+
+func (s *subject) lists(prefix string, want ...string) {
+	s.Helper()
+	var got []string
+	s.must(s.Actors(prefix, func(actor string) bool {
+		got = append(got, actor)
+		return true
+	}))
+	if !slices.Equal(got, want) {
+		s.Fatalf("actors %q: got %q, want %q", prefix, got, want)
+	}
+}

@@ -1,0 +1,71 @@
+package badger
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// BenchmarkAppend is a closed loop: each log has one caller, which appends its
+// next batch when the last one is on disk, as a client that waits for its
+// answer does.
+func BenchmarkAppend(b *testing.B) {
+	for _, c := range []struct{ logs, batch int }{{1, 1}, {1, 8}, {64, 1}, {64, 8}, {512, 1}, {512, 8}} {
+		b.Run(fmt.Sprintf("logs=%d/records=%d", c.logs, c.batch), func(b *testing.B) {
+			benchmarkAppend(b, c.logs, c.batch)
+		})
+	}
+}
+
+func benchmarkAppend(b *testing.B, logs, size int) {
+	s, err := Open(Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	var records durable.Records
+	for range size {
+		records = records.Add(make([]byte, 150))
+	}
+	handles := make([]durable.Log, logs)
+	for i := range handles {
+		if handles[i], err = s.Open(fmt.Sprintf("codelab/%06d", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	began := time.Now()
+	var all sync.WaitGroup
+	for i, l := range handles {
+		n := b.N / logs
+		if i < b.N%logs {
+			n++
+		}
+		all.Go(func() {
+			done := make(chan error, 1)
+			for seq := uint64(1); n > 0; n, seq = n-1, seq+uint64(size) {
+				err := l.Append(durable.Batch{First: seq, Records: records, Done: func(err error) { done <- err }})
+				if err == nil {
+					err = <-done
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	took := time.Since(began).Seconds()
+	b.ReportMetric(float64(b.N*size)/took, "records/s")
+	st := s.Stats()
+	b.ReportMetric(float64(st.Batches)/float64(max(st.Commits, 1)), "batches/commit")
+}

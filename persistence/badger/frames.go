@@ -1,0 +1,155 @@
+package badger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+)
+
+// A backup is written as frames, so that a reader never acts on bytes that it
+// has not checked: length (4 bytes), CRC32C (4), content. A frame of length 0
+// ends the backup; behind it stand the number of bytes of content (8) and the
+// SHA-256 of all of it (32), which catch frames that are missing or out of
+// place.
+const (
+	frameBytes    = 1 << 20
+	trailerBytes  = 8 + sha256.Size
+	frameOverhead = 8
+)
+
+// ErrBadBackup says that a backup is cut off, damaged, or no backup.
+var ErrBadBackup = errors.New("badger: backup is damaged")
+
+// frameWriter gathers what is written to it into frames. finish ends it.
+type frameWriter struct {
+	w     io.Writer
+	buf   bytes.Buffer
+	total uint64
+	sum   hash.Hash
+}
+
+func newFrameWriter(w io.Writer) *frameWriter {
+	return &frameWriter{w: w, sum: sha256.New()}
+}
+
+// Write implements io.Writer.
+func (f *frameWriter) Write(p []byte) (int, error) {
+	f.buf.Write(p)
+	for f.buf.Len() >= frameBytes {
+		if err := f.frame(f.buf.Next(frameBytes)); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
+}
+
+func (f *frameWriter) frame(content []byte) error {
+	f.total += uint64(len(content))
+	f.sum.Write(content)
+	head := make([]byte, 0, frameOverhead)
+	head = binary.BigEndian.AppendUint32(head, uint32(len(content)))
+	head = binary.BigEndian.AppendUint32(head, crc32.Checksum(content, castagnoli))
+	if _, err := f.w.Write(head); err != nil {
+		return err
+	}
+	_, err := f.w.Write(content)
+	return err
+}
+
+func (f *frameWriter) finish() error {
+	if f.buf.Len() > 0 {
+		if err := f.frame(f.buf.Next(f.buf.Len())); err != nil {
+			return err
+		}
+	}
+	if err := f.frame(nil); err != nil {
+		return err
+	}
+	trailer := binary.BigEndian.AppendUint64(nil, f.total)
+	_, err := f.w.Write(f.sum.Sum(trailer))
+	return err
+}
+
+// frameReader reads checked content. It gives io.EOF only when the trailer was
+// there and right, and ErrBadBackup for everything that is wrong.
+type frameReader struct {
+	r       io.Reader
+	content []byte // the current frame's rest
+	buf     []byte
+	total   uint64
+	sum     hash.Hash
+	ended   bool
+}
+
+func newFrameReader(r io.Reader) *frameReader {
+	return &frameReader{r: r, sum: sha256.New()}
+}
+
+// Read implements io.Reader.
+func (f *frameReader) Read(p []byte) (int, error) {
+	for len(f.content) == 0 {
+		if f.ended {
+			return 0, io.EOF
+		}
+		if err := f.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, f.content)
+	f.content = f.content[n:]
+	return n, nil
+}
+
+func (f *frameReader) next() error {
+	head := make([]byte, frameOverhead)
+	if err := f.full(head); err != nil {
+		return err
+	}
+	size := binary.BigEndian.Uint32(head)
+	if size > frameBytes {
+		return fmt.Errorf("%w: frame of %d bytes", ErrBadBackup, size)
+	}
+	if size == 0 {
+		return f.trailer()
+	}
+	if f.buf == nil {
+		f.buf = make([]byte, frameBytes)
+	}
+	content := f.buf[:size]
+	if err := f.full(content); err != nil {
+		return err
+	}
+	if crc32.Checksum(content, castagnoli) != binary.BigEndian.Uint32(head[4:]) {
+		return fmt.Errorf("%w: checksum at byte %d", ErrBadBackup, f.total)
+	}
+	f.total += uint64(size)
+	f.sum.Write(content)
+	f.content = content
+	return nil
+}
+
+func (f *frameReader) trailer() error {
+	trailer := make([]byte, trailerBytes)
+	if err := f.full(trailer); err != nil {
+		return err
+	}
+	want := f.sum.Sum(binary.BigEndian.AppendUint64(nil, f.total))
+	if !bytes.Equal(trailer, want) {
+		return fmt.Errorf("%w: trailer does not match", ErrBadBackup)
+	}
+	f.ended = true
+	return nil
+}
+
+func (f *frameReader) full(p []byte) error {
+	_, err := io.ReadFull(f.r, p)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: it ends early", ErrBadBackup)
+	}
+	return err
+}

@@ -1,0 +1,70 @@
+package badger
+
+import (
+	"fmt"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+)
+
+// truncate removes the chunks whose last seq is at most limit.
+func (s *Store) truncate(b *bulk, l *actorLog, limit uint64) error {
+	if err := s.step(stepTruncate); err != nil {
+		return err
+	}
+	return s.db.View(func(txn *badgerdb.Txn) error {
+		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix})
+		defer it.Close()
+		// A chunk ends where the next begins, so only the last one is read.
+		var previous []byte
+		for it.Rewind(); it.Valid(); it.Next() {
+			first, err := chunkSeq(it.Item().Key(), len(l.prefix))
+			if err != nil {
+				return err
+			}
+			if first > limit+1 {
+				break
+			}
+			if previous != nil {
+				if err := b.add(previous, nil); err != nil {
+					return err
+				}
+			}
+			previous = it.Item().KeyCopy(nil)
+		}
+		if previous == nil {
+			return nil
+		}
+		last, err := s.chunkEnd(txn, previous, len(l.prefix))
+		if err != nil || last > limit {
+			return err
+		}
+		return b.add(previous, nil)
+	})
+}
+
+func (s *Store) chunkEnd(txn *badgerdb.Txn, key []byte, prefix int) (last uint64, err error) {
+	item, err := txn.Get(key)
+	if err != nil {
+		return 0, fmt.Errorf("badger: get %q: %w", key, err)
+	}
+	err = viewChunk(item, prefix, func(c chunk) error {
+		last = c.last()
+		return nil
+	})
+	return last, err
+}
+
+// sweepParts removes every part that the head does not name: those of the
+// older snapshot, and those that a crash has left.
+func (s *Store) sweepParts(b *bulk, actor string, h head) error {
+	if err := s.step(stepSweep); err != nil {
+		return err
+	}
+	prefix := actorPrefix(familyPart, actor)
+	return s.eachKey(prefix, func(key []byte) error {
+		if id, part, ok := partOf(key, len(prefix)); ok && id == h.id && uint64(part) < h.parts {
+			return nil
+		}
+		return b.add(key, nil)
+	})
+}
