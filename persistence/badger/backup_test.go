@@ -1,0 +1,167 @@
+package badger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"atelier/actors/durable"
+)
+
+// sampleBackup is a backup of a store with something of everything.
+func sampleBackup(t testing.TB) (backup []byte, stream string) {
+	t.Helper()
+	s := openTest(t, small(t.TempDir()), hooks{})
+	add(t, s, "codelab/1", 1, "a")
+	add(t, s, "codelab/1", 2, strings.Repeat("large", 1<<20))
+	add(t, s, "codelab/2", 1, "b")
+	snap(t, s, "codelab/2", 1, strings.Repeat("state", 1<<18))
+	putRow(t, s, "audit", "1", "joined")
+	var out bytes.Buffer
+	if err := s.Backup(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), s.StreamID()
+}
+
+func TestRestore(t *testing.T) {
+	backup, stream := sampleBackup(t)
+	dir := filepath.Join(t.TempDir(), "new", "store")
+	if err := Restore(dir, bytes.NewReader(backup)); err != nil {
+		t.Fatal(err)
+	}
+	s := openTest(t, small(dir), hooks{})
+	if s.StreamID() == stream || len(s.StreamID()) != 32 {
+		t.Errorf("stream id %s of the restored store, %s before", s.StreamID(), stream)
+	}
+	if got := replayed(t, openLog(t, s, "codelab/1")); got != "1 a.2 "+strings.Repeat("large", 1<<20)+"." {
+		t.Errorf("replayed %d bytes", len(got))
+	}
+	l := openLog(t, s, "codelab/2")
+	if state, seq, err := l.Load(); err != nil || seq != 1 || string(state) != strings.Repeat("state", 1<<18) {
+		t.Errorf("loaded %d bytes at %d: %v", len(state), seq, err)
+	}
+	if v, err := s.Get("audit", []byte("1")); err != nil || string(v) != "joined" {
+		t.Errorf("row %q: %v", v, err)
+	}
+	if err := commit(l, 2, "goes on"); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(dir + ".restore-*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A backup that is taken while everybody appends is one moment of the store:
+// the row of each batch is exactly as new as the log.
+func TestBackupWhileServing(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	const logs = 8
+	stop, stopped := make(chan struct{}), make(chan error, logs)
+	half := make(chan struct{}, logs)
+	for i := range logs {
+		go func() {
+			actor := fmt.Sprint("codelab/", i)
+			l, err := s.Open(actor)
+			for seq := uint64(1); err == nil; seq++ {
+				select {
+				case <-stop:
+					stopped <- nil
+					return
+				default:
+				}
+				err = commit(l, seq, "r", durable.Row{Table: "last", Key: []byte(actor), Value: fmt.Append(nil, seq)})
+				if seq == 50 {
+					half <- struct{}{}
+				}
+			}
+			stopped <- err
+		}()
+	}
+	for range logs {
+		<-half
+	}
+	var backup bytes.Buffer
+	if err := s.Backup(&backup); err != nil {
+		t.Fatal(err)
+	}
+	close(stop)
+	for range logs {
+		if err := <-stopped; err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	dir := t.TempDir() // exists and is empty
+	if err := Restore(dir, &backup); err != nil {
+		t.Fatal(err)
+	}
+	restored := openTest(t, small(dir), hooks{})
+	for i := range logs {
+		actor := fmt.Sprint("codelab/", i)
+		last := openLog(t, restored, actor).(*actorLog).next - 1
+		row, err := restored.Get("last", []byte(actor))
+		if err != nil || string(row) != fmt.Sprint(last) || last < 50 {
+			t.Errorf("%s ends at %d, its row says %q: %v", actor, last, row, err)
+		}
+	}
+}
+
+func TestDamagedBackupsAreRefused(t *testing.T) {
+	backup, _ := sampleBackup(t)
+	flip := func(at int) []byte {
+		b := bytes.Clone(backup)
+		b[at] ^= 1
+		return b
+	}
+	header := bytes.IndexByte(backup, '\n') + 1
+	for name, damaged := range map[string][]byte{
+		"empty":          nil,
+		"no backup":      []byte("PK\x03\x04 something else\n"),
+		"only a header":  backup[:header],
+		"cut in half":    backup[:len(backup)/2],
+		"cut by a byte":  backup[:len(backup)-1],
+		"without end":    backup[:len(backup)-trailerBytes],
+		"flipped header": flip(2),
+		"flipped length": flip(header),
+		"flipped bytes":  flip(len(backup) / 2),
+		"flipped end":    flip(len(backup) - 1),
+		"missing frame":  append(bytes.Clone(backup[:header]), backup[header+frameOverhead+frameBytes:]...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			if err := Restore(filepath.Join(parent, "store"), bytes.NewReader(damaged)); !errors.Is(err, ErrBadBackup) {
+				t.Errorf("got %v", err)
+			}
+			if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+func TestNewerBackupIsRefused(t *testing.T) {
+	for _, header := range []string{"atelier-backup 2 store-format 1\n", "atelier-backup 1 store-format 2\n"} {
+		if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader(header)); !errors.Is(err, ErrNewerFormat) {
+			t.Errorf("%q: got %v", header, err)
+		}
+	}
+}
+
+func TestRestoreDoesNotOverwrite(t *testing.T) {
+	backup, _ := sampleBackup(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Restore(dir, bytes.NewReader(backup)); err == nil {
+		t.Fatal("restored over a file")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "precious")); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,344 @@
+package badger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/actors/durable"
+)
+
+// The promise of Done(nil) is that the bytes went through fsync, and no test
+// that kills a process can show that.
+func TestSyncWrites(t *testing.T) {
+	s := openTest(t, Options{Dir: t.TempDir()}, hooks{})
+	if o := s.db.Opts(); !o.SyncWrites || o.InMemory || o.DetectConflicts || o.NumVersionsToKeep != 1 {
+		t.Fatalf("Badger runs with SyncWrites=%v InMemory=%v DetectConflicts=%v NumVersionsToKeep=%d",
+			o.SyncWrites, o.InMemory, o.DetectConflicts, o.NumVersionsToKeep)
+	}
+}
+
+func TestSecondOpenIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	openTest(t, small(dir), hooks{})
+	if _, err := Open(small(dir)); !errors.Is(err, ErrLocked) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestReadOnlyStore(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, small(dir), hooks{})
+	add(t, s, "codelab/1", 1, "a")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	o := small(dir)
+	o.ReadOnly = true
+	s = openTest(t, o, hooks{})
+	l := openLog(t, s, "codelab/1")
+	if got := replayed(t, l); got != "1 a." {
+		t.Fatalf("read %q", got)
+	}
+	for what, err := range map[string]error{
+		"append":   l.Append(durable.Batch{First: 2, Records: one("b")}),
+		"rows":     s.Append(nil, nil),
+		"snapshot": l.Snapshot(1, nil, 1, nil),
+		"rewrite":  l.Rewrite(nil),
+		"purge":    s.Purge("codelab/1"),
+	} {
+		if !errors.Is(err, durable.ErrReadOnly) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	if st := s.Stats(); !st.ReadOnly {
+		t.Errorf("stats: %+v", st)
+	}
+}
+
+func TestReadOnlyNeedsAStore(t *testing.T) {
+	o := small(t.TempDir())
+	o.ReadOnly = true
+	if _, err := Open(o); err == nil {
+		t.Fatal("opened")
+	}
+}
+
+func TestFormat(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, small(dir), hooks{})
+	stream := s.StreamID()
+	if len(stream) != 32 {
+		t.Fatalf("stream id %q", stream)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = openTest(t, small(dir), hooks{})
+	if s.StreamID() != stream {
+		t.Fatal("another stream id after a restart")
+	}
+	if err := s.writeMeta(meta{format: Format + 6, stream: stream}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	_, err := Open(small(dir))
+	if !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), "format 7") || !strings.Contains(err.Error(), "up to 1") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+// Free space comes and goes; the guard follows with hysteresis.
+func TestFullDisk(t *testing.T) {
+	free := make(chan uint64, 1)
+	free <- 5000
+	o := small(t.TempDir())
+	o.MinFreeBytes = 1000
+	o.SpaceInterval = time.Hour // the test looks itself
+	o.FreeBytes = func() (uint64, error) { return <-free, nil }
+	s := openTest(t, o, hooks{})
+	add(t, s, "codelab/1", 1, "a")
+	for _, c := range []struct {
+		free     uint64
+		readOnly bool
+	}{{1000, false}, {999, true}, {1100, true}, {1249, true}, {1250, false}, {1000, false}, {0, true}} {
+		free <- c.free
+		if err := s.space.check(); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Append(nil, nil)
+		if errors.Is(err, durable.ErrReadOnly) != c.readOnly {
+			t.Fatalf("with %d bytes free: got %v", c.free, err)
+		}
+		if st := s.Stats(); st.ReadOnly != c.readOnly || st.FreeBytes != c.free || st.Failed != nil {
+			t.Fatalf("with %d bytes free: stats %+v", c.free, st)
+		}
+	}
+	// A full disk can still be read, and emptied.
+	l := openLog(t, s, "codelab/1")
+	if got := replayed(t, l); got != "1 a." {
+		t.Fatalf("read %q", got)
+	}
+	if err := s.Purge("codelab/1"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSpaceIsWatched(t *testing.T) {
+	looked := make(chan struct{}, 100)
+	o := small(t.TempDir())
+	o.SpaceInterval = time.Millisecond
+	o.FreeBytes = func() (uint64, error) {
+		select {
+		case looked <- struct{}{}:
+		default:
+		}
+		return 1 << 40, nil
+	}
+	openTest(t, o, hooks{})
+	for range 3 {
+		<-looked
+	}
+}
+
+func TestFreeBytes(t *testing.T) {
+	if free, err := freeBytes(t.TempDir()); err != nil || free == 0 {
+		t.Fatalf("got %d, %v", free, err)
+	}
+	if _, err := freeBytes(t.TempDir() + "/none"); err == nil {
+		t.Fatal("no error for a folder that is not there")
+	}
+}
+
+// A disk that fails a write leaves a state that nobody knows. The store must
+// not build on it: it once showed a batch to readers whose sync had failed.
+func TestFailedDiskEndsWriting(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	l := openLog(t, s, "codelab/1")
+	add(t, s, "codelab/2", 1, "a")
+	s.breakDown(errors.New("input/output error"))
+	if err := l.Append(durable.Batch{First: 1, Records: one("b")}); !errors.Is(err, durable.ErrReadOnly) {
+		t.Fatalf("append: got %v", err)
+	}
+	if _, err := s.Open("codelab/2"); !errors.Is(err, durable.ErrReadOnly) {
+		t.Fatalf("open: got %v", err)
+	}
+	if st := s.Stats(); !st.ReadOnly || st.Failed == nil {
+		t.Fatalf("stats %+v", st)
+	}
+}
+
+// Badger only logs it when its value log cannot be synced.
+func TestFailedValueLogSyncFailsTheCommit(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	l := openLog(t, s, "codelab/1")
+	s.bridge.Errorf("Error while curlf sync: %v\n", errors.New("input/output error"))
+	done := make(chan error, 1)
+	if err := l.Append(durable.Batch{First: 1, Records: one("b"), Done: func(err error) { done <- err }}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err == nil {
+		t.Fatal("committed")
+	}
+	if s.Stats().Failed == nil {
+		t.Fatal("the store goes on")
+	}
+}
+
+// damage flips one bit of what is stored under a key.
+func damage(t *testing.T, s *Store, key []byte) {
+	t.Helper()
+	err := s.db.Update(func(txn *badgerdb.Txn) error {
+		item, err := txn.Get(key)
+		if err != nil {
+			return err
+		}
+		value, err := item.ValueCopy(nil)
+		if err != nil {
+			return err
+		}
+		value[len(value)/2] ^= 0x10
+		return txn.Set(bytes.Clone(key), value)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	large := strings.Repeat("s", 2<<20)
+	add(t, s, "middle", 1, "a")
+	add(t, s, "middle", 2, "b")
+	add(t, s, "middle", 3, "c")
+	add(t, s, "tail", 1, "a")
+	add(t, s, "small", 1, "a")
+	snap(t, s, "small", 1, "state")
+	add(t, s, "large", 1, "a")
+	snap(t, s, "large", 1, large)
+	add(t, s, "sound", 1, "a")
+	putRow(t, s, "t", "damaged", "v")
+	putRow(t, s, "t", "sound", "v")
+
+	middle, smallLog, largeLog := openLog(t, s, "middle"), openLog(t, s, "small"), openLog(t, s, "large")
+	damage(t, s, chunkKey("middle", 2))
+	damage(t, s, chunkKey("tail", 1))
+	damage(t, s, headKey("small"))
+	damage(t, s, partKey("large", 1, 2))
+	damage(t, s, appendRowKey(nil, "t", []byte("damaged")))
+
+	_, tailErr := s.Open("tail")
+	_, _, smallErr := smallLog.Load()
+	_, _, largeErr := largeLog.Load()
+	_, rowErr := s.Get("t", []byte("damaged"))
+	for what, err := range map[string]error{
+		"replay":  middle.Replay(0, func(uint64, []byte) error { return nil }),
+		"rewrite": middle.Rewrite(func(uint64, []byte) ([]byte, bool, error) { return nil, false, nil }),
+		"open":    tailErr,
+		"head":    smallErr,
+		"part":    largeErr,
+		"row":     rowErr,
+		"scan":    s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { return true }),
+	} {
+		if !errors.Is(err, durable.ErrCorrupt) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+
+	if got := replayed(t, openLog(t, s, "sound")); got != "1 a." {
+		t.Errorf("the sound log: %q", got)
+	}
+	if v, err := s.Get("t", []byte("sound")); err != nil || string(v) != "v" {
+		t.Errorf("the sound row: %q, %v", v, err)
+	}
+	for _, actor := range []string{"middle", "tail", "small", "large"} {
+		if err := s.Purge(actor); err != nil {
+			t.Errorf("purge %s: %v", actor, err)
+		}
+	}
+}
+
+// A value under a wrong key, and a chunk that is missing, are damage too.
+func TestLostAndMisplacedChunks(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	for _, actor := range []string{"hole", "beginning", "swapped"} {
+		for seq := uint64(1); seq <= 3; seq++ {
+			add(t, s, actor, seq, fmt.Sprint(seq))
+		}
+	}
+	err := s.db.Update(func(txn *badgerdb.Txn) error {
+		item, err := txn.Get(chunkKey("swapped", 1))
+		if err != nil {
+			return err
+		}
+		value, err := item.ValueCopy(nil)
+		return errors.Join(err,
+			txn.Set(chunkKey("swapped", 2), value),
+			txn.Delete(chunkKey("hole", 2)),
+			txn.Delete(chunkKey("beginning", 1)))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, actor := range []string{"hole", "beginning", "swapped"} {
+		err := openLog(t, s, actor).Replay(0, func(uint64, []byte) error { return nil })
+		if !errors.Is(err, durable.ErrCorrupt) {
+			t.Errorf("%s: got %v", actor, err)
+		}
+	}
+}
+
+// Bits that flip in the files themselves, under Badger.
+func TestFlippedBytesInFiles(t *testing.T) {
+	dir := t.TempDir()
+	s := openTest(t, small(dir), hooks{})
+	marker := strings.Repeat("marker of the damaged log ", 8)
+	add(t, s, "damaged", 1, marker)
+	add(t, s, "sound", 1, "a")
+	if err := s.Close(); err != nil { // leaves tables
+		t.Fatal(err)
+	}
+	tables, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := 0
+	for _, f := range tables {
+		path := dir + "/" + f.Name()
+		content, err := os.ReadFile(path)
+		if err != nil || !strings.HasSuffix(path, ".sst") {
+			continue
+		}
+		if at := bytes.Index(content, []byte(marker)); at >= 0 {
+			content[at+100] ^= 1
+			flipped++
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if flipped == 0 {
+		t.Fatal("found no table with the record")
+	}
+	s = openTest(t, small(dir), hooks{})
+	if _, err := s.Open("damaged"); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+	if got := replayed(t, openLog(t, s, "sound")); got != "1 a." {
+		t.Errorf("the sound log: %q", got)
+	}
+	if err := s.Backup(new(bytes.Buffer)); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("a backup of damaged tables: got %v", err)
+	}
+}

@@ -1,0 +1,88 @@
+package badger
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"atelier/actors/durable"
+)
+
+// The decoders see bytes whose checksum is right by chance or by hostility;
+// they must answer with an error or with something they can encode again.
+
+func FuzzChunk(f *testing.F) {
+	f.Add([]byte{1, 1, 'a'})
+	f.Add([]byte{3, 0, 0, 0})
+	f.Add([]byte{2, 1, 'a'})
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0})
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		key := chunkKey("a", 7)
+		prefix := len(key) - maxSeqLength
+		c, err := decodeChunk(key, sealed(key, payload), prefix)
+		if err != nil {
+			mustBeCorrupt(t, err)
+			return
+		}
+		n := 0
+		if err := c.each(func(seq uint64, _ []byte) error { n++; return nil }); err != nil {
+			mustBeCorrupt(t, err)
+			return
+		}
+		if n != c.count || c.last() != 7+uint64(n)-1 {
+			t.Fatalf("%d records, count %d, last %d", n, c.count, c.last())
+		}
+		if _, err := decodeChunk(key, payload, prefix); err == nil {
+			t.Skip("a payload that begins with its own checksum")
+		}
+	})
+}
+
+func FuzzHead(f *testing.F) {
+	f.Add(newHead(1, 1, []byte("state")).encode())
+	f.Add(newHead(1<<40, 9, make([]byte, maxInline+1)).encode())
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		h, err := decodeHead(payload)
+		if err != nil {
+			mustBeCorrupt(t, err)
+			return
+		}
+		again, err := decodeHead(h.encode())
+		if err != nil || again.seq != h.seq || again.parts != h.parts || again.sum != h.sum || !bytes.Equal(again.inline, h.inline) {
+			t.Fatalf("%+v became %+v, %v", h, again, err)
+		}
+	})
+}
+
+func FuzzBackupFrames(f *testing.F) {
+	var whole bytes.Buffer
+	w := newFrameWriter(&whole)
+	_, _ = w.Write([]byte("content"))
+	_ = w.finish()
+	f.Add(whole.Bytes())
+	f.Fuzz(func(t *testing.T, input []byte) {
+		content, err := io.ReadAll(newFrameReader(bytes.NewReader(input)))
+		if err != nil {
+			if !errors.Is(err, ErrBadBackup) {
+				t.Fatal(err)
+			}
+			return
+		}
+		var again bytes.Buffer
+		w := newFrameWriter(&again)
+		_, _ = w.Write(content)
+		_ = w.finish()
+		back, err := io.ReadAll(newFrameReader(&again))
+		if err != nil || !bytes.Equal(back, content) {
+			t.Fatalf("came back as %q, %v", back, err)
+		}
+	})
+}
+
+func mustBeCorrupt(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, durable.ErrCorrupt) {
+		t.Fatalf("got %v", err)
+	}
+}

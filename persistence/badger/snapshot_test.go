@@ -1,0 +1,197 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"atelier/actors/durable"
+)
+
+// A snapshot that ends at any of its steps leaves one whole snapshot, the
+// records behind it, and nothing that the next one does not clean up.
+func TestSnapshotInterrupted(t *testing.T) {
+	oldState, newState := strings.Repeat("o", 2*partBytes), strings.Repeat("n", 3*partBytes+1)
+	for _, step := range []string{stepPart, stepHead, stepTruncate, stepSweep} {
+		for _, skip := range []int{0, 1, 3} {
+			if skip > 0 && step != stepPart {
+				continue
+			}
+			t.Run(fmt.Sprint(step, skip), func(t *testing.T) {
+				dir := t.TempDir()
+				crash := errors.New("crash")
+				armed := make(chan int, 1)
+				s := openTest(t, small(dir), hooks{snapshotStep: func(name string) error {
+					select {
+					case n := <-armed:
+						if name != step || n > 0 {
+							if name == step {
+								n--
+							}
+							armed <- n
+							return nil
+						}
+						return crash
+					default:
+						return nil
+					}
+				}})
+				l := openLog(t, s, "codelab/1")
+				for seq := uint64(1); seq <= 4; seq++ {
+					if err := commit(l, seq, fmt.Sprint("r", seq)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := trySnap(l, 2, oldState, 2); err != nil {
+					t.Fatal(err)
+				}
+				armed <- skip
+				if err := trySnap(l, 4, newState, 4); !errors.Is(err, crash) {
+					t.Fatalf("got %v", err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+
+				s = openTest(t, small(dir), hooks{})
+				l = openLog(t, s, "codelab/1")
+				state, seq, err := l.Load()
+				if err != nil || (string(state) != oldState || seq != 2) && (string(state) != newState || seq != 4) {
+					t.Fatalf("loaded %d bytes at %d: %v", len(state), seq, err)
+				}
+				var behind []uint64
+				if err := l.Replay(seq, func(seq uint64, _ []byte) error { behind = append(behind, seq); return nil }); err != nil {
+					t.Fatal(err)
+				}
+				if uint64(len(behind)) != 4-seq {
+					t.Fatalf("records %v behind %d", behind, seq)
+				}
+				if err := trySnap(l, 4, newState, 4); err != nil {
+					t.Fatal(err)
+				}
+				if state, seq, err := l.Load(); err != nil || seq != 4 || string(state) != newState {
+					t.Fatalf("after another one: %d bytes at %d: %v", len(state), seq, err)
+				}
+				if n := keys(t, s, actorPrefix(familyPart, "codelab/1")); n != 4 {
+					t.Errorf("%d parts are left", n)
+				}
+				if n := keys(t, s, actorPrefix(familyChunk, "codelab/1")); n != 0 {
+					t.Errorf("%d chunks are left", n)
+				}
+			})
+		}
+	}
+}
+
+// Of several snapshots that wait, only the newest costs anything.
+func TestWaitingSnapshotsAreReplaced(t *testing.T) {
+	started, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	s := openTest(t, small(t.TempDir()), hooks{snapshotStep: func(string) error {
+		once.Do(func() {
+			close(started)
+			<-release
+		})
+		return nil
+	}})
+	l := openLog(t, s, "codelab/1")
+	if err := commit(l, 1, "r"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 100)
+	snapshot := func(state string) {
+		t.Helper()
+		if err := l.Snapshot(1, []byte(state), 0, func(err error) { done <- err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snapshot("first")
+	<-started
+	for i := range 50 {
+		snapshot(fmt.Sprint("state ", i))
+	}
+	// A commit behind them shows that the writer has handed all of them on,
+	// and that commits do not wait for snapshots.
+	if err := commit(l, 2, "r"); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	for range 51 {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if st := s.Stats(); st.Snapshots != 2 || st.SnapshotBytes != 0 {
+		t.Errorf("stats %+v", st)
+	}
+	if state, _, err := l.Load(); err != nil || string(state) != "state 49" {
+		t.Errorf("loaded %q, %v", state, err)
+	}
+}
+
+// An incarnation that was replaced while its snapshot waited must not shrink
+// the log under the new one, between its Load and its Replay.
+func TestSnapshotOfAFencedHandle(t *testing.T) {
+	started, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	s := openTest(t, small(t.TempDir()), hooks{snapshotStep: func(string) error {
+		once.Do(func() {
+			close(started)
+			<-release
+		})
+		return nil
+	}})
+	other, old := openLog(t, s, "other"), openLog(t, s, "codelab/1")
+	for _, l := range []durable.Log{other, old} {
+		if err := commit(l, 1, "r"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := other.Snapshot(1, []byte("state"), 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	done := make(chan error, 1)
+	if err := old.Snapshot(1, []byte("state"), 1, func(err error) { done <- err }); err != nil {
+		t.Fatal(err)
+	}
+	l := openLog(t, s, "codelab/1")
+	close(release)
+	if err := <-done; !errors.Is(err, durable.ErrFenced) {
+		t.Fatalf("got %v", err)
+	}
+	if got := replayed(t, l); got != "1 r." {
+		t.Fatalf("replayed %q", got)
+	}
+}
+
+func TestSnapshotQueueIsBounded(t *testing.T) {
+	started, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	o := small(t.TempDir())
+	o.SnapshotQueueBytes = 1000
+	s := openTest(t, o, hooks{snapshotStep: func(string) error {
+		once.Do(func() {
+			close(started)
+			<-release
+		})
+		return nil
+	}})
+	a, b := openLog(t, s, "a"), openLog(t, s, "b")
+	for _, l := range []durable.Log{a, b} {
+		if err := commit(l, 1, "r"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One that is larger than the bound passes when nothing else waits.
+	if err := a.Snapshot(1, make([]byte, 2000), 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	if err := b.Snapshot(1, make([]byte, 10), 0, nil); !errors.Is(err, durable.ErrBusy) {
+		t.Fatalf("got %v", err)
+	}
+	close(release)
+}
