@@ -1,0 +1,360 @@
+// Package config is the server's configuration: one struct whose fields
+// document themselves, from which the shipped config.toml is made. Precedence:
+// defaults, then the file, then the environment, then flags.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Config is everything that can be set. The doc tag of a field is its line in
+// config.toml.
+type Config struct {
+	Server  Server  `toml:"server" doc:"Where the server listens and how it is reached."`
+	Admin   Admin   `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
+	Session Session `toml:"session" doc:"Cookies of browsers."`
+	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
+	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
+	Storage Storage `toml:"storage" doc:"The embedded store."`
+	Audit   Audit   `toml:"audit" doc:"The audit trail."`
+	Log     Log     `toml:"log" doc:"Logging, to standard error."`
+}
+
+// Server says where the server listens.
+type Server struct {
+	Listen          string   `toml:"listen" doc:"Address of the public listener; port 0 picks a free one."`
+	InternalListen  string   `toml:"internal_listen" doc:"Address for /livez, /readyz, /metrics and pprof. Keep it private. Empty: none."`
+	Data            string   `toml:"data" doc:"Folder of all data; made when missing."`
+	PublicURL       string   `toml:"public_url" doc:"How browsers reach the server, for example https://workshop.example.org. Empty: as they ask."`
+	Mode            string   `toml:"mode" doc:"Who may delete an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
+	TLSCert         string   `toml:"tls_cert" doc:"Certificate file (PEM) to serve TLS without a proxy; needs tls_key."`
+	TLSKey          string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
+	TrustedProxies  []string `toml:"trusted_proxies" doc:"Networks (CIDR) whose X-Forwarded-For and X-Forwarded-Proto are believed."`
+	AllowedOrigins  []string `toml:"allowed_origins" doc:"Origins, besides the server's own, whose pages may open a WebSocket."`
+	MaxConnections  int      `toml:"max_connections" doc:"Most connections at a time that are answering a request."`
+	DrainTimeout    Duration `toml:"drain_timeout" doc:"How long a stop may take after SIGTERM."`
+	ReconnectSpread Duration `toml:"reconnect_spread" doc:"Clients are told to come back at a random moment within this time after a stop."`
+}
+
+// Admin is the facilitators' account.
+type Admin struct {
+	ID       string `toml:"id" doc:"Name of the admin account."`
+	Password Secret `toml:"password" doc:"Its password. Empty: one is made at the first start and kept in the data folder."`
+}
+
+// Session is about cookies.
+type Session struct {
+	Key              Secret   `toml:"key" doc:"Secret that signs session cookies, at least 32 characters. Empty: made at the first start and kept in the data folder."`
+	AdminLifetime    Duration `toml:"admin_lifetime" doc:"How long a login lasts."`
+	AttendeeLifetime Duration `toml:"attendee_lifetime" doc:"How long a registration in a browser lasts."`
+}
+
+// Limits are token buckets.
+type Limits struct {
+	LoginFailures       int      `toml:"login_failures" doc:"Failed logins per address and account in login_window."`
+	LoginWindow         Duration `toml:"login_window" doc:"See login_failures."`
+	PINFailures         int      `toml:"pin_failures" doc:"Wrong rejoin codes per codelab and name in pin_window."`
+	PINWindow           Duration `toml:"pin_window" doc:"See pin_failures."`
+	RegistrationsPerSec int      `toml:"registrations_per_second" doc:"Registrations per codelab and second."`
+	RegistrationBurst   int      `toml:"registration_burst" doc:"Registrations per codelab at once."`
+	WritesPerMinute     int      `toml:"writes_per_minute" doc:"Writes per session (per address without one) and minute."`
+	ReadsPerMinute      int      `toml:"reads_per_minute" doc:"Reads per session (per address without one) and minute."`
+	MessagesPerSecond   int      `toml:"messages_per_second" doc:"WebSocket messages per connection and second."`
+	MessageBurst        int      `toml:"message_burst" doc:"WebSocket messages per connection at once."`
+}
+
+// Live is about WebSocket and SSE connections.
+type Live struct {
+	ReplayEvents int      `toml:"replay_events" doc:"Newest events of a codelab that a reconnecting client can catch up with."`
+	ReplayMiB    int      `toml:"replay_mib" doc:"Most memory of one codelab for that, in MiB."`
+	PingInterval Duration `toml:"ping_interval" doc:"A silent client is pinged after this time."`
+	IdleTimeout  Duration `toml:"idle_timeout" doc:"A client that answers nothing for this long is closed."`
+	SlowTimeout  Duration `toml:"slow_timeout" doc:"A client that takes nothing for this long is told to resync or closed."`
+}
+
+// Storage is about the embedded store.
+type Storage struct {
+	MinFreeMiB     int      `toml:"min_free_mib" doc:"Below this much free disk the server turns read-only (503 for writes)."`
+	MemtableMiB    int      `toml:"memtable_mib" doc:"Badger's memtable."`
+	BlockCacheMiB  int      `toml:"block_cache_mib" doc:"Badger's block cache."`
+	QueueMiB       int      `toml:"queue_mib" doc:"Most bytes that wait for the disk; more answers 503."`
+	SnapshotEvents int      `toml:"snapshot_events" doc:"A codelab writes a snapshot after so many events."`
+	IdleAfter      Duration `toml:"idle_after" doc:"A codelab that nobody uses leaves memory after this time."`
+}
+
+// Audit is about the audit trail.
+type Audit struct {
+	RetentionDays int `toml:"retention_days" doc:"Days that audit records are kept."`
+}
+
+// Log is about logging.
+type Log struct {
+	Level  string `toml:"level" doc:"debug, info, warn or error."`
+	Format string `toml:"format" doc:"text or json."`
+}
+
+// Default returns the configuration with every default.
+func Default() Config {
+	return Config{
+		Server: Server{
+			Listen: "127.0.0.1:8080", InternalListen: "127.0.0.1:9090", Data: "data", Mode: "backend",
+			TrustedProxies: []string{}, AllowedOrigins: []string{}, MaxConnections: 65536,
+			DrainTimeout: Duration(30 * time.Second), ReconnectSpread: Duration(5 * time.Second),
+		},
+		Admin:   Admin{ID: "admin"},
+		Session: Session{AdminLifetime: Duration(8 * time.Hour), AttendeeLifetime: Duration(12 * time.Hour)},
+		Limits: Limits{
+			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
+			RegistrationsPerSec: 200, RegistrationBurst: 2000, WritesPerMinute: 600, ReadsPerMinute: 60000,
+			MessagesPerSecond: 20, MessageBurst: 40,
+		},
+		Live: Live{
+			ReplayEvents: 50000, ReplayMiB: 64, PingInterval: Duration(30 * time.Second),
+			IdleTimeout: Duration(75 * time.Second), SlowTimeout: Duration(20 * time.Second),
+		},
+		Storage: Storage{
+			MinFreeMiB: 512, MemtableMiB: 64, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
+			IdleAfter: Duration(15 * time.Minute),
+		},
+		Audit: Audit{RetentionDays: 180},
+		Log:   Log{Level: "info", Format: "text"},
+	}
+}
+
+// Load reads the file, which may be "" for none, and the environment over the
+// defaults. Unknown keys, of the file or of ATELIER_ variables, are errors.
+func Load(path string, environ []string) (Config, error) {
+	c := Default()
+	if path != "" {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return c, fmt.Errorf("read configuration: %w", err)
+		}
+		if err := decode(b, &c); err != nil {
+			return c, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err := applyEnvironment(&c, environ); err != nil {
+		return c, err
+	}
+	return c, nil
+}
+
+func decode(b []byte, c *Config) error {
+	err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(c)
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) {
+		var all []error
+		for _, e := range strict.Errors {
+			row, _ := e.Position()
+			all = append(all, fmt.Errorf("line %d: unknown key %s", row, strings.Join(e.Key(), ".")))
+		}
+		return errors.Join(all...)
+	}
+	var bad *toml.DecodeError
+	if errors.As(err, &bad) {
+		row, _ := bad.Position()
+		return fmt.Errorf("line %d: %w", row, bad)
+	}
+	return err
+}
+
+const envPrefix = "ATELIER_"
+
+func applyEnvironment(c *Config, environ []string) error {
+	fields := map[string]reflect.Value{}
+	eachField(reflect.ValueOf(c).Elem(), func(section, key string, v reflect.Value, _ reflect.StructField) {
+		fields[envPrefix+strings.ToUpper(section+"_"+key)] = v
+	})
+	var errs []error
+	var adminID, adminPW string
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "ADMIN_ID" && value != "":
+			adminID = value
+		case name == "ADMIN_PW" && value != "":
+			adminPW = value
+		case strings.HasPrefix(name, envPrefix):
+			v, ok := fields[name]
+			if !ok {
+				errs = append(errs, fmt.Errorf("environment: unknown key %s", name))
+			} else if err := setText(v, value); err != nil {
+				errs = append(errs, fmt.Errorf("environment: %s: %w", name, err))
+			}
+		}
+	}
+	// The names that the interface fixes win over our own.
+	if adminID != "" {
+		c.Admin.ID = adminID
+	}
+	if adminPW != "" {
+		c.Admin.Password = Secret(adminPW)
+	}
+	return errors.Join(errs...)
+}
+
+func eachField(v reflect.Value, fn func(section, key string, v reflect.Value, f reflect.StructField)) {
+	for i := range v.NumField() {
+		section := v.Type().Field(i)
+		for j := range section.Type.NumField() {
+			f := section.Type.Field(j)
+			fn(section.Tag.Get("toml"), f.Tag.Get("toml"), v.Field(i).Field(j), f)
+		}
+	}
+}
+
+func setText(v reflect.Value, text string) error {
+	switch p := v.Addr().Interface().(type) {
+	case *string:
+		*p = text
+	case *Secret:
+		*p = Secret(text)
+	case *int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return errors.New("not a whole number")
+		}
+		*p = n
+	case *Duration:
+		return p.UnmarshalText([]byte(text))
+	case *[]string:
+		*p = []string{}
+		for s := range strings.SplitSeq(text, ",") {
+			if s = strings.TrimSpace(s); s != "" {
+				*p = append(*p, s)
+			}
+		}
+	default:
+		return fmt.Errorf("cannot be set from text (%T)", p)
+	}
+	return nil
+}
+
+// Check returns what is wrong, and warnings about what is allowed but
+// dangerous.
+func (c *Config) Check() (warnings []string, err error) {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+
+	host, _, err := net.SplitHostPort(c.Server.Listen)
+	if err != nil {
+		bad("server.listen: %v", err)
+	}
+	if c.Server.InternalListen != "" {
+		inner, _, err := net.SplitHostPort(c.Server.InternalListen)
+		if err != nil {
+			bad("server.internal_listen: %v", err)
+		} else if !loopback(inner) {
+			warn("server.internal_listen %s is not on loopback: metrics and profiles are readable by whoever reaches it", c.Server.InternalListen)
+		}
+	}
+	secure := c.Server.TLSCert != ""
+	if c.Server.PublicURL != "" {
+		u, err := url.Parse(c.Server.PublicURL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			bad("server.public_url must be http:// or https:// and a host")
+		} else {
+			secure = secure || u.Scheme == "https"
+		}
+	}
+	if !secure && !loopback(host) {
+		warn("server.listen %s is open to the network without TLS, and public_url is not https: cookies travel in the clear", c.Server.Listen)
+	}
+	if (c.Server.TLSCert == "") != (c.Server.TLSKey == "") {
+		bad("server.tls_cert and server.tls_key need each other")
+	}
+	for _, f := range []string{c.Server.TLSCert, c.Server.TLSKey} {
+		if _, err := os.Stat(f); f != "" && errors.Is(err, fs.ErrNotExist) {
+			bad("server: %s does not exist", f)
+		}
+	}
+	for _, p := range c.Server.TrustedProxies {
+		if n, err := netip.ParsePrefix(p); err != nil {
+			bad("server.trusted_proxies: %q is no network like 10.0.0.0/8", p)
+		} else if n.Bits() == 0 {
+			warn("server.trusted_proxies %s believes everybody's X-Forwarded-For", p)
+		}
+	}
+	if c.Server.Mode != "backend" && c.Server.Mode != "serverless" {
+		bad(`server.mode must be "backend" or "serverless"`)
+	}
+	if c.Server.Data == "" {
+		bad("server.data is required")
+	}
+	if strings.TrimSpace(c.Admin.ID) == "" {
+		bad("admin.id is required")
+	}
+	if n := len(c.Admin.Password); n > 0 && n < 8 {
+		warn("admin.password is short")
+	}
+	if n := len(c.Session.Key); n > 0 && n < 32 {
+		bad("session.key needs at least 32 characters")
+	}
+	for name, n := range map[string]int{
+		"limits.login_failures": c.Limits.LoginFailures, "limits.pin_failures": c.Limits.PINFailures,
+		"limits.registrations_per_second": c.Limits.RegistrationsPerSec, "limits.registration_burst": c.Limits.RegistrationBurst,
+		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
+		"limits.messages_per_second": c.Limits.MessagesPerSecond, "limits.message_burst": c.Limits.MessageBurst,
+	} {
+		if n < 0 {
+			bad("%s must not be negative", name)
+		}
+	}
+	if c.Limits.LoginFailures == 0 {
+		warn("limits.login_failures is 0: passwords can be guessed without limit")
+	}
+	for name, d := range map[string]Duration{
+		"session.admin_lifetime": c.Session.AdminLifetime, "session.attendee_lifetime": c.Session.AttendeeLifetime,
+		"limits.login_window": c.Limits.LoginWindow, "limits.pin_window": c.Limits.PINWindow,
+		"live.ping_interval": c.Live.PingInterval, "live.idle_timeout": c.Live.IdleTimeout, "live.slow_timeout": c.Live.SlowTimeout,
+		"storage.idle_after": c.Storage.IdleAfter, "server.drain_timeout": c.Server.DrainTimeout,
+	} {
+		if d <= 0 {
+			bad("%s must be more than 0", name)
+		}
+	}
+	for name, n := range map[string]int{
+		"live.replay_events": c.Live.ReplayEvents, "live.replay_mib": c.Live.ReplayMiB, "storage.memtable_mib": c.Storage.MemtableMiB,
+		"storage.queue_mib": c.Storage.QueueMiB, "storage.snapshot_events": c.Storage.SnapshotEvents,
+		"storage.block_cache_mib": c.Storage.BlockCacheMiB, "audit.retention_days": c.Audit.RetentionDays, "server.max_connections": c.Server.MaxConnections,
+	} {
+		if n <= 0 {
+			bad("%s must be more than 0", name)
+		}
+	}
+	if c.Storage.MinFreeMiB < 64 {
+		warn("storage.min_free_mib is low: a full disk stops the server hard")
+	}
+	switch c.Log.Level {
+	case "debug", "info", "warn", "error":
+	default:
+		bad("log.level must be debug, info, warn or error")
+	}
+	if c.Log.Format != "text" && c.Log.Format != "json" {
+		bad("log.format must be text or json")
+	}
+	return warnings, errors.Join(errs...)
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,146 @@
+package config
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the shipped config.toml anew")
+
+const shipped = "../../../config.toml"
+
+// TestShippedFileIsTheDefaults: config.toml holds every key with its default
+// and its explanation, and reading it changes nothing.
+func TestShippedFileIsTheDefaults(t *testing.T) {
+	var want bytes.Buffer
+	if err := Write(&want, Default()); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(shipped, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		t.Fatal("config.toml is not what the code says; run: go test ./cmd/atelier/config -update")
+	}
+	c, err := Load(shipped, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(c, Default()) {
+		t.Fatalf("reading the shipped file gives\n%+v\nwant\n%+v", c, Default())
+	}
+	if _, err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEveryFieldIsExplained(t *testing.T) {
+	c := Default()
+	eachField(reflect.ValueOf(&c).Elem(), func(section, key string, _ reflect.Value, f reflect.StructField) {
+		if key == "" || !strings.HasSuffix(f.Tag.Get("doc"), ".") {
+			t.Errorf("%s.%s has no key or no sentence", section, f.Name)
+		}
+	})
+}
+
+func TestPrecedenceAndEnvironment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(file, []byte("[server]\nlisten = \"127.0.0.1:1\"\ndata = \"from-file\"\n[limits]\nlogin_window = \"1m\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file, []string{
+		"ATELIER_SERVER_DATA=from-env", "ATELIER_SERVER_TRUSTED_PROXIES=10.0.0.0/8, 192.168.0.0/16",
+		"ATELIER_LIMITS_PIN_FAILURES=3", "ADMIN_ID=root", "ADMIN_PW=a long password", "ATELIER_ADMIN_ID=loses", "UNRELATED=1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Server.Listen != "127.0.0.1:1" || c.Server.Data != "from-env" || c.Limits.PINFailures != 3 ||
+		c.Limits.LoginWindow.Std() != time.Minute || c.Admin.ID != "root" || c.Admin.Password != "a long password" ||
+		len(c.Server.TrustedProxies) != 2 {
+		t.Fatalf("got %+v", c)
+	}
+}
+
+func TestMistakesAreNamed(t *testing.T) {
+	for _, tc := range []struct{ name, file, env, want string }{
+		{"unknown key", "[server]\n\nlistn = \"x\"\n", "", "line 3: unknown key server.listn"},
+		{"wrong type", "[limits]\nlogin_failures = \"many\"\n", "", "line 2"},
+		{"bad duration", "[live]\nidle_timeout = \"soon\"\n", "", "no duration"},
+		{"not TOML", "[server\n", "", "line 1"},
+		{"unknown variable", "", "ATELIER_SERVER_LISTN=x", "unknown key ATELIER_SERVER_LISTN"},
+		{"bad number", "", "ATELIER_LIMITS_PIN_FAILURES=x", "not a whole number"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "c.toml")
+			if err := os.WriteFile(file, []byte(tc.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load(file, []string{tc.env})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("got %v, want it to say %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(*Config)
+		err    string
+		warn   string
+	}{
+		{"fine", func(*Config) {}, "", ""},
+		{"mode", func(c *Config) { c.Server.Mode = "cloud" }, "server.mode", ""},
+		{"half TLS", func(c *Config) { c.Server.TLSCert = "x" }, "need each other", ""},
+		{"proxy", func(c *Config) { c.Server.TrustedProxies = []string{"10.0.0.1"} }, "trusted_proxies", ""},
+		{"everybody trusted", func(c *Config) { c.Server.TrustedProxies = []string{"0.0.0.0/0"} }, "", "everybody"},
+		{"open without TLS", func(c *Config) { c.Server.Listen = "0.0.0.0:80" }, "", "in the clear"},
+		{"metrics open", func(c *Config) { c.Server.InternalListen = "0.0.0.0:90" }, "", "metrics"},
+		{"short key", func(c *Config) { c.Session.Key = "short" }, "session.key", ""},
+		{"negative", func(c *Config) { c.Limits.ReadsPerMinute = -1 }, "negative", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := Default()
+			tc.change(&c)
+			warnings, err := c.Check()
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Fatalf("error %v, want %q", err, tc.err)
+			}
+			if all := strings.Join(warnings, "\n"); !strings.Contains(all, tc.warn) || tc.warn == "" && tc.err == "" && all != "" {
+				t.Fatalf("warnings %q, want %q", all, tc.warn)
+			}
+		})
+	}
+}
+
+func TestSecretsHide(t *testing.T) {
+	c := Default()
+	c.Admin.Password, c.Session.Key = "hunter2-hunter2", "0123456789abcdef0123456789abcdef"
+	var b bytes.Buffer
+	if err := Write(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString(strings.Join([]string{sprint("%v", c), sprint("%+v", c), sprint("%#v", c), sprint("%s", c.Admin), sprint("%x", c.Admin), sprint("%q", c.Session)}, ""))
+	for _, s := range []string{"hunter2", "0123456789abcdef", "68756e74"} {
+		if strings.Contains(b.String(), s) {
+			t.Fatalf("a secret shows itself in %s", b.String())
+		}
+	}
+}
+
+func sprint(format string, x any) string { return fmt.Sprintf(format, x) }

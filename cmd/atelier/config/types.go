@@ -1,0 +1,59 @@
+package config
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Duration is a time span written like "30s", "5m" or "8h".
+type Duration time.Duration
+
+// UnmarshalText reads it.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("%q is no duration like 30s, 5m or 8h", b)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Std returns it as the standard type.
+func (d Duration) Std() time.Duration { return time.Duration(d) }
+
+// String writes it without the zero parts: 8h, not 8h0m0s.
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if len(s) > len(zero) && s[len(s)-len(zero):] == zero {
+			s = s[:len(s)-2]
+		}
+	}
+	return s
+}
+
+// Secret is a text that never shows itself.
+type Secret string
+
+const redacted = "(set)"
+
+// String hides it.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return redacted
+}
+
+// GoString hides it.
+func (s Secret) GoString() string { return s.String() }
+
+// Format hides it under every verb.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
+
+// LogValue hides it.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText hides it.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
