@@ -1,0 +1,137 @@
+// Package limit holds token buckets by key, bounded in number.
+package limit
+
+import (
+	"hash/maphash"
+	"math"
+	"sync"
+	"time"
+)
+
+const (
+	shards = 32
+	// perShard bounds the buckets of a shard. When a shard is full, buckets
+	// that have refilled go; they say nothing any more.
+	perShard = 8192
+)
+
+// Rate is how fast a bucket refills and how much it holds. A zero Burst or
+// Per means no limit.
+type Rate struct {
+	Burst int
+	// Per is the time in which an empty bucket becomes full.
+	Per time.Duration
+}
+
+// Limiter keeps one bucket for each key. Safe for concurrent use.
+type Limiter struct {
+	burst  float64
+	perSec float64
+	now    func() time.Time
+	seed   maphash.Seed
+	shards [shards]shard
+}
+
+type shard struct {
+	mu      sync.Mutex
+	buckets map[string]*bucket
+}
+
+type bucket struct {
+	tokens float64
+	at     time.Time
+}
+
+// New returns a limiter; nil when the rate is no limit. A nil limiter allows
+// everything.
+func New(r Rate, now func() time.Time) *Limiter {
+	if r.Burst <= 0 || r.Per <= 0 {
+		return nil
+	}
+	return NewRate(float64(r.Burst)/r.Per.Seconds(), r.Burst, now)
+}
+
+// NewRate is New for a rate per second that is not burst over a time.
+func NewRate(perSec float64, burst int, now func() time.Time) *Limiter {
+	if perSec <= 0 || burst <= 0 {
+		return nil
+	}
+	return &Limiter{burst: float64(burst), perSec: perSec, now: now, seed: maphash.MakeSeed()}
+}
+
+// Allow takes one token. When there is none it returns how long until there
+// is one, which is more than 0.
+func (l *Limiter) Allow(key string) (wait time.Duration) { return l.take(key, 1) }
+
+// Check tells like Allow, and takes nothing.
+func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
+
+// Level is how many tokens of a key are used up.
+func (l *Limiter) Level(key string) int {
+	if l == nil {
+		return 0
+	}
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.buckets[key]
+	if b == nil {
+		return 0
+	}
+	return int(math.Ceil(l.burst - l.refilled(b, l.now())))
+}
+
+func (l *Limiter) shard(key string) *shard {
+	return &l.shards[maphash.String(l.seed, key)%shards]
+}
+
+func (l *Limiter) refilled(b *bucket, now time.Time) float64 {
+	return min(l.burst, b.tokens+max(0, now.Sub(b.at).Seconds())*l.perSec)
+}
+
+func (l *Limiter) take(key string, n float64) time.Duration {
+	if l == nil {
+		return 0
+	}
+	now := l.now()
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.buckets[key]
+	if b == nil {
+		if n == 0 {
+			return 0
+		}
+		if len(s.buckets) >= perShard {
+			l.evict(s, now)
+		}
+		if s.buckets == nil {
+			s.buckets = map[string]*bucket{}
+		}
+		b = &bucket{tokens: l.burst, at: now}
+		s.buckets[key] = b
+	}
+	b.tokens, b.at = l.refilled(b, now), now
+	if b.tokens < 1 {
+		return max(time.Millisecond, time.Duration((1-b.tokens)/l.perSec*float64(time.Second)))
+	}
+	b.tokens -= n
+	return 0
+}
+
+// evict makes room: all full buckets go, and others of any kind until a
+// quarter is free, so that a flood of keys neither grows the map nor scans it
+// for each key.
+func (l *Limiter) evict(s *shard, now time.Time) {
+	for k, b := range s.buckets {
+		if l.refilled(b, now) >= l.burst {
+			delete(s.buckets, k)
+		}
+	}
+	for k := range s.buckets {
+		if len(s.buckets) < perShard*3/4 {
+			return
+		}
+		delete(s.buckets, k)
+	}
+}
