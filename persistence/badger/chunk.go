@@ -21,8 +21,6 @@ type chunk struct {
 // maxChunkHeader is what a chunk adds to its records, at most.
 const maxChunkHeader = sealBytes + binary.MaxVarintLen64
 
-var errSeqRange = errors.New("badger: seq starts at 1")
-
 func (c chunk) last() uint64 { return c.first + uint64(c.count) - 1 }
 
 // decodeChunk checks the seal and the header of a stored chunk. The records

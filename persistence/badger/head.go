@@ -26,13 +26,13 @@ type head struct {
 
 const (
 	// maxInline is the largest state that lies in the head: one commit
-	// instead of three, which is what most actors need.
-	maxInline = 256 << 10
-	// partBytes is the size of a part. Parts of half a megabyte stay below
-	// the value log's threshold, so that a state that was replaced leaves
-	// with the next compaction. They also keep the commits of others moving:
-	// see BenchmarkCommitBesideSnapshot.
-	partBytes = 512 << 10
+	// instead of several, which is what most actors need.
+	maxInline = 128 << 10
+	// partBytes is the size of a part. Being below the value log's threshold,
+	// parts that were replaced leave with the next compactions; in the value
+	// log they would stay until compactions elsewhere have counted them as
+	// garbage, which on a quiet store takes for ever.
+	partBytes = 256 << 10
 	// maxState is a limit of sanity for a damaged head.
 	maxState = 4 << 30
 )

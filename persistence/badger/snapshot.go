@@ -112,21 +112,18 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 }
 
 func (s *Store) writeParts(actor string, h head, state []byte) error {
+	b := bulk{store: s}
 	for part := range h.parts {
 		if err := s.step(stepPart); err != nil {
 			return err
 		}
-		b := bulk{store: s}
 		key := partKey(actor, h.id, uint32(part))
 		piece := state[part*partBytes : min(h.length, (part+1)*partBytes)]
 		if err := b.add(key, sealed(key, piece)); err != nil {
 			return err
 		}
-		if err := b.flush(); err != nil {
-			return err
-		}
 	}
-	return nil
+	return b.flush()
 }
 
 // writeHead queues the head. What b deletes afterwards may share the head's

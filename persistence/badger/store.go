@@ -34,6 +34,7 @@ type Store struct {
 
 	brokenBy atomic.Pointer[error] // set once, by breakDown
 	closing  atomic.Bool
+	hurry    chan struct{} // closed by Close: no more rests
 	stats    stats
 }
 
@@ -72,6 +73,7 @@ func open(o Options, h hooks) (*Store, error) {
 		gate:   newGate(),
 		locks:  newKeyLocks(),
 		queue:  newQueue(o.QueueBytes),
+		hurry:  make(chan struct{}),
 		costs: costModel{
 			// The margin is for the entry with which Badger ends a transaction.
 			limit:     txnCost{bytes: db.MaxBatchSize() - 1<<10, entries: db.MaxBatchCount() - 8},
@@ -139,6 +141,7 @@ func (s *Store) Close() error {
 	if !s.closing.CompareAndSwap(false, true) {
 		return nil
 	}
+	close(s.hurry)
 	s.gate.close()
 	s.queue.close()
 	// Calls inside may be waiting for the writer, and the writer feeds the

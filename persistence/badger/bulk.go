@@ -1,0 +1,73 @@
+package badger
+
+import (
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+)
+
+// bulk writes any number of entries beside the group-commit writer, in small
+// transactions and with rests between them: the writer's commits stand in the
+// same line inside Badger. Not atomic as a whole.
+//
+// The numbers are for snapshots of 30 MB, one after the other, beside a caller
+// whose commits take 0.2 ms (BenchmarkCommitBesideSnapshot). Without rests the
+// memtables fill faster than they are written out and the caller's p99 is
+// 31 ms; with one rest as long as the work it is 4 ms, with three 2.3 ms. Such
+// a snapshot then takes about a second.
+type bulk struct {
+	store   *Store
+	entries []badgerdb.Entry
+	cost    txnCost
+	bytes   int
+}
+
+const (
+	maxBulkBytes   = 256 << 10
+	maxBulkEntries = 1000
+	bulkRest       = 3 // times as long as the transaction took
+)
+
+// add queues an entry whose key and value stay as they are; a nil value
+// deletes.
+func (b *bulk) add(key, value []byte) error {
+	cost := txnCost{bytes: b.store.costs.entry(len(key), len(value)), entries: 1}
+	size := len(key) + len(value)
+	if b.bytes+size > maxBulkBytes || len(b.entries) >= maxBulkEntries || !b.store.costs.fits(b.cost.plus(cost)) {
+		if err := b.flushAndRest(); err != nil {
+			return err
+		}
+	}
+	b.entries = append(b.entries, badgerdb.Entry{Key: key, Value: value})
+	b.cost = b.cost.plus(cost)
+	b.bytes += size
+	return nil
+}
+
+// flush commits what is queued.
+func (b *bulk) flush() error {
+	if len(b.entries) == 0 {
+		return nil
+	}
+	err := b.store.commitEntries(b.entries)
+	clear(b.entries)
+	*b = bulk{store: b.store, entries: b.entries[:0]}
+	return err
+}
+
+// flushAndRest leaves the store to others for a while, except when it is
+// being closed.
+func (b *bulk) flushAndRest() error {
+	if len(b.entries) == 0 {
+		return nil
+	}
+	began := time.Now()
+	if err := b.flush(); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(bulkRest * time.Since(began)):
+	case <-b.store.hurry:
+	}
+	return nil
+}
