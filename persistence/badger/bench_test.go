@@ -12,6 +12,22 @@ import (
 // BenchmarkAppend is a closed loop: each log has one caller, which appends its
 // next batch when the last one is on disk, as a client that waits for its
 // answer does.
+//
+// On a machine of 2 cores that syncs 3,500 to 5,000 times a second, callers
+// included, records of 150 B:
+//
+//	logs   records   batches     records/s   against
+//	       a batch   a commit                one log of 1
+//	   1         1          1         4,000     1
+//	   1         8          1        33,000     8
+//	  64         1         32        80,000    20
+//	  64         8         31       300,000    75
+//	 512         1        275       200,000    50
+//	 512         8        260       400,000   100 and more
+//
+// Up to 64 logs the sync is what counts; at 512 the processor is, and 13 % of
+// it is this package: the rest is Badger's skip list, its log, and writing
+// tables.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct{ logs, batch int }{{1, 1}, {1, 8}, {64, 1}, {64, 8}, {512, 1}, {512, 8}} {
 		b.Run(fmt.Sprintf("logs=%d/records=%d", c.logs, c.batch), func(b *testing.B) {
@@ -68,4 +84,47 @@ func benchmarkAppend(b *testing.B, logs, size int) {
 	b.ReportMetric(float64(b.N*size)/took, "records/s")
 	st := s.Stats()
 	b.ReportMetric(float64(st.Batches)/float64(max(st.Commits, 1)), "batches/commit")
+}
+
+// BenchmarkRecover is what a restart does for each actor: open its log, load
+// the snapshot, replay the records behind it. 26,000 actors/s of 100 records
+// each, one after the other.
+func BenchmarkRecover(b *testing.B) {
+	const actors, records = 1000, 100
+	dir := b.TempDir()
+	s, err := Open(Options{Dir: dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var run durable.Records
+	for range records {
+		run = run.Add(make([]byte, 150))
+	}
+	var all sync.WaitGroup
+	for i := range actors {
+		l := openLog(b, s, fmt.Sprint("codelab/", i))
+		all.Add(1)
+		if err := l.Append(durable.Batch{First: 1, Records: run, Done: func(error) { all.Done() }}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	all.Wait()
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	s = openTest(b, Options{Dir: dir}, hooks{})
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		i = (i + 1) % actors
+		l := openLog(b, s, fmt.Sprint("codelab/", i))
+		if _, _, err := l.Load(); err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		if err := l.Replay(0, func(uint64, []byte) error { n++; return nil }); err != nil || n != records {
+			b.Fatal(n, err)
+		}
+		l.Close()
+	}
 }

@@ -38,7 +38,7 @@ func (m costModel) rows(rows []durable.Row) txnCost {
 func (m costModel) batch(actor string, b durable.Batch) txnCost {
 	c := m.rows(b.Rows)
 	c.entries++
-	c.bytes += m.entry(len(actor)+2+maxSeqLength, maxChunkHeader+len(b.Records))
+	c.bytes += m.entry(len(actor)+2+seqBytes, maxChunkHeader+len(b.Records))
 	return c
 }
 

@@ -19,7 +19,7 @@ func FuzzChunk(f *testing.F) {
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		key := chunkKey("a", 7)
-		prefix := len(key) - maxSeqLength
+		prefix := len(key) - seqBytes
 		c, err := decodeChunk(key, sealed(key, payload), prefix)
 		if err != nil {
 			mustBeCorrupt(t, err)

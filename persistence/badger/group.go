@@ -85,7 +85,7 @@ func (g *group) add(items []item, i int32) {
 }
 
 // entries builds the transaction's entries; they are valid until reset.
-func (g *group) entries(m costModel, items []item) []badgerdb.Entry {
+func (g *group) entries(items []item) []badgerdb.Entry {
 	for i := range g.spans {
 		g.addChunk(&g.spans[i], items)
 	}

@@ -12,16 +12,20 @@ import (
 
 // The first byte of a key is its family. See DESIGN.md for the whole layout.
 const (
-	familyMeta   = 'm' // name
-	familyChunk  = 'j' // actor 00 first-seq(8)
-	familyHead   = 's' // actor 00
-	familyPart   = 'p' // actor 00 snapshot-id(8) part(4)
-	familyRow    = 'r' // table 00 key
-	separator    = 0x00
-	maxActor     = 256
-	maxTable     = 64
-	maxRowKey    = 32 << 10 // Badger ends at 65,000
-	maxSeqLength = 8
+	familyMeta  = 'm' // name
+	familyChunk = 'j' // actor 00 first-seq(8)
+	familyHead  = 's' // actor 00
+	familyPart  = 'p' // actor 00 snapshot-id(8) part(4)
+	familyRow   = 'r' // table 00 key
+
+	separator = 0x00
+	seqBytes  = 8
+)
+
+const (
+	maxActor  = 256
+	maxTable  = 64
+	maxRowKey = 32 << 10 // Badger ends at 65,000
 )
 
 var (
@@ -63,7 +67,7 @@ func checkRows(rows []durable.Row) error {
 // actorPrefix is the prefix of an actor's keys in a family. No identity holds
 // a NUL, so no prefix of one actor is a prefix of another's.
 func actorPrefix(family byte, actor string) []byte {
-	key := make([]byte, 0, 1+len(actor)+1+maxSeqLength+4)
+	key := make([]byte, 0, 1+len(actor)+1+seqBytes+4) // room for the longest
 	key = append(key, family)
 	key = append(key, actor...)
 	return append(key, separator)
@@ -80,7 +84,7 @@ func partKey(actor string, id uint64, part uint32) []byte {
 
 // chunkSeq reads the first seq out of a chunk's key.
 func chunkSeq(key []byte, prefix int) (uint64, error) {
-	if len(key) != prefix+8 {
+	if len(key) != prefix+seqBytes {
 		return 0, fmt.Errorf("%w: chunk key of %d bytes", durable.ErrCorrupt, len(key))
 	}
 	return binary.BigEndian.Uint64(key[prefix:]), nil

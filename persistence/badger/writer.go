@@ -95,25 +95,29 @@ func (w *writer) commit(items []item) {
 	var err error
 	if !w.group.empty() {
 		began := time.Now()
-		err = s.commitEntries(w.group.entries(s.costs, items))
-		s.stats.committed(&w.group, time.Since(began), err)
+		err = s.commitEntries(w.group.entries(items))
+		took := time.Since(began)
+		s.stats.committed(&w.group, took, err)
 		if err == nil && s.opts.OnCommit != nil {
 			s.opts.OnCommit(Commit{
 				Batches: w.group.batches,
 				Records: w.group.records,
 				Bytes:   w.group.bytes,
-				Took:    time.Since(began),
+				Took:    took,
 			})
 		}
 	}
 	w.group.reset()
 
+	// Room first: whoever is told of the end may want to append again.
 	var bytes int64
 	for i := range items {
 		bytes += int64(items[i].bytes)
-		w.finish(&items[i], err)
 	}
 	s.queue.release(len(items), bytes)
+	for i := range items {
+		w.finish(&items[i], err)
+	}
 }
 
 // finish tells an item's owner how it ended.
