@@ -1,0 +1,250 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/actors/room"
+)
+
+// drainer reads and forgets whatever arrives on many sockets.
+type drainer struct {
+	epfd int
+	// kept keeps the descriptors open.
+	kept []int
+}
+
+func newDrainer() (*drainer, error) {
+	epfd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	return &drainer{epfd: epfd}, err
+}
+
+func (d *drainer) add(c *net.TCPConn) error {
+	fd, err := newSocket(c, &Options{SendBuffer: 4 << 10})
+	if err != nil {
+		return err
+	}
+	d.kept = append(d.kept, int(fd))
+	return unix.EpollCtl(d.epfd, unix.EPOLL_CTL_ADD, int(fd),
+		&unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+}
+
+func (d *drainer) run() {
+	runtime.LockOSThread()
+	events := make([]unix.EpollEvent, 1024)
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := unix.EpollWait(d.epfd, events, -1)
+		if err != nil && err != unix.EINTR {
+			return
+		}
+		for _, ev := range events[:max(n, 0)] {
+			if n, err := unix.Read(int(ev.Fd), buf); n == 0 && err == nil {
+				unix.Close(int(ev.Fd))
+			}
+		}
+	}
+}
+
+// silent is a Handler for benchmarks.
+type silent struct{}
+
+func (silent) Message(*Session, []byte) {}
+func (silent) Limited(*Session, []byte) {}
+func (silent) Closed(*Session, Reason)  {}
+
+func benchOptions(r *room.Room, i int) AttachOptions {
+	return AttachOptions{
+		Room:    r,
+		Person:  "p" + strconv.Itoa(i),
+		Handler: silent{},
+		Welcome: func(seq, _ uint64) []byte { return []byte(`{"type":"welcome"}`) },
+		Resync:  func(seq uint64, _ string) []byte { return []byte(`{"type":"resync"}`) },
+	}
+}
+
+// awaitJoin waits until n sessions have been sent their welcome.
+func awaitJoin(h *Hub, n int) {
+	for h.Stats().Writes < uint64(n) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+const (
+	benchFrame = 200
+	benchJoin  = 256
+)
+
+// BenchmarkFanout publishes batches of 256 frames of 200 bytes, four batches
+// under way at most, and compares with a loop that does nothing but write(2)
+// the same joined bytes to the same sockets.
+func BenchmarkFanout(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprintf("conns=%d", n), func(b *testing.B) { benchFanout(b, n) })
+	}
+}
+
+func benchFanout(b *testing.B, n int) {
+	conns := connect(b, n)
+	rounds := max(2, 40_000/n)
+	bare := bareLoop(b, conns, rounds)
+
+	hub, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	hub.Start()
+	defer hub.Close()
+	r := room.New("e1", room.Limits{})
+	for i, c := range conns {
+		if _, err := hub.Attach(c, nil, benchOptions(r, i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	awaitJoin(hub, n)
+	payload := bytes.Repeat([]byte{'x'}, benchFrame)
+	seq, batch := uint64(0), make([]room.Frame, benchJoin)
+	publish := func() {
+		for i := range batch {
+			seq++
+			batch[i] = room.Frame{Seq: seq, Payload: payload}
+		}
+		r.Publish(batch...)
+	}
+	delivered := func() uint64 { return hub.Stats().Deliveries }
+	until := func(target uint64) {
+		for delivered() < target {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	for range 2 {
+		publish()
+	}
+	until(seq * uint64(n))
+
+	b.ReportAllocs()
+	b.ResetTimer()
+	start, from := time.Now(), delivered()
+	for range b.N {
+		publish()
+		if ahead := uint64(4 * benchJoin); seq > ahead {
+			until((seq - ahead) * uint64(n))
+		}
+	}
+	until(seq * uint64(n))
+	rate := float64(delivered()-from) / time.Since(start).Seconds()
+	b.StopTimer()
+	b.ReportMetric(rate/1e6, "Mdeliveries/s")
+	b.ReportMetric(rate/bare, "of-bare-loop")
+	s := hub.Stats()
+	b.ReportMetric(float64(s.ShortWrites)/float64(s.Writes), "short/write")
+}
+
+// bareLoop writes the joined bytes of a batch to every socket, with as many
+// goroutines as the hub has loops, and returns frames written per second.
+func bareLoop(b *testing.B, conns []*net.TCPConn, rounds int) float64 {
+	b.Helper()
+	var p []byte
+	for range benchJoin {
+		p = appendFrame(p, opText, bytes.Repeat([]byte{'x'}, benchFrame))
+	}
+	fds := make([]int, len(conns))
+	for i, c := range conns {
+		raw, err := c.SyscallConn()
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = raw.Control(func(fd uintptr) { fds[i] = int(fd) })
+		_ = c.SetWriteBuffer(64 << 10)
+	}
+	round := func(fds []int) {
+		left := make([][]byte, len(fds))
+		for i := range left {
+			left[i] = p
+		}
+		for open := len(fds); open > 0; {
+			for i, rest := range left {
+				if len(rest) == 0 {
+					continue
+				}
+				n, err := unix.Write(fds[i], rest)
+				if err != nil && err != unix.EAGAIN {
+					b.Error(err)
+					return
+				}
+				if left[i] = rest[max(n, 0):]; len(left[i]) == 0 {
+					open--
+				}
+			}
+			runtime.Gosched()
+		}
+	}
+	all := func(rounds int) {
+		var wg sync.WaitGroup
+		k := runtime.GOMAXPROCS(0)
+		for part := range k {
+			wg.Go(func() {
+				for range rounds {
+					round(fds[part*len(fds)/k : (part+1)*len(fds)/k])
+				}
+			})
+		}
+		wg.Wait()
+	}
+	all(1)
+	start := time.Now()
+	all(rounds)
+	return float64(rounds*benchJoin*len(fds)) / time.Since(start).Seconds()
+}
+
+// BenchmarkIdleMemory reports what a connected WebSocket session that says
+// nothing adds to the process.
+func BenchmarkIdleMemory(b *testing.B) {
+	const n = 9000
+	for range b.N {
+		debug.FreeOSMemory()
+		without := resident(b)
+		conns := connect(b, n)
+		hub, err := New(Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		hub.Start()
+		r := room.New("e1", room.Limits{})
+		for i, c := range conns {
+			if _, err := hub.Attach(c, nil, benchOptions(r, i)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		conns = nil
+		awaitJoin(hub, n)
+		debug.FreeOSMemory()
+		b.ReportMetric(float64(resident(b)-without)/n, "RSS-B/conn")
+		hub.Close()
+	}
+}
+
+func resident(b *testing.B) int {
+	b.Helper()
+	p, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		b.Fatal(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(p))[1])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return pages * syscall.Getpagesize()
+}
