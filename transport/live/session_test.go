@@ -1,0 +1,283 @@
+package live
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+)
+
+func (h *house) expectClosed(want Reason) {
+	h.t.Helper()
+	if got := wait(h.t, h.owner.closed, "Closed"); got != want {
+		h.t.Errorf("closed: %v, want %v", got, want)
+	}
+}
+
+func TestMessagesReachTheHandlerAndAnswersComeBack(t *testing.T) {
+	h := newHouse(t, Options{})
+	c := h.dial("room=a&person=p1")
+	c.next()
+	c.send("hello")
+	if m := wait(t, h.owner.messages, "message"); m != "hello" {
+		t.Errorf("got %q", m)
+	}
+	big := strings.Repeat("b", 100_000)
+	c.send("echo " + big)
+	c.expect(big)
+	if c.session.Person() != "p1" || c.session.Staff() || c.session.Room() != h.room("a") {
+		t.Error("session is of somebody else")
+	}
+}
+
+func TestClosingIsAnswered(t *testing.T) {
+	h := newHouse(t, Options{})
+	for _, code := range []int{1000, 1001, 4000} {
+		c := h.dial("room=a&person=p1")
+		c.next()
+		msg := websocket.FormatCloseMessage(code, "bye")
+		if err := c.conn.WriteControl(websocket.CloseMessage, msg, time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.expectClose(); got != code {
+			t.Errorf("closed with %d, want %d", got, code)
+		}
+		h.expectClosed(ReasonPeer)
+	}
+	eventually(t, "the room is left", func() bool { return h.hub.Stats().Sessions == 0 })
+}
+
+func TestOwnerClosesAfterWhatWasSent(t *testing.T) {
+	h := newHouse(t, Options{})
+	c := h.dial("room=a&person=p1")
+	c.next()
+	h.room("a").Publish(frames(1, 3)...)
+	c.session.Send([]byte("last words"))
+	c.session.Close(ClosePolicy, "removed")
+	if c.session.Send([]byte("too late")) {
+		t.Error("Send after Close was accepted")
+	}
+	c.expect(text(1), text(2), text(3), "last words")
+	if code := c.expectClose(); code != ClosePolicy {
+		t.Errorf("closed with %d", code)
+	}
+	h.expectClosed(ReasonServer)
+}
+
+func TestBrokenFramesCloseTheConnection(t *testing.T) {
+	h := newHouse(t, Options{MaxMessage: 1000})
+	for _, c := range []struct {
+		input []byte
+		code  int
+	}{
+		{appendFrame(nil, opText, []byte("unmasked")), CloseProtocol},
+		{masked(0x82, []byte("binary")), CloseUnsupported},
+		{clientText("\xff"), CloseInvalidText},
+		{clientText(strings.Repeat("x", 1001)), CloseTooBig},
+	} {
+		cl := h.dial("room=a&person=p1")
+		cl.next()
+		if _, err := cl.conn.NetConn().Write(c.input); err != nil {
+			t.Fatal(err)
+		}
+		if code := cl.expectClose(); code != c.code {
+			t.Errorf("closed with %d, want %d", code, c.code)
+		}
+		cl.conn.Close()
+		h.expectClosed(ReasonProtocol)
+	}
+}
+
+func TestPingIsAnswered(t *testing.T) {
+	h := newHouse(t, Options{})
+	c := h.dial("room=a&person=p1")
+	c.next()
+	pongs := make(chan string, 1)
+	c.conn.SetPongHandler(func(p string) error { pongs <- p; return nil })
+	if err := c.conn.WriteControl(websocket.PingMessage, []byte("are you there"), time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	c.send("echo done")
+	c.expect("done")
+	if p := wait(t, pongs, "pong"); p != "are you there" {
+		t.Errorf("pong %q", p)
+	}
+}
+
+func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
+	h := newHouse(t, Options{
+		Tick: 5 * time.Millisecond, PingInterval: 20 * time.Millisecond,
+		IdleTimeout: 100 * time.Millisecond, CloseGrace: 50 * time.Millisecond,
+	})
+	c := h.dial("room=a&person=p1")
+	c.next()
+	pings := 0
+	c.conn.SetPingHandler(func(string) error { pings++; return nil }) // no pong
+	if code := c.expectClose(); code != CloseGoingAway {
+		t.Errorf("closed with %d", code)
+	}
+	if pings == 0 {
+		t.Error("not pinged")
+	}
+	h.expectClosed(ReasonIdle)
+}
+
+func TestFloodIsLimited(t *testing.T) {
+	h := newHouse(t, Options{MessageRate: 0.001, MessageBurst: 3})
+	c := h.dial("room=a&person=p1")
+	c.next()
+	for i := range 5 {
+		c.send(fmt.Sprint("echo ", i))
+	}
+	c.expect("0", "1", "2", `{"type":"error"}`, `{"type":"error"}`)
+	if n := h.hub.Stats().Limited; n != 2 {
+		t.Errorf("limited %d", n)
+	}
+}
+
+func TestBucketFillsAgain(t *testing.T) {
+	var b bucket
+	second := int64(time.Second)
+	for i, c := range []struct {
+		now  int64
+		want bool
+	}{
+		{0, true}, {0, true}, {0, false}, {second / 2, true}, {second / 2, false},
+		{10 * second, true}, {10 * second, true}, {10 * second, false},
+	} {
+		if got := b.take(c.now, 2, 2); got != c.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+}
+
+func TestVanishedClientIsReported(t *testing.T) {
+	h := newHouse(t, Options{})
+	c := h.dial("room=a&person=p1")
+	c.next()
+	c.conn.NetConn().Close()
+	h.expectClosed(ReasonGone)
+	eventually(t, "the room is left", func() bool { return h.hub.Stats().Sessions == 0 })
+}
+
+// TestBytesBehindTheHandshakeAreNotLost sends a message in the same packet as
+// the upgrade request, where fasthttp's reader swallows it.
+func TestBytesBehindTheHandshakeAreNotLost(t *testing.T) {
+	h := newHouse(t, Options{})
+	conn, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	request := "GET /ws?room=a&person=p1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+	if _, err := conn.Write(append([]byte(request), join(clientText("first"), clientText("second"))...)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"first", "second"} {
+		if m := wait(t, h.owner.messages, "message"); m != want {
+			t.Errorf("got %q, want %q", m, want)
+		}
+	}
+}
+
+func TestSSE(t *testing.T) {
+	h := newHouse(t, Options{Tick: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond})
+	r := h.room("a")
+	r.Publish(frames(1, 3)...)
+	conn, err := net.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /sse?room=a&person=p1&since=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+	s := wait(t, h.sessions, "session")
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	in := bufio.NewReader(conn)
+	until := func(want string) {
+		t.Helper()
+		var got bytes.Buffer
+		for !strings.HasSuffix(got.String(), want) {
+			b, err := in.ReadByte()
+			if err != nil {
+				t.Fatalf("got %q, want %q: %v", got.String(), want, err)
+			}
+			got.WriteByte(b)
+		}
+	}
+	until("text/event-stream\r\nCache-Control: no-store\r\n\r\n" +
+		"data: {\"type\":\"welcome\",\"seq\":1,\"head\":3}\n\n" +
+		"id: e1:2\ndata: {\"seq\":2}\n\nid: e1:3\ndata: {\"seq\":3}\n\n")
+	until(":\n\n")
+	s.Send([]byte("private"))
+	until("data: private\n\n")
+	r.Publish(frames(4, 4)...)
+	until("id: e1:4\ndata: {\"seq\":4}\n\n")
+	fmt.Fprint(conn, "whatever")
+	s.Close(CloseNormal, "")
+	if _, err := in.ReadString(0); err == nil {
+		t.Error("the stream goes on after Close")
+	}
+	h.expectClosed(ReasonServer)
+}
+
+func TestSignalsReachThePersonsSessionsAndTheStaff(t *testing.T) {
+	h := newHouse(t, Options{SignalBytes: 1000})
+	r := h.room("a")
+	ann, ann2, bob := h.dial("room=a&person=ann"), h.dial("room=a&person=ann"), h.dial("room=a&person=bob")
+	staff := h.dial("room=a&person=lea&staff=1")
+	elsewhere := h.dial("room=b&person=ann")
+	everyone := []*client{ann, ann2, bob, staff, elsewhere}
+	for _, c := range everyone {
+		c.next()
+	}
+	h.hub.SendPerson(r, "ann", []byte("to ann"))
+	h.hub.SendStaff(r, []byte("to staff"))
+	if h.hub.SendPerson(r, "ann", make([]byte, 1001)) {
+		t.Error("a signal over the bound was accepted")
+	}
+	for _, c := range everyone {
+		eventually(t, "signals are out", func() bool { return h.hub.Stats().Private == 3 })
+		c.session.Send([]byte("end"))
+	}
+	ann.expect("to ann", "end")
+	ann2.expect("to ann", "end")
+	bob.expect("end")
+	staff.expect("to staff", "end")
+	elsewhere.expect("end")
+
+	h.hub.ClosePerson(r, "ann", ClosePolicy, "removed")
+	for _, c := range []*client{ann, ann2} {
+		if code := c.expectClose(); code != ClosePolicy {
+			t.Errorf("closed with %d", code)
+		}
+	}
+	h.hub.CloseRoom(r, CloseNormal, "over")
+	for _, c := range []*client{bob, staff} {
+		if code := c.expectClose(); code != CloseNormal {
+			t.Errorf("closed with %d", code)
+		}
+	}
+	elsewhere.session.Send([]byte("still here"))
+	elsewhere.expect("still here")
+}
+
+func TestTransientsComeOnceAndAreNotReplayed(t *testing.T) {
+	h := newHouse(t, Options{})
+	r := h.room("a")
+	early := h.dial("room=a&person=p1")
+	early.next()
+	for _, f := range frames(1, 3) {
+		r.Transient(f)
+	}
+	early.expect(text(1), text(2), text(3))
+	late := h.dial("room=a&person=p2&since=0")
+	late.next()
+	late.session.Send([]byte("end"))
+	late.expect("end")
+}
