@@ -6,13 +6,21 @@ func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 	if s.state != open {
 		return dst
 	}
-	s.state, s.reason, s.beat = closing, e.reason, l.now
+	s.state = closing
+	l.beginLeaving(s, e.reason)
 	s.outbox.close()
 	if s.flavour == SSE {
 		s.hangup = true
 		return dst
 	}
 	return appendClose(dst, e.code, e.text)
+}
+
+// beginLeaving starts the time that a session has for taking its goodbye.
+func (l *loop) beginLeaving(s *Session, reason Reason) {
+	if s.leaving == 0 {
+		s.leaving, s.reason = l.now, reason
+	}
 }
 
 // endNow closes a session ahead of everything that still waits for it, except
@@ -50,7 +58,7 @@ func (l *loop) abort(s *Session, reason Reason) {
 }
 
 func (l *loop) bury(s *Session, reason Reason) {
-	if s.state == closing {
+	if s.leaving != 0 {
 		reason = s.reason
 	}
 	s.state = closed

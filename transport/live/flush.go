@@ -13,8 +13,10 @@ func (l *loop) flush(s *Session) {
 	if s.lag != nil {
 		if len(s.lag.rest) == 0 {
 			l.resume(s)
+		} else if end := s.outbox.ending(); end != nil {
+			l.beginLeaving(s, end.reason)
 		}
-		return // Otherwise resume comes by the outbox on its way.
+		return // Resume comes by the outbox on its way.
 	}
 	letters, _ := s.outbox.take(l.letters[:0], s.hall.at.stored)
 	l.letters = letters

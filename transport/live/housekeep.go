@@ -11,8 +11,8 @@ func (l *loop) housekeep() {
 func (l *loop) lookAfter(s *Session) {
 	o := &l.hub.opts
 	switch {
-	case s.state == closing:
-		if l.now-s.beat > int64(o.CloseGrace) {
+	case s.leaving != 0:
+		if l.now-s.leaving > int64(o.CloseGrace) {
 			l.abort(s, s.reason)
 		}
 	case s.lag != nil:

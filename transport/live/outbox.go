@@ -42,8 +42,8 @@ const (
 	acceptedFirst
 	// refused: the outbox is shut.
 	refused
-	// overflowed: the outbox was full; it now holds nothing but a close, and
-	// the caller must tell the loop.
+	// overflowed: the outbox was full; it is now empty and shut, and the caller
+	// must end the session.
 	overflowed
 )
 
@@ -56,8 +56,7 @@ func (o *outbox) put(m letter, limit int) verdict {
 	if o.bytes+len(m.payload) > limit {
 		// Everything is dropped, not only this: an answer missing between two
 		// others could not be noticed, a closed connection can.
-		end := ending{CloseTryLater, "too much is waiting", ReasonOverflow}
-		o.letters, o.bytes, o.shut, o.queued = []letter{{end: &end}}, 0, true, true
+		o.letters, o.bytes, o.shut = nil, 0, true
 		return overflowed
 	}
 	o.letters = append(o.letters, m)
@@ -86,6 +85,16 @@ func (o *outbox) take(dst []letter, position uint64) (due []letter, more bool) {
 		o.letters = nil
 	}
 	return dst, o.letters != nil
+}
+
+// ending returns the close that waits in the outbox, if there is one.
+func (o *outbox) ending() *ending {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.shut || len(o.letters) == 0 {
+		return nil
+	}
+	return o.letters[len(o.letters)-1].end
 }
 
 // close refuses everything from now on and forgets what waits.

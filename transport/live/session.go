@@ -54,7 +54,7 @@ type Session struct {
 
 	// Owned by the loop goroutine.
 	state state
-	// Owned by the loop goroutine. Why closing began.
+	// Owned by the loop goroutine. Why the session is leaving.
 	reason Reason
 	// Owned by the loop goroutine. Nothing more is expected from the peer: the
 	// wire is closed as soon as all is written.
@@ -86,9 +86,10 @@ type Session struct {
 	place int
 	// Owned by the loop goroutine. Other sessions of the same person.
 	before, after *Session
-	// Owned by the loop goroutine. When the peer was last heard, and when it
-	// was last sent a heartbeat; once closing, beat is when that began.
-	seen, beat int64
+	// Owned by the loop goroutine. When the peer was last heard, when it was
+	// last sent a heartbeat, and when the loop learned that the session is to
+	// end; 0 while it is not.
+	seen, beat, leaving int64
 	// Owned by the loop goroutine.
 	rate bucket
 }
@@ -133,8 +134,9 @@ func (s *Session) put(m letter) bool {
 	case accepted:
 		return true
 	case overflowed:
-		s.loop.count.overflows.Add(1)
-		s.loop.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
+		l := s.loop
+		l.count.overflows.Add(1)
+		l.post(func() { l.endNow(s, ending{CloseTryLater, "too much is waiting", ReasonOverflow}) })
 		return false
 	default:
 		return s.loop.add(func(w *work) { w.outboxes = append(w.outboxes, s) })

@@ -1,0 +1,202 @@
+package live
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"math/big"
+	mrand "math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+
+	"atelier/actors/room"
+)
+
+// withTLS makes a listener speak TLS, so that every connection is a pipe.
+func withTLS(t *testing.T) func(net.Listener) net.Listener {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}}}
+	return func(ln net.Listener) net.Listener { return tls.NewListener(ln, config) }
+}
+
+func TestTLS(t *testing.T) {
+	h := newHouse(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond}, withTLS(t))
+	d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	r := h.room("a")
+	c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
+	stalled := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p2")
+	c.next()
+	stalled.next()
+	// Ten megabytes are more than all the buffers on the way.
+	for seq := uint64(1); seq <= 2000; seq++ {
+		r.Publish(bulk(seq, seq, 5000)...)
+		if n := c.note(); n.Seq != seq {
+			t.Fatalf("frame %d, want %d", n.Seq, seq)
+		}
+	}
+	h.expectClosed(ReasonStalled)
+	big := strings.Repeat("b", 100_000)
+	c.send("echo " + big)
+	c.expect(big)
+	c.session.Close(CloseNormal, "")
+	if code := c.expectClose(); code != CloseNormal {
+		t.Errorf("closed with %d", code)
+	}
+	h.expectClosed(ReasonServer)
+}
+
+// TestChurn publishes from one goroutine while many clients read, speak, go
+// away and come back with their last position. Each checks that it gets every
+// frame that is for it, once and in order, and every answer after what it
+// answers to.
+func TestChurn(t *testing.T) {
+	for name, secure := range map[string]bool{"plain": false, "tls": true} {
+		t.Run(name, func(t *testing.T) { churn(t, secure) })
+	}
+}
+
+func churn(t *testing.T, secure bool) {
+	const people, last = 40, 4000
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+
+	scheme, dialer := "ws", &websocket.Dialer{}
+	var wrap []func(net.Listener) net.Listener
+	if secure {
+		scheme, dialer.TLSClientConfig = "wss", &tls.Config{InsecureSkipVerify: true}
+		wrap = append(wrap, withTLS(t))
+	}
+	h := newHouse(t, Options{Loops: 3, Tick: 10 * time.Millisecond}, wrap...)
+	// Every third frame is for everyone, the others for one person each.
+	forPerson := func(seq uint64) (person int, only bool) { return int(seq) % people, seq%3 != 0 }
+	r := h.room("a")
+	publisher := make(chan struct{})
+	go func() {
+		defer close(publisher)
+		rng := mrand.New(mrand.NewPCG(seed, 0))
+		for seq := uint64(1); seq <= last; {
+			var batch []room.Frame
+			for range 1 + rng.IntN(20) {
+				f := frames(seq, seq)[0]
+				if person, only := forPerson(seq); only {
+					f.Audience, f.People[0] = room.People, fmt.Sprint("p", person)
+				}
+				if batch = append(batch, f); seq == last {
+					seq++
+					break
+				}
+				seq++
+			}
+			r.Publish(batch...)
+			r.Transient(room.Frame{Payload: []byte(`"transient"`)})
+			time.Sleep(time.Duration(rng.IntN(1000)) * time.Microsecond)
+		}
+	}()
+	var reconnects atomic.Int64
+	var wg sync.WaitGroup
+	for person := range people {
+		wg.Go(func() {
+			rng := mrand.New(mrand.NewPCG(seed, uint64(person)+1))
+			seen := uint64(0)
+			for seen < last {
+				url := fmt.Sprintf("%s://%s/ws?room=a&person=p%d&since=%d", scheme, h.addr, person, seen)
+				conn, _, err := dialer.Dial(url, nil)
+				if err != nil {
+					t.Errorf("dial: %v", err)
+					return
+				}
+				reconnects.Add(1)
+				seen, err = follow(conn, person, seen, last, rng.IntN(400), forPerson)
+				conn.Close()
+				if err != nil {
+					t.Errorf("person %d: %v", person, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	<-publisher
+	if n := reconnects.Load(); n < 2*people {
+		t.Errorf("only %d connections", n)
+	}
+	eventually(t, "everybody has left", func() bool { return h.hub.Stats().Sessions == 0 })
+}
+
+// follow reads up to some frames and returns the position reached.
+func follow(conn *websocket.Conn, person int, seen, last uint64, some int, forPerson func(uint64) (int, bool)) (uint64, error) {
+	mine := func(seq uint64) bool {
+		p, only := forPerson(seq)
+		return !only || p == person
+	}
+	end := last
+	for end > 0 && !mine(end) {
+		end--
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_, p, err := conn.ReadMessage()
+	if err != nil {
+		return seen, err
+	}
+	if want := fmt.Sprintf(`{"type":"welcome","seq":%d`, seen); !strings.HasPrefix(string(p), want) {
+		return seen, fmt.Errorf("got %s, want %s", p, want)
+	}
+	echoes, echoed := 0, 0
+	for range some {
+		if seen >= end {
+			return last, nil
+		}
+		if echoes == echoed {
+			echoes++
+			if err := conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, "echo \"%d\"", echoes)); err != nil {
+				return seen, err
+			}
+		}
+		_, p, err := conn.ReadMessage()
+		if err != nil {
+			return seen, err
+		}
+		var n uint64
+		switch {
+		case string(p) == `"transient"`:
+		case p[0] == '"':
+			if echoed++; string(p) != fmt.Sprintf("\"%d\"", echoed) {
+				return seen, fmt.Errorf("got echo %s, want %d", p, echoed)
+			}
+		default:
+			if _, err := fmt.Sscanf(string(p), `{"seq":%d}`, &n); err != nil {
+				return seen, err
+			}
+			want := seen + 1
+			for !mine(want) {
+				want++
+			}
+			if n != want {
+				return seen, fmt.Errorf("got frame %d after %d, want %d", n, seen, want)
+			}
+			seen = n
+		}
+	}
+	if seen >= end {
+		return last, nil
+	}
+	return seen, nil
+}

@@ -1,0 +1,79 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+)
+
+func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
+	const n = 100
+	h := newHouse(t, Options{CloseGrace: 100 * time.Millisecond, Tick: 10 * time.Millisecond})
+	var clients []*client
+	for range n {
+		c := h.dial("room=a&person=p")
+		c.next()
+		clients = append(clients, c)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		done <- h.hub.Drain(ctx, func(ms int) []byte {
+			return fmt.Appendf(nil, `{"type":"reconnect","seq":%d}`, ms)
+		}, 10*time.Second)
+	}()
+	delays := make(map[uint64]bool)
+	for _, c := range clients {
+		var m note
+		if err := json.Unmarshal([]byte(c.next()), &m); err != nil || m.Type != "reconnect" || m.Seq >= 10_000 {
+			t.Fatalf("got %+v, %v", m, err)
+		}
+		delays[m.Seq] = true
+		if code := c.expectClose(); code != CloseRestart {
+			t.Fatalf("closed with %d", code)
+		}
+		c.conn.Close()
+	}
+	if err := wait(t, done, "end of Drain"); err != nil {
+		t.Error(err)
+	}
+	if len(delays) < n/2 {
+		t.Errorf("only %d different delays", len(delays))
+	}
+	if s := h.hub.Stats(); s.Sessions != 0 || s.Closes[ReasonDrain] != n {
+		t.Errorf("%d sessions left, %d closed by the drain", s.Sessions, s.Closes[ReasonDrain])
+	}
+	a, b := net.Pipe()
+	defer b.Close()
+	if _, err := h.hub.Attach(a, nil, AttachOptions{Room: h.room("a"), Handler: h.owner}); !errors.Is(err, ErrDraining) {
+		t.Errorf("Attach while draining: %v", err)
+	}
+}
+
+func TestDrainGivesUpWithItsContext(t *testing.T) {
+	h := newHouse(t, Options{})
+	c := h.dial("room=a&person=p") // never answers the close
+	c.next()
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	err := h.hub.Drain(ctx, func(int) []byte { return []byte("{}") }, 0)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Drain: %v", err)
+	}
+	h.hub.Close()
+	h.expectClosed(ReasonDrain)
+}
+
+func TestAHubThatNeverStartedCanBeClosed(t *testing.T) {
+	hub, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub.Close()
+	hub.Close()
+}

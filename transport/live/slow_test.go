@@ -1,0 +1,222 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+
+	"atelier/actors/room"
+)
+
+// bulk makes frames that fill socket buffers.
+func bulk(from, to uint64, size int) []room.Frame {
+	fs := frames(from, to)
+	for i := range fs {
+		p := note{Type: "bulk", Seq: fs[i].Seq, Text: string(bytes.Repeat([]byte{'x'}, size))}
+		fs[i].Payload = p.bytes()
+	}
+	return fs
+}
+
+// dialNarrow connects with a small receive buffer, which a few frames fill.
+func (h *house) dialNarrow(query string) *client {
+	d := &websocket.Dialer{NetDial: func(network, addr string) (net.Conn, error) {
+		c, err := net.Dial(network, addr)
+		if err == nil {
+			_ = c.(*net.TCPConn).SetReadBuffer(32 << 10)
+		}
+		return c, err
+	}}
+	return h.dialWith(d, "ws://"+h.addr+"/ws?"+query)
+}
+
+func (c *client) note() note {
+	c.t.Helper()
+	var n note
+	m := c.next()
+	if err := json.Unmarshal([]byte(m), &n); err != nil {
+		c.t.Fatalf("%.100s: %v", m, err)
+	}
+	return n
+}
+
+// TestSlowReaderGetsEverythingInTheEnd stops reading until the session is
+// behind, then reads: nothing is missing, cut or out of order, and what was
+// sent privately meanwhile stands where it belongs.
+func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
+	h := newHouse(t, Options{})
+	r := h.room("a")
+	c := h.dialNarrow("room=a&person=p1")
+	c.next()
+	const last = 4000
+	for seq := uint64(1); seq <= last; seq += 100 {
+		r.Publish(bulk(seq, seq+99, 1000)...)
+		c.session.Send(note{Type: "ack", Seq: seq + 99}.bytes())
+		r.Transient(room.Frame{Payload: note{Type: "transient", Seq: seq}.bytes()})
+	}
+	eventually(t, "the session is behind", func() bool { return h.hub.Stats().Slow == 1 })
+	seen, acked, transients := uint64(0), uint64(0), 0
+	for seen < last || acked < last || transients < last/100 {
+		switch n := c.note(); n.Type {
+		case "bulk":
+			if n.Seq != seen+1 {
+				t.Fatalf("frame %d after %d", n.Seq, seen)
+			}
+			seen = n.Seq
+		case "ack":
+			if n.Seq != acked+100 || n.Seq > seen {
+				t.Fatalf("ack %d after ack %d and frame %d", n.Seq, acked, seen)
+			}
+			acked = n.Seq
+		case "transient":
+			transients++
+		default:
+			t.Fatalf("got %+v", n)
+		}
+	}
+	eventually(t, "the session is up again", func() bool { return h.hub.Stats().Slow == 0 })
+	if s := h.hub.Stats(); s.ShortWrites == 0 || s.MissedTransients != 0 {
+		t.Errorf("%d short writes, %d missed transients", s.ShortWrites, s.MissedTransients)
+	}
+}
+
+func TestOvertakenReaderIsResynced(t *testing.T) {
+	for _, c := range []struct {
+		reason  Resync
+		options Options
+		limits  room.Limits
+	}{
+		{ResyncOvertaken, Options{}, room.Limits{Frames: 100}},
+		{ResyncBytes, Options{MaxBehind: 100_000}, room.Limits{}},
+	} {
+		t.Run(c.reason.String(), func(t *testing.T) {
+			h := newHouse(t, c.options)
+			r := room.New("e1", c.limits)
+			h.rooms["a"] = r
+			slow, quick := h.dialNarrow("room=a&person=p1"), h.dial("room=a&person=p2")
+			slow.next()
+			quick.next()
+			const last = 2000
+			for seq := uint64(1); seq <= last; seq += 20 {
+				r.Publish(bulk(seq, seq+19, 1000)...)
+				for n := seq; n < seq+20; n++ {
+					if got := quick.note(); got.Seq != n {
+						t.Fatalf("the quick one got %+v, want frame %d", got, n)
+					}
+				}
+			}
+			seen := uint64(0)
+			for {
+				n := slow.note()
+				if n.Type == "resync" {
+					if n.Reason != c.reason.String() || n.Seq < seen {
+						t.Fatalf("%+v after frame %d", n, seen)
+					}
+					seen = n.Seq
+					break
+				}
+				if n.Seq != seen+1 {
+					t.Fatalf("frame %d after %d without a resync", n.Seq, seen)
+				}
+				seen = n.Seq
+			}
+			r.Publish(bulk(last+1, last+1, 10)...)
+			for seen < last+1 {
+				n := slow.note()
+				if n.Seq != seen+1 {
+					t.Fatalf("frame %d after %d", n.Seq, seen)
+				}
+				seen = n.Seq
+			}
+			if got := h.hub.Stats().Resyncs[c.reason]; got != 1 {
+				t.Errorf("counted %d resyncs", got)
+			}
+		})
+	}
+}
+
+// TestStalledReadersAreClosedAndDelayNobody has 20 of 400 clients never read.
+func TestStalledReadersAreClosedAndDelayNobody(t *testing.T) {
+	const all, stalled, rounds = 400, 20, 100
+	h := newHouse(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond})
+	r := h.room("a")
+	var quick []*client
+	for i := range all {
+		if i%(all/stalled) == 0 {
+			h.dialNarrow("room=a&person=s")
+			continue
+		}
+		c := h.dial("room=a&person=p")
+		c.next()
+		quick = append(quick, c)
+	}
+	for round := uint64(1); round <= rounds; round++ {
+		r.Publish(bulk(round, round, 5000)...)
+		for _, c := range quick {
+			if n := c.note(); n.Seq != round {
+				t.Fatalf("got frame %d in round %d", n.Seq, round)
+			}
+		}
+	}
+	for range stalled {
+		h.expectClosed(ReasonStalled)
+	}
+	if s := h.hub.Stats(); s.Closes[ReasonStalled] != stalled || s.Slow != 0 {
+		t.Errorf("%d closed as stalled, %d slow", s.Closes[ReasonStalled], s.Slow)
+	}
+}
+
+func TestPrivateQueueIsBounded(t *testing.T) {
+	h := newHouse(t, Options{PrivateBytes: 10_000, Tick: 10 * time.Millisecond, CloseGrace: 50 * time.Millisecond})
+	c := h.dialNarrow("room=a&person=p1")
+	c.next()
+	// First the socket is filled, or everything would go straight out.
+	h.room("a").Publish(bulk(1, 2000, 1000)...)
+	eventually(t, "the session is behind", func() bool { return h.hub.Stats().Slow == 1 })
+	sent := 0
+	for c.session.Send(make([]byte, 1000)) {
+		if sent++; sent > 1000 {
+			t.Fatal("the queue has no bound")
+		}
+	}
+	h.expectClosed(ReasonOverflow)
+	if n := h.hub.Stats().Overflows; n != 1 {
+		t.Errorf("counted %d overflows", n)
+	}
+}
+
+// TestErasedPayloadsAreNotReplayed rewrites the room while a session is behind
+// and shared segments of the old payloads exist.
+func TestErasedPayloadsAreNotReplayed(t *testing.T) {
+	h := newHouse(t, Options{})
+	r := h.room("a")
+	c := h.dialNarrow("room=a&person=p1")
+	c.next()
+	for seq := uint64(1); seq <= 3000; seq += 50 {
+		r.Publish(bulk(seq, seq+49, 1000)...)
+	}
+	eventually(t, "the session is behind", func() bool { return h.hub.Stats().Slow == 1 })
+	r.Rewrite(func(f room.Frame) (room.Frame, bool) {
+		f.Payload = note{Type: "erased", Seq: f.Seq}.bytes()
+		return f, true
+	})
+	erased := 0
+	for seq := uint64(1); seq <= 3000; seq++ {
+		n := c.note()
+		if n.Seq != seq {
+			t.Fatalf("frame %d, want %d", n.Seq, seq)
+		}
+		if n.Type == "erased" {
+			erased++
+		} else if erased > 0 {
+			t.Fatalf("frame %d is the old one, after erased ones", seq)
+		}
+	}
+	if erased == 0 {
+		t.Error("nothing was erased")
+	}
+}
