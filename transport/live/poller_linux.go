@@ -25,7 +25,10 @@ type event struct {
 // itself in Go's poller, as any goroutine waits for a connection. A goroutine
 // blocked in a system call keeps its P until sysmon takes it away, 20 us to
 // 10 ms later, and with as many loops as processors that stalls everything
-// else. Measured, see BenchmarkWake.
+// else. From Publish to a client took 5 to 6 times as long with poll(2) in
+// place of this when the process was idle (70 us for 12 us), and 2.5 times as
+// long when all processors were busy; under a full fan-out, which never parks,
+// there was no difference (go test -bench 'Wake|Fanout/conns=1000').
 type poller struct {
 	// Immutable after newPoller.
 	epoll *os.File
