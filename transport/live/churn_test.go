@@ -68,26 +68,42 @@ func TestTLS(t *testing.T) {
 // frame that is for it, once and in order, and every answer after what it
 // answers to.
 func TestChurn(t *testing.T) {
-	for name, secure := range map[string]bool{"plain": false, "tls": true} {
-		t.Run(name, func(t *testing.T) { churn(t, secure) })
+	for _, c := range []struct {
+		name         string
+		secure       bool
+		betweenPolls int
+		padding      int
+	}{
+		{"plain", false, 0, 0},
+		{"tls", true, 0, 0},
+		{"polling after every write", false, 1, 0},
+		{"falling behind", false, 1, 3000},
+	} {
+		t.Run(c.name, func(t *testing.T) { churn(t, c.secure, c.betweenPolls, c.padding) })
 	}
 }
 
-func churn(t *testing.T, secure bool) {
-	const people, last = 40, 4000
+func churn(t *testing.T, secure bool, betweenPolls, padding int) {
+	const people, last = 40, 3000
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 
 	scheme, dialer := "ws", &websocket.Dialer{}
+	if padding > 0 {
+		dialer.NetDial = dialNarrow
+	}
 	var wrap []func(net.Listener) net.Listener
 	if secure {
 		scheme, dialer.TLSClientConfig = "wss", &tls.Config{InsecureSkipVerify: true}
 		wrap = append(wrap, withTLS(t))
 	}
-	h := newHouse(t, Options{Loops: 3, Tick: 10 * time.Millisecond}, wrap...)
+	h := newHouse(t, Options{Loops: 3, Tick: 10 * time.Millisecond, writesBetweenPolls: betweenPolls}, wrap...)
 	// Every third frame is for everyone, the others for one person each.
 	forPerson := func(seq uint64) (person int, only bool) { return int(seq) % people, seq%3 != 0 }
 	r := h.room("a")
+	// The clients set the pace: one batch for a message read, roughly. Whoever
+	// waits for a message has asked for it before.
+	pulse := make(chan struct{}, 16)
 	publisher := make(chan struct{})
 	go func() {
 		defer close(publisher)
@@ -96,6 +112,7 @@ func churn(t *testing.T, secure bool) {
 			var batch []room.Frame
 			for range 1 + rng.IntN(20) {
 				f := frames(seq, seq)[0]
+				f.Payload = append(f.Payload, strings.Repeat(" ", padding)...)
 				if person, only := forPerson(seq); only {
 					f.Audience, f.People[0] = room.People, fmt.Sprint("p", person)
 				}
@@ -107,7 +124,7 @@ func churn(t *testing.T, secure bool) {
 			}
 			r.Publish(batch...)
 			r.Transient(room.Frame{Payload: []byte(`"transient"`)})
-			time.Sleep(time.Duration(rng.IntN(1000)) * time.Microsecond)
+			<-pulse
 		}
 	}()
 	var reconnects atomic.Int64
@@ -124,7 +141,7 @@ func churn(t *testing.T, secure bool) {
 					return
 				}
 				reconnects.Add(1)
-				seen, err = follow(conn, person, seen, last, rng.IntN(400), forPerson)
+				seen, err = follow(conn, pulse, person, seen, last, rng.IntN(400), forPerson)
 				conn.Close()
 				if err != nil {
 					t.Errorf("person %d: %v", person, err)
@@ -138,11 +155,14 @@ func churn(t *testing.T, secure bool) {
 	if n := reconnects.Load(); n < 2*people {
 		t.Errorf("only %d connections", n)
 	}
+	if stats := h.hub.Stats(); padding > 0 && stats.ShortWrites == 0 {
+		t.Error("nobody fell behind")
+	}
 	eventually(t, "everybody has left", func() bool { return h.hub.Stats().Sessions == 0 })
 }
 
 // follow reads up to some frames and returns the position reached.
-func follow(conn *websocket.Conn, person int, seen, last uint64, some int, forPerson func(uint64) (int, bool)) (uint64, error) {
+func follow(conn *websocket.Conn, pulse chan<- struct{}, person int, seen, last uint64, some int, forPerson func(uint64) (int, bool)) (uint64, error) {
 	mine := func(seq uint64) bool {
 		p, only := forPerson(seq)
 		return !only || p == person
@@ -151,8 +171,16 @@ func follow(conn *websocket.Conn, person int, seen, last uint64, some int, forPe
 	for end > 0 && !mine(end) {
 		end--
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
-	_, p, err := conn.ReadMessage()
+	read := func() ([]byte, error) {
+		select {
+		case pulse <- struct{}{}:
+		default:
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		_, p, err := conn.ReadMessage()
+		return p, err
+	}
+	p, err := read()
 	if err != nil {
 		return seen, err
 	}
@@ -170,7 +198,7 @@ func follow(conn *websocket.Conn, person int, seen, last uint64, some int, forPe
 				return seen, err
 			}
 		}
-		_, p, err := conn.ReadMessage()
+		p, err := read()
 		if err != nil {
 			return seen, err
 		}

@@ -2,10 +2,6 @@ package live
 
 import "atelier/actors/room"
 
-// writesBetweenPolls is how many writes of a fan-out go by before the loop
-// looks for messages that came in: at 5 us a write, about a millisecond.
-const writesBetweenPolls = 256
-
 // drain serves everything published up to now to the sessions of a hall.
 func (l *loop) drain(h *hall) {
 	// What is published while the fan-out runs makes the hall dirty again; a
@@ -72,6 +68,9 @@ func (h *hall) single(seg *segment) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]
 		for _, person := range f.People {
+			if person == "" {
+				continue
+			}
 			for s := h.people[person]; s != nil; s = s.after {
 				h.singleOut(s, f)
 			}
@@ -108,7 +107,7 @@ func (l *loop) deliver(h *hall, s *Session, p []byte, frames int) {
 	if n < len(p) {
 		l.fallBehind(s, p[n:])
 	}
-	if l.sinceView++; l.sinceView >= writesBetweenPolls {
+	if l.sinceView++; l.sinceView >= l.hub.opts.writesBetweenPolls {
 		l.sinceView = 0
 		l.serve(l.poller.poll())
 	}

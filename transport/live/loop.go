@@ -154,7 +154,7 @@ func (l *loop) readOn() {
 	l.unread = l.spareRead[:0]
 	for _, s := range unread {
 		if s.state != closed {
-			l.read(s, false)
+			l.read(s, true)
 		}
 	}
 	clear(unread)

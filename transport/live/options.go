@@ -45,6 +45,11 @@ type Options struct {
 	SendBuffer int
 	// Tick is the resolution of every time above. Default 1 s.
 	Tick time.Duration
+
+	// writesBetweenPolls is how many writes of a fan-out go by before the loop
+	// looks for messages that came in. Default 256: at 5 us a write, about a
+	// millisecond. Tests look after every write.
+	writesBetweenPolls int
 }
 
 func (o Options) withDefaults() Options {
@@ -61,6 +66,7 @@ func (o Options) withDefaults() Options {
 	set(&o.CloseGrace, 5*time.Second)
 	set(&o.SendBuffer, 64<<10)
 	set(&o.Tick, time.Second)
+	set(&o.writesBetweenPolls, 256)
 	return o
 }
 

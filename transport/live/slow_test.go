@@ -26,14 +26,15 @@ func bulk(from, to uint64, size int) []room.Frame {
 
 // dialNarrow connects with a small receive buffer, which a few frames fill.
 func (h *house) dialNarrow(query string) *client {
-	d := &websocket.Dialer{NetDial: func(network, addr string) (net.Conn, error) {
-		c, err := net.Dial(network, addr)
-		if err == nil {
-			_ = c.(*net.TCPConn).SetReadBuffer(32 << 10)
-		}
-		return c, err
-	}}
-	return h.dialWith(d, "ws://"+h.addr+"/ws?"+query)
+	return h.dialWith(&websocket.Dialer{NetDial: dialNarrow}, "ws://"+h.addr+"/ws?"+query)
+}
+
+func dialNarrow(network, addr string) (net.Conn, error) {
+	c, err := net.Dial(network, addr)
+	if err == nil {
+		_ = c.(*net.TCPConn).SetReadBuffer(32 << 10)
+	}
+	return c, err
 }
 
 func (c *client) note() note {
