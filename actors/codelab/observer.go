@@ -57,7 +57,9 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 			clean = true
 		}
 		if f, ok := o.w.Frames.Encode(c.Seq, c.Event); ok {
-			f.Origin = c.Origin
+			if !echoed(c.Event) {
+				f.Origin = c.Origin
+			}
 			frames = append(frames, f)
 		}
 	}
@@ -73,4 +75,15 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 			o.w.Removed(o.id, who)
 		}
 	}
+}
+
+// echoed says that the session an event came from hears of it as well.
+func echoed(e *pb.Event) bool {
+	switch b := e.Body.(type) {
+	case *pb.Event_Progressed:
+		return false
+	case *pb.Event_ChatPosted:
+		return b.ChatPosted.Message.TargetId == ""
+	}
+	return true
 }

@@ -189,13 +189,18 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 		if err := text(fmt.Sprintf("steps[%d].content_markdown", i), st.ContentMarkdown, 0, maxMarkdown); err != nil {
 			return nil, err
 		}
+		if st.DurationMinutes < 0 || st.DurationMinutes > 10_000 {
+			return nil, durable.Reject(durable.Invalid, "steps[%d].duration_minutes must be 0 to 10000", i)
+		}
 		id := st.Id
 		if known[id] {
 			delete(known, id)
 		} else {
 			id = c.id()
 		}
-		out[i] = &pb.Step{Id: id, Title: title, ContentMarkdown: st.ContentMarkdown, ContentSum: sum(st.ContentMarkdown)}
+		out[i] = &pb.Step{
+			Id: id, Title: title, ContentMarkdown: st.ContentMarkdown, ContentSum: sum(st.ContentMarkdown), DurationMinutes: st.DurationMinutes,
+		}
 	}
 	return out, nil
 }

@@ -146,8 +146,13 @@ func (w *Workshops) Active() []Workshop {
 	return out
 }
 
-// Create makes a new codelab and returns its record.
+// Create makes a new codelab, with a join code that no other has, and returns
+// its record.
 func (w *Workshops) Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error) {
+	c.Codelab.JoinCode = joinCode()
+	for w.List.ByJoinCode(c.Codelab.JoinCode) != nil {
+		c.Codelab.JoinCode = joinCode()
+	}
 	id := ids.New()
 	ws, err := w.get(id)
 	if err != nil {

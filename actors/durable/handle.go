@@ -65,6 +65,14 @@ func (h *Handle[C, E, V]) View() *V {
 	return nil
 }
 
+// ViewAt returns the newest committed view and the seq of the last event in it.
+func (h *Handle[C, E, V]) ViewAt() (*V, uint64) {
+	if v := h.view.Load(); v != nil {
+		return v.view, v.seq
+	}
+	return nil, 0
+}
+
 // Condition tells what the actor is doing.
 func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.Load()) }
 

@@ -255,9 +255,11 @@ type Step struct {
 	Title           string                 `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
 	ContentMarkdown string                 `protobuf:"bytes,3,opt,name=content_markdown,json=contentMarkdown,proto3" json:"content_markdown,omitempty"`
 	// The server's own hash of the content.
-	ContentSum    []byte `protobuf:"bytes,4,opt,name=content_sum,json=contentSum,proto3" json:"content_sum,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ContentSum []byte `protobuf:"bytes,4,opt,name=content_sum,json=contentSum,proto3" json:"content_sum,omitempty"`
+	// How long the author thinks the step takes; 0 when not said.
+	DurationMinutes int32 `protobuf:"varint,5,opt,name=duration_minutes,json=durationMinutes,proto3" json:"duration_minutes,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Step) Reset() {
@@ -316,6 +318,13 @@ func (x *Step) GetContentSum() []byte {
 		return x.ContentSum
 	}
 	return nil
+}
+
+func (x *Step) GetDurationMinutes() int32 {
+	if x != nil {
+		return x.DurationMinutes
+	}
+	return 0
 }
 
 type Attendee struct {
@@ -1345,13 +1354,14 @@ const file_records_proto_rawDesc = "" +
 	"\x14email_retention_days\x18\x0f \x01(\x05R\x12emailRetentionDays\x12.\n" +
 	"\x13chat_retention_days\x18\x10 \x01(\x05R\x11chatRetentionDays\x12\x1b\n" +
 	"\tguide_sum\x18\x11 \x01(\fR\bguideSumB\x11\n" +
-	"\x0f_guide_markdown\"x\n" +
+	"\x0f_guide_markdown\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12)\n" +
 	"\x10content_markdown\x18\x03 \x01(\tR\x0fcontentMarkdown\x12\x1f\n" +
 	"\vcontent_sum\x18\x04 \x01(\fR\n" +
-	"contentSum\"\xbd\x02\n" +
+	"contentSum\x12)\n" +
+	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xbd\x02\n" +
 	"\bAttendee\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +

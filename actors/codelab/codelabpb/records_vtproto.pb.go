@@ -67,6 +67,7 @@ func (m *Step) CloneVT() *Step {
 	r.Id = m.Id
 	r.Title = m.Title
 	r.ContentMarkdown = m.ContentMarkdown
+	r.DurationMinutes = m.DurationMinutes
 	if rhs := m.ContentSum; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -485,6 +486,9 @@ func (this *Step) EqualVT(that *Step) bool {
 		return false
 	}
 	if string(this.ContentSum) != string(that.ContentSum) {
+		return false
+	}
+	if this.DurationMinutes != that.DurationMinutes {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -1247,6 +1251,11 @@ func (m *Step) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.DurationMinutes != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.DurationMinutes))
+		i--
+		dAtA[i] = 0x28
 	}
 	if len(m.ContentSum) > 0 {
 		i -= len(m.ContentSum)
@@ -2307,6 +2316,9 @@ func (m *Step) SizeVT() (n int) {
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
+	if m.DurationMinutes != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.DurationMinutes))
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -3364,6 +3376,25 @@ func (m *Step) UnmarshalVT(dAtA []byte) error {
 				m.ContentSum = []byte{}
 			}
 			iNdEx = postIndex
+		case 5:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field DurationMinutes", wireType)
+			}
+			m.DurationMinutes = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.DurationMinutes |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

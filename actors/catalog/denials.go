@@ -1,0 +1,85 @@
+package catalog
+
+import (
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"atelier/actors/catalog/catalogpb"
+)
+
+// maxDenials bounds the callers that are counted at a time; the denials of
+// others are counted together.
+const maxDenials = 4096
+
+// Denials sums refused requests per caller and minute into the audit trail,
+// so that a flood of them costs one record. Safe for concurrent use.
+type Denials struct {
+	audit *Audit
+	log   *slog.Logger
+	stop  chan struct{}
+	done  sync.WaitGroup
+
+	mu     sync.Mutex
+	counts map[denial]int
+}
+
+type denial struct {
+	status                          int
+	actorType, actorID, codelab, ip string
+}
+
+// NewDenials starts the summing; every is the minute, shorter in tests.
+func NewDenials(audit *Audit, every time.Duration, log *slog.Logger) *Denials {
+	d := &Denials{audit: audit, log: log, stop: make(chan struct{}), counts: map[denial]int{}}
+	d.done.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-d.stop:
+				d.flush()
+				return
+			case <-tick.C:
+				d.flush()
+			}
+		}
+	})
+	return d
+}
+
+// Note counts one refused request.
+func (d *Denials) Note(status int, actorType, actorID, codelab, ip string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k := denial{status, actorType, actorID, codelab, ip}
+	if _, known := d.counts[k]; !known && len(d.counts) >= maxDenials {
+		k = denial{status: status, actorType: "various"}
+	}
+	d.counts[k]++
+}
+
+// Close writes what was counted and stops.
+func (d *Denials) Close() {
+	close(d.stop)
+	d.done.Wait()
+}
+
+func (d *Denials) flush() {
+	d.mu.Lock()
+	counts := d.counts
+	d.counts = map[denial]int{}
+	d.mu.Unlock()
+	for k, n := range counts {
+		err := d.audit.Record(&catalogpb.AuditRecord{
+			Action: "access_denied", ActorType: k.actorType, ActorId: k.actorID, CodelabId: k.codelab, Ip: k.ip,
+			Metadata:  map[string]string{"status": strconv.Itoa(k.status), "count": strconv.Itoa(n)},
+			CreatedAt: time.Now().UnixMilli(),
+		})
+		if err != nil {
+			d.log.Warn("recording refused requests failed", "error", err)
+			return
+		}
+	}
+}

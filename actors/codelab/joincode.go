@@ -1,0 +1,19 @@
+package codelab
+
+import "crypto/rand"
+
+// joinCode is six characters that cannot be mistaken for each other when they
+// are read aloud or off a screen.
+func joinCode() string {
+	const alphabet = "ABCDEFGHJKMNPQRSTUVWXYZ23456789" // 31 letters
+	var b [6]byte
+	for i := 0; i < len(b); {
+		var one [1]byte
+		_, _ = rand.Read(one[:])
+		if one[0] < 8*31 { // no letter is likelier than another
+			b[i] = alphabet[one[0]%31]
+			i++
+		}
+	}
+	return string(b[:])
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/badger"
+	"atelier/transport/control"
+)
+
+type backupCmd struct {
+	common
+	File string `arg:"" help:"Where to write the backup; must not exist."`
+}
+
+// Run writes a backup, through the running server when there is one.
+func (c backupCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(c.File); err == nil {
+		return fmt.Errorf("%s exists already", c.File)
+	}
+	// Written beside and renamed: a backup that broke off is never mistaken
+	// for a whole one.
+	tmp, err := os.CreateTemp(filepath.Dir(c.File), ".atelier-backup-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	err = writeBackup(cfg, tmp)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("backup: %w", err)
+	}
+	if err := os.Rename(tmp.Name(), c.File); err != nil {
+		return err
+	}
+	info, err := os.Stat(c.File)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d bytes\n", c.File, info.Size())
+	return nil
+}
+
+func writeBackup(cfg config.Config, w io.Writer) error {
+	client, err := control.Dial(cfg.Server.Data)
+	if err == nil {
+		defer client.Close()
+		return client.Backup(w)
+	}
+	if !errors.Is(err, control.ErrNotRunning) {
+		return err
+	}
+	if _, err := os.Stat(storeDir(cfg)); err != nil {
+		return fmt.Errorf("there is no data in %s", cfg.Server.Data)
+	}
+	s, err := openStore(cfg, nil, newLogger(quietly(cfg.Log)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Backup(w), s.Close())
+}
+
+// quietly logs only what went wrong: the command itself says what it did.
+func quietly(l config.Log) config.Log {
+	if l.Level == "info" {
+		l.Level = "warn"
+	}
+	return l
+}
+
+type restoreCmd struct {
+	common
+	File string `arg:"" help:"A backup." type:"existingfile"`
+}
+
+// Run restores a backup into a data folder that holds no data. Clients see
+// that their position in the stream is void.
+func (c restoreCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
+		return err
+	}
+	if err := badger.Restore(storeDir(cfg), f); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	fmt.Printf("restored into %s\n", cfg.Server.Data)
+	return nil
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"atelier/cmd/atelier/config"
+)
+
+type checkconfigCmd struct{ common }
+
+// Run prints the configuration as it would be used.
+func (c checkconfigCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	warnings, err := cfg.Check()
+	if err != nil {
+		return err
+	}
+	if err := config.Write(os.Stdout, cfg); err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		fmt.Fprintln(os.Stderr, "warning:", w)
+	}
+	fmt.Fprintln(os.Stderr, "the configuration is fine")
+	return nil
+}

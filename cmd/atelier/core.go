@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/actors/codelab"
+	"atelier/actors/durable"
+	"atelier/actors/room"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/badger"
+	"atelier/transport/auth"
+	"atelier/transport/messages"
+)
+
+// core is the store and the actors: what serving and the offline commands
+// share.
+type core struct {
+	store     *badger.Store
+	audit     *catalog.Audit
+	list      *catalog.List
+	settings  *catalog.SettingsHost
+	workshops *codelab.Workshops
+}
+
+func storeDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "store") }
+
+// openStore opens the store of the data folder.
+func openStore(cfg config.Config, onCommit func(badger.Commit), log *slog.Logger) (*badger.Store, error) {
+	s := cfg.Storage
+	return badger.Open(badger.Options{
+		Dir: storeDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
+		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, OnCommit: onCommit, Logger: log,
+	})
+}
+
+// openCore starts the store and the actors. removed is told of attendees and
+// codelabs that are gone, see codelab.Config.
+func openCore(cfg config.Config, onCommit func(badger.Commit), removed func(codelab, attendee string), log *slog.Logger) (_ *core, err error) {
+	c := &core{}
+	defer func() {
+		if err != nil {
+			_ = c.close(context.Background())
+		}
+	}()
+	if c.store, err = openStore(cfg, onCommit, log); err != nil {
+		return nil, err
+	}
+	c.audit = catalog.NewAudit(c.store, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
+	if c.list, err = catalog.LoadList(c.store); err != nil {
+		return nil, err
+	}
+	system := durable.NewSystem()
+	opts := durable.Options{
+		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
+		Gate: func() error {
+			if c.store.Stats().ReadOnly {
+				return durable.ErrReadOnly
+			}
+			return nil
+		},
+	}
+	forever := opts
+	forever.IdleAfter = -1
+	if c.settings, err = durable.NewHost(system, c.store, catalog.SettingsKind(c.audit), forever); err != nil {
+		return nil, err
+	}
+	c.workshops, err = codelab.NewWorkshops(codelab.Config{
+		System: system, Journal: c.store, List: c.list,
+		Rules:  codelab.Rules{AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows},
+		Frames: messages.Frames{}, Epoch: c.store.StreamID(),
+		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
+		Durable: opts, Removed: removed, Logger: log,
+	})
+	return c, err
+}
+
+// close writes snapshots, stops the actors and closes the store.
+func (c *core) close(ctx context.Context) error {
+	var errs []error
+	if c.workshops != nil {
+		errs = append(errs, c.workshops.Close(ctx))
+	}
+	if c.settings != nil {
+		errs = append(errs, c.settings.Close(ctx))
+	}
+	if c.store != nil {
+		errs = append(errs, c.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// pinKey returns the key under which rejoin codes are hashed. It lies in the
+// store: a restored backup must know the codes on any machine.
+func (c *core) pinKey() ([]byte, error) {
+	const table, key = "keys", "pin"
+	b, err := c.store.Get(table, []byte(key))
+	if err == nil || !errors.Is(err, durable.ErrNotFound) {
+		return b, err
+	}
+	b = []byte(auth.Random(32))
+	done := make(chan error, 1)
+	if err := c.store.Append([]durable.Row{{Table: table, Key: []byte(key), Value: b}}, func(err error) { done <- err }); err != nil {
+		return nil, err
+	}
+	if err := <-done; err != nil {
+		return nil, fmt.Errorf("store the key of rejoin codes: %w", err)
+	}
+	return b, nil
+}

@@ -1,0 +1,51 @@
+// Command atelier is the server, and the tools around its data.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"atelier/cmd/atelier/config"
+)
+
+// common are the flags of every subcommand.
+type common struct {
+	Config string `help:"Configuration file." placeholder:"FILE" type:"path"`
+	Data   string `help:"Data folder." placeholder:"DIR" type:"path"`
+}
+
+// load gives the configuration: defaults, file, environment, flags. Without
+// --config a config.toml in the working folder is used when there is one.
+func (c common) load() (config.Config, error) {
+	path := c.Config
+	if path == "" {
+		if _, err := os.Stat("config.toml"); err == nil {
+			path = "config.toml"
+		}
+	}
+	cfg, err := config.Load(path, os.Environ())
+	if c.Data != "" {
+		cfg.Server.Data = c.Data
+	}
+	return cfg, err
+}
+
+var cli struct {
+	Serve       serveCmd       `cmd:"" help:"Run the server."`
+	Checkconfig checkconfigCmd `cmd:"" help:"Check the configuration and show what it comes to."`
+	Import      importCmd      `cmd:"" help:"Import a codelab from a claat Markdown file or an exported ZIP."`
+	Backup      backupCmd      `cmd:"" help:"Write a consistent backup, also while the server runs."`
+	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
+	Version     versionCmd     `cmd:"" help:"Show the version."`
+}
+
+func main() {
+	ctx := kong.Parse(&cli, kong.Name("atelier"),
+		kong.Description("A realtime server for live workshops."), kong.UsageOnError())
+	if err := ctx.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "atelier:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,315 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/claat"
+	"atelier/transport/wire"
+)
+
+// Limits of an archive (decisions W4).
+const (
+	MaxPacked   = 256 << 20
+	maxUnpacked = 1 << 30
+	maxEntries  = 10_000
+	// maxRatio bounds how much an archive may unpack to, once it is larger
+	// than freeRatio.
+	maxRatio  = 200
+	freeRatio = 16 << 20
+	// maxFile bounds one text file.
+	maxFile = 32 << 20
+)
+
+// Read reads a codelab from a file of any of the known forms. Every error is
+// an Invalid rejection that says what is wrong.
+func Read(r io.ReaderAt, size int64) (*pb.Create, error) {
+	var magic [4]byte
+	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read the file: %w", err)
+	} else if n == 4 && string(magic[:2]) == "PK" {
+		return readZIP(r, size)
+	}
+	if size > maxFile {
+		return nil, invalid("the file is neither a ZIP nor a Markdown file of at most %d MiB", maxFile>>20)
+	}
+	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return nil, fmt.Errorf("read the file: %w", err)
+	}
+	return fromClaat(b, nil)
+}
+
+// tree is the checked entries of a ZIP by name.
+type tree struct {
+	files map[string]*zip.File
+	left  int64 // bytes that may still be unpacked
+}
+
+func readZIP(r io.ReaderAt, size int64) (*pb.Create, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, invalid("the file is not a readable ZIP")
+	}
+	t, err := check(z, size)
+	if err != nil {
+		return nil, err
+	}
+	if t.files["codelab.json"] != nil {
+		return t.codelab()
+	}
+	return t.tutorial()
+}
+
+// check looks at every entry before any is read.
+func check(z *zip.Reader, size int64) (*tree, error) {
+	if len(z.File) > maxEntries {
+		return nil, invalid("the archive has more than %d entries", maxEntries)
+	}
+	t := &tree{files: map[string]*zip.File{}, left: maxUnpacked}
+	var total uint64
+	for _, f := range z.File {
+		if !safeName(f.Name) {
+			return nil, invalid("the archive has an entry outside of it, or with a name that is not allowed")
+		}
+		if mode := f.Mode(); mode&fs.ModeSymlink != 0 || mode&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+			return nil, invalid("the archive has an entry that is no plain file")
+		}
+		if f.UncompressedSize64 > maxUnpacked {
+			return nil, invalid("the archive unpacks to more than %d MiB", maxUnpacked>>20)
+		}
+		if total += f.UncompressedSize64; total > maxUnpacked {
+			return nil, invalid("the archive unpacks to more than %d MiB", maxUnpacked>>20)
+		}
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		name := path.Clean(f.Name)
+		if t.files[name] != nil {
+			return nil, invalid("the archive has two entries of the same name")
+		}
+		t.files[name] = f
+	}
+	if total > freeRatio && total/maxRatio > uint64(size) {
+		return nil, invalid("the archive unpacks to suspiciously much")
+	}
+	return t, nil
+}
+
+func safeName(name string) bool {
+	if name == "" || len(name) > 1024 || !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\\") || strings.HasPrefix(name, "/") {
+		return false
+	}
+	return !slices.Contains(strings.Split(name, "/"), "..")
+}
+
+// read unpacks one text file; what the entry says of its size is not believed.
+func (t *tree) read(name string) ([]byte, error) {
+	f := t.files[name]
+	if f == nil {
+		return nil, invalid("%s is not in the archive", name)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, invalid("%s cannot be unpacked", name)
+	}
+	defer r.Close()
+	limit := min(int64(maxFile), t.left)
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, invalid("%s cannot be unpacked", name)
+	}
+	if int64(len(b)) > limit {
+		return nil, invalid("%s is too large", name)
+	}
+	t.left -= int64(len(b))
+	if !utf8.Valid(b) {
+		return nil, invalid("%s is not valid UTF-8", name)
+	}
+	return b, nil
+}
+
+func (t *tree) json(name string, into any) error {
+	b, err := t.read(name)
+	if err != nil {
+		return err
+	}
+	if err := wire.Decode(b, into); err != nil {
+		return invalid("%s: %v", name, err)
+	}
+	return nil
+}
+
+// codelab reads our own form.
+func (t *tree) codelab() (*pb.Create, error) {
+	var d document
+	if err := t.json("codelab.json", &d); err != nil {
+		return nil, err
+	}
+	if d.Format != "" && d.Format != format || d.FormatVersion > formatVersion {
+		return nil, invalid("codelab.json has format %q version %d; this server reads %q up to version %d", d.Format, d.FormatVersion, format, formatVersion)
+	}
+	c := &pb.Create{Origin: pb.Origin_ORIGIN_IMPORT, Codelab: &pb.Codelab{
+		Title: d.Title, Description: d.Description, Author: d.Author, IsPublic: d.IsPublic == nil || *d.IsPublic,
+		QuizEnabled: d.QuizEnabled, RequireQuiz: d.RequireQuiz, RequireFeedback: d.RequireFeedback, RequireSubmission: d.RequireSubmission,
+	}}
+	for _, name := range t.stepNames() {
+		b, err := t.read(name)
+		if err != nil {
+			return nil, err
+		}
+		st, err := parseStep(string(b))
+		if err != nil {
+			return nil, invalid("%s: %v", name, err)
+		}
+		c.Steps = append(c.Steps, st)
+	}
+	if t.files["guide.md"] != nil {
+		b, err := t.read("guide.md")
+		if err != nil {
+			return nil, err
+		}
+		guide := string(b)
+		c.Codelab.GuideMarkdown = &guide
+	}
+	if t.files["quizzes.json"] != nil {
+		var quizzes []quiz
+		if err := t.json("quizzes.json", &quizzes); err != nil {
+			return nil, err
+		}
+		for _, q := range quizzes {
+			c.Quizzes = append(c.Quizzes, q.quiz())
+		}
+	}
+	return c, nil
+}
+
+// stepNames are the files of the steps in the order of their numbers.
+func (t *tree) stepNames() []string {
+	number := func(name string) int {
+		base, ok := strings.CutPrefix(name, "steps/")
+		if !ok {
+			return -1
+		}
+		n, err := strconv.Atoi(strings.TrimSuffix(base, ".md"))
+		if err != nil || !strings.HasSuffix(base, ".md") {
+			return -1
+		}
+		return n
+	}
+	var names []string
+	for name := range t.files {
+		if number(name) >= 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return number(a) - number(b) })
+	return names
+}
+
+// parseStep splits front matter and content; the content is kept to the byte.
+func parseStep(text string) (*pb.Step, error) {
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return nil, fmt.Errorf("the front matter with the title is missing")
+	}
+	front, content, ok := strings.Cut(rest, "\n---\n")
+	if !ok {
+		return nil, fmt.Errorf("the front matter does not end")
+	}
+	st := &pb.Step{ContentMarkdown: content}
+	for l := range strings.Lines(front) {
+		key, value, _ := strings.Cut(l, ":")
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(key) {
+		case "title":
+			if strings.HasPrefix(value, `"`) {
+				if err := json.Unmarshal([]byte(value), &st.Title); err != nil {
+					return nil, fmt.Errorf("the title is not well quoted")
+				}
+			} else {
+				st.Title = value
+			}
+		case "duration_minutes":
+			n, err := strconv.ParseInt(value, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("duration_minutes is not a whole number")
+			}
+			st.DurationMinutes = int32(n)
+		}
+	}
+	if strings.TrimSpace(st.Title) == "" {
+		return nil, fmt.Errorf("the title is missing")
+	}
+	return st, nil
+}
+
+// tutorial looks for the claat file of an archive: the highest in the tree
+// that reads as one.
+func (t *tree) tutorial() (*pb.Create, error) {
+	var names []string
+	for name := range t.files {
+		if strings.EqualFold(path.Ext(name), ".md") {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, invalid("the archive holds neither codelab.json nor a Markdown file")
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	var first error
+	for _, name := range names[:min(len(names), 50)] {
+		b, err := t.read(name)
+		if err != nil {
+			return nil, err
+		}
+		dir := path.Dir(name)
+		c, err := fromClaat(b, func(fragment string) ([]byte, error) {
+			if !safeName(fragment) {
+				return nil, fmt.Errorf("the name is not allowed")
+			}
+			return t.read(path.Join(dir, fragment))
+		})
+		if err == nil {
+			return c, nil
+		}
+		if first == nil {
+			first = invalid("%s: %v", name, err)
+		}
+	}
+	return nil, first
+}
+
+func fromClaat(b []byte, include claat.Include) (*pb.Create, error) {
+	if bytes.IndexByte(b, 0) >= 0 {
+		return nil, invalid("the file is not Markdown")
+	}
+	tut, err := claat.Parse(b, include)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	c := &pb.Create{
+		Origin:  pb.Origin_ORIGIN_IMPORT,
+		Codelab: &pb.Codelab{Title: tut.Title, Description: tut.Summary, Author: tut.Author, IsPublic: true},
+	}
+	for _, s := range tut.Steps {
+		c.Steps = append(c.Steps, &pb.Step{Title: s.Title, ContentMarkdown: s.Markdown, DurationMinutes: int32(s.Duration / time.Minute)})
+	}
+	return c, nil
+}

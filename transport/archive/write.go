@@ -1,0 +1,74 @@
+package archive
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"atelier/actors/codelab"
+)
+
+// Write writes a codelab as our ZIP.
+func Write(w io.Writer, v *codelab.View) error {
+	z := zip.NewWriter(w)
+	m := v.Meta
+	err := addJSON(z, "codelab.json", document{
+		Format: format, FormatVersion: formatVersion, Title: m.Title, Description: m.Description, Author: m.Author,
+		IsPublic: &m.IsPublic, QuizEnabled: m.QuizEnabled, RequireQuiz: m.RequireQuiz, RequireFeedback: m.RequireFeedback,
+		RequireSubmission: m.RequireSubmission, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
+	})
+	if err != nil {
+		return err
+	}
+	for i, st := range v.Steps {
+		// A JSON string is a YAML string too, so any title survives.
+		title, err := json.Marshal(st.Title)
+		if err != nil {
+			return fmt.Errorf("encode title of step %d: %w", i+1, err)
+		}
+		front := fmt.Sprintf("---\ntitle: %s\n", title)
+		if st.DurationMinutes > 0 {
+			front += fmt.Sprintf("duration_minutes: %d\n", st.DurationMinutes)
+		}
+		if err := add(z, fmt.Sprintf("steps/%02d.md", i+1), []byte(front+"---\n"+st.ContentMarkdown)); err != nil {
+			return err
+		}
+	}
+	if m.GuideMarkdown != nil {
+		if err := add(z, "guide.md", []byte(*m.GuideMarkdown)); err != nil {
+			return err
+		}
+	}
+	quizzes := make([]quiz, len(v.Quizzes))
+	for i, q := range v.Quizzes {
+		quizzes[i] = fromQuiz(q)
+	}
+	if err := addJSON(z, "quizzes.json", quizzes); err != nil {
+		return err
+	}
+	if err := addJSON(z, "materials.json", []struct{}{}); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+func addJSON(z *zip.Writer, name string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	return add(z, name, append(b, '\n'))
+}
+
+func add(z *zip.Writer, name string, content []byte) error {
+	w, err := z.Create(name)
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

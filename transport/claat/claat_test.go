@@ -1,0 +1,135 @@
+package claat
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+const sample = `author: Ann
+Summary: What it is: a test
+id: sample
+tags: a,b
+
+# The *Title*
+
+## First step
+Duration: 0:05:30
+
+Text.
+
+` + "```" + `
+## not a step
+` + "```" + `
+
+Positive
+: **Good** to know
+and more
+
+## Second ` + "`code`" + ` step
+Duration: 5
+Environment: web
+
+> aside negative
+> Mind
+>
+> the gap
+
+Under
+-----
+Positive
+
+: behind a blank line
+`
+
+func TestParse(t *testing.T) {
+	got, err := Parse([]byte(sample), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Tutorial{
+		ID: "sample", Summary: "What it is: a test", Author: "Ann", Title: "The Title",
+		Steps: []Step{
+			{"First step", 6 * time.Minute, "Text.\n\n```\n## not a step\n```\n\n<aside class=\"positive\">\n\n**Good** to know\nand more\n\n</aside>\n"},
+			{"Second code step", 5 * time.Minute, "<aside class=\"negative\">\n\nMind\n\nthe gap\n\n</aside>\n"},
+			{"Under", 0, "<aside class=\"positive\">\n\nbehind a blank line\n\n</aside>\n"},
+		},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+func TestIncludes(t *testing.T) {
+	files := map[string]string{"a.md": "from a\n<<b.md>>\n", "b.md": "from b", "loop.md": "<<loop.md>>"}
+	include := func(name string) ([]byte, error) {
+		s, ok := files[name]
+		if !ok {
+			return nil, errors.New("not in the archive")
+		}
+		return []byte(s), nil
+	}
+	head := "id: x\n# T\n## S\n"
+	got, err := Parse([]byte(head+"<<a.md>>\nend"), include)
+	if err != nil || got.Steps[0].Markdown != "from a\nfrom b\n\nend\n" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	for line, want := range map[string]string{
+		"<<loop.md>>": "includes itself", "<<none.md>>": "not in the archive",
+	} {
+		if _, err := Parse([]byte(head+line), include); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gave %v, want %q", line, err, want)
+		}
+	}
+	if _, err := Parse([]byte(head+"<<a.md>>"), nil); err == nil {
+		t.Error("an include without an archive was accepted")
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for name, tc := range map[string][2]string{
+		"empty":       {"", "title"},
+		"no id":       {"# T\n## S\n", "id"},
+		"no title":    {"id: x\n## S\n", "title"},
+		"no step":     {"id: x\n# T\ntext\n", "no step"},
+		"not UTF-8":   {"id: x\n# T\n## \xff\n", "UTF-8"},
+		"empty title": {"id: x\n#\n## S\n", "title"},
+		"empty step":  {"id: x\n# T\n##\ntext\n", "step 1"},
+	} {
+		if _, err := Parse([]byte(tc[0]), nil); err == nil || !strings.Contains(err.Error(), tc[1]) {
+			t.Errorf("%s: got %v, want %q", name, err, tc[1])
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for in, want := range map[string]int{"5": 5, "5:00": 5, "0:30": 1, "1:00:01": 61, " 0:05:00 ": 5, "0": 0, "x": -1, "": -1, "1:2:3:4": -1, "-1": -1} {
+		got, ok := ParseDuration(in)
+		if want < 0 && ok || want >= 0 && (!ok || got != time.Duration(want)*time.Minute) {
+			t.Errorf("%q gave %v, %v", in, got, ok)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(sample))
+	f.Add([]byte("id: x\n# T\n## S\n<<a.md>>\n> aside positive\n"))
+	f.Add([]byte("Title\n=====\nid:y\nS\n-\n\nPositive\n\n: x"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := Parse(b, func(string) ([]byte, error) { return []byte("fragment"), nil })
+		if err != nil {
+			return
+		}
+		if got.ID == "" || got.Title == "" || len(got.Steps) == 0 {
+			t.Fatalf("accepted without id, title or step: %+v", got)
+		}
+		for _, s := range got.Steps {
+			if s.Title == "" || s.Duration < 0 || s.Duration%time.Minute != 0 {
+				t.Fatal(fmt.Sprintf("bad step %+v", s))
+			}
+		}
+	})
+}

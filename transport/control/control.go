@@ -1,0 +1,168 @@
+// Package control is the socket in the data folder through which commands of
+// the binary reach a running server: whoever may open the folder may use it.
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const socketName = "control.sock"
+
+// ErrNotRunning says that no server is running on the data folder.
+var ErrNotRunning = errors.New("no server is running on this data folder")
+
+// Operations is what a running server does for other commands.
+type Operations struct {
+	// Import reads a codelab from a file's content and returns a line that
+	// says what was made.
+	Import func(content io.Reader) (string, error)
+	// Backup writes a consistent backup.
+	Backup func(w io.Writer) error
+}
+
+// Server listens on the socket.
+type Server struct {
+	http    *http.Server
+	path    string
+	release func()
+}
+
+// Listen opens the socket. The caller holds the lock of the data folder, so a
+// socket that exists is left over from a killed server.
+func Listen(data string, ops Operations) (*Server, error) {
+	path, release, err := socketPath(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		release()
+		return nil, fmt.Errorf("remove the old control socket: %w", err)
+	}
+	// The socket must never be open to others, not even for a moment.
+	old := syscall.Umask(0o177)
+	l, err := net.Listen("unix", path)
+	syscall.Umask(old)
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("listen on the control socket: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /import", func(w http.ResponseWriter, r *http.Request) {
+		line, err := ops.Import(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, line)
+	})
+	mux.HandleFunc("GET /backup", func(w http.ResponseWriter, r *http.Request) {
+		// An error on the way breaks the stream, and the backup's own trailer
+		// shows that it is not whole.
+		if err := ops.Backup(w); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	s := &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}, path: path, release: release}
+	go func() { _ = s.http.Serve(l) }()
+	return s, nil
+}
+
+// Close stops listening.
+func (s *Server) Close() error {
+	err := s.http.Close()
+	s.release()
+	return err
+}
+
+// socketPath is how to name the socket. A path of more than about 100 bytes
+// is too long for a socket address, so a long one goes through the folder's
+// file descriptor.
+func socketPath(data string) (path string, release func(), err error) {
+	path = filepath.Join(data, socketName)
+	if len(path) < 100 {
+		return path, func() {}, nil
+	}
+	dir, err := os.Open(data)
+	if err != nil {
+		return "", nil, fmt.Errorf("open data folder: %w", err)
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), socketName), func() { _ = dir.Close() }, nil
+}
+
+// Client talks to a running server.
+type Client struct {
+	http    http.Client
+	release func()
+}
+
+// Dial returns a client, or ErrNotRunning.
+func Dial(data string) (*Client, error) {
+	path, release, err := socketPath(data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotRunning
+	}
+	if err != nil {
+		return nil, err
+	}
+	probe, err := net.Dial("unix", path)
+	if err != nil {
+		release()
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, ErrNotRunning
+		}
+		return nil, fmt.Errorf("reach the running server: %w", err)
+	}
+	_ = probe.Close()
+	c := &Client{release: release}
+	c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}}
+	return c, nil
+}
+
+// Close gives the client back.
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	c.release()
+}
+
+// Import sends a file and returns the server's line about it.
+func (c *Client) Import(content io.Reader) (string, error) {
+	resp, err := c.http.Post("http://control/import", "application/octet-stream", content)
+	if err != nil {
+		return "", fmt.Errorf("reach the running server: %w", err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err != nil {
+		return "", fmt.Errorf("read the server's answer: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s", b)
+	}
+	return string(b), nil
+}
+
+// Backup writes the server's backup to w.
+func (c *Client) Backup(w io.Writer) error {
+	resp, err := c.http.Get("http://control/backup")
+	if err != nil {
+		return fmt.Errorf("reach the running server: %w", err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("the backup broke off: %w", err)
+	}
+	return nil
+}

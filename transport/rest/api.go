@@ -1,0 +1,171 @@
+package rest
+
+import (
+	"log/slog"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/catalog"
+	"atelier/actors/codelab"
+	"atelier/transport/auth"
+	"atelier/transport/limit"
+)
+
+// Config of the API. All fields are required unless said otherwise.
+type Config struct {
+	Workshops *codelab.Workshops
+	List      *catalog.List
+	Audit     *catalog.Audit
+	Settings  *catalog.SettingsHost
+	Auth      *auth.Authenticator
+	Limits    Limits
+	// Live serves the operations that need a connection of their own: the
+	// WebSocket, the event stream, and messages posted in their place.
+	Live Live
+	// Denials takes note of refused requests for the audit trail.
+	Denials func(status int, actorType, actorID, codelab, ip string)
+	// Observe is told of each answer; may be nil.
+	Observe func(operation string, status int, took time.Duration)
+
+	AdminID string
+	// StreamID names the store's stream; entity tags carry it.
+	StreamID string
+	// SecureCookies says that browsers reach the server by https.
+	SecureCookies bool
+	// TrustedProxies are believed when they tell whom they forward for.
+	TrustedProxies []netip.Prefix
+	Logger         *slog.Logger
+	Now            func() time.Time
+}
+
+// Limits are the token buckets of the interface (decisions W12). A nil one
+// allows everything.
+type Limits struct {
+	Reads, Writes, Registrations, WrongPINs *limit.Limiter
+}
+
+// Live are the operations on live connections. They run after the pipeline
+// has checked who is calling.
+type Live interface {
+	WebSocket(r *Request) error
+	Events(r *Request) error
+	Message(r *Request) error
+	// SessionChanged and SessionEnded tell that a session got a new id, or
+	// ended with its connections.
+	SessionChanged(from, to string)
+	SessionEnded(id string)
+}
+
+// API serves the interface. Safe for concurrent use.
+type API struct {
+	Config
+	router *router.Router
+}
+
+// New returns the API.
+func New(cfg Config) *API {
+	a := &API{Config: cfg, router: router.New()}
+	a.router.RedirectTrailingSlash = false
+	a.router.RedirectFixedPath = false
+	a.router.HandleOPTIONS = false
+	a.router.NotFound = func(ctx *fasthttp.RequestCtx) { a.refuse(ctx, errNoOperation) }
+	a.router.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { a.refuse(ctx, errMethod) }
+	for _, op := range operations {
+		a.router.Handle(op.method, "/api"+op.path, a.serve(op))
+	}
+	return a
+}
+
+// Handler is the entry for paths under /api.
+func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
+
+// refuse answers a request that reaches no operation.
+func (a *API) refuse(ctx *fasthttp.RequestCtx, err error) {
+	r := &Request{RequestCtx: ctx, api: a}
+	r.begin()
+	r.discardBody()
+	r.fail(err)
+	a.observe("none", r, a.Now())
+}
+
+func (a *API) observe(operation string, r *Request, began time.Time) {
+	if a.Observe != nil {
+		a.Observe(operation, r.Response.StatusCode(), a.Now().Sub(began))
+	}
+}
+
+// clientIP is the address of who is calling. X-Forwarded-For counts only from
+// a trusted proxy: the last address in it that is no proxy of ours.
+func (a *API) clientIP(ctx *fasthttp.RequestCtx) string {
+	ip := addrOf(ctx.RemoteAddr())
+	if !a.trusted(ip) {
+		return ip.String()
+	}
+	forwarded := string(ctx.Request.Header.Peek("X-Forwarded-For"))
+	for end := len(forwarded); end > 0; {
+		start := end
+		for start > 0 && forwarded[start-1] != ',' {
+			start--
+		}
+		hop, err := netip.ParseAddr(trimSpace(forwarded[start:end]))
+		if err != nil {
+			break
+		}
+		if ip = hop.Unmap(); !a.trusted(ip) {
+			break
+		}
+		end = start - 1
+	}
+	return ip.String()
+}
+
+func (a *API) trusted(ip netip.Addr) bool {
+	for _, p := range a.TrustedProxies {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}
+
+func addrOf(a net.Addr) netip.Addr {
+	if t, ok := a.(*net.TCPAddr); ok {
+		ip, _ := netip.AddrFromSlice(t.IP)
+		return ip.Unmap()
+	}
+	return netip.Addr{}
+}
+
+func trimSpace(s string) string {
+	for len(s) > 0 && s[0] == ' ' {
+		s = s[1:]
+	}
+	for len(s) > 0 && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// denied takes note of a refusal.
+func (a *API) denied(r *Request, status int) {
+	if a.Denials == nil {
+		return
+	}
+	kind, id := "anonymous", ""
+	switch {
+	case r.who.Admin():
+		kind, id = "admin", a.AdminID
+	case r.who.Known():
+		kind = "attendee"
+		r.who.Codelabs(func(_, attendee string) { id = attendee })
+	}
+	lab, _ := r.UserValue("id").(string)
+	if a.List.Get(lab) == nil {
+		lab = ""
+	}
+	a.Denials(status, kind, id, lab, r.ip())
+}

@@ -1,0 +1,227 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/transport/wire"
+)
+
+type attendeeRecord struct {
+	ID           string  `json:"id"`
+	CodelabID    string  `json:"codelab_id"`
+	Name         string  `json:"name"`
+	Email        string  `json:"email"`
+	CurrentStep  int32   `json:"current_step"`
+	FurthestStep int32   `json:"furthest_step"`
+	IsCompleted  bool    `json:"is_completed"`
+	CompletedAt  *string `json:"completed_at"`
+	CreatedAt    string  `json:"created_at"`
+	Muted        bool    `json:"muted"`
+}
+
+// toAttendee is a record as its owner and admins see it; others see neither
+// e-mail nor the time of completion.
+func toAttendee(lab string, a *pb.Attendee, all bool) attendeeRecord {
+	out := attendeeRecord{
+		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
+	}
+	if !all {
+		out.Email, out.CompletedAt = "", nil
+	}
+	return out
+}
+
+func registerAttendee(r *Request) error {
+	var in struct {
+		Name     *string `json:"name"`
+		Email    string  `json:"email"`
+		Code     string  `json:"code"`
+		JoinCode string  `json:"join_code"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Name == nil {
+		return wire.Invalid("name is required")
+	}
+	code, err := oneLine("code", in.Code, 64)
+	if err != nil {
+		return err
+	}
+	a, lab := r.api, r.Lab.ID()
+	if !r.IsAdmin() {
+		if wait := a.Limits.Registrations.Allow(lab); wait > 0 {
+			return errTooMany(wait)
+		}
+	}
+	// A right code must not get through once too many wrong ones were tried.
+	attempts := lab + "\x00" + codelab.NameKey(firstRunes(*in.Name, 100))
+	if code != "" {
+		if wait := a.Limits.WrongPINs.Check(attempts); wait > 0 {
+			return errTooMany(wait)
+		}
+	}
+	v, err := r.do(&pb.Command{Body: &pb.Command_Register{Register: &pb.Register{
+		Name: *in.Name, Email: in.Email, PinHash: a.Auth.PINHash(lab, code), JoinCode: in.JoinCode,
+	}}})
+	var rejected *durable.Rejection
+	if code != "" && errors.As(err, &rejected) && rejected.Reason == durable.Conflict {
+		a.Limits.WrongPINs.Allow(attempts)
+	}
+	if err != nil {
+		return err
+	}
+	reg := v.(codelab.Registration)
+	issued, err := a.Auth.GrantAttendee(r.who, lab, reg.Attendee.Id)
+	if err != nil {
+		return err
+	}
+	r.started(issued)
+	return r.json(toAttendee(lab, reg.Attendee, true))
+}
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func getAttendees(r *Request) error {
+	v := r.view()
+	admin := r.IsAdmin()
+	variant := "a"
+	if !admin {
+		variant = r.Caller.Id
+	}
+	if r.fresh(v.Changed.Attendees, variant) {
+		return nil
+	}
+	lab := r.Lab.ID()
+	// 160 bytes is what a record takes; pages keep their encoding, so most of
+	// this is copying.
+	b := append(make([]byte, 0, 2+200*v.Attendees.Len()), '[')
+	slot := 0
+	if !admin {
+		slot = 1
+	}
+	b = v.Attendees.Encode(b, slot, func(dst []byte, items []*pb.Attendee) []byte {
+		for _, a := range items {
+			one, _ := wire.Codec.Marshal(toAttendee(lab, a, admin))
+			dst = append(append(dst, one...), ',')
+		}
+		return dst
+	})
+	if len(b) > 1 {
+		b = b[:len(b)-1]
+	}
+	b = append(b, ']')
+	if !admin {
+		b = showOwn(b, lab, v.Attendee(r.Caller.Id))
+	}
+	r.raw(b)
+	return nil
+}
+
+// showOwn puts the caller's full record in the place of the reduced one.
+func showOwn(b []byte, lab string, own *pb.Attendee) []byte {
+	if own == nil || own.Email == "" && own.CompletedAt == 0 {
+		return b
+	}
+	reduced, _ := wire.Codec.Marshal(toAttendee(lab, own, false))
+	full, _ := wire.Codec.Marshal(toAttendee(lab, own, true))
+	return bytes.Replace(b, reduced, full, 1)
+}
+
+func updateAttendee(r *Request) error {
+	var in struct {
+		Name  *string `json:"name"`
+		Muted *bool   `json:"muted"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Name == nil && in.Muted == nil {
+		return wire.Invalid("name or muted is required")
+	}
+	id := r.Param("attendee_id")
+	var v any
+	var err error
+	if in.Name != nil {
+		if v, err = r.do(&pb.Command{Body: &pb.Command_Rename{Rename: &pb.Rename{AttendeeId: id, Name: *in.Name}}}); err != nil {
+			return err
+		}
+	}
+	if in.Muted != nil {
+		if v, err = r.do(&pb.Command{Body: &pb.Command_Mute{Mute: &pb.Mute{AttendeeId: id, Muted: *in.Muted}}}); err != nil {
+			return err
+		}
+	}
+	return r.json(toAttendee(r.Lab.ID(), v.(*pb.Attendee), true))
+}
+
+func removeAttendee(r *Request) error {
+	if _, err := r.do(&pb.Command{Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: r.Param("attendee_id")}}}); err != nil {
+		return err
+	}
+	return r.noContent()
+}
+
+// resetPIN sets a new rejoin code, or none.
+func resetPIN(r *Request) error {
+	in := struct {
+		Code string `json:"code"`
+	}{}
+	b, err := r.body()
+	if err != nil {
+		return err
+	}
+	if len(b) > 0 {
+		if err := wire.Decode(b, &in); err != nil {
+			return err
+		}
+	}
+	code, err := oneLine("code", in.Code, 64)
+	if err != nil {
+		return err
+	}
+	lab := r.Lab.ID()
+	_, err = r.do(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{
+		AttendeeId: r.Param("attendee_id"), PinHash: r.api.Auth.PINHash(lab, code),
+	}}})
+	if err != nil {
+		return err
+	}
+	return r.ok()
+}
+
+func complete(r *Request) error {
+	if _, err := r.do(&pb.Command{Body: &pb.Command_Complete{Complete: &pb.Complete{}}}); err != nil {
+		return err
+	}
+	return r.ok()
+}
+
+func certificate(r *Request) error {
+	v, a, err := r.api.Workshops.FindAttendee(r.Param("id"))
+	if err != nil {
+		return err
+	}
+	if a.CompletedAt == 0 {
+		return &statusError{status: 403, text: "this attendee has not completed the codelab"}
+	}
+	return r.json(struct {
+		AttendeeName    string `json:"attendee_name"`
+		CodelabTitle    string `json:"codelab_title"`
+		CodelabID       string `json:"codelab_id"`
+		Author          string `json:"author"`
+		CompletedAt     string `json:"completed_at"`
+		VerificationURL string `json:"verification_url"`
+	}{a.Name, v.Meta.Title, v.Meta.Id, v.Meta.Author, wire.Stamp(a.CompletedAt), "/verify/" + a.Id})
+}

@@ -1,0 +1,56 @@
+package rest
+
+import (
+	"strconv"
+
+	"atelier/actors/catalog"
+	"atelier/transport/wire"
+)
+
+type auditRecord struct {
+	ID        string            `json:"id"`
+	Action    string            `json:"action"`
+	ActorType string            `json:"actor_type"`
+	ActorID   *string           `json:"actor_id"`
+	TargetID  *string           `json:"target_id"`
+	CodelabID *string           `json:"codelab_id"`
+	IP        string            `json:"ip"`
+	UserAgent string            `json:"user_agent"`
+	Metadata  map[string]string `json:"metadata"`
+	CreatedAt string            `json:"created_at"`
+}
+
+func auditLogs(r *Request) error {
+	q := catalog.Query{CodelabID: r.Query("codelab_id"), Action: r.Query("action")}
+	var err error
+	if q.Limit, err = r.number("limit", 100, 1, 1000); err != nil {
+		return err
+	}
+	if q.Offset, err = r.number("offset", 0, 0, 1<<30); err != nil {
+		return err
+	}
+	records, err := r.api.Audit.Find(q)
+	if err != nil {
+		return err
+	}
+	out := make([]auditRecord, 0, len(records))
+	for _, a := range records {
+		out = append(out, auditRecord{
+			a.Id, a.Action, a.ActorType, wire.OrNull(a.ActorId), wire.OrNull(a.TargetId), wire.OrNull(a.CodelabId),
+			a.Ip, a.UserAgent, a.Metadata, wire.Stamp(a.CreatedAt),
+		})
+	}
+	return r.json(out)
+}
+
+// number reads a whole number from the query.
+func (r *Request) number(name string, fallback, least, most int) (int, error) {
+	if !r.QueryArgs().Has(name) {
+		return fallback, nil
+	}
+	n, err := strconv.Atoi(r.Query(name))
+	if err != nil || n < least || n > most {
+		return 0, wire.Invalid("%s must be a whole number from %d to %d", name, least, most)
+	}
+	return n, nil
+}

@@ -1,0 +1,272 @@
+package rest
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
+)
+
+// codelabRecord is a codelab as it goes out.
+type codelabRecord struct {
+	ID                 string  `json:"id"`
+	Title              string  `json:"title"`
+	Description        string  `json:"description"`
+	Author             string  `json:"author"`
+	IsPublic           bool    `json:"is_public"`
+	QuizEnabled        bool    `json:"quiz_enabled"`
+	RequireQuiz        bool    `json:"require_quiz"`
+	RequireFeedback    bool    `json:"require_feedback"`
+	RequireSubmission  bool    `json:"require_submission"`
+	GuideMarkdown      *string `json:"guide_markdown"`
+	CreatedAt          string  `json:"created_at"`
+	RegistrationOpen   bool    `json:"registration_open"`
+	EndedAt            *string `json:"ended_at"`
+	EmailRetentionDays int32   `json:"email_retention_days"`
+	ChatRetentionDays  int32   `json:"chat_retention_days"`
+	JoinCode           string  `json:"join_code,omitempty"` // admins only
+}
+
+func toCodelab(m *pb.Codelab, admin bool) codelabRecord {
+	out := codelabRecord{
+		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
+		QuizEnabled: m.QuizEnabled, RequireQuiz: m.RequireQuiz, RequireFeedback: m.RequireFeedback,
+		RequireSubmission: m.RequireSubmission, GuideMarkdown: m.GuideMarkdown,
+		CreatedAt:        time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
+		RegistrationOpen: !m.RegistrationClosed && m.EndedAt == 0, EndedAt: wire.StampOrNull(m.EndedAt),
+		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
+	}
+	if admin {
+		out.JoinCode = m.JoinCode
+	}
+	return out
+}
+
+type stepRecord struct {
+	ID              string `json:"id"`
+	CodelabID       string `json:"codelab_id"`
+	StepNumber      int    `json:"step_number"`
+	Title           string `json:"title"`
+	ContentMarkdown string `json:"content_markdown"`
+	DurationMinutes int32  `json:"duration_minutes"`
+}
+
+// codelabInput is the body of create and update: a field left out or null
+// keeps its value.
+type codelabInput struct {
+	Title              *string `json:"title"`
+	Description        *string `json:"description"`
+	Author             *string `json:"author"`
+	IsPublic           *bool   `json:"is_public"`
+	QuizEnabled        *bool   `json:"quiz_enabled"`
+	RequireQuiz        *bool   `json:"require_quiz"`
+	RequireFeedback    *bool   `json:"require_feedback"`
+	RequireSubmission  *bool   `json:"require_submission"`
+	GuideMarkdown      *string `json:"guide_markdown"`
+	EmailRetentionDays *int32  `json:"email_retention_days"`
+	ChatRetentionDays  *int32  `json:"chat_retention_days"`
+}
+
+func or[T any](p *T, fallback T) T {
+	if p == nil {
+		return fallback
+	}
+	return *p
+}
+
+func listCodelabs(r *Request) error {
+	admin := r.who.Admin() && r.Query("as") != "attendee"
+	out := []codelabRecord{}
+	for _, m := range r.api.List.All() {
+		if admin || m.IsPublic || r.who.Attendee(m.Id) != "" {
+			out = append(out, toCodelab(m, admin))
+		}
+	}
+	return r.json(out)
+}
+
+func createCodelab(r *Request) error {
+	var in codelabInput
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Title == nil {
+		return wire.Invalid("title is required")
+	}
+	m, err := r.api.Workshops.Create(r.Caller, &pb.Create{Codelab: &pb.Codelab{
+		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
+		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
+		RequireFeedback: or(in.RequireFeedback, false), RequireSubmission: or(in.RequireSubmission, false),
+		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: or(in.EmailRetentionDays, 0), ChatRetentionDays: or(in.ChatRetentionDays, 0),
+	}})
+	if err != nil {
+		return err
+	}
+	return r.json(toCodelab(m, true))
+}
+
+func getCodelab(r *Request) error {
+	v := r.view()
+	if v.Meta == nil {
+		return errNoCodelab
+	}
+	variant := "t"
+	if r.IsAdmin() {
+		variant = "a"
+	}
+	if r.fresh(v.Changed.Codelab, variant) {
+		return nil
+	}
+	steps := make([]stepRecord, len(v.Steps))
+	for i, st := range v.Steps {
+		steps[i] = stepRecord{st.Id, v.Meta.Id, i + 1, st.Title, st.ContentMarkdown, st.DurationMinutes}
+	}
+	return r.json([]any{toCodelab(v.Meta, r.IsAdmin()), steps})
+}
+
+func updateCodelab(r *Request) error {
+	var in codelabInput
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	u := &pb.Update{
+		Title: in.Title, Description: in.Description, Author: in.Author, IsPublic: in.IsPublic, QuizEnabled: in.QuizEnabled,
+		RequireQuiz: in.RequireQuiz, RequireFeedback: in.RequireFeedback, RequireSubmission: in.RequireSubmission,
+		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: in.EmailRetentionDays, ChatRetentionDays: in.ChatRetentionDays,
+	}
+	if in.GuideMarkdown != nil && *in.GuideMarkdown == "" {
+		u.GuideMarkdown, u.ClearGuide = nil, true
+	}
+	v, err := r.do(&pb.Command{Body: &pb.Command_Update{Update: u}})
+	if err != nil {
+		return err
+	}
+	return r.json(toCodelab(v.(*pb.Codelab), true))
+}
+
+func deleteCodelab(r *Request) error {
+	if err := r.api.Workshops.Delete(r.Caller, r.Param("id")); err != nil {
+		return err
+	}
+	return r.noContent()
+}
+
+const copySuffix = " (Copy)"
+
+func copyCodelab(r *Request) error {
+	v := r.Lab.View()
+	if v.Meta == nil {
+		return errNoCodelab
+	}
+	m := v.Meta.CloneVT()
+	m.RegistrationClosed, m.EndedAt = false, 0
+	// A long title is cut, so that the copy is always possible.
+	if keep := 200 - len(copySuffix); utf8.RuneCountInString(m.Title) > keep {
+		m.Title = strings.TrimSpace(string([]rune(m.Title)[:keep]))
+	}
+	m.Title += copySuffix
+	c := &pb.Create{Codelab: m, Origin: pb.Origin_ORIGIN_COPY, SourceId: m.Id}
+	for _, st := range v.Steps {
+		c.Steps = append(c.Steps, &pb.Step{Title: st.Title, ContentMarkdown: st.ContentMarkdown, DurationMinutes: st.DurationMinutes})
+	}
+	for _, q := range v.Quizzes {
+		q = q.CloneVT()
+		q.Id = ""
+		c.Quizzes = append(c.Quizzes, q)
+	}
+	out, err := r.api.Workshops.Create(r.Caller, c)
+	if err != nil {
+		return err
+	}
+	return r.json(toCodelab(out, true))
+}
+
+func replaceSteps(r *Request) error {
+	var in struct {
+		Steps *[]struct {
+			ID              string  `json:"id"`
+			Title           *string `json:"title"`
+			ContentMarkdown *string `json:"content_markdown"`
+			DurationMinutes *int32  `json:"duration_minutes"`
+		} `json:"steps"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Steps == nil {
+		return wire.Invalid("steps is required")
+	}
+	durations := map[string]int32{} // a step that stays keeps its own
+	for _, st := range r.Lab.View().Steps {
+		durations[st.Id] = st.DurationMinutes
+	}
+	steps := make([]*pb.Step, len(*in.Steps))
+	for i, st := range *in.Steps {
+		if st.Title == nil {
+			return wire.Invalid("steps[%d].title is required", i)
+		}
+		if st.ContentMarkdown == nil {
+			return wire.Invalid("steps[%d].content_markdown is required", i)
+		}
+		steps[i] = &pb.Step{Id: st.ID, Title: *st.Title, ContentMarkdown: *st.ContentMarkdown, DurationMinutes: or(st.DurationMinutes, durations[st.ID])}
+	}
+	if _, err := r.do(&pb.Command{Body: &pb.Command_ReplaceSteps{ReplaceSteps: &pb.ReplaceSteps{Steps: steps}}}); err != nil {
+		return err
+	}
+	return r.ok()
+}
+
+func setRegistration(r *Request) error {
+	var in struct {
+		Open *bool `json:"open"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Open == nil {
+		return wire.Invalid("open is required")
+	}
+	return r.answerCodelab(&pb.Command{Body: &pb.Command_SetRegistration{SetRegistration: &pb.SetRegistration{Open: *in.Open}}})
+}
+
+// endWorkshop ends the workshop, or reopens it with {"ended": false}.
+func endWorkshop(r *Request) error {
+	in := struct {
+		Ended *bool `json:"ended"`
+	}{}
+	b, err := r.body()
+	if err != nil {
+		return err
+	}
+	if len(b) > 0 {
+		if err := wire.Decode(b, &in); err != nil {
+			return err
+		}
+	}
+	return r.answerCodelab(&pb.Command{Body: &pb.Command_SetEnded{SetEnded: &pb.SetEnded{Ended: or(in.Ended, true)}}})
+}
+
+func (r *Request) answerCodelab(cmd *pb.Command) error {
+	v, err := r.do(cmd)
+	if err != nil {
+		return err
+	}
+	return r.json(toCodelab(v.(*pb.Codelab), true))
+}
+
+// oneLine trims and bounds a field that no actor checks.
+func oneLine(field, value string, most int) (string, error) {
+	value = strings.TrimSpace(value)
+	if utf8.RuneCountInString(value) > most {
+		return "", wire.Invalid("%s is longer than %d characters", field, most)
+	}
+	if slices.ContainsFunc([]rune(value), func(c rune) bool { return c < ' ' }) {
+		return "", wire.Invalid("%s must be one line", field)
+	}
+	return value, nil
+}
+
+var errNoCodelab = &statusError{status: 404, text: "codelab not found"}

@@ -1,0 +1,9 @@
+// Package rest is the REST interface of the workshop service: one file per
+// resource of the specification. A handler decodes and copies what it needs,
+// calls an actor or reads a view, and encodes the answer; it holds no state
+// and no rule of the domain.
+//
+// Every operation stands in one table (routes.go) with who may call it, its
+// limits and its handler. The pipeline in request.go does the rest in this
+// order: request id, limits, who is calling, CSRF, role, codelab, body.
+package rest

@@ -1,0 +1,133 @@
+package rest
+
+import (
+	"slices"
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
+)
+
+type stepOverview struct {
+	StepNumber int    `json:"step_number"`
+	Title      string `json:"title"`
+	// People are on the step now and have not completed.
+	People int `json:"people"`
+	// MedianSeconds and P90Seconds are of those who went on; null before.
+	MedianSeconds *float64 `json:"median_seconds"`
+	P90Seconds    *float64 `json:"p90_seconds"`
+	// SharePast is the part of all attendees that is past the step, 0 to 1.
+	SharePast float64 `json:"share_past"`
+}
+
+type waiting struct {
+	AttendeeID   string  `json:"attendee_id"`
+	AttendeeName string  `json:"attendee_name"`
+	StepNumber   int32   `json:"step_number"`
+	Since        string  `json:"since"`
+	Seconds      float64 `json:"seconds"`
+}
+
+type overviewRecord struct {
+	CodelabID     string         `json:"codelab_id"`
+	Attendees     int            `json:"attendees"`
+	Online        int            `json:"online"`
+	Completed     int            `json:"completed"`
+	Steps         []stepOverview `json:"steps"`
+	LongestOnStep *waiting       `json:"longest_on_step"`
+	OldestHelp    *helpRecord    `json:"oldest_help"`
+	OpenHelp      int            `json:"open_help"`
+}
+
+// overview answers what a facilitator asks at a glance: can I move on, who is
+// stuck, whose turn is it.
+func overview(r *Request) error {
+	v := r.view()
+	now := r.api.Now().UnixMilli()
+	out := overviewRecord{
+		CodelabID: r.Lab.ID(), Attendees: v.Attendees.Len(), Online: OnlineAttendees(r.Lab), Completed: v.Completed,
+		Steps: make([]stepOverview, len(v.Steps)),
+	}
+	spent := make([][]int64, len(v.Steps)) // milliseconds, of those who went on
+	past := make([]int, len(v.Steps))
+	var longest *pb.Attendee
+	for _, a := range v.Attendees.All() {
+		for i := range v.Steps {
+			if ms := timeOn(a, i); ms > 0 {
+				spent[i] = append(spent[i], ms)
+			}
+			if a.CompletedAt != 0 || int(a.FurthestStep) > i+1 {
+				past[i]++
+			}
+		}
+		if a.CompletedAt != 0 {
+			continue
+		}
+		if i := int(a.CurrentStep) - 1; i < len(out.Steps) {
+			out.Steps[i].People++
+		}
+		if longest == nil || a.StepSince < longest.StepSince {
+			longest = a
+		}
+	}
+	for i, st := range v.Steps {
+		o := &out.Steps[i]
+		o.StepNumber, o.Title = i+1, st.Title
+		slices.Sort(spent[i])
+		o.MedianSeconds, o.P90Seconds = quantile(spent[i], 0.5), quantile(spent[i], 0.9)
+		if out.Attendees > 0 {
+			o.SharePast = float64(past[i]) / float64(out.Attendees)
+		}
+	}
+	if longest != nil {
+		out.LongestOnStep = &waiting{
+			longest.Id, longest.Name, longest.CurrentStep, wire.Stamp(longest.StepSince), seconds(now - longest.StepSince),
+		}
+	}
+	for _, h := range v.Help.All() {
+		if h.Status == pb.HelpStatus_HELP_STATUS_RESOLVED {
+			continue
+		}
+		out.OpenHelp++
+		if out.OldestHelp == nil && h.Status == pb.HelpStatus_HELP_STATUS_PENDING {
+			rec := toHelp(r.Lab.ID(), h)
+			out.OldestHelp = &rec
+		}
+	}
+	return r.json(out)
+}
+
+// timeOn is how long an attendee took from reaching a step (index from 0) to
+// reaching the next, or completing; 0 when they have not, or jumped over it.
+func timeOn(a *pb.Attendee, i int) int64 {
+	switch n := len(a.ReachedAt); {
+	case i+1 < n:
+		return a.ReachedAt[i+1] - a.ReachedAt[i]
+	case i+1 == n && a.CompletedAt != 0:
+		return a.CompletedAt - a.ReachedAt[i]
+	}
+	return 0
+}
+
+// quantile is the smallest value that at least q of the sorted values do not
+// exceed, in seconds; nil without values.
+func quantile(sorted []int64, q float64) *float64 {
+	if len(sorted) == 0 {
+		return nil
+	}
+	i := int(q*float64(len(sorted))+0.999999) - 1
+	s := seconds(sorted[min(max(i, 0), len(sorted)-1)])
+	return &s
+}
+
+func seconds(ms int64) float64 { return (time.Duration(ms) * time.Millisecond).Seconds() }
+
+// OnlineAttendees counts the attendees who are connected.
+func OnlineAttendees(w codelab.Workshop) int {
+	n := w.Room.Online()
+	if w.Room.Sessions(codelab.FacilitatorID) > 0 {
+		n--
+	}
+	return n
+}

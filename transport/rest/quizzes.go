@@ -1,0 +1,175 @@
+package rest
+
+import (
+	"fmt"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
+)
+
+type quizRecord struct {
+	ID             string   `json:"id"`
+	CodelabID      string   `json:"codelab_id"`
+	Question       string   `json:"question"`
+	QuizType       string   `json:"quiz_type"`
+	Options        []string `json:"options"`
+	CorrectAnswer  *int32   `json:"correct_answer"`
+	CorrectAnswers *[]int32 `json:"correct_answers"`
+	CreatedAt      string   `json:"created_at"`
+}
+
+// toQuiz is a question; attendees never see the right answers.
+func toQuiz(lab string, q *pb.Quiz, admin bool) quizRecord {
+	out := quizRecord{q.Id, lab, q.Question, q.QuizType, q.Options, nil, nil, wire.Stamp(q.CreatedAt)}
+	if admin && len(q.Correct) > 0 {
+		out.CorrectAnswer = &q.Correct[0]
+		if q.Several {
+			out.CorrectAnswers = &q.Correct
+		}
+	}
+	return out
+}
+
+func toQuizzes(lab string, quizzes []*pb.Quiz, admin bool) []quizRecord {
+	out := make([]quizRecord, len(quizzes))
+	for i, q := range quizzes {
+		out[i] = toQuiz(lab, q, admin)
+	}
+	return out
+}
+
+func getQuizzes(r *Request) error {
+	v := r.view()
+	variant := "t"
+	if r.IsAdmin() {
+		variant = "a"
+	}
+	if r.fresh(v.Changed.Quizzes, variant) {
+		return nil
+	}
+	return r.json(toQuizzes(r.Lab.ID(), v.Quizzes, r.IsAdmin()))
+}
+
+// quizInput is a question as it comes in, over the interface and in archives.
+type quizInput struct {
+	ID             string   `json:"id"`
+	Question       *string  `json:"question"`
+	QuizType       *string  `json:"quiz_type"`
+	Options        []string `json:"options"`
+	CorrectAnswer  *int32   `json:"correct_answer"`
+	CorrectAnswers *[]int32 `json:"correct_answers"`
+}
+
+func (in *quizInput) quiz(at string) (*pb.Quiz, error) {
+	if in.Question == nil {
+		return nil, wire.Invalid("%squestion is required", at)
+	}
+	if in.QuizType == nil {
+		return nil, wire.Invalid("%squiz_type is required", at)
+	}
+	q := &pb.Quiz{Id: in.ID, Question: *in.Question, QuizType: *in.QuizType, Options: in.Options}
+	switch {
+	case in.CorrectAnswers != nil && len(*in.CorrectAnswers) > 0:
+		q.Correct, q.Several = *in.CorrectAnswers, true
+	case in.CorrectAnswer != nil:
+		q.Correct = []int32{*in.CorrectAnswer}
+	}
+	return q, nil
+}
+
+func fromQuizzes(in []quizInput) ([]*pb.Quiz, error) {
+	out := make([]*pb.Quiz, len(in))
+	for i := range in {
+		var err error
+		if out[i], err = in[i].quiz(fmt.Sprintf("[%d].", i)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func replaceQuizzes(r *Request) error {
+	var in *[]quizInput
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in == nil {
+		return wire.Invalid("the body must be an array")
+	}
+	quizzes, err := fromQuizzes(*in)
+	if err != nil {
+		return err
+	}
+	v, err := r.do(&pb.Command{Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: quizzes}}})
+	if err != nil {
+		return err
+	}
+	return r.json(toQuizzes(r.Lab.ID(), v.([]*pb.Quiz), true))
+}
+
+func submitQuiz(r *Request) error {
+	var in struct {
+		Submissions *[]struct {
+			QuizID *string `json:"quiz_id"`
+			Answer *string `json:"answer"`
+		} `json:"submissions"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Submissions == nil {
+		return wire.Invalid("submissions is required")
+	}
+	cmd := &pb.SubmitQuiz{}
+	for i, s := range *in.Submissions {
+		if s.QuizID == nil {
+			return wire.Invalid("submissions[%d].quiz_id is required", i)
+		}
+		if s.Answer == nil {
+			return wire.Invalid("submissions[%d].answer is required", i)
+		}
+		cmd.Items = append(cmd.Items, &pb.SubmitQuiz_Item{QuizId: *s.QuizID, Answer: *s.Answer})
+	}
+	v, err := r.do(&pb.Command{Body: &pb.Command_SubmitQuiz{SubmitQuiz: cmd}})
+	if err != nil {
+		return err
+	}
+	res := v.(codelab.QuizResult)
+	type item struct {
+		QuizID    string `json:"quiz_id"`
+		IsCorrect bool   `json:"is_correct"`
+	}
+	items := make([]item, len(res.Results))
+	for i, a := range res.Results {
+		items[i] = item{a.QuizId, a.IsCorrect}
+	}
+	return r.json(struct {
+		Score   int    `json:"score"`
+		Total   int    `json:"total"`
+		Passed  bool   `json:"passed"`
+		Results []item `json:"results"`
+	}{res.Score, res.Total, res.Passed, items})
+}
+
+type quizAnswerRecord struct {
+	ID           string `json:"id"`
+	CodelabID    string `json:"codelab_id"`
+	AttendeeID   string `json:"attendee_id"`
+	AttendeeName string `json:"attendee_name"`
+	QuizID       string `json:"quiz_id"`
+	Answer       string `json:"answer"`
+	IsCorrect    bool   `json:"is_correct"`
+	CreatedAt    string `json:"created_at"`
+}
+
+func getQuizSubmissions(r *Request) error {
+	v := r.view()
+	out := make([]quizAnswerRecord, 0, v.Answers.Len())
+	for _, a := range v.Answers.All() {
+		out = append(out, quizAnswerRecord{
+			a.Id, r.Lab.ID(), a.AttendeeId, v.Attendee(a.AttendeeId).GetName(), a.QuizId, a.Answer, a.IsCorrect, wire.Stamp(a.CreatedAt),
+		})
+	}
+	return r.json(out)
+}

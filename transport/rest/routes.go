@@ -1,0 +1,127 @@
+package rest
+
+import (
+	"github.com/valyala/fasthttp"
+)
+
+// access says who may call an operation (decisions W3).
+type access uint8
+
+const (
+	// anyone: no session is needed.
+	anyone access = iota
+	// session: any session or API token.
+	session
+	// adminOnly: an admin.
+	adminOnly
+	// labAdmin: an admin, on an existing codelab.
+	labAdmin
+	// labMember: an admin, or an attendee of the codelab.
+	labMember
+	// labAttendee: an attendee of the codelab.
+	labAttendee
+	// labReader: anyone if the codelab is public, else its members.
+	labReader
+	// register: anyone, on an existing codelab.
+	register
+)
+
+// Limits of bodies, bytes (decisions W1, W4).
+const (
+	maxJSON   = 4 << 20
+	maxSteps  = 32 << 20
+	maxImport = 256 << 20
+)
+
+// operation is one line of the interface.
+type operation struct {
+	method, path string
+	access       access
+	body         int // limit of the body, bytes; 0 is maxJSON
+	handle       func(*Request) error
+	name         string // method and path, for logs and metrics
+}
+
+const (
+	get  = fasthttp.MethodGet
+	post = fasthttp.MethodPost
+	put  = fasthttp.MethodPut
+	del  = fasthttp.MethodDelete
+)
+
+// operations is the whole interface under /api.
+var operations = table([]operation{
+	{method: post, path: "/login", access: anyone, handle: login},
+	{method: get, path: "/session", access: session, handle: getSession},
+	{method: post, path: "/logout", access: anyone, handle: logout},
+	{method: post, path: "/admin/tokens", access: adminOnly, handle: createToken},
+	{method: get, path: "/admin/tokens", access: adminOnly, handle: listTokens},
+	{method: del, path: "/admin/tokens/{token_id}", access: adminOnly, handle: revokeToken},
+	{method: get, path: "/admin/audit-logs", access: adminOnly, handle: auditLogs},
+
+	{method: get, path: "/codelabs", access: anyone, handle: listCodelabs},
+	{method: post, path: "/codelabs", access: adminOnly, handle: createCodelab},
+	{method: post, path: "/codelabs/import", access: adminOnly, body: maxImport, handle: importCodelab},
+	{method: get, path: "/codelabs/{id}", access: labReader, handle: getCodelab},
+	{method: put, path: "/codelabs/{id}", access: labAdmin, handle: updateCodelab},
+	{method: del, path: "/codelabs/{id}", access: labAdmin, handle: deleteCodelab},
+	{method: post, path: "/codelabs/{id}/copy", access: labAdmin, handle: copyCodelab},
+	{method: put, path: "/codelabs/{id}/steps", access: labAdmin, body: maxSteps, handle: replaceSteps},
+	{method: get, path: "/codelabs/{id}/export", access: labAdmin, handle: exportCodelab},
+	{method: post, path: "/codelabs/{id}/registration", access: labAdmin, handle: setRegistration},
+	{method: post, path: "/codelabs/{id}/end", access: labAdmin, handle: endWorkshop},
+	{method: get, path: "/codelabs/{id}/overview", access: labAdmin, handle: overview},
+
+	{method: get, path: "/codelabs/{id}/chat", access: labMember, handle: getChat},
+	{method: del, path: "/codelabs/{id}/chat/{message_id}", access: labAdmin, handle: deleteChat},
+	{method: get, path: "/codelabs/{id}/inline-comments", access: labMember, handle: getThreads},
+	{method: post, path: "/codelabs/{id}/inline-comments", access: labMember, handle: annotate},
+	{method: post, path: "/codelabs/{id}/inline-comments/{thread_id}/comments", access: labMember, handle: replyToThread},
+	{method: del, path: "/codelabs/{id}/inline-comments/{thread_id}/comments/{comment_id}", access: labMember, handle: deleteComment},
+
+	{method: post, path: "/codelabs/{id}/register", access: register, handle: registerAttendee},
+	{method: get, path: "/codelabs/{id}/attendees", access: labMember, handle: getAttendees},
+	{method: put, path: "/codelabs/{id}/attendees/{attendee_id}", access: labAdmin, handle: updateAttendee},
+	{method: del, path: "/codelabs/{id}/attendees/{attendee_id}", access: labMember, handle: removeAttendee},
+	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", access: labAdmin, handle: resetPIN},
+	{method: post, path: "/codelabs/{id}/complete", access: labAttendee, handle: complete},
+	{method: get, path: "/certificates/{id}", access: anyone, handle: certificate},
+
+	{method: post, path: "/codelabs/{id}/help", access: labAttendee, handle: askHelp},
+	{method: get, path: "/codelabs/{id}/help", access: labMember, handle: getHelp},
+	{method: post, path: "/codelabs/{id}/help/{help_id}/claim", access: labAdmin, handle: claimHelp},
+	{method: post, path: "/codelabs/{id}/help/{help_id}/resolve", access: labMember, handle: resolveHelp},
+	{method: post, path: "/codelabs/{id}/feedback", access: labAttendee, handle: giveFeedback},
+	{method: get, path: "/codelabs/{id}/feedback", access: labAdmin, handle: getFeedback},
+
+	{method: get, path: "/codelabs/{id}/quizzes", access: labMember, handle: getQuizzes},
+	{method: put, path: "/codelabs/{id}/quizzes", access: labAdmin, handle: replaceQuizzes},
+	{method: post, path: "/codelabs/{id}/quizzes/submit", access: labAttendee, handle: submitQuiz},
+	{method: get, path: "/codelabs/{id}/quizzes/submissions", access: labAdmin, handle: getQuizSubmissions},
+
+	{method: get, path: "/ws/{id}", access: labMember, handle: func(r *Request) error { return r.api.Live.WebSocket(r) }},
+	{method: get, path: "/codelabs/{id}/events", access: labMember, handle: func(r *Request) error { return r.api.Live.Events(r) }},
+	{method: post, path: "/codelabs/{id}/messages", access: labMember, handle: func(r *Request) error { return r.api.Live.Message(r) }},
+
+	{method: get, path: "/openapi.json", access: anyone, handle: openAPI},
+	{method: get, path: "/asyncapi.json", access: anyone, handle: asyncAPI},
+})
+
+func table(ops []operation) []*operation {
+	out := make([]*operation, len(ops))
+	for i := range ops {
+		ops[i].name = ops[i].method + " " + ops[i].path
+		out[i] = &ops[i]
+	}
+	return out
+}
+
+// Operations lists method and path of every operation, paths below /api with
+// parameters in braces.
+func Operations() [][2]string {
+	out := make([][2]string, len(operations))
+	for i, op := range operations {
+		out[i] = [2]string{op.method, op.path}
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package rest
+
+import (
+	"math"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
+)
+
+type commentRecord struct {
+	ID         string `json:"id"`
+	ThreadID   string `json:"thread_id"`
+	CodelabID  string `json:"codelab_id"`
+	AuthorRole string `json:"author_role"`
+	AuthorID   string `json:"author_id"`
+	AuthorName string `json:"author_name"`
+	Message    string `json:"message"`
+	CreatedAt  string `json:"created_at"`
+}
+
+type threadRecord struct {
+	ID           string          `json:"id"`
+	CodelabID    string          `json:"codelab_id"`
+	AnchorKey    string          `json:"anchor_key"`
+	TargetType   string          `json:"target_type"`
+	TargetStepID *string         `json:"target_step_id"`
+	StartOffset  int32           `json:"start_offset"`
+	EndOffset    int32           `json:"end_offset"`
+	SelectedText string          `json:"selected_text"`
+	ContentHash  string          `json:"content_hash"`
+	CreatedBy    string          `json:"created_by_attendee_id"`
+	CreatedAt    string          `json:"created_at"`
+	Stale        bool            `json:"stale"`
+	Messages     []commentRecord `json:"messages"`
+}
+
+func toThread(lab string, t *pb.Thread, stale bool) threadRecord {
+	out := threadRecord{
+		t.Id, lab, t.AnchorKey, t.TargetType, wire.OrNull(t.TargetStepId), t.StartOffset, t.EndOffset, t.SelectedText,
+		t.ContentHash, t.CreatedBy, wire.Stamp(t.CreatedAt), stale, make([]commentRecord, len(t.Messages)),
+	}
+	for i, m := range t.Messages {
+		out.Messages[i] = commentRecord{m.Id, t.Id, lab, m.AuthorRole, m.AuthorId, m.AuthorName, m.Message, wire.Stamp(m.CreatedAt)}
+	}
+	return out
+}
+
+func getThreads(r *Request) error {
+	target, step := r.Query("target_type"), r.Query("target_step_id")
+	if target != "" && target != codelab.TargetStep && target != codelab.TargetGuide {
+		return wire.Invalid("target_type must be step or guide")
+	}
+	v := r.view()
+	if r.fresh(v.Changed.Threads, target+"-"+tagSafe(step)) {
+		return nil
+	}
+	out := []threadRecord{}
+	for _, t := range v.Threads.All() {
+		if (target == "" || t.TargetType == target) && (step == "" || target == codelab.TargetGuide || t.TargetStepId == step) {
+			out = append(out, toThread(r.Lab.ID(), t, v.Stale(t)))
+		}
+	}
+	return r.json(out)
+}
+
+// tagSafe makes a query value fit for an entity tag.
+func tagSafe(s string) string {
+	b := []byte(s[:min(len(s), 64)])
+	for i, c := range b {
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == '-') {
+			b[i] = '_'
+		}
+	}
+	return string(b)
+}
+
+func annotate(r *Request) error {
+	var in struct {
+		AnchorKey    *string `json:"anchor_key"`
+		TargetType   *string `json:"target_type"`
+		TargetStepID *string `json:"target_step_id"`
+		StartOffset  *int64  `json:"start_offset"`
+		EndOffset    *int64  `json:"end_offset"`
+		SelectedText *string `json:"selected_text"`
+		ContentHash  *string `json:"content_hash"`
+		Message      *string `json:"message"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name    string
+		missing bool
+	}{
+		{"anchor_key", in.AnchorKey == nil}, {"target_type", in.TargetType == nil}, {"start_offset", in.StartOffset == nil},
+		{"end_offset", in.EndOffset == nil}, {"selected_text", in.SelectedText == nil}, {"content_hash", in.ContentHash == nil},
+		{"message", in.Message == nil},
+	} {
+		if f.missing {
+			return wire.Invalid("%s is required", f.name)
+		}
+	}
+	if *in.StartOffset < 0 || *in.EndOffset > math.MaxInt32 || *in.StartOffset >= *in.EndOffset {
+		return wire.Invalid("start_offset and end_offset must hold 0 <= start < end")
+	}
+	return r.answerThread(&pb.Command{Body: &pb.Command_Annotate{Annotate: &pb.Annotate{
+		AnchorKey: *in.AnchorKey, TargetType: *in.TargetType, TargetStepId: or(in.TargetStepID, ""),
+		StartOffset: int32(*in.StartOffset), EndOffset: int32(*in.EndOffset),
+		SelectedText: *in.SelectedText, ContentHash: *in.ContentHash, Message: *in.Message,
+	}}})
+}
+
+func replyToThread(r *Request) error {
+	var in struct {
+		Message     *string `json:"message"`
+		ContentHash *string `json:"content_hash"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Message == nil {
+		return wire.Invalid("message is required")
+	}
+	if in.ContentHash == nil {
+		return wire.Invalid("content_hash is required")
+	}
+	return r.answerThread(&pb.Command{Body: &pb.Command_Reply{Reply: &pb.Reply{
+		ThreadId: r.Param("thread_id"), Message: *in.Message, ContentHash: *in.ContentHash,
+	}}})
+}
+
+func (r *Request) answerThread(cmd *pb.Command) error {
+	v, err := r.do(cmd)
+	if err != nil {
+		return err
+	}
+	t := v.(*pb.Thread)
+	return r.json(toThread(r.Lab.ID(), t, r.Lab.View().Stale(t)))
+}
+
+func deleteComment(r *Request) error {
+	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteComment{DeleteComment: &pb.DeleteComment{
+		ThreadId: r.Param("thread_id"), CommentId: r.Param("comment_id"),
+	}}})
+	if err != nil {
+		return err
+	}
+	return r.json(struct {
+		Status        string `json:"status"`
+		ThreadDeleted bool   `json:"thread_deleted"`
+	}{"ok", v.(codelab.CommentDeletion).ThreadDeleted})
+}

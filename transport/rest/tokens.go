@@ -1,0 +1,75 @@
+package rest
+
+import (
+	"crypto/sha256"
+
+	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
+	"atelier/transport/auth"
+	"atelier/transport/wire"
+)
+
+type tokenRecord struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	CreatedAt string `json:"created_at"`
+}
+
+func (r *Request) settings(body func(*catalogpb.Command)) (any, error) {
+	h, err := r.api.Settings.Get(catalog.SettingsID)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &catalogpb.Command{Caller: &catalogpb.Caller{AdminId: r.api.AdminID, Ip: r.ip(), UserAgent: r.Caller.UserAgent}}
+	body(cmd)
+	v, _, err := h.Ask(cmd)
+	return v, err
+}
+
+func createToken(r *Request) error {
+	var in struct {
+		Name *string `json:"name"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Name == nil {
+		return wire.Invalid("name is required")
+	}
+	token := auth.TokenPrefix + auth.Random(32)
+	hash := sha256.Sum256([]byte(token))
+	v, err := r.settings(func(c *catalogpb.Command) {
+		c.Body = &catalogpb.Command_CreateToken{CreateToken: &catalogpb.CreateToken{Name: *in.Name, SecretHash: hash[:]}}
+	})
+	if err != nil {
+		return err
+	}
+	return r.json(struct {
+		ID    string `json:"id"`
+		Token string `json:"token"`
+	}{v.(*catalogpb.ApiToken).Id, token})
+}
+
+func listTokens(r *Request) error {
+	h, err := r.api.Settings.Get(catalog.SettingsID)
+	if err != nil {
+		return err
+	}
+	out := []tokenRecord{}
+	for _, t := range h.View().Tokens {
+		out = append(out, tokenRecord{t.Id, t.Name, wire.Stamp(t.CreatedAt)})
+	}
+	return r.json(out)
+}
+
+func revokeToken(r *Request) error {
+	id := r.Param("token_id")
+	_, err := r.settings(func(c *catalogpb.Command) {
+		c.Body = &catalogpb.Command_RevokeToken{RevokeToken: &catalogpb.RevokeToken{Id: id}}
+	})
+	if err != nil {
+		return err
+	}
+	r.api.Live.SessionEnded("token:" + id)
+	return r.noContent()
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Health is what /readyz tells.
+type Health struct {
+	// Ready is whether traffic may come.
+	Ready bool `json:"ready"`
+	// Why says why not.
+	Why string `json:"why,omitempty"`
+	// ReadOnly: reads work, writes answer 503.
+	ReadOnly bool `json:"read_only"`
+	// Quarantined names the actors that failed too often and rest.
+	Quarantined []string `json:"quarantined"`
+}
+
+// Internal is the internal listener: probes, metrics, profiles.
+type Internal struct {
+	listener net.Listener
+	server   *http.Server
+	draining atomic.Bool
+}
+
+// ListenInternal opens the internal listener and serves.
+func ListenInternal(addr string, metrics *prometheus.Registry, health func() Health) (*Internal, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen internally: %w", err)
+	}
+	i := &Internal{listener: l}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		h := health()
+		if i.draining.Load() {
+			h.Ready, h.Why = false, "stopping"
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if !h.Ready {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_ = json.NewEncoder(w).Encode(h)
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	i.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = i.server.Serve(l) }()
+	return i, nil
+}
+
+// Addr is the address it listens on.
+func (i *Internal) Addr() net.Addr { return i.listener.Addr() }
+
+// Drain makes /readyz say no.
+func (i *Internal) Drain() { i.draining.Store(true) }
+
+// Close stops it.
+func (i *Internal) Close() error { return i.server.Close() }
+
+func asError[T error](err error, target *T) bool { return errors.As(err, target) }
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout() || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"atelier/actors/durable"
+	"atelier/persistence/badger"
+	"atelier/transport/live"
+)
+
+// Metrics are the server's Prometheus metrics. Labels hold operations,
+// statuses and reasons, never anything of a person or a codelab.
+type Metrics struct {
+	Registry *prometheus.Registry
+
+	requests *prometheus.HistogramVec
+	commits  prometheus.Histogram
+}
+
+// NewMetrics returns the metrics that are pushed; Sources are pulled.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		Registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "atelier_http_request_seconds", Help: "Time to answer a request, by operation and status.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"operation", "status"}),
+		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "atelier_journal_commit_seconds", Help: "Time of one group commit, disk included.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
+		}),
+	}
+	m.Registry.MustRegister(m.requests, m.commits, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Request takes note of an answer.
+func (m *Metrics) Request(operation string, status int, took time.Duration) {
+	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// Commit takes note of a group commit.
+func (m *Metrics) Commit(c badger.Commit) { m.commits.Observe(c.Took.Seconds()) }
+
+// Sources are read when somebody asks for the metrics.
+type Sources struct {
+	Store       func() badger.Stats
+	Hub         func() live.Stats
+	Actors      func() *durable.Stats
+	Active      func() int
+	Quarantined func() int
+	Sessions    func() int
+	Codelabs    func() int
+}
+
+// Watch registers what is pulled.
+func (m *Metrics) Watch(s Sources) { m.Registry.MustRegister(source{s}) }
+
+type source struct{ Sources }
+
+// Describe leaves the collector unchecked: its metrics follow from Collect.
+func (source) Describe(chan<- *prometheus.Desc) {}
+
+// Collect reads every source once.
+func (s source) Collect(ch chan<- prometheus.Metric) {
+	emit := func(kind prometheus.ValueType, name, help string, v float64, labels ...string) {
+		var names, values []string
+		for i := 0; i+1 < len(labels); i += 2 {
+			names, values = append(names, labels[i]), append(values, labels[i+1])
+		}
+		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc("atelier_"+name, help, names, nil), kind, v, values...)
+	}
+	gauge := func(name, help string, v float64, labels ...string) {
+		emit(prometheus.GaugeValue, name, help, v, labels...)
+	}
+	count := func(name, help string, v float64, labels ...string) {
+		emit(prometheus.CounterValue, name, help, v, labels...)
+	}
+
+	st := s.Store()
+	gauge("journal_queue_bytes", "Bytes that wait for the disk.", float64(st.QueueBytes))
+	count("journal_commits_total", "Group commits.", float64(st.Commits))
+	count("journal_failed_commits_total", "Group commits that failed.", float64(st.FailedCommits))
+	count("journal_batches_total", "Batches committed.", float64(st.Batches))
+	count("journal_records_total", "Records committed.", float64(st.Records))
+	count("journal_bytes_total", "Bytes committed.", float64(st.Bytes))
+	count("journal_snapshots_total", "Snapshots stored.", float64(st.Snapshots))
+	count("journal_failed_snapshots_total", "Snapshots that failed.", float64(st.FailedSnapshots))
+	gauge("disk_free_bytes", "Free space where the data lies.", float64(st.FreeBytes))
+	gauge("read_only", "1 while writes are refused.", flag(st.ReadOnly))
+
+	a := s.Actors()
+	gauge("codelabs", "Codelabs in the list.", float64(s.Codelabs()))
+	gauge("codelabs_active", "Codelabs in memory.", float64(s.Active()))
+	gauge("codelabs_quarantined", "Codelabs that failed too often and rest.", float64(s.Quarantined()))
+	count("actor_recoveries_total", "Recoveries of actors from the journal.", float64(a.Recoveries.Load()))
+	count("actor_failures_total", "Failures of actors.", float64(a.Failures.Load()))
+	count("actor_panics_total", "Commands whose decision panicked.", float64(a.Panics.Load()))
+	count("actor_rests_total", "Idle actors put to rest.", float64(a.Rests.Load()))
+	gauge("sessions", "Login sessions that are valid.", float64(s.Sessions()))
+
+	h := s.Hub()
+	gauge("live_sessions", "Live connections.", float64(h.Sessions))
+	gauge("live_slow_sessions", "Live connections that are behind.", float64(h.Slow))
+	count("live_attached_total", "Live connections ever.", float64(h.Attached))
+	count("live_deliveries_total", "Frames written to connections.", float64(h.Deliveries))
+	count("live_private_total", "Private payloads written: acks, errors, signals.", float64(h.Private))
+	count("live_bytes_total", "Bytes written.", float64(h.Bytes))
+	count("live_writes_total", "Writes to sockets.", float64(h.Writes))
+	count("live_short_writes_total", "Writes that a socket did not take whole.", float64(h.ShortWrites))
+	count("live_messages_total", "Messages received.", float64(h.Messages))
+	count("live_limited_total", "Messages over the rate.", float64(h.Limited))
+	count("live_missed_transients_total", "Transient frames that slow connections missed.", float64(h.MissedTransients))
+	count("live_overflows_total", "Private queues that were full.", float64(h.Overflows))
+	count("live_signals_refused_total", "Signals for which there was no room.", float64(h.SignalsRefused))
+	count("live_replays_total", "Connections caught up from their position.", float64(h.Replays))
+	for i, n := range h.Resyncs {
+		count("live_resyncs_total", "Connections told to read the state anew, by reason.", float64(n), "reason", live.Resync(i).String())
+	}
+	for i, n := range h.Closes {
+		count("live_closes_total", "Connections closed, by reason.", float64(n), "reason", live.Reason(i).String())
+	}
+}
+
+func flag(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,93 @@
+// Package wire holds how values are written on the wire: the JSON codec with
+// its checks, and the forms of times.
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bytedance/sonic"
+
+	"atelier/actors/durable"
+)
+
+// Codec reads and writes JSON. ValidateString is sonic's UTF-8 check, which is
+// off by default; strings are copied because fasthttp reuses its buffers.
+var Codec = sonic.Config{
+	CopyString: true, ValidateString: true, UseUnicodeErrors: true, CaseSensitive: true, NoNullSliceOrMap: true,
+}.Froze()
+
+func Invalid(format string, args ...any) error {
+	return durable.Reject(durable.Invalid, format, args...)
+}
+
+// Decode reads a JSON body. Its errors name the field.
+func Decode(body []byte, into any) error {
+	if !utf8.Valid(body) {
+		return Invalid("the body is not valid UTF-8")
+	}
+	if err := Codec.Unmarshal(body, into); err != nil {
+		return explain(body, into)
+	}
+	return nil
+}
+
+// explain finds out what is wrong with a body. sonic does not name the field,
+// so the slow path asks the standard library, whose errors do.
+func explain(body []byte, into any) error {
+	dec := json.NewDecoder(strings.NewReader(string(body)))
+	err := dec.Decode(into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return Invalid("%s must be %s, not %s", wrong.Field, jsonType(wrong.Type.Kind().String()), wrong.Value)
+	case errors.As(err, &wrong):
+		return Invalid("the body must be %s, not %s", jsonType(wrong.Type.Kind().String()), wrong.Value)
+	case errors.Is(err, io.EOF):
+		return Invalid("a JSON body is required")
+	}
+	return Invalid("the body is not valid JSON")
+}
+
+func jsonType(kind string) string {
+	switch {
+	case kind == "slice" || kind == "array":
+		return "an array"
+	case kind == "struct" || kind == "map":
+		return "an object"
+	case kind == "bool":
+		return "a boolean"
+	case strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint"):
+		return "an integer"
+	case strings.HasPrefix(kind, "float"):
+		return "a number"
+	}
+	return "a string"
+}
+
+// Stamp is a time as every record but the codelab writes it: RFC 3339, UTC,
+// milliseconds.
+func Stamp(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// StampOrNull is Stamp, or null for a time that has not come.
+func StampOrNull(ms int64) *string {
+	if ms == 0 {
+		return nil
+	}
+	s := Stamp(ms)
+	return &s
+}
+
+// OrNull is a string, or null for an empty one.
+func OrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
