@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/service"
 	"atelier/persistence/badger"
 	"atelier/transport/control"
 )
@@ -57,10 +58,10 @@ func writeBackup(cfg config.Config, w io.Writer) error {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return err
 	}
-	if _, err := os.Stat(storeDir(cfg)); err != nil {
+	if _, err := os.Stat(service.StoreDir(cfg)); err != nil {
 		return fmt.Errorf("there is no data in %s", cfg.Server.Data)
 	}
-	s, err := openStore(cfg, nil, newLogger(quietly(cfg.Log)))
+	s, err := service.OpenStore(cfg, nil, newLogger(quietly(cfg.Log)))
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (c restoreCmd) Run() error {
 	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
 		return err
 	}
-	if err := badger.Restore(storeDir(cfg), f); err != nil {
+	if err := badger.Restore(service.StoreDir(cfg), f); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	fmt.Printf("restored into %s\n", cfg.Server.Data)

@@ -1,4 +1,4 @@
-package main
+package service
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 	"atelier/transport/messages"
 )
 
-// core is the store and the actors: what serving and the offline commands
+// Core is the store and the actors: what serving and the offline commands
 // share.
-type core struct {
+type Core struct {
 	store     *badger.Store
 	audit     *catalog.Audit
 	list      *catalog.List
@@ -28,27 +28,28 @@ type core struct {
 	workshops *codelab.Workshops
 }
 
-func storeDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "store") }
+// StoreDir is where the store lies in the data folder.
+func StoreDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "store") }
 
-// openStore opens the store of the data folder.
-func openStore(cfg config.Config, onCommit func(badger.Commit), log *slog.Logger) (*badger.Store, error) {
+// OpenStore opens the store of the data folder.
+func OpenStore(cfg config.Config, onCommit func(badger.Commit), log *slog.Logger) (*badger.Store, error) {
 	s := cfg.Storage
 	return badger.Open(badger.Options{
-		Dir: storeDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
+		Dir: StoreDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
 		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, OnCommit: onCommit, Logger: log,
 	})
 }
 
-// openCore starts the store and the actors. removed is told of attendees and
+// OpenCore starts the store and the actors. removed is told of attendees and
 // codelabs that are gone, see codelab.Config.
-func openCore(cfg config.Config, onCommit func(badger.Commit), removed func(codelab, attendee string), log *slog.Logger) (_ *core, err error) {
-	c := &core{}
+func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(codelab, attendee string), log *slog.Logger) (_ *Core, err error) {
+	c := &Core{}
 	defer func() {
 		if err != nil {
-			_ = c.close(context.Background())
+			_ = c.Close(context.Background())
 		}
 	}()
-	if c.store, err = openStore(cfg, onCommit, log); err != nil {
+	if c.store, err = OpenStore(cfg, onCommit, log); err != nil {
 		return nil, err
 	}
 	c.audit = catalog.NewAudit(c.store, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
@@ -80,8 +81,8 @@ func openCore(cfg config.Config, onCommit func(badger.Commit), removed func(code
 	return c, err
 }
 
-// close writes snapshots, stops the actors and closes the store.
-func (c *core) close(ctx context.Context) error {
+// Close writes snapshots, stops the actors and closes the store.
+func (c *Core) Close(ctx context.Context) error {
 	var errs []error
 	if c.workshops != nil {
 		errs = append(errs, c.workshops.Close(ctx))
@@ -97,7 +98,7 @@ func (c *core) close(ctx context.Context) error {
 
 // pinKey returns the key under which rejoin codes are hashed. It lies in the
 // store: a restored backup must know the codes on any machine.
-func (c *core) pinKey() ([]byte, error) {
+func (c *Core) pinKey() ([]byte, error) {
 	const table, key = "keys", "pin"
 	b, err := c.store.Get(table, []byte(key))
 	if err == nil || !errors.Is(err, durable.ErrNotFound) {

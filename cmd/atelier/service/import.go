@@ -1,0 +1,51 @@
+package service
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/archive"
+	"atelier/transport/control"
+)
+
+// Import makes a codelab of a file and says what was made.
+func (c *Core) Import(f *os.File, adminID string) (string, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if info.Size() > archive.MaxPacked {
+		return "", fmt.Errorf("the file is larger than %d MiB", archive.MaxPacked>>20)
+	}
+	made, err := archive.Read(f, info.Size())
+	if err != nil {
+		return "", err
+	}
+	m, err := c.workshops.Create(&pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, AdminId: adminID, UserAgent: "atelier import"}, made)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s  %s (%d steps, join code %s)", m.Id, m.Title, len(made.Steps), m.JoinCode), nil
+}
+
+// controls is what a running server does for other commands.
+func (c *Core) controls(adminID string) control.Operations {
+	return control.Operations{
+		Backup: c.store.Backup,
+		Import: func(content io.Reader) (string, error) {
+			f, err := os.CreateTemp("", "atelier-import-*")
+			if err != nil {
+				return "", err
+			}
+			defer os.Remove(f.Name())
+			defer f.Close()
+			if _, err := io.Copy(f, io.LimitReader(content, archive.MaxPacked+1)); err != nil {
+				return "", err
+			}
+			return c.Import(f, adminID)
+		},
+	}
+}

@@ -1,0 +1,225 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/cmd/atelier/config"
+	"atelier/transport/control"
+	"atelier/transport/limit"
+	"atelier/transport/live"
+	"atelier/transport/messages"
+	"atelier/transport/rest"
+	"atelier/transport/server"
+)
+
+// Service is everything that runs, in the order of its start.
+type Service struct {
+	cfg      config.Config
+	log      *slog.Logger
+	core     *Core
+	sessions *catalog.Sessions
+	denials  *catalog.Denials
+	hub      *live.Hub
+	gateway  *messages.Gateway
+	control  *control.Server
+	internal *server.Internal
+	public   *server.Public
+
+	cancel     context.CancelFunc // ends the background work
+	background sync.WaitGroup
+}
+
+// Start starts everything, from the disk to the door. The configuration must
+// have been checked.
+func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
+	began := time.Now()
+	s := &Service{cfg: cfg, log: log}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	defer func() {
+		if err != nil {
+			_ = s.Stop()
+		}
+	}()
+	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	metrics := server.NewMetrics()
+	removed := func(lab, attendee string) {
+		if ws, err := s.core.workshops.Get(lab); err == nil || attendee == "" {
+			s.gateway.Removed(ws.Room, attendee)
+		}
+	}
+	if s.core, err = OpenCore(cfg, metrics.Commit, removed, log); err != nil {
+		return nil, err
+	}
+	authenticator, password, err := s.authenticator()
+	if err != nil {
+		return nil, err
+	}
+	s.denials = catalog.NewDenials(s.core.audit, time.Minute, log)
+	if s.hub, err = live.New(live.Options{
+		MessageRate: float64(cfg.Limits.MessagesPerSecond), MessageBurst: float64(cfg.Limits.MessageBurst),
+		PingInterval: cfg.Live.PingInterval.Std(), IdleTimeout: cfg.Live.IdleTimeout.Std(), SlowTimeout: cfg.Live.SlowTimeout.Std(),
+	}); err != nil {
+		return nil, err
+	}
+	s.hub.Start()
+	s.gateway = messages.NewGateway(messages.Config{
+		Hub: s.hub, Workshops: s.core.workshops.Active, AllowedOrigins: cfg.Server.AllowedOrigins, PublicURL: cfg.Server.PublicURL,
+		Logger: log, Now: time.Now,
+	})
+	api := rest.New(rest.Config{
+		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Settings: s.core.settings, Auth: authenticator,
+		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
+		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
+		SecureCookies: cfg.Server.TLSCert != "" || strings.HasPrefix(cfg.Server.PublicURL, "https:"),
+		Logger:        log, Now: time.Now,
+	})
+	metrics.Watch(server.Sources{
+		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.workshops.Stats, Sessions: s.sessions.Len,
+		Active:      func() int { return len(s.core.workshops.Active()) },
+		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
+		Codelabs:    func() int { return len(s.core.list.All()) },
+	})
+	if s.control, err = control.Listen(cfg.Server.Data, s.core.controls(cfg.Admin.ID)); err != nil {
+		return nil, err
+	}
+	if cfg.Server.InternalListen != "" {
+		if s.internal, err = server.ListenInternal(cfg.Server.InternalListen, metrics.Registry, s.health); err != nil {
+			return nil, err
+		}
+		log.Info("internal listening", "addr", s.internal.Addr().String())
+	}
+	s.public, err = server.Listen(server.PublicOptions{
+		Listen: cfg.Server.Listen, CertFile: cfg.Server.TLSCert, KeyFile: cfg.Server.TLSKey,
+		MaxConnections: cfg.Server.MaxConnections, API: api.Handler,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.public.Serve()
+	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
+	s.background.Go(func() { s.expireSessions(ctx) })
+	s.announce(password, time.Since(began))
+	return s, nil
+}
+
+func newLimits(c config.Limits) rest.Limits {
+	perMinute := func(n int) *limit.Limiter { return limit.New(limit.Rate{Burst: n, Per: time.Minute}, time.Now) }
+	return rest.Limits{
+		Reads: perMinute(c.ReadsPerMinute), Writes: perMinute(c.WritesPerMinute),
+		Registrations: limit.NewRate(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
+		WrongPINs:     limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std()}, time.Now),
+	}
+}
+
+func prefixes(cidrs []string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, s := range cidrs {
+		out = append(out, netip.MustParsePrefix(s)) // checked with the configuration
+	}
+	return out
+}
+
+func (s *Service) health() server.Health {
+	st := s.core.store.Stats()
+	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined()}
+	if h.Quarantined == nil {
+		h.Quarantined = []string{}
+	}
+	if st.Failed != nil {
+		h.Ready, h.Why = false, "the store failed and needs a restart"
+	}
+	return h
+}
+
+func (s *Service) expireSessions(ctx context.Context) {
+	tick := time.NewTicker(10 * time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.sessions.Expire()
+		}
+	}
+}
+
+// Addr is the public address.
+func (s *Service) Addr() string { return s.public.Addr().String() }
+
+// InternalAddr is the internal address; "" without one.
+func (s *Service) InternalAddr() string {
+	if s.internal == nil {
+		return ""
+	}
+	return s.internal.Addr().String()
+}
+
+// Failed gets the error that ended the public listener.
+func (s *Service) Failed() <-chan error { return s.public.Failed() }
+
+// Stop stops what was started, in reverse order: readiness off, clients told
+// when to come back and closed, requests finished, snapshots written.
+func (s *Service) Stop() error {
+	deadline := s.cfg.Server.DrainTimeout.Std()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	var errs []error
+	step := func(name string, fn func() error) {
+		began := time.Now()
+		if err := fn(); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", name, err))
+		}
+		s.log.Info("stopped", "part", name, "took", time.Since(began).Round(time.Millisecond))
+	}
+	if s.internal != nil {
+		s.internal.Drain()
+	}
+	s.cancel()
+	if s.hub != nil && s.public != nil {
+		step("live connections", func() error {
+			half, cancel := context.WithTimeout(ctx, deadline/2)
+			defer cancel()
+			err := s.hub.Drain(half, messages.Reconnect, s.cfg.Server.ReconnectSpread.Std())
+			if errors.Is(err, context.DeadlineExceeded) {
+				err = nil // the rest is cut off below
+			}
+			return err
+		})
+	}
+	if s.public != nil {
+		step("public listener", func() error { return s.public.Shutdown(ctx) })
+	}
+	if s.control != nil {
+		step("control socket", s.control.Close)
+	}
+	s.background.Wait()
+	if s.gateway != nil {
+		s.gateway.Close()
+	}
+	if s.hub != nil {
+		s.hub.Close()
+	}
+	if s.denials != nil {
+		s.denials.Close()
+	}
+	if s.core != nil {
+		step("actors and store", func() error { return s.core.Close(ctx) })
+	}
+	if s.internal != nil {
+		step("internal listener", s.internal.Close)
+	}
+	return errors.Join(errs...)
+}
