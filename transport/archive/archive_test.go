@@ -1,0 +1,160 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+func pack(t testing.TB, files map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, content := range files {
+		if err := add(z, name, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func read(b []byte) (*pb.Create, error) { return Read(bytes.NewReader(b), int64(len(b))) }
+
+const tutorial = "id: x\nsummary: s\n\n# T\n\n## One\nDuration: 3\n\ntext\n"
+
+// TestRoundTrip: whatever a codelab holds, importing its export gives it
+// again, to the byte.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		title := rapid.StringMatching(`[^\x00-\x1f]{0,20}[a-z:"'\\#-]`)
+		v := &codelab.View{Meta: &pb.Codelab{
+			Id: "i", Title: title.Draw(t, "title"), Description: rapid.String().Draw(t, "description"), Author: "A", IsPublic: rapid.Bool().Draw(t, "public"),
+			QuizEnabled: rapid.Bool().Draw(t, "quiz"), RequireFeedback: rapid.Bool().Draw(t, "feedback"), CreatedAt: 1,
+		}}
+		if rapid.Bool().Draw(t, "has guide") {
+			v.Meta.GuideMarkdown = proto.String(rapid.String().Draw(t, "guide"))
+		}
+		for range rapid.IntRange(0, 120).Draw(t, "steps") {
+			v.Steps = append(v.Steps, &pb.Step{Title: title.Draw(t, "step"), ContentMarkdown: rapid.SampledFrom([]string{"", "---\n", "\n\n---\ntitle: x\n---\n", "ünï\r\n", "a\n"}).Draw(t, "content"), DurationMinutes: int32(rapid.IntRange(0, 9).Draw(t, "minutes"))})
+		}
+		if rapid.Bool().Draw(t, "has quizzes") {
+			v.Quizzes = []*pb.Quiz{
+				{Question: "q", QuizType: codelab.MultipleChoice, Options: []string{"a", "b"}, Correct: []int32{1}},
+				{Question: "q", QuizType: codelab.MultipleChoice, Options: []string{"a", "b"}, Correct: []int32{0, 1}, Several: true},
+				{Question: "q", QuizType: codelab.Descriptive},
+			}
+		}
+		var b bytes.Buffer
+		if err := Write(&b, v); err != nil {
+			t.Fatal(err)
+		}
+		got, err := read(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &pb.Create{Origin: pb.Origin_ORIGIN_IMPORT, Codelab: v.Meta.CloneVT(), Steps: v.Steps, Quizzes: v.Quizzes}
+		want.Codelab.Id, want.Codelab.CreatedAt = "", 0
+		if !proto.Equal(got, want) {
+			t.Fatalf("got\n%v\nwant\n%v", got, want)
+		}
+	})
+}
+
+func TestOtherForms(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"claat file":         []byte(tutorial),
+		"ZIP of a file":      pack(t, map[string]string{"lab.md": tutorial, "img/a.png": "x"}),
+		"ZIP with a folder":  pack(t, map[string]string{"lab/index.md": tutorial, "lab/README.md": "# no tutorial"}),
+		"ZIP with fragments": pack(t, map[string]string{"a/lab.md": tutorial + "\n<<part.md>>\n", "a/part.md": "more"}),
+	} {
+		c, err := read(b)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if c.Codelab.Title != "T" || len(c.Steps) != 1 || c.Steps[0].DurationMinutes != 3 || c.Codelab.Description != "s" {
+			t.Errorf("%s: got %v", name, c)
+		}
+	}
+}
+
+// TestHostileArchives: each is an Invalid rejection, whatever it tries.
+func TestHostileArchives(t *testing.T) {
+	link := func() []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		h := &zip.FileHeader{Name: "lab.md"}
+		h.SetMode(fs.ModeSymlink | 0o777)
+		w, _ := z.CreateHeader(h)
+		_, _ = w.Write([]byte("/etc/passwd"))
+		_ = z.Close()
+		return b.Bytes()
+	}
+	many := map[string]string{}
+	for i := range maxEntries + 1 {
+		many[fmt.Sprint(i)] = ""
+	}
+	bomb := map[string]string{"lab.md": tutorial}
+	for i := range 4 {
+		bomb[fmt.Sprint("z", i)] = strings.Repeat("\x00", 16<<20)
+	}
+	whole := pack(t, map[string]string{"codelab.json": `{"title":"t"}`})
+	for name, b := range map[string][]byte{
+		"nothing":            {},
+		"no archive":         []byte("PK\x03\x04 and nothing"),
+		"cut":                whole[:len(whole)-30],
+		"binary":             {0, 1, 2, 3},
+		"dot dot":            pack(t, map[string]string{"../lab.md": tutorial}),
+		"dot dot inside":     pack(t, map[string]string{"a/../../lab.md": tutorial}),
+		"absolute":           pack(t, map[string]string{"/lab.md": tutorial}),
+		"backslash":          pack(t, map[string]string{`..\lab.md`: tutorial}),
+		"NUL":                pack(t, map[string]string{"lab.md\x00.png": tutorial}),
+		"link":               link(),
+		"too many":           pack(t, many),
+		"bomb":               pack(t, bomb),
+		"include from above": pack(t, map[string]string{"a/lab.md": tutorial + "<<../x.md>>\n", "x.md": "x"}),
+		"newer format":       pack(t, map[string]string{"codelab.json": `{"format":"atelier-codelab","format_version":99,"title":"t"}`}),
+		"not JSON":           pack(t, map[string]string{"codelab.json": `{`}),
+		"wrong type":         pack(t, map[string]string{"codelab.json": `{"title":5}`}),
+		"bad UTF-8":          pack(t, map[string]string{"codelab.json": "{\"title\":\"\xff\"}"}),
+		"step without front": pack(t, map[string]string{"codelab.json": `{"title":"t"}`, "steps/01.md": "text"}),
+		"no tutorial":        pack(t, map[string]string{"a.txt": "x"}),
+	} {
+		began := time.Now()
+		_, err := read(b)
+		var r *durable.Rejection
+		if !errors.As(err, &r) || r.Reason != durable.Invalid || r.Text == "" {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(tutorial))
+	f.Add(pack(f, map[string]string{"codelab.json": `{"title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "quizzes.json": `[{"question":"q"}]`, "guide.md": "g"}))
+	f.Add(pack(f, map[string]string{"lab.md": tutorial + "<<p.md>>", "p.md": "x"}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := read(b)
+		if err == nil && c.Codelab == nil {
+			t.Fatal("accepted without a codelab")
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package messages
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/room"
+	"atelier/transport/wire"
+)
+
+// TestFrames holds every message against its exact form on the wire.
+func TestFrames(t *testing.T) {
+	const at, ts = 1_700_000_000_123, `"ts":"2023-11-14T22:13:20.123Z"}`
+	help := &pb.HelpRequest{Id: "h", AttendeeId: "a", AttendeeName: "Ann", StepNumber: 2}
+	for name, tc := range map[string]struct {
+		body     any
+		audience room.Audience
+		people   [2]string
+		want     string
+	}{
+		"chat": {&pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: &pb.ChatMessage{Id: "m", SenderId: "a", SenderName: `A"n`, Message: "hi"}}},
+			room.Everyone, [2]string{}, `{"type":"chat","sender":"A\"n","message":"hi","id":"m","sender_id":"a","seq":7,` + ts},
+		"dm": {&pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: &pb.ChatMessage{Id: "m", SenderId: "a", SenderName: "Ann", Message: "hi", TargetId: "b"}}},
+			room.People, [2]string{"a", "b"}, `{"type":"dm","sender":"Ann","message":"hi","target_id":"b","id":"m","sender_id":"a","seq":7,` + ts},
+		"progress": {&pb.Event_Progressed{Progressed: &pb.Progressed{AttendeeId: "a", StepNumber: 3}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"step_progress","attendee_id":"a","step_number":3,"seq":7,` + ts},
+		"help": {&pb.Event_HelpAsked{HelpAsked: &pb.HelpAsked{Request: help}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"help_request","id":"h","attendee_id":"a","attendee_name":"Ann","step_number":2,"status":"pending","seq":7,` + ts},
+		"claimed": {&pb.Event_HelpClaimed{HelpClaimed: &pb.HelpClaimed{HelpId: "h", By: "Lea", AttendeeId: "a", AttendeeName: "Ann", StepNumber: 2}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"help_claimed","id":"h","attendee_id":"a","attendee_name":"Ann","step_number":2,"status":"in_progress","claimed_by":"Lea","seq":7,` + ts},
+		"resolved": {&pb.Event_HelpResolved{HelpResolved: &pb.HelpResolved{HelpId: "h", AttendeeId: "a", AttendeeName: "Ann", StepNumber: 2}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"help_resolved","id":"h","attendee_id":"a","attendee_name":"Ann","step_number":2,"status":"resolved","seq":7,` + ts},
+		"thread": {&pb.Event_ThreadCreated{ThreadCreated: &pb.ThreadCreated{Thread: &pb.Thread{Id: "t", TargetType: "guide"}}},
+			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"guide","target_step_id":null,"thread_id":"t","action":"created","seq":7,` + ts},
+		"reply": {&pb.Event_CommentAdded{CommentAdded: &pb.CommentAdded{ThreadId: "t", TargetType: "step", TargetStepId: "s"}},
+			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"step","target_step_id":"s","thread_id":"t","action":"replied","seq":7,` + ts},
+		"deleted comment": {&pb.Event_CommentDeleted{CommentDeleted: &pb.CommentDeleted{ThreadId: "t", TargetType: "step", TargetStepId: "s"}},
+			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"step","target_step_id":"s","thread_id":"t","action":"deleted","seq":7,` + ts},
+		"completed": {&pb.Event_Completed{Completed: &pb.Completed{AttendeeId: "a"}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"attendee_completed","attendee_id":"a","seq":7,` + ts},
+		"steps":   {&pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{}}, room.Everyone, [2]string{}, `{"type":"steps_changed","seq":7,` + ts},
+		"codelab": {&pb.Event_Updated{Updated: &pb.Updated{}}, room.Everyone, [2]string{}, `{"type":"codelab_changed","seq":7,` + ts},
+		"gone":    {&pb.Event_Deleted{Deleted: &pb.Deleted{}}, room.Everyone, [2]string{}, `{"type":"codelab_deleted","seq":7,` + ts},
+	} {
+		e := &pb.Event{At: at}
+		setBody(e, tc.body)
+		f, ok := Frames{}.Encode(7, e)
+		if !ok || string(f.Payload) != tc.want || f.Audience != tc.audience || f.People != tc.people || f.Seq != 7 {
+			t.Errorf("%s: got %v %v\n %s\nwant\n %s", name, f.Audience, f.People, f.Payload, tc.want)
+		}
+	}
+	if _, ok := (Frames{}).Encode(1, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: &pb.Attendee{}}}}); ok {
+		t.Error("a registration must make no stored frame")
+	}
+}
+
+// setBody puts a oneof wrapper into an event; the interface has no name
+// outside its package.
+func setBody(e *pb.Event, body any) {
+	switch b := body.(type) {
+	case *pb.Event_ChatPosted:
+		e.Body = b
+	case *pb.Event_Progressed:
+		e.Body = b
+	case *pb.Event_HelpAsked:
+		e.Body = b
+	case *pb.Event_HelpClaimed:
+		e.Body = b
+	case *pb.Event_HelpResolved:
+		e.Body = b
+	case *pb.Event_ThreadCreated:
+		e.Body = b
+	case *pb.Event_CommentAdded:
+		e.Body = b
+	case *pb.Event_CommentDeleted:
+		e.Body = b
+	case *pb.Event_Completed:
+		e.Body = b
+	case *pb.Event_StepsReplaced:
+		e.Body = b
+	case *pb.Event_Updated:
+		e.Body = b
+	case *pb.Event_Deleted:
+		e.Body = b
+	default:
+		panic("unknown body")
+	}
+}
+
+func TestParse(t *testing.T) {
+	for payload, want := range map[string]string{
+		`{"type":"chat","message":"hi","ref":"r"}`: "",
+		`{"type":"chat"`:          "not valid JSON",
+		`[]`:                      "object",
+		`{"message":"hi"}`:        "type is required",
+		`{"type":"chat","ref":5}`: "ref must be a string",
+		`{"type":"chat","ref":"` + strings.Repeat("é", 65) + `"}`: "ref is longer",
+		`{"type":"step_progress","step_number":"2"}`:              "step_number must be an integer",
+		"{\"type\":\"chat\",\"message\":\"\xff\"}":                "UTF-8",
+	} {
+		_, err := parse([]byte(payload))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s gave %v, want %q", payload, err, want)
+		}
+	}
+	if m, err := parse([]byte(`{"type":"chat","message":5,"ref":"keep"}`)); err == nil || m.ref() != "keep" {
+		t.Errorf("the ref of a refused message is lost: %v, %v", m.ref(), err)
+	}
+}
+
+func TestStampedNamesTheRealSender(t *testing.T) {
+	b, err := stamped([]byte(`{"type":"webrtc_signal","sender":"facilitator","sender_id":"facilitator","attendee_id":"x","seq":9,"sdp":"s"}`),
+		&pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: "a", Name: "Ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := wire.Codec.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	if m["sender"] != "Ann" || m["sender_id"] != "a" || m["attendee_id"] != "a" || m["seq"] != nil || m["sdp"] != "s" {
+		t.Fatalf("got %v", m)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		`{"type":"chat","message":"hi","ref":"r"}`, `{"type":"dm","target_id":"x","message":"m"}`, `{"type":"step_progress","step_number":3}`,
+		`{"type":"webrtc_signal","a":{"b":[1,2]}}`, `{"type":null}`, `{"ref":{}}`, "[[[[",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := parse(b)
+		if err != nil {
+			if err.Error() == "" || !utf8.ValidString(err.Error()) {
+				t.Fatalf("no clear error: %q", err.Error())
+			}
+			return
+		}
+		cmd, err := m.command()
+		if err == nil && cmd != nil {
+			if _, err := proto.Marshal(cmd); err != nil {
+				t.Fatalf("a command that cannot be sent: %v", err)
+			}
+		}
+		if isSignal(m.Type) {
+			if out, err := stamped(b, &pb.Caller{Id: "a", Name: "n"}); err == nil && !utf8.Valid(out) {
+				t.Fatal("relayed text is not UTF-8")
+			}
+		}
+	})
+}
