@@ -218,7 +218,13 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 	if !ok {
 		return
 	}
-	a := s.attendees.At(i).CloneVT()
+	old := s.attendees.At(i)
+	a := &pb.Attendee{
+		Id: old.Id, Name: old.Name, Email: old.Email, PinHash: old.PinHash, CurrentStep: old.CurrentStep,
+		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
+		// Full, so that appending copies: views share the array.
+		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
+	}
 	change(a)
 	s.attendees.Set(i, a)
 	s.changed.Attendees = seq

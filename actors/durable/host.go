@@ -90,6 +90,7 @@ type Host[C, E, V any] struct {
 	opts    Options
 	log     *slog.Logger
 	stats   Stats
+	workers *dispatcher
 
 	supervisor *actor.PID
 
@@ -117,6 +118,7 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 		kind: kind, journal: journal, system: system, opts: opts,
 		log:     opts.Logger.With("component", kind.Name),
 		handles: map[string]*Handle[C, E, V]{},
+		workers: newDispatcher(),
 		stop:    make(chan struct{}),
 	}
 	props := actor.PropsFromFunc(h.supervise, actor.WithSupervisor(strategy[C, E, V]{h}))
@@ -228,7 +230,7 @@ func (h *Host[C, E, V]) supervise(ctx actor.Context) {
 	}
 	props := actor.PropsFromProducer(func() actor.Actor {
 		return &shell[C, E, V]{host: h, handle: m.handle, core: h.kind.New(m.handle.id), next: &batch[E]{first: 1}}
-	})
+	}, actor.WithDispatcher(h.workers))
 	name := m.handle.pid.Id[len(h.supervisor.Id)+1:]
 	if _, err := ctx.SpawnNamed(props, name); err != nil && !errors.Is(err, actor.ErrNameExists) {
 		h.log.Error("spawning failed", "actor", m.handle.actorID, "error", err)
@@ -297,6 +299,7 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	h.mu.Unlock()
 	close(h.stop)
 	h.sweeper.Wait()
+	defer h.workers.close()
 
 	var wg sync.WaitGroup
 	for _, hd := range h.Active() {

@@ -287,7 +287,11 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) {
 		s.fail(fmt.Errorf("append to %s: %w", s.handle.actorID, err))
 	}
 	s.flying = b
-	s.next = &batch[E]{first: s.seq + 1}
+	// The next batch will be about as large.
+	s.next = &batch[E]{
+		first: s.seq + 1, records: make(Records, 0, len(b.records)+len(b.records)/4),
+		events: make([]Committed[E], 0, len(b.events)), waiters: make([]waiter, 0, len(b.waiters)),
+	}
 	s.handle.captured = s.core.Capture()
 }
 

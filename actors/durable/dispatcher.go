@@ -1,0 +1,71 @@
+package durable
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// throughput is how many messages an actor handles before it lets others run.
+const throughput = 300
+
+// dispatcher runs mailboxes on goroutines that are kept. The library starts a
+// goroutine for each burst of messages, whose stack then grows while it
+// decides and applies: that copying was 20 % of the CPU of a durable command.
+type dispatcher struct {
+	mu     sync.Mutex
+	idle   []chan func() // guarded by mu; the newest is the warmest
+	closed bool          // guarded by mu
+	most   int           // idle goroutines kept
+}
+
+var _ actor.Dispatcher = (*dispatcher)(nil)
+
+func newDispatcher() *dispatcher { return &dispatcher{most: 8 * runtime.GOMAXPROCS(0)} }
+
+// Schedule runs fn on an idle goroutine, or a new one.
+func (d *dispatcher) Schedule(fn func()) {
+	d.mu.Lock()
+	if n := len(d.idle); n > 0 {
+		work := d.idle[n-1]
+		d.idle = d.idle[:n-1]
+		d.mu.Unlock()
+		work <- fn // never blocks: its goroutine waits
+		return
+	}
+	d.mu.Unlock()
+	go d.run(fn)
+}
+
+// Throughput is asked by the mailbox.
+func (d *dispatcher) Throughput() int { return throughput }
+
+func (d *dispatcher) run(fn func()) {
+	work := make(chan func(), 1)
+	for {
+		fn()
+		d.mu.Lock()
+		if d.closed || len(d.idle) >= d.most {
+			d.mu.Unlock()
+			return
+		}
+		d.idle = append(d.idle, work)
+		d.mu.Unlock()
+		var ok bool
+		if fn, ok = <-work; !ok {
+			return
+		}
+	}
+}
+
+// close ends the idle goroutines; busy ones end by themselves.
+func (d *dispatcher) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	for _, work := range d.idle {
+		close(work)
+	}
+	d.idle = nil
+}
