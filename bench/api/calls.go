@@ -1,0 +1,101 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+)
+
+// Login opens an admin's session. The display name tells facilitators apart.
+func (c *Client) Login(id, password, displayName string) (Session, error) {
+	body, err := json.Marshal(map[string]string{"admin_id": id, "admin_pw": password, "display_name": displayName})
+	if err != nil {
+		return Session{}, fmt.Errorf("log in: %w", err)
+	}
+	a, err := c.Do(&Request{Method: "POST", Path: "/login", Body: body})
+	if err == nil {
+		err = a.Err()
+	}
+	if err != nil {
+		return Session{}, fmt.Errorf("log in as %s: %w", id, err)
+	}
+	return a.Session, nil
+}
+
+// Import makes a codelab of a claat Markdown file.
+func (c *Client) Import(s Session, name string, markdown []byte) (*Codelab, error) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("file", name)
+	if err == nil {
+		_, err = part.Write(markdown)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("import %s: %w", name, err)
+	}
+	var lab Codelab
+	r := &Request{Method: "POST", Path: "/codelabs/import", Session: s, Body: form.Bytes(), ContentType: w.FormDataContentType()}
+	if err := c.fetch(r, &lab); err != nil {
+		return nil, fmt.Errorf("import %s: %w", name, err)
+	}
+	return &lab, nil
+}
+
+// Create makes a codelab with these steps, titles and contents in turn.
+func (c *Client) Create(s Session, title string, steps [][2]string) (*Codelab, error) {
+	record, err := json.Marshal(map[string]string{"title": title, "description": "", "author": "atelier-bench"})
+	if err != nil {
+		return nil, fmt.Errorf("create codelab: %w", err)
+	}
+	var lab Codelab
+	if err := c.fetch(&Request{Method: "POST", Path: "/codelabs", Session: s, Body: record}, &lab); err != nil {
+		return nil, fmt.Errorf("create codelab: %w", err)
+	}
+	list := make([]map[string]string, len(steps))
+	for i, step := range steps {
+		list[i] = map[string]string{"title": step[0], "content_markdown": step[1]}
+	}
+	body, err := json.Marshal(map[string]any{"steps": list})
+	if err != nil {
+		return nil, fmt.Errorf("write steps: %w", err)
+	}
+	a, err := c.Do(&Request{Method: "PUT", Path: "/codelabs/" + lab.ID + "/steps", Session: s, Body: body})
+	if err == nil {
+		err = a.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write steps: %w", err)
+	}
+	return &lab, nil
+}
+
+// GetCodelab reads a codelab with its steps.
+func (c *Client) GetCodelab(s Session, id string) (*Codelab, error) {
+	var lab Codelab
+	// The interface answers an array of two: the codelab and its steps.
+	pair := [2]any{&lab, &lab.Steps}
+	if err := c.fetch(&Request{Method: "GET", Path: "/codelabs/" + id, Session: s}, &pair); err != nil {
+		return nil, fmt.Errorf("read codelab %s: %w", id, err)
+	}
+	return &lab, nil
+}
+
+// Get reads any list of the interface into v.
+func (c *Client) Get(s Session, path string, v any) error {
+	if err := c.fetch(&Request{Method: "GET", Path: path, Session: s}, v); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+func (c *Client) fetch(r *Request, v any) error {
+	a, err := c.Do(r)
+	if err != nil {
+		return err
+	}
+	return a.Decode(v)
+}

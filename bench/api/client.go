@@ -1,0 +1,166 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// maxConns bounds the connections to the server. A request that finds all of
+// them busy waits, and its latency goes on counting.
+const maxConns = 1024
+
+// idleFor is how long an unused connection is kept: less than any server does,
+// so that a request is not lost on a connection that is just being closed.
+const idleFor = 4 * time.Second
+
+// Client sends requests to one server.
+type Client struct {
+	host *fasthttp.HostClient
+	base string
+}
+
+// New returns a client for a server's URL, http only: what stands between a
+// TLS terminator and the server is measured without it. Each request may take
+// as long as the timeout says.
+func New(server string, timeout time.Duration) (*Client, error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return nil, fmt.Errorf("server URL: %w", err)
+	}
+	if u.Scheme != "http" || u.Host == "" {
+		return nil, fmt.Errorf("server URL %q: want http://host:port", server)
+	}
+	address := u.Host
+	if u.Port() == "" {
+		address = net.JoinHostPort(u.Hostname(), "80")
+	}
+	return &Client{
+		base: "http://" + u.Host + strings.TrimSuffix(u.Path, "/"),
+		host: &fasthttp.HostClient{
+			Addr:                      address,
+			Dial:                      dial,
+			MaxConns:                  maxConns,
+			MaxConnWaitTimeout:        timeout,
+			MaxIdleConnDuration:       idleFor,
+			ReadTimeout:               timeout,
+			WriteTimeout:              timeout,
+			MaxIdemponentCallAttempts: 1,
+			RetryIfErr:                func(*fasthttp.Request, int, error) (bool, bool) { return false, false },
+			NoDefaultUserAgentHeader:  true,
+		},
+	}, nil
+}
+
+// dialError marks a failure before anything was sent.
+type dialError struct{ error }
+
+func (e dialError) Unwrap() error { return e.error }
+
+func dial(addr string) (net.Conn, error) {
+	conn, err := fasthttp.DialTimeout(addr, 5*time.Second)
+	if err != nil {
+		return nil, dialError{err}
+	}
+	return conn, nil
+}
+
+// Unsent reports whether an error of Do says for certain that the server did
+// not get the request.
+func Unsent(err error) bool {
+	var d dialError
+	return errors.As(err, &d) || errors.Is(err, fasthttp.ErrNoFreeConns)
+}
+
+// Address is the host and port that the client talks to.
+func (c *Client) Address() string { return c.host.Addr }
+
+// Host is what goes into a Host header.
+func (c *Client) Host() string {
+	u, _ := url.Parse(c.base)
+	return u.Host
+}
+
+// Path is the path that the server's URL has before /api.
+func (c *Client) Path() string {
+	u, _ := url.Parse(c.base)
+	return u.Path
+}
+
+// Request is one call. Path is relative to {base_url}, which ends in /api.
+type Request struct {
+	Method, Path string
+	Session      Session
+	// Body is sent as ContentType, or as JSON when that is empty; nil sends no
+	// body.
+	Body        []byte
+	ContentType string
+}
+
+// Answer is what the server said.
+type Answer struct {
+	Status int
+	// Body is a copy.
+	Body []byte
+	// Session is the one that the answer issued, or else the request's.
+	Session Session
+	// RetryAfter is the header of that name, 0 without it.
+	RetryAfter time.Duration
+}
+
+// OK reports a status of 2xx.
+func (a *Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
+
+// Err is an error that quotes the server, nil for 2xx.
+func (a *Answer) Err() error {
+	if a.OK() {
+		return nil
+	}
+	return fmt.Errorf("status %d: %s", a.Status, a.Body[:min(len(a.Body), 200)])
+}
+
+// Decode reads the body of a 2xx answer into v.
+func (a *Answer) Decode(v any) error {
+	if err := a.Err(); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(a.Body, v); err != nil {
+		return fmt.Errorf("answer of status %d: %w", a.Status, err)
+	}
+	return nil
+}
+
+// Do makes one request. An error means that there was no answer; see Unsent.
+func (c *Client) Do(r *Request) (*Answer, error) {
+	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(resp)
+	req.SetRequestURI(c.base + "/api" + r.Path)
+	req.Header.SetMethod(r.Method)
+	r.Session.sign(req)
+	if r.Body != nil {
+		req.Header.SetContentType("application/json")
+		if r.ContentType != "" {
+			req.Header.SetContentType(r.ContentType)
+		}
+		req.SetBodyRaw(r.Body)
+	}
+	if err := c.host.Do(req, resp); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
+	}
+	a := &Answer{Status: resp.StatusCode(), Body: append([]byte(nil), resp.Body()...), Session: r.Session.renewed(resp)}
+	if seconds, err := strconv.Atoi(string(resp.Header.Peek("Retry-After"))); err == nil {
+		a.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return a, nil
+}
+
+// Close drops idle connections.
+func (c *Client) Close() { c.host.CloseIdleConnections() }

@@ -1,0 +1,45 @@
+package api
+
+// Codelab is what a run needs to know of one.
+type Codelab struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// Steps come beside the record, see GetCodelab.
+	Steps []Step `json:"-"`
+}
+
+// Step of a codelab.
+type Step struct {
+	ID      string `json:"id"`
+	Number  int    `json:"step_number"`
+	Content string `json:"content_markdown"`
+}
+
+// Attendee is a registered person and their progress.
+type Attendee struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Current  int    `json:"current_step"`
+	Furthest int    `json:"furthest_step"`
+}
+
+// ChatMessage of the history.
+type ChatMessage struct {
+	ID      string `json:"id"`
+	Message string `json:"message"`
+}
+
+// Thread of inline comments.
+type Thread struct {
+	ID       string `json:"id"`
+	Messages []struct {
+		Message string `json:"message"`
+	} `json:"messages"`
+}
+
+// HelpRequest that is open.
+type HelpRequest struct {
+	ID         string `json:"id"`
+	AttendeeID string `json:"attendee_id"`
+	Status     string `json:"status"`
+}

@@ -1,0 +1,112 @@
+package audit
+
+// Audience says whom a stored event is for.
+type Audience uint8
+
+const (
+	// Unknown: who should get it is not judged, only its order.
+	Unknown Audience = iota
+	// Everyone in the codelab.
+	Everyone
+	// Staff: the facilitators. Its owner may get it and need not.
+	Staff
+	// StaffAndOwner: the facilitators and the subscriber it is about.
+	StaffAndOwner
+)
+
+// NoOwner is the owner of an event that is about no subscriber of the run.
+const NoOwner = -1
+
+// Event is what matters of a stored event.
+type Event struct {
+	Seq      uint64
+	Audience Audience
+	// Owner is the Index of the subscriber it is about, or NoOwner.
+	Owner int
+}
+
+// Auditor collects what all subscribers of one stream got. The zero value is
+// ready. It is for one goroutine.
+type Auditor struct {
+	shared, staff ledger
+}
+
+// ledger is the union of what anybody got of one kind of events. Each has a
+// number, in the order in which they were first seen.
+type ledger struct {
+	numbers map[uint64]int // by seq
+	entries []Event
+}
+
+// number returns the event's number and whether it is new.
+func (l *ledger) number(e Event) (int, bool) {
+	if n, known := l.numbers[e.Seq]; known {
+		return n, false
+	}
+	if l.numbers == nil {
+		l.numbers = make(map[uint64]int)
+	}
+	n := len(l.entries)
+	l.numbers[e.Seq] = n
+	l.entries = append(l.entries, e)
+	return n, true
+}
+
+// Observe notes that a subscriber got an event. It reports whether nobody had
+// got this one before.
+func (a *Auditor) Observe(s *Subscriber, e Event) bool {
+	again, first := false, false
+	switch e.Audience {
+	case Everyone:
+		n, isNew := a.shared.number(e)
+		again, first = !s.shared.add(n), isNew
+	case Staff, StaffAndOwner:
+		n, isNew := a.staff.number(e)
+		first = isNew
+		switch {
+		case s.Staff:
+			again = !s.staff.add(n)
+		case e.Owner == s.Index:
+			again = !s.addOwn(e.Seq)
+		default:
+			s.Misdirected++
+		}
+	default:
+		again = e.Seq == s.last
+	}
+	switch {
+	case again:
+		s.Duplicated++
+	case e.Seq <= s.last:
+		s.Reordered++
+	}
+	s.last = max(s.last, e.Seq)
+	return first
+}
+
+// Missing counts the events up to and with seq until that the subscriber should
+// have got since its first welcome and did not.
+func (a *Auditor) Missing(s *Subscriber, until uint64) int {
+	if !s.welcomed {
+		return 0
+	}
+	lost := 0
+	due := func(e Event) bool { return e.Seq > s.from && e.Seq <= until }
+	for n, e := range a.shared.entries {
+		if due(e) && !s.shared.has(n) {
+			lost++
+		}
+	}
+	for n, e := range a.staff.entries {
+		switch {
+		case !due(e):
+		case s.Staff:
+			if !s.staff.has(n) {
+				lost++
+			}
+		case e.Audience == StaffAndOwner && e.Owner == s.Index && !s.hasOwn(e.Seq):
+			lost++
+		}
+	}
+	return lost
+}

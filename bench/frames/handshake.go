@@ -1,0 +1,87 @@
+package frames
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Upgrade is what a client says to open a WebSocket.
+type Upgrade struct {
+	// Host and Path go into the request; Path includes the query.
+	Host, Path string
+	// Cookie is the value of the Cookie header; "" for none.
+	Cookie string
+	// Key is 16 random bytes in Base64 (RFC 6455, 4.1).
+	Key string
+}
+
+// Append appends the request. It offers no extension: a compressed fan-out
+// would measure the compressor.
+func (u *Upgrade) Append(dst []byte) []byte {
+	dst = append(dst, "GET "+u.Path+" HTTP/1.1\r\nHost: "+u.Host+
+		"\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "+u.Key+"\r\n"...)
+	if u.Cookie != "" {
+		dst = append(dst, "Cookie: "+u.Cookie+"\r\n"...)
+	}
+	return append(dst, "\r\n"...)
+}
+
+// maxAnswer bounds the header of the server's answer, bytes.
+const maxAnswer = 16 << 10
+
+// RefusedError says that the server answered the upgrade with another status
+// than 101.
+type RefusedError struct {
+	Status int
+}
+
+func (e *RefusedError) Error() string { return "upgrade refused with status " + strconv.Itoa(e.Status) }
+
+var errAnswer = errors.New("not an HTTP answer")
+
+// Answer checks the server's answer to the upgrade with this key. It returns
+// how many bytes the answer takes, 0 while it is incomplete. A refusal is a
+// *RefusedError.
+func Answer(p []byte, key string) (int, error) {
+	end := bytes.Index(p, []byte("\r\n\r\n"))
+	if end < 0 {
+		if len(p) > maxAnswer {
+			return 0, errAnswer
+		}
+		return 0, nil
+	}
+	line, headers, _ := bytes.Cut(p[:end], []byte("\r\n"))
+	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
+		return 0, errAnswer
+	}
+	status, err := strconv.Atoi(string(line[9:12]))
+	if err != nil {
+		return 0, errAnswer
+	}
+	if status != 101 {
+		return 0, &RefusedError{status}
+	}
+	if got := headerValue(headers, "Sec-WebSocket-Accept"); string(got) != accept(key) {
+		return 0, fmt.Errorf("server accepted another key: %q", got)
+	}
+	return end + 4, nil
+}
+
+func headerValue(headers []byte, name string) []byte {
+	for line := range bytes.SplitSeq(headers, []byte("\r\n")) {
+		if key, value, ok := bytes.Cut(line, []byte(":")); ok && bytes.EqualFold(key, []byte(name)) {
+			return bytes.TrimSpace(value)
+		}
+	}
+	return nil
+}
+
+// accept is the answer to a key (RFC 6455, 4.2.2).
+func accept(key string) string {
+	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,15 @@
+package pacing
+
+import "time"
+
+// Clock tells the time since the start of a run. It is monotonic and may be read
+// from any goroutine.
+type Clock struct {
+	start time.Time
+}
+
+// NewClock returns a clock that starts now.
+func NewClock() Clock { return Clock{time.Now()} }
+
+// Now is the time since the start.
+func (c Clock) Now() time.Duration { return time.Since(c.start) }

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"net"
+	"strings"
+)
+
+// addresses are where a server listens, as its first log lines tell.
+type addresses struct {
+	public, internal string
+}
+
+// read takes a line of the server's log. It reports whether both addresses are
+// known now. Text and JSON logs are understood.
+func (a *addresses) read(line string) bool {
+	if strings.Contains(line, "listening") {
+		if addr := attribute(line, "addr"); addr != "" {
+			if strings.Contains(line, "internal") {
+				a.internal = addr
+			} else {
+				a.public = addr
+			}
+		}
+	}
+	return a.public != "" && a.internal != ""
+}
+
+// attribute finds the value of a host:port attribute in a log line.
+func attribute(line, key string) string {
+	for _, start := range []string{" " + key + "=", `"` + key + `":`} {
+		_, rest, found := strings.Cut(line, start)
+		if !found {
+			continue
+		}
+		rest = strings.TrimPrefix(strings.TrimSpace(rest), `"`)
+		if end := strings.IndexAny(rest, "\" ,}\t"); end >= 0 {
+			rest = rest[:end]
+		}
+		if _, _, err := net.SplitHostPort(rest); err == nil {
+			return rest
+		}
+	}
+	return ""
+}

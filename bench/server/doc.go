@@ -1,0 +1,6 @@
+// Package server runs a server process of a load test's own: on a temporary
+// data folder and free ports, started, weighed, paused, killed and started
+// again on the same data.
+//
+// A Process is for one goroutine at a time. The child dies with its parent.
+package server

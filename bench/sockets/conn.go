@@ -1,0 +1,298 @@
+//go:build linux
+
+package sockets
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/frames"
+)
+
+type state uint8
+
+const (
+	connecting state = iota
+	upgrading
+	open
+	closed
+)
+
+// maxWaiting bounds what waits for room in a socket, bytes.
+const maxWaiting = 1 << 20
+
+var errWaiting = errors.New("server does not read")
+
+// End says how a connection ended.
+type End struct {
+	// Code is that of the server's close frame, 0 without one.
+	Code int
+	// Err is what went wrong; nil after a close frame. A refused upgrade is a
+	// *frames.RefusedError.
+	Err error
+}
+
+// Target is what to connect to.
+type Target struct {
+	// Address of the server.
+	Address unix.Sockaddr
+	// Source to connect from; nil leaves it to the kernel.
+	Source unix.Sockaddr
+	// Upgrade is the request; its Key is chosen by Dial.
+	Upgrade frames.Upgrade
+	// ReceiveBuffer is SO_RCVBUF, bytes; 0 for the default.
+	ReceiveBuffer int
+}
+
+// Conn is one WebSocket of a Loop.
+type Conn struct {
+	// Owner is for the handler's use.
+	Owner int
+
+	loop    *Loop
+	id      uint64
+	fd      int
+	state   state
+	paused  bool
+	watched uint32
+	upgrade frames.Upgrade
+	// answer is the beginning of the server's answer to the upgrade.
+	answer  []byte
+	decoder frames.Decoder
+	// waiting is what did not fit into the socket.
+	waiting []byte
+}
+
+// Dial begins to connect. An error means that nothing was begun; whatever goes
+// wrong later is reported to Handler.Closed.
+func (l *Loop) Dial(owner int, t *Target) (*Conn, error) {
+	family := unix.AF_INET
+	if _, six := t.Address.(*unix.SockaddrInet6); six {
+		family = unix.AF_INET6
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("create socket: %w", err)
+	}
+	if err := prepare(fd, t); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	l.lastID++
+	c := &Conn{Owner: owner, loop: l, id: l.lastID, fd: fd, upgrade: t.Upgrade, watched: unix.EPOLLOUT}
+	var key [16]byte
+	binary.LittleEndian.PutUint64(key[:], l.random.Uint64())
+	binary.LittleEndian.PutUint64(key[8:], l.random.Uint64())
+	c.upgrade.Key = base64.StdEncoding.EncodeToString(key[:])
+	if err := l.poller.control(unix.EPOLL_CTL_ADD, fd, c.watched, c.id); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	l.conns[c.id] = c
+	return c, nil
+}
+
+// prepare sets the socket's options and starts the connect.
+func prepare(fd int, t *Target) error {
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
+		return fmt.Errorf("set nodelay: %w", err)
+	}
+	if t.ReceiveBuffer > 0 {
+		// Before the connect: the window scale is agreed on in the handshake.
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, t.ReceiveBuffer); err != nil {
+			return fmt.Errorf("set receive buffer: %w", err)
+		}
+	}
+	if t.Source != nil {
+		// The port is chosen at the connect, when the destination is known:
+		// then 28,000 are free for each pair of addresses.
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
+			return fmt.Errorf("delay port: %w", err)
+		}
+		if err := unix.Bind(fd, t.Source); err != nil {
+			return fmt.Errorf("bind source address: %w", err)
+		}
+	}
+	if err := unix.Connect(fd, t.Address); err != nil && !errors.Is(err, unix.EINPROGRESS) {
+		return fmt.Errorf("connect: %w", err)
+	}
+	return nil
+}
+
+// connected sends the upgrade when the connect has succeeded.
+func (c *Conn) connected() {
+	code, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+	if err == nil && code != 0 {
+		err = unix.Errno(code)
+	}
+	if err != nil {
+		c.end(End{Err: fmt.Errorf("connect: %w", err)})
+		return
+	}
+	c.state = upgrading
+	c.write(c.upgrade.Append(nil))
+	if c.state != closed {
+		c.watch()
+	}
+}
+
+// read takes what has arrived, at most one buffer; the rest is reported again.
+func (c *Conn) read() {
+	l := c.loop
+	n, err := unix.Read(c.fd, l.buffer[:])
+	switch {
+	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
+		return
+	case err != nil:
+		c.end(End{Err: err})
+		return
+	case n == 0:
+		c.end(End{Err: io.EOF})
+		return
+	}
+	p := l.buffer[:n]
+	if c.state == upgrading {
+		if p = c.answered(p); p == nil {
+			return
+		}
+	}
+	if err := c.decoder.Feed(p, sink{c}); err != nil {
+		c.end(End{Err: fmt.Errorf("server broke the protocol: %w", err)})
+	}
+}
+
+// answered takes the answer to the upgrade and returns what follows it; nil when
+// there is nothing to go on with.
+func (c *Conn) answered(p []byte) []byte {
+	c.answer = append(c.answer, p...)
+	n, err := frames.Answer(c.answer, c.upgrade.Key)
+	if err != nil {
+		c.end(End{Err: err})
+		return nil
+	}
+	if n == 0 {
+		return nil
+	}
+	rest := c.answer[n:]
+	c.answer, c.upgrade, c.state = nil, frames.Upgrade{}, open
+	c.loop.handler.Open(c)
+	if c.state == closed || len(rest) == 0 {
+		return nil
+	}
+	return rest
+}
+
+// sink takes what the decoder finds.
+type sink struct{ c *Conn }
+
+func (s sink) Message(payload []byte) { s.c.loop.handler.Message(s.c, payload) }
+func (s sink) Ping(payload []byte) {
+	s.c.write(frames.AppendPong(nil, s.c.loop.random.Uint32(), payload))
+}
+func (s sink) Close(code int) {
+	// The answer is a courtesy; the server has ended the conversation.
+	s.c.write(frames.AppendClose(nil, s.c.loop.random.Uint32(), 1000))
+	s.c.end(End{Code: code})
+}
+
+// Send sends a text message. It reports false when the connection is not open.
+func (c *Conn) Send(payload []byte) bool {
+	if c.state != open {
+		return false
+	}
+	c.write(frames.AppendText(make([]byte, 0, len(payload)+14), c.loop.random.Uint32(), payload))
+	return c.state == open
+}
+
+// Pause stops reading: the server is to find out that this client is stalled.
+func (c *Conn) Pause() {
+	c.paused = true
+	c.watch()
+}
+
+// Resume reads again.
+func (c *Conn) Resume() {
+	c.paused = false
+	c.watch()
+}
+
+// Close ends the connection without a close frame, as a lost network does.
+// Handler.Closed is not called.
+func (c *Conn) Close() { c.release() }
+
+func (c *Conn) write(p []byte) {
+	if c.state == closed {
+		return
+	}
+	if len(c.waiting) == 0 {
+		n, err := unix.Write(c.fd, p)
+		if err != nil && !errors.Is(err, unix.EAGAIN) {
+			c.end(End{Err: err})
+			return
+		}
+		p = p[max(n, 0):]
+	}
+	if len(p) == 0 {
+		return
+	}
+	if len(c.waiting)+len(p) > maxWaiting {
+		c.end(End{Err: errWaiting})
+		return
+	}
+	c.waiting = append(c.waiting, p...)
+	c.watch()
+}
+
+// flush writes what was waiting.
+func (c *Conn) flush() {
+	p := c.waiting
+	c.waiting = nil
+	if len(p) > 0 {
+		c.write(p)
+	}
+	if c.state != closed {
+		c.watch()
+	}
+}
+
+// watch asks for what the connection needs to know.
+func (c *Conn) watch() {
+	want := uint32(0)
+	if !c.paused {
+		want |= unix.EPOLLIN
+	}
+	if len(c.waiting) > 0 {
+		want |= unix.EPOLLOUT
+	}
+	if c.state == closed || want == c.watched {
+		return
+	}
+	c.watched = want
+	if err := c.loop.poller.control(unix.EPOLL_CTL_MOD, c.fd, want, c.id); err != nil {
+		c.end(End{Err: err})
+	}
+}
+
+// end closes the connection and tells the handler, once.
+func (c *Conn) end(e End) {
+	if c.release() {
+		c.loop.handler.Closed(c, e)
+	}
+}
+
+func (c *Conn) release() bool {
+	if c.state == closed {
+		return false
+	}
+	c.state = closed
+	c.decoder.Stop()
+	c.waiting = nil
+	delete(c.loop.conns, c.id)
+	unix.Close(c.fd)
+	return true
+}

@@ -1,0 +1,27 @@
+// Package sockets keeps all WebSockets of a run on one epoll loop (Linux only).
+//
+// # Why one loop
+//
+// Ten thousand goroutines that each wait for a socket cost the generator more
+// processor than the server needs to serve them. One goroutine that reads
+// whatever is ready takes about 2 us a delivery, nearly all of it read(2), and
+// whatever it calls needs no lock: the whole state of a scenario belongs to it.
+//
+// # Concurrency
+//
+// Post, Do and Stop may be called from any goroutine. Everything else, with all
+// methods of Conn, is for the loop's own goroutine: that is for the Handler, the
+// agenda, and functions that were posted.
+//
+// # Order and bounds
+//
+// Between two batches of ready sockets (at most 128) the loop runs what the
+// agenda has due, so that planned sends are not late because of a fan-out. What
+// does not fit into a socket waits in a buffer of the connection; a connection
+// with more than 1 MiB waiting is closed.
+//
+// # Failure
+//
+// A connection that ends, in whatever way, is reported once to Handler.Closed
+// and is never used again; reconnecting is the handler's business.
+package sockets

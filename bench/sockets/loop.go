@@ -1,0 +1,180 @@
+//go:build linux
+
+package sockets
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/latency"
+	"atelier/bench/pacing"
+)
+
+// Handler is told what happens. It is called on the loop's goroutine and must
+// not block.
+type Handler interface {
+	// Open: the server has accepted the upgrade.
+	Open(c *Conn)
+	// Message: a text message came. The payload is valid only during the call.
+	Message(c *Conn, payload []byte)
+	// Closed: the connection is gone; called once for each successful Dial.
+	Closed(c *Conn, end End)
+}
+
+// Loop is one epoll loop with its agenda. Create it with New, run it with Run.
+type Loop struct {
+	// Immutable after New.
+	clock   pacing.Clock
+	handler Handler
+	poller  *poller
+
+	// Agenda is what to do when. Owned by the loop's goroutine.
+	Agenda pacing.Agenda
+	// Turns is how long the loop was away between two looks at its sockets: how
+	// late a delivery may have been read because of the generator itself. Owned
+	// by the loop's goroutine.
+	Turns *latency.Histogram
+	// Busy is the time in which the loop was not parked. Owned by the loop's
+	// goroutine.
+	Busy time.Duration
+
+	// Owned by the loop's goroutine.
+	conns map[uint64]*Conn
+	// Owned by the loop's goroutine.
+	lastID uint64
+	// Owned by the loop's goroutine: reads go here, whoever's they are.
+	buffer [64 << 10]byte
+	// Owned by the loop's goroutine; the source of masking keys.
+	random *rand.Rand
+
+	mu sync.Mutex
+	// Guarded by mu: functions to run on the loop. Unbounded; the number of
+	// requests under way bounds it.
+	posted []func()
+	// Guarded by mu.
+	stopping bool
+	// Closed when Run has returned.
+	done chan struct{}
+}
+
+// New returns a loop that is to be started with Run.
+func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
+	p, err := newPoller()
+	if err != nil {
+		return nil, err
+	}
+	return &Loop{
+		clock: clock, handler: handler, poller: p, conns: map[uint64]*Conn{}, Turns: latency.New(),
+		random: rand.New(rand.NewPCG(seed, 0x6d61736b)), done: make(chan struct{}),
+	}, nil
+}
+
+// Now is the time on the loop's clock.
+func (l *Loop) Now() time.Duration { return l.clock.Now() }
+
+// Post runs f on the loop's goroutine, after what was posted before. After Stop
+// it does nothing.
+func (l *Loop) Post(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopping {
+		return
+	}
+	l.posted = append(l.posted, f)
+	if len(l.posted) == 1 {
+		l.poller.wake()
+	}
+}
+
+// Do runs f on the loop's goroutine and returns when it is done, or the loop has
+// ended. It must not be called on that goroutine.
+func (l *Loop) Do(f func()) {
+	ran := make(chan struct{})
+	l.Post(func() { f(); close(ran) })
+	select {
+	case <-ran:
+	case <-l.done:
+	}
+}
+
+// Stop ends Run and waits for it. Connections are closed without a word.
+func (l *Loop) Stop() {
+	l.mu.Lock()
+	if !l.stopping {
+		l.stopping = true
+		l.poller.wake()
+	}
+	l.mu.Unlock()
+	<-l.done
+}
+
+// Run serves until Stop. Call it once, on a goroutine of its own.
+func (l *Loop) Run() {
+	defer close(l.done)
+	begin := l.clock.Now()
+	for l.runPosted() {
+		due := l.Agenda.Run(l.clock.Now())
+		ready := l.poller.poll()
+		for _, ev := range ready {
+			l.serve(ev)
+		}
+		now := l.clock.Now()
+		l.Turns.Record(now - begin)
+		l.Busy += now - begin
+		begin = now
+		if len(ready) == 0 {
+			l.poller.park(due - now)
+			begin = l.clock.Now()
+		}
+	}
+	for _, c := range l.conns {
+		unix.Close(c.fd)
+	}
+	l.conns = nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.poller.close()
+}
+
+// runPosted reports false when the loop shall end.
+func (l *Loop) runPosted() bool {
+	l.mu.Lock()
+	posted, stopping := l.posted, l.stopping
+	l.posted = nil
+	l.mu.Unlock()
+	for _, f := range posted {
+		f()
+	}
+	return !stopping
+}
+
+func (l *Loop) serve(ev unix.EpollEvent) {
+	// A connection closed earlier in the same batch is not in the map any more.
+	c := l.conns[id(ev)]
+	if c == nil {
+		return
+	}
+	if c.state == connecting {
+		c.connected()
+		return
+	}
+	if ev.Events&unix.EPOLLOUT != 0 {
+		c.flush()
+	}
+	if c.state == closed {
+		return
+	}
+	if c.paused {
+		// Nothing is asked for, so this can only be an error or a reset.
+		if ev.Events&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
+			c.end(End{Err: unix.ECONNRESET})
+		}
+		return
+	}
+	if ev.Events&(unix.EPOLLIN|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
+		c.read()
+	}
+}

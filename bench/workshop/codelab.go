@@ -1,0 +1,66 @@
+//go:build linux
+
+package workshop
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"atelier/bench/api"
+)
+
+// ownSteps is how many steps the codelab of the run's own has.
+const ownSteps = 8
+
+// prepare returns the codelab of the run with its steps.
+func prepare(client *api.Client, admin api.Session, cfg *Config) (*api.Codelab, error) {
+	id := cfg.CodelabID
+	switch {
+	case id != "":
+	case cfg.Markdown != nil:
+		lab, err := client.Import(admin, "codelab.md", cfg.Markdown)
+		if err != nil {
+			return nil, err
+		}
+		id = lab.ID
+	default:
+		lab, err := client.Create(admin, "A workshop under load", smallCodelab())
+		if err != nil {
+			return nil, err
+		}
+		id = lab.ID
+	}
+	lab, err := client.GetCodelab(admin, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(lab.Steps) == 0 {
+		return nil, errors.New("the codelab has no steps")
+	}
+	return lab, nil
+}
+
+// smallCodelab returns titles and contents of steps with enough text to comment
+// on.
+func smallCodelab() [][2]string {
+	steps := make([][2]string, ownSteps)
+	for i := range steps {
+		steps[i] = [2]string{
+			fmt.Sprintf("Step %d", i+1),
+			fmt.Sprintf("## What to do in step %d\n\n%s", i+1, strings.Repeat("Read this, try it, and ask when you are stuck. ", 40)),
+		}
+	}
+	return steps
+}
+
+// contentHash is the hash that the browser app sends with a comment: FNV-1a, 32
+// bits, over the UTF-16 code units of the Markdown, in hex.
+func contentHash(markdown string) string {
+	h := uint32(0x811c9dc5)
+	for _, unit := range utf16.Encode([]rune(markdown)) {
+		h = (h ^ uint32(unit)) * 0x01000193
+	}
+	return fmt.Sprintf("%x", h)
+}

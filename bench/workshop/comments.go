@@ -1,0 +1,60 @@
+//go:build linux
+
+package workshop
+
+import (
+	"fmt"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/audit"
+)
+
+// appendEvery is which share of the comments goes to an existing thread.
+const appendEvery = 3
+
+// commentLedger is every inline comment of the run. Owned by the loop.
+type commentLedger struct {
+	fates []audit.Fate
+	// ranges have been commented on by an acknowledged comment; by number.
+	ranges []int
+	// events of comments that reached anybody.
+	events int
+	// hashes of the steps' contents.
+	hashes []string
+}
+
+// annotate lets an attendee comment: on a range of its own, or, every third
+// time, on one that has a thread.
+func (c *crowd) annotate(due time.Duration) {
+	p := c.active()
+	if p == nil {
+		return
+	}
+	l := &c.comment
+	if l.hashes == nil {
+		for _, step := range c.lab.Steps {
+			l.hashes = append(l.hashes, contentHash(step.Content))
+		}
+	}
+	n := len(l.fates)
+	l.fates = append(l.fates, audit.Unanswered)
+	place := n
+	if n%appendEvery == appendEvery-1 && len(l.ranges) > 0 {
+		place = l.ranges[c.rng.IntN(len(l.ranges))]
+	}
+	step := place % len(c.lab.Steps)
+	// Two apart and one wide: ranges of different comments never overlap.
+	start := place * 2
+	anchor := fmt.Sprintf("step|%s|%s|%d|%d", c.lab.Steps[step].ID, l.hashes[step], start, start+1)
+	body := fmt.Appendf(nil,
+		`{"anchor_key":%q,"target_type":"step","target_step_id":%q,"start_offset":%d,"end_offset":%d,"selected_text":"x","content_hash":%q,"message":"%s%d what does this mean?"}`,
+		anchor, c.lab.Steps[step].ID, start, start+1, l.hashes[step], c.chat.marker, n)
+	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/inline-comments", Session: p.login, Body: body}
+	c.request(opComment, due, r, func(fate audit.Fate, _ *api.Answer, _ error) {
+		l.fates[n] = fate
+		if fate == audit.Acknowledged && place == n {
+			l.ranges = append(l.ranges, place)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+//go:build linux
+
+package workshop
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"atelier/bench/pacing"
+)
+
+// Config is what a workshop is like. The defaults stand in the flags of
+// cmd/atelier-bench.
+type Config struct {
+	// Attendees and Facilitators are the people; at least one of each.
+	Attendees, Facilitators int
+	// Join is over how long the registrations are spread.
+	Join time.Duration
+	// Warmup runs before Duration under the same load; it is audited and not
+	// measured.
+	Warmup, Duration time.Duration
+	// StepEvery is the time between two steps of one attendee; 0 for none.
+	StepEvery time.Duration
+	// Chat messages, help requests and inline comments a second, in total.
+	Chat, Help, Comments float64
+	// Regular plans operations at equal distances instead of a Poisson process.
+	Regular bool
+	// Stalled is the share of attendees, 0..1, who stop reading after the join.
+	Stalled float64
+	// KillEvery is the time between two kills of the server; 0 for none.
+	KillEvery time.Duration
+	// Drain bounds each wait for what is still on its way at the end.
+	Drain time.Duration
+	// Seed decides everything that is drawn.
+	Seed uint64
+
+	// CodelabID is an existing codelab; or Markdown is one to import; or else a
+	// small one of the run's own is created.
+	CodelabID string
+	Markdown  []byte
+
+	// Progress is called about once a second from a goroutine of its own; nil
+	// for never.
+	Progress func(Snapshot)
+}
+
+// maxAttendees keeps a run within what one process can open (20,000 files on
+// the machines this is made for) and one codelab is made for.
+const maxAttendees = 19_000
+
+func (c *Config) validate() error {
+	switch {
+	case c.Attendees < 1 || c.Attendees > maxAttendees:
+		return fmt.Errorf("attendees: want 1..%d", maxAttendees)
+	case c.Facilitators < 1 || c.Facilitators > 100:
+		return errors.New("facilitators: want 1..100")
+	case c.Duration <= 0 || c.Duration > 24*time.Hour:
+		return errors.New("duration: want up to 24h")
+	case c.Warmup < 0 || c.Join < 0 || c.StepEvery < 0 || c.KillEvery < 0 || c.Drain <= 0:
+		return errors.New("times must not be negative")
+	case c.Chat < 0 || c.Help < 0 || c.Comments < 0:
+		return errors.New("rates must not be negative")
+	case c.Stalled < 0 || c.Stalled > 0.9:
+		return errors.New("stalled: want at most 90 percent")
+	}
+	return nil
+}
+
+// pacer plans one stream of the load.
+func (c *Config) pacer(perSecond float64, rng *rand.Rand) pacing.Pacer {
+	during := c.Warmup + c.Duration
+	if c.Regular {
+		return pacing.Uniform(perSecond, during)
+	}
+	return pacing.Poisson(perSecond, during, rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())))
+}

@@ -1,0 +1,126 @@
+//go:build linux
+
+package workshop
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/frames"
+	"atelier/bench/message"
+	"atelier/bench/sockets"
+)
+
+// stalledBuffer is SO_RCVBUF of those who stop reading: small, so that the
+// server notices within seconds.
+const stalledBuffer = 4096
+
+// connect begins a connection; one that was welcomed before resumes from where
+// it is.
+func (c *crowd) connect(p *person) {
+	if c.closing || p.conn != nil {
+		return
+	}
+	if p.attempts == 0 {
+		p.dialled = c.clock.Now()
+	}
+	query := url.Values{"as": {"attendee"}}
+	if p.staff {
+		query.Set("as", "admin")
+	}
+	if p.joined() {
+		query.Set("epoch", p.epoch)
+		query.Set("since", strconv.FormatUint(p.subscriber.Position(), 10))
+	}
+	t := &sockets.Target{
+		Address: c.address,
+		Source:  sockets.Source(c.address, p.index),
+		Upgrade: frames.Upgrade{
+			Host: c.client.Host(), Path: c.client.Path() + "/api/ws/" + c.lab.ID + "?" + query.Encode(), Cookie: p.login.Cookie(),
+		},
+	}
+	if p.stalled {
+		t.ReceiveBuffer = stalledBuffer
+	}
+	conn, err := c.loop.Dial(p.index, t)
+	if err != nil {
+		c.lost(p, sockets.End{Err: err})
+		return
+	}
+	p.conn = conn
+}
+
+// Open implements sockets.Handler. The welcome is what counts.
+func (c *crowd) Open(*sockets.Conn) {}
+
+// Closed implements sockets.Handler.
+func (c *crowd) Closed(conn *sockets.Conn, end sockets.End) { c.lost(c.people[conn.Owner], end) }
+
+// lost is what a person does whose connection has ended.
+func (c *crowd) lost(p *person, end sockets.End) {
+	if p.online {
+		p.attempts = 0
+		p.dialled = c.clock.Now()
+	}
+	p.conn, p.online = nil, false
+	if !c.down {
+		c.disconnects[describe(end)]++
+	}
+	if p.stalled && c.stalls.asleep {
+		c.stalls.closed++
+		return
+	}
+	p.attempts++
+	c.loop.Agenda.At(c.clock.Now()+c.backoff(p.attempts), func(time.Duration) { c.connect(p) })
+}
+
+// backoff is how long to wait before an attempt, with full jitter. Thousands who
+// lost the same server must not come back at once; 4,000 a second is what one
+// core takes.
+func (c *crowd) backoff(attempt int) time.Duration {
+	spread := max(250*time.Millisecond, time.Duration(c.cfg.Attendees)*time.Second/4000)
+	spread <<= min(attempt-1, 3)
+	return spread/10 + time.Duration(c.rng.Int64N(int64(spread)))
+}
+
+// describe names the way a connection ended.
+func describe(end sockets.End) string {
+	var refused *frames.RefusedError
+	var errno unix.Errno
+	switch {
+	case end.Err == nil:
+		return fmt.Sprintf("close %d", end.Code)
+	case errors.As(end.Err, &refused):
+		return fmt.Sprintf("upgrade refused %d", refused.Status)
+	case errors.As(end.Err, &errno):
+		return errno.Error()
+	}
+	return end.Err.Error()
+}
+
+// welcome is the beginning of what a connection carries.
+func (c *crowd) welcome(p *person, m *message.Message) {
+	now := c.clock.Now()
+	op := opResume
+	if !p.joined() {
+		op = opJoin
+		p.subscriber.Welcome(m.Seq)
+	}
+	if !p.online {
+		c.done(op, p.dialled, now)
+	}
+	c.welcomed = now
+	p.epoch, p.online, p.attempts = string(m.Epoch), true, 0
+	// What got no ack may have been applied or not; the ref makes it safe to
+	// say it again.
+	for _, m := range p.unacked {
+		if p.conn != nil {
+			p.conn.Send(m.payload)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+//go:build linux
+
+package workshop
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/api"
+	"atelier/bench/audit"
+	"atelier/bench/pacing"
+	"atelier/bench/sockets"
+)
+
+// crowd is everybody in the workshop and what they know. Owned by the loop.
+type crowd struct {
+	cfg     *Config
+	clock   pacing.Clock
+	client  *api.Client
+	lab     *api.Codelab
+	address unix.Sockaddr
+	loop    *sockets.Loop
+	rng     *rand.Rand
+
+	// people are the attendees, then the facilitators; a person's index is its
+	// place.
+	people []*person
+	// byID finds attendees; index by attendee id.
+	byID map[string]int
+
+	auditor audit.Auditor
+	chat    chatLedger
+	comment commentLedger
+	helping helpLedger
+	walk    walk
+
+	measurements
+	// disconnects counts connections that ended, by how; not those of a server
+	// that was killed.
+	disconnects map[string]int
+	// down says that the server was killed and is not ready again.
+	down bool
+	// welcomed is when the last welcome came.
+	welcomed time.Duration
+	// over says that nothing that is planned happens any more.
+	over bool
+	// closing says that nobody reconnects any more.
+	closing bool
+	stalls  stalls
+
+	// underway counts REST requests without an answer.
+	underway int
+	// requests waits for their goroutines.
+	requests sync.WaitGroup
+}
+
+func newCrowd(cfg *Config, clock pacing.Clock, client *api.Client, lab *api.Codelab, address unix.Sockaddr) *crowd {
+	rng := rand.New(rand.NewPCG(cfg.Seed, 1))
+	c := &crowd{
+		cfg: cfg, clock: clock, client: client, lab: lab, address: address, rng: rng,
+		byID: make(map[string]int, cfg.Attendees), disconnects: map[string]int{}, measurements: newMeasurements(),
+		// The names and markers of a run must not meet those of an earlier one
+		// on the same codelab, whatever the seed.
+		chat: newChatLedger(strconv.FormatInt(time.Now().UnixNano(), 36)),
+	}
+	for i := range cfg.Attendees + cfg.Facilitators {
+		p := &person{index: i, staff: i >= cfg.Attendees}
+		p.name = fmt.Sprintf("Attendee %s %05d", c.chat.run, i+1)
+		if p.staff {
+			p.name = fmt.Sprintf("Facilitator %d", i-cfg.Attendees+1)
+		}
+		p.subscriber = audit.Subscriber{Index: i, Staff: p.staff}
+		c.people = append(c.people, p)
+	}
+	for _, i := range rng.Perm(cfg.Attendees)[:int(cfg.Stalled*float64(cfg.Attendees))] {
+		c.people[i].stalled = true
+	}
+	c.walk.order = rng.Perm(cfg.Attendees)
+	return c
+}
+
+// attendees are the people without the facilitators.
+func (c *crowd) attendees() []*person { return c.people[:c.cfg.Attendees] }
+
+// facilitator picks one in turn.
+func (c *crowd) facilitator(turn int) *person {
+	return c.people[c.cfg.Attendees+turn%c.cfg.Facilitators]
+}
+
+// active draws an attendee who has joined and reads; nil when there is none.
+func (c *crowd) active() *person {
+	for range 64 {
+		if p := c.people[c.rng.IntN(c.cfg.Attendees)]; p.joined() && !p.stalled {
+			return p
+		}
+	}
+	return nil
+}
+
+// count returns how many people the condition holds for.
+func (c *crowd) count(is func(*person) bool) int {
+	n := 0
+	for _, p := range c.people {
+		if is(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// outstanding is how many operations still wait for an answer.
+func (c *crowd) outstanding() int {
+	n := c.underway
+	for _, p := range c.people {
+		n += len(p.unacked)
+	}
+	return n
+}

@@ -1,0 +1,109 @@
+//go:build linux
+
+package workshop
+
+import (
+	"fmt"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/audit"
+	"atelier/bench/message"
+)
+
+// How long after a request a facilitator claims it, and resolves it.
+const (
+	claimAfter   = 2 * time.Second
+	resolveAfter = 4 * time.Second
+)
+
+// helpLedger is the help queue. Owned by the loop.
+type helpLedger struct {
+	requests map[string]*helpRequest // by id
+	turn     int
+}
+
+// helpRequest is one place in the queue.
+type helpRequest struct {
+	owner           int
+	claim, resolve  audit.Fate
+	claimed, solved int // events that reached anybody
+}
+
+// helpState is what an attendee knows of its own asking.
+type helpState struct {
+	open bool
+	// asked and acked requests, and events of them that reached anybody.
+	asked, acked, seen int
+}
+
+// askHelp lets an attendee without an open request ask.
+func (c *crowd) askHelp(due time.Duration) {
+	p := c.active()
+	for range 64 {
+		if p == nil || !p.help.open {
+			break
+		}
+		p = c.active()
+	}
+	if p == nil || p.help.open {
+		return
+	}
+	p.help.open = true
+	p.help.asked++
+	r := &api.Request{
+		Method: "POST", Path: "/codelabs/" + c.lab.ID + "/help", Session: p.login,
+		Body: fmt.Appendf(nil, `{"step_number":%d}`, max(p.progress.step, 1)),
+	}
+	c.request(opHelp, due, r, func(fate audit.Fate, _ *api.Answer, _ error) {
+		switch fate {
+		case audit.Acknowledged:
+			p.help.acked++
+		case audit.Unsent, audit.Refused:
+			p.help.open = false
+			p.help.asked--
+		}
+	})
+}
+
+// helpSeen takes an event of the queue that nobody had got before: facilitators
+// act on what they see.
+func (c *crowd) helpSeen(m *message.Message, owner int) {
+	if c.helping.requests == nil {
+		c.helping.requests = map[string]*helpRequest{}
+	}
+	id := string(m.ID)
+	h := c.helping.requests[id]
+	if h == nil {
+		h = &helpRequest{owner: owner}
+		c.helping.requests[id] = h
+	}
+	switch string(m.Type) {
+	case "help_request":
+		if owner >= 0 {
+			c.people[owner].help.seen++
+		}
+		now := c.clock.Now()
+		c.helping.turn++
+		f := c.facilitator(c.helping.turn)
+		c.loop.Agenda.At(now+claimAfter, func(due time.Duration) { c.answerHelp(f, id, due, opClaim, "/claim", &h.claim) })
+		c.loop.Agenda.At(now+resolveAfter, func(due time.Duration) { c.answerHelp(f, id, due, opResolve, "/resolve", &h.resolve) })
+	case "help_claimed":
+		h.claimed++
+	case "help_resolved":
+		h.solved++
+		if owner >= 0 {
+			c.people[owner].help.open = false
+		}
+	}
+}
+
+// answerHelp is one act of a facilitator.
+func (c *crowd) answerHelp(f *person, id string, due time.Duration, op operation, path string, fate *audit.Fate) {
+	if c.closing {
+		return
+	}
+	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/help/" + id + path, Session: f.login}
+	*fate = audit.Unanswered
+	c.request(op, due, r, func(got audit.Fate, _ *api.Answer, _ error) { *fate = got })
+}

@@ -1,0 +1,102 @@
+//go:build linux
+
+package workshop
+
+import (
+	"time"
+
+	"atelier/bench/latency"
+)
+
+// operation is a kind of thing that is measured on its own.
+type operation uint8
+
+const (
+	opRegister operation = iota
+	opJoin
+	opChat
+	opProgress
+	opHelp
+	opClaim
+	opResolve
+	opComment
+	opResume
+	operations
+)
+
+// names of the operations in reports.
+var names = [operations]string{
+	opRegister: "register",
+	opJoin:     "join",
+	opChat:     "chat ack",
+	opProgress: "progress ack",
+	opHelp:     "help",
+	opClaim:    "help claim",
+	opResolve:  "help resolve",
+	opComment:  "comment",
+	opResume:   "resume",
+}
+
+// tally is what became of one kind of operation.
+type tally struct {
+	latency *latency.Histogram
+	// done were acknowledged, refused were answered otherwise, unanswered got
+	// no answer at all. Those of the warm-up count too.
+	done, refused, unanswered int
+	// complaint is the last refusal.
+	complaint string
+}
+
+// measurements of a run. Owned by the loop.
+type measurements struct {
+	// from and until bound the planned times that count for latencies; the join
+	// and resumes are measured whenever they happen.
+	from, until time.Duration
+
+	deliveries *latency.Histogram // chat: planned time to receipt, each receiver
+	lag        *latency.Histogram // planned time to sending
+	tallies    [operations]tally
+
+	// events counts stored events that arrived, ever.
+	events int64
+	// acked counts acks and 2xx, ever.
+	acked int64
+	// shed counts operations that were not begun because too many were under
+	// way.
+	shed int
+}
+
+func newMeasurements() measurements {
+	m := measurements{deliveries: latency.New(), lag: latency.New()}
+	for i := range m.tallies {
+		m.tallies[i].latency = latency.New()
+	}
+	return m
+}
+
+// counts reports whether something planned for this time is measured.
+func (m *measurements) counts(due time.Duration) bool { return due >= m.from && due < m.until }
+
+// sent notes how late the generator was.
+func (m *measurements) sent(op operation, due, now time.Duration) {
+	if op == opRegister || m.counts(due) {
+		m.lag.Record(now - due)
+	}
+}
+
+// done notes an operation that succeeded.
+func (m *measurements) done(op operation, due, now time.Duration) {
+	t := &m.tallies[op]
+	t.done++
+	m.acked++
+	if op == opRegister || op == opJoin || op == opResume || m.counts(due) {
+		t.latency.Record(now - due)
+	}
+}
+
+// refused notes an operation that the server refused.
+func (m *measurements) refused(op operation, complaint string) {
+	t := &m.tallies[op]
+	t.refused++
+	t.complaint = complaint
+}

@@ -1,0 +1,43 @@
+//go:build linux
+
+package workshop
+
+import (
+	"time"
+
+	"atelier/bench/report"
+)
+
+func newResult(cfg *Config) *report.Result {
+	return &report.Result{
+		Scenario: "workshop", Started: time.Now().UTC().Truncate(time.Second), Seed: cfg.Seed,
+		Attendees: cfg.Attendees, Facilitators: cfg.Facilitators,
+		Warmup: cfg.Warmup.Seconds(), Duration: cfg.Duration.Seconds(),
+	}
+}
+
+// conclude fills in the result. The loop has ended.
+func (r *run) conclude(t *truth) {
+	c, out := r.crowd, r.result
+	out.Joined = c.count(func(p *person) bool { return !p.staff && p.joined() })
+	out.Chat = c.deliveries.Summary()
+	if seconds := out.Generator.Seconds; seconds > 0 {
+		out.DeliveriesPerSecond = float64(c.deliveries.Count()) / seconds
+		out.Duration = seconds
+	}
+	out.Events, out.Acked = c.events, c.acked
+	out.Audit = c.verify(t)
+	out.Disconnects = c.disconnects
+	out.Generator.Lag = c.lag.Summary()
+	out.Generator.Shed = c.shed
+	for op := range operations {
+		tally := &c.tallies[op]
+		if tally.done+tally.refused+tally.unanswered == 0 {
+			continue
+		}
+		out.Operations = append(out.Operations, report.Operation{
+			Name: names[op], Latency: tally.latency.Summary(),
+			Done: tally.done, Refused: tally.refused, Unanswered: tally.unanswered, Complaint: tally.complaint,
+		})
+	}
+}

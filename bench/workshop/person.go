@@ -1,0 +1,77 @@
+//go:build linux
+
+package workshop
+
+import (
+	"slices"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/audit"
+	"atelier/bench/sockets"
+)
+
+// person is an attendee or a facilitator with one WebSocket. Owned by the loop.
+type person struct {
+	index int
+	staff bool
+	// stalled people stop reading after the join, until the end of the load.
+	stalled bool
+	name    string
+
+	// id is that of the attendee record.
+	id    string
+	login api.Session
+
+	// conn is nil while there is none; online once it was welcomed.
+	conn   *sockets.Conn
+	online bool
+	// epoch names the stream; "" before the first welcome.
+	epoch string
+	// dialled is when the present connection was begun, or should have been.
+	dialled time.Duration
+	// attempts is how many connections have failed since the last welcome.
+	attempts int
+
+	subscriber audit.Subscriber
+	// unacked is what was sent, or is to be sent, and has no ack yet; in order.
+	unacked []pending
+
+	progress progress
+	help     helpState
+	// finished: the last message of the run has arrived.
+	finished bool
+}
+
+// pending is a socket message without an ack.
+type pending struct {
+	ref     string
+	payload []byte
+	due     time.Duration
+	op      operation
+	// number is that of the chat message, or the step.
+	number int
+}
+
+// joined reports whether the person has ever been welcomed.
+func (p *person) joined() bool { return p.epoch != "" }
+
+// send sends a message now, or after the next welcome. It is kept until it is
+// acknowledged.
+func (p *person) send(m pending) {
+	p.unacked = append(p.unacked, m)
+	if p.online {
+		p.conn.Send(m.payload)
+	}
+}
+
+// acked takes the message with this ref out of the unacknowledged ones.
+func (p *person) acked(ref []byte) (pending, bool) {
+	for i, m := range p.unacked {
+		if m.ref == string(ref) {
+			p.unacked = slices.Delete(p.unacked, i, i+1)
+			return m, true
+		}
+	}
+	return pending{}, false
+}

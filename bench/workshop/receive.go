@@ -1,0 +1,105 @@
+//go:build linux
+
+package workshop
+
+import (
+	"atelier/bench/audit"
+	"atelier/bench/message"
+	"atelier/bench/sockets"
+)
+
+// Message implements sockets.Handler.
+func (c *crowd) Message(conn *sockets.Conn, payload []byte) {
+	p := c.people[conn.Owner]
+	var m message.Message
+	if !message.Scan(payload, &m) {
+		c.disconnects["message is not a JSON object"]++
+		return
+	}
+	switch string(m.Type) {
+	case "welcome":
+		c.welcome(p, &m)
+	case "ack":
+		c.ack(p, &m)
+	case "error":
+		c.reject(p, &m)
+	case "resync":
+		p.subscriber.Resync(m.Seq)
+	default:
+		// What has no seq is not stored: summaries, presence.
+		if m.Seq > 0 {
+			c.event(p, &m)
+		}
+	}
+}
+
+// event takes a stored event.
+func (c *crowd) event(p *person, m *message.Message) {
+	c.events++
+	e := audit.Event{Seq: m.Seq, Owner: audit.NoOwner}
+	switch string(m.Type) {
+	case "chat":
+		e.Audience = audit.Everyone
+		c.auditor.Observe(&p.subscriber, e)
+		c.hear(p, m)
+	case "inline_comment_changed":
+		e.Audience = audit.Everyone
+		if c.auditor.Observe(&p.subscriber, e) {
+			c.comment.events++
+		}
+	case "steps_changed", "codelab_changed":
+		e.Audience = audit.Everyone
+		c.auditor.Observe(&p.subscriber, e)
+	case "step_progress":
+		e.Audience, e.Owner = audit.Staff, c.owner(m)
+		if c.auditor.Observe(&p.subscriber, e) && e.Owner >= 0 {
+			c.people[e.Owner].progress.seen++
+		}
+	case "help_request", "help_claimed", "help_resolved":
+		e.Audience, e.Owner = audit.StaffAndOwner, c.owner(m)
+		if c.auditor.Observe(&p.subscriber, e) {
+			c.helpSeen(m, e.Owner)
+		}
+	default:
+		c.auditor.Observe(&p.subscriber, e)
+	}
+}
+
+// owner is the index of the attendee an event is about.
+func (c *crowd) owner(m *message.Message) int {
+	if i, known := c.byID[string(m.AttendeeID)]; known {
+		return i
+	}
+	return audit.NoOwner
+}
+
+// ack ends the wait for a message.
+func (c *crowd) ack(p *person, m *message.Message) {
+	sent, waiting := p.acked(m.Ref)
+	if !waiting {
+		return
+	}
+	c.done(sent.op, sent.due, c.clock.Now())
+	switch sent.op {
+	case opChat:
+		c.chat.messages[sent.number].fate = audit.Acknowledged
+	case opProgress:
+		p.progress.ack(sent.number)
+	}
+}
+
+// reject takes an error message.
+func (c *crowd) reject(p *person, m *message.Message) {
+	sent, waiting := p.acked(m.Ref)
+	if !waiting {
+		c.disconnects["error message: "+string(m.Error)]++
+		return
+	}
+	c.refused(sent.op, string(m.Error))
+	switch sent.op {
+	case opChat:
+		c.chat.messages[sent.number].fate = audit.Refused
+	case opProgress:
+		p.progress.refused++
+	}
+}

@@ -1,0 +1,61 @@
+//go:build linux
+
+package workshop
+
+import (
+	"fmt"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/audit"
+	"atelier/bench/pacing"
+)
+
+// registerAgain is how long to wait when a registration got no answer, and how
+// often to try.
+const (
+	registerAgain = time.Second
+	registerTries = 20
+)
+
+// storm plans the registration of all attendees; each connects when it is
+// registered.
+func (c *crowd) storm() {
+	next := 0
+	c.loop.Agenda.Stream(c.clock.Now(), pacing.Count(c.cfg.Attendees, c.cfg.Join), func(due time.Duration) {
+		p := c.people[next]
+		next++
+		c.register(p, due, 1)
+	})
+}
+
+// register registers an attendee. Latency counts from the first try. A try
+// without an answer may have been applied; the code makes the next one a rejoin
+// then, and a registration that was applied twice shows as two records.
+func (c *crowd) register(p *person, due time.Duration, try int) {
+	body := fmt.Sprintf(`{"name":%q,"code":"%06d","email":""}`, p.name, p.index)
+	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/register", Body: []byte(body)}
+	c.request(opRegister, due, r, func(fate audit.Fate, a *api.Answer, err error) {
+		if fate == audit.Acknowledged {
+			var record api.Attendee
+			if err := a.Decode(&record); err != nil {
+				c.refused(opRegister, err.Error())
+				return
+			}
+			p.id, p.login = record.ID, a.Session
+			c.byID[p.id] = p.index
+			c.connect(p)
+			return
+		}
+		wait := registerAgain
+		if fate == audit.Refused {
+			if a.Status != 429 {
+				return
+			}
+			wait = max(wait, a.RetryAfter)
+		}
+		if try < registerTries && !c.closing {
+			c.loop.Agenda.At(c.clock.Now()+wait, func(time.Duration) { c.register(p, due, try+1) })
+		}
+	})
+}

@@ -1,0 +1,245 @@
+//go:build linux
+
+package workshop
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/pacing"
+	"atelier/bench/report"
+	"atelier/bench/server"
+	"atelier/bench/sockets"
+)
+
+// requestWithin bounds one REST request. Under a paused server it must be longer
+// than the pause, or the pause would show as errors instead of latency.
+const requestWithin = 30 * time.Second
+
+// Target is the server of a run.
+type Target struct {
+	URL, AdminID, AdminPW string
+	// Process is set when the server is the run's own. It must be started.
+	Process *server.Process
+}
+
+// run is one workshop. Owned by the goroutine of Run.
+type run struct {
+	cfg    *Config
+	target *Target
+	clock  pacing.Clock
+	client *api.Client
+	admin  api.Session
+	crowd  *crowd
+	loop   *sockets.Loop
+	result *report.Result
+
+	mu sync.Mutex
+	// Guarded by mu; what the live progress shows.
+	phase string
+}
+
+// Run holds a workshop. When ctx ends, the load ends early, and what happened
+// until then is audited and reported all the same. An error means that there is
+// nothing to report.
+func Run(ctx context.Context, cfg *Config, target *Target) (*report.Result, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	defer r.client.Close()
+	go r.loop.Run()
+	defer r.loop.Stop()
+	stopShowing := r.show()
+	defer stopShowing()
+
+	r.join(ctx)
+	if ctx.Err() == nil {
+		if err := r.load(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.result.Interrupted = ctx.Err() != nil
+	r.drain(context.WithoutCancel(ctx))
+
+	// From here on everything belongs to this goroutine.
+	r.loop.Stop()
+	r.crowd.requests.Wait()
+	r.enter("reading back")
+	truth, err := r.readBack()
+	if err != nil {
+		return nil, err
+	}
+	r.conclude(truth)
+	return r.result, nil
+}
+
+// prepare logs in, finds the codelab and builds the crowd and its loop.
+func (r *run) prepare() error {
+	var err error
+	if r.client, err = api.New(r.target.URL, requestWithin); err != nil {
+		return err
+	}
+	address, err := sockets.Resolve(r.client.Address())
+	if err != nil {
+		return err
+	}
+	if r.admin, err = r.client.Login(r.target.AdminID, r.target.AdminPW, "Load test"); err != nil {
+		return err
+	}
+	lab, err := prepare(r.client, r.admin, r.cfg)
+	if err != nil {
+		return err
+	}
+	r.crowd = newCrowd(r.cfg, r.clock, r.client, lab, address)
+	for i := range r.cfg.Facilitators {
+		f := r.crowd.facilitator(i)
+		if f.login, err = r.client.Login(r.target.AdminID, r.target.AdminPW, f.name); err != nil {
+			return err
+		}
+	}
+	if r.loop, err = sockets.New(r.clock, r.cfg.Seed, r.crowd); err != nil {
+		return fmt.Errorf("start socket loop: %w", err)
+	}
+	r.crowd.loop = r.loop
+	return nil
+}
+
+// join lets everybody register and connect, the facilitators first: they are to
+// see everything.
+func (r *run) join(ctx context.Context) {
+	r.enter("joining")
+	c := r.crowd
+	r.loop.Do(func() {
+		for _, f := range c.people[r.cfg.Attendees:] {
+			c.connect(f)
+		}
+	})
+	r.until(ctx, r.cfg.Drain, func() bool {
+		return c.count(func(p *person) bool { return p.staff && p.joined() }) == r.cfg.Facilitators
+	})
+	r.loop.Do(c.storm)
+	r.until(ctx, r.cfg.Join+r.cfg.Drain, func() bool { return c.count((*person).joined) == len(c.people) })
+}
+
+// load runs the workshop, and kills its server if asked to.
+func (r *run) load(ctx context.Context) error {
+	r.enter("warming up")
+	c := r.crowd
+	r.loop.Do(func() {
+		c.sleep()
+		c.load(r.clock.Now())
+	})
+	r.sleepUntil(ctx, c.from)
+	r.enter("running")
+	begin := r.weigh()
+	var err error
+	if r.cfg.KillEvery > 0 {
+		err = r.kills(ctx)
+	}
+	r.sleepUntil(ctx, c.until)
+	r.loop.Do(func() {
+		c.over = true
+		c.until = min(c.until, r.clock.Now())
+	})
+	r.account(begin, r.weigh())
+	return err
+}
+
+// drain waits for what is on its way, sends a last message, and waits until it
+// has reached everybody; then it wakes those who stopped reading.
+func (r *run) drain(ctx context.Context) {
+	r.enter("draining")
+	c := r.crowd
+	bound := r.cfg.Drain
+	if r.result.Interrupted {
+		bound = min(bound, 5*time.Second)
+	}
+	r.until(ctx, bound, func() bool { return c.outstanding() == 0 })
+	r.loop.Do(func() { c.chat.last = c.say(c.facilitator(0), r.clock.Now()) })
+	r.until(ctx, bound, func() bool {
+		return c.count(func(p *person) bool { return p.joined() && !p.stalled && !p.finished }) == 0
+	})
+	r.loop.Do(c.wake)
+	r.until(ctx, bound, func() bool {
+		return c.count(func(p *person) bool {
+			return p.joined() && p.stalled && !p.finished && p.subscriber.Resyncs == 0
+		}) == 0
+	})
+	r.loop.Do(func() { c.closing = true })
+}
+
+// until waits until the condition, which is asked on the loop, holds. It reports
+// false when the time was over first, or ctx ended.
+func (r *run) until(ctx context.Context, bound time.Duration, holds func() bool) bool {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	end := r.clock.Now() + bound
+	for {
+		yes := false
+		r.loop.Do(func() { yes = holds() })
+		if yes {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		if r.clock.Now() > end {
+			return false
+		}
+	}
+}
+
+// sleepUntil waits for a time, or the end of ctx.
+func (r *run) sleepUntil(ctx context.Context, at time.Duration) {
+	timer := time.NewTimer(at - r.clock.Now())
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// enter says what the run is doing.
+func (r *run) enter(phase string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.phase = phase
+}
+
+// show reports the progress until the function it returns is called.
+func (r *run) show() func() {
+	if r.cfg.Progress == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var showing sync.WaitGroup
+	showing.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			r.mu.Lock()
+			phase := r.phase
+			r.mu.Unlock()
+			var s Snapshot
+			r.loop.Do(func() { s = r.crowd.snapshot(phase) })
+			if s.People > 0 {
+				r.cfg.Progress(s)
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(done); showing.Wait() })
+}

@@ -1,0 +1,75 @@
+//go:build linux
+
+// Command atelier-bench runs load tests against an Atelier server.
+//
+//	atelier-bench workshop --attendees 1000 --duration 30s --spawn
+//
+// It ends with 0 when the run passed, 1 when something was lost, doubled or
+// reordered or a threshold was missed, 2 when the generator was too slow for its
+// numbers to mean anything, 130 when it was interrupted, 3 for wrong usage and
+// 4 when the test could not be run at all.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes beside those of a verdict, which package report names.
+const (
+	exitUsage  = 3
+	exitBroken = 4
+)
+
+type commands struct {
+	Workshop workshopCommand `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
+}
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(args []string) int {
+	var all commands
+	parser, err := kong.New(&all, kong.Name("atelier-bench"), kong.Description("Load tests for Atelier."),
+		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	if err != nil {
+		return complain(err, exitBroken)
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		return complain(err, exitUsage)
+	}
+	// The first Ctrl-C ends the load and still gives a report; then the default
+	// comes back, so that a second one ends everything at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+
+	command.BindTo(ctx, (*context.Context)(nil))
+	err = command.Run()
+	var code exitCode
+	switch {
+	case errors.As(err, &code):
+		return int(code)
+	case err != nil:
+		return complain(err, exitBroken)
+	}
+	return 0
+}
+
+func complain(err error, code int) int {
+	fmt.Fprintln(os.Stderr, "atelier-bench:", err)
+	return code
+}
+
+// exitCode is a verdict other than a pass, which has been reported already.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

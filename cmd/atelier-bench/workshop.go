@@ -1,0 +1,129 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"atelier/bench/report"
+	"atelier/bench/workshop"
+)
+
+// workshopCommand is the command line of the workshop scenario.
+type workshopCommand struct {
+	Attendees int           `default:"1000" help:"People who register and connect."`
+	Duration  time.Duration `default:"30s" help:"How long the load is measured."`
+
+	URL    string `xor:"server" required:"" group:"Server" help:"Server to test, http://host:port."`
+	Spawn  bool   `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
+	Server string `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
+	Keep   bool   `group:"Server" help:"Keep the data folder and the log of a spawned server."`
+
+	AdminID     string `env:"ADMIN_ID" default:"admin" group:"Server" help:"Admin to log in as, with --url."`
+	AdminPW     string `env:"ADMIN_PW" group:"Server" help:"The admin's password, with --url."`
+	InternalURL string `placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url: asked for readiness before the run."`
+
+	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small codelab of the test's own."`
+	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab, used by nobody else during the run."`
+
+	Facilitators int           `default:"2" group:"Workshop" help:"Facilitators; each sees all progress and all requests for help."`
+	Join         time.Duration `default:"20s" group:"Workshop" help:"Time over which registrations are spread."`
+	Warmup       time.Duration `default:"2s" group:"Workshop" help:"Load before the measured time; audited, not measured."`
+	StepEvery    time.Duration `default:"20s" group:"Workshop" help:"Time between two steps of one attendee; 0 for none."`
+	Chat         float64       `default:"10" group:"Workshop" help:"Chat messages a second, in total."`
+	HelpRate     float64       `default:"1" group:"Workshop" help:"Requests for help a second, in total."`
+	Comments     float64       `default:"1" group:"Workshop" help:"Inline comments a second, in total."`
+	Regular      bool          `group:"Workshop" help:"Equal distances between operations instead of a Poisson process."`
+	Stalled      float64       `placeholder:"PERCENT" group:"Workshop" help:"Share of attendees who stop reading their socket."`
+	KillEvery    time.Duration `placeholder:"DURATION" group:"Workshop" help:"Kill the spawned server with SIGKILL at this interval and start it again."`
+	Drain        time.Duration `default:"30s" group:"Workshop" help:"Longest wait for what is still on its way, at the end and in the join."`
+	Seed         uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
+
+	MaxP99     time.Duration `name:"max-p99" placeholder:"DURATION" group:"Thresholds" help:"Fail when the p99 of chat deliveries is over this."`
+	MaxP999    time.Duration `name:"max-p999" placeholder:"DURATION" group:"Thresholds" help:"Fail when the p99.9 of chat deliveries is over this."`
+	MaxLost    int           `default:"0" group:"Thresholds" help:"Fail when more is lost than this."`
+	MaxRefused int           `default:"0" group:"Thresholds" help:"Fail when more operations are refused than this; -1 for any number."`
+	MaxLag     time.Duration `default:"10ms" group:"Thresholds" help:"The run is invalid when the p99 of the generator's own lag is over this."`
+	AllowLag   bool          `group:"Thresholds" help:"Let a run with a late generator pass."`
+
+	JSON string `name:"json" type:"path" placeholder:"FILE" help:"Write the result for machines."`
+}
+
+// Validate is called by kong.
+func (w *workshopCommand) Validate() error {
+	switch {
+	case w.KillEvery > 0 && !w.Spawn:
+		return errors.New("--kill-every needs --spawn")
+	case w.URL != "" && w.AdminPW == "":
+		return errors.New("--url needs --admin-pw, or ADMIN_PW in the environment")
+	}
+	return nil
+}
+
+// Run is called by kong.
+func (w *workshopCommand) Run(ctx context.Context) error {
+	if err := raiseFileLimit(); err != nil {
+		return err
+	}
+	cfg, err := w.config()
+	if err != nil {
+		return err
+	}
+	target, done, err := w.target(ctx)
+	if err != nil {
+		return err
+	}
+	line := newStatusLine(os.Stderr)
+	if line.terminal {
+		cfg.Progress = line.show
+	}
+	result, err := workshop.Run(ctx, cfg, target)
+	line.clear()
+	if stopped := done(); err == nil {
+		err = stopped
+	}
+	if err != nil {
+		return err
+	}
+	result.Command, result.Versions = os.Args, w.versions()
+	result.Judge(&report.Thresholds{
+		MaxP99: w.MaxP99, MaxP999: w.MaxP999, MaxLost: w.MaxLost, MaxRefused: w.MaxRefused, MaxLag: w.MaxLag, AllowLag: w.AllowLag,
+	})
+	if err := result.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)}); err != nil {
+		return err
+	}
+	if w.JSON != "" {
+		if err := result.WriteJSON(w.JSON); err != nil {
+			return err
+		}
+	}
+	if code := result.ExitCode(); code != report.ExitPassed {
+		return exitCode(code)
+	}
+	return nil
+}
+
+func (w *workshopCommand) config() (*workshop.Config, error) {
+	cfg := &workshop.Config{
+		Attendees: w.Attendees, Facilitators: w.Facilitators,
+		Join: w.Join, Warmup: w.Warmup, Duration: w.Duration, StepEvery: w.StepEvery,
+		Chat: w.Chat, Help: w.HelpRate, Comments: w.Comments, Regular: w.Regular,
+		Stalled: w.Stalled / 100, KillEvery: w.KillEvery, Drain: w.Drain, Seed: w.Seed, CodelabID: w.CodelabID,
+	}
+	if cfg.Seed == 0 {
+		cfg.Seed = uint64(rand.Uint32())
+	}
+	if w.Codelab != "" {
+		text, err := os.ReadFile(w.Codelab)
+		if err != nil {
+			return nil, fmt.Errorf("codelab: %w", err)
+		}
+		cfg.Markdown = text
+	}
+	return cfg, nil
+}
