@@ -97,7 +97,9 @@ func churn(t *testing.T, secure bool, betweenPolls, padding int) {
 		scheme, dialer.TLSClientConfig = "wss", &tls.Config{InsecureSkipVerify: true}
 		wrap = append(wrap, withTLS(t))
 	}
-	h := newHouse(t, Options{Loops: 3, Tick: 10 * time.Millisecond, writesBetweenPolls: betweenPolls}, wrap...)
+	h := newHouse(t, Options{
+		Loops: 3, Tick: 10 * time.Millisecond, MaxBehind: 1 << 40, writesBetweenPolls: betweenPolls,
+	}, wrap...)
 	// Every third frame is for everyone, the others for one person each.
 	forPerson := func(seq uint64) (person int, only bool) { return int(seq) % people, seq%3 != 0 }
 	r := h.room("a")
@@ -211,7 +213,7 @@ func follow(conn *websocket.Conn, pulse chan<- struct{}, person int, seen, last 
 			}
 		default:
 			if _, err := fmt.Sscanf(string(p), `{"seq":%d}`, &n); err != nil {
-				return seen, err
+				return seen, fmt.Errorf("got %.100q: %w", p, err)
 			}
 			want := seen + 1
 			for !mine(want) {

@@ -18,11 +18,21 @@ func (l *loop) flush(s *Session) {
 		}
 		return // Resume comes by the outbox on its way.
 	}
-	letters, _ := s.outbox.take(l.letters[:0], s.hall.at.stored)
+	letters, more := s.outbox.take(l.letters[:0], s.hall.at.stored)
+	if more {
+		l.flushAgain(s)
+	}
 	l.letters = letters
 	l.out = l.dressLetters(s, l.out[:0], letters)
 	clear(letters)
 	l.say(s, l.out)
+}
+
+// flushAgain has the next turn flush a session once more: letters remain that
+// were sent after frames which the hall has not served. Whoever sent them may
+// have found the session already in the list, and does not tell the loop again.
+func (l *loop) flushAgain(s *Session) {
+	l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
 }
 
 // dressLetters appends what goes onto the wire for some letters. A close among

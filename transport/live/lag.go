@@ -100,8 +100,7 @@ func (l *loop) nextFor(s *Session) []byte {
 		}
 		if g.at.stored >= h.at.stored {
 			if more {
-				// Sent after something that the hall itself has not served.
-				l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
+				l.flushAgain(s)
 			}
 			return l.nextTransients(s)
 		}

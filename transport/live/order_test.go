@@ -49,6 +49,9 @@ func TestReplayThatCannotBeServedIsAResync(t *testing.T) {
 	}
 }
 
+// TestAnswerFollowsTheFramesPublishedBeforeIt once hung: an answer sent while
+// the loop was between serving the room and emptying the outbox stayed in it,
+// since its frame was not served yet and the session was still noted as queued.
 func TestAnswerFollowsTheFramesPublishedBeforeIt(t *testing.T) {
 	h := newHouse(t, Options{})
 	r := h.room("a")

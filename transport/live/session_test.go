@@ -241,8 +241,8 @@ func TestSignalsReachThePersonsSessionsAndTheStaff(t *testing.T) {
 	if h.hub.SendPerson(r, "ann", make([]byte, 1001)) {
 		t.Error("a signal over the bound was accepted")
 	}
+	eventually(t, "signals are out", func() bool { return h.hub.Stats().Private == 3 })
 	for _, c := range everyone {
-		eventually(t, "signals are out", func() bool { return h.hub.Stats().Private == 3 })
 		c.session.Send([]byte("end"))
 	}
 	ann.expect("to ann", "end")
