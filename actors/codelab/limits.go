@@ -3,6 +3,7 @@ package codelab
 import (
 	"net/mail"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -15,6 +16,9 @@ import (
 // points.
 func line(field, value string, least, most int) (string, error) {
 	value = strings.TrimSpace(value)
+	if strings.ContainsFunc(value, unicode.IsControl) {
+		return "", durable.Reject(durable.Invalid, "%s must be one line, without control characters", field)
+	}
 	return value, text(field, value, least, most)
 }
 

@@ -1,9 +1,9 @@
 package rest
 
 import (
-	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	pb "atelier/actors/codelab/codelabpb"
@@ -263,8 +263,8 @@ func oneLine(field, value string, most int) (string, error) {
 	if utf8.RuneCountInString(value) > most {
 		return "", wire.Invalid("%s is longer than %d characters", field, most)
 	}
-	if slices.ContainsFunc([]rune(value), func(c rune) bool { return c < ' ' }) {
-		return "", wire.Invalid("%s must be one line", field)
+	if strings.ContainsFunc(value, unicode.IsControl) {
+		return "", wire.Invalid("%s must be one line, without control characters", field)
 	}
 	return value, nil
 }
