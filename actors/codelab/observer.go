@@ -72,7 +72,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	}
 	for _, who := range gone {
 		if o.w.Removed != nil {
-			o.w.Removed(o.id, who)
+			o.w.Removed(o.room, who)
 		}
 	}
 }

@@ -43,8 +43,8 @@ type Config struct {
 	Room    room.Limits
 	Durable durable.Options
 	// Removed is called when an attendee was removed, and with "" when the
-	// whole codelab was, after the commit: their sessions end.
-	Removed func(codelab, attendee string)
+	// whole codelab was, after the commit: their sessions in the room end.
+	Removed func(r *room.Room, attendee string)
 	Logger  *slog.Logger
 }
 
@@ -128,11 +128,16 @@ func (w *Workshops) Get(id string) (Workshop, error) {
 }
 
 func (w *Workshops) get(id string) (Workshop, error) {
-	h, err := w.host.Get(id)
-	if err != nil {
-		return Workshop{}, err
+	for {
+		h, err := w.host.Get(id)
+		if err != nil {
+			return Workshop{}, err
+		}
+		// Without a room it went to rest just now; the next Get wakes it.
+		if r := w.room(id); r != nil {
+			return Workshop{h, r}, nil
+		}
 	}
-	return Workshop{h, w.room(id)}, nil
 }
 
 // Active returns the codelabs that are in memory.

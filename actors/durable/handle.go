@@ -131,8 +131,15 @@ func (h *Handle[C, E, V]) down() {
 	h.condition.CompareAndSwap(int32(Running), int32(Restarting))
 }
 
+// stopped ends a handle whose actor has stopped. A quarantined one stays, so
+// that callers hear of it.
 func (h *Handle[C, E, V]) stopped() {
-	h.doneOnce.Do(func() { close(h.done) })
+	h.doneOnce.Do(func() {
+		if h.Condition() == Resting {
+			h.host.forget(h)
+		}
+		close(h.done)
+	})
 }
 
 // tryRest turns the handle off if nothing is open. It reports whether it did.

@@ -279,7 +279,6 @@ func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot 
 	select {
 	case <-hd.done:
 		h.stats.Rests.Add(1)
-		h.forget(hd)
 		return true
 	case <-ctx.Done():
 		return false

@@ -96,6 +96,9 @@ func createCodelab(r *Request) error {
 	if in.Title == nil {
 		return wire.Invalid("title is required")
 	}
+	if or(in.GuideMarkdown, "") == "" {
+		in.GuideMarkdown = nil
+	}
 	m, err := r.api.Workshops.Create(r.Caller, &pb.Create{Codelab: &pb.Codelab{
 		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),

@@ -42,7 +42,7 @@ func OpenStore(cfg config.Config, onCommit func(badger.Commit), log *slog.Logger
 
 // OpenCore starts the store and the actors. removed is told of attendees and
 // codelabs that are gone, see codelab.Config.
-func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(codelab, attendee string), log *slog.Logger) (_ *Core, err error) {
+func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *room.Room, attendee string), log *slog.Logger) (_ *Core, err error) {
 	c := &Core{}
 	defer func() {
 		if err != nil {

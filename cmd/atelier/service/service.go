@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"atelier/actors/catalog"
+	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/transport/control"
 	"atelier/transport/limit"
@@ -54,11 +55,7 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	metrics := server.NewMetrics()
-	removed := func(lab, attendee string) {
-		if ws, err := s.core.workshops.Get(lab); err == nil || attendee == "" {
-			s.gateway.Removed(ws.Room, attendee)
-		}
-	}
+	removed := func(r *room.Room, attendee string) { s.gateway.Removed(r, attendee) }
 	if s.core, err = OpenCore(cfg, metrics.Commit, removed, log); err != nil {
 		return nil, err
 	}
