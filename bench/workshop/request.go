@@ -4,6 +4,7 @@ package workshop
 
 import (
 	"errors"
+	"net/http"
 	"time"
 
 	"atelier/bench/api"
@@ -48,6 +49,10 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 		c.tallies[op].unanswered++
 		c.tallies[op].complaint = err.Error()
 		return audit.Unanswered
+	case a.Status == http.StatusServiceUnavailable && c.cfg.KillEvery > 0:
+		// A server that is starting says so; nothing was applied.
+		c.tallies[op].unanswered++
+		return audit.Unsent
 	case !a.OK():
 		c.refused(op, a.Err().Error())
 		return audit.Refused

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"time"
 
 	"atelier/bench/report"
@@ -90,7 +91,7 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result.Command, result.Versions = os.Args, w.versions()
+	result.Command, result.Versions = commandLine(os.Args, w.AdminPW), w.versions()
 	result.Judge(&report.Thresholds{
 		MaxP99: w.MaxP99, MaxP999: w.MaxP999, MaxLost: w.MaxLost, MaxRefused: w.MaxRefused, MaxLag: w.MaxLag, AllowLag: w.AllowLag,
 	})
@@ -106,6 +107,18 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 		return exitCode(code)
 	}
 	return nil
+}
+
+// commandLine is the command as it was given, without the password.
+func commandLine(args []string, password string) []string {
+	if password == "" {
+		return args
+	}
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = strings.ReplaceAll(arg, password, "***")
+	}
+	return out
 }
 
 func (w *workshopCommand) config() (*workshop.Config, error) {

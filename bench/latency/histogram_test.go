@@ -1,0 +1,55 @@
+package latency
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestQuantilesOfMergedHistogramsAreThoseOfAllValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.IntRange(1, 5_000_000), 1, 400).Draw(t, "us")
+		parts := []*Histogram{New(), New(), New()}
+		for i, us := range values {
+			parts[i%3].Record(time.Duration(us) * time.Microsecond)
+		}
+		parts[0].Merge(parts[1])
+		parts[0].Merge(parts[2])
+		slices.Sort(values)
+		for _, q := range []float64{0.5, 0.9, 0.99, 1} {
+			// The library takes the nearest rank, not the one above.
+			rank := max(int(q*float64(len(values))+0.5), 1)
+			want := time.Duration(values[rank-1]) * time.Microsecond
+			got := parts[0].Quantile(q)
+			if diff := math.Abs(float64(got-want)) / float64(want); diff > 0.001 {
+				t.Errorf("quantile %v: got %v, want %v", q, got, want)
+			}
+		}
+	})
+}
+
+func TestRecordClampsToItsRange(t *testing.T) {
+	h := New()
+	h.Record(-time.Second)
+	h.Record(24 * time.Hour)
+	if h.Count() != 2 || h.Quantile(0.1) != 0 || h.Max() < longest-longest/1000 {
+		t.Errorf("count %d, smallest %v, largest %v", h.Count(), h.Quantile(0.1), h.Max())
+	}
+}
+
+func TestEmptyHistogramIsZero(t *testing.T) {
+	if s := New().Summary(); s != (Summary{}) {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	h := New()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		h.Record(time.Duration(i%10_000_000) * time.Nanosecond)
+	}
+}
