@@ -65,7 +65,8 @@ type dialError struct{ error }
 func (e dialError) Unwrap() error { return e.error }
 
 func dial(addr string) (net.Conn, error) {
-	conn, err := fasthttp.DialTimeout(addr, 5*time.Second)
+	// Not fasthttp's own dialler: it resolves names in the background for ever.
+	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
 	if err != nil {
 		return nil, dialError{err}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,7 +92,7 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result.Command, result.Versions = commandLine(os.Args, w.AdminPW), w.versions()
+	result.Command, result.Versions = commandLine(os.Args), w.versions()
 	result.Judge(&report.Thresholds{
 		MaxP99: w.MaxP99, MaxP999: w.MaxP999, MaxLost: w.MaxLost, MaxRefused: w.MaxRefused, MaxLag: w.MaxLag, AllowLag: w.AllowLag,
 	})
@@ -110,13 +111,16 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 }
 
 // commandLine is the command as it was given, without the password.
-func commandLine(args []string, password string) []string {
-	if password == "" {
-		return args
-	}
-	out := make([]string, len(args))
-	for i, arg := range args {
-		out[i] = strings.ReplaceAll(arg, password, "***")
+func commandLine(args []string) []string {
+	const flag = "--admin-pw"
+	out := slices.Clone(args)
+	for i, arg := range out {
+		switch {
+		case strings.HasPrefix(arg, flag+"="):
+			out[i] = flag + "=***"
+		case i > 0 && args[i-1] == flag:
+			out[i] = "***"
+		}
 	}
 	return out
 }

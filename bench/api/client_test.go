@@ -1,0 +1,99 @@
+package api
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// start serves with f and returns a client of it.
+func start(t *testing.T, f http.HandlerFunc) *Client {
+	t.Helper()
+	srv := httptest.NewServer(f)
+	t.Cleanup(srv.Close)
+	c, err := New(srv.URL, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestSessionIsKeptAndSigned(t *testing.T) {
+	c := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/login" {
+			http.SetCookie(w, &http.Cookie{Name: "svc_session", Value: "s1"})
+			http.SetCookie(w, &http.Cookie{Name: "svc_csrf", Value: "c1"})
+			return
+		}
+		session, err := r.Cookie("svc_session")
+		if err != nil || session.Value != "s1" {
+			t.Errorf("%s without a session", r.Method)
+		}
+		if got := r.Header.Get("X-CSRF-Token"); (got == "c1") != (r.Method == http.MethodPost) {
+			t.Errorf("%s with token %q", r.Method, got)
+		}
+	})
+	s, err := c.Login("a", "b", "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{"GET", "POST"} {
+		a, err := c.Do(&Request{Method: method, Path: "/x", Session: s})
+		if err != nil || !a.OK() || a.Session != s {
+			t.Errorf("%s: %+v, %v", method, a, err)
+		}
+	}
+}
+
+func TestWhatGotNoAnswerIsNeverRepeated(t *testing.T) {
+	var requests atomic.Int32
+	c := start(t, func(http.ResponseWriter, *http.Request) {
+		requests.Add(1)
+		panic(http.ErrAbortHandler) // closes the connection
+	})
+	for _, method := range []string{"GET", "POST"} {
+		requests.Store(0)
+		_, err := c.Do(&Request{Method: method, Path: "/x"})
+		if err == nil || Unsent(err) || requests.Load() != 1 {
+			t.Errorf("%s: %d requests, unsent %v, %v", method, requests.Load(), Unsent(err), err)
+		}
+	}
+}
+
+func TestRefusedConnectionIsUnsent(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	srv.Close()
+	c, err := New(srv.URL, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Do(&Request{Method: "POST", Path: "/x"}); !Unsent(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRefusalsQuoteTheServer(t *testing.T) {
+	c := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte(`{"error":"slow down"}`))
+	})
+	a, err := c.Do(&Request{Method: "GET", Path: "/x"})
+	if err != nil || a.OK() || a.RetryAfter != 7*time.Second || a.Decode(nil) == nil {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if got := a.Err().Error(); got != `status 429: {"error":"slow down"}` {
+		t.Errorf("says %q", got)
+	}
+}
+
+func TestOnlyPlainHTTPIsTaken(t *testing.T) {
+	for _, url := range []string{"https://x", "x", "http://", "http://%"} {
+		if _, err := New(url, time.Second); err == nil {
+			t.Errorf("took %q", url)
+		}
+	}
+}

@@ -1,0 +1,267 @@
+//go:build linux
+
+package workshop
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/bench/report"
+	"atelier/bench/server"
+)
+
+// TestMain makes the test binary a server when it is started as one: that is
+// what can be killed and stopped.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		serveFake(os.Args[2:])
+	}
+	// fasthttp's cleaner of idle connections ends with the last of them, up to
+	// some seconds after the client was closed, and cannot be waited for.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"))
+}
+
+// forgetful is the variable that keeps the fake's state in memory: it writes all
+// of it for every commit, which is too slow for a test of latency.
+const forgetful = "ATELIER_FAKE_IN_MEMORY"
+
+// serveFake understands the flags that package server gives.
+func serveFake(args []string) {
+	flags := map[string]string{}
+	for i := 0; i+1 < len(args); i += 2 {
+		flags[args[i]] = args[i+1]
+	}
+	public, err := net.Listen("tcp", flags["--listen"])
+	if err != nil {
+		panic(err)
+	}
+	internal, err := net.Listen("tcp", flags["--internal-listen"])
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintf(os.Stderr, "level=INFO msg=listening addr=%s\nlevel=INFO msg=\"internal listening\" addr=%s\n", public.Addr(), internal.Addr())
+	go func() { _ = http.Serve(internal, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) }()
+	file := flags["--data"]
+	if os.Getenv(forgetful) != "" {
+		file = ""
+	}
+	panic(http.Serve(public, newFake(file).handler()))
+}
+
+// small is a workshop of a second.
+func small() *Config {
+	return &Config{
+		Attendees: 20, Facilitators: 2, Join: 100 * time.Millisecond, Warmup: 100 * time.Millisecond, Duration: time.Second,
+		StepEvery: 500 * time.Millisecond, Chat: 50, Help: 10, Comments: 20, Drain: 5 * time.Second, Seed: 1,
+	}
+}
+
+func hold(t *testing.T, ctx context.Context, cfg *Config, f *fake) *report.Result {
+	t.Helper()
+	srv := httptest.NewServer(f.handler())
+	defer srv.Close()
+	r, err := Run(ctx, cfg, &Target{URL: srv.URL, AdminID: "a", AdminPW: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Judge(&report.Thresholds{})
+	return r
+}
+
+func TestHonestServerPasses(t *testing.T) {
+	r := hold(t, t.Context(), small(), newFake(""))
+	if code := r.ExitCode(); code != report.ExitPassed {
+		t.Fatalf("ends with %d: %v %v, %+v", code, r.Verdict, r.Disconnects, r.Operations)
+	}
+	w := r.Audit.Writes
+	if w["chat"].Acknowledged < 30 || w["comments"].Acknowledged < 8 || w["help"].Acknowledged < 4 || w["progress"].Acknowledged < 20 || w["registrations"].Acknowledged != 20 {
+		t.Errorf("too little happened: %+v", w)
+	}
+	// Each measured message reaches 20 attendees and 2 facilitators.
+	if r.Chat.Count == 0 || r.Chat.Count%22 != 0 {
+		t.Errorf("%d deliveries", r.Chat.Count)
+	}
+}
+
+func TestWhatAServerDoesWrongIsFound(t *testing.T) {
+	// Harm is done to attendee 5 alone, to every chat message whose seq ends in
+	// 0, so that what is to be found is known exactly.
+	harmed := func(f *fake, seq uint64, kind string, attendee int) bool {
+		return kind == "chat" && attendee == 5 && seq%10 == 0
+	}
+	for name, c := range map[string]struct {
+		harm  func(*fake) func(uint64, string, int) int
+		found func(*report.Audit) int
+	}{
+		"lost": {func(f *fake) func(uint64, string, int) int {
+			return func(seq uint64, kind string, attendee int) int {
+				if harmed(f, seq, kind, attendee) {
+					return 0
+				}
+				return 1
+			}
+		}, func(a *report.Audit) int { return a.Missed }},
+		"doubled": {func(f *fake) func(uint64, string, int) int {
+			return func(seq uint64, kind string, attendee int) int {
+				if harmed(f, seq, kind, attendee) {
+					return 2
+				}
+				return 1
+			}
+		}, func(a *report.Audit) int { return a.Duplicated }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake("")
+			f.harm = c.harm(f)
+			r := hold(t, t.Context(), small(), f)
+			last := f.state.Seq
+			want := 0
+			for _, e := range f.state.Events {
+				if e.Kind == "chat" && e.Seq%10 == 0 && e.Seq <= last {
+					want++
+				}
+			}
+			if got := c.found(&r.Audit); got != want || want == 0 || r.ExitCode() != report.ExitFailed {
+				t.Errorf("found %d of %d, exit code %d, %v", got, want, r.ExitCode(), r.Verdict)
+			}
+		})
+	}
+}
+
+func TestEventsForOthersAreFound(t *testing.T) {
+	f := newFake("")
+	f.harm = func(_ uint64, kind string, attendee int) int {
+		if kind == "step_progress" && attendee == 5 {
+			return 3 // leaks
+		}
+		return 1
+	}
+	if r := hold(t, t.Context(), small(), f); r.Audit.Misdirected == 0 || r.ExitCode() != report.ExitFailed {
+		t.Errorf("misdirected %d, exit code %d", r.Audit.Misdirected, r.ExitCode())
+	}
+}
+
+func TestForgottenWritesAreFound(t *testing.T) {
+	f := newFake("")
+	forgotten := 0
+	f.forget = func(seq uint64) bool {
+		if seq%7 == 0 {
+			forgotten++
+			return true
+		}
+		return false
+	}
+	r := hold(t, t.Context(), small(), f)
+	if got := r.Audit.Writes["chat"].Lost; got != forgotten || got == 0 {
+		t.Errorf("%d of %d forgotten messages found", got, forgotten)
+	}
+}
+
+func TestInterruptedRunIsStillAudited(t *testing.T) {
+	cfg := small()
+	cfg.Duration = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cfg.Progress = func(s Snapshot) {
+		if s.Phase == "running" {
+			cancel()
+		}
+	}
+	r := hold(t, ctx, cfg, newFake(""))
+	if r.ExitCode() != report.ExitInterrupted || r.Audit.Writes["chat"].Acknowledged == 0 || r.Audit.Lost() != 0 {
+		t.Errorf("exit code %d, %+v", r.ExitCode(), r.Audit)
+	}
+}
+
+// spawn starts the fake as a process.
+func spawn(t *testing.T) *Target {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := server.New(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Kill()
+		if err := p.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return &Target{URL: p.URL(), AdminID: p.AdminID, AdminPW: p.AdminPW, Process: p}
+}
+
+// A closed loop would send nothing during the pause and report a perfect p99:
+// that is the mistake which the open model is there to avoid.
+func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
+	const pause = 200 * time.Millisecond
+	t.Setenv(forgetful, "1")
+	target := spawn(t)
+	cfg := small()
+	cfg.Chat, cfg.Duration = 100, 2500*time.Millisecond
+	var once sync.Once
+	var resumed sync.WaitGroup
+	cfg.Progress = func(s Snapshot) {
+		if s.Phase != "running" {
+			return
+		}
+		once.Do(func() {
+			if err := target.Process.Pause(); err != nil {
+				t.Error(err)
+			}
+			resumed.Add(1)
+			time.AfterFunc(pause, func() {
+				defer resumed.Done()
+				if err := target.Process.Continue(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+	r, err := Run(t.Context(), cfg, target)
+	resumed.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 8 % of the messages are due in the pause, the first of them nearly 200 ms
+	// before its end.
+	if r.Chat.P99 < 120 || r.Chat.Max < 170 || r.Chat.P50 > 100 {
+		t.Errorf("p50 %.1f, p99 %.1f, max %.1f ms", r.Chat.P50, r.Chat.P99, r.Chat.Max)
+	}
+	if r.Audit.Lost() != 0 {
+		t.Errorf("lost %d", r.Audit.Lost())
+	}
+}
+
+func TestKillsLoseNothingThatWasAcknowledged(t *testing.T) {
+	target := spawn(t)
+	cfg := small()
+	cfg.Duration, cfg.KillEvery = 2500*time.Millisecond, 700*time.Millisecond
+	r, err := Run(t.Context(), cfg, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Judge(&report.Thresholds{})
+	if r.ExitCode() != report.ExitPassed || len(r.Restarts) != 2 {
+		t.Errorf("exit code %d, %d kills, %v, %+v", r.ExitCode(), len(r.Restarts), r.Verdict, r.Operations)
+	}
+	for i, k := range r.Restarts {
+		if !k.AllResumed || k.Resumed < k.Ready {
+			t.Errorf("kill %d: %+v", i+1, k)
+		}
+	}
+}
