@@ -17,7 +17,7 @@ import (
 
 // Config of the API. All fields are required unless said otherwise.
 type Config struct {
-	Workshops *codelab.Workshops
+	Workshops codelab.Directory
 	List      *catalog.List
 	Audit     *catalog.Audit
 	Settings  *catalog.SettingsHost

@@ -42,7 +42,7 @@ type Server struct {
 	Mode            string   `toml:"mode" doc:"Who may delete an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
 	TLSCert         string   `toml:"tls_cert" doc:"Certificate file (PEM) to serve TLS without a proxy; needs tls_key."`
 	TLSKey          string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
-	TrustedProxies  []string `toml:"trusted_proxies" doc:"Networks (CIDR) whose X-Forwarded-For and X-Forwarded-Proto are believed."`
+	TrustedProxies  []string `toml:"trusted_proxies" doc:"Networks (CIDR) whose X-Forwarded-For is believed; set public_url too."`
 	AllowedOrigins  []string `toml:"allowed_origins" doc:"Origins, besides the server's own, whose pages may open a WebSocket."`
 	MaxConnections  int      `toml:"max_connections" doc:"Most connections at a time that are answering a request."`
 	DrainTimeout    Duration `toml:"drain_timeout" doc:"How long a stop may take after SIGTERM."`
