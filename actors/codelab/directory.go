@@ -1,0 +1,20 @@
+package codelab
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// Directory finds codelabs, wherever their actors run. Today they all run in
+// this process (Workshops); callers must not rely on it.
+type Directory interface {
+	// Get returns a codelab, or a Missing rejection.
+	Get(id string) (Workshop, error)
+	// Create makes one and returns its record.
+	Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error)
+	// Delete removes one with all that belongs to it.
+	Delete(caller *pb.Caller, id string) error
+	// FindAttendee returns an attendee and a view of their codelab.
+	FindAttendee(id string) (*View, *pb.Attendee, error)
+}
+
+var _ Directory = (*Workshops)(nil)
