@@ -1,0 +1,111 @@
+package acceptance
+
+import (
+	"fmt"
+	"testing"
+)
+
+// class is a codelab with its facilitator, the setting of most tests.
+type class struct {
+	t     testing.TB
+	addr  string
+	admin *browser
+	id    string
+	path  string   // of the codelab, below /api
+	steps []string // ids of its three steps
+}
+
+// person is an attendee with a browser.
+type person struct {
+	*browser
+	id, name string
+}
+
+// newClass makes a public codelab on the common server.
+func newClass(t testing.TB) *class {
+	t.Helper()
+	return newClassOn(t, common.get(t).Addr(), record{})
+}
+
+// newClassOn makes a codelab with settings of its own.
+func newClassOn(t testing.TB, addr string, settings record) *class {
+	t.Helper()
+	c := &class{t: t, addr: addr, admin: facilitator(t, addr, "")}
+	if settings["title"] == nil {
+		settings["title"] = "Codelab of " + t.Name()
+	}
+	c.id = c.admin.post("/codelabs", settings).object().text("id")
+	c.path = "/codelabs/" + c.id
+	c.setSteps("one", "two", "three")
+	return c
+}
+
+// setSteps replaces the steps by new ones, with the title as content.
+func (c *class) setSteps(titles ...string) {
+	c.t.Helper()
+	var steps []record
+	for _, title := range titles {
+		steps = append(steps, record{"title": title, "content_markdown": "About " + title})
+	}
+	c.admin.put(c.path+"/steps", record{"steps": steps}).want(200)
+	c.steps = texts(c.readSteps(), "id")
+}
+
+func (c *class) readSteps() []record {
+	c.t.Helper()
+	var both []any
+	c.admin.get(c.path).into(&both)
+	var out []record
+	for _, s := range both[1].([]any) {
+		out = append(out, record(s.(map[string]any)))
+	}
+	return out
+}
+
+// meta is the codelab's record as the admin sees it.
+func (c *class) meta() record {
+	c.t.Helper()
+	var both []any
+	c.admin.get(c.path).into(&both)
+	return record(both[0].(map[string]any))
+}
+
+// facilitator is a browser that has logged in.
+func facilitator(t testing.TB, addr, displayName string) *browser {
+	t.Helper()
+	b := open(t, addr)
+	b.login(displayName)
+	return b
+}
+
+func (b *browser) login(displayName string) {
+	b.t.Helper()
+	b.post("/login", record{"admin_id": adminID, "admin_pw": adminPW, "display_name": displayName}).want(200)
+}
+
+// attendee registers somebody in a new browser.
+func (c *class) attendee(name string) *person {
+	c.t.Helper()
+	return c.join(open(c.t, c.addr), record{"name": name})
+}
+
+// join registers in a browser that there is.
+func (c *class) join(b *browser, who record) *person {
+	c.t.Helper()
+	got := b.post(c.path+"/register", who).object()
+	return &person{b, got.text("id"), got.text("name")}
+}
+
+// anchor is a comment on a range of a step.
+func (c *class) anchor(step string, start, end int, text string) record {
+	return record{
+		"anchor_key": fmt.Sprintf("step|%s|abc123|%d|%d", step, start, end), "target_type": "step", "target_step_id": step,
+		"start_offset": start, "end_offset": end, "selected_text": "some text", "content_hash": "abc123", "message": text,
+	}
+}
+
+// audited are the actions of the codelab's audit records, newest first.
+func (c *class) audited() []string {
+	c.t.Helper()
+	return texts(c.admin.get("/admin/audit-logs?limit=1000&codelab_id="+c.id).list(), "action")
+}

@@ -1,0 +1,265 @@
+package acceptance
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/transport/auth"
+)
+
+// browser is somebody who uses the server: cookies, the CSRF token, and a
+// look at every answer whether it is as documented.
+type browser struct {
+	t    testing.TB
+	base string // scheme and host
+	http *http.Client
+	// token is sent as a bearer when set.
+	token string
+	// from is the address a proxy forwards for when set.
+	from string
+}
+
+// open starts a browser that is nobody yet.
+func open(t testing.TB, addr string) *browser {
+	t.Helper()
+	return openWith(t, "http://"+addr, nil)
+}
+
+func openWith(t testing.TB, base string, secure *tls.Config) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{TLSClientConfig: secure, DisableCompression: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &browser{t: t, base: base, http: &http.Client{
+		Jar: jar, Transport: transport, Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// answer is what came back.
+type answer struct {
+	t      testing.TB
+	what   string
+	status int
+	header http.Header
+	body   []byte
+}
+
+// option changes a request before it is sent.
+type option func(*http.Request)
+
+func header(name, value string) option {
+	return func(r *http.Request) {
+		if value == "" {
+			r.Header.Del(name)
+			return
+		}
+		r.Header.Set(name, value)
+	}
+}
+
+// withoutCSRF leaves the token out, as a foreign page would.
+var withoutCSRF = header(auth.CSRFHeader, "")
+
+// send makes a request: a body of bytes or text goes as it is, any other is
+// encoded as JSON. The path is below /api.
+func (b *browser) send(method, path string, body any, opts ...option) answer {
+	b.t.Helper()
+	var raw []byte
+	switch v := body.(type) {
+	case nil:
+	case []byte:
+		raw = v
+	case string:
+		raw = []byte(v)
+	default:
+		var err error
+		if raw, err = json.Marshal(v); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	req, err := http.NewRequest(method, b.base+"/api"+path, bytes.NewReader(raw))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	b.dress(req)
+	for _, o := range opts {
+		o(req)
+	}
+	res, err := b.http.Do(req)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer{b.t, method + " " + path, res.StatusCode, res.Header, got}
+}
+
+// dress adds what tells who is calling.
+func (b *browser) dress(req *http.Request) {
+	if b.from != "" {
+		req.Header.Set("X-Forwarded-For", b.from)
+	}
+	if b.token != "" {
+		req.Header.Set("Authorization", "Bearer "+b.token)
+	} else if token := b.cookie(auth.CSRFCookie); token != "" && req.Method != http.MethodGet {
+		req.Header.Set(auth.CSRFHeader, token)
+	}
+}
+
+// do is send, held against the documents.
+func (b *browser) do(method, path string, body any, opts ...option) answer {
+	b.t.Helper()
+	a := b.send(method, path, body, opts...)
+	bare, _, _ := strings.Cut(path, "?")
+	if err := holdAnswer(method, bare, a.status, a.header, a.body); err != nil {
+		b.t.Errorf("undocumented: %v", err)
+	}
+	if text, err := json.Marshal(body); body != nil && err == nil && a.status == 200 {
+		if s, ok := body.(string); ok {
+			text = []byte(s)
+		}
+		if raw, ok := body.([]byte); ok {
+			text = raw
+		}
+		if err := holdRequest(method, bare, text); err != nil && json.Valid(text) {
+			b.t.Errorf("%s: the server takes what the document forbids: %v", a.what, err)
+		}
+	}
+	return a
+}
+
+func (b *browser) get(path string, opts ...option) answer {
+	b.t.Helper()
+	return b.do(http.MethodGet, path, nil, opts...)
+}
+
+func (b *browser) post(path string, body any, opts ...option) answer {
+	b.t.Helper()
+	return b.do(http.MethodPost, path, body, opts...)
+}
+
+func (b *browser) put(path string, body any, opts ...option) answer {
+	b.t.Helper()
+	return b.do(http.MethodPut, path, body, opts...)
+}
+
+func (b *browser) delete(path string, opts ...option) answer {
+	b.t.Helper()
+	return b.do(http.MethodDelete, path, nil, opts...)
+}
+
+func (b *browser) site() *url.URL {
+	u, err := url.Parse(b.base + "/api/")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return u
+}
+
+// cookie is the value of a cookie that would be sent.
+func (b *browser) cookie(name string) string {
+	for _, c := range b.http.Jar.Cookies(b.site()) {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+func (b *browser) setCookie(name, value string) {
+	b.http.Jar.SetCookies(b.site(), []*http.Cookie{{Name: name, Value: value, Path: "/"}})
+}
+
+// want fails unless the status is as given.
+func (a answer) want(status int) answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("%s: status %d, want %d: %.500s", a.what, a.status, status, a.body)
+	}
+	return a
+}
+
+// refused is want for an error whose text contains all of the given parts.
+func (a answer) refused(status int, parts ...string) {
+	a.t.Helper()
+	a.want(status)
+	for _, part := range parts {
+		if !strings.Contains(a.error(), part) {
+			a.t.Errorf("%s: the error %q does not contain %q", a.what, a.error(), part)
+		}
+	}
+}
+
+// error is the text of an error body, which has exactly that one field.
+func (a answer) error() string {
+	a.t.Helper()
+	var fields map[string]string
+	if err := json.Unmarshal(a.body, &fields); err != nil || len(fields) != 1 || fields["error"] == "" {
+		a.t.Fatalf("%s: %d has no error body: %.300s", a.what, a.status, a.body)
+	}
+	return fields["error"]
+}
+
+func (a answer) into(v any) answer {
+	a.t.Helper()
+	if err := json.Unmarshal(a.want(200).body, v); err != nil {
+		a.t.Fatalf("%s: %v: %.300s", a.what, err, a.body)
+	}
+	return a
+}
+
+// object is the answer's JSON object.
+func (a answer) object() record {
+	a.t.Helper()
+	var r record
+	a.into(&r)
+	return r
+}
+
+// list is the answer's JSON array of objects.
+func (a answer) list() []record {
+	a.t.Helper()
+	var r []record
+	a.into(&r)
+	return r
+}
+
+// record is a JSON object.
+type record map[string]any
+
+func (r record) text(key string) string {
+	s, _ := r[key].(string)
+	return s
+}
+
+func (r record) number(key string) int {
+	n, _ := r[key].(float64)
+	return int(n)
+}
+
+// texts collects one field of all records.
+func texts(records []record, key string) []string {
+	out := []string{}
+	for _, r := range records {
+		out = append(out, r.text(key))
+	}
+	return out
+}

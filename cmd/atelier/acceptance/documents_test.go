@@ -1,0 +1,194 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/transport/rest"
+)
+
+func TestEveryOperationIsDocumentedAndNoOther(t *testing.T) {
+	var served, documented []string
+	for _, op := range rest.Operations() {
+		served = append(served, op[0]+" "+op[1])
+	}
+	for path, item := range openAPI.root["paths"].(map[string]any) {
+		for method := range item.(map[string]any) {
+			documented = append(documented, strings.ToUpper(method)+" "+path)
+		}
+	}
+	for _, op := range served {
+		if !slices.Contains(documented, op) {
+			t.Errorf("%s is not documented", op)
+		}
+	}
+	for _, op := range documented {
+		if !slices.Contains(served, op) {
+			t.Errorf("%s is documented and not served", op)
+		}
+	}
+}
+
+// walk visits every node of a document.
+func walk(v any, at pointer, visit func(pointer, map[string]any)) {
+	switch node := v.(type) {
+	case map[string]any:
+		visit(at, node)
+		for k, child := range node {
+			walk(child, at.to(k), visit)
+		}
+	case []any:
+		for i, child := range node {
+			walk(child, at.to(fmt.Sprint(i)), visit)
+		}
+	}
+}
+
+// inExample says that a place is content of an example.
+func inExample(at pointer) bool {
+	return slices.Contains(at, "examples") || slices.Contains(at, "example")
+}
+
+func TestEveryReferenceLeadsSomewhere(t *testing.T) {
+	for _, d := range []*document{openAPI, asyncAPI} {
+		used := map[string]bool{}
+		walk(d.root, nil, func(at pointer, node map[string]any) {
+			ref, ok := node["$ref"].(string)
+			if !ok || inExample(at) {
+				return
+			}
+			used[ref] = true
+			if v, _ := d.at(fromRef(ref)); v == nil {
+				t.Errorf("%s%s: %s leads nowhere", d.name, at, ref)
+			}
+		})
+		for kind, all := range d.root["components"].(map[string]any) {
+			for name := range all.(map[string]any) {
+				if ref := "#/components/" + kind + "/" + name; !used[ref] && kind != "securitySchemes" {
+					t.Errorf("%s: nothing refers to %s", d.name, ref)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryExampleIsValid(t *testing.T) {
+	n := 0
+	hold := func(d *document, schema pointer, example any, at pointer) {
+		text, err := json.Marshal(example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if err := d.validate(schema, text); err != nil {
+			t.Errorf("%s%s: %v", d.name, at, err)
+		}
+	}
+	for _, d := range []*document{openAPI, asyncAPI} {
+		walk(d.root, nil, func(at pointer, node map[string]any) {
+			if inExample(at) {
+				return
+			}
+			switch examples := node["examples"].(type) {
+			case []any: // of a schema, or of a message
+				for _, e := range examples {
+					if node["payload"] != nil {
+						_, schema := d.at(at.to("payload"))
+						hold(d, schema, e.(map[string]any)["payload"], at)
+					} else {
+						hold(d, at, e, at)
+					}
+				}
+			case map[string]any: // of a media type
+				for _, e := range examples {
+					_, schema := d.at(at.to("schema"))
+					hold(d, schema, e.(map[string]any)["value"], at)
+				}
+			}
+		})
+	}
+	if n < 60 {
+		t.Errorf("only %d examples were found", n)
+	}
+}
+
+// Every schema must compile, and what the server answers must be closed: a
+// field that nobody documented is then an error wherever it comes.
+func TestSchemasOfAnswersAreClosed(t *testing.T) {
+	for _, d := range []*document{openAPI, asyncAPI} {
+		for name, v := range d.root["components"].(map[string]any)["schemas"].(map[string]any) {
+			if _, err := d.schema(pointer{"components", "schemas", name}); err != nil {
+				t.Errorf("%s: %s: %v", d.name, name, err)
+			}
+			if s := v.(map[string]any); s["type"] == "object" && s["properties"] == nil {
+				t.Errorf("%s: %s says nothing of its fields", d.name, name)
+			}
+		}
+	}
+	closed := map[string]bool{}
+	var follow func(p pointer)
+	follow = func(p pointer) {
+		v, at := openAPI.at(p)
+		if closed[at.String()] {
+			return
+		}
+		closed[at.String()] = true
+		walk(v, at, func(here pointer, node map[string]any) {
+			if ref, ok := node["$ref"].(string); ok {
+				follow(fromRef(ref))
+			}
+			if node["properties"] != nil && node["type"] == "object" && node["additionalProperties"] != false {
+				t.Errorf("openapi.json%s is part of an answer and open", here)
+			}
+		})
+	}
+	for _, op := range rest.Operations() {
+		responses, at := openAPI.at(pointer{"paths", op[1], strings.ToLower(op[0]), "responses"})
+		for status := range responses.(map[string]any) {
+			p := at.to(status, "content", "application/json", "schema")
+			if v, _ := openAPI.at(p); v != nil {
+				follow(p)
+			}
+		}
+	}
+}
+
+func TestEveryOperationTellsWhatItIs(t *testing.T) {
+	ids := map[string]bool{}
+	for _, op := range rest.Operations() {
+		v, at := openAPI.at(pointer{"paths", op[1], strings.ToLower(op[0])})
+		o := record(v.(map[string]any))
+		if o.text("summary") == "" || o.text("description") == "" || ids[o.text("operationId")] {
+			t.Errorf("%s %s lacks a summary, a description or an operationId of its own", op[0], op[1])
+		}
+		ids[o.text("operationId")] = true
+		names := map[string]bool{}
+		parameters, _ := o["parameters"].([]any)
+		for i := range parameters {
+			p, _ := openAPI.at(at.to("parameters", fmt.Sprint(i)))
+			names[record(p.(map[string]any)).text("name")] = true
+		}
+		for part := range strings.SplitSeq(op[1], "/") {
+			if name, ok := strings.CutPrefix(part, "{"); ok && !names[strings.TrimSuffix(name, "}")] {
+				t.Errorf("%s %s: the path parameter %s is not documented", op[0], op[1], name)
+			}
+		}
+		if op[0] != http.MethodGet && !names["X-CSRF-Token"] {
+			t.Errorf("%s %s: the CSRF header is not documented", op[0], op[1])
+		}
+	}
+}
+
+func TestTheServerServesItsDocuments(t *testing.T) {
+	b := open(t, common.get(t).Addr())
+	if got := b.get("/openapi.json").object().text("openapi"); got != "3.1.0" {
+		t.Errorf("openapi %q", got)
+	}
+	if got := b.get("/asyncapi.json").object().text("asyncapi"); got != "3.0.0" {
+		t.Errorf("asyncapi %q", got)
+	}
+}

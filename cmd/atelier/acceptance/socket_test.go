@@ -1,0 +1,201 @@
+package acceptance
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+)
+
+// patience bounds every wait; a test that works never comes near.
+const patience = 10 * time.Second
+
+// message is one realtime message.
+type message record
+
+func (m *message) decode(text []byte) error {
+	if err := json.Unmarshal(text, m); err != nil {
+		return fmt.Errorf("no message: %w: %.200q", err, text)
+	}
+	return nil
+}
+
+func (m message) kind() string           { return record(m).text("type") }
+func (m message) text(key string) string { return record(m).text(key) }
+func (m message) seq() int               { return record(m).number("seq") }
+
+// socket is a WebSocket whose every message is held against asyncapi.json.
+type socket struct {
+	t    testing.TB
+	conn *websocket.Conn
+	// heard is everything that came, in its order.
+	heard   []message
+	welcome message
+}
+
+// dial opens a WebSocket and returns the answer when it is refused.
+func (b *browser) dial(path string, opts ...option) (*socket, *http.Response) {
+	b.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, b.base+"/api"+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.dress(req)
+	for _, c := range b.http.Jar.Cookies(b.site()) {
+		req.AddCookie(c)
+	}
+	for _, o := range opts {
+		o(req)
+	}
+	d := websocket.Dialer{HandshakeTimeout: patience}
+	if tr, ok := b.http.Transport.(*http.Transport); ok && tr.TLSClientConfig != nil {
+		d.TLSClientConfig = &tls.Config{RootCAs: tr.TLSClientConfig.RootCAs}
+	}
+	conn, res, err := d.Dial("ws"+strings.TrimPrefix(req.URL.String(), "http"), req.Header)
+	if err != nil {
+		if res == nil {
+			b.t.Fatalf("dial %s: %v", path, err)
+		}
+		return nil, res
+	}
+	s := &socket{t: b.t, conn: conn}
+	b.t.Cleanup(func() { _ = conn.Close() })
+	return s, res
+}
+
+// connect opens a WebSocket to a codelab and reads its welcome.
+func (b *browser) connect(codelab, query string) *socket {
+	b.t.Helper()
+	s, res := b.dial("/ws/" + codelab + query)
+	if s == nil {
+		b.t.Fatalf("connect: status %d", res.StatusCode)
+	}
+	s.welcome = s.next("welcome")
+	return s
+}
+
+// read takes the next message.
+func (s *socket) read() (message, error) {
+	_ = s.conn.SetReadDeadline(time.Now().Add(patience))
+	kind, text, err := s.conn.ReadMessage()
+	if err != nil {
+		return nil, err
+	}
+	if kind != websocket.TextMessage {
+		s.t.Errorf("a message that is no text: %q", text)
+	}
+	if err := holdMessage(text); err != nil {
+		s.t.Errorf("undocumented: %v", err)
+	}
+	var m message
+	if err := m.decode(text); err != nil {
+		s.t.Fatal(err)
+	}
+	s.heard = append(s.heard, m)
+	return m, nil
+}
+
+// until reads until a message fits.
+func (s *socket) until(what string, fits func(message) bool) message {
+	s.t.Helper()
+	for {
+		m, err := s.read()
+		if err != nil {
+			s.t.Fatalf("waiting for %s: %v; heard %v", what, err, s.kinds())
+		}
+		if fits(m) {
+			return m
+		}
+	}
+}
+
+// next reads until a message of a type.
+func (s *socket) next(kind string) message {
+	s.t.Helper()
+	return s.until(kind, func(m message) bool { return m.kind() == kind })
+}
+
+// hear reads up to a chat message with a text, which somebody must have sent:
+// what came before it can then be looked at.
+func (s *socket) hear(text string) message {
+	s.t.Helper()
+	return s.until("chat "+text, func(m message) bool { return m.kind() == "chat" && m.text("message") == text })
+}
+
+func (s *socket) say(m record) {
+	s.t.Helper()
+	if err := s.conn.WriteJSON(m); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ask says something with a reference and returns the ack or error.
+func (s *socket) ask(m record, ref string) message {
+	s.t.Helper()
+	m["ref"] = ref
+	s.say(m)
+	return s.until("answer to "+ref, func(m message) bool {
+		return (m.kind() == "ack" || m.kind() == "error") && m.text("ref") == ref
+	})
+}
+
+// acked is ask for what must succeed.
+func (s *socket) acked(m record, ref string) message {
+	s.t.Helper()
+	a := s.ask(m, ref)
+	if a.kind() != "ack" {
+		s.t.Fatalf("%v was refused: %s", m, a.text("error"))
+	}
+	return a
+}
+
+// closed reads to the end and returns the close code.
+func (s *socket) closed() int {
+	s.t.Helper()
+	for {
+		if _, err := s.read(); err != nil {
+			var c *websocket.CloseError
+			if !errors.As(err, &c) {
+				s.t.Fatalf("the connection broke: %v", err)
+			}
+			return c.Code
+		}
+	}
+}
+
+// kinds are the types of what was heard.
+func (s *socket) kinds() []string {
+	out := []string{}
+	for _, m := range s.heard {
+		out = append(out, m.kind())
+	}
+	return out
+}
+
+// count is how many messages of a type were heard.
+func (s *socket) count(kind string) int {
+	n := 0
+	for _, m := range s.heard {
+		if m.kind() == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// stored are the messages heard that have a place in the stream.
+func (s *socket) stored() []message {
+	var out []message
+	for _, m := range s.heard {
+		if m["ts"] != nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
