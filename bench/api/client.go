@@ -59,6 +59,8 @@ func New(server string, timeout time.Duration) (*Client, error) {
 	}, nil
 }
 
+var errClosed = errors.New("server closed the connection without an answer")
+
 // dialError marks a failure before anything was sent.
 type dialError struct{ error }
 
@@ -154,6 +156,9 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 		req.SetBodyRaw(r.Body)
 	}
 	if err := c.host.Do(req, resp); err != nil {
+		if errors.Is(err, fasthttp.ErrConnectionClosed) {
+			err = errClosed // the library's text is advice for the server's author
+		}
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}
 	a := &Answer{Status: resp.StatusCode(), Body: append([]byte(nil), resp.Body()...), Session: r.Session.renewed(resp)}

@@ -33,7 +33,7 @@ type Result struct {
 	Disconnects map[string]int
 	Restarts    []Restart
 	Generator   Generator
-	// Server is nil when it is not the run's own.
+	// Server is nil when it could not be weighed.
 	Server *Server
 
 	// Verdict is filled in by Judge.

@@ -2,5 +2,7 @@
 // data folder and free ports, started, weighed, paused, killed and started
 // again on the same data.
 //
+// [Remote] is a server that somebody else has started, which can only be asked.
+//
 // A Process is for one goroutine at a time. The child dies with its parent.
 package server

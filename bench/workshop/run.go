@@ -24,6 +24,8 @@ type Target struct {
 	URL, AdminID, AdminPW string
 	// Process is set when the server is the run's own. It must be started.
 	Process *server.Process
+	// Usage weighs the server; nil when that is not possible.
+	Usage func() (server.Usage, error)
 }
 
 // run is one workshop. Owned by the goroutine of Run.
@@ -55,6 +57,7 @@ func Run(ctx context.Context, cfg *Config, target *Target) (*report.Result, erro
 	}
 	defer r.client.Close()
 	go r.loop.Run()
+	defer r.crowd.requests.Wait()
 	defer r.loop.Stop()
 	stopShowing := r.show()
 	defer stopShowing()

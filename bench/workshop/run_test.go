@@ -202,7 +202,7 @@ func spawn(t *testing.T) *Target {
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &Target{URL: p.URL(), AdminID: p.AdminID, AdminPW: p.AdminPW, Process: p}
+	return &Target{URL: p.URL(), AdminID: p.AdminID, AdminPW: p.AdminPW, Process: p, Usage: p.Usage}
 }
 
 // A closed loop would send nothing during the pause and report a perfect p99:

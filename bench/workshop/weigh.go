@@ -26,9 +26,9 @@ func (r *run) weigh() weight {
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
 		w.generator = time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
-	if r.target.Process != nil {
+	if r.target.Usage != nil {
 		// A server that is just gone is reported by what follows.
-		w.server, _ = r.target.Process.Usage()
+		w.server, _ = r.target.Usage()
 	}
 	r.loop.Do(func() {
 		// The turns of the join are not those of the load, nor are those of the
@@ -50,7 +50,7 @@ func (r *run) account(begin, end weight) {
 	g.Turns = end.turns.Summary()
 	g.CPU = (end.generator - begin.generator).Seconds() / seconds
 	g.Busy = (end.busy - begin.busy).Seconds() / seconds
-	if r.target.Process != nil {
+	if r.target.Usage != nil {
 		r.result.Server = &report.Server{
 			CPU:     (end.server.CPU - begin.server.CPU).Seconds() / seconds,
 			RSS:     end.server.RSS,

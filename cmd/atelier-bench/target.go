@@ -5,13 +5,12 @@ package main
 import (
 	"context"
 	"debug/buildinfo"
+	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -20,13 +19,18 @@ import (
 )
 
 // target finds or starts the server. The function it returns ends a server of
-// the run's own.
-func (w *workshopCommand) target(ctx context.Context) (*workshop.Target, func() error, error) {
+// the run's own, and keeps its data if that is asked for.
+func (w *workshopCommand) target(ctx context.Context) (*workshop.Target, func(keep bool) error, error) {
 	if !w.Spawn {
-		if err := w.askReadiness(ctx); err != nil {
-			return nil, nil, err
+		t := &workshop.Target{URL: w.URL, AdminID: w.AdminID, AdminPW: w.AdminPW}
+		if w.InternalURL != "" {
+			remote := &server.Remote{URL: w.InternalURL}
+			if err := remote.Ready(ctx); err != nil {
+				return nil, nil, err
+			}
+			t.Usage = remote.Usage
 		}
-		return &workshop.Target{URL: w.URL, AdminID: w.AdminID, AdminPW: w.AdminPW}, func() error { return nil }, nil
+		return t, func(bool) error { return nil }, nil
 	}
 	binary, err := w.binary()
 	if err != nil {
@@ -36,19 +40,21 @@ func (w *workshopCommand) target(ctx context.Context) (*workshop.Target, func() 
 	if err != nil {
 		return nil, nil, err
 	}
-	done := func() error {
+	done := func(keep bool) error {
 		err := process.Stop()
-		if w.Keep || err != nil {
-			fmt.Fprintln(os.Stderr, "data and log are kept in", process.Dir)
+		if keep || err != nil {
+			fmt.Fprintln(os.Stderr, "data and log of the server are kept in", process.Dir)
 			return err
 		}
 		return process.Remove()
 	}
 	if err := process.Start(ctx); err != nil {
 		process.Kill()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, process.Remove())
 	}
-	return &workshop.Target{URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW, Process: process}, done, nil
+	return &workshop.Target{
+		URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW, Process: process, Usage: process.Usage,
+	}, done, nil
 }
 
 // binary is the server's executable.
@@ -61,26 +67,6 @@ func (w *workshopCommand) binary() (string, error) {
 		return "", fmt.Errorf("find the server binary: %w", err)
 	}
 	return filepath.Join(filepath.Dir(self), "atelier"), nil
-}
-
-// askReadiness fails when a server that is not ours says it is not ready.
-func (w *workshopCommand) askReadiness(ctx context.Context) error {
-	if w.InternalURL == "" {
-		return nil
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(w.InternalURL, "/")+"/readyz", nil)
-	if err != nil {
-		return fmt.Errorf("ask for readiness: %w", err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("ask for readiness: %w", err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("server is not ready: status %d", resp.StatusCode)
-	}
-	return nil
 }
 
 // versions says what was built from what.

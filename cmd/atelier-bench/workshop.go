@@ -24,11 +24,11 @@ type workshopCommand struct {
 	URL    string `xor:"server" required:"" group:"Server" help:"Server to test, http://host:port."`
 	Spawn  bool   `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
 	Server string `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
-	Keep   bool   `group:"Server" help:"Keep the data folder and the log of a spawned server."`
+	Keep   bool   `group:"Server" help:"Keep the data folder and the log of a spawned server also when the run passes."`
 
 	AdminID     string `env:"ADMIN_ID" default:"admin" group:"Server" help:"Admin to log in as, with --url."`
 	AdminPW     string `env:"ADMIN_PW" group:"Server" help:"The admin's password, with --url."`
-	InternalURL string `placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url: asked for readiness before the run."`
+	InternalURL string `placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url: asked for readiness and for memory and processor time."`
 
 	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small codelab of the test's own."`
 	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab, used by nobody else during the run."`
@@ -86,16 +86,19 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	}
 	result, err := workshop.Run(ctx, cfg, target)
 	line.clear()
-	if stopped := done(); err == nil {
+	failed := err != nil
+	if err == nil {
+		result.Command, result.Versions = commandLine(os.Args), w.versions()
+		result.Judge(w.thresholds())
+		failed = result.ExitCode() == report.ExitFailed
+	}
+	// What a server left behind that failed is what its author needs.
+	if stopped := done(w.Keep || failed); err == nil {
 		err = stopped
 	}
 	if err != nil {
 		return err
 	}
-	result.Command, result.Versions = commandLine(os.Args), w.versions()
-	result.Judge(&report.Thresholds{
-		MaxP99: w.MaxP99, MaxP999: w.MaxP999, MaxLost: w.MaxLost, MaxRefused: w.MaxRefused, MaxLag: w.MaxLag, AllowLag: w.AllowLag,
-	})
 	if err := result.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)}); err != nil {
 		return err
 	}
@@ -108,6 +111,12 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 		return exitCode(code)
 	}
 	return nil
+}
+
+func (w *workshopCommand) thresholds() *report.Thresholds {
+	return &report.Thresholds{
+		MaxP99: w.MaxP99, MaxP999: w.MaxP999, MaxLost: w.MaxLost, MaxRefused: w.MaxRefused, MaxLag: w.MaxLag, AllowLag: w.AllowLag,
+	}
 }
 
 // commandLine is the command as it was given, without the password.

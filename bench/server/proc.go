@@ -1,0 +1,61 @@
+//go:build linux
+
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+)
+
+// ticksPerSecond is the unit of times in /proc, 100 on every Linux that Go
+// runs on.
+const ticksPerSecond = 100
+
+// Usage weighs the server. While it is down only the time of its earlier lives
+// is known.
+func (p *Process) Usage() (Usage, error) {
+	if p.cmd == nil {
+		return Usage{CPU: p.spent}, nil
+	}
+	u, err := usage(p.cmd.Process.Pid)
+	u.CPU += p.spent
+	return u, err
+}
+
+func usage(pid int) (Usage, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return Usage{}, fmt.Errorf("weigh server: %w", err)
+	}
+	status, err := os.ReadFile(dir + "/status")
+	if err != nil {
+		return Usage{}, fmt.Errorf("weigh server: %w", err)
+	}
+	return Usage{RSS: kilobytes(status, "VmRSS:"), PeakRSS: kilobytes(status, "VmHWM:"), CPU: ticks(stat)}, nil
+}
+
+// ticks reads utime and stime, fields 14 and 15 of /proc/PID/stat. The name in
+// field 2 may hold anything, so counting starts behind it.
+func ticks(stat []byte) time.Duration {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(string(fields[11]))
+	system, _ := strconv.Atoi(string(fields[12]))
+	return time.Duration(user+system) * time.Second / ticksPerSecond
+}
+
+func kilobytes(status []byte, key string) int64 {
+	_, rest, _ := bytes.Cut(status, []byte(key))
+	fields := bytes.Fields(rest)
+	if len(fields) == 0 {
+		return 0
+	}
+	n, _ := strconv.ParseInt(string(fields[0]), 10, 64)
+	return n << 10
+}
