@@ -69,9 +69,12 @@ func checkMeta(m *pb.Codelab) (err error) {
 	if err = text("guide_markdown", m.GetGuideMarkdown(), 0, maxMarkdown); err != nil {
 		return err
 	}
-	for _, days := range []int32{m.EmailRetentionDays, m.ChatRetentionDays} {
-		if days < 0 || days > 36500 {
-			return durable.Reject(durable.Invalid, "retention days must be 0 to 36500")
+	for _, f := range []struct {
+		name string
+		days int32
+	}{{"email_retention_days", m.EmailRetentionDays}, {"chat_retention_days", m.ChatRetentionDays}} {
+		if f.days < 0 || f.days > 36500 {
+			return durable.Reject(durable.Invalid, "%s must be 0 to 36500", f.name)
 		}
 	}
 	m.GuideSum = sum(m.GetGuideMarkdown())
