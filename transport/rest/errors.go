@@ -76,6 +76,7 @@ func (r *Request) fail(err error) {
 		r.api.Logger.Error("request failed", "request_id", r.id, "operation", r.operation(), "error", err)
 	}
 	r.Response.ResetBody()
+	r.Response.Header.Del("X-Codelab-Seq") // an error shows no state
 	r.SetStatusCode(status)
 	if retry > 0 {
 		r.Response.Header.Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
