@@ -1,0 +1,293 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"atelier/transport/rest"
+)
+
+// Every operation is tried with everything that can be wrong about a request.
+// Each attempt must be refused with its own status and an error body, and must
+// change nothing. What can be wrong about a body is read off its schema, so
+// the documents are held to the truth as well.
+
+// caller is who may call an operation.
+type caller uint8
+
+const (
+	byAnyone caller = iota
+	byAdmin
+	byMember // an admin or an attendee
+	byAttendee
+	byReader // anyone, were the codelab public
+)
+
+// probe is one operation, or one kind of body that it takes.
+type probe struct {
+	op   string // method and path template
+	by   caller
+	body func(w *badWorld) any // a good one; nil when none is taken
+	// ok is what the good call answers, 200 when it is 0. The good calls come
+	// last and in the order of the table.
+	ok int
+	// ignored are fields of the body that the server does not look at.
+	ignored string
+	// optional says that the body may be left out.
+	optional bool
+}
+
+const notCalled = -1
+
+func nothing(*badWorld) any { return nil }
+
+func always(body any) func(*badWorld) any { return func(*badWorld) any { return body } }
+
+var probes = []probe{
+	{op: "GET /openapi.json"}, {op: "GET /asyncapi.json"},
+	{op: "GET /codelabs"},
+	{op: "GET /certificates/{attendee_id}", ok: 403},
+	{op: "GET /session", by: byMember},
+	{op: "GET /admin/tokens", by: byAdmin},
+	{op: "GET /admin/audit-logs", by: byAdmin},
+	{op: "GET /codelabs/{id}", by: byReader},
+	{op: "GET /codelabs/{id}/export", by: byAdmin},
+	{op: "GET /codelabs/{id}/overview", by: byAdmin},
+	{op: "GET /codelabs/{id}/chat", by: byMember},
+	{op: "GET /codelabs/{id}/inline-comments", by: byMember},
+	{op: "GET /codelabs/{id}/attendees", by: byMember},
+	{op: "GET /codelabs/{id}/help", by: byMember},
+	{op: "GET /codelabs/{id}/feedback", by: byAdmin},
+	{op: "GET /codelabs/{id}/quizzes", by: byMember},
+	{op: "GET /codelabs/{id}/quizzes/submissions", by: byAdmin},
+	{op: "GET /codelabs/{id}/events", by: byMember, ok: notCalled},
+	{op: "GET /ws/{id}", by: byMember, ok: 400},
+
+	{op: "POST /codelabs/{id}/help", by: byAttendee, body: always(record{"step_number": 2})},
+	{op: "POST /codelabs/{id}/messages", by: byMember, body: always(record{"type": "chat", "message": "hi", "ref": "r1"})},
+	{op: "POST /codelabs/{id}/messages", by: byMember, body: func(w *badWorld) any {
+		return record{"type": "dm", "message": "hi", "target_id": w.ids["attendee_id"]}
+	}},
+	{op: "POST /codelabs/{id}/messages", by: byAttendee, body: always(record{"type": "step_progress", "step_number": 2})},
+	{op: "POST /codelabs/{id}/inline-comments", by: byMember, body: func(w *badWorld) any { return w.c.anchor(w.c.steps[1], 3, 9, "hi") }},
+	{op: "POST /codelabs/{id}/inline-comments/{thread_id}/comments", by: byMember, body: always(record{"message": "hi", "content_hash": "abc123"})},
+	{op: "POST /codelabs/{id}/help/{help_id}/claim", by: byAdmin},
+	{op: "POST /codelabs/{id}/help/{help_id}/resolve", by: byMember},
+	{op: "POST /codelabs/{id}/feedback", by: byAttendee, body: always(record{"difficulty": "1", "satisfaction": "5", "comment": "hi"})},
+	{op: "POST /codelabs/{id}/quizzes/submit", by: byAttendee, ignored: "is_correct", body: func(w *badWorld) any {
+		return record{"submissions": []any{map[string]any{"quiz_id": w.quiz, "answer": "1"}}}
+	}},
+	{op: "POST /codelabs/{id}/complete", by: byAttendee, body: nothing},
+	{op: "PUT /codelabs/{id}/attendees/{attendee_id}", by: byAdmin, body: always(record{"name": "Somebody", "muted": true})},
+	{op: "POST /codelabs/{id}/attendees/{attendee_id}/reset-pin", by: byAdmin, body: always(record{"code": "1"}), optional: true},
+	{op: "PUT /codelabs/{id}/quizzes", by: byAdmin, body: func(w *badWorld) any {
+		return []any{map[string]any{"id": w.quiz, "question": "Q", "quiz_type": "multiple_choice", "options": []any{"a", "b"}, "correct_answer": 0}}
+	}},
+	{op: "PUT /codelabs/{id}/steps", by: byAdmin, body: func(w *badWorld) any {
+		return record{"steps": []any{map[string]any{"id": w.c.steps[0], "title": "T", "content_markdown": "C", "duration_minutes": 1}}}
+	}},
+	{op: "PUT /codelabs/{id}", by: byAdmin, body: always(record{
+		"title": "T", "description": "D", "author": "A", "is_public": false, "guide_markdown": "G", "email_retention_days": 1, "chat_retention_days": 1,
+	})},
+	{op: "POST /codelabs/{id}/registration", by: byAdmin, body: always(record{"open": true})},
+	{op: "POST /codelabs/{id}/end", by: byAdmin, body: always(record{"ended": false}), optional: true},
+	{op: "POST /codelabs/{id}/copy", by: byAdmin, body: nothing},
+	{op: "POST /codelabs", by: byAdmin, body: always(record{
+		"title": "T", "description": "D", "author": "A", "guide_markdown": "G", "email_retention_days": 1, "chat_retention_days": 1,
+	})},
+	{op: "POST /codelabs/import", by: byAdmin, ok: notCalled},
+	{op: "POST /codelabs/{id}/register", body: func(w *badWorld) any {
+		return record{"name": "New", "email": "new@example.org", "code": "1", "join_code": w.c.meta().text("join_code")}
+	}},
+	{op: "DELETE /codelabs/{id}/inline-comments/{thread_id}/comments/{comment_id}", by: byMember},
+	{op: "DELETE /codelabs/{id}/chat/{message_id}", by: byAdmin, ok: 204},
+	{op: "DELETE /codelabs/{id}/attendees/{attendee_id}", by: byMember, ok: 204},
+	{op: "DELETE /codelabs/{id}", by: byAdmin, ok: 204},
+	{op: "POST /admin/tokens", by: byAdmin, body: always(record{"name": "T"})},
+	{op: "DELETE /admin/tokens/{token_id}", by: byAdmin, ok: 204},
+	{op: "POST /login", body: always(record{"admin_id": adminID, "admin_pw": adminPW, "display_name": "Grace"})},
+	{op: "POST /logout", ok: 204},
+}
+
+// badWorld is two codelabs with one of everything.
+type badWorld struct {
+	t       *testing.T
+	c       *class
+	nobody  *browser
+	own     *person // of the codelab
+	foreign *person // of another
+	ids     map[string]string
+	others  map[string]string // the same kinds of ids, of the other codelab
+	quiz    string
+}
+
+func newBadWorld(t *testing.T) *badWorld {
+	cfg := testConfig(t)
+	cfg.Limits.WritesPerMinute = 0
+	addr := startServer(t, cfg).Addr()
+	w := &badWorld{t: t, nobody: open(t, addr)}
+	w.c, w.own, w.ids, w.quiz = w.furnish(addr, "Own")
+	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
+	w.ids["token_id"] = w.c.admin.post("/admin/tokens", record{"name": "probe"}).object().text("id")
+	return w
+}
+
+func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[string]string, quiz string) {
+	c = newClassOn(w.t, addr, record{"title": name, "is_public": false, "quiz_enabled": true})
+	join := c.meta().text("join_code")
+	p = c.join(open(w.t, addr), record{"name": name, "email": "x@example.org", "code": "77", "join_code": join})
+	ids = map[string]string{"id": c.id, "attendee_id": p.id}
+	p.post(c.path+"/messages", record{"type": "chat", "message": "hello"}).want(200)
+	ids["message_id"] = p.get(c.path + "/chat").list()[0].text("id")
+	thread := p.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "why")).object()
+	ids["thread_id"] = thread.text("id")
+	ids["comment_id"] = record(thread["messages"].([]any)[0].(map[string]any)).text("id")
+	p.post(c.path+"/help", record{"step_number": 1}).want(200)
+	ids["help_id"] = p.get(c.path + "/help").list()[0].text("id")
+	quiz = c.admin.put(c.path+"/quizzes", []record{{"question": "Q", "quiz_type": "multiple_choice", "options": []string{"a", "b"}, "correct_answer": 1}}).list()[0].text("id")
+	return c, p, ids, quiz
+}
+
+// fill puts ids in the place of a template's parameters.
+func (w *badWorld) fill(template string, ids map[string]string) string {
+	for name, id := range w.ids {
+		if other := ids[name]; other != "" {
+			id = other
+		}
+		template = strings.ReplaceAll(template, "{"+name+"}", id)
+	}
+	return template
+}
+
+// state is everything that a request could have changed.
+func (w *badWorld) state() string {
+	var b strings.Builder
+	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions"} {
+		for _, id := range []string{w.ids["id"], w.others["id"]} {
+			a := w.c.admin.send(http.MethodGet, "/codelabs/"+id+path, nil).want(200)
+			fmt.Fprintf(&b, "%s %s\n", a.header.Get("X-Codelab-Seq"), a.body)
+		}
+	}
+	fmt.Fprintf(&b, "%s\n%s\n", w.c.admin.send(http.MethodGet, "/codelabs", nil).body, w.c.admin.send(http.MethodGet, "/admin/tokens", nil).body)
+	for _, r := range w.c.admin.send(http.MethodGet, "/admin/audit-logs?limit=1000", nil).list() {
+		if a := r.text("action"); a != "admin_login_failed" && a != "access_denied" {
+			fmt.Fprintln(&b, r)
+		}
+	}
+	return b.String()
+}
+
+// pulse is the part of the state that every change shows in, to be looked at
+// after each attempt.
+func (w *badWorld) pulse() string {
+	var b strings.Builder
+	for _, id := range []string{w.ids["id"], w.others["id"]} {
+		fmt.Fprintln(&b, w.c.admin.send(http.MethodGet, "/codelabs/"+id+"/help", nil).want(200).header.Get("X-Codelab-Seq"))
+	}
+	for _, r := range w.c.admin.send(http.MethodGet, "/admin/audit-logs", nil).list() {
+		if a := r.text("action"); a != "admin_login_failed" && a != "access_denied" {
+			fmt.Fprintln(&b, r["id"])
+			break
+		}
+	}
+	return b.String()
+}
+
+// right is somebody who may call an operation.
+func (w *badWorld) right(p probe) *browser {
+	switch p.by {
+	case byAnyone:
+		return w.nobody
+	case byAttendee:
+		return w.own.browser
+	}
+	return w.c.admin
+}
+
+// attempt is one bad request.
+type attempt struct {
+	what   string
+	by     *browser
+	method string
+	path   string
+	body   any
+	opts   []option
+	status int
+	names  string // what the error must name
+	stray  bool   // not an operation, so not documented as one
+}
+
+func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
+	w := newBadWorld(t)
+	n := 0
+	for _, p := range probes {
+		before, pulse := w.state(), w.pulse()
+		for _, a := range w.attempts(p) {
+			n++
+			try := a.by.do
+			if a.stray {
+				try = a.by.send
+			}
+			got := try(a.method, a.path, a.body, a.opts...)
+			name := fmt.Sprintf("%s: %s (%s)", p.op, a.what, brief(a.body))
+			if got.status != a.status {
+				t.Errorf("%s: status %d, want %d: %.200s", name, got.status, a.status, got.body)
+				continue
+			}
+			if text := got.error(); !strings.Contains(text, a.names) {
+				t.Errorf("%s: the error %q does not name %s", name, text, a.names)
+			}
+			if now := w.pulse(); now != pulse {
+				t.Fatalf("%s: it changed something:\n%s\n%s", name, before, w.state())
+			}
+		}
+		if after := w.state(); after != before {
+			t.Fatalf("%s: something has changed:\n%s\n%s", p.op, before, after)
+		}
+	}
+	t.Logf("%d attempts", n)
+	if n < 600 {
+		t.Errorf("only %d attempts were made", n)
+	}
+	for _, p := range probes {
+		if p.ok == notCalled {
+			continue
+		}
+		method, template, _ := strings.Cut(p.op, " ")
+		var body any
+		if p.body != nil {
+			body = p.body(w)
+		}
+		if got, want := w.right(p).do(method, w.fill(template, nil), body), max(p.ok, 200); got.status != want {
+			t.Errorf("%s: the good request answers %d, want %d: %.200s", p.op, got.status, want, got.body)
+		}
+	}
+}
+
+func TestBadRequestsCoverEveryOperation(t *testing.T) {
+	probed := map[string]bool{}
+	for _, p := range probes {
+		probed[strings.Replace(p.op, "/certificates/{attendee_id}", "/certificates/{id}", 1)] = true
+	}
+	for _, op := range rest.Operations() {
+		name := op[0] + " " + op[1]
+		if !probed[name] {
+			t.Errorf("%s is not in the table", name)
+		}
+		delete(probed, name)
+	}
+	for name := range probed {
+		t.Errorf("%s is in the table and is no operation", name)
+	}
+}
+
+func brief(body any) string {
+	b, _ := json.Marshal(body)
+	if raw, ok := body.([]byte); ok {
+		b = raw
+	}
+	return fmt.Sprintf("%.80q", b)
+}
