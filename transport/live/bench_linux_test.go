@@ -293,3 +293,76 @@ func resident(b *testing.B) int {
 	}
 	return pages * syscall.Getpagesize()
 }
+
+// BenchmarkAckInFanout is how soon the author of a message gets its frame and
+// then its ack, while 9,000 others get the frame too. Answers go out in the
+// middle of a fan-out (flushMidway); without that the ack takes as long as the
+// whole fan-out.
+//
+//	go test -run xxx -bench AckInFanout -benchtime 20x ./transport/live
+func BenchmarkAckInFanout(b *testing.B) {
+	conns := connect(b, 9000)
+	hub, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	hub.Start()
+	defer hub.Close()
+	r := room.New("e1", room.Limits{})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ln.Close()
+	author, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer author.Close()
+	served, err := ln.Accept()
+	if err != nil {
+		b.Fatal(err)
+	}
+	first, err := hub.Attach(served, nil, benchOptions(r, -1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, c := range conns {
+		if _, err := hub.Attach(c, nil, benchOptions(r, i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	awaitJoin(hub, len(conns)+1)
+	payload, ack := bytes.Repeat([]byte{'x'}, 100), bytes.Repeat([]byte{'a'}, 50)
+	buf := make([]byte, 4096)
+	read := func(n int) {
+		for got := 0; got < n; {
+			k, err := author.Read(buf[:n-got])
+			if err != nil {
+				b.Fatal(err)
+			}
+			got += k
+		}
+	}
+	read(2 + len(`{"type":"welcome"}`))
+	var frame, answer, all time.Duration
+	b.ResetTimer()
+	for i := range b.N {
+		before := hub.Stats().Deliveries
+		start := time.Now()
+		r.Publish(room.Frame{Seq: uint64(i + 1), Payload: payload})
+		first.Send(ack)
+		read(2 + len(payload))
+		frame += time.Since(start)
+		read(2 + len(ack))
+		answer += time.Since(start)
+		for hub.Stats().Deliveries < before+uint64(len(conns))+1 {
+			time.Sleep(20 * time.Microsecond)
+		}
+		all += time.Since(start)
+	}
+	ms := func(d time.Duration) float64 { return d.Seconds() * 1e3 / float64(b.N) }
+	b.ReportMetric(ms(frame), "ms-to-frame")
+	b.ReportMetric(ms(answer), "ms-to-ack")
+	b.ReportMetric(ms(all), "ms-to-everybody")
+}

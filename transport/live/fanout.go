@@ -110,6 +110,7 @@ func (l *loop) deliver(h *hall, s *Session, p []byte, frames int) {
 	if l.sinceView++; l.sinceView >= l.hub.opts.writesBetweenPolls {
 		l.sinceView = 0
 		l.serve(l.poller.poll())
+		l.flushMidway()
 	}
 }
 

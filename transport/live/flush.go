@@ -18,14 +18,56 @@ func (l *loop) flush(s *Session) {
 		}
 		return // Resume comes by the outbox on its way.
 	}
-	letters, more := s.outbox.take(l.letters[:0], s.hall.at.stored)
-	if more {
+	if l.mail(s) {
 		l.flushAgain(s)
 	}
-	l.letters = letters
-	l.out = l.dressLetters(s, l.out[:0], letters)
-	clear(letters)
+}
+
+// flushMidway empties outboxes in the middle of a fan-out, as far as the order
+// allows: a session whose turn has come may get the answer that follows the
+// frame it just got. Otherwise the ack would take as long as the whole fan-out
+// (BenchmarkAckInFanout). The others are held until the end.
+func (l *loop) flushMidway() {
+	l.held = l.inbox.takeOutboxes(l.held)
+	kept := l.held[:0]
+	for _, s := range l.held {
+		switch {
+		case s.state == closed:
+		case s.state != open, s.lag != nil, s.hall.fanningOut && s.next <= s.hall.fanout:
+			kept = append(kept, s)
+		default:
+			if l.mail(s) {
+				kept = append(kept, s)
+			}
+		}
+	}
+	clear(l.held[len(kept):])
+	l.held = kept
+}
+
+// mail writes the letters of a session that is not behind, as far as it has
+// got in its room. It reports whether letters remain.
+func (l *loop) mail(s *Session) (more bool) {
+	l.letters, more = s.outbox.take(l.letters[:0], s.hall.reached(s).stored)
+	l.out = l.dressLetters(s, l.out[:0], l.letters)
+	clear(l.letters)
 	l.say(s, l.out)
+	return more
+}
+
+// flushHeld empties the outboxes at the end of a turn's fan-outs.
+func (l *loop) flushHeld() {
+	held := l.held
+	l.held = l.spareHeld[:0]
+	for _, s := range held {
+		if s.hall == nil { // its join is still in the inbox
+			l.held = append(l.held, s)
+			continue
+		}
+		l.flush(s)
+	}
+	clear(held)
+	l.spareHeld = held[:0]
 }
 
 // flushAgain has the next turn flush a session once more: letters remain that

@@ -76,6 +76,16 @@ func (in *inbox) take(spare work) work {
 	return taken
 }
 
+// takeOutboxes takes only the outboxes, in the middle of a fan-out.
+func (in *inbox) takeOutboxes(dst []*Session) []*Session {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	dst = append(dst, in.work.outboxes...)
+	clear(in.work.outboxes)
+	in.work.outboxes = in.work.outboxes[:0]
+	return dst
+}
+
 // sleep reports whether the loop may park: it does when nothing came in since
 // the last take. The caller calls awake afterwards.
 func (in *inbox) sleep() bool {

@@ -32,6 +32,9 @@ type loop struct {
 	soon []*Session
 	// unread are sessions that have sent more than they were read.
 	unread []*Session
+	// held are sessions whose outbox is to be emptied in this turn: in the
+	// middle of a fan-out if the order allows, or at its end.
+	held []*Session
 	// fanningOut says that some hall's groups are being walked; gone are the
 	// sessions that ended meanwhile and are still in their groups.
 	fanningOut bool
@@ -45,6 +48,7 @@ type loop struct {
 	spareWork  work
 	spareSoon  []*Session
 	spareRead  []*Session
+	spareHeld  []*Session
 	spare      *segment
 	transients []room.Frame
 	letters    []letter
@@ -113,10 +117,11 @@ func (l *loop) serve(events []event) {
 func (l *loop) turn() (worked bool) {
 	w := l.inbox.take(l.spareWork)
 	l.spareWork = w
-	if w.empty() && len(l.soon) == 0 && len(l.unread) == 0 {
+	if w.empty() && len(l.soon) == 0 && len(l.unread) == 0 && len(l.held) == 0 {
 		return false
 	}
 	l.now = l.hub.now()
+	l.held = append(l.held, w.outboxes...)
 	for _, h := range w.halls {
 		h.dirty.Store(false)
 		if len(h.people) > 0 {
@@ -126,9 +131,7 @@ func (l *loop) turn() (worked bool) {
 	for _, task := range w.tasks {
 		task()
 	}
-	for _, s := range w.outboxes {
-		l.flush(s)
-	}
+	l.flushHeld()
 	l.catchUp()
 	l.readOn()
 	return true
