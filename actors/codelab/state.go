@@ -1,6 +1,7 @@
 package codelab
 
 import (
+	"bytes"
 	"time"
 
 	"atelier/actors/catalog/catalogpb"
@@ -199,6 +200,9 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	case *pb.Event_Created:
 		s.applyCreated(seq, b.Created)
 	case *pb.Event_Updated:
+		if !bytes.Equal(s.meta.GetGuideSum(), b.Updated.Codelab.GuideSum) {
+			s.changed.Threads = seq // those of the guide became stale, or fresh again
+		}
 		s.meta = b.Updated.Codelab
 		s.changed.Codelab = seq
 	case *pb.Event_StepsReplaced:
