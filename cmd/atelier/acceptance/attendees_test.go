@@ -1,0 +1,154 @@
+package acceptance
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestTheSameNameAndCodeIsARejoin(t *testing.T) {
+	c := newClass(t)
+	first := c.join(open(t, c.addr), record{"name": "  Élodie Straße ", "code": "4711"})
+	if first.name != "Élodie Straße" {
+		t.Errorf("the name is %q", first.name)
+	}
+	first.post(c.path+"/messages", record{"type": "step_progress", "step_number": 3}).want(200)
+	// Decomposed, in capitals, with spaces around: the same name.
+	again := open(t, c.addr).post(c.path+"/register", record{"name": "E\u0301LODIE STRASSE\t", "code": " 4711 ", "email": "el@example.org"}).object()
+	if again.text("id") != first.id || again.number("current_step") != 3 || again.text("email") != "el@example.org" || again.text("name") != "Élodie Straße" {
+		t.Errorf("the rejoin gives %v", again)
+	}
+	// The e-mail is filled in once and not changed by a rejoin.
+	again = open(t, c.addr).post(c.path+"/register", record{"name": "Élodie Straße", "code": "4711", "email": "other@example.org"}).object()
+	if again.text("email") != "el@example.org" {
+		t.Errorf("the e-mail is now %q", again.text("email"))
+	}
+	if got := c.audited(); !slices.Contains(got, "attendee_register") || !slices.Contains(got, "attendee_rejoin") {
+		t.Errorf("audited are %v", got)
+	}
+}
+
+func TestATakenNameWithoutTheRightCodeIsAConflict(t *testing.T) {
+	c := newClass(t)
+	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
+	c.join(open(t, c.addr), record{"name": "Max"})
+	for _, who := range []record{
+		{"name": "lin"}, {"name": "Lin", "code": ""}, {"name": "LIN", "code": "4712"}, {"name": "Max"}, {"name": "Max", "code": ""}, {"name": "Max", "code": "1"},
+	} {
+		b := open(t, c.addr)
+		b.post(c.path+"/register", who).refused(409, "taken")
+		b.get("/session").refused(401)
+	}
+}
+
+func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
+	c := newClass(t)
+	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
+	c.join(open(t, c.addr), record{"name": "Max", "code": "4711"})
+	b := open(t, c.addr)
+	for i := range 10 {
+		b.post(c.path+"/register", record{"name": []string{"Lin", "LIN", " lin"}[i%3], "code": strconv.Itoa(i)}).refused(409)
+	}
+	// Not even the right one gets through now.
+	got := b.post(c.path+"/register", record{"name": "Lin", "code": "4711"})
+	got.refused(429)
+	if n, _ := strconv.Atoi(got.header.Get("Retry-After")); n < 1 || n > 600 {
+		t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
+	}
+	b.post(c.path+"/register", record{"name": "Max", "code": "4711"}).want(200)
+}
+
+func TestAPrivateCodelabNeedsItsJoinCode(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"is_public": false})
+	code := c.meta().text("join_code")
+	b := open(t, c.addr)
+	b.get(c.path).refused(401)
+	b.post(c.path+"/register", record{"name": "Lin"}).refused(403, "join_code")
+	b.post(c.path+"/register", record{"name": "Lin", "join_code": "AAAAAA"}).refused(403, "join_code")
+	if slices.Contains(texts(b.get("/codelabs").list(), "id"), c.id) {
+		t.Error("strangers see it in the list")
+	}
+	lin := c.join(b, record{"name": "Lin", "join_code": code})
+	if list := lin.get("/codelabs"); !slices.Contains(texts(list.list(), "id"), c.id) || strings.Contains(string(list.body), code) {
+		t.Error("its attendees do not see it in the list, or see the join code")
+	}
+	if got := lin.get(c.path).want(200); strings.Contains(string(got.body), "join_code") {
+		t.Error("attendees see the join code")
+	}
+	newClass(t).attendee("Max").get(c.path).refused(403)
+	if c.join(c.admin, record{"name": "Guest"}).id == "" {
+		t.Error("an admin cannot register somebody without the code")
+	}
+}
+
+func TestAttendeesSeeEmailAndCompletionOnlyOfThemselves(t *testing.T) {
+	c := newClass(t)
+	lin := c.join(open(t, c.addr), record{"name": "Lin", "email": "lin@example.org"})
+	max := c.join(open(t, c.addr), record{"name": "Max", "email": "max@example.org"})
+	for _, p := range []*person{lin, max} {
+		p.post(c.path+"/complete", nil).want(200)
+	}
+	for _, who := range []*browser{lin.browser, max.browser, c.admin} {
+		for _, a := range who.get(c.path + "/attendees").list() {
+			sees := who == c.admin || who == lin.browser && a.text("id") == lin.id || who == max.browser && a.text("id") == max.id
+			if a["is_completed"] != true || (a.text("email") != "") != sees || (a["completed_at"] != nil) != sees {
+				t.Errorf("shown is %v, to be seen: %v", a, sees)
+			}
+		}
+	}
+	if got := open(t, c.addr).get(c.path + "/attendees"); got.status != 401 {
+		t.Errorf("a stranger gets %d", got.status)
+	}
+}
+
+func TestTheCertificateComesWithCompletion(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"title": "Go", "author": "Ada"})
+	lin := c.attendee("Lin")
+	anyone := open(t, c.addr)
+	anyone.get("/certificates/" + unknownID).refused(404)
+	anyone.get("/certificates/" + lin.id).refused(403)
+	lin.post(c.path+"/complete", nil).want(200)
+	first := anyone.get("/certificates/" + lin.id).object()
+	lin.post(c.path+"/complete", nil).want(200)
+	again := anyone.get("/certificates/" + lin.id).object()
+	if first.text("completed_at") != again.text("completed_at") {
+		t.Error("a second completion changes the time")
+	}
+	if first.text("attendee_name") != "Lin" || first.text("codelab_title") != "Go" || first.text("author") != "Ada" || first.text("verification_url") != "/verify/"+lin.id {
+		t.Errorf("the certificate is %v", first)
+	}
+}
+
+func TestCompletingWaitsForWhatIsRequired(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"require_quiz": true, "require_feedback": true})
+	lin := c.attendee("Lin")
+	lin.post(c.path+"/complete", nil).refused(409, "feedback") // the quiz binds only while it is enabled
+	c.admin.put(c.path, record{"quiz_enabled": true}).want(200)
+	quiz := c.admin.put(c.path+"/quizzes", []record{
+		{"question": "1 or 2?", "quiz_type": "multiple_choice", "options": []string{"1", "2"}, "correct_answer": 1},
+		{"question": "Why?", "quiz_type": "descriptive"},
+	}).list()
+	submit := func(answers ...string) {
+		t.Helper()
+		var s []record
+		for i, a := range answers {
+			s = append(s, record{"quiz_id": quiz[i].text("id"), "answer": a})
+		}
+		lin.post(c.path+"/quizzes/submit", record{"submissions": s}).want(200)
+	}
+	lin.post(c.path+"/complete", nil).refused(409, "quiz")
+	submit("1")
+	lin.post(c.path+"/complete", nil).refused(409, "quiz")
+	submit("0", "because")
+	lin.post(c.path+"/complete", nil).refused(409, "quiz")
+	submit("1")
+	lin.post(c.path+"/complete", nil).refused(409, "feedback")
+	lin.post(c.path+"/feedback", record{"difficulty": "3", "satisfaction": "5"}).want(200)
+	lin.post(c.path+"/complete", nil).want(200)
+	if a := c.admin.get(c.path + "/attendees").list()[0]; a["is_completed"] != true || a.number("current_step") != 1 {
+		t.Errorf("the record is %v", a)
+	}
+	c.admin.put(c.path, record{"require_submission": true}).want(200)
+	c.attendee("Max").post(c.path+"/complete", nil).refused(409)
+}

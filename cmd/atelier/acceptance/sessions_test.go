@@ -1,0 +1,215 @@
+package acceptance
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"atelier/cmd/atelier/config"
+	"atelier/transport/auth"
+)
+
+func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
+	one, two := newClass(t), newClass(t)
+	b := open(t, one.addr)
+	first := one.join(b, record{"name": "Lin"})
+	b.login("Grace")
+	second := two.join(b, record{"name": "Lin"})
+
+	if s := b.get("/session").object(); s.text("role") != "admin" || s.text("sub") != adminID || s["codelab_id"] != nil {
+		t.Errorf("the strongest grant is %v", s)
+	}
+	for id, p := range map[string]*person{one.id: first, two.id: second} {
+		if s := b.get("/session?codelab_id=" + id).object(); s.text("sub") != p.id || s.text("role") != "attendee" || s.text("codelab_id") != id {
+			t.Errorf("in the codelab it is %v", s)
+		}
+	}
+	b.get("/session?codelab_id="+unknownID).refused(401, "login")
+
+	// Where both may call, the admin acts unless the query says otherwise.
+	b.post(one.path+"/messages", record{"type": "chat", "message": "as admin"}).want(200)
+	b.post(one.path+"/messages?as=attendee", record{"type": "chat", "message": "as attendee"}).want(200)
+	chat := b.get(one.path + "/chat").list()
+	if chat[0].text("sender_id") != "facilitator" || chat[0].text("sender_name") != "Grace" || chat[1].text("sender_id") != first.id {
+		t.Errorf("the chat is %v", chat)
+	}
+	b.post(one.path+"/complete", nil).want(200)
+	if s := b.connect(one.id, "?as=attendee").welcome["you"].(map[string]any); s["id"] != first.id {
+		t.Errorf("as=attendee connects as %v", s)
+	}
+	if s := b.connect(one.id, "").welcome["you"].(map[string]any); s["id"] != "facilitator" {
+		t.Errorf("without as it connects as %v", s)
+	}
+	if _, res := first.dial("/ws/" + one.id + "?as=admin"); res.StatusCode != 101 {
+		t.Errorf("as=admin with both grants: %d", res.StatusCode)
+	}
+}
+
+func TestLoggingInChangesTheSessionAndEndsTheOldOne(t *testing.T) {
+	c := newClass(t)
+	b := open(t, c.addr)
+	c.join(b, record{"name": "Lin"})
+	old := open(t, c.addr)
+	for _, name := range []string{auth.SessionCookie, auth.CSRFCookie} {
+		old.setCookie(name, b.cookie(name))
+	}
+	old.get(c.path + "/help").want(200)
+	live := b.connect(c.id, "")
+	b.login("")
+	if b.cookie(auth.SessionCookie) == old.cookie(auth.SessionCookie) || b.cookie(auth.CSRFCookie) == old.cookie(auth.CSRFCookie) {
+		t.Error("the session or its CSRF token stayed the same")
+	}
+	old.get("/session").refused(401, "login")
+	// The connection goes over to the new session and ends with it.
+	live.acked(record{"type": "chat", "message": "on"}, "r")
+	b.post("/logout", nil).want(204)
+	if code := live.closed(); code != 1008 {
+		t.Errorf("closed with %d, want 1008", code)
+	}
+}
+
+func TestLogoutEndsTheSessionAndItsConnections(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	cookie, csrf := lin.cookie(auth.SessionCookie), lin.cookie(auth.CSRFCookie)
+	live := lin.connect(c.id, "")
+	lin.post("/logout", nil).want(204)
+	if lin.cookie(auth.SessionCookie) != "" || lin.cookie(auth.CSRFCookie) != "" {
+		t.Error("the cookies stayed")
+	}
+	if code := live.closed(); code != 1008 {
+		t.Errorf("closed with %d, want 1008", code)
+	}
+	lin.setCookie(auth.SessionCookie, cookie)
+	lin.setCookie(auth.CSRFCookie, csrf)
+	lin.get("/session").refused(401)
+	lin.get(c.path + "/help").refused(401)
+	lin.post("/logout", nil).want(204)
+	open(t, c.addr).post("/logout", nil).want(204)
+}
+
+func TestACookieThatDoesNotVerifyCountsAsAbsent(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	good := lin.cookie(auth.SessionCookie)
+	other := c.attendee("Max").cookie(auth.SessionCookie)
+	for _, bad := range []string{
+		"x", good + "x", good[:len(good)-4] + "AAAA", "a.b.c", "eyJhbGciOiJub25lIn0.eyJqdGkiOiJ4IiwiZXhwIjo5OTk5OTk5OTk5fQ.",
+		good[:40] + other[40:], string(make([]byte, 0)) + fmt.Sprintf("%02000d", 1),
+	} {
+		if bad == other {
+			continue
+		}
+		b := open(t, c.addr)
+		b.setCookie(auth.SessionCookie, bad)
+		b.get("/session").refused(401)
+		b.get(c.path + "/chat").refused(401)
+		b.get("/codelabs").want(200)
+		// Without a valid session there is no CSRF token to ask for.
+		b.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
+	}
+}
+
+func TestASessionEndsWithItsLifetime(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	cfg.Session.AttendeeLifetime = config.Duration(1500 * time.Millisecond)
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	lin := c.attendee("Lin")
+	cookie, csrf := lin.cookie(auth.SessionCookie), lin.cookie(auth.CSRFCookie)
+	lin.get("/session").want(200)
+	deadline := time.Now().Add(patience)
+	for {
+		lin.setCookie(auth.SessionCookie, cookie) // the jar forgets it by itself
+		lin.setCookie(auth.CSRFCookie, csrf)
+		if lin.get("/session").status == 401 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the session does not end")
+		}
+	}
+	lin.get(c.path + "/chat").refused(401)
+	c.admin.get("/session").want(200)
+}
+
+func TestAnAttendeesSessionNeverPassesAsAnAdmins(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	cookie := lin.cookie(auth.SessionCookie)
+	lin.get("/admin/tokens?as=admin").refused(403)
+	lin.get(c.path + "/feedback?as=admin").refused(403)
+	lin.get("/admin/tokens", header("Authorization", "Bearer "+cookie)).refused(401)
+	lin.get("/admin/tokens", header("Authorization", "bearer "+lin.cookie(auth.CSRFCookie))).refused(401)
+	lin.get("/admin/tokens?svc_session="+c.admin.cookie(auth.SessionCookie)).refused(403)
+	if _, res := lin.dial("/ws/" + c.id + "?as=admin"); res.StatusCode != http.StatusForbidden {
+		t.Errorf("as=admin: %d", res.StatusCode)
+	}
+}
+
+func TestTheCSRFTokenMustBelongToTheSession(t *testing.T) {
+	c := newClass(t)
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	say := record{"type": "chat", "message": "x"}
+	lin.post(c.path+"/messages", say, withoutCSRF).refused(403, "X-CSRF-Token")
+	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, max.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
+	// Both halves of a foreign pair are no pair of this session.
+	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, "forged"), header("Cookie", auth.SessionCookie+"="+lin.cookie(auth.SessionCookie)+"; "+auth.CSRFCookie+"=forged")).refused(403)
+	lin.post("/logout", nil, withoutCSRF).refused(403)
+	lin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}, withoutCSRF).refused(403)
+	lin.post(c.path+"/messages", say).want(200)
+}
+
+func TestTheSessionGivesALostCSRFTokenBack(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	token := lin.cookie(auth.CSRFCookie)
+	only := open(t, c.addr)
+	only.setCookie(auth.SessionCookie, lin.cookie(auth.SessionCookie))
+	only.get("/session").want(200)
+	if only.cookie(auth.CSRFCookie) != token {
+		t.Error("the token did not come back")
+	}
+	if n := len(only.get("/session").header.Values("Set-Cookie")); n != 0 {
+		t.Errorf("%d cookies are set though none is missing", n)
+	}
+}
+
+func TestTheCookiesAreGuarded(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Server.PublicURL = "https://workshop.example.org"
+	addr := startServer(t, cfg).Addr()
+	for where, secure := range map[string]bool{common.get(t).Addr(): false, addr: true} {
+		got := open(t, where).post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
+		res := http.Response{Header: got.header}
+		hidden := map[string]bool{}
+		for _, c := range res.Cookies() {
+			hidden[c.Name] = c.HttpOnly
+			if c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.Secure != secure || c.Expires.Before(time.Now().Add(7*time.Hour)) {
+				t.Errorf("the cookie is %v", c)
+			}
+		}
+		if want := map[string]bool{auth.SessionCookie: true, auth.CSRFCookie: false}; fmt.Sprint(hidden) != fmt.Sprint(want) {
+			t.Errorf("hidden from scripts: %v, want %v", hidden, want)
+		}
+	}
+}
+
+func TestAWrongLoginIsRefusedAndAudited(t *testing.T) {
+	addr := common.get(t).Addr()
+	b := open(t, addr)
+	b.from = "198.51.100.20"
+	for _, in := range [][2]string{{adminID, "wrong"}, {"root", adminPW}, {adminID + " ", adminPW}, {adminID, adminPW + " "}} {
+		b.post("/login", record{"admin_id": in[0], "admin_pw": in[1]}).refused(401)
+	}
+	n := 0
+	for _, r := range facilitator(t, addr, "").get("/admin/audit-logs?limit=1000&action=admin_login_failed").list() {
+		if r.text("ip") == b.from {
+			n++
+		}
+	}
+	if n != 4 {
+		t.Errorf("%d failures are audited, want 4", n)
+	}
+}
