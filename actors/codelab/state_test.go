@@ -78,12 +78,6 @@ func (l *lab) create(t interface{ Fatal(...any) }, steps ...string) {
 	}
 }
 
-func (l *lab) register(name string, pin string) (Registration, error) {
-	r, err := l.do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: &pb.Register{Name: name, PinHash: []byte(pin)}}})
-	reg, _ := r.(Registration)
-	return reg, err
-}
-
 // content is the state as a snapshot, without what only says when something
 // changed.
 func content(s *State) *pb.Snapshot {

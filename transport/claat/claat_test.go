@@ -2,7 +2,6 @@ package claat
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -128,7 +127,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, s := range got.Steps {
 			if s.Title == "" || s.Duration < 0 || s.Duration%time.Minute != 0 {
-				t.Fatal(fmt.Sprintf("bad step %+v", s))
+				t.Fatalf("bad step %+v", s)
 			}
 		}
 	})
