@@ -1,0 +1,94 @@
+package acceptance
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+)
+
+// tagged are the reads that carry an entity tag.
+var tagged = []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/quizzes", "/feedback"}
+
+func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	for _, path := range tagged {
+		who := lin.browser
+		if path == "/feedback" {
+			who = c.admin
+		}
+		tag := who.get(c.path + path).want(200).header.Get("ETag")
+		for _, match := range []string{tag, `"other", W/` + tag, "*"} {
+			if got := who.get(c.path+path, header("If-None-Match", match)).want(304); got.header.Get("ETag") != tag || len(got.body) != 0 {
+				t.Errorf("%s: 304 with %q and %q", path, got.header.Get("ETag"), got.body)
+			}
+		}
+		who.get(c.path+path, header("If-None-Match", `"other"`)).want(200)
+		if path != "/feedback" && path != "/inline-comments" {
+			c.admin.get(c.path+path, header("If-None-Match", tag)).want(200) // an admin is shown more
+		}
+	}
+}
+
+func TestEveryChangeShowsInTheTagAndTheSeq(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	quiz := c.quizzes(record{"question": "q", "quiz_type": "descriptive"})[0].text("id")
+	say := func(m record) answer { return lin.post(c.path+"/messages", m) }
+	for i, change := range []struct {
+		path string
+		make func() answer
+	}{
+		{"", func() answer { return c.admin.put(c.path, record{"title": "New"}) }},
+		{"", func() answer {
+			return c.admin.put(c.path+"/steps", record{"steps": []record{{"id": c.steps[0], "title": "t", "content_markdown": "c"}}})
+		}},
+		{"", func() answer { return c.admin.post(c.path+"/end", record{"ended": true}) }},
+		{"", func() answer { return c.admin.post(c.path+"/end", record{"ended": false}) }},
+		{"/chat", func() answer { return say(record{"type": "chat", "message": "x"}) }},
+		{"/attendees", func() answer { return say(record{"type": "step_progress", "step_number": 1}) }},
+		{"/attendees", func() answer { return c.admin.put(c.path+"/attendees/"+lin.id, record{"name": "Linnea"}) }},
+		{"/attendees", func() answer { return c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": true}) }},
+		{"/attendees", func() answer { return c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": false}) }},
+		{"/help", func() answer { return lin.post(c.path+"/help", record{"step_number": 1}) }},
+		{"/help", func() answer { return c.admin.put(c.path+"/attendees/"+lin.id, record{"name": "Lin"}) }},
+		{"/inline-comments", func() answer { return lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "x")) }},
+		{"/inline-comments", func() answer { return lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "y")) }},
+		{"/inline-comments", func() answer {
+			return c.admin.put(c.path+"/steps", record{"steps": []record{{"id": c.steps[0], "title": "t", "content_markdown": "changed"}}})
+		}},
+		{"/quizzes", func() answer {
+			return c.admin.put(c.path+"/quizzes", []record{{"id": quiz, "question": "changed", "quiz_type": "descriptive"}})
+		}},
+		{"/feedback", func() answer { return lin.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "1"}) }},
+		{"/attendees", func() answer { return lin.post(c.path+"/complete", nil) }},
+	} {
+		before := c.admin.get(c.path + change.path).want(200)
+		change.make().want(200)
+		after := c.admin.get(c.path+change.path, header("If-None-Match", before.header.Get("ETag")))
+		if after.status != 200 {
+			t.Errorf("change %d: %s says that nothing has changed", i, change.path)
+			continue
+		}
+		was, _ := strconv.Atoi(before.header.Get("X-Codelab-Seq"))
+		if is, _ := strconv.Atoi(after.header.Get("X-Codelab-Seq")); is <= was {
+			t.Errorf("change %d: seq %d after %d", i, is, was)
+		}
+	}
+}
+
+// A client that got an ack may read at once: the answer shows at least the
+// position of the ack.
+func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
+	c := newClass(t)
+	s, reader := c.attendee("Lin").connect(c.id, ""), c.attendee("Max")
+	for i := range 30 {
+		text := fmt.Sprint("m", i)
+		ack := s.acked(record{"type": "chat", "message": text}, text)
+		got := reader.get(c.path + "/chat?limit=1")
+		shown, _ := strconv.Atoi(got.header.Get("X-Codelab-Seq"))
+		if last := got.list()[0].text("message"); last != text || shown < ack.seq() {
+			t.Fatalf("after the ack at %d a read at %d shows %q", ack.seq(), shown, last)
+		}
+	}
+}

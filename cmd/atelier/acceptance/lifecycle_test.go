@@ -1,0 +1,154 @@
+package acceptance
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+)
+
+// probe asks the internal listener; 0 when it does not answer.
+func internal(addr, path string) (status int, body string) {
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Get("http://" + addr + path)
+	if err != nil {
+		return 0, ""
+	}
+	defer res.Body.Close()
+	b, _ := io.ReadAll(res.Body)
+	return res.StatusCode, string(b)
+}
+
+func TestAStoppingServerTellsItsClientsWhenToComeBack(t *testing.T) {
+	s := startUntilStopped(t, testConfig(t))
+	c := newClassOn(t, s.Addr(), record{})
+	lin := c.attendee("Lin")
+	live := lin.connect(c.id, "")
+	silent, _ := lin.dial("/ws/" + c.id) // reads nothing, so that the stop takes a moment
+	events, _ := lin.follow(c.id, "")
+	if status, _ := internal(s.InternalAddr(), "/readyz"); status != 200 {
+		t.Errorf("before the stop readyz says %d", status)
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Stop() }()
+	deadline := time.Now().Add(patience)
+	for {
+		if status, _ := internal(s.InternalAddr(), "/readyz"); status == 503 {
+			break
+		} else if status == 0 || time.Now().After(deadline) {
+			t.Fatalf("readyz never says 503 but %d", status)
+		}
+	}
+	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
+		t.Errorf("while it stops livez says %d", status)
+	}
+	events.next("reconnect")
+	live.next("reconnect")
+	if code := live.closed(); code != 1012 {
+		t.Errorf("closed with %d, want 1012", code)
+	}
+	_ = silent.conn.Close()
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+func TestARestartKeepsEverything(t *testing.T) {
+	cfg := testConfig(t)
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{"guide_markdown": "G", "quiz_enabled": true})
+	lin, max := c.join(open(t, c.addr), record{"name": "Lin", "code": "4711", "email": "lin@example.org"}), c.attendee("Max")
+	token := c.admin.post("/admin/tokens", record{"name": "t"}).object().text("token")
+	live := lin.connect(c.id, "")
+	start := live.welcome
+	for i := range 5 {
+		live.acked(record{"type": "chat", "message": fmt.Sprint("m", i)}, fmt.Sprint("r", i))
+	}
+	ack := live.acked(record{"type": "dm", "target_id": max.id, "message": "psst"}, "d")
+	live.acked(record{"type": "step_progress", "step_number": 3}, "p")
+	lin.post(c.path+"/help", record{"step_number": 2}).want(200)
+	lin.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "2", "comment": "c"}).want(200)
+	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "x")).want(200)
+	quiz := c.quizzes(choice("q", 1))[0].text("id")
+	lin.post(c.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": quiz, "answer": "1"}}}).want(200)
+	lin.post(c.path+"/complete", nil).want(200)
+	live.next("attendee_completed")
+	before := c.everything()
+
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	s = startServer(t, cfg)
+	c.addr = s.Addr()
+	for _, b := range []*browser{c.admin, lin.browser, max.browser} {
+		b.base = "http://" + c.addr
+	}
+	if after := c.everything(); !slices.Equal(after, before) {
+		t.Errorf("after the restart:\n%s\nbefore:\n%s", after, before)
+	}
+	robot := open(t, c.addr)
+	robot.token = token
+	robot.get("/admin/tokens").want(200)
+
+	again := lin.connect(c.id, resume(start.text("epoch"), start.seq()))
+	if again.welcome.text("epoch") != start.text("epoch") {
+		t.Error("the stream has another name")
+	}
+	again.next("attendee_completed")
+	var heard, replayed []int
+	for _, m := range live.stored() {
+		heard = append(heard, m.seq())
+	}
+	for _, m := range again.stored() {
+		if m.kind() != "dm" && m.kind() != "step_progress" { // not echoed to the session that sent them
+			replayed = append(replayed, m.seq())
+		}
+	}
+	if !slices.Equal(heard, replayed) {
+		t.Errorf("heard %v, replayed %v", heard, replayed)
+	}
+	if m := again.acked(record{"type": "dm", "target_id": max.id, "message": "psst"}, "d"); m.seq() != ack.seq() {
+		t.Errorf("the ref is acknowledged at %d, was at %d", m.seq(), ack.seq())
+	}
+	open(t, c.addr).post(c.path+"/register", record{"name": "Lin", "code": "4711"}).want(200)
+	if m := again.acked(record{"type": "chat", "message": "new"}, "n"); m.seq() <= again.welcome.number("head") {
+		t.Errorf("after position %d comes %d", again.welcome.number("head"), m.seq())
+	}
+}
+
+// everything is what a facilitator can read of the codelab.
+func (c *class) everything() []string {
+	c.t.Helper()
+	var out []string
+	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions"} {
+		a := c.admin.get(c.path + path).want(200)
+		out = append(out, a.header.Get("X-Codelab-Seq")+" "+string(a.body))
+	}
+	return append(out, string(c.admin.get("/admin/audit-logs?codelab_id="+c.id).body), string(c.admin.get("/codelabs").body))
+}
+
+func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
+	cfg := testConfig(t)
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	lin, stranger := c.attendee("Lin"), open(t, c.addr)
+	for range 7 {
+		lin.get(c.path + "/feedback").refused(403)
+		stranger.get(c.path + "/chat").refused(401)
+	}
+	if err := s.Stop(); err != nil { // what was counted is written at the latest now
+		t.Fatal(err)
+	}
+	c.admin.base = "http://" + startServer(t, cfg).Addr()
+	sums := map[string]string{}
+	for _, r := range c.admin.get("/admin/audit-logs?action=access_denied&codelab_id=" + c.id).list() {
+		m := r["metadata"].(map[string]any)
+		sums[fmt.Sprint(r["actor_type"], r["actor_id"], m["status"])] = fmt.Sprint(m["count"])
+	}
+	want := map[string]string{"attendee" + lin.id + "403": "7", "anonymous<nil>401": "7"}
+	if fmt.Sprint(sums) != fmt.Sprint(want) {
+		t.Errorf("summed are %v, want %v", sums, want)
+	}
+}

@@ -1,0 +1,126 @@
+package acceptance
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+
+	"atelier/transport/auth"
+)
+
+func TestABinaryMessageIsRefusedWithItsCode(t *testing.T) {
+	c := newClass(t)
+	for _, broken := range []struct {
+		kind int
+		text string
+		code int
+	}{
+		{websocket.BinaryMessage, "{}", 1003}, {websocket.TextMessage, "\xff", 1007}, {websocket.TextMessage, strings.Repeat("x", 129<<10), 1009},
+	} {
+		s := c.attendee("Lin "+http.StatusText(broken.kind)+broken.text[:1]).connect(c.id, "")
+		if err := s.conn.WriteMessage(broken.kind, []byte(broken.text)); err != nil {
+			t.Fatal(err)
+		}
+		if code := s.closed(); code != broken.code {
+			t.Errorf("closed with %d, want %d", code, broken.code)
+		}
+	}
+}
+
+func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
+	c := newClass(t)
+	s := c.attendee("Lin").connect(c.id, "")
+	ponged := make(chan string, 1)
+	s.conn.SetPongHandler(func(text string) error { ponged <- text; return nil })
+	if err := s.conn.WriteControl(websocket.PingMessage, []byte("mark"), time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.conn.NextWriter(websocket.TextMessage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// More than the client's buffer goes out in several frames.
+	_, err = w.Write([]byte(`{"type":"chat","message":"in parts","pad":"` + strings.Repeat("x", 20_000) + `"}`))
+	if err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	s.hear("in parts")
+	if got := <-ponged; got != "mark" {
+		t.Errorf("the pong carries %q", got)
+	}
+	if err := s.conn.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(1000, "bye")); err != nil {
+		t.Fatal(err)
+	}
+	if code := s.closed(); code != 1000 {
+		t.Errorf("closed with %d, want 1000", code)
+	}
+}
+
+func TestTheOriginMustBeTheServersOwnOrAllowed(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	for origin, want := range map[string]int{
+		"": 101, "http://" + c.addr: 101, "https://app.example.org": 101,
+		"https://evil.example.org": 403, "http://app.example.org": 403, "https://app.example.org.evil.org": 403, "null": 403, "http://" + c.addr + ".evil.org": 403,
+	} {
+		s, res := lin.dial("/ws/"+c.id, header("Origin", origin))
+		if res.StatusCode != want {
+			t.Errorf("origin %q: %d, want %d", origin, res.StatusCode, want)
+		}
+		if s != nil {
+			_ = s.conn.Close()
+		}
+		if _, status := lin.follow(c.id, "", header("Origin", origin)); (status == 200) != (want == 101) {
+			t.Errorf("event stream from %q: %d", origin, status)
+		}
+	}
+}
+
+func TestWhoMayNotConnectIsToldBeforeTheUpgrade(t *testing.T) {
+	c := newClass(t)
+	stranger, foreign := open(t, c.addr), newClass(t).attendee("Max")
+	for _, try := range []struct {
+		by   *browser
+		path string
+		want int
+	}{
+		{stranger, "/ws/" + c.id, 401}, {foreign.browser, "/ws/" + c.id, 403}, {c.admin, "/ws/" + unknownID, 404}, {foreign.browser, "/ws/" + unknownID, 403},
+	} {
+		if _, res := try.by.dial(try.path); res.StatusCode != try.want {
+			t.Errorf("%s: %d, want %d", try.path, res.StatusCode, try.want)
+		}
+	}
+	c.admin.get("/ws/"+c.id).refused(400, "WebSocket")
+	stranger.token = c.admin.cookie(auth.SessionCookie)
+	if _, res := stranger.dial("/ws/" + c.id); res.StatusCode != 401 {
+		t.Errorf("a cookie as a token: %d", res.StatusCode)
+	}
+}
+
+func TestSummariesComeToFacilitatorsAtMostFourTimesASecondAndOnlyWithChanges(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	boss, s := c.admin.connect(c.id, ""), lin.connect(c.id, "")
+	first := boss.until("a summary with Lin", func(m message) bool { return m.kind() == "progress_summary" && m.number("online") == 1 })
+	if per := first["per_step"].([]any); len(per) != 3 || per[0] != 1.0 {
+		t.Errorf("per step: %v", per)
+	}
+	for i := range 30 {
+		s.acked(record{"type": "step_progress", "step_number": 1 + i%3}, string(rune('A'+i)))
+	}
+	began, before := time.Now(), boss.count("progress_summary")
+	s.acked(record{"type": "step_progress", "step_number": 2}, "last")
+	boss.until("Lin on step 2", func(m message) bool {
+		return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0
+	})
+	// 30 moves in far less than a second cannot have made more than a few.
+	if n := boss.count("progress_summary") - before; n > 3+4*int(time.Since(began).Seconds()+1) {
+		t.Errorf("%d summaries", n)
+	}
+	// Attendees get one too, within their three seconds.
+	s.until("a summary", func(m message) bool { return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0 })
+}

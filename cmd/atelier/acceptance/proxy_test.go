@@ -1,0 +1,40 @@
+package acceptance
+
+import (
+	"testing"
+)
+
+// loggedInFrom is the address under which the newest login was audited.
+func loggedInFrom(t *testing.T, b *browser) string {
+	t.Helper()
+	return b.get("/admin/audit-logs?action=admin_login_success&limit=1").list()[0].text("ip")
+}
+
+func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
+	trusting := testConfig(t)
+	trusting.Server.TrustedProxies = []string{"127.0.0.0/8", "10.0.0.0/8"}
+	for name, s := range map[string]struct {
+		addr string
+		ips  map[string]string
+	}{
+		"no proxy is trusted": {startServer(t, testConfig(t)).Addr(), map[string]string{"192.0.2.1": "127.0.0.1", "": "127.0.0.1"}},
+		"loopback is trusted": {startServer(t, trusting).Addr(), map[string]string{
+			"": "127.0.0.1", "192.0.2.1": "192.0.2.1",
+			// What stands left of the first address that is no proxy of ours was
+			// written by anybody.
+			"6.6.6.6, 192.0.2.1": "192.0.2.1", "6.6.6.6, 192.0.2.1, 10.1.2.3": "192.0.2.1", "10.9.9.9": "10.9.9.9",
+			"rubbish": "127.0.0.1", "192.0.2.1, rubbish, 10.1.2.3": "10.1.2.3", "2001:db8::7": "2001:db8::7", "::ffff:192.0.2.9": "192.0.2.9", ",,": "127.0.0.1",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for forwarded, want := range s.ips {
+				b := open(t, s.addr)
+				b.from = forwarded
+				b.login("")
+				if got := loggedInFrom(t, b); got != want {
+					t.Errorf("X-Forwarded-For %q: audited as %q, want %q", forwarded, got, want)
+				}
+			}
+		})
+	}
+}
