@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
 )
@@ -38,8 +39,8 @@ type List struct {
 }
 
 type listState struct {
-	version uint64
 	newest  []*pb.Codelab
+	encoded cow.Encoded
 	byID    map[string]*pb.Codelab
 }
 
@@ -95,7 +96,7 @@ func (l *List) change(fn func(*listState)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old := l.state.Load()
-	s := &listState{version: old.version + 1, newest: slices.Clone(old.newest), byID: make(map[string]*pb.Codelab, len(old.byID)+1)}
+	s := &listState{newest: slices.Clone(old.newest), byID: make(map[string]*pb.Codelab, len(old.byID)+1)}
 	for id, m := range old.byID {
 		s.byID[id] = m
 	}
@@ -105,6 +106,13 @@ func (l *List) change(fn func(*listState)) {
 
 // All returns the codelabs, newest first.
 func (l *List) All() []*pb.Codelab { return l.state.Load().newest }
+
+// Listing returns the codelabs, newest first, and what keeps encodings of
+// exactly these.
+func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
+	s := l.state.Load()
+	return s.newest, &s.encoded
+}
 
 // Get returns a codelab, or nil.
 func (l *List) Get(id string) *pb.Codelab { return l.state.Load().byID[id] }

@@ -65,6 +65,9 @@ type State struct {
 	refs    refs
 	changed Changed
 	deleted bool
+
+	encoded   Encodings // see View.Encoded
+	encodedAt Changed   // the changes that encoded knows of
 }
 
 // Changed holds, for each part of the state, the seq of its last change: the

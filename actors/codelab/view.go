@@ -29,8 +29,35 @@ type View struct {
 	Completed int
 	Changed   Changed
 
+	// Encoded is what readers made of the parts; a part that has not changed
+	// keeps it from view to view.
+	Encoded Encodings
+
 	refs    []*pb.Ref
 	deleted bool
+}
+
+// Encodings keeps the encoded form of the parts of a view.
+type Encodings struct {
+	Codelab, Attendees, Chat, Help, Threads, Quizzes *cow.Encoded
+}
+
+// encodings drops what was encoded of parts that have changed since.
+func (s *State) encodings() Encodings {
+	then, now := s.encodedAt, s.changed
+	renew := func(e **cow.Encoded, then, now uint64) {
+		if *e == nil || then != now {
+			*e = new(cow.Encoded)
+		}
+	}
+	renew(&s.encoded.Codelab, then.Codelab, now.Codelab)
+	renew(&s.encoded.Attendees, then.Attendees, now.Attendees)
+	renew(&s.encoded.Chat, then.Chat, now.Chat)
+	renew(&s.encoded.Help, then.Help, now.Help)
+	renew(&s.encoded.Threads, then.Threads, now.Threads)
+	renew(&s.encoded.Quizzes, then.Quizzes, now.Quizzes)
+	s.encodedAt = now
+	return s.encoded
 }
 
 // Capture returns the present state as a view.
@@ -39,7 +66,7 @@ func (s *State) Capture() *View {
 		Meta: s.meta, Steps: s.steps, Quizzes: s.quizzes,
 		Attendees: s.attendees.Capture(), Chat: s.chat.Capture(), Help: s.help.Capture(),
 		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
-		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed,
+		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Encoded: s.encodings(),
 		refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
 	}
 }

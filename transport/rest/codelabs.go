@@ -77,15 +77,29 @@ func or[T any](p *T, fallback T) T {
 	return *p
 }
 
+// listCodelabs answers all codelabs to admins, and to others the public ones
+// and those they are registered in.
 func listCodelabs(r *Request) error {
+	all, encoded := r.api.List.Listing()
 	admin := r.who.Admin() && r.Query("as") != "attendee"
-	out := []codelabRecord{}
-	for _, m := range r.api.List.All() {
-		if admin || m.IsPublic || r.who.Attendee(m.Id) != "" {
-			out = append(out, toCodelab(m, admin))
+	list := func(mine bool) func() any {
+		return func() any {
+			out := []codelabRecord{}
+			for _, m := range all {
+				if admin || m.IsPublic || mine && r.who.Attendee(m.Id) != "" {
+					out = append(out, toCodelab(m, admin))
+				}
+			}
+			return out
 		}
 	}
-	return r.json(out)
+	switch {
+	case admin:
+		return r.cached(encoded, forAdmins, list(false))
+	case r.who.AnyAttendee():
+		return r.json(list(true)())
+	}
+	return r.cached(encoded, forOthers, list(false))
 }
 
 func createCodelab(r *Request) error {
@@ -123,11 +137,13 @@ func getCodelab(r *Request) error {
 	if r.fresh(v.Changed.Codelab, variant) {
 		return nil
 	}
-	steps := make([]stepRecord, len(v.Steps))
-	for i, st := range v.Steps {
-		steps[i] = stepRecord{st.Id, v.Meta.Id, i + 1, st.Title, st.ContentMarkdown, st.DurationMinutes}
-	}
-	return r.json([]any{toCodelab(v.Meta, r.IsAdmin()), steps})
+	return r.cached(v.Encoded.Codelab, r.slot(), func() any {
+		steps := make([]stepRecord, len(v.Steps))
+		for i, st := range v.Steps {
+			steps[i] = stepRecord{st.Id, v.Meta.Id, i + 1, st.Title, st.ContentMarkdown, st.DurationMinutes}
+		}
+		return []any{toCodelab(v.Meta, r.IsAdmin()), steps}
+	})
 }
 
 func updateCodelab(r *Request) error {

@@ -48,7 +48,7 @@ func getQuizzes(r *Request) error {
 	if r.fresh(v.Changed.Quizzes, variant) {
 		return nil
 	}
-	return r.json(toQuizzes(r.Lab.ID(), v.Quizzes, r.IsAdmin()))
+	return r.cached(v.Encoded.Quizzes, r.slot(), func() any { return toQuizzes(r.Lab.ID(), v.Quizzes, r.IsAdmin()) })
 }
 
 // quizInput is a question as it comes in, over the interface and in archives.

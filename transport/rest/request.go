@@ -12,6 +12,7 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
 	"atelier/actors/ids"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
@@ -331,6 +332,30 @@ func (r *Request) json(v any) error {
 func (r *Request) raw(b []byte) {
 	r.SetContentType("application/json")
 	r.Response.SetBodyRaw(b)
+}
+
+// cached answers 200 with what was encoded before of the same thing, or with
+// what value gives, which is kept. Slot tells two variants apart.
+func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
+	b, err := e.Get(slot, func() ([]byte, error) { return wire.Codec.Marshal(value()) })
+	if err != nil {
+		return err
+	}
+	r.raw(b)
+	return nil
+}
+
+// Slots of cow.Encoded: what facilitators and what others are shown.
+const (
+	forAdmins = 0
+	forOthers = 1
+)
+
+func (r *Request) slot() int {
+	if r.IsAdmin() {
+		return forAdmins
+	}
+	return forOthers
 }
 
 // ok answers the plain success.

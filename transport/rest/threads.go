@@ -55,13 +55,19 @@ func getThreads(r *Request) error {
 	if r.fresh(v.Changed.Threads, target+"-"+tagSafe(step)) {
 		return nil
 	}
-	out := []threadRecord{}
-	for _, t := range v.Threads.All() {
-		if (target == "" || t.TargetType == target) && (step == "" || target == codelab.TargetGuide || t.TargetStepId == step) {
-			out = append(out, toThread(r.Lab.ID(), t, v.Stale(t)))
+	out := func() any {
+		out := []threadRecord{}
+		for _, t := range v.Threads.All() {
+			if (target == "" || t.TargetType == target) && (step == "" || target == codelab.TargetGuide || t.TargetStepId == step) {
+				out = append(out, toThread(r.Lab.ID(), t, v.Stale(t)))
+			}
 		}
+		return out
 	}
-	return r.json(out)
+	if target == "" && step == "" {
+		return r.cached(v.Encoded.Threads, forOthers, out)
+	}
+	return r.json(out())
 }
 
 // tagSafe makes a query value fit for an entity tag.

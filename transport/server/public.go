@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"atelier/actors/ids"
 )
 
 // prefetch is how much of a body is read before its handler runs. A larger
@@ -95,6 +97,7 @@ func front(api fasthttp.RequestHandler) fasthttp.RequestHandler {
 		case path == "/api" || strings.HasPrefix(path, "/api/"):
 			api(ctx)
 		case path == "/" && ctx.IsGet():
+			ctx.Response.Header.Set("X-Request-Id", ids.New())
 			ctx.SetContentType("text/plain; charset=utf-8")
 			ctx.SetBodyString("Atelier is running. Its interface is described at /api/openapi.json and /api/asyncapi.json.\n")
 		default:
@@ -118,6 +121,7 @@ func malformed(ctx *fasthttp.RequestCtx, err error) {
 
 func jsonError(ctx *fasthttp.RequestCtx, status int, text string) {
 	ctx.Response.Reset()
+	ctx.Response.Header.Set("X-Request-Id", ids.New())
 	ctx.SetStatusCode(status)
 	ctx.SetContentType("application/json")
 	ctx.SetBodyString(`{"error":"` + text + `"}`)
