@@ -112,6 +112,21 @@ func (b *browser) send(method, path string, body any, opts ...option) answer {
 	return answer{b.t, method + " " + path, res.StatusCode, res.Header, got}
 }
 
+// exchange sends a request of its own kind, without a browser.
+func exchange(t testing.TB, req *http.Request) answer {
+	t.Helper()
+	res, err := (&http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		t.Fatalf("%s %s: %v", req.Method, req.URL, err)
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", req.Method, req.URL, err)
+	}
+	return answer{t, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, got}
+}
+
 // dress adds what tells who is calling.
 func (b *browser) dress(req *http.Request) {
 	if b.from != "" {

@@ -75,6 +75,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	lin.post(c.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": quiz, "answer": "1"}}}).want(200)
 	lin.post(c.path+"/complete", nil).want(200)
 	live.next("attendee_completed")
+	_ = live.conn.Close()
 	before := c.everything()
 
 	if err := s.Stop(); err != nil {

@@ -14,8 +14,11 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	common.stop()
 	if code == 0 {
-		// fasthttp's pools look every ten seconds whether they were stopped.
-		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2")); err != nil {
+		// fasthttp's pools look every ten seconds whether they were stopped, and
+		// its clock never stops.
+		err := goleak.Find(goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
+			goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}

@@ -1,0 +1,65 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheInternalListenerServesProbesMetricsAndProfiles(t *testing.T) {
+	s := common.get(t)
+	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
+		t.Errorf("livez: %d", status)
+	}
+	status, body := internal(s.InternalAddr(), "/readyz")
+	var health struct {
+		Ready, ReadOnly bool
+		Quarantined     []string
+	}
+	if err := json.Unmarshal([]byte(body), &health); err != nil || status != 200 || !health.Ready || health.Quarantined == nil {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	if status, body := internal(s.InternalAddr(), "/debug/pprof/goroutine?debug=1"); status != 200 || !strings.Contains(body, "goroutine profile") {
+		t.Errorf("pprof: %d", status)
+	}
+	for _, path := range []string{"/livez", "/readyz", "/metrics", "/debug/pprof/"} {
+		if got := public(t, s.Addr(), http.MethodGet, path); got.status != 404 {
+			t.Errorf("%s is public: %d", path, got.status)
+		}
+	}
+}
+
+// public asks for a path as it stands, outside of /api too.
+func public(t *testing.T, addr, method, path string) answer {
+	t.Helper()
+	req, err := http.NewRequest(method, "http://"+addr+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exchange(t, req)
+}
+
+func TestEveryAnswerCarriesARequestID(t *testing.T) {
+	addr := common.get(t).Addr()
+	var ids []string
+	for _, try := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/", 200}, {"GET", "/nowhere", 404}, {"POST", "/", 404}, {"GET", "/api", 404}, {"GET", "/api/", 404}, {"GET", "/api/nowhere", 404},
+		{"PATCH", "/api/codelabs", 405}, {"OPTIONS", "/api/codelabs", 405}, {"GET", "/api/codelabs/", 404}, {"GET", "/api//codelabs", 404},
+		{"GET", "/api/codelabs", 200}, {"GET", "/api/session", 401}, {"GET", "/api/" + strings.Repeat("x", 20_000), 431},
+	} {
+		got := public(t, addr, try.method, try.path)
+		id := got.header.Get("X-Request-Id")
+		if got.status != try.status || id == "" || slices.Contains(ids, id) {
+			t.Errorf("%s %.40s: %d with id %q, want %d", try.method, try.path, got.status, id, try.status)
+		}
+		ids = append(ids, id)
+		if got.status >= 400 {
+			got.error()
+		}
+	}
+}
