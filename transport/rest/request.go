@@ -289,8 +289,9 @@ func (r *Request) readBody(limit int) ([]byte, error) {
 
 const (
 	// drainBytes and drainFor bound what is read of a body that nobody wants,
-	// so that the client, still sending, gets to read the answer.
-	drainBytes = 64 << 20
+	// so that the client, still sending, gets to read the answer. It is more
+	// than any body may have: an upload just over its limit is refused, not cut.
+	drainBytes = maxImport + 128<<20
 	drainFor   = 5 * time.Second
 )
 

@@ -1,0 +1,206 @@
+package acceptance
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// upload sends a file to the import.
+func (b *browser) upload(file []byte) answer {
+	b.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	_ = form.WriteField("comment", "before the file")
+	part, err := form.CreateFormFile("file", "codelab")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_, _ = part.Write(file)
+	_ = form.Close()
+	return b.post("/codelabs/import", body.Bytes(), header("Content-Type", form.FormDataContentType()))
+}
+
+// packed is a ZIP of files given as name and content.
+func packed(t *testing.T, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		w, err := z.Create(files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(w, files[i+1])
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// alike is a codelab without what differs between a copy and its original.
+func alike(t *testing.T, b *browser, id string) []any {
+	t.Helper()
+	var both []any
+	b.get("/codelabs/" + id).into(&both)
+	quizzes := b.get("/codelabs/" + id + "/quizzes").list()
+	strip := func(r map[string]any, keys ...string) {
+		for _, k := range keys {
+			delete(r, k)
+		}
+	}
+	strip(both[0].(map[string]any), "id", "created_at", "join_code")
+	for _, s := range both[1].([]any) {
+		strip(s.(map[string]any), "id", "codelab_id")
+	}
+	for _, q := range quizzes {
+		strip(q, "id", "codelab_id", "created_at")
+	}
+	return append(both, quizzes)
+}
+
+func (c *class) furnish() {
+	c.t.Helper()
+	c.admin.put(c.path+"/steps", record{"steps": []record{
+		{"title": `"Quoted": --- 한글 🎉 \ #`, "content_markdown": "---\ntitle: not front matter\n---\n\r\n  kept as sent  \n\n", "duration_minutes": 7},
+		{"title": "Empty", "content_markdown": ""},
+	}}).want(200)
+	c.quizzes(choice("one", 1), choice("several", []int{2, 0}), record{"question": "free", "quiz_type": "descriptive"})
+}
+
+func TestAnExportedCodelabImportsAsTheSame(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{
+		"title": "Round trip", "description": "D\nE", "author": "Ada", "is_public": false, "quiz_enabled": true, "require_quiz": true,
+		"require_feedback": true, "guide_markdown": "# Guide\n",
+	})
+	c.furnish()
+	export := c.admin.get(c.path + "/export").want(200)
+	if got := export.header.Get("Content-Type"); got != "application/zip" {
+		t.Errorf("the content type is %q", got)
+	}
+	z, err := zip.NewReader(bytes.NewReader(export.body), int64(len(export.body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+	}
+	if want := []string{"codelab.json", "steps/01.md", "steps/02.md", "guide.md", "quizzes.json", "materials.json"}; !slices.Equal(names, want) {
+		t.Errorf("the archive holds %q", names)
+	}
+	made := c.admin.upload(export.body).object()
+	if got, want := alike(t, c.admin, made.text("id")), alike(t, c.admin, c.id); !reflect.DeepEqual(got, want) {
+		t.Errorf("imported %v\nexported %v", got, want)
+	}
+	if got := c.audited(); got[0] != "codelab_export" {
+		t.Errorf("audited are %v", got)
+	}
+}
+
+func TestACopyHasEverythingButThePeople(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"title": strings.Repeat("ä", 198), "guide_markdown": "G", "quiz_enabled": true, "email_retention_days": 3})
+	c.furnish()
+	lin := c.attendee("Lin")
+	lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
+	c.admin.post(c.path+"/end", nil).want(200)
+	made := c.admin.post(c.path+"/copy", nil).object()
+	if title := made.text("title"); !strings.HasSuffix(title, "ä (Copy)") || len([]rune(title)) != 200 {
+		t.Errorf("the title is %q", title)
+	}
+	got, want := alike(t, c.admin, made.text("id")), alike(t, c.admin, c.id)
+	if !reflect.DeepEqual(got[1:], want[1:]) || made["guide_markdown"] != "G" || made["ended_at"] != nil || made.number("email_retention_days") != 3 {
+		t.Errorf("copied %v\nfrom   %v", got, want)
+	}
+	for _, path := range []string{"/attendees", "/chat"} {
+		if n := len(c.admin.get("/codelabs/" + made.text("id") + path).list()); n != 0 {
+			t.Errorf("the copy has %d of %s", n, path)
+		}
+	}
+	if made.text("join_code") == c.meta().text("join_code") {
+		t.Error("the copy has the same join code")
+	}
+}
+
+const tutorial = "id: t\nauthor: Ada\nsummary: S\n\n# Tutorial\n\n## One\nDuration: 0:04:30\n\nText of one.\n\n## Two\n\nText of two.\n"
+
+func TestTutorialsAreImported(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	for name, file := range map[string][]byte{"markdown": []byte(tutorial), "zip": packed(t, "readme.txt", "x", "deep/codelab.md", tutorial)} {
+		made := b.upload(file).object()
+		if made.text("title") != "Tutorial" || made.text("author") != "Ada" || made.text("description") != "S" {
+			t.Errorf("%s: made %v", name, made)
+		}
+		var both []any
+		b.get("/codelabs/" + made.text("id")).into(&both)
+		steps := both[1].([]any)
+		if first := record(steps[0].(map[string]any)); len(steps) != 2 || first.number("duration_minutes") != 5 || first.text("content_markdown") != "Text of one.\n" {
+			t.Errorf("%s: steps %v", name, steps)
+		}
+	}
+}
+
+func TestABadArchiveMakesNothing(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	before := len(b.get("/codelabs").list())
+	good := `{"title":"T"}`
+	for name, file := range map[string][]byte{
+		"empty": {}, "text": []byte("no tutorial"), "binary": {0, 1, 2, 3}, "broken zip": []byte("PK\x03\x04rest"), "empty zip": packed(t),
+		"path outside": packed(t, "codelab.json", good, "../evil.md", "x"), "absolute path": packed(t, "/codelab.json", good),
+		"backslash": packed(t, "codelab.json", good, `a\b`, ""), "twice": packed(t, "codelab.json", good, "codelab.json", good),
+		"no title": packed(t, "codelab.json", `{}`), "long title": packed(t, "codelab.json", `{"title":"`+strings.Repeat("x", 201)+`"}`),
+		"other format": packed(t, "codelab.json", `{"title":"T","format":"other"}`), "newer": packed(t, "codelab.json", `{"title":"T","format_version":99}`),
+		"bad step": packed(t, "codelab.json", good, "steps/01.md", "no front matter"), "bad quiz": packed(t, "codelab.json", good, "quizzes.json", `[{"question":"q","quiz_type":"x"}]`),
+		"not UTF-8": packed(t, "codelab.json", good, "guide.md", "\xff"), "bomb": packed(t, "codelab.json", good, "guide.md", strings.Repeat("\x00", 17<<20)),
+		"too many": packed(t, many(10_001)...),
+	} {
+		if got := b.upload(file); got.status != 400 {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		} else {
+			got.error()
+		}
+	}
+	b.post("/codelabs/import", []byte("{}")).refused(415)
+	b.post("/codelabs/import", []byte("--x--\r\n"), header("Content-Type", "multipart/form-data; boundary=x")).refused(400, "file")
+	b.post("/codelabs/import", []byte("rubbish"), header("Content-Type", "multipart/form-data; boundary=x")).refused(400)
+	open(t, common.get(t).Addr()).post("/codelabs/import", []byte("x"), header("Content-Type", "multipart/form-data; boundary=x")).refused(401)
+	if after := len(b.get("/codelabs").list()); after != before {
+		t.Errorf("%d codelabs were made", after-before)
+	}
+}
+
+func many(n int) (files []string) {
+	for i := range n {
+		files = append(files, fmt.Sprint("f", i), "")
+	}
+	return files
+}
+
+// zeros is a body without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestATooLargeUploadIsToldSo(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	body := struct{ io.Reader }{io.LimitReader(zeros{}, 300<<20)}
+	req, err := http.NewRequest(http.MethodPost, b.base+"/api/codelabs/import", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = 300 << 20
+	req.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+	b.dress(req)
+	for _, c := range b.http.Jar.Cookies(b.site()) {
+		req.AddCookie(c)
+	}
+	exchange(t, req).refused(413, "too large")
+}
