@@ -142,7 +142,7 @@ func TestAnAttendeesSessionNeverPassesAsAnAdmins(t *testing.T) {
 	lin.get(c.path + "/feedback?as=admin").refused(403)
 	lin.get("/admin/tokens", header("Authorization", "Bearer "+cookie)).refused(401)
 	lin.get("/admin/tokens", header("Authorization", "bearer "+lin.cookie(auth.CSRFCookie))).refused(401)
-	lin.get("/admin/tokens?svc_session="+c.admin.cookie(auth.SessionCookie)).refused(403)
+	lin.get("/admin/tokens?svc_session=" + c.admin.cookie(auth.SessionCookie)).refused(403)
 	if _, res := lin.dial("/ws/" + c.id + "?as=admin"); res.StatusCode != http.StatusForbidden {
 		t.Errorf("as=admin: %d", res.StatusCode)
 	}

@@ -1,0 +1,107 @@
+package acceptance
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"atelier/cmd/atelier/service"
+	"atelier/transport/auth"
+)
+
+// logged collects a log. Safe for concurrent use.
+type logged struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// A workshop is held with texts that occur nowhere else, and at the end they
+// must not be where they do not belong.
+func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Admin.Password = "canary-password-one"
+	cfg.Session.Key = "canary-session-key-0123456789abcdef-0123456789"
+	cfg.Log.Level = "debug"
+	if _, err := cfg.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var log logged
+	s, err := service.Start(cfg, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := []string{string(cfg.Admin.Password), string(cfg.Session.Key), "canary-guess", "canary-pin", "canary-bearer"}
+	words := []string{"canary-chat", "canary-dm", "canary-comment", "canary-mail@example.org", "canary-name", "canary-feedback", "canary-answer", "canary-broken"}
+
+	c := &class{t: t, addr: s.Addr(), admin: open(t, s.Addr())}
+	c.admin.post("/login", record{"admin_id": adminID, "admin_pw": "canary-guess"}).refused(401)
+	c.admin.post("/login", record{"admin_id": adminID, "admin_pw": "canary-password-one"}).want(200)
+	c.id = c.admin.post("/codelabs", record{"title": "T"}).object().text("id")
+	c.path = "/codelabs/" + c.id
+	c.setSteps("one")
+	lin := c.join(open(t, s.Addr()), record{"name": "canary-name", "code": "canary-pin-1", "email": "canary-mail@example.org"})
+	open(t, s.Addr()).post(c.path+"/register", record{"name": "canary-name", "code": "canary-pin-2"}).refused(409)
+	token := c.admin.post("/admin/tokens", record{"name": "t"}).object().text("token")
+	robot := open(t, s.Addr())
+	robot.token = token
+	robot.get(c.path + "/attendees").want(200)
+	robot.token = "canary-bearer"
+	robot.get(c.path + "/attendees").refused(401)
+	live := lin.connect(c.id, "")
+	live.acked(record{"type": "chat", "message": "canary-chat"}, "r1")
+	live.acked(record{"type": "dm", "target_id": "facilitator", "message": "canary-dm"}, "r2")
+	if e := live.ask(record{"type": "canary-broken"}, "r3"); strings.Contains(e.text("error"), "canary") {
+		t.Errorf("an error repeats what was sent: %v", e)
+	}
+	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "canary-comment")).want(200)
+	lin.post(c.path+"/inline-comments", `{"message": "canary-broken`).refused(400)
+	lin.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "1", "comment": "canary-feedback"}).want(200)
+	quiz := c.quizzes(record{"question": "q", "quiz_type": "descriptive"})[0].text("id")
+	lin.post(c.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": quiz, "answer": "canary-answer"}}}).want(200)
+	c.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", record{"code": "canary-pin-3"}).want(200)
+	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": true}).want(200)
+	for _, b := range []*browser{c.admin, lin.browser} {
+		secrets = append(secrets, b.cookie(auth.SessionCookie), b.cookie(auth.CSRFCookie))
+	}
+	secrets = append(secrets, token)
+
+	audit := string(c.admin.get("/admin/audit-logs?limit=1000").body)
+	status, metrics := internal(s.InternalAddr(), "/metrics")
+	if status != 200 || !strings.Contains(metrics, `atelier_http_request_seconds_count{operation="POST /login",status="401"} 1`) {
+		t.Errorf("metrics: %d\n%.500s", status, metrics)
+	}
+	_ = live.conn.Close()
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, where := range []struct {
+		name, text string
+		markers    []string
+	}{
+		{"log", log.String(), append(words, secrets...)}, {"metrics", metrics, append(words, append(secrets, c.id, lin.id)...)}, {"audit trail", audit, secrets},
+	} {
+		if len(where.text) < 200 {
+			t.Errorf("the %s is suspiciously short: %q", where.name, where.text)
+		}
+		for _, marker := range where.markers {
+			if marker == "" || strings.Contains(where.text, marker) {
+				t.Errorf("the %s contains %q", where.name, marker)
+			}
+		}
+	}
+}

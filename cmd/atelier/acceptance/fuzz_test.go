@@ -1,0 +1,66 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"atelier/transport/rest"
+)
+
+// FuzzJSONCommands sends any bytes as the body of any write. Whatever comes
+// back is documented, and never the server's fault.
+func FuzzJSONCommands(f *testing.F) {
+	var writes [][2]string
+	for _, op := range rest.Operations() {
+		if op[0] != http.MethodGet && op[1] != "/logout" && op[1] != "/login" && op[1] != "/codelabs/{id}" && !strings.HasPrefix(op[1], "/admin/tokens/") {
+			writes = append(writes, op)
+		}
+	}
+	for i := range writes {
+		for _, body := range []string{"", "{}", "null", "[]", `{"message":"x","type":"chat"}`, `{"name":"\u0000"}`, "\xff"} {
+			f.Add(uint8(i), i%2 == 0, body)
+		}
+	}
+	deep := strings.Repeat("[", 20_000)
+	f.Add(uint8(0), true, `{"x":`+deep+`}`)
+	f.Add(uint8(1), true, strings.Repeat(`{"title":`, 20_000))
+	f.Add(uint8(2), true, `{"steps":[{"title":"a","content_markdown":"b","id":null,"duration_minutes":1e9}]}`)
+	f.Add(uint8(3), false, `{"type":"webrtc_signal","type":"chat","message":"\ud83d"}`)
+	f.Add(uint8(4), false, `{"start_offset":-0,"end_offset":1E400}`)
+
+	cfg := testConfig(f)
+	cfg.Limits.WritesPerMinute, cfg.Limits.RegistrationBurst, cfg.Limits.PINFailures = 0, 0, 0
+	c := newClassOn(f, startServer(f, cfg).Addr(), record{})
+	lin := c.attendee("Lin")
+	ids := strings.NewReplacer("{id}", c.id, "{attendee_id}", lin.id, "{thread_id}", unknownID, "{comment_id}", unknownID,
+		"{help_id}", unknownID, "{message_id}", unknownID)
+	f.Fuzz(func(t *testing.T, which uint8, asAdmin bool, body string) {
+		op := writes[int(which)%len(writes)]
+		if op[0] == http.MethodDelete && strings.HasSuffix(op[1], "{attendee_id}") {
+			return // it would end the fuzzing attendee
+		}
+		by := *lin.browser
+		if asAdmin {
+			by = *c.admin
+		}
+		by.t = t
+		path := ids.Replace(op[1])
+		got := by.send(op[0], path, body)
+		if err := holdAnswer(op[0], path, got.status, got.header, got.body); err != nil {
+			t.Errorf("%q: %v", body, err)
+		}
+		if got.status >= 500 {
+			t.Errorf("%s with %q: %d", got.what, body, got.status)
+		}
+		if got.status >= 400 {
+			got.error()
+		}
+		if got.status == 200 && json.Valid([]byte(body)) {
+			if err := holdRequest(op[0], path, []byte(body)); err != nil && body != "null" {
+				t.Logf("the server takes what the document does not describe: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package acceptance
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// binary builds the server as it is shipped.
+func binary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "atelier")
+	if out, err := exec.Command("go", "build", "-o", path, "atelier/cmd/atelier").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+}
+
+var listening = regexp.MustCompile(`msg=listening addr=(\S+)`)
+
+// run starts the binary on a data folder and waits until it listens.
+func run(t *testing.T, path, data string) (*exec.Cmd, string) {
+	t.Helper()
+	cmd := exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--data", data)
+	cmd.Dir = data
+	cmd.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16", "ATELIER_STORAGE_MIN_FREE_MIB=64", "ATELIER_LIMITS_MESSAGES_PER_SECOND=0")
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
+			go func() {
+				for lines.Scan() { // keep the pipe empty until the process ends
+				}
+			}()
+			return cmd, m[1]
+		}
+	}
+	t.Fatal("the server did not start")
+	return nil, ""
+}
+
+func TestWhatWasAcknowledgedSurvivesSIGKILL(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	path, data := binary(t), t.TempDir()
+	cmd, addr := run(t, path, data)
+	c := newClassOn(t, addr, record{})
+	lin := c.join(open(t, addr), record{"name": "Lin", "code": "4711"})
+	var acked []string
+	epoch, n := "", 0
+	for round := range 4 {
+		live := lin.connect(c.id, "")
+		if e := live.welcome.text("epoch"); epoch != "" && e != epoch {
+			t.Errorf("round %d: the stream has another name", round)
+		}
+		epoch = live.welcome.text("epoch")
+		enough, killed := make(chan struct{}), make(chan struct{})
+		kill := sync.OnceFunc(func() { close(enough) })
+		go func() { // kill while messages are on their way
+			defer close(killed)
+			<-enough
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}()
+		for i := range 200 {
+			if i == 25 {
+				kill()
+			}
+			text := fmt.Sprintf("m%05d", n)
+			n++
+			if live.conn.WriteJSON(record{"type": "chat", "message": text, "ref": text}) != nil {
+				break
+			}
+			if !confirmed(live, text) {
+				break
+			}
+			acked = append(acked, text)
+		}
+		kill()
+		<-killed
+		cmd, addr = run(t, path, data)
+		for _, b := range []*browser{c.admin, lin.browser} {
+			b.base = "http://" + addr
+			b.http.CloseIdleConnections()
+		}
+		stored := texts(lin.get(c.path+"/chat?limit=1000").list(), "message")
+		for _, text := range acked {
+			if !slices.Contains(stored, text) {
+				t.Fatalf("round %d: %s was acknowledged and is gone", round, text)
+			}
+		}
+		if len(stored) > n {
+			t.Errorf("round %d: %d messages are stored of %d sent", round, len(stored), n)
+		}
+	}
+	if len(acked) < 4*25 {
+		t.Errorf("only %d messages were acknowledged", len(acked))
+	}
+}
+
+// confirmed reads up to the ack of a reference; false when the connection
+// breaks.
+func confirmed(s *socket, ref string) bool {
+	for {
+		m, err := s.read()
+		if err != nil {
+			return false
+		}
+		if m.text("ref") == ref {
+			return m.kind() == "ack"
+		}
+	}
+}
