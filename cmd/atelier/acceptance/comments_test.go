@@ -119,8 +119,8 @@ func TestWhoMayDeleteAComment(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			c := newClassOn(t, addr, record{})
 			lin, max := c.attendee("Lin"), c.attendee("Max")
-			th := lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "a")).object()
-			th = max.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "b")).object()
+			lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "a")).want(200)
+			th := max.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "b")).object()
 			path := c.path + "/inline-comments/" + th.text("id") + "/comments/"
 			first, second := comments(th)[0].text("id"), comments(th)[1].text("id")
 			max.delete(path + first).refused(403)

@@ -1,0 +1,106 @@
+package acceptance
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+)
+
+// together runs a function n times at once.
+func together(n int, fn func(i int)) {
+	var all sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range n {
+		all.Go(func() {
+			<-gate
+			fn(i)
+		})
+	}
+	close(gate)
+	all.Wait()
+}
+
+func TestOfManyAtOnceOneGetsTheName(t *testing.T) {
+	c := newClass(t)
+	browsers := make([]*browser, 20)
+	for i := range browsers {
+		browsers[i] = open(t, c.addr)
+	}
+	status := make([]int, len(browsers))
+	together(len(browsers), func(i int) {
+		status[i] = browsers[i].post(c.path+"/register", record{"name": "Lin", "code": fmt.Sprint(i)}).status
+	})
+	count := map[int]int{}
+	for _, s := range status {
+		count[s]++
+	}
+	if count[200] != 1 || count[409]+count[429] != 19 || count[429] > 9 {
+		t.Errorf("the answers are %v", count)
+	}
+}
+
+func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
+	path := c.path + "/help/" + lin.get(c.path + "/help").list()[0].text("id") + "/claim"
+	staff := make([]*browser, 8)
+	for i := range staff {
+		staff[i] = facilitator(t, c.addr, fmt.Sprint("F", i))
+	}
+	got := make([]answer, len(staff))
+	together(len(staff), func(i int) { got[i] = staff[i].post(path, nil) })
+	by := c.admin.get(c.path + "/help").list()[0].text("claimed_by")
+	for i, a := range got {
+		if by == fmt.Sprint("F", i) {
+			a.want(200)
+		} else {
+			a.refused(409, by)
+		}
+	}
+}
+
+// One reader stays, another comes and goes at any moment: both must hear the
+// same, in the same order.
+func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	stays := lin.connect(c.id, "")
+	epoch, at := stays.welcome.text("epoch"), stays.welcome.seq()
+	var writers sync.WaitGroup
+	for i := range 4 {
+		s := c.attendee(fmt.Sprint("Writer ", i)).connect(c.id, "")
+		writers.Go(func() {
+			for n := range 30 {
+				s.acked(record{"type": "chat", "message": fmt.Sprint(i, " ", n)}, fmt.Sprint(n))
+			}
+		})
+	}
+	var pieces []message
+	done := make(chan struct{})
+	go func() { writers.Wait(); close(done) }()
+	for last := false; !last; {
+		select {
+		case <-done:
+			last = true
+		default:
+		}
+		s := lin.connect(c.id, resume(epoch, at))
+		if s.welcome.seq() != at {
+			t.Errorf("welcome at %d after %d", s.welcome.seq(), at)
+		}
+		head := s.welcome.number("head")
+		for at < head {
+			m := s.until("the head", func(m message) bool { return m["ts"] != nil })
+			pieces, at = append(pieces, m), m.seq()
+		}
+		_ = s.conn.Close()
+	}
+	c.admin.put(c.path, record{"title": "end"}).want(200)
+	stays.next("codelab_changed")
+	heard := stays.stored()
+	if heard = heard[:len(heard)-1]; len(heard) != 120 || !reflect.DeepEqual(heard, pieces) {
+		t.Errorf("in one piece %d messages, in many %d", len(heard), len(pieces))
+	}
+}
