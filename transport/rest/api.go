@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -105,7 +106,8 @@ func (a *API) clientIP(ctx *fasthttp.RequestCtx) string {
 	if !a.trusted(ip) {
 		return ip.String()
 	}
-	forwarded := string(ctx.Request.Header.Peek("X-Forwarded-For"))
+	// Lines of their own count like parts of one: some proxies add a line.
+	forwarded := string(bytes.Join(ctx.Request.Header.PeekAll("X-Forwarded-For"), []byte{','}))
 	for end := len(forwarded); end > 0; {
 		start := end
 		for start > 0 && forwarded[start-1] != ',' {

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"net/http"
 	"testing"
 )
 
@@ -36,5 +37,20 @@ func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A header that comes in several lines means the same as one line with commas:
+// some proxies add a line of their own behind the one that the client sent.
+// Only the first was read, so that clients could choose their address.
+func TestForwardedAddressesInSeveralLinesAreOneList(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Server.TrustedProxies = []string{"127.0.0.0/8"}
+	b := open(t, startServer(t, cfg).Addr())
+	b.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}, func(r *http.Request) {
+		r.Header["X-Forwarded-For"] = []string{"6.6.6.6", "192.0.2.1"}
+	}).want(200)
+	if got := loggedInFrom(t, b); got != "192.0.2.1" {
+		t.Errorf("audited as %q", got)
 	}
 }
