@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -62,4 +63,25 @@ func TestEveryAnswerCarriesARequestID(t *testing.T) {
 			got.error()
 		}
 	}
+}
+
+func TestAMethodThatIsNotAllowedNamesThoseThatAre(t *testing.T) {
+	got := public(t, common.get(t).Addr(), http.MethodPatch, "/api/codelabs")
+	if allow := got.header.Get("Allow"); got.status != 405 || !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") {
+		t.Errorf("%d with Allow %q", got.status, allow)
+	}
+}
+
+func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	req, err := http.NewRequest(http.MethodPost, b.base+"/api/codelabs", io.LimitReader(zeros{}, 6<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	b.dress(req)
+	for _, c := range b.http.Jar.Cookies(b.site()) {
+		req.AddCookie(c)
+	}
+	exchange(t, req).refused(413, "too large")
 }

@@ -1,0 +1,105 @@
+package acceptance
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"atelier/persistence/badger"
+	"atelier/transport/control"
+)
+
+// backup asks the running server for a backup, as the command does.
+func backup(t *testing.T, data string) []byte {
+	t.Helper()
+	client, err := control.Dial(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	var b bytes.Buffer
+	if err := client.Backup(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestALaterBackupHoldsNothingOfTheRemoved(t *testing.T) {
+	cfg := testConfig(t)
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	lin := c.join(open(t, c.addr), record{"name": "erased-name", "email": "erased@example.org", "code": "1"})
+	max := c.join(open(t, c.addr), record{"name": "kept-name", "email": "kept@example.org"})
+	for _, p := range []struct {
+		*person
+		mark string
+		at   int
+	}{{lin, "erased", 0}, {max, "kept", 10}} {
+		live := p.connect(c.id, "")
+		live.acked(record{"type": "chat", "message": p.mark + "-chat"}, "c")
+		live.acked(record{"type": "dm", "target_id": "facilitator", "message": p.mark + "-dm"}, "d")
+		p.post(c.path+"/inline-comments", c.anchor(c.steps[0], p.at, p.at+5, p.mark+"-comment")).want(200)
+		p.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "1", "comment": p.mark + "-feedback"}).want(200)
+		p.post(c.path+"/help", record{"step_number": 1}).want(200)
+	}
+	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "deleted-chat"}).want(200)
+	chat := c.admin.get(c.path + "/chat").list()
+	kept := []string{"kept-name", "kept@example.org", "kept-chat", "kept-dm", "kept-comment", "kept-feedback"}
+	gone := []string{"erased-name", "erased@example.org", "erased-chat", "erased-dm", "erased-comment", "erased-feedback", "deleted-chat"}
+	holds := func(b []byte, marks []string) string {
+		for _, mark := range marks {
+			if bytes.Contains(b, []byte(mark)) {
+				return mark
+			}
+		}
+		return ""
+	}
+	first := backup(t, cfg.Server.Data)
+	for _, mark := range append(kept, gone...) {
+		if !bytes.Contains(first, []byte(mark)) {
+			t.Fatalf("the backup before does not hold %s: this test looks for the wrong thing", mark)
+		}
+	}
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	c.admin.delete(c.path + "/chat/" + chat[len(chat)-1].text("id")).want(204)
+	// The journal is cleaned behind the answer.
+	deadline := time.Now().Add(patience)
+	for holds(backup(t, cfg.Server.Data), gone) != "" {
+		if time.Now().After(deadline) {
+			t.Fatalf("the backup still holds %s", holds(backup(t, cfg.Server.Data), gone))
+		}
+	}
+	last := backup(t, cfg.Server.Data)
+	for _, mark := range kept {
+		if !bytes.Contains(last, []byte(mark)) {
+			t.Errorf("the backup lost %s", mark)
+		}
+	}
+}
+
+func TestARestoredBackupIsAnotherStream(t *testing.T) {
+	cfg := testConfig(t)
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	lin := c.attendee("Lin")
+	live := lin.connect(c.id, "")
+	live.acked(record{"type": "chat", "message": "in the backup"}, "a")
+	saved := backup(t, cfg.Server.Data)
+	before := c.everything()
+	at := live.acked(record{"type": "chat", "message": "after the backup"}, "b").seq()
+
+	restored := testConfig(t)
+	if err := badger.Restore(filepath.Join(restored.Server.Data, "store"), bytes.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	addr := startServer(t, restored).Addr()
+	c.admin = facilitator(t, addr, "")
+	if after := c.everything(); !slices.Equal(after, before) {
+		t.Errorf("restored:\n%s\nsaved:\n%s", after, before)
+	}
+	// The position that a client has reached says nothing about this stream.
+	again := c.admin.connect(c.id, resume(live.welcome.text("epoch"), at))
+	if m := again.next("resync"); m.text("reason") != "epoch" || m.text("epoch") == live.welcome.text("epoch") {
+		t.Errorf("heard %v", m)
+	}
+}
