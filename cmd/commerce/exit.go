@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// Exit codes; scripts and pipelines depend on them.
+const (
+	exitClean    = 0
+	exitFindings = 1
+	exitUsage    = 2
+	exitIO       = 3
+)
+
+// failure ends a command with an exit code.
+type failure struct {
+	code int
+	// rule is the code of the finding it is reported as.
+	rule string
+	file string
+	// err is nil when everything has been said already.
+	err error
+}
+
+func (f failure) Error() string {
+	if f.err == nil {
+		return "there are findings"
+	}
+	return f.err.Error()
+}
+
+func (f failure) Unwrap() error { return f.err }
+
+func usage(err error) error { return failure{exitUsage, "usage", "", err} }
+
+func findings() error { return failure{code: exitFindings} }
+
+// isFileError tells the file system, and what is not there, from mistakes.
+func isFileError(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) || errors.Is(err, fs.ErrNotExist)
+}
+
+// wantsJSON looks for --format json without the parser, which may have
+// failed. Programs read the errors of a command as they read its answer.
+func wantsJSON(args []string) bool {
+	for i, a := range args {
+		if a == "--" {
+			return false
+		}
+		if a == "--format=json" || (a == "--format" && i+1 < len(args) && args[i+1] == "json") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+
+	"atelier/transport/commerce/lint"
+)
+
+type lintCmd struct {
+	Paths  []string `arg:"" name:"path" help:"Files, or folders to look through for *.json."`
+	Strict bool     `help:"Let warnings and advice fail the run too."`
+	Format string   `help:"How to write findings: ${enum}." enum:"text,json,sarif,github" default:"text"`
+	Remote bool     `help:"Fetch schemas that are referred to by URL."`
+}
+
+// Run lints. Paths that cannot be read weigh more than findings: the run did
+// not look at everything.
+func (c lintCmd) Run(ctx context.Context, s streams) error {
+	r, err := lint.Files(ctx, c.Paths, lint.Options{Fetcher: fetcher(c.Remote)})
+	if err != nil {
+		return err
+	}
+	if err := r.Write(s.out, c.Format); err != nil {
+		return err
+	}
+	if r.Unreadable {
+		return failure{code: exitIO}
+	}
+	if r.Failed(c.Strict) {
+		return findings()
+	}
+	return nil
+}

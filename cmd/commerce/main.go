@@ -1,0 +1,76 @@
+// Command commerce is the toolkit for authors of commerce schemas, and for
+// businesses and platforms that must agree on them: lint, validate, compose,
+// resolve and negotiate.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/alecthomas/kong"
+
+	"atelier/transport/commerce/lint"
+)
+
+type cli struct {
+	Lint lintCmd `cmd:"" help:"Check schemas, profiles and service descriptions against the conventions."`
+}
+
+// streams are where a command writes: its answer, and what went wrong.
+type streams struct{ out, err io.Writer }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// run parses and carries out a command line and gives the exit code.
+func run(ctx context.Context, args []string, s streams) int {
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c, kong.Name("commerce"), kong.Writers(s.out, s.err),
+		kong.Description("Author, check and negotiate commerce schemas.\n\nExit codes: 0 clean, 1 findings, 2 usage or composition, 3 files and network."),
+		kong.Exit(func(code int) { exited = code }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s))
+	if err != nil {
+		fmt.Fprintln(s.err, "commerce:", err)
+		return exitUsage
+	}
+	command, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited // --help has said what was asked for
+	}
+	if err != nil {
+		return report(s, args, usage(err))
+	}
+	return report(s, args, command.Run())
+}
+
+// report says what a command failed with, on stdout for programs and on
+// stderr for people, and gives the exit code.
+func report(s streams, args []string, err error) int {
+	if err == nil {
+		return exitClean
+	}
+	f := failure{exitUsage, "usage", "", err}
+	if !errors.As(err, &f) && isFileError(err) {
+		f = failure{exitIO, "io", "", err}
+	}
+	if f.err == nil {
+		return f.code
+	}
+	if wantsJSON(args) {
+		r := lint.Report{Findings: []lint.Finding{lint.New(f.rule, f.file, f.err.Error())}}
+		if err := r.Write(s.out, "json"); err == nil {
+			return f.code
+		}
+	}
+	fmt.Fprintln(s.err, "commerce:", f.err)
+	return f.code
+}

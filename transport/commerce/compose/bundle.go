@@ -1,0 +1,255 @@
+package compose
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/library"
+)
+
+// Draft is the dialect of every schema we make.
+const Draft = "https://json-schema.org/draft/2020-12/schema"
+
+// Limits of one bundle.
+const (
+	maxDocuments = 128
+	maxNodes     = 100_000
+)
+
+// Bundle makes one schema of a target and everything it reaches. Its
+// references lead to places inside it, or to JSON Schema itself.
+func Bundle(lib *library.Library, target library.Target, view View) (map[string]any, error) {
+	if target.Resource == nil {
+		return map[string]any{"$schema": Draft, "$ref": target.External}, nil
+	}
+	if target.Pointer == "" {
+		return Compose(lib, target.Resource, nil, Options{View: view, Bundle: true})
+	}
+	b := newBundler(lib, view, true)
+	ref, err := b.refer(target)
+	if err != nil {
+		return nil, err
+	}
+	root := map[string]any{"$schema": Draft, "$ref": ref}
+	if err := b.finish(root); err != nil {
+		return nil, err
+	}
+	return root, nil
+}
+
+// bundler copies documents into the $defs of a root.
+type bundler struct {
+	lib  *library.Library
+	view View
+	// all takes every document in; else only the given ones, and references
+	// to others become absolute.
+	all bool
+	// base is the document whose content is the root itself; nil for none.
+	base  *library.Resource
+	given map[*library.Resource]bool
+
+	names map[*library.Resource]string
+	taken map[string]bool
+	queue []*library.Resource
+	defs  map[string]any
+	nodes int
+	costs *library.Costs
+}
+
+func newBundler(lib *library.Library, view View, all bool) *bundler {
+	return &bundler{lib: lib, view: view, all: all, given: map[*library.Resource]bool{},
+		names: map[*library.Resource]string{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts()}
+}
+
+// copier copies one document; atRoot says its content becomes the root.
+type copier struct {
+	*bundler
+	doc    *library.Resource
+	atRoot bool
+}
+
+// finish takes in what is referred to, until nothing new is, and hangs it
+// under the $defs of root.
+func (b *bundler) finish(root map[string]any) error {
+	for len(b.queue) > 0 {
+		doc := b.queue[0]
+		b.queue = b.queue[1:]
+		c := copier{bundler: b, doc: doc}
+		value, err := c.schema("", doc.Doc.Value)
+		if err != nil {
+			return err
+		}
+		b.defs[b.names[doc]] = value
+	}
+	if len(b.defs) == 0 {
+		return nil
+	}
+	own, _ := root["$defs"].(map[string]any)
+	defs := make(map[string]any, len(own)+len(b.defs))
+	for name, def := range own {
+		defs[name] = def
+	}
+	for name, def := range b.defs {
+		defs[name] = def
+	}
+	root["$defs"] = defs
+	return nil
+}
+
+// refer gives the reference from inside the bundle to a target.
+func (b *bundler) refer(t library.Target) (string, error) {
+	if t.Resource == nil {
+		return t.External, nil
+	}
+	if !b.all && !b.given[t.Resource] {
+		id := t.Resource.ID
+		if id == "" {
+			return "", fmt.Errorf("%s has no $id to refer to it by; bundle it", t.Resource.Doc.File)
+		}
+		return id + "#" + fragment(t.Pointer), nil
+	}
+	name, ok := b.names[t.Resource]
+	if !ok {
+		if len(b.names) >= maxDocuments {
+			return "", fmt.Errorf("more than %d documents belong to one schema", maxDocuments)
+		}
+		if cycle := b.costs.Check(t.Resource); cycle != nil {
+			return "", cycle
+		}
+		name = b.name(t.Resource)
+		b.names[t.Resource] = name
+		b.queue = append(b.queue, t.Resource)
+	}
+	return "#/$defs/" + name + fragment(t.Pointer), nil
+}
+
+// fragment writes a pointer as part of a URI reference.
+func fragment(pointer string) string {
+	return strings.NewReplacer("%", "%25", " ", "%20", "\"", "%22", "<", "%3C", ">", "%3E", "#", "%23", "^", "%5E", "{", "%7B", "}", "%7D", "|", "%7C", "\\", "%5C", "`", "%60").Replace(pointer)
+}
+
+// name makes a member name of $defs from the last two steps of an address.
+func (b *bundler) name(r *library.Resource) string {
+	address := r.ID
+	if address == "" {
+		address = r.Doc.File
+	}
+	address = strings.TrimSuffix(address, ".json")
+	stem := path.Base(path.Dir(address)) + "_" + path.Base(address)
+	stem = strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '_'
+	}, stem)
+	name := stem
+	for i := 2; b.taken[name]; i++ {
+		name = fmt.Sprintf("%s_%d", stem, i)
+	}
+	b.taken[name] = true
+	return name
+}
+
+// schema copies a subschema at pointer of the document.
+func (c copier) schema(pointer string, value any) (any, error) {
+	if c.nodes++; c.nodes > maxNodes {
+		return nil, fmt.Errorf("the schema has more than %d parts", maxNodes)
+	}
+	node, ok := value.(map[string]any)
+	if !ok {
+		return value, nil
+	}
+	out := make(map[string]any, len(node))
+	for key, value := range node {
+		copied, err := c.keyword(pointer, key, value)
+		if err != nil {
+			return nil, err
+		}
+		if copied != nil {
+			out[key] = copied
+		}
+	}
+	if c.view.Direction == "" {
+		return out, nil
+	}
+	// The copies have lost their annotations; the original has them.
+	if err := c.visible(out, node); err != nil {
+		return nil, fmt.Errorf("%s#%s: %w", c.doc.Doc.File, pointer, err)
+	}
+	return out, nil
+}
+
+// keyword copies the value of a keyword; nil drops it.
+func (c copier) keyword(pointer, key string, value any) (any, error) {
+	switch key {
+	case "$ref":
+		return c.reference(pointer, value)
+	case "$dynamicRef":
+		return nil, fmt.Errorf("%s#%s: $dynamicRef cannot be bundled", c.doc.Doc.File, pointer)
+	case "$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary":
+		// References inside a bundle are pointers; an $id would change what
+		// they start from.
+		return nil, nil
+	case RequestKey, ResponseKey:
+		if c.view.Direction != "" {
+			return nil, nil
+		}
+	}
+	holds, ok := library.Keywords[key]
+	if !ok {
+		return value, nil
+	}
+	at := pointer + "/" + document.Escape(key)
+	return holds.Map(value, func(token string, child any) (any, error) {
+		if token == "" {
+			if _, isMap := value.(map[string]any); isMap && !holds.Named() {
+				return c.schema(at, child)
+			}
+		}
+		return c.schema(at+"/"+document.Escape(token), child)
+	})
+}
+
+func (c copier) reference(pointer string, value any) (any, error) {
+	ref, ok := value.(string)
+	if !ok {
+		return nil, fmt.Errorf("%s#%s: $ref is not a string", c.doc.Doc.File, pointer)
+	}
+	target, err := c.lib.Resolve(c.doc.At(pointer), ref)
+	if err != nil {
+		return nil, fmt.Errorf("%s#%s: reference %w", c.doc.Doc.File, pointer, err)
+	}
+	if c.atRoot && target.Resource == c.doc {
+		return "#" + fragment(target.Pointer), nil
+	}
+	return c.refer(target)
+}
+
+// visible carries out the annotations original has on its properties in copied.
+func (c copier) visible(copied, original map[string]any) error {
+	properties, _ := original["properties"].(map[string]any)
+	if properties == nil {
+		return nil
+	}
+	shadow := map[string]any{"properties": properties}
+	if required, ok := original["required"]; ok {
+		shadow["required"] = required
+	}
+	if err := c.view.apply(shadow); err != nil {
+		return err
+	}
+	kept := shadow["properties"].(map[string]any)
+	own := copied["properties"].(map[string]any)
+	for name := range own {
+		if _, ok := kept[name]; !ok {
+			delete(own, name)
+		}
+	}
+	delete(copied, "required")
+	if required, ok := shadow["required"]; ok {
+		copied["required"] = required
+	}
+	return nil
+}

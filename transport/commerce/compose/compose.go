@@ -1,0 +1,230 @@
+package compose
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/naming"
+)
+
+const maxExtensions = 64
+
+// Options of a composition.
+type Options struct {
+	View View
+	// Bundle takes in every document that is referred to, so that the result
+	// needs no other. Else references to documents that were not given stay,
+	// as absolute addresses.
+	Bundle bool
+	// Protocol is the version requirements on the protocol are held against;
+	// "" leaves those unchecked.
+	Protocol string
+}
+
+// Compose lays extensions over a base: a value that fits the result fits the
+// base and what every extension adds under $defs[<name of its parent>]. The
+// order of the extensions does not matter.
+func Compose(lib *library.Library, base *library.Resource, extensions []*library.Resource, opts Options) (map[string]any, error) {
+	if err := opts.View.Check(); err != nil {
+		return nil, err
+	}
+	opts.View = opts.View.DefaultOperation()
+	additions, err := lay(base, extensions, opts.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	b := newBundler(lib, opts.View, opts.Bundle)
+	b.base = base
+	b.given[base] = true
+	for _, e := range extensions {
+		b.given[e] = true
+	}
+	if cycle := b.costs.Check(base); cycle != nil {
+		return nil, cycle
+	}
+	root, err := b.root(base)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range additions {
+		if err := b.add(root, a); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.finish(root); err != nil {
+		return nil, err
+	}
+	return root, nil
+}
+
+// root copies the base; its content is the root of the result.
+func (b *bundler) root(base *library.Resource) (map[string]any, error) {
+	if own, ok := base.Doc.Value.(map[string]any); ok {
+		defs, _ := own["$defs"].(map[string]any)
+		for name := range defs {
+			b.taken[name] = true
+		}
+	}
+	c := copier{bundler: b, doc: base, atRoot: true}
+	value, err := c.schema("", base.Doc.Value)
+	if err != nil {
+		return nil, err
+	}
+	root, ok := value.(map[string]any)
+	if !ok {
+		return map[string]any{"$schema": Draft, "allOf": []any{value}}, nil
+	}
+	root["$schema"] = Draft
+	return root, nil
+}
+
+// addition is what one extension adds to one of its parents.
+type addition struct {
+	extension *library.Resource
+	parent    string
+	schema    map[string]any
+}
+
+// add appends an addition to the allOf of root, without the branch that only
+// repeats the base: root is the base.
+func (b *bundler) add(root map[string]any, a addition) error {
+	pointer := document.Pointer("$defs", a.parent)
+	if cycle := b.costs.Check(a.extension); cycle != nil {
+		return cycle
+	}
+	stripped := maps.Clone(a.schema)
+	if branches, ok := stripped["allOf"].([]any); ok {
+		kept := slices.Clone(branches)
+		kept = slices.DeleteFunc(kept, func(branch any) bool { return b.repeatsBase(a.extension, pointer, branch) })
+		delete(stripped, "allOf")
+		if len(kept) > 0 {
+			stripped["allOf"] = kept
+		}
+	}
+	c := copier{bundler: b, doc: a.extension}
+	value, err := c.schema(pointer, stripped)
+	if err != nil {
+		return err
+	}
+	all, _ := root["allOf"].([]any)
+	root["allOf"] = append(slices.Clone(all), value)
+	return nil
+}
+
+func (b *bundler) repeatsBase(extension *library.Resource, pointer string, branch any) bool {
+	node, ok := branch.(map[string]any)
+	if !ok || len(node) != 1 {
+		return false
+	}
+	ref, ok := node["$ref"].(string)
+	if !ok {
+		return false
+	}
+	target, err := b.lib.Resolve(extension.At(pointer), ref)
+	return err == nil && target.Resource == b.base && target.Pointer == ""
+}
+
+// lay orders the extensions by name and finds what each adds, and refuses an
+// extension that reaches the base over none of the others.
+func lay(base *library.Resource, extensions []*library.Resource, protocol string) ([]addition, error) {
+	if len(extensions) > maxExtensions {
+		return nil, fmt.Errorf("more than %d extensions", maxExtensions)
+	}
+	active := map[string]*library.Resource{}
+	for _, r := range append([]*library.Resource{base}, extensions...) {
+		name := Name(r)
+		if name == "" && len(extensions) == 0 {
+			return nil, nil // a type or a component on its own
+		}
+		if name == "" {
+			return nil, fmt.Errorf("%s has no name; only named schemas compose", r.Doc.File)
+		}
+		if active[name] != nil {
+			return nil, fmt.Errorf("%s and %s are both named %s", active[name].Doc.File, r.Doc.File, name)
+		}
+		active[name] = r
+	}
+	reached := map[string]bool{Name(base): true}
+	for again := true; again; {
+		again = false
+		for name, r := range active {
+			if !reached[name] && slices.ContainsFunc(Parents(r), func(p string) bool { return reached[p] }) {
+				reached[name], again = true, true
+			}
+		}
+	}
+	var additions []addition
+	for _, name := range slices.Sorted(maps.Keys(active)) {
+		r := active[name]
+		if r == base {
+			continue
+		}
+		if !reached[name] {
+			return nil, fmt.Errorf("%s extends nothing that is here: $defs has %v", name, Parents(r))
+		}
+		if err := checkRequires(r, active, protocol); err != nil {
+			return nil, err
+		}
+		for _, parent := range Parents(r) {
+			if !reached[parent] {
+				continue
+			}
+			defs := r.Root().(map[string]any)["$defs"].(map[string]any)
+			schema, ok := defs[parent].(map[string]any)
+			if !ok {
+				return nil, fmt.Errorf("%s: $defs[%q] is not a schema object", r.Doc.File, parent)
+			}
+			additions = append(additions, addition{r, parent, schema})
+		}
+	}
+	return additions, nil
+}
+
+// Name is the name a schema states for itself; "" when it has none.
+func Name(r *library.Resource) string { return text(r, "name") }
+
+// Version is the version a schema states for itself.
+func Version(r *library.Resource) string { return text(r, "version") }
+
+func text(r *library.Resource, member string) string {
+	root, _ := r.Root().(map[string]any)
+	s, _ := root[member].(string)
+	return s
+}
+
+// Parents are the names an extension adds to, sorted: the members of its
+// $defs that are reverse-domain names.
+func Parents(r *library.Resource) []string {
+	root, _ := r.Root().(map[string]any)
+	defs, _ := root["$defs"].(map[string]any)
+	var parents []string
+	for _, name := range slices.Sorted(maps.Keys(defs)) {
+		if naming.IsName(name) {
+			parents = append(parents, name)
+		}
+	}
+	return parents
+}
+
+func checkRequires(r *library.Resource, active map[string]*library.Resource, protocol string) error {
+	root, _ := r.Root().(map[string]any)
+	requires, err := naming.ParseRequires(root["requires"])
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Doc.File, err)
+	}
+	reason := requires.Unmet(protocol, func(name string) (string, bool) {
+		other, ok := active[name]
+		if !ok {
+			return "", false
+		}
+		return Version(other), true
+	})
+	if reason != "" {
+		return errors.New(Name(r) + " " + reason)
+	}
+	return nil
+}

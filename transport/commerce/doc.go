@@ -1,0 +1,18 @@
+// Package commerce is the map of the schema half of the commerce protocol;
+// the work is in the folders below. AUTHORING.md says how to write schemas.
+//
+//	schemas    the schemas we publish, embedded, by version
+//	document   hostile JSON into a bounded tree that knows its lines
+//	naming     names, versions and ranges, and who owns a name
+//	library    schema documents by file and $id; where a reference leads
+//	lint       the conventions as rules with stable codes
+//	compose    a base and its extensions as one plain schema; visibility
+//	validate   payloads and profiles against schemas, in readable words
+//	profile    profiles and their registries; the profile of this business
+//	negotiate  what two profiles agree on
+//	fetch      schemas and profiles from strangers' servers
+//
+// Nothing here knows the HTTP server, the actors or the store: cmd/commerce
+// and other programs import the packages as a library. Every input is taken
+// as hostile; the limits stand as constants where they are enforced.
+package commerce

@@ -1,0 +1,180 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of one document. A published schema is some ten KiB, eight deep.
+const (
+	MaxBytes = 4 << 20
+	MaxDepth = 96
+	// MaxValues bounds memory: a value costs far more than the byte or two
+	// it may be written with.
+	MaxValues = 500_000
+	maxDigits = 400
+)
+
+// Document is a parsed file or answer. Immutable after Parse.
+type Document struct {
+	// File is the name shown in messages: a path or an address.
+	File string
+	// Value is the root of the tree.
+	Value any
+
+	data []byte
+}
+
+// SyntaxError says why a document could not be read.
+type SyntaxError struct {
+	File string
+	// Line counts from 1; 0 when no line is to blame.
+	Line   int
+	Reason string
+}
+
+func (e *SyntaxError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.File, e.Reason)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason)
+}
+
+// Parse reads data, which the document keeps. The error is a *SyntaxError.
+func Parse(file string, data []byte) (*Document, error) {
+	if len(data) > MaxBytes {
+		return nil, &SyntaxError{File: file, Reason: fmt.Sprintf("larger than %d bytes", MaxBytes)}
+	}
+	if !utf8.Valid(data) {
+		return nil, &SyntaxError{File: file, Reason: "not valid UTF-8"}
+	}
+	// The token reader below does not see every mistake between tokens.
+	if err := wellFormed(data); err != nil {
+		line := 0
+		if s := (*json.SyntaxError)(nil); errors.As(err, &s) {
+			line = lineAt(data, s.Offset)
+		}
+		return nil, &SyntaxError{File: file, Line: line, Reason: "not JSON: " + err.Error()}
+	}
+	p := newParser(data, nil)
+	value, err := p.value("", 0)
+	if err != nil {
+		return nil, &SyntaxError{File: file, Line: lineAt(data, p.in.InputOffset()), Reason: err.Error()}
+	}
+	return &Document{File: file, Value: value, data: data}, nil
+}
+
+func wellFormed(data []byte) error {
+	if json.Valid(data) {
+		return nil
+	}
+	var raw json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	return errors.New("invalid")
+}
+
+func lineAt(data []byte, offset int64) int {
+	offset = min(max(offset, 0), int64(len(data)))
+	return 1 + bytes.Count(data[:offset], []byte("\n"))
+}
+
+// parser builds a tree from tokens, and the lines of its values when asked.
+type parser struct {
+	in     *json.Decoder
+	data   []byte
+	values int
+	lines  *lineIndex
+}
+
+func newParser(data []byte, lines *lineIndex) *parser {
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.UseNumber()
+	return &parser{in: in, data: data, lines: lines}
+}
+
+func (p *parser) value(pointer string, depth int) (any, error) {
+	token, err := p.in.Token()
+	if err != nil {
+		return nil, err
+	}
+	if p.values++; p.values > MaxValues {
+		return nil, fmt.Errorf("more than %d values", MaxValues)
+	}
+	if depth > MaxDepth {
+		return nil, fmt.Errorf("nested deeper than %d", MaxDepth)
+	}
+	if p.lines != nil {
+		p.lines.add(pointer, p.in.InputOffset())
+	}
+	switch token {
+	case json.Delim('{'):
+		return p.object(pointer, depth)
+	case json.Delim('['):
+		return p.array(pointer, depth)
+	}
+	if n, ok := token.(json.Number); ok {
+		return n, checkNumber(n)
+	}
+	return token, nil
+}
+
+// checkNumber refuses numbers whose exact value would take much more memory
+// than their text, such as 1e999999.
+func checkNumber(n json.Number) error {
+	if _, err := n.Float64(); err != nil || len(n) > maxDigits {
+		return errors.New("a number is too large or too long")
+	}
+	if _, exponent, ok := strings.Cut(strings.ToLower(n.String()), "e"); ok {
+		if e, err := strconv.Atoi(exponent); err != nil || e < -400 {
+			return errors.New("a number is too small")
+		}
+	}
+	return nil
+}
+
+func (p *parser) object(pointer string, depth int) (any, error) {
+	object := map[string]any{}
+	for p.in.More() {
+		token, err := p.in.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, _ := token.(string)
+		if _, twice := object[key]; twice {
+			return nil, fmt.Errorf("member %q stands twice in one object", key)
+		}
+		if object[key], err = p.value(p.below(pointer, key), depth+1); err != nil {
+			return nil, err
+		}
+	}
+	_, err := p.in.Token()
+	return object, err
+}
+
+func (p *parser) array(pointer string, depth int) (any, error) {
+	array := []any{}
+	for p.in.More() {
+		item, err := p.value(p.below(pointer, itoa(len(array))), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		array = append(array, item)
+	}
+	_, err := p.in.Token()
+	return array, err
+}
+
+// below is the pointer of a child; only built when lines are collected.
+func (p *parser) below(pointer, token string) string {
+	if p.lines == nil {
+		return ""
+	}
+	return pointer + "/" + Escape(token)
+}

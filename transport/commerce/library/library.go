@@ -1,0 +1,200 @@
+package library
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/schemas"
+)
+
+// maxLoads bounds how many documents references may pull in.
+const maxLoads = 512
+
+// Fetcher gets a document from an address; *fetch.Client is one.
+type Fetcher interface {
+	Fetch(ctx context.Context, address string) ([]byte, error)
+}
+
+// Options say what a library may reach beside the documents added to it.
+type Options struct {
+	// Published are found by their $id; nil is none.
+	Published *schemas.Set
+	// Fetcher is asked for addresses nothing else has; nil is offline.
+	Fetcher Fetcher
+	// Files allows references to lead to files beside the referring file.
+	Files bool
+}
+
+// Library is a set of documents. Owned by one goroutine.
+type Library struct {
+	ctx    context.Context
+	opts   Options
+	byFile map[string]*Resource
+	byID   map[string]*Resource
+	loads  int
+}
+
+// New makes an empty library; ctx bounds what it fetches.
+func New(ctx context.Context, opts Options) *Library {
+	return &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}}
+}
+
+// Resource is a schema with its own base: a document, or a part of one with
+// an $id of its own.
+type Resource struct {
+	Doc *document.Document
+	// ID is the absolute $id without fragment; "" when there is none.
+	ID string
+	// Pointer is where the resource stands in its document.
+	Pointer string
+	// Top is the resource of the whole document, which may be this one.
+	Top *Resource
+
+	path    string // absolute file path; "" when it is from no file
+	nested  map[string]*Resource
+	anchors map[string]string
+}
+
+// Root is the schema of the resource.
+func (r *Resource) Root() any {
+	v, _ := document.Lookup(r.Doc.Value, r.Pointer)
+	return v
+}
+
+// Add puts a document into the library. When two have the same $id the first
+// is the one references find.
+func (l *Library) Add(doc *document.Document) *Resource {
+	r := &Resource{Doc: doc, nested: map[string]*Resource{}}
+	r.Top = r
+	if root, ok := doc.Value.(map[string]any); ok {
+		r.ID = absoluteID(root["$id"], "")
+	}
+	l.index(r)
+	l.findNested(r)
+	return r
+}
+
+// AddFile reads a file into the library, once.
+func (l *Library) AddFile(path string) (*Resource, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if r := l.byFile[abs]; r != nil {
+		return r, nil
+	}
+	doc, err := document.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	r := l.Add(doc)
+	r.path = abs
+	l.byFile[abs] = r
+	return r, nil
+}
+
+// ByID finds a document, or a part of one, by its address without fragment.
+func (l *Library) ByID(id string) (*Resource, error) {
+	if r := l.byID[id]; r != nil {
+		return r, nil
+	}
+	if l.opts.Published != nil {
+		if f, ok := l.opts.Published.ByID(id); ok {
+			return l.load(id, f.Data)
+		}
+	}
+	if l.opts.Fetcher == nil {
+		return nil, &RefError{Kind: Unknown, Ref: id, Reason: "no document with this address is at hand"}
+	}
+	if err := l.mayLoad(id); err != nil {
+		return nil, err
+	}
+	data, err := l.opts.Fetcher.Fetch(l.ctx, id)
+	if err != nil {
+		return nil, &RefError{Kind: Unreachable, Ref: id, Reason: err.Error()}
+	}
+	return l.load(id, data)
+}
+
+// load adds a document that was asked for under id, whatever it says of itself.
+func (l *Library) load(id string, data []byte) (*Resource, error) {
+	doc, err := document.Parse(id, data)
+	if err != nil {
+		return nil, &RefError{Kind: Broken, Ref: id, Reason: err.Error()}
+	}
+	r := l.Add(doc)
+	if r.ID == "" {
+		r.ID = id
+	}
+	l.byID[id] = r
+	return r, nil
+}
+
+func (l *Library) mayLoad(ref string) error {
+	if l.loads++; l.loads > maxLoads {
+		return &RefError{Kind: Unreachable, Ref: ref, Reason: fmt.Sprintf("more than %d documents are referred to", maxLoads)}
+	}
+	return nil
+}
+
+func (l *Library) index(r *Resource) {
+	if r.ID != "" && l.byID[r.ID] == nil {
+		l.byID[r.ID] = r
+	}
+}
+
+// findNested indexes the parts of a document that have an $id of their own.
+func (l *Library) findNested(top *Resource) {
+	Walk(top.Doc.Value, func(pointer string, node map[string]any) {
+		if pointer == "" || node["$id"] == nil {
+			return
+		}
+		id := absoluteID(node["$id"], top.ID)
+		if id == "" {
+			return
+		}
+		r := &Resource{Doc: top.Doc, ID: id, Pointer: pointer, Top: top}
+		top.nested[pointer] = r
+		l.index(r)
+	})
+}
+
+// At gives the resource a place in the document belongs to.
+func (r *Resource) At(pointer string) *Resource {
+	top := r.Top
+	if len(top.nested) == 0 {
+		return top
+	}
+	for p := pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
+		if n := top.nested[p]; n != nil {
+			return n
+		}
+	}
+	return top
+}
+
+// absoluteID resolves an $id against the one around it and drops the fragment;
+// "" when that gives no absolute URL.
+func absoluteID(id any, base string) string {
+	s, ok := id.(string)
+	if !ok || s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	if !u.IsAbs() {
+		b, err := url.Parse(base)
+		if base == "" || err != nil {
+			return ""
+		}
+		u = b.ResolveReference(u)
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u.String()
+}

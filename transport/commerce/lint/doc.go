@@ -1,0 +1,7 @@
+// Package lint holds the authoring conventions as rules, each with a code that
+// never changes, and checks schemas, profiles and service descriptions against
+// them. Rules is the list; AUTHORING.md beside the parent package explains it.
+//
+// Files gives findings in the order of files and places, whatever the order of
+// the arguments.
+package lint

@@ -1,0 +1,93 @@
+package lint
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"atelier/transport/commerce/naming"
+	"atelier/transport/commerce/schemas"
+)
+
+var dateInURL = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
+
+// entity checks name and version: demanded of what is negotiated, forbidden
+// to what is only part of it.
+func (s *subject) entity() {
+	switch s.category {
+	case plain, meta:
+		for _, member := range []string{"name", "version"} {
+			if s.root[member] != nil {
+				s.find(member+"-forbidden", "/"+member, fmt.Sprintf("a %s is not negotiated and has no %s; an entity has variants in $defs", s.category, member))
+			}
+		}
+		return
+	case unknown:
+		s.find("category-unknown", "", "this has a name, a version or variants, but no variant refers to the meta schema capability, service or payment_handler")
+	}
+	s.name()
+	s.version()
+}
+
+func (s *subject) name() {
+	name, ok := s.root["name"].(string)
+	if s.root["name"] == nil {
+		s.find("name-missing", "", "name is missing")
+		return
+	}
+	if !ok {
+		s.find("name-malformed", "/name", "name is not a string")
+		return
+	}
+	if err := naming.CheckName(name); err != nil {
+		s.find("name-malformed", "/name", err.Error())
+		return
+	}
+	if s.reserved(name) {
+		s.find("namespace-reserved", "/name", fmt.Sprintf("names under %s are the protocol's; use your own domain in reverse", strings.TrimSuffix(naming.Reserved, ".")))
+	}
+}
+
+// reserved tells whether a schema uses a name of the protocol that is not
+// its own. A copy of a published entity at another address is fine: the
+// address may change while the name stays.
+func (s *subject) reserved(name string) bool {
+	if !strings.HasPrefix(name, naming.Reserved) || strings.HasPrefix(s.res.ID, s.base+"/") || published(name) {
+		return false
+	}
+	u, err := url.Parse(s.res.ID)
+	return err != nil || u.Hostname() == "" || naming.CheckAuthority(name, u.Hostname()) != nil
+}
+
+// published tells whether the protocol has an entity of this name. Bindings
+// call the checkout dev.commerce.checkout, without its service.
+func published(name string) bool {
+	return schemas.IsEntity(name) || schemas.IsEntity(naming.Reserved+"shopping."+strings.TrimPrefix(name, naming.Reserved))
+}
+
+func (s *subject) version() {
+	if s.root["version"] == nil {
+		id, _ := s.root["$id"].(string)
+		if date := dateInURL.FindString(id); date != "" {
+			s.find("version-inferred", "/$id", fmt.Sprintf("version is missing; the %s in $id does not count, state it", date))
+			return
+		}
+		s.find("version-missing", "", "version is missing")
+		return
+	}
+	s.checkVersion("/version", s.root["version"])
+}
+
+func (s *subject) checkVersion(pointer string, value any) bool {
+	version, ok := value.(string)
+	if !ok {
+		s.find("version-malformed", pointer, "version is not a string YYYY-MM-DD")
+		return false
+	}
+	if err := naming.CheckVersion(version); err != nil {
+		s.find("version-malformed", pointer, err.Error())
+		return false
+	}
+	return true
+}

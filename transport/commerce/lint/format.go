@@ -1,0 +1,72 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Formats are the ways a report can be written.
+var Formats = []string{"text", "json", "sarif", "github"}
+
+// Write puts a report out in one of Formats.
+func (r Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "text":
+		return r.text(w)
+	case "json":
+		return r.json(w)
+	case "sarif":
+		return r.sarif(w)
+	case "github":
+		return r.github(w)
+	}
+	return fmt.Errorf("format %q: want %s", format, strings.Join(Formats, ", "))
+}
+
+func (r Report) text(w io.Writer) error {
+	counts := map[Severity]int{}
+	for _, f := range r.Findings {
+		counts[f.Severity]++
+		place := f.File
+		if f.Line > 0 {
+			place = fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+		if f.Pointer != "" {
+			place += " " + f.Pointer
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s: %s [%s]\n", place, f.Severity, f.Message, f.Code); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d files: %d errors, %d warnings, %d advice\n", r.Files, counts[Error], counts[Warning], counts[Advice])
+	return err
+}
+
+func (r Report) json(w io.Writer) error {
+	if r.Findings == nil {
+		r.Findings = []Finding{}
+	}
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(r)
+}
+
+// github writes workflow commands, which mark the lines of a pull request.
+func (r Report) github(w io.Writer) error {
+	command := map[Severity]string{Error: "error", Warning: "warning", Advice: "notice"}
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, f := range r.Findings {
+		message := f.Message
+		if f.Pointer != "" {
+			message = f.Pointer + ": " + message
+		}
+		if _, err := fmt.Fprintf(w, "::%s file=%s,line=%d,title=%s::%s\n", command[f.Severity], property.Replace(f.File), max(f.Line, 1), property.Replace(f.Code), data.Replace(message)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

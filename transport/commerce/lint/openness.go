@@ -1,0 +1,39 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"atelier/transport/commerce/library"
+)
+
+// checkoutStates is the set the protocol itself closes.
+var checkoutStates = []any{"open", "completed", "expired"}
+
+// openness advises against what keeps a schema from growing. Where it is
+// meant, a $comment beside it that begins with "closed" says why.
+func (s *subject) openness() {
+	library.Walk(s.doc.Value, func(pointer string, node map[string]any) {
+		if comment, _ := node["$comment"].(string); strings.HasPrefix(comment, "closed") {
+			return
+		}
+		if enum, ok := node["enum"].([]any); ok && len(enum) > 1 && !slices.Equal(sortedText(enum), sortedText(checkoutStates)) {
+			s.find("enum-closed", pointer+"/enum", `a new value will break readers; describe known values instead, or say why in a $comment that begins with "closed"`)
+		}
+		for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
+			if node[keyword] == false {
+				s.find("properties-closed", pointer+"/"+keyword, `a new member will break readers; leave the object open, or say why in a $comment that begins with "closed"`)
+			}
+		}
+	})
+}
+
+func sortedText(values []any) []string {
+	var texts []string
+	for _, v := range values {
+		s, _ := v.(string)
+		texts = append(texts, s)
+	}
+	slices.Sort(texts)
+	return texts
+}

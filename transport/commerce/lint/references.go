@@ -1,0 +1,74 @@
+package lint
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/library"
+)
+
+// references checks that every $ref of a schema leads somewhere, and that
+// following them comes to an end.
+func (s *subject) references() {
+	library.Walk(s.doc.Value, func(pointer string, node map[string]any) {
+		for _, keyword := range []string{"$ref", "$dynamicRef"} {
+			if ref, ok := node[keyword]; ok {
+				s.reference(pointer, keyword, ref)
+			}
+		}
+	})
+	if cycle := s.costs.Check(s.res); cycle != nil {
+		at := cycle.Pointer
+		if cycle.Resource != s.res {
+			at = ""
+		}
+		s.find("ref-cycle", at, "schema of "+cycle.Resource.Doc.File+"#"+cycle.Pointer+": "+cycle.Reason)
+	}
+}
+
+// anyReferences does the same for documents whose schemas stand anywhere.
+func (s *subject) anyReferences() { s.anyBelow("", s.doc.Value) }
+
+func (s *subject) anyBelow(pointer string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if ref, ok := v["$ref"].(string); ok {
+			s.reference(pointer, "$ref", ref)
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			s.anyBelow(pointer+"/"+document.Escape(key), v[key])
+		}
+	case []any:
+		for i, item := range v {
+			s.anyBelow(pointer+"/"+strconv.Itoa(i), item)
+		}
+	}
+}
+
+func (s *subject) reference(pointer, keyword string, value any) {
+	at := pointer + "/" + document.Escape(keyword)
+	ref, ok := value.(string)
+	if !ok {
+		s.find("ref-malformed", at, keyword+" is not a string")
+		return
+	}
+	_, err := s.lib.Resolve(s.res.At(pointer), ref)
+	if err == nil {
+		return
+	}
+	code := "ref-missing"
+	if e := (*library.RefError)(nil); errors.As(err, &e) {
+		switch e.Kind {
+		case library.Malformed:
+			code = "ref-malformed"
+		case library.NoPlace:
+			code = "ref-place"
+		case library.Unknown:
+			code = "ref-unchecked"
+		}
+	}
+	s.find(code, at, "reference "+err.Error())
+}

@@ -1,0 +1,92 @@
+package lint
+
+// Severity weighs a finding.
+type Severity string
+
+const (
+	// Error breaks a convention.
+	Error Severity = "error"
+	// Warning is most likely a mistake.
+	Warning Severity = "warning"
+	// Advice is allowed, and often regretted.
+	Advice Severity = "advice"
+)
+
+// Rule is a convention that is checked. Codes are stable: a rule may go, its
+// code is never used for another.
+type Rule struct {
+	Code     string
+	Severity Severity
+	Summary  string
+}
+
+// Rules lists every rule in the order they are explained in.
+func Rules() []Rule { return rules }
+
+var rules = []Rule{
+	{"io", Error, "a file can be read"},
+	{"usage", Error, "the command is called as it should be"},
+	{"json-syntax", Error, "a file is JSON, within limits, without a member twice"},
+
+	{"schema-missing", Error, "$schema is stated"},
+	{"schema-draft", Warning, "$schema is draft 2020-12"},
+	{"schema-invalid", Error, "a schema is valid JSON Schema"},
+	{"id-missing", Error, "$id is stated"},
+	{"id-malformed", Error, "$id is an absolute URI without fragment"},
+	{"id-duplicate", Error, "no two files have the same $id"},
+	{"title-missing", Error, "title is stated"},
+	{"description-missing", Error, "description is stated"},
+
+	{"category-unknown", Error, "an entity refers to the meta schema of its category"},
+	{"name-missing", Error, "an entity states its name"},
+	{"name-forbidden", Error, "types, components and meta schemas have no name"},
+	{"name-malformed", Error, "names follow the grammar"},
+	{"namespace-reserved", Error, "dev.commerce. names are the protocol's"},
+	{"version-missing", Error, "entities and entries state their version"},
+	{"version-forbidden", Error, "types, components and meta schemas have no version"},
+	{"version-malformed", Error, "versions are calendar dates"},
+	{"version-inferred", Error, "a version is stated, not left to a URL"},
+
+	{"variant-missing", Error, "an entity has every variant of its category"},
+	{"variant-ref", Error, "a variant is an allOf of the same variant of the meta schema"},
+	{"extension-parent", Error, "an extension has a $defs member for each parent"},
+	{"handler-id", Error, "payment handlers carry an instance id"},
+	{"handler-id-duplicate", Error, "instance ids are unique in a profile"},
+
+	{"ref-malformed", Error, "$ref is a URI reference"},
+	{"ref-missing", Error, "a referenced file or document exists"},
+	{"ref-place", Error, "a referenced anchor or pointer exists"},
+	{"ref-cycle", Error, "a schema does not apply itself to the same value without end"},
+	{"ref-unchecked", Advice, "every referenced address is at hand"},
+
+	{"visibility-value", Error, "ucp_request and ucp_response say omit, optional or required"},
+	{"visibility-unknown", Warning, "no other ucp_ annotation is used"},
+	{"requires-shape", Error, "requires has ranges of versions"},
+	{"requires-range", Error, "min is not after max"},
+	{"requires-key", Error, "requires has known members, and capabilities it extends"},
+
+	{"example-invalid", Error, "examples fit their schema"},
+	{"example-unchecked", Warning, "examples can be checked"},
+
+	{"registry-shape", Error, "registries are objects of arrays by name"},
+	{"registry-empty", Error, "a registry entry is not an empty array"},
+	{"registry-duplicate", Error, "no entry stands twice"},
+	{"profile-malformed", Error, "a profile has the members it needs"},
+	{"transport-missing", Error, "service entries state their transport"},
+	{"transport-unknown", Error, "the transport is a known one"},
+	{"transport-field", Error, "a service entry has what its transport needs"},
+	{"declaration-name", Error, "a declared schema has the declared name"},
+	{"declaration-version", Error, "a declared schema has the declared version"},
+	{"declaration-id", Error, "a declared schema has the declared address as $id"},
+
+	{"enum-closed", Advice, "enums are for sets that can never grow"},
+	{"properties-closed", Advice, "objects stay open for new members"},
+}
+
+var severities = func() map[string]Severity {
+	m := make(map[string]Severity, len(rules))
+	for _, r := range rules {
+		m[r.Code] = r.Severity
+	}
+	return m
+}()

@@ -1,0 +1,43 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"atelier/transport/commerce/compose"
+	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/validate"
+)
+
+// validity checks a schema against JSON Schema itself, and its examples
+// against it.
+func (s *subject) validity() {
+	if draft, ok := s.root["$schema"].(string); ok && strings.TrimSuffix(draft, "#") != compose.Draft {
+		return // its own draft has other rules
+	}
+	valid := true
+	for _, p := range validate.Draft2020(s.doc.Value) {
+		valid = false
+		s.find("schema-invalid", p.Pointer, p.Message)
+	}
+	library.Walk(s.doc.Value, func(pointer string, node map[string]any) {
+		if examples, ok := node["examples"].([]any); ok && valid {
+			s.examples(pointer, node, examples)
+		}
+	})
+}
+
+func (s *subject) examples(pointer string, node map[string]any, examples []any) {
+	target := library.Target{Resource: s.res, Pointer: pointer, Value: node}
+	schema, err := validate.Compile(s.lib, target, compose.View{})
+	if err != nil {
+		s.find("example-unchecked", pointer+"/examples", "the examples cannot be checked: "+err.Error())
+		return
+	}
+	for i, example := range examples {
+		at := fmt.Sprintf("%s/examples/%d", pointer, i)
+		for _, p := range schema.Check(example) {
+			s.find("example-invalid", at+p.Pointer, "the example "+p.Message)
+		}
+	}
+}

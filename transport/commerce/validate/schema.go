@@ -1,0 +1,73 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"atelier/transport/commerce/compose"
+	"atelier/transport/commerce/library"
+)
+
+// Schema is a compiled schema. Immutable; safe for concurrent use.
+type Schema struct{ compiled *jsonschema.Schema }
+
+// Compile makes a target of the library ready to check values, as seen in a
+// view. Everything it refers to must be at hand.
+func Compile(lib *library.Library, target library.Target, view compose.View) (*Schema, error) {
+	bundle, err := compose.Bundle(lib, target, view)
+	if err != nil {
+		return nil, err
+	}
+	return CompileBundle(bundle)
+}
+
+// bundleURL is where a bundle pretends to be; nothing is ever loaded from it.
+const bundleURL = "urn:commerce:bundle"
+
+// CompileBundle makes a schema ready that refers to nothing outside itself.
+func CompileBundle(bundle map[string]any) (*Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.UseLoader(closed{})
+	if err := c.AddResource(bundleURL, bundle); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	compiled, err := c.Compile(bundleURL)
+	if err != nil {
+		return nil, compileError(err)
+	}
+	return &Schema{compiled}, nil
+}
+
+// closed refuses to load anything: bundles are whole.
+type closed struct{}
+
+func (closed) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is not part of the schema", url)
+}
+
+func compileError(err error) error {
+	if e := (*jsonschema.SchemaValidationError)(nil); errors.As(err, &e) {
+		if v := (*jsonschema.ValidationError)(nil); errors.As(e.Err, &v) {
+			p := problems(v)[0]
+			return fmt.Errorf("not a valid JSON Schema: %s", p)
+		}
+	}
+	return fmt.Errorf("not a valid JSON Schema: %w", err)
+}
+
+// Check lists what is wrong with a value; nothing when it fits. The value is
+// a tree as package document makes them.
+func (s *Schema) Check(value any) []Problem {
+	err := s.compiled.Validate(value)
+	if err == nil {
+		return nil
+	}
+	if v := (*jsonschema.ValidationError)(nil); errors.As(err, &v) {
+		return problems(v)
+	}
+	return []Problem{{Message: err.Error()}}
+}
