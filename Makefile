@@ -12,6 +12,7 @@ all: build
 build:
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/atelier ./cmd/atelier
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/atelier-bench ./cmd/atelier-bench
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/commerce ./cmd/commerce
 
 run: build
 	bin/atelier serve --config config.toml
