@@ -4,9 +4,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"atelier/transport/auth"
 )
 
 // probe asks the internal listener; 0 when it does not answer.
@@ -151,5 +156,35 @@ func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
 	want := map[string]string{"attendee" + lin.id + "403": "7", "anonymous<nil>401": "7"}
 	if fmt.Sprint(sums) != fmt.Sprint(want) {
 		t.Errorf("summed are %v, want %v", sums, want)
+	}
+}
+
+func TestTheFirstStartMakesItsSecrets(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Admin.Password = ""
+	secrets := filepath.Join(cfg.Server.Data, "secrets")
+	var cookie string
+	for life := range 2 {
+		s := startUntilStopped(t, cfg)
+		for _, name := range []string{"admin.password", "session.key"} {
+			if info, err := os.Stat(filepath.Join(secrets, name)); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v %v", name, info, err)
+			}
+		}
+		password, err := os.ReadFile(filepath.Join(secrets, "admin.password"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := open(t, s.Addr())
+		b.post("/login", record{"admin_id": adminID, "admin_pw": strings.TrimSpace(string(password))}).want(200)
+		if life == 0 {
+			cookie = b.cookie(auth.SessionCookie)
+		} else {
+			b.setCookie(auth.SessionCookie, cookie) // signed by the same key
+			b.get("/session").want(200)
+		}
+		if err := s.Stop(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fasthttp/websocket"
 
+	"atelier/cmd/atelier/config"
 	"atelier/transport/auth"
 )
 
@@ -123,4 +124,17 @@ func TestSummariesComeToFacilitatorsAtMostFourTimesASecondAndOnlyWithChanges(t *
 	}
 	// Attendees get one too, within their three seconds.
 	s.until("a summary", func(m message) bool { return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0 })
+}
+
+func TestAClientThatAnswersNoPingIsClosed(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	cfg.Live.PingInterval, cfg.Live.IdleTimeout = config.Duration(200*time.Millisecond), config.Duration(2500*time.Millisecond)
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	dead := c.attendee("Lin").connect(c.id, "")
+	pings := 0
+	dead.conn.SetPingHandler(func(string) error { pings++; return nil })
+	if code := dead.closed(); code != 1001 || pings == 0 {
+		t.Errorf("closed with %d after %d pings, want 1001", code, pings)
+	}
 }
