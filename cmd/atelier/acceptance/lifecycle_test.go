@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -185,6 +186,58 @@ func TestTheFirstStartMakesItsSecrets(t *testing.T) {
 		}
 		if err := s.Stop(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+func TestWhatWasAcknowledgedSurvivesAStopInFullSwing(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.MessagesPerSecond = 0
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	type writer struct {
+		live  *socket
+		acked []string
+	}
+	writers := make([]*writer, 6)
+	for i := range writers {
+		writers[i] = &writer{live: c.attendee(fmt.Sprint("W", i)).connect(c.id, "")}
+	}
+	var all sync.WaitGroup
+	warm := make(chan struct{}, len(writers))
+	for i, w := range writers {
+		all.Go(func() {
+			for n := 0; ; n++ {
+				if n == 20 {
+					warm <- struct{}{}
+				}
+				text := fmt.Sprint(i, "-", n)
+				if w.live.conn.WriteJSON(record{"type": "chat", "message": text, "ref": text}) != nil || !confirmed(w.live, text) {
+					return
+				}
+				w.acked = append(w.acked, text)
+			}
+		})
+	}
+	for range writers {
+		<-warm
+	}
+	if err := s.Stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	all.Wait()
+	c.admin.base = "http://" + startServer(t, cfg).Addr()
+	live := c.admin.connect(c.id, "?since=0")
+	stored := map[string]bool{}
+	live.until("the head", func(m message) bool {
+		stored[m.text("message")] = true
+		return m["ts"] != nil && m.seq() == live.welcome.number("head")
+	})
+	for _, w := range writers {
+		for _, text := range w.acked {
+			if !stored[text] {
+				t.Errorf("%s was acknowledged and is gone", text)
+			}
 		}
 	}
 }

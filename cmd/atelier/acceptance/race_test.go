@@ -104,3 +104,65 @@ func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
 		t.Errorf("in one piece %d messages, in many %d", len(heard), len(pieces))
 	}
 }
+
+func TestOneRefSentManyTimesAtOnceIsAppliedOnce(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	tabs := make([]*socket, 10)
+	for i := range tabs {
+		tabs[i] = lin.connect(c.id, "")
+	}
+	seq := make([]int, len(tabs))
+	together(len(tabs), func(i int) {
+		seq[i] = tabs[i].acked(record{"type": "chat", "message": "once"}, "same").seq()
+	})
+	for _, s := range seq {
+		if s != seq[0] {
+			t.Errorf("acknowledged at %v", seq)
+			break
+		}
+	}
+	if n := len(lin.get(c.path + "/chat").list()); n != 1 {
+		t.Errorf("%d messages are stored", n)
+	}
+}
+
+// Whatever a codelab's people do while it is deleted, they are told so, and
+// nothing comes back.
+func TestDeletingUnderTheFeetOfEveryone(t *testing.T) {
+	c := newClass(t)
+	people := make([]*person, 8)
+	for i := range people {
+		people[i] = c.attendee(fmt.Sprint("P", i))
+	}
+	underWay := make(chan struct{})
+	together(len(people)+1, func(i int) {
+		if i == len(people) {
+			<-underWay
+			if got := c.admin.delete(c.path).status; got != 204 {
+				t.Errorf("the deletion answers %d", got)
+			}
+			return
+		}
+		for n := range 40 {
+			if i == 0 && n == 10 {
+				close(underWay)
+			}
+			p := people[i]
+			for _, a := range []answer{
+				p.post(c.path+"/messages", record{"type": "chat", "message": fmt.Sprint(n)}), p.get(c.path + "/attendees"),
+				p.post(c.path+"/help", record{"step_number": 1}), p.get(c.path),
+			} {
+				if a.status != 200 && a.status != 404 && a.status != 403 {
+					t.Errorf("%s: %d %s", a.what, a.status, a.body)
+				}
+			}
+		}
+	})
+	c.admin.get(c.path).refused(404)
+	for _, id := range texts(c.admin.get("/codelabs").list(), "id") {
+		if id == c.id {
+			t.Error("it is back in the list")
+		}
+	}
+}
