@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -93,9 +94,12 @@ func (p *Public) Shutdown(ctx context.Context) error { return p.server.ShutdownW
 // front sends a request to its part of the house.
 func front(api fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		switch path := string(ctx.Path()); {
-		case path == "/api" || strings.HasPrefix(path, "/api/"):
+		path := string(ctx.Path())
+		if path == "/api" || strings.HasPrefix(path, "/api/") {
 			api(ctx)
+			return
+		}
+		switch {
 		case path == "/" && ctx.IsGet():
 			ctx.Response.Header.Set("X-Request-Id", ids.New())
 			ctx.SetContentType("text/plain; charset=utf-8")
@@ -103,6 +107,17 @@ func front(api fasthttp.RequestHandler) fasthttp.RequestHandler {
 		default:
 			jsonError(ctx, fasthttp.StatusNotFound, "not found")
 		}
+		leaveBody(ctx)
+	}
+}
+
+// leaveBody closes the connection behind a body that nobody reads: what is
+// left of it would be taken for the next request. A little is read, so that
+// the client gets to see the answer.
+func leaveBody(ctx *fasthttp.RequestCtx) {
+	if ctx.Request.IsBodyStream() {
+		_, _ = io.CopyN(io.Discard, ctx.Request.BodyStream(), 1<<20)
+		ctx.SetConnectionClose()
 	}
 }
 
