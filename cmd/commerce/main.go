@@ -17,7 +17,8 @@ import (
 )
 
 type cli struct {
-	Lint lintCmd `cmd:"" help:"Check schemas, profiles and service descriptions against the conventions."`
+	Lint      lintCmd      `cmd:"" help:"Check schemas, profiles and service descriptions against the conventions."`
+	Negotiate negotiateCmd `cmd:"" help:"Find what a platform and a business agree on."`
 }
 
 // streams are where a command writes: its answer, and what went wrong.

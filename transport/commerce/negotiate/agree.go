@@ -1,0 +1,95 @@
+package negotiate
+
+import (
+	"context"
+	"errors"
+
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/naming"
+	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schemas"
+)
+
+// Options say what a negotiation may look up.
+type Options struct {
+	// Published are schemas whose requirements count; nil is none.
+	Published *schemas.Set
+	// Fetcher gets profiles and schemas by address; nil is offline, and then
+	// the requirements of schemas that are not at hand are not known.
+	Fetcher library.Fetcher
+}
+
+// Agree reads the profile of a platform and negotiates with a business. Where
+// the sides speak different current versions and one has another profile for
+// the agreed one, that profile is fetched when a Fetcher is there.
+func Agree(ctx context.Context, platform any, business *profile.Profile, want map[string]string, opts Options) (*Result, error) {
+	p, err := profile.Parse(platform)
+	if err != nil {
+		return nil, &Error{ProfileMalformed, "platform profile: " + err.Error()}
+	}
+	lib := library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher})
+	if version, ok := protocol(p, business); ok && opts.Fetcher != nil {
+		if p, err = atVersion(ctx, p, version, opts.Fetcher); err != nil {
+			return nil, err
+		}
+		if business, err = atVersion(ctx, business, version, opts.Fetcher); err != nil {
+			return nil, err
+		}
+	}
+	return Profiles(p, business, want, schemaRequirements(lib))
+}
+
+// atVersion gives the profile a side has for a version.
+func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher library.Fetcher) (*profile.Profile, error) {
+	if p.Version == version {
+		return p, nil
+	}
+	other, err := Fetch(ctx, p.SupportedVersions[version], fetcher)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := profile.Parse(other)
+	if err != nil {
+		return nil, &Error{ProfileMalformed, p.SupportedVersions[version] + ": " + err.Error()}
+	}
+	if parsed.Version != version {
+		return nil, &Error{ProfileMalformed, p.SupportedVersions[version] + " is said to be the profile for " + version + ", and states " + parsed.Version}
+	}
+	return parsed, nil
+}
+
+// Fetch gets a profile as a tree. The error is an *Error.
+func Fetch(ctx context.Context, address string, fetcher library.Fetcher) (any, error) {
+	data, err := fetcher.Fetch(ctx, address)
+	if err != nil {
+		return nil, &Error{ProfileUnreachable, err.Error()}
+	}
+	doc, err := document.Parse(address, data)
+	if err != nil {
+		return nil, &Error{ProfileMalformed, err.Error()}
+	}
+	return doc.Value, nil
+}
+
+// schemaRequirements looks into the schemas that entries point to.
+func schemaRequirements(lib *library.Library) Requirements {
+	return func(name string, e profile.Entry) (naming.Requires, error) {
+		if e.Schema == "" {
+			return naming.Requires{}, nil
+		}
+		r, err := lib.Declared(name, e.Schema)
+		if ref := (*library.RefError)(nil); errors.As(err, &ref) && ref.Kind == library.Unknown {
+			return naming.Requires{}, nil
+		}
+		if err != nil {
+			return naming.Requires{}, errors.New("its schema " + err.Error())
+		}
+		root, _ := r.Root().(map[string]any)
+		requires, err := naming.ParseRequires(root["requires"])
+		if err != nil {
+			return naming.Requires{}, errors.New("its schema has wrong " + err.Error())
+		}
+		return requires, nil
+	}
+}

@@ -1,0 +1,89 @@
+package negotiate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"atelier/transport/commerce/naming"
+	"atelier/transport/commerce/profile"
+)
+
+// Requirements finds what the schema of an entry requires, beside what the
+// entry itself states. An error drops the entry, and is the reason.
+type Requirements func(name string, entry profile.Entry) (naming.Requires, error)
+
+// Profiles negotiates. want has the version the platform asks for, by name;
+// schema may be nil. The error is an *Error.
+func Profiles(platform, business *profile.Profile, want map[string]string, schema Requirements) (*Result, error) {
+	version, ok := protocol(platform, business)
+	if !ok {
+		return nil, &Error{VersionUnsupported, fmt.Sprintf("the platform speaks %s, the business %s", spoken(platform), spoken(business))}
+	}
+	a := &agreement{version: version, chosen: map[key]*choice{}, dropped: map[key]string{}}
+	a.choose(capabilities, platform.Capabilities, business.Capabilities, want)
+	a.choose(services, platform.Services, business.Services, want)
+	a.choose(handlers, platform.PaymentHandlers, business.PaymentHandlers, want)
+	a.require(schema)
+	a.settle()
+	r := a.result()
+	if len(r.Capabilities) == 0 {
+		return nil, &Error{CapabilitiesIncompatible, "no capability is left" + because(r.Dropped)}
+	}
+	return r, nil
+}
+
+// protocol is the version both speak: equal, or one side's among those the
+// other has a profile for. Of two such the later one.
+func protocol(platform, business *profile.Profile) (version string, ok bool) {
+	if platform.Version == business.Version {
+		return platform.Version, true
+	}
+	if _, ok := business.SupportedVersions[platform.Version]; ok {
+		version = platform.Version
+	}
+	if _, ok := platform.SupportedVersions[business.Version]; ok {
+		version = max(version, business.Version)
+	}
+	return version, version != ""
+}
+
+func spoken(p *profile.Profile) string {
+	versions := []string{p.Version}
+	for v := range p.SupportedVersions {
+		versions = append(versions, v)
+	}
+	slices.Sort(versions)
+	return strings.Join(slices.Compact(versions), ", ")
+}
+
+func because(dropped []Dropped) string {
+	const most = 5
+	var b strings.Builder
+	for i, d := range dropped {
+		if i == most {
+			fmt.Fprintf(&b, "; and %d more", len(dropped)-most)
+			break
+		}
+		fmt.Fprintf(&b, "; %s: %s", d.Name, d.Reason)
+	}
+	return b.String()
+}
+
+type registry int
+
+const (
+	capabilities registry = iota
+	services
+	handlers
+)
+
+type key struct {
+	registry registry
+	name     string
+}
+
+func (k key) compare(other key) int {
+	return cmp.Or(cmp.Compare(k.name, other.name), cmp.Compare(k.registry, other.registry))
+}

@@ -1,0 +1,75 @@
+package negotiate
+
+import (
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/naming"
+	"atelier/transport/commerce/profile"
+)
+
+// Request is what a platform asks for.
+type Request struct {
+	// Profile is the inline profile; nil when it is at Address.
+	Profile any
+	Address string
+	Want    map[string]string
+}
+
+// ReadRequest reads the body of a negotiation, {"profile": …, "want": …}, and
+// the header UCP-Agent. An inline profile comes before the header; the body
+// may be empty. The error is an *Error.
+func ReadRequest(body []byte, agent string) (*Request, error) {
+	r := &Request{}
+	if len(body) > 0 {
+		doc, err := document.Parse("body", body)
+		if err != nil {
+			return nil, &Error{ProfileMalformed, err.Error()}
+		}
+		object, ok := doc.Value.(map[string]any)
+		if !ok {
+			return nil, &Error{ProfileMalformed, "the body is not an object"}
+		}
+		r.Profile = object["profile"]
+		if r.Want, err = parseWant(object["want"]); err != nil {
+			return nil, err
+		}
+	}
+	if r.Profile != nil {
+		return r, nil
+	}
+	if agent == "" {
+		return nil, &Error{ProfileMalformed, `no profile: give it inline as "profile", or its address in the header UCP-Agent`}
+	}
+	address, err := profile.ParseAgent(agent)
+	if err != nil {
+		return nil, &Error{ProfileMalformed, err.Error()}
+	}
+	r.Address = address
+	return r, nil
+}
+
+func parseWant(value any) (map[string]string, error) {
+	if value == nil {
+		return nil, nil
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, &Error{ProfileMalformed, "want is not an object of versions by name"}
+	}
+	want := make(map[string]string, len(object))
+	for name, v := range object {
+		version, _ := v.(string)
+		if err := CheckWant(name, version); err != nil {
+			return nil, &Error{ProfileMalformed, "want: " + err.Error()}
+		}
+		want[name] = version
+	}
+	return want, nil
+}
+
+// CheckWant says what is wrong with a version that is asked for.
+func CheckWant(name, version string) error {
+	if err := naming.CheckName(name); err != nil {
+		return err
+	}
+	return naming.CheckVersion(version)
+}
