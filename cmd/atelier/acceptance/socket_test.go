@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -58,10 +59,16 @@ func (b *browser) dial(path string, opts ...option) (*socket, *http.Response) {
 		d.TLSClientConfig = &tls.Config{RootCAs: tr.TLSClientConfig.RootCAs}
 	}
 	conn, res, err := d.Dial("ws"+strings.TrimPrefix(req.URL.String(), "http"), req.Header)
-	if err != nil {
-		if res == nil {
-			b.t.Fatalf("dial %s: %v", path, err)
+	if res == nil {
+		b.t.Fatalf("dial %s: %v", path, err)
+	}
+	body, _ := io.ReadAll(res.Body)
+	if bare, _, _ := strings.Cut(path, "?"); err == nil || len(body) > 0 {
+		if err := holdAnswer(http.MethodGet, bare, res.StatusCode, res.Header, body); err != nil {
+			b.t.Errorf("undocumented: %v", err)
 		}
+	}
+	if err != nil {
 		return nil, res
 	}
 	s := &socket{t: b.t, conn: conn}
