@@ -111,13 +111,15 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 		}
 		return ErrUnavailable
 	}
-	h.used.Store(h.host.opts.Now().Unix())
 	h.host.system.Root.Send(h.pid, &envelope[C]{cmd, to})
 	return nil
 }
 
 // publish makes a committed view readable.
-func (h *Handle[C, E, V]) publish(v *V, seq uint64) { h.view.Store(&viewAt[V]{v, seq}) }
+func (h *Handle[C, E, V]) publish(v *V, seq uint64) {
+	h.used.Store(h.host.opts.Now().Unix())
+	h.view.Store(&viewAt[V]{v, seq})
+}
 
 // recovered opens the handle after a recovery.
 func (h *Handle[C, E, V]) recovered(took time.Duration) {

@@ -77,7 +77,13 @@ func (s *Store) Stats() Stats {
 		Snapshots:       s.stats.snapshots.Load(),
 		FailedSnapshots: s.stats.failedSnapshots.Load(),
 		FreeBytes:       s.space.free.Load(),
-		ReadOnly:        s.opts.ReadOnly || s.space.low.Load() || failed != nil,
+		ReadOnly:        s.ReadOnly(),
 		Failed:          failed,
 	}
+}
+
+// ReadOnly reports whether writes are refused. It is cheap enough to be asked
+// before each of them.
+func (s *Store) ReadOnly() bool {
+	return s.opts.ReadOnly || s.space.low.Load() || s.broken() != nil
 }

@@ -60,7 +60,7 @@ func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *r
 	opts := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
 		Gate: func() error {
-			if c.store.Stats().ReadOnly {
+			if c.store.ReadOnly() {
 				return durable.ErrReadOnly
 			}
 			return nil
