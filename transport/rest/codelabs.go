@@ -86,7 +86,7 @@ func listCodelabs(r *Request) error {
 		return func() any {
 			out := []codelabRecord{}
 			for _, m := range all {
-				if admin || m.IsPublic || mine && r.who.Attendee(m.Id) != "" {
+				if admin || m.IsPublic || mine && r.registered(m.Id) {
 					out = append(out, toCodelab(m, admin))
 				}
 			}

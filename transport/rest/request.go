@@ -205,6 +205,16 @@ func (r *Request) needAdmin() error {
 	return errLogin
 }
 
+// registered says that the caller is an attendee of a codelab and was not
+// removed since.
+func (r *Request) registered(lab string) bool {
+	if r.who.Attendee(lab) == "" {
+		return false
+	}
+	w, err := r.api.Workshops.Get(lab)
+	return err == nil && r.attendeeIn(w.View(), lab) != ""
+}
+
 // attendeeIn returns the caller's attendee if it still exists.
 func (r *Request) attendeeIn(v *codelab.View, lab string) string {
 	id := r.who.Attendee(lab)

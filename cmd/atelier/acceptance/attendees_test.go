@@ -152,3 +152,14 @@ func TestCompletingWaitsForWhatIsRequired(t *testing.T) {
 	c.admin.put(c.path, record{"require_submission": true}).want(200)
 	c.attendee("Max").post(c.path+"/complete", nil).refused(409)
 }
+
+// The session still held the grant, and the list looked no further.
+func TestAPrivateCodelabLeavesTheListOfTheRemoved(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"is_public": false})
+	lin := c.join(open(t, c.addr), record{"name": "Lin", "join_code": c.meta().text("join_code")})
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	if slices.Contains(texts(lin.get("/codelabs").list(), "id"), c.id) {
+		t.Error("it is still listed")
+	}
+	lin.get(c.path).refused(403)
+}
