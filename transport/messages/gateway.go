@@ -14,7 +14,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
-	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/room"
 	"atelier/transport/live"
@@ -65,39 +64,6 @@ func NewGateway(cfg Config) *Gateway {
 func (g *Gateway) Close() {
 	close(g.stop)
 	g.done.Wait()
-}
-
-// peer is a live session's owner: who it is and where. All but the last two
-// fields are immutable, so that loops and actors share them.
-type peer struct {
-	g    *Gateway
-	lab  codelab.Workshop
-	who  *pb.Caller
-	key  string // of the login session or API token
-	ends int64  // when the grant ends, Unix milliseconds; 0 never
-
-	mu     sync.Mutex
-	group  *group // guarded by mu; nil until registered
-	closed bool   // guarded by mu
-}
-
-// registered and ended meet in either order: a connection may be gone before
-// the goroutine that brought it has noted it.
-func (p *peer) registered(s *live.Session) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.group = p.g.registry.add(p.key, s)
-	}
-}
-
-func (p *peer) ended(s *live.Session) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	if p.group != nil {
-		p.g.registry.remove(p.group, s)
-	}
 }
 
 var (
@@ -178,14 +144,6 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	return o, nil
 }
 
-func (p *peer) welcome(seq, head uint64) []byte {
-	role := "attendee"
-	if p.who.Role == pb.Role_ROLE_ADMIN {
-		role = "admin"
-	}
-	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.Id, p.who.Name, role})
-}
-
 // attach takes a hijacked connection over.
 func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	raw, buffered, err := live.TakeOver(c)
@@ -201,102 +159,6 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 		return
 	}
 	p.registered(s)
-}
-
-// arrive and leave keep the presence; facilitators hear of the first tab in
-// and the last tab out.
-func (p *peer) arrive() {
-	if p.lab.Room.Join(p.who.Id) {
-		p.announce("attendee_joined")
-	}
-}
-
-func (p *peer) leave() {
-	if p.lab.Room.Leave(p.who.Id) {
-		p.announce("attendee_left")
-	}
-}
-
-func (p *peer) announce(kind string) {
-	if a := p.lab.View().Attendee(p.who.Id); a != nil && p.who.Role == pb.Role_ROLE_ATTENDEE {
-		p.lab.Room.Transient(room.Frame{Audience: room.Staff, Payload: presence(kind, a)})
-	}
-}
-
-// handler is what sessions do; each finds its peer in Session.Data.
-type handler struct{}
-
-func (handler) Message(s *live.Session, payload []byte) {
-	p := s.Data.(*peer)
-	m, err := parse(payload)
-	if err == nil {
-		err = p.say(s, &m, payload)
-	}
-	if err != nil {
-		s.Send(failure(m.ref(), textOf(err)))
-	}
-}
-
-func (handler) Limited(s *live.Session, payload []byte) {
-	m, _ := parse(payload)
-	s.Send(failure(m.ref(), "too many messages; slow down"))
-}
-
-func (handler) Closed(s *live.Session, _ live.Reason) {
-	p := s.Data.(*peer)
-	p.ended(s)
-	p.leave()
-}
-
-// say handles one message of a live session.
-func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
-	cmd, err := m.command()
-	if err != nil {
-		return err
-	}
-	switch {
-	case cmd != nil:
-		cmd.Caller = p.as(s.ID())
-		return p.lab.Submit(cmd, &acker{s, m.ref()})
-	case m.Type == "join" || m.Type == "hello":
-		head := p.lab.Room.Head()
-		s.Send(p.welcome(head, head))
-	case isSignal(m.Type):
-		if err := p.g.relay(p.lab, p.who, m.Type, m, payload); err != nil {
-			return err
-		}
-	default:
-		return errUnknownType
-	}
-	if m.ref() != "" && m.Type != "join" && m.Type != "hello" {
-		s.Send(ack(m.ref(), p.lab.Room.Head()))
-	}
-	return nil
-}
-
-// as is the caller of one command.
-func (p *peer) as(session uint64) *pb.Caller {
-	return &pb.Caller{
-		Role: p.who.Role, Id: p.who.Id, Name: p.who.Name, Person: p.who.Person, Ip: p.who.Ip,
-		UserAgent: p.who.UserAgent, AdminId: p.who.AdminId, Session: session,
-	}
-}
-
-// acker answers the sender once the actor has committed.
-type acker struct {
-	s   *live.Session
-	ref string
-}
-
-// Reply is called on the actor's goroutine, after the frames of the commit
-// were published: the ack follows them on the sender's connection.
-func (a *acker) Reply(r durable.Reply) {
-	switch {
-	case r.Err != nil:
-		a.s.Send(failure(a.ref, textOf(r.Err)))
-	case a.ref != "":
-		a.s.Send(ack(a.ref, r.Seq))
-	}
 }
 
 // Message takes one message by POST and answers its ack

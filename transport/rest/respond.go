@@ -1,0 +1,98 @@
+package rest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/codelab"
+	"atelier/actors/cow"
+	"atelier/transport/wire"
+)
+
+// Answer answers 200 with encoded JSON.
+func (r *Request) Answer(b []byte) error {
+	r.raw(b)
+	return nil
+}
+
+// json answers 200 with a value.
+func (r *Request) json(v any) error {
+	b, err := wire.Codec.Marshal(v)
+	if err != nil {
+		return err
+	}
+	r.raw(b)
+	return nil
+}
+
+func (r *Request) raw(b []byte) {
+	r.SetContentType("application/json")
+	r.Response.SetBodyRaw(b)
+}
+
+// cached answers 200 with what was encoded before of the same thing, or with
+// what value gives, which is kept. Slot tells two variants apart.
+func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
+	b, err := e.Get(slot, func() ([]byte, error) { return wire.Codec.Marshal(value()) })
+	if err != nil {
+		return err
+	}
+	r.raw(b)
+	return nil
+}
+
+// Slots of cow.Encoded: what facilitators and what others are shown.
+const (
+	forAdmins = 0
+	forOthers = 1
+)
+
+func (r *Request) slot() int {
+	if r.IsAdmin() {
+		return forAdmins
+	}
+	return forOthers
+}
+
+// ok answers the plain success.
+func (r *Request) ok() error {
+	r.raw(statusOK)
+	return nil
+}
+
+var statusOK = []byte(`{"status":"ok"}`)
+
+func (r *Request) noContent() error {
+	r.SetStatusCode(fasthttp.StatusNoContent)
+	return nil
+}
+
+// fresh sets the entity tag of a read of the codelab, which changed last with
+// seq. When the client has it already, it answers 304 and returns true.
+// variant tells apart what different callers are shown.
+func (r *Request) fresh(changed uint64, variant string) bool {
+	stream := r.api.StreamID
+	tag := `"` + stream[:min(8, len(stream))] + "-" + strconv.FormatUint(changed, 36) + "-" + variant + `"`
+	h := &r.Response.Header
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "private, no-cache")
+	if match := string(r.Request.Header.Peek("If-None-Match")); match != "" {
+		for m := range strings.SplitSeq(match, ",") {
+			if m = strings.TrimPrefix(strings.TrimSpace(m), "W/"); m == tag || m == "*" {
+				r.SetStatusCode(fasthttp.StatusNotModified)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// view returns the codelab's view and tells the client which position of the
+// stream it shows.
+func (r *Request) view() *codelab.View {
+	v, seq := r.Lab.ViewAt()
+	r.Response.Header.Set("X-Codelab-Seq", strconv.FormatUint(seq, 10))
+	return v
+}
