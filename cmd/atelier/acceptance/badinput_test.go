@@ -221,6 +221,7 @@ type attempt struct {
 }
 
 func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
+	t.Parallel() // on a server of its own, and the longest of all
 	w := newBadWorld(t)
 	n := 0
 	for _, p := range probes {
