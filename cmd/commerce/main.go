@@ -18,6 +18,9 @@ import (
 
 type cli struct {
 	Lint      lintCmd      `cmd:"" help:"Check schemas, profiles and service descriptions against the conventions."`
+	Validate  validateCmd  `cmd:"" help:"Check a payload against a schema or what it says it follows, or a profile."`
+	Compose   composeCmd   `cmd:"" help:"Lay extensions over a base schema."`
+	Resolve   resolveCmd   `cmd:"" help:"Compose, and resolve visibility for a direction and an operation."`
 	Negotiate negotiateCmd `cmd:"" help:"Find what a platform and a business agree on."`
 }
 

@@ -7,6 +7,7 @@
 //	library    schema documents by file and $id; where a reference leads
 //	lint       the conventions as rules with stable codes
 //	compose    a base and its extensions as one plain schema; visibility
+//	describe   the schemas a payload says it follows
 //	validate   payloads and profiles against schemas, in readable words
 //	profile    profiles and their registries; the profile of this business
 //	negotiate  what two profiles agree on

@@ -125,11 +125,6 @@ func (b *bundler) refer(t library.Target) (string, error) {
 	return "#/$defs/" + name + fragment(t.Pointer), nil
 }
 
-// fragment writes a pointer as part of a URI reference.
-func fragment(pointer string) string {
-	return strings.NewReplacer("%", "%25", " ", "%20", "\"", "%22", "<", "%3C", ">", "%3E", "#", "%23", "^", "%5E", "{", "%7B", "}", "%7D", "|", "%7C", "\\", "%5C", "`", "%60").Replace(pointer)
-}
-
 // name makes a member name of $defs from the last two steps of an address.
 func (b *bundler) name(r *library.Resource) string {
 	address := r.ID
@@ -193,6 +188,16 @@ func (c copier) keyword(pointer, key string, value any) (any, error) {
 		// they start from.
 		return nil, nil
 	case RequestKey, ResponseKey:
+		if c.view.Direction != "" {
+			return nil, nil
+		}
+	case "name", "version", "extends", "requires":
+		// What a document says of itself is no keyword of a plain schema.
+		if c.view.Direction != "" && pointer == "" {
+			return nil, nil
+		}
+	case "examples":
+		// They are examples of the schema before it was resolved.
 		if c.view.Direction != "" {
 			return nil, nil
 		}

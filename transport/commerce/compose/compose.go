@@ -58,6 +58,9 @@ func Compose(lib *library.Library, base *library.Resource, extensions []*library
 	if err := b.finish(root); err != nil {
 		return nil, err
 	}
+	if opts.View.Direction != "" {
+		prune(root)
+	}
 	return root, nil
 }
 

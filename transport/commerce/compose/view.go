@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -109,20 +110,16 @@ func (v View) apply(node map[string]any) error {
 	node["properties"] = kept
 	delete(node, "required")
 	if len(required) > 0 {
-		slices.SortFunc(required[min(len(listed), len(required)):], compareNames)
+		sortNames(required)
 		node["required"] = required
 	}
 	return nil
 }
 
-func compareNames(a, b any) int {
-	s, _ := a.(string)
-	t, _ := b.(string)
-	switch {
-	case s < t:
-		return -1
-	case s > t:
-		return 1
-	}
-	return 0
+func sortNames(names []any) {
+	slices.SortFunc(names, func(a, b any) int {
+		s, _ := a.(string)
+		t, _ := b.(string)
+		return cmp.Compare(s, t)
+	})
 }

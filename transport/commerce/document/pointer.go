@@ -20,6 +20,9 @@ func Escape(token string) string {
 	return escaper.Replace(token)
 }
 
+// Unescape reads a token of a JSON Pointer as a member name.
+func Unescape(token string) string { return unescaper.Replace(token) }
+
 // Pointer joins member names into a JSON Pointer.
 func Pointer(tokens ...string) string {
 	var b strings.Builder

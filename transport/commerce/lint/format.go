@@ -40,7 +40,7 @@ func (r Report) text(w io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d files: %d errors, %d warnings, %d advice\n", r.Files, counts[Error], counts[Warning], counts[Advice])
+	_, err := fmt.Fprintf(w, "files %d, errors %d, warnings %d, advice %d\n", r.Files, counts[Error], counts[Warning], counts[Advice])
 	return err
 }
 

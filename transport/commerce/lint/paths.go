@@ -1,16 +1,12 @@
 package lint
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-)
 
-// maxFiles bounds how many files one run looks at.
-const maxFiles = 20_000
+	"atelier/transport/commerce/library"
+)
 
 // expand lists the files of paths: a file as it is, of a folder all *.json
 // below it, hidden folders aside.
@@ -25,7 +21,7 @@ func expand(paths []string) (files []string, failed []Finding) {
 			files = append(files, path)
 			continue
 		}
-		found, err := below(path)
+		found, err := library.Tree(path)
 		if err != nil {
 			failed = append(failed, New("io", path, reason(err)))
 		}
@@ -33,29 +29,6 @@ func expand(paths []string) (files []string, failed []Finding) {
 	}
 	slices.Sort(files)
 	return slices.Compact(files), failed
-}
-
-func below(folder string) (files []string, err error) {
-	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if path != folder && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if filepath.Ext(path) != ".json" {
-			return nil
-		}
-		if len(files) >= maxFiles {
-			return fmt.Errorf("more than %d files", maxFiles)
-		}
-		files = append(files, path)
-		return nil
-	})
-	return files, err
 }
 
 // reason is an error of the file system without the path, which the finding has.

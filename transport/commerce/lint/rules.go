@@ -26,6 +26,8 @@ func Rules() []Rule { return rules }
 var rules = []Rule{
 	{"io", Error, "a file can be read"},
 	{"usage", Error, "the command is called as it should be"},
+	{"composition", Error, "schemas fit together"},
+	{"payload-invalid", Error, "a payload fits its schema"},
 	{"json-syntax", Error, "a file is JSON, within limits, without a member twice"},
 
 	{"schema-missing", Error, "$schema is stated"},

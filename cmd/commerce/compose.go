@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"atelier/transport/commerce/compose"
+	"atelier/transport/commerce/describe"
+	"atelier/transport/commerce/library"
+)
+
+// composeFlags are what compose and resolve share.
+type composeFlags struct {
+	Base       string   `arg:"" help:"Base schema, or a payload that says which schemas it follows."`
+	Extensions []string `arg:"" optional:"" name:"extension" help:"Schemas that extend the base."`
+	viewFlags
+	sourceFlags
+	Bundle   bool   `help:"Take in everything that is referred to, so that the result stands alone."`
+	Protocol string `help:"Protocol version that requirements are held against." placeholder:"VERSION"`
+	Name     string `help:"Base to take when a payload follows several." placeholder:"NAME"`
+	Format   string `help:"How to write errors: ${enum}." enum:"text,json" default:"text"`
+}
+
+type composeCmd struct{ composeFlags }
+
+// Run composes; the annotations stay unless a direction is given.
+func (c composeCmd) Run(ctx context.Context, s streams) error {
+	view, err := c.view()
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, s, view)
+}
+
+type resolveCmd struct{ composeFlags }
+
+// Run composes and carries the annotations out.
+func (c resolveCmd) Run(ctx context.Context, s streams) error {
+	view, err := c.view()
+	if err != nil {
+		return err
+	}
+	if view.Direction == "" {
+		return usage(errors.New("a direction is missing: --request or --response"))
+	}
+	return c.write(ctx, s, view)
+}
+
+func (c composeFlags) write(ctx context.Context, s streams, view compose.View) error {
+	d, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	base, extensions, protocol, err := c.gather(d)
+	if err != nil {
+		return err
+	}
+	schema, err := compose.Compose(d.lib, base, extensions, compose.Options{View: view, Bundle: c.Bundle, Protocol: protocol})
+	if err != nil {
+		return composition(c.Base, err)
+	}
+	return writeJSON(s.out, schema)
+}
+
+// gather finds the base and its extensions: those given, or those a payload
+// follows.
+func (c composeFlags) gather(d *desk) (*library.Resource, []*library.Resource, string, error) {
+	target, err := d.schema(c.Base)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	base := target.Resource
+	if isPayload(base) {
+		if len(c.Extensions) > 0 {
+			return nil, nil, "", usage(errors.New("a payload names its extensions itself"))
+		}
+		return c.followed(d, base)
+	}
+	var extensions []*library.Resource
+	for _, place := range c.Extensions {
+		target, err := d.schema(place)
+		if err != nil {
+			return nil, nil, "", err
+		}
+		extensions = append(extensions, target.Resource)
+	}
+	return base, extensions, c.Protocol, nil
+}
+
+func (c composeFlags) followed(d *desk, payload *library.Resource) (*library.Resource, []*library.Resource, string, error) {
+	set, err := describe.Read(d.lib, d.published, payload.Root())
+	if err != nil {
+		return nil, nil, "", composition(c.Base, err)
+	}
+	var names []string
+	for _, base := range set.Bases {
+		names = append(names, compose.Name(base))
+		if c.Name == compose.Name(base) || c.Name == "" && len(set.Bases) == 1 {
+			return base, set.Over(base), set.Protocol, nil
+		}
+	}
+	return nil, nil, "", composition(c.Base, fmt.Errorf("the payload follows %v; pick one with --name", names))
+}
+
+func isPayload(r *library.Resource) bool {
+	root, _ := r.Root().(map[string]any)
+	_, follows := root["ucp"].(map[string]any)
+	return follows && root["$schema"] == nil && root["$id"] == nil
+}

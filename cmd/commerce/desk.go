@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/schemas"
+)
+
+// sourceFlags say where schemas come from.
+type sourceFlags struct {
+	Schemas []string `help:"Folder with schemas to find by $id and name; may be repeated." placeholder:"DIR"`
+	Remote  bool     `help:"Fetch schemas that are referred to by URL."`
+}
+
+// desk is what a command works with.
+type desk struct {
+	lib       *library.Library
+	published *schemas.Set
+}
+
+func (f sourceFlags) open(ctx context.Context) (*desk, error) {
+	published, err := schemas.Published("")
+	if err != nil {
+		return nil, err
+	}
+	d := &desk{library.New(ctx, library.Options{Published: published, Fetcher: fetcher(f.Remote), Files: true}), published}
+	for _, folder := range f.Schemas {
+		if err := d.lib.AddTree(folder); err != nil {
+			return nil, failure{exitIO, "io", folder, err}
+		}
+	}
+	return d, nil
+}
+
+// schema finds a schema given as a file or a URL, each with an optional
+// fragment: checkout.json#/$defs/platform_schema.
+func (d *desk) schema(place string) (library.Target, error) {
+	file, fragment, _ := strings.Cut(place, "#")
+	var res *library.Resource
+	var err error
+	if strings.Contains(file, "://") {
+		res, err = d.lib.ByID(file)
+	} else {
+		res, err = d.lib.AddFile(file)
+	}
+	if e := (*library.RefError)(nil); errors.As(err, &e) && e.Kind == library.Unreachable {
+		return library.Target{}, failure{exitIO, "io", file, err}
+	}
+	if isFileError(err) {
+		return library.Target{}, failure{exitIO, "io", file, err}
+	}
+	if err != nil {
+		return library.Target{}, composition(file, err)
+	}
+	target, err := d.lib.Resolve(res, "#"+fragment)
+	if err != nil {
+		return target, composition(file, err)
+	}
+	return target, nil
+}
+
+// composition is a schema that cannot be made ready.
+func composition(file string, err error) error {
+	return failure{exitUsage, "composition", file, err}
+}

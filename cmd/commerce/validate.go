@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"atelier/transport/commerce/compose"
+	"atelier/transport/commerce/describe"
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/lint"
+	"atelier/transport/commerce/validate"
+)
+
+type validateCmd struct {
+	Payload string `arg:"" help:"The payload, or with --profile the profile."`
+	Schema  string `help:"Schema to hold it against; without one the payload says itself what it follows." placeholder:"FILE"`
+	Profile bool   `help:"The file is a profile."`
+	As      string `help:"Whose profile it is: ${enum}." enum:"business,platform" default:"business"`
+	viewFlags
+	sourceFlags
+	Format string `help:"How to write findings: ${enum}." enum:"text,json" default:"text"`
+}
+
+// Run validates. What is wrong with the payload is the answer; what is wrong
+// with the schemas is an error of composition.
+func (c validateCmd) Run(ctx context.Context, s streams) error {
+	if c.Profile && c.Schema != "" {
+		return usage(errors.New("--profile and --schema exclude each other"))
+	}
+	view, err := c.view()
+	if err != nil {
+		return err
+	}
+	d, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	doc, err := document.Read(c.Payload)
+	if syntax := (*document.SyntaxError)(nil); errors.As(err, &syntax) {
+		f := lint.New("json-syntax", c.Payload, syntax.Reason)
+		f.Line = max(syntax.Line, 1)
+		return c.answer(s, []lint.Finding{f})
+	}
+	if err != nil {
+		return failure{exitIO, "io", c.Payload, err}
+	}
+	if c.Profile || c.Schema == "" && isProfile(doc.Value) {
+		found, err := c.profile(ctx, d, doc)
+		if err != nil {
+			return err
+		}
+		return c.answer(s, found)
+	}
+	problems, err := c.check(d, doc, view)
+	if err != nil {
+		return err
+	}
+	return c.answer(s, asFindings(doc, problems))
+}
+
+func (c validateCmd) check(d *desk, doc *document.Document, view compose.View) ([]validate.Problem, error) {
+	if c.Schema != "" {
+		target, err := d.schema(c.Schema)
+		if err != nil {
+			return nil, err
+		}
+		schema, err := validate.Compile(d.lib, target, view)
+		if err != nil {
+			return nil, composition(c.Schema, err)
+		}
+		return schema.Check(doc.Value), nil
+	}
+	set, err := describe.Read(d.lib, d.published, doc.Value)
+	if errors.Is(err, describe.ErrSilent) {
+		return nil, usage(fmt.Errorf("%s: %w; give --schema", c.Payload, err))
+	}
+	if err != nil {
+		return nil, composition(c.Payload, err)
+	}
+	if view.Direction == "" {
+		view = compose.View{Direction: compose.Response}.DefaultOperation()
+	}
+	problems, err := set.Check(d.lib, doc.Value, view)
+	if err != nil {
+		return nil, composition(c.Payload, err)
+	}
+	return problems, nil
+}
+
+// profile checks the conventions first; what the schema says on top only
+// when they are kept, so that nothing is said twice.
+func (c validateCmd) profile(ctx context.Context, d *desk, doc *document.Document) ([]lint.Finding, error) {
+	report, err := lint.Document(ctx, doc, lint.Options{Published: d.published, Fetcher: fetcher(c.Remote)})
+	if err != nil {
+		return nil, err
+	}
+	if report.Failed(false) {
+		return report.Findings, nil
+	}
+	profiles, err := validate.NewProfiles(d.published)
+	if err != nil {
+		return nil, err
+	}
+	check := profiles.Business
+	if c.As == "platform" {
+		check = profiles.Platform
+	}
+	return asFindings(doc, check(doc.Value)), nil
+}
+
+// isProfile tells a profile from an answer that only has a ucp member among
+// others.
+func isProfile(value any) bool {
+	object, _ := value.(map[string]any)
+	ucp, _ := object["ucp"].(map[string]any)
+	return len(object) == 1 && ucp["services"] != nil
+}
+
+func asFindings(doc *document.Document, problems []validate.Problem) (found []lint.Finding) {
+	if len(problems) == 0 {
+		return nil
+	}
+	lines := doc.Lines()
+	for _, p := range problems {
+		f := lint.New("payload-invalid", doc.File, p.Message)
+		f.Pointer, f.Line = p.Pointer, lines.Of(p.Pointer)
+		found = append(found, f)
+	}
+	return found
+}
+
+func (c validateCmd) answer(s streams, found []lint.Finding) error {
+	if err := (lint.Report{Findings: found, Files: 1}).Write(s.out, c.Format); err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return findings()
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+
+	"atelier/transport/commerce/compose"
+)
+
+// viewFlags pick a direction and an operation.
+type viewFlags struct {
+	Direction string `help:"Resolve visibility for this direction: request or response." placeholder:"DIRECTION"`
+	Request   bool   `help:"Short for --direction request."`
+	Response  bool   `help:"Short for --direction response."`
+	Op        string `aliases:"operation" help:"Operation, for example create, update or read. Default: create for requests, read for responses." placeholder:"OPERATION"`
+}
+
+func (f viewFlags) view() (compose.View, error) {
+	direction := compose.Direction(f.Direction)
+	for _, short := range []struct {
+		set       bool
+		direction compose.Direction
+	}{{f.Request, compose.Request}, {f.Response, compose.Response}} {
+		if !short.set {
+			continue
+		}
+		if direction != "" && direction != short.direction {
+			return compose.View{}, usage(errors.New("a direction is given twice"))
+		}
+		direction = short.direction
+	}
+	v := compose.View{Direction: direction, Operation: f.Op}
+	if err := v.Check(); err != nil {
+		return v, usage(err)
+	}
+	if direction == "" && f.Op != "" {
+		return v, usage(errors.New("--op needs a direction: --request or --response"))
+	}
+	return v.DefaultOperation(), nil
+}
