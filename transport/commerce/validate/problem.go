@@ -2,7 +2,9 @@ package validate
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -32,8 +34,9 @@ func (p Problem) String() string {
 // problems reads the tree of a validator as a list: the leaves, each once.
 // Where a value fits none of several shapes, the shape it comes nearest to
 // speaks, since the others would complain of what it never tried to be.
-func problems(root *jsonschema.ValidationError) []Problem {
-	list := collect(root)
+func problems(root *jsonschema.ValidationError, value any) []Problem {
+	r := reader{value}
+	list := r.read(root)
 	slices.SortStableFunc(list, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message))
 	})
@@ -41,34 +44,69 @@ func problems(root *jsonschema.ValidationError) []Problem {
 	return list[:min(len(list), maxProblems)]
 }
 
-func collect(e *jsonschema.ValidationError) []Problem {
+// reader reads the errors about one value.
+type reader struct{ value any }
+
+func (r reader) read(e *jsonschema.ValidationError) []Problem {
 	at := document.Pointer(e.InstanceLocation...)
 	switch k := e.ErrorKind.(type) {
 	case *kind.AnyOf:
-		return nearest(e, at)
+		return r.nearest(e, at)
 	case *kind.OneOf:
 		if len(k.Subschemas) == 0 {
-			return nearest(e, at)
+			return r.nearest(e, at)
 		}
 		return []Problem{{at, "fits more than one of the shapes of which it may have one"}}
 	case *kind.Not:
 		return []Problem{{at, "has a shape that is ruled out"}}
 	case *kind.PropertyNames:
-		inner := collectAll(e.Causes)
-		if len(inner) == 0 {
-			return []Problem{{at, "has a member it may not have: " + quote(k.Property)}}
-		}
-		return []Problem{{at, "member name " + quote(k.Property) + " " + inner[0].Message}}
+		return []Problem{{holder(r.value, len(e.InstanceLocation), k.Property), r.memberName(e, k.Property)}}
 	}
 	if len(e.Causes) > 0 {
-		return collectAll(e.Causes)
+		return r.readAll(e.Causes)
 	}
 	return []Problem{{at, say(e.ErrorKind)}}
 }
 
-func collectAll(causes []*jsonschema.ValidationError) (list []Problem) {
+func (r reader) memberName(e *jsonschema.ValidationError, name string) string {
+	inner := r.readAll(e.Causes)
+	if len(inner) == 0 {
+		return "has a member it may not have: " + quote(name)
+	}
+	return "member name " + quote(name) + " " + inner[0].Message
+}
+
+// holder finds the object that has a member. The validator's own word on the
+// place of a wrong name is not to be had: it shares the memory of the path it
+// walks, and has walked on by the time it is read. Only the depth is right.
+func holder(value any, depth int, member string) string {
+	object, _ := value.(map[string]any)
+	if _, ok := object[member]; ok && depth == 0 {
+		return ""
+	}
+	if depth == 0 {
+		return noPlace
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if p := holder(object[name], depth-1, member); p != noPlace {
+			return document.Pointer(name) + p
+		}
+	}
+	array, _ := value.([]any)
+	for i, item := range array {
+		if p := holder(item, depth-1, member); p != noPlace {
+			return document.Pointer(strconv.Itoa(i)) + p
+		}
+	}
+	return noPlace
+}
+
+// noPlace is no JSON Pointer.
+const noPlace = "nowhere"
+
+func (r reader) readAll(causes []*jsonschema.ValidationError) (list []Problem) {
 	for _, c := range causes {
-		list = append(list, collect(c)...)
+		list = append(list, r.read(c)...)
 		if len(list) > 4*maxProblems {
 			break
 		}
@@ -77,15 +115,15 @@ func collectAll(causes []*jsonschema.ValidationError) (list []Problem) {
 }
 
 // nearest gives the problems of the shape a value comes nearest to.
-func nearest(e *jsonschema.ValidationError, at string) []Problem {
+func (r reader) nearest(e *jsonschema.ValidationError, at string) []Problem {
 	var best []Problem
 	var kinds []string
 	for _, c := range e.Causes {
-		list := collect(c)
-		if t := wantedType(c); t != "" {
+		if t := wantedType(c, len(e.InstanceLocation)); t != "" {
 			kinds = append(kinds, t)
 			continue
 		}
+		list := r.read(c)
 		if best == nil || distance(list, at) < distance(best, at) {
 			best = list
 		}
@@ -109,12 +147,13 @@ func distance(list []Problem, at string) int {
 	return d
 }
 
-// wantedType is the type a shape wants when that is all that is wrong.
-func wantedType(e *jsonschema.ValidationError) string {
+// wantedType is the type a shape wants when all that is wrong is the type of
+// the value itself, at that depth.
+func wantedType(e *jsonschema.ValidationError, depth int) string {
 	for len(e.Causes) == 1 {
 		e = e.Causes[0]
 	}
-	if k, ok := e.ErrorKind.(*kind.Type); ok && len(e.Causes) == 0 {
+	if k, ok := e.ErrorKind.(*kind.Type); ok && len(e.Causes) == 0 && len(e.InstanceLocation) == depth {
 		return article(k.Want)
 	}
 	return ""

@@ -37,7 +37,7 @@ func CompileBundle(bundle map[string]any) (*Schema, error) {
 	}
 	compiled, err := c.Compile(bundleURL)
 	if err != nil {
-		return nil, compileError(err)
+		return nil, compileError(err, bundle)
 	}
 	return &Schema{compiled}, nil
 }
@@ -49,10 +49,10 @@ func (closed) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is not part of the schema", url)
 }
 
-func compileError(err error) error {
+func compileError(err error, schema any) error {
 	if e := (*jsonschema.SchemaValidationError)(nil); errors.As(err, &e) {
 		if v := (*jsonschema.ValidationError)(nil); errors.As(e.Err, &v) {
-			p := problems(v)[0]
+			p := problems(v, schema)[0]
 			return fmt.Errorf("not a valid JSON Schema: %s", p)
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Schema) Check(value any) []Problem {
 		return nil
 	}
 	if v := (*jsonschema.ValidationError)(nil); errors.As(err, &v) {
-		return problems(v)
+		return problems(v, value)
 	}
 	return []Problem{{Message: err.Error()}}
 }

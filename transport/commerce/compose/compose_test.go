@@ -1,0 +1,289 @@
+package compose_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"atelier/transport/commerce/compose"
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/validate"
+)
+
+const shopping = schemas.DefaultBase + "/" + schemas.Version + "/shopping/"
+
+func published(t testing.TB) *library.Library {
+	t.Helper()
+	set, err := schemas.Published("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return library.New(t.Context(), library.Options{Published: set})
+}
+
+func byID(t testing.TB, lib *library.Library, id string) *library.Resource {
+	t.Helper()
+	r, err := lib.ByID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func add(t testing.TB, lib *library.Library, text string) *library.Resource {
+	t.Helper()
+	doc, err := document.Parse("schema.json", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib.Add(doc)
+}
+
+func value(t testing.TB, text string) any {
+	t.Helper()
+	doc, err := document.Parse("value", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.Value
+}
+
+func resolved(t testing.TB, view compose.View, base string, extensions ...string) map[string]any {
+	t.Helper()
+	lib := published(t)
+	var over []*library.Resource
+	for _, e := range extensions {
+		over = append(over, byID(t, lib, shopping+e))
+	}
+	schema, err := compose.Compose(lib, byID(t, lib, shopping+base), over, compose.Options{View: view, Bundle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// checks holds a value against a schema that must stand alone.
+func checks(t testing.TB, schema map[string]any, text string) []validate.Problem {
+	t.Helper()
+	s, err := validate.CompileBundle(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Check(value(t, text))
+}
+
+func TestAnnotationsAreCarriedOutForAnOperation(t *testing.T) {
+	create := resolved(t, compose.View{Direction: compose.Request, Operation: "create"}, "checkout.json")
+	properties := create["properties"].(map[string]any)
+	for _, gone := range []string{"id", "ucp", "status", "totals", "links"} {
+		if properties[gone] != nil {
+			t.Errorf("%s is in the request that creates", gone)
+		}
+	}
+	if got := fmt.Sprint(create["required"]); got != "[currency line_items]" {
+		t.Errorf("required is %s", got)
+	}
+	update := resolved(t, compose.View{Direction: compose.Request, Operation: "update"}, "checkout.json")
+	if got := fmt.Sprint(update["required"]); got != "[id line_items]" {
+		t.Errorf("required is %s", got)
+	}
+	response := resolved(t, compose.View{Direction: compose.Response}, "checkout.json")
+	if got := len(response["required"].([]any)); got != 7 {
+		t.Errorf("the response requires %d members", got)
+	}
+	for name, schema := range map[string]any{"create": create, "response": response} {
+		text, _ := json.Marshal(schema)
+		if strings.Contains(string(text), "ucp_re") || schema.(map[string]any)["$defs"].(map[string]any)["platform_schema"] != nil {
+			t.Errorf("%s is not plain: %s", name, text)
+		}
+		if strings.Contains(string(text), "atelier.example") {
+			t.Errorf("%s refers outside: %s", name, text)
+		}
+	}
+}
+
+func TestVisibilityReachesReferencedSchemas(t *testing.T) {
+	create := resolved(t, compose.View{Direction: compose.Request, Operation: "create"}, "checkout.json")
+	line := create["$defs"].(map[string]any)["types_line_item"].(map[string]any)
+	if line["properties"].(map[string]any)["totals"] != nil {
+		t.Error("a line of the request still has totals")
+	}
+}
+
+func TestExtensionsAddToTheBase(t *testing.T) {
+	view := compose.View{Direction: compose.Request, Operation: "create"}
+	schema := resolved(t, view, "checkout.json", "discount.json", "fulfillment.json")
+	good := `{"line_items":[{"item":{"id":"a"}}],"currency":"EUR","discounts":{"codes":["X"]},"fulfillment":{"groups":[{"id":"g"}]}}`
+	if p := checks(t, schema, good); len(p) > 0 {
+		t.Error(p)
+	}
+	for _, bad := range []string{
+		`{"line_items":[],"currency":"EUR","discounts":{"codes":[""]}}`,
+		`{"line_items":[],"currency":"EUR","fulfillment":{"groups":[{}],"x":1},"discounts":7}`,
+		`{"line_items":[]}`,
+	} {
+		if len(checks(t, schema, bad)) == 0 {
+			t.Errorf("%s fits", bad)
+		}
+	}
+	other, _ := json.Marshal(resolved(t, view, "checkout.json", "fulfillment.json", "discount.json"))
+	if same, _ := json.Marshal(schema); string(same) != string(other) {
+		t.Error("the order of extensions changes the result")
+	}
+}
+
+func TestComposeKeepsAnnotationsWithoutADirection(t *testing.T) {
+	text, _ := json.Marshal(resolved(t, compose.View{}, "checkout.json", "discount.json"))
+	if !strings.Contains(string(text), "ucp_request") {
+		t.Error("the annotations are gone")
+	}
+}
+
+func TestWithoutBundlingOtherDocumentsStayOutside(t *testing.T) {
+	lib := published(t)
+	schema, err := compose.Compose(lib, byID(t, lib, shopping+"checkout.json"), []*library.Resource{byID(t, lib, shopping+"discount.json")}, compose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := json.Marshal(schema)
+	if !strings.Contains(string(text), schemas.DefaultBase+"/2026-01-23/types/line_item.json") {
+		t.Error("the line items are not referred to by their address")
+	}
+	if strings.Contains(string(text), "/shopping/discount.json") {
+		t.Error("the extension was not taken in")
+	}
+}
+
+// extension writes one that adds a member to its parents.
+func extension(name, requires string, parents ...string) string {
+	var defs []string
+	for _, p := range parents {
+		defs = append(defs, fmt.Sprintf(`%q: {"properties": {%q: {"type": "string"}}}`, p, name))
+	}
+	return fmt.Sprintf(`{"$id": "https://x.example/%s", "name": %q, "version": "2026-01-01", "requires": %s, "$defs": {%s}}`, name, name, requires, strings.Join(defs, ","))
+}
+
+func TestCompositionsThatCannotBe(t *testing.T) {
+	base := `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "type": "object"}`
+	cases := map[string]struct {
+		extensions []string
+		want       string
+	}{
+		"an orphan":              {[]string{extension("com.x.a", "{}", "com.x.other")}, "extends nothing"},
+		"a cycle without root":   {[]string{extension("com.x.a", "{}", "com.x.b"), extension("com.x.b", "{}", "com.x.a")}, "extends nothing"},
+		"one name twice":         {[]string{extension("com.x.a", "{}", "com.x.base"), extension("com.x.a", "{}", "com.x.base")}, "both named"},
+		"a nameless one":         {[]string{`{"$id": "https://x.example/n"}`}, "no name"},
+		"a later base needed":    {[]string{extension("com.x.a", `{"capabilities": {"com.x.base": {"min": "2026-02-01"}}}`, "com.x.base")}, "requires com.x.base"},
+		"a later protocol":       {[]string{extension("com.x.a", `{"protocol": {"min": "2027-01-01"}}`, "com.x.base")}, "requires protocol"},
+		"broken requirements":    {[]string{extension("com.x.a", `{"protocol": 1}`, "com.x.base")}, "requires/protocol"},
+		"a reference to nowhere": {[]string{strings.Replace(extension("com.x.a", "{}", "com.x.base"), `{"type": "string"}`, `{"$ref": "#/$defs/none"}`, 1)}, "nothing at"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			lib := published(t)
+			var over []*library.Resource
+			b := add(t, lib, base)
+			for _, e := range tc.extensions {
+				over = append(over, add(t, lib, e))
+			}
+			_, err := compose.Compose(lib, b, over, compose.Options{Bundle: true, Protocol: "2026-01-23"})
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// TestAnExtensionOfAnExtensionNeedsItsParent lays two over each other, the
+// second of which reaches the base only over the first.
+func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
+	lib := published(t)
+	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "type": "object"}`)
+	a := add(t, lib, extension("com.x.a", "{}", "com.x.base"))
+	b := add(t, lib, extension("com.x.b", "{}", "com.x.a"))
+	schema, err := compose.Compose(lib, base, []*library.Resource{b, a}, compose.Options{Bundle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := checks(t, schema, `{"com.x.a": 1, "com.x.b": 2}`); len(p) != 2 {
+		t.Error(p)
+	}
+	if _, err := compose.Compose(lib, base, []*library.Resource{b}, compose.Options{Bundle: true}); err == nil {
+		t.Error("it composes without its parent")
+	}
+}
+
+// TestAnExtensionMayRepeatItsBaseAnywhere once looked like an endless schema:
+// the base is the root, and the root had the extension.
+func TestAnExtensionMayRepeatItsBaseAnywhere(t *testing.T) {
+	lib := published(t)
+	base := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "required": ["a"]}`)
+	deep := add(t, lib, `{"$id": "https://x.example/deep", "name": "com.x.deep", "version": "2026-01-01",
+		"$defs": {"com.x.base": {"allOf": [{"allOf": [{"$ref": "base"}]}, {"properties": {"next": {"$ref": "base"}}}]}}}`)
+	schema, err := compose.Compose(lib, base, []*library.Resource{deep}, compose.Options{Bundle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := checks(t, schema, `{"a": 1, "next": {}}`); len(p) != 1 || p[0].Pointer != "/next" {
+		t.Error(p)
+	}
+}
+
+func TestHostileSchemasEnd(t *testing.T) {
+	doubling := &strings.Builder{}
+	for i := range 40 {
+		fmt.Fprintf(doubling, `"d%d": {"allOf": [{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}]},`, i, i+1, i+1)
+	}
+	chain := &strings.Builder{}
+	for i := range 20_000 {
+		fmt.Fprintf(chain, `"d%d": {"$ref": "#/$defs/d%d"},`, i, i+1)
+	}
+	for name, schema := range map[string]string{
+		"itself":     `{"$ref": "#"}`,
+		"each other": `{"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}`,
+		"doubling":   `{"$ref": "#/$defs/d0", "$defs": {` + doubling.String() + `"d40": {}}}`,
+		"a chain":    `{"$ref": "#/$defs/d0", "$defs": {` + chain.String() + `"d20000": {}}}`,
+		"dynamic":    `{"$dynamicRef": "#a", "$defs": {"a": {"$dynamicAnchor": "a", "$dynamicRef": "#a"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			lib := published(t)
+			r := add(t, lib, schema)
+			if _, err := compose.Compose(lib, r, nil, compose.Options{Bundle: true}); err == nil {
+				t.Error("it composes")
+			}
+		})
+	}
+}
+
+// FuzzResolve gives the resolver any schema; what it makes of it compiles or
+// is refused, in bounded time.
+func FuzzResolve(f *testing.F) {
+	set, err := schemas.Published("")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range set.All() {
+		f.Add(file.Data)
+	}
+	f.Add([]byte(`{"$ref": "#/$defs/a", "$defs": {"a": {"$id": "b", "$ref": "#"}}}`))
+	f.Add([]byte(`{"properties": {"a": {"ucp_request": "omit"}}, "required": ["a", 7]}`))
+	f.Add([]byte(`{"$id": "https://x.example/a#b", "$anchor": "c", "$ref": "#c"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		doc, err := document.Parse("f", data)
+		if err != nil {
+			return
+		}
+		lib := library.New(t.Context(), library.Options{Published: set})
+		r := lib.Add(doc)
+		schema, err := compose.Compose(lib, r, nil, compose.Options{Bundle: true, View: compose.View{Direction: compose.Request}})
+		if err != nil {
+			return
+		}
+		if s, err := validate.CompileBundle(schema); err == nil {
+			s.Check(map[string]any{"a": []any{"b"}})
+		}
+	})
+}
