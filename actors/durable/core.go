@@ -61,7 +61,7 @@ type Observer[E, V any] interface {
 	// Live ends the recovery.
 	Live(view *V, seq uint64)
 	// Commit is called after each commit, after the new view is readable and
-	// before anybody is answered.
+	// before anybody is answered. The slice is valid only during the call.
 	Commit(view *V, seq uint64, events []Committed[E])
 }
 

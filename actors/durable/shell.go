@@ -75,8 +75,9 @@ type shell[C, E, V any] struct {
 	committed uint64 // of the last committed event
 	next      *batch[E]
 	flying    *batch[E]
-	flushing  bool   // a flush is in the mailbox
-	scratch   []byte // for encoding one event
+	spare     *batch[E] // empty, for reuse
+	flushing  bool      // a flush is in the mailbox
+	scratch   []byte    // for encoding one event
 
 	sinceEvents, sinceBytes int // since the last snapshot
 	lastSize                int // of the last snapshot
@@ -287,13 +288,36 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) {
 		s.fail(fmt.Errorf("append to %s: %w", s.handle.actorID, err))
 	}
 	s.flying = b
-	// The next batch will be about as large.
-	s.next = &batch[E]{
-		first: s.seq + 1, records: make(Records, 0, len(b.records)+len(b.records)/4),
-		events: make([]Committed[E], 0, len(b.events)), waiters: make([]waiter, 0, len(b.waiters)),
-	}
+	s.next = s.fresh(b)
 	s.handle.captured = s.core.Capture()
 }
+
+// fresh returns an empty batch, which will be about as large as the one before
+// it. Two take turns, so that their lists are allocated once.
+func (s *shell[C, E, V]) fresh(before *batch[E]) *batch[E] {
+	b := s.spare
+	if s.spare = nil; b == nil {
+		b = &batch[E]{}
+	}
+	b.first = s.seq + 1
+	b.records = make(Records, 0, len(before.records)+len(before.records)/4)
+	return b
+}
+
+// recycle empties a batch that was released. The journal may still hold its
+// records and rows.
+func (s *shell[C, E, V]) recycle(b *batch[E]) {
+	if cap(b.events) > maxSpare || cap(b.waiters) > maxSpare {
+		return
+	}
+	clear(b.events)
+	clear(b.waiters)
+	*b = batch[E]{events: b.events[:0], waiters: b.waiters[:0]}
+	s.spare = b
+}
+
+// maxSpare is the longest list of a batch that is kept.
+const maxSpare = 1024
 
 // release makes a committed batch visible.
 func (s *shell[C, E, V]) release(ctx actor.Context, err error) {
@@ -318,6 +342,7 @@ func (s *shell[C, E, V]) release(ctx actor.Context, err error) {
 	if b.erase {
 		s.startErase(ctx, view)
 	}
+	s.recycle(b)
 	s.maybeSnapshot(ctx, view)
 	if s.resting {
 		s.tryStop(ctx)
