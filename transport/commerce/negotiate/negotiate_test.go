@@ -1,0 +1,198 @@
+package negotiate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/negotiate"
+	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schemas"
+)
+
+const day = "2026-01-23"
+
+func tree(t *testing.T, text string) any {
+	t.Helper()
+	doc, err := document.Parse("profile", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.Value
+}
+
+func parsed(t *testing.T, text string) *profile.Profile {
+	t.Helper()
+	p, err := profile.Parse(tree(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func withVersion(version, more string) string {
+	return fmt.Sprintf(`{"ucp": {"version": %q, "capabilities": {"com.a.x": [{"version": %q}]}%s}}`, version, day, more)
+}
+
+func TestProtocolVersion(t *testing.T) {
+	old := `, "supported_versions": {"2025-01-01": "https://x.example/2025-01-01/profile"}`
+	cases := map[string]struct{ platform, business, want string }{
+		"equal":                              {withVersion(day, ""), withVersion(day, ""), day},
+		"the business still speaks it":       {withVersion("2025-01-01", ""), withVersion(day, old), "2025-01-01"},
+		"the platform still speaks it":       {withVersion(day, old), withVersion("2025-01-01", ""), "2025-01-01"},
+		"different":                          {withVersion("2025-01-01", ""), withVersion(day, ""), ""},
+		"both know a third, and not these":   {withVersion("2025-06-01", old), withVersion(day, old), ""},
+		"a date in an address is no version": {withVersion("2025-01-01", ""), withVersion(day, `, "supported_versions": {"2024-01-01": "https://x.example/2025-01-01/profile"}`), ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			r, err := negotiate.Profiles(parsed(t, tc.platform), parsed(t, tc.business), nil, nil)
+			var refused *negotiate.Error
+			if tc.want == "" {
+				if !errors.As(err, &refused) || refused.Code != negotiate.VersionUnsupported || refused.Status() != 422 {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil || r.Version != tc.want {
+				t.Errorf("got %v %v", r, err)
+			}
+		})
+	}
+}
+
+// TestAgainstTheDefaultProfile negotiates as a server nobody configured does.
+func TestAgainstTheDefaultProfile(t *testing.T) {
+	business, err := profile.Build(t.Context(), profile.Default("", "https://shop.example"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	platform := `{"ucp": {"version": "2026-01-23",
+		"services": {"dev.commerce.shopping": [{"version": "2026-01-23", "transport": "rest"}, {"version": "2026-01-23", "transport": "mcp"}]},
+		"capabilities": {
+			"dev.commerce.shopping.checkout": [{"version": "2026-01-23"}],
+			"dev.commerce.shopping.discount": [{"version": "2026-01-23", "extends": "dev.commerce.shopping.checkout"}],
+			"com.vendor.points": [{"version": "2026-01-23", "extends": "dev.commerce.shopping.checkout"}]},
+		"payment_handlers": {"com.atelier.tokenization": [{"id": "mine", "version": "2026-01-23"}]}}}`
+	r, err := negotiate.Agree(t.Context(), tree(t, platform), business.Profile, nil, negotiate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := []negotiate.Chosen{{Version: day}}
+	if want := map[string][]negotiate.Chosen{"dev.commerce.shopping.checkout": one, "dev.commerce.shopping.discount": one}; !reflect.DeepEqual(r.Capabilities, want) {
+		t.Errorf("capabilities %v", r.Capabilities)
+	}
+	if s := r.Services["dev.commerce.shopping"]; len(s) != 1 || s[0].Transport != "rest" || s[0].Endpoint != "https://shop.example/api/commerce" {
+		t.Errorf("services %v", r.Services)
+	}
+	if h := r.PaymentHandlers["com.atelier.tokenization"]; len(h) != 2 || h[0].ID != "tokenization" {
+		t.Errorf("handlers %v", r.PaymentHandlers)
+	}
+	if len(r.Dropped) != 1 || r.Dropped[0].Name != "com.vendor.points" {
+		t.Errorf("dropped %v", r.Dropped)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	business := parsed(t, withVersion(day, ""))
+	cases := map[string]struct{ platform, code, content string }{
+		"no object":               {`[]`, negotiate.ProfileMalformed, "object"},
+		"a list as a registry":    {`{"ucp": {"version": "2026-01-23", "capabilities": []}}`, negotiate.ProfileMalformed, "/ucp/capabilities"},
+		"no such day":             {`{"ucp": {"version": "2026-02-30"}}`, negotiate.ProfileMalformed, "calendar"},
+		"an empty array":          {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": []}}}`, negotiate.ProfileMalformed, "com.a.x"},
+		"a handler without id":    {`{"ucp": {"version": "2026-01-23", "payment_handlers": {"com.a.x": [{"version": "2026-01-23"}]}}}`, negotiate.ProfileMalformed, "id"},
+		"nothing in common":       {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.y": [{"version": "2026-01-23"}]}}}`, negotiate.CapabilitiesIncompatible, "com.a.y"},
+		"no version in common":    {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-24"}]}}}`, negotiate.CapabilitiesIncompatible, "no version in common"},
+		"a later protocol needed": {`{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"protocol": {"min": "2026-02-01"}}}]}}}`, negotiate.CapabilitiesIncompatible, "requires protocol"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := negotiate.Agree(t.Context(), tree(t, tc.platform), business, nil, negotiate.Options{})
+			var refused *negotiate.Error
+			if !errors.As(err, &refused) || refused.Code != tc.code || !strings.Contains(refused.Content, tc.content) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// internet is a Fetcher with a few documents.
+type internet map[string]string
+
+func (i internet) Fetch(_ context.Context, address string) ([]byte, error) {
+	if text, ok := i[address]; ok {
+		return []byte(text), nil
+	}
+	return nil, errors.New("fetch " + address + ": no such host")
+}
+
+func TestRequirementsOfSchemasCount(t *testing.T) {
+	set, err := schemas.Published("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := func(schema string) string {
+		return fmt.Sprintf(`{"ucp": {"version": "2026-01-23", "capabilities": {
+			"com.a.x": [{"version": "2026-01-23"}], "com.vendor.points": [{"version": "2026-01-23", "extends": "com.a.x", "schema": %q}]}}}`, schema)
+	}
+	net := internet{
+		"https://vendor.com/points.json": `{"name": "com.vendor.points", "requires": {"capabilities": {"com.a.x": {"min": "2026-06-01"}}}}`,
+		"https://evil.com/points.json":   `{}`,
+		"https://vendor.com/fine.json":   `{"requires": {"protocol": {"min": "2026-01-01"}}}`,
+	}
+	for schema, reason := range map[string]string{
+		"https://vendor.com/points.json": "requires com.a.x 2026-06-01 or later",
+		"https://evil.com/points.json":   "cannot speak for",
+		"https://vendor.com/gone.json":   "no such host",
+		"https://vendor.com/fine.json":   "",
+	} {
+		text := entry(schema)
+		r, err := negotiate.Agree(t.Context(), tree(t, text), parsed(t, text), nil, negotiate.Options{Published: set, Fetcher: net})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reason == "" != (len(r.Dropped) == 0) || len(r.Dropped) > 0 && !strings.Contains(r.Dropped[0].Reason, reason) {
+			t.Errorf("%s: %v", schema, r.Dropped)
+		}
+	}
+}
+
+func TestTheProfileForAnOlderVersionIsFetched(t *testing.T) {
+	business := parsed(t, withVersion(day, `, "supported_versions": {"2025-01-01": "https://b.example/old"}`))
+	platform := tree(t, withVersion("2025-01-01", ""))
+	r, err := negotiate.Agree(t.Context(), platform, business, nil, negotiate.Options{Fetcher: internet{"https://b.example/old": withVersion("2025-01-01", "")}})
+	if err != nil || r.Version != "2025-01-01" {
+		t.Errorf("got %v %v", r, err)
+	}
+	for text, code := range map[string]string{"": negotiate.ProfileUnreachable, withVersion(day, ""): negotiate.ProfileMalformed, "{": negotiate.ProfileMalformed} {
+		net := internet{}
+		if text != "" {
+			net["https://b.example/old"] = text
+		}
+		_, err := negotiate.Agree(t.Context(), platform, business, nil, negotiate.Options{Fetcher: net})
+		var refused *negotiate.Error
+		if !errors.As(err, &refused) || refused.Code != code {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestReadRequest(t *testing.T) {
+	r, err := negotiate.ReadRequest([]byte(`{"profile": {"ucp": {}}, "want": {"com.a.x": "2026-01-23"}}`), `profile="https://p.example"`)
+	if err != nil || r.Profile == nil || r.Address != "" || r.Want["com.a.x"] != day {
+		t.Errorf("got %+v %v", r, err)
+	}
+	r, err = negotiate.ReadRequest(nil, `profile="https://p.example/c.json"`)
+	if err != nil || r.Address != "https://p.example/c.json" {
+		t.Errorf("got %+v %v", r, err)
+	}
+	for _, tc := range [][2]string{{"", ""}, {"{", ""}, {"[]", ""}, {"{}", "x"}, {`{"profile": {}, "want": []}`, ""}, {`{"profile": {}, "want": {"com.a.x": "soon"}}`, ""}, {`{"profile": {}, "want": {"X": "2026-01-23"}}`, ""}} {
+		if _, err := negotiate.ReadRequest([]byte(tc[0]), tc[1]); err == nil {
+			t.Errorf("%q is taken", tc)
+		}
+	}
+}

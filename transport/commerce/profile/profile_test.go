@@ -1,0 +1,86 @@
+package profile_test
+
+import (
+	"strings"
+	"testing"
+
+	"atelier/transport/commerce/profile"
+)
+
+func TestTheDefaultProfileIsSound(t *testing.T) {
+	for _, base := range []string{"", "https://shop.example/schemas"} {
+		b, err := profile.Build(t.Context(), profile.Default(base, "https://shop.example/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Profile.Version != "2026-01-23" || len(b.Profile.Capabilities) != 4 {
+			t.Errorf("profile %+v", b.Profile)
+		}
+		if base != "" && strings.Contains(string(b.JSON), "atelier.example") {
+			t.Error("it points to the default base")
+		}
+		again, err := profile.Build(t.Context(), profile.Default(base, "https://shop.example/"))
+		if err != nil || again.ETag != b.ETag || len(b.ETag) < 10 {
+			t.Errorf("the tag of one document is %s and %s", b.ETag, again.ETag)
+		}
+	}
+}
+
+func TestABadConfigurationNamesTheRule(t *testing.T) {
+	cases := map[string]struct {
+		change func(*profile.Config)
+		rule   string
+	}{
+		"a version that is no day":     {func(c *profile.Config) { c.Version = "2026-02-30" }, "[version-malformed]"},
+		"a name in capitals":           {func(c *profile.Config) { c.Capabilities[0].Name = "Checkout" }, "[name-malformed]"},
+		"another version than schema":  {func(c *profile.Config) { c.Capabilities[3].Version = "2026-02-01" }, "[declaration-version]"},
+		"another name than the schema": {func(c *profile.Config) { c.Capabilities[3].Name = "com.vendor.order" }, "[declaration-name]"},
+		"a schema that is not there":   {func(c *profile.Config) { c.Capabilities[3].Schema = "orders" }, "[profile-malformed]"},
+		"a capability twice":           {func(c *profile.Config) { c.Capabilities = append(c.Capabilities, c.Capabilities[0]) }, "[registry-duplicate]"},
+		"an unknown transport":         {func(c *profile.Config) { c.Services[0].Transport = "smtp" }, "[transport-unknown]"},
+		"no endpoint":                  {func(c *profile.Config) { c.Services[0].Endpoint = "" }, "[transport-field]"},
+		"a handler id twice":           {func(c *profile.Config) { c.PaymentHandlers[1].ID = c.PaymentHandlers[0].ID }, "[handler-id-duplicate]"},
+		"a handler without id":         {func(c *profile.Config) { c.PaymentHandlers[0].ID = "" }, "[handler-id]"},
+		"extends what it does not":     {func(c *profile.Config) { c.Capabilities[3].Extends = []string{"dev.commerce.shopping.checkout"} }, "[extension-parent]"},
+		"an id too long":               {func(c *profile.Config) { c.PaymentHandlers[0].ID = strings.Repeat("x", 300) }, "[meta/profile.json]"},
+		"a base that is none":          {func(c *profile.Config) { c.SchemaBase = "schemas" }, "schema base"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := profile.Default("", "https://shop.example")
+			tc.change(&c)
+			if _, err := profile.Build(t.Context(), c); err == nil || !strings.Contains(err.Error(), tc.rule) {
+				t.Errorf("got %v, want %s", err, tc.rule)
+			}
+		})
+	}
+}
+
+func TestParseAgent(t *testing.T) {
+	for header, want := range map[string]string{
+		`profile="https://p.example/c.json"`:                    "https://p.example/c.json",
+		` version="2026-01-23", profile="https://p.example/c" `: "https://p.example/c",
+		`profile=https://p.example/c`:                           "https://p.example/c",
+		`flag;q=1;profile="https://p.example/a\"b"`:             `https://p.example/a"b`,
+		`name="a, profile=x";profile="https://p.example"`:       "https://p.example",
+	} {
+		if got, err := profile.ParseAgent(header); err != nil || got != want {
+			t.Errorf("%s: got %q, %v", header, got, err)
+		}
+	}
+	for _, header := range []string{"", "profile", `profile=""`, `profile="https://p`, "profile=\"a\x00\"", `other="x"`, strings.Repeat("a", 5000), "=", "==;=,"} {
+		if got, err := profile.ParseAgent(header); err == nil {
+			t.Errorf("%q: got %q", header, got)
+		}
+	}
+}
+
+func FuzzParseAgent(f *testing.F) {
+	f.Add(`profile="https://p.example"`)
+	f.Add(`a;b=",=;profile=`)
+	f.Fuzz(func(t *testing.T, header string) {
+		if got, err := profile.ParseAgent(header); err == nil && got == "" {
+			t.Error("nothing, and no error")
+		}
+	})
+}
