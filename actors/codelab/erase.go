@@ -31,6 +31,12 @@ func (s *State) applyRemoved(seq uint64, id string) {
 		s.changed.Chat = seq
 	}
 	for i, t := range s.threads.All() {
+		if t.CreatedBy == id {
+			t = shallow(t)
+			t.CreatedBy = ""
+			s.threads.Set(i, t)
+			s.changed.Threads = seq
+		}
 		for _, m := range t.Messages {
 			if m.AuthorId == id {
 				s.keepMessages(seq, i, func(m *pb.Comment) bool { return m.AuthorId != id })
@@ -153,7 +159,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 				return erased()
 			}
 		case *pb.Event_ThreadCreated:
-			return eraseThread(v, e, b.ThreadCreated.Thread)
+			return eraseThread(v, e, b.ThreadCreated.Thread, gone)
 		case *pb.Event_CommentAdded:
 			if !v.hasComment(b.CommentAdded.ThreadId, b.CommentAdded.Comment.Id) {
 				return erased()
@@ -163,16 +169,23 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	}
 }
 
-// eraseThread keeps a thread whose first message is gone but which lives on
-// through others: the message is emptied, and removed again by the event that
-// removed it.
-func eraseThread(v *View, e *pb.Event, t *pb.Thread) (*pb.Event, bool) {
+// eraseThread keeps a thread whose first message, or whose maker, is gone but
+// which lives on through others: the message is emptied, and removed again by
+// the event that removed it.
+func eraseThread(v *View, e *pb.Event, t *pb.Thread, gone func(string) bool) (*pb.Event, bool) {
 	first := t.Messages[0]
-	if v.hasComment(t.Id, first.Id) || first.Message == "" {
+	empty := !v.hasComment(t.Id, first.Id) && first.Message != ""
+	unmade := gone(t.CreatedBy)
+	if !empty && !unmade {
 		return nil, false
 	}
 	out := t.CloneVT()
-	out.Messages[0].Message, out.Messages[0].AuthorName = "", ""
+	if unmade {
+		out.CreatedBy = ""
+	}
+	if empty {
+		out.Messages[0].Message, out.Messages[0].AuthorName = "", ""
+	}
 	if v.Thread(t.Id) == nil {
 		out.SelectedText = ""
 	}

@@ -117,8 +117,9 @@ func (i *Identity) Attendee(codelab string) string {
 
 // AnyAttendee says whether the caller is an attendee of some codelab.
 func (i *Identity) AnyAttendee() bool {
-	codelab, _, _ := i.latest()
-	return codelab != ""
+	any := false
+	i.Codelabs(func(string, string) { any = true })
+	return any
 }
 
 // Codelabs calls fn for each codelab the caller is registered in.
@@ -133,40 +134,31 @@ func (i *Identity) Codelabs(fn func(codelab, attendee string)) {
 	}
 }
 
-// latest returns the attendee grant that lasts longest.
-func (i *Identity) latest() (codelab, attendee string, expires int64) {
-	i.Codelabs(func(c, a string) {
-		if e := i.session.Attendees[c].ExpiresAt; e > expires || e == expires && c > codelab {
-			codelab, attendee, expires = c, a, e
-		}
-	})
-	return codelab, attendee, expires
-}
-
 // Grant is one grant as GET /session shows it; times in Unix seconds.
 type Grant struct {
 	Sub, Role, CodelabID string
 	Expires              int64
 }
 
-// Strongest returns the strongest grant, or the attendee grant for a codelab
-// when one is named.
-func (i *Identity) Strongest(adminID, codelab string) (Grant, bool) {
+// Strongest returns the strongest grant: the admin's, else the attendee's that
+// lasts longest; or the attendee grant for a codelab when one is named. An
+// attendee grant counts only while alive says that its attendee exists.
+func (i *Identity) Strongest(adminID, codelab string, alive func(codelab string) bool) (g Grant, ok bool) {
 	switch {
 	case codelab != "":
-		if a := i.Attendee(codelab); a != "" {
-			return Grant{a, "attendee", codelab, i.session.Attendees[codelab].ExpiresAt / 1000}, true
-		}
 	case i.Token != nil:
 		return Grant{Sub: adminID, Role: "admin"}, true
 	case i.Admin():
 		return Grant{Sub: adminID, Role: "admin", Expires: i.session.AdminExpiresAt / 1000}, true
-	default:
-		if c, a, e := i.latest(); c != "" {
-			return Grant{a, "attendee", c, e / 1000}, true
-		}
 	}
-	return Grant{}, false
+	i.Codelabs(func(lab, attendee string) {
+		expires := i.session.Attendees[lab].ExpiresAt / 1000
+		later := !ok || expires > g.Expires || expires == g.Expires && lab > g.CodelabID
+		if (codelab == "" || lab == codelab) && later && alive(lab) {
+			g, ok = Grant{attendee, "attendee", lab, expires}, true
+		}
+	})
+	return g, ok
 }
 
 // GrantExpires returns when the grant that a live connection stands on ends,

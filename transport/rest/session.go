@@ -96,7 +96,7 @@ func (r *Request) setCookie(name, value string, expires time.Time, hidden bool) 
 
 func getSession(r *Request) error {
 	lab := r.Query("codelab_id")
-	g, ok := r.who.Strongest(r.api.AdminID, lab)
+	g, ok := r.who.Strongest(r.api.AdminID, lab, r.registered)
 	if !ok {
 		return errLogin
 	}

@@ -29,7 +29,7 @@ type threadRecord struct {
 	EndOffset    int32           `json:"end_offset"`
 	SelectedText string          `json:"selected_text"`
 	ContentHash  string          `json:"content_hash"`
-	CreatedBy    string          `json:"created_by_attendee_id"`
+	CreatedBy    string          `json:"created_by_attendee_id"` // "" when they were removed
 	CreatedAt    string          `json:"created_at"`
 	Stale        bool            `json:"stale"`
 	Messages     []commentRecord `json:"messages"`

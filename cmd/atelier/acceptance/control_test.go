@@ -21,6 +21,9 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "only linnea")).want(200)
 	max.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "max")).want(200)
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "linnea too")).want(200)
+	// A thread that she began lives on through others, without her id.
+	lin.post(c.path+"/inline-comments", c.anchor(c.steps[1], 6, 9, "linnea first")).want(200)
+	max.post(c.path+"/inline-comments", c.anchor(c.steps[1], 6, 9, "max after")).want(200)
 	lin.post(c.path+"/complete", nil).want(200)
 
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
@@ -28,6 +31,7 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 		t.Errorf("her connection is closed with %d, want 1008", code)
 	}
 	lin.get(c.path + "/chat").refused(403)
+	lin.get("/session").refused(401)
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).refused(403)
 	lin.get("/certificates/" + lin.id).refused(404)
 	for _, who := range []*browser{c.admin, max.browser} {
