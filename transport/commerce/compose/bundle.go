@@ -50,6 +50,9 @@ type bundler struct {
 	base  *library.Resource
 	given map[*library.Resource]bool
 
+	// prefix comes before the name of a document in a reference to it.
+	prefix string
+
 	names map[*library.Resource]string
 	taken map[string]bool
 	queue []*library.Resource
@@ -59,9 +62,12 @@ type bundler struct {
 }
 
 func newBundler(lib *library.Library, view View, all bool) *bundler {
-	return &bundler{lib: lib, view: view, all: all, given: map[*library.Resource]bool{},
+	return &bundler{lib: lib, view: view, all: all, given: map[*library.Resource]bool{}, prefix: inDefs,
 		names: map[*library.Resource]string{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts()}
 }
+
+// inDefs is where a bundle keeps its documents.
+const inDefs = "#/$defs/"
 
 // copier copies one document; atRoot says its content becomes the root.
 type copier struct {
@@ -112,7 +118,7 @@ func (b *bundler) refer(t library.Target) (string, error) {
 	}
 	name, ok := b.names[t.Resource]
 	if !ok {
-		if len(b.names) >= maxDocuments {
+		if b.prefix == inDefs && len(b.names) >= maxDocuments {
 			return "", fmt.Errorf("more than %d documents belong to one schema", maxDocuments)
 		}
 		if cycle := b.costs.Check(t.Resource); cycle != nil {
@@ -122,7 +128,10 @@ func (b *bundler) refer(t library.Target) (string, error) {
 		b.names[t.Resource] = name
 		b.queue = append(b.queue, t.Resource)
 	}
-	return "#/$defs/" + name + fragment(t.Pointer), nil
+	if b.prefix != inDefs {
+		return b.prefix + name + "#" + fragment(t.Pointer), nil
+	}
+	return inDefs + name + fragment(t.Pointer), nil
 }
 
 // name makes a member name of $defs from the last two steps of an address.

@@ -9,6 +9,7 @@ import (
 	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/library"
 	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/validate"
 )
 
 // maxFindings bounds what is said about one file.
@@ -52,6 +53,7 @@ func Document(ctx context.Context, doc *document.Document, opts Options) (Report
 type linter struct {
 	lib      *library.Library
 	costs    *library.Costs
+	compiler *validate.Compiler
 	base     string
 	subjects []*subject
 	report   Report
@@ -77,7 +79,7 @@ func newLinter(ctx context.Context, opts Options) (*linter, error) {
 		}
 	}
 	lib := library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher, Files: true})
-	return &linter{lib: lib, costs: lib.NewCosts(), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
+	return &linter{lib: lib, costs: lib.NewCosts(), compiler: validate.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
 }
 
 func (l *linter) read(path string) {

@@ -29,7 +29,7 @@ func (s *subject) validity() {
 
 func (s *subject) examples(pointer string, node map[string]any, examples []any) {
 	target := library.Target{Resource: s.res, Pointer: pointer, Value: node}
-	schema, err := validate.Compile(s.lib, target, compose.View{})
+	schema, err := s.compiler.Compile(target)
 	if err != nil {
 		s.find("example-unchecked", pointer+"/examples", "the examples cannot be checked: "+err.Error())
 		return

@@ -28,10 +28,7 @@ const bundleURL = "urn:commerce:bundle"
 
 // CompileBundle makes a schema ready that refers to nothing outside itself.
 func CompileBundle(bundle map[string]any) (*Schema, error) {
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat()
-	c.UseLoader(closed{})
+	c := newCompiler()
 	if err := c.AddResource(bundleURL, bundle); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
@@ -40,6 +37,14 @@ func CompileBundle(bundle map[string]any) (*Schema, error) {
 		return nil, compileError(err, bundle)
 	}
 	return &Schema{compiled}, nil
+}
+
+func newCompiler() *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.UseLoader(closed{})
+	return c
 }
 
 // closed refuses to load anything: bundles are whole.

@@ -181,6 +181,7 @@ func TestProfiles(t *testing.T) {
 // BenchmarkCheckout validates a checkout with compiled schemas:
 //
 //	go test -run - -bench Checkout -benchmem ./transport/commerce/validate
+//	BenchmarkCheckout-2   43975   27743 ns/op   13885 B/op   259 allocs/op
 func BenchmarkCheckout(b *testing.B) {
 	s := compile(b, "shopping/checkout.json", compose.View{Direction: compose.Response})
 	payload := value(b, checkout)
