@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/service"
 )
 
 type checkconfigCmd struct{ common }
@@ -17,6 +18,9 @@ func (c checkconfigCmd) Run() error {
 	}
 	warnings, err := cfg.Check()
 	if err != nil {
+		return err
+	}
+	if err := service.CheckCommerce(cfg); err != nil {
 		return err
 	}
 	if err := config.Write(os.Stdout, cfg); err != nil {

@@ -99,9 +99,9 @@ func (a *API) observe(operation string, r *Request, began time.Time) {
 	}
 }
 
-// clientIP is the address of who is calling. X-Forwarded-For counts only from
+// ClientIP is the address of who is calling. X-Forwarded-For counts only from
 // a trusted proxy: the last address in it that is no proxy of ours.
-func (a *API) clientIP(ctx *fasthttp.RequestCtx) string {
+func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	ip := addrOf(ctx.RemoteAddr())
 	if !a.trusted(ip) {
 		return ip.String()

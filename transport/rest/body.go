@@ -2,9 +2,9 @@ package rest
 
 import (
 	"bytes"
-	"io"
-	"time"
+	"errors"
 
+	"atelier/transport/body"
 	"atelier/transport/wire"
 )
 
@@ -29,50 +29,21 @@ func (r *Request) JSONBody() ([]byte, error) { return r.body() }
 
 // readBody reads a body of at most limit bytes.
 func (r *Request) readBody(limit int) ([]byte, error) {
-	if r.Request.Header.ContentLength() > limit {
+	b, err := body.Read(r.RequestCtx, limit)
+	switch {
+	case errors.Is(err, body.ErrTooLarge):
 		return nil, errBodyTooBig
-	}
-	if !r.Request.IsBodyStream() {
-		b := r.Request.Body()
-		if len(b) > limit {
-			return nil, errBodyTooBig
-		}
-		return b, nil
-	}
-	b, err := io.ReadAll(io.LimitReader(r.Request.BodyStream(), int64(limit)+1))
-	if err != nil {
-		r.SetConnectionClose()
-		return nil, wire.Invalid("the body broke off")
-	}
-	if len(b) > limit {
-		return nil, errBodyTooBig
+	case err != nil:
+		return nil, wire.Invalid("%v", err)
 	}
 	return b, nil
 }
 
-const (
-	// drainBytes and drainFor bound what is read of a body that nobody wants,
-	// so that the client, still sending, gets to read the answer. It is more
-	// than any body may have: an upload just over its limit is refused, not cut.
-	drainBytes = maxImport + 128<<20
-	drainFor   = 5 * time.Second
-)
+// drainBytes bounds what is read of a body that nobody wants. It is more than
+// any body may have: an upload just over its limit is refused, not cut.
+const drainBytes = maxImport + 128<<20
 
-// discardBody reads what is left of the body; the next request of the
-// connection begins behind it.
-func (r *Request) discardBody() {
-	if !r.Request.IsBodyStream() {
-		return
-	}
-	s := r.Request.BodyStream()
-	if r.Request.Header.ContentLength() > maxJSON {
-		_ = r.Conn().SetReadDeadline(time.Now().Add(drainFor))
-	}
-	n, err := io.Copy(io.Discard, io.LimitReader(s, drainBytes))
-	if err != nil || n == drainBytes {
-		r.SetConnectionClose()
-	}
-}
+func (r *Request) discardBody() { body.Discard(r.RequestCtx, drainBytes) }
 
 // decode reads the JSON body into a value.
 func (r *Request) decode(into any) error {

@@ -49,7 +49,7 @@ func (r *Request) Param(name string) string {
 // Query returns a copy of a query parameter.
 func (r *Request) Query(name string) string { return string(r.QueryArgs().Peek(name)) }
 
-func (r *Request) ip() string { return r.api.clientIP(r.RequestCtx) }
+func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
 func (r *Request) begin() {
 	r.id = ids.New()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/ids"
+	"atelier/transport/body"
 )
 
 // prefetch is how much of a body is read before its handler runs. A larger
@@ -34,6 +34,9 @@ type PublicOptions struct {
 	MaxConnections int
 	// API serves what is under /api.
 	API fasthttp.RequestHandler
+	// Commerce serves the published schemas, the business profile and the
+	// negotiation; it says whether a path is its own. May be nil.
+	Commerce func(ctx *fasthttp.RequestCtx) bool
 }
 
 // Listen opens the public listener; Serve answers.
@@ -54,7 +57,7 @@ func Listen(o PublicOptions) (*Public, error) {
 		listener: l,
 		failed:   make(chan error, 1),
 		server: &fasthttp.Server{
-			Handler:                      front(o.API),
+			Handler:                      front(o),
 			ErrorHandler:                 malformed,
 			NoDefaultServerHeader:        true,
 			NoDefaultDate:                true,
@@ -92,11 +95,15 @@ func (p *Public) Failed() <-chan error { return p.failed }
 func (p *Public) Shutdown(ctx context.Context) error { return p.server.ShutdownWithContext(ctx) }
 
 // front sends a request to its part of the house.
-func front(api fasthttp.RequestHandler) fasthttp.RequestHandler {
+func front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
+		if o.Commerce != nil && o.Commerce(ctx) {
+			body.Discard(ctx, 1<<20)
+			return
+		}
 		path := string(ctx.Path())
 		if path == "/api" || strings.HasPrefix(path, "/api/") {
-			api(ctx)
+			o.API(ctx)
 			return
 		}
 		switch {
@@ -107,17 +114,7 @@ func front(api fasthttp.RequestHandler) fasthttp.RequestHandler {
 		default:
 			jsonError(ctx, fasthttp.StatusNotFound, "not found")
 		}
-		leaveBody(ctx)
-	}
-}
-
-// leaveBody closes the connection behind a body that nobody reads: what is
-// left of it would be taken for the next request. A little is read, so that
-// the client gets to see the answer.
-func leaveBody(ctx *fasthttp.RequestCtx) {
-	if ctx.Request.IsBodyStream() {
-		_, _ = io.CopyN(io.Discard, ctx.Request.BodyStream(), 1<<20)
-		ctx.SetConnectionClose()
+		body.Discard(ctx, 1<<20)
 	}
 }
 

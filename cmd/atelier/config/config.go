@@ -5,6 +5,7 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,6 +32,8 @@ type Config struct {
 	Storage Storage `toml:"storage" doc:"The embedded store."`
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 	Log     Log     `toml:"log" doc:"Logging, to standard error."`
+
+	Commerce Commerce `toml:"commerce" doc:"The business profile at /.well-known/commerce, and the schemas under /schemas/."`
 }
 
 // Server says where the server listens.
@@ -131,6 +134,9 @@ func Default() Config {
 		},
 		Audit: Audit{RetentionDays: 180},
 		Log:   Log{Level: "info", Format: "text"},
+		Commerce: Commerce{
+			SupportedVersions: []string{}, Services: []CommerceService{}, Capabilities: []CommerceCapability{}, PaymentHandlers: []CommerceHandler{},
+		},
 	}
 }
 
@@ -238,8 +244,12 @@ func setText(v reflect.Value, text string) error {
 				*p = append(*p, s)
 			}
 		}
-	default:
-		return fmt.Errorf("cannot be set from text (%T)", p)
+	default: // lists of tables
+		dec := json.NewDecoder(strings.NewReader(text))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(p); err != nil {
+			return fmt.Errorf("not a JSON array of tables: %w", err)
+		}
 	}
 	return nil
 }

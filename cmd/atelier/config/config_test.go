@@ -128,6 +128,45 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestListsOfTables: the profile can be written in the file, in the
+// environment as JSON, and what checkconfig prints reads back as the same.
+func TestListsOfTables(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(file, []byte(`
+[[commerce.capabilities]]
+name = "com.example.a"
+version = "2026-01-23"
+extends = ["com.example.b"]
+config = {deep = {x = 1, "y z" = [true, "q\"uote"]}}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file, []string{`ATELIER_COMMERCE_PAYMENT_HANDLERS=[{"id":"h","name":"com.example.h","version":"2026-01-23"}]`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Commerce.Capabilities) != 1 || c.Commerce.Capabilities[0].Extends[0] != "com.example.b" || c.Commerce.PaymentHandlers[0].ID != "h" {
+		t.Fatalf("got %+v", c.Commerce)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(file, nil)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, b.String())
+	}
+	if !reflect.DeepEqual(again.Commerce, c.Commerce) {
+		t.Fatalf("read back is\n%+v\nwant\n%+v", again.Commerce, c.Commerce)
+	}
+	if _, err := Load("", []string{`ATELIER_COMMERCE_SERVICES=[{"nmae":"x"}]`}); err == nil {
+		t.Fatal("an unknown field was accepted")
+	}
+}
+
 func TestSecretsHide(t *testing.T) {
 	c := Default()
 	c.Admin.Password, c.Session.Key = "hunter2-hunter2", "0123456789abcdef0123456789abcdef"

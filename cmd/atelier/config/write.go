@@ -3,9 +3,13 @@ package config
 import (
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2"
 )
 
 // Write writes a configuration as a TOML file in which every key has its line
@@ -31,15 +35,52 @@ func value(x any) string {
 	switch x := x.(type) {
 	case int:
 		return strconv.Itoa(x)
-	case []string:
-		quoted := make([]string, len(x))
-		for i, s := range x {
-			quoted[i] = strconv.Quote(s)
-		}
-		return "[" + strings.Join(quoted, ", ") + "]"
 	case fmt.Stringer:
 		return strconv.Quote(x.String())
-	default:
-		return strconv.Quote(fmt.Sprint(x))
 	}
+	v := reflect.ValueOf(x)
+	switch v.Kind() {
+	case reflect.Slice:
+		items := make([]string, v.Len())
+		for i := range items {
+			items[i] = value(v.Index(i).Interface())
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case reflect.Struct, reflect.Map:
+		return inline(x)
+	}
+	return strconv.Quote(fmt.Sprint(x))
+}
+
+// inline writes a table in one line.
+func inline(x any) string {
+	b, err := toml.Marshal(x)
+	if err != nil {
+		return strconv.Quote(err.Error())
+	}
+	var tree map[string]any
+	if err := toml.Unmarshal(b, &tree); err != nil {
+		return strconv.Quote(err.Error())
+	}
+	return inlineTree(tree)
+}
+
+func inlineTree(x any) string {
+	switch x := x.(type) {
+	case map[string]any:
+		var fields []string
+		for _, k := range slices.Sorted(maps.Keys(x)) {
+			fields = append(fields, strconv.Quote(k)+" = "+inlineTree(x[k]))
+		}
+		return "{" + strings.Join(fields, ", ") + "}"
+	case []any:
+		items := make([]string, len(x))
+		for i := range x {
+			items[i] = inlineTree(x[i])
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case string:
+		return strconv.Quote(x)
+	}
+	return fmt.Sprint(x)
 }

@@ -97,9 +97,13 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		}
 		log.Info("internal listening", "addr", s.internal.Addr().String())
 	}
+	commerce, err := newCommerce(cfg, api.ClientIP)
+	if err != nil {
+		return nil, err
+	}
 	s.public, err = server.Listen(server.PublicOptions{
 		Listen: cfg.Server.Listen, CertFile: cfg.Server.TLSCert, KeyFile: cfg.Server.TLSKey,
-		MaxConnections: cfg.Server.MaxConnections, API: api.Handler,
+		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, Commerce: commerce.Handle,
 	})
 	if err != nil {
 		return nil, err

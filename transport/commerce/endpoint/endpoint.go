@@ -5,6 +5,7 @@ package endpoint
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -18,7 +19,6 @@ import (
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/profile"
 	"atelier/transport/commerce/schemas"
-	"atelier/transport/wire"
 )
 
 const (
@@ -175,7 +175,8 @@ func (e *Endpoint) agree(sent []byte, agent string) (*negotiate.Result, error) {
 }
 
 func answer(ctx *fasthttp.RequestCtx, status int, v any) {
-	b, err := wire.Codec.Marshal(v)
+	// The standard encoder sorts names: the same agreement is the same text.
+	b, err := json.Marshal(v)
 	if err != nil { // a result of ours always encodes
 		panic("encode answer: " + err.Error())
 	}

@@ -1,0 +1,179 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/service"
+)
+
+// shop asks the commerce endpoints, whose errors have a shape of their own.
+type shop struct {
+	t    *testing.T
+	base string
+}
+
+func (s shop) ask(method, path, body string, header ...string) (int, http.Header, string) {
+	s.t.Helper()
+	req, err := http.NewRequest(method, s.base+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if resp.Header.Get("X-Request-Id") == "" {
+		s.t.Errorf("%s %s has no X-Request-Id", method, path)
+	}
+	return resp.StatusCode, resp.Header, string(b)
+}
+
+// refused wants an error of the commerce protocol: exactly a code and a content.
+func (s shop) refused(status int, code string, got int, body string) {
+	s.t.Helper()
+	var e map[string]string
+	if err := json.Unmarshal([]byte(body), &e); err != nil || len(e) != 2 || e["content"] == "" || e["code"] != code || got != status {
+		s.t.Errorf("got %d %s, want %d %s", got, body, status, code)
+	}
+}
+
+func newShop(t *testing.T) shop {
+	return shop{t, "http://" + startServer(t, testConfig(t)).Addr()}
+}
+
+func TestTheBusinessProfileIsServedAndKept(t *testing.T) {
+	s := newShop(t)
+	status, h, body := s.ask("GET", "/.well-known/commerce", "")
+	var p struct {
+		UCP struct {
+			Version      string
+			Capabilities map[string][]map[string]any
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &p); err != nil || status != 200 {
+		t.Fatalf("got %d %s", status, body)
+	}
+	for _, name := range []string{"checkout", "fulfillment", "discount", "order"} {
+		if e := p.UCP.Capabilities["dev.commerce.shopping."+name]; p.UCP.Version != "2026-01-23" || len(e) != 1 || e[0]["version"] != "2026-01-23" {
+			t.Errorf("%s is offered as %v", name, e)
+		}
+	}
+	if h.Get("Cache-Control") != "public, max-age=300" || h.Get("Content-Type") != "application/json" {
+		t.Errorf("headers %v", h)
+	}
+	if status, _, body := s.ask("GET", "/.well-known/commerce", "", "If-None-Match", h.Get("ETag")); status != 304 || body != "" {
+		t.Errorf("an unchanged profile answers %d %q", status, body)
+	}
+	status, _, body = s.ask("POST", "/.well-known/commerce", "")
+	s.refused(405, "method_not_allowed", status, body)
+}
+
+func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
+	s := newShop(t)
+	_, _, profile := s.ask("GET", "/.well-known/commerce", "")
+	n := 0
+	for part := range strings.SplitSeq(profile, `"`) {
+		path, ok := strings.CutPrefix(part, "https://atelier.example")
+		if !ok || !strings.HasPrefix(path, "/schemas/") {
+			continue
+		}
+		n++
+		status, h, body := s.ask("GET", path, "")
+		if status != 200 || !json.Valid([]byte(body)) || h.Get("ETag") == "" {
+			t.Errorf("%s answers %d", path, status)
+		}
+	}
+	if n == 0 {
+		t.Error("the profile names no schema")
+	}
+	for _, path := range []string{"/schemas/", "/schemas/2020-01-01/types/buyer.json", "/schemas/2026-01-23/../../config.toml", "/schemas/2026-01-23/types"} {
+		status, _, body := s.ask("GET", path, "")
+		if status == 200 {
+			t.Errorf("%s answers %s", path, body)
+		}
+	}
+}
+
+func TestNegotiationAnswersWhatBothSidesHave(t *testing.T) {
+	s := newShop(t)
+	const jsonBody = "application/json"
+	offer := `{"ucp":{"version":"2026-01-23","services":{},"payment_handlers":{},"capabilities":{
+		"dev.commerce.shopping.checkout":[{"version":"2026-01-23","spec":"https://p.example/c","schema":"https://atelier.example/schemas/2026-01-23/shopping/checkout.json"}],
+		"com.example.extra":[{"version":"2026-01-23","spec":"https://p.example/e","schema":"https://p.example/e.json"}]}}}`
+	status, _, body := s.ask("POST", "/api/commerce/negotiate", `{"profile":`+offer+`}`, "Content-Type", jsonBody)
+	var got struct {
+		Version      string
+		Capabilities map[string][]struct{ Version string }
+		Dropped      []struct{ Name, Reason string }
+	}
+	if err := json.Unmarshal([]byte(body), &got); err != nil || status != 200 {
+		t.Fatalf("got %d %s", status, body)
+	}
+	if got.Version != "2026-01-23" || len(got.Capabilities) != 1 || got.Capabilities["dev.commerce.shopping.checkout"][0].Version != "2026-01-23" {
+		t.Errorf("agreed on %s", body)
+	}
+	if len(got.Dropped) != 1 || got.Dropped[0].Name != "com.example.extra" || got.Dropped[0].Reason == "" {
+		t.Errorf("dropped %+v", got.Dropped)
+	}
+
+	for _, tc := range []struct {
+		name, body, kind, agent string
+		status                  int
+		code                    string
+	}{
+		{"another version", `{"profile":` + strings.Replace(offer, `"version":"2026-01-23","services"`, `"version":"2025-01-01","services"`, 1) + `}`, jsonBody, "", 422, "version_unsupported"},
+		{"nothing in common", `{"profile":{"ucp":{"version":"2026-01-23","services":{},"capabilities":{},"payment_handlers":{}}}}`, jsonBody, "", 422, "capabilities_incompatible"},
+		{"no profile", `{}`, jsonBody, "", 422, "profile_malformed"},
+		{"registry as a list", `{"profile":{"ucp":{"version":"2026-01-23","capabilities":[]}}}`, jsonBody, "", 422, "profile_malformed"},
+		{"no JSON", `{`, jsonBody, "", 422, "profile_malformed"},
+		{"other media type", `x`, "text/plain", "", 415, "invalid_request"},
+		{"too large", strings.Repeat(" ", 1<<20+1), jsonBody, "", 413, "invalid_request"},
+		{"an address inside", ``, "", `profile="https://127.0.0.1/p"`, 424, "profile_unreachable"},
+		{"no https", ``, "", `profile="http://platform.example/p"`, 424, "profile_unreachable"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status, _, body := s.ask("POST", "/api/commerce/negotiate", tc.body, "Content-Type", tc.kind, "UCP-Agent", tc.agent)
+			shop{t, s.base}.refused(tc.status, tc.code, status, body)
+		})
+	}
+	status, _, body = s.ask("GET", "/api/commerce/negotiate", "")
+	s.refused(405, "method_not_allowed", status, body)
+	status, _, body = s.ask("POST", "/api/commerce/other", "")
+	s.refused(404, "not_found", status, body)
+}
+
+func TestABadProfileDoesNotStart(t *testing.T) {
+	for want, change := range map[string]func(*config.Commerce){
+		"name": func(c *config.Commerce) {
+			c.Capabilities = []config.CommerceCapability{{Name: "Checkout", Version: "2026-01-23"}}
+		},
+		"version": func(c *config.Commerce) {
+			c.Capabilities = []config.CommerceCapability{{Name: "com.example.a", Version: "2026-02-30"}}
+		},
+		"DATE=URL": func(c *config.Commerce) { c.SupportedVersions = []string{"2025-01-01"} },
+	} {
+		c := testConfig(t)
+		change(&c.Commerce)
+		s, err := service.Start(c, slog.New(slog.DiscardHandler))
+		if err == nil {
+			_ = s.Stop()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to say %q", err, want)
+		}
+	}
+}

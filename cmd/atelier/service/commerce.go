@@ -1,0 +1,81 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/cmd/atelier/config"
+	"atelier/transport/commerce/endpoint"
+	"atelier/transport/commerce/fetch"
+	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schemas"
+	"atelier/transport/limit"
+)
+
+// CheckCommerce says what is wrong with the business profile.
+func CheckCommerce(cfg config.Config) error {
+	_, err := newCommerce(cfg, nil)
+	return err
+}
+
+// newCommerce makes the business profile from the configuration and holds it
+// against the conventions: a bad one does not start.
+func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*endpoint.Endpoint, error) {
+	c := cfg.Commerce
+	p := profile.Default(strings.TrimSuffix(c.SchemaBase, "/"), cmp.Or(cfg.Server.PublicURL, "https://atelier.example"))
+	p.Version = cmp.Or(c.Version, p.Version)
+	if len(c.SupportedVersions) > 0 {
+		p.SupportedVersions = map[string]string{}
+		for _, s := range c.SupportedVersions {
+			date, url, ok := strings.Cut(s, "=")
+			if !ok {
+				return nil, fmt.Errorf("commerce.supported_versions: %q is not DATE=URL", s)
+			}
+			p.SupportedVersions[date] = url
+		}
+	}
+	if len(c.Services) > 0 {
+		p.Services = nil
+		for _, s := range c.Services {
+			p.Services = append(p.Services, profile.Service{
+				Name: s.Name, Version: s.Version, Transport: s.Transport, Endpoint: s.Endpoint, Schema: s.Schema, Spec: s.Spec,
+			})
+		}
+	}
+	if len(c.Capabilities) > 0 {
+		p.Capabilities = nil
+		for _, s := range c.Capabilities {
+			p.Capabilities = append(p.Capabilities, profile.Capability{
+				Name: s.Name, Version: s.Version, Extends: s.Extends, Spec: s.Spec, Schema: s.Schema, Config: s.Config,
+			})
+		}
+	}
+	if len(c.PaymentHandlers) > 0 {
+		p.PaymentHandlers = nil
+		for _, s := range c.PaymentHandlers {
+			p.PaymentHandlers = append(p.PaymentHandlers, profile.Handler{
+				ID: s.ID, Name: s.Name, Version: s.Version, Spec: s.Spec, Schema: s.Schema, Config: s.Config,
+			})
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	business, err := profile.Build(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("business profile: %w", err)
+	}
+	set, err := schemas.Published(cmp.Or(p.SchemaBase, schemas.DefaultBase))
+	if err != nil {
+		return nil, fmt.Errorf("published schemas: %w", err)
+	}
+	limiter := limit.New(limit.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
+	return endpoint.New(endpoint.Config{
+		Business: business, Schemas: set, Fetcher: fetch.New(),
+		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(client(ctx)) },
+	}), nil
+}
