@@ -51,8 +51,10 @@ func TestFetchRefuses(t *testing.T) {
 		name, want string
 		handler    http.HandlerFunc
 	}{
-		{"a redirect", "redirects", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://example.com", 302) }},
-		{"a failure", "status 500", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) }},
+		{"a redirect", "redirects", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://example.com", http.StatusFound)
+		}},
+		{"a failure", "status 500", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusInternalServerError) }},
 		{"a web page", "web page", func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", "text/html") }},
 		{"too much, announced", "larger", func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Length", "2000000") }},
 		{"too much, streamed", "larger", func(w http.ResponseWriter, r *http.Request) {

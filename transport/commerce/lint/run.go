@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 
 	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/library"
@@ -151,8 +150,4 @@ func (s *subject) find(code, pointer, message string) {
 	if len(s.found) < maxFindings {
 		s.found = append(s.found, Finding{Code: code, Severity: severities[code], File: s.doc.File, Pointer: pointer, Message: message})
 	}
-}
-
-func (s *subject) has(codes ...string) bool {
-	return slices.ContainsFunc(s.found, func(f Finding) bool { return slices.Contains(codes, f.Code) })
 }

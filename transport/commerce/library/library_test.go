@@ -1,0 +1,196 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/schemas"
+)
+
+// internet is a Fetcher with a few documents that counts what is asked of it.
+type internet struct {
+	pages map[string]string
+	asked int
+}
+
+func (i *internet) Fetch(_ context.Context, address string) ([]byte, error) {
+	i.asked++
+	if text, ok := i.pages[address]; ok {
+		return []byte(text), nil
+	}
+	return nil, errors.New("no such host")
+}
+
+func parse(t testing.TB, text string) *document.Document {
+	t.Helper()
+	doc, err := document.Parse("schema.json", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func TestWhereReferencesLead(t *testing.T) {
+	set, err := schemas.Published("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := tree(t, map[string]string{
+		"a.json":       `{"$id": "https://x.example/s/a.json", "$defs": {"b/c": {"$anchor": "spot"}, "in": {"$id": "inner.json", "$defs": {"d": {}}}}, "const": {"deep": 1}}`,
+		"types/b.json": `{"$id": "https://elsewhere.example/b.json", "title": "beside"}`,
+		"broken.json":  `{`,
+	})
+	net := &internet{pages: map[string]string{"https://net.example/n.json": `{"$defs": {"e": {}}}`, "https://net.example/bad.json": `[`}}
+	lib := library.New(t.Context(), library.Options{Published: set, Fetcher: net, Files: true})
+	from, err := lib.AddFile(filepath.Join(folder, "a.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib.Add(parse(t, `{"$id": "https://x.example/s/types/b.json", "title": "by id"}`))
+	lib.Add(parse(t, `{"$id": "https://x.example/s/only.json"}`))
+	good := map[string]string{
+		"#":                             "",
+		"#/$defs/b~1c":                  "/$defs/b~1c",
+		"#/$defs/b%7E1c":                "/$defs/b~1c",
+		"#spot":                         "/$defs/b~1c",
+		"a.json#/const/deep":            "/const/deep",
+		"types/b.json":                  "", // beside the file comes first
+		"only.json":                     "", // then the $id
+		"https://x.example/s/only.json": "",
+		"inner.json#/$defs/d":           "/$defs/in/$defs/d",
+		"https://atelier.example/schemas/2026-01-23/types/buyer.json": "",
+		"https://net.example/n.json#/$defs/e":                         "/$defs/e",
+		"https://json-schema.org/draft/2020-12/schema":                "",
+	}
+	for ref, pointer := range good {
+		target, err := lib.Resolve(from, ref)
+		if err != nil || target.Pointer != pointer {
+			t.Errorf("%s leads to %q: %v", ref, target.Pointer, err)
+		}
+	}
+	if b, _ := lib.Resolve(from, "types/b.json"); b.Value.(map[string]any)["title"] != "beside" {
+		t.Error("the $id came before the file beside")
+	}
+	bad := map[string]library.Kind{
+		"#/$defs/none":                  library.NoPlace,
+		"#nowhere":                      library.NoPlace,
+		"none.json":                     library.Unreachable, // not beside, so it is asked for by $id
+		"broken.json":                   library.Broken,
+		"https://net.example/gone.json": library.Unreachable,
+		"https://net.example/bad.json":  library.Broken,
+		"file:///etc/passwd":            library.Malformed,
+		"/etc/passwd":                   library.Unreachable, // a path of the $id's host, never of this machine
+		"%zz":                           library.Malformed,
+	}
+	for ref, kind := range bad {
+		_, err := lib.Resolve(from, ref)
+		var failed *library.RefError
+		if !errors.As(err, &failed) || failed.Kind != kind {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+}
+
+func TestNothingIsFetchedWithoutAFetcher(t *testing.T) {
+	lib := library.New(t.Context(), library.Options{})
+	r := lib.Add(parse(t, `{"$id": "https://x.example/a.json"}`))
+	_, err := lib.Resolve(r, "https://net.example/n.json")
+	var failed *library.RefError
+	if !errors.As(err, &failed) || failed.Kind != library.Unknown {
+		t.Error(err)
+	}
+}
+
+func TestADeclaredSchemaIsFetchedFromItsOwnerOnly(t *testing.T) {
+	net := &internet{pages: map[string]string{"https://vendor.com/a.json": `{}`, "https://evil.com/a.json": `{}`}}
+	lib := library.New(t.Context(), library.Options{Fetcher: net})
+	if _, err := lib.Declared("com.vendor.a", "https://evil.com/a.json"); err == nil || net.asked != 0 {
+		t.Errorf("asked %d times: %v", net.asked, err)
+	}
+	for range 3 {
+		if _, err := lib.Declared("com.vendor.a", "https://vendor.com/a.json"); err != nil {
+			t.Error(err)
+		}
+	}
+	if net.asked != 1 {
+		t.Errorf("asked %d times", net.asked)
+	}
+}
+
+// TestFetchingEnds follows a chain of documents that never ends.
+func TestFetchingEnds(t *testing.T) {
+	net := &internet{pages: map[string]string{}}
+	for i := range 2000 {
+		net.pages[fmt.Sprintf("https://x.example/%d", i)] = fmt.Sprintf(`{"$ref": "https://x.example/%d"}`, i+1)
+	}
+	lib := library.New(t.Context(), library.Options{Fetcher: net})
+	r := lib.Add(parse(t, `{"$ref": "https://x.example/0"}`))
+	lib.NewCosts().Check(r)
+	if net.asked > 600 {
+		t.Errorf("%d documents were fetched", net.asked)
+	}
+}
+
+func TestCyclesAreTold(t *testing.T) {
+	for schema, endless := range map[string]bool{
+		`{"$ref": "#"}`:                              true,
+		`{"allOf": [{"if": {"$ref": "#"}}]}`:         true,
+		`{"dependentSchemas": {"a": {"$ref": "#"}}}`: true,
+		`{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"oneOf": [{"$ref": "#/$defs/a"}]}}}`: true,
+		`{"properties": {"a": {"$ref": "#"}}, "items": {"$ref": "#"}}`:                     false,
+		`{"const": {"$ref": "#"}, "properties": {"$ref": {"type": "string"}}}`:             false,
+	} {
+		lib := library.New(t.Context(), library.Options{})
+		if cycle := lib.NewCosts().Check(lib.Add(parse(t, schema))); (cycle != nil) != endless {
+			t.Errorf("%s: %v", schema, cycle)
+		}
+	}
+}
+
+// FuzzReferences gives the loader any schema and follows every reference in it.
+func FuzzReferences(f *testing.F) {
+	for _, seed := range []string{
+		`{"$id": "https://x.example/a", "$ref": "#b", "$defs": {"b": {"$anchor": "b", "$ref": "a"}}}`,
+		`{"$id": "../..", "allOf": [{"$ref": "//"}, {"$ref": "?"}], "$defs": {"x": {"$id": "#"}}}`,
+		`{"$defs": {"a": {"$id": "https://x.example/n", "$defs": {"c": {"$id": "m", "$ref": "n#/$defs/c"}}}}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		doc, err := document.Parse("f", data)
+		if err != nil {
+			return
+		}
+		lib := library.New(t.Context(), library.Options{})
+		r := lib.Add(doc)
+		library.Walk(doc.Value, func(pointer string, node map[string]any) {
+			if ref, ok := node["$ref"].(string); ok {
+				if target, err := lib.Resolve(r.At(pointer), ref); err == nil && target.Resource == nil && target.External == "" {
+					t.Errorf("%q leads nowhere, and no error", ref)
+				}
+			}
+		})
+		lib.NewCosts().Check(r)
+	})
+}
