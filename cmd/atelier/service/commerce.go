@@ -29,6 +29,9 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*
 	c := cfg.Commerce
 	p := profile.Default(strings.TrimSuffix(c.SchemaBase, "/"), cmp.Or(cfg.Server.PublicURL, "https://atelier.example"))
 	p.Version = cmp.Or(c.Version, p.Version)
+	// This server does not serve the tokenization handler itself yet, so it
+	// declares only the handlers that are configured.
+	p.PaymentHandlers = nil
 	if len(c.SupportedVersions) > 0 {
 		p.SupportedVersions = map[string]string{}
 		for _, s := range c.SupportedVersions {
@@ -55,13 +58,10 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*
 			})
 		}
 	}
-	if len(c.PaymentHandlers) > 0 {
-		p.PaymentHandlers = nil
-		for _, s := range c.PaymentHandlers {
-			p.PaymentHandlers = append(p.PaymentHandlers, profile.Handler{
-				ID: s.ID, Name: s.Name, Version: s.Version, Spec: s.Spec, Schema: s.Schema, Config: s.Config,
-			})
-		}
+	for _, s := range c.PaymentHandlers {
+		p.PaymentHandlers = append(p.PaymentHandlers, profile.Handler{
+			ID: s.ID, Name: s.Name, Version: s.Version, Spec: s.Spec, Schema: s.Schema, Config: s.Config,
+		})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
