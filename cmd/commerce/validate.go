@@ -65,11 +65,19 @@ func (c validateCmd) check(d *desk, doc *document.Document, view compose.View) (
 		if err != nil {
 			return nil, err
 		}
-		schema, err := validate.Compile(d.lib, target, view)
+		bundle, err := compose.Bundle(d.lib, target, view)
 		if err != nil {
 			return nil, composition(c.Schema, err)
 		}
-		return schema.Check(doc.Value), nil
+		schema, err := validate.CompileBundle(bundle)
+		if err != nil {
+			return nil, composition(c.Schema, err)
+		}
+		problems, err := schema.CheckStranger(bundle, doc.Value)
+		if err != nil {
+			return nil, composition(c.Schema, err)
+		}
+		return problems, nil
 	}
 	set, err := describe.Read(d.lib, d.published, doc.Value)
 	if errors.Is(err, describe.ErrSilent) {

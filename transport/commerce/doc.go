@@ -13,7 +13,8 @@
 //	negotiate  what two profiles agree on
 //	fetch      schemas and profiles from strangers' servers
 //
-// Nothing here knows the HTTP server, the actors or the store: cmd/commerce
-// and other programs import the packages as a library. Every input is taken
-// as hostile; the limits stand as constants where they are enforced.
+// Beside them, endpoint serves all this over HTTP. Nothing else here knows the
+// server, the actors or the store: cmd/commerce and other programs import the
+// packages as a library. Every input is taken as hostile; the limits stand as
+// constants where they are enforced.
 package commerce

@@ -178,7 +178,6 @@ func (c copier) schema(pointer string, value any) (any, error) {
 	if c.view.Direction == "" {
 		return out, nil
 	}
-	// The copies have lost their annotations; the original has them.
 	if err := c.visible(out, node); err != nil {
 		return nil, fmt.Errorf("%s#%s: %w", c.doc.Doc.File, pointer, err)
 	}
@@ -217,12 +216,10 @@ func (c copier) keyword(pointer, key string, value any) (any, error) {
 	}
 	at := pointer + "/" + document.Escape(key)
 	return holds.Map(value, func(token string, child any) (any, error) {
-		if token == "" {
-			if _, isMap := value.(map[string]any); isMap && !holds.Named() {
-				return c.schema(at, child)
-			}
+		if holds.Named() {
+			return c.schema(at+"/"+document.Escape(token), child)
 		}
-		return c.schema(at+"/"+document.Escape(token), child)
+		return c.schema(at, child)
 	})
 }
 
@@ -241,28 +238,22 @@ func (c copier) reference(pointer string, value any) (any, error) {
 	return c.refer(target)
 }
 
-// visible carries out the annotations original has on its properties in copied.
+// visible carries out the annotations original has on its properties in copied,
+// where they are gone already.
 func (c copier) visible(copied, original map[string]any) error {
-	properties, _ := original["properties"].(map[string]any)
+	properties, _ := copied["properties"].(map[string]any)
 	if properties == nil {
 		return nil
 	}
-	shadow := map[string]any{"properties": properties}
-	if required, ok := original["required"]; ok {
-		shadow["required"] = required
-	}
-	if err := c.view.apply(shadow); err != nil {
+	omitted, required, err := c.view.carry(original)
+	if err != nil {
 		return err
 	}
-	kept := shadow["properties"].(map[string]any)
-	own := copied["properties"].(map[string]any)
-	for name := range own {
-		if _, ok := kept[name]; !ok {
-			delete(own, name)
-		}
+	for _, name := range omitted {
+		delete(properties, name)
 	}
 	delete(copied, "required")
-	if required, ok := shadow["required"]; ok {
+	if len(required) > 0 {
 		copied["required"] = required
 	}
 	return nil

@@ -76,44 +76,34 @@ func (v View) visibility(property map[string]any) (string, error) {
 	return "", fmt.Errorf("%s is %v: want omit, optional or required", v.key(), annotation)
 }
 
-// apply carries the annotations of a schema's properties out: node is a copy
-// that may be changed.
-func (v View) apply(node map[string]any) error {
+// carry reads the annotations on the properties of a schema: which of them go,
+// and what the schema then requires.
+func (v View) carry(node map[string]any) (omitted []string, required []any, err error) {
 	properties, _ := node["properties"].(map[string]any)
-	if v.Direction == "" || properties == nil {
-		return nil
-	}
 	listed, _ := node["required"].([]any)
-	required := slices.Clone(listed)
-	kept := make(map[string]any, len(properties))
+	required = slices.Clone(listed)
 	for name, value := range properties {
 		property, ok := value.(map[string]any)
 		if !ok {
-			kept[name] = value
 			continue
 		}
 		visibility, err := v.visibility(property)
 		if err != nil {
-			return fmt.Errorf("property %q: %w", name, err)
-		}
-		if visibility != Omit {
-			kept[name] = property
+			return nil, nil, fmt.Errorf("property %q: %w", name, err)
 		}
 		is := func(r any) bool { return r == name }
 		switch {
-		case visibility == Omit || visibility == Optional:
+		case visibility == Omit:
+			omitted = append(omitted, name)
+			required = slices.DeleteFunc(required, is)
+		case visibility == Optional:
 			required = slices.DeleteFunc(required, is)
 		case visibility == Required && !slices.ContainsFunc(required, is):
 			required = append(required, name)
 		}
 	}
-	node["properties"] = kept
-	delete(node, "required")
-	if len(required) > 0 {
-		sortNames(required)
-		node["required"] = required
-	}
-	return nil
+	sortNames(required)
+	return omitted, required, nil
 }
 
 func sortNames(names []any) {

@@ -20,7 +20,10 @@ func (s *Set) Check(lib *library.Library, payload any, view compose.View) ([]val
 		if err != nil {
 			return nil, err
 		}
-		problems := schema.Check(payload)
+		problems, err := schema.CheckStranger(bundle, payload)
+		if err != nil {
+			return nil, err
+		}
 		if len(problems) == 0 {
 			return nil, nil
 		}

@@ -30,6 +30,9 @@ type Document struct {
 	data []byte
 }
 
+// Size is the length of the text the document was read from, bytes.
+func (d *Document) Size() int { return len(d.data) }
+
 // SyntaxError says why a document could not be read.
 type SyntaxError struct {
 	File string

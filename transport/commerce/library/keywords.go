@@ -73,11 +73,11 @@ func Subschemas(node map[string]any, visit func(pointer string, place Place, chi
 		}
 		at := "/" + document.Escape(key)
 		keyword.Each(node[key], func(token string, child any) {
-			if token == "" && keyword.shape == single {
-				visit(at, keyword.Place, child)
+			if keyword.Named() {
+				visit(at+"/"+document.Escape(token), keyword.Place, child)
 				return
 			}
-			visit(at+"/"+document.Escape(token), keyword.Place, child)
+			visit(at, keyword.Place, child)
 		})
 	}
 }

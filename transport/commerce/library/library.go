@@ -11,8 +11,13 @@ import (
 	"atelier/transport/commerce/schemas"
 )
 
-// maxLoads bounds how many documents references may pull in.
-const maxLoads = 512
+const (
+	// maxLoads bounds how many documents references may pull in.
+	maxLoads = 512
+	// maxTotal bounds the text of all files together, bytes; trees take some
+	// ten times as much memory.
+	maxTotal = 64 << 20
+)
 
 // Fetcher gets a document from an address; *fetch.Client is one.
 type Fetcher interface {
@@ -35,12 +40,15 @@ type Library struct {
 	opts   Options
 	byFile map[string]*Resource
 	byID   map[string]*Resource
-	loads  int
+	// resolved remembers references: each is followed for several reasons.
+	resolved map[link]Target
+	loads    int
+	total    int
 }
 
 // New makes an empty library; ctx bounds what it fetches.
 func New(ctx context.Context, opts Options) *Library {
-	return &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}}
+	return &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}, resolved: map[link]Target{}}
 }
 
 // Resource is a schema with its own base: a document, or a part of one with
@@ -90,6 +98,9 @@ func (l *Library) AddFile(path string) (*Resource, error) {
 	doc, err := document.Read(path)
 	if err != nil {
 		return nil, err
+	}
+	if l.total += doc.Size(); l.total > maxTotal {
+		return nil, fmt.Errorf("the files are more than %d bytes together", maxTotal)
 	}
 	r := l.Add(doc)
 	r.path = abs

@@ -168,6 +168,28 @@ func TestCyclesAreTold(t *testing.T) {
 	}
 }
 
+// TestWorkThatMultiplies has schemas that look small and double the work at
+// each level of the value, and ones that only look as if they did.
+func TestWorkThatMultiplies(t *testing.T) {
+	var deep any = "end"
+	for range 90 {
+		deep = map[string]any{"a": deep, "b": "leaf"}
+	}
+	for schema, ends := range map[string]bool{
+		`{"allOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}`: false,
+		`{"properties": {"a": {"$ref": "#"}}, "patternProperties": {"": {"$ref": "#"}}}`:          false,
+		`{"additionalProperties": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}`:                     false,
+		`{"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}}`:                                true,
+		`{"additionalProperties": {"$ref": "#"}}`:                                                 true,
+	} {
+		lib := library.New(t.Context(), library.Options{})
+		r := lib.Add(parse(t, schema))
+		if err := lib.CheckWork(library.Target{Resource: r, Value: r.Root()}, deep); (err == nil) != ends {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}
+
 // FuzzReferences gives the loader any schema and follows every reference in it.
 func FuzzReferences(f *testing.F) {
 	for _, seed := range []string{

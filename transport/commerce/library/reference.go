@@ -50,8 +50,25 @@ type Target struct {
 	External string
 }
 
+// link is a reference in its place.
+type link struct {
+	from *Resource
+	ref  string
+}
+
 // Resolve follows a reference that stands in the resource from.
 func (l *Library) Resolve(from *Resource, ref string) (Target, error) {
+	if t, ok := l.resolved[link{from, ref}]; ok {
+		return t, nil
+	}
+	t, err := l.follow(from, ref)
+	if err == nil {
+		l.resolved[link{from, ref}] = t
+	}
+	return t, err
+}
+
+func (l *Library) follow(from *Resource, ref string) (Target, error) {
 	u, err := url.Parse(ref)
 	if err != nil {
 		return Target{}, &RefError{Kind: Malformed, Ref: ref, Reason: "not a URI reference"}

@@ -1,9 +1,8 @@
 package validate
 
 import (
-	"fmt"
-
 	"context"
+	"fmt"
 
 	"atelier/transport/commerce/compose"
 	"atelier/transport/commerce/library"

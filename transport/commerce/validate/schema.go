@@ -1,12 +1,14 @@
 package validate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"atelier/transport/commerce/compose"
+	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/library"
 )
 
@@ -62,6 +64,18 @@ func compileError(err error, schema any) error {
 		}
 	}
 	return fmt.Errorf("not a valid JSON Schema: %w", err)
+}
+
+// CheckStranger is Check for a schema nobody vouches for: it first makes sure
+// that the value can be held against it in reasonable time. bundle is what the
+// schema was compiled from.
+func (s *Schema) CheckStranger(bundle map[string]any, value any) ([]Problem, error) {
+	lib := library.New(context.Background(), library.Options{})
+	r := lib.Add(&document.Document{File: "schema", Value: bundle})
+	if err := lib.CheckWork(library.Target{Resource: r, Value: bundle}, value); err != nil {
+		return nil, err
+	}
+	return s.Check(value), nil
 }
 
 // Check lists what is wrong with a value; nothing when it fits. The value is
