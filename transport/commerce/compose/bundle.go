@@ -2,7 +2,9 @@ package compose
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"atelier/transport/commerce/document"
@@ -166,8 +168,9 @@ func (c copier) schema(pointer string, value any) (any, error) {
 		return value, nil
 	}
 	out := make(map[string]any, len(node))
-	for key, value := range node {
-		copied, err := c.keyword(pointer, key, value)
+	// In order, so that of several mistakes always the same one is told.
+	for _, key := range slices.Sorted(maps.Keys(node)) {
+		copied, err := c.keyword(pointer, key, node[key])
 		if err != nil {
 			return nil, err
 		}

@@ -1,8 +1,6 @@
 package compose
 
 import (
-	"fmt"
-
 	"atelier/transport/commerce/library"
 )
 
@@ -35,7 +33,7 @@ func (l *Linker) Link(target library.Target) (address string, added map[string]a
 		value, failed := copier{bundler: l.b, doc: doc}.schema("", doc.Doc.Value)
 		if failed != nil {
 			// The others are still wanted; this one stays missing for good.
-			err = fmt.Errorf("%s: %w", doc.Doc.File, failed)
+			err = failed
 			continue
 		}
 		added[l.b.prefix+l.b.names[doc]] = value

@@ -120,8 +120,8 @@ func (k Keyword) Map(value any, replace func(token string, child any) (any, erro
 			return v, nil
 		}
 		out := make(map[string]any, len(v))
-		for name, child := range v {
-			c, err := replace(name, child)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			c, err := replace(name, v[name])
 			if err != nil {
 				return nil, err
 			}

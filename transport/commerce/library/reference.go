@@ -126,7 +126,7 @@ func (l *Library) beside(path, relative string) (*Resource, error) {
 	if r := l.byFile[file]; r != nil {
 		return r, nil
 	}
-	missing := &RefError{Kind: Missing, Reason: "there is no file " + file}
+	missing := &RefError{Kind: Missing, Reason: "there is no such file beside it"}
 	if !l.opts.Files || filepath.IsAbs(relative) {
 		return nil, missing
 	}
