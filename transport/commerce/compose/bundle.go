@@ -116,7 +116,10 @@ func (b *bundler) refer(t library.Target) (string, error) {
 		if id == "" {
 			return "", fmt.Errorf("%s has no $id to refer to it by; bundle it", t.Resource.Doc.File)
 		}
-		return id + "#" + fragment(t.Pointer), nil
+		if t.Pointer != "" {
+			id += "#" + fragment(t.Pointer)
+		}
+		return id, nil
 	}
 	name, ok := b.names[t.Resource]
 	if !ok {

@@ -75,48 +75,43 @@ func check(ctx context.Context, doc *document.Document, published *schemas.Set) 
 	return errors.Join(broken...)
 }
 
-// members drops what is not stated.
-func members(list ...any) map[string]any {
-	m := map[string]any{}
-	for i := 0; i < len(list); i += 2 {
-		switch v := list[i+1].(type) {
-		case string:
-			if v == "" {
-				continue
-			}
-		case []string:
-			if len(v) == 0 {
-				continue
-			}
-			if len(v) == 1 {
-				m[list[i].(string)] = v[0]
-				continue
-			}
-		case map[string]any:
-			if v == nil {
-				continue
-			}
-		case map[string]string:
-			if len(v) == 0 {
-				continue
-			}
-		}
-		m[list[i].(string)] = list[i+1]
-	}
-	return m
+// declared is an entry as the document has it.
+type declared struct {
+	ID        string         `json:"id,omitempty"`
+	Version   string         `json:"version"`
+	Transport string         `json:"transport,omitempty"`
+	Endpoint  string         `json:"endpoint,omitempty"`
+	Extends   any            `json:"extends,omitempty"`
+	Spec      string         `json:"spec,omitempty"`
+	Schema    string         `json:"schema,omitempty"`
+	Config    map[string]any `json:"config,omitempty"`
 }
 
-func (c Config) document() map[string]any {
-	services, capabilities, handlers := map[string][]any{}, map[string][]any{}, map[string][]any{}
+func (c Config) document() any {
+	type ucp struct {
+		Version           string                `json:"version"`
+		Services          map[string][]declared `json:"services"`
+		Capabilities      map[string][]declared `json:"capabilities"`
+		PaymentHandlers   map[string][]declared `json:"payment_handlers"`
+		SupportedVersions map[string]string     `json:"supported_versions,omitempty"`
+	}
+	d := ucp{cmp.Or(c.Version, schemas.Version), map[string][]declared{}, map[string][]declared{}, map[string][]declared{}, c.SupportedVersions}
 	for _, s := range c.Services {
-		services[s.Name] = append(services[s.Name], members("version", s.Version, "transport", s.Transport, "endpoint", s.Endpoint, "schema", s.Schema, "spec", s.Spec))
+		d.Services[s.Name] = append(d.Services[s.Name], declared{Version: s.Version, Transport: s.Transport, Endpoint: s.Endpoint, Spec: s.Spec, Schema: s.Schema})
 	}
 	for _, x := range c.Capabilities {
-		capabilities[x.Name] = append(capabilities[x.Name], members("version", x.Version, "extends", x.Extends, "spec", x.Spec, "schema", x.Schema, "config", x.Config))
+		e := declared{Version: x.Version, Spec: x.Spec, Schema: x.Schema, Config: x.Config}
+		switch len(x.Extends) {
+		case 0:
+		case 1:
+			e.Extends = x.Extends[0]
+		default:
+			e.Extends = x.Extends
+		}
+		d.Capabilities[x.Name] = append(d.Capabilities[x.Name], e)
 	}
 	for _, h := range c.PaymentHandlers {
-		handlers[h.Name] = append(handlers[h.Name], members("id", h.ID, "version", h.Version, "spec", h.Spec, "schema", h.Schema, "config", h.Config))
+		d.PaymentHandlers[h.Name] = append(d.PaymentHandlers[h.Name], declared{ID: h.ID, Version: h.Version, Spec: h.Spec, Schema: h.Schema, Config: h.Config})
 	}
-	return map[string]any{"ucp": members("version", cmp.Or(c.Version, schemas.Version),
-		"services", services, "capabilities", capabilities, "payment_handlers", handlers, "supported_versions", c.SupportedVersions)}
+	return map[string]ucp{"ucp": d}
 }
