@@ -19,6 +19,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
+			// Under the race detector every command would linger for a second.
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			published, err := os.Getwd()
 			e.Setenv("PUBLISHED", published+"/../../transport/commerce/schemas/2026-01-23")
 			return err
