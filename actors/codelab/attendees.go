@@ -95,7 +95,24 @@ func (c call) progress(p *pb.Progress) (decision, error) {
 	if err := c.step(p.StepNumber); err != nil {
 		return decision{}, err
 	}
-	return decided(nil, &pb.Event{Body: &pb.Event_Progressed{Progressed: &pb.Progressed{AttendeeId: c.Id, StepNumber: p.StepNumber}}}), nil
+	return progressed(c.Id, p.StepNumber), nil
+}
+
+// progressed is the decision that is made most often, in one allocation
+// instead of four.
+func progressed(attendee string, step int32) decision {
+	var d struct {
+		event pb.Event
+		body  pb.Event_Progressed
+		what  pb.Progressed
+		list  [1]*pb.Event
+	}
+	e := &d
+	e.what.AttendeeId, e.what.StepNumber = attendee, step
+	e.body.Progressed = &e.what
+	e.event.Body = &e.body
+	e.list[0] = &e.event
+	return decision{Events: e.list[:]}
 }
 
 // step checks that a step number exists.

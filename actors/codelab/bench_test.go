@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"testing"
 
@@ -25,7 +24,6 @@ func (noFrames) Gone(room.Frame, *codelab.View) bool               { return fals
 // BenchmarkDurableCommands sends progress commands in a closed loop through
 // real codelab actors to the disk and back.
 func BenchmarkDurableCommands(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(200)) // as the server does
 	for _, c := range []struct{ labs, callers int }{{1, 64}, {64, 512}} {
 		b.Run(fmt.Sprintf("actors=%d/callers=%d", c.labs, c.callers), func(b *testing.B) {
 			store, err := badger.Open(badger.Options{Dir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)})

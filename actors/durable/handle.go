@@ -81,12 +81,12 @@ func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.L
 // package's. After ErrTimeout and ErrUnavailable the command may still have
 // been applied.
 func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
-	s := slots.Get().(*slot)
-	if err := h.Submit(cmd, s); err != nil {
-		slots.Put(s)
+	sl := h.host.slots.get()
+	if err := h.Submit(cmd, sl); err != nil {
+		h.host.slots.put(sl)
 		return nil, 0, err
 	}
-	r := s.wait(h.host.opts.AskTimeout)
+	r := h.host.slots.await(sl)
 	return r.Value, r.Seq, r.Err
 }
 
@@ -111,7 +111,9 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 		}
 		return ErrUnavailable
 	}
-	h.host.system.Root.Send(h.pid, &envelope[C]{cmd, to})
+	env := h.host.envelopes.Get().(*envelope[C])
+	env.cmd, env.to = cmd, to
+	h.host.system.Root.Send(h.pid, env)
 	return nil
 }
 

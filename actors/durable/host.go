@@ -91,6 +91,9 @@ type Host[C, E, V any] struct {
 	log     *slog.Logger
 	stats   Stats
 	workers *dispatcher
+	slots   *slots
+	// envelopes are handed back by the actor that opened them.
+	envelopes sync.Pool
 
 	supervisor *actor.PID
 
@@ -108,6 +111,8 @@ func NewSystem() *actor.ActorSystem {
 	return actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
 		actor.WithDeadLetterRequestLogging(false),
+		// The first dead letter of an interval starts a goroutine for its rest.
+		actor.WithDeadLetterThrottleInterval(time.Millisecond),
 	)
 }
 
@@ -119,8 +124,10 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 		log:     opts.Logger.With("component", kind.Name),
 		handles: map[string]*Handle[C, E, V]{},
 		workers: newDispatcher(),
+		slots:   newSlots(opts.AskTimeout),
 		stop:    make(chan struct{}),
 	}
+	h.envelopes.New = func() any { return new(envelope[C]) }
 	props := actor.PropsFromFunc(h.supervise, actor.WithSupervisor(strategy[C, E, V]{h}))
 	pid, err := system.Root.SpawnNamed(props, kind.Name)
 	if err != nil {
@@ -299,6 +306,7 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	close(h.stop)
 	h.sweeper.Wait()
 	defer h.workers.close()
+	defer h.slots.close()
 
 	var wg sync.WaitGroup
 	for _, hd := range h.Active() {

@@ -92,7 +92,10 @@ type shell[C, E, V any] struct {
 func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *envelope[C]:
-		s.command(ctx, m)
+		opened := *m
+		*m = envelope[C]{}
+		s.host.envelopes.Put(m)
+		s.command(ctx, opened)
 	case flush:
 		s.flushing = false
 		s.seal(ctx)
@@ -185,7 +188,7 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 }
 
 // command decides, applies and collects.
-func (s *shell[C, E, V]) command(ctx actor.Context, m *envelope[C]) {
+func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	if len(s.next.records) >= s.host.opts.MaxBatchBytes {
 		s.answer(m.to, Reply{Err: ErrBusy})
 		return

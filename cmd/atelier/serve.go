@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"atelier/cmd/atelier/service"
@@ -36,7 +35,6 @@ func (c serveCmd) Run() error {
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	collectLess()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	s, err := service.Start(cfg, log)
@@ -55,16 +53,4 @@ func (c serveCmd) Run() error {
 		os.Exit(1)
 	}()
 	return errors.Join(err, s.Stop())
-}
-
-// gcPercent lets the heap grow to three times what lives before it is
-// collected. What lives is small beside the store's tables, and a durable
-// command allocates 1.4 kB: with the default of 100, collecting took a fifth
-// of the throughput. GOGC in the environment wins.
-const gcPercent = 200
-
-func collectLess() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 }
