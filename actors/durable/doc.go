@@ -9,8 +9,9 @@
 //  2. The shell calls Core.Decide. A rejection is answered at once. Events are
 //     applied to the state at once, speculatively, and collected in a batch.
 //  3. When the mailbox has run empty the batch goes to the Journal, which
-//     commits what all actors have queued in one transaction. One batch of an
-//     actor is on its way at a time; what arrives meanwhile fills the next.
+//     commits what all actors have queued in one transaction. While a batch
+//     is on its way, what arrives fills the next, which leaves when it is as
+//     large or when the first has landed.
 //  4. Only after the commit the shell releases, in this order: the new read
 //     view, the observer (frames for the room), the replies.
 //

@@ -40,9 +40,6 @@ type Handle[C, E, V any] struct {
 	done      chan struct{} // closed when the actor has stopped
 	doneOnce  sync.Once
 
-	// Owned by the actor: the view of the batch that is being committed.
-	captured *V
-
 	// Owned by the supervisor's goroutine.
 	failures  int
 	failedAt  time.Time

@@ -236,7 +236,7 @@ func (h *Host[C, E, V]) supervise(ctx actor.Context) {
 		return
 	}
 	props := actor.PropsFromProducer(func() actor.Actor {
-		return &shell[C, E, V]{host: h, handle: m.handle, core: h.kind.New(m.handle.id), next: &batch[E]{first: 1}}
+		return &shell[C, E, V]{host: h, handle: m.handle, core: h.kind.New(m.handle.id), next: &batch[E, V]{first: 1}}
 	}, actor.WithDispatcher(h.workers))
 	name := m.handle.pid.Id[len(h.supervisor.Id)+1:]
 	if _, err := ctx.SpawnNamed(props, name); err != nil && !errors.Is(err, actor.ErrNameExists) {

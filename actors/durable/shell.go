@@ -3,6 +3,7 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -15,8 +16,8 @@ type (
 	// of a batch.
 	flush struct{}
 	// committed tells the fate of a batch.
-	committed[E any] struct {
-		batch *batch[E]
+	committed[E, V any] struct {
+		batch *batch[E, V]
 		err   error
 	}
 	// encoded brings a snapshot that was encoded off the actor.
@@ -43,13 +44,15 @@ type envelope[C any] struct {
 
 // batch is what one append commits. Owned by the actor, except records and
 // rows after the append.
-type batch[E any] struct {
+type batch[E, V any] struct {
 	first   uint64
 	records Records
 	rows    []Row
 	events  []Committed[E]
 	waiters []waiter
 	erase   bool
+	view    *V   // the state after the batch, once it is sealed
+	settled bool // its fate is known
 }
 
 // waiter is somebody whose answer needs the batch's commit.
@@ -73,11 +76,11 @@ type shell[C, E, V any] struct {
 
 	seq       uint64 // of the last applied event
 	committed uint64 // of the last committed event
-	next      *batch[E]
-	flying    *batch[E]
-	spare     *batch[E] // empty, for reuse
-	flushing  bool      // a flush is in the mailbox
-	scratch   []byte    // for encoding one event
+	next      *batch[E, V]
+	flying    []*batch[E, V] // appended, in order; at most maxFlying
+	spare     []*batch[E, V] // empty, for reuse
+	flushing  bool           // a flush is in the mailbox
+	scratch   []byte         // for encoding one event
 
 	sinceEvents, sinceBytes int // since the last snapshot
 	lastSize                int // of the last snapshot
@@ -99,10 +102,8 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 	case flush:
 		s.flushing = false
 		s.seal(ctx)
-	case *committed[E]:
-		if m.batch == s.flying && m.batch != nil {
-			s.release(ctx, m.err)
-		}
+	case *committed[E, V]:
+		s.settle(ctx, m.batch, m.err)
 	case *encoded:
 		if m.owner == any(s) {
 			s.store(ctx, m)
@@ -173,7 +174,7 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 		s.fail(fmt.Errorf("replay %s: %w", s.handle.actorID, err))
 	}
 	s.committed = s.seq
-	s.next = &batch[E]{first: s.seq + 1}
+	s.next = &batch[E, V]{first: s.seq + 1}
 	view := s.core.Capture()
 	s.handle.publish(view, s.seq)
 	if s.handle.observer != nil {
@@ -209,9 +210,10 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	case len(d.Events) > 0 || len(d.Rows) > 0 || len(b.events) > 0 || len(b.rows) > 0:
 		b.waiters = append(b.waiters, waiter{m.to, reply})
 		s.flushSoon(ctx)
-	case s.flying != nil:
+	case len(s.flying) > 0:
 		// It changes nothing, but what it saw is not on disk yet.
-		s.flying.waiters = append(s.flying.waiters, waiter{m.to, reply})
+		last := s.flying[len(s.flying)-1]
+		last.waiters = append(last.waiters, waiter{m.to, reply})
 	default:
 		s.answer(m.to, reply)
 	}
@@ -220,7 +222,7 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 // apply changes the state and collects the events. If that panics the state
 // is unknown: the incarnation ends, and to, who waits in no batch yet, must
 // hear of it.
-func (s *shell[C, E, V]) apply(to Replier, b *batch[E], d Decision[E]) {
+func (s *shell[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {
 		if !done {
@@ -261,19 +263,32 @@ func (s *shell[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 // flushSoon lets the batch go once the commands that are already queued have
 // joined it: the flush message stands behind them in the mailbox.
 func (s *shell[C, E, V]) flushSoon(ctx actor.Context) {
-	if s.flying == nil && !s.flushing {
+	if s.maySeal() && !s.flushing {
 		s.flushing = true
 		ctx.Send(ctx.Self(), flush{})
 	}
 }
 
-// seal appends the batch to the journal, unless one is on its way.
+// maxFlying is how many batches of an actor may be on their way to the disk.
+const maxFlying = 2
+
+// maySeal says whether the next batch may leave. A second one may while the
+// first is on its way, so that an actor rides in every commit and not in every
+// other one; but it must be as large, because many small batches cost more
+// than they bring. Through 64 actors with 512 callers: 184,000 commands/s with
+// one batch, 214,000 with this, 181,000 with two of any size.
+func (s *shell[C, E, V]) maySeal() bool {
+	n := len(s.flying)
+	return n == 0 || n < maxFlying && len(s.next.events) >= len(s.flying[n-1].events)
+}
+
+// seal appends the batch to the journal, unless enough are on their way.
 func (s *shell[C, E, V]) seal(ctx actor.Context) {
-	if s.flying != nil || (len(s.next.events) == 0 && len(s.next.rows) == 0) {
+	if !s.maySeal() || (len(s.next.events) == 0 && len(s.next.rows) == 0) {
 		return
 	}
 	b, self, root := s.next, ctx.Self(), ctx.ActorSystem().Root
-	done := func(err error) { root.Send(self, &committed[E]{b, err}) }
+	done := func(err error) { root.Send(self, &committed[E, V]{b, err}) }
 	var err error
 	if len(b.events) == 0 {
 		err = s.host.journal.Append(b.rows, done)
@@ -290,17 +305,17 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) {
 	if err != nil {
 		s.fail(fmt.Errorf("append to %s: %w", s.handle.actorID, err))
 	}
-	s.flying = b
+	b.view = s.core.Capture()
+	s.flying = append(s.flying, b)
 	s.next = s.fresh(b)
-	s.handle.captured = s.core.Capture()
 }
 
 // fresh returns an empty batch, which will be about as large as the one before
-// it. Two take turns, so that their lists are allocated once.
-func (s *shell[C, E, V]) fresh(before *batch[E]) *batch[E] {
-	b := s.spare
-	if s.spare = nil; b == nil {
-		b = &batch[E]{}
+// it. A few take turns, so that their lists are allocated once.
+func (s *shell[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
+	b := &batch[E, V]{}
+	if n := len(s.spare); n > 0 {
+		b, s.spare = s.spare[n-1], s.spare[:n-1]
 	}
 	b.first = s.seq + 1
 	b.records = make(Records, 0, len(before.records)+len(before.records)/4)
@@ -309,26 +324,42 @@ func (s *shell[C, E, V]) fresh(before *batch[E]) *batch[E] {
 
 // recycle empties a batch that was released. The journal may still hold its
 // records and rows.
-func (s *shell[C, E, V]) recycle(b *batch[E]) {
+func (s *shell[C, E, V]) recycle(b *batch[E, V]) {
 	if cap(b.events) > maxSpare || cap(b.waiters) > maxSpare {
 		return
 	}
 	clear(b.events)
 	clear(b.waiters)
-	*b = batch[E]{events: b.events[:0], waiters: b.waiters[:0]}
-	s.spare = b
+	*b = batch[E, V]{events: b.events[:0], waiters: b.waiters[:0]}
+	s.spare = append(s.spare, b)
 }
 
 // maxSpare is the longest list of a batch that is kept.
 const maxSpare = 1024
 
-// release makes a committed batch visible.
-func (s *shell[C, E, V]) release(ctx actor.Context, err error) {
+// settle takes note of a batch's fate and releases, in order, what is settled.
+// Batches of an earlier incarnation are not among the flying ones.
+func (s *shell[C, E, V]) settle(ctx actor.Context, b *batch[E, V], err error) {
+	if !slices.Contains(s.flying, b) {
+		return
+	}
 	if err != nil {
 		s.fail(fmt.Errorf("commit to %s: %w", s.handle.actorID, err))
 	}
-	b, view := s.flying, s.handle.captured
-	s.flying = nil
+	b.settled = true
+	for len(s.flying) > 0 && s.flying[0].settled {
+		b := s.flying[0]
+		s.flying = slices.Delete(s.flying, 0, 1)
+		s.release(ctx, b)
+	}
+	if s.resting {
+		s.tryStop(ctx)
+	}
+}
+
+// release makes a committed batch visible.
+func (s *shell[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
+	view := b.view
 	s.committed = b.first + uint64(len(b.events)) - 1
 	s.sinceEvents += len(b.events)
 	s.sinceBytes += len(b.records)
@@ -347,9 +378,6 @@ func (s *shell[C, E, V]) release(ctx actor.Context, err error) {
 	}
 	s.recycle(b)
 	s.maybeSnapshot(ctx, view)
-	if s.resting {
-		s.tryStop(ctx)
-	}
 }
 
 func (s *shell[C, E, V]) erases(e E) bool {
@@ -365,16 +393,13 @@ func (s *shell[C, E, V]) answer(to Replier, r Reply) {
 
 // abandon answers everybody who waits.
 func (s *shell[C, E, V]) abandon(err error) {
-	for _, b := range []*batch[E]{s.flying, s.next} {
-		if b == nil {
-			continue
-		}
+	for _, b := range append(s.flying, s.next) {
 		for _, w := range b.waiters {
 			s.answer(w.to, Reply{Err: err})
 		}
 		b.waiters = nil
 	}
-	s.flying, s.next = nil, &batch[E]{first: s.seq + 1}
+	s.flying, s.next = nil, &batch[E, V]{first: s.seq + 1}
 }
 
 // fail ends this incarnation.
@@ -386,7 +411,7 @@ func (s *shell[C, E, V]) fail(err error) {
 
 // tryStop stops a resting actor once nothing is on its way.
 func (s *shell[C, E, V]) tryStop(ctx actor.Context) {
-	if s.flying != nil || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.encoding || s.erasing {
+	if len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.encoding || s.erasing {
 		return
 	}
 	if s.forceSnapshot {
