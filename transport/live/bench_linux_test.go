@@ -133,7 +133,12 @@ func benchFanout(b *testing.B, n, join, underWay int) {
 	}
 	delivered := func() uint64 { return hub.Stats().Deliveries }
 	until := func(target uint64) {
-		for delivered() < target {
+		// A reader that falls behind is told to resync, and then never gets
+		// what the count waits for.
+		for limit := time.Now().Add(20 * time.Second); delivered() < target; {
+			if time.Now().After(limit) {
+				b.Fatalf("%d of %d deliveries; %+v", delivered(), target, hub.Stats())
+			}
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
