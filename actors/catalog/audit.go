@@ -48,11 +48,7 @@ func (a *Audit) Rows(r *catalogpb.AuditRecord) []durable.Row {
 
 // Record commits a record that belongs to no actor's change and waits for it.
 func (a *Audit) Record(r *catalogpb.AuditRecord) error {
-	done := make(chan error, 1)
-	if err := a.journal.Append(a.Rows(r), func(err error) { done <- err }); err != nil {
-		return err
-	}
-	return <-done
+	return durable.Commit(a.journal, a.Rows(r))
 }
 
 // Query says which records to read.

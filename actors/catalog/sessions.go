@@ -95,7 +95,7 @@ func (s *Sessions) Replace(old, id string, grant func(*catalogpb.Session)) (*cat
 	if old != "" {
 		rows = append(rows, durable.Row{Table: sessionTable, Key: gone[:], Delete: true})
 	}
-	if err := s.commit(rows); err != nil {
+	if err := durable.Commit(s.journal, rows); err != nil {
 		return nil, fmt.Errorf("store session: %w", err)
 	}
 	s.mu.Lock()
@@ -110,7 +110,7 @@ func (s *Sessions) Replace(old, id string, grant func(*catalogpb.Session)) (*cat
 // End removes a session; ending one that does not exist is fine.
 func (s *Sessions) End(id string) error {
 	key := sessionKey(sha256.Sum256([]byte(id)))
-	if err := s.commit([]durable.Row{{Table: sessionTable, Key: key[:], Delete: true}}); err != nil {
+	if err := durable.Commit(s.journal, []durable.Row{{Table: sessionTable, Key: key[:], Delete: true}}); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
 	s.mu.Lock()
@@ -132,12 +132,4 @@ func (s *Sessions) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return len(s.live)
-}
-
-func (s *Sessions) commit(rows []durable.Row) error {
-	done := make(chan error, 1)
-	if err := s.journal.Append(rows, func(err error) { done <- err }); err != nil {
-		return err
-	}
-	return <-done
 }

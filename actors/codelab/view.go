@@ -92,9 +92,6 @@ func (v *View) ChatBefore(id string) (int, bool) {
 	return search(v.Chat.Len(), v.Chat.At, id, (*pb.ChatMessage).GetId)
 }
 
-// HasStep says whether a step number exists.
-func (v *View) HasStep(n int) bool { return n >= 1 && n <= len(v.Steps) }
-
 // Stale says that the text a thread marks has changed since it was made.
 func (v *View) Stale(t *pb.Thread) bool {
 	if t.TargetType == TargetGuide {

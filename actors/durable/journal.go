@@ -174,3 +174,12 @@ func (r Records) Len() int {
 	_ = r.Each(func([]byte) error { n++; return nil })
 	return n
 }
+
+// Commit appends rows that belong to no actor's log and waits for them.
+func Commit(j Journal, rows []Row) error {
+	done := make(chan error, 1)
+	if err := j.Append(rows, func(err error) { done <- err }); err != nil {
+		return err
+	}
+	return <-done
+}

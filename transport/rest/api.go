@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/fasthttp/router"
@@ -113,7 +114,7 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 		for start > 0 && forwarded[start-1] != ',' {
 			start--
 		}
-		hop, err := netip.ParseAddr(trimSpace(forwarded[start:end]))
+		hop, err := netip.ParseAddr(strings.Trim(forwarded[start:end], " "))
 		if err != nil {
 			break
 		}
@@ -140,16 +141,6 @@ func addrOf(a net.Addr) netip.Addr {
 		return ip.Unmap()
 	}
 	return netip.Addr{}
-}
-
-func trimSpace(s string) string {
-	for len(s) > 0 && s[0] == ' ' {
-		s = s[1:]
-	}
-	for len(s) > 0 && s[len(s)-1] == ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
 }
 
 // denied takes note of a refusal.

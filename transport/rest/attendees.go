@@ -186,14 +186,8 @@ func resetPIN(r *Request) error {
 	in := struct {
 		Code string `json:"code"`
 	}{}
-	b, err := r.body()
-	if err != nil {
+	if err := r.decodeOptional(&in); err != nil {
 		return err
-	}
-	if len(b) > 0 {
-		if err := wire.Decode(b, &in); err != nil {
-			return err
-		}
 	}
 	code, err := oneLine("code", in.Code, 64)
 	if err != nil {

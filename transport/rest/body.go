@@ -53,3 +53,12 @@ func (r *Request) decode(into any) error {
 	}
 	return wire.Decode(b, into)
 }
+
+// decodeOptional is decode for a body that may be left out.
+func (r *Request) decodeOptional(into any) error {
+	b, err := r.body()
+	if err != nil || len(b) == 0 {
+		return err
+	}
+	return wire.Decode(b, into)
+}

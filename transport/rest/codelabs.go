@@ -256,14 +256,8 @@ func endWorkshop(r *Request) error {
 	in := struct {
 		Ended *bool `json:"ended"`
 	}{}
-	b, err := r.body()
-	if err != nil {
+	if err := r.decodeOptional(&in); err != nil {
 		return err
-	}
-	if len(b) > 0 {
-		if err := wire.Decode(b, &in); err != nil {
-			return err
-		}
 	}
 	return r.answerCodelab(&pb.Command{Body: &pb.Command_SetEnded{SetEnded: &pb.SetEnded{Ended: or(in.Ended, true)}}})
 }

@@ -105,11 +105,7 @@ func (c *Core) pinKey() ([]byte, error) {
 		return b, err
 	}
 	b = []byte(auth.Random(32))
-	done := make(chan error, 1)
-	if err := c.store.Append([]durable.Row{{Table: table, Key: []byte(key), Value: b}}, func(err error) { done <- err }); err != nil {
-		return nil, err
-	}
-	if err := <-done; err != nil {
+	if err := durable.Commit(c.store, []durable.Row{{Table: table, Key: []byte(key), Value: b}}); err != nil {
 		return nil, fmt.Errorf("store the key of rejoin codes: %w", err)
 	}
 	return b, nil
