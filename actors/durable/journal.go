@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ var (
 	ErrCorrupt = errors.New("journal: stored record is damaged")
 	// ErrNotFound says that a row does not exist.
 	ErrNotFound = errors.New("journal: not found")
+	// ErrConflict says that a guard did not hold: nothing of the append was
+	// written. The caller reads again and decides anew.
+	ErrConflict = errors.New("journal: a row is not what it was")
 	// ErrClosed says that the store is closing or closed.
 	ErrClosed = errors.New("journal: closed")
 )
@@ -50,6 +54,10 @@ type Journal interface {
 	// the disk: done is called exactly once, from the writer's goroutine,
 	// after the rows are on disk or have failed. When Append itself returns
 	// an error, done is not called.
+	//
+	// If a row has a guard that does not hold when its turn comes, nothing of
+	// this append is written and done gets ErrConflict; others are not
+	// concerned. So of two appends that rest on the same state one wins.
 	Append(rows []Row, done func(error)) error
 
 	// Get returns a copy of one row's value, or ErrNotFound.
@@ -112,7 +120,8 @@ type Batch struct {
 	First uint64
 	// Records holds one or more records. The journal owns it after Append.
 	Records Records
-	// Rows are committed in the same transaction.
+	// Rows are committed in the same transaction. They carry no guards: a log
+	// has one writer, which knows its state.
 	Rows []Row
 	// Done is called exactly once, from the writer's goroutine, and must not
 	// block. nil means that the records and rows are on disk.
@@ -131,6 +140,63 @@ type Row struct {
 	TTL time.Duration
 	// Delete removes the row instead of writing it.
 	Delete bool
+	// Guard is what must be stored under Key at the moment of the commit.
+	Guard Guard
+	// CheckOnly leaves the row as it is: only its guard is looked at.
+	CheckOnly bool
+}
+
+// Guard is a condition on what is stored under a row's key. The zero value
+// always holds. Rows of Append may have one; see Journal.
+type Guard struct {
+	kind  GuardKind
+	value []byte
+}
+
+// GuardKind tells guards apart, for implementations of Journal.
+type GuardKind uint8
+
+// The kinds of guards.
+const (
+	NoGuard        GuardKind = iota
+	GuardAbsent              // no such row
+	GuardUnchanged           // a row with exactly this value
+)
+
+// Absent holds while there is no such row.
+func Absent() Guard { return Guard{kind: GuardAbsent} }
+
+// Unchanged holds while the row's value is exactly value, which must not be
+// written to afterwards.
+func Unchanged(value []byte) Guard { return Guard{GuardUnchanged, value} }
+
+// Kind tells what the guard asks for.
+func (g Guard) Kind() GuardKind { return g.kind }
+
+// Holds says whether the guard holds for what a look-up of the row gave:
+// value, or an error that wraps ErrNotFound. It returns ErrConflict when it
+// does not, and any other error as it is.
+func (g Guard) Holds(value []byte, err error) error {
+	missing := errors.Is(err, ErrNotFound)
+	switch {
+	case g.kind == NoGuard:
+		return nil
+	case err != nil && !missing:
+		return err
+	case g.kind == GuardAbsent && missing, g.kind == GuardUnchanged && !missing && bytes.Equal(value, g.value):
+		return nil
+	}
+	return ErrConflict
+}
+
+// Guarded says whether any of rows has a guard.
+func Guarded(rows []Row) bool {
+	for i := range rows {
+		if rows[i].Guard.kind != NoGuard {
+			return true
+		}
+	}
+	return false
 }
 
 // Scan says which rows to read.

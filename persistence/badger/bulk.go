@@ -49,7 +49,7 @@ func (b *bulk) flush() error {
 	if len(b.entries) == 0 {
 		return nil
 	}
-	err := b.store.commitEntries(b.entries)
+	err := b.store.commitEntries(b.entries, nil)
 	clear(b.entries)
 	*b = bulk{store: b.store, entries: b.entries[:0]}
 	return err

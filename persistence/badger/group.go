@@ -23,6 +23,15 @@ type group struct {
 
 	slab []badgerdb.Entry
 	mem  []byte
+	// guarded are the appends with guards, in order.
+	guarded []guarded
+}
+
+// guarded is one append with guards: its entries of the slab, and the item
+// that hears of a conflict.
+type guarded struct {
+	it         *item
+	start, end int
 }
 
 // span is consecutive batches of one log that become one chunk.
@@ -91,9 +100,14 @@ func (g *group) entries(items []item) []badgerdb.Entry {
 	}
 	now := time.Now()
 	for _, i := range g.rows {
-		rows := items[i].rows
+		rows, start := items[i].rows, len(g.slab)
 		for j := range rows {
-			g.addRow(&rows[j], now)
+			if !rows[j].CheckOnly {
+				g.addRow(&rows[j], now)
+			}
+		}
+		if items[i].guards {
+			g.guarded = append(g.guarded, guarded{&items[i], start, len(g.slab)})
 		}
 	}
 	return g.slab
@@ -146,11 +160,14 @@ func (g *group) reset() {
 	}
 	clear(g.spans)
 	clear(g.slab)
+	clear(g.guarded)
 	*g = group{
 		spans: g.spans[:0],
 		rows:  g.rows[:0],
 		slab:  g.slab[:0],
 		mem:   g.mem[:0],
 		round: g.round + 1,
+
+		guarded: g.guarded[:0],
 	}
 }

@@ -110,6 +110,9 @@ func (l *actorLog) Append(b durable.Batch) error {
 	if err := checkRows(b.Rows); err != nil {
 		return err
 	}
+	if durable.Guarded(b.Rows) {
+		return errors.New("badger: rows of a log's batch carry no guards")
+	}
 	s := l.store
 	it := item{
 		kind:  kindBatch,

@@ -26,12 +26,14 @@ type item struct {
 	actor string    // of a purge
 	first uint64
 	rows  []durable.Row
-	recs  durable.Records
-	count int // records
-	bytes int // what it holds in memory, and of the queue's bound
-	cost  txnCost
-	job   *snapshotJob
-	done  func(error)
+	// guards says that rows have guards; only rows alone may.
+	guards bool
+	recs   durable.Records
+	count  int // records
+	bytes  int // what it holds in memory, and of the queue's bound
+	cost   txnCost
+	job    *snapshotJob
+	done   func(error)
 
 	// Owned by the writer from here on.
 	err  error // why it was refused; nil while it may still be committed

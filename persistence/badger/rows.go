@@ -16,11 +16,12 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 		return err
 	}
 	return s.push(item{
-		kind:  kindRows,
-		rows:  rows,
-		bytes: rowBytes(rows) + batchOverhead,
-		cost:  s.costs.rows(rows),
-		done:  done,
+		kind:   kindRows,
+		rows:   rows,
+		guards: durable.Guarded(rows),
+		bytes:  rowBytes(rows) + batchOverhead,
+		cost:   s.costs.rows(rows),
+		done:   done,
 	})
 }
 
@@ -40,6 +41,23 @@ func (s *Store) Get(table string, key []byte) ([]byte, error) {
 		return err
 	})
 	return content, err
+}
+
+// checkGuards says whether the guards of rows hold for what txn sees, which
+// includes what it is about to write.
+func checkGuards(txn *badgerdb.Txn, rows []durable.Row) error {
+	var key []byte
+	for i := range rows {
+		r := &rows[i]
+		if r.Guard.Kind() == durable.NoGuard {
+			continue
+		}
+		key = appendRowKey(key[:0], r.Table, r.Key)
+		if err := r.Guard.Holds(getValue(txn, key)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // getValue returns a copy of what is sealed under key, or ErrNotFound.

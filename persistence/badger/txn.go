@@ -10,8 +10,10 @@ import (
 )
 
 // commitEntries writes entries in one transaction. An entry without a value
-// is a deletion: everything that is stored has at least its seal.
-func (s *Store) commitEntries(entries []badgerdb.Entry) error {
+// is a deletion: everything that is stored has at least its seal. The entries
+// of a guarded append whose guards do not hold are left out, and its item
+// told.
+func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error {
 	if err := s.broken(); err != nil {
 		return err
 	}
@@ -22,7 +24,17 @@ func (s *Store) commitEntries(entries []badgerdb.Entry) error {
 	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
-	for i := range entries {
+	for i := 0; ; i++ {
+		for len(appends) > 0 && appends[0].start == i {
+			a := appends[0]
+			appends = appends[1:]
+			if a.it.err = checkGuards(txn, a.it.rows); a.it.err != nil {
+				i = a.end
+			}
+		}
+		if i == len(entries) {
+			break
+		}
 		e := &entries[i]
 		var err error
 		if e.Value == nil {

@@ -95,7 +95,8 @@ func (w *writer) commit(items []item) {
 	var err error
 	if !w.group.empty() {
 		began := time.Now()
-		err = s.commitEntries(w.group.entries(items))
+		entries := w.group.entries(items)
+		err = s.commitEntries(entries, w.group.guarded)
 		took := time.Since(began)
 		s.stats.committed(&w.group, took, err)
 		if err == nil && s.opts.OnCommit != nil {

@@ -101,8 +101,21 @@ func (c *content) names(prefix string) []string {
 	return names
 }
 
+// check says whether the guards of rows hold.
+func (c *content) check(rows []durable.Row) error {
+	for _, r := range rows {
+		if err := r.Guard.Holds(c.get(r.Table, string(r.Key))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *content) put(rows []durable.Row) {
 	for _, r := range rows {
+		if r.CheckOnly {
+			continue
+		}
 		table := c.rows[r.Table]
 		if table == nil {
 			table = make(map[string]row)

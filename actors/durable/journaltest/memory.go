@@ -195,8 +195,14 @@ func (m *Memory) Append(rows []durable.Row, done func(error)) error {
 	return m.push(entry{
 		commit: true,
 		bytes:  rowBytes(rows),
-		apply:  func() error { m.content.put(rows); return nil },
-		done:   done,
+		apply: func() error {
+			if err := m.content.check(rows); err != nil {
+				return err
+			}
+			m.content.put(rows)
+			return nil
+		},
+		done: done,
 	})
 }
 
@@ -270,7 +276,10 @@ func rowBytes(rows []durable.Row) int {
 	return n
 }
 
-var errNoRecords = errors.New("journaltest: a batch holds one or more records")
+var (
+	errNoRecords = errors.New("journaltest: a batch holds one or more records")
+	errGuards    = errors.New("journaltest: rows of a log's batch carry no guards")
+)
 
 func expires(ttl time.Duration) time.Time {
 	if ttl <= 0 {

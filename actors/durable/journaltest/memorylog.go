@@ -74,6 +74,9 @@ func (l *memoryLog) Append(b durable.Batch) error {
 	if len(records) == 0 {
 		return errNoRecords
 	}
+	if durable.Guarded(b.Rows) {
+		return errGuards
+	}
 	if err := checkRows(b.Rows); err != nil {
 		return err
 	}

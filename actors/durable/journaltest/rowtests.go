@@ -71,6 +71,81 @@ var rowTests = []conformance{
 		s.has("t", "k", "v")
 	}},
 
+	{"a guard that holds lets the append through", func(s *subject) {
+		s.must(s.guarded(guard(put("t", "k", "1"), durable.Absent())))
+		s.must(s.guarded(guard(put("t", "k", "2"), durable.Unchanged([]byte("1"))), put("t", "other", "x")))
+		s.has("t", "k", "2")
+		s.has("t", "other", "x")
+		s.must(s.guarded(guard(del("t", "k"), durable.Unchanged([]byte("2")))))
+		s.hasNot("t", "k")
+	}},
+
+	{"a guard that does not hold refuses the whole append and nothing else", func(s *subject) {
+		s.put(put("t", "k", "1"))
+		for _, g := range []durable.Row{
+			guard(put("t", "k", "2"), durable.Absent()),
+			guard(put("t", "k", "2"), durable.Unchanged([]byte("0"))),
+			guard(put("t", "never", "2"), durable.Unchanged(nil)),
+			guard(del("t", "k"), durable.Unchanged([]byte("12"))),
+		} {
+			s.fails(s.guarded(put("t", "before", "x"), g, put("t", "after", "x")), durable.ErrConflict)
+		}
+		s.has("t", "k", "1")
+		s.hasNot("t", "before")
+		s.hasNot("t", "after")
+		s.put(put("t", "k", "3"))
+		s.has("t", "k", "3")
+	}},
+
+	{"a row that is only checked stays as it is", func(s *subject) {
+		s.put(put("t", "k", "1"))
+		check := guard(put("t", "k", "ignored"), durable.Unchanged([]byte("1")))
+		check.CheckOnly = true
+		s.must(s.guarded(check))
+		s.must(s.guarded(check, put("t", "other", "x")))
+		s.has("t", "k", "1")
+		s.has("t", "other", "x")
+		check.Guard = durable.Absent()
+		s.fails(s.guarded(check), durable.ErrConflict)
+		s.fails(s.guarded(put("t", "never", "x"), check), durable.ErrConflict)
+		s.hasNot("t", "never")
+	}},
+
+	{"of many guarded appends in one group exactly one wins", func(s *subject) {
+		s.put(put("t", "k", "free"))
+		release := s.blockWriter()
+		defer release()
+		var outcomes []outcome
+		add := func(rows ...durable.Row) {
+			done, o := newOutcome()
+			s.must(s.Append(rows, done))
+			outcomes = append(outcomes, o)
+		}
+		const racers = 20
+		for range racers {
+			add(guard(put("t", "k", "taken"), durable.Unchanged([]byte("free"))), put("t", "winner", "x"))
+		}
+		add(put("t", "k", "free"))
+		add(guard(put("t", "k", "last"), durable.Unchanged([]byte("free"))))
+		add(guard(durable.Row{Table: "t", Key: []byte("k"), CheckOnly: true}, durable.Unchanged([]byte("free"))))
+		release()
+		for i, o := range outcomes {
+			if err := <-o; i == 0 || i == racers || i == racers+1 {
+				s.must(err)
+			} else {
+				s.fails(err, durable.ErrConflict)
+			}
+		}
+		s.has("t", "k", "last")
+	}},
+
+	{"a log's batch takes no guards", func(s *subject) {
+		l := s.log("codelab/1")
+		if err := l.Append(durable.Batch{First: 1, Records: records("a"), Rows: []durable.Row{guard(put("t", "k", "1"), durable.Absent())}}); err == nil {
+			s.Fatal("the batch was taken")
+		}
+	}},
+
 	{"get returns a copy", func(s *subject) {
 		s.put(put("t", "k", "value"))
 		v, err := s.Get("t", []byte("k"))
@@ -197,4 +272,14 @@ func (s *subject) scans(q durable.Scan, want ...string) {
 	if !slices.Equal(got, want) {
 		s.Fatalf("scan %+v: got %q, want %q", q, got, want)
 	}
+}
+
+func guard(r durable.Row, g durable.Guard) durable.Row {
+	r.Guard = g
+	return r
+}
+
+// guarded appends rows and returns their fate.
+func (s *subject) guarded(rows ...durable.Row) error {
+	return durable.Commit(s.Journal, rows)
 }
