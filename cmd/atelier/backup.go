@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
-	"atelier/persistence/badger"
 	"atelier/transport/control"
 )
 
@@ -61,11 +61,11 @@ func writeBackup(cfg config.Config, w io.Writer) error {
 	if _, err := os.Stat(service.StoreDir(cfg)); err != nil {
 		return fmt.Errorf("there is no data in %s", cfg.Server.Data)
 	}
-	s, err := service.OpenStore(cfg, nil, newLogger(quietly(cfg.Log)))
+	data, err := service.OpenData(cfg, newLogger(quietly(cfg.Log)))
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Backup(w), s.Close())
+	return errors.Join(data.Backup(w), data.Close(context.Background()))
 }
 
 // quietly logs only what went wrong: the command itself says what it did.
@@ -93,10 +93,7 @@ func (c restoreCmd) Run() error {
 		return err
 	}
 	defer f.Close()
-	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
-		return err
-	}
-	if err := badger.Restore(service.StoreDir(cfg), f); err != nil {
+	if err := service.Restore(cfg, f); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	fmt.Printf("restored into %s\n", cfg.Server.Data)

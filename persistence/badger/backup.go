@@ -9,6 +9,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/backup"
 )
 
 // backupFormat is the version of the backup's own form; it stands in the first
@@ -37,11 +38,11 @@ func (s *Store) Backup(w io.Writer) error {
 	if _, err := fmt.Fprintf(out, backupHeader, backupFormat, Format); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
-	frames := newFrameWriter(out)
+	frames := backup.NewFrameWriter(out)
 	if err := s.db.View(func(txn *badgerdb.Txn) error { return writeEntries(frames, txn) }); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
-	if err := frames.finish(); err != nil {
+	if err := frames.Finish(); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
 	if err := out.Flush(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"atelier/actors/durable"
+	"atelier/persistence/backup"
 )
 
 // sampleBackup is a backup of a store with something of everything.
@@ -112,25 +113,25 @@ func TestBackupWhileServing(t *testing.T) {
 }
 
 func TestDamagedBackupsAreRefused(t *testing.T) {
-	backup, _ := sampleBackup(t)
+	whole, _ := sampleBackup(t)
 	flip := func(at int) []byte {
-		b := bytes.Clone(backup)
+		b := bytes.Clone(whole)
 		b[at] ^= 1
 		return b
 	}
-	header := bytes.IndexByte(backup, '\n') + 1
+	header := bytes.IndexByte(whole, '\n') + 1
 	for name, damaged := range map[string][]byte{
 		"empty":          nil,
-		"no backup":      []byte("PK\x03\x04 something else\n"),
-		"only a header":  backup[:header],
-		"cut in half":    backup[:len(backup)/2],
-		"cut by a byte":  backup[:len(backup)-1],
-		"without end":    backup[:len(backup)-trailerBytes],
+		"no whole":       []byte("PK\x03\x04 something else\n"),
+		"only a header":  whole[:header],
+		"cut in half":    whole[:len(whole)/2],
+		"cut by a byte":  whole[:len(whole)-1],
+		"without end":    whole[:len(whole)-backup.TrailerBytes],
 		"flipped header": flip(2),
 		"flipped length": flip(header),
-		"flipped bytes":  flip(len(backup) / 2),
-		"flipped end":    flip(len(backup) - 1),
-		"missing frame":  append(bytes.Clone(backup[:header]), backup[header+frameOverhead+frameBytes:]...),
+		"flipped bytes":  flip(len(whole) / 2),
+		"flipped end":    flip(len(whole) - 1),
+		"missing frame":  append(bytes.Clone(whole[:header]), whole[header+backup.FrameOverhead+backup.FrameBytes:]...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()

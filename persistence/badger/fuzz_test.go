@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"atelier/actors/durable"
+	"atelier/persistence/backup"
 )
 
 // The decoders see bytes whose checksum is right by chance or by hostility;
@@ -54,12 +55,12 @@ func FuzzHead(f *testing.F) {
 
 func FuzzBackupFrames(f *testing.F) {
 	var whole bytes.Buffer
-	w := newFrameWriter(&whole)
+	w := backup.NewFrameWriter(&whole)
 	_, _ = w.Write([]byte("content"))
-	_ = w.finish()
+	_ = w.Finish()
 	f.Add(whole.Bytes())
 	f.Fuzz(func(t *testing.T, input []byte) {
-		content, err := io.ReadAll(newFrameReader(bytes.NewReader(input)))
+		content, err := io.ReadAll(backup.NewFrameReader(bytes.NewReader(input)))
 		if err != nil {
 			if !errors.Is(err, ErrBadBackup) {
 				t.Fatal(err)
@@ -67,10 +68,10 @@ func FuzzBackupFrames(f *testing.F) {
 			return
 		}
 		var again bytes.Buffer
-		w := newFrameWriter(&again)
+		w := backup.NewFrameWriter(&again)
 		_, _ = w.Write(content)
-		_ = w.finish()
-		back, err := io.ReadAll(newFrameReader(&again))
+		_ = w.Finish()
+		back, err := io.ReadAll(backup.NewFrameReader(&again))
 		if err != nil || !bytes.Equal(back, content) {
 			t.Fatalf("came back as %q, %v", back, err)
 		}

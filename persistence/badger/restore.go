@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/persistence/backup"
 )
 
 // Restore makes a new store in dir out of a backup. dir must be empty or not
@@ -21,7 +23,7 @@ func Restore(dir string, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	if err := checkVacant(dir); err != nil {
+	if err := backup.CheckVacant(dir); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
@@ -33,24 +35,12 @@ func Restore(dir string, r io.Reader) error {
 	}
 	err = build(temp, r)
 	if err == nil {
-		err = putInPlace(temp, dir)
+		err = backup.PutInPlace(temp, dir)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("restore into %s: %w", dir, err), os.RemoveAll(temp))
 	}
 	return nil
-}
-
-// checkVacant makes sure that nothing would be overwritten.
-func checkVacant(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err == nil && len(entries) > 0 {
-		return fmt.Errorf("%s is not empty", dir)
-	}
-	return err
 }
 
 // build fills the store in dir, and opens it once to see that it opens.
@@ -64,7 +54,7 @@ func build(dir string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(loadEntries(db, newFrameReader(in)), db.Close()); err != nil {
+	if err := errors.Join(loadEntries(db, backup.NewFrameReader(in)), db.Close()); err != nil {
 		return err
 	}
 	s, err := Open(Options{Dir: dir})
@@ -109,6 +99,9 @@ func loadEntries(db *badgerdb.DB, r io.Reader) error {
 	}
 }
 
+// ErrBadBackup says that a backup is cut off, damaged, or no backup.
+var ErrBadBackup = backup.ErrDamaged
+
 // readEntry gives io.EOF at the end of a whole backup.
 func readEntry(in *bufio.Reader) (*badgerdb.Entry, error) {
 	keySize, err := binary.ReadUvarint(in)
@@ -136,20 +129,4 @@ func endsEarly(err error) error {
 		return fmt.Errorf("%w: it ends inside an entry", ErrBadBackup)
 	}
 	return err
-}
-
-// putInPlace gives temp the name dir, for good.
-func putInPlace(temp, dir string) error {
-	// A rename does not replace a folder, not even an empty one.
-	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := os.Rename(temp, dir); err != nil {
-		return err
-	}
-	parent, err := os.Open(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(parent.Sync(), parent.Close())
 }

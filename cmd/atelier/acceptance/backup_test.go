@@ -2,12 +2,11 @@ package acceptance
 
 import (
 	"bytes"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	"atelier/persistence/badger"
+	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
 
@@ -89,7 +88,7 @@ func TestARestoredBackupIsAnotherStream(t *testing.T) {
 	at := live.acked(record{"type": "chat", "message": "after the backup"}, "b").seq()
 
 	restored := testConfig(t)
-	if err := badger.Restore(filepath.Join(restored.Server.Data, "store"), bytes.NewReader(saved)); err != nil {
+	if err := service.Restore(restored, bytes.NewReader(saved)); err != nil {
 		t.Fatal(err)
 	}
 	addr := startServer(t, restored).Addr()

@@ -34,7 +34,7 @@ func (c *Core) Import(f *os.File, adminID string) (string, error) {
 // controls is what a running server does for other commands.
 func (c *Core) controls(adminID string) control.Operations {
 	return control.Operations{
-		Backup: c.store.Backup,
+		Backup: c.Backup,
 		Import: func(content io.Reader) (string, error) {
 			f, err := os.CreateTemp("", "atelier-import-*")
 			if err != nil {

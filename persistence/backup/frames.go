@@ -1,4 +1,4 @@
-package badger
+package backup
 
 import (
 	"bytes"
@@ -11,47 +11,50 @@ import (
 	"io"
 )
 
-// A backup is written as frames, so that a reader never acts on bytes that it
+// Content is written as frames, so that a reader never acts on bytes that it
 // has not checked: length (4 bytes), CRC32C (4), content. A frame of length 0
-// ends the backup; behind it stand the number of bytes of content (8) and the
+// ends it; behind it stand the number of bytes of content (8) and the
 // SHA-256 of all of it (32), which catch frames that are missing or out of
 // place.
 const (
-	frameBytes    = 1 << 20
-	trailerBytes  = 8 + sha256.Size
-	frameOverhead = 8
+	FrameBytes    = 1 << 20
+	TrailerBytes  = 8 + sha256.Size
+	FrameOverhead = 8
 )
 
-// ErrBadBackup says that a backup is cut off, damaged, or no backup.
-var ErrBadBackup = errors.New("badger: backup is damaged")
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// frameWriter gathers what is written to it into frames. finish ends it.
-type frameWriter struct {
+// ErrDamaged says that a backup is cut off, damaged, or no backup.
+var ErrDamaged = errors.New("backup is damaged")
+
+// FrameWriter gathers what is written to it into frames. Finish ends it.
+type FrameWriter struct {
 	w     io.Writer
 	buf   bytes.Buffer
 	total uint64
 	sum   hash.Hash
 }
 
-func newFrameWriter(w io.Writer) *frameWriter {
-	return &frameWriter{w: w, sum: sha256.New()}
+// NewFrameWriter writes frames to w.
+func NewFrameWriter(w io.Writer) *FrameWriter {
+	return &FrameWriter{w: w, sum: sha256.New()}
 }
 
 // Write implements io.Writer.
-func (f *frameWriter) Write(p []byte) (int, error) {
+func (f *FrameWriter) Write(p []byte) (int, error) {
 	f.buf.Write(p)
-	for f.buf.Len() >= frameBytes {
-		if err := f.frame(f.buf.Next(frameBytes)); err != nil {
+	for f.buf.Len() >= FrameBytes {
+		if err := f.frame(f.buf.Next(FrameBytes)); err != nil {
 			return 0, err
 		}
 	}
 	return len(p), nil
 }
 
-func (f *frameWriter) frame(content []byte) error {
+func (f *FrameWriter) frame(content []byte) error {
 	f.total += uint64(len(content))
 	f.sum.Write(content)
-	head := make([]byte, 0, frameOverhead)
+	head := make([]byte, 0, FrameOverhead)
 	head = binary.BigEndian.AppendUint32(head, uint32(len(content)))
 	head = binary.BigEndian.AppendUint32(head, crc32.Checksum(content, castagnoli))
 	if _, err := f.w.Write(head); err != nil {
@@ -61,7 +64,8 @@ func (f *frameWriter) frame(content []byte) error {
 	return err
 }
 
-func (f *frameWriter) finish() error {
+// Finish writes what is left, and the end.
+func (f *FrameWriter) Finish() error {
 	if f.buf.Len() > 0 {
 		if err := f.frame(f.buf.Next(f.buf.Len())); err != nil {
 			return err
@@ -75,9 +79,9 @@ func (f *frameWriter) finish() error {
 	return err
 }
 
-// frameReader reads checked content. It gives io.EOF only when the trailer was
-// there and right, and ErrBadBackup for everything that is wrong.
-type frameReader struct {
+// FrameReader reads checked content. It gives io.EOF only when the trailer was
+// there and right, and ErrDamaged for everything that is wrong.
+type FrameReader struct {
 	r       io.Reader
 	content []byte // the current frame's rest
 	buf     []byte
@@ -86,12 +90,13 @@ type frameReader struct {
 	ended   bool
 }
 
-func newFrameReader(r io.Reader) *frameReader {
-	return &frameReader{r: r, sum: sha256.New()}
+// NewFrameReader reads what a FrameWriter wrote.
+func NewFrameReader(r io.Reader) *FrameReader {
+	return &FrameReader{r: r, sum: sha256.New()}
 }
 
 // Read implements io.Reader.
-func (f *frameReader) Read(p []byte) (int, error) {
+func (f *FrameReader) Read(p []byte) (int, error) {
 	for len(f.content) == 0 {
 		if f.ended {
 			return 0, io.EOF
@@ -105,27 +110,27 @@ func (f *frameReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (f *frameReader) next() error {
-	head := make([]byte, frameOverhead)
+func (f *FrameReader) next() error {
+	head := make([]byte, FrameOverhead)
 	if err := f.full(head); err != nil {
 		return err
 	}
 	size := binary.BigEndian.Uint32(head)
-	if size > frameBytes {
-		return fmt.Errorf("%w: frame of %d bytes", ErrBadBackup, size)
+	if size > FrameBytes {
+		return fmt.Errorf("%w: frame of %d bytes", ErrDamaged, size)
 	}
 	if size == 0 {
 		return f.trailer()
 	}
 	if f.buf == nil {
-		f.buf = make([]byte, frameBytes)
+		f.buf = make([]byte, FrameBytes)
 	}
 	content := f.buf[:size]
 	if err := f.full(content); err != nil {
 		return err
 	}
 	if crc32.Checksum(content, castagnoli) != binary.BigEndian.Uint32(head[4:]) {
-		return fmt.Errorf("%w: checksum at byte %d", ErrBadBackup, f.total)
+		return fmt.Errorf("%w: checksum at byte %d", ErrDamaged, f.total)
 	}
 	f.total += uint64(size)
 	f.sum.Write(content)
@@ -133,23 +138,23 @@ func (f *frameReader) next() error {
 	return nil
 }
 
-func (f *frameReader) trailer() error {
-	trailer := make([]byte, trailerBytes)
+func (f *FrameReader) trailer() error {
+	trailer := make([]byte, TrailerBytes)
 	if err := f.full(trailer); err != nil {
 		return err
 	}
 	want := f.sum.Sum(binary.BigEndian.AppendUint64(nil, f.total))
 	if !bytes.Equal(trailer, want) {
-		return fmt.Errorf("%w: trailer does not match", ErrBadBackup)
+		return fmt.Errorf("%w: trailer does not match", ErrDamaged)
 	}
 	f.ended = true
 	return nil
 }
 
-func (f *frameReader) full(p []byte) error {
+func (f *FrameReader) full(p []byte) error {
 	_, err := io.ReadFull(f.r, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: it ends early", ErrBadBackup)
+		return fmt.Errorf("%w: it ends early", ErrDamaged)
 	}
 	return err
 }

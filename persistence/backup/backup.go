@@ -1,0 +1,181 @@
+package backup
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	version     = 2
+	firstLine   = "atelier-backup %d"
+	sectionLine = "section "
+	endLine     = "end"
+	maxLine     = 128
+)
+
+// ErrNewer says that a newer program wrote a backup.
+var ErrNewer = errors.New("the backup was written by a newer program")
+
+// Section is one part of a backup.
+type Section struct {
+	// Name stands in the backup: lower-case letters, never changed.
+	Name string
+	// Folder is what holds it, below the data folder.
+	Folder string
+	// Hold, if set, is called before the first section is saved: until release
+	// is called nothing disappears that earlier sections may refer to.
+	Hold func() (release func(), err error)
+	// Save writes the content, while everybody goes on working.
+	Save func(w io.Writer) error
+	// Load makes dir, which does not exist yet, out of what Save wrote. It
+	// reads to the end, and what it made is on disk when it returns.
+	Load func(dir string, r io.Reader) error
+}
+
+// Write writes a backup. It is whole only when Write returned nil; w should be
+// synced by the caller before it is relied on.
+func Write(w io.Writer, sections ...Section) error {
+	for _, s := range sections {
+		if s.Hold == nil {
+			continue
+		}
+		release, err := s.Hold()
+		if err != nil {
+			return fmt.Errorf("back up %s: %w", s.Name, err)
+		}
+		defer release()
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	fmt.Fprintf(out, firstLine+"\n", version)
+	for _, s := range sections {
+		fmt.Fprintf(out, "%s%s\n", sectionLine, s.Name)
+		frames := NewFrameWriter(out)
+		if err := s.Save(frames); err != nil {
+			return fmt.Errorf("back up %s: %w", s.Name, err)
+		}
+		if err := frames.Finish(); err != nil {
+			return fmt.Errorf("back up %s: %w", s.Name, err)
+		}
+	}
+	fmt.Fprintln(out, endLine)
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write backup: %w", err)
+	}
+	return nil
+}
+
+// Restore makes the folders of the sections in the data folder, where they
+// must be empty or missing. A backup need not have all of them.
+func Restore(data string, r io.Reader, sections ...Section) (err error) {
+	for _, s := range sections {
+		if err := CheckVacant(filepath.Join(data, s.Folder)); err != nil {
+			return err
+		}
+	}
+	temp, err := os.MkdirTemp(data, ".restore-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	loaded, err := load(temp, bufio.NewReaderSize(r, 64<<10), sections)
+	if err != nil {
+		return err
+	}
+	// The first section holds the references: without it there is no data, so
+	// it takes its place last.
+	for i := len(loaded) - 1; i >= 0; i-- {
+		if err := PutInPlace(filepath.Join(temp, loaded[i].Folder), filepath.Join(data, loaded[i].Folder)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load reads all sections into folders below temp and returns them in the
+// order of the backup.
+func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
+	first, err := in.Peek(len("atelier-backup 1 "))
+	if err == nil && string(first) == "atelier-backup 1 " {
+		s := find(known, "store")
+		if s == nil {
+			return nil, ErrNewer
+		}
+		return []Section{*s}, s.Load(filepath.Join(temp, s.Folder), in)
+	}
+	if err := readFirstLine(in); err != nil {
+		return nil, err
+	}
+	var loaded []Section
+	for {
+		line, err := readLine(in)
+		if err != nil {
+			return nil, err
+		}
+		if line == endLine {
+			if _, err := in.ReadByte(); err != io.EOF {
+				return nil, fmt.Errorf("%w: something follows its end", ErrDamaged)
+			}
+			return loaded, nil
+		}
+		name, ok := strings.CutPrefix(line, sectionLine)
+		if !ok || find(loaded, name) != nil {
+			return nil, fmt.Errorf("%w: no section where one should begin", ErrDamaged)
+		}
+		s := find(known, name)
+		if s == nil {
+			return nil, fmt.Errorf("%w: it has a section %q", ErrNewer, name)
+		}
+		frames := NewFrameReader(in)
+		if err := s.Load(filepath.Join(temp, s.Folder), frames); err != nil {
+			return nil, fmt.Errorf("restore %s: %w", name, err)
+		}
+		// The end of the frames proves that the section was whole.
+		if n, err := io.Copy(io.Discard, frames); err != nil || n > 0 {
+			return nil, errors.Join(fmt.Errorf("%w: %d bytes behind %s", ErrDamaged, n, name), err)
+		}
+		loaded = append(loaded, *s)
+	}
+}
+
+func find(sections []Section, name string) *Section {
+	for i := range sections {
+		if sections[i].Name == name {
+			return &sections[i]
+		}
+	}
+	return nil
+}
+
+func readFirstLine(in *bufio.Reader) error {
+	line, err := readLine(in)
+	if err != nil {
+		return err
+	}
+	var v int
+	if _, err := fmt.Sscanf(line, firstLine, &v); err != nil {
+		return fmt.Errorf("%w: no header", ErrDamaged)
+	}
+	if v > version {
+		return fmt.Errorf("%w: it has version %d, this program knows %d", ErrNewer, v, version)
+	}
+	if line != fmt.Sprintf(firstLine, version) {
+		return fmt.Errorf("%w: no header", ErrDamaged)
+	}
+	return nil
+}
+
+func readLine(in *bufio.Reader) (string, error) {
+	line, err := in.ReadSlice('\n')
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+		return "", err
+	}
+	if err != nil || len(line) > maxLine {
+		return "", fmt.Errorf("%w: it ends early", ErrDamaged)
+	}
+	return string(line[:len(line)-1]), nil
+}

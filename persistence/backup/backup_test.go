@@ -1,0 +1,161 @@
+package backup
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// folder is a section that holds a folder tree as it is.
+func folder(name, dir string) Section {
+	return Section{Name: name, Folder: name, Save: func(w io.Writer) error { return SaveFolder(w, dir) }, Load: LoadFolder}
+}
+
+// tree writes files given as name and content.
+func tree(t testing.TB, files ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		path := filepath.Join(dir, files[i])
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(files[i+1]), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func sample(t testing.TB) ([]byte, []Section) {
+	t.Helper()
+	large := strings.Repeat("large ", FrameBytes/3)
+	sections := []Section{
+		folder("store", tree(t, "a", "one", "deep/er/b", large, "empty", "")),
+		folder("files", tree(t, "c", "three")),
+	}
+	var b bytes.Buffer
+	if err := Write(&b, sections...); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), sections
+}
+
+func TestASectionComesBackAsItWas(t *testing.T) {
+	saved, sections := sample(t)
+	data := t.TempDir()
+	if err := Restore(data, bytes.NewReader(saved), sections...); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"store/a": "one", "store/deep/er/b": strings.Repeat("large ", FrameBytes/3), "store/empty": "", "files/c": "three"} {
+		if got, err := os.ReadFile(filepath.Join(data, name)); err != nil || string(got) != want {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	if err := Restore(data, bytes.NewReader(saved), sections...); err == nil {
+		t.Error("it restored over what was there")
+	}
+	left(t, data, "files", "store")
+}
+
+func left(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if err != nil || strings.Join(names, " ") != strings.Join(want, " ") {
+		t.Errorf("%s holds %q, %v", dir, names, err)
+	}
+}
+
+func TestDamagedBackupsChangeNothing(t *testing.T) {
+	saved, sections := sample(t)
+	flip := func(at int) []byte {
+		b := bytes.Clone(saved)
+		b[at] ^= 1
+		return b
+	}
+	for name, b := range map[string][]byte{
+		"empty": nil, "other": []byte("PK\x03\x04 something\n"), "header only": saved[:17], "half": saved[:len(saved)/2],
+		"no end": saved[:len(saved)-len("end\n")], "cut": saved[:len(saved)-10], "more": append(bytes.Clone(saved), 'x'),
+		"flipped header": flip(3), "flipped name": flip(26), "flipped content": flip(len(saved) / 2), "flipped tail": flip(len(saved) - 20),
+		"twice": append(bytes.Clone(saved[:len(saved)-4]), saved[17:]...),
+	} {
+		data := t.TempDir()
+		if err := Restore(data, bytes.NewReader(b), sections...); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
+			t.Errorf("%s: %v", name, err)
+		}
+		left(t, data)
+	}
+}
+
+func TestANewerBackupIsRefused(t *testing.T) {
+	saved, sections := sample(t)
+	if err := Restore(t.TempDir(), strings.NewReader("atelier-backup 3\nend\n"), sections...); !errors.Is(err, ErrNewer) {
+		t.Errorf("a newer version: %v", err)
+	}
+	if err := Restore(t.TempDir(), bytes.NewReader(saved), sections[0]); !errors.Is(err, ErrNewer) {
+		t.Errorf("an unknown section: %v", err)
+	}
+}
+
+func TestASectionMayBeMissing(t *testing.T) {
+	_, sections := sample(t)
+	var b bytes.Buffer
+	if err := Write(&b, sections[1]); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	if err := Restore(data, &b, sections...); err != nil {
+		t.Fatal(err)
+	}
+	left(t, data, "files")
+}
+
+// What is held is held before the first section is saved, and until the last
+// has been.
+func TestEverythingIsHeldWhileItIsSaved(t *testing.T) {
+	held := false
+	save := func(io.Writer) error {
+		if !held {
+			t.Error("saved without being held")
+		}
+		return nil
+	}
+	err := Write(io.Discard, Section{Name: "store", Save: save}, Section{Name: "files", Save: save, Hold: func() (func(), error) {
+		held = true
+		return func() { held = false }, nil
+	}})
+	if err != nil || held {
+		t.Errorf("held %v after it, %v", held, err)
+	}
+}
+
+func TestAFolderIsNotLeft(t *testing.T) {
+	var b bytes.Buffer
+	if err := SaveFolder(&b, tree(t, "a", "one")); err != nil {
+		t.Fatal(err)
+	}
+	hostile := bytes.Replace(b.Bytes(), []byte("a\x00"), []byte("../a\x00"), 1)[:b.Len()]
+	parent := t.TempDir()
+	if err := LoadFolder(filepath.Join(parent, "in"), bytes.NewReader(hostile)); err == nil {
+		t.Error("it was accepted")
+	}
+	left(t, parent, "in")
+}
+
+func FuzzRestore(f *testing.F) {
+	saved, sections := sample(f)
+	f.Add([]byte("atelier-backup 2\nsection files\n"))
+	f.Add(saved[:200])
+	f.Add([]byte("atelier-backup 1 store-format 1\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		data := t.TempDir()
+		if err := Restore(data, bytes.NewReader(b), sections...); err != nil {
+			left(t, data)
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package backup
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// SaveFolder writes the folders and plain files below dir as a tar stream.
+// What disappears on the way is left out; anything that is neither a folder
+// nor a plain file is too. A folder that is missing is an empty one.
+func SaveFolder(w io.Writer, dir string) error {
+	tw := tar.NewWriter(w)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || path == dir {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		switch {
+		case e.IsDir():
+			return tw.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o700})
+		case e.Type().IsRegular():
+			return saveFile(tw, path, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return tw.Close()
+}
+
+func saveFile(tw *tar.Writer, path, name string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: int64(info.Mode().Perm()), Size: info.Size(), ModTime: info.ModTime()}); err != nil {
+		return err
+	}
+	// One that grows is saved as it was when it was opened.
+	_, err = io.CopyN(tw, f, info.Size())
+	return err
+}
+
+// LoadFolder makes dir out of what SaveFolder wrote. Nothing is written
+// outside of dir, whatever the stream says.
+func LoadFolder(dir string, r io.Reader) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	tr := tar.NewReader(r)
+	for {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return damaged(err)
+		}
+		name := filepath.FromSlash(h.Name)
+		if !filepath.IsLocal(name) {
+			return fmt.Errorf("%w: a name leads outside: %q", ErrDamaged, h.Name)
+		}
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = root.MkdirAll(name, 0o700)
+		case tar.TypeReg:
+			err = loadFile(root, name, fs.FileMode(h.Mode)&0o700|0o600, tr)
+		default:
+			err = fmt.Errorf("%w: %q is no plain file", ErrDamaged, h.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return syncFolders(dir)
+}
+
+func loadFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	if err != nil {
+		err = damaged(err)
+	}
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// damaged says that a stream that ends inside a file is a damaged backup.
+func damaged(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return err
+}
+
+// syncFolders makes the names of all files below dir last.
+func syncFolders(dir string) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return err
+		}
+		return syncFolder(path)
+	})
+}
+
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// CheckVacant makes sure that nothing would be overwritten.
+func CheckVacant(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s is not empty", dir)
+	}
+	return err
+}
+
+// PutInPlace gives temp the name dir, for good.
+func PutInPlace(temp, dir string) error {
+	// A rename does not replace a folder, not even an empty one.
+	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(temp, dir); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
+}
