@@ -266,6 +266,10 @@ type Command struct {
 	//	*Command_Reply
 	//	*Command_DeleteComment
 	//	*Command_ApplyRetention
+	//	*Command_AddMaterial
+	//	*Command_DeleteMaterial
+	//	*Command_AddSubmission
+	//	*Command_DeleteSubmission
 	Body          isCommand_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -556,6 +560,42 @@ func (x *Command) GetApplyRetention() *ApplyRetention {
 	return nil
 }
 
+func (x *Command) GetAddMaterial() *AddMaterial {
+	if x != nil {
+		if x, ok := x.Body.(*Command_AddMaterial); ok {
+			return x.AddMaterial
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetDeleteMaterial() *DeleteMaterial {
+	if x != nil {
+		if x, ok := x.Body.(*Command_DeleteMaterial); ok {
+			return x.DeleteMaterial
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetAddSubmission() *AddSubmission {
+	if x != nil {
+		if x, ok := x.Body.(*Command_AddSubmission); ok {
+			return x.AddSubmission
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetDeleteSubmission() *DeleteSubmission {
+	if x != nil {
+		if x, ok := x.Body.(*Command_DeleteSubmission); ok {
+			return x.DeleteSubmission
+		}
+	}
+	return nil
+}
+
 type isCommand_Body interface {
 	isCommand_Body()
 }
@@ -664,6 +704,22 @@ type Command_ApplyRetention struct {
 	ApplyRetention *ApplyRetention `protobuf:"bytes,70,opt,name=apply_retention,json=applyRetention,proto3,oneof"`
 }
 
+type Command_AddMaterial struct {
+	AddMaterial *AddMaterial `protobuf:"bytes,80,opt,name=add_material,json=addMaterial,proto3,oneof"`
+}
+
+type Command_DeleteMaterial struct {
+	DeleteMaterial *DeleteMaterial `protobuf:"bytes,81,opt,name=delete_material,json=deleteMaterial,proto3,oneof"`
+}
+
+type Command_AddSubmission struct {
+	AddSubmission *AddSubmission `protobuf:"bytes,84,opt,name=add_submission,json=addSubmission,proto3,oneof"`
+}
+
+type Command_DeleteSubmission struct {
+	DeleteSubmission *DeleteSubmission `protobuf:"bytes,85,opt,name=delete_submission,json=deleteSubmission,proto3,oneof"`
+}
+
 func (*Command_Create) isCommand_Body() {}
 
 func (*Command_Update) isCommand_Body() {}
@@ -716,6 +772,14 @@ func (*Command_DeleteComment) isCommand_Body() {}
 
 func (*Command_ApplyRetention) isCommand_Body() {}
 
+func (*Command_AddMaterial) isCommand_Body() {}
+
+func (*Command_DeleteMaterial) isCommand_Body() {}
+
+func (*Command_AddSubmission) isCommand_Body() {}
+
+func (*Command_DeleteSubmission) isCommand_Body() {}
+
 type Create struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Codelab *Codelab               `protobuf:"bytes,1,opt,name=codelab,proto3" json:"codelab,omitempty"`
@@ -723,7 +787,10 @@ type Create struct {
 	Quizzes []*Quiz                `protobuf:"bytes,3,rep,name=quizzes,proto3" json:"quizzes,omitempty"`
 	Origin  Origin                 `protobuf:"varint,4,opt,name=origin,proto3,enum=atelier.codelab.v1.Origin" json:"origin,omitempty"`
 	// The codelab it was copied from.
-	SourceId      string `protobuf:"bytes,5,opt,name=source_id,json=sourceId,proto3" json:"source_id,omitempty"`
+	SourceId  string      `protobuf:"bytes,5,opt,name=source_id,json=sourceId,proto3" json:"source_id,omitempty"`
+	Materials []*Material `protobuf:"bytes,6,rep,name=materials,proto3" json:"materials,omitempty"`
+	// Files that are registered in the same commit: those of an import.
+	Uploads       []*Upload `protobuf:"bytes,7,rep,name=uploads,proto3" json:"uploads,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -791,6 +858,20 @@ func (x *Create) GetSourceId() string {
 		return x.SourceId
 	}
 	return ""
+}
+
+func (x *Create) GetMaterials() []*Material {
+	if x != nil {
+		return x.Materials
+	}
+	return nil
+}
+
+func (x *Create) GetUploads() []*Upload {
+	if x != nil {
+		return x.Uploads
+	}
+	return nil
 }
 
 // Absent fields keep their value.
@@ -2106,6 +2187,192 @@ func (*ApplyRetention) Descriptor() ([]byte, []int) {
 	return file_commands_proto_rawDescGZIP(), []int{27}
 }
 
+// The upload that a material names is known to exist.
+type AddMaterial struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Material      *Material              `protobuf:"bytes,1,opt,name=material,proto3" json:"material,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddMaterial) Reset() {
+	*x = AddMaterial{}
+	mi := &file_commands_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddMaterial) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddMaterial) ProtoMessage() {}
+
+func (x *AddMaterial) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddMaterial.ProtoReflect.Descriptor instead.
+func (*AddMaterial) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *AddMaterial) GetMaterial() *Material {
+	if x != nil {
+		return x.Material
+	}
+	return nil
+}
+
+type DeleteMaterial struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MaterialId    string                 `protobuf:"bytes,1,opt,name=material_id,json=materialId,proto3" json:"material_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteMaterial) Reset() {
+	*x = DeleteMaterial{}
+	mi := &file_commands_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteMaterial) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteMaterial) ProtoMessage() {}
+
+func (x *DeleteMaterial) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteMaterial.ProtoReflect.Descriptor instead.
+func (*DeleteMaterial) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *DeleteMaterial) GetMaterialId() string {
+	if x != nil {
+		return x.MaterialId
+	}
+	return ""
+}
+
+// The content of a file is on disk already.
+type AddSubmission struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Submission    *Submission            `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AddSubmission) Reset() {
+	*x = AddSubmission{}
+	mi := &file_commands_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AddSubmission) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AddSubmission) ProtoMessage() {}
+
+func (x *AddSubmission) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AddSubmission.ProtoReflect.Descriptor instead.
+func (*AddSubmission) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *AddSubmission) GetSubmission() *Submission {
+	if x != nil {
+		return x.Submission
+	}
+	return nil
+}
+
+type DeleteSubmission struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	SubmissionId  string                 `protobuf:"bytes,2,opt,name=submission_id,json=submissionId,proto3" json:"submission_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteSubmission) Reset() {
+	*x = DeleteSubmission{}
+	mi := &file_commands_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteSubmission) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteSubmission) ProtoMessage() {}
+
+func (x *DeleteSubmission) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteSubmission.ProtoReflect.Descriptor instead.
+func (*DeleteSubmission) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *DeleteSubmission) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *DeleteSubmission) GetSubmissionId() string {
+	if x != nil {
+		return x.SubmissionId
+	}
+	return ""
+}
+
 type SubmitQuiz_Item struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	QuizId        string                 `protobuf:"bytes,1,opt,name=quiz_id,json=quizId,proto3" json:"quiz_id,omitempty"`
@@ -2116,7 +2383,7 @@ type SubmitQuiz_Item struct {
 
 func (x *SubmitQuiz_Item) Reset() {
 	*x = SubmitQuiz_Item{}
-	mi := &file_commands_proto_msgTypes[28]
+	mi := &file_commands_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2128,7 +2395,7 @@ func (x *SubmitQuiz_Item) String() string {
 func (*SubmitQuiz_Item) ProtoMessage() {}
 
 func (x *SubmitQuiz_Item) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[28]
+	mi := &file_commands_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2172,7 +2439,7 @@ const file_commands_proto_rawDesc = "" +
 	"\n" +
 	"user_agent\x18\x06 \x01(\tR\tuserAgent\x12\x19\n" +
 	"\badmin_id\x18\a \x01(\tR\aadminId\x12\x18\n" +
-	"\asession\x18\b \x01(\x04R\asession\"\xc6\r\n" +
+	"\asession\x18\b \x01(\x04R\asession\"\xfc\x0f\n" +
 	"\aCommand\x122\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1a.atelier.codelab.v1.CallerR\x06caller\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x124\n" +
@@ -2206,14 +2473,20 @@ const file_commands_proto_rawDesc = "" +
 	"\bannotate\x18< \x01(\v2\x1c.atelier.codelab.v1.AnnotateH\x00R\bannotate\x121\n" +
 	"\x05reply\x18= \x01(\v2\x19.atelier.codelab.v1.ReplyH\x00R\x05reply\x12J\n" +
 	"\x0edelete_comment\x18> \x01(\v2!.atelier.codelab.v1.DeleteCommentH\x00R\rdeleteComment\x12M\n" +
-	"\x0fapply_retention\x18F \x01(\v2\".atelier.codelab.v1.ApplyRetentionH\x00R\x0eapplyRetentionB\x06\n" +
-	"\x04body\"\xf4\x01\n" +
+	"\x0fapply_retention\x18F \x01(\v2\".atelier.codelab.v1.ApplyRetentionH\x00R\x0eapplyRetention\x12D\n" +
+	"\fadd_material\x18P \x01(\v2\x1f.atelier.codelab.v1.AddMaterialH\x00R\vaddMaterial\x12M\n" +
+	"\x0fdelete_material\x18Q \x01(\v2\".atelier.codelab.v1.DeleteMaterialH\x00R\x0edeleteMaterial\x12J\n" +
+	"\x0eadd_submission\x18T \x01(\v2!.atelier.codelab.v1.AddSubmissionH\x00R\raddSubmission\x12S\n" +
+	"\x11delete_submission\x18U \x01(\v2$.atelier.codelab.v1.DeleteSubmissionH\x00R\x10deleteSubmissionB\x06\n" +
+	"\x04body\"\xe6\x02\n" +
 	"\x06Create\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
 	"\x05steps\x18\x02 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\x122\n" +
 	"\aquizzes\x18\x03 \x03(\v2\x18.atelier.codelab.v1.QuizR\aquizzes\x122\n" +
 	"\x06origin\x18\x04 \x01(\x0e2\x1a.atelier.codelab.v1.OriginR\x06origin\x12\x1b\n" +
-	"\tsource_id\x18\x05 \x01(\tR\bsourceId\"\xbb\x05\n" +
+	"\tsource_id\x18\x05 \x01(\tR\bsourceId\x12:\n" +
+	"\tmaterials\x18\x06 \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\x124\n" +
+	"\auploads\x18\a \x03(\v2\x1a.atelier.codelab.v1.UploadR\auploads\"\xbb\x05\n" +
 	"\x06Update\x12\x19\n" +
 	"\x05title\x18\x01 \x01(\tH\x00R\x05title\x88\x01\x01\x12%\n" +
 	"\vdescription\x18\x02 \x01(\tH\x01R\vdescription\x88\x01\x01\x12\x1b\n" +
@@ -2324,7 +2597,20 @@ const file_commands_proto_rawDesc = "" +
 	"\tthread_id\x18\x01 \x01(\tR\bthreadId\x12\x1d\n" +
 	"\n" +
 	"comment_id\x18\x02 \x01(\tR\tcommentId\"\x10\n" +
-	"\x0eApplyRetention*K\n" +
+	"\x0eApplyRetention\"G\n" +
+	"\vAddMaterial\x128\n" +
+	"\bmaterial\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.MaterialR\bmaterial\"1\n" +
+	"\x0eDeleteMaterial\x12\x1f\n" +
+	"\vmaterial_id\x18\x01 \x01(\tR\n" +
+	"materialId\"O\n" +
+	"\rAddSubmission\x12>\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\v2\x1e.atelier.codelab.v1.SubmissionR\n" +
+	"submission\"X\n" +
+	"\x10DeleteSubmission\x12\x1f\n" +
+	"\vattendee_id\x18\x01 \x01(\tR\n" +
+	"attendeeId\x12#\n" +
+	"\rsubmission_id\x18\x02 \x01(\tR\fsubmissionId*K\n" +
 	"\x04Role\x12\x0f\n" +
 	"\vROLE_SYSTEM\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -2349,42 +2635,49 @@ func file_commands_proto_rawDescGZIP() []byte {
 }
 
 var file_commands_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_commands_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_commands_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_commands_proto_goTypes = []any{
-	(Role)(0),               // 0: atelier.codelab.v1.Role
-	(Origin)(0),             // 1: atelier.codelab.v1.Origin
-	(*Caller)(nil),          // 2: atelier.codelab.v1.Caller
-	(*Command)(nil),         // 3: atelier.codelab.v1.Command
-	(*Create)(nil),          // 4: atelier.codelab.v1.Create
-	(*Update)(nil),          // 5: atelier.codelab.v1.Update
-	(*ReplaceSteps)(nil),    // 6: atelier.codelab.v1.ReplaceSteps
-	(*Delete)(nil),          // 7: atelier.codelab.v1.Delete
-	(*NoteExport)(nil),      // 8: atelier.codelab.v1.NoteExport
-	(*Register)(nil),        // 9: atelier.codelab.v1.Register
-	(*Progress)(nil),        // 10: atelier.codelab.v1.Progress
-	(*Complete)(nil),        // 11: atelier.codelab.v1.Complete
-	(*Rename)(nil),          // 12: atelier.codelab.v1.Rename
-	(*Mute)(nil),            // 13: atelier.codelab.v1.Mute
-	(*Remove)(nil),          // 14: atelier.codelab.v1.Remove
-	(*ResetPin)(nil),        // 15: atelier.codelab.v1.ResetPin
-	(*SetRegistration)(nil), // 16: atelier.codelab.v1.SetRegistration
-	(*SetEnded)(nil),        // 17: atelier.codelab.v1.SetEnded
-	(*AskHelp)(nil),         // 18: atelier.codelab.v1.AskHelp
-	(*ClaimHelp)(nil),       // 19: atelier.codelab.v1.ClaimHelp
-	(*ResolveHelp)(nil),     // 20: atelier.codelab.v1.ResolveHelp
-	(*GiveFeedback)(nil),    // 21: atelier.codelab.v1.GiveFeedback
-	(*ReplaceQuizzes)(nil),  // 22: atelier.codelab.v1.ReplaceQuizzes
-	(*SubmitQuiz)(nil),      // 23: atelier.codelab.v1.SubmitQuiz
-	(*PostChat)(nil),        // 24: atelier.codelab.v1.PostChat
-	(*DeleteChat)(nil),      // 25: atelier.codelab.v1.DeleteChat
-	(*Annotate)(nil),        // 26: atelier.codelab.v1.Annotate
-	(*Reply)(nil),           // 27: atelier.codelab.v1.Reply
-	(*DeleteComment)(nil),   // 28: atelier.codelab.v1.DeleteComment
-	(*ApplyRetention)(nil),  // 29: atelier.codelab.v1.ApplyRetention
-	(*SubmitQuiz_Item)(nil), // 30: atelier.codelab.v1.SubmitQuiz.Item
-	(*Codelab)(nil),         // 31: atelier.codelab.v1.Codelab
-	(*Step)(nil),            // 32: atelier.codelab.v1.Step
-	(*Quiz)(nil),            // 33: atelier.codelab.v1.Quiz
+	(Role)(0),                // 0: atelier.codelab.v1.Role
+	(Origin)(0),              // 1: atelier.codelab.v1.Origin
+	(*Caller)(nil),           // 2: atelier.codelab.v1.Caller
+	(*Command)(nil),          // 3: atelier.codelab.v1.Command
+	(*Create)(nil),           // 4: atelier.codelab.v1.Create
+	(*Update)(nil),           // 5: atelier.codelab.v1.Update
+	(*ReplaceSteps)(nil),     // 6: atelier.codelab.v1.ReplaceSteps
+	(*Delete)(nil),           // 7: atelier.codelab.v1.Delete
+	(*NoteExport)(nil),       // 8: atelier.codelab.v1.NoteExport
+	(*Register)(nil),         // 9: atelier.codelab.v1.Register
+	(*Progress)(nil),         // 10: atelier.codelab.v1.Progress
+	(*Complete)(nil),         // 11: atelier.codelab.v1.Complete
+	(*Rename)(nil),           // 12: atelier.codelab.v1.Rename
+	(*Mute)(nil),             // 13: atelier.codelab.v1.Mute
+	(*Remove)(nil),           // 14: atelier.codelab.v1.Remove
+	(*ResetPin)(nil),         // 15: atelier.codelab.v1.ResetPin
+	(*SetRegistration)(nil),  // 16: atelier.codelab.v1.SetRegistration
+	(*SetEnded)(nil),         // 17: atelier.codelab.v1.SetEnded
+	(*AskHelp)(nil),          // 18: atelier.codelab.v1.AskHelp
+	(*ClaimHelp)(nil),        // 19: atelier.codelab.v1.ClaimHelp
+	(*ResolveHelp)(nil),      // 20: atelier.codelab.v1.ResolveHelp
+	(*GiveFeedback)(nil),     // 21: atelier.codelab.v1.GiveFeedback
+	(*ReplaceQuizzes)(nil),   // 22: atelier.codelab.v1.ReplaceQuizzes
+	(*SubmitQuiz)(nil),       // 23: atelier.codelab.v1.SubmitQuiz
+	(*PostChat)(nil),         // 24: atelier.codelab.v1.PostChat
+	(*DeleteChat)(nil),       // 25: atelier.codelab.v1.DeleteChat
+	(*Annotate)(nil),         // 26: atelier.codelab.v1.Annotate
+	(*Reply)(nil),            // 27: atelier.codelab.v1.Reply
+	(*DeleteComment)(nil),    // 28: atelier.codelab.v1.DeleteComment
+	(*ApplyRetention)(nil),   // 29: atelier.codelab.v1.ApplyRetention
+	(*AddMaterial)(nil),      // 30: atelier.codelab.v1.AddMaterial
+	(*DeleteMaterial)(nil),   // 31: atelier.codelab.v1.DeleteMaterial
+	(*AddSubmission)(nil),    // 32: atelier.codelab.v1.AddSubmission
+	(*DeleteSubmission)(nil), // 33: atelier.codelab.v1.DeleteSubmission
+	(*SubmitQuiz_Item)(nil),  // 34: atelier.codelab.v1.SubmitQuiz.Item
+	(*Codelab)(nil),          // 35: atelier.codelab.v1.Codelab
+	(*Step)(nil),             // 36: atelier.codelab.v1.Step
+	(*Quiz)(nil),             // 37: atelier.codelab.v1.Quiz
+	(*Material)(nil),         // 38: atelier.codelab.v1.Material
+	(*Upload)(nil),           // 39: atelier.codelab.v1.Upload
+	(*Submission)(nil),       // 40: atelier.codelab.v1.Submission
 }
 var file_commands_proto_depIdxs = []int32{
 	0,  // 0: atelier.codelab.v1.Caller.role:type_name -> atelier.codelab.v1.Role
@@ -2415,18 +2708,26 @@ var file_commands_proto_depIdxs = []int32{
 	27, // 25: atelier.codelab.v1.Command.reply:type_name -> atelier.codelab.v1.Reply
 	28, // 26: atelier.codelab.v1.Command.delete_comment:type_name -> atelier.codelab.v1.DeleteComment
 	29, // 27: atelier.codelab.v1.Command.apply_retention:type_name -> atelier.codelab.v1.ApplyRetention
-	31, // 28: atelier.codelab.v1.Create.codelab:type_name -> atelier.codelab.v1.Codelab
-	32, // 29: atelier.codelab.v1.Create.steps:type_name -> atelier.codelab.v1.Step
-	33, // 30: atelier.codelab.v1.Create.quizzes:type_name -> atelier.codelab.v1.Quiz
-	1,  // 31: atelier.codelab.v1.Create.origin:type_name -> atelier.codelab.v1.Origin
-	32, // 32: atelier.codelab.v1.ReplaceSteps.steps:type_name -> atelier.codelab.v1.Step
-	33, // 33: atelier.codelab.v1.ReplaceQuizzes.quizzes:type_name -> atelier.codelab.v1.Quiz
-	30, // 34: atelier.codelab.v1.SubmitQuiz.items:type_name -> atelier.codelab.v1.SubmitQuiz.Item
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	30, // 28: atelier.codelab.v1.Command.add_material:type_name -> atelier.codelab.v1.AddMaterial
+	31, // 29: atelier.codelab.v1.Command.delete_material:type_name -> atelier.codelab.v1.DeleteMaterial
+	32, // 30: atelier.codelab.v1.Command.add_submission:type_name -> atelier.codelab.v1.AddSubmission
+	33, // 31: atelier.codelab.v1.Command.delete_submission:type_name -> atelier.codelab.v1.DeleteSubmission
+	35, // 32: atelier.codelab.v1.Create.codelab:type_name -> atelier.codelab.v1.Codelab
+	36, // 33: atelier.codelab.v1.Create.steps:type_name -> atelier.codelab.v1.Step
+	37, // 34: atelier.codelab.v1.Create.quizzes:type_name -> atelier.codelab.v1.Quiz
+	1,  // 35: atelier.codelab.v1.Create.origin:type_name -> atelier.codelab.v1.Origin
+	38, // 36: atelier.codelab.v1.Create.materials:type_name -> atelier.codelab.v1.Material
+	39, // 37: atelier.codelab.v1.Create.uploads:type_name -> atelier.codelab.v1.Upload
+	36, // 38: atelier.codelab.v1.ReplaceSteps.steps:type_name -> atelier.codelab.v1.Step
+	37, // 39: atelier.codelab.v1.ReplaceQuizzes.quizzes:type_name -> atelier.codelab.v1.Quiz
+	34, // 40: atelier.codelab.v1.SubmitQuiz.items:type_name -> atelier.codelab.v1.SubmitQuiz.Item
+	38, // 41: atelier.codelab.v1.AddMaterial.material:type_name -> atelier.codelab.v1.Material
+	40, // 42: atelier.codelab.v1.AddSubmission.submission:type_name -> atelier.codelab.v1.Submission
+	43, // [43:43] is the sub-list for method output_type
+	43, // [43:43] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_commands_proto_init() }
@@ -2462,6 +2763,10 @@ func file_commands_proto_init() {
 		(*Command_Reply)(nil),
 		(*Command_DeleteComment)(nil),
 		(*Command_ApplyRetention)(nil),
+		(*Command_AddMaterial)(nil),
+		(*Command_DeleteMaterial)(nil),
+		(*Command_AddSubmission)(nil),
+		(*Command_DeleteSubmission)(nil),
 	}
 	file_commands_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
@@ -2470,7 +2775,7 @@ func file_commands_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_commands_proto_rawDesc), len(file_commands_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   29,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -59,6 +59,10 @@ type Event struct {
 	//	*Event_CommentDeleted
 	//	*Event_RetentionApplied
 	//	*Event_Erased
+	//	*Event_MaterialAdded
+	//	*Event_MaterialDeleted
+	//	*Event_SubmissionAdded
+	//	*Event_SubmissionDeleted
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -347,6 +351,42 @@ func (x *Event) GetErased() *Erased {
 	return nil
 }
 
+func (x *Event) GetMaterialAdded() *MaterialAdded {
+	if x != nil {
+		if x, ok := x.Body.(*Event_MaterialAdded); ok {
+			return x.MaterialAdded
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetMaterialDeleted() *MaterialDeleted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_MaterialDeleted); ok {
+			return x.MaterialDeleted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetSubmissionAdded() *SubmissionAdded {
+	if x != nil {
+		if x, ok := x.Body.(*Event_SubmissionAdded); ok {
+			return x.SubmissionAdded
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetSubmissionDeleted() *SubmissionDeleted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_SubmissionDeleted); ok {
+			return x.SubmissionDeleted
+		}
+	}
+	return nil
+}
+
 type isEvent_Body interface {
 	isEvent_Body()
 }
@@ -452,6 +492,22 @@ type Event_Erased struct {
 	Erased *Erased `protobuf:"bytes,71,opt,name=erased,proto3,oneof"`
 }
 
+type Event_MaterialAdded struct {
+	MaterialAdded *MaterialAdded `protobuf:"bytes,80,opt,name=material_added,json=materialAdded,proto3,oneof"`
+}
+
+type Event_MaterialDeleted struct {
+	MaterialDeleted *MaterialDeleted `protobuf:"bytes,81,opt,name=material_deleted,json=materialDeleted,proto3,oneof"`
+}
+
+type Event_SubmissionAdded struct {
+	SubmissionAdded *SubmissionAdded `protobuf:"bytes,84,opt,name=submission_added,json=submissionAdded,proto3,oneof"`
+}
+
+type Event_SubmissionDeleted struct {
+	SubmissionDeleted *SubmissionDeleted `protobuf:"bytes,85,opt,name=submission_deleted,json=submissionDeleted,proto3,oneof"`
+}
+
 func (*Event_Created) isEvent_Body() {}
 
 func (*Event_Updated) isEvent_Body() {}
@@ -502,11 +558,20 @@ func (*Event_RetentionApplied) isEvent_Body() {}
 
 func (*Event_Erased) isEvent_Body() {}
 
+func (*Event_MaterialAdded) isEvent_Body() {}
+
+func (*Event_MaterialDeleted) isEvent_Body() {}
+
+func (*Event_SubmissionAdded) isEvent_Body() {}
+
+func (*Event_SubmissionDeleted) isEvent_Body() {}
+
 type Created struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Codelab       *Codelab               `protobuf:"bytes,1,opt,name=codelab,proto3" json:"codelab,omitempty"`
 	Steps         []*Step                `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
 	Quizzes       []*Quiz                `protobuf:"bytes,3,rep,name=quizzes,proto3" json:"quizzes,omitempty"`
+	Materials     []*Material            `protobuf:"bytes,4,rep,name=materials,proto3" json:"materials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -558,6 +623,13 @@ func (x *Created) GetSteps() []*Step {
 func (x *Created) GetQuizzes() []*Quiz {
 	if x != nil {
 		return x.Quizzes
+	}
+	return nil
+}
+
+func (x *Created) GetMaterials() []*Material {
+	if x != nil {
+		return x.Materials
 	}
 	return nil
 }
@@ -1781,11 +1853,187 @@ func (*Erased) Descriptor() ([]byte, []int) {
 	return file_events_proto_rawDescGZIP(), []int{25}
 }
 
+type MaterialAdded struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Material      *Material              `protobuf:"bytes,1,opt,name=material,proto3" json:"material,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MaterialAdded) Reset() {
+	*x = MaterialAdded{}
+	mi := &file_events_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MaterialAdded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MaterialAdded) ProtoMessage() {}
+
+func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
+func (*MaterialAdded) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *MaterialAdded) GetMaterial() *Material {
+	if x != nil {
+		return x.Material
+	}
+	return nil
+}
+
+type MaterialDeleted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MaterialId    string                 `protobuf:"bytes,1,opt,name=material_id,json=materialId,proto3" json:"material_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MaterialDeleted) Reset() {
+	*x = MaterialDeleted{}
+	mi := &file_events_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MaterialDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MaterialDeleted) ProtoMessage() {}
+
+func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
+func (*MaterialDeleted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *MaterialDeleted) GetMaterialId() string {
+	if x != nil {
+		return x.MaterialId
+	}
+	return ""
+}
+
+type SubmissionAdded struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Submission    *Submission            `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubmissionAdded) Reset() {
+	*x = SubmissionAdded{}
+	mi := &file_events_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubmissionAdded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubmissionAdded) ProtoMessage() {}
+
+func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
+func (*SubmissionAdded) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *SubmissionAdded) GetSubmission() *Submission {
+	if x != nil {
+		return x.Submission
+	}
+	return nil
+}
+
+type SubmissionDeleted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SubmissionId  string                 `protobuf:"bytes,1,opt,name=submission_id,json=submissionId,proto3" json:"submission_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubmissionDeleted) Reset() {
+	*x = SubmissionDeleted{}
+	mi := &file_events_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubmissionDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubmissionDeleted) ProtoMessage() {}
+
+func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
+func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *SubmissionDeleted) GetSubmissionId() string {
+	if x != nil {
+		return x.SubmissionId
+	}
+	return ""
+}
+
 var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\rrecords.proto\"\xd2\r\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\rrecords.proto\"\x9a\x10\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -1821,12 +2069,17 @@ const file_events_proto_rawDesc = "" +
 	"\rcomment_added\x18= \x01(\v2 .atelier.codelab.v1.CommentAddedH\x00R\fcommentAdded\x12M\n" +
 	"\x0fcomment_deleted\x18> \x01(\v2\".atelier.codelab.v1.CommentDeletedH\x00R\x0ecommentDeleted\x12S\n" +
 	"\x11retention_applied\x18F \x01(\v2$.atelier.codelab.v1.RetentionAppliedH\x00R\x10retentionApplied\x124\n" +
-	"\x06erased\x18G \x01(\v2\x1a.atelier.codelab.v1.ErasedH\x00R\x06erasedB\x06\n" +
-	"\x04body\"\xa4\x01\n" +
+	"\x06erased\x18G \x01(\v2\x1a.atelier.codelab.v1.ErasedH\x00R\x06erased\x12J\n" +
+	"\x0ematerial_added\x18P \x01(\v2!.atelier.codelab.v1.MaterialAddedH\x00R\rmaterialAdded\x12P\n" +
+	"\x10material_deleted\x18Q \x01(\v2#.atelier.codelab.v1.MaterialDeletedH\x00R\x0fmaterialDeleted\x12P\n" +
+	"\x10submission_added\x18T \x01(\v2#.atelier.codelab.v1.SubmissionAddedH\x00R\x0fsubmissionAdded\x12V\n" +
+	"\x12submission_deleted\x18U \x01(\v2%.atelier.codelab.v1.SubmissionDeletedH\x00R\x11submissionDeletedB\x06\n" +
+	"\x04body\"\xe0\x01\n" +
 	"\aCreated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
 	"\x05steps\x18\x02 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\x122\n" +
-	"\aquizzes\x18\x03 \x03(\v2\x18.atelier.codelab.v1.QuizR\aquizzes\"@\n" +
+	"\aquizzes\x18\x03 \x03(\v2\x18.atelier.codelab.v1.QuizR\aquizzes\x12:\n" +
+	"\tmaterials\x18\x04 \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\"@\n" +
 	"\aUpdated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\"?\n" +
 	"\rStepsReplaced\x12.\n" +
@@ -1915,7 +2168,18 @@ const file_events_proto_rawDesc = "" +
 	"\remails_before\x18\x01 \x01(\x03R\femailsBefore\x12\x1f\n" +
 	"\vchat_before\x18\x02 \x01(\x03R\n" +
 	"chatBefore\"\b\n" +
-	"\x06ErasedB\"Z atelier/actors/codelab/codelabpbb\x06proto3"
+	"\x06Erased\"I\n" +
+	"\rMaterialAdded\x128\n" +
+	"\bmaterial\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.MaterialR\bmaterial\"2\n" +
+	"\x0fMaterialDeleted\x12\x1f\n" +
+	"\vmaterial_id\x18\x01 \x01(\tR\n" +
+	"materialId\"Q\n" +
+	"\x0fSubmissionAdded\x12>\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\v2\x1e.atelier.codelab.v1.SubmissionR\n" +
+	"submission\"8\n" +
+	"\x11SubmissionDeleted\x12#\n" +
+	"\rsubmission_id\x18\x01 \x01(\tR\fsubmissionIdB\"Z atelier/actors/codelab/codelabpbb\x06proto3"
 
 var (
 	file_events_proto_rawDescOnce sync.Once
@@ -1929,44 +2193,50 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_events_proto_goTypes = []any{
-	(*Event)(nil),            // 0: atelier.codelab.v1.Event
-	(*Created)(nil),          // 1: atelier.codelab.v1.Created
-	(*Updated)(nil),          // 2: atelier.codelab.v1.Updated
-	(*StepsReplaced)(nil),    // 3: atelier.codelab.v1.StepsReplaced
-	(*Deleted)(nil),          // 4: atelier.codelab.v1.Deleted
-	(*Registered)(nil),       // 5: atelier.codelab.v1.Registered
-	(*Rejoined)(nil),         // 6: atelier.codelab.v1.Rejoined
-	(*Progressed)(nil),       // 7: atelier.codelab.v1.Progressed
-	(*Completed)(nil),        // 8: atelier.codelab.v1.Completed
-	(*Renamed)(nil),          // 9: atelier.codelab.v1.Renamed
-	(*Muted)(nil),            // 10: atelier.codelab.v1.Muted
-	(*Removed)(nil),          // 11: atelier.codelab.v1.Removed
-	(*PinReset)(nil),         // 12: atelier.codelab.v1.PinReset
-	(*HelpAsked)(nil),        // 13: atelier.codelab.v1.HelpAsked
-	(*HelpClaimed)(nil),      // 14: atelier.codelab.v1.HelpClaimed
-	(*HelpResolved)(nil),     // 15: atelier.codelab.v1.HelpResolved
-	(*FeedbackGiven)(nil),    // 16: atelier.codelab.v1.FeedbackGiven
-	(*QuizzesReplaced)(nil),  // 17: atelier.codelab.v1.QuizzesReplaced
-	(*QuizSubmitted)(nil),    // 18: atelier.codelab.v1.QuizSubmitted
-	(*ChatPosted)(nil),       // 19: atelier.codelab.v1.ChatPosted
-	(*ChatDeleted)(nil),      // 20: atelier.codelab.v1.ChatDeleted
-	(*ThreadCreated)(nil),    // 21: atelier.codelab.v1.ThreadCreated
-	(*CommentAdded)(nil),     // 22: atelier.codelab.v1.CommentAdded
-	(*CommentDeleted)(nil),   // 23: atelier.codelab.v1.CommentDeleted
-	(*RetentionApplied)(nil), // 24: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),           // 25: atelier.codelab.v1.Erased
-	(*Codelab)(nil),          // 26: atelier.codelab.v1.Codelab
-	(*Step)(nil),             // 27: atelier.codelab.v1.Step
-	(*Quiz)(nil),             // 28: atelier.codelab.v1.Quiz
-	(*Attendee)(nil),         // 29: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),      // 30: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),         // 31: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),       // 32: atelier.codelab.v1.QuizAnswer
-	(*ChatMessage)(nil),      // 33: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),           // 34: atelier.codelab.v1.Thread
-	(*Comment)(nil),          // 35: atelier.codelab.v1.Comment
+	(*Event)(nil),             // 0: atelier.codelab.v1.Event
+	(*Created)(nil),           // 1: atelier.codelab.v1.Created
+	(*Updated)(nil),           // 2: atelier.codelab.v1.Updated
+	(*StepsReplaced)(nil),     // 3: atelier.codelab.v1.StepsReplaced
+	(*Deleted)(nil),           // 4: atelier.codelab.v1.Deleted
+	(*Registered)(nil),        // 5: atelier.codelab.v1.Registered
+	(*Rejoined)(nil),          // 6: atelier.codelab.v1.Rejoined
+	(*Progressed)(nil),        // 7: atelier.codelab.v1.Progressed
+	(*Completed)(nil),         // 8: atelier.codelab.v1.Completed
+	(*Renamed)(nil),           // 9: atelier.codelab.v1.Renamed
+	(*Muted)(nil),             // 10: atelier.codelab.v1.Muted
+	(*Removed)(nil),           // 11: atelier.codelab.v1.Removed
+	(*PinReset)(nil),          // 12: atelier.codelab.v1.PinReset
+	(*HelpAsked)(nil),         // 13: atelier.codelab.v1.HelpAsked
+	(*HelpClaimed)(nil),       // 14: atelier.codelab.v1.HelpClaimed
+	(*HelpResolved)(nil),      // 15: atelier.codelab.v1.HelpResolved
+	(*FeedbackGiven)(nil),     // 16: atelier.codelab.v1.FeedbackGiven
+	(*QuizzesReplaced)(nil),   // 17: atelier.codelab.v1.QuizzesReplaced
+	(*QuizSubmitted)(nil),     // 18: atelier.codelab.v1.QuizSubmitted
+	(*ChatPosted)(nil),        // 19: atelier.codelab.v1.ChatPosted
+	(*ChatDeleted)(nil),       // 20: atelier.codelab.v1.ChatDeleted
+	(*ThreadCreated)(nil),     // 21: atelier.codelab.v1.ThreadCreated
+	(*CommentAdded)(nil),      // 22: atelier.codelab.v1.CommentAdded
+	(*CommentDeleted)(nil),    // 23: atelier.codelab.v1.CommentDeleted
+	(*RetentionApplied)(nil),  // 24: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 25: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 26: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 27: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 28: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 29: atelier.codelab.v1.SubmissionDeleted
+	(*Codelab)(nil),           // 30: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 31: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 32: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 33: atelier.codelab.v1.Material
+	(*Attendee)(nil),          // 34: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 35: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 36: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 37: atelier.codelab.v1.QuizAnswer
+	(*ChatMessage)(nil),       // 38: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 39: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 40: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 41: atelier.codelab.v1.Submission
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
@@ -1994,24 +2264,31 @@ var file_events_proto_depIdxs = []int32{
 	23, // 22: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
 	24, // 23: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
 	25, // 24: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	26, // 25: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	27, // 26: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	28, // 27: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	26, // 28: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	27, // 29: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	29, // 30: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	30, // 31: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	31, // 32: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	28, // 33: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	32, // 34: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	33, // 35: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	34, // 36: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	35, // 37: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	38, // [38:38] is the sub-list for method output_type
-	38, // [38:38] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	26, // 25: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	27, // 26: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	28, // 27: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	29, // 28: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	30, // 29: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	31, // 30: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	32, // 31: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	33, // 32: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	30, // 33: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	31, // 34: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	34, // 35: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	35, // 36: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	36, // 37: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	32, // 38: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	37, // 39: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	38, // 40: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	39, // 41: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	40, // 42: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	33, // 43: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	41, // 44: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	45, // [45:45] is the sub-list for method output_type
+	45, // [45:45] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -2046,6 +2323,10 @@ func file_events_proto_init() {
 		(*Event_CommentDeleted)(nil),
 		(*Event_RetentionApplied)(nil),
 		(*Event_Erased)(nil),
+		(*Event_MaterialAdded)(nil),
+		(*Event_MaterialDeleted)(nil),
+		(*Event_SubmissionAdded)(nil),
+		(*Event_SubmissionDeleted)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2053,7 +2334,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

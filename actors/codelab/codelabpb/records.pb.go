@@ -1127,6 +1127,294 @@ func (x *QuizAnswer) GetCreatedAt() int64 {
 	return 0
 }
 
+// A link or a file that a facilitator gives out.
+type Material struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Title string                 `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// "link" or "file".
+	MaterialType string `protobuf:"bytes,3,opt,name=material_type,json=materialType,proto3" json:"material_type,omitempty"`
+	LinkUrl      string `protobuf:"bytes,4,opt,name=link_url,json=linkUrl,proto3" json:"link_url,omitempty"`
+	// The name of the upload, for a file.
+	Upload        string `protobuf:"bytes,5,opt,name=upload,proto3" json:"upload,omitempty"`
+	CreatedAt     int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Material) Reset() {
+	*x = Material{}
+	mi := &file_records_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Material) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Material) ProtoMessage() {}
+
+func (x *Material) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Material.ProtoReflect.Descriptor instead.
+func (*Material) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Material) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Material) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Material) GetMaterialType() string {
+	if x != nil {
+		return x.MaterialType
+	}
+	return ""
+}
+
+func (x *Material) GetLinkUrl() string {
+	if x != nil {
+		return x.LinkUrl
+	}
+	return ""
+}
+
+func (x *Material) GetUpload() string {
+	if x != nil {
+		return x.Upload
+	}
+	return ""
+}
+
+func (x *Material) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+// A file or a link that an attendee hands in.
+type Submission struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Id         string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	AttendeeId string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	// "file" or "link".
+	SubmissionType string `protobuf:"bytes,3,opt,name=submission_type,json=submissionType,proto3" json:"submission_type,omitempty"`
+	// The name of the file as it was sent, or the title of a link.
+	FileName string `protobuf:"bytes,4,opt,name=file_name,json=fileName,proto3" json:"file_name,omitempty"`
+	FileSize int64  `protobuf:"varint,5,opt,name=file_size,json=fileSize,proto3" json:"file_size,omitempty"`
+	// The type that the content looks like.
+	MediaType string `protobuf:"bytes,6,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// SHA-256 of the content, under which it is kept.
+	Sum           []byte `protobuf:"bytes,7,opt,name=sum,proto3" json:"sum,omitempty"`
+	LinkUrl       string `protobuf:"bytes,8,opt,name=link_url,json=linkUrl,proto3" json:"link_url,omitempty"`
+	CreatedAt     int64  `protobuf:"varint,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Submission) Reset() {
+	*x = Submission{}
+	mi := &file_records_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Submission) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Submission) ProtoMessage() {}
+
+func (x *Submission) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Submission.ProtoReflect.Descriptor instead.
+func (*Submission) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Submission) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Submission) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *Submission) GetSubmissionType() string {
+	if x != nil {
+		return x.SubmissionType
+	}
+	return ""
+}
+
+func (x *Submission) GetFileName() string {
+	if x != nil {
+		return x.FileName
+	}
+	return ""
+}
+
+func (x *Submission) GetFileSize() int64 {
+	if x != nil {
+		return x.FileSize
+	}
+	return 0
+}
+
+func (x *Submission) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *Submission) GetSum() []byte {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+func (x *Submission) GetLinkUrl() string {
+	if x != nil {
+		return x.LinkUrl
+	}
+	return ""
+}
+
+func (x *Submission) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+// A file that is served to everybody who knows its name. It belongs to no
+// codelab; codelabs refer to it.
+type Upload struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "<kind>/<random>.<extension>", the path below /uploads/.
+	Name      string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Sum       []byte `protobuf:"bytes,2,opt,name=sum,proto3" json:"sum,omitempty"`
+	Size      int64  `protobuf:"varint,3,opt,name=size,proto3" json:"size,omitempty"`
+	MediaType string `protobuf:"bytes,4,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// The name of the file as it was sent.
+	OriginalName  string `protobuf:"bytes,5,opt,name=original_name,json=originalName,proto3" json:"original_name,omitempty"`
+	CreatedAt     int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Upload) Reset() {
+	*x = Upload{}
+	mi := &file_records_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Upload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Upload) ProtoMessage() {}
+
+func (x *Upload) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Upload.ProtoReflect.Descriptor instead.
+func (*Upload) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Upload) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Upload) GetSum() []byte {
+	if x != nil {
+		return x.Sum
+	}
+	return nil
+}
+
+func (x *Upload) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *Upload) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *Upload) GetOriginalName() string {
+	if x != nil {
+		return x.OriginalName
+	}
+	return ""
+}
+
+func (x *Upload) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
 // A reference a person gave with a message, kept for the time in which the
 // same reference is not applied twice.
 type Ref struct {
@@ -1141,7 +1429,7 @@ type Ref struct {
 
 func (x *Ref) Reset() {
 	*x = Ref{}
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1441,7 @@ func (x *Ref) String() string {
 func (*Ref) ProtoMessage() {}
 
 func (x *Ref) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1454,7 @@ func (x *Ref) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ref.ProtoReflect.Descriptor instead.
 func (*Ref) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{10}
+	return file_records_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Ref) GetPerson() string {
@@ -1211,13 +1499,15 @@ type Snapshot struct {
 	Answers       []*QuizAnswer          `protobuf:"bytes,10,rep,name=answers,proto3" json:"answers,omitempty"`
 	Refs          []*Ref                 `protobuf:"bytes,11,rep,name=refs,proto3" json:"refs,omitempty"`
 	Deleted       bool                   `protobuf:"varint,12,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Materials     []*Material            `protobuf:"bytes,13,rep,name=materials,proto3" json:"materials,omitempty"`
+	Submissions   []*Submission          `protobuf:"bytes,14,rep,name=submissions,proto3" json:"submissions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1229,7 +1519,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1242,7 +1532,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{11}
+	return file_records_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -1327,6 +1617,20 @@ func (x *Snapshot) GetDeleted() bool {
 		return x.Deleted
 	}
 	return false
+}
+
+func (x *Snapshot) GetMaterials() []*Material {
+	if x != nil {
+		return x.Materials
+	}
+	return nil
+}
+
+func (x *Snapshot) GetSubmissions() []*Submission {
+	if x != nil {
+		return x.Submissions
+	}
+	return nil
 }
 
 var File_records_proto protoreflect.FileDescriptor
@@ -1462,12 +1766,43 @@ const file_records_proto_rawDesc = "" +
 	"\n" +
 	"is_correct\x18\x05 \x01(\bR\tisCorrect\x12\x1d\n" +
 	"\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xa7\x01\n" +
+	"\bMaterial\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12#\n" +
+	"\rmaterial_type\x18\x03 \x01(\tR\fmaterialType\x12\x19\n" +
+	"\blink_url\x18\x04 \x01(\tR\alinkUrl\x12\x16\n" +
+	"\x06upload\x18\x05 \x01(\tR\x06upload\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\x8b\x02\n" +
+	"\n" +
+	"Submission\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
+	"\vattendee_id\x18\x02 \x01(\tR\n" +
+	"attendeeId\x12'\n" +
+	"\x0fsubmission_type\x18\x03 \x01(\tR\x0esubmissionType\x12\x1b\n" +
+	"\tfile_name\x18\x04 \x01(\tR\bfileName\x12\x1b\n" +
+	"\tfile_size\x18\x05 \x01(\x03R\bfileSize\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x06 \x01(\tR\tmediaType\x12\x10\n" +
+	"\x03sum\x18\a \x01(\fR\x03sum\x12\x19\n" +
+	"\blink_url\x18\b \x01(\tR\alinkUrl\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\t \x01(\x03R\tcreatedAt\"\xa5\x01\n" +
+	"\x06Upload\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03sum\x18\x02 \x01(\fR\x03sum\x12\x12\n" +
+	"\x04size\x18\x03 \x01(\x03R\x04size\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x04 \x01(\tR\tmediaType\x12#\n" +
+	"\roriginal_name\x18\x05 \x01(\tR\foriginalName\x12\x1d\n" +
+	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"Q\n" +
 	"\x03Ref\x12\x16\n" +
 	"\x06person\x18\x01 \x01(\tR\x06person\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x12\x10\n" +
 	"\x03seq\x18\x03 \x01(\x04R\x03seq\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x03R\x02at\"\xce\x04\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\"\xcc\x05\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x125\n" +
 	"\acodelab\x18\x02 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -1481,7 +1816,9 @@ const file_records_proto_rawDesc = "" +
 	"\aanswers\x18\n" +
 	" \x03(\v2\x1e.atelier.codelab.v1.QuizAnswerR\aanswers\x12+\n" +
 	"\x04refs\x18\v \x03(\v2\x17.atelier.codelab.v1.RefR\x04refs\x12\x18\n" +
-	"\adeleted\x18\f \x01(\bR\adeleted*\\\n" +
+	"\adeleted\x18\f \x01(\bR\adeleted\x12:\n" +
+	"\tmaterials\x18\r \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\x12@\n" +
+	"\vsubmissions\x18\x0e \x03(\v2\x1e.atelier.codelab.v1.SubmissionR\vsubmissions*\\\n" +
 	"\n" +
 	"HelpStatus\x12\x17\n" +
 	"\x13HELP_STATUS_PENDING\x10\x00\x12\x1b\n" +
@@ -1501,7 +1838,7 @@ func file_records_proto_rawDescGZIP() []byte {
 }
 
 var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_records_proto_goTypes = []any{
 	(HelpStatus)(0),     // 0: atelier.codelab.v1.HelpStatus
 	(*Codelab)(nil),     // 1: atelier.codelab.v1.Codelab
@@ -1514,8 +1851,11 @@ var file_records_proto_goTypes = []any{
 	(*Thread)(nil),      // 8: atelier.codelab.v1.Thread
 	(*Quiz)(nil),        // 9: atelier.codelab.v1.Quiz
 	(*QuizAnswer)(nil),  // 10: atelier.codelab.v1.QuizAnswer
-	(*Ref)(nil),         // 11: atelier.codelab.v1.Ref
-	(*Snapshot)(nil),    // 12: atelier.codelab.v1.Snapshot
+	(*Material)(nil),    // 11: atelier.codelab.v1.Material
+	(*Submission)(nil),  // 12: atelier.codelab.v1.Submission
+	(*Upload)(nil),      // 13: atelier.codelab.v1.Upload
+	(*Ref)(nil),         // 14: atelier.codelab.v1.Ref
+	(*Snapshot)(nil),    // 15: atelier.codelab.v1.Snapshot
 }
 var file_records_proto_depIdxs = []int32{
 	0,  // 0: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
@@ -1529,12 +1869,14 @@ var file_records_proto_depIdxs = []int32{
 	8,  // 8: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
 	9,  // 9: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
 	10, // 10: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	11, // 11: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	14, // 11: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	11, // 12: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	12, // 13: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -1549,7 +1891,7 @@ func file_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
