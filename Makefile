@@ -33,7 +33,7 @@ generate:
 
 # Generated files are what their sources give.
 fresh:
-	@for d in actors/codelab/codelabpb actors/catalog/catalogpb; do (cd $$d && $(GO) run atelier/actors/internal/protogen -check) || exit 1; done
+	@for d in actors/*/*pb; do (cd $$d && $(GO) run atelier/actors/internal/protogen -check) || exit 1; done
 
 clean:
 	rm -rf bin

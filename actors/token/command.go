@@ -1,0 +1,92 @@
+package token
+
+import (
+	"errors"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/token/credential"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// Caller is who asks, for the audit trail. What it may do is decided before.
+type Caller struct {
+	// Participant is the id of the participant who authenticated.
+	Participant string
+	IP          string
+	UserAgent   string
+}
+
+// command is one request on its way through shard and token actor. It is
+// answered exactly once as far as the asker sees: only the first answer counts.
+type command struct {
+	name     seal.Name
+	caller   Caller
+	attempt  Attempt // its time and session are set by the token's actor
+	token    seal.Token
+	create   *creation // for a new token
+	end      bool      // for a session
+	checkout string
+
+	reply chan result // capacity 1
+}
+
+// creation is a new token, ready to be stored.
+type creation struct {
+	key     []byte
+	version *seal.Version
+	record  *pb.Token
+	kept    *durable.Row // the answer kept for the idempotency key, or nil
+}
+
+// result is the answer to a command.
+type result struct {
+	credential seal.Secret
+	display    *pb.Display
+	record     *pb.Token
+	state      State
+	err        error
+}
+
+func (c *command) answer(r result) {
+	select {
+	case c.reply <- r:
+	default: // answered already
+	}
+}
+
+// ErrDamaged says that the token's record is not what was stored. The token is
+// quarantined: it answers nothing any more.
+var ErrDamaged = errors.New("the token is quarantined")
+
+// Issue is what is to be tokenized.
+type Issue struct {
+	// Participant is the id of the bound participant.
+	Participant string
+	Checkout    string
+	Credential  *credential.Credential
+	Policy      pb.Policy
+	// Life is how long the token lives at most.
+	Life time.Duration
+	// IdempotencyKey makes a repeated request get the same token; "" for none.
+	IdempotencyKey string
+	// Request is the request's body as it came, to recognise it again.
+	Request []byte
+}
+
+// Use is an operation on a token.
+type Use struct {
+	Token seal.Token
+	// Participant is the id of the participant for whom the caller acts.
+	Participant string
+	Checkout    string
+}
+
+// Status is what introspection tells.
+type Status struct {
+	Policy    pb.Policy
+	State     State
+	ExpiresAt int64 // Unix milliseconds
+	Display   *pb.Display
+}

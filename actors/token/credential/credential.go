@@ -1,0 +1,215 @@
+// Package credential knows the source credentials that are tokenized
+// (decisions C1): what is required of each type, what may be shown of one, and
+// which parts are most sensitive. It keeps a credential as it was given and
+// changes none. Pure.
+package credential
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bytedance/sonic"
+
+	pb "atelier/actors/token/tokenpb"
+)
+
+// MaxBytes is the largest credential of any type.
+const MaxBytes = 16 << 10
+
+// Rules are the settings that decide what is accepted.
+type Rules struct {
+	// RefuseExpired refuses cards whose month is over.
+	RefuseExpired bool
+	// Opaque are further types that are kept without being looked into.
+	Opaque []string
+}
+
+// Shape says that a field is missing or has the wrong type.
+type Shape struct{ Text string }
+
+func (e *Shape) Error() string { return e.Text }
+
+// Refused says that the credential has the right shape and is not accepted.
+// Its text names fields, never contents.
+type Refused struct{ Text string }
+
+func (e *Refused) Error() string { return e.Text }
+
+// Credential is an accepted credential. It never prints what it holds.
+type Credential struct {
+	raw     []byte
+	display pb.Display
+}
+
+// Bytes is the credential as it was given: JSON.
+func (c *Credential) Bytes() []byte { return c.raw }
+
+// Display is what introspection may show.
+func (c *Credential) Display() *pb.Display { return &c.display }
+
+// String hides the credential.
+func (*Credential) String() string { return "[redacted]" }
+
+// GoString hides the credential.
+func (*Credential) GoString() string { return "[redacted]" }
+
+// card has the fields of all card types; a nil one was not given.
+type card struct {
+	Type       *string `json:"type"`
+	NumberType *string `json:"card_number_type"`
+	Number     *string `json:"number"`
+	Month      *int    `json:"expiry_month"`
+	Year       *int    `json:"expiry_year"`
+	CVC        *string `json:"cvc"`
+	Name       *string `json:"name"`
+	Cryptogram *string `json:"cryptogram"`
+	ECI        *string `json:"eci_value"`
+}
+
+var codec = sonic.Config{CopyString: true, ValidateString: true, CaseSensitive: true}.Froze()
+
+// Parse checks a credential, a JSON object. It gives *Shape or *Refused.
+func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return nil, &Shape{"credential is required"}
+	}
+	if raw[0] != '{' {
+		return nil, &Shape{"credential must be an object"}
+	}
+	var kind struct {
+		Type *string `json:"type"`
+	}
+	if err := codec.Unmarshal(raw, &kind); err != nil {
+		return nil, wrongType(raw, &kind)
+	}
+	if kind.Type == nil {
+		return nil, &Shape{"credential.type is required"}
+	}
+	if len(raw) > MaxBytes {
+		return nil, &Refused{fmt.Sprintf("credential is larger than %d bytes", MaxBytes)}
+	}
+	c := &Credential{raw: bytes.Clone(raw)}
+	c.display.Type = *kind.Type
+	switch *kind.Type {
+	case "card", "pan", "network_token":
+		return c, c.readCard(*kind.Type, rules, now)
+	}
+	for _, t := range rules.Opaque {
+		if t == *kind.Type {
+			return c, nil
+		}
+	}
+	return nil, &Refused{"credential.type is not one this handler accepts"}
+}
+
+func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
+	var in card
+	if err := codec.Unmarshal(c.raw, &in); err != nil {
+		return wrongType(c.raw, &in)
+	}
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"card_number_type", in.NumberType != nil || kind != "card"}, {"number", in.Number != nil},
+		{"expiry_month", in.Month != nil}, {"expiry_year", in.Year != nil},
+		{"cryptogram", in.Cryptogram != nil || kind != "network_token"},
+	} {
+		if !f.given {
+			return &Shape{"credential." + f.name + " is required"}
+		}
+	}
+	luhn := kind == "pan"
+	if kind == "card" {
+		switch *in.NumberType {
+		case "fpan", "dpan":
+			luhn = true
+		case "network_token":
+		default:
+			return &Refused{"credential.card_number_type must be fpan, dpan or network_token"}
+		}
+	}
+	switch number := *in.Number; {
+	case !digits(number, 12, 19):
+		return &Refused{"credential.number must be 12 to 19 digits"}
+	case luhn && !luhnValid(number):
+		return &Refused{"credential.number fails its check digit"}
+	case *in.Month < 1 || *in.Month > 12:
+		return &Refused{"credential.expiry_month must be 1 to 12"}
+	case *in.Year < 1000 || *in.Year > 9999:
+		return &Refused{"credential.expiry_year must have four digits"}
+	case in.CVC != nil && !digits(*in.CVC, 3, 4):
+		return &Refused{"credential.cvc must be 3 or 4 digits"}
+	case kind == "network_token" && *in.Cryptogram == "":
+		return &Refused{"credential.cryptogram is required"}
+	case rules.RefuseExpired && !now.Before(time.Date(*in.Year, time.Month(*in.Month)+1, 1, 0, 0, 0, 0, time.UTC)):
+		return &Refused{"credential has expired"}
+	default:
+		c.display.Brand, c.display.LastFour = brand(number), number[len(number)-4:]
+	}
+	return nil
+}
+
+// wrongType finds the field that has the wrong type: the fast decoder does not
+// name it. It repeats no content.
+func wrongType(raw []byte, into any) error {
+	var wrong *json.UnmarshalTypeError
+	err := json.Unmarshal(raw, into)
+	if ok := asType(err, &wrong); ok && wrong.Field != "" {
+		return &Shape{"credential." + wrong.Field + " has the wrong type"}
+	}
+	return &Shape{"credential is not a valid JSON object"}
+}
+
+func asType(err error, target **json.UnmarshalTypeError) bool {
+	t, ok := err.(*json.UnmarshalTypeError)
+	*target = t
+	return ok
+}
+
+// WithoutSensitive returns the credential without cvc and cryptogram; changed
+// is false when it has neither.
+func WithoutSensitive(raw []byte) (out []byte, changed bool, err error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, false, &Shape{"credential is not a valid JSON object"}
+	}
+	for _, name := range []string{"cvc", "cryptogram"} {
+		if _, ok := fields[name]; ok {
+			delete(fields, name)
+			changed = true
+		}
+	}
+	if !changed {
+		return raw, false, nil
+	}
+	out, err = json.Marshal(fields)
+	return out, true, err
+}
+
+func digits(s string, least, most int) bool {
+	if len(s) < least || len(s) > most || !utf8.ValidString(s) {
+		return false
+	}
+	return strings.Trim(s, "0123456789") == ""
+}
+
+// luhnValid checks the check digit of ISO/IEC 7812-1.
+func luhnValid(number string) bool {
+	sum := 0
+	for i := range len(number) {
+		d := int(number[len(number)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0
+}

@@ -1,0 +1,34 @@
+// Package token keeps the promises of tokens (decisions C1, C2).
+//
+// A Vault holds the tokens of one environment. Below it stand 256 shards; each
+// is the parent of one actor per token that is being worked on. A token's
+// actor is spawned when the token is made or asked for, reads its record,
+// decides with the pure Decide, and is put to rest by its parent as soon as
+// nobody waits for it: a million tokens at rest cost no memory beside the
+// store's.
+//
+// What an operation changes is one append to the journal: the record, guarded
+// by what it was when the decision was made, together with the audit record.
+// Only after it is on disk the credential leaves. So of two incarnations of an
+// actor that decide at the same time one wins, whatever became of the other;
+// and a credential never leaves without its trace. A crash between the append
+// and the answer loses the answer and keeps the rule: at most once. Whoever
+// lost an answer tokenizes again.
+//
+// That a token has expired is a comparison with its record, so a million that
+// end together cost nothing. A wheel in each shard counts the live ones by the
+// second in which they end.
+//
+// Checkout sessions are rows of participant and checkout. One row ends all
+// tokens of a checkout; each operation on a token looks at it.
+//
+// When things fail: a storage error answers unavailable and ends the token's
+// actor, since its knowledge may be wrong. A panic answers unavailable and lets
+// the token rest for a while that doubles; after several it is quarantined. A
+// record that is not what was stored quarantines its token at once: it answers
+// ErrDamaged, with an audit record, until the quarantine is over and it is
+// looked at again. The others live on.
+//
+// Queues: a vault has at most Options.MaxOpen unanswered operations and a token
+// at most maxWaiting; more get durable.ErrBusy.
+package token

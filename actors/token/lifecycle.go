@@ -1,0 +1,232 @@
+package token
+
+import (
+	"time"
+
+	pb "atelier/actors/token/tokenpb"
+)
+
+// State is the state of a token as others see it.
+type State string
+
+// The states. Only Active leads anywhere; all others are final.
+const (
+	Active       State = "active"
+	Redeemed     State = "redeemed"
+	Expired      State = "expired"
+	Revoked      State = "revoked"
+	SessionEnded State = "session_ended"
+	Locked       State = "locked"
+)
+
+// Operation is what is asked of a token.
+type Operation uint8
+
+// The operations on an existing token.
+const (
+	Detokenize Operation = iota + 1
+	Revoke
+	Introspect
+	// Replay asks whether a token may be answered again to a repeated
+	// tokenize.
+	Replay
+)
+
+func (o Operation) String() string {
+	switch o {
+	case Detokenize:
+		return "detokenize"
+	case Revoke:
+		return "revoke"
+	case Introspect:
+		return "introspect"
+	case Replay:
+		return "replay"
+	}
+	return "none"
+}
+
+// Refusal is why a token does not do what was asked. The transport has a code
+// for each (decisions C1).
+type Refusal uint8
+
+// The refusals.
+const (
+	// NotRefused is the zero value: granted.
+	NotRefused Refusal = iota
+	// NotFound: no such token, or another participant's. The two look alike.
+	NotFound
+	// BindingMismatch: the right participant, another checkout.
+	BindingMismatch
+	// IsExpired, IsUsed, IsRevoked: the token is over.
+	IsExpired
+	IsUsed
+	IsRevoked
+	// IsSessionEnded: tokenize for a checkout session that is over.
+	IsSessionEnded
+	// IsConflict: the idempotency key came before with another request.
+	IsConflict
+)
+
+// Error describes the refusal; it names nobody and nothing.
+func (r Refusal) Error() string {
+	switch r {
+	case NotFound:
+		return "token not found"
+	case BindingMismatch:
+		return "the token is bound to another checkout"
+	case IsExpired:
+		return "the token has expired"
+	case IsUsed:
+		return "the token was used"
+	case IsRevoked:
+		return "the token was revoked"
+	case IsSessionEnded:
+		return "the checkout session has ended"
+	case IsConflict:
+		return "the idempotency key was used with another request"
+	}
+	return "granted"
+}
+
+// Rules are the settings the lifecycle depends on.
+type Rules struct {
+	// MaxMismatches locks a token: the use with another checkout that reaches
+	// it is the last.
+	MaxMismatches uint32
+	// DropSensitive erases what is most sensitive of a credential when it is
+	// given out the first time.
+	DropSensitive bool
+}
+
+// Attempt is one operation on a token.
+type Attempt struct {
+	Operation Operation
+	// Participant is for whom the caller acts; that it may is decided before.
+	Participant string
+	Checkout    [32]byte
+	Now         time.Time
+	// SessionEnded says that the participant's checkout session is over.
+	SessionEnded bool
+}
+
+// Verdict is what an attempt leads to.
+type Verdict struct {
+	Refusal Refusal
+	// State is the state after the attempt.
+	State State
+	// Next is the record to be stored; nil when nothing changes.
+	Next *pb.Token
+	// DropSensitive asks for the credential in Next to be sealed again without
+	// its sensitive parts.
+	DropSensitive bool
+	// Record names what happened in the audit trail; "" for a refusal that is
+	// only counted.
+	Record string
+	// Security says that it should alarm somebody.
+	Security bool
+}
+
+// Decide says what an attempt on a token leads to. It is pure, and changes
+// neither record nor attempt.
+func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
+	// What belongs to another is answered as what does not exist.
+	if t.Participant == "" || t.Participant != a.Participant {
+		return Verdict{Refusal: NotFound}
+	}
+	state := StateOf(t, a.Now, a.SessionEnded)
+	if string(t.Checkout) != string(a.Checkout[:]) {
+		return mismatch(t, a, rules, state)
+	}
+	switch a.Operation {
+	case Introspect:
+		return Verdict{State: state, Record: "token_introspect"}
+	case Replay:
+		if state != Active {
+			return Verdict{State: state, Refusal: refusalOf(state)}
+		}
+		return Verdict{State: state, Record: "token_replay"}
+	case Revoke:
+		if state != Active {
+			// It is over already, which is what was wanted.
+			return Verdict{State: state, Record: "token_revoke"}
+		}
+		return Verdict{State: Revoked, Next: ended(t, pb.State_STATE_REVOKED, a.Now), Record: "token_revoke"}
+	case Detokenize:
+		return detokenize(t, a, rules, state)
+	}
+	return Verdict{Refusal: NotFound}
+}
+
+func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
+	switch {
+	case state == Redeemed:
+		return Verdict{State: state, Refusal: IsUsed, Record: "token_reuse", Security: true}
+	case state != Active:
+		return Verdict{State: state, Refusal: refusalOf(state)}
+	case t.Policy == pb.Policy_POLICY_SINGLE_USE:
+		return Verdict{State: Redeemed, Next: ended(t, pb.State_STATE_REDEEMED, a.Now), Record: "token_detokenize"}
+	}
+	v := Verdict{State: Active, Record: "token_detokenize"}
+	if rules.DropSensitive && !t.SensitiveDropped {
+		v.Next = t.CloneVT()
+		v.Next.SensitiveDropped, v.DropSensitive = true, true
+	}
+	return v
+}
+
+// mismatch answers the right participant with the wrong checkout. While the
+// token lives it is counted, and the last one locks it: whoever tries
+// checkouts gets no further.
+func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
+	v := Verdict{State: state, Refusal: BindingMismatch}
+	if state != Active {
+		return v
+	}
+	v.Record, v.Security = "token_mismatch", true
+	v.Next = t.CloneVT()
+	v.Next.Mismatches++
+	if v.Next.Mismatches >= rules.MaxMismatches {
+		v.Next = ended(v.Next, pb.State_STATE_LOCKED, a.Now)
+		v.State, v.Record = Locked, "token_lock"
+	}
+	return v
+}
+
+// StateOf is the state of a token at a time.
+func StateOf(t *pb.Token, now time.Time, sessionEnded bool) State {
+	switch t.State {
+	case pb.State_STATE_REDEEMED:
+		return Redeemed
+	case pb.State_STATE_REVOKED:
+		return Revoked
+	case pb.State_STATE_LOCKED:
+		return Locked
+	}
+	switch {
+	case sessionEnded:
+		return SessionEnded
+	case now.UnixMilli() >= t.ExpiresAt:
+		return Expired
+	}
+	return Active
+}
+
+func refusalOf(s State) Refusal {
+	switch s {
+	case Redeemed:
+		return IsUsed
+	case Expired:
+		return IsExpired
+	case Revoked, SessionEnded, Locked:
+		return IsRevoked
+	}
+	return NotRefused
+}
+
+// ended returns the record of a token that is over: its credential is erased.
+func ended(t *pb.Token, s pb.State, now time.Time) *pb.Token {
+	t = t.CloneVT()
+	t.State, t.EndedAt, t.Credential = s, now.UnixMilli(), nil
+	return t
+}

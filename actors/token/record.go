@@ -1,0 +1,116 @@
+package token
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// CheckoutHash is how a record names its checkout. Ids of checkouts are
+// opaque and compared byte for byte; a hash keeps records small.
+func CheckoutHash(checkout string) [32]byte { return sha256.Sum256([]byte(checkout)) }
+
+// stored is a token's record as it was read, with what is needed to change it.
+type stored struct {
+	key     []byte // of the row
+	raw     []byte // the row's value, for its guard
+	record  *pb.Token
+	version *seal.Version
+}
+
+// rowKey is the key of a token's row: the stream first, so that what another
+// stream left is never read, then the shard, then the keyed hash.
+func (v *Vault) rowKey(t seal.Token, version *seal.Version) []byte {
+	name := t.Name()
+	key := make([]byte, 0, streamTagBytes+1+sha256.Size)
+	key = append(key, v.streamTag[:]...)
+	key = append(key, name[0])
+	return append(key, version.RecordKey(t)...)
+}
+
+const streamTagBytes = 4
+
+// reference is how the audit trail names a token: part of the keyed hash, from
+// which nobody gets back to the token.
+func reference(rowKey []byte) string {
+	return "tok-" + hex.EncodeToString(rowKey[streamTagBytes+1:][:8])
+}
+
+// load reads a token's record. An unknown token gives a record that belongs
+// to nobody, and takes the same steps: as many look-ups that find something
+// and as many that do not, the same checks. A record that is not what was
+// stored gives seal.ErrDamaged.
+func (v *Vault) load(t seal.Token) (*stored, error) {
+	ring := v.ring.Load()
+	var s *stored
+	for _, version := range ring.Versions() {
+		key := v.rowKey(t, version)
+		raw, err := v.get(v.tables.tokens, key)
+		if err != nil {
+			return nil, err
+		}
+		if raw != nil && s == nil {
+			s = &stored{key: key, raw: raw}
+		}
+	}
+	decoy := v.decoyKey
+	if s != nil {
+		decoy = v.missingKey // the look-up that the unknown token failed
+	}
+	raw, err := v.get(v.tables.tokens, decoy)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		if raw == nil { // the decoy could not be written; nothing is known
+			return &stored{record: &pb.Token{}}, nil
+		}
+		s = &stored{key: decoy, raw: raw}
+	}
+	body, version, err := ring.Verify(s.key, s.raw)
+	if err != nil {
+		return s, err
+	}
+	s.version, s.record = version, &pb.Token{}
+	if err := s.record.UnmarshalVT(body); err != nil {
+		return s, fmt.Errorf("%w: %w", seal.ErrDamaged, err)
+	}
+	return s, nil
+}
+
+// row is the row that stores a record.
+func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Time, guard durable.Guard) (durable.Row, error) {
+	body, err := t.MarshalVT()
+	if err != nil {
+		return durable.Row{}, fmt.Errorf("encode token: %w", err)
+	}
+	// How long it is remembered: what is over is small and tells a second use
+	// from an unknown token.
+	until := time.UnixMilli(t.ExpiresAt).Add(v.opts.RememberExpired)
+	if t.EndedAt != 0 {
+		until = time.UnixMilli(max(t.ExpiresAt, t.EndedAt)).Add(v.opts.RememberEnded)
+	}
+	return durable.Row{
+		Table: v.tables.tokens, Key: key, Value: version.Authenticate(key, body),
+		TTL: max(until.Sub(now), time.Second), Guard: guard,
+	}, nil
+}
+
+// bound is what a seal is bound to: the record's name and everything in it
+// that must never change (decisions C2).
+func bound(key []byte, t *pb.Token) []byte {
+	var b []byte
+	part := func(p []byte) { b = append(binary.AppendUvarint(b, uint64(len(p))), p...) }
+	part(key)
+	part([]byte(t.Participant))
+	part([]byte(t.Creator))
+	part(t.Checkout)
+	b = binary.AppendUvarint(b, uint64(t.Policy))
+	return binary.AppendVarint(b, t.ExpiresAt)
+}

@@ -1,0 +1,17 @@
+// Package seal does the cryptography of tokens (decisions C2), and nothing
+// else: no storage, no rules.
+//
+// A token is 256 random bits behind a prefix that names its environment. The
+// store never holds it. What is stored of a token lies under a keyed hash of
+// it, and the credential in it is sealed with AES-256-GCM under a key derived
+// from the token and the server's key. So the database alone opens nothing,
+// and the database with the server's keys opens nothing either: that takes the
+// token. Every record carries a tag under the server's key, so a record that
+// was changed, or put in another's place, is found out before it is believed.
+//
+// Server keys have versions. New tokens use the newest; the earlier ones stay
+// in the Ring for as long as something made under them may live. All keys in
+// use are derived for one environment and one stream of the store: restoring a
+// backup changes the stream, and with it every key, so no token of a backup is
+// ever found again.
+package seal

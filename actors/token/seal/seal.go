@@ -1,0 +1,134 @@
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+)
+
+// ErrDamaged says that a record or a seal is not what was stored: changed, cut,
+// or put in another's place. Nothing of it is to be believed.
+var ErrDamaged = errors.New("seal: the record is damaged")
+
+const (
+	tagBytes   = 16 // of a record; GCM's own is as long
+	nonceBytes = 12
+
+	recordFormat = 1
+	headerBytes  = 1 + 4 + tagBytes // format, version, tag
+)
+
+// RecordKey is the name of the token's record in the store.
+func (v *Version) RecordKey(t Token) []byte { return mac(v.lookup, "token", []byte(t)) }
+
+// Authenticate returns the stored form of a record's body under key.
+func (v *Version) Authenticate(key, body []byte) []byte {
+	out := make([]byte, headerBytes, headerBytes+len(body))
+	out[0] = recordFormat
+	binary.BigEndian.PutUint32(out[1:], v.Number)
+	out = append(out, body...)
+	copy(out[5:headerBytes], v.tag(key, out))
+	return out
+}
+
+// Verify checks the stored form of a record and returns its body, which shares
+// stored's memory, and the version it was made under.
+func (r *Ring) Verify(key, stored []byte) (body []byte, v *Version, err error) {
+	if len(stored) < headerBytes || stored[0] != recordFormat {
+		return nil, nil, ErrDamaged
+	}
+	v = r.Version(binary.BigEndian.Uint32(stored[1:]))
+	if v == nil || !hmac.Equal(v.tag(key, stored), stored[5:headerBytes]) {
+		return nil, nil, ErrDamaged
+	}
+	return stored[headerBytes:], v, nil
+}
+
+func (v *Version) tag(key, stored []byte) []byte {
+	return mac(v.record, "record", key, stored[:5], stored[headerBytes:])[:tagBytes]
+}
+
+// Purpose says what is sealed: one kind never opens as another.
+type Purpose string
+
+// The purposes.
+const (
+	ForCredential Purpose = "credential"
+	ForDisplay    Purpose = "display"
+)
+
+// Opener seals and opens what belongs to one token. It holds a derived key, so
+// it lives no longer than a call.
+type Opener struct{ aead cipher.AEAD }
+
+// Opener derives the key of a token's seals: it takes the token and the
+// server's key.
+func (v *Version) Opener(t Token) Opener { return opener(mac(v.wrap, "seal", []byte(t))) }
+
+func opener(key []byte) Opener {
+	block, err := aes.NewCipher(key)
+	if err != nil { // 32 bytes always do
+		panic("seal: key length")
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("seal: block size")
+	}
+	return Opener{aead}
+}
+
+// Seal encrypts; bound is what the seal is bound to and must be the same when
+// it is opened.
+func (o Opener) Seal(p Purpose, bound, clear []byte) []byte {
+	out := make([]byte, nonceBytes, nonceBytes+len(clear)+o.aead.Overhead())
+	_, _ = rand.Read(out) // never fails
+	return o.aead.Seal(out, out, clear, additional(p, bound))
+}
+
+// Open decrypts, or gives ErrDamaged.
+func (o Opener) Open(p Purpose, bound, sealed []byte) (Secret, error) {
+	if len(sealed) < nonceBytes {
+		return nil, ErrDamaged
+	}
+	clear, err := o.aead.Open(nil, sealed[:nonceBytes], sealed[nonceBytes:], additional(p, bound))
+	if err != nil {
+		return nil, ErrDamaged
+	}
+	return clear, nil
+}
+
+func additional(p Purpose, bound []byte) []byte {
+	return append(append([]byte("atelier seal v1\x00"), p...), append([]byte{0}, bound...)...)
+}
+
+// AnswerKey is the name under which the answer to a request with an
+// idempotency key is kept.
+func (v *Version) AnswerKey(caller, key string) []byte {
+	return mac(v.idem, "name", []byte(caller), []byte(key))
+}
+
+// AnswerOpener derives the key of a kept answer: it takes the idempotency key
+// and the server's key.
+func (v *Version) AnswerOpener(caller, key string) Opener {
+	return opener(mac(v.idem, "seal", []byte(caller), []byte(key)))
+}
+
+// ForAnswer is the purpose of kept answers.
+const ForAnswer Purpose = "answer"
+
+// RequestHash recognises the same request again; it tells nothing of it.
+func (v *Version) RequestHash(caller, key string, body []byte) []byte {
+	return mac(v.idem, "request", []byte(caller), []byte(key), body)
+}
+
+// Body returns the body of a stored record without checking it: for counting,
+// never for deciding.
+func (*Ring) Body(stored []byte) (body []byte, ok bool) {
+	if len(stored) < headerBytes || stored[0] != recordFormat {
+		return nil, false
+	}
+	return stored[headerBytes:], true
+}

@@ -1,0 +1,150 @@
+package token
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/durable"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// sessionName names a checkout session. It is the key of its row too: neither
+// part is a secret, and it must be the same under every server key and after
+// a restore, since an ended session stays ended.
+func sessionName(participant, checkout string) seal.Name {
+	b := binary.AppendUvarint(nil, uint64(len(participant)))
+	return sha256.Sum256(append(append(b, participant...), checkout...))
+}
+
+// checkoutSession is a session's row as it was read.
+type checkoutSession struct {
+	raw    []byte      // nil when there is none
+	record *pb.Session // never nil
+	over   bool
+}
+
+func (v *Vault) session(participant, checkout string) (checkoutSession, error) {
+	s := checkoutSession{record: &pb.Session{}}
+	name := sessionName(participant, checkout)
+	raw, err := v.get(v.tables.sessions, name[:])
+	if err != nil || raw == nil {
+		return s, err
+	}
+	s.raw = raw
+	if err := s.record.UnmarshalVT(raw); err != nil || s.record.Participant != participant {
+		return s, fmt.Errorf("%w: checkout session", seal.ErrDamaged)
+	}
+	// What another stream left open is void: the store is a restored backup.
+	s.over = s.record.EndedAt != 0 || s.record.Stream != v.opts.Stream
+	return s, nil
+}
+
+func (s *checkoutSession) guard() durable.Guard {
+	if s.raw == nil {
+		return durable.Absent()
+	}
+	return durable.Unchanged(s.raw)
+}
+
+// openSession is the row that keeps a session open for as long as a token made
+// now may live. The guard keeps it from opening one that is being ended.
+func (v *Vault) openSession(s checkoutSession, participant, checkout string, now time.Time) (durable.Row, error) {
+	record := s.record
+	if s.raw == nil {
+		record = &pb.Session{Participant: participant, OpenedAt: now.UnixMilli(), Stream: v.opts.Stream}
+	}
+	return v.sessionRow(record, participant, checkout, v.opts.SessionCap+v.opts.RememberExpired, s.guard())
+}
+
+func (v *Vault) sessionRow(record *pb.Session, participant, checkout string, life time.Duration, guard durable.Guard) (durable.Row, error) {
+	value, err := record.MarshalVT()
+	if err != nil {
+		return durable.Row{}, fmt.Errorf("encode checkout session: %w", err)
+	}
+	name := sessionName(participant, checkout)
+	return durable.Row{Table: v.tables.sessions, Key: name[:], Value: value, TTL: life, Guard: guard}, nil
+}
+
+// sessionActor ends a checkout session with one record. All fields are owned
+// by its goroutine.
+type sessionActor struct {
+	vault  *Vault
+	parent *actor.PID
+	busy   *ending
+	queue  []*command
+}
+
+// ending is a session's end on its way to the disk.
+type ending struct {
+	cmd    *command
+	rounds int
+	err    error
+}
+
+// Receive handles one message.
+func (a *sessionActor) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *command:
+		a.queue = append(a.queue, m) // the shard bounds them
+	case *ending:
+		if m != a.busy {
+			return
+		}
+		a.busy = nil
+		if errors.Is(m.err, durable.ErrConflict) && m.rounds < maxRetries {
+			a.end(ctx, m.cmd, m.rounds+1)
+		} else {
+			a.finish(ctx, m.cmd, m.err)
+		}
+	}
+	for a.busy == nil && len(a.queue) > 0 {
+		cmd := a.queue[0]
+		a.queue = a.queue[1:]
+		a.end(ctx, cmd, 0)
+	}
+}
+
+func (a *sessionActor) end(ctx actor.Context, cmd *command, rounds int) {
+	v, participant, now := a.vault, cmd.attempt.Participant, a.vault.opts.Now()
+	s, err := v.session(participant, cmd.checkout)
+	if err != nil {
+		a.finish(ctx, cmd, err)
+		return
+	}
+	if s.record.EndedAt != 0 {
+		a.finish(ctx, cmd, nil)
+		return
+	}
+	record := &pb.Session{
+		Participant: participant, OpenedAt: s.record.OpenedAt, EndedAt: now.UnixMilli(), EndedBy: cmd.caller.Participant, Stream: v.opts.Stream,
+	}
+	row, err := v.sessionRow(record, participant, cmd.checkout, v.opts.RememberSessions, s.guard())
+	if err != nil {
+		a.finish(ctx, cmd, err)
+		return
+	}
+	rows := append(v.audit("token_session_end", cmd.caller, participant, now, map[string]string{
+		"participant": participant, "checkout_id": cmd.checkout,
+	}), row)
+	e := &ending{cmd: cmd, rounds: rounds}
+	system, self := ctx.ActorSystem(), ctx.Self()
+	if err := v.opts.Journal.Append(rows, func(err error) { e.err = err; system.Root.Send(self, e) }); err != nil {
+		a.finish(ctx, cmd, err)
+		return
+	}
+	a.busy = e
+}
+
+func (a *sessionActor) finish(ctx actor.Context, cmd *command, err error) {
+	if errors.Is(err, seal.ErrDamaged) {
+		err = durable.ErrUnavailable
+	}
+	cmd.answer(result{err: err})
+	ctx.Send(a.parent, &finished{pid: ctx.Self(), cmd: cmd})
+}

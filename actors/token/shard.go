@@ -1,0 +1,254 @@
+package token
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/durable"
+	"atelier/actors/token/seal"
+)
+
+// shard is the supervisor of the actors of one part of the tokens, and of the
+// checkout sessions. All fields are owned by its goroutine.
+type shard struct {
+	vault    *Vault
+	children map[seal.Name]*child
+	byPID    map[string]*child
+	troubled map[seal.Name]*trouble
+	wheel    wheel
+}
+
+// child is one actor that is being worked with.
+type child struct {
+	name seal.Name
+	pid  *actor.PID
+	open []*command // sent to it and not finished
+}
+
+// trouble is what is remembered of a token whose actor failed.
+type trouble struct {
+	failures    int
+	until       time.Time // it rests
+	quarantined bool
+}
+
+const (
+	// maxWaiting bounds the commands that wait for one token.
+	maxWaiting = 256
+	// maxTroubled bounds the tokens of a shard whose failures are remembered.
+	maxTroubled = 1024
+)
+
+// Messages to a shard. Those of a child name it, so that an earlier
+// incarnation's are recognised.
+type (
+	// finished tells that a command was answered, and what became of the token.
+	finished struct {
+		pid     *actor.PID
+		cmd     *command
+		ends    int64 // when the token ends by itself, Unix ms; 0: says nothing
+		created bool
+		over    bool // it has just ended
+		damaged bool
+	}
+	// turned tells the time to the wheel.
+	turned struct{ now time.Time }
+	// counted brings live tokens found at the start, by second of their end.
+	counted struct{ ends map[int64]int }
+	// kill stops an incarnation at once; for tests.
+	kill struct{ name seal.Name }
+)
+
+func newShard(v *Vault) *shard {
+	return &shard{
+		vault: v, children: map[seal.Name]*child{}, byPID: map[string]*child{},
+		troubled: map[seal.Name]*trouble{}, wheel: wheel{},
+	}
+}
+
+// Receive handles one message.
+func (s *shard) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *command:
+		s.command(ctx, m)
+	case *finished:
+		s.finished(ctx, m)
+	case turned:
+		s.vault.live.Add(int64(-s.wheel.turn(m.now)))
+		s.forgive(m.now)
+	case counted:
+		for second, n := range m.ends {
+			s.wheel.add(second, n)
+			s.vault.live.Add(int64(n))
+		}
+	case kill:
+		if c := s.children[m.name]; c != nil {
+			// The next command gets a new incarnation, while this one may still
+			// have a write on its way.
+			delete(s.children, m.name)
+			ctx.Stop(c.pid)
+		}
+	case *actor.Terminated:
+		s.gone(m.Who)
+	}
+}
+
+func (s *shard) command(ctx actor.Context, cmd *command) {
+	if t := s.troubled[cmd.name]; t != nil && s.vault.opts.Now().Before(t.until) {
+		cmd.answer(result{err: t.err()})
+		return
+	}
+	c := s.children[cmd.name]
+	if c == nil {
+		v, parent := s.vault, ctx.Self()
+		var props *actor.Props
+		if cmd.end {
+			props = actor.PropsFromProducer(func() actor.Actor { return &sessionActor{vault: v, parent: parent} }, actor.WithDispatcher(v.workers))
+		} else {
+			props = actor.PropsFromProducer(func() actor.Actor { return &tokenActor{vault: v, parent: parent} }, actor.WithDispatcher(v.workers))
+		}
+		c = &child{name: cmd.name, pid: ctx.Spawn(props)}
+		s.children[cmd.name], s.byPID[c.pid.Id] = c, c
+		v.resident.Add(1)
+	}
+	if len(c.open) >= maxWaiting {
+		cmd.answer(result{err: durable.ErrBusy})
+		return
+	}
+	c.open = append(c.open, cmd)
+	ctx.Send(c.pid, cmd)
+}
+
+// finished counts, and puts the child to rest when nobody waits for it: then
+// its mailbox is empty, since everything for it comes from here.
+func (s *shard) finished(ctx actor.Context, m *finished) {
+	second := m.ends / 1000
+	switch {
+	case m.created && s.wheel.add(second, 1):
+		s.vault.live.Add(1)
+	case m.over && s.wheel.add(second, -1):
+		s.vault.live.Add(-1)
+	}
+	c := s.byPID[m.pid.Id]
+	if c == nil {
+		return
+	}
+	if m.damaged {
+		s.quarantine(c.name)
+	}
+	for i, cmd := range c.open {
+		if cmd == m.cmd {
+			c.open = append(c.open[:i], c.open[i+1:]...)
+			break
+		}
+	}
+	if len(c.open) == 0 || m.damaged {
+		if s.children[c.name] == c {
+			delete(s.children, c.name)
+		}
+		ctx.Stop(c.pid)
+	}
+}
+
+// gone is told of each child that has stopped. What it did not answer is
+// answered here; whether it was done is then not known.
+func (s *shard) gone(pid *actor.PID) {
+	c := s.byPID[pid.Id]
+	if c == nil {
+		return
+	}
+	delete(s.byPID, pid.Id)
+	if s.children[c.name] == c {
+		delete(s.children, c.name)
+	}
+	s.vault.resident.Add(-1)
+	for _, cmd := range c.open {
+		err := durable.ErrUnavailable
+		if t := s.troubled[c.name]; t != nil {
+			err = t.err()
+		}
+		cmd.answer(result{err: err})
+	}
+}
+
+// failed is called when a child panicked. It does not come back by itself:
+// what it knew is in the store, and the next command spawns another, after a
+// rest.
+func (s *shard) failed(pid *actor.PID) {
+	c := s.byPID[pid.Id]
+	if c == nil {
+		return
+	}
+	if s.children[c.name] == c {
+		delete(s.children, c.name)
+	}
+	o := &s.vault.opts
+	t := s.trouble(c.name)
+	t.failures++
+	if t.failures > o.MaxFailures {
+		s.quarantine(c.name)
+		return
+	}
+	t.until = o.Now().Add(min(o.BackoffMax, o.BackoffMin<<(t.failures-1)))
+	s.vault.log.Warn("actor of a token failed", "failures", t.failures)
+}
+
+func (s *shard) trouble(name seal.Name) *trouble {
+	t := s.troubled[name]
+	if t == nil {
+		if len(s.troubled) >= maxTroubled {
+			for other := range s.troubled { // any: the map forgets by time anyway
+				s.forget(other)
+				break
+			}
+		}
+		t = &trouble{}
+		s.troubled[name] = t
+	}
+	return t
+}
+
+func (s *shard) quarantine(name seal.Name) {
+	t := s.trouble(name)
+	t.until = s.vault.opts.Now().Add(s.vault.opts.QuarantineFor)
+	if !t.quarantined {
+		t.quarantined = true
+		s.vault.quarantined.Add(1)
+		s.vault.log.Error("token quarantined", "failures", t.failures)
+	}
+}
+
+// forgive forgets the troubles that are long over.
+func (s *shard) forgive(now time.Time) {
+	for name, t := range s.troubled {
+		if now.Sub(t.until) > s.vault.opts.BackoffMax {
+			s.forget(name)
+		}
+	}
+}
+
+func (s *shard) forget(name seal.Name) {
+	if s.troubled[name].quarantined {
+		s.vault.quarantined.Add(-1)
+	}
+	delete(s.troubled, name)
+}
+
+func (t *trouble) err() error {
+	if t.quarantined {
+		return ErrDamaged
+	}
+	return durable.ErrUnavailable
+}
+
+// strategy ends the incarnation of a child that panicked. The library's own
+// strategies restart at once.
+type strategy struct{ shard *shard }
+
+// HandleFailure is called on the shard's goroutine. The reason is not looked
+// at: its text could hold what was being worked with.
+func (s strategy) HandleFailure(_ *actor.ActorSystem, supervisor actor.Supervisor, pid *actor.PID, _ *actor.RestartStatistics, _ any, _ any) {
+	s.shard.failed(pid)
+	supervisor.StopChildren(pid)
+}

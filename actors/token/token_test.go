@@ -1,0 +1,116 @@
+package token
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+	"atelier/actors/token/credential"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+func TestATokenGivesItsCredentialOnce(t *testing.T) {
+	w := newWorld(t)
+	tok := w.issue("checkout-1", pb.Policy_POLICY_SINGLE_USE)
+	got, err := w.vault.Detokenize(business, Use{tok, "business", "checkout-1"})
+	if err != nil || string(got) != cardJSON {
+		t.Fatalf("%s, %v", string(got), err)
+	}
+	if _, err := w.vault.Detokenize(business, Use{tok, "business", "checkout-1"}); err != IsUsed {
+		t.Fatalf("second use: %v", err)
+	}
+}
+
+var (
+	business = Caller{Participant: "business"}
+	platform = Caller{Participant: "platform"}
+)
+
+const cardJSON = `{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":12,"expiry_year":2030,"cvc":"123"}`
+
+// world is a vault with what it stands on.
+type world struct {
+	testing.TB
+	journal *journaltest.Memory
+	audit   *catalog.Audit
+	vault   *Vault
+	opts    Options
+}
+
+// newWorld starts a vault on a journal in memory, unless change gives another.
+func newWorld(t testing.TB, change ...func(*Options)) *world {
+	journal := journaltest.NewMemory()
+	w := &world{TB: t, journal: journal}
+	w.opts = Options{
+		Environment: seal.Production, System: durable.NewSystem(), Journal: journal, Stream: "stream-1",
+		Keys: []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}},
+	}
+	for _, c := range change {
+		c(&w.opts)
+	}
+	w.audit = catalog.NewAudit(w.opts.Journal, time.Hour)
+	w.opts.Audit = w.audit
+	w.start()
+	t.Cleanup(func() {
+		w.stop()
+		_ = journal.Close()
+	})
+	return w
+}
+
+func (w *world) start() {
+	w.Helper()
+	v, err := NewVault(w.opts)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.vault = v
+}
+
+func (w *world) stop() {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := w.vault.Close(ctx); err != nil {
+		w.Error(err)
+	}
+}
+
+// restart starts the vault anew on what is stored.
+func (w *world) restart(change ...func(*Options)) {
+	w.stop()
+	for _, c := range change {
+		c(&w.opts)
+	}
+	w.opts.System = durable.NewSystem()
+	w.start()
+}
+
+func card(t testing.TB) *credential.Credential {
+	t.Helper()
+	c, err := credential.Parse([]byte(cardJSON), credential.Rules{}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) tokenize(checkout string, policy pb.Policy) (seal.Token, error) {
+	w.Helper()
+	return w.vault.Tokenize(platform, Issue{
+		Participant: "business", Checkout: checkout, Credential: card(w), Policy: policy, Life: DefaultLife,
+	})
+}
+
+func (w *world) issue(checkout string, policy pb.Policy) seal.Token {
+	w.Helper()
+	tok, err := w.tokenize(checkout, policy)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return tok
+}

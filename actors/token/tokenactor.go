@@ -1,0 +1,297 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/durable"
+	"atelier/actors/token/credential"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// tokenActor is one incarnation of one token: it decides one command at a
+// time, and answers when the outcome is on disk. All fields are owned by its
+// goroutine.
+type tokenActor struct {
+	vault  *Vault
+	parent *actor.PID
+
+	known *stored // what the store held; nil: look again
+	busy  *work   // waits for the journal
+	queue []*command
+}
+
+// work is a command whose outcome is on its way to the disk.
+type work struct {
+	owner  *tokenActor
+	cmd    *command
+	rows   []durable.Row
+	next   *stored // what the store holds when it has landed; nil: unchanged
+	reply  result
+	over   bool
+	rounds int
+	err    error // of the journal
+}
+
+// Receive handles one message.
+func (a *tokenActor) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *command:
+		if a.busy != nil {
+			a.queue = append(a.queue, m) // the shard bounds them
+			return
+		}
+		a.work(ctx, &work{owner: a, cmd: m})
+	case *work:
+		if m == a.busy {
+			a.landed(ctx, m)
+		}
+	}
+	for a.busy == nil && len(a.queue) > 0 {
+		cmd := a.queue[0]
+		a.queue = a.queue[1:]
+		a.work(ctx, &work{owner: a, cmd: cmd})
+	}
+}
+
+// work decides a command and sends its outcome to the journal.
+func (a *tokenActor) work(ctx actor.Context, w *work) {
+	var err error
+	w.cmd.attempt.Now = a.vault.opts.Now()
+	if w.cmd.create != nil {
+		err = a.create(w)
+	} else {
+		err = a.use(w)
+	}
+	switch {
+	case err != nil:
+		a.fail(ctx, w, err)
+	case len(w.rows) == 0:
+		a.finish(ctx, w, w.reply)
+	default:
+		a.append(ctx, w)
+	}
+}
+
+func (a *tokenActor) append(ctx actor.Context, w *work) {
+	system, self := ctx.ActorSystem(), ctx.Self()
+	err := a.vault.opts.Journal.Append(w.rows, func(err error) {
+		w.err = err
+		system.Root.Send(self, w)
+	})
+	if err != nil {
+		a.fail(ctx, w, err)
+		return
+	}
+	a.busy = w
+}
+
+// landed is told the fate of an append.
+func (a *tokenActor) landed(ctx actor.Context, w *work) {
+	a.busy = nil
+	switch {
+	case w.err == nil:
+		if w.next != nil {
+			a.known = w.next
+		}
+		a.finish(ctx, w, w.reply)
+	case errors.Is(w.err, durable.ErrConflict) && w.cmd.create == nil && w.rounds < maxRetries:
+		// Another incarnation was here: look again, decide again.
+		w.reply.credential.Wipe()
+		a.known = nil
+		a.work(ctx, &work{owner: a, cmd: w.cmd, rounds: w.rounds + 1})
+	default:
+		w.reply.credential.Wipe()
+		a.known = nil // it may or may not be on disk
+		a.fail(ctx, w, w.err)
+	}
+}
+
+// create stores a new token.
+func (a *tokenActor) create(w *work) error {
+	v, c := a.vault, w.cmd.create
+	now := w.cmd.attempt.Now
+	s, err := v.session(c.record.Participant, w.cmd.checkout)
+	if err != nil {
+		return err
+	}
+	if s.over {
+		return IsSessionEnded
+	}
+	row, err := v.row(c.key, c.version, c.record, now, durable.Absent())
+	if err != nil {
+		return err
+	}
+	w.rows = append(v.audit("token_create", w.cmd.caller, reference(c.key), now, map[string]string{
+		"participant": c.record.Participant, "checkout_id": w.cmd.checkout, "policy": PolicyName(c.record.Policy),
+	}), row)
+	if c.record.Policy == pb.Policy_POLICY_SESSION {
+		open, err := v.openSession(s, c.record.Participant, w.cmd.checkout, now)
+		if err != nil {
+			return err
+		}
+		w.rows = append(w.rows, open)
+	}
+	if c.kept != nil {
+		w.rows = append(w.rows, *c.kept)
+	}
+	w.next = &stored{c.key, row.Value, c.record, c.version}
+	return nil
+}
+
+// use decides an operation on a token that should exist.
+func (a *tokenActor) use(w *work) error {
+	v, cmd := a.vault, w.cmd
+	if a.known == nil {
+		known, err := v.load(cmd.token)
+		if err != nil {
+			return err
+		}
+		a.known = known
+	}
+	k := a.known
+	s, err := v.session(cmd.attempt.Participant, cmd.checkout)
+	if err != nil {
+		return err
+	}
+	cmd.attempt.SessionEnded = s.over
+	verdict := Decide(k.record, cmd.attempt, v.opts.Rules)
+	w.reply = result{record: k.record, state: verdict.State}
+	if verdict.Refusal != NotRefused {
+		w.reply.err = verdict.Refusal
+	} else if err := a.open(w, verdict); err != nil {
+		return err
+	}
+	if verdict.Record == "" {
+		return nil
+	}
+	now := cmd.attempt.Now
+	more := map[string]string{"participant": k.record.Participant, "checkout_id": cmd.checkout, "state": string(verdict.State)}
+	if verdict.Security {
+		more["security"] = "true"
+	}
+	w.rows = v.audit(verdict.Record, cmd.caller, reference(k.key), now, more)
+	guard := durable.Unchanged(k.raw)
+	if verdict.Next == nil {
+		w.rows = append(w.rows, durable.Row{Table: v.tables.tokens, Key: k.key, Guard: guard, CheckOnly: true})
+		return nil
+	}
+	row, err := v.row(k.key, k.version, verdict.Next, now, guard)
+	if err != nil {
+		return err
+	}
+	w.rows = append(w.rows, row)
+	w.next = &stored{k.key, row.Value, verdict.Next, k.version}
+	w.over = verdict.Next.State != pb.State_STATE_ACTIVE
+	return nil
+}
+
+// open opens what the operation gives away, before anything is used up: a
+// damaged seal must not cost the token.
+func (a *tokenActor) open(w *work, verdict Verdict) error {
+	k, op := a.known, w.cmd.attempt.Operation
+	if op != Detokenize && op != Introspect {
+		return nil
+	}
+	opener, binding := k.version.Opener(w.cmd.token), bound(k.key, k.record)
+	if op == Introspect {
+		clear, err := opener.Open(seal.ForDisplay, binding, k.record.Display)
+		if err != nil {
+			return err
+		}
+		w.reply.display = &pb.Display{}
+		if err := w.reply.display.UnmarshalVT(clear); err != nil {
+			return fmt.Errorf("%w: display", seal.ErrDamaged)
+		}
+		return nil
+	}
+	clear, err := opener.Open(seal.ForCredential, binding, k.record.Credential)
+	if err != nil {
+		return err
+	}
+	w.reply.credential = clear
+	if verdict.DropSensitive {
+		less, changed, err := credential.WithoutSensitive(clear)
+		if err != nil {
+			return fmt.Errorf("%w: credential", seal.ErrDamaged)
+		}
+		if changed {
+			verdict.Next.Credential = opener.Seal(seal.ForCredential, binding, less)
+			seal.Secret(less).Wipe()
+		}
+	}
+	return nil
+}
+
+// fail answers a command that could not be carried out.
+func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
+	if !errors.Is(err, seal.ErrDamaged) {
+		a.finish(ctx, w, result{err: err})
+		return
+	}
+	now := w.cmd.attempt.Now
+	target := ""
+	if a.known != nil {
+		target = reference(a.known.key)
+	}
+	a.known = nil
+	rows := a.vault.audit("token_quarantine", w.cmd.caller, target, now, map[string]string{"security": "true"})
+	log := a.vault.log
+	record := func(err error) {
+		if err != nil {
+			log.Error("recording a quarantine failed", "error", err)
+		}
+	}
+	if err := a.vault.opts.Journal.Append(rows, record); err != nil {
+		record(err)
+	}
+	w.cmd.answer(result{err: ErrDamaged})
+	ctx.Send(a.parent, &finished{pid: ctx.Self(), cmd: w.cmd, damaged: true})
+}
+
+// finish answers a command and tells the parent.
+func (a *tokenActor) finish(ctx actor.Context, w *work, r result) {
+	w.cmd.answer(r)
+	f := &finished{pid: ctx.Self(), cmd: w.cmd}
+	if w.next != nil && w.err == nil {
+		f.ends = w.next.record.ExpiresAt
+		f.created, f.over = w.cmd.create != nil, w.over
+	}
+	ctx.Send(a.parent, f)
+}
+
+// PolicyName is a policy as the interface writes it.
+func PolicyName(p pb.Policy) string {
+	switch p {
+	case pb.Policy_POLICY_TTL:
+		return "ttl"
+	case pb.Policy_POLICY_SESSION:
+		return "session"
+	}
+	return "single_use"
+}
+
+// ParsePolicy is the reverse of PolicyName.
+func ParsePolicy(name string) (pb.Policy, bool) {
+	switch name {
+	case "single_use":
+		return pb.Policy_POLICY_SINGLE_USE, true
+	case "ttl":
+		return pb.Policy_POLICY_TTL, true
+	case "session":
+		return pb.Policy_POLICY_SESSION, true
+	}
+	return 0, false
+}
+
+// Limits of a token's life under single_use and ttl, and its default
+// (decisions C1).
+const (
+	MinLife     = time.Minute
+	MaxLife     = 30 * time.Minute
+	DefaultLife = 15 * time.Minute
+)

@@ -1,0 +1,357 @@
+package token
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/catalog"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// Options of a Vault. Zero values take the defaults named.
+type Options struct {
+	Environment seal.Environment
+	System      *actor.ActorSystem
+	Journal     durable.Journal
+	Audit       *catalog.Audit
+	// Stream names the store's stream; a restored backup has another one.
+	Stream string
+	Keys   []seal.Key
+	Rules  Rules // MaxMismatches 5
+	// SessionCap is how long a checkout session stays open at most; 6 h.
+	SessionCap time.Duration
+	// RememberExpired and RememberEnded are for how long the store can tell an
+	// expired token, and one that was used, revoked or locked, from an unknown
+	// one; 1 h and 24 h.
+	RememberExpired, RememberEnded time.Duration
+	// RememberSessions is for how long an ended session stays ended; 400 days.
+	RememberSessions time.Duration
+	// MaxOpen bounds the unanswered operations; 65,536.
+	MaxOpen int
+	// Patience bounds how long an operation waits for its answer; 10 s.
+	Patience time.Duration
+	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor treat tokens whose
+	// actor panics; 100 ms, 10 s, 5 and 5 min.
+	BackoffMin, BackoffMax time.Duration
+	MaxFailures            int
+	QuarantineFor          time.Duration
+	Now                    func() time.Time // time.Now
+	Logger                 *slog.Logger
+}
+
+func (o *Options) setDefaults() {
+	def := func(p *time.Duration, v time.Duration) {
+		if *p == 0 {
+			*p = v
+		}
+	}
+	def(&o.SessionCap, 6*time.Hour)
+	def(&o.RememberExpired, time.Hour)
+	def(&o.RememberEnded, 24*time.Hour)
+	def(&o.RememberSessions, 400*24*time.Hour)
+	def(&o.Patience, 10*time.Second)
+	def(&o.BackoffMin, 100*time.Millisecond)
+	def(&o.BackoffMax, 10*time.Second)
+	def(&o.QuarantineFor, 5*time.Minute)
+	if o.Rules.MaxMismatches == 0 {
+		o.Rules.MaxMismatches = 5
+	}
+	if o.MaxOpen == 0 {
+		o.MaxOpen = 65536
+	}
+	if o.MaxFailures == 0 {
+		o.MaxFailures = 5
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}
+
+const shardCount = 256
+
+// Vault holds the tokens of one environment. Safe for concurrent use.
+type Vault struct {
+	// Immutable after NewVault.
+	opts       Options
+	tables     tables
+	streamTag  [streamTagBytes]byte
+	decoyKey   []byte // a record that belongs to nobody
+	missingKey []byte // a record that never is
+	shards     [shardCount]*actor.PID
+	workers    *durable.Dispatcher
+	log        *slog.Logger
+
+	ring        atomic.Pointer[seal.Ring]
+	open        atomic.Int64 // unanswered operations
+	live        atomic.Int64 // tokens that are not over
+	resident    atomic.Int64 // token actors in memory
+	quarantined atomic.Int64
+	closed      atomic.Bool
+
+	stop       context.CancelFunc
+	background sync.WaitGroup
+}
+
+type tables struct{ tokens, sessions, answers string }
+
+// NewVault starts the vault of an environment.
+func NewVault(opts Options) (*Vault, error) {
+	opts.setDefaults()
+	ring, err := seal.NewRing(opts.Environment, opts.Stream, opts.Keys)
+	if err != nil {
+		return nil, err
+	}
+	env := string(opts.Environment)
+	v := &Vault{
+		opts:    opts,
+		tables:  tables{"tokens-" + env, "checkouts-" + env, "answers-" + env},
+		workers: durable.NewDispatcher(),
+		log:     opts.Logger.With("component", "token", "environment", env),
+	}
+	sum := sha256.Sum256([]byte(opts.Stream))
+	copy(v.streamTag[:], sum[:])
+	v.ring.Store(ring)
+	v.decoyKey, v.missingKey = v.rowKey("decoy", ring.Newest()), v.rowKey("missing", ring.Newest())
+	if err := v.placeDecoy(ring); err != nil {
+		v.log.Warn("unknown tokens may be told from others by their timing", "error", err)
+	}
+	for i := range v.shards {
+		sh := newShard(v)
+		props := actor.PropsFromProducer(func() actor.Actor { return sh },
+			actor.WithDispatcher(v.workers), actor.WithSupervisor(strategy{sh}))
+		if v.shards[i], err = opts.System.Root.SpawnNamed(props, fmt.Sprintf("tokens-%s-%03d", env, i)); err != nil {
+			return nil, fmt.Errorf("spawn shard of tokens: %w", err)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	v.stop = stop
+	v.background.Go(func() { v.recount(ctx) })
+	v.background.Go(func() { v.turn(ctx) })
+	return v, nil
+}
+
+// placeDecoy stores the record that is read in place of an unknown token's.
+func (v *Vault) placeDecoy(ring *seal.Ring) error {
+	body, err := (&pb.Token{State: pb.State_STATE_ACTIVE, Policy: pb.Policy_POLICY_SINGLE_USE, Checkout: make([]byte, 32), Credential: make([]byte, 200)}).MarshalVT()
+	if err != nil {
+		return err
+	}
+	return durable.Commit(v.opts.Journal, []durable.Row{{
+		Table: v.tables.tokens, Key: v.decoyKey, Value: ring.Newest().Authenticate(v.decoyKey, body),
+	}})
+}
+
+// SetKeys takes new server keys into use: the newest for what is made from now
+// on, the others for what is there.
+func (v *Vault) SetKeys(keys []seal.Key) error {
+	ring, err := seal.NewRing(v.opts.Environment, v.opts.Stream, keys)
+	if err == nil {
+		v.ring.Store(ring)
+	}
+	return err
+}
+
+// Ring returns the keys in use.
+func (v *Vault) Ring() *seal.Ring { return v.ring.Load() }
+
+// Environment is the vault's environment.
+func (v *Vault) Environment() seal.Environment { return v.opts.Environment }
+
+// SessionCap is how long a checkout session stays open at most.
+func (v *Vault) SessionCap() time.Duration { return v.opts.SessionCap }
+
+// Stats is what a vault holds at the moment.
+type Stats struct {
+	// Live are the tokens that have not ended by themselves. Those of an ended
+	// session count until their time is over.
+	Live int64
+	// Resident are the token actors in memory.
+	Resident int64
+	// Quarantined are the tokens that answer nothing.
+	Quarantined int64
+	// Open are the unanswered operations.
+	Open int64
+}
+
+// Stats returns the present numbers.
+func (v *Vault) Stats() Stats {
+	return Stats{v.live.Load(), v.resident.Load(), v.quarantined.Load(), v.open.Load()}
+}
+
+// Tokenize makes a token, or returns the one that the same request with the
+// same idempotency key got. The token is on disk when Tokenize returns. Errors
+// are a Refusal or one of durable's.
+func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
+	for range maxRetries {
+		kept, err := v.keptAnswer(c, in)
+		if err != nil {
+			return "", err
+		}
+		if kept.token != "" {
+			r := v.ask(&command{
+				name: kept.token.Name(), token: kept.token, caller: c, checkout: in.Checkout,
+				attempt: Attempt{Operation: Replay, Participant: in.Participant, Checkout: CheckoutHash(in.Checkout)},
+			})
+			if _, refused := errors.AsType[Refusal](r.err); !refused {
+				return kept.token, r.err
+			}
+			// It is over: the key is free for another token.
+		}
+		t, err := v.issue(c, in, kept)
+		if !errors.Is(err, durable.ErrConflict) {
+			return t, err
+		}
+	}
+	return "", durable.ErrUnavailable
+}
+
+// maxRetries bounds how often an operation decides anew because what it rested
+// on has changed. Each round somebody else has made progress.
+const maxRetries = 8
+
+// issue makes one new token.
+func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
+	now := v.opts.Now()
+	version := v.ring.Load().Newest()
+	t := seal.NewToken(v.opts.Environment)
+	checkout := CheckoutHash(in.Checkout)
+	key := v.rowKey(t, version)
+	record := &pb.Token{
+		State: pb.State_STATE_ACTIVE, Policy: in.Policy, Participant: in.Participant, Creator: c.Participant,
+		Checkout: checkout[:], CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(in.Life).UnixMilli(),
+	}
+	display, err := in.Credential.Display().MarshalVT()
+	if err != nil {
+		return "", fmt.Errorf("encode display: %w", err)
+	}
+	opener, binding := version.Opener(t), bound(key, record)
+	record.Credential = opener.Seal(seal.ForCredential, binding, in.Credential.Bytes())
+	record.Display = opener.Seal(seal.ForDisplay, binding, display)
+	create := &creation{key: key, version: version, record: record}
+	if in.IdempotencyKey != "" {
+		if create.kept, err = v.keepAnswer(c, in, kept, t); err != nil {
+			return "", err
+		}
+	}
+	r := v.ask(&command{
+		name: t.Name(), token: t, caller: c, create: create, checkout: in.Checkout,
+		attempt: Attempt{Participant: in.Participant, Checkout: checkout},
+	})
+	if r.err != nil {
+		return "", r.err
+	}
+	return t, nil
+}
+
+// Detokenize returns the credential, when everything that belongs to its use
+// is on disk.
+func (v *Vault) Detokenize(c Caller, u Use) (seal.Secret, error) {
+	r := v.attempt(c, u, Detokenize)
+	return r.credential, r.err
+}
+
+// Revoke ends a token. One that is over already is fine.
+func (v *Vault) Revoke(c Caller, u Use) error { return v.attempt(c, u, Revoke).err }
+
+// Introspect tells about a token and uses nothing up.
+func (v *Vault) Introspect(c Caller, u Use) (Status, error) {
+	r := v.attempt(c, u, Introspect)
+	if r.err != nil {
+		return Status{}, r.err
+	}
+	return Status{r.record.Policy, r.state, r.record.ExpiresAt, r.display}, nil
+}
+
+func (v *Vault) attempt(c Caller, u Use, op Operation) result {
+	return v.ask(&command{
+		name: u.Token.Name(), token: u.Token, caller: c, checkout: u.Checkout,
+		attempt: Attempt{Operation: op, Participant: u.Participant, Checkout: CheckoutHash(u.Checkout)},
+	})
+}
+
+// EndSession ends a participant's checkout session for good, and with it all
+// its tokens. Ending it again is fine.
+func (v *Vault) EndSession(c Caller, participant, checkout string) error {
+	return v.ask(&command{
+		name: sessionName(participant, checkout), caller: c, end: true, checkout: checkout,
+		attempt: Attempt{Participant: participant, Checkout: CheckoutHash(checkout)},
+	}).err
+}
+
+// ask sends a command to its shard and waits.
+func (v *Vault) ask(cmd *command) result {
+	if v.open.Add(1) > int64(v.opts.MaxOpen) {
+		v.open.Add(-1)
+		return result{err: durable.ErrBusy}
+	}
+	defer v.open.Add(-1)
+	if v.closed.Load() {
+		return result{err: durable.ErrClosed}
+	}
+	cmd.reply = make(chan result, 1)
+	v.opts.System.Root.Send(v.shards[cmd.name[0]], cmd)
+	patience := time.NewTimer(v.opts.Patience)
+	defer patience.Stop()
+	select {
+	case r := <-cmd.reply:
+		return r
+	case <-patience.C:
+		return result{err: durable.ErrTimeout}
+	}
+}
+
+// get reads a row; nil when there is none.
+func (v *Vault) get(table string, key []byte) ([]byte, error) {
+	b, err := v.opts.Journal.Get(table, key)
+	if errors.Is(err, durable.ErrNotFound) {
+		return nil, nil
+	}
+	if errors.Is(err, durable.ErrCorrupt) {
+		return nil, fmt.Errorf("%w: %w", seal.ErrDamaged, err)
+	}
+	return b, err
+}
+
+// audit returns the rows of an audit record about a token or session.
+func (v *Vault) audit(action string, c Caller, target string, now time.Time, more map[string]string) []durable.Row {
+	more["environment"] = string(v.opts.Environment)
+	return v.opts.Audit.Rows(auditRecord(ids.New(), action, c, target, now, more))
+}
+
+// Close answers what is open and stops the shards.
+func (v *Vault) Close(ctx context.Context) error {
+	if v.closed.Swap(true) {
+		return nil
+	}
+	v.stop()
+	v.background.Wait()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for v.open.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	var errs []error
+	for _, pid := range v.shards {
+		errs = append(errs, v.opts.System.Root.StopFuture(pid).Wait())
+	}
+	v.workers.Close()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,92 @@
+package token
+
+import (
+	"context"
+	"time"
+
+	"atelier/actors/durable"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// wheel counts live tokens by the second in which they end, Unix seconds. A
+// heap of tokens would cost memory for each, and a million timers that fire
+// together a million goroutines; counting needs neither, since a token's end
+// is decided by its record.
+type wheel map[int64]int
+
+// add counts n tokens that end in a second, in or out. It reports whether it
+// did: a second that was passed is not counted any more.
+func (w wheel) add(second int64, n int) bool {
+	if n < 0 && w[second] == 0 {
+		return false
+	}
+	if w[second] += n; w[second] == 0 {
+		delete(w, second)
+	}
+	return true
+}
+
+// turn drops the seconds that are over and returns how many ended in them.
+func (w wheel) turn(now time.Time) (ended int) {
+	for second, n := range w {
+		if second < now.Unix() {
+			ended += n
+			delete(w, second)
+		}
+	}
+	return ended
+}
+
+// turn tells the shards the time, a part of them each 62 ms, all of them in
+// four seconds.
+func (v *Vault) turn(ctx context.Context) {
+	const parts = 64
+	tick := time.NewTicker(4 * time.Second / parts)
+	defer tick.Stop()
+	for part := 0; ; part = (part + 1) % parts {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for i := part; i < shardCount; i += parts {
+			v.opts.System.Root.Send(v.shards[i], turned{v.opts.Now()})
+		}
+	}
+}
+
+// recount fills the wheels with the tokens that were there at the start.
+// Nothing waits for it: it only counts.
+func (v *Vault) recount(ctx context.Context) {
+	began, total := time.Now(), 0
+	ends := make([]map[int64]int, shardCount)
+	now := v.opts.Now()
+	ring := v.ring.Load()
+	var t pb.Token
+	err := v.opts.Journal.Scan(durable.Scan{Table: v.tables.tokens, Prefix: v.streamTag[:]}, func(key, value []byte) bool {
+		body, ok := ring.Body(value)
+		if !ok || len(key) <= streamTagBytes {
+			return ctx.Err() == nil
+		}
+		t.Reset()
+		if t.UnmarshalVT(body) == nil && t.Participant != "" && StateOf(&t, now, false) == Active && t.CreatedAt < now.UnixMilli() {
+			i := key[streamTagBytes]
+			if ends[i] == nil {
+				ends[i] = map[int64]int{}
+			}
+			ends[i][t.ExpiresAt/1000]++
+			total++
+		}
+		return ctx.Err() == nil
+	})
+	if err != nil || ctx.Err() != nil {
+		v.log.Warn("counting the tokens failed", "error", err)
+		return
+	}
+	for i, e := range ends {
+		if e != nil {
+			v.opts.System.Root.Send(v.shards[i], counted{e})
+		}
+	}
+	v.log.Debug("counted the tokens", "live", total, "took", time.Since(began))
+}
