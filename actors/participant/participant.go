@@ -1,0 +1,79 @@
+package participant
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"slices"
+
+	pb "atelier/actors/participant/participantpb"
+)
+
+// Kinds and environments of participants, and the scopes of their keys.
+const (
+	Platform = "platform"
+	Business = "business"
+	PSP      = "psp"
+
+	Production = "production"
+	Sandbox    = "sandbox"
+
+	ScopeTokenize   = "tokenize"
+	ScopeDetokenize = "detokenize"
+)
+
+// Limits of what is kept.
+const (
+	MaxParticipants = 10_000
+	MaxKeys         = 20
+	MaxDelegates    = 1_000
+)
+
+// View is the committed state. Immutable; so are the records in it.
+type View struct {
+	all        []*pb.Participant // in the order of their making
+	byID       map[string]*pb.Participant
+	byIdentity map[string]*pb.Participant
+	byKey      map[string]*pb.Participant
+}
+
+// All returns the participants, oldest first. Not to be changed.
+func (v *View) All() []*pb.Participant { return v.all }
+
+// Get returns the participant with an id, or nil.
+func (v *View) Get(id string) *pb.Participant { return v.byID[id] }
+
+// ByIdentity returns the participant whom others name so, or nil.
+func (v *View) ByIdentity(identity string) *pb.Participant { return v.byIdentity[identity] }
+
+// Authenticate returns the participant whose key has this id and secret, or
+// nil. It compares in constant time, also when there is no such key.
+func (v *View) Authenticate(keyID string, secret []byte) *pb.Participant {
+	hash := sha256.Sum256(secret)
+	p := v.byKey[keyID]
+	against := make([]byte, sha256.Size)
+	if k := Key(p, keyID); k != nil {
+		against = k.SecretHash
+	}
+	if subtle.ConstantTimeCompare(hash[:], against) != 1 || p == nil || p.Disabled {
+		return nil
+	}
+	return p
+}
+
+// Key returns a participant's key with an id, or nil.
+func Key(p *pb.Participant, id string) *pb.Key {
+	for _, k := range p.GetKeys() {
+		if k.Id == id {
+			return k
+		}
+	}
+	return nil
+}
+
+// MayActFor says whether a participant is, or was granted to act for, another.
+func MayActFor(who, whom *pb.Participant) bool {
+	return who.Id == whom.Id || slices.Contains(whom.Delegates, who.Id)
+}
+
+// HasScope says whether a participant's keys allow something.
+func HasScope(p *pb.Participant, scope string) bool { return slices.Contains(p.Scopes, scope) }
