@@ -36,6 +36,28 @@ func Decode(body []byte, into any) error {
 	return nil
 }
 
+// DecodeQuietly is Decode for bodies that hold secrets: its errors name the
+// field and never repeat what stood in it.
+func DecodeQuietly(body []byte, into any) error {
+	if !utf8.Valid(body) {
+		return Invalid("the body is not valid UTF-8")
+	}
+	if err := Codec.Unmarshal(body, into); err == nil {
+		return nil
+	}
+	var wrong *json.UnmarshalTypeError
+	err := json.Unmarshal(body, into)
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return Invalid("%s must be %s", wrong.Field, jsonType(wrong.Type.Kind().String()))
+	case errors.As(err, &wrong):
+		return Invalid("the body must be %s", jsonType(wrong.Type.Kind().String()))
+	case len(body) == 0:
+		return Invalid("a JSON body is required")
+	}
+	return Invalid("the body is not valid JSON")
+}
+
 // explain finds out what is wrong with a body. sonic does not name the field,
 // so the slow path asks the standard library, whose errors do.
 func explain(body []byte, into any) error {

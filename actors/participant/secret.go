@@ -1,0 +1,71 @@
+package participant
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"log/slog"
+	"strings"
+)
+
+// Secret is the secret of an API key: it is shown once, when it is made, and
+// printed never.
+type Secret string
+
+// String hides the secret.
+func (Secret) String() string { return "[redacted]" }
+
+// GoString hides the secret.
+func (Secret) GoString() string { return "[redacted]" }
+
+// LogValue hides the secret.
+func (Secret) LogValue() slog.Value { return slog.StringValue("[redacted]") }
+
+const (
+	livePrefix  = "ak_live_"
+	testPrefix  = "ak_test_"
+	keyIDDigits = 16
+	secretText  = 43 // base64url of 32 bytes
+)
+
+// NewKey makes an API key for an environment: its id, its secret, and the hash
+// of the secret, which alone is kept. The secret holds the id, so that finding
+// the key takes one look-up.
+func NewKey(environment string) (id string, secret Secret, hash []byte) {
+	var b [keyIDDigits/2 + sha256.Size]byte
+	_, _ = rand.Read(b[:]) // never fails
+	id = "key_" + hex.EncodeToString(b[:keyIDDigits/2])
+	prefix := livePrefix
+	if environment == Sandbox {
+		prefix = testPrefix
+	}
+	secret = Secret(prefix + id[4:] + "_" + base64.RawURLEncoding.EncodeToString(b[keyIDDigits/2:]))
+	sum := sha256.Sum256([]byte(secret))
+	return id, secret, sum[:]
+}
+
+// KeyID returns the id of the key that a secret of an environment belongs to;
+// ok is false when text does not have the form of one.
+func KeyID(environment, text string) (id string, ok bool) {
+	prefix := livePrefix
+	if environment == Sandbox {
+		prefix = testPrefix
+	}
+	rest, ok := strings.CutPrefix(text, prefix)
+	if !ok || len(rest) != keyIDDigits+1+secretText || rest[keyIDDigits] != '_' {
+		return "", false
+	}
+	return "key_" + rest[:keyIDDigits], true
+}
+
+// NewIdentity makes the public name of a participant.
+func NewIdentity(environment string) string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	prefix := "id_live_"
+	if environment == Sandbox {
+		prefix = "id_test_"
+	}
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}

@@ -1,0 +1,164 @@
+// Package keyfile keeps the server's keys in a file of the data folder: one
+// version after the other, readable by its owner only, replaced as a whole.
+// It never prints a key.
+package keyfile
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"atelier/actors/token/seal"
+)
+
+// ErrMalformed says that the file is not what this package writes. Its content
+// is never part of the text.
+var ErrMalformed = errors.New("malformed key file")
+
+const format = 1
+
+type content struct {
+	Format int     `json:"format"`
+	Keys   []entry `json:"keys"` // oldest first
+}
+
+type entry struct {
+	Version   uint32     `json:"version"`
+	MadeAt    time.Time  `json:"made_at"`
+	RetiredAt *time.Time `json:"retired_at,omitempty"`
+	Key       string     `json:"key"` // base64url
+}
+
+// Load returns the keys, oldest first. A file that does not exist is
+// fs.ErrNotExist; one that others may read is refused.
+func Load(path string) ([]seal.Key, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read server keys: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("server keys: %s may be read by others; run chmod 600 on it", path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read server keys: %w", err)
+	}
+	defer clear(b)
+	var c content
+	if err := json.Unmarshal(b, &c); err != nil || len(c.Keys) == 0 {
+		return nil, fmt.Errorf("%w: %s", ErrMalformed, path) // the error could quote the key
+	}
+	if c.Format != format {
+		return nil, fmt.Errorf("%w: %s has format %d, this program knows %d", ErrMalformed, path, c.Format, format)
+	}
+	var keys []seal.Key
+	for i, e := range c.Keys {
+		material, err := base64.RawURLEncoding.DecodeString(e.Key)
+		if err != nil || len(material) != seal.MaterialBytes || e.Version == 0 || i > 0 && e.Version <= c.Keys[i-1].Version {
+			return nil, fmt.Errorf("%w: %s, entry %d", ErrMalformed, path, i+1)
+		}
+		k := seal.Key{Version: e.Version, Material: material, MadeAt: e.MadeAt}
+		if e.RetiredAt != nil {
+			k.RetiredAt = *e.RetiredAt
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// Create makes the file with a first key. It never overwrites one.
+func Create(path string, now time.Time) ([]seal.Key, error) {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("make server keys: %s exists", path), err)
+	}
+	keys := []seal.Key{newKey(1, now)}
+	return keys, write(path, keys)
+}
+
+// Rotate adds a newer version and returns all keys.
+func Rotate(path string, now time.Time) ([]seal.Key, error) {
+	keys, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	last := &keys[len(keys)-1]
+	last.RetiredAt = now.UTC()
+	keys = append(keys, newKey(last.Version+1, now))
+	return keys, write(path, keys)
+}
+
+// Keep drops the versions for which keep is false; the newest always stays.
+func Keep(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
+	keys, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	var kept []seal.Key
+	for i, k := range keys {
+		if i == len(keys)-1 || keep(k) {
+			kept = append(kept, k)
+		}
+	}
+	if len(kept) == len(keys) {
+		return keys, nil
+	}
+	return kept, write(path, kept)
+}
+
+func newKey(version uint32, now time.Time) seal.Key {
+	material := make([]byte, seal.MaterialBytes)
+	_, _ = rand.Read(material) // never fails
+	return seal.Key{Version: version, Material: material, MadeAt: now.UTC()}
+}
+
+// write replaces the file: after a crash it is the old one or the new one.
+func write(path string, keys []seal.Key) error {
+	c := content{Format: format}
+	for _, k := range keys {
+		e := entry{Version: k.Version, MadeAt: k.MadeAt.Truncate(time.Second), Key: base64.RawURLEncoding.EncodeToString(k.Material)}
+		if !k.RetiredAt.IsZero() {
+			at := k.RetiredAt.Truncate(time.Second)
+			e.RetiredAt = &at
+		}
+		c.Keys = append(c.Keys, e)
+	}
+	b, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode server keys: %w", err)
+	}
+	defer clear(b)
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write server keys: %w", err)
+	}
+	f, err := os.CreateTemp(dir, ".token-keys-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write server keys: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(b, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		err = syncFolder(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("write server keys: %w", err)
+	}
+	return nil
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

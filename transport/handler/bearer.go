@@ -1,0 +1,111 @@
+package handler
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"atelier/actors/participant"
+	pb "atelier/actors/participant/participantpb"
+)
+
+// accessTokenLife is how long an access token of an OAuth client is valid.
+const accessTokenLife = 10 * time.Minute
+
+// authenticate finds out who is calling: by the secret of an API key, or by an
+// access token. The participant and the key must still be valid.
+func (c *call) authenticate() error {
+	scheme, bearer, ok := strings.Cut(string(c.Request.Header.Peek("Authorization")), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return errUnauthorized
+	}
+	view, err := c.participants()
+	if err != nil {
+		return err
+	}
+	bearer = strings.TrimSpace(bearer)
+	if keyID, ok := participant.KeyID(c.environment, bearer); ok {
+		c.who = view.Authenticate(keyID, []byte(bearer))
+	} else {
+		c.who = c.verify(view, bearer)
+	}
+	if c.who == nil || c.who.Environment != c.environment {
+		c.who = nil
+		return errUnauthorized
+	}
+	if wait := c.Limiter.Allow(c.who.Id); wait > 0 {
+		return tooFast(wait)
+	}
+	return nil
+}
+
+// admit authenticates the caller and asks for a scope.
+func (c *call) admit(scope string) error {
+	if err := c.authenticate(); err != nil {
+		return err
+	}
+	if !participant.HasScope(c.who, scope) {
+		return errScope
+	}
+	return nil
+}
+
+func (c *call) participants() (*participant.View, error) {
+	h, err := c.Participants.Get(participant.ID)
+	if err != nil {
+		return nil, err
+	}
+	return h.View(), nil
+}
+
+// claims of an access token. It says who and by which key; what they may do is
+// looked up at each use.
+type claims struct {
+	KeyID string `json:"key"`
+	jwt.RegisteredClaims
+}
+
+// sign makes an access token.
+func (c *call) sign(p *pb.Participant, keyID string, now time.Time) (string, error) {
+	version := c.vault.Ring().Newest()
+	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+		KeyID: keyID,
+		RegisteredClaims: jwt.RegisteredClaims{
+			Subject: p.Id, Issuer: c.Document.Name, Audience: jwt.ClaimStrings{c.environment},
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(accessTokenLife)),
+		},
+	})
+	t.Header["kid"] = strconv.FormatUint(uint64(version.Number), 10)
+	return t.SignedString(version.SigningKey())
+}
+
+var errKid = errors.New("unknown key")
+
+// verify returns the participant of an access token, or nil.
+func (c *call) verify(view *participant.View, bearer string) *pb.Participant {
+	var in claims
+	_, err := jwt.ParseWithClaims(bearer, &in, func(t *jwt.Token) (any, error) {
+		number, err := strconv.ParseUint(fmt.Sprint(t.Header["kid"]), 10, 32)
+		if err != nil {
+			return nil, errKid
+		}
+		if v := c.vault.Ring().Version(uint32(number)); v != nil {
+			return v.SigningKey(), nil
+		}
+		return nil, errKid
+	},
+		jwt.WithValidMethods([]string{"HS256"}), jwt.WithAudience(c.environment), jwt.WithIssuer(c.Document.Name),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(c.Now))
+	if err != nil {
+		return nil
+	}
+	p := view.Get(in.Subject)
+	if p == nil || p.Disabled || participant.Key(p, in.KeyID) == nil {
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,78 @@
+package handler
+
+import (
+	"unicode/utf8"
+
+	"atelier/actors/participant"
+	pb "atelier/actors/participant/participantpb"
+)
+
+// checkoutType is what a binding may name its checkout's type.
+const checkoutType = "dev.commerce.checkout"
+
+// binding ties a token to a checkout and a participant.
+type binding struct {
+	CheckoutID *string   `json:"checkout_id"`
+	Identity   *identity `json:"identity"`
+	Type       *string   `json:"type"`
+	ID         *string   `json:"id"`
+}
+
+// identity names the participant for whom the caller acts.
+type identity struct {
+	AccessToken *string `json:"access_token"`
+}
+
+// checkout checks the binding's shape and returns the checkout's id, which is
+// opaque.
+func (b *binding) checkout() (string, error) {
+	switch {
+	case b == nil:
+		return "", invalid("binding is required")
+	case b.CheckoutID == nil:
+		return "", invalid("binding.checkout_id is required")
+	case b.Identity != nil && b.Identity.AccessToken == nil:
+		return "", invalid("binding.identity.access_token is required")
+	case b.Type != nil && *b.Type != checkoutType:
+		return "", invalid("binding.type must be " + checkoutType)
+	case b.Type != nil && b.ID == nil:
+		return "", invalid("binding.id is required beside binding.type")
+	case b.Type != nil && *b.ID != *b.CheckoutID:
+		return "", invalid("binding.id and binding.checkout_id must name the same checkout")
+	}
+	return *b.CheckoutID, checkCheckout(*b.CheckoutID)
+}
+
+func checkCheckout(id string) error {
+	if len(id) < 1 || len(id) > 255 || !utf8.ValidString(id) {
+		return invalid("checkout_id must have 1 to 255 bytes")
+	}
+	return nil
+}
+
+// named returns the participant that an identity names, or the caller without
+// one.
+func (c *call) named(in *identity) (*pb.Participant, error) {
+	if in == nil || in.AccessToken == nil {
+		return c.who, nil
+	}
+	view, err := c.participants()
+	if err != nil {
+		return nil, err
+	}
+	p := view.ByIdentity(*in.AccessToken)
+	if p == nil || p.Disabled || p.Environment != c.environment {
+		return nil, errNotForThem
+	}
+	return p, nil
+}
+
+// actsFor is named for operations that take: the caller must be the
+// participant or have its grant.
+func (c *call) actsFor(in *identity) (*pb.Participant, error) {
+	p, err := c.named(in)
+	if err == nil && !participant.MayActFor(c.who, p) {
+		return nil, errNotForThem
+	}
+	return p, err
+}

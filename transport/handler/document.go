@@ -1,0 +1,225 @@
+package handler
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+)
+
+// Document is what the specification document says beside what follows from
+// the rest of the configuration (commerce protocol, Tokenization resources).
+type Document struct {
+	// Name is the handler's reverse-domain name.
+	Name string
+	// PublicURL is the server's address; "" takes the address asked at.
+	PublicURL string
+	// Onboarding says how to become a participant.
+	Onboarding string
+	// AcknowledgementVersion and AcknowledgementText are the security duties
+	// that whoever receives credentials accepts.
+	AcknowledgementVersion, AcknowledgementText string
+	// SessionCap, MaxMismatches, DropSensitive and RatePerSecond are told to
+	// participants.
+	SessionCap    time.Duration
+	MaxMismatches int
+	DropSensitive bool
+	RatePerSecond int
+}
+
+// specification is the document as it is served.
+type specification struct {
+	Name            string               `json:"name"`
+	Environment     string               `json:"environment"`
+	BaseURLs        map[string]string    `json:"base_urls"`
+	Operations      []operationText      `json:"operations"`
+	Authentication  []authenticationText `json:"authentication"`
+	Onboarding      string               `json:"onboarding"`
+	Credentials     []credentialText     `json:"accepted_credentials"`
+	Lifecycle       lifecycleText        `json:"lifecycle"`
+	Acknowledgement map[string]string    `json:"acknowledgement"`
+	Encryption      map[string]string    `json:"encrypted_credentials"`
+	Errors          []errorText          `json:"errors"`
+	OpenAPI         string               `json:"openapi"`
+}
+
+type operationText struct {
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	Scope  string `json:"scope,omitempty"`
+	About  string `json:"description"`
+}
+
+type authenticationText struct {
+	Type     string            `json:"type"`
+	About    string            `json:"description"`
+	TokenURL string            `json:"token_url,omitempty"`
+	Scopes   map[string]string `json:"scopes,omitempty"`
+}
+
+type credentialText struct {
+	Type        string   `json:"type"`
+	NumberTypes []string `json:"card_number_types,omitempty"`
+	Becomes     string   `json:"checkout_credential"`
+	About       string   `json:"description"`
+}
+
+type lifecycleText struct {
+	DefaultPolicy string            `json:"default_policy"`
+	TTLSeconds    int               `json:"ttl_seconds"`
+	CapSeconds    int               `json:"session_cap_seconds"`
+	Mismatches    int               `json:"mismatches_before_lock"`
+	DropSensitive bool              `json:"drop_sensitive_after_first_use"`
+	Policies      map[string]string `json:"policies"`
+}
+
+type errorText struct {
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	About  string `json:"description"`
+}
+
+// specify describes the base as it is reached at root, the server's address.
+func (b *base) specify(root string) specification {
+	d, here := b.Document, root+b.path
+	s := specification{
+		Name: d.Name, Environment: b.environment, Onboarding: d.Onboarding,
+		BaseURLs:        map[string]string{"production": root + b.bases[0].path, "sandbox": root + b.bases[1].path},
+		Acknowledgement: map[string]string{"version": d.AcknowledgementVersion, "text": d.AcknowledgementText},
+		Encryption: map[string]string{
+			"description": "Instead of tokenizing, a platform may encrypt to the key that a business published (JWE; ECDH-ES+A256KW or RSA-OAEP-256 with A256GCM). The payload is {checkout_id, credential}, and who decrypts refuses another checkout.",
+			"key_url":     here + "/keys/{identity}",
+		},
+		OpenAPI: here + "/openapi.json",
+		Authentication: []authenticationText{
+			{Type: "api_key", About: "Authorization: Bearer with the secret of an API key."},
+			{Type: "oauth2_client_credentials", TokenURL: here + "/oauth/token",
+				About:  "client_id is the participant's id, client_secret the secret of one of its keys; the access token is valid for 600 seconds.",
+				Scopes: map[string]string{"tokenize": "make tokens", "detokenize": "read, introspect and revoke tokens, end sessions"}},
+		},
+		Lifecycle: lifecycleText{
+			DefaultPolicy: b.DefaultPolicy, TTLSeconds: int(b.DefaultLife.Seconds()), CapSeconds: int(d.SessionCap.Seconds()),
+			Mismatches: d.MaxMismatches, DropSensitive: d.DropSensitive,
+			Policies: map[string]string{
+				"single_use": "Valid for one detokenization within its life. An answer that is lost on the way is not given again: tokenize again.",
+				"ttl":        "Valid for its life, for any number of detokenizations.",
+				"session":    "Valid until the checkout session is ended, or until the cap.",
+			},
+		},
+		Errors: errorTable,
+	}
+	add := func(offered bool, method, path, scope, about string) {
+		if offered {
+			s.Operations = append(s.Operations, operationText{method, here + path, scope, about})
+		}
+	}
+	add(b.Tokenize, "POST", "/tokenize", "tokenize", "Turns a credential into a token that is bound to a checkout and a participant.")
+	add(b.Detokenize, "POST", "/detokenize", "detokenize", "Returns the credential to the bound participant or who may act for it.")
+	add(true, "POST", "/introspect", "detokenize", "Tells policy, state and expiry of a token, and type, brand and last four digits of its credential. Uses nothing up.")
+	add(true, "POST", "/revoke", "detokenize", "Ends a token.")
+	add(true, "POST", "/sessions/{checkout_id}/end", "detokenize", "Ends a checkout session and all its tokens for good.")
+	add(true, "POST", "/oauth/token", "", "Gives an access token to an OAuth 2.0 client.")
+	add(true, "PUT", "/keys", "", "Publishes the caller's encryption key (JWK).")
+	add(true, "GET", "/keys/{identity}", "", "Returns the encryption key that a participant published.")
+	s.Credentials = []credentialText{
+		{"card", []string{"fpan", "dpan", "network_token"}, "token", "Number, expiry_month and expiry_year are required; cvc, name, cryptogram and eci_value are optional."},
+		{"pan", nil, "token", "Number, expiry_month and expiry_year are required."},
+		{"network_token", nil, "token", "Number, expiry_month, expiry_year and cryptogram are required."},
+	}
+	for _, t := range b.Credentials.Opaque {
+		s.Credentials = append(s.Credentials, credentialText{t, nil, "token", "Kept as it is, up to 16 KiB."})
+	}
+	return s
+}
+
+// errorTable is what each code means and what to do (decisions C1).
+var errorTable = []errorText{
+	{400, "invalid_request", "The body is malformed or a field is missing or of the wrong type (413: too large, 415: not JSON). Correct the request."},
+	{401, "unauthorized", "No valid bearer token. Check the key, or get a new access token."},
+	{403, "insufficient_scope", "The participant does not have the scope. Ask the operator."},
+	{403, "participant_not_authorized", "The identity is unknown, the caller may not act for it, or has not acknowledged the security duties. Ask the operator."},
+	{403, "binding_mismatch", "The token belongs to another checkout. Several of these lock it."},
+	{404, "token_not_found", "There is no such token for this participant."},
+	{409, "session_ended", "The checkout session has ended. Start another checkout."},
+	{409, "idempotency_conflict", "The Idempotency-Key came before with another request. Use a new key."},
+	{410, "token_expired", "The token's life is over. Tokenize again."},
+	{410, "token_used", "The token was used before. Tokenize again, and find out who used it."},
+	{410, "token_revoked", "The token was revoked or locked, or its session ended. Tokenize again for an open checkout."},
+	{422, "credential_invalid", "The credential is not accepted. Ask the buyer for another."},
+	{429, "rate_limited", "Too many requests. Wait as Retry-After says."},
+	{503, "unavailable", "Nothing could be recorded, so nothing was given out. Wait as Retry-After says; after a detokenize of a single-use token the use may have been recorded."},
+}
+
+// root is the server's address as participants know it.
+func (c *call) root() string {
+	if c.Document.PublicURL != "" {
+		return strings.TrimSuffix(c.Document.PublicURL, "/")
+	}
+	scheme := "http"
+	if c.IsTLS() {
+		scheme = "https"
+	}
+	return scheme + "://" + string(c.Host())
+}
+
+// describe serves the specification document: HTML to a browser, else JSON.
+func (c *call) describe() error {
+	s := c.specify(c.root())
+	c.Response.Header.Set("Cache-Control", "public, max-age=60")
+	c.Response.Header.Set("Vary", "Accept")
+	if !strings.Contains(string(c.Request.Header.Peek("Accept")), "text/html") {
+		return c.json(s)
+	}
+	var page bytes.Buffer
+	if err := documentPage.Execute(&page, s); err != nil {
+		return fmt.Errorf("render document: %w", err)
+	}
+	c.Response.Header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	c.SetContentType("text/html; charset=utf-8")
+	c.Response.SetBody(page.Bytes())
+	return nil
+}
+
+//go:embed document.html
+var documentHTML string
+
+var documentPage = template.Must(template.New("document").Parse(documentHTML))
+
+//go:embed openapi.json
+var openAPIDocument []byte
+
+// rendered is what is served of a base without change.
+type rendered struct{ openAPI map[string]any }
+
+// render prepares the OpenAPI document: what is not offered is not described.
+func (b *base) render() error {
+	var doc map[string]any
+	if err := json.Unmarshal(openAPIDocument, &doc); err != nil {
+		return fmt.Errorf("openapi of the handler: %w", err)
+	}
+	paths, ok := doc["paths"].(map[string]any)
+	if !ok {
+		return fmt.Errorf("openapi of the handler: no paths")
+	}
+	if !b.Tokenize {
+		delete(paths, "/tokenize")
+	}
+	if !b.Detokenize {
+		delete(paths, "/detokenize")
+	}
+	b.document.openAPI = doc
+	return nil
+}
+
+func (c *call) openAPI() error {
+	doc := map[string]any{}
+	for k, v := range c.document.openAPI {
+		doc[k] = v
+	}
+	doc["servers"] = []map[string]string{{"url": c.root() + c.path, "description": c.environment}}
+	c.Response.Header.Set("Cache-Control", "public, max-age=60")
+	return c.json(doc)
+}

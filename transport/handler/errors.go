@@ -1,0 +1,91 @@
+package handler
+
+import (
+	"errors"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/durable"
+	"atelier/actors/token"
+	"atelier/actors/token/credential"
+)
+
+// refusal is an answer of the error table (decisions C1).
+type refusal struct {
+	status  int
+	code    string
+	content string
+	retry   time.Duration
+}
+
+func (e *refusal) Error() string { return e.content }
+
+func invalid(content string) error {
+	return &refusal{status: fasthttp.StatusBadRequest, code: "invalid_request", content: content}
+}
+
+var (
+	errMediaType    = &refusal{status: fasthttp.StatusUnsupportedMediaType, code: "invalid_request", content: "the body must be application/json"}
+	errFormType     = &refusal{status: fasthttp.StatusUnsupportedMediaType, code: "invalid_request", content: "the body must be application/x-www-form-urlencoded"}
+	errTooLarge     = &refusal{status: fasthttp.StatusRequestEntityTooLarge, code: "invalid_request", content: "the body is too large"}
+	errUnauthorized = &refusal{status: fasthttp.StatusUnauthorized, code: "unauthorized", content: "a valid bearer token is required"}
+	errScope        = &refusal{status: fasthttp.StatusForbidden, code: "insufficient_scope", content: "this key's scopes do not allow the operation"}
+	errNotForThem   = &refusal{status: fasthttp.StatusForbidden, code: "participant_not_authorized", content: "the caller may not act for this identity"}
+	errNotAcked     = &refusal{status: fasthttp.StatusForbidden, code: "participant_not_authorized", content: "the caller has not acknowledged the security duties of receiving credentials"}
+	errNotFound     = &refusal{status: fasthttp.StatusNotFound, code: "not_found", content: "there is no such operation"}
+	errNoKey        = &refusal{status: fasthttp.StatusNotFound, code: "not_found", content: "no encryption key is published for this identity"}
+	errMethod       = &refusal{status: fasthttp.StatusMethodNotAllowed, code: "method_not_allowed", content: "this method is not allowed here"}
+)
+
+func tooFast(wait time.Duration) error {
+	return &refusal{fasthttp.StatusTooManyRequests, "rate_limited", "too many requests; try again later", wait}
+}
+
+// unavailable is the answer when nothing could be recorded, or it is not known
+// whether it was.
+func unavailable(retry time.Duration) *refusal {
+	return &refusal{fasthttp.StatusServiceUnavailable, "unavailable", "this cannot be recorded right now; try again", retry}
+}
+
+// refusals answers what tokens refuse.
+var refusals = map[token.Refusal]*refusal{
+	token.NotFound:        {status: fasthttp.StatusNotFound, code: "token_not_found", content: "there is no such token"},
+	token.BindingMismatch: {status: fasthttp.StatusForbidden, code: "binding_mismatch", content: "the token is bound to another checkout"},
+	token.IsExpired:       {status: fasthttp.StatusGone, code: "token_expired", content: "the token has expired; tokenize again"},
+	token.IsUsed:          {status: fasthttp.StatusGone, code: "token_used", content: "the token was used; tokenize again"},
+	token.IsRevoked:       {status: fasthttp.StatusGone, code: "token_revoked", content: "the token was revoked, locked, or its checkout session has ended"},
+	token.IsSessionEnded:  {status: fasthttp.StatusConflict, code: "session_ended", content: "the checkout session has ended"},
+	token.IsConflict:      {status: fasthttp.StatusConflict, code: "idempotency_conflict", content: "this Idempotency-Key was used with another request"},
+}
+
+// refusalOf is the one table from errors to answers. known is false for an
+// error that nobody expected.
+func refusalOf(err error) (r *refusal, known bool) {
+	var own *refusal
+	var ofToken token.Refusal
+	var shape *credential.Shape
+	var refused *credential.Refused
+	var rejected *durable.Rejection
+	switch {
+	case errors.As(err, &own):
+		return own, true
+	case errors.As(err, &ofToken):
+		return refusals[ofToken], true
+	case errors.As(err, &shape):
+		return &refusal{status: fasthttp.StatusBadRequest, code: "invalid_request", content: shape.Text}, true
+	case errors.As(err, &refused):
+		return &refusal{status: fasthttp.StatusUnprocessableEntity, code: "credential_invalid", content: refused.Text}, true
+	case errors.As(err, &rejected):
+		return &refusal{status: fasthttp.StatusBadRequest, code: "invalid_request", content: rejected.Text}, true
+	case errors.Is(err, durable.ErrReadOnly):
+		return unavailable(30 * time.Second), true
+	case errors.Is(err, durable.ErrBusy), errors.Is(err, durable.ErrUnavailable), errors.Is(err, durable.ErrTimeout),
+		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced), errors.Is(err, durable.ErrQuarantined):
+		return unavailable(time.Second), true
+	case errors.Is(err, token.ErrDamaged):
+		return unavailable(5 * time.Minute), true
+	}
+	// Whatever went wrong, nothing may have been recorded.
+	return unavailable(5 * time.Second), false
+}

@@ -1,0 +1,82 @@
+package handler
+
+import (
+	"errors"
+
+	"atelier/actors/participant"
+	pb "atelier/actors/participant/participantpb"
+	"atelier/transport/handler/encrypted"
+)
+
+// getKey publishes the key to which credentials for a participant are
+// encrypted. Anyone may read it: it is public.
+func (c *call) getKey() error {
+	name, err := c.parameter()
+	if err != nil {
+		return err
+	}
+	view, err := c.participants()
+	if err != nil {
+		return err
+	}
+	p := view.ByIdentity(name)
+	if p == nil || p.Disabled || p.Environment != c.environment || len(p.EncryptionKey) == 0 {
+		return errNoKey
+	}
+	c.raw(p.EncryptionKey)
+	c.SetContentType("application/jwk+json")
+	c.Response.Header.Set("Cache-Control", "public, max-age=60")
+	return nil
+}
+
+// putKey publishes the caller's key, in place of an earlier one.
+func (c *call) putKey() error {
+	if err := c.authenticate(); err != nil {
+		return err
+	}
+	if len(c.Request.Header.ContentType()) > 0 && string(c.Request.Header.ContentType()) == "application/jwk+json" {
+		c.Request.Header.SetContentType("application/json")
+	}
+	var any map[string]any
+	sent, err := c.decode(&any, false)
+	if err != nil {
+		return err
+	}
+	key, err := encrypted.PublicKey(sent)
+	if errors.Is(err, encrypted.ErrKey) {
+		return invalid(err.Error())
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.setKey(key); err != nil {
+		return err
+	}
+	c.raw(key)
+	c.SetContentType("application/jwk+json")
+	return nil
+}
+
+// deleteKey takes the caller's key back.
+func (c *call) deleteKey() error {
+	if err := c.authenticate(); err != nil {
+		return err
+	}
+	if err := c.setKey(nil); err != nil {
+		return err
+	}
+	return c.noContent()
+}
+
+func (c *call) setKey(key []byte) error {
+	h, err := c.Participants.Get(participant.ID)
+	if err != nil {
+		return err
+	}
+	caller := c.caller()
+	_, _, err = h.Ask(&pb.Command{
+		Caller: &pb.Caller{ActorType: "participant", ActorId: c.who.Id, Ip: caller.IP, UserAgent: caller.UserAgent},
+		Body:   &pb.Command_SetEncryptionKey{SetEncryptionKey: &pb.SetEncryptionKey{Id: c.who.Id, Key: key}},
+	})
+	return err
+}

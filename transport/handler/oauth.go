@@ -1,0 +1,127 @@
+package handler
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/url"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/participant"
+	"atelier/transport/wire"
+)
+
+// accessToken is the token endpoint of OAuth 2.0 for the client_credentials
+// grant (RFC 6749, section 4.4). The client authenticates with its participant
+// id and the secret of one of its keys, in the form or by HTTP Basic.
+func (c *call) accessToken() error {
+	ct := c.Request.Header.ContentType()
+	if i := bytes.IndexByte(ct, ';'); i >= 0 {
+		ct = ct[:i]
+	}
+	if !bytes.EqualFold(bytes.TrimSpace(ct), []byte("application/x-www-form-urlencoded")) {
+		return errFormType
+	}
+	b, err := c.readBody()
+	if err != nil {
+		return err
+	}
+	form, err := url.ParseQuery(string(b))
+	if err != nil {
+		return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "the form is malformed")
+	}
+	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope"} {
+		if len(form[name]) > 1 {
+			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", name+" is given twice")
+		}
+	}
+	switch form.Get("grant_type") {
+	case "":
+		return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "grant_type is required")
+	case "client_credentials":
+	default:
+		return c.oauthError(fasthttp.StatusBadRequest, "unsupported_grant_type", "grant_type must be client_credentials")
+	}
+	id, secret := form.Get("client_id"), form.Get("client_secret")
+	if basicID, basicSecret, ok := basicAuth(string(c.Request.Header.Peek("Authorization"))); ok {
+		if form.Has("client_secret") {
+			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "authenticate in one way, not two")
+		}
+		id, secret = basicID, basicSecret
+	}
+	view, err := c.participants()
+	if err != nil {
+		return err
+	}
+	keyID, ok := participant.KeyID(c.environment, secret)
+	p := view.Authenticate(keyID, []byte(secret))
+	if !ok || p == nil || p.Id != id || p.Environment != c.environment {
+		return c.oauthError(fasthttp.StatusUnauthorized, "invalid_client", "the client is unknown or its secret is wrong")
+	}
+	c.who = p
+	if wait := c.Limiter.Allow(p.Id); wait > 0 {
+		return tooFast(wait)
+	}
+	for s := range strings.FieldsSeq(form.Get("scope")) {
+		if !participant.HasScope(p, s) {
+			return c.oauthError(fasthttp.StatusBadRequest, "invalid_scope", "the client does not have this scope")
+		}
+	}
+	signed, err := c.sign(p, keyID, c.Now())
+	if err != nil {
+		return err
+	}
+	c.Response.Header.Set("Pragma", "no-cache")
+	return c.json(struct {
+		AccessToken string `json:"access_token"`
+		TokenType   string `json:"token_type"`
+		ExpiresIn   int    `json:"expires_in"`
+		Scope       string `json:"scope"`
+	}{signed, "Bearer", int(accessTokenLife.Seconds()), strings.Join(p.Scopes, " ")})
+}
+
+// oauthError answers as OAuth clients expect (RFC 6749, section 5.2), with the
+// members of the handler's own errors beside.
+func (c *call) oauthError(status int, code, description string) error {
+	ours := "invalid_request"
+	if status == fasthttp.StatusUnauthorized {
+		ours = "unauthorized"
+	}
+	c.refuse(&refusal{status: status, code: ours, content: description})
+	b, err := wire.Codec.Marshal(struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+		Code        string `json:"code"`
+		Content     string `json:"content"`
+	}{code, description, ours, description})
+	if err != nil {
+		return err
+	}
+	if status == fasthttp.StatusUnauthorized {
+		c.Response.Header.Set("WWW-Authenticate", `Basic realm="`+c.Document.Name+`"`)
+	}
+	c.Response.SetBody(b)
+	return nil
+}
+
+// basicAuth reads client_id and client_secret from a Basic header (RFC 6749,
+// section 2.3.1: both are form-encoded inside it).
+func basicAuth(header string) (id, secret string, ok bool) {
+	scheme, value, ok := strings.Cut(header, " ")
+	if !ok || !strings.EqualFold(scheme, "Basic") {
+		return "", "", false
+	}
+	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(value))
+	if err != nil {
+		return "", "", true // it tried
+	}
+	id, secret, _ = strings.Cut(string(b), ":")
+	if id, err = url.QueryUnescape(id); err != nil {
+		return "", "", true
+	}
+	if secret, err = url.QueryUnescape(secret); err != nil {
+		return "", "", true
+	}
+	return id, secret, true
+}

@@ -1,0 +1,196 @@
+package handler
+
+import (
+	"encoding/json"
+	"time"
+
+	"atelier/actors/participant"
+	pb "atelier/actors/participant/participantpb"
+	"atelier/actors/token"
+	"atelier/actors/token/credential"
+	"atelier/actors/token/seal"
+	"atelier/actors/token/tokenpb"
+	"atelier/transport/wire"
+)
+
+// Limits of an Idempotency-Key, bytes (decisions C1): long enough that nobody
+// guesses one.
+const minIdempotencyKey, maxIdempotencyKey = 22, 255
+
+func (c *call) tokenize() error {
+	if err := c.admit(participant.ScopeTokenize); err != nil {
+		return err
+	}
+	var in struct {
+		Credential json.RawMessage `json:"credential"`
+		Binding    *binding        `json:"binding"`
+	}
+	sent, err := c.decode(&in, false)
+	if err != nil {
+		return err
+	}
+	checkout, err := in.Binding.checkout()
+	if err != nil {
+		return err
+	}
+	key := string(c.Request.Header.Peek("Idempotency-Key"))
+	if n := len(key); n != 0 && (n < minIdempotencyKey || n > maxIdempotencyKey) {
+		return invalid("Idempotency-Key must have 22 to 255 characters")
+	}
+	accepted, err := credential.Parse(in.Credential, c.Credentials, c.Now())
+	if err != nil {
+		return err
+	}
+	bound, err := c.named(in.Binding.Identity)
+	if err != nil {
+		return err
+	}
+	policy, life := c.policyOf(bound)
+	t, err := c.vault.Tokenize(c.caller(), token.Issue{
+		Participant: bound.Id, Checkout: checkout, Credential: accepted, Policy: policy, Life: life,
+		IdempotencyKey: key, Request: sent,
+	})
+	if err != nil {
+		return err
+	}
+	return c.json(struct {
+		Token string `json:"token"`
+	}{string(t)})
+}
+
+// policyOf is the policy of a participant's tokens and how long they live.
+func (c *call) policyOf(p *pb.Participant) (tokenpb.Policy, time.Duration) {
+	policy, _ := token.ParsePolicy(c.DefaultPolicy)
+	life := c.DefaultLife
+	if p.Policy != nil {
+		policy, _ = token.ParsePolicy(p.Policy.Policy)
+		if s := p.Policy.TtlSeconds; s != 0 {
+			life = time.Duration(s) * time.Second
+		}
+	}
+	if policy == tokenpb.Policy_POLICY_SESSION {
+		life = c.vault.SessionCap()
+	}
+	return policy, life
+}
+
+// use reads the request of an operation on a token: everything that is decided
+// before the token is looked at.
+func (c *call) use() (u token.Use, known bool, err error) {
+	if err := c.admit(participant.ScopeDetokenize); err != nil {
+		return u, false, err
+	}
+	var in struct {
+		Token   *string  `json:"token"`
+		Binding *binding `json:"binding"`
+	}
+	if _, err := c.decode(&in, false); err != nil {
+		return u, false, err
+	}
+	if in.Token == nil {
+		return u, false, invalid("token is required")
+	}
+	if u.Checkout, err = in.Binding.checkout(); err != nil {
+		return u, false, err
+	}
+	p, err := c.actsFor(in.Binding.Identity)
+	if err != nil {
+		return u, false, err
+	}
+	u.Participant = p.Id
+	// The form of a token is public, so a text of another form may be answered
+	// without a look.
+	u.Token, known = seal.ParseToken(c.vault.Environment(), *in.Token)
+	return u, known, nil
+}
+
+func (c *call) detokenize() error {
+	u, known, err := c.use()
+	switch {
+	case err != nil:
+		return err
+	case c.who.Acknowledgement == nil:
+		return errNotAcked
+	case !known:
+		return token.NotFound
+	}
+	clear, err := c.vault.Detokenize(c.caller(), u)
+	if err != nil {
+		return err
+	}
+	c.SetContentType("application/json")
+	c.Response.SetBody(clear) // copies
+	clear.Wipe()
+	return nil
+}
+
+func (c *call) revoke() error {
+	u, known, err := c.use()
+	if err == nil && !known {
+		err = token.NotFound
+	}
+	if err == nil {
+		err = c.vault.Revoke(c.caller(), u)
+	}
+	if err != nil {
+		return err
+	}
+	return c.noContent()
+}
+
+func (c *call) introspect() error {
+	u, known, err := c.use()
+	if err == nil && !known {
+		err = token.NotFound
+	}
+	if err != nil {
+		return err
+	}
+	s, err := c.vault.Introspect(c.caller(), u)
+	if err != nil {
+		return err
+	}
+	return c.json(struct {
+		Policy    string  `json:"policy"`
+		State     string  `json:"state"`
+		ExpiresAt string  `json:"expires_at"`
+		Type      string  `json:"type"`
+		Brand     *string `json:"brand"`
+		LastFour  *string `json:"last_four"`
+	}{
+		token.PolicyName(s.Policy), string(s.State), wire.Stamp(s.ExpiresAt), s.Display.Type,
+		wire.OrNull(s.Display.Brand), wire.OrNull(s.Display.LastFour),
+	})
+}
+
+// endSession ends a checkout session of the caller, or of the participant that
+// the body names.
+func (c *call) endSession() error {
+	if err := c.admit(participant.ScopeDetokenize); err != nil {
+		return err
+	}
+	checkout, err := c.parameter()
+	if err == nil {
+		err = checkCheckout(checkout)
+	}
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Identity *identity `json:"identity"`
+	}
+	if _, err := c.decode(&in, true); err != nil {
+		return err
+	}
+	if in.Identity != nil && in.Identity.AccessToken == nil {
+		return invalid("identity.access_token is required")
+	}
+	p, err := c.actsFor(in.Identity)
+	if err != nil {
+		return err
+	}
+	if err := c.vault.EndSession(c.caller(), p.Id, checkout); err != nil {
+		return err
+	}
+	return c.noContent()
+}
