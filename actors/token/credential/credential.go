@@ -95,8 +95,7 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	}
 	c := &Credential{raw: bytes.Clone(raw)}
 	c.display.Type = *kind.Type
-	switch *kind.Type {
-	case "card", "pan", "network_token":
+	if Known(*kind.Type) {
 		return c, c.readCard(*kind.Type, rules, now)
 	}
 	for _, t := range rules.Opaque {
@@ -106,6 +105,9 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	}
 	return nil, &Refused{"credential.type is not one this handler accepts"}
 }
+
+// Known says whether a type is one that this package looks into.
+func Known(kind string) bool { return kind == "card" || kind == "pan" || kind == "network_token" }
 
 func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	var in card

@@ -33,6 +33,7 @@ type Config struct {
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 	Log     Log     `toml:"log" doc:"Logging, to standard error."`
 
+	Handler  Handler  `toml:"handler" doc:"The tokenization handler at /handler and /sandbox/handler."`
 	Commerce Commerce `toml:"commerce" doc:"The business profile at /.well-known/commerce, and the schemas under /schemas/."`
 }
 
@@ -132,8 +133,9 @@ func Default() Config {
 			MinFreeMiB: 512, MemtableMiB: 64, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
 			IdleAfter: Duration(15 * time.Minute),
 		},
-		Audit: Audit{RetentionDays: 180},
-		Log:   Log{Level: "info", Format: "text"},
+		Audit:   Audit{RetentionDays: 180},
+		Log:     Log{Level: "info", Format: "text"},
+		Handler: defaultHandler(),
 		Commerce: Commerce{
 			SupportedVersions: []string{}, Services: []CommerceService{}, Capabilities: []CommerceCapability{}, PaymentHandlers: []CommerceHandler{},
 		},
@@ -355,6 +357,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	default:
 		bad("log.level must be debug, info, warn or error")
 	}
+	c.Handler.check(bad, warn)
 	if c.Log.Format != "text" && c.Log.Format != "json" {
 		bad("log.format must be text or json")
 	}

@@ -35,6 +35,8 @@ func value(x any) string {
 	switch x := x.(type) {
 	case int:
 		return strconv.Itoa(x)
+	case bool:
+		return strconv.FormatBool(x)
 	case fmt.Stringer:
 		return strconv.Quote(x.String())
 	}

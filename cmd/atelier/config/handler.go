@@ -1,0 +1,81 @@
+package config
+
+import (
+	"strings"
+	"time"
+
+	"atelier/actors/token"
+	"atelier/actors/token/credential"
+	"atelier/transport/commerce/naming"
+)
+
+// Handler is the tokenization handler.
+type Handler struct {
+	Name            string   `toml:"name" doc:"The handler's reverse-domain name."`
+	Tokenize        bool     `toml:"tokenize" doc:"Whether /tokenize is offered."`
+	Detokenize      bool     `toml:"detokenize" doc:"Whether /detokenize is offered."`
+	DefaultPolicy   string   `toml:"default_policy" doc:"Policy of tokens whose participant has none of its own: single_use, ttl or session."`
+	TTL             Duration `toml:"ttl" doc:"Life of tokens under single_use and ttl, 1m to 30m."`
+	SessionCap      Duration `toml:"session_cap" doc:"Longest life of a token under session."`
+	MaxMismatches   int      `toml:"max_mismatches" doc:"A token used so often with another checkout is locked."`
+	RefuseExpired   bool     `toml:"refuse_expired_cards" doc:"Refuse cards whose month is over."`
+	DropSensitive   bool     `toml:"drop_sensitive_after_first_use" doc:"Under ttl and session, give out cvc and cryptogram only once."`
+	OpaqueTypes     []string `toml:"opaque_types" doc:"Further credential types, kept without being looked into."`
+	RatePerSecond   int      `toml:"requests_per_second" doc:"Requests per participant and second; 0 is no limit."`
+	Onboarding      string   `toml:"onboarding" doc:"How to become a participant, for the specification document."`
+	DutiesVersion   string   `toml:"acknowledgement_version" doc:"Version of the security duties that participants acknowledge."`
+	Duties          string   `toml:"acknowledgement" doc:"The security duties of who receives credentials, for the specification document."`
+	RememberExpired Duration `toml:"remember_expired" doc:"How long an expired token is told from an unknown one."`
+	RememberEnded   Duration `toml:"remember_ended" doc:"How long a used, revoked or locked token is told from an unknown one."`
+}
+
+func defaultHandler() Handler {
+	return Handler{
+		Name: "com.atelier.tokenization", Tokenize: true, Detokenize: true, DefaultPolicy: "single_use",
+		TTL: Duration(token.DefaultLife), SessionCap: Duration(6 * time.Hour), MaxMismatches: 5, OpaqueTypes: []string{},
+		RatePerSecond: 2000, DutiesVersion: "1",
+		Onboarding: "Ask the operator of this server. You get a participant id, a public identity and an API key, whose secret is shown once. " +
+			"Who detokenizes acknowledges the security duties first; a payment service provider also needs the grant of each business it acts for.",
+		Duties: "Credentials are kept only for as long as the payment needs them, in systems that meet the compliance duties of their type, " +
+			"and are neither logged nor passed on. A suspected disclosure is reported to the operator at once.",
+		RememberExpired: Duration(time.Hour), RememberEnded: Duration(24 * time.Hour),
+	}
+}
+
+func (h *Handler) check(bad, warn func(format string, args ...any)) {
+	if err := naming.CheckName(h.Name); err != nil {
+		bad("handler.name: %v", err)
+	}
+	if _, ok := token.ParsePolicy(h.DefaultPolicy); !ok {
+		bad("handler.default_policy must be single_use, ttl or session")
+	}
+	if d := h.TTL.Std(); d < token.MinLife || d > token.MaxLife {
+		bad("handler.ttl must be 1m to 30m")
+	}
+	if d := h.SessionCap.Std(); d < token.MinLife || d > 7*24*time.Hour {
+		bad("handler.session_cap must be 1m to 168h")
+	}
+	if h.MaxMismatches < 1 {
+		bad("handler.max_mismatches must be more than 0")
+	}
+	if h.RatePerSecond < 0 {
+		bad("handler.requests_per_second must not be negative")
+	}
+	if strings.TrimSpace(h.DutiesVersion) == "" {
+		bad("handler.acknowledgement_version is required")
+	}
+	if h.RememberExpired <= 0 || h.RememberEnded <= 0 {
+		bad("handler.remember_expired and remember_ended must be more than 0")
+	}
+	for _, t := range h.OpaqueTypes {
+		if t == "" || credential.Known(t) {
+			bad("handler.opaque_types: %q is not a type of its own", t)
+		}
+	}
+	if h.MaxMismatches > 100 {
+		warn("handler.max_mismatches is high: whoever has a token may try many checkouts")
+	}
+	if h.DefaultPolicy != "single_use" {
+		warn("handler.default_policy %s lets a token be used more than once", h.DefaultPolicy)
+	}
+}
