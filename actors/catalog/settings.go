@@ -20,7 +20,13 @@ const SettingsID = "settings"
 const maxTokens = 200
 
 // SettingsView is the committed state of the settings. Immutable.
-type SettingsView struct{ Tokens []*catalogpb.ApiToken }
+type SettingsView struct {
+	Tokens []*catalogpb.ApiToken
+	// AIKey is the sealed AI key; empty when there is none.
+	AIKey []byte
+	// AIUsage is what admins asked the AI about no codelab.
+	AIUsage []*catalogpb.AIUsage
+}
 
 // Token finds the API token with this secret's hash, or nil.
 func (v *SettingsView) Token(hash []byte) *catalogpb.ApiToken {
@@ -46,7 +52,7 @@ func SettingsKind(audit *Audit) durable.Kind[*catalogpb.Command, *catalogpb.Even
 			return e, e.UnmarshalVT(record)
 		},
 		EncodeState: func(v *SettingsView) ([]byte, error) {
-			return (&catalogpb.Snapshot{Tokens: v.Tokens}).MarshalVT()
+			return (&catalogpb.Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}).MarshalVT()
 		},
 	}
 }
@@ -54,18 +60,20 @@ func SettingsKind(audit *Audit) durable.Kind[*catalogpb.Command, *catalogpb.Even
 // settings is the pure core. Owned by its actor; the slice is replaced, never
 // changed.
 type settings struct {
-	audit  *Audit
-	ids    *ids.Source
-	tokens []*catalogpb.ApiToken
+	audit   *Audit
+	ids     *ids.Source
+	tokens  []*catalogpb.ApiToken
+	aiKey   []byte
+	aiUsage []*catalogpb.AIUsage
 }
 
 func (s *settings) Decide(cmd *catalogpb.Command, env durable.Env) (durable.Decision[*catalogpb.Event], error) {
 	var d durable.Decision[*catalogpb.Event]
 	now := env.Now.UnixMilli()
-	record := func(action, target string) {
+	record := func(action, target string, about map[string]string) {
 		d.Rows = s.audit.Rows(&catalogpb.AuditRecord{
 			Id: s.ids.Next(env.Now), Action: action, ActorType: "admin", ActorId: cmd.Caller.AdminId, TargetId: target,
-			Ip: cmd.Caller.Ip, UserAgent: cmd.Caller.UserAgent, CreatedAt: now,
+			Ip: cmd.Caller.Ip, UserAgent: cmd.Caller.UserAgent, Metadata: about, CreatedAt: now,
 		})
 	}
 	switch b := cmd.Body.(type) {
@@ -80,7 +88,7 @@ func (s *settings) Decide(cmd *catalogpb.Command, env durable.Env) (durable.Deci
 		t := &catalogpb.ApiToken{Id: s.ids.Next(env.Now), Name: name, SecretHash: b.CreateToken.SecretHash, CreatedAt: now}
 		d.Reply = t
 		d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_TokenCreated{TokenCreated: t}}}
-		record("api_token_create", t.Id)
+		record("api_token_create", t.Id, nil)
 	case *catalogpb.Command_RevokeToken:
 		found := false
 		for _, t := range s.tokens {
@@ -90,7 +98,19 @@ func (s *settings) Decide(cmd *catalogpb.Command, env durable.Env) (durable.Deci
 			return d, durable.Reject(durable.Missing, "API token not found")
 		}
 		d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_TokenRevoked{TokenRevoked: &catalogpb.TokenRevoked{Id: b.RevokeToken.Id}}}}
-		record("api_token_revoke", b.RevokeToken.Id)
+		record("api_token_revoke", b.RevokeToken.Id, nil)
+	case *catalogpb.Command_SetAiKey:
+		var err error
+		if d, err = setAIKey(b.SetAiKey, now); err != nil {
+			return d, err
+		}
+		about := map[string]string{"ai_api_key": "set"}
+		if len(b.SetAiKey.Sealed) == 0 {
+			about["ai_api_key"] = "removed"
+		}
+		record("settings_update", "", about)
+	case *catalogpb.Command_NoteAiUse:
+		d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_AiUsed{AiUsed: b.NoteAiUse}}}
 	default:
 		return d, durable.Reject(durable.Invalid, "unknown command")
 	}
@@ -110,17 +130,21 @@ func (s *settings) Apply(_ uint64, e *catalogpb.Event) {
 			}
 		}
 		s.tokens = kept
+	case *catalogpb.Event_AiKeySet:
+		s.aiKey = b.AiKeySet.Sealed
+	case *catalogpb.Event_AiUsed:
+		s.aiUsage = addUse(s.aiUsage, b.AiUsed)
 	}
 }
 
-func (s *settings) Capture() *SettingsView { return &SettingsView{Tokens: s.tokens} }
+func (s *settings) Capture() *SettingsView { return &SettingsView{Tokens: s.tokens, AIKey: s.aiKey, AIUsage: s.aiUsage} }
 
 func (s *settings) Restore(_ uint64, state []byte) error {
 	var snap catalogpb.Snapshot
 	if err := snap.UnmarshalVT(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}
-	s.tokens = snap.Tokens
+	s.tokens, s.aiKey, s.aiUsage = snap.Tokens, snap.AiKey, snap.AiUsage
 	for _, t := range s.tokens {
 		s.ids.Seen(t.Id)
 	}

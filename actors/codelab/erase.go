@@ -30,6 +30,7 @@ func (s *State) applyRemoved(seq uint64, id string) {
 	if s.chat.Filter(func(m *pb.ChatMessage) bool { return m.SenderId != id && m.TargetId != id }) > 0 {
 		s.changed.Chat = seq
 	}
+	s.keepConversations(func(c *pb.Conversation) bool { return c.UserId != id })
 	for i, t := range s.threads.All() {
 		if t.CreatedBy == id {
 			t = shallow(t)
@@ -156,6 +157,10 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 			}
 		case *pb.Event_ChatPosted:
 			if v.ChatMessage(b.ChatPosted.Message.Id) == nil {
+				return erased()
+			}
+		case *pb.Event_ConversationSaved:
+			if v.Conversation(b.ConversationSaved.Conversation.Id) == nil {
 				return erased()
 			}
 		case *pb.Event_ThreadCreated:

@@ -100,6 +100,10 @@ func (c call) update(u *pb.Update) (decision, error) {
 	set(changed, "require_submission", &m.RequireSubmission, u.RequireSubmission)
 	set(changed, "email_retention_days", &m.EmailRetentionDays, u.EmailRetentionDays)
 	set(changed, "chat_retention_days", &m.ChatRetentionDays, u.ChatRetentionDays)
+	if u.AiEnabled != nil {
+		m.AiDisabled = !*u.AiEnabled
+		changed["ai_enabled"] = ""
+	}
 	if u.GuideMarkdown != nil || u.ClearGuide {
 		m.GuideMarkdown = u.GuideMarkdown
 		if u.ClearGuide {
@@ -210,7 +214,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 
 func (c call) delete() (decision, error) {
 	d := decided(nil, &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
-	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.UnlistRow(c.s.id))
+	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.GoneRows(c.s.id)...)
 	return d, nil
 }
 

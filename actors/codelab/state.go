@@ -50,6 +50,10 @@ type State struct {
 	threads   cow.Vector[*pb.Thread]
 	answers   cow.Vector[*pb.QuizAnswer]
 
+	conversations cow.Vector[*pb.Conversation]
+	aiUsage       []*pb.AIUsage // replaced as a whole
+	workspace     *pb.Workspace // nil for none; replaced as a whole
+
 	// Indexes over the above.
 	byName     map[string]int    // name key to attendee
 	byAttendee map[string]int    // attendee id to attendee
@@ -57,6 +61,9 @@ type State struct {
 	byFeedback map[string]bool   // attendee ids that gave feedback
 	byAnchor   map[string]int    // anchor key to thread
 	answerOf   map[answerKey]int // attendee and quiz to answer
+
+	saved    map[string]heap // conversations by person
+	savedAll heap
 
 	perStep   []int // people on each step, index 0 for step 1
 	completed int
@@ -84,6 +91,7 @@ func New(id string, rules Rules, source *ids.Source) *State {
 		id: id, rules: rules, ids: source,
 		byName: map[string]int{}, byAttendee: map[string]int{}, openHelp: map[string]int{},
 		byFeedback: map[string]bool{}, byAnchor: map[string]int{}, answerOf: map[answerKey]int{},
+		saved: map[string]heap{},
 	}
 }
 
@@ -189,6 +197,20 @@ func (c call) dispatch(cmd *pb.Command) (decision, error) {
 		return c.deleteComment(b.DeleteComment)
 	case *pb.Command_ApplyRetention:
 		return c.applyRetention()
+	case *pb.Command_AskAi:
+		return c.askAI(b.AskAi)
+	case *pb.Command_NoteAiUse:
+		return c.noteAIUse(b.NoteAiUse)
+	case *pb.Command_SaveConversation:
+		return c.saveConversation(b.SaveConversation)
+	case *pb.Command_CreateWorkspace:
+		return c.createWorkspace(b.CreateWorkspace)
+	case *pb.Command_ChangeWorkspace:
+		return c.changeWorkspace(b.ChangeWorkspace)
+	case *pb.Command_DeleteWorkspace:
+		return c.deleteWorkspace()
+	case *pb.Command_NoteDownload:
+		return c.noteDownload()
 	}
 	return decision{}, durable.Reject(durable.Invalid, "unknown command")
 }
@@ -256,6 +278,16 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyCommentDeleted(seq, b.CommentDeleted)
 	case *pb.Event_RetentionApplied:
 		s.applyRetained(seq, b.RetentionApplied)
+	case *pb.Event_ConversationSaved:
+		s.applyConversation(b.ConversationSaved.Conversation)
+	case *pb.Event_AiUsed:
+		s.aiUsage = addUsage(s.aiUsage, b.AiUsed.Usage)
+	case *pb.Event_WorkspaceCreated:
+		s.workspace = b.WorkspaceCreated.Workspace
+	case *pb.Event_WorkspaceChanged:
+		s.applyWorkspaceChanged(b.WorkspaceChanged.Head)
+	case *pb.Event_WorkspaceDeleted:
+		s.workspace = nil
 	case *pb.Event_Erased:
 	}
 }

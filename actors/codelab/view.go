@@ -24,6 +24,10 @@ type View struct {
 	Threads   cow.View[*pb.Thread]
 	Answers   cow.View[*pb.QuizAnswer]
 
+	Conversations cow.View[*pb.Conversation]
+	AIUsage       []*pb.AIUsage
+	Workspace     *pb.Workspace // nil for none
+
 	// PerStep counts the people on each step, index 0 for step 1.
 	PerStep   []int
 	Completed int
@@ -66,6 +70,7 @@ func (s *State) Capture() *View {
 		Meta: s.meta, Steps: s.steps, Quizzes: s.quizzes,
 		Attendees: s.attendees.Capture(), Chat: s.chat.Capture(), Help: s.help.Capture(),
 		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
+		Conversations: s.conversations.Capture(), AIUsage: s.aiUsage, Workspace: s.workspace,
 		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Encoded: s.encodings(),
 		refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
 	}
@@ -84,6 +89,11 @@ func (v *View) ChatMessage(id string) *pb.ChatMessage {
 // Thread returns a thread, or nil.
 func (v *View) Thread(id string) *pb.Thread {
 	return find(v.Threads, id, (*pb.Thread).GetId)
+}
+
+// Conversation returns a saved conversation, or nil.
+func (v *View) Conversation(id string) *pb.Conversation {
+	return find(v.Conversations, id, (*pb.Conversation).GetId)
 }
 
 // ChatBefore returns the position of the message with this id, to page
@@ -131,6 +141,7 @@ func EncodeState(v *View) ([]byte, error) {
 		Codelab: v.Meta, Steps: v.Steps, Quizzes: v.Quizzes,
 		Attendees: list(v.Attendees), Chat: list(v.Chat), Help: list(v.Help),
 		Feedback: list(v.Feedback), Threads: list(v.Threads), Answers: list(v.Answers),
+		Conversations: list(v.Conversations), AiUsage: v.AIUsage, Workspace: v.Workspace,
 		Refs: v.refs, Deleted: v.deleted,
 	}).MarshalVT()
 }
@@ -157,6 +168,9 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	fill(&s.feedback, snap.Feedback)
 	fill(&s.threads, snap.Threads)
 	fill(&s.answers, snap.Answers)
+	fill(&s.conversations, snap.Conversations)
+	s.aiUsage, s.workspace = snap.AiUsage, snap.Workspace
+	s.weighConversations()
 	s.indexAttendees()
 	s.indexHelp()
 	s.indexThreads()
@@ -175,6 +189,9 @@ func (s *State) Restore(seq uint64, state []byte) error {
 
 // seeAll makes new ids go on behind those of a snapshot.
 func (s *State) seeAll(snap *pb.Snapshot) {
+	for _, x := range snap.Conversations {
+		s.seen(x.Id)
+	}
 	for _, x := range snap.Steps {
 		s.seen(x.Id)
 	}

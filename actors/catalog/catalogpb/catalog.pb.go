@@ -350,6 +350,8 @@ type Event struct {
 	//
 	//	*Event_TokenCreated
 	//	*Event_TokenRevoked
+	//	*Event_AiKeySet
+	//	*Event_AiUsed
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -417,6 +419,24 @@ func (x *Event) GetTokenRevoked() *TokenRevoked {
 	return nil
 }
 
+func (x *Event) GetAiKeySet() *AIKeySet {
+	if x != nil {
+		if x, ok := x.Body.(*Event_AiKeySet); ok {
+			return x.AiKeySet
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetAiUsed() *AIUsage {
+	if x != nil {
+		if x, ok := x.Body.(*Event_AiUsed); ok {
+			return x.AiUsed
+		}
+	}
+	return nil
+}
+
 type isEvent_Body interface {
 	isEvent_Body()
 }
@@ -429,9 +449,21 @@ type Event_TokenRevoked struct {
 	TokenRevoked *TokenRevoked `protobuf:"bytes,3,opt,name=token_revoked,json=tokenRevoked,proto3,oneof"`
 }
 
+type Event_AiKeySet struct {
+	AiKeySet *AIKeySet `protobuf:"bytes,100,opt,name=ai_key_set,json=aiKeySet,proto3,oneof"`
+}
+
+type Event_AiUsed struct {
+	AiUsed *AIUsage `protobuf:"bytes,101,opt,name=ai_used,json=aiUsed,proto3,oneof"`
+}
+
 func (*Event_TokenCreated) isEvent_Body() {}
 
 func (*Event_TokenRevoked) isEvent_Body() {}
+
+func (*Event_AiKeySet) isEvent_Body() {}
+
+func (*Event_AiUsed) isEvent_Body() {}
 
 type TokenRevoked struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -477,6 +509,136 @@ func (x *TokenRevoked) GetId() string {
 	return ""
 }
 
+// The AI key as it was sent, sealed with the server's own key; empty for none.
+type AIKeySet struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sealed        []byte                 `protobuf:"bytes,1,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AIKeySet) Reset() {
+	*x = AIKeySet{}
+	mi := &file_catalog_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AIKeySet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AIKeySet) ProtoMessage() {}
+
+func (x *AIKeySet) ProtoReflect() protoreflect.Message {
+	mi := &file_catalog_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AIKeySet.ProtoReflect.Descriptor instead.
+func (*AIKeySet) Descriptor() ([]byte, []int) {
+	return file_catalog_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *AIKeySet) GetSealed() []byte {
+	if x != nil {
+		return x.Sealed
+	}
+	return nil
+}
+
+// What a model was asked by admins about no codelab.
+type AIUsage struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Model         string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	Queries       int64                  `protobuf:"varint,2,opt,name=queries,proto3" json:"queries,omitempty"`
+	Failed        int64                  `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
+	PromptTokens  int64                  `protobuf:"varint,4,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
+	OutputTokens  int64                  `protobuf:"varint,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	TotalTokens   int64                  `protobuf:"varint,6,opt,name=total_tokens,json=totalTokens,proto3" json:"total_tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AIUsage) Reset() {
+	*x = AIUsage{}
+	mi := &file_catalog_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AIUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AIUsage) ProtoMessage() {}
+
+func (x *AIUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_catalog_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AIUsage.ProtoReflect.Descriptor instead.
+func (*AIUsage) Descriptor() ([]byte, []int) {
+	return file_catalog_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *AIUsage) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *AIUsage) GetQueries() int64 {
+	if x != nil {
+		return x.Queries
+	}
+	return 0
+}
+
+func (x *AIUsage) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *AIUsage) GetPromptTokens() int64 {
+	if x != nil {
+		return x.PromptTokens
+	}
+	return 0
+}
+
+func (x *AIUsage) GetOutputTokens() int64 {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return 0
+}
+
+func (x *AIUsage) GetTotalTokens() int64 {
+	if x != nil {
+		return x.TotalTokens
+	}
+	return 0
+}
+
 type Caller struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AdminId       string                 `protobuf:"bytes,1,opt,name=admin_id,json=adminId,proto3" json:"admin_id,omitempty"`
@@ -488,7 +650,7 @@ type Caller struct {
 
 func (x *Caller) Reset() {
 	*x = Caller{}
-	mi := &file_catalog_proto_msgTypes[6]
+	mi := &file_catalog_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +662,7 @@ func (x *Caller) String() string {
 func (*Caller) ProtoMessage() {}
 
 func (x *Caller) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[6]
+	mi := &file_catalog_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +675,7 @@ func (x *Caller) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caller.ProtoReflect.Descriptor instead.
 func (*Caller) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{6}
+	return file_catalog_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Caller) GetAdminId() string {
@@ -544,6 +706,8 @@ type Command struct {
 	//
 	//	*Command_CreateToken
 	//	*Command_RevokeToken
+	//	*Command_SetAiKey
+	//	*Command_NoteAiUse
 	Body          isCommand_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -551,7 +715,7 @@ type Command struct {
 
 func (x *Command) Reset() {
 	*x = Command{}
-	mi := &file_catalog_proto_msgTypes[7]
+	mi := &file_catalog_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +727,7 @@ func (x *Command) String() string {
 func (*Command) ProtoMessage() {}
 
 func (x *Command) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[7]
+	mi := &file_catalog_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +740,7 @@ func (x *Command) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Command.ProtoReflect.Descriptor instead.
 func (*Command) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{7}
+	return file_catalog_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Command) GetCaller() *Caller {
@@ -611,6 +775,24 @@ func (x *Command) GetRevokeToken() *RevokeToken {
 	return nil
 }
 
+func (x *Command) GetSetAiKey() *AIKeySet {
+	if x != nil {
+		if x, ok := x.Body.(*Command_SetAiKey); ok {
+			return x.SetAiKey
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetNoteAiUse() *AIUsage {
+	if x != nil {
+		if x, ok := x.Body.(*Command_NoteAiUse); ok {
+			return x.NoteAiUse
+		}
+	}
+	return nil
+}
+
 type isCommand_Body interface {
 	isCommand_Body()
 }
@@ -623,9 +805,21 @@ type Command_RevokeToken struct {
 	RevokeToken *RevokeToken `protobuf:"bytes,3,opt,name=revoke_token,json=revokeToken,proto3,oneof"`
 }
 
+type Command_SetAiKey struct {
+	SetAiKey *AIKeySet `protobuf:"bytes,100,opt,name=set_ai_key,json=setAiKey,proto3,oneof"`
+}
+
+type Command_NoteAiUse struct {
+	NoteAiUse *AIUsage `protobuf:"bytes,101,opt,name=note_ai_use,json=noteAiUse,proto3,oneof"`
+}
+
 func (*Command_CreateToken) isCommand_Body() {}
 
 func (*Command_RevokeToken) isCommand_Body() {}
+
+func (*Command_SetAiKey) isCommand_Body() {}
+
+func (*Command_NoteAiUse) isCommand_Body() {}
 
 type CreateToken struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -637,7 +831,7 @@ type CreateToken struct {
 
 func (x *CreateToken) Reset() {
 	*x = CreateToken{}
-	mi := &file_catalog_proto_msgTypes[8]
+	mi := &file_catalog_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -649,7 +843,7 @@ func (x *CreateToken) String() string {
 func (*CreateToken) ProtoMessage() {}
 
 func (x *CreateToken) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[8]
+	mi := &file_catalog_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -662,7 +856,7 @@ func (x *CreateToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateToken.ProtoReflect.Descriptor instead.
 func (*CreateToken) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{8}
+	return file_catalog_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateToken) GetName() string {
@@ -688,7 +882,7 @@ type RevokeToken struct {
 
 func (x *RevokeToken) Reset() {
 	*x = RevokeToken{}
-	mi := &file_catalog_proto_msgTypes[9]
+	mi := &file_catalog_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -700,7 +894,7 @@ func (x *RevokeToken) String() string {
 func (*RevokeToken) ProtoMessage() {}
 
 func (x *RevokeToken) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[9]
+	mi := &file_catalog_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -713,7 +907,7 @@ func (x *RevokeToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeToken.ProtoReflect.Descriptor instead.
 func (*RevokeToken) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{9}
+	return file_catalog_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *RevokeToken) GetId() string {
@@ -727,13 +921,15 @@ type Snapshot struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	Tokens        []*ApiToken            `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
+	AiKey         []byte                 `protobuf:"bytes,100,opt,name=ai_key,json=aiKey,proto3" json:"ai_key,omitempty"`
+	AiUsage       []*AIUsage             `protobuf:"bytes,101,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_catalog_proto_msgTypes[10]
+	mi := &file_catalog_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -745,7 +941,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[10]
+	mi := &file_catalog_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -758,7 +954,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{10}
+	return file_catalog_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -771,6 +967,20 @@ func (x *Snapshot) GetSeq() uint64 {
 func (x *Snapshot) GetTokens() []*ApiToken {
 	if x != nil {
 		return x.Tokens
+	}
+	return nil
+}
+
+func (x *Snapshot) GetAiKey() []byte {
+	if x != nil {
+		return x.AiKey
+	}
+	return nil
+}
+
+func (x *Snapshot) GetAiUsage() []*AIUsage {
+	if x != nil {
+		return x.AiUsage
 	}
 	return nil
 }
@@ -822,33 +1032,50 @@ const file_catalog_proto_rawDesc = "" +
 	"\vattendee_id\x18\x01 \x01(\tR\n" +
 	"attendeeId\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\x02 \x01(\x03R\texpiresAt\"\xad\x01\n" +
+	"expires_at\x18\x02 \x01(\x03R\texpiresAt\"\xa3\x02\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12C\n" +
 	"\rtoken_created\x18\x02 \x01(\v2\x1c.atelier.catalog.v1.ApiTokenH\x00R\ftokenCreated\x12G\n" +
-	"\rtoken_revoked\x18\x03 \x01(\v2 .atelier.catalog.v1.TokenRevokedH\x00R\ftokenRevokedB\x06\n" +
+	"\rtoken_revoked\x18\x03 \x01(\v2 .atelier.catalog.v1.TokenRevokedH\x00R\ftokenRevoked\x12<\n" +
+	"\n" +
+	"ai_key_set\x18d \x01(\v2\x1c.atelier.catalog.v1.AIKeySetH\x00R\baiKeySet\x126\n" +
+	"\aai_used\x18e \x01(\v2\x1b.atelier.catalog.v1.AIUsageH\x00R\x06aiUsedB\x06\n" +
 	"\x04body\"\x1e\n" +
 	"\fTokenRevoked\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"R\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\"\n" +
+	"\bAIKeySet\x12\x16\n" +
+	"\x06sealed\x18\x01 \x01(\fR\x06sealed\"\xbe\x01\n" +
+	"\aAIUsage\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x18\n" +
+	"\aqueries\x18\x02 \x01(\x03R\aqueries\x12\x16\n" +
+	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12#\n" +
+	"\rprompt_tokens\x18\x04 \x01(\x03R\fpromptTokens\x12#\n" +
+	"\routput_tokens\x18\x05 \x01(\x03R\foutputTokens\x12!\n" +
+	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokens\"R\n" +
 	"\x06Caller\x12\x19\n" +
 	"\badmin_id\x18\x01 \x01(\tR\aadminId\x12\x0e\n" +
 	"\x02ip\x18\x02 \x01(\tR\x02ip\x12\x1d\n" +
 	"\n" +
-	"user_agent\x18\x03 \x01(\tR\tuserAgent\"\xd1\x01\n" +
+	"user_agent\x18\x03 \x01(\tR\tuserAgent\"\xce\x02\n" +
 	"\aCommand\x122\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1a.atelier.catalog.v1.CallerR\x06caller\x12D\n" +
 	"\fcreate_token\x18\x02 \x01(\v2\x1f.atelier.catalog.v1.CreateTokenH\x00R\vcreateToken\x12D\n" +
-	"\frevoke_token\x18\x03 \x01(\v2\x1f.atelier.catalog.v1.RevokeTokenH\x00R\vrevokeTokenB\x06\n" +
+	"\frevoke_token\x18\x03 \x01(\v2\x1f.atelier.catalog.v1.RevokeTokenH\x00R\vrevokeToken\x12<\n" +
+	"\n" +
+	"set_ai_key\x18d \x01(\v2\x1c.atelier.catalog.v1.AIKeySetH\x00R\bsetAiKey\x12=\n" +
+	"\vnote_ai_use\x18e \x01(\v2\x1b.atelier.catalog.v1.AIUsageH\x00R\tnoteAiUseB\x06\n" +
 	"\x04body\"B\n" +
 	"\vCreateToken\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1f\n" +
 	"\vsecret_hash\x18\x02 \x01(\fR\n" +
 	"secretHash\"\x1d\n" +
 	"\vRevokeToken\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"R\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\xa1\x01\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x124\n" +
-	"\x06tokens\x18\x02 \x03(\v2\x1c.atelier.catalog.v1.ApiTokenR\x06tokensB\"Z atelier/actors/catalog/catalogpbb\x06proto3"
+	"\x06tokens\x18\x02 \x03(\v2\x1c.atelier.catalog.v1.ApiTokenR\x06tokens\x12\x15\n" +
+	"\x06ai_key\x18d \x01(\fR\x05aiKey\x126\n" +
+	"\bai_usage\x18e \x03(\v2\x1b.atelier.catalog.v1.AIUsageR\aaiUsageB\"Z atelier/actors/catalog/catalogpbb\x06proto3"
 
 var (
 	file_catalog_proto_rawDescOnce sync.Once
@@ -862,7 +1089,7 @@ func file_catalog_proto_rawDescGZIP() []byte {
 	return file_catalog_proto_rawDescData
 }
 
-var file_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_catalog_proto_goTypes = []any{
 	(*AuditRecord)(nil),   // 0: atelier.catalog.v1.AuditRecord
 	(*ApiToken)(nil),      // 1: atelier.catalog.v1.ApiToken
@@ -870,29 +1097,36 @@ var file_catalog_proto_goTypes = []any{
 	(*AttendeeGrant)(nil), // 3: atelier.catalog.v1.AttendeeGrant
 	(*Event)(nil),         // 4: atelier.catalog.v1.Event
 	(*TokenRevoked)(nil),  // 5: atelier.catalog.v1.TokenRevoked
-	(*Caller)(nil),        // 6: atelier.catalog.v1.Caller
-	(*Command)(nil),       // 7: atelier.catalog.v1.Command
-	(*CreateToken)(nil),   // 8: atelier.catalog.v1.CreateToken
-	(*RevokeToken)(nil),   // 9: atelier.catalog.v1.RevokeToken
-	(*Snapshot)(nil),      // 10: atelier.catalog.v1.Snapshot
-	nil,                   // 11: atelier.catalog.v1.AuditRecord.MetadataEntry
-	nil,                   // 12: atelier.catalog.v1.Session.AttendeesEntry
+	(*AIKeySet)(nil),      // 6: atelier.catalog.v1.AIKeySet
+	(*AIUsage)(nil),       // 7: atelier.catalog.v1.AIUsage
+	(*Caller)(nil),        // 8: atelier.catalog.v1.Caller
+	(*Command)(nil),       // 9: atelier.catalog.v1.Command
+	(*CreateToken)(nil),   // 10: atelier.catalog.v1.CreateToken
+	(*RevokeToken)(nil),   // 11: atelier.catalog.v1.RevokeToken
+	(*Snapshot)(nil),      // 12: atelier.catalog.v1.Snapshot
+	nil,                   // 13: atelier.catalog.v1.AuditRecord.MetadataEntry
+	nil,                   // 14: atelier.catalog.v1.Session.AttendeesEntry
 }
 var file_catalog_proto_depIdxs = []int32{
-	11, // 0: atelier.catalog.v1.AuditRecord.metadata:type_name -> atelier.catalog.v1.AuditRecord.MetadataEntry
-	12, // 1: atelier.catalog.v1.Session.attendees:type_name -> atelier.catalog.v1.Session.AttendeesEntry
+	13, // 0: atelier.catalog.v1.AuditRecord.metadata:type_name -> atelier.catalog.v1.AuditRecord.MetadataEntry
+	14, // 1: atelier.catalog.v1.Session.attendees:type_name -> atelier.catalog.v1.Session.AttendeesEntry
 	1,  // 2: atelier.catalog.v1.Event.token_created:type_name -> atelier.catalog.v1.ApiToken
 	5,  // 3: atelier.catalog.v1.Event.token_revoked:type_name -> atelier.catalog.v1.TokenRevoked
-	6,  // 4: atelier.catalog.v1.Command.caller:type_name -> atelier.catalog.v1.Caller
-	8,  // 5: atelier.catalog.v1.Command.create_token:type_name -> atelier.catalog.v1.CreateToken
-	9,  // 6: atelier.catalog.v1.Command.revoke_token:type_name -> atelier.catalog.v1.RevokeToken
-	1,  // 7: atelier.catalog.v1.Snapshot.tokens:type_name -> atelier.catalog.v1.ApiToken
-	3,  // 8: atelier.catalog.v1.Session.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	6,  // 4: atelier.catalog.v1.Event.ai_key_set:type_name -> atelier.catalog.v1.AIKeySet
+	7,  // 5: atelier.catalog.v1.Event.ai_used:type_name -> atelier.catalog.v1.AIUsage
+	8,  // 6: atelier.catalog.v1.Command.caller:type_name -> atelier.catalog.v1.Caller
+	10, // 7: atelier.catalog.v1.Command.create_token:type_name -> atelier.catalog.v1.CreateToken
+	11, // 8: atelier.catalog.v1.Command.revoke_token:type_name -> atelier.catalog.v1.RevokeToken
+	6,  // 9: atelier.catalog.v1.Command.set_ai_key:type_name -> atelier.catalog.v1.AIKeySet
+	7,  // 10: atelier.catalog.v1.Command.note_ai_use:type_name -> atelier.catalog.v1.AIUsage
+	1,  // 11: atelier.catalog.v1.Snapshot.tokens:type_name -> atelier.catalog.v1.ApiToken
+	7,  // 12: atelier.catalog.v1.Snapshot.ai_usage:type_name -> atelier.catalog.v1.AIUsage
+	3,  // 13: atelier.catalog.v1.Session.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_catalog_proto_init() }
@@ -903,10 +1137,14 @@ func file_catalog_proto_init() {
 	file_catalog_proto_msgTypes[4].OneofWrappers = []any{
 		(*Event_TokenCreated)(nil),
 		(*Event_TokenRevoked)(nil),
+		(*Event_AiKeySet)(nil),
+		(*Event_AiUsed)(nil),
 	}
-	file_catalog_proto_msgTypes[7].OneofWrappers = []any{
+	file_catalog_proto_msgTypes[9].OneofWrappers = []any{
 		(*Command_CreateToken)(nil),
 		(*Command_RevokeToken)(nil),
+		(*Command_SetAiKey)(nil),
+		(*Command_NoteAiUse)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -914,7 +1152,7 @@ func file_catalog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_catalog_proto_rawDesc), len(file_catalog_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

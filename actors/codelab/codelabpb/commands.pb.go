@@ -270,6 +270,13 @@ type Command struct {
 	//	*Command_DeleteMaterial
 	//	*Command_AddSubmission
 	//	*Command_DeleteSubmission
+	//	*Command_AskAi
+	//	*Command_NoteAiUse
+	//	*Command_SaveConversation
+	//	*Command_CreateWorkspace
+	//	*Command_ChangeWorkspace
+	//	*Command_DeleteWorkspace
+	//	*Command_NoteDownload
 	Body          isCommand_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -596,6 +603,69 @@ func (x *Command) GetDeleteSubmission() *DeleteSubmission {
 	return nil
 }
 
+func (x *Command) GetAskAi() *AskAI {
+	if x != nil {
+		if x, ok := x.Body.(*Command_AskAi); ok {
+			return x.AskAi
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetNoteAiUse() *NoteAIUse {
+	if x != nil {
+		if x, ok := x.Body.(*Command_NoteAiUse); ok {
+			return x.NoteAiUse
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetSaveConversation() *SaveConversation {
+	if x != nil {
+		if x, ok := x.Body.(*Command_SaveConversation); ok {
+			return x.SaveConversation
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetCreateWorkspace() *CreateWorkspace {
+	if x != nil {
+		if x, ok := x.Body.(*Command_CreateWorkspace); ok {
+			return x.CreateWorkspace
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetChangeWorkspace() *ChangeWorkspace {
+	if x != nil {
+		if x, ok := x.Body.(*Command_ChangeWorkspace); ok {
+			return x.ChangeWorkspace
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetDeleteWorkspace() *DeleteWorkspace {
+	if x != nil {
+		if x, ok := x.Body.(*Command_DeleteWorkspace); ok {
+			return x.DeleteWorkspace
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetNoteDownload() *NoteDownload {
+	if x != nil {
+		if x, ok := x.Body.(*Command_NoteDownload); ok {
+			return x.NoteDownload
+		}
+	}
+	return nil
+}
+
 type isCommand_Body interface {
 	isCommand_Body()
 }
@@ -720,6 +790,34 @@ type Command_DeleteSubmission struct {
 	DeleteSubmission *DeleteSubmission `protobuf:"bytes,85,opt,name=delete_submission,json=deleteSubmission,proto3,oneof"`
 }
 
+type Command_AskAi struct {
+	AskAi *AskAI `protobuf:"bytes,100,opt,name=ask_ai,json=askAi,proto3,oneof"`
+}
+
+type Command_NoteAiUse struct {
+	NoteAiUse *NoteAIUse `protobuf:"bytes,101,opt,name=note_ai_use,json=noteAiUse,proto3,oneof"`
+}
+
+type Command_SaveConversation struct {
+	SaveConversation *SaveConversation `protobuf:"bytes,102,opt,name=save_conversation,json=saveConversation,proto3,oneof"`
+}
+
+type Command_CreateWorkspace struct {
+	CreateWorkspace *CreateWorkspace `protobuf:"bytes,110,opt,name=create_workspace,json=createWorkspace,proto3,oneof"`
+}
+
+type Command_ChangeWorkspace struct {
+	ChangeWorkspace *ChangeWorkspace `protobuf:"bytes,111,opt,name=change_workspace,json=changeWorkspace,proto3,oneof"`
+}
+
+type Command_DeleteWorkspace struct {
+	DeleteWorkspace *DeleteWorkspace `protobuf:"bytes,112,opt,name=delete_workspace,json=deleteWorkspace,proto3,oneof"`
+}
+
+type Command_NoteDownload struct {
+	NoteDownload *NoteDownload `protobuf:"bytes,113,opt,name=note_download,json=noteDownload,proto3,oneof"`
+}
+
 func (*Command_Create) isCommand_Body() {}
 
 func (*Command_Update) isCommand_Body() {}
@@ -779,6 +877,20 @@ func (*Command_DeleteMaterial) isCommand_Body() {}
 func (*Command_AddSubmission) isCommand_Body() {}
 
 func (*Command_DeleteSubmission) isCommand_Body() {}
+
+func (*Command_AskAi) isCommand_Body() {}
+
+func (*Command_NoteAiUse) isCommand_Body() {}
+
+func (*Command_SaveConversation) isCommand_Body() {}
+
+func (*Command_CreateWorkspace) isCommand_Body() {}
+
+func (*Command_ChangeWorkspace) isCommand_Body() {}
+
+func (*Command_DeleteWorkspace) isCommand_Body() {}
+
+func (*Command_NoteDownload) isCommand_Body() {}
 
 type Create struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
@@ -890,6 +1002,7 @@ type Update struct {
 	ClearGuide         bool   `protobuf:"varint,10,opt,name=clear_guide,json=clearGuide,proto3" json:"clear_guide,omitempty"`
 	EmailRetentionDays *int32 `protobuf:"varint,11,opt,name=email_retention_days,json=emailRetentionDays,proto3,oneof" json:"email_retention_days,omitempty"`
 	ChatRetentionDays  *int32 `protobuf:"varint,12,opt,name=chat_retention_days,json=chatRetentionDays,proto3,oneof" json:"chat_retention_days,omitempty"`
+	AiEnabled          *bool  `protobuf:"varint,30,opt,name=ai_enabled,json=aiEnabled,proto3,oneof" json:"ai_enabled,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -1006,6 +1119,13 @@ func (x *Update) GetChatRetentionDays() int32 {
 		return *x.ChatRetentionDays
 	}
 	return 0
+}
+
+func (x *Update) GetAiEnabled() bool {
+	if x != nil && x.AiEnabled != nil {
+		return *x.AiEnabled
+	}
+	return false
 }
 
 type ReplaceSteps struct {
@@ -2373,6 +2493,391 @@ func (x *DeleteSubmission) GetSubmissionId() string {
 	return ""
 }
 
+// May the caller ask the AI now? Says so to the audit trail.
+type AskAI struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Model string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// 0 for none.
+	StepNumber    int32 `protobuf:"varint,2,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskAI) Reset() {
+	*x = AskAI{}
+	mi := &file_commands_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskAI) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskAI) ProtoMessage() {}
+
+func (x *AskAI) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskAI.ProtoReflect.Descriptor instead.
+func (*AskAI) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *AskAI) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *AskAI) GetStepNumber() int32 {
+	if x != nil {
+		return x.StepNumber
+	}
+	return 0
+}
+
+type NoteAIUse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Usage         *AIUsage               `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NoteAIUse) Reset() {
+	*x = NoteAIUse{}
+	mi := &file_commands_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NoteAIUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NoteAIUse) ProtoMessage() {}
+
+func (x *NoteAIUse) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NoteAIUse.ProtoReflect.Descriptor instead.
+func (*NoteAIUse) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *NoteAIUse) GetUsage() *AIUsage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+type SaveConversation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	StepNumber    int32                  `protobuf:"varint,1,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	Question      string                 `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
+	Answer        string                 `protobuf:"bytes,3,opt,name=answer,proto3" json:"answer,omitempty"`
+	Model         string                 `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveConversation) Reset() {
+	*x = SaveConversation{}
+	mi := &file_commands_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveConversation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveConversation) ProtoMessage() {}
+
+func (x *SaveConversation) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveConversation.ProtoReflect.Descriptor instead.
+func (*SaveConversation) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *SaveConversation) GetStepNumber() int32 {
+	if x != nil {
+		return x.StepNumber
+	}
+	return 0
+}
+
+func (x *SaveConversation) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *SaveConversation) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
+func (x *SaveConversation) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+type CreateWorkspace struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	StructureType string                 `protobuf:"bytes,2,opt,name=structure_type,json=structureType,proto3" json:"structure_type,omitempty"`
+	Heads         []*WorkspaceHead       `protobuf:"bytes,3,rep,name=heads,proto3" json:"heads,omitempty"`
+	Current       string                 `protobuf:"bytes,4,opt,name=current,proto3" json:"current,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CreateWorkspace) Reset() {
+	*x = CreateWorkspace{}
+	mi := &file_commands_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CreateWorkspace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CreateWorkspace) ProtoMessage() {}
+
+func (x *CreateWorkspace) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CreateWorkspace.ProtoReflect.Descriptor instead.
+func (*CreateWorkspace) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *CreateWorkspace) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CreateWorkspace) GetStructureType() string {
+	if x != nil {
+		return x.StructureType
+	}
+	return ""
+}
+
+func (x *CreateWorkspace) GetHeads() []*WorkspaceHead {
+	if x != nil {
+		return x.Heads
+	}
+	return nil
+}
+
+func (x *CreateWorkspace) GetCurrent() string {
+	if x != nil {
+		return x.Current
+	}
+	return ""
+}
+
+// Makes a branch or folder, or gives it another tree.
+type ChangeWorkspace struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	WorkspaceId string                 `protobuf:"bytes,1,opt,name=workspace_id,json=workspaceId,proto3" json:"workspace_id,omitempty"`
+	Name        string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The tree that the change was made from; empty to make the name.
+	Before string `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
+	After  string `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`
+	// What to tell the audit trail of it.
+	About         map[string]string `protobuf:"bytes,5,rep,name=about,proto3" json:"about,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeWorkspace) Reset() {
+	*x = ChangeWorkspace{}
+	mi := &file_commands_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeWorkspace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeWorkspace) ProtoMessage() {}
+
+func (x *ChangeWorkspace) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeWorkspace.ProtoReflect.Descriptor instead.
+func (*ChangeWorkspace) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ChangeWorkspace) GetWorkspaceId() string {
+	if x != nil {
+		return x.WorkspaceId
+	}
+	return ""
+}
+
+func (x *ChangeWorkspace) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ChangeWorkspace) GetBefore() string {
+	if x != nil {
+		return x.Before
+	}
+	return ""
+}
+
+func (x *ChangeWorkspace) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *ChangeWorkspace) GetAbout() map[string]string {
+	if x != nil {
+		return x.About
+	}
+	return nil
+}
+
+type DeleteWorkspace struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteWorkspace) Reset() {
+	*x = DeleteWorkspace{}
+	mi := &file_commands_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteWorkspace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteWorkspace) ProtoMessage() {}
+
+func (x *DeleteWorkspace) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteWorkspace.ProtoReflect.Descriptor instead.
+func (*DeleteWorkspace) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{37}
+}
+
+type NoteDownload struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NoteDownload) Reset() {
+	*x = NoteDownload{}
+	mi := &file_commands_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NoteDownload) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NoteDownload) ProtoMessage() {}
+
+func (x *NoteDownload) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NoteDownload.ProtoReflect.Descriptor instead.
+func (*NoteDownload) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{38}
+}
+
 type SubmitQuiz_Item struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	QuizId        string                 `protobuf:"bytes,1,opt,name=quiz_id,json=quizId,proto3" json:"quiz_id,omitempty"`
@@ -2383,7 +2888,7 @@ type SubmitQuiz_Item struct {
 
 func (x *SubmitQuiz_Item) Reset() {
 	*x = SubmitQuiz_Item{}
-	mi := &file_commands_proto_msgTypes[32]
+	mi := &file_commands_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2395,7 +2900,7 @@ func (x *SubmitQuiz_Item) String() string {
 func (*SubmitQuiz_Item) ProtoMessage() {}
 
 func (x *SubmitQuiz_Item) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[32]
+	mi := &file_commands_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2439,7 +2944,7 @@ const file_commands_proto_rawDesc = "" +
 	"\n" +
 	"user_agent\x18\x06 \x01(\tR\tuserAgent\x12\x19\n" +
 	"\badmin_id\x18\a \x01(\tR\aadminId\x12\x18\n" +
-	"\asession\x18\b \x01(\x04R\asession\"\xfc\x0f\n" +
+	"\asession\x18\b \x01(\x04R\asession\"\x85\x14\n" +
 	"\aCommand\x122\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1a.atelier.codelab.v1.CallerR\x06caller\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x124\n" +
@@ -2477,7 +2982,14 @@ const file_commands_proto_rawDesc = "" +
 	"\fadd_material\x18P \x01(\v2\x1f.atelier.codelab.v1.AddMaterialH\x00R\vaddMaterial\x12M\n" +
 	"\x0fdelete_material\x18Q \x01(\v2\".atelier.codelab.v1.DeleteMaterialH\x00R\x0edeleteMaterial\x12J\n" +
 	"\x0eadd_submission\x18T \x01(\v2!.atelier.codelab.v1.AddSubmissionH\x00R\raddSubmission\x12S\n" +
-	"\x11delete_submission\x18U \x01(\v2$.atelier.codelab.v1.DeleteSubmissionH\x00R\x10deleteSubmissionB\x06\n" +
+	"\x11delete_submission\x18U \x01(\v2$.atelier.codelab.v1.DeleteSubmissionH\x00R\x10deleteSubmission\x122\n" +
+	"\x06ask_ai\x18d \x01(\v2\x19.atelier.codelab.v1.AskAIH\x00R\x05askAi\x12?\n" +
+	"\vnote_ai_use\x18e \x01(\v2\x1d.atelier.codelab.v1.NoteAIUseH\x00R\tnoteAiUse\x12S\n" +
+	"\x11save_conversation\x18f \x01(\v2$.atelier.codelab.v1.SaveConversationH\x00R\x10saveConversation\x12P\n" +
+	"\x10create_workspace\x18n \x01(\v2#.atelier.codelab.v1.CreateWorkspaceH\x00R\x0fcreateWorkspace\x12P\n" +
+	"\x10change_workspace\x18o \x01(\v2#.atelier.codelab.v1.ChangeWorkspaceH\x00R\x0fchangeWorkspace\x12P\n" +
+	"\x10delete_workspace\x18p \x01(\v2#.atelier.codelab.v1.DeleteWorkspaceH\x00R\x0fdeleteWorkspace\x12G\n" +
+	"\rnote_download\x18q \x01(\v2 .atelier.codelab.v1.NoteDownloadH\x00R\fnoteDownloadB\x06\n" +
 	"\x04body\"\xe6\x02\n" +
 	"\x06Create\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -2486,7 +2998,7 @@ const file_commands_proto_rawDesc = "" +
 	"\x06origin\x18\x04 \x01(\x0e2\x1a.atelier.codelab.v1.OriginR\x06origin\x12\x1b\n" +
 	"\tsource_id\x18\x05 \x01(\tR\bsourceId\x12:\n" +
 	"\tmaterials\x18\x06 \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\x124\n" +
-	"\auploads\x18\a \x03(\v2\x1a.atelier.codelab.v1.UploadR\auploads\"\xbb\x05\n" +
+	"\auploads\x18\a \x03(\v2\x1a.atelier.codelab.v1.UploadR\auploads\"\xee\x05\n" +
 	"\x06Update\x12\x19\n" +
 	"\x05title\x18\x01 \x01(\tH\x00R\x05title\x88\x01\x01\x12%\n" +
 	"\vdescription\x18\x02 \x01(\tH\x01R\vdescription\x88\x01\x01\x12\x1b\n" +
@@ -2502,7 +3014,9 @@ const file_commands_proto_rawDesc = "" +
 	"clearGuide\x125\n" +
 	"\x14email_retention_days\x18\v \x01(\x05H\tR\x12emailRetentionDays\x88\x01\x01\x123\n" +
 	"\x13chat_retention_days\x18\f \x01(\x05H\n" +
-	"R\x11chatRetentionDays\x88\x01\x01B\b\n" +
+	"R\x11chatRetentionDays\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"ai_enabled\x18\x1e \x01(\bH\vR\taiEnabled\x88\x01\x01B\b\n" +
 	"\x06_titleB\x0e\n" +
 	"\f_descriptionB\t\n" +
 	"\a_authorB\f\n" +
@@ -2514,7 +3028,8 @@ const file_commands_proto_rawDesc = "" +
 	"\x13_require_submissionB\x11\n" +
 	"\x0f_guide_markdownB\x17\n" +
 	"\x15_email_retention_daysB\x16\n" +
-	"\x14_chat_retention_days\">\n" +
+	"\x14_chat_retention_daysB\r\n" +
+	"\v_ai_enabled\">\n" +
 	"\fReplaceSteps\x12.\n" +
 	"\x05steps\x18\x01 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\"\b\n" +
 	"\x06Delete\"\f\n" +
@@ -2610,7 +3125,36 @@ const file_commands_proto_rawDesc = "" +
 	"\x10DeleteSubmission\x12\x1f\n" +
 	"\vattendee_id\x18\x01 \x01(\tR\n" +
 	"attendeeId\x12#\n" +
-	"\rsubmission_id\x18\x02 \x01(\tR\fsubmissionId*K\n" +
+	"\rsubmission_id\x18\x02 \x01(\tR\fsubmissionId\">\n" +
+	"\x05AskAI\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1f\n" +
+	"\vstep_number\x18\x02 \x01(\x05R\n" +
+	"stepNumber\">\n" +
+	"\tNoteAIUse\x121\n" +
+	"\x05usage\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.AIUsageR\x05usage\"}\n" +
+	"\x10SaveConversation\x12\x1f\n" +
+	"\vstep_number\x18\x01 \x01(\x05R\n" +
+	"stepNumber\x12\x1a\n" +
+	"\bquestion\x18\x02 \x01(\tR\bquestion\x12\x16\n" +
+	"\x06answer\x18\x03 \x01(\tR\x06answer\x12\x14\n" +
+	"\x05model\x18\x04 \x01(\tR\x05model\"\x9b\x01\n" +
+	"\x0fCreateWorkspace\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\x0estructure_type\x18\x02 \x01(\tR\rstructureType\x127\n" +
+	"\x05heads\x18\x03 \x03(\v2!.atelier.codelab.v1.WorkspaceHeadR\x05heads\x12\x18\n" +
+	"\acurrent\x18\x04 \x01(\tR\acurrent\"\xf6\x01\n" +
+	"\x0fChangeWorkspace\x12!\n" +
+	"\fworkspace_id\x18\x01 \x01(\tR\vworkspaceId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
+	"\x06before\x18\x03 \x01(\tR\x06before\x12\x14\n" +
+	"\x05after\x18\x04 \x01(\tR\x05after\x12D\n" +
+	"\x05about\x18\x05 \x03(\v2..atelier.codelab.v1.ChangeWorkspace.AboutEntryR\x05about\x1a8\n" +
+	"\n" +
+	"AboutEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x11\n" +
+	"\x0fDeleteWorkspace\"\x0e\n" +
+	"\fNoteDownload*K\n" +
 	"\x04Role\x12\x0f\n" +
 	"\vROLE_SYSTEM\x10\x00\x12\x0e\n" +
 	"\n" +
@@ -2635,7 +3179,7 @@ func file_commands_proto_rawDescGZIP() []byte {
 }
 
 var file_commands_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_commands_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_commands_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_commands_proto_goTypes = []any{
 	(Role)(0),                // 0: atelier.codelab.v1.Role
 	(Origin)(0),              // 1: atelier.codelab.v1.Origin
@@ -2671,13 +3215,23 @@ var file_commands_proto_goTypes = []any{
 	(*DeleteMaterial)(nil),   // 31: atelier.codelab.v1.DeleteMaterial
 	(*AddSubmission)(nil),    // 32: atelier.codelab.v1.AddSubmission
 	(*DeleteSubmission)(nil), // 33: atelier.codelab.v1.DeleteSubmission
-	(*SubmitQuiz_Item)(nil),  // 34: atelier.codelab.v1.SubmitQuiz.Item
-	(*Codelab)(nil),          // 35: atelier.codelab.v1.Codelab
-	(*Step)(nil),             // 36: atelier.codelab.v1.Step
-	(*Quiz)(nil),             // 37: atelier.codelab.v1.Quiz
-	(*Material)(nil),         // 38: atelier.codelab.v1.Material
-	(*Upload)(nil),           // 39: atelier.codelab.v1.Upload
-	(*Submission)(nil),       // 40: atelier.codelab.v1.Submission
+	(*AskAI)(nil),            // 34: atelier.codelab.v1.AskAI
+	(*NoteAIUse)(nil),        // 35: atelier.codelab.v1.NoteAIUse
+	(*SaveConversation)(nil), // 36: atelier.codelab.v1.SaveConversation
+	(*CreateWorkspace)(nil),  // 37: atelier.codelab.v1.CreateWorkspace
+	(*ChangeWorkspace)(nil),  // 38: atelier.codelab.v1.ChangeWorkspace
+	(*DeleteWorkspace)(nil),  // 39: atelier.codelab.v1.DeleteWorkspace
+	(*NoteDownload)(nil),     // 40: atelier.codelab.v1.NoteDownload
+	(*SubmitQuiz_Item)(nil),  // 41: atelier.codelab.v1.SubmitQuiz.Item
+	nil,                      // 42: atelier.codelab.v1.ChangeWorkspace.AboutEntry
+	(*Codelab)(nil),          // 43: atelier.codelab.v1.Codelab
+	(*Step)(nil),             // 44: atelier.codelab.v1.Step
+	(*Quiz)(nil),             // 45: atelier.codelab.v1.Quiz
+	(*Material)(nil),         // 46: atelier.codelab.v1.Material
+	(*Upload)(nil),           // 47: atelier.codelab.v1.Upload
+	(*Submission)(nil),       // 48: atelier.codelab.v1.Submission
+	(*AIUsage)(nil),          // 49: atelier.codelab.v1.AIUsage
+	(*WorkspaceHead)(nil),    // 50: atelier.codelab.v1.WorkspaceHead
 }
 var file_commands_proto_depIdxs = []int32{
 	0,  // 0: atelier.codelab.v1.Caller.role:type_name -> atelier.codelab.v1.Role
@@ -2712,22 +3266,32 @@ var file_commands_proto_depIdxs = []int32{
 	31, // 29: atelier.codelab.v1.Command.delete_material:type_name -> atelier.codelab.v1.DeleteMaterial
 	32, // 30: atelier.codelab.v1.Command.add_submission:type_name -> atelier.codelab.v1.AddSubmission
 	33, // 31: atelier.codelab.v1.Command.delete_submission:type_name -> atelier.codelab.v1.DeleteSubmission
-	35, // 32: atelier.codelab.v1.Create.codelab:type_name -> atelier.codelab.v1.Codelab
-	36, // 33: atelier.codelab.v1.Create.steps:type_name -> atelier.codelab.v1.Step
-	37, // 34: atelier.codelab.v1.Create.quizzes:type_name -> atelier.codelab.v1.Quiz
-	1,  // 35: atelier.codelab.v1.Create.origin:type_name -> atelier.codelab.v1.Origin
-	38, // 36: atelier.codelab.v1.Create.materials:type_name -> atelier.codelab.v1.Material
-	39, // 37: atelier.codelab.v1.Create.uploads:type_name -> atelier.codelab.v1.Upload
-	36, // 38: atelier.codelab.v1.ReplaceSteps.steps:type_name -> atelier.codelab.v1.Step
-	37, // 39: atelier.codelab.v1.ReplaceQuizzes.quizzes:type_name -> atelier.codelab.v1.Quiz
-	34, // 40: atelier.codelab.v1.SubmitQuiz.items:type_name -> atelier.codelab.v1.SubmitQuiz.Item
-	38, // 41: atelier.codelab.v1.AddMaterial.material:type_name -> atelier.codelab.v1.Material
-	40, // 42: atelier.codelab.v1.AddSubmission.submission:type_name -> atelier.codelab.v1.Submission
-	43, // [43:43] is the sub-list for method output_type
-	43, // [43:43] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	34, // 32: atelier.codelab.v1.Command.ask_ai:type_name -> atelier.codelab.v1.AskAI
+	35, // 33: atelier.codelab.v1.Command.note_ai_use:type_name -> atelier.codelab.v1.NoteAIUse
+	36, // 34: atelier.codelab.v1.Command.save_conversation:type_name -> atelier.codelab.v1.SaveConversation
+	37, // 35: atelier.codelab.v1.Command.create_workspace:type_name -> atelier.codelab.v1.CreateWorkspace
+	38, // 36: atelier.codelab.v1.Command.change_workspace:type_name -> atelier.codelab.v1.ChangeWorkspace
+	39, // 37: atelier.codelab.v1.Command.delete_workspace:type_name -> atelier.codelab.v1.DeleteWorkspace
+	40, // 38: atelier.codelab.v1.Command.note_download:type_name -> atelier.codelab.v1.NoteDownload
+	43, // 39: atelier.codelab.v1.Create.codelab:type_name -> atelier.codelab.v1.Codelab
+	44, // 40: atelier.codelab.v1.Create.steps:type_name -> atelier.codelab.v1.Step
+	45, // 41: atelier.codelab.v1.Create.quizzes:type_name -> atelier.codelab.v1.Quiz
+	1,  // 42: atelier.codelab.v1.Create.origin:type_name -> atelier.codelab.v1.Origin
+	46, // 43: atelier.codelab.v1.Create.materials:type_name -> atelier.codelab.v1.Material
+	47, // 44: atelier.codelab.v1.Create.uploads:type_name -> atelier.codelab.v1.Upload
+	44, // 45: atelier.codelab.v1.ReplaceSteps.steps:type_name -> atelier.codelab.v1.Step
+	45, // 46: atelier.codelab.v1.ReplaceQuizzes.quizzes:type_name -> atelier.codelab.v1.Quiz
+	41, // 47: atelier.codelab.v1.SubmitQuiz.items:type_name -> atelier.codelab.v1.SubmitQuiz.Item
+	46, // 48: atelier.codelab.v1.AddMaterial.material:type_name -> atelier.codelab.v1.Material
+	48, // 49: atelier.codelab.v1.AddSubmission.submission:type_name -> atelier.codelab.v1.Submission
+	49, // 50: atelier.codelab.v1.NoteAIUse.usage:type_name -> atelier.codelab.v1.AIUsage
+	50, // 51: atelier.codelab.v1.CreateWorkspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	42, // 52: atelier.codelab.v1.ChangeWorkspace.about:type_name -> atelier.codelab.v1.ChangeWorkspace.AboutEntry
+	53, // [53:53] is the sub-list for method output_type
+	53, // [53:53] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_commands_proto_init() }
@@ -2767,6 +3331,13 @@ func file_commands_proto_init() {
 		(*Command_DeleteMaterial)(nil),
 		(*Command_AddSubmission)(nil),
 		(*Command_DeleteSubmission)(nil),
+		(*Command_AskAi)(nil),
+		(*Command_NoteAiUse)(nil),
+		(*Command_SaveConversation)(nil),
+		(*Command_CreateWorkspace)(nil),
+		(*Command_ChangeWorkspace)(nil),
+		(*Command_DeleteWorkspace)(nil),
+		(*Command_NoteDownload)(nil),
 	}
 	file_commands_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
@@ -2775,7 +3346,7 @@ func file_commands_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_commands_proto_rawDesc), len(file_commands_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   33,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

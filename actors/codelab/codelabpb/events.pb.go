@@ -63,6 +63,11 @@ type Event struct {
 	//	*Event_MaterialDeleted
 	//	*Event_SubmissionAdded
 	//	*Event_SubmissionDeleted
+	//	*Event_ConversationSaved
+	//	*Event_AiUsed
+	//	*Event_WorkspaceCreated
+	//	*Event_WorkspaceChanged
+	//	*Event_WorkspaceDeleted
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -387,6 +392,51 @@ func (x *Event) GetSubmissionDeleted() *SubmissionDeleted {
 	return nil
 }
 
+func (x *Event) GetConversationSaved() *ConversationSaved {
+	if x != nil {
+		if x, ok := x.Body.(*Event_ConversationSaved); ok {
+			return x.ConversationSaved
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetAiUsed() *AIUsed {
+	if x != nil {
+		if x, ok := x.Body.(*Event_AiUsed); ok {
+			return x.AiUsed
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWorkspaceCreated() *WorkspaceCreated {
+	if x != nil {
+		if x, ok := x.Body.(*Event_WorkspaceCreated); ok {
+			return x.WorkspaceCreated
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWorkspaceChanged() *WorkspaceChanged {
+	if x != nil {
+		if x, ok := x.Body.(*Event_WorkspaceChanged); ok {
+			return x.WorkspaceChanged
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetWorkspaceDeleted() *WorkspaceDeleted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_WorkspaceDeleted); ok {
+			return x.WorkspaceDeleted
+		}
+	}
+	return nil
+}
+
 type isEvent_Body interface {
 	isEvent_Body()
 }
@@ -508,6 +558,26 @@ type Event_SubmissionDeleted struct {
 	SubmissionDeleted *SubmissionDeleted `protobuf:"bytes,85,opt,name=submission_deleted,json=submissionDeleted,proto3,oneof"`
 }
 
+type Event_ConversationSaved struct {
+	ConversationSaved *ConversationSaved `protobuf:"bytes,100,opt,name=conversation_saved,json=conversationSaved,proto3,oneof"`
+}
+
+type Event_AiUsed struct {
+	AiUsed *AIUsed `protobuf:"bytes,101,opt,name=ai_used,json=aiUsed,proto3,oneof"`
+}
+
+type Event_WorkspaceCreated struct {
+	WorkspaceCreated *WorkspaceCreated `protobuf:"bytes,110,opt,name=workspace_created,json=workspaceCreated,proto3,oneof"`
+}
+
+type Event_WorkspaceChanged struct {
+	WorkspaceChanged *WorkspaceChanged `protobuf:"bytes,111,opt,name=workspace_changed,json=workspaceChanged,proto3,oneof"`
+}
+
+type Event_WorkspaceDeleted struct {
+	WorkspaceDeleted *WorkspaceDeleted `protobuf:"bytes,112,opt,name=workspace_deleted,json=workspaceDeleted,proto3,oneof"`
+}
+
 func (*Event_Created) isEvent_Body() {}
 
 func (*Event_Updated) isEvent_Body() {}
@@ -565,6 +635,16 @@ func (*Event_MaterialDeleted) isEvent_Body() {}
 func (*Event_SubmissionAdded) isEvent_Body() {}
 
 func (*Event_SubmissionDeleted) isEvent_Body() {}
+
+func (*Event_ConversationSaved) isEvent_Body() {}
+
+func (*Event_AiUsed) isEvent_Body() {}
+
+func (*Event_WorkspaceCreated) isEvent_Body() {}
+
+func (*Event_WorkspaceChanged) isEvent_Body() {}
+
+func (*Event_WorkspaceDeleted) isEvent_Body() {}
 
 type Created struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2029,11 +2109,225 @@ func (x *SubmissionDeleted) GetSubmissionId() string {
 	return ""
 }
 
+type ConversationSaved struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Conversation  *Conversation          `protobuf:"bytes,1,opt,name=conversation,proto3" json:"conversation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConversationSaved) Reset() {
+	*x = ConversationSaved{}
+	mi := &file_events_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConversationSaved) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConversationSaved) ProtoMessage() {}
+
+func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
+func (*ConversationSaved) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ConversationSaved) GetConversation() *Conversation {
+	if x != nil {
+		return x.Conversation
+	}
+	return nil
+}
+
+// Adds to the usage of a model.
+type AIUsed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Usage         *AIUsage               `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AIUsed) Reset() {
+	*x = AIUsed{}
+	mi := &file_events_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AIUsed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AIUsed) ProtoMessage() {}
+
+func (x *AIUsed) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
+func (*AIUsed) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *AIUsed) GetUsage() *AIUsage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+type WorkspaceCreated struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Workspace     *Workspace             `protobuf:"bytes,1,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspaceCreated) Reset() {
+	*x = WorkspaceCreated{}
+	mi := &file_events_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceCreated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceCreated) ProtoMessage() {}
+
+func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
+func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *WorkspaceCreated) GetWorkspace() *Workspace {
+	if x != nil {
+		return x.Workspace
+	}
+	return nil
+}
+
+// A branch or folder is new, or has another tree.
+type WorkspaceChanged struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Head          *WorkspaceHead         `protobuf:"bytes,1,opt,name=head,proto3" json:"head,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspaceChanged) Reset() {
+	*x = WorkspaceChanged{}
+	mi := &file_events_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceChanged) ProtoMessage() {}
+
+func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
+func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
+	if x != nil {
+		return x.Head
+	}
+	return nil
+}
+
+type WorkspaceDeleted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspaceDeleted) Reset() {
+	*x = WorkspaceDeleted{}
+	mi := &file_events_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceDeleted) ProtoMessage() {}
+
+func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
+func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{34}
+}
+
 var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\rrecords.proto\"\x9a\x10\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\rrecords.proto\"\xa8\x13\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -2073,7 +2367,12 @@ const file_events_proto_rawDesc = "" +
 	"\x0ematerial_added\x18P \x01(\v2!.atelier.codelab.v1.MaterialAddedH\x00R\rmaterialAdded\x12P\n" +
 	"\x10material_deleted\x18Q \x01(\v2#.atelier.codelab.v1.MaterialDeletedH\x00R\x0fmaterialDeleted\x12P\n" +
 	"\x10submission_added\x18T \x01(\v2#.atelier.codelab.v1.SubmissionAddedH\x00R\x0fsubmissionAdded\x12V\n" +
-	"\x12submission_deleted\x18U \x01(\v2%.atelier.codelab.v1.SubmissionDeletedH\x00R\x11submissionDeletedB\x06\n" +
+	"\x12submission_deleted\x18U \x01(\v2%.atelier.codelab.v1.SubmissionDeletedH\x00R\x11submissionDeleted\x12V\n" +
+	"\x12conversation_saved\x18d \x01(\v2%.atelier.codelab.v1.ConversationSavedH\x00R\x11conversationSaved\x125\n" +
+	"\aai_used\x18e \x01(\v2\x1a.atelier.codelab.v1.AIUsedH\x00R\x06aiUsed\x12S\n" +
+	"\x11workspace_created\x18n \x01(\v2$.atelier.codelab.v1.WorkspaceCreatedH\x00R\x10workspaceCreated\x12S\n" +
+	"\x11workspace_changed\x18o \x01(\v2$.atelier.codelab.v1.WorkspaceChangedH\x00R\x10workspaceChanged\x12S\n" +
+	"\x11workspace_deleted\x18p \x01(\v2$.atelier.codelab.v1.WorkspaceDeletedH\x00R\x10workspaceDeletedB\x06\n" +
 	"\x04body\"\xe0\x01\n" +
 	"\aCreated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -2179,7 +2478,16 @@ const file_events_proto_rawDesc = "" +
 	"submission\x18\x01 \x01(\v2\x1e.atelier.codelab.v1.SubmissionR\n" +
 	"submission\"8\n" +
 	"\x11SubmissionDeleted\x12#\n" +
-	"\rsubmission_id\x18\x01 \x01(\tR\fsubmissionIdB\"Z atelier/actors/codelab/codelabpbb\x06proto3"
+	"\rsubmission_id\x18\x01 \x01(\tR\fsubmissionId\"Y\n" +
+	"\x11ConversationSaved\x12D\n" +
+	"\fconversation\x18\x01 \x01(\v2 .atelier.codelab.v1.ConversationR\fconversation\";\n" +
+	"\x06AIUsed\x121\n" +
+	"\x05usage\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.AIUsageR\x05usage\"O\n" +
+	"\x10WorkspaceCreated\x12;\n" +
+	"\tworkspace\x18\x01 \x01(\v2\x1d.atelier.codelab.v1.WorkspaceR\tworkspace\"I\n" +
+	"\x10WorkspaceChanged\x125\n" +
+	"\x04head\x18\x01 \x01(\v2!.atelier.codelab.v1.WorkspaceHeadR\x04head\"\x12\n" +
+	"\x10WorkspaceDeletedB\"Z atelier/actors/codelab/codelabpbb\x06proto3"
 
 var (
 	file_events_proto_rawDescOnce sync.Once
@@ -2193,7 +2501,7 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
 	(*Created)(nil),           // 1: atelier.codelab.v1.Created
@@ -2225,18 +2533,27 @@ var file_events_proto_goTypes = []any{
 	(*MaterialDeleted)(nil),   // 27: atelier.codelab.v1.MaterialDeleted
 	(*SubmissionAdded)(nil),   // 28: atelier.codelab.v1.SubmissionAdded
 	(*SubmissionDeleted)(nil), // 29: atelier.codelab.v1.SubmissionDeleted
-	(*Codelab)(nil),           // 30: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 31: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 32: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 33: atelier.codelab.v1.Material
-	(*Attendee)(nil),          // 34: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 35: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 36: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 37: atelier.codelab.v1.QuizAnswer
-	(*ChatMessage)(nil),       // 38: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 39: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 40: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 41: atelier.codelab.v1.Submission
+	(*ConversationSaved)(nil), // 30: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 31: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 32: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 33: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 34: atelier.codelab.v1.WorkspaceDeleted
+	(*Codelab)(nil),           // 35: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 36: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 37: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 38: atelier.codelab.v1.Material
+	(*Attendee)(nil),          // 39: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 40: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 41: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 42: atelier.codelab.v1.QuizAnswer
+	(*ChatMessage)(nil),       // 43: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 44: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 45: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 46: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 47: atelier.codelab.v1.Conversation
+	(*AIUsage)(nil),           // 48: atelier.codelab.v1.AIUsage
+	(*Workspace)(nil),         // 49: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 50: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
@@ -2268,27 +2585,36 @@ var file_events_proto_depIdxs = []int32{
 	27, // 26: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
 	28, // 27: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
 	29, // 28: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	30, // 29: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	31, // 30: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	32, // 31: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	33, // 32: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	30, // 33: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	31, // 34: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	34, // 35: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	35, // 36: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	36, // 37: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	32, // 38: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	37, // 39: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	38, // 40: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	39, // 41: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	40, // 42: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	33, // 43: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	41, // 44: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	45, // [45:45] is the sub-list for method output_type
-	45, // [45:45] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	30, // 29: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	31, // 30: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	32, // 31: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	33, // 32: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	34, // 33: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	35, // 34: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	36, // 35: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	37, // 36: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	38, // 37: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	35, // 38: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	36, // 39: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	39, // 40: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	40, // 41: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	41, // 42: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	37, // 43: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	42, // 44: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	43, // 45: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	44, // 46: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	45, // 47: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	38, // 48: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	46, // 49: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	47, // 50: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	48, // 51: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.codelab.v1.AIUsage
+	49, // 52: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	50, // 53: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -2327,6 +2653,11 @@ func file_events_proto_init() {
 		(*Event_MaterialDeleted)(nil),
 		(*Event_SubmissionAdded)(nil),
 		(*Event_SubmissionDeleted)(nil),
+		(*Event_ConversationSaved)(nil),
+		(*Event_AiUsed)(nil),
+		(*Event_WorkspaceCreated)(nil),
+		(*Event_WorkspaceChanged)(nil),
+		(*Event_WorkspaceDeleted)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2334,7 +2665,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   30,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

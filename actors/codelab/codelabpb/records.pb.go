@@ -95,7 +95,9 @@ type Codelab struct {
 	EmailRetentionDays int32 `protobuf:"varint,15,opt,name=email_retention_days,json=emailRetentionDays,proto3" json:"email_retention_days,omitempty"`
 	ChatRetentionDays  int32 `protobuf:"varint,16,opt,name=chat_retention_days,json=chatRetentionDays,proto3" json:"chat_retention_days,omitempty"`
 	// The server's own hash of the guide, to see when threads became stale.
-	GuideSum      []byte `protobuf:"bytes,17,opt,name=guide_sum,json=guideSum,proto3" json:"guide_sum,omitempty"`
+	GuideSum []byte `protobuf:"bytes,17,opt,name=guide_sum,json=guideSum,proto3" json:"guide_sum,omitempty"`
+	// Attendees may not ask the AI about this codelab.
+	AiDisabled    bool `protobuf:"varint,30,opt,name=ai_disabled,json=aiDisabled,proto3" json:"ai_disabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -247,6 +249,13 @@ func (x *Codelab) GetGuideSum() []byte {
 		return x.GuideSum
 	}
 	return nil
+}
+
+func (x *Codelab) GetAiDisabled() bool {
+	if x != nil {
+		return x.AiDisabled
+	}
+	return false
 }
 
 type Step struct {
@@ -1485,6 +1494,381 @@ func (x *Ref) GetAt() int64 {
 	return 0
 }
 
+// One question to the AI and its answer, as the one who asked saved it.
+type Conversation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// "admin" or "attendee", and who of them.
+	UserType string `protobuf:"bytes,2,opt,name=user_type,json=userType,proto3" json:"user_type,omitempty"`
+	UserId   string `protobuf:"bytes,3,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	UserName string `protobuf:"bytes,4,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	// 0 for none.
+	StepNumber    int32  `protobuf:"varint,5,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	Question      string `protobuf:"bytes,6,opt,name=question,proto3" json:"question,omitempty"`
+	Answer        string `protobuf:"bytes,7,opt,name=answer,proto3" json:"answer,omitempty"`
+	Model         string `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
+	CreatedAt     int64  `protobuf:"varint,9,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Conversation) Reset() {
+	*x = Conversation{}
+	mi := &file_records_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Conversation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Conversation) ProtoMessage() {}
+
+func (x *Conversation) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
+func (*Conversation) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Conversation) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Conversation) GetUserType() string {
+	if x != nil {
+		return x.UserType
+	}
+	return ""
+}
+
+func (x *Conversation) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *Conversation) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
+func (x *Conversation) GetStepNumber() int32 {
+	if x != nil {
+		return x.StepNumber
+	}
+	return 0
+}
+
+func (x *Conversation) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *Conversation) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
+func (x *Conversation) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *Conversation) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+// What one model was asked, and what it counted.
+type AIUsage struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Model   string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	Queries int64                  `protobuf:"varint,2,opt,name=queries,proto3" json:"queries,omitempty"`
+	// Queries that brought no answer, or only part of one.
+	Failed        int64 `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
+	PromptTokens  int64 `protobuf:"varint,4,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
+	OutputTokens  int64 `protobuf:"varint,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	TotalTokens   int64 `protobuf:"varint,6,opt,name=total_tokens,json=totalTokens,proto3" json:"total_tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AIUsage) Reset() {
+	*x = AIUsage{}
+	mi := &file_records_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AIUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AIUsage) ProtoMessage() {}
+
+func (x *AIUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AIUsage.ProtoReflect.Descriptor instead.
+func (*AIUsage) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *AIUsage) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *AIUsage) GetQueries() int64 {
+	if x != nil {
+		return x.Queries
+	}
+	return 0
+}
+
+func (x *AIUsage) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *AIUsage) GetPromptTokens() int64 {
+	if x != nil {
+		return x.PromptTokens
+	}
+	return 0
+}
+
+func (x *AIUsage) GetOutputTokens() int64 {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return 0
+}
+
+func (x *AIUsage) GetTotalTokens() int64 {
+	if x != nil {
+		return x.TotalTokens
+	}
+	return 0
+}
+
+// The usage of one codelab, in the table of all.
+type AIUsages struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Models        []*AIUsage             `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AIUsages) Reset() {
+	*x = AIUsages{}
+	mi := &file_records_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AIUsages) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AIUsages) ProtoMessage() {}
+
+func (x *AIUsages) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AIUsages.ProtoReflect.Descriptor instead.
+func (*AIUsages) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *AIUsages) GetModels() []*AIUsage {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+// The code of a codelab. What its files hold lies outside of the journal, as
+// trees that never change; a head names the tree that counts.
+type Workspace struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// "branch" or "folder".
+	StructureType string `protobuf:"bytes,2,opt,name=structure_type,json=structureType,proto3" json:"structure_type,omitempty"`
+	CreatedAt     int64  `protobuf:"varint,3,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// The branches or folders, sorted by name.
+	Heads []*WorkspaceHead `protobuf:"bytes,4,rep,name=heads,proto3" json:"heads,omitempty"`
+	// The one that was written last.
+	Current       string `protobuf:"bytes,5,opt,name=current,proto3" json:"current,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Workspace) Reset() {
+	*x = Workspace{}
+	mi := &file_records_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Workspace) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Workspace) ProtoMessage() {}
+
+func (x *Workspace) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
+func (*Workspace) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Workspace) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Workspace) GetStructureType() string {
+	if x != nil {
+		return x.StructureType
+	}
+	return ""
+}
+
+func (x *Workspace) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+func (x *Workspace) GetHeads() []*WorkspaceHead {
+	if x != nil {
+		return x.Heads
+	}
+	return nil
+}
+
+func (x *Workspace) GetCurrent() string {
+	if x != nil {
+		return x.Current
+	}
+	return ""
+}
+
+type WorkspaceHead struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Tree          string                 `protobuf:"bytes,2,opt,name=tree,proto3" json:"tree,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspaceHead) Reset() {
+	*x = WorkspaceHead{}
+	mi := &file_records_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspaceHead) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspaceHead) ProtoMessage() {}
+
+func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
+func (*WorkspaceHead) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *WorkspaceHead) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *WorkspaceHead) GetTree() string {
+	if x != nil {
+		return x.Tree
+	}
+	return ""
+}
+
 type Snapshot struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
@@ -1501,13 +1885,16 @@ type Snapshot struct {
 	Deleted       bool                   `protobuf:"varint,12,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	Materials     []*Material            `protobuf:"bytes,13,rep,name=materials,proto3" json:"materials,omitempty"`
 	Submissions   []*Submission          `protobuf:"bytes,14,rep,name=submissions,proto3" json:"submissions,omitempty"`
+	Conversations []*Conversation        `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`
+	AiUsage       []*AIUsage             `protobuf:"bytes,31,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
+	Workspace     *Workspace             `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1519,7 +1906,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1532,7 +1919,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{14}
+	return file_records_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -1633,11 +2020,32 @@ func (x *Snapshot) GetSubmissions() []*Submission {
 	return nil
 }
 
+func (x *Snapshot) GetConversations() []*Conversation {
+	if x != nil {
+		return x.Conversations
+	}
+	return nil
+}
+
+func (x *Snapshot) GetAiUsage() []*AIUsage {
+	if x != nil {
+		return x.AiUsage
+	}
+	return nil
+}
+
+func (x *Snapshot) GetWorkspace() *Workspace {
+	if x != nil {
+		return x.Workspace
+	}
+	return nil
+}
+
 var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\"\xec\x04\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\"\x8d\x05\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -1657,7 +2065,9 @@ const file_records_proto_rawDesc = "" +
 	"\bended_at\x18\x0e \x01(\x03R\aendedAt\x120\n" +
 	"\x14email_retention_days\x18\x0f \x01(\x05R\x12emailRetentionDays\x12.\n" +
 	"\x13chat_retention_days\x18\x10 \x01(\x05R\x11chatRetentionDays\x12\x1b\n" +
-	"\tguide_sum\x18\x11 \x01(\fR\bguideSumB\x11\n" +
+	"\tguide_sum\x18\x11 \x01(\fR\bguideSum\x12\x1f\n" +
+	"\vai_disabled\x18\x1e \x01(\bR\n" +
+	"aiDisabledB\x11\n" +
 	"\x0f_guide_markdown\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
@@ -1802,7 +2212,38 @@ const file_records_proto_rawDesc = "" +
 	"\x06person\x18\x01 \x01(\tR\x06person\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x12\x10\n" +
 	"\x03seq\x18\x03 \x01(\x04R\x03seq\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x03R\x02at\"\xcc\x05\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\"\xfb\x01\n" +
+	"\fConversation\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
+	"\tuser_type\x18\x02 \x01(\tR\buserType\x12\x17\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1b\n" +
+	"\tuser_name\x18\x04 \x01(\tR\buserName\x12\x1f\n" +
+	"\vstep_number\x18\x05 \x01(\x05R\n" +
+	"stepNumber\x12\x1a\n" +
+	"\bquestion\x18\x06 \x01(\tR\bquestion\x12\x16\n" +
+	"\x06answer\x18\a \x01(\tR\x06answer\x12\x14\n" +
+	"\x05model\x18\b \x01(\tR\x05model\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\t \x01(\x03R\tcreatedAt\"\xbe\x01\n" +
+	"\aAIUsage\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x18\n" +
+	"\aqueries\x18\x02 \x01(\x03R\aqueries\x12\x16\n" +
+	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12#\n" +
+	"\rprompt_tokens\x18\x04 \x01(\x03R\fpromptTokens\x12#\n" +
+	"\routput_tokens\x18\x05 \x01(\x03R\foutputTokens\x12!\n" +
+	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokens\"?\n" +
+	"\bAIUsages\x123\n" +
+	"\x06models\x18\x01 \x03(\v2\x1b.atelier.codelab.v1.AIUsageR\x06models\"\xb4\x01\n" +
+	"\tWorkspace\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\x0estructure_type\x18\x02 \x01(\tR\rstructureType\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\x03 \x01(\x03R\tcreatedAt\x127\n" +
+	"\x05heads\x18\x04 \x03(\v2!.atelier.codelab.v1.WorkspaceHeadR\x05heads\x12\x18\n" +
+	"\acurrent\x18\x05 \x01(\tR\acurrent\"7\n" +
+	"\rWorkspaceHead\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04tree\x18\x02 \x01(\tR\x04tree\"\x89\a\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x125\n" +
 	"\acodelab\x18\x02 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -1818,7 +2259,10 @@ const file_records_proto_rawDesc = "" +
 	"\x04refs\x18\v \x03(\v2\x17.atelier.codelab.v1.RefR\x04refs\x12\x18\n" +
 	"\adeleted\x18\f \x01(\bR\adeleted\x12:\n" +
 	"\tmaterials\x18\r \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\x12@\n" +
-	"\vsubmissions\x18\x0e \x03(\v2\x1e.atelier.codelab.v1.SubmissionR\vsubmissions*\\\n" +
+	"\vsubmissions\x18\x0e \x03(\v2\x1e.atelier.codelab.v1.SubmissionR\vsubmissions\x12F\n" +
+	"\rconversations\x18\x1e \x03(\v2 .atelier.codelab.v1.ConversationR\rconversations\x126\n" +
+	"\bai_usage\x18\x1f \x03(\v2\x1b.atelier.codelab.v1.AIUsageR\aaiUsage\x12;\n" +
+	"\tworkspace\x18  \x01(\v2\x1d.atelier.codelab.v1.WorkspaceR\tworkspace*\\\n" +
 	"\n" +
 	"HelpStatus\x12\x17\n" +
 	"\x13HELP_STATUS_PENDING\x10\x00\x12\x1b\n" +
@@ -1838,45 +2282,55 @@ func file_records_proto_rawDescGZIP() []byte {
 }
 
 var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_records_proto_goTypes = []any{
-	(HelpStatus)(0),     // 0: atelier.codelab.v1.HelpStatus
-	(*Codelab)(nil),     // 1: atelier.codelab.v1.Codelab
-	(*Step)(nil),        // 2: atelier.codelab.v1.Step
-	(*Attendee)(nil),    // 3: atelier.codelab.v1.Attendee
-	(*ChatMessage)(nil), // 4: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil), // 5: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),    // 6: atelier.codelab.v1.Feedback
-	(*Comment)(nil),     // 7: atelier.codelab.v1.Comment
-	(*Thread)(nil),      // 8: atelier.codelab.v1.Thread
-	(*Quiz)(nil),        // 9: atelier.codelab.v1.Quiz
-	(*QuizAnswer)(nil),  // 10: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),    // 11: atelier.codelab.v1.Material
-	(*Submission)(nil),  // 12: atelier.codelab.v1.Submission
-	(*Upload)(nil),      // 13: atelier.codelab.v1.Upload
-	(*Ref)(nil),         // 14: atelier.codelab.v1.Ref
-	(*Snapshot)(nil),    // 15: atelier.codelab.v1.Snapshot
+	(HelpStatus)(0),       // 0: atelier.codelab.v1.HelpStatus
+	(*Codelab)(nil),       // 1: atelier.codelab.v1.Codelab
+	(*Step)(nil),          // 2: atelier.codelab.v1.Step
+	(*Attendee)(nil),      // 3: atelier.codelab.v1.Attendee
+	(*ChatMessage)(nil),   // 4: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 5: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),      // 6: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 7: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 8: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 9: atelier.codelab.v1.Quiz
+	(*QuizAnswer)(nil),    // 10: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 11: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 12: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 13: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 14: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 15: atelier.codelab.v1.Conversation
+	(*AIUsage)(nil),       // 16: atelier.codelab.v1.AIUsage
+	(*AIUsages)(nil),      // 17: atelier.codelab.v1.AIUsages
+	(*Workspace)(nil),     // 18: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 19: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 20: atelier.codelab.v1.Snapshot
 }
 var file_records_proto_depIdxs = []int32{
 	0,  // 0: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
 	7,  // 1: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	1,  // 2: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
-	2,  // 3: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
-	3,  // 4: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
-	4,  // 5: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
-	5,  // 6: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
-	6,  // 7: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
-	8,  // 8: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
-	9,  // 9: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
-	10, // 10: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	14, // 11: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	11, // 12: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
-	12, // 13: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	16, // 2: atelier.codelab.v1.AIUsages.models:type_name -> atelier.codelab.v1.AIUsage
+	19, // 3: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	1,  // 4: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
+	2,  // 5: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
+	3,  // 6: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
+	4,  // 7: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
+	5,  // 8: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
+	6,  // 9: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
+	8,  // 10: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
+	9,  // 11: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
+	10, // 12: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	14, // 13: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	11, // 14: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	12, // 15: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	15, // 16: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
+	16, // 17: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.codelab.v1.AIUsage
+	18, // 18: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -1891,7 +2345,7 @@ func file_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   15,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

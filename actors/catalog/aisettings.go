@@ -1,0 +1,51 @@
+package catalog
+
+import (
+	"slices"
+
+	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/durable"
+)
+
+// maxSealed bounds the sealed AI key, bytes.
+const maxSealed = 64 << 10
+
+// setAIKey keeps the key as it came, sealed; what is in it is not looked at
+// here.
+func setAIKey(b *catalogpb.AIKeySet, now int64) (durable.Decision[*catalogpb.Event], error) {
+	var d durable.Decision[*catalogpb.Event]
+	if len(b.Sealed) > maxSealed {
+		return d, durable.Reject(durable.Invalid, "ai_api_key is too long")
+	}
+	d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_AiKeySet{AiKeySet: b}}}
+	return d, nil
+}
+
+// maxModels bounds the models that are told apart.
+const maxModels = 50
+
+// addUse returns a new list with one more use.
+func addUse(list []*catalogpb.AIUsage, u *catalogpb.AIUsage) []*catalogpb.AIUsage {
+	model := u.Model
+	at := func() int {
+		return slices.IndexFunc(list, func(have *catalogpb.AIUsage) bool { return have.Model == model })
+	}
+	i := at()
+	if i < 0 && len(list) >= maxModels {
+		model = "other"
+		i = at()
+	}
+	list = slices.Clone(list)
+	if i < 0 {
+		list = append(list, &catalogpb.AIUsage{Model: model})
+		i = len(list) - 1
+	}
+	sum := list[i].CloneVT()
+	sum.Queries += u.Queries
+	sum.Failed += u.Failed
+	sum.PromptTokens += u.PromptTokens
+	sum.OutputTokens += u.OutputTokens
+	sum.TotalTokens += u.TotalTokens
+	list[i] = sum
+	return list
+}

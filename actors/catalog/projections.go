@@ -1,0 +1,83 @@
+package catalog
+
+import (
+	"fmt"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// Tables that codelabs write in the commits of their changes, so that what is
+// asked of all of them needs none in memory. Keys are the ids of codelabs.
+const (
+	usageTable     = "aiusage"
+	workspaceTable = "workspaces"
+)
+
+// UsageRow is what a codelab's people asked the AI.
+func UsageRow(codelab string, models []*pb.AIUsage) durable.Row {
+	return projection(usageTable, codelab, &pb.AIUsages{Models: models})
+}
+
+// WorkspaceRow is a codelab's workspace.
+func WorkspaceRow(codelab string, w *pb.Workspace) durable.Row {
+	return projection(workspaceTable, codelab, w)
+}
+
+// NoWorkspaceRow says that a codelab has none any more.
+func NoWorkspaceRow(codelab string) durable.Row {
+	return durable.Row{Table: workspaceTable, Key: []byte(codelab), Delete: true}
+}
+
+// GoneRows remove everything that a codelab has in the tables but its audit
+// records.
+func GoneRows(codelab string) []durable.Row {
+	return []durable.Row{UnlistRow(codelab), NoWorkspaceRow(codelab), {Table: usageTable, Key: []byte(codelab), Delete: true}}
+}
+
+func projection(table, codelab string, m interface{ MarshalVT() ([]byte, error) }) durable.Row {
+	value, err := m.MarshalVT()
+	if err != nil { // a message of ours always encodes
+		panic(fmt.Sprintf("encode row of %s: %v", table, err))
+	}
+	return durable.Row{Table: table, Key: []byte(codelab), Value: value}
+}
+
+// Usages reads what was used in each codelab, in the order of their ids.
+func Usages(journal durable.Journal, fn func(codelab string, models []*pb.AIUsage)) error {
+	return project(journal, usageTable, func(codelab string, value []byte) error {
+		u := &pb.AIUsages{}
+		if err := u.UnmarshalVT(value); err != nil {
+			return err
+		}
+		fn(codelab, u.Models)
+		return nil
+	})
+}
+
+// Workspaces reads the workspaces of all codelabs, in the order of their ids.
+func Workspaces(journal durable.Journal, fn func(codelab string, w *pb.Workspace)) error {
+	return project(journal, workspaceTable, func(codelab string, value []byte) error {
+		w := &pb.Workspace{}
+		if err := w.UnmarshalVT(value); err != nil {
+			return err
+		}
+		fn(codelab, w)
+		return nil
+	})
+}
+
+func project(journal durable.Journal, table string, fn func(codelab string, value []byte) error) error {
+	var failed error
+	err := journal.Scan(durable.Scan{Table: table}, func(key, value []byte) bool {
+		failed = fn(string(key), value)
+		return failed == nil
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", table, err)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package codelab
+
+import (
+	"slices"
+	"strconv"
+
+	"atelier/actors/catalog"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// maxModels bounds the models whose usage is told apart; the usage of others
+// is counted together.
+const (
+	maxModels   = 50
+	otherModels = "other"
+)
+
+// askAI decides whether the caller may ask the AI about this codelab. Nothing
+// of the question comes here: the actor must not wait for an upstream.
+func (c call) askAI(a *pb.AskAI) (decision, error) {
+	if !c.admin() {
+		if err := c.live(); err != nil {
+			return decision{}, err
+		}
+		if c.s.meta.AiDisabled {
+			return decision{}, durable.Reject(durable.Forbidden, "the AI is switched off for this codelab")
+		}
+	}
+	about := map[string]string{"model": a.Model}
+	if a.StepNumber != 0 {
+		if err := c.stepExists(a.StepNumber); err != nil {
+			return decision{}, err
+		}
+		about["step_number"] = strconv.Itoa(int(a.StepNumber))
+	}
+	return decision{Rows: c.audit("ai_query", c.s.id, about)}, nil
+}
+
+func (c call) stepExists(n int32) error {
+	if n < 1 || int(n) > len(c.s.steps) {
+		return durable.Reject(durable.Invalid, "step_number must be that of a step")
+	}
+	return nil
+}
+
+// noteAIUse counts what a query has used. The codelab's row in the table of
+// all goes with it, so the sums need no codelab in memory.
+func (c call) noteAIUse(n *pb.NoteAIUse) (decision, error) {
+	if n.Usage == nil {
+		return decision{}, durable.Reject(durable.Invalid, "usage is required")
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_AiUsed{AiUsed: &pb.AIUsed{Usage: n.Usage}}})
+	d.Rows = []durable.Row{catalog.UsageRow(c.s.id, addUsage(c.s.aiUsage, n.Usage))}
+	return d, nil
+}
+
+// addUsage returns a new list with one more use.
+func addUsage(list []*pb.AIUsage, u *pb.AIUsage) []*pb.AIUsage {
+	model := u.Model
+	at := func() int { return slices.IndexFunc(list, func(have *pb.AIUsage) bool { return have.Model == model }) }
+	i := at()
+	if i < 0 && len(list) >= maxModels {
+		model = otherModels
+		i = at()
+	}
+	list = slices.Clone(list)
+	if i < 0 {
+		list = append(list, &pb.AIUsage{Model: model})
+		i = len(list) - 1
+	}
+	sum := list[i].CloneVT()
+	sum.Queries += u.Queries
+	sum.Failed += u.Failed
+	sum.PromptTokens += u.PromptTokens
+	sum.OutputTokens += u.OutputTokens
+	sum.TotalTokens += u.TotalTokens
+	list[i] = sum
+	return list
+}

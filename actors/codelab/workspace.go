@@ -1,0 +1,111 @@
+package codelab
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"atelier/actors/catalog"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// The two kinds of workspace.
+const (
+	BranchWorkspace = "branch"
+	FolderWorkspace = "folder"
+)
+
+// maxHeads bounds the branches or folders of a workspace: a start and an end
+// for each step, and the first one.
+const maxHeads = 2*maxSteps + 1
+
+var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
+
+// createWorkspace makes the trees that were written before count.
+func (c call) createWorkspace(in *pb.CreateWorkspace) (decision, error) {
+	if c.s.workspace != nil {
+		return decision{}, durable.Reject(durable.Conflict, "this codelab has a workspace already")
+	}
+	if in.StructureType != BranchWorkspace && in.StructureType != FolderWorkspace {
+		return decision{}, durable.Reject(durable.Invalid, "structure_type must be %s or %s", BranchWorkspace, FolderWorkspace)
+	}
+	w := &pb.Workspace{
+		Id: in.Id, StructureType: in.StructureType, CreatedAt: c.now.UnixMilli(), Heads: slices.Clone(in.Heads), Current: in.Current,
+	}
+	slices.SortFunc(w.Heads, byName)
+	d := decided(w, &pb.Event{Body: &pb.Event_WorkspaceCreated{WorkspaceCreated: &pb.WorkspaceCreated{Workspace: w}}})
+	d.Rows = append(c.audit("workspace_create", c.s.id, map[string]string{"structure_type": w.StructureType}), catalog.WorkspaceRow(c.s.id, w))
+	return d, nil
+}
+
+func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
+
+// changeWorkspace moves a head from one tree to another. That it names the
+// tree it was made from is what keeps writers apart, whoever locks what.
+func (c call) changeWorkspace(in *pb.ChangeWorkspace) (decision, error) {
+	w := c.s.workspace
+	if w == nil || w.Id != in.WorkspaceId {
+		return decision{}, errNoWorkspace
+	}
+	i, exists := head(w, in.Name)
+	action := "workspace_update"
+	switch {
+	case in.Before == "" && exists:
+		return decision{}, durable.Reject(durable.Conflict, "the %s %s exists already", w.StructureType, in.Name)
+	case in.Before == "" && len(w.Heads) >= maxHeads:
+		return decision{}, durable.Reject(durable.Conflict, "a workspace has at most %d of them", maxHeads)
+	case in.Before == "":
+		action = "workspace_" + w.StructureType + "_create"
+	case !exists:
+		return decision{}, durable.Reject(durable.Missing, "%s not found", w.StructureType)
+	case w.Heads[i].Tree != in.Before:
+		return decision{}, durable.Reject(durable.Conflict, "the %s %s was changed meanwhile", w.StructureType, in.Name)
+	}
+	h := &pb.WorkspaceHead{Name: in.Name, Tree: in.After}
+	about := maps.Clone(in.About)
+	if about == nil {
+		about = map[string]string{}
+	}
+	about["name"] = in.Name
+	d := decided(changed(w, h), &pb.Event{Body: &pb.Event_WorkspaceChanged{WorkspaceChanged: &pb.WorkspaceChanged{Head: h}}})
+	d.Rows = append(c.audit(action, c.s.id, about), catalog.WorkspaceRow(c.s.id, changed(w, h)))
+	return d, nil
+}
+
+func (c call) deleteWorkspace() (decision, error) {
+	if c.s.workspace == nil {
+		return decision{}, errNoWorkspace
+	}
+	d := decided(c.s.workspace, &pb.Event{Body: &pb.Event_WorkspaceDeleted{WorkspaceDeleted: &pb.WorkspaceDeleted{}}})
+	d.Rows = append(c.audit("workspace_delete", c.s.id, nil), catalog.NoWorkspaceRow(c.s.id))
+	return d, nil
+}
+
+func (c call) noteDownload() (decision, error) {
+	if c.s.workspace == nil {
+		return decision{}, errNoWorkspace
+	}
+	return decision{Rows: c.audit("workspace_download", c.s.id, nil)}, nil
+}
+
+func (s *State) applyWorkspaceChanged(h *pb.WorkspaceHead) {
+	if s.workspace != nil {
+		s.workspace = changed(s.workspace, h)
+	}
+}
+
+func head(w *pb.Workspace, name string) (int, bool) {
+	return slices.BinarySearchFunc(w.Heads, name, func(h *pb.WorkspaceHead, name string) int { return strings.Compare(h.Name, name) })
+}
+
+// changed returns a workspace with another head; the old one stays as it is.
+func changed(w *pb.Workspace, h *pb.WorkspaceHead) *pb.Workspace {
+	out := &pb.Workspace{Id: w.Id, StructureType: w.StructureType, CreatedAt: w.CreatedAt, Heads: slices.Clone(w.Heads), Current: h.Name}
+	if i, exists := head(out, h.Name); exists {
+		out.Heads[i] = h
+	} else {
+		out.Heads = slices.Insert(out.Heads, i, h)
+	}
+	return out
+}
