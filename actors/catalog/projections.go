@@ -44,8 +44,8 @@ func projection(table, codelab string, m interface{ MarshalVT() ([]byte, error) 
 }
 
 // Usages reads what was used in each codelab, in the order of their ids.
-func Usages(journal durable.Journal, fn func(codelab string, models []*pb.AIUsage)) error {
-	return project(journal, usageTable, func(codelab string, value []byte) error {
+func (a *Audit) Usages(fn func(codelab string, models []*pb.AIUsage)) error {
+	return project(a.journal, usageTable, func(codelab string, value []byte) error {
 		u := &pb.AIUsages{}
 		if err := u.UnmarshalVT(value); err != nil {
 			return err

@@ -137,7 +137,9 @@ func (s *settings) Apply(_ uint64, e *catalogpb.Event) {
 	}
 }
 
-func (s *settings) Capture() *SettingsView { return &SettingsView{Tokens: s.tokens, AIKey: s.aiKey, AIUsage: s.aiUsage} }
+func (s *settings) Capture() *SettingsView {
+	return &SettingsView{Tokens: s.tokens, AIKey: s.aiKey, AIUsage: s.aiUsage}
+}
 
 func (s *settings) Restore(_ uint64, state []byte) error {
 	var snap catalogpb.Snapshot

@@ -28,6 +28,7 @@ type document struct {
 	RequireQuiz       bool   `json:"require_quiz"`
 	RequireFeedback   bool   `json:"require_feedback"`
 	RequireSubmission bool   `json:"require_submission"`
+	AIEnabled         *bool  `json:"ai_enabled"`
 	CreatedAt         string `json:"created_at,omitempty"`
 }
 

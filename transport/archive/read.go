@@ -163,6 +163,7 @@ func (t *tree) codelab() (*pb.Create, error) {
 	c := &pb.Create{Origin: pb.Origin_ORIGIN_IMPORT, Codelab: &pb.Codelab{
 		Title: d.Title, Description: d.Description, Author: d.Author, IsPublic: d.IsPublic == nil || *d.IsPublic,
 		QuizEnabled: d.QuizEnabled, RequireQuiz: d.RequireQuiz, RequireFeedback: d.RequireFeedback, RequireSubmission: d.RequireSubmission,
+		AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
 	}}
 	for _, name := range t.stepNames() {
 		b, err := t.read(name)

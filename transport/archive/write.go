@@ -14,10 +14,11 @@ import (
 func Write(w io.Writer, v *codelab.View) error {
 	z := zip.NewWriter(w)
 	m := v.Meta
+	ai := !m.AiDisabled
 	err := addJSON(z, "codelab.json", document{
 		Format: format, FormatVersion: formatVersion, Title: m.Title, Description: m.Description, Author: m.Author,
 		IsPublic: &m.IsPublic, QuizEnabled: m.QuizEnabled, RequireQuiz: m.RequireQuiz, RequireFeedback: m.RequireFeedback,
-		RequireSubmission: m.RequireSubmission, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
+		RequireSubmission: m.RequireSubmission, AIEnabled: &ai, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
 	})
 	if err != nil {
 		return err

@@ -5,12 +5,32 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// authorize checks the role and, after it, that the codelab exists.
-func (r *Request) authorize() (err error) {
-	a, id := r.api, r.Param("id")
+// authorize checks the role and, after it, that the codelab of the path
+// exists.
+func (r *Request) authorize() error { return r.enter(r.op.access, r.Param("id")) }
+
+// EnterCodelab does for a codelab that the body names what the pipeline does
+// for one of the path: its caller must be an admin or an attendee of it.
+func (r *Request) EnterCodelab(id string) error {
+	r.SetUserValue("id", id)
+	return r.enter(labMember, id)
+}
+
+// EnterAsAdmin is for an operation on no codelab that attendees may not call:
+// it is false when the admin grant does not act.
+func (r *Request) EnterAsAdmin() bool {
+	if !r.who.Admin() || r.Query("as") == "attendee" {
+		return false
+	}
+	r.asAdmin()
+	return true
+}
+
+func (r *Request) enter(who access, id string) (err error) {
+	a := r.api
 	admin := r.who.Admin() && r.Query("as") != "attendee"
 	attendee := ""
-	switch r.op.access {
+	switch who {
 	case anyone:
 		return nil
 	case session:
@@ -42,7 +62,7 @@ func (r *Request) authorize() (err error) {
 			r.asAdmin()
 		case attendee != "":
 			r.asAttendee(v, attendee)
-		case r.op.access == register || v.Meta.GetIsPublic():
+		case who == register || v.Meta.GetIsPublic():
 			r.asAnyone()
 		case !r.who.Known():
 			return errLogin
@@ -55,7 +75,7 @@ func (r *Request) authorize() (err error) {
 	if !r.who.Known() {
 		return errLogin
 	}
-	if admin && r.op.access == labMember {
+	if admin && who == labMember {
 		r.asAdmin()
 		r.Lab, err = a.Workshops.Get(id)
 		return err

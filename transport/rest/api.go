@@ -13,6 +13,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/codelab"
+	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
 )
@@ -28,6 +29,11 @@ type Config struct {
 	// Live serves the operations that need a connection of their own: the
 	// WebSocket, the event stream, and messages posted in their place.
 	Live Live
+	// AI answers questions, AIModels says of which models, and AIKeys opens
+	// the keys for it.
+	AI       AI
+	AIModels AIModels
+	AIKeys   *keys.Ring
 	// Denials takes note of refused requests for the audit trail.
 	Denials func(status int, actorType, actorID, codelab, ip string)
 	// Observe is told of each answer; may be nil.

@@ -27,6 +27,7 @@ type codelabRecord struct {
 	EndedAt            *string `json:"ended_at"`
 	EmailRetentionDays int32   `json:"email_retention_days"`
 	ChatRetentionDays  int32   `json:"chat_retention_days"`
+	AIEnabled          bool    `json:"ai_enabled"`
 	JoinCode           string  `json:"join_code,omitempty"` // admins only
 }
 
@@ -38,6 +39,7 @@ func toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		CreatedAt:        time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
 		RegistrationOpen: !m.RegistrationClosed && m.EndedAt == 0, EndedAt: wire.StampOrNull(m.EndedAt),
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
+		AIEnabled: !m.AiDisabled,
 	}
 	if admin {
 		out.JoinCode = m.JoinCode
@@ -68,6 +70,7 @@ type codelabInput struct {
 	GuideMarkdown      *string `json:"guide_markdown"`
 	EmailRetentionDays *int32  `json:"email_retention_days"`
 	ChatRetentionDays  *int32  `json:"chat_retention_days"`
+	AIEnabled          *bool   `json:"ai_enabled"`
 }
 
 func or[T any](p *T, fallback T) T {
@@ -118,6 +121,7 @@ func createCodelab(r *Request) error {
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
 		RequireFeedback: or(in.RequireFeedback, false), RequireSubmission: or(in.RequireSubmission, false),
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: or(in.EmailRetentionDays, 0), ChatRetentionDays: or(in.ChatRetentionDays, 0),
+		AiDisabled: !or(in.AIEnabled, true),
 	}})
 	if err != nil {
 		return err
@@ -155,6 +159,7 @@ func updateCodelab(r *Request) error {
 		Title: in.Title, Description: in.Description, Author: in.Author, IsPublic: in.IsPublic, QuizEnabled: in.QuizEnabled,
 		RequireQuiz: in.RequireQuiz, RequireFeedback: in.RequireFeedback, RequireSubmission: in.RequireSubmission,
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: in.EmailRetentionDays, ChatRetentionDays: in.ChatRetentionDays,
+		AiEnabled: in.AIEnabled,
 	}
 	if in.GuideMarkdown != nil && *in.GuideMarkdown == "" {
 		u.GuideMarkdown, u.ClearGuide = nil, true

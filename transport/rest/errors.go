@@ -31,6 +31,12 @@ var (
 	errMethod      = &statusError{status: fasthttp.StatusMethodNotAllowed, text: "this method is not allowed here"}
 )
 
+// Refusal is an error with a status of its own; retry is when to try again, 0
+// when that is not said.
+func Refusal(status int, text string, retry time.Duration) error {
+	return &statusError{status, text, retry}
+}
+
 func errTooMany(wait time.Duration) error {
 	return &statusError{status: fasthttp.StatusTooManyRequests, text: "too many requests; try again later", retry: wait}
 }
@@ -77,17 +83,21 @@ func (r *Request) fail(err error) {
 	}
 	r.Response.ResetBody()
 	r.Response.Header.Del("X-Codelab-Seq") // an error shows no state
-	r.SetStatusCode(status)
-	if retry > 0 {
-		r.Response.Header.Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
-	}
 	switch status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden:
 		r.api.denied(r, status)
 	}
+	writeError(&r.Response, status, text, retry)
+}
+
+func writeError(res *fasthttp.Response, status int, text string, retry time.Duration) {
+	res.SetStatusCode(status)
+	if retry > 0 {
+		res.Header.Set("Retry-After", strconv.Itoa(int((retry+time.Second-1)/time.Second)))
+	}
 	body, _ := wire.Codec.Marshal(struct {
 		Error string `json:"error"`
 	}{text})
-	r.SetContentType("application/json")
-	r.SetBody(body)
+	res.Header.SetContentType("application/json")
+	res.SetBody(body)
 }

@@ -25,6 +25,8 @@ type Request struct {
 	Caller *pb.Caller
 	// Lab is the codelab of the path, for operations on one.
 	Lab codelab.Workshop
+	// detached: the answer comes from elsewhere, see Detach.
+	detached bool
 }
 
 func (r *Request) operation() string {
@@ -53,8 +55,12 @@ func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
 func (r *Request) begin() {
 	r.id = ids.New()
-	h := &r.Response.Header
-	h.Set("X-Request-Id", r.id)
+	dress(&r.Response.Header, r.id)
+}
+
+// dress sets the headers of every answer.
+func dress(h *fasthttp.ResponseHeader, id string) {
+	h.Set("X-Request-Id", id)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 }
@@ -73,7 +79,9 @@ func (a *API) serve(op *operation) fasthttp.RequestHandler {
 				r.fail(io.ErrUnexpectedEOF)
 			}
 			r.discardBody()
-			a.observe(op.name, r, began)
+			if !r.detached {
+				a.observe(op.name, r, began)
+			}
 		}()
 		err := r.admit()
 		if err == nil {

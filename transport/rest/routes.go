@@ -57,6 +57,9 @@ var operations = table([]operation{
 	{method: post, path: "/admin/tokens", access: adminOnly, handle: createToken},
 	{method: get, path: "/admin/tokens", access: adminOnly, handle: listTokens},
 	{method: del, path: "/admin/tokens/{token_id}", access: adminOnly, handle: revokeToken},
+	{method: post, path: "/admin/settings", access: adminOnly, handle: saveSettings},
+	{method: get, path: "/admin/settings", access: adminOnly, handle: getSettings},
+	{method: get, path: "/admin/ai/usage", access: adminOnly, handle: aiUsage},
 	{method: get, path: "/admin/audit-logs", access: adminOnly, handle: auditLogs},
 
 	{method: get, path: "/codelabs", access: anyone, handle: listCodelabs},
@@ -98,6 +101,10 @@ var operations = table([]operation{
 	{method: put, path: "/codelabs/{id}/quizzes", access: labAdmin, handle: replaceQuizzes},
 	{method: post, path: "/codelabs/{id}/quizzes/submit", access: labAttendee, handle: submitQuiz},
 	{method: get, path: "/codelabs/{id}/quizzes/submissions", access: labAdmin, handle: getQuizSubmissions},
+
+	{method: post, path: "/ai/stream", access: session, handle: func(r *Request) error { return r.api.AI.Stream(r) }},
+	{method: post, path: "/ai/conversations", access: session, handle: saveConversation},
+	{method: get, path: "/codelabs/{id}/ai/conversations", access: labAdmin, handle: getConversations},
 
 	{method: get, path: "/ws/{id}", access: labMember, handle: func(r *Request) error { return r.api.Live.WebSocket(r) }},
 	{method: get, path: "/codelabs/{id}/events", access: labMember, handle: func(r *Request) error { return r.api.Live.Events(r) }},

@@ -9,6 +9,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/persistence/badger"
+	"atelier/transport/ai"
 	"atelier/transport/live"
 )
 
@@ -51,6 +52,7 @@ type Sources struct {
 	Store       func() badger.Stats
 	Hub         func() live.Stats
 	Actors      func() *durable.Stats
+	AI          func() ai.Stats
 	Active      func() int
 	Quarantined func() int
 	Sessions    func() int
@@ -102,6 +104,15 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("actor_panics_total", "Commands whose decision panicked.", float64(a.Panics.Load()))
 	count("actor_rests_total", "Idle actors put to rest.", float64(a.Rests.Load()))
 	gauge("sessions", "Login sessions that are valid.", float64(s.Sessions()))
+
+	answers := s.AI()
+	gauge("ai_answers", "AI answers under way.", float64(answers.Active))
+	for outcome, n := range answers.Outcomes {
+		count("ai_answers_total", "AI answers that ended, by how.", float64(n), "outcome", outcome)
+	}
+	count("ai_tokens_total", "Tokens as the AI counted them.", float64(answers.PromptTokens), "kind", "prompt")
+	count("ai_tokens_total", "Tokens as the AI counted them.", float64(answers.OutputTokens), "kind", "output")
+	count("ai_answer_seconds_total", "Time that AI answers took.", answers.Seconds)
 
 	h := s.Hub()
 	gauge("live_sessions", "Live connections.", float64(h.Sessions))

@@ -79,7 +79,7 @@ func (c *class) furnish() {
 func TestAnExportedCodelabImportsAsTheSame(t *testing.T) {
 	c := newClassOn(t, common.get(t).Addr(), record{
 		"title": "Round trip", "description": "D\nE", "author": "Ada", "is_public": false, "quiz_enabled": true, "require_quiz": true,
-		"require_feedback": true, "guide_markdown": "# Guide\n",
+		"require_feedback": true, "guide_markdown": "# Guide\n", "ai_enabled": false,
 	})
 	c.furnish()
 	export := c.admin.get(c.path + "/export").want(200)
@@ -107,7 +107,7 @@ func TestAnExportedCodelabImportsAsTheSame(t *testing.T) {
 }
 
 func TestACopyHasEverythingButThePeople(t *testing.T) {
-	c := newClassOn(t, common.get(t).Addr(), record{"title": strings.Repeat("ä", 198), "guide_markdown": "G", "quiz_enabled": true, "email_retention_days": 3})
+	c := newClassOn(t, common.get(t).Addr(), record{"title": strings.Repeat("ä", 198), "guide_markdown": "G", "quiz_enabled": true, "email_retention_days": 3, "ai_enabled": false})
 	c.furnish()
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)

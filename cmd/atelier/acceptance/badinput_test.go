@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"atelier/transport/ai/upstream/upstreamtest"
 	"atelier/transport/rest"
 )
 
@@ -53,6 +54,9 @@ var probes = []probe{
 	{op: "GET /session", by: byMember},
 	{op: "GET /admin/tokens", by: byAdmin},
 	{op: "GET /admin/audit-logs", by: byAdmin},
+	{op: "GET /admin/settings", by: byAdmin},
+	{op: "GET /admin/ai/usage", by: byAdmin},
+	{op: "GET /codelabs/{id}/ai/conversations", by: byAdmin},
 	{op: "GET /codelabs/{id}", by: byReader},
 	{op: "GET /codelabs/{id}/export", by: byAdmin},
 	{op: "GET /codelabs/{id}/overview", by: byAdmin},
@@ -66,6 +70,19 @@ var probes = []probe{
 	{op: "GET /codelabs/{id}/events", by: byMember, ok: notCalled},
 	{op: "GET /ws/{id}", by: byMember, ok: 400},
 
+	{op: "POST /admin/settings", by: byAdmin, body: func(w *badWorld) any { return record{"ai_api_key": encryptedKey(w.t)} }},
+	{op: "POST /ai/stream", by: byMember, body: func(w *badWorld) any {
+		return record{
+			"prompt": "hi", "codelab_id": w.ids["id"], "step_number": 1, "system_instruction": "S", "model": "gemini-2.5-flash",
+			"generation_config": map[string]any{"temperature": 0.5, "maxOutputTokens": 10},
+		}
+	}},
+	{op: "POST /ai/stream", by: byMember, body: func(w *badWorld) any {
+		return record{"contents": []any{map[string]any{"role": "user", "parts": []any{map[string]any{"text": "hi"}}}}, "codelab_id": w.ids["id"]}
+	}},
+	{op: "POST /ai/conversations", by: byMember, body: func(w *badWorld) any {
+		return record{"codelab_id": w.ids["id"], "step_number": 1, "question": "Q", "answer": "A", "model": "m"}
+	}},
 	{op: "POST /codelabs/{id}/help", by: byAttendee, body: always(record{"step_number": 2})},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: always(record{"type": "chat", "message": "hi", "ref": "r1"})},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: func(w *badWorld) any {
@@ -90,13 +107,13 @@ var probes = []probe{
 		return record{"steps": []any{map[string]any{"id": w.c.steps[0], "title": "T", "content_markdown": "C", "duration_minutes": 1}}}
 	}},
 	{op: "PUT /codelabs/{id}", by: byAdmin, body: always(record{
-		"title": "T", "description": "D", "author": "A", "is_public": false, "guide_markdown": "G", "email_retention_days": 1, "chat_retention_days": 1,
+		"title": "T", "description": "D", "author": "A", "is_public": false, "guide_markdown": "G", "email_retention_days": 1, "chat_retention_days": 1, "ai_enabled": true,
 	})},
 	{op: "POST /codelabs/{id}/registration", by: byAdmin, body: always(record{"open": true})},
 	{op: "POST /codelabs/{id}/end", by: byAdmin, body: always(record{"ended": false}), optional: true},
 	{op: "POST /codelabs/{id}/copy", by: byAdmin, body: nothing},
 	{op: "POST /codelabs", by: byAdmin, body: always(record{
-		"title": "T", "description": "D", "author": "A", "guide_markdown": "G", "email_retention_days": 1, "chat_retention_days": 1,
+		"title": "T", "description": "D", "author": "A", "guide_markdown": "G", "email_retention_days": 1, "chat_retention_days": 1, "ai_enabled": true,
 	})},
 	{op: "POST /codelabs/import", by: byAdmin, ok: notCalled},
 	{op: "POST /codelabs/{id}/register", body: func(w *badWorld) any {
@@ -127,6 +144,7 @@ type badWorld struct {
 func newBadWorld(t *testing.T) *badWorld {
 	cfg := testConfig(t)
 	cfg.Limits.WritesPerMinute = 0
+	cfg.AI.BaseURL = upstreamtest.New(t).URL
 	addr := startServer(t, cfg).Addr()
 	w := &badWorld{t: t, nobody: open(t, addr)}
 	w.c, w.own, w.ids, w.quiz = w.furnish(addr, "Own")
@@ -165,7 +183,7 @@ func (w *badWorld) fill(template string, ids map[string]string) string {
 // state is everything that a request could have changed.
 func (w *badWorld) state() string {
 	var b strings.Builder
-	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions"} {
+	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions", "/ai/conversations"} {
 		for _, id := range []string{w.ids["id"], w.others["id"]} {
 			a := w.c.admin.send(http.MethodGet, "/codelabs/"+id+path, nil).want(200)
 			fmt.Fprintf(&b, "%s %s\n", a.header.Get("X-Codelab-Seq"), a.body)

@@ -32,6 +32,7 @@ type Config struct {
 	Storage Storage `toml:"storage" doc:"The embedded store."`
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 	Log     Log     `toml:"log" doc:"Logging, to standard error."`
+	AI      AI      `toml:"ai" doc:"The language model behind /api/ai/stream. Its key is set with POST /api/admin/settings."`
 
 	Handler  Handler  `toml:"handler" doc:"The tokenization handler at /handler and /sandbox/handler."`
 	Commerce Commerce `toml:"commerce" doc:"The business profile at /.well-known/commerce, and the schemas under /schemas/."`
@@ -77,6 +78,7 @@ type Limits struct {
 	WritesPerMinute     int      `toml:"writes_per_minute" doc:"Writes per session (per address without one) and minute."`
 	ReadsPerMinute      int      `toml:"reads_per_minute" doc:"Reads per session (per address without one) and minute."`
 	MessagesPerSecond   int      `toml:"messages_per_second" doc:"WebSocket messages per connection and second."`
+	AIPerMinute         int      `toml:"ai_per_minute" doc:"Questions to the AI per person and minute."`
 	MessageBurst        int      `toml:"message_burst" doc:"WebSocket messages per connection at once."`
 }
 
@@ -123,7 +125,7 @@ func Default() Config {
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
 			RegistrationsPerSec: 200, RegistrationBurst: 2000, WritesPerMinute: 600, ReadsPerMinute: 60000,
-			MessagesPerSecond: 20, MessageBurst: 40,
+			MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30,
 		},
 		Live: Live{
 			ReplayEvents: 50000, ReplayMiB: 64, PingInterval: Duration(30 * time.Second),
@@ -135,6 +137,7 @@ func Default() Config {
 		},
 		Audit:   Audit{RetentionDays: 180},
 		Log:     Log{Level: "info", Format: "text"},
+		AI:      defaultAI(),
 		Handler: defaultHandler(),
 		Commerce: Commerce{
 			SupportedVersions: []string{}, Services: []CommerceService{}, Capabilities: []CommerceCapability{}, PaymentHandlers: []CommerceHandler{},
@@ -322,6 +325,7 @@ func (c *Config) Check() (warnings []string, err error) {
 		"limits.registrations_per_second": c.Limits.RegistrationsPerSec, "limits.registration_burst": c.Limits.RegistrationBurst,
 		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
 		"limits.messages_per_second": c.Limits.MessagesPerSecond, "limits.message_burst": c.Limits.MessageBurst,
+		"limits.ai_per_minute": c.Limits.AIPerMinute,
 	} {
 		if n < 0 {
 			bad("%s must not be negative", name)
@@ -352,6 +356,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	if c.Storage.MinFreeMiB < 64 {
 		warn("storage.min_free_mib is low: a full disk stops the server hard")
 	}
+	c.AI.check(bad, warn)
 	switch c.Log.Level {
 	case "debug", "info", "warn", "error":
 	default:

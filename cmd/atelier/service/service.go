@@ -14,6 +14,7 @@ import (
 	"atelier/actors/catalog"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
+	"atelier/transport/ai"
 	"atelier/transport/control"
 	"atelier/transport/limit"
 	"atelier/transport/live"
@@ -31,6 +32,7 @@ type Service struct {
 	denials  *catalog.Denials
 	hub      *live.Hub
 	gateway  *messages.Gateway
+	ai       *ai.Service
 	control  *control.Server
 	internal *server.Internal
 	public   *server.Public
@@ -75,15 +77,24 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		Hub: s.hub, Workshops: s.core.workshops.Active, AllowedOrigins: cfg.Server.AllowedOrigins, PublicURL: cfg.Server.PublicURL,
 		Logger: log, Now: time.Now,
 	})
+	aiKeys, err := s.aiKeys(authenticator.AdminPassword)
+	if err != nil {
+		return nil, err
+	}
+	if s.ai, err = s.newAI(); err != nil {
+		return nil, err
+	}
 	api := rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Settings: s.core.settings, Auth: authenticator,
 		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
+		AI: s.ai, AIModels: s.aiModels(), AIKeys: aiKeys,
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
 		SecureCookies: cfg.Server.TLSCert != "" || strings.HasPrefix(cfg.Server.PublicURL, "https:"),
 		Logger:        log, Now: time.Now,
 	})
 	metrics.Watch(server.Sources{
 		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.workshops.Stats, Sessions: s.sessions.Len,
+		AI:          s.ai.Stats,
 		Active:      func() int { return len(s.core.workshops.Active()) },
 		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
 		Codelabs:    func() int { return len(s.core.list.All()) },
@@ -202,6 +213,14 @@ func (s *Service) Stop() error {
 	}
 	if s.public != nil {
 		step("public listener", func() error { return s.public.Shutdown(ctx) })
+	}
+	if s.ai != nil {
+		step("AI answers", func() error {
+			half, cancel := context.WithTimeout(ctx, deadline/2)
+			defer cancel()
+			s.ai.Close(half)
+			return nil
+		})
 	}
 	if s.control != nil {
 		step("control socket", s.control.Close)

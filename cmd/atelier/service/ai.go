@@ -1,0 +1,44 @@
+package service
+
+import (
+	"path/filepath"
+	"time"
+
+	"atelier/transport/ai"
+	"atelier/transport/ai/keys"
+	"atelier/transport/ai/upstream"
+	"atelier/transport/auth"
+	"atelier/transport/limit"
+	"atelier/transport/rest"
+)
+
+// aiKeys opens AI keys with the admin's password. What is stored is sealed
+// with a key of its own beside the store, so neither is enough alone.
+func (s *Service) aiKeys(password string) (*keys.Ring, error) {
+	key, _, err := auth.LoadOrMake(filepath.Join(s.cfg.Server.Data, "secrets", "settings.key"), 32)
+	if err != nil {
+		return nil, err
+	}
+	return keys.NewRing(password, key, time.Now)
+}
+
+func (s *Service) aiModels() rest.AIModels {
+	c := s.cfg.AI
+	return rest.AIModels{Provider: c.Provider, Default: c.Model, All: c.Allowed()}
+}
+
+func (s *Service) newAI() (*ai.Service, error) {
+	c := s.cfg.AI
+	client, err := upstream.New(upstream.Options{
+		Provider: c.Provider, BaseURL: c.BaseURL, Connect: c.ConnectTimeout.Std(), FirstByte: c.FirstByteTimeout.Std(),
+		Idle: c.IdleTimeout.Std(), Total: c.TotalTimeout.Std(), MaxConnections: c.MaxStreams,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ai.New(ai.Config{
+		Upstream: client, Models: s.aiModels(), Workshops: s.core.workshops, Settings: s.core.settings,
+		Rate:       limit.New(limit.Rate{Burst: s.cfg.Limits.AIPerMinute, Per: time.Minute}, time.Now),
+		MaxStreams: c.MaxStreams, MaxPerPerson: c.MaxStreamsPerPerson, Heartbeat: c.Heartbeat.Std(), Logger: s.log,
+	}), nil
+}

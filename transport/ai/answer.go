@@ -1,0 +1,192 @@
+package ai
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"atelier/transport/ai/keys"
+	"atelier/transport/ai/upstream"
+	"atelier/transport/rest"
+	"atelier/transport/wire"
+)
+
+// answer is one answer under way. Owned by the goroutine that serves it.
+type answer struct {
+	s       *Service
+	key     keys.Key
+	query   *upstream.Query
+	person  string
+	codelab string // "" for none
+	admin   string
+
+	usage  upstream.Usage
+	failed int64 // 1 when the answer is not whole
+}
+
+// event is what the client gets.
+type event struct {
+	Candidates []candidate     `json:"candidates"`
+	Usage      *upstream.Usage `json:"usageMetadata,omitempty"`
+}
+
+type candidate struct {
+	Content      content `json:"content"`
+	FinishReason string  `json:"finishReason,omitempty"`
+}
+
+type content struct {
+	Role  string          `json:"role"`
+	Parts []upstream.Part `json:"parts"`
+}
+
+var heartbeat = []byte(": still here\n\n")
+
+// serve asks the upstream and passes on what it says, until one side ends.
+func (a *answer) serve(d *rest.Detached) {
+	began := time.Now()
+	if err := a.s.enter(a.person); err != nil {
+		_ = d.Fail(err)
+		return
+	}
+	defer a.s.leave(a.person)
+	ctx, cancel := context.WithCancelCause(a.s.base)
+	defer cancel(nil)
+	// The client has said all it has to say; whatever comes tells that it left.
+	// The read ends with the connection.
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		watch(d)
+		cancel(errLeft)
+	}()
+	err := a.pass(ctx, d, cancel)
+	a.finish(ctx, d, err)
+	_ = d.Conn.Close()
+	<-watched
+	a.s.stats.ended(outcome(ctx, err), &a.usage, time.Since(began))
+	a.s.note(a)
+}
+
+// maxStray bounds what a client may send behind its request.
+const maxStray = 64 << 10
+
+// watch returns when the client has left, or sends what nobody asked for.
+func watch(d *rest.Detached) {
+	var chunk [512]byte
+	for total := 0; total < maxStray; {
+		n, err := d.Conn.Read(chunk[:])
+		if err != nil {
+			return
+		}
+		total += n
+	}
+}
+
+// pass runs the upstream's answer to the client and returns why it ended.
+func (a *answer) pass(ctx context.Context, d *rest.Detached, cancel context.CancelCauseFunc) error {
+	a.s.stats.begun()
+	chunks, ended := make(chan upstream.Chunk), make(chan error, 1)
+	go func() {
+		ended <- a.s.Upstream.Ask(ctx, a.key, a.query, func(c upstream.Chunk) error {
+			select {
+			case chunks <- c:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}()
+	beat := time.NewTicker(a.s.Heartbeat)
+	defer beat.Stop()
+	for {
+		var piece []byte
+		select {
+		case c := <-chunks:
+			piece = a.event(c)
+			beat.Reset(a.s.Heartbeat)
+		case <-beat.C:
+			if !d.Begun() {
+				continue // an upstream that fails must still be a plain error
+			}
+			piece = heartbeat
+		case err := <-ended:
+			return err
+		}
+		if err := d.Send(piece); err != nil {
+			cancel(errLeft)
+			<-ended
+			return errLeft
+		}
+	}
+}
+
+// event encodes a chunk; what the upstream wrote goes through our codec.
+func (a *answer) event(c upstream.Chunk) []byte {
+	if c.Usage != nil {
+		a.usage = *c.Usage
+	}
+	parts := c.Parts
+	if len(parts) == 0 { // clients look for a text in every event
+		empty := ""
+		parts = []upstream.Part{{Text: &empty}}
+	}
+	return data("", event{[]candidate{{content{"model", parts}, c.Finish}}, c.Usage})
+}
+
+func data(name string, v any) []byte {
+	b, err := wire.Codec.Marshal(v)
+	if err != nil { // plain values always encode
+		b = []byte("{}")
+	}
+	var out []byte
+	if name != "" {
+		out = append(append(append(out, "event: "...), name...), '\n')
+	}
+	return append(append(append(out, "data: "...), b...), "\n\n"...)
+}
+
+// finish tells the client how it ended, if it is still there.
+func (a *answer) finish(ctx context.Context, d *rest.Detached, err error) {
+	if err == nil {
+		if !d.Begun() { // an answer of nothing
+			err = &upstream.Failure{Status: http.StatusBadGateway, Cause: upstream.CauseBroken, Text: "the AI gave no answer"}
+		} else {
+			d.End()
+			return
+		}
+	}
+	a.failed = 1
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errLeft) {
+		return
+	}
+	refusal := a.refusal(d, cause, err)
+	if d.Begun() {
+		_ = d.Send(data("error", struct {
+			Error string `json:"error"`
+		}{refusal.Error()}))
+		d.End()
+		return
+	}
+	_ = d.Fail(refusal)
+}
+
+// refusal is what the client is told of a failure.
+func (a *answer) refusal(d *rest.Detached, cause, err error) error {
+	if errors.Is(cause, errStopping) {
+		return errStopping
+	}
+	var f *upstream.Failure
+	if !errors.As(err, &f) {
+		a.s.Logger.Error("answering failed", "request_id", d.ID, "error", err)
+		return rest.Refusal(http.StatusInternalServerError, "internal error", 0)
+	}
+	a.s.Logger.Warn("the AI did not answer", "request_id", d.ID, "cause", f.Cause, "status", f.Status, "begun", d.Begun())
+	retry := f.Retry
+	if f.Status == http.StatusServiceUnavailable && retry == 0 {
+		retry = time.Second
+	}
+	return rest.Refusal(f.Status, f.Text, retry)
+}

@@ -1,0 +1,217 @@
+package keys
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"atelier/transport/limit"
+)
+
+// Bounds of what a Ring spends on derivations.
+const (
+	// maxRemembered bounds the salts that are remembered, rememberFor how
+	// long each is after its last use.
+	maxRemembered = 64
+	rememberFor   = 15 * time.Minute
+	// maxWaiting bounds those who wait for a derivation.
+	maxWaiting = 64
+)
+
+// Slow says that too many keys were to be opened; try again After.
+type Slow struct{ After time.Duration }
+
+func (s *Slow) Error() string { return "too many AI keys to check; try again later" }
+
+// Ring opens keys with one password. Safe for concurrent use.
+type Ring struct {
+	password string
+	seal     *seal
+	now      func() time.Time
+	// all bounds derivations, wrong the wrong keys of one caller.
+	all, wrong *limit.Limiter
+
+	turn    chan struct{} // one derivation at a time
+	waiting chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	secret  [32]byte   // keys the hash under which salts are known
+	known   map[saltID]*remembered
+	running map[saltID]*derivation
+	stale   saltID // the stored key that did not open
+}
+
+type saltID [sha256.Size]byte
+
+type remembered struct {
+	keys derived
+	used time.Time
+}
+
+// derivation is one under way.
+type derivation struct {
+	done chan struct{} // closed by who derives, after keys and err are set
+	keys derived
+	err  error
+}
+
+// NewRing returns a ring for a password; serverKey is the secret under which
+// stored keys are sealed.
+func NewRing(password, serverKey string, now func() time.Time) (*Ring, error) {
+	s, err := newSeal(serverKey)
+	if err != nil {
+		return nil, err
+	}
+	r := &Ring{
+		password: password, seal: s, now: now,
+		all:   limit.New(limit.Rate{Burst: 20, Per: 5 * time.Second}, now),
+		wrong: limit.New(limit.Rate{Burst: 10, Per: time.Minute}, now),
+		turn:  make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting),
+		known: map[saltID]*remembered{}, running: map[saltID]*derivation{},
+	}
+	_, _ = rand.Read(r.secret[:]) // never fails
+	return r, nil
+}
+
+// Open opens a key that somebody sent. Its errors are an Invalid rejection,
+// or *Slow.
+func (r *Ring) Open(who, text string) (Key, error) {
+	e, err := parse(text)
+	if err != nil {
+		return Key{}, err
+	}
+	if wait := r.wrong.Check(who); wait > 0 {
+		return Key{}, &Slow{wait}
+	}
+	k, err := r.open(e)
+	if errors.Is(err, errEncrypted) {
+		r.wrong.Allow(who)
+	}
+	return k, err
+}
+
+// open finds or derives the keys of the salt. Only a salt whose tag was right
+// is remembered, so that a flood of others pushes none out.
+func (r *Ring) open(e *envelope) (Key, error) {
+	id := r.id(e.salt)
+	if d, ok := r.recall(id); ok {
+		return e.open(&d)
+	}
+	d, err := r.derive(id, e.salt)
+	if err != nil {
+		return Key{}, err
+	}
+	k, err := e.open(&d)
+	if err == nil {
+		r.remember(id, d)
+	}
+	return k, err
+}
+
+func (r *Ring) id(b []byte) saltID {
+	m := hmac.New(sha256.New, r.secret[:])
+	m.Write(b)
+	return saltID(m.Sum(nil))
+}
+
+// derive derives, or waits for who derives the same.
+func (r *Ring) derive(id saltID, salt []byte) (derived, error) {
+	r.mu.Lock()
+	if d := r.running[id]; d != nil {
+		r.mu.Unlock()
+		<-d.done
+		return d.keys, d.err
+	}
+	d := &derivation{done: make(chan struct{})}
+	r.running[id] = d
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		delete(r.running, id)
+		r.mu.Unlock()
+		close(d.done)
+	}()
+	select {
+	case r.waiting <- struct{}{}:
+		defer func() { <-r.waiting }()
+	default:
+		d.err = &Slow{time.Second}
+		return d.keys, d.err
+	}
+	if wait := r.all.Allow(""); wait > 0 {
+		d.err = &Slow{wait}
+		return d.keys, d.err
+	}
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	d.keys, d.err = derive(r.password, salt)
+	return d.keys, d.err
+}
+
+func (r *Ring) recall(id saltID) (derived, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	for k, m := range r.known {
+		if now.Sub(m.used) > rememberFor {
+			delete(r.known, k)
+		}
+	}
+	m := r.known[id]
+	if m == nil {
+		return derived{}, false
+	}
+	m.used = now
+	return m.keys, true
+}
+
+func (r *Ring) remember(id saltID, d derived) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.known) >= maxRemembered {
+		var oldest saltID
+		var at time.Time
+		for k, m := range r.known {
+			if at.IsZero() || m.used.Before(at) {
+				oldest, at = k, m.used
+			}
+		}
+		delete(r.known, oldest)
+	}
+	r.known[id] = &remembered{d, r.now()}
+}
+
+// Seal seals an encrypted key for the store.
+func (r *Ring) Seal(text string) []byte { return r.seal.close(text) }
+
+// OpenStored opens what Seal gave. It is false when that cannot be opened any
+// more: the password has changed since, or the store came from another server.
+// One that failed is not tried again.
+func (r *Ring) OpenStored(sealed []byte) (Key, bool, error) {
+	text, ok := r.seal.open(sealed)
+	if !ok {
+		return Key{}, false, nil
+	}
+	id := r.id([]byte(text))
+	r.mu.Lock()
+	stale := r.stale == id
+	r.mu.Unlock()
+	if stale {
+		return Key{}, false, nil
+	}
+	e, err := parse(text)
+	if err != nil {
+		return Key{}, false, nil
+	}
+	k, err := r.open(e)
+	if errors.Is(err, errEncrypted) {
+		r.mu.Lock()
+		r.stale = id
+		r.mu.Unlock()
+		return Key{}, false, nil
+	}
+	return k, err == nil, err
+}

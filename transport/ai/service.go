@@ -1,0 +1,221 @@
+package ai
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/transport/ai/keys"
+	"atelier/transport/ai/upstream"
+	"atelier/transport/limit"
+	"atelier/transport/rest"
+	"atelier/transport/wire"
+)
+
+// Config of a Service. All fields are required but the limiter.
+type Config struct {
+	Upstream  *upstream.Client
+	Models    rest.AIModels
+	Workshops codelab.Directory
+	Settings  *catalog.SettingsHost
+	// Rate is how much one person may ask; nil for as much as they like.
+	Rate *limit.Limiter
+	// MaxStreams and MaxPerPerson bound the answers under way.
+	MaxStreams, MaxPerPerson int
+	// Heartbeat is how long a stream is silent before it gets a comment, so
+	// that proxies keep it.
+	Heartbeat time.Duration
+	Logger    *slog.Logger
+}
+
+// Service answers questions. Safe for concurrent use.
+type Service struct {
+	Config
+	stats counters
+
+	base   context.Context // ends with Close
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	streams sync.WaitGroup
+	persons map[string]int // answers under way by person
+	active  int
+}
+
+var _ rest.AI = (*Service)(nil)
+
+// New returns a service.
+func New(cfg Config) *Service {
+	s := &Service{Config: cfg, persons: map[string]int{}}
+	s.base, s.cancel = context.WithCancelCause(context.Background())
+	return s
+}
+
+var (
+	errStopping = rest.Refusal(http.StatusServiceUnavailable, "the server is stopping; try again", 2*time.Second)
+	errCrowded  = rest.Refusal(http.StatusServiceUnavailable, "too many people are asking at this moment; try again", 5*time.Second)
+	errYours    = rest.Refusal(http.StatusTooManyRequests, "too many of your questions are being answered; wait for one to end", 2*time.Second)
+	errNoKey    = wire.Invalid("no AI key is set, or ADMIN_PW has changed and it must be set again: an administrator must set ai_api_key, or the request must carry api_key")
+	errLeft     = errors.New("the client left")
+)
+
+// Close refuses new questions, lets answers under way end until ctx does, then
+// cancels them and waits.
+func (s *Service) Close(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		s.streams.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	s.cancel(errStopping)
+	<-ended
+	s.Upstream.Close()
+}
+
+// room says why there is no place among the answers under way.
+func (s *Service) room(person string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full(person)
+}
+
+// enter takes a place. It is the goroutine that serves which takes it: when
+// the connection is gone before that starts, nobody would give it back.
+func (s *Service) enter(person string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.full(person); err != nil {
+		return err
+	}
+	s.active++
+	s.persons[person]++
+	s.streams.Add(1)
+	return nil
+}
+
+func (s *Service) full(person string) error {
+	switch {
+	case s.closed:
+		return errStopping
+	case s.active >= s.MaxStreams:
+		return errCrowded
+	case s.persons[person] >= s.MaxPerPerson:
+		return errYours
+	}
+	return nil
+}
+
+func (s *Service) leave(person string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+	if s.persons[person]--; s.persons[person] == 0 {
+		delete(s.persons, person)
+	}
+	s.streams.Done()
+}
+
+// Stream answers one question.
+func (s *Service) Stream(r *rest.Request) error {
+	q, in, err := s.read(r)
+	if err != nil {
+		return err
+	}
+	key, err := s.key(r, text(in.APIKey))
+	if err != nil {
+		return err
+	}
+	person := r.Caller.Person
+	if err := s.room(person); err != nil {
+		return err
+	}
+	if wait := s.Rate.Allow(person); wait > 0 {
+		return rest.Refusal(http.StatusTooManyRequests, "too many questions; try again later", wait)
+	}
+	a := &answer{s: s, key: key, query: q, person: person, codelab: text(in.CodelabID), admin: r.Caller.AdminId}
+	step := int32(0)
+	if in.StepNumber != nil && a.codelab != "" {
+		step = *in.StepNumber
+		about(q, r.Lab.View(), int(step))
+	}
+	if err := s.announce(r, a, step); err != nil {
+		return err
+	}
+	r.Detach(a.serve)
+	return nil
+}
+
+// key is the stored key, else the one that came with the request. One that
+// came must be good in either case.
+func (s *Service) key(r *rest.Request, sent string) (keys.Key, error) {
+	var own keys.Key
+	if sent != "" {
+		var err error
+		if own, err = r.OpenKey(sent); err != nil {
+			return own, err
+		}
+	}
+	stored, err := r.StoredKey()
+	switch {
+	case err != nil:
+		return stored, err
+	case !stored.Zero():
+		return stored, nil
+	case own.Zero():
+		return own, errNoKey
+	}
+	return own, nil
+}
+
+// announce asks the codelab whether the question may be asked, which goes into
+// the audit trail before anything leaves for the upstream.
+func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
+	if a.codelab == "" {
+		return r.AuditAdmin("ai_query", map[string]string{"model": a.query.Model})
+	}
+	_, _, err := r.Lab.Ask(&pb.Command{Caller: r.Caller, Body: &pb.Command_AskAi{AskAi: &pb.AskAI{Model: a.query.Model, StepNumber: step}}})
+	return err
+}
+
+// note counts what an answer used, where its question belongs.
+func (s *Service) note(a *answer) {
+	var err error
+	u := a.usage
+	if a.codelab == "" {
+		var h interface {
+			Ask(*catalogpb.Command) (any, uint64, error)
+		}
+		if h, err = s.Settings.Get(catalog.SettingsID); err == nil {
+			_, _, err = h.Ask(&catalogpb.Command{Caller: &catalogpb.Caller{AdminId: a.admin}, Body: &catalogpb.Command_NoteAiUse{NoteAiUse: &catalogpb.AIUsage{
+				Model: a.query.Model, Queries: 1, Failed: a.failed, PromptTokens: u.Prompt, OutputTokens: u.Output, TotalTokens: u.Total,
+			}}})
+		}
+	} else {
+		var lab codelab.Workshop
+		if lab, err = s.Workshops.Get(a.codelab); err == nil {
+			_, _, err = lab.Ask(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_SYSTEM}, Body: &pb.Command_NoteAiUse{NoteAiUse: &pb.NoteAIUse{Usage: &pb.AIUsage{
+				Model: a.query.Model, Queries: 1, Failed: a.failed, PromptTokens: u.Prompt, OutputTokens: u.Output, TotalTokens: u.Total,
+			}}}})
+		}
+	}
+	var gone *durable.Rejection
+	if err != nil && !errors.As(err, &gone) { // the codelab may be deleted by now
+		s.Logger.Warn("counting AI usage failed", "codelab", a.codelab, "error", err)
+	}
+}

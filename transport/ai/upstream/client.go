@@ -1,0 +1,188 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"atelier/transport/ai/keys"
+	"atelier/transport/wire"
+)
+
+// The protocols that an upstream may speak.
+const (
+	Gemini = "gemini"
+	OpenAI = "openai"
+)
+
+// Defaults are the addresses used when none is configured.
+var Defaults = map[string]string{
+	Gemini: "https://generativelanguage.googleapis.com/v1beta",
+	OpenAI: "https://api.openai.com/v1",
+}
+
+// Options of a Client. Provider is required.
+type Options struct {
+	Provider string
+	// BaseURL is what the protocol's paths go behind; "" for the default.
+	BaseURL string
+	// Connect, FirstByte, Idle and Total bound the time to a connection, to
+	// the first event, between two events, and in all.
+	Connect, FirstByte, Idle, Total time.Duration
+	// MaxConnections bounds the connections to the upstream.
+	MaxConnections int
+}
+
+// Client asks one upstream. Safe for concurrent use.
+type Client struct {
+	Options
+	protocol  protocol
+	http      *http.Client
+	transport *http.Transport
+}
+
+// protocol is how one kind of upstream is spoken to.
+type protocol interface {
+	// request gives address, headers and body.
+	request(base string, key keys.Key, q *Query) (url string, h http.Header, body any, err error)
+	// chunk reads an event; last says that none follows.
+	chunk(data []byte) (c Chunk, last bool, err error)
+}
+
+// New returns a client; Close ends its idle connections.
+func New(o Options) (*Client, error) {
+	c := &Client{Options: o}
+	switch o.Provider {
+	case Gemini:
+		c.protocol = gemini{}
+	case OpenAI:
+		c.protocol = openAI{}
+	default:
+		return nil, fmt.Errorf("unknown AI provider %q", o.Provider)
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = Defaults[o.Provider]
+	}
+	c.transport = &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: o.Connect, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    o.Connect,
+		ForceAttemptHTTP2:      true,
+		MaxConnsPerHost:        o.MaxConnections,
+		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		// A packed stream could hide its size, and comes late.
+		DisableCompression: true,
+	}
+	c.http = &http.Client{
+		Transport:     c.transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c, nil
+}
+
+// Close ends idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Check says whether a query can be asked at all.
+func (c *Client) Check(q *Query) error {
+	if err := q.Check(); err != nil {
+		return err
+	}
+	_, _, _, err := c.protocol.request(c.BaseURL, keys.Key{}, q)
+	return err
+}
+
+// Ask asks and calls emit for each part of the answer as it comes. It returns
+// nil when the answer is whole, emit's error, or a *Failure. It blocks until
+// then; ctx cancels it.
+func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chunk) error) error {
+	ctx, cancelTotal := context.WithTimeoutCause(ctx, c.Total, errTimeout)
+	defer cancelTotal()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(c.FirstByte, func() { cancel(errTimeout) })
+	defer watch.Stop()
+
+	res, err := c.send(ctx, key, q)
+	if err != nil {
+		return explain(ctx, err, errConnect)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return refused(res, time.Now())
+	}
+	if media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil || media != "text/event-stream" {
+		return errBroken
+	}
+	whole := false
+	for in := newEvents(res.Body); ; {
+		data, err := in.next()
+		if err == io.EOF && whole {
+			return nil
+		}
+		if err != nil {
+			return explain(ctx, err, errBroken)
+		}
+		// The time that the reader takes is not the upstream's.
+		watch.Stop()
+		chunk, last, err := c.protocol.chunk(data)
+		if err != nil {
+			return explain(ctx, err, errBroken)
+		}
+		whole = whole || last || chunk.Finish != ""
+		if len(chunk.Parts) > 0 || chunk.Finish != "" || chunk.Usage != nil {
+			if err := emit(chunk); err != nil {
+				return err
+			}
+		}
+		if last {
+			return nil
+		}
+		watch.Reset(c.Idle)
+	}
+}
+
+func (c *Client) send(ctx context.Context, key keys.Key, q *Query) (*http.Response, error) {
+	url, header, body, err := c.protocol.request(c.BaseURL, key, q)
+	if err != nil {
+		return nil, err
+	}
+	text, err := encode(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode query: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("make query: %w", err)
+	}
+	req.Header = header
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("User-Agent", "Atelier")
+	return c.http.Do(req)
+}
+
+// decode reads an event; text that is not UTF-8 is refused with it.
+func decode(data []byte, into any) error {
+	if !utf8.Valid(data) || wire.Codec.Unmarshal(data, into) != nil {
+		return errBroken
+	}
+	return nil
+}
+
+// word bounds a short name that comes from outside.
+func word(s string) string {
+	if len(s) > 40 || strings.ContainsFunc(s, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' }) {
+		return "OTHER"
+	}
+	return s
+}

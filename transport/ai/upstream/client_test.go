@@ -1,0 +1,309 @@
+package upstream_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/transport/ai/keys"
+	"atelier/transport/ai/upstream"
+	"atelier/transport/ai/upstream/upstreamtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const secret = "canary-key-1234"
+
+func key(t testing.TB) keys.Key {
+	t.Helper()
+	text, err := keys.Encrypt("pw", secret, strings.NewReader(strings.Repeat("x", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := keys.NewRing("pw", "k", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := r.Open("t", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func client(t testing.TB, provider, url string, change func(*upstream.Options)) *upstream.Client {
+	t.Helper()
+	o := upstream.Options{
+		Provider: provider, BaseURL: url, Connect: 5 * time.Second, FirstByte: 20 * time.Second, Idle: 20 * time.Second, Total: time.Minute, MaxConnections: 10,
+	}
+	if change != nil {
+		change(&o)
+	}
+	c, err := upstream.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func question() *upstream.Query {
+	return &upstream.Query{
+		Model: "m/1", System: "be brief", Config: map[string]any{"temperature": 0.5, "maxOutputTokens": 100.0, "topP": 0.9, "stopSequences": []any{"END"}},
+		Contents: []upstream.Content{
+			{Role: "user", Parts: []map[string]any{{"text": "one"}, {"text": "two"}}},
+			{Role: "model", Parts: []map[string]any{{"text": "three"}}},
+			{Role: "user", Parts: []map[string]any{{"text": "four"}}},
+		},
+	}
+}
+
+// ask returns the text of an answer and what was counted.
+func ask(t testing.TB, c *upstream.Client) (string, upstream.Usage, error) {
+	t.Helper()
+	var text strings.Builder
+	var usage upstream.Usage
+	err := c.Ask(context.Background(), key(t), question(), func(c upstream.Chunk) error {
+		for _, p := range c.Parts {
+			text.WriteString(*p.Text)
+		}
+		if c.Usage != nil {
+			usage = *c.Usage
+		}
+		return nil
+	})
+	return text.String(), usage, err
+}
+
+var providers = []string{upstream.Gemini, upstream.OpenAI}
+
+func TestBothProtocolsAreSpoken(t *testing.T) {
+	up := upstreamtest.New(t)
+	for _, p := range providers {
+		text, usage, err := ask(t, client(t, p, up.URL+"/v1/", nil))
+		if err != nil || text != "Hello world" || usage != (upstream.Usage{Prompt: 7, Output: 3, Total: 10}) {
+			t.Errorf("%s: %q %v %v", p, text, usage, err)
+		}
+	}
+	asked := up.Asked()
+	g, o := asked[0], asked[1]
+	if g.Path != "/v1/models/m%2F1:streamGenerateContent?alt=sse" || g.Header.Get("X-Goog-Api-Key") != secret || g.Header.Get("Authorization") != "" {
+		t.Errorf("gemini was asked at %s with %v", g.Path, g.Header)
+	}
+	want := `{"contents":[{"role":"user","parts":[{"text":"one"},{"text":"two"}]},{"role":"model","parts":[{"text":"three"}]},{"role":"user","parts":[{"text":"four"}]}],"system_instruction":{"parts":[{"text":"be brief"}]},"generationConfig":`
+	if !strings.HasPrefix(g.Text, want) || fmt.Sprint(g.Body["generationConfig"]) != "map[maxOutputTokens:100 stopSequences:[END] temperature:0.5 topP:0.9]" {
+		t.Errorf("gemini was asked %s", g.Text)
+	}
+	if o.Path != "/v1/chat/completions" || o.Header.Get("Authorization") != "Bearer "+secret || o.Header.Get("X-Goog-Api-Key") != "" {
+		t.Errorf("openai was asked at %s with %v", o.Path, o.Header)
+	}
+	if got := fmt.Sprint(o.Body["messages"]); got != "[map[content:be brief role:system] map[content:onetwo role:user] map[content:three role:assistant] map[content:four role:user]]" {
+		t.Errorf("openai was asked %s", got)
+	}
+	for field, want := range map[string]any{"model": "m/1", "stream": true, "temperature": 0.5, "max_tokens": 100.0, "top_p": 0.9, "stop": []any{"END"}} {
+		if fmt.Sprint(o.Body[field]) != fmt.Sprint(want) {
+			t.Errorf("openai's %s is %v", field, o.Body[field])
+		}
+	}
+	for _, q := range asked {
+		if strings.Contains(q.Path+q.Text, secret) {
+			t.Errorf("the key stands outside of its header: %s %s", q.Path, q.Text)
+		}
+	}
+}
+
+func TestWhatAnUpstreamMayDoWrong(t *testing.T) {
+	big := strings.Repeat("x", 2<<20)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
+	defer elsewhere.Close()
+	type m = map[string]any
+	for name, c := range map[string]struct {
+		status int
+		cause  string
+		retry  time.Duration
+		script func(a *upstreamtest.Answer)
+	}{
+		"401":                {502, upstream.CauseKey, 0, func(a *upstreamtest.Answer) { a.Refuse(401, `{"error":"bad key `+secret+`"}`) }},
+		"403":                {502, upstream.CauseKey, 0, func(a *upstreamtest.Answer) { a.Refuse(403, "") }},
+		"400":                {502, upstream.CauseRequest, 0, func(a *upstreamtest.Answer) { a.Refuse(400, "") }},
+		"429 with seconds":   {503, upstream.CauseBusy, 17 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "17") }},
+		"429 with rubbish":   {503, upstream.CauseBusy, 5 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "soon") }},
+		"429 for ever":       {503, upstream.CauseBusy, time.Hour, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "999999") }},
+		"429 in the past":    {503, upstream.CauseBusy, time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "-5") }},
+		"503":                {503, upstream.CauseBusy, 5 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(503, "") }},
+		"500":                {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Refuse(500, "") }},
+		"504":                {504, upstream.CauseTimeout, 0, func(a *upstreamtest.Answer) { a.Refuse(504, "") }},
+		"redirect":           {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Refuse(307, "", "Location", elsewhere.URL) }},
+		"another media type": {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Refuse(200, "<html>", "Content-Type", "text/html") }},
+		"nothing":            {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("") }},
+		"only comments":      {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw(": hi\n\n: ho\n\n") }},
+		"cut in an event":    {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Raw(`data: {"cand`); a.Cut() }},
+		"cut between events": {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Cut() }},
+		"ends too early":     {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a") }},
+		"no JSON":            {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: rubbish\n\n") }},
+		"not UTF-8":          {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: {\"x\":\"\xff\"}\n\n") }},
+		"wrong types":        {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Event(m{"candidates": 1, "choices": 1}) }},
+		"deep":               {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: " + strings.Repeat("[", 500_000) + "\n\n") }},
+		"huge line":          {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: " + big + "\n\n") }},
+		"endless line":       {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw(big) }},
+		"huge event": {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) {
+			for range 40 {
+				a.Raw("data: " + big[:64<<10] + "\n")
+			}
+		}},
+		"endless comments": {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) {
+			for range 40 {
+				a.Raw(":" + big[:1<<19] + "\n")
+			}
+		}},
+		"an error inside": {502, upstream.CauseError, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Event(m{"error": m{"message": secret}}) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := upstreamtest.New(t)
+			up.Script(c.script)
+			for _, p := range providers {
+				_, _, err := ask(t, client(t, p, up.URL, nil))
+				var f *upstream.Failure
+				if !errors.As(err, &f) || f.Status != c.status || f.Cause != c.cause || f.Retry != c.retry {
+					t.Errorf("%s: %+v", p, err)
+				} else if strings.Contains(fmt.Sprintf("%+v", f), secret) {
+					t.Errorf("%s: the failure tells the key", p)
+				}
+			}
+		})
+	}
+}
+
+func TestABlockedPromptIsNoAnswer(t *testing.T) {
+	up := upstreamtest.New(t)
+	up.Script(func(a *upstreamtest.Answer) {
+		a.Event(map[string]any{"promptFeedback": map[string]any{"blockReason": "SAFETY"}})
+	})
+	var f *upstream.Failure
+	if _, _, err := ask(t, client(t, upstream.Gemini, up.URL, nil)); !errors.As(err, &f) || f.Cause != upstream.CauseBlocked {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEveryWaitEnds(t *testing.T) {
+	up := upstreamtest.New(t)
+	silent := func(a *upstreamtest.Answer) { <-a.Gone() }
+	short := 50 * time.Millisecond
+	for name, c := range map[string]struct {
+		change func(*upstream.Options)
+		script func(*upstreamtest.Answer)
+	}{
+		"no first byte": {func(o *upstream.Options) { o.FirstByte = short }, silent},
+		"headers only":  {func(o *upstream.Options) { o.FirstByte = short }, func(a *upstreamtest.Answer) { a.Raw(""); silent(a) }},
+		"a pause":       {func(o *upstream.Options) { o.Idle = short }, func(a *upstreamtest.Answer) { a.Text("a"); silent(a) }},
+		"too long": {func(o *upstream.Options) { o.Total = short }, func(a *upstreamtest.Answer) {
+			for {
+				select {
+				case <-a.Gone():
+					return
+				case <-time.After(time.Millisecond):
+					a.Text("a")
+				}
+			}
+		}},
+	} {
+		up.Script(c.script)
+		for _, p := range providers {
+			began := time.Now()
+			_, _, err := ask(t, client(t, p, up.URL, c.change))
+			var f *upstream.Failure
+			if !errors.As(err, &f) || f.Status != 504 || time.Since(began) > 10*time.Second {
+				t.Errorf("%s, %s: %v after %s", p, name, err, time.Since(began))
+			}
+		}
+	}
+	// Nobody listens here.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	var f *upstream.Failure
+	if _, _, err := ask(t, client(t, upstream.Gemini, "http://"+l.Addr().String(), nil)); !errors.As(err, &f) || f.Status != 502 || f.Cause != upstream.CauseConnect {
+		t.Errorf("no upstream: %v", err)
+	}
+}
+
+func TestWhoStopsListeningEndsTheCall(t *testing.T) {
+	up := upstreamtest.New(t)
+	gone := make(chan struct{})
+	up.Script(func(a *upstreamtest.Answer) {
+		a.Text("a")
+		<-a.Gone()
+		close(gone)
+	})
+	stop := errors.New("enough")
+	err := client(t, upstream.Gemini, up.URL, nil).Ask(context.Background(), key(t), question(), func(upstream.Chunk) error { return stop })
+	if !errors.Is(err, stop) {
+		t.Errorf("%v", err)
+	}
+	<-gone
+}
+
+func TestToolsAreForGemini(t *testing.T) {
+	up := upstreamtest.New(t)
+	q := question()
+	q.Tools = []any{map[string]any{"google_search": map[string]any{}}}
+	if err := client(t, upstream.OpenAI, up.URL, nil).Check(q); err == nil {
+		t.Error("openai takes tools")
+	}
+	up.Script(func(a *upstreamtest.Answer) {
+		a.Event(map[string]any{"candidates": []any{map[string]any{
+			"content": map[string]any{"parts": []any{map[string]any{"functionCall": map[string]any{"name": "f"}}}}, "finishReason": "STOP",
+		}}})
+	})
+	var call any
+	err := client(t, upstream.Gemini, up.URL, nil).Ask(context.Background(), key(t), q, func(c upstream.Chunk) error {
+		call = c.Parts[0].FunctionCall
+		return nil
+	})
+	if err != nil || fmt.Sprint(call) != "map[name:f]" || fmt.Sprint(up.Last().Body["tools"]) != "[map[google_search:map[]]]" {
+		t.Errorf("%v %v %v", call, up.Last().Body["tools"], err)
+	}
+	q.Contents[0].Parts = []map[string]any{{"inlineData": map[string]any{"data": base64.StdEncoding.EncodeToString([]byte("x"))}}}
+	q.Tools = nil
+	if err := client(t, upstream.OpenAI, up.URL, nil).Check(q); err == nil {
+		t.Error("openai takes other parts than text")
+	}
+	q.Config = map[string]any{"maxOutputTokens": "many"}
+	if err := client(t, upstream.Gemini, up.URL, nil).Check(q); err == nil {
+		t.Error("a parameter of the wrong type is taken")
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	f.Add("data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]},\"finishReason\":\"STOP\"}]}\n\n")
+	f.Add("data: [DONE]\n\n")
+	f.Add("data:{\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\r\n\r\n")
+	f.Add("event: x\ndata\n\n\n: c\n\ndata: 1\ndata: 2\n\n")
+	f.Fuzz(func(t *testing.T, stream string) {
+		for _, p := range providers {
+			o := upstream.Options{Provider: p, BaseURL: "http://up.test", Connect: time.Second, FirstByte: time.Minute, Idle: time.Minute, Total: time.Minute}
+			c, err := upstream.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Replay(stream)
+			n := 0
+			err = c.Ask(context.Background(), keys.Key{}, &upstream.Query{Model: "m"}, func(upstream.Chunk) error { n++; return nil })
+			var failed *upstream.Failure
+			if err != nil && !errors.As(err, &failed) || err == nil && n == 0 && !strings.Contains(stream, "[DONE]") {
+				t.Errorf("%s: %q gives %d chunks and %v", p, stream, n, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,18 @@
+package upstream
+
+import (
+	"io"
+	"net/http"
+	"strings"
+)
+
+type replay string
+
+func (r replay) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(string(r))),
+	}, nil
+}
+
+// Replay lets a client read a stream of ours in place of a network's.
+func (c *Client) Replay(stream string) { c.http.Transport = replay(stream) }

@@ -1,0 +1,106 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Failure says that there is no answer, or no more of it. Status and Text are
+// for the client: never 401 or 403, which would speak of the client's own
+// session, and never the upstream's words.
+type Failure struct {
+	Status int
+	Text   string
+	// Retry is when to try again; 0 when that is not known.
+	Retry time.Duration
+	// Cause is for the log and for metrics: a word of ours.
+	Cause string
+}
+
+func (f *Failure) Error() string { return f.Text }
+
+// Causes of a failure.
+const (
+	CauseConnect   = "connect"
+	CauseTimeout   = "timeout"
+	CauseKey       = "key_refused"
+	CauseRequest   = "request_refused"
+	CauseBusy      = "busy"
+	CauseBroken    = "broken"
+	CauseError     = "error"
+	CauseBlocked   = "blocked"
+	CauseCancelled = "cancelled"
+)
+
+func failure(status int, cause, text string) *Failure {
+	return &Failure{Status: status, Text: text, Cause: cause}
+}
+
+var (
+	errConnect  = failure(http.StatusBadGateway, CauseConnect, "the AI cannot be reached")
+	errBroken   = failure(http.StatusBadGateway, CauseBroken, "the AI's answer broke off or could not be read")
+	errLong     = failure(http.StatusBadGateway, CauseBroken, "the AI's answer is too long")
+	errUpstream = failure(http.StatusBadGateway, CauseError, "the AI failed to answer")
+	errBlocked  = failure(http.StatusBadGateway, CauseBlocked, "the AI refuses to answer this")
+	errTimeout  = failure(http.StatusGatewayTimeout, CauseTimeout, "the AI did not answer in time")
+	errGone     = failure(http.StatusBadGateway, CauseCancelled, "cancelled")
+)
+
+const (
+	defaultRetry = 5 * time.Second
+	maxRetry     = time.Hour
+)
+
+// refused is the failure that an upstream's status means.
+func refused(res *http.Response, now time.Time) *Failure {
+	switch status := res.StatusCode; {
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
+		f := failure(http.StatusServiceUnavailable, CauseBusy, "the AI is busy; try again later")
+		f.Retry = retryAfter(res.Header.Get("Retry-After"), now)
+		return f
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return failure(http.StatusBadGateway, CauseKey, "the AI refused the key")
+	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
+		return errTimeout
+	case status >= 400 && status < 500:
+		return failure(http.StatusBadGateway, CauseRequest, "the AI refused the request ("+strconv.Itoa(status)+")")
+	}
+	return errUpstream
+}
+
+// retryAfter reads seconds or a date, within bounds.
+func retryAfter(text string, now time.Time) time.Duration {
+	wait := defaultRetry
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		wait = time.Duration(min(n, int(maxRetry/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, time.Second), maxRetry)
+}
+
+// explain makes a failure of an error on the way to, or of, the answer.
+func explain(ctx context.Context, err error, before *Failure) *Failure {
+	var own *Failure
+	var network net.Error
+	cause := context.Cause(ctx)
+	switch {
+	case errors.As(cause, &own): // one of our time-outs
+		return own
+	case cause != nil:
+		return errGone
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &network) && network.Timeout():
+		return errTimeout
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errBroken
+	}
+	return before
+}

@@ -1,0 +1,70 @@
+package upstream
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"atelier/transport/ai/keys"
+)
+
+// gemini speaks models/<model>:streamGenerateContent?alt=sse.
+type gemini struct{}
+
+func (gemini) request(base string, key keys.Key, q *Query) (string, http.Header, any, error) {
+	type system struct {
+		Parts []Part `json:"parts"`
+	}
+	body := struct {
+		Contents []Content      `json:"contents"`
+		System   *system        `json:"system_instruction,omitempty"`
+		Config   map[string]any `json:"generationConfig,omitempty"`
+		Tools    []any          `json:"tools,omitempty"`
+	}{Contents: q.Contents, Config: q.Config, Tools: q.Tools}
+	if q.System != "" {
+		body.System = &system{[]Part{{Text: &q.System}}}
+	}
+	at := strings.TrimSuffix(base, "/") + "/models/" + url.PathEscape(q.Model) + ":streamGenerateContent?alt=sse"
+	return at, http.Header{"X-Goog-Api-Key": {key.Reveal()}}, body, nil
+}
+
+// geminiEvent is what is read of an event.
+type geminiEvent struct {
+	Candidates []struct {
+		Content struct {
+			Parts []Part `json:"parts"`
+		} `json:"content"`
+		FinishReason string `json:"finishReason"`
+	} `json:"candidates"`
+	PromptFeedback struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage *Usage `json:"usageMetadata"`
+	Error any    `json:"error"`
+}
+
+func (gemini) chunk(data []byte) (Chunk, bool, error) {
+	var e geminiEvent
+	if err := decode(data, &e); err != nil {
+		return Chunk{}, false, err
+	}
+	if e.Error != nil {
+		return Chunk{}, false, errUpstream
+	}
+	c := Chunk{Usage: e.Usage.sane()}
+	if len(e.Candidates) == 0 {
+		if e.PromptFeedback.BlockReason != "" {
+			return Chunk{}, false, errBlocked
+		}
+		return c, false, nil
+	}
+	first := e.Candidates[0]
+	for _, p := range first.Content.Parts {
+		if p.Text != nil || p.FunctionCall != nil {
+			c.Parts = append(c.Parts, p)
+		}
+	}
+	c.Finish = word(first.FinishReason)
+	// The last event is the one with a reason; what counts tokens may follow.
+	return c, false, nil
+}

@@ -1,0 +1,97 @@
+package upstream
+
+import (
+	"net/http"
+	"strings"
+
+	"atelier/transport/ai/keys"
+	"atelier/transport/wire"
+)
+
+// openAI speaks chat/completions.
+type openAI struct{}
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func (openAI) request(base string, key keys.Key, q *Query) (string, http.Header, any, error) {
+	if len(q.Tools) > 0 {
+		return "", nil, nil, wire.Invalid("tools are not supported by this server's AI provider")
+	}
+	body := map[string]any{"model": q.Model, "stream": true, "stream_options": map[string]any{"include_usage": true}}
+	messages := make([]chatMessage, 0, len(q.Contents)+1)
+	if q.System != "" {
+		messages = append(messages, chatMessage{"system", q.System})
+	}
+	for _, turn := range q.Contents {
+		m := chatMessage{Role: "user"}
+		if turn.Role == "model" {
+			m.Role = "assistant"
+		}
+		for _, p := range turn.Parts {
+			text, ok := p["text"].(string)
+			if !ok {
+				return "", nil, nil, wire.Invalid("contents: this server's AI provider takes only parts of text")
+			}
+			m.Content += text
+		}
+		messages = append(messages, m)
+	}
+	body["messages"] = messages
+	for name, v := range q.Config {
+		if p, known := parameters[name]; known && v != nil {
+			body[p.name] = v
+		}
+	}
+	return strings.TrimSuffix(base, "/") + "/chat/completions", http.Header{"Authorization": {"Bearer " + key.Reveal()}}, body, nil
+}
+
+// openAIEvent is what is read of an event.
+type openAIEvent struct {
+	Choices []struct {
+		Delta struct {
+			Content *string `json:"content"`
+		} `json:"delta"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		Prompt int64 `json:"prompt_tokens"`
+		Output int64 `json:"completion_tokens"`
+		Total  int64 `json:"total_tokens"`
+	} `json:"usage"`
+	Error any `json:"error"`
+}
+
+// finishes translates the reasons that both protocols know.
+var finishes = map[string]string{"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+
+func (openAI) chunk(data []byte) (Chunk, bool, error) {
+	if strings.TrimSpace(string(data)) == "[DONE]" {
+		return Chunk{}, true, nil
+	}
+	var e openAIEvent
+	if err := decode(data, &e); err != nil {
+		return Chunk{}, false, err
+	}
+	if e.Error != nil {
+		return Chunk{}, false, errUpstream
+	}
+	var c Chunk
+	if u := e.Usage; u != nil {
+		c.Usage = (&Usage{u.Prompt, u.Output, u.Total}).sane()
+	}
+	if len(e.Choices) > 0 {
+		first := e.Choices[0]
+		if text := first.Delta.Content; text != nil && *text != "" {
+			c.Parts = []Part{{Text: text}}
+		}
+		if first.FinishReason != "" {
+			if c.Finish = finishes[first.FinishReason]; c.Finish == "" {
+				c.Finish = "OTHER"
+			}
+		}
+	}
+	return c, false, nil
+}

@@ -1,0 +1,98 @@
+package upstream
+
+import (
+	"atelier/transport/wire"
+)
+
+// Query is one question.
+type Query struct {
+	// Model is one of the configured ones.
+	Model string
+	// Contents are the turns of the conversation, oldest first.
+	Contents []Content
+	// System is the system instruction; "" for none.
+	System string
+	// Config holds the parameters of the generation, in Gemini's names.
+	Config map[string]any
+	// Tools are passed on to Gemini; nil for none.
+	Tools []any
+}
+
+// Content is one turn.
+type Content struct {
+	Role  string           `json:"role,omitempty"`
+	Parts []map[string]any `json:"parts"`
+}
+
+// Chunk is a part of an answer.
+type Chunk struct {
+	Parts []Part
+	// Finish is why the model stopped; "" while it goes on.
+	Finish string
+	// Usage is what was counted so far; nil when nothing was told.
+	Usage *Usage
+}
+
+// Part is a piece of text, or the call of a tool.
+type Part struct {
+	Text             *string `json:"text,omitempty"`
+	Thought          bool    `json:"thought,omitempty"`
+	ThoughtSignature string  `json:"thoughtSignature,omitempty"`
+	FunctionCall     any     `json:"functionCall,omitempty"`
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Prompt int64 `json:"promptTokenCount"`
+	Output int64 `json:"candidatesTokenCount"`
+	Total  int64 `json:"totalTokenCount"`
+}
+
+// sane bounds numbers that we did not count ourselves.
+func (u *Usage) sane() *Usage {
+	if u == nil {
+		return nil
+	}
+	clip := func(n int64) int64 { return min(max(n, 0), 1<<40) }
+	return &Usage{clip(u.Prompt), clip(u.Output), clip(u.Total)}
+}
+
+// Parameters that the OpenAI protocol has too, in both of Gemini's spellings.
+var parameters = map[string]struct {
+	name string
+	read func(any) bool
+}{
+	"temperature": {"temperature", isNumber}, "topP": {"top_p", isNumber}, "top_p": {"top_p", isNumber},
+	"maxOutputTokens": {"max_tokens", isCount}, "max_output_tokens": {"max_tokens", isCount}, "max_tokens": {"max_tokens", isCount},
+	"stopSequences": {"stop", isTexts}, "stop_sequences": {"stop", isTexts}, "stop": {"stop", isTexts},
+}
+
+func isNumber(v any) bool { _, ok := v.(float64); return ok }
+
+func isCount(v any) bool {
+	n, ok := v.(float64)
+	return ok && n >= 1 && n <= 1_000_000 && n == float64(int64(n))
+}
+
+func isTexts(v any) bool {
+	list, ok := v.([]any)
+	for _, s := range list {
+		if _, text := s.(string); !text {
+			return false
+		}
+	}
+	return ok && len(list) <= 16
+}
+
+// Check says what is wrong with the types of the parameters we know; others
+// are the provider's business.
+func (q *Query) Check() error {
+	for name, v := range q.Config {
+		if p, known := parameters[name]; known && v != nil && !p.read(v) {
+			return wire.Invalid("generation_config.%s has the wrong type", name)
+		}
+	}
+	return nil
+}
+
+func encode(v any) ([]byte, error) { return wire.Codec.Marshal(v) }

@@ -1,0 +1,155 @@
+package rest
+
+import (
+	"cmp"
+	"slices"
+
+	"atelier/actors/catalog"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
+)
+
+// AI answers questions (POST /ai/stream).
+type AI interface{ Stream(r *Request) error }
+
+type conversationRecord struct {
+	ID         string `json:"id"`
+	CodelabID  string `json:"codelab_id"`
+	UserID     string `json:"user_id"`
+	UserType   string `json:"user_type"`
+	UserName   string `json:"user_name"`
+	StepNumber *int32 `json:"step_number"`
+	Question   string `json:"question"`
+	Answer     string `json:"answer"`
+	Model      string `json:"model"`
+	CreatedAt  string `json:"created_at"`
+}
+
+func saveConversation(r *Request) error {
+	var in struct {
+		CodelabID  *string `json:"codelab_id"`
+		StepNumber *int32  `json:"step_number"`
+		Question   *string `json:"question"`
+		Answer     *string `json:"answer"`
+		Model      string  `json:"model"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if or(in.CodelabID, "") == "" {
+		return wire.Invalid("codelab_id is required")
+	}
+	if err := r.EnterCodelab(*in.CodelabID); err != nil {
+		return err
+	}
+	if in.Question == nil {
+		return wire.Invalid("question is required")
+	}
+	if in.Answer == nil {
+		return wire.Invalid("answer is required")
+	}
+	if in.StepNumber != nil && *in.StepNumber < 1 {
+		return wire.Invalid("step_number must be that of a step")
+	}
+	v, err := r.do(&pb.Command{Body: &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{
+		StepNumber: or(in.StepNumber, 0), Question: *in.Question, Answer: *in.Answer, Model: in.Model,
+	}}})
+	if err != nil {
+		return err
+	}
+	return r.json(struct {
+		ID string `json:"id"`
+	}{v.(*pb.Conversation).Id})
+}
+
+func getConversations(r *Request) error {
+	v := r.view()
+	out := make([]conversationRecord, 0, v.Conversations.Len())
+	for _, c := range v.Conversations.All() {
+		rec := conversationRecord{
+			c.Id, r.Lab.ID(), c.UserId, c.UserType, c.UserName, nil, c.Question, c.Answer, c.Model, wire.Stamp(c.CreatedAt),
+		}
+		if c.StepNumber != 0 {
+			rec.StepNumber = &c.StepNumber
+		}
+		out = append(out, rec)
+	}
+	return r.json(out)
+}
+
+// usageNumbers is what was asked of a model.
+type usageNumbers struct {
+	Queries      int64 `json:"queries"`
+	Failed       int64 `json:"failed"`
+	PromptTokens int64 `json:"prompt_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+	TotalTokens  int64 `json:"total_tokens"`
+}
+
+func (n *usageNumbers) add(m usageNumbers) {
+	n.Queries += m.Queries
+	n.Failed += m.Failed
+	n.PromptTokens += m.PromptTokens
+	n.OutputTokens += m.OutputTokens
+	n.TotalTokens += m.TotalTokens
+}
+
+type modelUsage struct {
+	Model string `json:"model"`
+	usageNumbers
+}
+
+type codelabUsage struct {
+	CodelabID *string `json:"codelab_id"`
+	usageNumbers
+}
+
+// aiUsage sums what was asked: in all, by model, and by codelab, those with
+// most tokens first. Questions about no codelab stand under null.
+func aiUsage(r *Request) error {
+	var total usageNumbers
+	models := map[string]*usageNumbers{}
+	codelabs := []codelabUsage{}
+	count := func(into *usageNumbers, model string, n usageNumbers) {
+		if models[model] == nil {
+			models[model] = &usageNumbers{}
+		}
+		models[model].add(n)
+		into.add(n)
+		total.add(n)
+	}
+	err := r.api.Audit.Usages(func(id string, list []*pb.AIUsage) {
+		lab := codelabUsage{CodelabID: &id}
+		for _, u := range list {
+			count(&lab.usageNumbers, u.Model, usageNumbers{u.Queries, u.Failed, u.PromptTokens, u.OutputTokens, u.TotalTokens})
+		}
+		codelabs = append(codelabs, lab)
+	})
+	if err != nil {
+		return err
+	}
+	h, err := r.api.Settings.Get(catalog.SettingsID)
+	if err != nil {
+		return err
+	}
+	var none codelabUsage
+	for _, u := range h.View().AIUsage {
+		count(&none.usageNumbers, u.Model, usageNumbers{u.Queries, u.Failed, u.PromptTokens, u.OutputTokens, u.TotalTokens})
+	}
+	if none.Queries > 0 {
+		codelabs = append(codelabs, none)
+	}
+	byModel := []modelUsage{}
+	for model, n := range models {
+		byModel = append(byModel, modelUsage{model, *n})
+	}
+	slices.SortFunc(byModel, func(a, b modelUsage) int {
+		return cmp.Or(cmp.Compare(b.TotalTokens, a.TotalTokens), cmp.Compare(a.Model, b.Model))
+	})
+	slices.SortStableFunc(codelabs, func(a, b codelabUsage) int { return cmp.Compare(b.TotalTokens, a.TotalTokens) })
+	return r.json(struct {
+		usageNumbers
+		Models   []modelUsage   `json:"models"`
+		Codelabs []codelabUsage `json:"codelabs"`
+	}{total, byModel, codelabs})
+}

@@ -1,0 +1,109 @@
+package rest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/http/httputil"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Detached answers a request on its connection, after the handler returned:
+// an answer that takes its time and whose client may leave meanwhile. It is
+// used by one goroutine.
+type Detached struct {
+	ID   string // request id
+	Conn net.Conn
+
+	api       *API
+	operation string
+	began     time.Time
+	http11    bool
+	head      bool // whether it was sent
+}
+
+// writeFor is how long a client may take for one piece of an answer.
+const writeFor = 20 * time.Second
+
+// Detach takes the connection over and calls serve on a goroutine of its own
+// when the handler has returned without an error. The connection is closed
+// after it.
+func (r *Request) Detach(serve func(d *Detached)) {
+	d := &Detached{ID: r.id, api: r.api, operation: r.operation(), began: r.api.Now(), http11: r.Request.Header.IsHTTP11()}
+	r.detached = true
+	r.HijackSetNoResponse(true)
+	r.Hijack(func(c net.Conn) {
+		defer c.Close()
+		d.Conn = c
+		serve(d)
+	})
+}
+
+// Fail answers an error, if nothing was answered yet.
+func (d *Detached) Fail(err error) error {
+	if d.head {
+		return errors.New("the answer has begun")
+	}
+	status, text, retry := statusOf(err)
+	res := fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseResponse(res)
+	dress(&res.Header, d.ID)
+	res.SetConnectionClose()
+	writeError(res, status, text, retry)
+	d.begin(status)
+	w := bufio.NewWriter(d.Conn)
+	if err := res.Write(w); err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	return w.Flush()
+}
+
+func (d *Detached) begin(status int) {
+	d.head = true
+	_ = d.Conn.SetWriteDeadline(time.Now().Add(writeFor))
+	if d.api.Observe != nil {
+		d.api.Observe(d.operation, status, d.api.Now().Sub(d.began))
+	}
+}
+
+// Begun says whether an answer has begun.
+func (d *Detached) Begun() bool { return d.head }
+
+// Send sends a piece of an event stream at once; the first brings the head
+// with it. What it is chunked for: a client can tell an answer that ended from
+// one that broke off.
+func (d *Detached) Send(piece []byte) error {
+	w := bufio.NewWriter(d.Conn)
+	if !d.head {
+		d.begin(fasthttp.StatusOK)
+		fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Accel-Buffering: no\r\n"+
+			"X-Content-Type-Options: nosniff\r\nConnection: close\r\nX-Request-Id: %s\r\n", d.ID)
+		if d.http11 {
+			_, _ = w.WriteString("Transfer-Encoding: chunked\r\n")
+		}
+		_, _ = w.WriteString("\r\n")
+	}
+	_ = d.Conn.SetWriteDeadline(time.Now().Add(writeFor))
+	if d.http11 {
+		if _, err := httputil.NewChunkedWriter(w).Write(piece); err != nil {
+			return fmt.Errorf("answer: %w", err)
+		}
+	} else {
+		_, _ = w.Write(piece)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	return nil
+}
+
+// End ends an event stream that is whole.
+func (d *Detached) End() {
+	if d.head && d.http11 {
+		_ = d.Conn.SetWriteDeadline(time.Now().Add(writeFor))
+		_, _ = d.Conn.Write([]byte("0\r\n\r\n"))
+	}
+}

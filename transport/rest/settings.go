@@ -1,0 +1,102 @@
+package rest
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
+	"atelier/transport/ai/keys"
+	"atelier/transport/wire"
+)
+
+// OpenKey opens an AI key that the caller sent.
+func (r *Request) OpenKey(text string) (keys.Key, error) {
+	k, err := r.api.AIKeys.Open(r.Caller.Person, text)
+	return k, slowed(err)
+}
+
+// StoredKey opens the key of the settings; it is zero when there is none, or
+// none that can be opened.
+func (r *Request) StoredKey() (keys.Key, error) {
+	h, err := r.api.Settings.Get(catalog.SettingsID)
+	if err != nil {
+		return keys.Key{}, err
+	}
+	sealed := h.View().AIKey
+	if len(sealed) == 0 {
+		return keys.Key{}, nil
+	}
+	k, _, err := r.api.AIKeys.OpenStored(sealed)
+	return k, slowed(err)
+}
+
+func slowed(err error) error {
+	var slow *keys.Slow
+	if errors.As(err, &slow) {
+		return &statusError{fasthttp.StatusTooManyRequests, slow.Error(), slow.After}
+	}
+	return err
+}
+
+// maxAIKey bounds the text of a key before anything looks at it.
+const maxAIKey = 8192
+
+func saveSettings(r *Request) error {
+	var in struct {
+		Key *string `json:"ai_api_key"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Key == nil {
+		return wire.Invalid("ai_api_key is required")
+	}
+	if utf8.RuneCountInString(*in.Key) > maxAIKey {
+		return wire.Invalid("ai_api_key is longer than %d characters", maxAIKey)
+	}
+	set := &catalogpb.AIKeySet{}
+	if *in.Key != "" {
+		if _, err := r.OpenKey(*in.Key); err != nil {
+			return err
+		}
+		set.Sealed = r.api.AIKeys.Seal(*in.Key)
+	}
+	if _, err := r.settings(func(c *catalogpb.Command) { c.Body = &catalogpb.Command_SetAiKey{SetAiKey: set} }); err != nil {
+		return err
+	}
+	return r.ok()
+}
+
+// getSettings tells whether there is a key, and what may be asked of which
+// model; never the key.
+func getSettings(r *Request) error {
+	h, err := r.api.Settings.Get(catalog.SettingsID)
+	if err != nil {
+		return err
+	}
+	k, err := r.StoredKey()
+	if err != nil {
+		return err
+	}
+	return r.json(struct {
+		Set      bool     `json:"ai_api_key_set"`
+		Usable   bool     `json:"ai_api_key_usable"`
+		Provider string   `json:"ai_provider"`
+		Model    string   `json:"ai_model"`
+		Models   []string `json:"ai_models"`
+	}{len(h.View().AIKey) > 0, !k.Zero(), r.api.AIModels.Provider, r.api.AIModels.Default, r.api.AIModels.All})
+}
+
+// AIModels are what may be asked.
+type AIModels struct {
+	Provider, Default string
+	All               []string
+}
+
+// AuditAdmin records what an admin did that belongs to no codelab.
+func (r *Request) AuditAdmin(action string, about map[string]string) error {
+	return r.audit(action, "admin", r.Caller.AdminId, about)
+}
