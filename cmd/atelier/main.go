@@ -38,12 +38,14 @@ var cli struct {
 	Import      importCmd      `cmd:"" help:"Import a codelab from a claat Markdown file or an exported ZIP."`
 	Backup      backupCmd      `cmd:"" help:"Write a consistent backup, also while the server runs."`
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
+	Participant participantCmd `cmd:"" help:"Onboard participants of the tokenization handler."`
+	Keys        keysCmd        `cmd:"" help:"Look after the server's token keys."`
 	Version     versionCmd     `cmd:"" help:"Show the version."`
 }
 
 func main() {
 	ctx := kong.Parse(&cli, kong.Name("atelier"),
-		kong.Description("A realtime server for live workshops."), kong.UsageOnError())
+		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.UsageOnError())
 	if err := ctx.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "atelier:", err)
 		os.Exit(1)

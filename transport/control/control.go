@@ -3,6 +3,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -26,6 +28,11 @@ type Operations struct {
 	// Import reads a codelab from a file's content and returns a line that
 	// says what was made.
 	Import func(content io.Reader) (string, error)
+	// Participant carries out a request of the participant commands, JSON, and
+	// returns what to print.
+	Participant func(request []byte) (string, error)
+	// RotateKeys makes a new token key and returns what to print.
+	RotateKeys func() (string, error)
 	// Backup writes a consistent backup.
 	Backup func(w io.Writer) error
 }
@@ -57,13 +64,28 @@ func Listen(data string, ops Operations) (*Server, error) {
 		return nil, fmt.Errorf("listen on the control socket: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /import", func(w http.ResponseWriter, r *http.Request) {
-		line, err := ops.Import(r.Body)
+	answer := func(w http.ResponseWriter, text string, err error) {
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		_, _ = io.WriteString(w, line)
+		_, _ = io.WriteString(w, text)
+	}
+	mux.HandleFunc("POST /import", func(w http.ResponseWriter, r *http.Request) {
+		line, err := ops.Import(r.Body)
+		answer(w, line, err)
+	})
+	mux.HandleFunc("POST /participant", func(w http.ResponseWriter, r *http.Request) {
+		request, err := io.ReadAll(io.LimitReader(r.Body, 64<<10))
+		if err != nil {
+			return
+		}
+		text, err := ops.Participant(request)
+		answer(w, text, err)
+	})
+	mux.HandleFunc("POST /keys/rotate", func(w http.ResponseWriter, _ *http.Request) {
+		text, err := ops.RotateKeys()
+		answer(w, text, err)
 	})
 	mux.HandleFunc("GET /backup", func(w http.ResponseWriter, r *http.Request) {
 		// An error on the way breaks the stream, and the backup's own trailer
@@ -139,17 +161,30 @@ func (c *Client) Close() {
 
 // Import sends a file and returns the server's line about it.
 func (c *Client) Import(content io.Reader) (string, error) {
-	resp, err := c.http.Post("http://control/import", "application/octet-stream", content)
+	return c.post("/import", content)
+}
+
+// Participant sends a request of the participant commands and returns what to
+// print.
+func (c *Client) Participant(request []byte) (string, error) {
+	return c.post("/participant", bytes.NewReader(request))
+}
+
+// RotateKeys makes a new token key and returns what to print.
+func (c *Client) RotateKeys() (string, error) { return c.post("/keys/rotate", nil) }
+
+func (c *Client) post(path string, content io.Reader) (string, error) {
+	resp, err := c.http.Post("http://control"+path, "application/octet-stream", content)
 	if err != nil {
 		return "", fmt.Errorf("reach the running server: %w", err)
 	}
 	defer resp.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 8<<20))
 	if err != nil {
 		return "", fmt.Errorf("read the server's answer: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s", b)
+		return "", errors.New(strings.TrimSpace(string(b)))
 	}
 	return string(b), nil
 }

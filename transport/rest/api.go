@@ -13,6 +13,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/codelab"
+	"atelier/actors/participant"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
@@ -24,8 +25,10 @@ type Config struct {
 	List      *catalog.List
 	Audit     *catalog.Audit
 	Settings  *catalog.SettingsHost
-	Auth      *auth.Authenticator
-	Limits    Limits
+	// Participants of the tokenization handler.
+	Participants *participant.Host
+	Auth         *auth.Authenticator
+	Limits       Limits
 	// Live serves the operations that need a connection of their own: the
 	// WebSocket, the event stream, and messages posted in their place.
 	Live Live

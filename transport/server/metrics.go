@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"atelier/actors/durable"
+	"atelier/actors/token"
 	"atelier/persistence/badger"
 	"atelier/transport/ai"
 	"atelier/transport/live"
@@ -20,6 +21,7 @@ type Metrics struct {
 
 	requests *prometheus.HistogramVec
 	commits  prometheus.Histogram
+	handled  *prometheus.HistogramVec
 }
 
 // NewMetrics returns the metrics that are pushed; Sources are pulled.
@@ -35,13 +37,22 @@ func NewMetrics() *Metrics {
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 		}),
 	}
-	m.Registry.MustRegister(m.requests, m.commits, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handled = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "atelier_handler_operation_seconds", Help: "Time of an operation of the tokenization handler, by environment, operation and result.",
+		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 10},
+	}, []string{"environment", "operation", "result"})
+	m.Registry.MustRegister(m.requests, m.commits, m.handled, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 // Request takes note of an answer.
 func (m *Metrics) Request(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// Handled takes note of an operation of the tokenization handler.
+func (m *Metrics) Handled(environment, operation, result string, took time.Duration) {
+	m.handled.WithLabelValues(environment, operation, result).Observe(took.Seconds())
 }
 
 // Commit takes note of a group commit.
@@ -57,6 +68,8 @@ type Sources struct {
 	Quarantined func() int
 	Sessions    func() int
 	Codelabs    func() int
+	// Tokens are the vaults by environment.
+	Tokens func() map[string]token.Stats
 }
 
 // Watch registers what is pulled.
@@ -113,6 +126,13 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("ai_tokens_total", "Tokens as the AI counted them.", float64(answers.PromptTokens), "kind", "prompt")
 	count("ai_tokens_total", "Tokens as the AI counted them.", float64(answers.OutputTokens), "kind", "output")
 	count("ai_answer_seconds_total", "Time that AI answers took.", answers.Seconds)
+
+	for env, t := range s.Tokens() {
+		gauge("tokens_live", "Tokens that have not ended by themselves.", float64(t.Live), "environment", env)
+		gauge("token_actors", "Actors of tokens in memory.", float64(t.Resident), "environment", env)
+		gauge("tokens_quarantined", "Tokens that answer nothing: damaged or failing.", float64(t.Quarantined), "environment", env)
+		gauge("token_operations_open", "Operations on tokens that wait for their answer.", float64(t.Open), "environment", env)
+	}
 
 	h := s.Hub()
 	gauge("live_sessions", "Live connections.", float64(h.Sessions))

@@ -34,6 +34,9 @@ type PublicOptions struct {
 	MaxConnections int
 	// API serves what is under /api.
 	API fasthttp.RequestHandler
+	// Handler serves the tokenization handler; it says whether a path is its
+	// own. May be nil.
+	Handler func(ctx *fasthttp.RequestCtx) bool
 	// Commerce serves the published schemas, the business profile and the
 	// negotiation; it says whether a path is its own. May be nil.
 	Commerce func(ctx *fasthttp.RequestCtx) bool
@@ -97,6 +100,9 @@ func (p *Public) Shutdown(ctx context.Context) error { return p.server.ShutdownW
 // front sends a request to its part of the house.
 func front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
+		if o.Handler != nil && o.Handler(ctx) {
+			return
+		}
 		if o.Commerce != nil && o.Commerce(ctx) {
 			body.Discard(ctx, 1<<20)
 			return

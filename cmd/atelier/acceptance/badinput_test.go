@@ -54,6 +54,7 @@ var probes = []probe{
 	{op: "GET /session", by: byMember},
 	{op: "GET /admin/tokens", by: byAdmin},
 	{op: "GET /admin/audit-logs", by: byAdmin},
+	{op: "GET /admin/participants", by: byAdmin},
 	{op: "GET /admin/settings", by: byAdmin},
 	{op: "GET /admin/ai/usage", by: byAdmin},
 	{op: "GET /codelabs/{id}/ai/conversations", by: byAdmin},
@@ -123,6 +124,14 @@ var probes = []probe{
 	{op: "DELETE /codelabs/{id}/chat/{message_id}", by: byAdmin, ok: 204},
 	{op: "DELETE /codelabs/{id}/attendees/{attendee_id}", by: byMember, ok: 204},
 	{op: "DELETE /codelabs/{id}", by: byAdmin, ok: 204},
+	{op: "POST /admin/participants", by: byAdmin, body: always(record{"name": "P", "kind": "psp", "scopes": []any{"detokenize"}, "environment": "production"})},
+	{op: "POST /admin/participants/{participant_id}/keys", by: byAdmin},
+	{op: "DELETE /admin/participants/{participant_id}/keys/{key_id}", by: byAdmin, ok: 204},
+	{op: "POST /admin/participants/{participant_id}/grants", by: byAdmin, body: func(w *badWorld) any { return record{"participant_id": w.ids["for_id"]} }},
+	{op: "DELETE /admin/participants/{participant_id}/grants/{for_id}", by: byAdmin, ok: 204},
+	{op: "POST /admin/participants/{participant_id}/acknowledge", by: byAdmin, body: always(record{"version": "1"})},
+	{op: "POST /admin/participants/{participant_id}/policy", by: byAdmin, body: always(record{"policy": "ttl", "ttl_seconds": 60})},
+	{op: "POST /admin/participants/{participant_id}/disable", by: byAdmin},
 	{op: "POST /admin/tokens", by: byAdmin, body: always(record{"name": "T"})},
 	{op: "DELETE /admin/tokens/{token_id}", by: byAdmin, ok: 204},
 	{op: "POST /login", body: always(record{"admin_id": adminID, "admin_pw": adminPW, "display_name": "Grace"})},
@@ -150,6 +159,10 @@ func newBadWorld(t *testing.T) *badWorld {
 	w.c, w.own, w.ids, w.quiz = w.furnish(addr, "Own")
 	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
 	w.ids["token_id"] = w.c.admin.post("/admin/tokens", record{"name": "probe"}).object().text("id")
+	psp := w.c.admin.post("/admin/participants", record{"name": "PSP", "kind": "psp", "scopes": []string{"detokenize"}}).object()
+	w.ids["participant_id"] = psp.text("id")
+	w.ids["key_id"] = record(psp["key"].(map[string]any)).text("id")
+	w.ids["for_id"] = w.c.admin.post("/admin/participants", record{"name": "Shop", "kind": "business", "scopes": []string{"detokenize"}}).object().text("id")
 	return w
 }
 
@@ -190,6 +203,7 @@ func (w *badWorld) state() string {
 		}
 	}
 	fmt.Fprintf(&b, "%s\n%s\n", w.c.admin.send(http.MethodGet, "/codelabs", nil).body, w.c.admin.send(http.MethodGet, "/admin/tokens", nil).body)
+	fmt.Fprintf(&b, "%s\n", w.c.admin.send(http.MethodGet, "/admin/participants", nil).body)
 	for _, r := range w.c.admin.send(http.MethodGet, "/admin/audit-logs?limit=1000", nil).list() {
 		if a := r.text("action"); a != "admin_login_failed" && a != "access_denied" {
 			fmt.Fprintln(&b, r)

@@ -8,7 +8,7 @@ type Commerce struct {
 	SupportedVersions []string             `toml:"supported_versions" doc:"Profiles of other protocol versions that are still spoken, as \"DATE=URL\"."`
 	Services          []CommerceService    `toml:"services" doc:"Services offered: tables of name, version, transport, endpoint, schema, spec. Empty: dev.commerce.shopping over rest."`
 	Capabilities      []CommerceCapability `toml:"capabilities" doc:"Capabilities offered: tables of name, version, extends, schema, spec, config. Empty: checkout, fulfillment, discount, order."`
-	PaymentHandlers   []CommerceHandler    `toml:"payment_handlers" doc:"Payment handlers: tables of id, name, version, schema, spec, config. Empty: none."`
+	PaymentHandlers   []CommerceHandler    `toml:"payment_handlers" doc:"Payment handlers: tables of id, name, version, schema, spec, config. Empty: this server's own tokenization handler, production and sandbox."`
 }
 
 // CommerceService is a service of the profile over one transport.

@@ -29,9 +29,13 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*
 	c := cfg.Commerce
 	p := profile.Default(strings.TrimSuffix(c.SchemaBase, "/"), cmp.Or(cfg.Server.PublicURL, "https://atelier.example"))
 	p.Version = cmp.Or(c.Version, p.Version)
-	// This server does not serve the tokenization handler itself yet, so it
-	// declares only the handlers that are configured.
-	p.PaymentHandlers = nil
+	// Its own tokenization handler is declared under the name that the
+	// published schema carries; under another name it needs a schema of its
+	// own, and so an entry in the configuration.
+	own := len(p.PaymentHandlers) > 0 && p.PaymentHandlers[0].Name == cfg.Handler.Name
+	if len(c.PaymentHandlers) > 0 || !own || !cfg.Handler.Tokenize && !cfg.Handler.Detokenize {
+		p.PaymentHandlers = nil
+	}
 	if len(c.SupportedVersions) > 0 {
 		p.SupportedVersions = map[string]string{}
 		for _, s := range c.SupportedVersions {

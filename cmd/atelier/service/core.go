@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"atelier/actors/catalog"
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
+	"atelier/actors/participant"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/badger"
@@ -21,11 +24,15 @@ import (
 // Core is the store and the actors: what serving and the offline commands
 // share.
 type Core struct {
-	store     *badger.Store
-	audit     *catalog.Audit
-	list      *catalog.List
-	settings  *catalog.SettingsHost
-	workshops *codelab.Workshops
+	store        *badger.Store
+	audit        *catalog.Audit
+	list         *catalog.List
+	settings     *catalog.SettingsHost
+	workshops    *codelab.Workshops
+	participants *participant.Host
+	system       *actor.ActorSystem
+	cfg          config.Config
+	log          *slog.Logger
 }
 
 // StoreDir is where the store lies in the data folder.
@@ -43,7 +50,7 @@ func OpenStore(cfg config.Config, onCommit func(badger.Commit), log *slog.Logger
 // OpenCore starts the store and the actors. removed is told of attendees and
 // codelabs that are gone, see codelab.Config.
 func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *room.Room, attendee string), log *slog.Logger) (_ *Core, err error) {
-	c := &Core{}
+	c := &Core{cfg: cfg, log: log}
 	defer func() {
 		if err != nil {
 			_ = c.Close(context.Background())
@@ -56,7 +63,7 @@ func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *r
 	if c.list, err = catalog.LoadList(c.store); err != nil {
 		return nil, err
 	}
-	system := durable.NewSystem()
+	c.system = durable.NewSystem()
 	opts := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
 		Gate: func() error {
@@ -68,11 +75,14 @@ func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *r
 	}
 	forever := opts
 	forever.IdleAfter = -1
-	if c.settings, err = durable.NewHost(system, c.store, catalog.SettingsKind(c.audit), forever); err != nil {
+	if c.settings, err = durable.NewHost(c.system, c.store, catalog.SettingsKind(c.audit), forever); err != nil {
+		return nil, err
+	}
+	if c.participants, err = durable.NewHost(c.system, c.store, participant.Kind(c.audit), forever); err != nil {
 		return nil, err
 	}
 	c.workshops, err = codelab.NewWorkshops(codelab.Config{
-		System: system, Journal: c.store, List: c.list,
+		System: c.system, Journal: c.store, List: c.list,
 		Rules:  codelab.Rules{AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows},
 		Frames: messages.Frames{}, Epoch: c.store.StreamID(),
 		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
@@ -86,6 +96,9 @@ func (c *Core) Close(ctx context.Context) error {
 	var errs []error
 	if c.workshops != nil {
 		errs = append(errs, c.workshops.Close(ctx))
+	}
+	if c.participants != nil {
+		errs = append(errs, c.participants.Close(ctx))
 	}
 	if c.settings != nil {
 		errs = append(errs, c.settings.Close(ctx))

@@ -32,9 +32,12 @@ func (c *Core) Import(f *os.File, adminID string) (string, error) {
 }
 
 // controls is what a running server does for other commands.
-func (c *Core) controls(adminID string) control.Operations {
+func (s *Service) controls() control.Operations {
+	c := s.core
 	return control.Operations{
-		Backup: c.Backup,
+		Backup:      c.Backup,
+		Participant: c.Participant,
+		RotateKeys:  s.rotateKeys,
 		Import: func(content io.Reader) (string, error) {
 			f, err := os.CreateTemp("", "atelier-import-*")
 			if err != nil {
@@ -45,7 +48,7 @@ func (c *Core) controls(adminID string) control.Operations {
 			if _, err := io.Copy(f, io.LimitReader(content, archive.MaxPacked+1)); err != nil {
 				return "", err
 			}
-			return c.Import(f, adminID)
+			return c.Import(f, s.cfg.Admin.ID)
 		},
 	}
 }

@@ -34,6 +34,7 @@ type Service struct {
 	gateway  *messages.Gateway
 	ai       *ai.Service
 	control  *control.Server
+	vaults   vaults
 	internal *server.Internal
 	public   *server.Public
 
@@ -65,6 +66,9 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.vaults, err = s.core.openVaults(); err != nil {
+		return nil, err
+	}
 	s.denials = catalog.NewDenials(s.core.audit, time.Minute, log)
 	if s.hub, err = live.New(live.Options{
 		MessageRate: float64(cfg.Limits.MessagesPerSecond), MessageBurst: float64(cfg.Limits.MessageBurst),
@@ -85,7 +89,7 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		return nil, err
 	}
 	api := rest.New(rest.Config{
-		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Settings: s.core.settings, Auth: authenticator,
+		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Settings: s.core.settings, Participants: s.core.participants, Auth: authenticator,
 		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
 		AI: s.ai, AIModels: s.aiModels(), AIKeys: aiKeys,
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
@@ -98,8 +102,9 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		Active:      func() int { return len(s.core.workshops.Active()) },
 		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
 		Codelabs:    func() int { return len(s.core.list.All()) },
+		Tokens:      s.vaults.stats,
 	})
-	if s.control, err = control.Listen(cfg.Server.Data, s.core.controls(cfg.Admin.ID)); err != nil {
+	if s.control, err = control.Listen(cfg.Server.Data, s.controls()); err != nil {
 		return nil, err
 	}
 	if cfg.Server.InternalListen != "" {
@@ -112,9 +117,13 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 	if err != nil {
 		return nil, err
 	}
+	handler, err := s.newHandler(api.ClientIP, metrics)
+	if err != nil {
+		return nil, err
+	}
 	s.public, err = server.Listen(server.PublicOptions{
 		Listen: cfg.Server.Listen, CertFile: cfg.Server.TLSCert, KeyFile: cfg.Server.TLSKey,
-		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, Commerce: commerce.Handle,
+		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, Handler: handler.Handle, Commerce: commerce.Handle,
 	})
 	if err != nil {
 		return nil, err
@@ -235,6 +244,7 @@ func (s *Service) Stop() error {
 	if s.denials != nil {
 		s.denials.Close()
 	}
+	step("token vaults", func() error { return s.vaults.close(ctx) })
 	if s.core != nil {
 		step("actors and store", func() error { return s.core.Close(ctx) })
 	}

@@ -1,0 +1,97 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/token"
+	"atelier/actors/token/credential"
+	"atelier/actors/token/seal"
+	"atelier/transport/handler"
+	"atelier/transport/limit"
+	"atelier/transport/server"
+)
+
+// vaults are the tokens of the two environments.
+type vaults struct{ production, sandbox *token.Vault }
+
+func (c *Core) openVaults() (v vaults, err error) {
+	keys, err := openTokenKeys(c.cfg, c.store, time.Now())
+	if err != nil {
+		return v, err
+	}
+	h := c.cfg.Handler
+	open := func(e seal.Environment) (*token.Vault, error) {
+		return token.NewVault(token.Options{
+			Environment: e, System: c.system, Journal: c.store, Audit: c.audit, Stream: c.store.StreamID(), Keys: keys,
+			Rules:      token.Rules{MaxMismatches: uint32(h.MaxMismatches), DropSensitive: h.DropSensitive},
+			SessionCap: h.SessionCap.Std(), RememberExpired: h.RememberExpired.Std(), RememberEnded: h.RememberEnded.Std(),
+			Logger: c.log,
+		})
+	}
+	if v.production, err = open(seal.Production); err != nil {
+		return v, fmt.Errorf("open the vault: %w", err)
+	}
+	if v.sandbox, err = open(seal.Sandbox); err != nil {
+		return v, fmt.Errorf("open the sandbox vault: %w", err)
+	}
+	return v, nil
+}
+
+// each calls fn for the vaults that were opened.
+func (v vaults) each(fn func(*token.Vault) error) error {
+	var errs []error
+	for _, x := range []*token.Vault{v.production, v.sandbox} {
+		if x != nil {
+			errs = append(errs, fn(x))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (v vaults) close(ctx context.Context) error {
+	return v.each(func(x *token.Vault) error { return x.Close(ctx) })
+}
+
+func (v vaults) stats() map[string]token.Stats {
+	all := map[string]token.Stats{}
+	_ = v.each(func(x *token.Vault) error {
+		all[string(x.Environment())] = x.Stats()
+		return nil
+	})
+	return all
+}
+
+// rotateKeys makes a new server key and takes it into use.
+func (s *Service) rotateKeys() (string, error) {
+	keys, err := rotateTokenKeys(s.cfg, s.core.store, time.Now())
+	if err != nil {
+		return "", err
+	}
+	if err := s.vaults.each(func(x *token.Vault) error { return x.SetKeys(keys) }); err != nil {
+		return "", err
+	}
+	s.log.Info("token keys rotated", "version", keys[len(keys)-1].Version)
+	return describeKeys(keys), nil
+}
+
+// newHandler puts the tokenization handler together.
+func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, metrics *server.Metrics) (*handler.Handler, error) {
+	h := s.cfg.Handler
+	return handler.New(handler.Config{
+		Production: s.vaults.production, Sandbox: s.vaults.sandbox, Participants: s.core.participants,
+		Document: handler.Document{
+			Name: h.Name, PublicURL: s.cfg.Server.PublicURL, Onboarding: h.Onboarding,
+			AcknowledgementVersion: h.DutiesVersion, AcknowledgementText: h.Duties, SessionCap: h.SessionCap.Std(),
+			MaxMismatches: h.MaxMismatches, DropSensitive: h.DropSensitive, RatePerSecond: h.RatePerSecond,
+		},
+		Credentials:   credential.Rules{RefuseExpired: h.RefuseExpired, Opaque: h.OpaqueTypes},
+		DefaultPolicy: h.DefaultPolicy, DefaultLife: h.TTL.Std(), Tokenize: h.Tokenize, Detokenize: h.Detokenize,
+		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now),
+		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Now: time.Now, Logger: s.log,
+	})
+}

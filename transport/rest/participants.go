@@ -1,0 +1,213 @@
+package rest
+
+import (
+	"atelier/actors/participant"
+	pb "atelier/actors/participant/participantpb"
+	"atelier/transport/wire"
+)
+
+// participantRecord is a participant as facilitators see it: no secret.
+type participantRecord struct {
+	ID              string                 `json:"id"`
+	Name            string                 `json:"name"`
+	Kind            string                 `json:"kind"`
+	Environment     string                 `json:"environment"`
+	Identity        string                 `json:"identity"`
+	Scopes          []string               `json:"scopes"`
+	Keys            []participantKey       `json:"keys"`
+	Delegates       []string               `json:"delegates"`
+	Acknowledgement *acknowledgementRecord `json:"acknowledgement"`
+	Policy          *policyRecord          `json:"policy"`
+	Disabled        bool                   `json:"disabled"`
+	CreatedAt       string                 `json:"created_at"`
+}
+
+type participantKey struct {
+	ID        string `json:"id"`
+	CreatedAt string `json:"created_at"`
+}
+
+type acknowledgementRecord struct {
+	Version string `json:"version"`
+	AdminID string `json:"admin_id"`
+	At      string `json:"at"`
+}
+
+type policyRecord struct {
+	Policy     string `json:"policy"`
+	TTLSeconds *int64 `json:"ttl_seconds"`
+}
+
+// shownSecret is a new key: the only time its secret is shown.
+type shownSecret struct {
+	ID     string `json:"id"`
+	Secret string `json:"secret"`
+}
+
+func recordOfParticipant(p *pb.Participant) participantRecord {
+	r := participantRecord{
+		ID: p.Id, Name: p.Name, Kind: p.Kind, Environment: p.Environment, Identity: p.Identity, Scopes: p.Scopes,
+		Keys: []participantKey{}, Delegates: append([]string{}, p.Delegates...), Disabled: p.Disabled, CreatedAt: wire.Stamp(p.CreatedAt),
+	}
+	for _, k := range p.Keys {
+		r.Keys = append(r.Keys, participantKey{k.Id, wire.Stamp(k.CreatedAt)})
+	}
+	if a := p.Acknowledgement; a != nil {
+		r.Acknowledgement = &acknowledgementRecord{a.Version, a.AdminId, wire.Stamp(a.At)}
+	}
+	if p.Policy != nil {
+		r.Policy = &policyRecord{Policy: p.Policy.Policy}
+		if p.Policy.TtlSeconds != 0 {
+			r.Policy.TTLSeconds = &p.Policy.TtlSeconds
+		}
+	}
+	return r
+}
+
+// tellParticipants sends a command to the participants' actor and returns its
+// answer and the state that shows it.
+func (r *Request) tellParticipants(cmd *pb.Command) (any, *participant.View, error) {
+	h, err := r.api.Participants.Get(participant.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd.Caller = &pb.Caller{ActorType: "admin", ActorId: r.api.AdminID, Ip: r.ip(), UserAgent: r.Caller.UserAgent}
+	v, _, err := h.Ask(cmd)
+	return v, h.View(), err
+}
+
+func addParticipant(r *Request) error {
+	var in struct {
+		Name        *string  `json:"name"`
+		Kind        *string  `json:"kind"`
+		Scopes      []string `json:"scopes"`
+		Environment string   `json:"environment"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	switch {
+	case in.Name == nil:
+		return wire.Invalid("name is required")
+	case in.Kind == nil:
+		return wire.Invalid("kind is required")
+	case in.Scopes == nil:
+		return wire.Invalid("scopes is required")
+	}
+	keyID, secret, hash := participant.NewKey(in.Environment)
+	v, _, err := r.tellParticipants(&pb.Command{Body: &pb.Command_Add{Add: &pb.Add{
+		Name: *in.Name, Kind: *in.Kind, Environment: in.Environment, Scopes: in.Scopes,
+		Identity: participant.NewIdentity(in.Environment), KeyId: keyID, SecretHash: hash,
+	}}})
+	if err != nil {
+		return err
+	}
+	p := v.(*pb.Participant)
+	return r.json(struct {
+		ID          string      `json:"id"`
+		Name        string      `json:"name"`
+		Kind        string      `json:"kind"`
+		Environment string      `json:"environment"`
+		Identity    string      `json:"identity"`
+		Scopes      []string    `json:"scopes"`
+		Key         shownSecret `json:"key"`
+	}{p.Id, p.Name, p.Kind, p.Environment, p.Identity, p.Scopes, shownSecret{keyID, string(secret)}})
+}
+
+func listParticipants(r *Request) error {
+	h, err := r.api.Participants.Get(participant.ID)
+	if err != nil {
+		return err
+	}
+	out := []participantRecord{}
+	for _, p := range h.View().All() {
+		out = append(out, recordOfParticipant(p))
+	}
+	return r.json(out)
+}
+
+func addParticipantKey(r *Request) error {
+	h, err := r.api.Participants.Get(participant.ID)
+	if err != nil {
+		return err
+	}
+	id := r.Param("participant_id")
+	environment := h.View().Get(id).GetEnvironment()
+	keyID, secret, hash := participant.NewKey(environment)
+	_, _, err = r.tellParticipants(&pb.Command{Body: &pb.Command_AddKey{AddKey: &pb.AddKey{Id: id, KeyId: keyID, SecretHash: hash}}})
+	if err != nil {
+		return err
+	}
+	return r.json(shownSecret{keyID, string(secret)})
+}
+
+func removeParticipantKey(r *Request) error {
+	_, _, err := r.tellParticipants(&pb.Command{Body: &pb.Command_RemoveKey{RemoveKey: &pb.RemoveKey{Id: r.Param("participant_id"), KeyId: r.Param("key_id")}}})
+	if err != nil {
+		return err
+	}
+	return r.noContent()
+}
+
+func grantParticipant(r *Request) error {
+	var in struct {
+		ParticipantID *string `json:"participant_id"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.ParticipantID == nil {
+		return wire.Invalid("participant_id is required")
+	}
+	return r.changeParticipant(&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: r.Param("participant_id"), ParticipantId: *in.ParticipantID}}})
+}
+
+func ungrantParticipant(r *Request) error {
+	_, _, err := r.tellParticipants(&pb.Command{Body: &pb.Command_Ungrant{Ungrant: &pb.Ungrant{Id: r.Param("participant_id"), ParticipantId: r.Param("for_id")}}})
+	if err != nil {
+		return err
+	}
+	return r.noContent()
+}
+
+func acknowledgeParticipant(r *Request) error {
+	var in struct {
+		Version *string `json:"version"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Version == nil {
+		return wire.Invalid("version is required")
+	}
+	return r.changeParticipant(&pb.Command{Body: &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: r.Param("participant_id"), Version: *in.Version}}})
+}
+
+func setParticipantPolicy(r *Request) error {
+	var in struct {
+		Policy     *string `json:"policy"`
+		TTLSeconds int64   `json:"ttl_seconds"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Policy == nil {
+		return wire.Invalid("policy is required")
+	}
+	return r.changeParticipant(&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{
+		Id: r.Param("participant_id"), Policy: *in.Policy, TtlSeconds: in.TTLSeconds,
+	}}})
+}
+
+func disableParticipant(r *Request) error {
+	return r.changeParticipant(&pb.Command{Body: &pb.Command_Disable{Disable: &pb.Disable{Id: r.Param("participant_id")}}})
+}
+
+// changeParticipant carries out a change and answers the record as it is then.
+func (r *Request) changeParticipant(cmd *pb.Command) error {
+	_, view, err := r.tellParticipants(cmd)
+	if err != nil {
+		return err
+	}
+	return r.json(recordOfParticipant(view.Get(r.Param("participant_id"))))
+}
