@@ -2,9 +2,11 @@ package codelab
 
 import (
 	"crypto/hmac"
+	"slices"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 )
 
 const maxName = 80
@@ -147,7 +149,7 @@ func (c call) gates(attendee string) error {
 		return durable.Reject(durable.Conflict, "the quiz is not passed yet: answer every question, and all choice questions right")
 	case m.RequireFeedback && !c.s.byFeedback[attendee]:
 		return durable.Reject(durable.Conflict, "feedback is missing")
-	case m.RequireSubmission:
+	case m.RequireSubmission && c.s.submitted[attendee].count == 0:
 		return durable.Reject(durable.Conflict, "a submission is missing")
 	}
 	return nil
@@ -214,8 +216,13 @@ func (c call) remove(r *pb.Remove) (decision, error) {
 	if !c.admin() {
 		action = "attendee_erase"
 	}
-	d := decided(nil, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id}}})
-	d.Rows = c.audit(action, a.Id, nil)
+	gone := files.Forgotten{Submissions: c.s.submissionsOf(a.Id)}
+	rows := c.noSubmissionRows(gone.Submissions...)
+	var unsaid []durable.Row
+	gone.Uploads, unsaid = c.untalk(func(m *pb.ChatMessage) bool { return m.SenderId == a.Id || m.TargetId == a.Id },
+		func(m *pb.Comment) bool { return m.AuthorId == a.Id })
+	d := decided(gone, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id}}})
+	d.Rows = slices.Concat(c.audit(action, a.Id, nil), rows, unsaid)
 	return d, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 )
 
 const maxMessage = 2000
@@ -21,7 +22,9 @@ func (c call) postChat(p *pb.PostChat) (decision, error) {
 	m := &pb.ChatMessage{
 		Id: c.id(), SenderId: c.Id, SenderName: c.name(), Message: p.Message, TargetId: p.TargetId, CreatedAt: c.now.UnixMilli(),
 	}
-	return decided(m, &pb.Event{Body: &pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: m}}}), nil
+	d := decided(m, &pb.Event{Body: &pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: m}}})
+	d.Rows = c.talkRows(m.Message)
+	return d, nil
 }
 
 // name is what others see as the caller's name: the record's, which a
@@ -38,8 +41,10 @@ func (c call) deleteChat(b *pb.DeleteChat) (decision, error) {
 	if !ok {
 		return decision{}, durable.Reject(durable.Missing, "message not found")
 	}
-	d := decided(nil, &pb.Event{Body: &pb.Event_ChatDeleted{ChatDeleted: &pb.ChatDeleted{MessageId: b.MessageId}}})
+	dropped, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.Id == b.MessageId }, none)
+	d := decided(files.Forgotten{Uploads: dropped}, &pb.Event{Body: &pb.Event_ChatDeleted{ChatDeleted: &pb.ChatDeleted{MessageId: b.MessageId}}})
 	d.Rows = c.audit("chat_delete", b.MessageId, map[string]string{"author_id": c.s.chat.At(i).SenderId})
+	d.Rows = append(d.Rows, rows...)
 	return d, nil
 }
 

@@ -27,6 +27,7 @@ func (s *State) applyRemoved(seq uint64, id string) {
 		s.indexAnswers()
 		s.changed.Answers = seq
 	}
+	s.dropSubmissions(seq, func(x *pb.Submission) bool { return x.AttendeeId == id })
 	if s.chat.Filter(func(m *pb.ChatMessage) bool { return m.SenderId != id && m.TargetId != id }) > 0 {
 		s.changed.Chat = seq
 	}
@@ -73,6 +74,10 @@ func (c call) applyRetention() (decision, error) {
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_RetentionApplied{RetentionApplied: b}})
 	d.Rows = c.audit("retention_apply", c.s.id, nil)
+	if b.ChatBefore > 0 {
+		_, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.CreatedAt < b.ChatBefore }, none)
+		d.Rows = append(d.Rows, rows...)
+	}
 	return d, nil
 }
 
@@ -96,7 +101,7 @@ func (s *State) applyRetained(seq uint64, b *pb.RetentionApplied) {
 // Erases says that an event asks for older events to be erased.
 func Erases(e *pb.Event) bool {
 	switch e.Body.(type) {
-	case *pb.Event_Removed, *pb.Event_RetentionApplied, *pb.Event_ChatDeleted, *pb.Event_CommentDeleted:
+	case *pb.Event_Removed, *pb.Event_RetentionApplied, *pb.Event_ChatDeleted, *pb.Event_CommentDeleted, *pb.Event_SubmissionDeleted:
 		return true
 	}
 	return false
@@ -153,6 +158,10 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 			}
 		case *pb.Event_QuizSubmitted:
 			if gone(b.QuizSubmitted.AttendeeId) {
+				return erased()
+			}
+		case *pb.Event_SubmissionAdded:
+			if v.Submission(b.SubmissionAdded.Submission.Id) == nil {
 				return erased()
 			}
 		case *pb.Event_ChatPosted:

@@ -11,6 +11,7 @@ import (
 	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 )
 
 // Limits of the text of a codelab (decisions W4), in code points.
@@ -43,7 +44,13 @@ func (s *State) create(who *pb.Caller, c *pb.Create, now time.Time) (decision, e
 	if err != nil {
 		return decision{}, err
 	}
-	d := decided(meta, &pb.Event{At: now.UnixMilli(), Body: &pb.Event_Created{Created: &pb.Created{Codelab: meta, Steps: steps, Quizzes: quizzes}}})
+	materials, err := cl.newMaterials(c.Materials)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decided(meta, &pb.Event{At: now.UnixMilli(), Body: &pb.Event_Created{Created: &pb.Created{
+		Codelab: meta, Steps: steps, Quizzes: quizzes, Materials: materials,
+	}}})
 	action, about := "codelab_create", map[string]string(nil)
 	switch c.Origin {
 	case pb.Origin_ORIGIN_COPY:
@@ -52,6 +59,17 @@ func (s *State) create(who *pb.Caller, c *pb.Create, now time.Time) (decision, e
 		action = "codelab_import"
 	}
 	d.Rows = append(cl.audit(action, s.id, about), catalog.ListRow(meta))
+	d.Rows = append(d.Rows, cl.textRows(nil, inText(meta, steps, quizzes))...)
+	for _, u := range c.Uploads {
+		d.Rows = append(d.Rows, files.UploadRows(u)...)
+	}
+	uses := names{}
+	for _, m := range materials {
+		if m.Upload != "" && !uses[m.Upload] {
+			uses[m.Upload] = true
+			d.Rows = append(d.Rows, files.UseRow(m.Upload, s.id, files.ByMaterial))
+		}
+	}
 	return d, nil
 }
 
@@ -115,8 +133,15 @@ func (c call) update(u *pb.Update) (decision, error) {
 		return decision{}, err
 	}
 	fields := strings.Join(slices.Sorted(maps.Keys(changed)), ",")
-	return c.updated(m, "codelab_update", map[string]string{"fields": fields}), nil
+	d := c.updated(m, "codelab_update", map[string]string{"fields": fields})
+	if u.GuideMarkdown != nil || u.ClearGuide || u.Description != nil {
+		d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, c.s.steps, c.s.quizzes))...)
+	}
+	return d, nil
 }
+
+// inText are the uploads that the text mentions now.
+func (s *State) inText() names { return inText(s.meta, s.steps, s.quizzes) }
 
 func set[T any](changed map[string]string, name string, to *T, from *T) {
 	if from != nil {
@@ -175,6 +200,7 @@ func (c call) replaceSteps(r *pb.ReplaceSteps) (decision, error) {
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps}}})
 	d.Rows = c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))})
+	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, steps, c.s.quizzes))...)
 	return d, nil
 }
 
@@ -213,7 +239,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 }
 
 func (c call) delete() (decision, error) {
-	d := decided(nil, &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
+	d := decided(c.s.files(), &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
 	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.GoneRows(c.s.id)...)
 	return d, nil
 }
@@ -227,6 +253,9 @@ func (s *State) applyCreated(seq uint64, b *pb.Created) {
 	s.changed.Codelab = seq
 	s.applySteps(seq, b.Steps)
 	s.applyQuizzes(seq, b.Quizzes)
+	for _, m := range b.Materials {
+		s.applyMaterialAdded(seq, m)
+	}
 }
 
 // applySteps replaces the steps; threads of steps that are gone go too, and
@@ -262,5 +291,13 @@ func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 func (s *State) applyDeleted(seq uint64) {
 	*s = *New(s.id, s.rules, s.ids)
 	s.deleted = true
-	s.changed = Changed{seq, seq, seq, seq, seq, seq, seq, seq}
+	s.changed = changedAt(seq)
+}
+
+// changedAt says that every part changed with seq.
+func changedAt(seq uint64) Changed {
+	return Changed{
+		Codelab: seq, Attendees: seq, Chat: seq, Help: seq, Feedback: seq, Threads: seq, Quizzes: seq, Answers: seq,
+		Materials: seq, Submissions: seq,
+	}
 }

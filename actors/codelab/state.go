@@ -19,6 +19,8 @@ type Rules struct {
 	// AuthorOnlyDeletes: a comment may be deleted by its author only, not by
 	// an admin (the serverless mode).
 	AuthorOnlyDeletes bool
+	// FileGrace is how long a file stays that a text let go of.
+	FileGrace time.Duration
 	// AuditRows gives the rows of an audit record; nil writes none.
 	AuditRows func(*catalogpb.AuditRecord) []durable.Row
 }
@@ -54,13 +56,17 @@ type State struct {
 	aiUsage       []*pb.AIUsage // replaced as a whole
 	workspace     *pb.Workspace // nil for none; replaced as a whole
 
+	materials   cow.Vector[*pb.Material]
+	submissions cow.Vector[*pb.Submission]
+
 	// Indexes over the above.
-	byName     map[string]int    // name key to attendee
-	byAttendee map[string]int    // attendee id to attendee
-	openHelp   map[string]int    // attendee id to open help request
-	byFeedback map[string]bool   // attendee ids that gave feedback
-	byAnchor   map[string]int    // anchor key to thread
-	answerOf   map[answerKey]int // attendee and quiz to answer
+	byName     map[string]int      // name key to attendee
+	byAttendee map[string]int      // attendee id to attendee
+	openHelp   map[string]int      // attendee id to open help request
+	byFeedback map[string]bool     // attendee ids that gave feedback
+	byAnchor   map[string]int      // anchor key to thread
+	answerOf   map[answerKey]int   // attendee and quiz to answer
+	submitted  map[string]handedIn // attendee id to what they handed in
 
 	saved    map[string]heap // conversations by person
 	savedAll heap
@@ -80,7 +86,7 @@ type State struct {
 // Changed holds, for each part of the state, the seq of its last change: the
 // basis of ETags.
 type Changed struct {
-	Codelab, Attendees, Chat, Help, Feedback, Threads, Quizzes, Answers uint64
+	Codelab, Attendees, Chat, Help, Feedback, Threads, Quizzes, Answers, Materials, Submissions uint64
 }
 
 type answerKey struct{ attendee, quiz string }
@@ -91,7 +97,8 @@ func New(id string, rules Rules, source *ids.Source) *State {
 		id: id, rules: rules, ids: source,
 		byName: map[string]int{}, byAttendee: map[string]int{}, openHelp: map[string]int{},
 		byFeedback: map[string]bool{}, byAnchor: map[string]int{}, answerOf: map[answerKey]int{},
-		saved: map[string]heap{},
+		saved:     map[string]heap{},
+		submitted: map[string]handedIn{},
 	}
 }
 
@@ -211,6 +218,14 @@ func (c call) dispatch(cmd *pb.Command) (decision, error) {
 		return c.deleteWorkspace()
 	case *pb.Command_NoteDownload:
 		return c.noteDownload()
+	case *pb.Command_AddMaterial:
+		return c.addMaterial(b.AddMaterial)
+	case *pb.Command_DeleteMaterial:
+		return c.deleteMaterial(b.DeleteMaterial)
+	case *pb.Command_AddSubmission:
+		return c.addSubmission(b.AddSubmission)
+	case *pb.Command_DeleteSubmission:
+		return c.deleteSubmission(b.DeleteSubmission)
 	}
 	return decision{}, durable.Reject(durable.Invalid, "unknown command")
 }
@@ -288,6 +303,14 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyWorkspaceChanged(b.WorkspaceChanged.Head)
 	case *pb.Event_WorkspaceDeleted:
 		s.workspace = nil
+	case *pb.Event_MaterialAdded:
+		s.applyMaterialAdded(seq, b.MaterialAdded.Material)
+	case *pb.Event_MaterialDeleted:
+		s.applyMaterialDeleted(seq, b.MaterialDeleted.MaterialId)
+	case *pb.Event_SubmissionAdded:
+		s.applySubmissionAdded(seq, b.SubmissionAdded.Submission)
+	case *pb.Event_SubmissionDeleted:
+		s.applySubmissionDeleted(seq, b.SubmissionDeleted.SubmissionId)
 	case *pb.Event_Erased:
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 )
 
 // What a thread may be attached to.
@@ -45,7 +46,9 @@ func (c call) annotate(a *pb.Annotate) (decision, error) {
 		StartOffset: a.StartOffset, EndOffset: a.EndOffset, SelectedText: a.SelectedText, ContentHash: a.ContentHash,
 		CreatedBy: c.Id, CreatedAt: now, ContentSum: content, Messages: []*pb.Comment{c.comment(a.Message)},
 	}
-	return decided(t, &pb.Event{Body: &pb.Event_ThreadCreated{ThreadCreated: &pb.ThreadCreated{Thread: t}}}), nil
+	d := decided(t, &pb.Event{Body: &pb.Event_ThreadCreated{ThreadCreated: &pb.ThreadCreated{Thread: t}}})
+	d.Rows = c.talkRows(a.Message)
+	return d, nil
 }
 
 // checkAnnotation checks the shape and returns the server's hash of the
@@ -109,9 +112,11 @@ func (c call) appendTo(t *pb.Thread, message string) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "this thread is full")
 	}
 	m := c.comment(message)
-	return decided(withComment(t, m), &pb.Event{Body: &pb.Event_CommentAdded{CommentAdded: &pb.CommentAdded{
+	d := decided(withComment(t, m), &pb.Event{Body: &pb.Event_CommentAdded{CommentAdded: &pb.CommentAdded{
 		ThreadId: t.Id, TargetType: t.TargetType, TargetStepId: t.TargetStepId, Comment: m,
-	}}}), nil
+	}}})
+	d.Rows = c.talkRows(message)
+	return d, nil
 }
 
 func withComment(t *pb.Thread, m *pb.Comment) *pb.Thread {
@@ -151,7 +156,11 @@ func (c call) reply(r *pb.Reply) (decision, error) {
 }
 
 // CommentDeletion is the reply to a DeleteComment command.
-type CommentDeletion struct{ ThreadDeleted bool }
+type CommentDeletion struct {
+	ThreadDeleted bool
+	// Files is what only this comment referred to.
+	Files files.Forgotten
+}
 
 func (c call) deleteComment(b *pb.DeleteComment) (decision, error) {
 	i, ok := searchID(&c.s.threads, b.ThreadId, (*pb.Thread).GetId)
@@ -169,12 +178,14 @@ func (c call) deleteComment(b *pb.DeleteComment) (decision, error) {
 		return decision{}, durable.Reject(durable.Forbidden, "only the author may delete this comment")
 	}
 	last := len(t.Messages) == 1
-	d := decided(CommentDeletion{ThreadDeleted: last}, &pb.Event{Body: &pb.Event_CommentDeleted{CommentDeleted: &pb.CommentDeleted{
+	dropped, rows := c.untalk(none, func(other *pb.Comment) bool { return other.Id == m.Id })
+	d := decided(CommentDeletion{ThreadDeleted: last, Files: files.Forgotten{Uploads: dropped}}, &pb.Event{Body: &pb.Event_CommentDeleted{CommentDeleted: &pb.CommentDeleted{
 		ThreadId: t.Id, TargetType: t.TargetType, TargetStepId: t.TargetStepId, CommentId: m.Id, ThreadDeleted: last,
 	}}})
 	if !own {
 		d.Rows = c.audit("comment_delete", m.Id, map[string]string{"author_id": m.AuthorId, "thread_id": t.Id})
 	}
+	d.Rows = append(d.Rows, rows...)
 	return d, nil
 }
 

@@ -28,6 +28,9 @@ type View struct {
 	AIUsage       []*pb.AIUsage
 	Workspace     *pb.Workspace // nil for none
 
+	Materials   cow.View[*pb.Material]
+	Submissions cow.View[*pb.Submission]
+
 	// PerStep counts the people on each step, index 0 for step 1.
 	PerStep   []int
 	Completed int
@@ -43,7 +46,7 @@ type View struct {
 
 // Encodings keeps the encoded form of the parts of a view.
 type Encodings struct {
-	Codelab, Attendees, Chat, Help, Threads, Quizzes *cow.Encoded
+	Codelab, Attendees, Chat, Help, Threads, Quizzes, Materials *cow.Encoded
 }
 
 // encodings drops what was encoded of parts that have changed since.
@@ -60,6 +63,7 @@ func (s *State) encodings() Encodings {
 	renew(&s.encoded.Help, then.Help, now.Help)
 	renew(&s.encoded.Threads, then.Threads, now.Threads)
 	renew(&s.encoded.Quizzes, then.Quizzes, now.Quizzes)
+	renew(&s.encoded.Materials, then.Materials, now.Materials)
 	s.encodedAt = now
 	return s.encoded
 }
@@ -71,6 +75,7 @@ func (s *State) Capture() *View {
 		Attendees: s.attendees.Capture(), Chat: s.chat.Capture(), Help: s.help.Capture(),
 		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
 		Conversations: s.conversations.Capture(), AIUsage: s.aiUsage, Workspace: s.workspace,
+		Materials: s.materials.Capture(), Submissions: s.submissions.Capture(),
 		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Encoded: s.encodings(),
 		refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
 	}
@@ -84,6 +89,21 @@ func (v *View) Attendee(id string) *pb.Attendee {
 // ChatMessage returns a message, or nil.
 func (v *View) ChatMessage(id string) *pb.ChatMessage {
 	return find(v.Chat, id, (*pb.ChatMessage).GetId)
+}
+
+// Submission returns a submission, or nil.
+func (v *View) Submission(id string) *pb.Submission {
+	return find(v.Submissions, id, (*pb.Submission).GetId)
+}
+
+// Submitted is how many bytes an attendee has handed in.
+func (v *View) Submitted(attendee string) (bytes int64) {
+	for _, s := range v.Submissions.All() {
+		if s.AttendeeId == attendee {
+			bytes += s.FileSize
+		}
+	}
+	return bytes
 }
 
 // Thread returns a thread, or nil.
@@ -142,7 +162,7 @@ func EncodeState(v *View) ([]byte, error) {
 		Attendees: list(v.Attendees), Chat: list(v.Chat), Help: list(v.Help),
 		Feedback: list(v.Feedback), Threads: list(v.Threads), Answers: list(v.Answers),
 		Conversations: list(v.Conversations), AiUsage: v.AIUsage, Workspace: v.Workspace,
-		Refs: v.refs, Deleted: v.deleted,
+		Refs: v.refs, Deleted: v.deleted, Materials: list(v.Materials), Submissions: list(v.Submissions),
 	}).MarshalVT()
 }
 
@@ -171,10 +191,13 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	fill(&s.conversations, snap.Conversations)
 	s.aiUsage, s.workspace = snap.AiUsage, snap.Workspace
 	s.weighConversations()
+	fill(&s.materials, snap.Materials)
+	fill(&s.submissions, snap.Submissions)
 	s.indexAttendees()
 	s.indexHelp()
 	s.indexThreads()
 	s.indexAnswers()
+	s.indexSubmissions()
 	for _, f := range snap.Feedback {
 		s.byFeedback[f.AttendeeId] = true
 	}
@@ -182,7 +205,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 		s.refs.add(r.Person, r.Ref, r.Seq, r.At)
 	}
 	// When each part changed is not known any more; it was not after seq.
-	s.changed = Changed{seq, seq, seq, seq, seq, seq, seq, seq}
+	s.changed = changedAt(seq)
 	s.seeAll(&snap)
 	return nil
 }
@@ -216,6 +239,12 @@ func (s *State) seeAll(snap *pb.Snapshot) {
 		}
 	}
 	for _, x := range snap.Answers {
+		s.seen(x.Id)
+	}
+	for _, x := range snap.Materials {
+		s.seen(x.Id)
+	}
+	for _, x := range snap.Submissions {
 		s.seen(x.Id)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 	"atelier/actors/ids"
 	"atelier/actors/room"
 )
@@ -34,6 +35,7 @@ type Config struct {
 	System  *actor.ActorSystem
 	Journal durable.Journal
 	List    *catalog.List
+	Files   *files.Register
 	Rules   Rules
 	Frames  Frames
 	// Epoch names the stream of this store; see room.New.
@@ -163,7 +165,14 @@ func (w *Workshops) Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error)
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := ws.Ask(&pb.Command{Caller: caller, Body: &pb.Command_Create{Create: c}})
+	cmd := &pb.Command{Caller: caller, Body: &pb.Command_Create{Create: c}}
+	// The uploads it begins with stay until it is recorded that it has them.
+	release, err := w.Files.ClaimKnown(Mentions(cmd)...)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	v, _, err := ws.Ask(cmd)
 	if err != nil {
 		w.host.Rest(context.Background(), ws.handle, false)
 		return nil, err
@@ -177,7 +186,8 @@ func (w *Workshops) Delete(caller *pb.Caller, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := ws.Ask(&pb.Command{Caller: caller, Body: &pb.Command_Delete{Delete: &pb.Delete{}}}); err != nil {
+	v, _, err := ws.Ask(&pb.Command{Caller: caller, Body: &pb.Command_Delete{Delete: &pb.Delete{}}})
+	if err != nil {
 		return err
 	}
 	// It is gone for everybody now. What remains on disk is removed here, or
@@ -185,6 +195,9 @@ func (w *Workshops) Delete(caller *pb.Caller, id string) error {
 	w.host.Rest(context.Background(), ws.handle, false)
 	if err := w.Journal.Purge("codelab/" + id); err != nil {
 		w.Logger.Error("removing a deleted codelab failed", "codelab", id, "error", err)
+	}
+	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {
+		w.Logger.Warn("removing the files of a deleted codelab failed; a sweep will", "codelab", id, "error", err)
 	}
 	return nil
 }

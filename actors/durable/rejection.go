@@ -20,6 +20,8 @@ const (
 	Missing
 	// Conflict: the state does not allow it.
 	Conflict
+	// TooLarge: the content is more than fits.
+	TooLarge
 )
 
 // Rejection is an expected refusal by the domain. Its text is meant for the
@@ -35,6 +37,12 @@ func (r *Rejection) Error() string { return r.Text }
 // Reject makes a rejection; format and args are those of fmt.Sprintf.
 func Reject(reason Reason, format string, args ...any) error {
 	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}
+}
+
+// Refused says that a command which gave err was certainly not applied.
+func Refused(err error) bool {
+	var rejected *Rejection
+	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly)
 }
 
 // Errors of an actor that cannot answer now. None of them means that the

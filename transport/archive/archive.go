@@ -3,7 +3,9 @@
 // counts, ratios and names are bounded before anything is kept.
 //
 // Our ZIP holds codelab.json, steps/NN.md with the title as front matter,
-// guide.md, quizzes.json and materials.json.
+// guide.md, quizzes.json, materials.json, and in files/ the materials and the
+// images that the text uses; files.json says what they were called. Links in
+// the text stay as they are; an import lets them lead to the new files.
 package archive
 
 import (

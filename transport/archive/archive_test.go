@@ -33,7 +33,7 @@ func pack(t testing.TB, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-func read(b []byte) (*pb.Create, error) { return Read(bytes.NewReader(b), int64(len(b))) }
+func read(b []byte) (*pb.Create, error) { return Read(bytes.NewReader(b), int64(len(b)), nil) }
 
 const tutorial = "id: x\nsummary: s\n\n# T\n\n## One\nDuration: 3\n\ntext\n"
 
@@ -60,7 +60,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := Write(&b, v); err != nil {
+		if err := Write(&b, v, nil); err != nil {
 			t.Fatal(err)
 		}
 		got, err := read(b.Bytes())

@@ -32,14 +32,15 @@ const (
 	maxFile = 32 << 20
 )
 
-// Read reads a codelab from a file of any of the known forms. Every error is
-// an Invalid rejection that says what is wrong.
-func Read(r io.ReaderAt, size int64) (*pb.Create, error) {
+// Read reads a codelab from a file of any of the known forms, and gives the
+// files that it brings to keep. What is wrong with the file is an Invalid
+// rejection that says so; other errors are those of keep and of reading.
+func Read(r io.ReaderAt, size int64, keep Keep) (*pb.Create, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("read the file: %w", err)
 	} else if n == 4 && string(magic[:2]) == "PK" {
-		return readZIP(r, size)
+		return readZIP(r, size, keep)
 	}
 	if size > maxFile {
 		return nil, invalid("the file is neither a ZIP nor a Markdown file of at most %d MiB", maxFile>>20)
@@ -57,7 +58,7 @@ type tree struct {
 	left  int64 // bytes that may still be unpacked
 }
 
-func readZIP(r io.ReaderAt, size int64) (*pb.Create, error) {
+func readZIP(r io.ReaderAt, size int64, keep Keep) (*pb.Create, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, invalid("the file is not a readable ZIP")
@@ -66,10 +67,21 @@ func readZIP(r io.ReaderAt, size int64) (*pb.Create, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.files["codelab.json"] != nil {
-		return t.codelab()
+	k, err := t.keeper(keep)
+	if err != nil {
+		return nil, err
 	}
-	return t.tutorial()
+	var c *pb.Create
+	if t.files["codelab.json"] != nil {
+		c, err = t.codelab(k)
+	} else {
+		c, err = t.tutorial(k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Uploads = k.all
+	return c, nil
 }
 
 // check looks at every entry before any is read.
@@ -152,7 +164,7 @@ func (t *tree) json(name string, into any) error {
 }
 
 // codelab reads our own form.
-func (t *tree) codelab() (*pb.Create, error) {
+func (t *tree) codelab(k *keeper) (*pb.Create, error) {
 	var d document
 	if err := t.json("codelab.json", &d); err != nil {
 		return nil, err
@@ -193,7 +205,28 @@ func (t *tree) codelab() (*pb.Create, error) {
 			c.Quizzes = append(c.Quizzes, q.quiz())
 		}
 	}
-	return c, nil
+	// What is small and may be wrong was read first; now come the files.
+	for _, st := range c.Steps {
+		if err := k.relink(&st.ContentMarkdown, "steps"); err != nil {
+			return nil, err
+		}
+	}
+	if err := k.relink(&c.Codelab.Description, "."); err != nil {
+		return nil, err
+	}
+	if c.Codelab.GuideMarkdown != nil {
+		if err := k.relink(c.Codelab.GuideMarkdown, "."); err != nil {
+			return nil, err
+		}
+	}
+	for _, q := range c.Quizzes {
+		if err := k.relink(&q.Question, "."); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	c.Materials, err = k.materials()
+	return c, err
 }
 
 // stepNames are the files of the steps in the order of their numbers.
@@ -258,7 +291,7 @@ func parseStep(text string) (*pb.Step, error) {
 
 // tutorial looks for the claat file of an archive: the highest in the tree
 // that reads as one.
-func (t *tree) tutorial() (*pb.Create, error) {
+func (t *tree) tutorial(k *keeper) (*pb.Create, error) {
 	var names []string
 	for name := range t.files {
 		if strings.EqualFold(path.Ext(name), ".md") {
@@ -288,6 +321,11 @@ func (t *tree) tutorial() (*pb.Create, error) {
 			return t.read(path.Join(dir, fragment))
 		})
 		if err == nil {
+			for _, st := range c.Steps {
+				if err := k.relink(&st.ContentMarkdown, dir); err != nil {
+					return nil, err
+				}
+			}
 			return c, nil
 		}
 		if first == nil {

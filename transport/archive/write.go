@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"atelier/actors/codelab"
+	"atelier/actors/files"
 )
 
-// Write writes a codelab as our ZIP.
-func Write(w io.Writer, v *codelab.View) error {
+// Write writes a codelab as our ZIP, with the uploads that it uses.
+func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 	z := zip.NewWriter(w)
 	m := v.Meta
 	ai := !m.AiDisabled
@@ -49,7 +50,17 @@ func Write(w io.Writer, v *codelab.View) error {
 	if err := addJSON(z, "quizzes.json", quizzes); err != nil {
 		return err
 	}
-	if err := addJSON(z, "materials.json", []struct{}{}); err != nil {
+	materials := make([]material, v.Materials.Len())
+	for i, m := range v.Materials.All() {
+		materials[i] = material{Title: m.Title, MaterialType: m.MaterialType, LinkURL: m.LinkUrl}
+		if m.Upload != "" {
+			materials[i].File = folder + m.Upload
+		}
+	}
+	if err := addJSON(z, "materials.json", materials); err != nil {
+		return err
+	}
+	if err := writeFiles(z, v, uploads); err != nil {
 		return err
 	}
 	return z.Close()

@@ -118,7 +118,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		return with(f, plainMessage{"chat_deleted", b.ChatDeleted.MessageId, seq, ts})
 	case *pb.Event_StepsReplaced:
 		return with(f, plainMessage{Type: "steps_changed", Seq: seq, TS: ts})
-	case *pb.Event_Updated, *pb.Event_QuizzesReplaced:
+	case *pb.Event_Updated, *pb.Event_QuizzesReplaced, *pb.Event_MaterialAdded, *pb.Event_MaterialDeleted:
 		return with(f, plainMessage{Type: "codelab_changed", Seq: seq, TS: ts})
 	case *pb.Event_Deleted:
 		return with(f, plainMessage{Type: "codelab_deleted", Seq: seq, TS: ts})

@@ -13,6 +13,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/codelab"
+	"atelier/actors/files"
 	"atelier/actors/participant"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
@@ -24,6 +25,7 @@ type Config struct {
 	Workshops codelab.Directory
 	List      *catalog.List
 	Audit     *catalog.Audit
+	Files     *files.Register
 	Settings  *catalog.SettingsHost
 	// Participants of the tokenization handler.
 	Participants *participant.Host
@@ -56,7 +58,7 @@ type Config struct {
 // Limits are the token buckets of the interface (decisions W12). A nil one
 // allows everything.
 type Limits struct {
-	Reads, Writes, Registrations, WrongPINs *limit.Limiter
+	Reads, Writes, Uploads, Registrations, WrongPINs *limit.Limiter
 }
 
 // Live are the operations on live connections. They run after the pipeline
@@ -86,12 +88,17 @@ func New(cfg Config) *API {
 	a.router.NotFound = func(ctx *fasthttp.RequestCtx) { a.refuse(ctx, errNoOperation) }
 	a.router.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { a.refuse(ctx, errMethod) }
 	for _, op := range operations {
+		if op.root {
+			a.router.Handle(op.method, op.path, a.serve(op))
+			a.router.Handle(fasthttp.MethodHead, op.path, a.serve(op))
+			continue
+		}
 		a.router.Handle(op.method, "/api"+op.path, a.serve(op))
 	}
 	return a
 }
 
-// Handler is the entry for paths under /api.
+// Handler is the entry for paths under /api and /uploads.
 func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
 
 // refuse answers a request that reaches no operation.

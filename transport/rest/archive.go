@@ -1,18 +1,10 @@
 package rest
 
 import (
-	"bytes"
-	"errors"
 	"io"
-	"mime"
-	"mime/multipart"
-	"os"
-	"strings"
-	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/archive"
-	"atelier/transport/wire"
 )
 
 func exportCodelab(r *Request) error {
@@ -20,104 +12,55 @@ func exportCodelab(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	var b bytes.Buffer
-	if err := archive.Write(&b, v); err != nil {
-		return err
-	}
 	if _, err := r.do(&pb.Command{Body: &pb.Command_NoteExport{NoteExport: &pb.NoteExport{}}}); err != nil {
 		return err
 	}
-	r.Response.Header.Set("Content-Disposition", `attachment; filename="codelab-`+v.Meta.Id+`.zip"`)
-	r.SetContentType("application/zip")
-	r.Response.SetBodyRaw(b.Bytes())
+	r.streamZIP("codelab-"+v.Meta.Id+".zip", func(w io.Writer) error { return archive.Write(w, v, r.api.Files) })
 	return nil
 }
 
+// downloadSubmissions answers all that was handed in as a ZIP.
+func downloadSubmissions(r *Request) error {
+	v := r.Lab.View()
+	if v.Meta == nil {
+		return errNoCodelab
+	}
+	r.streamZIP("submissions-"+v.Meta.Id+".zip", func(w io.Writer) error {
+		return archive.WriteSubmissions(w, v, r.api.Files.Blobs())
+	})
+	return nil
+}
+
+// streamZIP answers what write writes, while it is written. When that fails
+// on the way, the answer breaks off without its end.
+func (r *Request) streamZIP(name string, write func(io.Writer) error) {
+	pr, pw := io.Pipe()
+	log := r.api.Logger.With("request_id", r.id)
+	go func() {
+		err := write(pw)
+		if pw.CloseWithError(err); err != nil && err != io.ErrClosedPipe {
+			log.Warn("an archive was not finished", "error", err)
+		}
+	}()
+	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	r.SetContentType("application/zip")
+	r.Response.SetBodyStream(pr, -1) // closes it, also when the client has left
+}
+
 func importCodelab(r *Request) error {
-	f, size, err := r.file(archive.MaxPacked)
+	part, err := r.filePart(archive.MaxPacked)
 	if err != nil {
 		return err
+	}
+	f, size, err := r.api.Files.Blobs().Spool(part, archive.MaxPacked)
+	if err != nil {
+		return r.storeError(err)
 	}
 	defer f.Close()
-	c, err := archive.Read(f, size)
-	if err != nil {
-		return err
-	}
-	m, err := r.api.Workshops.Create(r.Caller, c)
+	in := archive.Importer{Workshops: r.api.Workshops, Files: r.api.Files, Now: r.api.Now}
+	m, _, err := in.Import(r.Caller, f, size)
 	if err != nil {
 		return err
 	}
 	return r.json(toCodelab(m, true))
-}
-
-// uploadFor is how long the body of an upload may take.
-const uploadFor = 10 * time.Minute
-
-// file streams the multipart field "file" to disk and returns it. The file
-// has no name any more: it is gone when it is closed, whatever happens.
-func (r *Request) file(limit int64) (*os.File, int64, error) {
-	kind, params, err := mime.ParseMediaType(string(r.Request.Header.ContentType()))
-	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
-		return nil, 0, errMultipart
-	}
-	// The parts around the file take a little.
-	if int64(r.Request.Header.ContentLength()) > limit+1<<20 {
-		return nil, 0, errBodyTooBig
-	}
-	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
-	body := io.Reader(bytes.NewReader(r.Request.Body()))
-	if r.Request.IsBodyStream() {
-		body = r.Request.BodyStream()
-	}
-	parts := multipart.NewReader(io.LimitReader(body, limit+1<<20), params["boundary"])
-	for n := 0; n < 100; n++ {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, 0, wire.Invalid("the multipart body is malformed or broke off")
-		}
-		if part.FormName() != "file" {
-			continue
-		}
-		return spool(part, limit)
-	}
-	return nil, 0, wire.Invalid("file is required")
-}
-
-// spool copies a stream into a nameless file.
-func spool(from io.Reader, limit int64) (*os.File, int64, error) {
-	f, err := os.CreateTemp("", "atelier-upload-*")
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		_ = f.Close()
-		return nil, 0, err
-	}
-	n, err := io.Copy(f, io.LimitReader(from, limit+1))
-	switch {
-	case err != nil && isDisk(err):
-		err = errSpool
-	case err != nil:
-		err = wire.Invalid("the file broke off")
-	case n > limit:
-		err = errBodyTooBig
-	case n == 0:
-		err = wire.Invalid("file is empty")
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, 0, err
-	}
-	return f, n, nil
-}
-
-var errSpool = &statusError{status: 503, text: "the upload cannot be stored right now; try again", retry: 10 * time.Second}
-
-// isDisk tells an error of our disk from one of the client's stream.
-func isDisk(err error) bool {
-	var p *os.PathError
-	return errors.As(err, &p) && strings.HasPrefix(p.Op, "write")
 }

@@ -7,6 +7,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 	"atelier/transport/wire"
 )
 
@@ -175,9 +176,11 @@ func updateAttendee(r *Request) error {
 }
 
 func removeAttendee(r *Request) error {
-	if _, err := r.do(&pb.Command{Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: r.Param("attendee_id")}}}); err != nil {
+	v, err := r.do(&pb.Command{Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: r.Param("attendee_id")}}})
+	if err != nil {
 		return err
 	}
+	r.release(v.(files.Forgotten))
 	return r.noContent()
 }
 

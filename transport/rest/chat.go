@@ -5,6 +5,7 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/files"
 	"atelier/transport/wire"
 )
 
@@ -92,8 +93,10 @@ func deleteChat(r *Request) error {
 	if m := r.Lab.View().ChatMessage(id); m != nil && !visible(m, codelab.FacilitatorID) {
 		return &statusError{status: 404, text: "message not found"}
 	}
-	if _, err := r.do(&pb.Command{Body: &pb.Command_DeleteChat{DeleteChat: &pb.DeleteChat{MessageId: id}}}); err != nil {
+	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteChat{DeleteChat: &pb.DeleteChat{MessageId: id}}})
+	if err != nil {
 		return err
 	}
+	r.release(v.(files.Forgotten))
 	return r.noContent()
 }

@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"errors"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/files"
 	"atelier/transport/wire"
 )
 
@@ -201,11 +203,33 @@ func copyCodelab(r *Request) error {
 		q.Id = ""
 		c.Quizzes = append(c.Quizzes, q)
 	}
-	out, err := r.api.Workshops.Create(r.Caller, c)
+	for _, m := range v.Materials.All() {
+		c.Materials = append(c.Materials, m)
+	}
+	out, err := r.copyWithFiles(c)
 	if err != nil {
 		return err
 	}
 	return r.json(toCodelab(out, true))
+}
+
+// copyWithFiles makes a codelab that refers to the files of another.
+func (r *Request) copyWithFiles(c *pb.Create) (*pb.Codelab, error) {
+	var names []string
+	for _, m := range c.Materials {
+		if m.Upload != "" {
+			names = append(names, m.Upload)
+		}
+	}
+	release, err := r.api.Files.Claim(names...)
+	if errors.Is(err, files.ErrMissing) {
+		return nil, &statusError{status: 409, text: "a material was deleted just now; try again"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return r.api.Workshops.Create(r.Caller, c)
 }
 
 func replaceSteps(r *Request) error {

@@ -100,8 +100,11 @@ func (r *Request) admit() error {
 	var badToken bool
 	r.who, badToken = a.Auth.Identify(cookie, string(r.Request.Header.Peek("Authorization")))
 	limiter := a.Limits.Writes
-	if op.method == fasthttp.MethodGet {
+	switch {
+	case op.method == fasthttp.MethodGet:
 		limiter = a.Limits.Reads
+	case op.upload:
+		limiter = a.Limits.Uploads
 	}
 	if limiter != nil {
 		key := r.who.SessionID
@@ -129,8 +132,16 @@ func (r *Request) admit() error {
 	return r.authorize()
 }
 
-// do sends a command to the codelab of the path.
+// do sends a command to the codelab of the path. The uploads that it mentions
+// stay until it is recorded that they are needed.
 func (r *Request) do(cmd *pb.Command) (any, error) {
+	if names := codelab.Mentions(cmd); len(names) > 0 {
+		release, err := r.api.Files.ClaimKnown(names...)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
 	cmd.Caller = r.Caller
 	v, _, err := r.Lab.Ask(cmd)
 	return v, err

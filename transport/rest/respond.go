@@ -78,12 +78,22 @@ func (r *Request) fresh(changed uint64, variant string) bool {
 	h := &r.Response.Header
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "private, no-cache")
-	if match := string(r.Request.Header.Peek("If-None-Match")); match != "" {
-		for m := range strings.SplitSeq(match, ",") {
-			if m = strings.TrimPrefix(strings.TrimSpace(m), "W/"); m == tag || m == "*" {
-				r.SetStatusCode(fasthttp.StatusNotModified)
-				return true
-			}
+	if r.noneMatch(tag) {
+		r.SetStatusCode(fasthttp.StatusNotModified)
+		return true
+	}
+	return false
+}
+
+// noneMatch says that the client has what the tag stands for.
+func (r *Request) noneMatch(tag string) bool {
+	match := string(r.Request.Header.Peek("If-None-Match"))
+	if match == "" {
+		return false
+	}
+	for m := range strings.SplitSeq(match, ",") {
+		if m = strings.TrimPrefix(strings.TrimSpace(m), "W/"); m == tag || m == "*" {
+			return true
 		}
 	}
 	return false

@@ -24,6 +24,8 @@ const (
 	labReader
 	// register: anyone, on an existing codelab.
 	register
+	// somebody: an admin, or an attendee of any codelab.
+	somebody
 )
 
 // Limits of bodies, bytes (decisions W1, W4).
@@ -37,7 +39,9 @@ const (
 type operation struct {
 	method, path string
 	access       access
-	body         int // limit of the body, bytes; 0 is maxJSON
+	body         int  // limit of the body, bytes; 0 is maxJSON
+	upload       bool // counts as an upload, not as a write
+	root         bool // the path is not below /api
 	handle       func(*Request) error
 	name         string // method and path, for logs and metrics
 }
@@ -49,7 +53,7 @@ const (
 	del  = fasthttp.MethodDelete
 )
 
-// operations is the whole interface under /api.
+// operations is the whole interface: what is under /api, and the files.
 var operations = table([]operation{
 	{method: post, path: "/login", access: anyone, handle: login},
 	{method: get, path: "/session", access: session, handle: getSession},
@@ -114,6 +118,19 @@ var operations = table([]operation{
 	{method: post, path: "/ai/stream", access: session, handle: func(r *Request) error { return r.api.AI.Stream(r) }},
 	{method: post, path: "/ai/conversations", access: session, handle: saveConversation},
 	{method: get, path: "/codelabs/{id}/ai/conversations", access: labAdmin, handle: getConversations},
+	{method: get, path: "/codelabs/{id}/materials", access: labMember, handle: getMaterials},
+	{method: post, path: "/codelabs/{id}/materials", access: labAdmin, handle: addMaterial},
+	{method: del, path: "/codelabs/{id}/materials/{material_id}", access: labAdmin, handle: deleteMaterial},
+	{method: post, path: "/upload/material", access: adminOnly, upload: true, handle: uploadMaterial},
+	{method: post, path: "/upload/image", access: somebody, upload: true, handle: uploadImage},
+	{method: get, path: "/uploads/{kind}/{name}", access: anyone, root: true, handle: serveUpload},
+
+	{method: get, path: "/codelabs/{id}/submissions", access: labMember, handle: getSubmissions},
+	{method: get, path: "/codelabs/{id}/submissions/download", access: labAdmin, handle: downloadSubmissions},
+	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/submissions", access: labAttendee, upload: true, handle: submitFile},
+	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/link", access: labAttendee, handle: submitLink},
+	{method: get, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", access: labMember, handle: getSubmissionFile},
+	{method: del, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", access: labMember, handle: deleteSubmission},
 
 	{method: get, path: "/ws/{id}", access: labMember, handle: func(r *Request) error { return r.api.Live.WebSocket(r) }},
 	{method: get, path: "/codelabs/{id}/events", access: labMember, handle: func(r *Request) error { return r.api.Live.Events(r) }},
@@ -132,8 +149,8 @@ func table(ops []operation) []*operation {
 	return out
 }
 
-// Operations lists method and path of every operation, paths below /api with
-// parameters in braces.
+// Operations lists method and path of every operation with parameters in
+// braces; paths are below /api, but for those that begin with /uploads/.
 func Operations() [][2]string {
 	out := make([][2]string, len(operations))
 	for i, op := range operations {

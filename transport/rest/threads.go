@@ -152,8 +152,10 @@ func deleteComment(r *Request) error {
 	if err != nil {
 		return err
 	}
+	deletion := v.(codelab.CommentDeletion)
+	r.release(deletion.Files)
 	return r.json(struct {
 		Status        string `json:"status"`
 		ThreadDeleted bool   `json:"thread_deleted"`
-	}{"ok", v.(codelab.CommentDeletion).ThreadDeleted})
+	}{"ok", deletion.ThreadDeleted})
 }

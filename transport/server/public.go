@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -32,7 +33,7 @@ type PublicOptions struct {
 	CertFile, KeyFile string
 	// MaxConnections bounds the connections that are answering a request.
 	MaxConnections int
-	// API serves what is under /api.
+	// API serves what is under /api and /uploads.
 	API fasthttp.RequestHandler
 	// Handler serves the tokenization handler; it says whether a path is its
 	// own. May be nil.
@@ -68,6 +69,7 @@ func Listen(o PublicOptions) (*Public, error) {
 			ReadTimeout:                  60 * time.Second,
 			WriteTimeout:                 60 * time.Second,
 			IdleTimeout:                  120 * time.Second,
+			HeaderReceived:               timeouts,
 			ReadBufferSize:               8 << 10,
 			MaxRequestBodySize:           prefetch,
 			StreamRequestBody:            true,
@@ -79,6 +81,19 @@ func Listen(o PublicOptions) (*Public, error) {
 			Logger:            quiet{},
 		},
 	}, nil
+}
+
+// slowAnswer is how long the answer to a request for a file may take.
+const slowAnswer = 15 * time.Minute
+
+// timeouts gives downloads, which may be large, more time than other answers.
+func timeouts(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	path, _, _ := bytes.Cut(h.RequestURI(), []byte{'?'})
+	if bytes.HasPrefix(path, []byte("/uploads/")) || bytes.HasSuffix(path, []byte("/file")) ||
+		bytes.HasSuffix(path, []byte("/export")) || bytes.HasSuffix(path, []byte("/download")) {
+		return fasthttp.RequestConfig{WriteTimeout: slowAnswer}
+	}
+	return fasthttp.RequestConfig{}
 }
 
 // Addr is the address it listens on.
@@ -108,7 +123,7 @@ func front(o PublicOptions) fasthttp.RequestHandler {
 			return
 		}
 		path := string(ctx.Path())
-		if path == "/api" || strings.HasPrefix(path, "/api/") {
+		if path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/uploads/") {
 			o.API(ctx)
 			return
 		}

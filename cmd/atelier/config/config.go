@@ -30,6 +30,7 @@ type Config struct {
 	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
 	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
 	Storage Storage `toml:"storage" doc:"The embedded store."`
+	Files   Files   `toml:"files" doc:"Uploads, materials and submissions."`
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 	Log     Log     `toml:"log" doc:"Logging, to standard error."`
 	AI      AI      `toml:"ai" doc:"The language model behind /api/ai/stream. Its key is set with POST /api/admin/settings."`
@@ -76,6 +77,7 @@ type Limits struct {
 	RegistrationsPerSec int      `toml:"registrations_per_second" doc:"Registrations per codelab and second."`
 	RegistrationBurst   int      `toml:"registration_burst" doc:"Registrations per codelab at once."`
 	WritesPerMinute     int      `toml:"writes_per_minute" doc:"Writes per session (per address without one) and minute."`
+	UploadsPerMinute    int      `toml:"uploads_per_minute" doc:"Uploads per session and minute."`
 	ReadsPerMinute      int      `toml:"reads_per_minute" doc:"Reads per session (per address without one) and minute."`
 	MessagesPerSecond   int      `toml:"messages_per_second" doc:"WebSocket messages per connection and second."`
 	AIPerMinute         int      `toml:"ai_per_minute" doc:"Questions to the AI per person and minute."`
@@ -101,6 +103,11 @@ type Storage struct {
 	IdleAfter      Duration `toml:"idle_after" doc:"A codelab that nobody uses leaves memory after this time."`
 }
 
+// Files is about what people upload.
+type Files struct {
+	Grace Duration `toml:"grace" doc:"A file that nothing refers to is removed after this time; deleting what refers to it removes it at once."`
+}
+
 // Audit is about the audit trail.
 type Audit struct {
 	RetentionDays int `toml:"retention_days" doc:"Days that audit records are kept."`
@@ -124,7 +131,7 @@ func Default() Config {
 		Session: Session{AdminLifetime: Duration(8 * time.Hour), AttendeeLifetime: Duration(12 * time.Hour)},
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
-			RegistrationsPerSec: 200, RegistrationBurst: 2000, WritesPerMinute: 600, ReadsPerMinute: 60000,
+			RegistrationsPerSec: 200, RegistrationBurst: 2000, WritesPerMinute: 600, UploadsPerMinute: 60, ReadsPerMinute: 60000,
 			MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30,
 		},
 		Live: Live{
@@ -135,6 +142,7 @@ func Default() Config {
 			MinFreeMiB: 512, MemtableMiB: 64, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
 			IdleAfter: Duration(15 * time.Minute),
 		},
+		Files:   Files{Grace: Duration(24 * time.Hour)},
 		Audit:   Audit{RetentionDays: 180},
 		Log:     Log{Level: "info", Format: "text"},
 		AI:      defaultAI(),
@@ -323,7 +331,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	for name, n := range map[string]int{
 		"limits.login_failures": c.Limits.LoginFailures, "limits.pin_failures": c.Limits.PINFailures,
 		"limits.registrations_per_second": c.Limits.RegistrationsPerSec, "limits.registration_burst": c.Limits.RegistrationBurst,
-		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
+		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.uploads_per_minute": c.Limits.UploadsPerMinute, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
 		"limits.messages_per_second": c.Limits.MessagesPerSecond, "limits.message_burst": c.Limits.MessageBurst,
 		"limits.ai_per_minute": c.Limits.AIPerMinute,
 	} {
@@ -352,6 +360,9 @@ func (c *Config) Check() (warnings []string, err error) {
 		if n <= 0 {
 			bad("%s must be more than 0", name)
 		}
+	}
+	if c.Files.Grace < Duration(time.Minute) {
+		bad("files.grace must be at least 1m")
 	}
 	if c.Storage.MinFreeMiB < 64 {
 		warn("storage.min_free_mib is low: a full disk stops the server hard")

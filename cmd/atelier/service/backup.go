@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -16,6 +17,7 @@ import (
 func (c *Core) sections() []backup.Section {
 	return []backup.Section{
 		{Name: "store", Folder: "store", Save: c.store.Backup, Load: badger.Restore},
+		c.blobs.Section("blobs", "blobs"),
 	}
 }
 
@@ -25,8 +27,13 @@ func (c *Core) Backup(w io.Writer) error { return backup.Write(w, c.sections()..
 // OpenData opens what the data folder holds, without any actor.
 func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	c := &Core{}
-	c.store, err = OpenStore(cfg, nil, log)
-	return c, err
+	if c.store, err = OpenStore(cfg, nil, log); err != nil {
+		return nil, err
+	}
+	if err := c.openFiles(cfg, log); err != nil {
+		return nil, errors.Join(err, c.store.Close())
+	}
+	return c, nil
 }
 
 // Restore fills the data folder, which must hold no data, from a backup.

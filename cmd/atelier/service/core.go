@@ -13,10 +13,12 @@ import (
 	"atelier/actors/catalog"
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 	"atelier/actors/participant"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/badger"
+	"atelier/persistence/blobs"
 	"atelier/transport/auth"
 	"atelier/transport/messages"
 )
@@ -33,6 +35,8 @@ type Core struct {
 	system       *actor.ActorSystem
 	cfg          config.Config
 	log          *slog.Logger
+	blobs        *blobs.Store
+	files        *files.Register
 }
 
 // StoreDir is where the store lies in the data folder.
@@ -47,6 +51,19 @@ func OpenStore(cfg config.Config, onCommit func(badger.Commit), log *slog.Logger
 	})
 }
 
+// openFiles opens the contents of files, and their register in the store.
+func (c *Core) openFiles(cfg config.Config, log *slog.Logger) (err error) {
+	c.blobs, err = blobs.Open(blobs.Options{
+		Dir: filepath.Join(cfg.Server.Data, "blobs"), Grace: cfg.Files.Grace.Std(),
+		MinFreeBytes: uint64(max(cfg.Storage.MinFreeMiB, 1)) << 20, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	c.files = files.NewRegister(c.store, c.blobs, cfg.Files.Grace.Std(), time.Now)
+	return nil
+}
+
 // OpenCore starts the store and the actors. removed is told of attendees and
 // codelabs that are gone, see codelab.Config.
 func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *room.Room, attendee string), log *slog.Logger) (_ *Core, err error) {
@@ -57,6 +74,9 @@ func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *r
 		}
 	}()
 	if c.store, err = OpenStore(cfg, onCommit, log); err != nil {
+		return nil, err
+	}
+	if err = c.openFiles(cfg, log); err != nil {
 		return nil, err
 	}
 	c.audit = catalog.NewAudit(c.store, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
@@ -82,8 +102,10 @@ func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *r
 		return nil, err
 	}
 	c.workshops, err = codelab.NewWorkshops(codelab.Config{
-		System: c.system, Journal: c.store, List: c.list,
-		Rules:  codelab.Rules{AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows},
+		System: c.system, Journal: c.store, List: c.list, Files: c.files,
+		Rules: codelab.Rules{
+			AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows, FileGrace: cfg.Files.Grace.Std(),
+		},
 		Frames: messages.Frames{}, Epoch: c.store.StreamID(),
 		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
 		Durable: opts, Removed: removed, Logger: log,

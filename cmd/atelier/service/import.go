@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -20,11 +21,9 @@ func (c *Core) Import(f *os.File, adminID string) (string, error) {
 	if info.Size() > archive.MaxPacked {
 		return "", fmt.Errorf("the file is larger than %d MiB", archive.MaxPacked>>20)
 	}
-	made, err := archive.Read(f, info.Size())
-	if err != nil {
-		return "", err
-	}
-	m, err := c.workshops.Create(&pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, AdminId: adminID, UserAgent: "atelier import"}, made)
+	in := archive.Importer{Workshops: c.workshops, Files: c.files, Now: time.Now}
+	caller := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, AdminId: adminID, UserAgent: "atelier import"}
+	m, made, err := in.Import(caller, f, info.Size())
 	if err != nil {
 		return "", err
 	}
@@ -39,15 +38,11 @@ func (s *Service) controls() control.Operations {
 		Participant: c.Participant,
 		RotateKeys:  s.rotateKeys,
 		Import: func(content io.Reader) (string, error) {
-			f, err := os.CreateTemp("", "atelier-import-*")
+			f, _, err := c.blobs.Spool(content, archive.MaxPacked)
 			if err != nil {
 				return "", err
 			}
-			defer os.Remove(f.Name())
 			defer f.Close()
-			if _, err := io.Copy(f, io.LimitReader(content, archive.MaxPacked+1)); err != nil {
-				return "", err
-			}
 			return c.Import(f, s.cfg.Admin.ID)
 		},
 	}

@@ -89,7 +89,8 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		return nil, err
 	}
 	api := rest.New(rest.Config{
-		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Settings: s.core.settings, Participants: s.core.participants, Auth: authenticator,
+		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
+		Participants: s.core.participants, Auth: authenticator,
 		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
 		AI: s.ai, AIModels: s.aiModels(), AIKeys: aiKeys,
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
@@ -130,15 +131,20 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 	}
 	s.public.Serve()
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
+	s.background.Go(func() { s.core.files.SweepEvery(ctx, sweepEvery(cfg.Files.Grace.Std()), log) })
 	s.background.Go(func() { s.expireSessions(ctx) })
 	s.announce(password, time.Since(began))
 	return s, nil
 }
 
+// sweepEvery is often enough for what nobody refers to not to stay much longer
+// than its grace period.
+func sweepEvery(grace time.Duration) time.Duration { return min(max(grace/4, time.Minute), time.Hour) }
+
 func newLimits(c config.Limits) rest.Limits {
 	perMinute := func(n int) *limit.Limiter { return limit.New(limit.Rate{Burst: n, Per: time.Minute}, time.Now) }
 	return rest.Limits{
-		Reads: perMinute(c.ReadsPerMinute), Writes: perMinute(c.WritesPerMinute),
+		Reads: perMinute(c.ReadsPerMinute), Writes: perMinute(c.WritesPerMinute), Uploads: perMinute(c.UploadsPerMinute),
 		Registrations: limit.NewRate(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
 		WrongPINs:     limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std()}, time.Now),
 	}

@@ -1,0 +1,162 @@
+package codelab
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// Texts refer to uploads by their path. Who refers to what is recorded in rows
+// with the change of the text, so that a file stays as long as a text needs it.
+
+// maxMentions bounds the uploads of one text: what else it mentions is not
+// kept for it.
+const maxMentions = 5000
+
+// names is a set of uploads.
+type names map[string]bool
+
+func (n names) add(texts ...string) {
+	for _, text := range texts {
+		files.Mentioned(text, func(name string, _ int) {
+			if len(n) < maxMentions {
+				n[name] = true
+			}
+		})
+	}
+}
+
+// inText are the uploads that the text of a codelab mentions.
+func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz) names {
+	n := names{}
+	n.add(m.GetDescription(), m.GetGuideMarkdown())
+	for _, st := range steps {
+		n.add(st.ContentMarkdown)
+	}
+	for _, q := range quizzes {
+		n.add(q.Question)
+		n.add(q.Options...)
+	}
+	return n
+}
+
+// textRows record what the text mentions now and did not before, and the
+// other way round. What it lets go of stays for a while.
+func (c call) textRows(before, after names) (rows []durable.Row) {
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if !before[name] {
+			rows = append(rows, files.UseRow(name, c.s.id, files.ByText))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if !after[name] {
+			rows = append(rows, files.UnuseRow(name, c.s.id, files.ByText, c.s.rules.FileGrace))
+		}
+	}
+	return rows
+}
+
+// talkRows record what a message mentions.
+func (c call) talkRows(message string) (rows []durable.Row) {
+	if !strings.Contains(message, files.Folder) {
+		return nil // as nearly all do
+	}
+	n := names{}
+	n.add(message)
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		rows = append(rows, files.UseRow(name, c.s.id, files.ByTalk))
+	}
+	return rows
+}
+
+// untalk gives the uploads that only messages mention which go now, and the
+// rows that say so.
+func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Comment) bool) (dropped []string, rows []durable.Row) {
+	lost, kept := names{}, names{}
+	place := func(leaves bool, message string) {
+		switch {
+		case !strings.Contains(message, files.Folder):
+		case leaves:
+			lost.add(message)
+		default:
+			kept.add(message)
+		}
+	}
+	for _, m := range c.s.chat.All() {
+		place(goes(m), m.Message)
+	}
+	for _, t := range c.s.threads.All() {
+		for _, m := range t.Messages {
+			place(gone(m), m.Message)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
+		if !kept[name] {
+			dropped = append(dropped, name)
+			rows = append(rows, files.UnuseRow(name, c.s.id, files.ByTalk, 0))
+		}
+	}
+	return dropped, rows
+}
+
+// none is a message that stays.
+func none[T any](*T) bool { return false }
+
+// files is everything that the codelab refers to, for when it goes.
+func (s *State) files() files.Forgotten {
+	n := s.inText()
+	for _, m := range s.materials.All() {
+		if m.Upload != "" {
+			n[m.Upload] = true
+		}
+	}
+	for _, m := range s.chat.All() {
+		n.add(m.Message)
+	}
+	for _, t := range s.threads.All() {
+		for _, m := range t.Messages {
+			n.add(m.Message)
+		}
+	}
+	f := files.Forgotten{Uploads: slices.Sorted(maps.Keys(n))}
+	for _, x := range s.submissions.All() {
+		f.Submissions = append(f.Submissions, x)
+	}
+	return f
+}
+
+// TextUploads are the uploads that the text of a codelab mentions, in order.
+func (v *View) TextUploads() []string {
+	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes)))
+}
+
+// Mentions are the uploads that a command would make a codelab refer to.
+func Mentions(cmd *pb.Command) []string {
+	n := names{}
+	switch b := cmd.Body.(type) {
+	case *pb.Command_Create:
+		n = inText(b.Create.Codelab, b.Create.Steps, b.Create.Quizzes)
+		for _, m := range b.Create.Materials {
+			if m.Upload != "" {
+				n[m.Upload] = true
+			}
+		}
+	case *pb.Command_Update:
+		n.add(b.Update.GetDescription(), b.Update.GetGuideMarkdown())
+	case *pb.Command_ReplaceSteps:
+		n = inText(nil, b.ReplaceSteps.Steps, nil)
+	case *pb.Command_ReplaceQuizzes:
+		n = inText(nil, nil, b.ReplaceQuizzes.Quizzes)
+	case *pb.Command_PostChat:
+		n.add(b.PostChat.Message)
+	case *pb.Command_Annotate:
+		n.add(b.Annotate.Message)
+	case *pb.Command_Reply:
+		n.add(b.Reply.Message)
+	}
+	return slices.Sorted(maps.Keys(n))
+}

@@ -1,0 +1,187 @@
+package codelab
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// Bounds of what one attendee may hand in (decisions W7).
+const (
+	MaxSubmissionBytes = 10 << 20
+	MaxAttendeeBytes   = 50 << 20
+	maxSubmissions     = 200
+)
+
+// errQuota is the answer to more bytes than an attendee may keep here.
+var errQuota = &durable.Rejection{
+	Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together are larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
+}
+
+// handedIn is what one attendee has handed in.
+type handedIn struct {
+	count int
+	bytes int64
+}
+
+func (c call) addSubmission(b *pb.AddSubmission) (decision, error) {
+	if c.s.attendee(c.Id) == nil {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees hand something in")
+	}
+	if b.Submission.AttendeeId != c.Id {
+		return decision{}, durable.Reject(durable.Forbidden, "you can hand in only for yourself")
+	}
+	had := c.s.submitted[c.Id]
+	if had.count >= maxSubmissions {
+		return decision{}, durable.Reject(durable.Conflict, "you have handed in %d times; delete something first", maxSubmissions)
+	}
+	out := &pb.Submission{
+		Id: c.id(), AttendeeId: c.Id, SubmissionType: b.Submission.SubmissionType, CreatedAt: c.now.UnixMilli(),
+	}
+	var rows []durable.Row
+	var err error
+	switch in := b.Submission; in.SubmissionType {
+	case File:
+		if in.FileSize > MaxSubmissionBytes || had.bytes+in.FileSize > MaxAttendeeBytes {
+			return decision{}, errQuota
+		}
+		out.FileName, out.FileSize, out.MediaType, out.Sum = FileName(in.FileName), in.FileSize, in.MediaType, in.Sum
+		rows = append(c.audit("submission_upload", out.Id, map[string]string{"bytes": fmt.Sprint(in.FileSize)}),
+			files.SubmissionRow(in.Sum, c.s.id, out.Id))
+	case Link:
+		if out.LinkUrl, err = link("url", in.LinkUrl); err != nil {
+			return decision{}, err
+		}
+		if out.FileName, err = line("title", in.FileName, 0, maxTitle); err != nil {
+			return decision{}, err
+		}
+		rows = c.audit("submission_link", out.Id, nil)
+	default:
+		return decision{}, durable.Reject(durable.Invalid, "unknown kind of submission")
+	}
+	d := decided(out, &pb.Event{Body: &pb.Event_SubmissionAdded{SubmissionAdded: &pb.SubmissionAdded{Submission: out}}})
+	d.Rows = rows
+	return d, nil
+}
+
+func (c call) deleteSubmission(b *pb.DeleteSubmission) (decision, error) {
+	if !c.admin() && c.Id != b.AttendeeId {
+		return decision{}, durable.Reject(durable.Forbidden, "only your own submissions can be deleted")
+	}
+	if _, err := c.target(b.AttendeeId); err != nil {
+		return decision{}, err
+	}
+	i, ok := searchID(&c.s.submissions, b.SubmissionId, (*pb.Submission).GetId)
+	if !ok || c.s.submissions.At(i).AttendeeId != b.AttendeeId {
+		return decision{}, durable.Reject(durable.Missing, "submission not found")
+	}
+	old := c.s.submissions.At(i)
+	d := decided(old, &pb.Event{Body: &pb.Event_SubmissionDeleted{SubmissionDeleted: &pb.SubmissionDeleted{SubmissionId: old.Id}}})
+	d.Rows = append(c.audit("submission_delete", old.Id, map[string]string{"attendee_id": old.AttendeeId}), c.noSubmissionRows(old)...)
+	return d, nil
+}
+
+// noSubmissionRows end the references of submissions that go.
+func (c call) noSubmissionRows(gone ...*pb.Submission) (rows []durable.Row) {
+	for _, s := range gone {
+		if len(s.Sum) > 0 {
+			rows = append(rows, files.NoSubmissionRow(s.Sum, c.s.id, s.Id))
+		}
+	}
+	return rows
+}
+
+// submissionsOf are what an attendee has handed in.
+func (s *State) submissionsOf(attendee string) (out []*pb.Submission) {
+	if s.submitted[attendee].count == 0 {
+		return nil
+	}
+	for _, x := range s.submissions.All() {
+		if x.AttendeeId == attendee {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (s *State) applySubmissionAdded(seq uint64, x *pb.Submission) {
+	s.seen(x.Id)
+	if s.attendee(x.AttendeeId) == nil {
+		return
+	}
+	s.submissions.Append(x)
+	s.countSubmission(x, +1)
+	s.changed.Submissions = seq
+}
+
+func (s *State) applySubmissionDeleted(seq uint64, id string) {
+	s.dropSubmissions(seq, func(x *pb.Submission) bool { return x.Id == id })
+}
+
+func (s *State) dropSubmissions(seq uint64, goes func(*pb.Submission) bool) {
+	removed := s.submissions.Filter(func(x *pb.Submission) bool {
+		if !goes(x) {
+			return true
+		}
+		s.countSubmission(x, -1)
+		return false
+	})
+	if removed > 0 {
+		s.changed.Submissions = seq
+	}
+}
+
+func (s *State) countSubmission(x *pb.Submission, by int) {
+	h := s.submitted[x.AttendeeId]
+	h.count += by
+	h.bytes += int64(by) * x.FileSize
+	if h.count == 0 {
+		delete(s.submitted, x.AttendeeId)
+		return
+	}
+	s.submitted[x.AttendeeId] = h
+}
+
+func (s *State) indexSubmissions() {
+	clear(s.submitted)
+	for _, x := range s.submissions.All() {
+		s.countSubmission(x, +1)
+	}
+}
+
+// maxFileName bounds the name of a file, in code points: what every file
+// system takes, in any script.
+const maxFileName = 80
+
+// FileName makes a name that any file system takes of one that somebody sent:
+// its last part, without control characters, not too long. It is never empty.
+func FileName(sent string) string {
+	name := strings.ToValidUTF8(sent, "_")
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		name = name[i+1:]
+	}
+	name = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, name))
+	if strings.Trim(name, ".") == "" {
+		return "file"
+	}
+	if n := utf8.RuneCountInString(name); n > maxFileName {
+		ext := path.Ext(name)
+		if utf8.RuneCountInString(ext) > 12 {
+			ext = ""
+		}
+		stem := []rune(strings.TrimSuffix(name, ext))
+		name = string(stem[:maxFileName-utf8.RuneCountInString(ext)]) + ext
+	}
+	return name
+}

@@ -1,0 +1,29 @@
+// Package files is the register of the files that people send: what they are
+// called, what is known of them, and who refers to them. Their contents lie in
+// a Blobs, which persistence implements.
+//
+// # Three tables
+//
+//   - uploads: the files that everybody may read who knows their name. The name
+//     is random, so it tells nothing of the content and nobody finds it by
+//     trying; two uploads of one content have two names.
+//   - upload uses: which codelab refers to an upload, and by what. A codelab
+//     writes them in the commit of the change.
+//   - blob uses: what refers to a content: an upload, or a submission, which is
+//     no upload since only two may read it. Written in the same commits.
+//
+// # What goes, and when
+//
+// Drop removes an upload at once when nothing refers to it; it follows the
+// removal of a reference. Sweep finds the rest: uploads that nobody referred to
+// within the grace period, references of codelabs that are gone, contents that
+// nothing refers to. A crash at any place leaves only what Sweep finds.
+//
+// Whoever is about to refer to an upload claims it until the reference is
+// recorded, so that it does not go in between. A text that stops mentioning an
+// upload lets go of it only after the grace period: texts are often changed
+// back.
+//
+// A command whose outcome is unknown (it timed out) is followed by no Drop and
+// no Discard: it may still be recorded.
+package files

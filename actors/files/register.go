@@ -1,0 +1,209 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"atelier/actors/catalog"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// Register is the committed register of files. Safe for concurrent use.
+type Register struct {
+	journal durable.Journal
+	blobs   Blobs
+	grace   time.Duration
+	now     func() time.Time
+
+	mu sync.Mutex
+	// Guarded by mu. An upload that is leaving cannot be claimed, and one that
+	// is claimed does not leave.
+	claims  map[string]int
+	leaving map[string]bool
+}
+
+// NewRegister returns the register kept in journal, whose contents lie in
+// blobs. An upload that nobody refers to stays for the grace period.
+func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now func() time.Time) *Register {
+	return &Register{journal: journal, blobs: blobs, grace: grace, now: now, claims: map[string]int{}, leaving: map[string]bool{}}
+}
+
+// Blobs is where the contents lie.
+func (r *Register) Blobs() Blobs { return r.blobs }
+
+// Add registers an upload whose content is put, together with the rows that
+// tell of it.
+func (r *Register) Add(u *pb.Upload, rows ...durable.Row) error {
+	if err := durable.Commit(r.journal, append(UploadRows(u), rows...)); err != nil {
+		return fmt.Errorf("register upload: %w", err)
+	}
+	return nil
+}
+
+// Get returns an upload, or ErrMissing.
+func (r *Register) Get(name string) (*pb.Upload, error) {
+	b, err := r.journal.Get(uploadTable, []byte(name))
+	if errors.Is(err, durable.ErrNotFound) {
+		return nil, fmt.Errorf("%w: upload %s", ErrMissing, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read upload: %w", err)
+	}
+	u := &pb.Upload{}
+	if err := u.UnmarshalVT(b); err != nil {
+		return nil, fmt.Errorf("%w: upload %s: %w", durable.ErrCorrupt, name, err)
+	}
+	return u, nil
+}
+
+// Open opens an upload for reading.
+func (r *Register) Open(u *pb.Upload) (*os.File, int64, error) {
+	sum, _ := SumOf(u.Sum)
+	return r.blobs.Open(sum)
+}
+
+// Claim keeps uploads in their place until release is called, by which time a
+// reference to them is recorded. One that does not exist gives ErrMissing.
+func (r *Register) Claim(names ...string) (release func(), err error) {
+	return r.claim(names, true)
+}
+
+// ClaimKnown is Claim for those of the names that exist.
+func (r *Register) ClaimKnown(names ...string) (release func(), err error) {
+	return r.claim(names, false)
+}
+
+func (r *Register) claim(names []string, all bool) (release func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var claimed []string
+	for _, name := range names {
+		// Under mu, so that it does not begin to leave between the two.
+		_, err := r.journal.Get(uploadTable, []byte(name))
+		if r.leaving[name] {
+			err = durable.ErrNotFound
+		}
+		switch {
+		case errors.Is(err, durable.ErrNotFound) && all:
+			return nil, fmt.Errorf("%w: upload %s", ErrMissing, name)
+		case err == nil:
+			claimed = append(claimed, name)
+		case !errors.Is(err, durable.ErrNotFound):
+			return nil, fmt.Errorf("claim upload: %w", err)
+		}
+	}
+	for _, name := range claimed {
+		r.claims[name]++
+	}
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, name := range claimed {
+			if r.claims[name]--; r.claims[name] == 0 {
+				delete(r.claims, name)
+			}
+		}
+	}), nil
+}
+
+// Drop removes those uploads, and their contents, to which nothing refers any
+// more.
+func (r *Register) Drop(names ...string) error {
+	var errs []error
+	for _, name := range names {
+		if err := r.drop(name); err != nil && !errors.Is(err, ErrMissing) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Register) drop(name string) error {
+	u, err := r.Get(name)
+	if err != nil {
+		return err
+	}
+	leaves, err := r.leave(name)
+	if err != nil || !leaves {
+		return err
+	}
+	err = durable.Commit(r.journal, removalRows(u))
+	r.mu.Lock()
+	delete(r.leaving, name)
+	r.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("remove upload: %w", err)
+	}
+	return r.Discard(u.Sum)
+}
+
+// leave marks an upload that may go.
+func (r *Register) leave(name string) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.claims[name] > 0 || r.leaving[name] {
+		return false, nil
+	}
+	used, err := r.used(name)
+	if err != nil || used {
+		return false, err
+	}
+	r.leaving[name] = true
+	return true, nil
+}
+
+// Discard removes contents to which nothing refers any more.
+func (r *Register) Discard(sums ...[]byte) error {
+	list := make([]Sum, 0, len(sums))
+	for _, b := range sums {
+		if sum, ok := SumOf(b); ok {
+			list = append(list, sum)
+		}
+	}
+	if err := r.blobs.Discard(r.InUse, list...); err != nil {
+		return fmt.Errorf("discard contents: %w", err)
+	}
+	return nil
+}
+
+// used says whether a codelab that exists refers to an upload.
+func (r *Register) used(name string) (used bool, err error) {
+	prefix := append([]byte(name), 0)
+	var failed error
+	err = r.journal.Scan(durable.Scan{Table: uploadUseTable, Prefix: prefix}, func(k, _ []byte) bool {
+		codelab, _, _ := bytes.Cut(k[len(prefix):], []byte{0})
+		used, failed = r.listed(string(codelab))
+		return !used && failed == nil
+	})
+	return used, errors.Join(err, failed)
+}
+
+// InUse says whether an upload, or a submission of a codelab that exists,
+// refers to a content.
+func (r *Register) InUse(sum Sum) (used bool, err error) {
+	prefix := append([]byte(sum.String()), 0)
+	var failed error
+	err = r.journal.Scan(durable.Scan{Table: blobUseTable, Prefix: prefix}, func(k, _ []byte) bool {
+		owner := strings.Split(string(k[len(prefix):]), "\x00")
+		if used = true; owner[0] == "s" && len(owner) > 1 {
+			used, failed = r.listed(owner[1])
+		}
+		return !used && failed == nil
+	})
+	return used, errors.Join(err, failed)
+}
+
+// listed asks the disk: the list in memory follows a commit a little later.
+func (r *Register) listed(codelab string) (bool, error) {
+	_, err := r.journal.Get(catalog.ListTable, []byte(codelab))
+	if errors.Is(err, durable.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,165 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// rowsAtOnce bounds what one commit of a removal carries.
+const rowsAtOnce = 1000
+
+// Swept is what a sweep removed.
+type Swept struct{ References, Uploads, Contents int }
+
+// Sweep removes what nothing refers to any more.
+func (r *Register) Sweep() (s Swept, err error) {
+	if s.References, err = r.sweepReferences(); err != nil {
+		return s, err
+	}
+	if s.Uploads, err = r.sweepUploads(); err != nil {
+		return s, err
+	}
+	s.Contents, err = r.blobs.Collect(r.InUse)
+	return s, err
+}
+
+// sweepReferences removes those of codelabs that are gone.
+func (r *Register) sweepReferences() (int, error) {
+	gone := map[string]bool{}
+	var rows []durable.Row
+	var failed error
+	stale := func(codelab string) bool {
+		g, known := gone[codelab]
+		if !known {
+			listed, err := r.listed(codelab)
+			failed = errors.Join(failed, err)
+			g = err == nil && !listed
+			gone[codelab] = g
+		}
+		return g
+	}
+	look := func(table string, codelabAt func(parts []string) string) error {
+		err := r.journal.Scan(durable.Scan{Table: table}, func(k, _ []byte) bool {
+			if lab := codelabAt(strings.Split(string(k), "\x00")); lab != "" && stale(lab) {
+				rows = append(rows, durable.Row{Table: table, Key: append([]byte(nil), k...), Delete: true})
+			}
+			return failed == nil
+		})
+		return errors.Join(err, failed)
+	}
+	err := look(uploadUseTable, func(parts []string) string { return parts[min(1, len(parts)-1)] })
+	if err == nil {
+		err = look(blobUseTable, func(parts []string) string {
+			if len(parts) == 4 && parts[1] == "s" {
+				return parts[2]
+			}
+			return ""
+		})
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look for references that are over: %w", err)
+	}
+	return len(rows), r.commitInParts(rows)
+}
+
+func (r *Register) commitInParts(rows []durable.Row) error {
+	for len(rows) > 0 {
+		n := min(len(rows), rowsAtOnce)
+		if err := durable.Commit(r.journal, rows[:n:n]); err != nil {
+			return fmt.Errorf("remove references: %w", err)
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// sweepUploads removes those that nobody has referred to for long enough.
+func (r *Register) sweepUploads() (removed int, err error) {
+	before := r.now().Add(-r.grace).UnixMilli()
+	var old []string
+	err = r.journal.Scan(durable.Scan{Table: uploadTable}, func(k, value []byte) bool {
+		u := &pb.Upload{}
+		if u.UnmarshalVT(value) == nil && u.CreatedAt <= before {
+			old = append(old, string(k))
+		}
+		return true
+	})
+	if err != nil {
+		return 0, fmt.Errorf("look for uploads that are over: %w", err)
+	}
+	for _, name := range old {
+		if err := r.drop(name); err != nil && !errors.Is(err, ErrMissing) {
+			return removed, err
+		}
+		if _, err := r.Get(name); errors.Is(err, ErrMissing) {
+			removed++
+		}
+	}
+	return removed, nil
+}
+
+// SweepEvery sweeps now and every so often until ctx ends.
+func (r *Register) SweepEvery(ctx context.Context, every time.Duration, log *slog.Logger) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		s, err := r.Sweep()
+		switch {
+		case errors.Is(err, durable.ErrReadOnly), errors.Is(err, durable.ErrClosed):
+		case err != nil:
+			log.Warn("removing files that nothing refers to failed", "error", err)
+		case s != (Swept{}):
+			log.Info("removed files that nothing refers to", "references", s.References, "uploads", s.Uploads, "contents", s.Contents)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Forgotten is what a codelab, or an attendee, that is gone had referred to.
+type Forgotten struct {
+	// Uploads by name.
+	Uploads []string
+	// Submissions are their files.
+	Submissions []*pb.Submission
+}
+
+// Forget removes all references of a codelab that is gone, and what only it
+// referred to.
+func (r *Register) Forget(codelab string, f Forgotten) error {
+	var rows []durable.Row
+	for _, name := range f.Uploads {
+		for _, by := range []By{ByMaterial, ByText, ByTalk} {
+			rows = append(rows, UnuseRow(name, codelab, by, 0))
+		}
+	}
+	for _, s := range f.Submissions {
+		if len(s.Sum) > 0 {
+			rows = append(rows, NoSubmissionRow(s.Sum, codelab, s.Id))
+		}
+	}
+	if err := r.commitInParts(rows); err != nil {
+		return err
+	}
+	return r.Release(f)
+}
+
+// Release removes what was referred to only by references whose removal is
+// recorded already.
+func (r *Register) Release(f Forgotten) error {
+	var sums [][]byte
+	for _, s := range f.Submissions {
+		sums = append(sums, s.Sum)
+	}
+	return errors.Join(r.Drop(f.Uploads...), r.Discard(sums...))
+}

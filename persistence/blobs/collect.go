@@ -1,0 +1,116 @@
+package blobs
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"atelier/actors/files"
+)
+
+// errHeld ends a collection that met a backup.
+var errHeld = errors.New("held for a backup")
+
+// Hold keeps every object in its place until release is called.
+func (s *Store) Hold() (release func(), err error) {
+	s.removing.Lock()
+	defer s.removing.Unlock()
+	s.holds++
+	return sync.OnceFunc(func() {
+		s.removing.Lock()
+		defer s.removing.Unlock()
+		s.holds--
+	}), nil
+}
+
+// Discard implements files.Blobs.
+func (s *Store) Discard(inUse files.InUse, sums ...files.Sum) error {
+	var errs []error
+	for _, sum := range sums {
+		if _, err := s.remove(sum, inUse, time.Time{}); err != nil && !errors.Is(err, errHeld) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Collect implements files.Blobs.
+func (s *Store) Collect(inUse files.InUse) (removed int, err error) {
+	before := s.opts.Now().Add(-s.opts.Grace)
+	err = s.each(func(sum files.Sum, path string) error {
+		gone, err := s.remove(sum, inUse, before)
+		if gone {
+			removed++
+		}
+		return err
+	})
+	if errors.Is(err, errHeld) {
+		err = nil // the next collection will do it
+	}
+	return removed, err
+}
+
+// remove removes an object if it may go: nobody has a lease on it, it is as
+// old as before, which may be zero, and nothing refers to it.
+func (s *Store) remove(sum files.Sum, inUse files.InUse, before time.Time) (gone bool, err error) {
+	s.removing.Lock()
+	defer s.removing.Unlock()
+	if s.holds > 0 {
+		return false, errHeld
+	}
+	lock := s.lock(sum)
+	lock.Lock()
+	defer lock.Unlock()
+	if s.leased(sum) {
+		return false, nil
+	}
+	path := s.path(sum)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("remove blob %s: %w", sum, err)
+	}
+	if !before.IsZero() && info.ModTime().After(before) {
+		return false, nil
+	}
+	if used, err := inUse(sum); err != nil || used {
+		return false, err
+	}
+	if err := os.Remove(path); err != nil {
+		return false, fmt.Errorf("remove blob %s: %w", sum, err)
+	}
+	return true, nil
+}
+
+// each calls fn for every object until it fails.
+func (s *Store) each(fn func(sum files.Sum, path string) error) error {
+	folders, err := os.ReadDir(s.objects())
+	if err != nil {
+		return fmt.Errorf("list blobs: %w", err)
+	}
+	for _, folder := range folders {
+		dir := filepath.Join(s.objects(), folder.Name())
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return fmt.Errorf("list blobs: %w", err)
+		}
+		for _, e := range entries {
+			b, err := hex.DecodeString(e.Name())
+			sum, ok := files.SumOf(b)
+			if err != nil || !ok {
+				continue // nothing of ours
+			}
+			if err := fn(sum, filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

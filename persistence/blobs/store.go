@@ -1,0 +1,143 @@
+package blobs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// Options of a Store. Dir is required.
+type Options struct {
+	Dir string
+	// Grace is how long Collect spares an object. Default 24 h.
+	Grace time.Duration
+	// MinFreeBytes is the free space below which nothing is written. Default
+	// 1 GiB.
+	MinFreeBytes uint64
+	// FreeBytes measures the free space. Default: statfs of Dir.
+	FreeBytes func() (uint64, error)
+	// Now is the clock. Default time.Now.
+	Now func() time.Time
+	// Logger receives what an operator acts on. Default: nothing is logged.
+	Logger *slog.Logger
+}
+
+// stripes is the number of locks over the objects.
+const stripes = 64
+
+// Store keeps contents in a folder. One process at a time may use it.
+type Store struct {
+	opts Options
+
+	locks [stripes]sync.Mutex // by the first byte of the sum
+
+	// removing is held while an object is removed, before its lock above.
+	removing sync.Mutex
+	holds    int // guarded by removing; backups under way
+
+	mu     sync.Mutex
+	leases map[files.Sum]int // guarded by mu
+}
+
+var _ files.Blobs = (*Store)(nil)
+
+// Open opens the store in o.Dir, or creates it, and removes what a crash left
+// half written.
+func Open(o Options) (*Store, error) {
+	if o.Grace == 0 {
+		o.Grace = 24 * time.Hour
+	}
+	if o.MinFreeBytes == 0 {
+		o.MinFreeBytes = 1 << 30
+	}
+	if o.FreeBytes == nil {
+		o.FreeBytes = func() (uint64, error) { return freeBytes(o.Dir) }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{opts: o, leases: map[files.Sum]int{}}
+	for _, dir := range []string{s.temp(), s.objects()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("open blobs: %w", err)
+		}
+	}
+	left, err := os.ReadDir(s.temp())
+	if err != nil {
+		return nil, fmt.Errorf("open blobs: %w", err)
+	}
+	for _, e := range left {
+		if err := os.RemoveAll(filepath.Join(s.temp(), e.Name())); err != nil {
+			return nil, fmt.Errorf("clear blobs: %w", err)
+		}
+	}
+	if err := errors.Join(syncFolder(o.Dir), syncFolder(filepath.Dir(o.Dir))); err != nil {
+		return nil, fmt.Errorf("open blobs: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Store) temp() string    { return filepath.Join(s.opts.Dir, "tmp") }
+func (s *Store) objects() string { return filepath.Join(s.opts.Dir, "objects") }
+
+func (s *Store) path(sum files.Sum) string {
+	name := sum.String()
+	return filepath.Join(s.objects(), name[:2], name)
+}
+
+// Open implements files.Blobs.
+func (s *Store) Open(sum files.Sum) (*os.File, int64, error) {
+	f, err := os.Open(s.path(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, fmt.Errorf("%w: blob %s", files.ErrMissing, sum)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("open blob: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("open blob: %w", err), f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+// room refuses to write while the disk is nearly full.
+func (s *Store) room() error {
+	free, err := s.opts.FreeBytes()
+	if err != nil {
+		return fmt.Errorf("measure free space: %w", err)
+	}
+	if free < s.opts.MinFreeBytes {
+		return fmt.Errorf("%w: %d bytes free, %d wanted", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
+	}
+	return nil
+}
+
+// freeBytes is what an unprivileged process may still write to dir's disk.
+func freeBytes(dir string) (uint64, error) {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return 0, fmt.Errorf("statfs %s: %w", dir, err)
+	}
+	return fs.Bavail * uint64(fs.Bsize), nil
+}
+
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,372 @@
+package blobs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/persistence/backup"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// clock is a time that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func openTest(t testing.TB, o Options) (*Store, *clock) {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = filepath.Join(t.TempDir(), "blobs")
+	}
+	c := &clock{now: time.Now()}
+	o.Now = c.Now
+	o.MinFreeBytes = max(o.MinFreeBytes, 1)
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
+func put(t testing.TB, s *Store, content string) *files.Lease {
+	t.Helper()
+	l, err := s.Put(strings.NewReader(content), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func content(s *Store, sum files.Sum) (string, error) {
+	f, size, err := s.Open(sum)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if int64(len(b)) != size {
+		err = errors.Join(err, fmt.Errorf("%d bytes, said to be %d", len(b), size))
+	}
+	return string(b), err
+}
+
+// left are all plain files below a folder.
+func left(t testing.TB, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func nobody(files.Sum) (bool, error)  { return false, nil }
+func anybody(files.Sum) (bool, error) { return true, nil }
+
+func TestAContentIsKeptOnceUnderItsSum(t *testing.T) {
+	s, _ := openTest(t, Options{})
+	a, b := put(t, s, "content"), put(t, s, "content")
+	if a.Sum != sha256.Sum256([]byte("content")) || a.Sum != b.Sum || a.Size != 7 {
+		t.Errorf("sum %s of %d bytes", a.Sum, a.Size)
+	}
+	if got, err := content(s, a.Sum); got != "content" || err != nil {
+		t.Errorf("read %q, %v", got, err)
+	}
+	if n := left(t, s.opts.Dir); len(n) != 1 {
+		t.Errorf("left are %q", n)
+	}
+	if _, err := content(s, files.Sum{}); !errors.Is(err, files.ErrMissing) {
+		t.Errorf("another: %v", err)
+	}
+}
+
+func TestWhatIsRefusedOrBreaksOffLeavesNothing(t *testing.T) {
+	s, _ := openTest(t, Options{})
+	full := false
+	s.opts.FreeBytes = func() (uint64, error) {
+		if full {
+			return 0, nil
+		}
+		return 1 << 40, nil
+	}
+	filling := func() io.Reader {
+		n := 0
+		return readerFunc(func(p []byte) (int, error) {
+			n += len(p)
+			full = n > 4<<20
+			return len(p), nil
+		})
+	}
+	for name, try := range map[string]struct {
+		r    io.Reader
+		want error
+	}{
+		"too long":   {strings.NewReader(strings.Repeat("x", 1001)), files.ErrTooLarge},
+		"broken off": {io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)), files.ErrSource},
+		"disk fills": {filling(), durable.ErrReadOnly},
+	} {
+		limit := int64(1000)
+		if name == "disk fills" {
+			limit = 1 << 30
+		}
+		full = false
+		if _, err := s.Put(try.r, limit); !errors.Is(err, try.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		full = false
+		if f, _, err := s.Spool(io.MultiReader(try.r, strings.NewReader(strings.Repeat("x", 1001))), 1000); err == nil {
+			t.Errorf("%s: spooled", name)
+			_ = f.Close()
+		}
+	}
+	full = true
+	if _, err := s.Put(strings.NewReader("x"), 10); !errors.Is(err, durable.ErrReadOnly) {
+		t.Errorf("on a full disk: %v", err)
+	}
+	if n := left(t, s.opts.Dir); len(n) != 0 {
+		t.Errorf("left are %q", n)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestASpooledFileHasNoName(t *testing.T) {
+	s, _ := openTest(t, Options{})
+	f, size, err := s.Spool(strings.NewReader("content"), 7)
+	if err != nil || size != 7 {
+		t.Fatal(size, err)
+	}
+	defer f.Close()
+	if b, err := io.ReadAll(f); string(b) != "content" || err != nil {
+		t.Errorf("read %q, %v", b, err)
+	}
+	if n := left(t, s.opts.Dir); len(n) != 0 {
+		t.Errorf("left are %q", n)
+	}
+}
+
+// A process that died leaves files in tmp; the next one clears them, and
+// finishes what was renamed and not yet synced when it is put again.
+func TestACrashLeavesNothingThatCounts(t *testing.T) {
+	s, _ := openTest(t, Options{})
+	l := put(t, s, "whole")
+	if err := os.WriteFile(filepath.Join(s.temp(), "put-123"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = openTest(t, Options{Dir: s.opts.Dir})
+	if n := left(t, s.temp()); len(n) != 0 {
+		t.Errorf("left are %q", n)
+	}
+	if got, err := content(s, l.Sum); got != "whole" || err != nil {
+		t.Errorf("read %q, %v", got, err)
+	}
+	// A file that was cut short, by whatever, is replaced.
+	if err := os.Truncate(s.path(l.Sum), 2); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "whole")
+	if got, err := content(s, l.Sum); got != "whole" || err != nil {
+		t.Errorf("read %q, %v", got, err)
+	}
+}
+
+func TestOnlyWhatNobodyNeedsIsRemoved(t *testing.T) {
+	s, now := openTest(t, Options{Grace: time.Hour})
+	l := put(t, s, "content")
+	there := func() bool { _, err := os.Stat(s.path(l.Sum)); return err == nil }
+	collect := func(inUse files.InUse) int {
+		t.Helper()
+		n, err := s.Collect(inUse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	now.pass(2 * time.Hour)
+	if collect(nobody); !there() {
+		t.Fatal("removed under a lease")
+	}
+	l.Release()
+	l.Release()
+	if collect(anybody); !there() {
+		t.Fatal("removed while in use")
+	}
+	release, err := s.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if collect(nobody); !there() {
+		t.Fatal("removed during a backup")
+	}
+	release()
+	put(t, s, "content").Release()
+	if collect(nobody); !there() {
+		t.Fatal("removed though it was put again just now")
+	}
+	now.pass(2 * time.Hour)
+	if n := collect(nobody); n != 1 || there() {
+		t.Errorf("%d removed, there is %v", n, there())
+	}
+	l = put(t, s, "young")
+	l.Release()
+	if err := s.Discard(anybody, l.Sum); err != nil || !there() {
+		t.Error("discarded while in use", err)
+	}
+	if err := s.Discard(nobody, l.Sum, files.Sum{}); err != nil || there() {
+		t.Error("not discarded", err)
+	}
+	failing := func(files.Sum) (bool, error) { return false, durable.ErrClosed }
+	l = put(t, s, "unknown")
+	l.Release()
+	if err := s.Discard(failing, l.Sum); !errors.Is(err, durable.ErrClosed) || !there() {
+		t.Error("removed without knowing", err)
+	}
+}
+
+// TestUploadsAndCollectionsNeverMeet: whoever put a content and recorded it
+// finds it, whatever is collected and discarded meanwhile.
+func TestUploadsAndCollectionsNeverMeet(t *testing.T) {
+	s, now := openTest(t, Options{Grace: time.Nanosecond})
+	var mu sync.Mutex
+	refs := map[files.Sum]int{}
+	inUse := func(sum files.Sum) (bool, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return refs[sum] > 0, nil
+	}
+	record := func(sum files.Sum, by int) {
+		mu.Lock()
+		defer mu.Unlock()
+		refs[sum] += by
+	}
+	stop := make(chan struct{})
+	var collector, users sync.WaitGroup
+	collector.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				now.pass(time.Second)
+				if _, err := s.Collect(inUse); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		}
+	})
+	for u := range 4 {
+		users.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(u), 1))
+			for range 60 {
+				text := fmt.Sprint("content ", rng.IntN(3))
+				l, err := s.Put(strings.NewReader(text), 100)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				record(l.Sum, +1)
+				l.Release()
+				if got, err := content(s, l.Sum); got != text || err != nil {
+					t.Errorf("recorded and read %q, %v", got, err)
+				}
+				record(l.Sum, -1)
+				if err := s.Discard(inUse, l.Sum); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	users.Wait()
+	close(stop)
+	collector.Wait()
+	now.pass(time.Second)
+	if _, err := s.Collect(inUse); err != nil {
+		t.Fatal(err)
+	}
+	if n := left(t, s.opts.Dir); len(n) != 0 || len(s.leases) != 0 {
+		t.Errorf("left are %q and %d leases", n, len(s.leases))
+	}
+}
+
+func TestALargeContentNeedsOneBuffer(t *testing.T) {
+	s, _ := openTest(t, Options{})
+	put(t, s, "warm up")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l, err := s.Put(io.LimitReader(zeros{}, 50<<20), 50<<20)
+	if err != nil || l.Size != 50<<20 {
+		t.Fatal(l, err)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+		t.Errorf("50 MiB took %d bytes of memory", got)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestABackupHoldsEveryObject(t *testing.T) {
+	s, _ := openTest(t, Options{})
+	a, b := put(t, s, "one"), put(t, s, strings.Repeat("two", 1<<18))
+	var saved bytes.Buffer
+	if err := backup.Write(&saved, s.Section("blobs", "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	if err := backup.Restore(data, &saved, s.Section("blobs", "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	restored, _ := openTest(t, Options{Dir: filepath.Join(data, "blobs")})
+	for sum, want := range map[files.Sum]string{a.Sum: "one", b.Sum: strings.Repeat("two", 1<<18)} {
+		if got, err := content(restored, sum); got != want || err != nil {
+			t.Errorf("restored %d bytes, %v", len(got), err)
+		}
+	}
+	if err := os.WriteFile(s.path(a.Sum), []byte("eno"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := backup.Write(io.Discard, s.Section("blobs", "blobs")); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("a damaged object was saved: %v", err)
+	}
+}

@@ -1,0 +1,103 @@
+package archive
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/files"
+)
+
+// WriteSubmissions writes what was handed in as a ZIP: a folder for each
+// attendee with the files and a list of the links. No two names are the same
+// for any file system.
+func WriteSubmissions(w io.Writer, v *codelab.View, blobs files.Blobs) error {
+	z := zip.NewWriter(w)
+	taken := taken{}
+	byAttendee := map[string][]*pb.Submission{}
+	for _, s := range v.Submissions.All() {
+		byAttendee[s.AttendeeId] = append(byAttendee[s.AttendeeId], s)
+	}
+	for _, a := range v.Attendees.All() {
+		own := byAttendee[a.Id]
+		if len(own) == 0 {
+			continue
+		}
+		if err := writeOwn(z, taken.name(a.Name), own, blobs); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+func writeOwn(z *zip.Writer, dir string, own []*pb.Submission, blobs files.Blobs) error {
+	taken := taken{}
+	var links strings.Builder
+	for _, s := range own {
+		if s.SubmissionType == codelab.Link {
+			fmt.Fprintf(&links, "%s\n%s\n\n", s.FileName, s.LinkUrl)
+			continue
+		}
+		sum, _ := files.SumOf(s.Sum)
+		f, _, err := blobs.Open(sum)
+		if err != nil {
+			return fmt.Errorf("pack submission %s: %w", s.Id, err)
+		}
+		err = addFile(z, dir+"/"+taken.name(s.FileName), f)
+		_ = f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if links.Len() == 0 {
+		return nil
+	}
+	return add(z, dir+"/"+taken.name("links.txt"), []byte(links.String()))
+}
+
+// taken are the names in one folder, in the form in which file systems that
+// do not tell upper from lower case compare them.
+type taken map[string]bool
+
+// name makes a name that any file system takes and that is not taken.
+func (t taken) name(wanted string) string {
+	wanted = portable(wanted)
+	ext := path.Ext(wanted)
+	stem := strings.TrimSuffix(wanted, ext)
+	for n, name := 2, wanted; ; n++ {
+		key := codelab.NameKey(name)
+		if !t[key] {
+			t[key] = true
+			return name
+		}
+		name = fmt.Sprintf("%s (%d)%s", stem, n, ext)
+	}
+}
+
+// portable makes a name that any file system takes: also those that keep
+// characters and names for themselves.
+func portable(name string) string {
+	name = norm.NFC.String(codelab.FileName(strings.NewReplacer("/", "_", `\`, "_").Replace(name)))
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`<>:"|?*`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	name = strings.TrimRight(strings.TrimLeft(name, ". "), ". ")
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch {
+	case name == "":
+		return "unnamed"
+	case stem == "CON", stem == "PRN", stem == "AUX", stem == "NUL",
+		len(stem) == 4 && (strings.HasPrefix(stem, "COM") || strings.HasPrefix(stem, "LPT")) && stem[3] >= '0' && stem[3] <= '9':
+		return "_" + name
+	}
+	return name
+}

@@ -1,0 +1,11 @@
+// Package images looks at uploaded images and takes out what their files tell
+// beside the picture: where and when it was taken, with what, by whom.
+//
+// It works on the containers and decodes no pixels, so pictures stay as they
+// are to the bit and a small file that unpacks to a huge picture costs nothing.
+// What is copied is a list of what is known to belong to the picture; anything
+// else goes, and so does everything behind the picture's end. The orientation
+// stays, in an EXIF block that holds nothing else, and so do colour profiles.
+//
+// Strip streams; it refuses files whose structure is broken.
+package images

@@ -1,0 +1,72 @@
+// Package intake takes files in: it finds out what they are, refuses what is
+// not wanted, and puts the rest where contents are kept. Nothing is left of a
+// file that is refused or breaks off.
+package intake
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/files"
+	"atelier/transport/images"
+	"atelier/transport/wire"
+)
+
+// Limits of files, bytes (decisions W7).
+const (
+	MaxImage    = 5 << 20
+	MaxMaterial = 50 << 20
+)
+
+// tolerance is what an image may grow by when its metadata is replaced.
+const tolerance = 1 << 10
+
+// Image takes an image of at most MaxImage bytes, without what its file tells
+// beside the picture.
+func Image(blobs files.Blobs, r io.Reader) (*files.Lease, images.Kind, error) {
+	f, size, err := blobs.Spool(r, MaxImage)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	kind, err := images.Check(f, size)
+	if err != nil {
+		return nil, 0, wire.Invalid("%v", err)
+	}
+	clean, done := images.Stripped(kind, f, size)
+	lease, err := blobs.Put(clean, MaxImage+tolerance)
+	if broken := done(); broken != nil {
+		return nil, 0, wire.Invalid("%v", broken)
+	}
+	return lease, kind, err
+}
+
+// File takes a file of at most limit bytes, as it is, and says what it looks
+// like. An empty one is refused.
+func File(blobs files.Blobs, r io.Reader, limit int64) (lease *files.Lease, mediaType string, err error) {
+	in := bufio.NewReader(r)
+	head, err := in.Peek(512)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, "", errors.Join(files.ErrSource, err)
+	case len(head) == 0:
+		return nil, "", wire.Invalid("file is empty")
+	}
+	mediaType = http.DetectContentType(head)
+	lease, err = blobs.Put(in, limit)
+	return lease, mediaType, err
+}
+
+// Upload is the record of a content that becomes an upload of a kind of the
+// files package. original is the name of the file as it was sent, if it is to
+// be told; extension is that of the new name.
+func Upload(lease *files.Lease, kind, extension, mediaType, original string, now time.Time) *pb.Upload {
+	return &pb.Upload{
+		Name: files.NewName(kind, extension), Sum: lease.Sum[:], Size: lease.Size, MediaType: mediaType,
+		OriginalName: original, CreatedAt: now.UnixMilli(),
+	}
+}

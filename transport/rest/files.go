@@ -1,0 +1,202 @@
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/files"
+	"atelier/transport/images"
+)
+
+// file is a content and how it is served.
+type file struct {
+	sum       []byte
+	mediaType string
+	// name is what browsers save it as; empty leaves it to them.
+	name  string
+	cache string
+}
+
+// serveUpload serves what lies under /uploads/ to everybody who knows its name.
+func serveUpload(r *Request) error {
+	name := r.Param("kind") + "/" + r.Param("name")
+	if files.NameAt(name) != name {
+		return errNoFile
+	}
+	u, err := r.api.Files.Get(name)
+	if errors.Is(err, files.ErrMissing) {
+		return errNoFile
+	}
+	if err != nil {
+		return err
+	}
+	// A name never stands for another content, but it can be erased.
+	return r.serveFile(file{sum: u.Sum, mediaType: u.MediaType, name: u.OriginalName, cache: "public, max-age=600"})
+}
+
+var errNoFile = &statusError{status: fasthttp.StatusNotFound, text: "file not found"}
+
+// serveFile streams a content from disk: all of it, or the range that was
+// asked for.
+func (r *Request) serveFile(f file) error {
+	sum, ok := files.SumOf(f.sum)
+	if !ok {
+		return errNoFile
+	}
+	h := &r.Response.Header
+	tag := `"` + sum.String() + `"`
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", f.cache)
+	if r.noneMatch(tag) {
+		r.SetStatusCode(fasthttp.StatusNotModified)
+		return nil
+	}
+	content, size, err := r.api.Files.Blobs().Open(sum)
+	if err != nil {
+		h.Del("ETag")
+		h.Set("Cache-Control", "no-store")
+		return fmt.Errorf("serve a file that is recorded: %w", err)
+	}
+	h.Set("Accept-Ranges", "bytes")
+	// Whatever is opened on its own may load nothing and run nothing.
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Content-Disposition", disposition(f.mediaType, f.name))
+	r.SetContentType(f.mediaType)
+
+	from, n, how := r.wantedRange(tag, size)
+	switch how {
+	case unsatisfiable:
+		_ = content.Close()
+		for _, name := range []string{"ETag", "Content-Disposition", "Content-Security-Policy"} {
+			h.Del(name)
+		}
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Range", fmt.Sprintf("bytes */%d", size))
+		return &statusError{status: fasthttp.StatusRequestedRangeNotSatisfiable, text: fmt.Sprintf("the file has %d bytes", size)}
+	case part:
+		if _, err := content.Seek(from, io.SeekStart); err != nil {
+			_ = content.Close()
+			return fmt.Errorf("serve a part of a file: %w", err)
+		}
+		r.SetStatusCode(fasthttp.StatusPartialContent)
+		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, from+n-1, size))
+		r.Response.SetBodyStream(&section{io.LimitedReader{R: content, N: n}, content}, int(n))
+	default:
+		// A bare file, so that the kernel can send it by itself.
+		r.Response.SetBodyStream(content, int(size))
+	}
+	return nil
+}
+
+// section is a part of a file, which is closed with it.
+type section struct {
+	io.LimitedReader
+	f *os.File
+}
+
+func (s *section) Close() error { return s.f.Close() }
+
+// disposition lets browsers show the images that are checked, and nothing
+// else: no HTML, no SVG. The name goes along in both forms of RFC 6266.
+func disposition(mediaType, name string) string {
+	kind := "attachment"
+	if images.Shown(mediaType) {
+		kind = "inline"
+	}
+	if name == "" {
+		return kind
+	}
+	plain := strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' || c == '%' {
+			return '_'
+		}
+		return c
+	}, name)
+	return kind + `; filename="` + plain + `"; filename*=UTF-8''` + percent(name)
+}
+
+// percent encodes all but the attr-char of RFC 5987.
+func percent(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("!#$&+-.^_`|~", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// rangeKind is what to do about a Range header.
+type rangeKind uint8
+
+const (
+	whole rangeKind = iota
+	part
+	unsatisfiable
+)
+
+// wantedRange reads the Range header (RFC 9110). What is malformed, asks for
+// several ranges, or goes with an If-Range for another content, is answered
+// with the whole.
+func (r *Request) wantedRange(tag string, size int64) (from, n int64, how rangeKind) {
+	text := string(r.Request.Header.Peek("Range"))
+	if text == "" || !r.IsGet() {
+		return 0, size, whole
+	}
+	if match := string(r.Request.Header.Peek("If-Range")); match != "" && match != tag {
+		return 0, size, whole
+	}
+	return parseRange(text, size)
+}
+
+func parseRange(text string, size int64) (from, n int64, how rangeKind) {
+	spec, ok := strings.CutPrefix(text, "bytes=")
+	first, last, dash := strings.Cut(strings.TrimSpace(spec), "-")
+	if !ok || !dash {
+		return 0, size, whole
+	}
+	if first == "" {
+		n, ok := digits(last)
+		switch n = min(n, size); {
+		case !ok:
+			return 0, size, whole
+		case n == 0:
+			return 0, 0, unsatisfiable
+		}
+		return size - n, n, part
+	}
+	from, ok = digits(first)
+	to := size - 1
+	if last != "" && ok {
+		to, ok = digits(last)
+	}
+	switch {
+	case !ok || last != "" && to < from:
+		return 0, size, whole
+	case from >= size:
+		return 0, 0, unsatisfiable
+	}
+	return from, min(to, size-1) - from + 1, part
+}
+
+// digits reads a number as RFC 9110 writes it; one that is larger than any
+// file is as good as the largest.
+func digits(s string) (int64, bool) {
+	if s == "" || strings.Trim(s, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		n = 1<<63 - 1
+	}
+	return n, true
+}

@@ -1,0 +1,103 @@
+package rest
+
+import (
+	"errors"
+	"strings"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/files"
+	"atelier/transport/wire"
+)
+
+type materialRecord struct {
+	ID           string  `json:"id"`
+	CodelabID    string  `json:"codelab_id"`
+	Title        string  `json:"title"`
+	MaterialType string  `json:"material_type"`
+	LinkURL      *string `json:"link_url"`
+	FilePath     *string `json:"file_path"`
+	CreatedAt    string  `json:"created_at"`
+}
+
+func toMaterial(lab string, m *pb.Material) materialRecord {
+	out := materialRecord{m.Id, lab, m.Title, m.MaterialType, wire.OrNull(m.LinkUrl), nil, wire.Stamp(m.CreatedAt)}
+	if m.Upload != "" {
+		path := files.Folder + m.Upload
+		out.FilePath = &path
+	}
+	return out
+}
+
+func getMaterials(r *Request) error {
+	v := r.view()
+	if r.fresh(v.Changed.Materials, "m") {
+		return nil
+	}
+	return r.cached(v.Encoded.Materials, forAdmins, func() any {
+		out := make([]materialRecord, 0, v.Materials.Len())
+		for _, m := range v.Materials.All() {
+			out = append(out, toMaterial(r.Lab.ID(), m))
+		}
+		return out
+	})
+}
+
+func addMaterial(r *Request) error {
+	var in struct {
+		Title        *string `json:"title"`
+		MaterialType *string `json:"material_type"`
+		LinkURL      string  `json:"link_url"`
+		FilePath     string  `json:"file_path"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Title == nil {
+		return wire.Invalid("title is required")
+	}
+	if in.MaterialType == nil {
+		return wire.Invalid("material_type is required")
+	}
+	m := &pb.Material{
+		Title: *in.Title, MaterialType: *in.MaterialType, LinkUrl: in.LinkURL, Upload: strings.TrimPrefix(in.FilePath, files.Folder),
+	}
+	if in.FilePath != "" && m.MaterialType == codelab.File {
+		release, err := r.claimMaterial(in.FilePath)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	v, err := r.do(&pb.Command{Body: &pb.Command_AddMaterial{AddMaterial: &pb.AddMaterial{Material: m}}})
+	if err != nil {
+		return err
+	}
+	return r.json(toMaterial(r.Lab.ID(), v.(*pb.Material)))
+}
+
+// claimMaterial keeps an uploaded material in its place.
+func (r *Request) claimMaterial(path string) (release func(), err error) {
+	name, ok := files.NameOf(path)
+	if !ok {
+		return nil, errNoUpload
+	}
+	release, err = r.api.Files.Claim(name)
+	if errors.Is(err, files.ErrMissing) {
+		return nil, errNoUpload
+	}
+	return release, err
+}
+
+var errNoUpload = wire.Invalid("file_path is not the path of an uploaded file")
+
+func deleteMaterial(r *Request) error {
+	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteMaterial{DeleteMaterial: &pb.DeleteMaterial{MaterialId: r.Param("material_id")}}})
+	if err != nil {
+		return err
+	}
+	if m := v.(*pb.Material); m.Upload != "" {
+		r.release(files.Forgotten{Uploads: []string{m.Upload}})
+	}
+	return r.noContent()
+}

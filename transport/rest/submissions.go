@@ -1,0 +1,142 @@
+package rest
+
+import (
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/transport/intake"
+	"atelier/transport/wire"
+)
+
+type submissionRecord struct {
+	ID             string  `json:"id"`
+	CodelabID      string  `json:"codelab_id"`
+	AttendeeID     string  `json:"attendee_id"`
+	AttendeeName   string  `json:"attendee_name"`
+	FilePath       *string `json:"file_path"`
+	FileName       string  `json:"file_name"`
+	FileSize       int64   `json:"file_size"`
+	SubmissionType string  `json:"submission_type"`
+	LinkURL        *string `json:"link_url"`
+	CreatedAt      string  `json:"created_at"`
+}
+
+func toSubmission(lab, name string, s *pb.Submission) submissionRecord {
+	out := submissionRecord{
+		s.Id, lab, s.AttendeeId, name, nil, s.FileName, s.FileSize, s.SubmissionType, wire.OrNull(s.LinkUrl), wire.Stamp(s.CreatedAt),
+	}
+	if s.SubmissionType == codelab.File {
+		path := "/api/codelabs/" + lab + "/attendees/" + s.AttendeeId + "/submissions/" + s.Id + "/file"
+		out.FilePath = &path
+	}
+	return out
+}
+
+// own checks that the attendee of the path is the caller, as an attendee.
+func (r *Request) own() error {
+	if r.Param("attendee_id") != r.Caller.Id {
+		return errForbidden
+	}
+	return nil
+}
+
+func submitFile(r *Request) error {
+	if err := r.own(); err != nil {
+		return err
+	}
+	// The actor counts again; this spares the disk what cannot be kept.
+	if r.Lab.View().Submitted(r.Caller.Id) >= codelab.MaxAttendeeBytes {
+		return durable.Reject(durable.TooLarge, "your submissions are as large as they may be together; delete one first")
+	}
+	part, err := r.filePart(codelab.MaxSubmissionBytes)
+	if err != nil {
+		return err
+	}
+	lease, mediaType, err := intake.File(r.api.Files.Blobs(), part, codelab.MaxSubmissionBytes)
+	if err != nil {
+		return r.storeError(err)
+	}
+	defer lease.Release()
+	err = r.submit(&pb.Submission{
+		AttendeeId: r.Caller.Id, SubmissionType: codelab.File, FileName: part.FileName(), FileSize: lease.Size,
+		MediaType: mediaType, Sum: lease.Sum[:],
+	})
+	if lease.Release(); durable.Refused(err) {
+		r.release(files.Forgotten{Submissions: []*pb.Submission{{Sum: lease.Sum[:]}}})
+	}
+	return err
+}
+
+func submitLink(r *Request) error {
+	if err := r.own(); err != nil {
+		return err
+	}
+	var in struct {
+		URL   *string `json:"url"`
+		Title string  `json:"title"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.URL == nil {
+		return wire.Invalid("url is required")
+	}
+	return r.submit(&pb.Submission{AttendeeId: r.Caller.Id, SubmissionType: codelab.Link, LinkUrl: *in.URL, FileName: in.Title})
+}
+
+func (r *Request) submit(s *pb.Submission) error {
+	v, err := r.do(&pb.Command{Body: &pb.Command_AddSubmission{AddSubmission: &pb.AddSubmission{Submission: s}}})
+	if err != nil {
+		return err
+	}
+	out := v.(*pb.Submission)
+	return r.json(toSubmission(r.Lab.ID(), r.Lab.View().Attendee(out.AttendeeId).GetName(), out))
+}
+
+// getSubmissions answers all to admins, their own to attendees, newest first.
+func getSubmissions(r *Request) error {
+	v := r.view()
+	variant := "a"
+	if !r.IsAdmin() {
+		variant = r.Caller.Id
+	}
+	// Names are part of the records.
+	if r.fresh(max(v.Changed.Submissions, v.Changed.Attendees), variant) {
+		return nil
+	}
+	out := []submissionRecord{}
+	for i := v.Submissions.Len() - 1; i >= 0; i-- {
+		if s := v.Submissions.At(i); r.IsAdmin() || s.AttendeeId == r.Caller.Id {
+			out = append(out, toSubmission(r.Lab.ID(), v.Attendee(s.AttendeeId).GetName(), s))
+		}
+	}
+	return r.json(out)
+}
+
+func deleteSubmission(r *Request) error {
+	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteSubmission{DeleteSubmission: &pb.DeleteSubmission{
+		AttendeeId: r.Param("attendee_id"), SubmissionId: r.Param("submission_id"),
+	}}})
+	if err != nil {
+		return err
+	}
+	r.release(files.Forgotten{Submissions: []*pb.Submission{v.(*pb.Submission)}})
+	return r.noContent()
+}
+
+// getSubmissionFile serves a submitted file to its attendee and to admins.
+func getSubmissionFile(r *Request) error {
+	if !r.IsAdmin() {
+		if err := r.own(); err != nil {
+			return err
+		}
+	}
+	s := r.Lab.View().Submission(r.Param("submission_id"))
+	if s == nil || s.AttendeeId != r.Param("attendee_id") || s.SubmissionType != codelab.File {
+		return errNoSubmission
+	}
+	return r.serveFile(file{sum: s.Sum, mediaType: s.MediaType, name: s.FileName, cache: "private, no-cache"})
+}
+
+var errNoSubmission = &statusError{status: 404, text: "submission not found"}

@@ -1,0 +1,142 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"path"
+	"strconv"
+	"time"
+
+	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/transport/intake"
+	"atelier/transport/wire"
+)
+
+// uploadImage takes an image, without what its file tells beside the picture.
+func uploadImage(r *Request) error {
+	part, err := r.filePart(intake.MaxImage)
+	if err != nil {
+		return err
+	}
+	lease, kind, err := intake.Image(r.api.Files.Blobs(), part)
+	if err != nil {
+		return r.storeError(err)
+	}
+	defer lease.Release()
+	u := intake.Upload(lease, files.Images, kind.Extension(), kind.MediaType(), "", r.api.Now())
+	if err := r.register(u, "image_upload"); err != nil {
+		return err
+	}
+	return r.json(struct {
+		URL string `json:"url"`
+	}{files.Folder + u.Name})
+}
+
+func uploadMaterial(r *Request) error {
+	part, err := r.filePart(intake.MaxMaterial)
+	if err != nil {
+		return err
+	}
+	lease, mediaType, err := intake.File(r.api.Files.Blobs(), part, intake.MaxMaterial)
+	if err != nil {
+		return r.storeError(err)
+	}
+	defer lease.Release()
+	original := codelab.FileName(part.FileName())
+	u := intake.Upload(lease, files.Materials, path.Ext(original), mediaType, original, r.api.Now())
+	if err := r.register(u, "material_upload"); err != nil {
+		return err
+	}
+	return r.json(struct {
+		URL          string `json:"url"`
+		OriginalName string `json:"original_name"`
+	}{files.Folder + u.Name, u.OriginalName})
+}
+
+// register records an upload, and in the same commit who sent it. When this
+// fails it may be recorded all the same; a sweep sees to it.
+func (r *Request) register(u *pb.Upload, action string) error {
+	record := &catalogpb.AuditRecord{
+		Action: action, TargetId: u.Name, Ip: r.Caller.Ip, UserAgent: r.Caller.UserAgent, CreatedAt: u.CreatedAt,
+		ActorType: "admin", ActorId: r.Caller.AdminId, Metadata: map[string]string{"bytes": strconv.FormatInt(u.Size, 10)},
+	}
+	if !r.IsAdmin() {
+		record.ActorType, record.ActorId, record.CodelabId = "attendee", r.Caller.Id, r.Lab.ID()
+	}
+	return r.api.Files.Add(u, r.api.Audit.Rows(record)...)
+}
+
+var (
+	errBrokeOff = wire.Invalid("the file broke off")
+	errSpool    = &statusError{status: 503, text: "the upload cannot be stored right now; try again", retry: 10 * time.Second}
+)
+
+// storeError is the answer to a file that was not taken.
+func (r *Request) storeError(err error) error {
+	var rejected *durable.Rejection
+	switch {
+	case errors.As(err, &rejected):
+		return err
+	case errors.Is(err, files.ErrTooLarge):
+		return errBodyTooBig
+	case errors.Is(err, files.ErrSource):
+		return errBrokeOff
+	case errors.Is(err, durable.ErrReadOnly):
+		return err
+	}
+	r.api.Logger.Error("storing an upload failed", "request_id", r.id, "error", err)
+	return errSpool
+}
+
+// release removes files that nothing refers to any more. What fails here is
+// left to a sweep: the change itself is recorded.
+func (r *Request) release(f files.Forgotten) {
+	if err := r.api.Files.Release(f); err != nil {
+		r.api.Logger.Warn("removing files failed; a sweep will", "request_id", r.id, "error", err)
+	}
+}
+
+// uploadFor is how long the body of an upload may take.
+const uploadFor = 10 * time.Minute
+
+// maxParts bounds the fields before the file.
+const maxParts = 100
+
+// filePart finds the multipart field "file" of at most limit bytes. Reading it
+// to its end proves that it came whole.
+func (r *Request) filePart(limit int64) (*multipart.Part, error) {
+	kind, params, err := mime.ParseMediaType(string(r.Request.Header.ContentType()))
+	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
+		return nil, errMultipart
+	}
+	// The parts around the file take a little.
+	if int64(r.Request.Header.ContentLength()) > limit+1<<20 {
+		return nil, errBodyTooBig
+	}
+	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
+	body := io.Reader(bytes.NewReader(r.Request.Body()))
+	if r.Request.IsBodyStream() {
+		body = r.Request.BodyStream()
+	}
+	parts := multipart.NewReader(io.LimitReader(body, limit+1<<20), params["boundary"])
+	for range maxParts {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, wire.Invalid("the multipart body is malformed or broke off")
+		}
+		if part.FormName() == "file" {
+			return part, nil
+		}
+	}
+	return nil, wire.Invalid("file is required")
+}
