@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"reflect"
 	"slices"
@@ -16,16 +15,7 @@ import (
 // upload sends a file to the import.
 func (b *browser) upload(file []byte) answer {
 	b.t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	_ = form.WriteField("comment", "before the file")
-	part, err := form.CreateFormFile("file", "codelab")
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	_, _ = part.Write(file)
-	_ = form.Close()
-	return b.post("/codelabs/import", body.Bytes(), header("Content-Type", form.FormDataContentType()))
+	return b.sendFile("/codelabs/import", "codelab", file)
 }
 
 // packed is a ZIP of files given as name and content.

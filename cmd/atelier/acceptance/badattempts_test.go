@@ -20,6 +20,10 @@ func (w *badWorld) attempts(p probe) []attempt {
 		good = p.body(w)
 	}
 	base := attempt{by: w.right(p), method: method, path: w.fill(template, nil), body: good}
+	sent, isForm := good.(form)
+	if isForm {
+		base.body, base.opts = sent.encode()
+	}
 	var out []attempt
 	add := func(what string, status int, change func(*attempt)) {
 		a := base
@@ -32,7 +36,10 @@ func (w *badWorld) attempts(p probe) []attempt {
 	w.wrongCallers(p, add)
 	w.wrongIDs(p, template, add)
 	wrongQueries(method, template, base, add)
-	if good != nil {
+	switch {
+	case isForm:
+		wrongForms(sent, add)
+	case good != nil:
 		wrongBodies(p, base, template, add)
 	}
 	return out
@@ -82,7 +89,7 @@ func (w *badWorld) wrongIDs(p probe, template string, add adder) {
 			continue
 		}
 		want := http.StatusNotFound
-		if name == "id" && p.by == byAttendee {
+		if name == "id" && p.by == byAttendee || name == "attendee_id" && p.own {
 			want = http.StatusForbidden // the role comes first
 		}
 		for _, id := range []string{unknownID, "x", "%00", "%2e%2e", strings.Repeat("9", 2000)} {

@@ -39,6 +39,8 @@ type probe struct {
 	ignored string
 	// optional says that the body may be left out.
 	optional bool
+	// own says that the attendee of the path must be the caller.
+	own bool
 }
 
 const notCalled = -1
@@ -68,6 +70,11 @@ var probes = []probe{
 	{op: "GET /codelabs/{id}/feedback", by: byAdmin},
 	{op: "GET /codelabs/{id}/quizzes", by: byMember},
 	{op: "GET /codelabs/{id}/quizzes/submissions", by: byAdmin},
+	{op: "GET /codelabs/{id}/materials", by: byMember},
+	{op: "GET /codelabs/{id}/submissions", by: byMember},
+	{op: "GET /codelabs/{id}/submissions/download", by: byAdmin},
+	{op: "GET /codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", by: byMember},
+	{op: "GET /uploads/{kind}/{name}"},
 	{op: "GET /codelabs/{id}/events", by: byMember, ok: notCalled},
 	{op: "GET /ws/{id}", by: byMember, ok: 400},
 
@@ -116,7 +123,17 @@ var probes = []probe{
 	{op: "POST /codelabs", by: byAdmin, body: always(record{
 		"title": "T", "description": "D", "author": "A", "guide_markdown": "G", "email_retention_days": 1, "chat_retention_days": 1, "ai_enabled": true,
 	})},
-	{op: "POST /codelabs/import", by: byAdmin, ok: notCalled},
+	{op: "POST /codelabs/{id}/materials", by: byAdmin, body: always(record{"title": "T", "material_type": "link", "link_url": "https://example.org/"})},
+	{op: "POST /codelabs/{id}/materials", by: byAdmin, body: func(w *badWorld) any {
+		return record{"title": "T", "material_type": "file", "file_path": w.material}
+	}},
+	{op: "DELETE /codelabs/{id}/materials/{material_id}", by: byAdmin, ok: 204},
+	{op: "POST /upload/material", by: byAdmin, body: always(form{name: "a.txt", content: []byte("content"), most: 50 << 20})},
+	{op: "POST /upload/image", by: byMember, body: always(form{name: "a.png", content: onePixel, most: 5 << 20, image: true})},
+	{op: "POST /codelabs/{id}/attendees/{attendee_id}/submissions", by: byAttendee, own: true, body: always(form{name: "a.txt", content: []byte("content"), most: 10 << 20})},
+	{op: "POST /codelabs/{id}/attendees/{attendee_id}/submissions/link", by: byAttendee, own: true, body: always(record{"url": "https://example.org/", "title": "T"})},
+	{op: "DELETE /codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", by: byMember, ok: 204},
+	{op: "POST /codelabs/import", by: byAdmin, body: always(form{name: "a.md", content: []byte(tutorial), most: 256 << 20})},
 	{op: "POST /codelabs/{id}/register", body: func(w *badWorld) any {
 		return record{"name": "New", "email": "new@example.org", "code": "1", "join_code": w.c.meta().text("join_code")}
 	}},
@@ -148,16 +165,22 @@ type badWorld struct {
 	ids     map[string]string
 	others  map[string]string // the same kinds of ids, of the other codelab
 	quiz    string
+	data    string // the data folder
+	// material is the path of an uploaded file that nothing refers to.
+	material string
 }
 
 func newBadWorld(t *testing.T) *badWorld {
 	cfg := testConfig(t)
-	cfg.Limits.WritesPerMinute = 0
+	cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute = 0, 0
 	cfg.AI.BaseURL = upstreamtest.New(t).URL
 	addr := startServer(t, cfg).Addr()
-	w := &badWorld{t: t, nobody: open(t, addr)}
+	w := &badWorld{t: t, nobody: open(t, addr), data: cfg.Server.Data}
 	w.c, w.own, w.ids, w.quiz = w.furnish(addr, "Own")
 	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
+	delete(w.others, "kind") // files belong to no codelab
+	delete(w.others, "name")
+	w.material = w.c.admin.sendFile("/upload/material", "slides.pdf", []byte("%PDF-1.7 of its own")).object().text("url")
 	w.ids["token_id"] = w.c.admin.post("/admin/tokens", record{"name": "probe"}).object().text("id")
 	psp := w.c.admin.post("/admin/participants", record{"name": "PSP", "kind": "psp", "scopes": []string{"detokenize"}}).object()
 	w.ids["participant_id"] = psp.text("id")
@@ -178,6 +201,11 @@ func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[stri
 	ids["comment_id"] = record(thread["messages"].([]any)[0].(map[string]any)).text("id")
 	p.post(c.path+"/help", record{"step_number": 1}).want(200)
 	ids["help_id"] = p.get(c.path + "/help").list()[0].text("id")
+	url := c.admin.sendFile("/upload/material", "slides.pdf", []byte("%PDF-1.7 of "+name)).object().text("url")
+	parts := strings.Split(url, "/")
+	ids["kind"], ids["name"] = parts[2], parts[3]
+	ids["material_id"] = c.admin.post(c.path+"/materials", record{"title": "M", "material_type": "file", "file_path": url}).object().text("id")
+	ids["submission_id"] = p.sendFile(c.path+"/attendees/"+p.id+"/submissions", "a.txt", []byte("by "+name)).object().text("id")
 	quiz = c.admin.put(c.path+"/quizzes", []record{{"question": "Q", "quiz_type": "multiple_choice", "options": []string{"a", "b"}, "correct_answer": 1}}).list()[0].text("id")
 	return c, p, ids, quiz
 }
@@ -196,7 +224,7 @@ func (w *badWorld) fill(template string, ids map[string]string) string {
 // state is everything that a request could have changed.
 func (w *badWorld) state() string {
 	var b strings.Builder
-	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions", "/ai/conversations"} {
+	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions", "/materials", "/submissions", "/ai/conversations"} {
 		for _, id := range []string{w.ids["id"], w.others["id"]} {
 			a := w.c.admin.send(http.MethodGet, "/codelabs/"+id+path, nil).want(200)
 			fmt.Fprintf(&b, "%s %s\n", a.header.Get("X-Codelab-Seq"), a.body)
@@ -208,6 +236,9 @@ func (w *badWorld) state() string {
 		if a := r.text("action"); a != "admin_login_failed" && a != "access_denied" {
 			fmt.Fprintln(&b, r)
 		}
+	}
+	for _, path := range filesIn(w.t, w.data) {
+		fmt.Fprintln(&b, path)
 	}
 	return b.String()
 }
@@ -225,6 +256,7 @@ func (w *badWorld) pulse() string {
 			break
 		}
 	}
+	fmt.Fprintln(&b, filesIn(w.t, w.data))
 	return b.String()
 }
 
@@ -294,7 +326,11 @@ func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 		if p.body != nil {
 			body = p.body(w)
 		}
-		if got, want := w.right(p).do(method, w.fill(template, nil), body), max(p.ok, 200); got.status != want {
+		var opts []option
+		if f, ok := body.(form); ok {
+			body, opts = f.encode()
+		}
+		if got, want := w.right(p).do(method, w.fill(template, nil), body, opts...), max(p.ok, 200); got.status != want {
 			t.Errorf("%s: the good request answers %d, want %d: %.200s", p.op, got.status, want, got.body)
 		}
 	}

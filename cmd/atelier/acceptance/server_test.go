@@ -84,7 +84,7 @@ func (c *sharedServer) get(t testing.TB) *service.Service {
 		cfg := configOn(data)
 		cfg.Server.TrustedProxies = []string{"127.0.0.0/8"}
 		cfg.Server.AllowedOrigins = []string{"https://app.example.org"}
-		cfg.Limits.WritesPerMinute = 0
+		cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute = 0, 0
 		c.s = startUntilStopped(t, cfg)
 	})
 	if c.s == nil {

@@ -1,0 +1,97 @@
+package acceptance
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"io/fs"
+	"mime/multipart"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// form is a file on its way.
+type form struct {
+	name    string
+	content []byte
+	most    int // bytes that are allowed
+	image   bool
+}
+
+// encode is the multipart body, and what tells that it is one.
+func (f form) encode() (body []byte, opts []option) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	_ = w.WriteField("comment", "before the file")
+	part, _ := w.CreateFormFile("file", f.name)
+	_, _ = part.Write(f.content)
+	_ = w.Close()
+	return b.Bytes(), []option{header("Content-Type", w.FormDataContentType())}
+}
+
+// sendFile sends a file in a form.
+func (b *browser) sendFile(path, name string, content []byte) answer {
+	b.t.Helper()
+	body, opts := form{name: name, content: content}.encode()
+	return b.post(path, body, opts...)
+}
+
+// onePixel is a small image.
+var onePixel = func() []byte {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1)))
+	return b.Bytes()
+}()
+
+// filesIn are the files that people sent, below a data folder: whole ones and
+// what is half written.
+func filesIn(t testing.TB, data string) (paths []string) {
+	t.Helper()
+	dir := filepath.Join(data, "blobs")
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			paths = append(paths, strings.TrimPrefix(path, dir))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// wrongForms are all the ways to send a file wrongly.
+func wrongForms(good form, add adder) {
+	body, opts := good.encode()
+	bad := func(what string, status int, f form, change func(body []byte) []byte) {
+		body, opts := f.encode()
+		if change != nil {
+			body = change(body)
+		}
+		add(what, status, func(a *attempt) { a.body, a.opts = body, opts })
+	}
+	for _, kind := range []string{"application/json", "text/plain", "multipart/form-data", "multipart/mixed; boundary=x", "application/x-www-form-urlencoded", "multipart/form-data; boundary="} {
+		add(kind, http.StatusUnsupportedMediaType, func(a *attempt) { a.opts = []option{header("Content-Type", kind)} })
+	}
+	add("no body", http.StatusBadRequest, func(a *attempt) { a.body, a.opts = []byte{}, opts })
+	for _, n := range []int{10, 60, len(body) / 2, len(body) - 40, len(body) - 70} {
+		add("truncated", http.StatusBadRequest, func(a *attempt) { a.body = body[:n] })
+	}
+	add("another boundary", http.StatusBadRequest, func(a *attempt) { a.opts = []option{header("Content-Type", "multipart/form-data; boundary=other")} })
+	bad("another field", http.StatusBadRequest, good, func(b []byte) []byte { return bytes.Replace(b, []byte(`name="file"`), []byte(`name="data"`), 1) })
+	bad("empty", http.StatusBadRequest, form{name: "a.txt"}, nil)
+	if good.most > 64<<20 {
+		return // has a test of its own
+	}
+	bad("too large", http.StatusRequestEntityTooLarge, form{name: "a.png", content: append(bytes.Clone(good.content), make([]byte, good.most+1-len(good.content))...)}, nil)
+	if !good.image {
+		return
+	}
+	for _, text := range []string{"text", "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>x</script></svg>", "<html><script>x</script>", "GIF89a", "\x89PNG\r\n\x1a\n", "\xff\xd8\xff\xe0", "RIFF\x04\x00\x00\x00WEBPVP8 "} {
+		bad("no image", http.StatusBadRequest, form{name: "a.png", content: []byte(text)}, nil)
+	}
+	bad("half an image", http.StatusBadRequest, form{name: "a.png", content: good.content[:len(good.content)-6]}, nil)
+}
+
