@@ -29,6 +29,7 @@ const (
 
 type commands struct {
 	Workshop workshopCommand `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
+	Tokens   tokensCommand   `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`
 }
 
 func main() {

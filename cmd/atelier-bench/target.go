@@ -15,14 +15,41 @@ import (
 	"golang.org/x/sys/unix"
 
 	"atelier/bench/server"
-	"atelier/bench/workshop"
 )
+
+// serverFlags say which server to test.
+type serverFlags struct {
+	URL    string `xor:"server" required:"" group:"Server" help:"Server to test, http://host:port."`
+	Spawn  bool   `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
+	Server string `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
+	Keep   bool   `group:"Server" help:"Keep the data folder and the log of a spawned server also when the run passes."`
+
+	AdminID     string `env:"ADMIN_ID" default:"admin" group:"Server" help:"Admin to log in as, with --url."`
+	AdminPW     string `env:"ADMIN_PW" group:"Server" help:"The admin's password, with --url."`
+	InternalURL string `placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url: asked for readiness and for memory and processor time."`
+}
+
+func (w *serverFlags) check() error {
+	if w.URL != "" && w.AdminPW == "" {
+		return errors.New("--url needs --admin-pw, or ADMIN_PW in the environment")
+	}
+	return nil
+}
+
+// target is the server under test.
+type target struct {
+	URL, AdminID, AdminPW string
+	// Process is set when the server is the run's own.
+	Process *server.Process
+	// Usage weighs it; nil when that is not possible.
+	Usage func() (server.Usage, error)
+}
 
 // target finds or starts the server. The function it returns ends a server of
 // the run's own, and keeps its data if that is asked for.
-func (w *workshopCommand) target(ctx context.Context) (*workshop.Target, func(keep bool) error, error) {
+func (w *serverFlags) target(ctx context.Context) (*target, func(keep bool) error, error) {
 	if !w.Spawn {
-		t := &workshop.Target{URL: w.URL, AdminID: w.AdminID, AdminPW: w.AdminPW}
+		t := &target{URL: w.URL, AdminID: w.AdminID, AdminPW: w.AdminPW}
 		if w.InternalURL != "" {
 			remote := &server.Remote{URL: w.InternalURL}
 			if err := remote.Ready(ctx); err != nil {
@@ -52,13 +79,13 @@ func (w *workshopCommand) target(ctx context.Context) (*workshop.Target, func(ke
 		process.Kill()
 		return nil, nil, errors.Join(err, process.Remove())
 	}
-	return &workshop.Target{
+	return &target{
 		URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW, Process: process, Usage: process.Usage,
 	}, done, nil
 }
 
 // binary is the server's executable.
-func (w *workshopCommand) binary() (string, error) {
+func (w *serverFlags) binary() (string, error) {
 	if w.Server != "" {
 		return w.Server, nil
 	}
@@ -70,7 +97,7 @@ func (w *workshopCommand) binary() (string, error) {
 }
 
 // versions says what was built from what.
-func (w *workshopCommand) versions() map[string]string {
+func (w *serverFlags) versions() map[string]string {
 	v := map[string]string{"go": runtime.Version(), "os": "linux/" + runtime.GOARCH, "cpus": fmt.Sprint(runtime.NumCPU())}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v["bench"] = revision(info)

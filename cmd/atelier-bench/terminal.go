@@ -26,6 +26,9 @@ func (l *statusLine) show(s workshop.Snapshot) {
 		s.Elapsed.Round(time.Second), s.Phase, s.Online, s.People, s.Events, s.Acked, s.Chat.P50, s.Chat.P99)
 }
 
+// say shows a line of words.
+func (l *statusLine) say(text string) { fmt.Fprintf(l.out, "\r\x1b[K%s", text) }
+
 func (l *statusLine) clear() {
 	if l.terminal {
 		fmt.Fprint(l.out, "\r\x1b[K")

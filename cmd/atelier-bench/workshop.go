@@ -21,14 +21,7 @@ type workshopCommand struct {
 	Attendees int           `default:"1000" help:"People who register and connect."`
 	Duration  time.Duration `default:"30s" help:"How long the load is measured."`
 
-	URL    string `xor:"server" required:"" group:"Server" help:"Server to test, http://host:port."`
-	Spawn  bool   `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
-	Server string `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
-	Keep   bool   `group:"Server" help:"Keep the data folder and the log of a spawned server also when the run passes."`
-
-	AdminID     string `env:"ADMIN_ID" default:"admin" group:"Server" help:"Admin to log in as, with --url."`
-	AdminPW     string `env:"ADMIN_PW" group:"Server" help:"The admin's password, with --url."`
-	InternalURL string `placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url: asked for readiness and for memory and processor time."`
+	serverFlags
 
 	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small codelab of the test's own."`
 	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab, used by nobody else during the run."`
@@ -58,13 +51,10 @@ type workshopCommand struct {
 
 // Validate is called by kong.
 func (w *workshopCommand) Validate() error {
-	switch {
-	case w.KillEvery > 0 && !w.Spawn:
+	if w.KillEvery > 0 && !w.Spawn {
 		return errors.New("--kill-every needs --spawn")
-	case w.URL != "" && w.AdminPW == "":
-		return errors.New("--url needs --admin-pw, or ADMIN_PW in the environment")
 	}
-	return nil
+	return w.check()
 }
 
 // Run is called by kong.
@@ -76,10 +66,11 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target, done, err := w.target(ctx)
+	t, done, err := w.target(ctx)
 	if err != nil {
 		return err
 	}
+	target := &workshop.Target{URL: t.URL, AdminID: t.AdminID, AdminPW: t.AdminPW, Process: t.Process, Usage: t.Usage}
 	line := newStatusLine(os.Stderr)
 	if line.terminal {
 		cfg.Progress = line.show

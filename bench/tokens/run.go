@@ -1,0 +1,267 @@
+//go:build linux
+
+package tokens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/api"
+	"atelier/bench/latency"
+	"atelier/bench/pacing"
+	"atelier/bench/server"
+)
+
+// run is one load test. Owned by the goroutine of Run.
+type run struct {
+	cfg     *Config
+	target  *Target
+	clock   pacing.Clock
+	client  *api.Client
+	session api.Session
+	path    string // before /handler
+	parties []party
+	result  *Result
+	// made numbers every pair of the run, so that no card comes twice.
+	made int64
+}
+
+// Run carries a load test out. An error means that there is nothing to report.
+func Run(ctx context.Context, cfg *Config, target *Target) (*Result, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
+	var err error
+	if r.client, err = api.New(target.URL, requestWithin); err != nil {
+		return nil, err
+	}
+	defer r.client.Close()
+	r.path = r.client.Path()
+	if r.session, err = r.client.Login(target.AdminID, target.AdminPW, "Load test"); err != nil {
+		return nil, err
+	}
+	if err := r.onboard(); err != nil {
+		return nil, err
+	}
+	if cfg.Live > 0 {
+		if err := r.crowd(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Duration > 0 && ctx.Err() == nil {
+		r.load(ctx)
+	}
+	r.result.Interrupted = ctx.Err() != nil
+	return r.result, nil
+}
+
+// contested says whether two callers use the pair's token: an even share.
+func (r *run) contested(pair int64) bool {
+	share := r.cfg.Reuse
+	return int64(float64(pair+1)*share) > int64(float64(pair)*share)
+}
+
+// load carries out pairs.
+func (r *run) load(ctx context.Context) {
+	r.show("running")
+	s := &schedule{rate: r.cfg.Rate, start: r.clock.Now() + 50*time.Millisecond}
+	s.next.Store(0)
+	measuredFrom := s.start + r.cfg.Warmup
+	s.until = measuredFrom + r.cfg.Duration
+	base := r.made
+	weighed := make(chan weight, 1)
+	time.AfterFunc(measuredFrom-r.clock.Now(), func() { weighed <- r.weigh() })
+
+	workers := make([]*worker, r.cfg.Connections)
+	var wg sync.WaitGroup
+	for i := range workers {
+		w := newWorker(r, i)
+		workers[i] = w
+		wg.Go(func() {
+			defer w.conn.close()
+			defer w.rival.close()
+			for ctx.Err() == nil {
+				pair, due, ok := s.take(r.clock.Now())
+				if !ok {
+					return
+				}
+				if wait := due - r.clock.Now(); wait > 0 {
+					time.Sleep(wait)
+					// It was free, so what it is late now is its own fault.
+					w.lag.Record(r.clock.Now() - due)
+				}
+				w.do(base+pair, due, due >= measuredFrom)
+			}
+		})
+	}
+	wg.Wait()
+	end := r.weigh()
+	r.made = base + s.next.Load()
+	begin := end // interrupted before anything was measured
+	select {
+	case begin = <-weighed:
+	default:
+	}
+	r.conclude(workers, begin, end)
+}
+
+// crowd makes the live tokens, weighs the server with them, restarts it, and
+// watches them expire.
+func (r *run) crowd(ctx context.Context) error {
+	c := &Crowd{Tokens: r.cfg.Live}
+	r.result.Crowd = c
+	before := r.weigh()
+	ends := time.Now().Add(r.cfg.LiveFor + time.Duration(float64(r.cfg.Live)/8000)*time.Second)
+	if err := r.mintAll(ctx, ends); err != nil {
+		return err
+	}
+	after := r.weigh()
+	c.MintedPerSecond = float64(r.cfg.Live) / (after.at - before.at).Seconds()
+	if err := r.policy("single_use", 0); err != nil {
+		return err
+	}
+	r.sleep(ctx, 5*time.Second)
+	c.RSS, c.PeakRSS = r.weigh().server.RSS, r.weigh().server.PeakRSS
+	if r.target.Process != nil {
+		if err := r.restart(ctx, c); err != nil {
+			return err
+		}
+	}
+	return r.expiry(ctx, c, ends)
+}
+
+// mintAll makes the live tokens so that all of them end within a minute.
+func (r *run) mintAll(ctx context.Context, ends time.Time) error {
+	var next atomic.Int64
+	var failed atomic.Int64
+	for next.Load() < int64(r.cfg.Live) && ctx.Err() == nil {
+		// A token's life is set for a while, so they end that much apart.
+		const slice = 20 * time.Second
+		life := time.Until(ends)
+		if life < time.Minute {
+			return errors.New("making the live tokens took longer than they live; use a longer --live-for")
+		}
+		if err := r.policy("ttl", int(min(life, 30*time.Minute)/time.Second)); err != nil {
+			return err
+		}
+		until := time.Now().Add(slice)
+		var wg sync.WaitGroup
+		for i := range r.cfg.Connections {
+			w := newWorker(r, i)
+			wg.Go(func() {
+				defer w.conn.close()
+				for ctx.Err() == nil && time.Now().Before(until) {
+					pair := next.Add(1) - 1
+					if pair >= int64(r.cfg.Live) {
+						return
+					}
+					if _, ok := w.mint(pair); !ok {
+						failed.Add(1)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		r.show(fmt.Sprintf("making live tokens: %d of %d", min(next.Load(), int64(r.cfg.Live)), r.cfg.Live))
+	}
+	r.made = int64(r.cfg.Live)
+	if n := failed.Load(); n > 0 {
+		return fmt.Errorf("%d live tokens could not be made", n)
+	}
+	return ctx.Err()
+}
+
+// restart stops the server and starts it again; ready is when it answered a
+// pair.
+func (r *run) restart(ctx context.Context, c *Crowd) error {
+	r.show("restarting")
+	r.target.Process.Kill()
+	began := r.clock.Now()
+	if err := r.target.Process.Start(ctx); err != nil {
+		return err
+	}
+	w := newWorker(r, 0)
+	defer w.conn.close()
+	w.do(r.made, r.clock.Now(), false)
+	r.made++
+	if w.pair.done != 1 {
+		return fmt.Errorf("after the restart a pair failed: %s%s", w.tokenize.complaint, w.detokenize.complaint)
+	}
+	c.Restarted = latency.Milliseconds(r.clock.Now() - began)
+	r.sleep(ctx, 10*time.Second)
+	u := r.weigh().server
+	c.RestartedRSS = u.RSS
+	return nil
+}
+
+// expiry compares a quiet minute before the tokens end with the one in which
+// they do.
+func (r *run) expiry(ctx context.Context, c *Crowd, ends time.Time) error {
+	const window = time.Minute
+	if quiet := time.Until(ends) - window - 10*time.Second; quiet > window {
+		r.show("waiting for the tokens to expire")
+		r.sleep(ctx, quiet)
+	}
+	watch := func(d time.Duration) (cores float64, goroutines int) {
+		begin := r.weigh()
+		end := time.Now().Add(d)
+		for time.Now().Before(end) && ctx.Err() == nil {
+			r.sleep(ctx, 500*time.Millisecond)
+			if r.target.Goroutines != nil {
+				if n, err := r.target.Goroutines(); err == nil {
+					goroutines = max(goroutines, n)
+				}
+			}
+		}
+		after := r.weigh()
+		return (after.server.CPU - begin.server.CPU).Seconds() / (after.at - begin.at).Seconds(), goroutines
+	}
+	idle := min(window, time.Until(ends)-15*time.Second)
+	if idle <= 0 {
+		return errors.New("the live tokens expired before they could be watched; use a longer --live-for")
+	}
+	r.show("watching a quiet minute")
+	c.IdleCores, c.IdleGoroutines = watch(idle)
+	r.show("watching the tokens expire")
+	r.sleep(ctx, time.Until(ends)-15*time.Second)
+	c.ExpiryCores, c.ExpiryGoroutines = watch(window)
+	return nil
+}
+
+func (r *run) sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+func (r *run) show(line string) {
+	if r.cfg.Progress != nil {
+		r.cfg.Progress(line)
+	}
+}
+
+// weight is what generator and server had taken of the machine at a moment.
+type weight struct {
+	at, generator time.Duration
+	server        server.Usage
+}
+
+func (r *run) weigh() weight {
+	w := weight{at: r.clock.Now()}
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
+		w.generator = time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	if r.target.Usage != nil {
+		w.server, _ = r.target.Usage()
+	}
+	return w
+}

@@ -1,0 +1,208 @@
+//go:build linux
+
+package tokens
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"atelier/bench/latency"
+)
+
+// tally counts one kind of operation. Owned by one worker until it ends.
+type tally struct {
+	latency             *latency.Histogram
+	done                int
+	refused, unanswered int
+	complaint           string
+}
+
+func (t *tally) record(measured bool, took time.Duration) {
+	if t.done++; measured {
+		t.latency.Record(took)
+	}
+}
+
+// fail takes note of an answer that should have been another. Only the code is
+// kept: the rest could hold a secret.
+func (t *tally) fail(status int, body []byte, err error) {
+	if err != nil {
+		t.unanswered++
+		t.complaint = err.Error()
+		return
+	}
+	t.refused++
+	t.complaint = fmt.Sprintf("status %d %s", status, code(body))
+}
+
+func code(body []byte) string {
+	_, rest, ok := bytes.Cut(body, []byte(`"code":"`))
+	if !ok {
+		return ""
+	}
+	name, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(name[:min(len(name), 40)])
+}
+
+// worker carries out pairs on connections of its own.
+type worker struct {
+	r     *run
+	party *party
+	conn  conn
+	rival conn // of the second caller of a token
+	out   []byte
+
+	tokenize, detokenize, pair tally
+	lag                        *latency.Histogram
+	// What must never be: a credential that is not the one given, a token that
+	// gave it twice, and one that gave it to neither of two callers.
+	wrong, doubled, denied int
+	raced                  int
+}
+
+func newWorker(r *run, i int) *worker {
+	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New()}
+	w.conn.address, w.rival.address = r.client.Address(), r.client.Address()
+	for _, t := range []*tally{&w.tokenize, &w.detokenize, &w.pair} {
+		t.latency = latency.New()
+	}
+	return w
+}
+
+// credential writes the card of a pair: a number that no other pair has.
+func credential(dst []byte, pair int64) []byte {
+	dst = append(dst, `{"type":"card","card_number_type":"fpan","number":"`...)
+	dst = appendNumber(dst, pair)
+	return append(dst, `","expiry_month":12,"expiry_year":2031,"cvc":"123"}`...)
+}
+
+// appendNumber writes 4, fourteen digits of the pair, and the check digit.
+func appendNumber(dst []byte, pair int64) []byte {
+	var d [16]byte
+	d[0] = '4'
+	for i := 14; i >= 1; i-- {
+		d[i] = byte('0' + pair%10)
+		pair /= 10
+	}
+	sum := 0
+	for i := range 15 {
+		v := int(d[14-i] - '0')
+		if i%2 == 0 {
+			if v *= 2; v > 9 {
+				v -= 9
+			}
+		}
+		sum += v
+	}
+	d[15] = byte('0' + (10-sum%10)%10)
+	return append(dst, d[:]...)
+}
+
+// mint tokenizes; token is valid until the next call on the connection.
+func (w *worker) mint(pair int64) (token []byte, ok bool) {
+	w.out = append(w.out[:0], `{"credential":`...)
+	w.out = credential(w.out, pair)
+	w.out = append(w.out, `,"binding":{"checkout_id":"bench-`...)
+	w.out = fmt.Appendf(w.out, "%d", pair)
+	w.out = append(w.out, `","identity":{"access_token":"`...)
+	w.out = append(w.out, w.party.identity...)
+	w.out = append(w.out, `"}}}`...)
+	status, body, err := w.conn.post(w.r.path+"/handler/tokenize", w.party.platformKey, w.out)
+	if err != nil || status != 200 {
+		w.tokenize.fail(status, body, err)
+		return nil, false
+	}
+	_, rest, _ := bytes.Cut(body, []byte(`"token":"`))
+	token, _, ok = bytes.Cut(rest, []byte(`"`))
+	if !ok {
+		w.tokenize.fail(status, nil, nil)
+	}
+	return token, ok
+}
+
+// do carries out one pair that was due at a time.
+func (w *worker) do(pair int64, due time.Duration, measured bool) {
+	token, ok := w.mint(pair)
+	minted := w.r.clock.Now()
+	if !ok {
+		return
+	}
+	w.tokenize.record(measured, minted-due)
+	w.out = append(w.out[:0], `{"token":"`...)
+	w.out = append(w.out, token...)
+	w.out = append(w.out, `","binding":{"checkout_id":"bench-`...)
+	w.out = fmt.Appendf(w.out, "%d", pair)
+	w.out = append(w.out, `"}}`...)
+	path := w.r.path + "/handler/detokenize"
+	if w.r.contested(pair) {
+		w.race(pair, path)
+		return
+	}
+	status, body, err := w.conn.post(path, w.party.businessKey, w.out)
+	if err != nil || status != 200 {
+		w.detokenize.fail(status, body, err)
+		return
+	}
+	used := w.r.clock.Now()
+	w.check(pair, body)
+	w.detokenize.record(measured, used-minted)
+	w.pair.record(measured, used-due)
+}
+
+// race lets two callers use a token at once.
+func (w *worker) race(pair int64, path string) {
+	w.raced++
+	var status [2]int
+	var body [2][]byte
+	var errs [2]error
+	var wg sync.WaitGroup
+	for i, c := range []*conn{&w.conn, &w.rival} {
+		wg.Go(func() { status[i], body[i], errs[i] = c.post(path, w.party.businessKey, w.out) })
+	}
+	wg.Wait()
+	winners := 0
+	for i := range status {
+		switch {
+		case errs[i] != nil:
+			w.detokenize.fail(0, nil, errs[i])
+		case status[i] == 200:
+			winners++
+			w.check(pair, body[i])
+		case status[i] != 410:
+			w.detokenize.fail(status[i], body[i], nil)
+		}
+	}
+	if winners > 1 {
+		w.doubled++
+	}
+	if winners == 0 && errs[0] == nil && errs[1] == nil {
+		w.denied++
+	}
+}
+
+func (w *worker) check(pair int64, body []byte) {
+	w.out = credential(w.out[:0], pair)
+	if !bytes.Equal(w.out, body) {
+		w.wrong++
+	}
+}
+
+// schedule hands out pairs in the order in which they are due.
+type schedule struct {
+	next  atomic.Int64
+	rate  float64 // 0: at once
+	start time.Duration
+	until time.Duration
+}
+
+// take returns the next pair and when it is due; ok is false at the end.
+func (s *schedule) take(now time.Duration) (pair int64, due time.Duration, ok bool) {
+	pair = s.next.Add(1) - 1
+	if due = now; s.rate > 0 {
+		due = s.start + time.Duration(float64(pair)/s.rate*float64(time.Second))
+	}
+	return pair, due, due < s.until
+}
