@@ -362,7 +362,9 @@ func TestWhoMayAskTheAI(t *testing.T) {
 }
 
 func TestSoManyAnswersAtATimeAndNoMore(t *testing.T) {
-	c, up := aiClass(t, func(cfg *config.Config) { cfg.Limits.AIPerMinute, cfg.AI.MaxStreamsPerPerson, cfg.AI.MaxStreams = 0, 2, 3 })
+	c, up := aiClass(t, func(cfg *config.Config) {
+		cfg.Limits.AIPerMinute, cfg.AI.MaxStreamsPerPerson, cfg.AI.MaxStreams = 0, 2, 3
+	})
 	up.Script(func(a *upstreamtest.Answer) { a.Text("first"); <-a.Gone() })
 	lin, max, eve := c.attendee("Lin"), c.attendee("Max"), c.attendee("Eve")
 	why := record{"prompt": "why", "codelab_id": c.id}

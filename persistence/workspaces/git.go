@@ -1,0 +1,275 @@
+package workspaces
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// gitFolder holds the repository in the folder of a workspace.
+const gitFolder = "repository"
+
+// authorMail stands in commits: who made them has no address here.
+const authorMail = "facilitator@atelier.invalid"
+
+// repository keeps trees as commits.
+type repository struct {
+	root *os.Root
+	st   *filesystem.Storage
+}
+
+func storage(dir string) *filesystem.Storage {
+	return filesystem.NewStorage(newSyncFS(filepath.Join(dir, gitFolder)), cache.NewObjectLRU(4<<20))
+}
+
+// initRepository makes an empty repository whose branch is main.
+func initRepository(dir string) error {
+	if err := os.Mkdir(filepath.Join(dir, gitFolder), 0o700); err != nil {
+		return err
+	}
+	st := storage(dir)
+	if err := st.Init(); err != nil {
+		return err
+	}
+	if err := st.SetConfig(config.NewConfig()); err != nil {
+		return err
+	}
+	return st.SetReference(plumbing.NewSymbolicReference(plumbing.HEAD, plumbing.NewBranchReferenceName("main")))
+}
+
+func openRepository(dir string, root *os.Root) *repository { return &repository{root, storage(dir)} }
+
+func (g *repository) close() error { return g.root.Close() }
+
+func (g *repository) commit(tree string) (*object.Commit, error) {
+	if !plumbing.IsHash(tree) {
+		return nil, ErrNotFound
+	}
+	c, err := object.GetCommit(g.st, plumbing.NewHash(tree))
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read commit: %w", err)
+	}
+	return c, nil
+}
+
+func (g *repository) files(tree string) (map[string]entry, error) {
+	c, err := g.commit(tree)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.Tree()
+	if err != nil {
+		return nil, fmt.Errorf("read tree: %w", err)
+	}
+	out := map[string]entry{}
+	walk := object.NewTreeWalker(t, true, nil)
+	defer walk.Close()
+	for {
+		name, e, err := walk.Next()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read tree: %w", err)
+		}
+		if e.Mode != filemode.Regular {
+			continue
+		}
+		size, err := g.st.EncodedObjectSize(e.Hash)
+		if err != nil {
+			return nil, fmt.Errorf("read size: %w", err)
+		}
+		out[name] = entry{size: size, ref: e.Hash.String()}
+	}
+}
+
+func (g *repository) read(tree, path string) ([]byte, error) {
+	c, err := g.commit(tree)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.Tree()
+	if err != nil {
+		return nil, fmt.Errorf("read tree: %w", err)
+	}
+	e, err := t.FindEntry(path)
+	if err != nil || e.Mode != filemode.Regular {
+		return nil, ErrNotFound
+	}
+	return g.blob(e.Hash)
+}
+
+func (g *repository) blob(h plumbing.Hash) ([]byte, error) {
+	b, err := object.GetBlob(g.st, h)
+	if err != nil {
+		return nil, fmt.Errorf("read blob: %w", err)
+	}
+	if b.Size > maxFile {
+		return nil, ErrNotFound
+	}
+	r, err := b.Reader()
+	if err != nil {
+		return nil, fmt.Errorf("read blob: %w", err)
+	}
+	defer r.Close()
+	content, err := io.ReadAll(io.LimitReader(r, maxFile))
+	if err != nil {
+		return nil, fmt.Errorf("read blob: %w", err)
+	}
+	return content, nil
+}
+
+// store writes an object, unless it is there.
+func (g *repository) store(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
+	o := g.st.NewEncodedObject()
+	o.SetType(kind)
+	if err := encode(o); err != nil {
+		return plumbing.ZeroHash, err
+	}
+	if g.st.HasEncodedObject(o.Hash()) == nil {
+		return o.Hash(), nil
+	}
+	return g.st.SetEncodedObject(o)
+}
+
+// write makes a commit. One that would change nothing is the one before.
+func (g *repository) write(base string, files map[string]entry, c Change) (string, error) {
+	top := &folder{}
+	for path, e := range files {
+		h := plumbing.NewHash(e.ref)
+		if e.ref == "" {
+			var err error
+			h, err = g.store(plumbing.BlobObject, func(o plumbing.EncodedObject) error {
+				w, err := o.Writer()
+				if err != nil {
+					return err
+				}
+				_, err = w.Write(e.content)
+				return errors.Join(err, w.Close())
+			})
+			if err != nil {
+				return "", fmt.Errorf("write blob: %w", err)
+			}
+		}
+		top.add(strings.Split(path, "/"), h)
+	}
+	tree, err := g.writeFolder(top)
+	if err != nil {
+		return "", fmt.Errorf("write tree: %w", err)
+	}
+	who := object.Signature{Name: oneLine(c.Author, "Facilitator"), Email: authorMail, When: c.At.UTC()}
+	commit := &object.Commit{Author: who, Committer: who, Message: c.Message, TreeHash: tree}
+	if base != "" {
+		parent, err := g.commit(base)
+		if err != nil {
+			return "", err
+		}
+		if parent.TreeHash == tree {
+			return base, nil
+		}
+		commit.ParentHashes = []plumbing.Hash{parent.Hash}
+	}
+	h, err := g.store(plumbing.CommitObject, commit.Encode)
+	if err != nil {
+		return "", fmt.Errorf("write commit: %w", err)
+	}
+	return h.String(), nil
+}
+
+// folder is a folder of a tree that is being made.
+type folder struct {
+	files   map[string]plumbing.Hash
+	folders map[string]*folder
+}
+
+func (f *folder) add(path []string, h plumbing.Hash) {
+	if len(path) == 1 {
+		if f.files == nil {
+			f.files = map[string]plumbing.Hash{}
+		}
+		f.files[path[0]] = h
+		return
+	}
+	if f.folders == nil {
+		f.folders = map[string]*folder{}
+	}
+	sub := f.folders[path[0]]
+	if sub == nil {
+		sub = &folder{}
+		f.folders[path[0]] = sub
+	}
+	sub.add(path[1:], h)
+}
+
+func (g *repository) writeFolder(f *folder) (plumbing.Hash, error) {
+	t := &object.Tree{}
+	for name, h := range f.files {
+		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: filemode.Regular, Hash: h})
+	}
+	for name, sub := range f.folders {
+		h, err := g.writeFolder(sub)
+		if err != nil {
+			return h, err
+		}
+		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: filemode.Dir, Hash: h})
+	}
+	sort.Sort(object.TreeEntrySorter(t.Entries))
+	return g.store(plumbing.TreeObject, t.Encode)
+}
+
+// publish makes the branches those that count. A reference that a crash left
+// half written is written anew.
+func (g *repository) publish(heads []Head) error {
+	want := map[plumbing.ReferenceName]plumbing.Hash{}
+	for _, h := range heads {
+		want[plumbing.NewBranchReferenceName(h.Name)] = plumbing.NewHash(h.Tree)
+	}
+	for name, h := range want {
+		have, err := g.st.Reference(name)
+		if err == nil && have.Hash() == h {
+			continue
+		}
+		if err := g.st.SetReference(plumbing.NewHashReference(name, h)); err != nil {
+			return fmt.Errorf("write branch: %w", err)
+		}
+	}
+	refs, err := g.st.IterReferences()
+	if err != nil {
+		return fmt.Errorf("read branches: %w", err)
+	}
+	defer refs.Close()
+	return refs.ForEach(func(r *plumbing.Reference) error {
+		if _, wanted := want[r.Name()]; wanted || !r.Name().IsBranch() {
+			return nil
+		}
+		return g.st.RemoveReference(r.Name())
+	})
+}
+
+// oneLine keeps what would break the form of a commit out of a name.
+func oneLine(s, fallback string) string {
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r == '<' || r == '>' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s))
+	if s == "" {
+		return fallback
+	}
+	return s
+}

@@ -1,0 +1,76 @@
+package workspaces
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// packer writes a tar.gz.
+type packer struct {
+	zip *gzip.Writer
+	tar *tar.Writer
+	at  time.Time
+}
+
+func newPacker(w io.Writer, at time.Time) *packer {
+	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is a valid one
+	return &packer{z, tar.NewWriter(z), at.Truncate(time.Second)}
+}
+
+func (p *packer) folder(name string) error {
+	return p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: p.at})
+}
+
+func (p *packer) file(name string, content []byte) error {
+	if err := p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: p.at}); err != nil {
+		return err
+	}
+	_, err := p.tar.Write(content)
+	return err
+}
+
+func (p *packer) close() error { return errors.Join(p.tar.Close(), p.zip.Close()) }
+
+// Pack writes a workspace as tar.gz: of a repository the files of the first
+// head and the repository itself, of folders a folder for each head. The file
+// it returns has no name any more and is read from its beginning; so nobody
+// waits for a slow reader, and what cannot be read is known before the first
+// byte is sent. The caller holds RLock.
+func (s *Store) Pack(id string, kind Kind, heads []Head, at time.Time) (_ *os.File, size int64, err error) {
+	t, err := s.open(id, kind)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	f, err := os.CreateTemp(s.dir, tempPrefix+"pack-*")
+	if err != nil {
+		return nil, 0, fmt.Errorf("pack workspace: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, 0, fmt.Errorf("pack workspace: %w", err)
+	}
+	p := newPacker(f, at)
+	if err = t.pack(p, heads); err == nil {
+		err = p.close()
+	}
+	if err == nil {
+		size, err = f.Seek(0, io.SeekEnd)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("pack workspace: %w", err)
+	}
+	return f, size, nil
+}

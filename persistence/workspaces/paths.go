@@ -1,0 +1,106 @@
+package workspaces
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Bounds of names, bytes.
+const (
+	maxPath = 1024
+	maxPart = 255
+	maxName = 100
+)
+
+// Problem is a fault in what was asked for; its text is meant for who asked.
+type Problem struct{ Text string }
+
+func (p *Problem) Error() string { return p.Text }
+
+func problem(format string, args ...any) error { return &Problem{fmt.Sprintf(format, args...)} }
+
+var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+// CheckName says what is wrong with the name of a head. Git has rules of its
+// own for branches: no "..", and neither a dot nor ".lock" at the end.
+func CheckName(name string) error {
+	if len(name) > maxName || !nameForm.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
+		return problem("a name has the form [a-z0-9][a-z0-9._-]*, at most %d characters, without .. and without a dot or .lock at its end", maxName)
+	}
+	return nil
+}
+
+// CheckPath says what is wrong with the path of a file.
+func CheckPath(path string) error {
+	switch {
+	case path == "":
+		return problem("a path is empty")
+	case len(path) > maxPath:
+		return problem("a path is longer than %d bytes", maxPath)
+	case !utf8.ValidString(path):
+		return problem("a path is not valid UTF-8")
+	case strings.ContainsRune(path, '\\'):
+		return problem("a path has a backslash; folders are separated by /")
+	case strings.ContainsFunc(path, unicode.IsControl):
+		return problem("a path has a control character")
+	case strings.HasPrefix(path, "/"):
+		return problem("a path is absolute")
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if err := checkPart(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkPart(part string) error {
+	switch {
+	case part == "":
+		return problem("a path has an empty part")
+	case part == "." || part == "..":
+		return problem("a path has the part %s", part)
+	case len(part) > maxPart:
+		return problem("a path has a part longer than %d bytes", maxPart)
+	case isGit(part):
+		return problem("a path leads into .git")
+	}
+	return nil
+}
+
+// isGit says that some file system takes a name for ".git": in any case;
+// behind characters that HFS+ ignores; with the dots, spaces and streams that
+// Windows cuts off; by the short name that Windows gives it.
+func isGit(part string) bool {
+	part = strings.Map(func(r rune) rune {
+		if ignorable(r) {
+			return -1
+		}
+		return r
+	}, part)
+	part = fold(part)
+	part, _, _ = strings.Cut(part, ":")
+	part = strings.TrimRight(part, ". ")
+	if part == ".git" {
+		return true
+	}
+	number, short := strings.CutPrefix(part, "git~")
+	return short && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// ignorable says that a character does not show, so that a name with it looks
+// like, or is, the name without it.
+func ignorable(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x034f
+}
+
+// fold maps names to one that some file system takes for the same.
+func fold(name string) string {
+	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
+}

@@ -1,0 +1,78 @@
+package workspaces
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+var badPaths = []string{
+	"", "/", "/etc/passwd", "..", "../x", "a/../b", "a/..", "./a", "a/.", "a//b", "a/", "a\\b", "..\\x", "C:\\x", "a\x00b", "a\nb", "a\x7fb", "a\xff",
+	".git", ".git/config", "a/.git/hooks/x", ".GIT/x", ".Git", ".gIt/x", ".git ", ".git.", ".git...", ".git . .", ".git::$INDEX_ALLOCATION/x", ".git:x",
+	"git~1", "GIT~1/x", "git~2", "git~10/x", ".g\u200cit/x", ".\u200dgit", "\ufeff.git", ".git\u200b", ".gi\u202et", ".g\u00adit", ".g\ufe0fit", ".g\u034fit",
+	".ｇｉｔ", ".gıt/../x", strings.Repeat("a/", 512) + "a", strings.Repeat("ab/", 341) + "ab", strings.Repeat("x", 256), "a/" + strings.Repeat("x", 1023),
+}
+
+var goodPaths = []string{
+	"a", "a.go", ".gitignore", ".github/workflows/x.yml", ".gitattributes", "git", "agit~1", "git~", "git~x", "a b/ä/한글.txt", "...", "..a", "a..", "-x", "--help",
+	strings.Repeat("a/", 511) + "a", strings.Repeat("x", 255), ".env", "a:b", "con",
+}
+
+func TestPathsThatLeadAstrayAreRefused(t *testing.T) {
+	for _, p := range badPaths {
+		var bad *Problem
+		if err := CheckPath(p); !errors.As(err, &bad) {
+			t.Errorf("%.60q: %v", p, err)
+		}
+	}
+	for _, p := range goodPaths {
+		if err := CheckPath(p); err != nil {
+			t.Errorf("%.60q: %v", p, err)
+		}
+	}
+}
+
+func TestNamesOfHeads(t *testing.T) {
+	for _, n := range []string{"", "A", "-a", ".a", "_a", "a/b", "a b", "a\\b", "..", "a..b", "a.", "a.lock", "ä", "a\x00", "HEAD", strings.Repeat("a", 101)} {
+		if CheckName(n) == nil {
+			t.Errorf("%q is taken", n)
+		}
+	}
+	for _, n := range []string{"main", "step-1-start", "step-200-end", "0", "a_b.c-d"} {
+		if err := CheckName(n); err != nil {
+			t.Errorf("%q: %v", n, err)
+		}
+	}
+}
+
+func FuzzPaths(f *testing.F) {
+	for _, p := range append(badPaths, goodPaths...) {
+		f.Add(p)
+	}
+	dir := f.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		if CheckPath(path) != nil {
+			return
+		}
+		if !filepath.IsLocal(path) || len(path) > maxPath || !utf8.ValidString(path) || strings.ContainsAny(path, "\x00\\") || filepath.Clean(path) != path {
+			t.Fatalf("%q is taken", path)
+		}
+		for part := range strings.SplitSeq(path, "/") {
+			low := strings.ToLower(part)
+			if low == ".git" || low == ".." || strings.TrimRight(low, ". ") == ".git" {
+				t.Fatalf("%q is taken", path)
+			}
+		}
+		// What is taken can be written below the root, and nowhere else.
+		if err := root.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Skip(err) // a file of an earlier round is in the way
+		}
+	})
+}

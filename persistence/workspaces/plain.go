@@ -1,0 +1,196 @@
+package workspaces
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const treesFolder = "trees"
+
+var treeForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// folders keeps trees as plain folders. A file that a new tree takes over is
+// the same file on disk, which is safe since no file is ever written twice.
+type folders struct {
+	s    *Store
+	id   string
+	root *os.Root
+}
+
+func (f *folders) close() error { return f.root.Close() }
+
+func (f *folders) tree(name string) (*os.Root, error) {
+	if !treeForm.MatchString(name) {
+		return nil, ErrNotFound
+	}
+	r, err := f.root.OpenRoot(filepath.Join(treesFolder, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	return r, err
+}
+
+func (f *folders) files(tree string) (map[string]entry, error) {
+	root, err := f.tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	out := map[string]entry{}
+	err = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		out[path] = entry{size: info.Size(), ref: path}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list files: %w", err)
+	}
+	return out, nil
+}
+
+func (f *folders) read(tree, path string) ([]byte, error) {
+	root, err := f.tree(tree)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return readPlain(root, path)
+}
+
+// readPlain reads a plain file; a root keeps links from leading out, and here
+// they lead nowhere.
+func readPlain(root *os.Root, path string) ([]byte, error) {
+	for end := 0; end < len(path); end++ {
+		if i := strings.IndexByte(path[end:], '/'); i >= 0 {
+			end += i
+		} else {
+			end = len(path)
+		}
+		info, err := root.Lstat(filepath.FromSlash(path[:end]))
+		if err != nil || end < len(path) && !info.IsDir() || end == len(path) && !info.Mode().IsRegular() {
+			return nil, ErrNotFound
+		}
+	}
+	f, err := root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, ErrNotFound
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read file: %w", err)
+	}
+	if len(b) > maxFile {
+		return nil, ErrNotFound
+	}
+	return b, nil
+}
+
+func (f *folders) write(base string, files map[string]entry, _ Change) (tree string, err error) {
+	tree = random()
+	temp := tempPrefix + tree
+	if err := f.root.Mkdir(temp, 0o700); err != nil {
+		return "", fmt.Errorf("write files: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.root.RemoveAll(temp)
+		}
+	}()
+	for _, name := range sorted(files) {
+		if err := f.put(filepath.Join(treesFolder, base), temp, name, files[name]); err != nil {
+			return "", fmt.Errorf("write files: %w", err)
+		}
+	}
+	full := filepath.Join(f.s.dir, f.id)
+	if err = syncAll(filepath.Join(full, temp)); err == nil {
+		err = f.root.Rename(temp, filepath.Join(treesFolder, tree))
+	}
+	if err == nil {
+		err = syncFolder(filepath.Join(full, treesFolder))
+	}
+	if err != nil {
+		return "", fmt.Errorf("write files: %w", err)
+	}
+	return tree, nil
+}
+
+func (f *folders) put(base, to, name string, e entry) error {
+	target := filepath.Join(to, filepath.FromSlash(name))
+	if dir := path.Dir(name); dir != "." {
+		if err := f.root.MkdirAll(filepath.Join(to, filepath.FromSlash(dir)), 0o700); err != nil {
+			return err
+		}
+	}
+	if e.ref != "" {
+		return f.root.Link(filepath.Join(base, filepath.FromSlash(e.ref)), target)
+	}
+	out, err := f.root.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(e.content)
+	return errors.Join(err, out.Close())
+}
+
+// publish removes what no head names, and what was not finished.
+func (f *folders) publish(heads []Head) error {
+	discard := func(folder string, unwanted func(string) bool) error {
+		d, err := f.root.Open(folder)
+		if err != nil {
+			return fmt.Errorf("list trees: %w", err)
+		}
+		names, err := d.Readdirnames(-1)
+		if err = errors.Join(err, d.Close()); err != nil {
+			return fmt.Errorf("list trees: %w", err)
+		}
+		for _, name := range names {
+			if unwanted(name) {
+				f.s.discard(filepath.Join(f.id, folder, name))
+			}
+		}
+		return nil
+	}
+	return errors.Join(
+		discard(treesFolder, func(name string) bool {
+			return !slices.ContainsFunc(heads, func(h Head) bool { return h.Tree == name })
+		}),
+		discard(".", func(name string) bool { return strings.HasPrefix(name, tempPrefix) }),
+	)
+}
+
+func (f *folders) pack(to *packer, heads []Head) error {
+	for _, h := range heads {
+		if err := to.folder(h.Name); err != nil {
+			return err
+		}
+		files, err := f.files(h.Tree)
+		if err != nil {
+			return err
+		}
+		for _, name := range sorted(files) {
+			content, err := f.read(h.Tree, name)
+			if err != nil {
+				return err
+			}
+			if err := to.file(h.Name+"/"+name, content); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,323 @@
+package workspaces
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// ErrNotFound says that there is no such workspace, tree or file.
+var ErrNotFound = errors.New("not found")
+
+// Kind is how a workspace keeps its trees.
+type Kind string
+
+// The kinds.
+const (
+	Git   Kind = "git"
+	Plain Kind = "plain"
+)
+
+// Head is a name and the tree it stands for.
+type Head struct{ Name, Tree string }
+
+const lockShards = 256
+
+// tempPrefix marks what is not finished.
+const tempPrefix = ".new-"
+
+// Store keeps workspaces in a folder. Safe for concurrent use.
+type Store struct {
+	dir  string
+	root *os.Root
+	log  *slog.Logger
+
+	seed  maphash.Seed
+	locks [lockShards]sync.RWMutex
+
+	mu      sync.Mutex // guards what follows
+	sizes   map[string]int64
+	held    int
+	waiting map[string]bool // paths to be removed when nothing is held
+}
+
+// Open opens the folder, making it when it is missing, and removes what was
+// not finished.
+func Open(dir string, log *slog.Logger) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make folder of workspaces: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open folder of workspaces: %w", err)
+	}
+	s := &Store{dir: dir, root: root, log: log, seed: maphash.MakeSeed(), sizes: map[string]int64{}, waiting: map[string]bool{}}
+	if err := s.removeIf(func(name string) bool { return strings.HasPrefix(name, tempPrefix) }); err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close closes the folder.
+func (s *Store) Close() error { return s.root.Close() }
+
+// Sweep removes the workspaces that nobody knows. It is for the start, before
+// anything else is done.
+func (s *Store) Sweep(known func(id string) bool) error {
+	return s.removeIf(func(name string) bool { return !known(name) })
+}
+
+func (s *Store) removeIf(unwanted func(name string) bool) error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return fmt.Errorf("list workspaces: %w", err)
+	}
+	for _, e := range entries {
+		if unwanted(e.Name()) {
+			if err := s.root.RemoveAll(e.Name()); err != nil {
+				return fmt.Errorf("remove a workspace: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Lock keeps everybody else from the workspace with this key.
+func (s *Store) Lock(key string) (unlock func()) {
+	l := s.lock(key)
+	l.Lock()
+	return l.Unlock
+}
+
+// RLock keeps writers from it.
+func (s *Store) RLock(key string) (unlock func()) {
+	l := s.lock(key)
+	l.RLock()
+	return l.RUnlock
+}
+
+func (s *Store) lock(key string) *sync.RWMutex {
+	return &s.locks[maphash.String(s.seed, key)%lockShards]
+}
+
+// Hold puts removals off until it is released.
+func (s *Store) Hold() (release func(), err error) {
+	s.mu.Lock()
+	s.held++
+	s.mu.Unlock()
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		var due map[string]bool
+		if s.held--; s.held == 0 {
+			due, s.waiting = s.waiting, map[string]bool{}
+		}
+		s.mu.Unlock()
+		for path := range due {
+			s.remove(path)
+		}
+	}), nil
+}
+
+// discard removes something that nobody refers to any more, now or when
+// nothing is held. That it fails costs only space, until the next start.
+func (s *Store) discard(path string) {
+	s.mu.Lock()
+	held := s.held > 0
+	if held {
+		s.waiting[path] = true
+	}
+	s.mu.Unlock()
+	if !held {
+		s.remove(path)
+	}
+}
+
+func (s *Store) remove(path string) {
+	if err := s.root.RemoveAll(path); err != nil {
+		s.log.Warn("removing code failed", "error", err)
+	}
+}
+
+var idForm = regexp.MustCompile(`^[0-9a-f-]{36}$`)
+
+// trees is one kind's way to keep trees.
+type trees interface {
+	// write makes a tree of files, on top of another ("" for none).
+	write(base string, files map[string]entry, c Change) (tree string, err error)
+	// files lists a tree.
+	files(tree string) (map[string]entry, error)
+	// read reads a file of a tree.
+	read(tree, path string) ([]byte, error)
+	// publish makes exactly these heads last.
+	publish(heads []Head) error
+	// pack writes what is downloaded.
+	pack(to *packer, heads []Head) error
+	close() error
+}
+
+// open opens a workspace.
+func (s *Store) open(id string, kind Kind) (trees, error) {
+	if !idForm.MatchString(id) {
+		return nil, ErrNotFound
+	}
+	root, err := s.root.OpenRoot(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	if kind == Git {
+		return openRepository(filepath.Join(s.dir, id), root), nil
+	}
+	return &folders{s: s, id: id, root: root}, nil
+}
+
+// Make makes an empty workspace. It is there for good when Make returns.
+func (s *Store) Make(id string, kind Kind) (err error) {
+	if !idForm.MatchString(id) {
+		return fmt.Errorf("make workspace: %q is no id", id)
+	}
+	temp := tempPrefix + random()
+	if err := s.root.Mkdir(temp, 0o700); err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = s.root.RemoveAll(temp)
+		}
+	}()
+	if kind == Git {
+		err = initRepository(filepath.Join(s.dir, temp))
+	} else {
+		err = s.root.Mkdir(filepath.Join(temp, treesFolder), 0o700)
+	}
+	if err == nil {
+		err = syncAll(filepath.Join(s.dir, temp))
+	}
+	if err == nil {
+		err = s.root.Rename(temp, id)
+	}
+	if err == nil {
+		err = syncFolder(s.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
+	return nil
+}
+
+// Remove removes a workspace; one that is not there is fine.
+func (s *Store) Remove(id string) {
+	if !idForm.MatchString(id) {
+		return
+	}
+	s.mu.Lock()
+	delete(s.sizes, id)
+	s.mu.Unlock()
+	s.discard(id)
+}
+
+// Write makes a tree out of another ("" for an empty one) and a change. The
+// caller holds the lock. Its errors for who asked are *Problem and
+// ErrNotFound.
+func (s *Store) Write(id string, kind Kind, base string, c Change) (tree string, err error) {
+	t, err := s.open(id, kind)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	before := map[string]entry{}
+	if base != "" {
+		if before, err = t.files(base); err != nil {
+			return "", err
+		}
+	}
+	after, err := apply(before, c)
+	if err != nil {
+		return "", err
+	}
+	if err := s.grow(id, c); err != nil {
+		return "", err
+	}
+	return t.write(base, after, c)
+}
+
+// grow counts what a change adds to a workspace, with its history, and refuses
+// what is too much.
+func (s *Store) grow(id string, c Change) error {
+	added := int64(4096)
+	for _, f := range c.Write {
+		added += int64(len(f.Content)) + 4096
+	}
+	s.mu.Lock()
+	size, known := s.sizes[id]
+	s.mu.Unlock()
+	if !known {
+		var err error
+		if size, err = sizeOf(filepath.Join(s.dir, id)); err != nil {
+			return err
+		}
+	}
+	if size+added > maxWorkspace {
+		return problem("the workspace would be larger than %d MiB with its history", maxWorkspace>>20)
+	}
+	s.mu.Lock()
+	s.sizes[id] = size + added
+	s.mu.Unlock()
+	return nil
+}
+
+// Publish makes exactly these heads last. The caller holds the lock and has
+// recorded them.
+func (s *Store) Publish(id string, kind Kind, heads []Head) (err error) {
+	t, err := s.open(id, kind)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	return t.publish(heads)
+}
+
+// List returns the paths of a tree, sorted.
+func (s *Store) List(id string, kind Kind, tree string) (paths []string, err error) {
+	t, err := s.open(id, kind)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	files, err := t.files(tree)
+	if err != nil {
+		return nil, err
+	}
+	return sorted(files), nil
+}
+
+// Read returns a file of a tree.
+func (s *Store) Read(id string, kind Kind, tree, path string) (content []byte, err error) {
+	if err := CheckPath(path); err != nil {
+		return nil, err
+	}
+	t, err := s.open(id, kind)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	return t.read(tree, path)
+}
+
+func random() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

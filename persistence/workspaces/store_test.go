@@ -1,0 +1,439 @@
+package workspaces
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const id = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c01"
+
+var (
+	kinds = []Kind{Git, Plain}
+	at    = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+)
+
+func newStore(t testing.TB) *Store {
+	t.Helper()
+	s, err := Open(t.TempDir(), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func newWorkspace(t testing.TB, kind Kind) *Store {
+	t.Helper()
+	s := newStore(t)
+	if err := s.Make(id, kind); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// write is a change given as path and content; "-" deletes.
+func change(files ...string) Change {
+	c := Change{Message: "change", Author: "Ada <x>\n", At: at}
+	for i := 0; i < len(files); i += 2 {
+		if files[i+1] == "-" {
+			c.Delete = append(c.Delete, files[i])
+		} else {
+			c.Write = append(c.Write, File{files[i], []byte(files[i+1])})
+		}
+	}
+	return c
+}
+
+func (s *Store) must(t testing.TB, kind Kind, base string, files ...string) string {
+	t.Helper()
+	tree, err := s.Write(id, kind, base, change(files...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// content is a tree as text.
+func (s *Store) content(t testing.TB, kind Kind, tree string) string {
+	t.Helper()
+	paths, err := s.List(id, kind, tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, p := range paths {
+		c, err := s.Read(id, kind, tree, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s=%s ", p, c)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestATreeNeverChanges(t *testing.T) {
+	for _, kind := range kinds {
+		s := newWorkspace(t, kind)
+		empty := s.must(t, kind, "")
+		one := s.must(t, kind, empty, "a", "1", "b/c/d", "2", "b/ä.txt", "")
+		two := s.must(t, kind, one, "a", "changed", "b/c/d", "-", "new", "3")
+		three := s.must(t, kind, two, "b/ä.txt", "-", "b", "now a file")
+		for tree, want := range map[string]string{
+			empty: "", one: "a=1 b/c/d=2 b/ä.txt=", two: "a=changed b/ä.txt= new=3", three: "a=changed b=now a file new=3",
+		} {
+			if got := s.content(t, kind, tree); got != want {
+				t.Errorf("%s: %q, want %q", kind, got, want)
+			}
+		}
+		for _, path := range []string{"no", "b/c", "a/b", "b/c/d"} {
+			if _, err := s.Read(id, kind, two, path); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%s: %s: %v", kind, path, err)
+			}
+		}
+		for _, tree := range []string{"", "x", "..", strings.Repeat("0", 32), strings.Repeat("0", 40)} {
+			if _, err := s.List(id, kind, tree); !errors.Is(err, ErrNotFound) {
+				t.Errorf("%s: tree %q: %v", kind, tree, err)
+			}
+		}
+	}
+}
+
+func TestAChangeThatCannotBeIsRefusedAsAWhole(t *testing.T) {
+	for _, kind := range kinds {
+		s := newWorkspace(t, kind)
+		base := s.must(t, kind, "", "a", "1", "dir/b", "2", "Straße", "3")
+		before := s.everything(t)
+		for _, bad := range [][]string{
+			{"ok", "x", "../evil", "x"}, {"ok", "x", ".GIT/config", "x"}, {"ok", "x", "ok", "y"}, {"a/b", "x"}, {"dir", "x"},
+			{"A", "x"}, {"DIR/c", "x"}, {"dir/B", "x"}, {"STRASSE", "x"}, {"ok", "x", "OK", "y"}, {"e\u0301", "x", "\u00e9", "y"}, {"../a", "-"}, {"big", strings.Repeat("x", maxFile+1)},
+		} {
+			var p *Problem
+			if _, err := s.Write(id, kind, base, change(bad...)); !errors.As(err, &p) {
+				t.Errorf("%s: %.60q: %v", kind, bad, err)
+			}
+		}
+		if _, err := s.Write(id, kind, base, change("no", "-")); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: deleting what is not there: %v", kind, err)
+		}
+		var many []string
+		for i := range maxFiles + 1 {
+			many = append(many, fmt.Sprint(i), "")
+		}
+		var p *Problem
+		if _, err := s.Write(id, kind, base, change(many...)); !errors.As(err, &p) {
+			t.Errorf("%s: too many files: %v", kind, err)
+		}
+		if after := s.everything(t); after != before {
+			t.Errorf("%s: something was left behind:\n%s\nbefore\n%s", kind, after, before)
+		}
+	}
+}
+
+// everything lists what is on disk.
+func (s *Store) everything(t testing.TB) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(s.dir, func(path string, _ os.DirEntry, err error) error {
+		fmt.Fprintln(&b, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestWhatNobodyKnowsIsRemoved(t *testing.T) {
+	for _, kind := range kinds {
+		s := newWorkspace(t, kind)
+		other := strings.Replace(id, "0", "1", 1)
+		if err := s.Make(other, kind); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(s.dir, tempPrefix+"x"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Open(s.dir, s.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Sweep(func(have string) bool { return have == id }); err != nil {
+			t.Fatal(err)
+		}
+		left, err := os.ReadDir(s.dir)
+		if err != nil || len(left) != 1 || left[0].Name() != id {
+			t.Errorf("left are %v %v", left, err)
+		}
+		again.Remove(id)
+		again.Remove("..")
+		if _, err := again.List(id, kind, ""); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%v", err)
+		}
+		_ = again.Close()
+	}
+}
+
+func TestNothingReferredToGoesWhileItIsHeld(t *testing.T) {
+	s := newWorkspace(t, Plain)
+	one := s.must(t, Plain, "", "a", "1")
+	two := s.must(t, Plain, one, "a", "2")
+	release, err := s.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := s.Publish(id, Plain, []Head{{"main", two}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.content(t, Plain, one); got != "a=1" {
+		t.Errorf("held is %q", got)
+	}
+	release()
+	release()
+	if _, err := s.List(id, Plain, one); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a tree that no head names is kept: %v", err)
+	}
+	if got := s.content(t, Plain, two); got != "a=2" {
+		t.Errorf("published is %q", got)
+	}
+}
+
+func TestLinksLeadNowhere(t *testing.T) {
+	s := newWorkspace(t, Plain)
+	tree := s.must(t, Plain, "", "a", "1", "dir/b", "2")
+	folder := filepath.Join(s.dir, id, treesFolder, tree)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"out": secret, "up": "../../../../x", "in": "a", "folder": "dir"} {
+		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"out", "up", "in", "folder/b"} {
+		if b, err := s.Read(id, Plain, tree, path); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %q %v", path, b, err)
+		}
+	}
+	if got := s.content(t, Plain, tree); got != "a=1 dir/b=2" {
+		t.Errorf("listed are %q", got)
+	}
+}
+
+func TestWritersOfDifferentBranchesDoNotMix(t *testing.T) {
+	for _, kind := range kinds {
+		s := newWorkspace(t, kind)
+		first := s.must(t, kind, "", "shared", "x")
+		heads := make([]Head, 8)
+		var wg sync.WaitGroup
+		for i := range heads {
+			wg.Go(func() {
+				tree := first
+				for n := range 10 {
+					unlock := s.Lock(id)
+					var err error
+					tree, err = s.Write(id, kind, tree, change(fmt.Sprintf("of-%d/%d", i, n), fmt.Sprint(i, n)))
+					unlock()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				heads[i] = Head{fmt.Sprintf("branch-%d", i), tree}
+			})
+		}
+		wg.Wait()
+		if err := s.Publish(id, kind, heads); err != nil {
+			t.Fatal(err)
+		}
+		for i, h := range heads {
+			paths, err := s.List(id, kind, h.Tree)
+			if err != nil || len(paths) != 11 || slices.ContainsFunc(paths, func(p string) bool {
+				return p != "shared" && !strings.HasPrefix(p, fmt.Sprintf("of-%d/", i))
+			}) {
+				t.Errorf("%s: branch %d holds %v %v", kind, i, paths, err)
+			}
+		}
+	}
+}
+
+// unpack unpacks a download.
+func (s *Store) unpack(t testing.TB, kind Kind, heads []Head) string {
+	t.Helper()
+	f, size, err := s.Pack(id, kind, heads, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() != size {
+		t.Errorf("%d bytes, said %d", info.Size(), size)
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for tr := tar.NewReader(z); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !filepath.IsLocal(h.Name) {
+			t.Fatalf("%q leads outside", h.Name)
+		}
+		path := filepath.Join(dir, h.Name)
+		if h.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(path, 0o755)
+		} else if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+			var b []byte
+			if b, err = io.ReadAll(tr); err == nil {
+				err = os.WriteFile(path, b, 0o644)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestTheOrdinaryClientClonesTheDownload(t *testing.T) {
+	s := newWorkspace(t, Git)
+	main := s.must(t, Git, "", "README.md", "# Hi\n", "src/main.go", "package main\n", "ä/한글.txt", "x")
+	start := s.must(t, Git, main, "src/main.go", "package start\n", "src/a/b/c.txt", "deep")
+	end := s.must(t, Git, start, "README.md", "-", "src/main.go", "package end\n")
+	heads := []Head{{"main", main}, {"step-1-end", end}, {"step-1-start", start}}
+	if err := s.Publish(id, Git, heads); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, Git, end, "unpublished", "secret") // in the repository, in no branch
+	dir := s.unpack(t, Git, heads)
+	if got := git(t, dir, "status", "--porcelain"); got != "" {
+		t.Errorf("the download is not clean:\n%s", got)
+	}
+	git(t, dir, "fsck", "--full", "--strict")
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, dir, "clone", "-q", dir, clone)
+	if b, err := os.ReadFile(filepath.Join(clone, "src/main.go")); err != nil || string(b) != "package main\n" {
+		t.Errorf("cloned %q %v", b, err)
+	}
+	git(t, clone, "checkout", "-q", "step-1-end")
+	if b, err := os.ReadFile(filepath.Join(clone, "src/main.go")); err != nil || string(b) != "package end\n" {
+		t.Errorf("checked out %q %v", b, err)
+	}
+	if got := git(t, clone, "log", "--format=%an|%ae|%s", "origin/step-1-start"); got != "Ada x|facilitator@atelier.invalid|change\nAda x|facilitator@atelier.invalid|change" {
+		t.Errorf("log: %s", got)
+	}
+	if got := git(t, clone, "log", "--all", "--oneline"); strings.Count(got, "\n") != 2 {
+		t.Errorf("cloned is more than the branches: %s", got)
+	}
+	// The repository on disk is an ordinary one too.
+	git(t, filepath.Join(s.dir, id, gitFolder), "--git-dir=.", "fsck", "--full", "--strict")
+	if got := git(t, filepath.Join(s.dir, id, gitFolder), "--git-dir=.", "branch", "--format=%(refname:short)"); got != "main\nstep-1-end\nstep-1-start" {
+		t.Errorf("branches: %s", got)
+	}
+	if err := s.Publish(id, Git, heads[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if got := git(t, filepath.Join(s.dir, id, gitFolder), "--git-dir=.", "branch", "--format=%(refname:short)"); got != "main" {
+		t.Errorf("branches: %s", got)
+	}
+}
+
+func TestFoldersAreDownloadedAsFolders(t *testing.T) {
+	s := newWorkspace(t, Plain)
+	one := s.must(t, Plain, "", "a/b", "1")
+	two := s.must(t, Plain, one, "c", "2")
+	dir := s.unpack(t, Plain, []Head{{"step-1-end", two}, {"step-1-start", one}})
+	for path, want := range map[string]string{"step-1-start/a/b": "1", "step-1-end/a/b": "1", "step-1-end/c": "2"} {
+		if b, err := os.ReadFile(filepath.Join(dir, path)); err != nil || string(b) != want {
+			t.Errorf("%s: %q %v", path, b, err)
+		}
+	}
+}
+
+func TestAnEmptyRepositoryIsOneToo(t *testing.T) {
+	s := newWorkspace(t, Git)
+	main := s.must(t, Git, "")
+	dir := s.unpack(t, Git, []Head{{"main", main}})
+	if got := git(t, dir, "status", "--porcelain", "--branch"); got != "## main" {
+		t.Errorf("status: %s", got)
+	}
+	if same := s.must(t, Git, main); same != main {
+		t.Error("a change of nothing makes a commit")
+	}
+}
+
+func FuzzWrite(f *testing.F) {
+	for _, p := range append(badPaths, goodPaths...) {
+		f.Add(p, "x", false)
+		f.Add("a", p, true)
+	}
+	stores := map[Kind]*Store{}
+	trees := map[Kind]string{}
+	for _, kind := range kinds {
+		stores[kind] = newWorkspace(f, kind)
+		trees[kind] = stores[kind].must(f, kind, "", "a", "1", "dir/b", "2")
+	}
+	f.Fuzz(func(t *testing.T, one, two string, remove bool) {
+		c := Change{Write: []File{{one, []byte("1")}, {two, []byte("2")}}, At: at}
+		if remove {
+			c.Delete = []string{two}
+		}
+		for kind, s := range stores {
+			outside := filepath.Join(filepath.Dir(s.dir), "evil")
+			tree, err := s.Write(id, kind, trees[kind], c)
+			var p *Problem
+			if err != nil {
+				if !errors.As(err, &p) && !errors.Is(err, ErrNotFound) {
+					t.Errorf("%s: %q %q: %v", kind, one, two, err)
+				}
+				continue
+			}
+			for _, w := range c.Write {
+				if b, err := s.Read(id, kind, tree, w.Path); err != nil || !bytes.Equal(b, w.Content) {
+					t.Errorf("%s: %q reads as %q %v", kind, w.Path, b, err)
+				}
+			}
+			if _, err := os.Stat(outside); err == nil {
+				t.Errorf("%s: %q %q wrote outside", kind, one, two)
+			}
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package workspaces
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
+)
+
+// syncFS is the file system that go-git writes to. What it has written is on
+// disk when the file is closed, and under its last name when the rename
+// returns: go-git itself syncs nothing.
+type syncFS struct {
+	billy.Filesystem
+	dir string
+}
+
+func newSyncFS(dir string) billy.Filesystem {
+	return &syncFS{osfs.New(dir, osfs.WithBoundOS()), dir}
+}
+
+type syncFile struct{ billy.File }
+
+func (f *syncFile) Close() error {
+	var err error
+	if s, ok := f.File.(interface{ Sync() error }); ok {
+		err = s.Sync()
+	}
+	return errors.Join(err, f.File.Close())
+}
+
+func synced(f billy.File, err error) (billy.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &syncFile{f}, nil
+}
+
+// Create is for writing.
+func (s *syncFS) Create(name string) (billy.File, error) { return synced(s.Filesystem.Create(name)) }
+
+// OpenFile may be for writing.
+func (s *syncFS) OpenFile(name string, flag int, perm os.FileMode) (billy.File, error) {
+	f, err := s.Filesystem.OpenFile(name, flag, perm)
+	if err != nil || flag&(os.O_WRONLY|os.O_RDWR) == 0 {
+		return f, err
+	}
+	f, err = synced(f, err)
+	if flag&os.O_CREATE != 0 && err == nil {
+		err = s.syncNames(name)
+	}
+	return f, err
+}
+
+// TempFile is for writing.
+func (s *syncFS) TempFile(dir, prefix string) (billy.File, error) {
+	return synced(s.Filesystem.TempFile(dir, prefix))
+}
+
+// Rename makes the new name last.
+func (s *syncFS) Rename(from, to string) error {
+	if err := s.Filesystem.Rename(from, to); err != nil {
+		return err
+	}
+	return s.syncNames(to)
+}
+
+// syncNames syncs the folder of a file, and its folder, which may be new too.
+func (s *syncFS) syncNames(name string) error {
+	if !strings.HasPrefix(name, s.dir) {
+		name = filepath.Join(s.dir, name)
+	}
+	dir := filepath.Dir(name)
+	return errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
+}
