@@ -7,7 +7,8 @@ import (
 
 // Bounds of a workspace.
 const (
-	maxFiles     = 2_000
+	// MaxFiles bounds the files of a tree.
+	MaxFiles     = 2_000
 	maxFile      = 8 << 20
 	maxTree      = 64 << 20
 	maxWorkspace = 512 << 20
@@ -69,8 +70,8 @@ func apply(before map[string]entry, c Change) (map[string]entry, error) {
 
 // check looks at a tree as a whole.
 func check(files map[string]entry) error {
-	if len(files) > maxFiles {
-		return problem("there would be more than %d files", maxFiles)
+	if len(files) > MaxFiles {
+		return problem("there would be more than %d files", MaxFiles)
 	}
 	var total int64
 	names := map[place]*name{}

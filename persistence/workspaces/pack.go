@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"atelier/persistence/backup"
 )
 
 // packer writes a tar.gz.
@@ -36,12 +38,18 @@ func (p *packer) file(name string, content []byte) error {
 
 func (p *packer) close() error { return errors.Join(p.tar.Close(), p.zip.Close()) }
 
+// Save writes everything for a backup. What is written meanwhile may be in it
+// or not; what was there is.
+func (s *Store) Save(w io.Writer) error { return backup.SaveFolder(w, s.dir) }
+
 // Pack writes a workspace as tar.gz: of a repository the files of the first
 // head and the repository itself, of folders a folder for each head. The file
 // it returns has no name any more and is read from its beginning; so nobody
 // waits for a slow reader, and what cannot be read is known before the first
 // byte is sent. The caller holds RLock.
 func (s *Store) Pack(id string, kind Kind, heads []Head, at time.Time) (_ *os.File, size int64, err error) {
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
 	t, err := s.open(id, kind)
 	if err != nil {
 		return nil, 0, err

@@ -39,7 +39,9 @@ const tempPrefix = ".new-"
 type Store struct {
 	dir  string
 	root *os.Root
+	gate func() error
 	log  *slog.Logger
+	busy chan struct{} // places for those who pack
 
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
@@ -50,9 +52,12 @@ type Store struct {
 	waiting map[string]bool // paths to be removed when nothing is held
 }
 
+// maxPacking bounds how many workspaces are packed at a time.
+const maxPacking = 4
+
 // Open opens the folder, making it when it is missing, and removes what was
-// not finished.
-func Open(dir string, log *slog.Logger) (*Store, error) {
+// not finished. gate says why nothing may be written now; nil when it may.
+func Open(dir string, gate func() error, log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of workspaces: %w", err)
 	}
@@ -60,7 +65,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open folder of workspaces: %w", err)
 	}
-	s := &Store{dir: dir, root: root, log: log, seed: maphash.MakeSeed(), sizes: map[string]int64{}, waiting: map[string]bool{}}
+	s := &Store{dir: dir, root: root, gate: gate, log: log, busy: make(chan struct{}, maxPacking), seed: maphash.MakeSeed(), sizes: map[string]int64{}, waiting: map[string]bool{}}
 	if err := s.removeIf(func(name string) bool { return strings.HasPrefix(name, tempPrefix) }); err != nil {
 		_ = root.Close()
 		return nil, err
@@ -188,6 +193,9 @@ func (s *Store) Make(id string, kind Kind) (err error) {
 	if !idForm.MatchString(id) {
 		return fmt.Errorf("make workspace: %q is no id", id)
 	}
+	if err := s.gate(); err != nil {
+		return err
+	}
 	temp := tempPrefix + random()
 	if err := s.root.Mkdir(temp, 0o700); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
@@ -232,6 +240,9 @@ func (s *Store) Remove(id string) {
 // caller holds the lock. Its errors for who asked are *Problem and
 // ErrNotFound.
 func (s *Store) Write(id string, kind Kind, base string, c Change) (tree string, err error) {
+	if err := s.gate(); err != nil {
+		return "", err
+	}
 	t, err := s.open(id, kind)
 	if err != nil {
 		return "", err

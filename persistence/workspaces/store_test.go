@@ -29,9 +29,11 @@ var (
 	at    = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 )
 
+func open() error { return nil }
+
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(t.TempDir(), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	s, err := Open(t.TempDir(), open, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func TestAChangeThatCannotBeIsRefusedAsAWhole(t *testing.T) {
 			t.Errorf("%s: deleting what is not there: %v", kind, err)
 		}
 		var many []string
-		for i := range maxFiles + 1 {
+		for i := range MaxFiles + 1 {
 			many = append(many, fmt.Sprint(i), "")
 		}
 		var p *Problem
@@ -170,7 +172,7 @@ func TestWhatNobodyKnowsIsRemoved(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(s.dir, tempPrefix+"x"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Open(s.dir, s.log)
+		again, err := Open(s.dir, open, s.log)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,6 +215,18 @@ func TestNothingReferredToGoesWhileItIsHeld(t *testing.T) {
 	}
 	if got := s.content(t, Plain, two); got != "a=2" {
 		t.Errorf("published is %q", got)
+	}
+}
+
+func TestNothingIsWrittenWhileTheGateIsShut(t *testing.T) {
+	s := newWorkspace(t, Git)
+	shut := errors.New("read-only")
+	s.gate = func() error { return shut }
+	if _, err := s.Write(id, Git, "", change("a", "1")); !errors.Is(err, shut) {
+		t.Errorf("%v", err)
+	}
+	if err := s.Make(id, Git); !errors.Is(err, shut) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/files"
 	"atelier/actors/participant"
+	"atelier/persistence/workspaces"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
@@ -39,6 +40,8 @@ type Config struct {
 	AI       AI
 	AIModels AIModels
 	AIKeys   *keys.Ring
+	// Workspaces holds the code of codelabs.
+	Workspaces *workspaces.Store
 	// Denials takes note of refused requests for the audit trail.
 	Denials func(status int, actorType, actorID, codelab, ip string)
 	// Observe is told of each answer; may be nil.

@@ -174,8 +174,14 @@ func updateCodelab(r *Request) error {
 }
 
 func deleteCodelab(r *Request) error {
-	if err := r.api.Workshops.Delete(r.Caller, r.Param("id")); err != nil {
+	id := r.Param("id")
+	defer r.api.Workspaces.Lock(id)()
+	w := r.Lab.View().Workspace
+	if err := r.api.Workshops.Delete(r.Caller, id); err != nil {
 		return err
+	}
+	if w != nil {
+		r.api.Workspaces.Remove(w.Id)
 	}
 	return r.noContent()
 }

@@ -2,6 +2,8 @@ package rest
 
 import (
 	"github.com/valyala/fasthttp"
+
+	"atelier/actors/codelab"
 )
 
 // access says who may call an operation (decisions W3).
@@ -131,6 +133,21 @@ var operations = table([]operation{
 	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/link", access: labAttendee, handle: submitLink},
 	{method: get, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", access: labMember, handle: getSubmissionFile},
 	{method: del, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", access: labMember, handle: deleteSubmission},
+
+	{method: post, path: "/codeserver", access: adminOnly, body: maxWorkspaceBody, handle: createWorkspace},
+	{method: get, path: "/codeserver/{id}", access: labAdmin, handle: getWorkspace},
+	{method: del, path: "/codeserver/{id}", access: labAdmin, handle: deleteWorkspace},
+	{method: get, path: "/codeserver/{id}/download", access: labAdmin, handle: downloadWorkspace},
+	{method: post, path: "/codeserver/{id}/branch", access: labAdmin, handle: createBranch},
+	{method: get, path: "/codeserver/{id}/branches", access: labAdmin, handle: listBranches},
+	{method: get, path: "/codeserver/{id}/branches/{branch}/files", access: labAdmin, handle: listFiles(codelab.BranchWorkspace)},
+	{method: get, path: "/codeserver/{id}/branches/{branch}/file", access: labAdmin, handle: readFile(codelab.BranchWorkspace)},
+	{method: post, path: "/codeserver/{id}/branches/{branch}/files", access: labAdmin, body: maxWorkspaceBody, handle: writeFiles(codelab.BranchWorkspace)},
+	{method: post, path: "/codeserver/{id}/folder", access: labAdmin, body: maxWorkspaceBody, handle: createFolder},
+	{method: get, path: "/codeserver/{id}/folders", access: labAdmin, handle: listFolders},
+	{method: get, path: "/codeserver/{id}/folders/{folder}/files", access: labAdmin, handle: listFiles(codelab.FolderWorkspace)},
+	{method: get, path: "/codeserver/{id}/folders/{folder}/file", access: labAdmin, handle: readFile(codelab.FolderWorkspace)},
+	{method: post, path: "/codeserver/{id}/folders/{folder}/files", access: labAdmin, body: maxWorkspaceBody, handle: writeFiles(codelab.FolderWorkspace)},
 
 	{method: get, path: "/ws/{id}", access: labMember, handle: func(r *Request) error { return r.api.Live.WebSocket(r) }},
 	{method: get, path: "/codelabs/{id}/events", access: labMember, handle: func(r *Request) error { return r.api.Live.Events(r) }},

@@ -19,7 +19,7 @@ func (w *badWorld) attempts(p probe) []attempt {
 	if p.body != nil {
 		good = p.body(w)
 	}
-	base := attempt{by: w.right(p), method: method, path: w.fill(template, nil), body: good}
+	base := attempt{by: w.right(p), method: method, path: w.path(p, nil), body: good}
 	sent, isForm := good.(form)
 	if isForm {
 		base.body, base.opts = sent.encode()
@@ -93,10 +93,14 @@ func (w *badWorld) wrongIDs(p probe, template string, add adder) {
 			want = http.StatusForbidden // the role comes first
 		}
 		for _, id := range []string{unknownID, "x", "%00", "%2e%2e", strings.Repeat("9", 2000)} {
-			add("unknown "+name, want, func(a *attempt) { a.path = w.fill(template, map[string]string{name: id}) })
+			want := want
+			if (name == "branch" || name == "folder") && id != "x" && id != unknownID {
+				want = http.StatusBadRequest // no name at all
+			}
+			add("unknown "+name, want, func(a *attempt) { a.path = w.path(p, map[string]string{name: id}) + p.query })
 		}
 		if other := w.others[name]; name != "id" && other != "" && !strings.HasPrefix(template, "/certificates") {
-			add("another codelab's "+name, want, func(a *attempt) { a.path = w.fill(template, map[string]string{name: other}) })
+			add("another codelab's "+name, want, func(a *attempt) { a.path = w.path(p, map[string]string{name: other}) + p.query })
 		}
 	}
 }
@@ -126,6 +130,8 @@ func wrongQueries(method, template string, base attempt, add adder) {
 			}
 		case p.text("name") == "target_type":
 			bad = []string{"chapter"}
+		case p.text("name") == "file":
+			bad = []string{"", "%00", "/etc/passwd", "../x", "a/../b", "a%5cb", ".git/config", ".GIT/config", strings.Repeat("a/", 600)}
 		case p.text("name") == "before":
 			bad = []string{"x", unknownID}
 		}
@@ -152,7 +158,7 @@ func wrongBodies(p probe, base attempt, template string, add adder) {
 		add(kind, http.StatusUnsupportedMediaType, func(a *attempt) { a.opts = []option{header("Content-Type", kind)} })
 	}
 	limit := 4 << 20
-	if strings.HasSuffix(template, "/steps") {
+	if strings.HasSuffix(template, "/steps") || strings.HasPrefix(template, "/codeserver") && !strings.HasSuffix(template, "/branch") {
 		limit = 32 << 20
 	}
 	add("too large", http.StatusRequestEntityTooLarge, func(a *attempt) {

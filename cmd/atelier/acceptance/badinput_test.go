@@ -41,6 +41,8 @@ type probe struct {
 	optional bool
 	// own says that the attendee of the path must be the caller.
 	own bool
+	// query of the good call.
+	query string
 }
 
 const notCalled = -1
@@ -77,6 +79,25 @@ var probes = []probe{
 	{op: "GET /uploads/{kind}/{name}"},
 	{op: "GET /codelabs/{id}/events", by: byMember, ok: notCalled},
 	{op: "GET /ws/{id}", by: byMember, ok: 400},
+	{op: "GET /codeserver/{id}", by: byAdmin},
+	{op: "GET /codeserver/{id}/download", by: byAdmin},
+	{op: "GET /codeserver/{id}/branches", by: byAdmin},
+	{op: "GET /codeserver/{id}/branches/{branch}/files", by: byAdmin},
+	{op: "GET /codeserver/{id}/branches/{branch}/file", by: byAdmin, query: "?file=a/b"},
+	{op: "GET /codeserver/{id}/folders", by: byAdmin},
+	{op: "GET /codeserver/{id}/folders/{folder}/files", by: byAdmin},
+	{op: "GET /codeserver/{id}/folders/{folder}/file", by: byAdmin, query: "?file=a/b"},
+
+	{op: "POST /codeserver/{id}/branch", by: byAdmin, body: always(record{"step_number": 1, "branch_type": "start", "from": "main"})},
+	{op: "POST /codeserver/{id}/folder", by: byAdmin, body: always(record{"step_number": 1, "folder_type": "start", "files": oneFile})},
+	{op: "POST /codeserver/{id}/branches/{branch}/files", by: byAdmin, body: always(record{
+		"files": oneFile, "delete_files": []any{"a/b"}, "commit_message": "M",
+	})},
+	{op: "POST /codeserver/{id}/folders/{folder}/files", by: byAdmin, body: always(record{"files": oneFile})},
+	{op: "DELETE /codeserver/{id}", by: byAdmin, ok: 204},
+	{op: "POST /codeserver", by: byAdmin, body: func(w *badWorld) any {
+		return record{"codelab_id": w.ids["id"], "structure_type": "folder", "workspace_files": oneFile}
+	}},
 
 	{op: "POST /admin/settings", by: byAdmin, body: func(w *badWorld) any { return record{"ai_api_key": encryptedKey(w.t)} }},
 	{op: "POST /ai/stream", by: byMember, body: func(w *badWorld) any {
@@ -155,7 +176,10 @@ var probes = []probe{
 	{op: "POST /logout", ok: 204},
 }
 
-// badWorld is two codelabs with one of everything.
+var oneFile = []any{map[string]any{"path": "x.go", "content": "package x"}}
+
+// badWorld is two codelabs with one of everything, and a third whose workspace
+// is of the other kind.
 type badWorld struct {
 	t       *testing.T
 	c       *class
@@ -168,6 +192,7 @@ type badWorld struct {
 	data    string // the data folder
 	// material is the path of an uploaded file that nothing refers to.
 	material string
+	folders  string // the codelab with folders
 }
 
 func newBadWorld(t *testing.T) *badWorld {
@@ -181,6 +206,11 @@ func newBadWorld(t *testing.T) *badWorld {
 	delete(w.others, "kind") // files belong to no codelab
 	delete(w.others, "name")
 	w.material = w.c.admin.sendFile("/upload/material", "slides.pdf", []byte("%PDF-1.7 of its own")).object().text("url")
+	w.ids["branch"], w.ids["folder"] = "main", "main"
+	w.folders = newClassOn(t, addr, record{"title": "Folders", "is_public": false}).id
+	for lab, kind := range map[string]string{w.ids["id"]: "branch", w.folders: "folder"} {
+		w.c.admin.post("/codeserver", record{"codelab_id": lab, "structure_type": kind, "workspace_files": []record{{"path": "a/b", "content": "x"}}}).want(200)
+	}
 	w.ids["token_id"] = w.c.admin.post("/admin/tokens", record{"name": "probe"}).object().text("id")
 	psp := w.c.admin.post("/admin/participants", record{"name": "PSP", "kind": "psp", "scopes": []string{"detokenize"}}).object()
 	w.ids["participant_id"] = psp.text("id")
@@ -210,6 +240,15 @@ func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[stri
 	return c, p, ids, quiz
 }
 
+// path is that of an operation, with some ids in the place of the good ones.
+func (w *badWorld) path(p probe, ids map[string]string) string {
+	_, template, _ := strings.Cut(p.op, " ")
+	if strings.Contains(template, "/folder") && ids["id"] == "" {
+		template = strings.Replace(template, "{id}", w.folders, 1)
+	}
+	return w.fill(template, ids)
+}
+
 // fill puts ids in the place of a template's parameters.
 func (w *badWorld) fill(template string, ids map[string]string) string {
 	for name, id := range w.ids {
@@ -230,6 +269,9 @@ func (w *badWorld) state() string {
 			fmt.Fprintf(&b, "%s %s\n", a.header.Get("X-Codelab-Seq"), a.body)
 		}
 	}
+	for _, of := range []string{w.ids["id"] + "/branches", w.folders + "/folders"} {
+		fmt.Fprintf(&b, "%s\n", w.c.admin.send(http.MethodGet, "/codeserver/"+of+"/main/files", nil).body)
+	}
 	fmt.Fprintf(&b, "%s\n%s\n", w.c.admin.send(http.MethodGet, "/codelabs", nil).body, w.c.admin.send(http.MethodGet, "/admin/tokens", nil).body)
 	fmt.Fprintf(&b, "%s\n", w.c.admin.send(http.MethodGet, "/admin/participants", nil).body)
 	for _, r := range w.c.admin.send(http.MethodGet, "/admin/audit-logs?limit=1000", nil).list() {
@@ -247,7 +289,7 @@ func (w *badWorld) state() string {
 // after each attempt.
 func (w *badWorld) pulse() string {
 	var b strings.Builder
-	for _, id := range []string{w.ids["id"], w.others["id"]} {
+	for _, id := range []string{w.ids["id"], w.others["id"], w.folders} {
 		fmt.Fprintln(&b, w.c.admin.send(http.MethodGet, "/codelabs/"+id+"/help", nil).want(200).header.Get("X-Codelab-Seq"))
 	}
 	for _, r := range w.c.admin.send(http.MethodGet, "/admin/audit-logs", nil).list() {
@@ -321,7 +363,7 @@ func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 		if p.ok == notCalled {
 			continue
 		}
-		method, template, _ := strings.Cut(p.op, " ")
+		method, _, _ := strings.Cut(p.op, " ")
 		var body any
 		if p.body != nil {
 			body = p.body(w)
@@ -330,7 +372,7 @@ func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 		if f, ok := body.(form); ok {
 			body, opts = f.encode()
 		}
-		if got, want := w.right(p).do(method, w.fill(template, nil), body, opts...), max(p.ok, 200); got.status != want {
+		if got, want := w.right(p).do(method, w.path(p, nil)+p.query, body, opts...), max(p.ok, 200); got.status != want {
 			t.Errorf("%s: the good request answers %d, want %d: %.200s", p.op, got.status, want, got.body)
 		}
 	}

@@ -94,4 +94,3 @@ func wrongForms(good form, add adder) {
 	}
 	bad("half an image", http.StatusBadRequest, form{name: "a.png", content: good.content[:len(good.content)-6]}, nil)
 }
-

@@ -18,6 +18,7 @@ func (c *Core) sections() []backup.Section {
 	return []backup.Section{
 		{Name: "store", Folder: "store", Save: c.store.Backup, Load: badger.Restore},
 		c.blobs.Section("blobs", "blobs"),
+		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.code.Save, Load: backup.LoadFolder},
 	}
 }
 
@@ -30,7 +31,7 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	if c.store, err = OpenStore(cfg, nil, log); err != nil {
 		return nil, err
 	}
-	if err := c.openFiles(cfg, log); err != nil {
+	if err = errors.Join(c.openFiles(cfg, log), c.openCode(cfg, log)); err != nil {
 		return nil, errors.Join(err, c.store.Close())
 	}
 	return c, nil

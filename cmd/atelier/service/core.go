@@ -12,6 +12,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/codelab"
+	"atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/participant"
@@ -19,6 +20,7 @@ import (
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/badger"
 	"atelier/persistence/blobs"
+	"atelier/persistence/workspaces"
 	"atelier/transport/auth"
 	"atelier/transport/messages"
 )
@@ -37,6 +39,7 @@ type Core struct {
 	log          *slog.Logger
 	blobs        *blobs.Store
 	files        *files.Register
+	code         *workspaces.Store
 }
 
 // StoreDir is where the store lies in the data folder.
@@ -83,15 +86,13 @@ func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *r
 	if c.list, err = catalog.LoadList(c.store); err != nil {
 		return nil, err
 	}
+	if err = c.openCode(cfg, log); err != nil {
+		return nil, err
+	}
 	c.system = durable.NewSystem()
 	opts := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
-		Gate: func() error {
-			if c.store.ReadOnly() {
-				return durable.ErrReadOnly
-			}
-			return nil
-		},
+		Gate: c.writable,
 	}
 	forever := opts
 	forever.IdleAfter = -1
@@ -113,6 +114,33 @@ func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *r
 	return c, err
 }
 
+// writable refuses writes while the disk is nearly full.
+func (c *Core) writable() error {
+	if c.store.ReadOnly() {
+		return durable.ErrReadOnly
+	}
+	return nil
+}
+
+// openCode opens the workspaces and removes those that no codelab has: what a
+// crash left between their making and their record, or the other way round.
+func (c *Core) openCode(cfg config.Config, log *slog.Logger) (err error) {
+	if c.code, err = workspaces.Open(codeDir(cfg), c.writable, log); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	err = catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) { known[w.Id] = true })
+	if err != nil {
+		return err
+	}
+	return c.code.Sweep(func(id string) bool { return known[id] })
+}
+
+func codeDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, codeFolder) }
+
+// codeFolder holds the workspaces in the data folder.
+const codeFolder = "workspaces"
+
 // Close writes snapshots, stops the actors and closes the store.
 func (c *Core) Close(ctx context.Context) error {
 	var errs []error
@@ -124,6 +152,9 @@ func (c *Core) Close(ctx context.Context) error {
 	}
 	if c.settings != nil {
 		errs = append(errs, c.settings.Close(ctx))
+	}
+	if c.code != nil {
+		errs = append(errs, c.code.Close())
 	}
 	if c.store != nil {
 		errs = append(errs, c.store.Close())

@@ -92,7 +92,7 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, Auth: authenticator,
 		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
-		AI: s.ai, AIModels: s.aiModels(), AIKeys: aiKeys,
+		AI: s.ai, AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
 		SecureCookies: cfg.Server.TLSCert != "" || strings.HasPrefix(cfg.Server.PublicURL, "https:"),
 		Logger:        log, Now: time.Now,

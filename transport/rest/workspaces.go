@@ -1,0 +1,457 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+	"atelier/persistence/workspaces"
+	"atelier/transport/wire"
+)
+
+// The content of a workspace lies in workspaces.Store; which of its trees
+// count is an event of the codelab, committed with its audit record. A write
+// makes the tree first, then the event, and then lets the store follow; all of
+// it under the codelab's lock in the store, and none of it on the actor.
+
+// maxWorkspaceBody bounds the body of a write to a workspace.
+const maxWorkspaceBody = 32 << 20
+
+const (
+	maxCommitMessage = 2000
+	maxStepNumber    = 200
+	firstHead        = "main"
+)
+
+var (
+	errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
+	errNoCode      = durable.Reject(durable.Missing, "file not found")
+)
+
+// storeError is what the caller is told of an error of the store.
+func storeError(err error) error {
+	var p *workspaces.Problem
+	switch {
+	case errors.As(err, &p):
+		return wire.Invalid("%s", p.Text)
+	case errors.Is(err, workspaces.ErrNotFound):
+		return errNoCode
+	}
+	return err
+}
+
+func kindOf(structure string) workspaces.Kind {
+	if structure == codelab.BranchWorkspace {
+		return workspaces.Git
+	}
+	return workspaces.Plain
+}
+
+func headsOf(w *pb.Workspace) []workspaces.Head {
+	out := make([]workspaces.Head, len(w.Heads))
+	for i, h := range w.Heads {
+		out[i] = workspaces.Head{Name: h.Name, Tree: h.Tree}
+	}
+	return out
+}
+
+func treeOf(w *pb.Workspace, name string) (string, bool) {
+	for _, h := range w.Heads {
+		if h.Name == name {
+			return h.Tree, true
+		}
+	}
+	return "", false
+}
+
+// workspaceFile is a file as it comes in.
+type workspaceFile struct {
+	Path    *string `json:"path"`
+	Content *string `json:"content"`
+}
+
+func toFiles(field string, in []workspaceFile) ([]workspaces.File, error) {
+	if len(in) > workspaces.MaxFiles {
+		return nil, wire.Invalid("%s has more than %d items", field, workspaces.MaxFiles)
+	}
+	out := make([]workspaces.File, len(in))
+	for i, f := range in {
+		if f.Path == nil {
+			return nil, wire.Invalid("%s[%d].path is required", field, i)
+		}
+		if f.Content == nil {
+			return nil, wire.Invalid("%s[%d].content is required", field, i)
+		}
+		if err := workspaces.CheckPath(*f.Path); err != nil {
+			return nil, wire.Invalid("%s[%d].path: %v", field, i, err)
+		}
+		out[i] = workspaces.File{Path: *f.Path, Content: []byte(*f.Content)}
+	}
+	return out, nil
+}
+
+// workspaceRecord is a workspace as it goes out; Branches or Folders only
+// where it is read.
+type workspaceRecord struct {
+	CodelabID     string    `json:"codelab_id"`
+	StructureType string    `json:"structure_type"`
+	CreatedAt     string    `json:"created_at"`
+	Branches      *[]string `json:"branches,omitempty"`
+	Folders       *[]string `json:"folders,omitempty"`
+}
+
+func (r *Request) workspaceRecord(w *pb.Workspace) workspaceRecord {
+	return workspaceRecord{CodelabID: r.Lab.ID(), StructureType: w.StructureType, CreatedAt: wire.Stamp(w.CreatedAt)}
+}
+
+func createWorkspace(r *Request) error {
+	var in struct {
+		CodelabID *string         `json:"codelab_id"`
+		Structure *string         `json:"structure_type"`
+		Files     []workspaceFile `json:"workspace_files"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if or(in.CodelabID, "") == "" {
+		return wire.Invalid("codelab_id is required")
+	}
+	if err := r.EnterCodelab(*in.CodelabID); err != nil {
+		return err
+	}
+	structure := or(in.Structure, "")
+	if structure != codelab.BranchWorkspace && structure != codelab.FolderWorkspace {
+		return wire.Invalid("structure_type must be %s or %s", codelab.BranchWorkspace, codelab.FolderWorkspace)
+	}
+	files, err := toFiles("workspace_files", in.Files)
+	if err != nil {
+		return err
+	}
+	defer r.api.Workspaces.Lock(r.Lab.ID())()
+	if r.Lab.View().Workspace != nil {
+		return durable.Reject(durable.Conflict, "this codelab has a workspace already")
+	}
+	cmd := &pb.CreateWorkspace{Id: ids.New(), StructureType: structure}
+	if err := r.fillWorkspace(cmd, files); err != nil {
+		r.api.Workspaces.Remove(cmd.Id)
+		return storeError(err)
+	}
+	w, err := r.recordWorkspace(&pb.Command{Body: &pb.Command_CreateWorkspace{CreateWorkspace: cmd}})
+	if err != nil {
+		var refused *durable.Rejection
+		if errors.As(err, &refused) { // of any other error the next start knows better
+			r.api.Workspaces.Remove(cmd.Id)
+		}
+		return err
+	}
+	return r.json(r.workspaceRecord(w))
+}
+
+// fillWorkspace makes a workspace with its first head. Folders have one only
+// when there are files for it.
+func (r *Request) fillWorkspace(cmd *pb.CreateWorkspace, files []workspaces.File) error {
+	kind := kindOf(cmd.StructureType)
+	if err := r.api.Workspaces.Make(cmd.Id, kind); err != nil {
+		return err
+	}
+	if kind == workspaces.Plain && len(files) == 0 {
+		return nil
+	}
+	tree, err := r.api.Workspaces.Write(cmd.Id, kind, "", r.change("Create the workspace", files, nil))
+	if err != nil {
+		return err
+	}
+	cmd.Heads, cmd.Current = []*pb.WorkspaceHead{{Name: firstHead, Tree: tree}}, firstHead
+	return nil
+}
+
+func (r *Request) change(message string, files []workspaces.File, gone []string) workspaces.Change {
+	return workspaces.Change{Write: files, Delete: gone, Message: message, Author: r.Caller.Name, At: r.api.Now()}
+}
+
+// recordWorkspace commits what counts from now on, and lets the store follow.
+// That it does not at once does no harm: what is read goes by the record.
+func (r *Request) recordWorkspace(cmd *pb.Command) (*pb.Workspace, error) {
+	v, err := r.do(cmd)
+	if err != nil {
+		return nil, err
+	}
+	w := v.(*pb.Workspace)
+	if err := r.api.Workspaces.Publish(w.Id, kindOf(w.StructureType), headsOf(w)); err != nil {
+		r.api.Logger.Warn("a workspace does not follow its record", "request_id", r.id, "codelab", r.Lab.ID(), "error", err)
+	}
+	return w, nil
+}
+
+// workspace returns the codelab's workspace. The caller holds a lock.
+func (r *Request) workspace() (*pb.Workspace, error) {
+	if w := r.Lab.View().Workspace; w != nil {
+		return w, nil
+	}
+	return nil, errNoWorkspace
+}
+
+func getWorkspace(r *Request) error {
+	w, err := r.workspace()
+	if err != nil {
+		return err
+	}
+	out, names := r.workspaceRecord(w), namesOf(w)
+	if w.StructureType == codelab.BranchWorkspace {
+		out.Branches = &names
+	} else {
+		out.Folders = &names
+	}
+	return r.json(out)
+}
+
+func namesOf(w *pb.Workspace) []string {
+	names := make([]string, len(w.Heads))
+	for i, h := range w.Heads {
+		names[i] = h.Name
+	}
+	return names
+}
+
+func deleteWorkspace(r *Request) error {
+	defer r.api.Workspaces.Lock(r.Lab.ID())()
+	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteWorkspace{DeleteWorkspace: &pb.DeleteWorkspace{}}})
+	if err != nil {
+		return err
+	}
+	r.api.Workspaces.Remove(v.(*pb.Workspace).Id)
+	return r.noContent()
+}
+
+// headInput is the body that makes a branch or a folder.
+type headInput struct {
+	StepNumber *int32           `json:"step_number"`
+	Branch     *string          `json:"branch_type"`
+	Folder     *string          `json:"folder_type"`
+	From       *string          `json:"from"`
+	Files      *[]workspaceFile `json:"files"`
+}
+
+func createBranch(r *Request) error { return r.createHead(codelab.BranchWorkspace) }
+
+func createFolder(r *Request) error { return r.createHead(codelab.FolderWorkspace) }
+
+// createHead makes step-<n>-<type> of the files that are there: those of
+// "from", else those that were written last; a folder may bring its own.
+func (r *Request) createHead(structure string) error {
+	var in headInput
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.StepNumber == nil || *in.StepNumber < 1 || *in.StepNumber > maxStepNumber {
+		return wire.Invalid("step_number must be 1 to %d", maxStepNumber)
+	}
+	which := or(in.Branch, "")
+	if structure == codelab.FolderWorkspace {
+		which = or(in.Folder, "")
+	}
+	if which != "start" && which != "end" {
+		return wire.Invalid(`%s_type must be "start" or "end"`, structure)
+	}
+	if from := or(in.From, ""); from != "" {
+		if err := workspaces.CheckName(from); err != nil {
+			return wire.Invalid("from: %v", err)
+		}
+	}
+	files, err := toFiles("files", or(in.Files, nil))
+	if err != nil {
+		return err
+	}
+	name := "step-" + strconv.Itoa(int(*in.StepNumber)) + "-" + which
+
+	defer r.api.Workspaces.Lock(r.Lab.ID())()
+	w, err := r.workspace()
+	if err != nil {
+		return err
+	}
+	if w.StructureType != structure {
+		return durable.Reject(durable.Conflict, "the workspace of this codelab keeps a %s for each state, not a %s", w.StructureType, structure)
+	}
+	if _, taken := treeOf(w, name); taken {
+		return durable.Reject(durable.Conflict, "the %s %s exists already", structure, name)
+	}
+	base, known := treeOf(w, or(in.From, w.Current))
+	switch {
+	case structure == codelab.FolderWorkspace && in.Files != nil:
+		base = "" // a folder's files are those given
+	case !known && or(in.From, "") != "":
+		return durable.Reject(durable.Missing, "%s not found", structure)
+	}
+	tree := base
+	if base == "" {
+		if tree, err = r.api.Workspaces.Write(w.Id, kindOf(structure), base, r.change("Create "+name, files, nil)); err != nil {
+			return storeError(err)
+		}
+	}
+	_, err = r.recordWorkspace(&pb.Command{Body: &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{WorkspaceId: w.Id, Name: name, After: tree}}})
+	if err != nil {
+		return err
+	}
+	return r.json(struct {
+		Status string `json:"status"`
+		Name   string `json:"name"`
+	}{"ok", name})
+}
+
+func listBranches(r *Request) error { return r.listHeads(codelab.BranchWorkspace) }
+
+func listFolders(r *Request) error { return r.listHeads(codelab.FolderWorkspace) }
+
+func (r *Request) listHeads(structure string) error {
+	w, err := r.workspace()
+	if err != nil {
+		return err
+	}
+	if w.StructureType != structure {
+		return durable.Reject(durable.Missing, "the workspace of this codelab has no %s", plural[structure])
+	}
+	return r.json(namesOf(w))
+}
+
+var plural = map[string]string{codelab.BranchWorkspace: "branches", codelab.FolderWorkspace: "folders"}
+
+// head finds the branch or folder of the path. The caller holds a lock.
+func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, err error) {
+	name = r.Param(structure)
+	if err := workspaces.CheckName(name); err != nil {
+		return nil, "", "", wire.Invalid("%s: %v", structure, err)
+	}
+	if w, err = r.workspace(); err != nil {
+		return nil, "", "", err
+	}
+	tree, known := treeOf(w, name)
+	if w.StructureType != structure || !known {
+		return nil, "", "", durable.Reject(durable.Missing, "%s not found", structure)
+	}
+	return w, name, tree, nil
+}
+
+func listFiles(structure string) func(*Request) error {
+	return func(r *Request) error {
+		defer r.api.Workspaces.RLock(r.Lab.ID())()
+		w, _, tree, err := r.head(structure)
+		if err != nil {
+			return err
+		}
+		paths, err := r.api.Workspaces.List(w.Id, kindOf(structure), tree)
+		if err != nil {
+			return storeError(err)
+		}
+		return r.json(paths)
+	}
+}
+
+func readFile(structure string) func(*Request) error {
+	return func(r *Request) error {
+		path := r.Query("file")
+		if err := workspaces.CheckPath(path); err != nil {
+			return wire.Invalid("file: %v", err)
+		}
+		defer r.api.Workspaces.RLock(r.Lab.ID())()
+		w, _, tree, err := r.head(structure)
+		if err != nil {
+			return err
+		}
+		content, err := r.api.Workspaces.Read(w.Id, kindOf(structure), tree, path)
+		if err != nil {
+			return storeError(err)
+		}
+		kind := "text/plain; charset=utf-8"
+		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
+			kind = "application/octet-stream"
+		}
+		r.SetContentType(kind)
+		r.Response.SetBodyRaw(content)
+		return nil
+	}
+}
+
+func writeFiles(structure string) func(*Request) error {
+	return func(r *Request) error {
+		var in struct {
+			Files   []workspaceFile `json:"files"`
+			Gone    []string        `json:"delete_files"`
+			Message string          `json:"commit_message"`
+		}
+		if err := r.decode(&in); err != nil {
+			return err
+		}
+		if len(in.Files)+len(in.Gone) == 0 {
+			return wire.Invalid("files or delete_files is required")
+		}
+		message := strings.TrimSpace(in.Message)
+		if utf8.RuneCountInString(message) > maxCommitMessage || strings.ContainsRune(message, 0) {
+			return wire.Invalid("commit_message has more than %d characters, or a NUL", maxCommitMessage)
+		}
+		if message == "" {
+			message = "Update files"
+		}
+		files, err := toFiles("files", in.Files)
+		if err != nil {
+			return err
+		}
+		if len(in.Gone) > workspaces.MaxFiles {
+			return wire.Invalid("delete_files has more than %d items", workspaces.MaxFiles)
+		}
+		for i, path := range in.Gone {
+			if err := workspaces.CheckPath(path); err != nil {
+				return wire.Invalid("delete_files[%d]: %v", i, err)
+			}
+		}
+		defer r.api.Workspaces.Lock(r.Lab.ID())()
+		w, name, before, err := r.head(structure)
+		if err != nil {
+			return err
+		}
+		after, err := r.api.Workspaces.Write(w.Id, kindOf(structure), before, r.change(message, files, in.Gone))
+		if err != nil {
+			return storeError(err)
+		}
+		_, err = r.recordWorkspace(&pb.Command{Body: &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{
+			WorkspaceId: w.Id, Name: name, Before: before, After: after,
+			About: map[string]string{"files": fmt.Sprint(len(files)), "deleted": fmt.Sprint(len(in.Gone))},
+		}}})
+		if err != nil {
+			return err
+		}
+		return r.ok()
+	}
+}
+
+func downloadWorkspace(r *Request) error {
+	defer r.api.Workspaces.RLock(r.Lab.ID())()
+	w, err := r.workspace()
+	if err != nil {
+		return err
+	}
+	heads := headsOf(w)
+	for i, h := range heads { // what is checked out comes first
+		if h.Name == firstHead {
+			heads[0], heads[i] = heads[i], heads[0]
+		}
+	}
+	f, size, err := r.api.Workspaces.Pack(w.Id, kindOf(w.StructureType), heads, r.api.Now())
+	if err != nil {
+		return storeError(err)
+	}
+	if _, err := r.do(&pb.Command{Body: &pb.Command_NoteDownload{NoteDownload: &pb.NoteDownload{}}}); err != nil {
+		_ = f.Close()
+		return err
+	}
+	r.Response.Header.Set("Content-Disposition", `attachment; filename="codelab-`+r.Lab.ID()+`.tar.gz"`)
+	r.SetContentType("application/gzip")
+	r.Response.SetBodyStream(f, int(size))
+	return nil
+}
