@@ -140,14 +140,21 @@ func grade(q *pb.Quiz, answer string) bool {
 	if q.QuizType == Descriptive {
 		return answer != ""
 	}
+	return slices.Equal(Choices(answer), q.Correct)
+}
+
+// Choices reads the answer to a choice question: indexes, ascending, each
+// once; nil when it is none.
+func Choices(answer string) []int32 {
+	answer = strings.TrimSpace(answer)
 	var given []int32
 	if n, err := strconv.ParseInt(answer, 10, 32); err == nil {
 		given = []int32{int32(n)}
 	} else if json.Unmarshal([]byte(answer), &given) != nil {
-		return false
+		return nil
 	}
 	slices.Sort(given)
-	return slices.Equal(slices.Compact(given), q.Correct)
+	return slices.Compact(given)
 }
 
 func (s *State) quiz(id string) *pb.Quiz {

@@ -244,8 +244,12 @@ func (c call) delete() (decision, error) {
 	return d, nil
 }
 
-func (c call) noteExport() (decision, error) {
-	return decision{Rows: c.audit("codelab_export", c.s.id, nil)}, nil
+func (c call) noteExport(n *pb.NoteExport) (decision, error) {
+	var about map[string]string
+	if n.What != "" {
+		about = map[string]string{"what": n.What}
+	}
+	return decision{Rows: c.audit("codelab_export", c.s.id, about)}, nil
 }
 
 func (s *State) applyCreated(seq uint64, b *pb.Created) {

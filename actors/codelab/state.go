@@ -161,7 +161,7 @@ func (c call) dispatch(cmd *pb.Command) (decision, error) {
 	case *pb.Command_Delete:
 		return c.delete()
 	case *pb.Command_NoteExport:
-		return c.noteExport()
+		return c.noteExport(b.NoteExport)
 	case *pb.Command_Register:
 		return c.register(b.Register)
 	case *pb.Command_Progress:

@@ -15,7 +15,7 @@ func exportCodelab(r *Request) error {
 	if _, err := r.do(&pb.Command{Body: &pb.Command_NoteExport{NoteExport: &pb.NoteExport{}}}); err != nil {
 		return err
 	}
-	r.streamZIP("codelab-"+v.Meta.Id+".zip", func(w io.Writer) error { return archive.Write(w, v, r.api.Files) })
+	r.stream("codelab-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error { return archive.Write(w, v, r.api.Files) })
 	return nil
 }
 
@@ -25,26 +25,10 @@ func downloadSubmissions(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	r.streamZIP("submissions-"+v.Meta.Id+".zip", func(w io.Writer) error {
+	r.stream("submissions-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error {
 		return archive.WriteSubmissions(w, v, r.api.Files.Blobs())
 	})
 	return nil
-}
-
-// streamZIP answers what write writes, while it is written. When that fails
-// on the way, the answer breaks off without its end.
-func (r *Request) streamZIP(name string, write func(io.Writer) error) {
-	pr, pw := io.Pipe()
-	log := r.api.Logger.With("request_id", r.id)
-	go func() {
-		err := write(pw)
-		if pw.CloseWithError(err); err != nil && err != io.ErrClosedPipe {
-			log.Warn("an archive was not finished", "error", err)
-		}
-	}()
-	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	r.SetContentType("application/zip")
-	r.Response.SetBodyStream(pr, -1) // closes it, also when the client has left
 }
 
 func importCodelab(r *Request) error {

@@ -452,6 +452,6 @@ func downloadWorkspace(r *Request) error {
 	}
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="codelab-`+r.Lab.ID()+`.tar.gz"`)
 	r.SetContentType("application/gzip")
-	r.Response.SetBodyStream(f, int(size))
+	r.Response.SetBodyStream(r.paced(f), int(size))
 	return nil
 }

@@ -1208,8 +1208,10 @@ func (*Delete) Descriptor() ([]byte, []int) {
 	return file_commands_proto_rawDescGZIP(), []int{5}
 }
 
+// "" is the whole codelab.
 type NoteExport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	What          string                 `protobuf:"bytes,1,opt,name=what,proto3" json:"what,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1242,6 +1244,13 @@ func (x *NoteExport) ProtoReflect() protoreflect.Message {
 // Deprecated: Use NoteExport.ProtoReflect.Descriptor instead.
 func (*NoteExport) Descriptor() ([]byte, []int) {
 	return file_commands_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *NoteExport) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
 }
 
 type Register struct {
@@ -3032,9 +3041,10 @@ const file_commands_proto_rawDesc = "" +
 	"\v_ai_enabled\">\n" +
 	"\fReplaceSteps\x12.\n" +
 	"\x05steps\x18\x01 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\"\b\n" +
-	"\x06Delete\"\f\n" +
+	"\x06Delete\" \n" +
 	"\n" +
-	"NoteExport\"l\n" +
+	"NoteExport\x12\x12\n" +
+	"\x04what\x18\x01 \x01(\tR\x04what\"l\n" +
 	"\bRegister\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x02 \x01(\tR\x05email\x12\x19\n" +

@@ -1,0 +1,106 @@
+package rest
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/sheet"
+	"atelier/transport/wire"
+)
+
+// export answers a table of the codelab as it is now: who was removed, and
+// what retention took away, is not in it any more.
+func export(what string, table func(v *codelab.View, w *sheet.Writer)) func(*Request) error {
+	return func(r *Request) error {
+		v := r.view()
+		if v.Meta == nil {
+			return errNoCodelab
+		}
+		if _, err := r.do(&pb.Command{Body: &pb.Command_NoteExport{NoteExport: &pb.NoteExport{What: what}}}); err != nil {
+			return err
+		}
+		r.stream(what+"-"+v.Meta.Id+".csv", "text/csv; charset=utf-8; header=present", func(w io.Writer) error {
+			s := sheet.NewWriter(w)
+			table(v, s)
+			return s.Close()
+		})
+		return nil
+	}
+}
+
+func stampOrNothing(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return wire.Stamp(ms)
+}
+
+// attendance is a row for each attendee, with the time at which each step was
+// first reached.
+func attendance(v *codelab.View, w *sheet.Writer) {
+	head := []string{"attendee_id", "name", "email", "registered_at", "current_step", "furthest_step", "steps", "is_completed", "completed_at"}
+	for i, st := range v.Steps {
+		head = append(head, fmt.Sprintf("step %d reached_at: %s", i+1, st.Title))
+	}
+	w.Row(head...)
+	for _, a := range v.Attendees.All() {
+		row := []string{
+			a.Id, a.Name, a.Email, wire.Stamp(a.CreatedAt), strconv.Itoa(int(a.CurrentStep)), strconv.Itoa(int(a.FurthestStep)), strconv.Itoa(len(v.Steps)),
+			strconv.FormatBool(a.CompletedAt != 0), stampOrNothing(a.CompletedAt),
+		}
+		for i := range v.Steps {
+			at := int64(0)
+			if i < len(a.ReachedAt) {
+				at = a.ReachedAt[i]
+			}
+			row = append(row, stampOrNothing(at))
+		}
+		w.Row(row...)
+	}
+}
+
+// quizResults is a row for each answer.
+func quizResults(v *codelab.View, w *sheet.Writer) {
+	w.Row("attendee_id", "name", "email", "question_number", "quiz_id", "question", "quiz_type", "answer", "answer_text", "is_correct", "answered_at")
+	number := map[string]int{}
+	for i, q := range v.Quizzes {
+		number[q.Id] = i
+	}
+	for _, a := range v.Answers.All() {
+		i, known := number[a.QuizId]
+		if !known {
+			continue
+		}
+		q, who := v.Quizzes[i], v.Attendee(a.AttendeeId)
+		w.Row(
+			a.AttendeeId, who.GetName(), who.GetEmail(), strconv.Itoa(i+1), q.Id, q.Question, q.QuizType, a.Answer, chosen(q, a.Answer),
+			strconv.FormatBool(a.IsCorrect), wire.Stamp(a.CreatedAt),
+		)
+	}
+}
+
+// chosen is what an answer to a choice says: the options.
+func chosen(q *pb.Quiz, answer string) string {
+	if q.QuizType != codelab.MultipleChoice {
+		return answer
+	}
+	var texts []string
+	for _, i := range codelab.Choices(answer) {
+		if i >= 0 && int(i) < len(q.Options) {
+			texts = append(texts, q.Options[i])
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+// feedbackTable is a row for each feedback.
+func feedbackTable(v *codelab.View, w *sheet.Writer) {
+	w.Row("attendee_id", "name", "difficulty", "satisfaction", "comment", "created_at")
+	for _, f := range v.Feedback.All() {
+		w.Row(f.AttendeeId, v.Attendee(f.AttendeeId).GetName(), f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt))
+	}
+}
