@@ -2,6 +2,7 @@ package token
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"atelier/actors/durable"
@@ -55,6 +56,13 @@ func (c *command) answer(r result) {
 	default: // answered already
 	}
 }
+
+// Format hides what goes through the actors from every way of printing it:
+// methods of fields are not asked when a struct is printed.
+func (*command) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[command]")) }
+
+// Format hides the answer.
+func (result) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[result]")) }
 
 // ErrDamaged says that the token's record is not what was stored. The token is
 // quarantined: it answers nothing any more.

@@ -14,11 +14,11 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// sessionName names a checkout session. It is the key of its row too: neither
+// sessionName names a checkout session by participant and checkout hash. It is the key of its row too: neither
 // part is a secret, and it must be the same under every server key and after
 // a restore, since an ended session stays ended.
-func sessionName(participant, checkout string) seal.Name {
-	b := binary.AppendUvarint(nil, uint64(len(participant)))
+func sessionName(participant string, checkout []byte) seal.Name {
+	b := binary.AppendUvarint(make([]byte, 0, 80), uint64(len(participant)))
 	return sha256.Sum256(append(append(b, participant...), checkout...))
 }
 
@@ -29,7 +29,7 @@ type checkoutSession struct {
 	over   bool
 }
 
-func (v *Vault) session(participant, checkout string) (checkoutSession, error) {
+func (v *Vault) session(participant string, checkout []byte) (checkoutSession, error) {
 	s := checkoutSession{record: &pb.Session{}}
 	name := sessionName(participant, checkout)
 	raw, err := v.get(v.tables.sessions, name[:])
@@ -54,20 +54,20 @@ func (s *checkoutSession) guard() durable.Guard {
 
 // openSession is the row that keeps a session open for as long as a token made
 // now may live. The guard keeps it from opening one that is being ended.
-func (v *Vault) openSession(s checkoutSession, participant, checkout string, now time.Time) (durable.Row, error) {
+func (v *Vault) openSession(s checkoutSession, participant string, checkout []byte, now time.Time) (durable.Row, error) {
 	record := s.record
 	if s.raw == nil {
 		record = &pb.Session{Participant: participant, OpenedAt: now.UnixMilli(), Stream: v.opts.Stream}
 	}
-	return v.sessionRow(record, participant, checkout, v.opts.SessionCap+v.opts.RememberExpired, s.guard())
+	return v.sessionRow(record, checkout, v.opts.SessionCap+v.opts.RememberExpired, s.guard())
 }
 
-func (v *Vault) sessionRow(record *pb.Session, participant, checkout string, life time.Duration, guard durable.Guard) (durable.Row, error) {
+func (v *Vault) sessionRow(record *pb.Session, checkout []byte, life time.Duration, guard durable.Guard) (durable.Row, error) {
 	value, err := record.MarshalVT()
 	if err != nil {
 		return durable.Row{}, fmt.Errorf("encode checkout session: %w", err)
 	}
-	name := sessionName(participant, checkout)
+	name := sessionName(record.Participant, checkout)
 	return durable.Row{Table: v.tables.sessions, Key: name[:], Value: value, TTL: life, Guard: guard}, nil
 }
 
@@ -112,7 +112,8 @@ func (a *sessionActor) Receive(ctx actor.Context) {
 
 func (a *sessionActor) end(ctx actor.Context, cmd *command, rounds int) {
 	v, participant, now := a.vault, cmd.attempt.Participant, a.vault.opts.Now()
-	s, err := v.session(participant, cmd.checkout)
+	checkout := cmd.attempt.Checkout[:]
+	s, err := v.session(participant, checkout)
 	if err != nil {
 		a.finish(ctx, cmd, err)
 		return
@@ -124,7 +125,7 @@ func (a *sessionActor) end(ctx actor.Context, cmd *command, rounds int) {
 	record := &pb.Session{
 		Participant: participant, OpenedAt: s.record.OpenedAt, EndedAt: now.UnixMilli(), EndedBy: cmd.caller.Participant, Stream: v.opts.Stream,
 	}
-	row, err := v.sessionRow(record, participant, cmd.checkout, v.opts.RememberSessions, s.guard())
+	row, err := v.sessionRow(record, checkout, v.opts.RememberSessions, s.guard())
 	if err != nil {
 		a.finish(ctx, cmd, err)
 		return

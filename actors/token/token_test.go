@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"atelier/actors/catalog"
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
@@ -114,3 +116,5 @@ func (w *world) issue(checkout string, policy pb.Policy) seal.Token {
 	}
 	return tok
 }
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

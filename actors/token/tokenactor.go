@@ -37,6 +37,9 @@ type work struct {
 	err    error // of the journal
 }
 
+// Format hides the work.
+func (*work) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[work]")) }
+
 // Receive handles one message.
 func (a *tokenActor) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
@@ -115,7 +118,7 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 func (a *tokenActor) create(w *work) error {
 	v, c := a.vault, w.cmd.create
 	now := w.cmd.attempt.Now
-	s, err := v.session(c.record.Participant, w.cmd.checkout)
+	s, err := v.session(c.record.Participant, c.record.Checkout)
 	if err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (a *tokenActor) create(w *work) error {
 		"participant": c.record.Participant, "checkout_id": w.cmd.checkout, "policy": PolicyName(c.record.Policy),
 	}), row)
 	if c.record.Policy == pb.Policy_POLICY_SESSION {
-		open, err := v.openSession(s, c.record.Participant, w.cmd.checkout, now)
+		open, err := v.openSession(s, c.record.Participant, c.record.Checkout, now)
 		if err != nil {
 			return err
 		}
@@ -154,7 +157,8 @@ func (a *tokenActor) use(w *work) error {
 		a.known = known
 	}
 	k := a.known
-	s, err := v.session(cmd.attempt.Participant, cmd.checkout)
+	// The session is the token's own, whatever checkout the caller names.
+	s, err := v.session(k.record.Participant, k.record.Checkout)
 	if err != nil {
 		return err
 	}

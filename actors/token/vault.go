@@ -286,9 +286,10 @@ func (v *Vault) attempt(c Caller, u Use, op Operation) result {
 // EndSession ends a participant's checkout session for good, and with it all
 // its tokens. Ending it again is fine.
 func (v *Vault) EndSession(c Caller, participant, checkout string) error {
+	hash := CheckoutHash(checkout)
 	return v.ask(&command{
-		name: sessionName(participant, checkout), caller: c, end: true, checkout: checkout,
-		attempt: Attempt{Participant: participant, Checkout: CheckoutHash(checkout)},
+		name: sessionName(participant, hash[:]), caller: c, end: true, checkout: checkout,
+		attempt: Attempt{Participant: participant, Checkout: hash},
 	}).err
 }
 

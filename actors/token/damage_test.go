@@ -1,0 +1,226 @@
+package token
+
+import (
+	"bytes"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// stash returns a watched world and the row of a token made in it.
+func stash(t *testing.T, change ...func(*Options)) (*world, *watched) {
+	var j *watched
+	w := newWorld(t, append(change, func(o *Options) {
+		j = watch(o.Journal)
+		o.Journal = j
+	})...)
+	return w, j
+}
+
+func (w *world) rowOf(tok seal.Token) ([]byte, []byte) {
+	w.Helper()
+	key := w.vault.rowKey(tok, w.vault.Ring().Newest())
+	raw, err := w.journal.Get("tokens-production", key)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return key, raw
+}
+
+// TestAnyFlippedByteIsFoundOut flips every byte of a stored record in turn.
+// What comes is never a credential: the record is damaged, and the token
+// quarantined, until the record is what it was.
+func TestAnyFlippedByteIsFoundOut(t *testing.T) {
+	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	key, raw := w.rowOf(tok)
+	u := Use{tok, "business", "c"}
+	for i := range raw {
+		for _, flip := range []byte{0x01, 0x80} {
+			j.change(func(_ string, k, v []byte) []byte {
+				if bytes.Equal(k, key) {
+					v = bytes.Clone(v)
+					v[i] ^= flip
+				}
+				return v
+			})
+			if got, err := w.vault.Detokenize(business, u); !errors.Is(err, ErrDamaged) || got != nil {
+				t.Fatalf("byte %d of %d: %v", i, len(raw), err)
+			}
+		}
+	}
+	for _, cut := range [][]byte{{}, raw[:1], raw[:20], raw[:21], raw[:len(raw)-1], append(bytes.Clone(raw), 0)} {
+		j.change(func(_ string, k, v []byte) []byte {
+			if bytes.Equal(k, key) {
+				return cut
+			}
+			return v
+		})
+		if _, err := w.vault.Detokenize(business, u); !errors.Is(err, ErrDamaged) {
+			t.Fatalf("cut to %d: %v", len(cut), err)
+		}
+	}
+	j.change(nil)
+	if got, err := w.vault.Detokenize(business, u); err != nil || string(got) != cardJSON {
+		t.Fatalf("after the damage: %v", err)
+	}
+	if n := j.count("token_quarantine"); n < len(raw) {
+		t.Errorf("%d quarantines are in the audit trail", n)
+	}
+}
+
+// TestASwappedRecordIsFoundOut puts another token's record, whole and genuine,
+// in the place of a token's.
+func TestASwappedRecordIsFoundOut(t *testing.T) {
+	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
+	mine, other := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
+	key, _ := w.rowOf(mine)
+	_, foreign := w.rowOf(other)
+	j.change(func(_ string, k, v []byte) []byte {
+		if bytes.Equal(k, key) {
+			return foreign
+		}
+		return v
+	})
+	if got, err := w.vault.Detokenize(business, Use{mine, "business", "c"}); !errors.Is(err, ErrDamaged) || got != nil {
+		t.Fatalf("%v", err)
+	}
+	if _, err := w.vault.Detokenize(business, Use{other, "business", "c"}); err != nil {
+		t.Errorf("the other lives on: %v", err)
+	}
+}
+
+// TestSealsAreBoundToWhatMustNotChange: even somebody with the server's keys,
+// who can make a record that verifies, cannot carry a seal over to another
+// binding, policy or life.
+func TestSealsAreBoundToWhatMustNotChange(t *testing.T) {
+	w, _ := stash(t)
+	v := w.vault.Ring().Newest()
+	for name, change := range map[string]func(*pb.Token){
+		"participant": func(t *pb.Token) { t.Participant = "thief" },
+		"creator":     func(t *pb.Token) { t.Creator = "thief" },
+		"checkout":    func(t *pb.Token) { h := CheckoutHash("d"); t.Checkout = h[:] },
+		"policy":      func(t *pb.Token) { t.Policy = pb.Policy_POLICY_SESSION },
+		"expiry":      func(t *pb.Token) { t.ExpiresAt += 60_000 },
+	} {
+		tok := w.issue("c", pb.Policy_POLICY_TTL)
+		key, raw := w.rowOf(tok)
+		body, _, err := w.vault.Ring().Verify(key, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r pb.Token
+		if err := r.UnmarshalVT(body); err != nil {
+			t.Fatal(err)
+		}
+		opener := v.Opener(tok)
+		if _, err := opener.Open(seal.ForCredential, bound(key, &r), r.Credential); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := opener.Open(seal.ForDisplay, bound(key, &r), r.Credential); err == nil {
+			t.Error("a credential opens as what may be shown")
+		}
+		change(&r)
+		if _, err := opener.Open(seal.ForCredential, bound(key, &r), r.Credential); !errors.Is(err, seal.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestADamagedTokenIsAlone: it answers nothing for the time of its quarantine,
+// also when its record has come right, and the others do not notice.
+func TestADamagedTokenIsAlone(t *testing.T) {
+	now := time.Now()
+	w, j := stash(t, func(o *Options) { o.Now = func() time.Time { return now } })
+	bad, good := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
+	key, _ := w.rowOf(bad)
+	j.change(func(_ string, k, v []byte) []byte {
+		if bytes.Equal(k, key) {
+			v = bytes.Clone(v)
+			v[len(v)-1] ^= 1
+		}
+		return v
+	})
+	for range 3 {
+		if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); !errors.Is(err, ErrDamaged) {
+			t.Fatal(err)
+		}
+	}
+	if n := j.count("token_quarantine"); n != 1 {
+		t.Errorf("%d audit records", n)
+	}
+	if n := w.vault.Stats().Quarantined; n != 1 {
+		t.Errorf("%d quarantined", n)
+	}
+	j.change(nil)
+	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("before the quarantine is over: %v", err)
+	}
+	if _, err := w.vault.Detokenize(business, Use{good, "business", "c"}); err != nil {
+		t.Error(err)
+	}
+	now = now.Add(6 * time.Minute)
+	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+// TestAPanicRestsAndThenQuarantines: a token whose actor fails comes back after
+// a rest that doubles, and is quarantined when it goes on failing.
+func TestAPanicRestsAndThenQuarantines(t *testing.T) {
+	now := time.Now()
+	w, j := stash(t, func(o *Options) {
+		o.Now = func() time.Time { return now }
+		o.MaxFailures = 3
+	})
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	u := Use{tok, "business", "c"}
+	key, _ := w.rowOf(tok)
+	j.change(func(_ string, k, v []byte) []byte {
+		if bytes.Equal(k, key) {
+			panic("4242424242424242")
+		}
+		return v
+	})
+	for i := range 4 {
+		want := durable.ErrUnavailable
+		if i == 3 {
+			want = ErrDamaged
+		}
+		if _, err := w.vault.Detokenize(business, u); !errors.Is(err, want) {
+			t.Fatalf("failure %d: %v", i+1, err)
+		}
+		now = now.Add(time.Second)
+	}
+	j.change(nil)
+	if _, err := w.vault.Detokenize(business, u); !errors.Is(err, ErrDamaged) {
+		t.Error(err)
+	}
+	now = now.Add(6 * time.Minute)
+	if _, err := w.vault.Detokenize(business, u); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingIsLeftInMemory(t *testing.T) {
+	w, _ := stash(t)
+	for range 100 {
+		tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)
+		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The shard counts just after the answer.
+	deadline := time.Now().Add(10 * time.Second)
+	for s := w.vault.Stats(); s != (Stats{}); s = w.vault.Stats() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%+v", s)
+		}
+		runtime.Gosched()
+	}
+}

@@ -1,0 +1,90 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// TestWithFailingStorageNothingIsPromised injects errors into a fifth of all
+// calls to the journal. What was answered is on disk: no token without its
+// record, no credential without its audit record, no second use.
+func TestWithFailingStorageNothingIsPromised(t *testing.T) {
+	w, j := stash(t)
+	type made struct {
+		token    seal.Token
+		checkout string
+		given    int
+		policy   pb.Policy
+	}
+	var mu sync.Mutex
+	var all []*made
+	failures, given := 0, 0
+	j.injectAt(0.2)
+	var wg sync.WaitGroup
+	for client := range 16 {
+		wg.Go(func() {
+			for i := range 150 {
+				m := &made{checkout: fmt.Sprintf("%d-%d", client, i), policy: pb.Policy_POLICY_SINGLE_USE}
+				if i%3 == 0 {
+					m.policy = pb.Policy_POLICY_TTL
+				}
+				var err error
+				if m.token, err = w.tokenize(m.checkout, m.policy); err != nil {
+					mu.Lock()
+					failures++
+					mu.Unlock()
+					if _, refused := errors.AsType[Refusal](err); refused {
+						t.Errorf("refused: %v", err)
+					}
+					continue
+				}
+				for range 3 {
+					got, err := w.vault.Detokenize(business, Use{m.token, "business", m.checkout})
+					mu.Lock()
+					switch {
+					case err == nil && string(got) == cardJSON:
+						m.given++
+						given++
+					case err == nil:
+						t.Error("a wrong credential")
+					case got != nil:
+						t.Error("a credential beside an error")
+					case !errors.Is(err, IsUsed):
+						failures++
+					}
+					mu.Unlock()
+				}
+				mu.Lock()
+				all = append(all, m)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	j.injectAt(0)
+	if failures < 500 || given < 500 {
+		t.Fatalf("%d failures, %d credentials: nothing was tested", failures, given)
+	}
+	for _, m := range all {
+		if m.policy == pb.Policy_POLICY_SINGLE_USE && m.given > 1 {
+			t.Errorf("given %d times", m.given)
+		}
+		s, err := w.vault.Introspect(business, Use{m.token, "business", m.checkout})
+		if err != nil {
+			t.Fatalf("an acknowledged token is gone: %v", err)
+		}
+		if m.given > 0 && m.policy == pb.Policy_POLICY_SINGLE_USE && s.State != Redeemed {
+			t.Errorf("used, and %s", s.State)
+		}
+		uses := j.actions["token_detokenize"][reference(w.vault.rowKey(m.token, w.vault.Ring().Newest()))]
+		if uses < m.given {
+			t.Errorf("%d credentials left, %d uses are in the audit trail", m.given, uses)
+		}
+	}
+	t.Logf("%d tokens, %d credentials, %d failures", len(all), given, failures)
+}

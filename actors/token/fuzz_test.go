@@ -1,0 +1,52 @@
+package token
+
+import (
+	"bytes"
+	"testing"
+
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// FuzzStoredRecord puts any bytes in the place of a token's record: whatever
+// they are, no credential comes of them.
+func FuzzStoredRecord(f *testing.F) {
+	var j *watched
+	w := newWorld(f, func(o *Options) {
+		j = watch(o.Journal)
+		o.Journal, o.QuarantineFor = j, 1
+	})
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	key, raw := w.rowOf(tok)
+	f.Add(raw)
+	f.Add(raw[:40])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, stored []byte) {
+		j.change(func(_ string, k, v []byte) []byte {
+			if bytes.Equal(k, key) {
+				return stored
+			}
+			return v
+		})
+		got, err := w.vault.Detokenize(business, Use{tok, "business", "c"})
+		if bytes.Equal(stored, raw) != (err == nil) || err == nil && string(got) != cardJSON {
+			t.Fatalf("%v", err)
+		}
+	})
+}
+
+// FuzzTokenText takes any text for a token.
+func FuzzTokenText(f *testing.F) {
+	f.Add(string(seal.NewToken(seal.Production)))
+	f.Add("tok_live_")
+	f.Add("tok_test_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	f.Fuzz(func(t *testing.T, text string) {
+		tok, ok := seal.ParseToken(seal.Production, text)
+		if ok && (string(tok) != text || len(text) != 9+43) {
+			t.Fatal("taken for another text")
+		}
+		if _, both := seal.ParseToken(seal.Sandbox, text); ok && both {
+			t.Fatal("of both environments")
+		}
+	})
+}

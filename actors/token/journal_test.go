@@ -1,0 +1,111 @@
+package token
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+
+	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/durable"
+)
+
+// watched is a journal that a test can look into and make fail. Audit records
+// are counted and dropped: there may be a million of them.
+type watched struct {
+	durable.Journal
+	keepAudit bool
+
+	mu      sync.Mutex
+	actions map[string]map[string]int // audit action and target: how often, on disk
+	rng     *rand.Rand
+	fail    float64 // share of calls that fail
+	rewrite func(table string, key, value []byte) []byte
+}
+
+func watch(j durable.Journal) *watched {
+	return &watched{Journal: j, actions: map[string]map[string]int{}, rng: rand.New(rand.NewPCG(1, 2))}
+}
+
+var errInjected = errors.New("injected")
+
+func (w *watched) fails() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rng.Float64() < w.fail
+}
+
+// injectAt makes a share of all calls fail from now on.
+func (w *watched) injectAt(share float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail = share
+}
+
+func (w *watched) Append(rows []durable.Row, done func(error)) error {
+	if w.fails() {
+		if w.fails() || w.fails() { // some at once, some later
+			go done(errInjected)
+			return nil
+		}
+		return errInjected
+	}
+	kept, counted := rows, [][2]string{}
+	if !w.keepAudit {
+		kept = nil
+	}
+	for _, r := range rows {
+		if r.Table == "audit" {
+			var a catalogpb.AuditRecord
+			if err := a.UnmarshalVT(r.Value); err != nil {
+				return err
+			}
+			counted = append(counted, [2]string{a.Action, a.TargetId})
+		} else if !w.keepAudit {
+			kept = append(kept, r)
+		}
+	}
+	return w.Journal.Append(kept, func(err error) {
+		if err == nil {
+			w.mu.Lock()
+			for _, c := range counted {
+				if w.actions[c[0]] == nil {
+					w.actions[c[0]] = map[string]int{}
+				}
+				w.actions[c[0]][c[1]]++
+			}
+			w.mu.Unlock()
+		}
+		done(err)
+	})
+}
+
+func (w *watched) Get(table string, key []byte) ([]byte, error) {
+	if w.fails() {
+		return nil, errInjected
+	}
+	b, err := w.Journal.Get(table, key)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil && w.rewrite != nil {
+		b = w.rewrite(table, key, b)
+	}
+	return b, err
+}
+
+// change sets what happens to each value on its way out of the store.
+func (w *watched) change(fn func(table string, key, value []byte) []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rewrite = fn
+}
+
+// count is how many audit records of an action are on disk.
+func (w *watched) count(action string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, c := range w.actions[action] {
+		n += c
+	}
+	return n
+}

@@ -1,0 +1,280 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"atelier/actors/catalog"
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func record(policy pb.Policy) *pb.Token {
+	checkout := CheckoutHash("c")
+	return &pb.Token{
+		State: pb.State_STATE_ACTIVE, Policy: policy, Participant: "p", Creator: "x", Checkout: checkout[:],
+		CreatedAt: noon.UnixMilli(), ExpiresAt: noon.Add(time.Minute).UnixMilli(), Credential: []byte("sealed"), Display: []byte("shown"),
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	rules := Rules{MaxMismatches: 2}
+	in := func(s pb.State) func(*pb.Token) { return func(t *pb.Token) { t.State = s } }
+	late := func(a *Attempt) { a.Now = noon.Add(time.Minute) }
+	for _, c := range []struct {
+		name    string
+		policy  pb.Policy
+		token   func(*pb.Token)
+		op      Operation
+		attempt func(*Attempt)
+		refusal Refusal
+		state   State
+		next    pb.State // 0: nothing is stored
+		record  string
+	}{
+		{"single use gives once", pb.Policy_POLICY_SINGLE_USE, nil, Detokenize, nil, NotRefused, Redeemed, pb.State_STATE_REDEEMED, "token_detokenize"},
+		{"a used one never again, with an alarm", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, nil, IsUsed, Redeemed, 0, "token_reuse"},
+		{"ttl gives again", pb.Policy_POLICY_TTL, nil, Detokenize, nil, NotRefused, Active, 0, "token_detokenize"},
+		{"session gives again", pb.Policy_POLICY_SESSION, nil, Detokenize, nil, NotRefused, Active, 0, "token_detokenize"},
+		{"at its end it is over", pb.Policy_POLICY_TTL, nil, Detokenize, late, IsExpired, Expired, 0, ""},
+		{"a used one stays used after its end", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, late, IsUsed, Redeemed, 0, "token_reuse"},
+		{"revoked", pb.Policy_POLICY_TTL, in(pb.State_STATE_REVOKED), Detokenize, nil, IsRevoked, Revoked, 0, ""},
+		{"locked", pb.Policy_POLICY_TTL, in(pb.State_STATE_LOCKED), Detokenize, nil, IsRevoked, Locked, 0, ""},
+		{"session ended", pb.Policy_POLICY_SESSION, nil, Detokenize, func(a *Attempt) { a.SessionEnded = true }, IsRevoked, SessionEnded, 0, ""},
+		{"a session's end ends other policies too", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.SessionEnded = true }, IsRevoked, SessionEnded, 0, ""},
+		{"another participant", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Participant = "q" }, NotFound, "", 0, ""},
+		{"another participant and checkout", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Participant, a.Checkout = "q", CheckoutHash("d") }, NotFound, "", 0, ""},
+		{"nobody's record", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Participant = "" }, Detokenize, func(a *Attempt) { a.Participant = "" }, NotFound, "", 0, ""},
+		{"another checkout is counted", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Active, pb.State_STATE_ACTIVE, "token_mismatch"},
+		{"the last mismatch locks", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Mismatches = 1 }, Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Locked, pb.State_STATE_LOCKED, "token_lock"},
+		{"a mismatch on a used token is not counted", pb.Policy_POLICY_TTL, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, ""},
+		{"introspection changes nothing", pb.Policy_POLICY_SINGLE_USE, nil, Introspect, nil, NotRefused, Active, 0, "token_introspect"},
+		{"introspection of what is over", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, nil, NotRefused, Redeemed, 0, "token_introspect"},
+		{"revoke", pb.Policy_POLICY_SINGLE_USE, nil, Revoke, nil, NotRefused, Revoked, pb.State_STATE_REVOKED, "token_revoke"},
+		{"revoke again", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REVOKED), Revoke, nil, NotRefused, Revoked, 0, "token_revoke"},
+		{"revoke what expired", pb.Policy_POLICY_SINGLE_USE, nil, Revoke, late, NotRefused, Expired, 0, "token_revoke"},
+		{"replay of a living one", pb.Policy_POLICY_SINGLE_USE, nil, Replay, nil, NotRefused, Active, 0, "token_replay"},
+		{"replay of a used one", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Replay, nil, IsUsed, Redeemed, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tok := record(c.policy)
+			if c.token != nil {
+				c.token(tok)
+			}
+			before := tok.CloneVT()
+			a := Attempt{Operation: c.op, Participant: "p", Checkout: CheckoutHash("c"), Now: noon}
+			if c.attempt != nil {
+				c.attempt(&a)
+			}
+			v := Decide(tok, a, rules)
+			if !tok.EqualVT(before) {
+				t.Error("the record was changed")
+			}
+			if v.Refusal != c.refusal || v.State != c.state || v.Record != c.record {
+				t.Errorf("%v %q %q", v.Refusal, v.State, v.Record)
+			}
+			if v.Next.GetState() != c.next {
+				t.Errorf("next is %v", v.Next.GetState())
+			}
+			if n := v.Next; n != nil && n.State != pb.State_STATE_ACTIVE && (n.Credential != nil || n.EndedAt == 0 || n.Display == nil) {
+				t.Error("an ended token keeps its credential, or does not say when it ended")
+			}
+		})
+	}
+}
+
+// promised is the lifecycle in the words of the specification, as simple as
+// can be: what the real one is held against.
+type promised struct {
+	policy     pb.Policy
+	owner      string
+	checkout   string
+	expires    time.Time
+	used       bool
+	revoked    bool
+	mismatches int
+}
+
+// TestLifecycleAgainstAReference drives a vault and the reference with the
+// same random operations, clock included, and restarts in between.
+func TestLifecycleAgainstAReference(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		now := noon
+		journal := journaltest.NewMemory()
+		defer journal.Close()
+		opts := Options{
+			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Now: func() time.Time { return now },
+			Audit: catalog.NewAudit(journal, time.Hour), SessionCap: time.Hour,
+			RememberEnded: 24 * time.Hour, RememberExpired: 24 * time.Hour,
+		}
+		w := &world{TB: t, opts: opts}
+		w.opts.System = durable.NewSystem()
+		w.start()
+		defer func() { w.stop() }()
+
+		var tokens []seal.Token
+		var models []*promised
+		ended := map[string]bool{}
+		owners, checkouts := []string{"shop", "store"}, []string{"c1", "c2"}
+		pick := func(what string, of []string) string { return rapid.SampledFrom(of).Draw(rt, what) }
+
+		state := func(m *promised) State {
+			switch {
+			case m.used:
+				return Redeemed
+			case m.revoked:
+				return Revoked
+			case m.mismatches >= 5:
+				return Locked
+			case ended[m.owner+m.checkout]:
+				return SessionEnded
+			case !now.Before(m.expires):
+				return Expired
+			}
+			return Active
+		}
+		expect := func(got, want error) {
+			if !errors.Is(got, want) && got != want {
+				rt.Fatalf("got %v, want %v", got, want)
+			}
+		}
+		refusal := map[State]error{Redeemed: IsUsed, Revoked: IsRevoked, Locked: IsRevoked, SessionEnded: IsRevoked, Expired: IsExpired}
+
+		// use tries an operation and returns the model if the binding is right.
+		use := func() (*promised, Use, error) {
+			if len(tokens) == 0 {
+				return nil, Use{}, nil
+			}
+			i := rapid.IntRange(0, len(tokens)-1).Draw(rt, "token")
+			m, u := models[i], Use{tokens[i], pick("owner", owners), pick("checkout", checkouts)}
+			switch {
+			case u.Participant != m.owner:
+				return m, u, NotFound
+			case u.Checkout != m.checkout:
+				if state(m) == Active {
+					m.mismatches++
+				}
+				return m, u, BindingMismatch
+			}
+			return m, u, nil
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"tokenize": func(*rapid.T) {
+				policy := rapid.SampledFrom([]pb.Policy{pb.Policy_POLICY_SINGLE_USE, pb.Policy_POLICY_TTL, pb.Policy_POLICY_SESSION}).Draw(rt, "policy")
+				m := &promised{policy: policy, owner: pick("owner", owners), checkout: pick("checkout", checkouts)}
+				life := 5 * time.Minute
+				if policy == pb.Policy_POLICY_SESSION {
+					life = time.Hour
+				}
+				m.expires = now.Add(life)
+				tok, err := w.vault.Tokenize(platform, Issue{Participant: m.owner, Checkout: m.checkout, Credential: card(t), Policy: policy, Life: life})
+				if ended[m.owner+m.checkout] {
+					expect(err, IsSessionEnded)
+					return
+				}
+				expect(err, nil)
+				tokens, models = append(tokens, tok), append(models, m)
+			},
+			"detokenize": func(*rapid.T) {
+				m, u, want := use()
+				if m == nil {
+					return
+				}
+				s := state(m)
+				if want == nil && s != Active {
+					want = refusal[s]
+				}
+				got, err := w.vault.Detokenize(business, u)
+				expect(err, want)
+				if want == nil {
+					if string(got) != cardJSON {
+						rt.Fatal("a wrong credential")
+					}
+					m.used = m.policy == pb.Policy_POLICY_SINGLE_USE
+				} else if got != nil {
+					rt.Fatal("a credential with a refusal")
+				}
+			},
+			"introspect": func(*rapid.T) {
+				m, u, want := use()
+				if m == nil {
+					return
+				}
+				s, err := w.vault.Introspect(business, u)
+				expect(err, want)
+				if want == nil && (s.State != state(m) || s.Policy != m.policy || s.Display.LastFour != "4242") {
+					rt.Fatalf("%+v, want %s", s, state(m))
+				}
+			},
+			"revoke": func(*rapid.T) {
+				m, u, want := use()
+				if m == nil {
+					return
+				}
+				s := state(m)
+				expect(w.vault.Revoke(business, u), want)
+				if want == nil && s == Active {
+					m.revoked = true
+				}
+			},
+			"unknown token": func(*rapid.T) {
+				_, err := w.vault.Detokenize(business, Use{seal.NewToken(seal.Production), pick("owner", owners), "c1"})
+				expect(err, NotFound)
+			},
+			"end session": func(*rapid.T) {
+				o, c := pick("owner", owners), pick("checkout", checkouts)
+				if rapid.IntRange(0, 3).Draw(rt, "rarely") > 0 {
+					return
+				}
+				expect(w.vault.EndSession(business, o, c), nil)
+				ended[o+c] = true
+			},
+			"wait": func(*rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 600).Draw(rt, "seconds")) * time.Second)
+			},
+			"restart": func(*rapid.T) {
+				if rapid.IntRange(0, 4).Draw(rt, "rarely") == 0 {
+					w.restart()
+				}
+			},
+		})
+	})
+}
+
+func oneKey() []seal.Key { return []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}} }
+
+func TestTheWheelCountsLiveTokens(t *testing.T) {
+	w := wheel{}
+	for second := range int64(10) {
+		w.add(second, 3)
+	}
+	if !w.add(4, -1) || w.add(99, -1) {
+		t.Error("a token that is not there was taken out")
+	}
+	if n := w.turn(time.Unix(5, 0)); n != 14 {
+		t.Errorf("%d ended", n)
+	}
+	if n := w.turn(time.Unix(5, 0)); n != 0 || len(w) != 5 {
+		t.Errorf("%d ended twice, %d seconds left", n, len(w))
+	}
+}
+
+func ExampleDecide() {
+	checkout := CheckoutHash("c")
+	t := &pb.Token{State: pb.State_STATE_ACTIVE, Policy: pb.Policy_POLICY_SINGLE_USE, Participant: "p", Checkout: checkout[:], ExpiresAt: 1 << 50}
+	v := Decide(t, Attempt{Operation: Detokenize, Participant: "p", Checkout: checkout, Now: noon}, Rules{MaxMismatches: 5})
+	fmt.Println(v.State, v.Record)
+	v = Decide(v.Next, Attempt{Operation: Detokenize, Participant: "p", Checkout: checkout, Now: noon}, Rules{MaxMismatches: 5})
+	fmt.Println(v.Refusal, v.Security)
+	// Output:
+	// redeemed token_detokenize
+	// the token was used true
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package token
+
+// raceDetector is off.
+const raceDetector = false

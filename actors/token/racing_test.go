@@ -1,0 +1,210 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// outcome of one detokenize, as its caller saw it.
+type outcome uint8
+
+const (
+	gotCredential outcome = iota
+	gotUsed
+	gotUnavailable // whether it was used is not known
+)
+
+// singleUse is what a single-use token promises: one caller gets the
+// credential, every later one hears that it was used. An answer that was lost
+// may or may not have used it.
+var singleUse = (&porcupine.NondeterministicModel{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		by := map[any][]porcupine.Operation{}
+		for _, op := range history {
+			by[op.Input] = append(by[op.Input], op)
+		}
+		var out [][]porcupine.Operation
+		for _, ops := range by {
+			out = append(out, ops)
+		}
+		return out
+	},
+	Init: func() []any { return []any{false} },
+	Step: func(state, _, output any) []any {
+		used := state.(bool)
+		switch output.(outcome) {
+		case gotCredential:
+			if used {
+				return nil
+			}
+			return []any{true}
+		case gotUsed:
+			if !used {
+				return nil
+			}
+			return []any{true}
+		}
+		return []any{used, true}
+	},
+	Equal: func(a, b any) bool { return a == b },
+}).ToModel()
+
+// TestOneWinnerOfEachRace: detokenize calls, a million of them with
+// ATELIER_LONG=1, race for single-use tokens from many goroutines, while incarnations are killed in the middle of
+// their work, so that a new one works beside what the old one still has on its
+// way. Every token gives its credential at most once, is used exactly once on
+// disk, and the whole history is linearizable.
+func TestOneWinnerOfEachRace(t *testing.T) {
+	calls := 150_000
+	switch {
+	case os.Getenv("ATELIER_LONG") != "":
+		calls = 1_000_000
+	case testing.Short() || raceDetector:
+		calls = 30_000
+	}
+	const perToken, atOnce, batch = 20, 64, 50
+	var j *watched
+	w := newWorld(t, func(o *Options) {
+		j = watch(o.Journal)
+		o.Journal = j
+	})
+	var (
+		mu      sync.Mutex
+		history []porcupine.Operation
+		kills   atomic.Int64
+		begin   = time.Now()
+	)
+	stamp := func() int64 { return int64(time.Since(begin)) }
+	rounds := calls / (perToken * batch)
+	winners := map[seal.Name]int{}
+	for round := range rounds {
+		tokens := make([]seal.Token, batch)
+		var minting sync.WaitGroup
+		for i := range tokens {
+			minting.Go(func() { tokens[i] = w.issue("c", pb.Policy_POLICY_SINGLE_USE) })
+		}
+		minting.Wait()
+		work := make(chan int, batch*perToken)
+		for i := range batch * perToken {
+			work <- i % batch
+		}
+		close(work)
+		var racing sync.WaitGroup
+		for client := range atOnce {
+			racing.Go(func() {
+				rng := rand.New(rand.NewPCG(uint64(round), uint64(client)))
+				for i := range work {
+					tok := tokens[i]
+					if rng.IntN(8) == 0 {
+						w.opts.System.Root.Send(w.vault.shards[tok.Name()[0]], kill{tok.Name()})
+						kills.Add(1)
+					}
+					op := porcupine.Operation{ClientId: client, Input: round*batch + i, Call: stamp()}
+					credential, err := w.vault.Detokenize(business, Use{tok, "business", "c"})
+					op.Return = stamp()
+					switch {
+					case err == nil && string(credential) == cardJSON:
+						op.Output = gotCredential
+					case err == IsUsed:
+						op.Output = gotUsed
+					default:
+						op.Output = gotUnavailable
+						if err == nil {
+							t.Error("a wrong credential")
+						}
+					}
+					mu.Lock()
+					history = append(history, op)
+					if op.Output == gotCredential {
+						winners[tok.Name()]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		racing.Wait()
+	}
+	lost := 0
+	for _, op := range history {
+		if op.Output == gotUnavailable {
+			lost++
+		}
+	}
+	t.Logf("%d calls on %d tokens, %d kills, %d answers lost, %v", len(history), rounds*batch, kills.Load(), lost, time.Since(begin).Round(time.Millisecond))
+	for _, n := range winners {
+		if n != 1 {
+			t.Fatalf("a token had %d winners", n)
+		}
+	}
+	for target, n := range j.actions["token_detokenize"] {
+		if n != 1 {
+			t.Errorf("%s was used %d times on disk", target, n)
+		}
+	}
+	if used := len(j.actions["token_detokenize"]); used != rounds*batch {
+		t.Errorf("%d of %d tokens were used", used, rounds*batch)
+	}
+	if lost > len(history)/10 {
+		t.Errorf("%d of %d answers were lost", lost, len(history))
+	}
+	if ok := porcupine.CheckOperationsTimeout(singleUse, history, time.Minute); ok != porcupine.Ok {
+		t.Fatalf("the history is not linearizable: %s", ok)
+	}
+}
+
+// A credential that was given out twice must be found by the check, or it
+// proves nothing.
+func TestTheCheckFindsTwoWinners(t *testing.T) {
+	history := []porcupine.Operation{
+		{ClientId: 1, Input: 1, Call: 1, Return: 4, Output: gotCredential},
+		{ClientId: 2, Input: 1, Call: 2, Return: 3, Output: gotCredential},
+	}
+	if porcupine.CheckOperations(singleUse, history) {
+		t.Error("two winners pass")
+	}
+	if porcupine.CheckOperations(singleUse, []porcupine.Operation{{Input: 1, Call: 1, Return: 2, Output: gotUsed}}) {
+		t.Error("a refusal without a use passes")
+	}
+}
+
+// TestTwoIncarnationsRace drives two vaults on one journal, which no server
+// does: each is to the other an incarnation that should be gone.
+func TestTwoIncarnationsRace(t *testing.T) {
+	w := newWorld(t)
+	other := newWorld(t, func(o *Options) { o.Journal = w.journal })
+	for i := range 200 {
+		checkout := fmt.Sprint(i)
+		tok := w.issue(checkout, pb.Policy_POLICY_SINGLE_USE)
+		var won atomic.Int64
+		var wg sync.WaitGroup
+		for k := range 8 {
+			v := w.vault
+			if k%2 == 1 {
+				v = other.vault
+			}
+			wg.Go(func() {
+				switch _, err := v.Detokenize(business, Use{tok, "business", checkout}); {
+				case err == nil:
+					won.Add(1)
+				case !errors.Is(err, IsUsed):
+					t.Errorf("%v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() != 1 {
+			t.Fatalf("%d winners", won.Load())
+		}
+	}
+}

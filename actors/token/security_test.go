@@ -1,0 +1,299 @@
+package token
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+	"atelier/persistence/badger"
+)
+
+// The tests of this file are named after the rows of the specification's table
+// of security requirements (commerce protocol, Authentication 4).
+
+func TestMustBindEveryCredentialToCheckoutAndParticipant(t *testing.T) {
+	w := newWorld(t)
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	_, raw := w.rowOf(tok)
+	body, _, err := w.vault.Ring().Verify(w.vault.rowKey(tok, w.vault.Ring().Newest()), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r pb.Token
+	if err := r.UnmarshalVT(body); err != nil {
+		t.Fatal(err)
+	}
+	want := CheckoutHash("c")
+	if r.Participant != "business" || !bytes.Equal(r.Checkout, want[:]) {
+		t.Errorf("bound to %q", r.Participant)
+	}
+}
+
+func TestMustVerifyTheBindingBeforeReturningACredential(t *testing.T) {
+	w := newWorld(t)
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	for _, u := range []Use{{tok, "business", "d"}, {tok, "platform", "c"}, {tok, "", "c"}, {tok, "business", ""}, {tok, "business", "C"}, {tok, "business", "c "}} {
+		if got, err := w.vault.Detokenize(business, u); err == nil || got != nil {
+			t.Errorf("%+v: %v", u.Checkout, err)
+		}
+	}
+}
+
+func TestTokensAreCryptographicallyRandom(t *testing.T) {
+	const n = 20000
+	seen := map[seal.Token]bool{}
+	var ones [256]int
+	for range n {
+		tok := seal.NewToken(seal.Production)
+		if seen[tok] {
+			t.Fatal("a token came twice")
+		}
+		seen[tok] = true
+		b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(string(tok), "tok_live_"))
+		if err != nil || len(b) != 32 {
+			t.Fatal("malformed")
+		}
+		for i := range ones {
+			ones[i] += int(b[i/8] >> (i % 8) & 1)
+		}
+	}
+	for i, c := range ones { // six standard deviations
+		if math.Abs(float64(c)-n/2) > 6*math.Sqrt(n)/2 {
+			t.Errorf("bit %d is set in %d of %d", i, c, n)
+		}
+	}
+}
+
+func TestTokensHaveSufficientLength(t *testing.T) {
+	tok := seal.NewToken(seal.Sandbox)
+	if bits := len(strings.TrimPrefix(string(tok), "tok_test_")) * 6; bits < 256 {
+		t.Errorf("%d bits", bits)
+	}
+}
+
+// TestTheCredentialCannotBeDerivedFromTheToken: the same credential gives
+// tokens with nothing in common, and without the store a token opens nothing:
+// it holds no credential. Nor does the store without the token, even with the
+// server's keys: every key that can be derived without it fails.
+func TestTheCredentialCannotBeDerivedFromTheToken(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
+	if a == b {
+		t.Fatal("the same token")
+	}
+	key, raw := w.rowOf(a)
+	body, v, err := w.vault.Ring().Verify(key, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r pb.Token
+	if err := r.UnmarshalVT(body); err != nil {
+		t.Fatal(err)
+	}
+	for _, guess := range []seal.Token{b, "", seal.Token(key), seal.NewToken(seal.Production)} {
+		if _, err := v.Opener(guess).Open(seal.ForCredential, bound(key, &r), r.Credential); err == nil {
+			t.Fatal("the seal opens without the token")
+		}
+	}
+}
+
+func TestATokenIsScopedToItsTokenizer(t *testing.T) {
+	w := newWorld(t)
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	sandbox := newWorld(t, func(o *Options) { o.Environment, o.Journal = seal.Sandbox, w.journal })
+	if _, ok := seal.ParseToken(seal.Sandbox, string(tok)); ok {
+		t.Error("the sandbox takes a token of production")
+	}
+	if _, err := sandbox.vault.Detokenize(business, Use{tok, "business", "c"}); err != NotFound {
+		t.Errorf("%v", err)
+	}
+	elsewhere := newWorld(t, func(o *Options) {
+		o.Journal, o.Keys = w.journal, []seal.Key{{Version: 1, Material: bytes.Repeat([]byte{7}, 32)}}
+	})
+	if _, err := elsewhere.vault.Detokenize(business, Use{tok, "business", "c"}); err != NotFound {
+		t.Errorf("another server: %v", err)
+	}
+}
+
+func TestATokenIsTimeLimited(t *testing.T) {
+	now := time.Now()
+	w := newWorld(t, func(o *Options) { o.Now = func() time.Time { return now } })
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	now = now.Add(DefaultLife - time.Millisecond)
+	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != nil {
+		t.Error(err)
+	}
+	now = now.Add(time.Millisecond)
+	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsExpired {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSingleUseInvalidatesAfterTheFirstDetokenization(t *testing.T) {
+	w := newWorld(t)
+	tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)
+	_, before := w.rowOf(tok)
+	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != nil {
+		t.Fatal(err)
+	}
+	_, after := w.rowOf(tok)
+	if len(after) > len(before)-len(cardJSON) {
+		t.Errorf("the sealed credential was not erased: %d bytes, %d before", len(after), len(before))
+	}
+	w.restart()
+	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsUsed {
+		t.Errorf("after a restart: %v", err)
+	}
+}
+
+func TestSensitivePartsAreGivenOnceWhenAskedFor(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Rules.DropSensitive = true })
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	u := Use{tok, "business", "c"}
+	first, err := w.vault.Detokenize(business, u)
+	if err != nil || string(first) != cardJSON {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got, err := w.vault.Detokenize(business, u)
+		if err != nil || strings.Contains(string(got), "cvc") || !strings.Contains(string(got), "4242424242424242") {
+			t.Errorf("%v", err)
+		}
+		w.restart()
+	}
+}
+
+// TestTheStoreHoldsNothingInClear searches the files of a real store, byte for
+// byte, for what must never be in them.
+func TestTheStoreHoldsNothingInClear(t *testing.T) {
+	dir := t.TempDir()
+	store, err := badger.Open(badger.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(o *Options) { o.Journal = store })
+	var secrets []string
+	for i := range 200 {
+		checkout := fmt.Sprintf("checkout-%d", i)
+		tok, err := w.vault.Tokenize(platform, Issue{
+			Participant: "business", Checkout: checkout, Credential: card(t), Policy: pb.Policy_POLICY_SINGLE_USE, Life: DefaultLife,
+			IdempotencyKey: fmt.Sprintf("idempotency-key-%010d", i), Request: []byte(cardJSON),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, string(tok), string(tok)[9:], fmt.Sprintf("idempotency-key-%010d", i))
+		if i%2 == 0 {
+			if _, err := w.vault.Detokenize(business, Use{tok, "business", checkout}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	secrets = append(secrets, "4242424242424242", `"cvc"`, "expiry_month")
+	w.stop()
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found, looked := 0, 0
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		looked += len(b)
+		found += bytes.Count(b, []byte("checkout-1")) // what may be there, so that a blind search is noticed
+		for _, s := range secrets {
+			raw, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(s, "tok_live_"))
+			if bytes.Contains(b, []byte(s)) || len(raw) == 32 && bytes.Contains(b, raw) {
+				t.Errorf("%s holds a secret", filepath.Base(path))
+				return nil
+			}
+		}
+		return nil
+	})
+	if err != nil || found == 0 {
+		t.Fatalf("%v; %d bytes searched", err, looked)
+	}
+}
+
+// TestUnknownAndForeignTokensTakeTheSameTime times refusals of tokens that do
+// not exist and of tokens of another participant, in turns, on a real store.
+// The medians of many rounds differ by less than their own scatter.
+func TestUnknownAndForeignTokensTakeTheSameTime(t *testing.T) {
+	if raceDetector {
+		t.Skip("the detector's own work is most of the time")
+	}
+	store, err := badger.Open(badger.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(o *Options) { o.Journal = store })
+	t.Cleanup(func() { w.stop(); _ = store.Close() })
+	const rounds, perRound = 41, 300
+	foreign := make([]seal.Token, perRound)
+	for i := range foreign {
+		foreign[i] = w.issue("c", pb.Policy_POLICY_TTL)
+	}
+	timeOf := func(tok seal.Token) time.Duration {
+		began := time.Now()
+		if _, err := w.vault.Detokenize(Caller{Participant: "thief"}, Use{tok, "thief", "c"}); err != NotFound {
+			t.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	median := func(d []time.Duration) time.Duration {
+		slices.Sort(d)
+		return d[len(d)/2]
+	}
+	var differences []float64
+	for range rounds {
+		var known, unknown []time.Duration
+		for i := range perRound {
+			stranger := seal.NewToken(seal.Production)
+			if i%2 == 0 {
+				known = append(known, timeOf(foreign[i]))
+				unknown = append(unknown, timeOf(stranger))
+			} else {
+				unknown = append(unknown, timeOf(stranger))
+				known = append(known, timeOf(foreign[i]))
+			}
+		}
+		k, u := median(known), median(unknown)
+		differences = append(differences, float64(k-u)/float64(u))
+	}
+	slices.Sort(differences)
+	middle, spread := differences[rounds/2], differences[rounds*3/4]-differences[rounds/4]
+	t.Logf("foreign against unknown: median %+.1f %%, middle half of the rounds within %.1f %%", middle*100, spread*100)
+	if math.Abs(middle) > max(0.06, spread) {
+		t.Errorf("the times differ by %+.1f %%", middle*100)
+	}
+}
+
+func TestSecretsPrintAsRedactions(t *testing.T) {
+	tok, secret := seal.NewToken(seal.Production), seal.Secret(cardJSON)
+	cmd := &command{token: tok}
+	for _, s := range []string{
+		fmt.Sprint(tok), fmt.Sprintf("%v %+v %#v %s %q", tok, tok, tok, tok, tok), fmt.Sprintf("%v %+v %#v %s", secret, secret, secret, secret),
+		fmt.Sprintf("%+v", result{credential: secret}), fmt.Sprintf("%+v %#v", cmd, cmd), fmt.Sprintf("%+v", Use{tok, "p", "c"}),
+		fmt.Sprintf("%+v %#v", card(t), card(t)), fmt.Sprintf("%v %+v", oneKey(), seal.Material("0123456789")),
+	} {
+		for _, hidden := range []string{string(tok)[9:], "4242", "cvc", "0123456789"} {
+			if strings.Contains(s, hidden) {
+				t.Errorf("printed: %.60s...", strings.ReplaceAll(s, hidden, "***"))
+			}
+		}
+	}
+}

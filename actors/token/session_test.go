@@ -1,0 +1,215 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+func TestOneRecordEndsAllTokensOfACheckout(t *testing.T) {
+	w := newWorld(t)
+	var tokens []seal.Token
+	for _, p := range []pb.Policy{pb.Policy_POLICY_SESSION, pb.Policy_POLICY_SESSION, pb.Policy_POLICY_TTL, pb.Policy_POLICY_SINGLE_USE} {
+		tokens = append(tokens, w.issue("c", p))
+	}
+	other := w.issue("d", pb.Policy_POLICY_SESSION)
+	for range 2 { // again is fine
+		if err := w.vault.EndSession(business, "business", "c"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tok := range tokens {
+		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsRevoked {
+			t.Errorf("%v", err)
+		}
+		if s, err := w.vault.Introspect(business, Use{tok, "business", "c"}); err != nil || s.State != SessionEnded {
+			t.Errorf("%v %v", s.State, err)
+		}
+	}
+	if _, err := w.vault.Detokenize(business, Use{other, "business", "d"}); err != nil {
+		t.Errorf("another checkout: %v", err)
+	}
+	for _, p := range []pb.Policy{pb.Policy_POLICY_SESSION, pb.Policy_POLICY_SINGLE_USE} {
+		if _, err := w.tokenize("c", p); err != IsSessionEnded {
+			t.Errorf("tokenize: %v", err)
+		}
+	}
+	w.restart()
+	if _, err := w.tokenize("c", pb.Policy_POLICY_TTL); err != IsSessionEnded {
+		t.Errorf("after a restart: %v", err)
+	}
+	if err := w.vault.EndSession(business, "business", "never opened"); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.tokenize("never opened", pb.Policy_POLICY_TTL); err != IsSessionEnded {
+		t.Errorf("a session that was ended before it began: %v", err)
+	}
+}
+
+// An end that races with new tokens wins: what was made before it dies, and
+// nothing opens the session again.
+func TestASessionStaysEndedWhenTokensAreMadeAtTheSameTime(t *testing.T) {
+	w := newWorld(t)
+	for round := range 50 {
+		checkout := fmt.Sprint(round)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var tokens []seal.Token
+		for range 8 {
+			wg.Go(func() {
+				tok, err := w.tokenize(checkout, pb.Policy_POLICY_SESSION)
+				if err != nil && err != IsSessionEnded {
+					t.Error(err)
+				}
+				if err == nil {
+					mu.Lock()
+					tokens = append(tokens, tok)
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Go(func() {
+			if err := w.vault.EndSession(business, "business", checkout); err != nil {
+				t.Error(err)
+			}
+		})
+		wg.Wait()
+		for _, tok := range tokens {
+			if _, err := w.vault.Detokenize(business, Use{tok, "business", checkout}); err != IsRevoked {
+				t.Fatalf("%v", err)
+			}
+		}
+		if _, err := w.tokenize(checkout, pb.Policy_POLICY_SESSION); err != IsSessionEnded {
+			t.Fatalf("%v", err)
+		}
+	}
+}
+
+// A restored backup is another stream: no token or open session of it lives,
+// whatever keys the server has, and what was ended stays so.
+func TestARestoredBackupVoidsEveryToken(t *testing.T) {
+	w := newWorld(t)
+	single, session := w.issue("c", pb.Policy_POLICY_SINGLE_USE), w.issue("d", pb.Policy_POLICY_SESSION)
+	if err := w.vault.EndSession(business, "business", "ended"); err != nil {
+		t.Fatal(err)
+	}
+	w.restart(func(o *Options) { o.Stream = "stream-2" })
+	for checkout, tok := range map[string]seal.Token{"c": single, "d": session} {
+		if _, err := w.vault.Detokenize(business, Use{tok, "business", checkout}); err != NotFound {
+			t.Errorf("%s: %v", checkout, err)
+		}
+	}
+	for _, checkout := range []string{"d", "ended"} {
+		if _, err := w.tokenize(checkout, pb.Policy_POLICY_SESSION); err != IsSessionEnded {
+			t.Errorf("%s: %v", checkout, err)
+		}
+	}
+	if _, err := w.tokenize("new", pb.Policy_POLICY_SESSION); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeysRotate(t *testing.T) {
+	w := newWorld(t)
+	old := w.issue("c", pb.Policy_POLICY_TTL)
+	second := seal.Key{Version: 2, Material: []byte("0123456789abcdef0123456789abcdef")}
+	both := append(oneKey(), second)
+	if err := w.vault.SetKeys(both); err != nil {
+		t.Fatal(err)
+	}
+	fresh := w.issue("c", pb.Policy_POLICY_TTL)
+	if v := w.vault.Ring().Newest().Number; v != 2 {
+		t.Fatalf("version %d", v)
+	}
+	check := func(tok seal.Token, want error) {
+		t.Helper()
+		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	check(old, nil)
+	check(fresh, nil)
+	w.restart(func(o *Options) { o.Keys = both })
+	check(old, nil)
+	check(fresh, nil)
+	w.restart(func(o *Options) { o.Keys = []seal.Key{second} })
+	check(old, NotFound)
+	check(fresh, nil)
+}
+
+func TestTheSameRequestGetsTheSameToken(t *testing.T) {
+	now := time.Now()
+	w := newWorld(t, func(o *Options) { o.Now = func() time.Time { return now } })
+	ask := func(c Caller, key, body string, policy pb.Policy) (seal.Token, error) {
+		return w.vault.Tokenize(c, Issue{
+			Participant: "business", Checkout: "c", Credential: card(t), Policy: policy, Life: DefaultLife,
+			IdempotencyKey: key, Request: []byte(body),
+		})
+	}
+	const key = "0123456789012345678901"
+	first, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE)
+	if err != nil || again != first {
+		t.Fatalf("not the same: %v", err)
+	}
+	if _, err := ask(platform, key, "another", pb.Policy_POLICY_SINGLE_USE); err != IsConflict {
+		t.Errorf("another body: %v", err)
+	}
+	if other, err := ask(Caller{Participant: "platform 2"}, key, "body", pb.Policy_POLICY_SINGLE_USE); err != nil || other == first {
+		t.Errorf("another caller: %v", err)
+	}
+	if other, err := ask(platform, key+"x", "body", pb.Policy_POLICY_SINGLE_USE); err != nil || other == first {
+		t.Errorf("another key: %v", err)
+	}
+	w.restart()
+	if again, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE); err != nil || again != first {
+		t.Errorf("after a restart: %v", err)
+	}
+	if err := w.vault.SetKeys(append(oneKey(), seal.Key{Version: 2, Material: make([]byte, 32)})); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE); err != nil || again != first {
+		t.Errorf("after a rotation: %v", err)
+	}
+	if _, err := w.vault.Detokenize(business, Use{first, "business", "c"}); err != nil {
+		t.Fatal(err)
+	}
+	next, err := ask(platform, key, "body", pb.Policy_POLICY_SINGLE_USE)
+	if err != nil || next == first {
+		t.Errorf("once it is used, the key makes another: %v", err)
+	}
+}
+
+func TestTheSameRequestAtTheSameTimeMakesOneToken(t *testing.T) {
+	w := newWorld(t)
+	for round := range 50 {
+		var wg sync.WaitGroup
+		got := make([]seal.Token, 8)
+		for i := range got {
+			wg.Go(func() {
+				var err error
+				got[i], err = w.vault.Tokenize(platform, Issue{
+					Participant: "business", Checkout: "c", Credential: card(t), Policy: pb.Policy_POLICY_TTL, Life: DefaultLife,
+					IdempotencyKey: fmt.Sprintf("%022d", round), Request: []byte("body"),
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		for _, tok := range got {
+			if tok != got[0] {
+				t.Fatal("two tokens for one request")
+			}
+		}
+	}
+}
