@@ -54,7 +54,8 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 	s.changed.Chat = seq
 	// The oldest go, a tenth at a time so that filtering costs little.
 	if over := s.chat.Len() - maxChat; over > maxChat/10 {
-		s.chat.Filter(func(*pb.ChatMessage) bool { over--; return over < 0 })
+		oldest := s.chat.At(over).Id
+		s.chat.Filter(func(m *pb.ChatMessage) bool { return m.Id >= oldest })
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *State) applyRemoved(seq uint64, id string) {
 		s.indexAnswers()
 		s.changed.Answers = seq
 	}
-	s.dropSubmissions(seq, func(x *pb.Submission) bool { return x.AttendeeId == id })
+	s.keepSubmissions(seq, func(x *pb.Submission) bool { return x.AttendeeId != id })
 	if s.chat.Filter(func(m *pb.ChatMessage) bool { return m.SenderId != id && m.TargetId != id }) > 0 {
 		s.changed.Chat = seq
 	}

@@ -310,7 +310,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	case *pb.Event_SubmissionAdded:
 		s.applySubmissionAdded(seq, b.SubmissionAdded.Submission)
 	case *pb.Event_SubmissionDeleted:
-		s.applySubmissionDeleted(seq, b.SubmissionDeleted.SubmissionId)
+		s.keepSubmissions(seq, func(x *pb.Submission) bool { return x.Id != b.SubmissionDeleted.SubmissionId })
 	case *pb.Event_Erased:
 	}
 }

@@ -116,42 +116,29 @@ func (s *State) applySubmissionAdded(seq uint64, x *pb.Submission) {
 		return
 	}
 	s.submissions.Append(x)
-	s.countSubmission(x, +1)
+	s.countSubmission(x)
 	s.changed.Submissions = seq
 }
 
-func (s *State) applySubmissionDeleted(seq uint64, id string) {
-	s.dropSubmissions(seq, func(x *pb.Submission) bool { return x.Id == id })
-}
-
-func (s *State) dropSubmissions(seq uint64, goes func(*pb.Submission) bool) {
-	removed := s.submissions.Filter(func(x *pb.Submission) bool {
-		if !goes(x) {
-			return true
-		}
-		s.countSubmission(x, -1)
-		return false
-	})
-	if removed > 0 {
+// keepSubmissions filters what was handed in.
+func (s *State) keepSubmissions(seq uint64, keep func(*pb.Submission) bool) {
+	if s.submissions.Filter(keep) > 0 {
+		s.indexSubmissions()
 		s.changed.Submissions = seq
 	}
 }
 
-func (s *State) countSubmission(x *pb.Submission, by int) {
+func (s *State) countSubmission(x *pb.Submission) {
 	h := s.submitted[x.AttendeeId]
-	h.count += by
-	h.bytes += int64(by) * x.FileSize
-	if h.count == 0 {
-		delete(s.submitted, x.AttendeeId)
-		return
-	}
+	h.count++
+	h.bytes += x.FileSize
 	s.submitted[x.AttendeeId] = h
 }
 
 func (s *State) indexSubmissions() {
 	clear(s.submitted)
 	for _, x := range s.submissions.All() {
-		s.countSubmission(x, +1)
+		s.countSubmission(x)
 	}
 }
 

@@ -47,7 +47,7 @@ func submitFile(r *Request) error {
 	}
 	// The actor counts again; this spares the disk what cannot be kept.
 	if r.Lab.View().Submitted(r.Caller.Id) >= codelab.MaxAttendeeBytes {
-		return durable.Reject(durable.TooLarge, "your submissions are as large as they may be together; delete one first")
+		return durable.Reject(durable.TooLarge, "your submissions are %d MiB together, which is as much as they may be; delete one first", codelab.MaxAttendeeBytes>>20)
 	}
 	part, err := r.filePart(codelab.MaxSubmissionBytes)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // tagged are the reads that carry an entity tag.
-var tagged = []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/quizzes", "/feedback"}
+var tagged = []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/quizzes", "/feedback", "/materials", "/submissions"}
 
 func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
 	c := newClass(t)
@@ -24,7 +24,7 @@ func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
 			}
 		}
 		who.get(c.path+path, header("If-None-Match", `"other"`)).want(200)
-		if path != "/feedback" && path != "/inline-comments" {
+		if path != "/feedback" && path != "/inline-comments" && path != "/materials" {
 			c.admin.get(c.path+path, header("If-None-Match", tag)).want(200) // an admin is shown more
 		}
 	}
@@ -61,6 +61,13 @@ func TestEveryChangeShowsInTheTagAndTheSeq(t *testing.T) {
 			return c.admin.put(c.path+"/quizzes", []record{{"id": quiz, "question": "changed", "quiz_type": "descriptive"}})
 		}},
 		{"/feedback", func() answer { return lin.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "1"}) }},
+		{"/materials", func() answer {
+			return c.admin.post(c.path+"/materials", record{"title": "t", "material_type": "link", "link_url": "https://example.org/"})
+		}},
+		{"/submissions", func() answer {
+			return lin.post(c.path+"/attendees/"+lin.id+"/submissions/link", record{"url": "https://example.org/"})
+		}},
+		{"/submissions", func() answer { return c.admin.put(c.path+"/attendees/"+lin.id, record{"name": "Lin N."}) }},
 		{"/attendees", func() answer { return lin.post(c.path+"/complete", nil) }},
 	} {
 		before := c.admin.get(c.path + change.path).want(200)

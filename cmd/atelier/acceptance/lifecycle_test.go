@@ -129,9 +129,17 @@ func TestARestartKeepsEverything(t *testing.T) {
 func (c *class) everything() []string {
 	c.t.Helper()
 	var out []string
-	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions"} {
+	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions", "/materials", "/submissions"} {
 		a := c.admin.get(c.path + path).want(200)
 		out = append(out, a.header.Get("X-Codelab-Seq")+" "+string(a.body))
+	}
+	for _, path := range []string{"/materials", "/submissions"} {
+		for _, r := range c.admin.get(c.path + path).list() {
+			if file := r.text("file_path"); file != "" {
+				a := c.admin.get(file).want(200)
+				out = append(out, a.header.Get("Content-Type")+a.header.Get("Content-Disposition")+a.header.Get("ETag")+string(a.body))
+			}
+		}
 	}
 	return append(out, string(c.admin.get("/admin/audit-logs?codelab_id="+c.id).body), string(c.admin.get("/codelabs").body))
 }
