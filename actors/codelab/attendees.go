@@ -220,7 +220,7 @@ func (c call) remove(r *pb.Remove) (decision, error) {
 	rows := c.noSubmissionRows(gone.Submissions...)
 	var unsaid []durable.Row
 	gone.Uploads, unsaid = c.untalk(func(m *pb.ChatMessage) bool { return m.SenderId == a.Id || m.TargetId == a.Id },
-		func(m *pb.Comment) bool { return m.AuthorId == a.Id })
+		func(_ *pb.Thread, m *pb.Comment) bool { return m.AuthorId == a.Id })
 	d := decided(gone, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id}}})
 	d.Rows = slices.Concat(c.audit(action, a.Id, nil), rows, unsaid)
 	return d, nil

@@ -41,7 +41,7 @@ func (c call) deleteChat(b *pb.DeleteChat) (decision, error) {
 	if !ok {
 		return decision{}, durable.Reject(durable.Missing, "message not found")
 	}
-	dropped, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.Id == b.MessageId }, none)
+	dropped, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.Id == b.MessageId }, noComment)
 	d := decided(files.Forgotten{Uploads: dropped}, &pb.Event{Body: &pb.Event_ChatDeleted{ChatDeleted: &pb.ChatDeleted{MessageId: b.MessageId}}})
 	d.Rows = c.audit("chat_delete", b.MessageId, map[string]string{"author_id": c.s.chat.At(i).SenderId})
 	d.Rows = append(d.Rows, rows...)

@@ -75,7 +75,7 @@ func (c call) applyRetention() (decision, error) {
 	d := decided(nil, &pb.Event{Body: &pb.Event_RetentionApplied{RetentionApplied: b}})
 	d.Rows = c.audit("retention_apply", c.s.id, nil)
 	if b.ChatBefore > 0 {
-		_, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.CreatedAt < b.ChatBefore }, none)
+		_, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.CreatedAt < b.ChatBefore }, noComment)
 		d.Rows = append(d.Rows, rows...)
 	}
 	return d, nil

@@ -75,7 +75,7 @@ func (c call) talkRows(message string) (rows []durable.Row) {
 
 // untalk gives the uploads that only messages mention which go now, and the
 // rows that say so.
-func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Comment) bool) (dropped []string, rows []durable.Row) {
+func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.Comment) bool) (dropped []string, rows []durable.Row) {
 	lost, kept := names{}, names{}
 	place := func(leaves bool, message string) {
 		switch {
@@ -91,7 +91,7 @@ func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Comment) boo
 	}
 	for _, t := range c.s.threads.All() {
 		for _, m := range t.Messages {
-			place(gone(m), m.Message)
+			place(gone(t, m), m.Message)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
@@ -103,8 +103,25 @@ func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Comment) boo
 	return dropped, rows
 }
 
-// none is a message that stays.
-func none[T any](*T) bool { return false }
+// No message goes, or no comment.
+func noMessage(*pb.ChatMessage) bool         { return false }
+func noComment(*pb.Thread, *pb.Comment) bool { return false }
+
+// untalkThreads is untalk for the threads of steps that are not among these.
+func (c call) untalkThreads(steps []*pb.Step) []durable.Row {
+	goes := func(t *pb.Thread) bool { return t.TargetType == TargetStep && !hasStep(steps, t.TargetStepId) }
+	for _, t := range c.s.threads.All() {
+		if goes(t) {
+			_, rows := c.untalk(noMessage, func(t *pb.Thread, _ *pb.Comment) bool { return goes(t) })
+			return rows
+		}
+	}
+	return nil
+}
+
+func hasStep(steps []*pb.Step, id string) bool {
+	return slices.ContainsFunc(steps, func(st *pb.Step) bool { return st.Id == id })
+}
 
 // files is everything that the codelab refers to, for when it goes.
 func (s *State) files() files.Forgotten {

@@ -201,6 +201,7 @@ func (c call) replaceSteps(r *pb.ReplaceSteps) (decision, error) {
 	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps}}})
 	d.Rows = c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))})
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, steps, c.s.quizzes))...)
+	d.Rows = append(d.Rows, c.untalkThreads(steps)...)
 	return d, nil
 }
 

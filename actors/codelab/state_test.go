@@ -29,10 +29,11 @@ type lab struct {
 	events []*pb.Event
 	audits []*catalogpb.AuditRecord
 	now    time.Time
+	uses   map[string]bool // the references to files that rows recorded
 }
 
 func newLab() *lab {
-	l := &lab{now: time.UnixMilli(1_800_000_000_000).UTC()}
+	l := &lab{uses: map[string]bool{}, now: time.UnixMilli(1_800_000_000_000).UTC()}
 	l.State = l.empty()
 	return l
 }
@@ -51,6 +52,7 @@ func (l *lab) do(cmd *pb.Command) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.note(d.Rows)
 	for _, e := range d.Events {
 		// What the journal keeps is the encoded event.
 		b, err := e.MarshalVT()
@@ -111,7 +113,7 @@ func same(t *rapid.T, what string, got, want *State) {
 	for _, d := range [][2]any{
 		{got.byName, want.byName}, {got.byAttendee, want.byAttendee}, {got.openHelp, want.openHelp},
 		{got.byAnchor, want.byAnchor}, {got.answerOf, want.answerOf}, {got.byFeedback, want.byFeedback},
-		{got.completed, want.completed}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
+		{got.submitted, want.submitted}, {got.completed, want.completed}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
 	} {
 		if fmt.Sprint(d[0]) != fmt.Sprint(d[1]) {
 			t.Fatalf("%s: derived %v, want %v", what, d[0], d[1])
@@ -154,9 +156,9 @@ func anyCommand(t *rapid.T, l *lab) *pb.Command {
 	}
 	cmd := &pb.Command{Caller: who, Ref: rapid.SampledFrom([]string{"", "", "r1", "r2"}).Draw(t, "ref")}
 	step := int32(rapid.IntRange(0, 5).Draw(t, "step"))
-	word := rapid.SampledFrom([]string{"", " a ", "b", "c", strings.Repeat("x", 2001)}).Draw(t, "word")
+	word := rapid.SampledFrom([]string{"", " a ", "b", "c", strings.Repeat("x", 2001), "/uploads/" + image, "/uploads/" + paper + " and /uploads/" + image}).Draw(t, "word")
 	yes := rapid.Bool().Draw(t, "yes")
-	switch rapid.IntRange(0, 24).Draw(t, "kind") {
+	switch rapid.IntRange(0, 28).Draw(t, "kind") {
 	case 0, 1, 2, 3:
 		cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
 		cmd.Body = &pb.Command_Register{Register: &pb.Register{Name: rapid.SampledFrom([]string{"Ann", "ann ", "Bob", "Cy", "Dee", ""}).Draw(t, "name"), PinHash: []byte(word), Email: rapid.SampledFrom([]string{"", "a@example.org", "no"}).Draw(t, "mail")}}
@@ -223,6 +225,7 @@ func anyCommand(t *rapid.T, l *lab) *pb.Command {
 			cmd.Body = &pb.Command_ApplyRetention{ApplyRetention: &pb.ApplyRetention{}}
 		}
 	}
+	anyFileCommand(t, l, cmd, pick("whom", people))
 	return cmd
 }
 
@@ -254,6 +257,7 @@ func TestAnySequenceOfCommands(t *testing.T) {
 				}
 			}
 			checkInvariants(t, l.State)
+			checkUses(t, l)
 			if rapid.IntRange(0, 9).Draw(t, "snapshot") == 0 {
 				var err error
 				if snapshot, err = EncodeState(l.Capture()); err != nil {

@@ -178,7 +178,7 @@ func (c call) deleteComment(b *pb.DeleteComment) (decision, error) {
 		return decision{}, durable.Reject(durable.Forbidden, "only the author may delete this comment")
 	}
 	last := len(t.Messages) == 1
-	dropped, rows := c.untalk(none, func(other *pb.Comment) bool { return other.Id == m.Id })
+	dropped, rows := c.untalk(noMessage, func(_ *pb.Thread, other *pb.Comment) bool { return other.Id == m.Id })
 	d := decided(CommentDeletion{ThreadDeleted: last, Files: files.Forgotten{Uploads: dropped}}, &pb.Event{Body: &pb.Event_CommentDeleted{CommentDeleted: &pb.CommentDeleted{
 		ThreadId: t.Id, TargetType: t.TargetType, TargetStepId: t.TargetStepId, CommentId: m.Id, ThreadDeleted: last,
 	}}})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
@@ -23,6 +24,14 @@ func backup(t *testing.T, data string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// restore fills a data folder from a backup, as the command does.
+func restore(t *testing.T, cfg config.Config, saved []byte) {
+	t.Helper()
+	if err := service.Restore(cfg, bytes.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestALaterBackupHoldsNothingOfTheRemoved(t *testing.T) {
@@ -88,9 +97,7 @@ func TestARestoredBackupIsAnotherStream(t *testing.T) {
 	at := live.acked(record{"type": "chat", "message": "after the backup"}, "b").seq()
 
 	restored := testConfig(t)
-	if err := service.Restore(restored, bytes.NewReader(saved)); err != nil {
-		t.Fatal(err)
-	}
+	restore(t, restored, saved)
 	addr := startServer(t, restored).Addr()
 	c.admin = facilitator(t, addr, "")
 	if after := c.everything(); !slices.Equal(after, before) {

@@ -31,12 +31,16 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 	for _, a := range []answer{
 		lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}), lin.post(c.path+"/help", record{"step_number": 1}),
 		c.admin.put(c.path, record{"title": "T"}), c.admin.post("/codelabs", record{"title": "T"}), c.admin.delete(c.path),
-		c.admin.post("/admin/tokens", record{"name": "t"}), c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}),
+		c.admin.post("/admin/tokens", record{"name": "t"}),
+		lin.hand(c, "a.txt", []byte("a")), lin.sendFile("/upload/image", "a.png", onePixel), c.admin.sendFile("/upload/material", "a", []byte("a")), c.admin.upload([]byte(tutorial)), c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}),
 	} {
 		a.refused(503, "read-only")
 		if n, err := strconv.Atoi(a.header.Get("Retry-After")); err != nil || n < 1 {
 			t.Errorf("%s: Retry-After is %q", a.what, a.header.Get("Retry-After"))
 		}
+	}
+	if left := filesIn(t, cfg.Server.Data); len(left) != 0 {
+		t.Errorf("left are %q", left)
 	}
 	if after := c.everything(); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Errorf("read are\n%s\nbefore\n%s", after, before)

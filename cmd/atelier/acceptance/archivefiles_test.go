@@ -1,0 +1,214 @@
+package acceptance
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// unzipped is what an archive holds.
+func unzipped(t testing.TB, b []byte) (names []string, held map[string]string) {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held = map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, f.Name)
+		held[f.Name] = string(content)
+	}
+	return names, held
+}
+
+// stepText is the content of a codelab's step.
+func stepText(b *browser, id string, step int) string {
+	b.t.Helper()
+	var both []any
+	b.get("/codelabs/" + id).into(&both)
+	return record(both[1].([]any)[step].(map[string]any)).text("content_markdown")
+}
+
+func TestFilesTravelWithTheirCodelab(t *testing.T) {
+	cfg := testConfig(t)
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{"title": "With files"})
+	img := c.admin.sendFile("/upload/image", "a.png", pixel(7)).object().text("url")
+	doc := c.admin.sendFile("/upload/material", "Linked Ü.txt", []byte("linked")).object().text("url")
+	gone := "/uploads/images/" + strings.Repeat("0", 32) + ".png"
+	c.admin.put(c.path, record{"guide_markdown": "Read " + doc}).want(200)
+	text := "![one](" + img + ") again " + img + " and ![gone](" + gone + ")"
+	c.admin.put(c.path+"/steps", record{"steps": []record{{"title": "t", "content_markdown": text}}}).want(200)
+	c.material("Paper", "Paper.pdf", "%PDF-1.7")
+	c.admin.post(c.path+"/materials", record{"title": "Link", "material_type": "link", "link_url": "https://example.org"}).want(200)
+
+	export := c.admin.get(c.path + "/export").want(200)
+	names, held := unzipped(t, export.body)
+	if held["files"+strings.TrimPrefix(img, "/uploads")] == "" || !strings.Contains(held["files.json"], "Linked Ü.txt") || strings.Contains(strings.Join(names, " "), strings.Repeat("0", 32)) {
+		t.Errorf("the archive holds %q", names)
+	}
+
+	// Another server, so that nothing can be found but what came along.
+	there := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
+	made := there.upload(export.body).object().text("id")
+	got := stepText(there, made, 0)
+	if strings.Contains(got, img) || !strings.Contains(got, "![gone]("+gone+")") || strings.Count(got, "/uploads/images/") != 3 {
+		t.Fatalf("the step says %q", got)
+	}
+	path := got[strings.Index(got, "/uploads/"):strings.Index(got, ")")]
+	if a := there.get(path).want(200); !bytes.Equal(a.body, c.admin.get(img).body) || strings.Count(got, path) != 2 {
+		t.Errorf("the image is %q in %q", a.body, got)
+	}
+	materials := there.get("/codelabs/" + made + "/materials").list()
+	if got := texts(materials, "title"); !slices.Equal(got, []string{"Paper", "Link"}) {
+		t.Fatalf("materials are %q", got)
+	}
+	if a := there.get(materials[0].text("file_path")).want(200); string(a.body) != "%PDF-1.7" || !strings.Contains(a.header.Get("Content-Disposition"), "Paper.pdf") {
+		t.Errorf("the material is %q, %v", a.body, a.header)
+	}
+	var both []any
+	there.get("/codelabs/" + made).into(&both)
+	guide := record(both[0].(map[string]any)).text("guide_markdown")
+	if a := there.get(strings.TrimPrefix(guide, "Read ")).want(200); !strings.Contains(a.header.Get("Content-Disposition"), "Linked%20%C3%9C.txt") {
+		t.Errorf("the linked file: %v", a.header)
+	}
+
+	// The original may go; the copy has what it needs.
+	copied := c.admin.post(c.path+"/copy", nil).object().text("id")
+	c.admin.delete(c.path).want(204)
+	c.admin.get(img).want(200)
+	list := c.admin.get("/codelabs/" + copied + "/materials").list()
+	c.admin.get(list[0].text("file_path")).want(200)
+	c.admin.delete("/codelabs/" + copied).want(204)
+	if left := filesIn(t, cfg.Server.Data); len(left) != 0 {
+		t.Errorf("left are %q", left)
+	}
+}
+
+func TestATutorialBringsItsImages(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	md := "id: x\n\n# T\n\n## One\n![a](img/a.png) ![b](./img/b%20c.png \"title\") <img src=\"img/a.png\"> ![no](img/none.png) ![web](https://example.org/a.png) [text](../up.png) [doc](img/notes.txt)\n"
+	made := b.upload(packed(t, "lab/index.md", md, "lab/img/a.png", string(pixel(1)), "lab/img/b c.png", string(pixel(2)), "lab/img/notes.txt", "x", "up.png", string(pixel(3)))).object().text("id")
+	text := stepText(b, made, 0)
+	if strings.Count(text, "/uploads/images/") != 4 || strings.Contains(text, "img/a.png") {
+		t.Fatalf("the step says %q", text)
+	}
+	for _, kept := range []string{"(img/none.png)", "(https://example.org/a.png)", "(img/notes.txt)", `.png "title")`} {
+		if !strings.Contains(text, kept) {
+			t.Errorf("the step lost %s: %q", kept, text)
+		}
+	}
+	at := strings.Index(text, "/uploads/")
+	b.get(text[at : at+strings.Index(text[at:], ")")]).want(200)
+}
+
+// Whatever is wrong with an archive, and wherever: nothing of it is kept.
+func TestARefusedImportLeavesNoFile(t *testing.T) {
+	cfg := testConfig(t)
+	b := facilitator(t, startServer(t, cfg).Addr(), "")
+	name := strings.Repeat("a", 32)
+	img := "files/images/" + name + ".png"
+	step := "---\ntitle: t\n---\n![](/uploads/images/" + name + ".png)"
+	doc := "files/materials/" + name + ".txt"
+	material := `[{"title":"t","material_type":"file","file":"` + doc + `"}]`
+	for what, files := range map[string][]string{
+		"no title":       {"codelab.json", `{}`, "steps/01.md", step, img, string(onePixel)},
+		"no image":       {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, "<svg/>", doc, "x", "materials.json", material},
+		"half an image":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel[:40])},
+		"bad material":   {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "x", "materials.json", `[{"title":"","material_type":"file","file":"` + doc + `"}]`},
+		"no such file":   {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", material},
+		"outside":        {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"../../secrets/session.key"}]`},
+		"absolute":       {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"/etc/passwd"}]`},
+		"empty file":     {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "", "materials.json", material},
+		"large file":     {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, random(50<<20 + 1), "materials.json", material},
+		"large image":    {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel) + random(5<<20)},
+		"bad script":     {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"link","link_url":"javascript:x"}]`},
+		"names no list":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "files.json", `{}`},
+		"tutorial image": {"lab.md", tutorial + "\n![](a.png)\n", "a.png", "no image"},
+	} {
+		got := b.upload(packed(t, files...))
+		if got.status != 400 {
+			t.Errorf("%s: %d %s", what, got.status, got.body)
+			continue
+		}
+		got.error()
+		if left := filesIn(t, cfg.Server.Data); len(left) != 0 {
+			t.Fatalf("%s: left are %q", what, left)
+		}
+	}
+	if n := len(b.get("/codelabs").list()); n != 0 {
+		t.Errorf("%d codelabs were made", n)
+	}
+}
+
+// random is text that does not pack.
+func random(n int) string {
+	var b strings.Builder
+	for x := uint64(88172645463325252); b.Len() < n; {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		fmt.Fprintf(&b, "%016x", x)
+	}
+	return b.String()[:n]
+}
+
+func TestABackupHasTheFilesToo(t *testing.T) {
+	cfg := testConfig(t)
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	lin := c.attendee("Lin")
+	img := c.admin.sendFile("/upload/image", "a.png", pixel(9)).object().text("url")
+	c.admin.put(c.path, record{"guide_markdown": img}).want(200)
+	c.material("Paper", "Paper.pdf", "%PDF-1.7")
+	lin.hand(c, "mine.txt", []byte("by Lin")).want(200)
+	before := append(c.everything(), string(c.admin.get(img).body))
+	saved := backup(t, cfg.Server.Data)
+
+	restored := testConfig(t)
+	restore(t, restored, saved)
+	addr := startServer(t, restored).Addr()
+	c.admin = facilitator(t, addr, "")
+	if after := append(c.everything(), string(c.admin.get(img).body)); !slices.Equal(after, before) {
+		t.Errorf("restored:\n%s\nsaved:\n%s", after, before)
+	}
+	// What was restored is alive: it can be referred to, and it goes.
+	c.admin.post(c.path+"/materials", record{"title": "t", "material_type": "file", "file_path": img}).want(200)
+	c.admin.delete(c.path).want(204)
+	if left := filesIn(t, restored.Server.Data); len(left) != 0 {
+		t.Errorf("left are %q", left)
+	}
+}
+
+// References and files outlive the server, and what a crash left half written
+// does not.
+func TestFilesOutliveARestart(t *testing.T) {
+	cfg := testConfig(t)
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	lin := c.attendee("Lin")
+	c.material("Paper", "Paper.pdf", "%PDF-1.7")
+	own := lin.hand(c, "mine.txt", []byte("by Lin")).object()
+	before := c.everything()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	s = startServer(t, cfg)
+	for _, b := range []*browser{c.admin, lin.browser} {
+		b.base = "http://" + s.Addr()
+	}
+	if after := c.everything(); !slices.Equal(after, before) {
+		t.Errorf("after:\n%s\nbefore:\n%s", after, before)
+	}
+	lin.get(own.text("file_path")).want(200)
+}
