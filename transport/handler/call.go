@@ -109,7 +109,7 @@ func (c *call) refuse(err error) {
 	}
 	switch r.status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusNotFound, fasthttp.StatusGone:
-		kind, id := "none", ""
+		kind, id := "anonymous", ""
 		if c.who != nil {
 			kind, id = "participant", c.who.Id
 		}

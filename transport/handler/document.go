@@ -191,6 +191,9 @@ var documentPage = template.Must(template.New("document").Parse(documentHTML))
 //go:embed openapi.json
 var openAPIDocument []byte
 
+// OpenAPI returns the description of the interface, with every operation.
+func OpenAPI() []byte { return openAPIDocument }
+
 // rendered is what is served of a base without change.
 type rendered struct{ openAPI map[string]any }
 

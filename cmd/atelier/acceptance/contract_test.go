@@ -169,25 +169,30 @@ func holdAnswer(method, path string, status int, h http.Header, body []byte) err
 	if !ok {
 		return fmt.Errorf("%s %s is no operation", method, path)
 	}
-	v, at := openAPI.at(pointer{"paths", template, strings.ToLower(method), "responses", strconv.Itoa(status)})
+	return openAPI.holdAnswer(method, template, status, h, body)
+}
+
+// holdAnswer compares an answer with what the document says of an operation.
+func (d *document) holdAnswer(method, template string, status int, h http.Header, body []byte) error {
+	v, at := d.at(pointer{"paths", template, strings.ToLower(method), "responses", strconv.Itoa(status)})
 	response, ok := v.(map[string]any)
 	if !ok {
 		return fmt.Errorf("%s %s: status %d is not documented: %.300s", method, template, status, body)
 	}
-	if err := holdHeaders(response, at, h); err != nil {
+	if err := d.holdHeaders(response, at, h); err != nil {
 		return fmt.Errorf("%s %s %d: %w", method, template, status, err)
 	}
-	if err := holdBody(response, at, h.Get("Content-Type"), body); err != nil {
+	if err := d.holdBody(response, at, h.Get("Content-Type"), body); err != nil {
 		return fmt.Errorf("%s %s %d: %w", method, template, status, err)
 	}
 	return nil
 }
 
-func holdHeaders(response map[string]any, at pointer, h http.Header) error {
+func (d *document) holdHeaders(response map[string]any, at pointer, h http.Header) error {
 	documented, _ := response["headers"].(map[string]any)
 	known := map[string]bool{}
 	for name := range documented {
-		v, here := openAPI.at(at.to("headers", name))
+		v, here := d.at(at.to("headers", name))
 		header, _ := v.(map[string]any)
 		known[http.CanonicalHeaderKey(name)] = true
 		values := h.Values(name)
@@ -199,7 +204,7 @@ func holdHeaders(response map[string]any, at pointer, h http.Header) error {
 			if schema, _ := header["schema"].(map[string]any); schema["type"] == "integer" {
 				text = value
 			}
-			if err := openAPI.validate(here.to("schema"), []byte(text)); err != nil {
+			if err := d.validate(here.to("schema"), []byte(text)); err != nil {
 				return fmt.Errorf("the header %s: %w", name, err)
 			}
 		}
@@ -212,7 +217,7 @@ func holdHeaders(response map[string]any, at pointer, h http.Header) error {
 	return nil
 }
 
-func holdBody(response map[string]any, at pointer, contentType string, body []byte) error {
+func (d *document) holdBody(response map[string]any, at pointer, contentType string, body []byte) error {
 	content, _ := response["content"].(map[string]any)
 	if content == nil {
 		if len(body) > 0 {
@@ -230,7 +235,7 @@ func holdBody(response map[string]any, at pointer, contentType string, body []by
 	if media != "application/json" {
 		return nil
 	}
-	return openAPI.validate(at.to("content", media, "schema"), body)
+	return d.validate(at.to("content", media, "schema"), body)
 }
 
 // holdRequest says whether the document allows a body that the server took.
