@@ -1,0 +1,155 @@
+package acceptance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// fate is what a client knows of a token.
+type fate struct {
+	checkout string
+	used     int  // answered with the credential
+	asked    bool // a use was sent whose answer never came
+}
+
+// TestTokensSurviveSIGKILL kills the real server at random moments under load,
+// starts it again, and holds it to what it had answered: no token is redeemed
+// twice, none that was acknowledged is missing, and what has no answer is in
+// one of its two states and not between them. ATELIER_LONG=1 makes it a
+// hundred rounds.
+func TestTokensSurviveSIGKILL(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	rounds := 4
+	if os.Getenv("ATELIER_LONG") != "" {
+		rounds = 100
+	}
+	path, data := binary(t), t.TempDir()
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var m *market
+	total, uses, unknown := 0, 0, 0
+	for round := range rounds {
+		cmd, addr := run(t, path, data)
+		if m == nil {
+			m = newMarket(t, addr, production)
+		} else {
+			m.move(addr)
+		}
+		tokens := m.loadUntilKilled(cmd, time.Duration(20+rng.IntN(300))*time.Millisecond, round)
+		cmd, addr = run(t, path, data)
+		m.move(addr)
+		total += len(tokens)
+		for token, f := range tokens {
+			uses += f.used
+			if f.asked {
+				unknown++
+			}
+			m.judge(token, f, seed, round)
+		}
+		if t.Failed() {
+			return
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	t.Logf("%d rounds, %d tokens acknowledged, %d used, %d uses without an answer", rounds, total, uses, unknown)
+	if total < 20*rounds || uses < 5*rounds {
+		t.Errorf("too little happened to prove anything")
+	}
+}
+
+// loadUntilKilled makes and uses tokens until the server is killed.
+func (m *market) loadUntilKilled(cmd *exec.Cmd, after time.Duration, round int) map[string]*fate {
+	var mu sync.Mutex
+	tokens := map[string]*fate{}
+	var dead atomic.Bool
+	post := func(p *member, path string, body any) (status int, answer []byte, ok bool) {
+		raw, _ := json.Marshal(body)
+		req, _ := http.NewRequest(http.MethodPost, p.base+path, bytes.NewReader(raw))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer "+p.secret)
+		res, err := p.http.Do(req)
+		if err != nil {
+			return 0, nil, false
+		}
+		defer res.Body.Close()
+		var b bytes.Buffer
+		if _, err := b.ReadFrom(res.Body); err != nil {
+			return 0, nil, false
+		}
+		return res.StatusCode, b.Bytes(), true
+	}
+	var wg sync.WaitGroup
+	for client := range 16 {
+		wg.Go(func() {
+			for i := 0; !dead.Load(); i++ {
+				f := &fate{checkout: fmt.Sprintf("%d-%d-%d", round, client, i)}
+				status, b, ok := post(m.platform, "/tokenize", record{"credential": visa(), "binding": m.binding(f.checkout)})
+				if !ok {
+					return
+				}
+				var made record
+				if status != 200 || json.Unmarshal(b, &made) != nil {
+					m.t.Errorf("tokenize: %d", status)
+					return
+				}
+				token := made.text("token")
+				mu.Lock()
+				tokens[token] = f
+				mu.Unlock()
+				if i%3 == 0 {
+					continue // stays unused
+				}
+				status, _, ok = post(m.business, "/detokenize", use(token, f.checkout))
+				mu.Lock()
+				switch {
+				case !ok:
+					f.asked = true
+				case status == 200:
+					f.used++
+				default:
+					m.t.Errorf("detokenize: %d", status)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	kill := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	_ = cmd.Wait()
+	dead.Store(true)
+	wg.Wait()
+	return tokens
+}
+
+// judge holds a token, after a restart, against what its client knows.
+func (m *market) judge(token string, f *fate, seed uint64, round int) {
+	m.t.Helper()
+	seen := m.business.post("/introspect", use(token, f.checkout))
+	if seen.status != 200 {
+		m.t.Errorf("seed %d, round %d: an acknowledged token answers %d", seed, round, seen.status)
+		return
+	}
+	state := seen.object().text("state")
+	again := m.business.post("/detokenize", use(token, f.checkout))
+	switch {
+	case f.used > 0 && (state != "redeemed" || again.status != 410):
+		m.t.Errorf("seed %d, round %d: a used token is %s and answers %d", seed, round, state, again.status)
+	case f.used == 0 && !f.asked && (state != "active" || again.status != 200):
+		m.t.Errorf("seed %d, round %d: an unused token is %s and answers %d", seed, round, state, again.status)
+	case state == "active" && again.status != 200, state == "redeemed" && again.status != 410, state != "active" && state != "redeemed":
+		m.t.Errorf("seed %d, round %d: a token is %s and answers %d", seed, round, state, again.status)
+	}
+}

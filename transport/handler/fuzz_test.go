@@ -1,0 +1,205 @@
+package handler
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/catalog"
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+	"atelier/actors/participant"
+	pb "atelier/actors/participant/participantpb"
+	"atelier/actors/token"
+	"atelier/actors/token/seal"
+)
+
+// stage is a handler with one participant that may do everything.
+type stage struct {
+	*Handler
+	log        bytes.Buffer
+	id, secret string
+}
+
+func newStage(t testing.TB) *stage {
+	journal, system := journaltest.NewMemory(), durable.NewSystem()
+	audit := catalog.NewAudit(journal, time.Hour)
+	s := &stage{}
+	logger := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	open := func(e seal.Environment) *token.Vault {
+		v, err := token.NewVault(token.Options{
+			Environment: e, System: system, Journal: journal, Audit: audit, Stream: "s", Logger: logger,
+			Keys: []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	people, err := durable.NewHost(system, journal, participant.Kind(audit), durable.Options{IdleAfter: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{
+		Production: open(seal.Production), Sandbox: open(seal.Sandbox), Participants: people,
+		Document: Document{Name: "com.example.handler"}, DefaultPolicy: "ttl", DefaultLife: token.DefaultLife, Tokenize: true, Detokenize: true,
+		ClientIP: func(*fasthttp.RequestCtx) string { return "127.0.0.1" }, Now: time.Now, Logger: logger,
+	}
+	if s.Handler, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		for _, close := range []func(context.Context) error{cfg.Production.Close, cfg.Sandbox.Close, people.Close} {
+			if err := close(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = journal.Close()
+	})
+	h, err := people.Get(participant.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyID, secret, hash := participant.NewKey(participant.Production)
+	v, _, err := h.Ask(&pb.Command{Body: &pb.Command_Add{Add: &pb.Add{
+		Name: "Everybody", Kind: "psp", Scopes: []string{"tokenize", "detokenize"}, Identity: "me", KeyId: keyID, SecretHash: hash,
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.id, s.secret = v.(*pb.Participant).Id, string(secret)
+	if _, _, err := h.Ask(&pb.Command{Body: &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: s.id, Version: "1"}}}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ask serves one request as the server would.
+func (s *stage) ask(method, path, authorization, contentType string, body []byte) (int, string) {
+	var ctx fasthttp.RequestCtx
+	ctx.Init(&fasthttp.Request{}, nil, nil)
+	ctx.Request.Header.SetMethod(method)
+	ctx.Request.SetRequestURI(path)
+	ctx.Request.Header.SetContentType(contentType)
+	if authorization != "" {
+		ctx.Request.Header.Set("Authorization", authorization)
+	}
+	ctx.Request.SetBody(body)
+	if !s.Handle(&ctx) {
+		return 0, ""
+	}
+	return ctx.Response.StatusCode(), string(ctx.Response.Body())
+}
+
+// wellFormed fails unless an answer is one that the interface knows.
+func wellFormed(t *testing.T, status int, body string) {
+	t.Helper()
+	switch status {
+	case 200, 204:
+		return
+	case 400, 401, 403, 404, 405, 409, 410, 413, 415, 422:
+	default:
+		t.Fatalf("status %d: %s", status, body)
+	}
+	var e struct{ Code, Content string }
+	if err := json.Unmarshal([]byte(body), &e); err != nil || e.Code == "" || e.Content == "" {
+		t.Fatalf("status %d: %s", status, body)
+	}
+}
+
+const goodBody = `{"credential":{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":1,"expiry_year":2031,"cvc":"123"},"binding":{"checkout_id":"c"}}`
+
+// FuzzRequestBodies sends any body to the operations that take one. What is
+// taken comes back as it was given; no answer and no log repeats what was
+// refused.
+func FuzzRequestBodies(f *testing.F) {
+	s := newStage(f)
+	f.Add([]byte(goodBody))
+	f.Add([]byte(`{"token":"tok_live_","binding":{"checkout_id":"c","identity":{"access_token":"me"}}}`))
+	f.Add([]byte(`{"credential":{"type":"card","number":4242424242424242424242},"binding":{}}`))
+	f.Add([]byte(`{"binding":{"checkout_id":"c","type":"dev.commerce.checkout","id":"c"},"credential":{"type":"pan"}}`))
+	f.Add([]byte("{\"a\":\"\xff\"}"))
+	f.Add([]byte(`[[[[[[[[[[`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, op := range []string{"detokenize", "revoke", "introspect", "sessions/c1/end"} {
+			status, answer := s.ask("POST", "/handler/"+op, "Bearer "+s.secret, "application/json", body)
+			wellFormed(t, status, answer)
+		}
+		status, answer := s.ask("POST", "/handler/tokenize", "Bearer "+s.secret, "application/json", body)
+		wellFormed(t, status, answer)
+		if status != 200 {
+			return
+		}
+		var in struct {
+			Credential json.RawMessage `json:"credential"`
+			Binding    json.RawMessage `json:"binding"`
+		}
+		var out struct{ Token string }
+		if json.Unmarshal(body, &in) != nil || json.Unmarshal([]byte(answer), &out) != nil {
+			t.Fatal("taken, and no JSON")
+		}
+		back, _ := json.Marshal(map[string]any{"token": out.Token, "binding": in.Binding})
+		if status, answer = s.ask("POST", "/handler/detokenize", "Bearer "+s.secret, "application/json", back); status == 200 && answer != strings.TrimSpace(string(in.Credential)) {
+			t.Fatal("another credential came back")
+		}
+		if strings.Contains(s.log.String(), "4242") {
+			t.Fatal("the log holds a number")
+		}
+	})
+}
+
+// FuzzBearerHeader sends any Authorization header: only the secret opens.
+func FuzzBearerHeader(f *testing.F) {
+	s := newStage(f)
+	f.Add("Bearer " + s.secret)
+	f.Add("bearer  " + s.secret)
+	f.Add("Basic " + s.secret)
+	f.Add("Bearer eyJhbGciOiJub25lIiwia2lkIjoiMSJ9.eyJzdWIiOiJ4In0.")
+	f.Add("Bearer ak_live_0123456789abcdef_")
+	f.Add("Bearer \x00")
+	f.Fuzz(func(t *testing.T, header string) {
+		status, answer := s.ask("POST", "/handler/introspect", header, "application/json", []byte(`{"token":"x","binding":{"checkout_id":"c"}}`))
+		wellFormed(t, status, answer)
+		if status != 401 && !strings.Contains(header, s.secret) {
+			t.Fatalf("%d without the secret", status)
+		}
+	})
+}
+
+// FuzzOAuthForm sends any form to the token endpoint.
+func FuzzOAuthForm(f *testing.F) {
+	s := newStage(f)
+	f.Add(url.Values{"grant_type": {"client_credentials"}, "client_id": {s.id}, "client_secret": {s.secret}}.Encode(), "")
+	f.Add("grant_type=client_credentials&grant_type=x", "")
+	f.Add("grant_type=client_credentials", "Basic eDp5")
+	f.Add("%zz=&;", "Basic ====")
+	f.Fuzz(func(t *testing.T, form, authorization string) {
+		status, answer := s.ask("POST", "/handler/oauth/token", authorization, "application/x-www-form-urlencoded", []byte(form))
+		wellFormed(t, status, answer)
+		values, _ := url.ParseQuery(form)
+		if status == 200 && values.Get("client_secret") != s.secret && !strings.HasPrefix(strings.ToLower(authorization), "basic ") {
+			t.Fatal("a token without the secret")
+		}
+		if status != 200 && strings.Contains(answer, s.secret) {
+			t.Fatal("the answer repeats the secret")
+		}
+	})
+}
+
+func TestPathsThatAreNotOurs(t *testing.T) {
+	s := newStage(t)
+	for _, path := range []string{"/handlers", "/", "/sandbox", "/api/handler", "/handler.json"} {
+		if status, _ := s.ask("GET", path, "", "", nil); status != 0 {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+}
