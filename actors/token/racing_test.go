@@ -61,14 +61,14 @@ var singleUse = (&porcupine.NondeterministicModel{
 }).ToModel()
 
 // TestOneWinnerOfEachRace: detokenize calls, a million of them with
-// ATELIER_LONG=1, race for single-use tokens from many goroutines, while incarnations are killed in the middle of
+// LONG_TESTS=1, race for single-use tokens from many goroutines, while incarnations are killed in the middle of
 // their work, so that a new one works beside what the old one still has on its
 // way. Every token gives its credential at most once, is used exactly once on
 // disk, and the whole history is linearizable.
 func TestOneWinnerOfEachRace(t *testing.T) {
 	calls := 150_000
 	switch {
-	case os.Getenv("ATELIER_LONG") != "":
+	case os.Getenv("LONG_TESTS") != "":
 		calls = 1_000_000
 	case testing.Short() || raceDetector:
 		calls = 30_000

@@ -24,7 +24,7 @@ type fate struct {
 // TestTokensSurviveSIGKILL kills the real server at random moments under load,
 // starts it again, and holds it to what it had answered: no token is redeemed
 // twice, none that was acknowledged is missing, and what has no answer is in
-// one of its two states and not between them. ATELIER_LONG=1 makes it a
+// one of its two states and not between them. LONG_TESTS=1 makes it a
 // hundred rounds.
 func TestTokensSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
@@ -32,7 +32,7 @@ func TestTokensSurviveSIGKILL(t *testing.T) {
 		t.Skip("builds the binary")
 	}
 	rounds := 4
-	if os.Getenv("ATELIER_LONG") != "" {
+	if os.Getenv("LONG_TESTS") != "" {
 		rounds = 100
 	}
 	path, data := binary(t), t.TempDir()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -43,7 +44,9 @@ func run(t *testing.T, path, data string) (*exec.Cmd, string) {
 		_ = cmd.Wait()
 	})
 	lines := bufio.NewScanner(out)
+	var said []string
 	for lines.Scan() {
+		said = append(said, lines.Text())
 		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
 			go func() {
 				for lines.Scan() { // keep the pipe empty until the process ends
@@ -52,7 +55,7 @@ func run(t *testing.T, path, data string) (*exec.Cmd, string) {
 			return cmd, m[1]
 		}
 	}
-	t.Fatal("the server did not start")
+	t.Fatalf("the server did not start:\n%s", strings.Join(said, "\n"))
 	return nil, ""
 }
 
