@@ -11,6 +11,7 @@
 //   - server: a server process of our own: start, kill, restart, weigh
 //   - audit: what was lost, doubled or out of order; pure
 //   - workshop: the scenario, a workshop of some thousand people
+//   - uploads: the same while files are uploaded, and while they are not
 //   - report: the result, for people and for machines
 //
 // # How it measures

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strconv"
@@ -105,6 +106,9 @@ type Request struct {
 	// body.
 	Body        []byte
 	ContentType string
+	// Stream is sent in place of Body when it is set: Size bytes.
+	Stream io.Reader
+	Size   int
 }
 
 // Answer is what the server said.
@@ -148,12 +152,15 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 	req.SetRequestURI(c.base + "/api" + r.Path)
 	req.Header.SetMethod(r.Method)
 	r.Session.sign(req)
-	if r.Body != nil {
+	if r.Body != nil || r.Stream != nil {
 		req.Header.SetContentType("application/json")
 		if r.ContentType != "" {
 			req.Header.SetContentType(r.ContentType)
 		}
 		req.SetBodyRaw(r.Body)
+	}
+	if r.Stream != nil {
+		req.SetBodyStream(r.Stream, r.Size)
 	}
 	if err := c.host.Do(req, resp); err != nil {
 		if errors.Is(err, fasthttp.ErrConnectionClosed) {

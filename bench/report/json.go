@@ -49,6 +49,8 @@ type document struct {
 	Restarts    []Restart            `json:"restarts"`
 	Generator   Generator            `json:"generator"`
 	Server      *Server              `json:"server"`
+	Parts       []Part               `json:"parts,omitempty"`
+	Memory      []Weight             `json:"memory,omitempty"`
 }
 
 // JSON is the result for machines.
@@ -64,6 +66,7 @@ func (r *Result) JSON() ([]byte, error) {
 		Deliveries: r.Chat.Count, DeliveriesPerSecond: r.DeliveriesPerSecond, Events: r.Events, Acked: r.Acked,
 		Operations: make(map[string]Operation, len(r.Operations)), Audit: r.Audit, Disconnects: r.Disconnects,
 		Restarts: notNil(r.Restarts), Generator: r.Generator, Server: r.Server,
+		Parts: r.Parts, Memory: r.Memory,
 	}
 	for _, op := range r.Operations {
 		d.Operations[op.Name] = op

@@ -24,6 +24,10 @@ type Result struct {
 	// message to the receipt by each subscriber that reads.
 	Chat                latency.Summary
 	DeliveriesPerSecond float64
+	// Parts of the measured time, when it is divided, and their comparison.
+	Parts []Part
+	// Memory of the server over the measured time, when it is followed.
+	Memory []Weight
 	// Events is how many stored events of all kinds arrived; Acked how many
 	// operations were acknowledged.
 	Events, Acked int64
@@ -38,6 +42,42 @@ type Result struct {
 
 	// Verdict is filled in by Judge.
 	Verdict Verdict
+}
+
+// Part is a part of the measured time: what was going on, and the latency of
+// chat deliveries in it.
+type Part struct {
+	Name string          `json:"name"`
+	Chat latency.Summary `json:"chat"`
+	// Memory of the server in it: the lowest, the mean and the highest, bytes.
+	Lowest  int64 `json:"lowest_rss"`
+	Mean    int64 `json:"mean_rss"`
+	Highest int64 `json:"highest_rss"`
+}
+
+// Weight is the memory of the server at a moment of the measured time.
+type Weight struct {
+	Second float64 `json:"second"`
+	RSS    int64   `json:"rss"`
+	Part   int     `json:"part"`
+}
+
+// Slowdown is by how much the p99 of chat deliveries in the last part is above
+// that in the first, as a share; 0 when the time is not divided.
+func (r *Result) Slowdown() float64 {
+	if len(r.Parts) < 2 || r.Parts[0].Chat.P99 <= 0 {
+		return 0
+	}
+	return r.Parts[len(r.Parts)-1].Chat.P99/r.Parts[0].Chat.P99 - 1
+}
+
+// Growth is by how much the highest memory in the last part is above that in
+// the first, bytes.
+func (r *Result) Growth() int64 {
+	if len(r.Parts) < 2 {
+		return 0
+	}
+	return r.Parts[len(r.Parts)-1].Highest - r.Parts[0].Highest
 }
 
 // Operation is one kind of operation.

@@ -46,6 +46,9 @@ func (r *Result) latencies(b *strings.Builder) {
 		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\t\n", name, s.Count, s.P50, s.P90, s.P99, s.P999, s.Max, refused, unanswered)
 	}
 	row("chat delivery", r.Chat, "", "")
+	for _, p := range r.Parts {
+		row("  "+p.Name, p.Chat, "", "")
+	}
 	for _, op := range r.Operations {
 		row(op.Name, op.Latency, some(op.Refused), some(op.Unanswered))
 	}
@@ -86,7 +89,34 @@ func (r *Result) facts(b *strings.Builder) {
 	if r.Server != nil {
 		line("server", "%.2f cores, %.0f MiB resident, %.0f MiB at its peak", r.Server.CPU, mebibytes(r.Server.RSS), mebibytes(r.Server.PeakRSS))
 	}
+	for _, p := range r.Parts {
+		if p.Highest > 0 {
+			line("  "+p.Name, "%.0f to %.0f MiB resident, %.0f on average", mebibytes(p.Lowest), mebibytes(p.Highest), mebibytes(p.Mean))
+		}
+	}
+	if len(r.Parts) > 1 {
+		line("compared", "chat p99 %+.0f %%, highest memory %+.0f MiB", r.Slowdown()*100, mebibytes(r.Growth()))
+	}
+	if len(r.Memory) > 0 {
+		line("memory", "%s MiB", r.course())
+	}
 	t.Flush()
+}
+
+// course is the server's memory over the measured time in some numbers, those
+// of the last part in brackets.
+func (r *Result) course() string {
+	const most = 40
+	var b strings.Builder
+	step := (len(r.Memory) + most - 1) / most
+	for i := 0; i < len(r.Memory); i += step {
+		form := "%.0f "
+		if w := r.Memory[i]; w.Part == len(r.Parts)-1 {
+			form = "[%.0f] "
+		}
+		fmt.Fprintf(&b, form, mebibytes(r.Memory[i].RSS))
+	}
+	return strings.TrimSpace(b.String())
 }
 
 func (r *Result) verdict(b *strings.Builder, style Style) {

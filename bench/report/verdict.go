@@ -17,6 +17,11 @@ type Thresholds struct {
 	MaxRefused int
 	// MaxLag is the largest p99 of the generator's own lag.
 	MaxLag time.Duration
+	// MaxSlowdown is by how much the p99 of chat deliveries may rise from the
+	// first part of a divided run to the last, as a share; MaxGrowth the same
+	// for the server's memory, bytes.
+	MaxSlowdown float64
+	MaxGrowth   int64
 	// AllowLag lets a run pass whose generator was late.
 	AllowLag bool
 }
@@ -86,6 +91,9 @@ func (r *Result) Judge(t *Thresholds) {
 	fail(t.MaxRefused >= 0 && refused > t.MaxRefused, "%d operations refused or unanswered", refused)
 	fail(t.MaxP99 > 0 && r.Chat.P99 > latency.Milliseconds(t.MaxP99), "chat p99 is %.1f ms, over %v", r.Chat.P99, t.MaxP99)
 	fail(t.MaxP999 > 0 && r.Chat.P999 > latency.Milliseconds(t.MaxP999), "chat p99.9 is %.1f ms, over %v", r.Chat.P999, t.MaxP999)
+
+	fail(t.MaxSlowdown > 0 && r.Slowdown() > t.MaxSlowdown, "chat p99 rises by %.0f %%, more than %.0f", r.Slowdown()*100, t.MaxSlowdown*100)
+	fail(t.MaxGrowth > 0 && r.Growth() > t.MaxGrowth, "the server's memory rises by %.0f MiB, more than %.0f", mebibytes(r.Growth()), mebibytes(t.MaxGrowth))
 
 	if t.AllowLag {
 		return

@@ -84,7 +84,13 @@ func (c *crowd) hear(p *person, m *message.Message) {
 		said.again++
 	}
 	if !p.stalled && c.counts(said.due) {
-		c.deliveries.Record(c.clock.Now() - said.due)
+		took := c.clock.Now() - said.due
+		c.deliveries.Record(took)
+		if len(c.parts) > 0 {
+			if i := c.cfg.PartOf(said.due - c.from); i >= 0 {
+				c.parts[i].Record(took)
+			}
+		}
 	}
 	if n == c.chat.last {
 		p.finished = true

@@ -3,6 +3,7 @@
 package workshop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -40,6 +41,16 @@ type Config struct {
 	// small one of the run's own is created.
 	CodelabID string
 	Markdown  []byte
+
+	// Parts divides the measured time, if it is more than 0: PartOf says to
+	// which part a chat message belongs that was planned so long after its
+	// beginning, 0 to Parts-1, or -1 for none. Its deliveries are counted there
+	// as well.
+	Parts  int
+	PartOf func(since time.Duration) int
+	// Beside, if set, runs on a goroutine of its own from the beginning of the
+	// measured time, and ends with ctx, which is its end.
+	Beside func(ctx context.Context)
 
 	// Progress is called about once a second from a goroutine of its own; nil
 	// for never.

@@ -53,8 +53,9 @@ type measurements struct {
 	// and resumes are measured whenever they happen.
 	from, until time.Duration
 
-	deliveries *latency.Histogram // chat: planned time to receipt, each receiver
-	lag        *latency.Histogram // planned time to sending
+	deliveries *latency.Histogram   // chat: planned time to receipt, each receiver
+	parts      []*latency.Histogram // the same, divided; see Config.Parts
+	lag        *latency.Histogram   // planned time to sending
 	tallies    [operations]tally
 
 	// events counts stored events that arrived, ever.
@@ -66,8 +67,11 @@ type measurements struct {
 	shed int
 }
 
-func newMeasurements() measurements {
+func newMeasurements(parts int) measurements {
 	m := measurements{deliveries: latency.New(), lag: latency.New()}
+	for range parts {
+		m.parts = append(m.parts, latency.New())
+	}
 	for i := range m.tallies {
 		m.tallies[i].latency = latency.New()
 	}

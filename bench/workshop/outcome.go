@@ -25,6 +25,9 @@ func (r *run) conclude(t *truth) {
 		out.DeliveriesPerSecond = float64(c.deliveries.Count()) / seconds
 		out.Duration = seconds
 	}
+	for _, part := range c.parts {
+		out.Parts = append(out.Parts, report.Part{Chat: part.Summary()})
+	}
 	out.Events, out.Acked = c.events, c.acked
 	out.Audit = c.verify(t)
 	out.Disconnects = c.disconnects

@@ -142,6 +142,7 @@ func (r *run) load(ctx context.Context) error {
 	r.sleepUntil(ctx, c.from)
 	r.enter("running")
 	begin := r.weigh()
+	defer r.beside(ctx)()
 	var err error
 	if r.cfg.KillEvery > 0 {
 		err = r.kills(ctx)
@@ -153,6 +154,18 @@ func (r *run) load(ctx context.Context) error {
 	})
 	r.account(begin, r.weigh())
 	return err
+}
+
+// beside starts what runs beside the load; the function it returns ends it and
+// waits.
+func (r *run) beside(ctx context.Context) func() {
+	if r.cfg.Beside == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { r.cfg.Beside(ctx) })
+	return func() { cancel(); running.Wait() }
 }
 
 // drain waits for what is on its way, sends a last message, and waits until it

@@ -25,6 +25,8 @@ func TestWrongUsage(t *testing.T) {
 		{"workshop", "--url", "http://127.0.0.1:1", "--admin-pw", "x", "--kill-every", "1s"},
 		{"workshop", "--spawn", "--codelab-id", "x", "--codelab", "command_test.go"},
 		{"workshop", "--spawn", "--attendees", "many"},
+		{"uploads"},
+		{"uploads", "--url", "http://127.0.0.1:1"},
 	} {
 		if code := run(args); code != exitUsage {
 			t.Errorf("%q ends with %d", args, code)

@@ -66,6 +66,15 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return w.hold(ctx, cfg, w.thresholds(), w.JSON, func(target *workshop.Target) (*report.Result, error) {
+		return workshop.Run(ctx, cfg, target)
+	})
+}
+
+// hold runs a scenario with a workshop in it, whose progress is shown, and
+// judges and prints the result.
+func (w *serverFlags) hold(ctx context.Context, cfg *workshop.Config, limits *report.Thresholds, json string,
+	scenario func(*workshop.Target) (*report.Result, error)) error {
 	t, done, err := w.target(ctx)
 	if err != nil {
 		return err
@@ -75,12 +84,12 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	if line.terminal {
 		cfg.Progress = line.show
 	}
-	result, err := workshop.Run(ctx, cfg, target)
+	result, err := scenario(target)
 	line.clear()
 	failed := err != nil
 	if err == nil {
 		result.Command, result.Versions = commandLine(os.Args), w.versions()
-		result.Judge(w.thresholds())
+		result.Judge(limits)
 		failed = result.ExitCode() == report.ExitFailed
 	}
 	// What a server left behind that failed is what its author needs.
@@ -93,8 +102,8 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	if err := result.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)}); err != nil {
 		return err
 	}
-	if w.JSON != "" {
-		if err := result.WriteJSON(w.JSON); err != nil {
+	if json != "" {
+		if err := result.WriteJSON(json); err != nil {
 			return err
 		}
 	}

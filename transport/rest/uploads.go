@@ -106,6 +106,15 @@ func (r *Request) release(f files.Forgotten) {
 // uploadFor is how long the body of an upload may take.
 const uploadFor = 10 * time.Minute
 
+// bodyReader is the body as it comes in. (Body itself reads a stream into
+// memory, all of it, so it is asked only for one that is there already.)
+func (r *Request) bodyReader() io.Reader {
+	if r.Request.IsBodyStream() {
+		return r.Request.BodyStream()
+	}
+	return bytes.NewReader(r.Request.Body())
+}
+
 // maxParts bounds the fields before the file.
 const maxParts = 100
 
@@ -121,11 +130,7 @@ func (r *Request) filePart(limit int64) (*multipart.Part, error) {
 		return nil, errBodyTooBig
 	}
 	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
-	body := io.Reader(bytes.NewReader(r.Request.Body()))
-	if r.Request.IsBodyStream() {
-		body = r.Request.BodyStream()
-	}
-	parts := multipart.NewReader(io.LimitReader(body, limit+1<<20), params["boundary"])
+	parts := multipart.NewReader(io.LimitReader(r.bodyReader(), limit+1<<20), params["boundary"])
 	for range maxParts {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"image"
 	"image/png"
+	"io"
 	"io/fs"
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -93,4 +95,45 @@ func wrongForms(good form, add adder) {
 		bad("no image", http.StatusBadRequest, form{name: "a.png", content: []byte(text)}, nil)
 	}
 	bad("half an image", http.StatusBadRequest, form{name: "a.png", content: good.content[:len(good.content)-6]}, nil)
+}
+
+// A file goes through the server in small pieces, both ways. (It did not once:
+// asking for the body of a request reads all of it, even to see whether it is
+// a stream.)
+func TestALargeFileNeedsLittleMemory(t *testing.T) {
+	c := newClass(t)
+	const size = 50 << 20
+	head, opts := form{name: "a.bin"}.encode()
+	at := bytes.Index(head, []byte("octet-stream\r\n\r\n")) + len("octet-stream\r\n\r\n")
+	body := io.MultiReader(bytes.NewReader(head[:at]), io.LimitReader(zeros{}, size), bytes.NewReader(head[at:]))
+	req, err := http.NewRequest(http.MethodPost, c.admin.base+"/api/upload/material", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = int64(len(head)) + size
+	c.admin.dress(req)
+	opts[0](req)
+	var before, sent, got runtime.MemStats
+	runtime.ReadMemStats(&before)
+	res, err := c.admin.http.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	runtime.ReadMemStats(&sent)
+	url := answer{t: t, status: res.StatusCode, body: text}.want(200).object().text("url")
+	down, err := c.admin.http.Get(c.admin.base + url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer down.Body.Close()
+	if n, err := io.Copy(io.Discard, down.Body); n != size || err != nil {
+		t.Errorf("read %d bytes: %v", n, err)
+	}
+	runtime.ReadMemStats(&got)
+	const most = 8 << 20
+	if up, down := sent.TotalAlloc-before.TotalAlloc, got.TotalAlloc-sent.TotalAlloc; up > most || down > most {
+		t.Errorf("%d bytes of memory on the way up, %d on the way down", up, down)
+	}
 }

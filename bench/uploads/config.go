@@ -1,0 +1,74 @@
+//go:build linux
+
+package uploads
+
+import (
+	"errors"
+	"time"
+
+	"atelier/bench/workshop"
+)
+
+// Config is what a run is like. The defaults stand in the flags of
+// cmd/atelier-bench.
+type Config struct {
+	// Workshop is what goes on all the time. Its Parts, PartOf and Beside are
+	// set here.
+	Workshop workshop.Config
+	// Phase is how long uploads go on, and how long they then rest. The run
+	// begins with a rest; a measured time of 2, 4, … phases gives each the same.
+	Phase time.Duration
+	// Settle is what is not counted of each phase.
+	Settle time.Duration
+	// Small and Large uploads a second while they go on.
+	Small, Large float64
+	// SmallBytes and LargeBytes are their sizes.
+	SmallBytes, LargeBytes int
+	// AtOnce bounds the uploads that are under way; more are not begun.
+	AtOnce int
+	// Weigh is the time between two looks at the server's memory.
+	Weigh time.Duration
+}
+
+// perSession is how many uploads a minute one attendee makes: less than the
+// server allows.
+const perSession = 40
+
+func (c *Config) validate() error {
+	switch {
+	case c.Phase <= 0 || c.Settle < 0 || c.Settle >= c.Phase:
+		return errors.New("phase: want more than what settles")
+	case c.Workshop.Duration < 2*c.Phase:
+		return errors.New("duration: want at least two phases")
+	case c.Small < 0 || c.Large < 0 || c.Small+c.Large <= 0 || c.Small+c.Large > 200:
+		return errors.New("rates: want up to 200 uploads a second")
+	case c.SmallBytes < 16 || c.LargeBytes < 16 || c.SmallBytes > 10<<20 || c.LargeBytes > 10<<20:
+		return errors.New("sizes: want 16 bytes to 10 MiB")
+	case c.AtOnce < 1 || c.AtOnce > 512 || c.Weigh <= 0:
+		return errors.New("at once: want 1..512")
+	}
+	return nil
+}
+
+// The parts of a run.
+const (
+	resting = iota
+	uploading
+	parts
+)
+
+// phase is what goes on at a moment of the measured time.
+func (c *Config) phase(since time.Duration) int { return int(since/c.Phase) % parts }
+
+// partOf is phase, or -1 for what settles.
+func (c *Config) partOf(since time.Duration) int {
+	if since < 0 || since%c.Phase < c.Settle {
+		return -1
+	}
+	return c.phase(since)
+}
+
+// sessions is how many attendees upload, each one file at a time.
+func (c *Config) sessions() int {
+	return max(16, int((c.Small+c.Large)*60/perSession)+1)
+}

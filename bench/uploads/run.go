@@ -1,0 +1,141 @@
+//go:build linux
+
+package uploads
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/latency"
+	"atelier/bench/report"
+	"atelier/bench/workshop"
+)
+
+// uploadWithin bounds one upload.
+const uploadWithin = 60 * time.Second
+
+// Run holds the workshop and the uploads. An error means that there is nothing
+// to report.
+func Run(ctx context.Context, cfg *Config, target *workshop.Target) (*report.Result, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	client, err := api.New(target.URL, uploadWithin)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	senders, err := register(client, cfg, target)
+	if err != nil {
+		return nil, err
+	}
+	load := newLoad(cfg, client, senders)
+	scale := &scale{cfg: cfg, usage: target.Usage}
+
+	inner := cfg.Workshop
+	inner.Parts, inner.PartOf = parts, cfg.partOf
+	inner.Beside = func(ctx context.Context) {
+		began := time.Now()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			scale.follow(ctx, began)
+		}()
+		load.run(ctx, began)
+		<-done
+	}
+	result, err := workshop.Run(ctx, &inner, target)
+	if err != nil {
+		return nil, err
+	}
+	result.Scenario = "uploads"
+	for i, name := range []string{"without uploads", "with uploads"} {
+		result.Parts[i].Name = name
+		scale.fill(&result.Parts[i], i)
+	}
+	result.Memory = scale.weights
+	result.Operations = append(result.Operations, load.operations()...)
+	result.Generator.Shed += load.shed
+	return result, nil
+}
+
+// register makes a codelab for the uploads and its attendees.
+func register(client *api.Client, cfg *Config, target *workshop.Target) ([]*sender, error) {
+	admin, err := client.Login(target.AdminID, target.AdminPW, "Uploads")
+	if err != nil {
+		return nil, err
+	}
+	lab, err := client.Create(admin, "Uploads under load", [][2]string{{"Hand in", "Hand your file in."}})
+	if err != nil {
+		return nil, err
+	}
+	senders := make([]*sender, cfg.sessions())
+	for i := range senders {
+		body := fmt.Appendf(nil, `{"name":"Sender %d"}`, i+1)
+		a, err := client.Do(&api.Request{Method: "POST", Path: "/codelabs/" + lab.ID + "/register", Body: body})
+		if err != nil {
+			return nil, fmt.Errorf("register a sender: %w", err)
+		}
+		var who api.Attendee
+		if err := a.Decode(&who); err != nil {
+			return nil, fmt.Errorf("register a sender: %w", err)
+		}
+		senders[i] = &sender{session: a.Session, path: "/codelabs/" + lab.ID + "/attendees/" + who.ID + "/submissions"}
+	}
+	return senders, nil
+}
+
+// scale follows the server's memory. Owned by one goroutine at a time.
+type scale struct {
+	cfg     *Config
+	usage   usage
+	weights []report.Weight
+}
+
+func (s *scale) follow(ctx context.Context, began time.Time) {
+	if s.usage == nil {
+		return
+	}
+	tick := time.NewTicker(s.cfg.Weigh)
+	defer tick.Stop()
+	for {
+		if u, err := s.usage(); err == nil {
+			since := time.Since(began)
+			s.weights = append(s.weights, report.Weight{Second: since.Seconds(), RSS: u.RSS, Part: s.cfg.phase(since)})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// fill sums up the memory in one part.
+func (s *scale) fill(p *report.Part, part int) {
+	var sum, n int64
+	for _, w := range s.weights {
+		if w.Part != part {
+			continue
+		}
+		if n == 0 || w.RSS < p.Lowest {
+			p.Lowest = w.RSS
+		}
+		p.Highest = max(p.Highest, w.RSS)
+		sum += w.RSS
+		n++
+	}
+	if n > 0 {
+		p.Mean = sum / n
+	}
+}
+
+func summary(name string, t *tally) report.Operation {
+	return report.Operation{
+		Name: name, Latency: t.latency.Summary(), Done: t.done, Refused: t.refused, Unanswered: t.unanswered, Complaint: t.complaint,
+	}
+}
+
+func newTally() *tally { return &tally{latency: latency.New()} }

@@ -1,0 +1,64 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"atelier/bench/report"
+	"atelier/bench/uploads"
+	"atelier/bench/workshop"
+)
+
+// uploadsCommand is the command line of the uploads scenario.
+type uploadsCommand struct {
+	Attendees int           `default:"500" help:"People of the workshop that goes on all the time."`
+	Duration  time.Duration `default:"2m" help:"How long the load is measured: an even number of phases."`
+
+	serverFlags
+
+	Phase      time.Duration `default:"10s" group:"Uploads" help:"Uploads go on for so long, and then rest for so long."`
+	Settle     time.Duration `default:"1s" group:"Uploads" help:"What is not counted of each phase."`
+	Small      float64       `default:"4" group:"Uploads" help:"Uploads of 1 MiB a second."`
+	Large      float64       `default:"0.5" group:"Uploads" help:"Uploads of 10 MiB a second."`
+	SmallBytes int           `default:"1048576" group:"Uploads" help:"Size of the small ones."`
+	LargeBytes int           `default:"10485760" group:"Uploads" help:"Size of the large ones."`
+	AtOnce     int           `default:"64" group:"Uploads" help:"Most uploads that are under way."`
+
+	Join time.Duration `default:"10s" group:"Workshop" help:"Time over which registrations are spread."`
+	Chat float64       `default:"10" group:"Workshop" help:"Chat messages a second, in total."`
+	Seed uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
+
+	MaxSlowdown float64       `placeholder:"PERCENT" group:"Thresholds" help:"Fail when uploads raise the p99 of chat deliveries by more."`
+	MaxGrowth   int64         `placeholder:"MIB" group:"Thresholds" help:"Fail when uploads raise the server's memory by more."`
+	MaxLag      time.Duration `default:"10ms" group:"Thresholds" help:"The run is invalid when the p99 of the generator's own lag is over this."`
+	AllowLag    bool          `group:"Thresholds" help:"Let a run with a late generator pass."`
+
+	JSON string `name:"json" type:"path" placeholder:"FILE" help:"Write the result for machines."`
+}
+
+// Validate is called by kong.
+func (u *uploadsCommand) Validate() error { return u.check() }
+
+// Run is called by kong.
+func (u *uploadsCommand) Run(ctx context.Context) error {
+	if err := raiseFileLimit(); err != nil {
+		return err
+	}
+	cfg := &uploads.Config{
+		Phase: u.Phase, Settle: u.Settle, Small: u.Small, Large: u.Large, SmallBytes: u.SmallBytes, LargeBytes: u.LargeBytes,
+		AtOnce: u.AtOnce, Weigh: time.Second,
+		Workshop: workshop.Config{
+			Attendees: u.Attendees, Facilitators: 2, Join: u.Join, Warmup: 2 * time.Second, Duration: u.Duration,
+			StepEvery: 20 * time.Second, Chat: u.Chat, Help: 1, Comments: 1, Drain: 30 * time.Second,
+			Seed: cmp.Or(u.Seed, uint64(rand.Uint32())),
+		},
+	}
+	t := &report.Thresholds{MaxSlowdown: u.MaxSlowdown / 100, MaxGrowth: u.MaxGrowth << 20, MaxLag: u.MaxLag, AllowLag: u.AllowLag}
+	return u.hold(ctx, &cfg.Workshop, t, u.JSON, func(target *workshop.Target) (*report.Result, error) {
+		return uploads.Run(ctx, cfg, target)
+	})
+}

@@ -1,0 +1,46 @@
+//go:build linux
+
+package acceptance
+
+import (
+	"testing"
+	"time"
+
+	"atelier/bench/report"
+	"atelier/bench/server"
+	"atelier/bench/uploads"
+	"atelier/bench/workshop"
+)
+
+// The uploads scenario in its smallest form: everything that is uploaded is
+// taken, and the workshop beside it loses nothing.
+func TestAWorkshopWithUploads(t *testing.T) {
+	cfg := testConfig(t)
+	addr := startServer(t, cfg).Addr()
+	result, err := uploads.Run(t.Context(), &uploads.Config{
+		Phase: 300 * time.Millisecond, Settle: 20 * time.Millisecond, Small: 20, Large: 10, SmallBytes: 1 << 16, LargeBytes: 1 << 20,
+		AtOnce: 32, Weigh: 50 * time.Millisecond,
+		Workshop: workshop.Config{
+			Attendees: 20, Facilitators: 1, Join: 100 * time.Millisecond, Duration: 1200 * time.Millisecond,
+			StepEvery: time.Second, Chat: 50, Drain: 10 * time.Second, Seed: 1,
+		},
+	}, &workshop.Target{URL: "http://" + addr, AdminID: adminID, AdminPW: adminPW, Usage: func() (server.Usage, error) {
+		return server.Usage{RSS: 1 << 20}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result.Judge(&report.Thresholds{AllowLag: true})
+	if result.ExitCode() != report.ExitPassed {
+		t.Errorf("ends with %v, %+v", result.Verdict, result.Operations)
+	}
+	done := 0
+	for _, op := range result.Operations {
+		if op.Name == "upload 1 MiB" || op.Name == "upload 65536 bytes" {
+			done += op.Done
+		}
+	}
+	if done < 15 || len(result.Memory) < 10 || result.Parts[0].Chat.Count == 0 || result.Parts[1].Chat.Count == 0 || result.Parts[1].Highest != 1<<20 {
+		t.Errorf("%d uploads, %d weighings, %+v", done, len(result.Memory), result.Parts)
+	}
+}
