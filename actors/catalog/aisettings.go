@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"slices"
 
 	"atelier/actors/catalog/catalogpb"
@@ -19,6 +20,20 @@ func setAIKey(b *catalogpb.AIKeySet, now int64) (durable.Decision[*catalogpb.Eve
 	}
 	d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_AiKeySet{AiKeySet: b}}}
 	return d, nil
+}
+
+// replacesKey and eraseKeys take a key out of the log that was replaced or
+// removed: a later backup must not hold it.
+func replacesKey(e *catalogpb.Event) bool { return e.GetAiKeySet() != nil }
+
+func eraseKeys(v *SettingsView) func(*catalogpb.Event) (*catalogpb.Event, bool) {
+	return func(e *catalogpb.Event) (*catalogpb.Event, bool) {
+		set := e.GetAiKeySet()
+		if set == nil || len(set.Sealed) == 0 || bytes.Equal(set.Sealed, v.AIKey) {
+			return nil, false
+		}
+		return &catalogpb.Event{At: e.At, Body: &catalogpb.Event_AiKeySet{AiKeySet: &catalogpb.AIKeySet{}}}, true
+	}
 }
 
 // maxModels bounds the models that are told apart.

@@ -51,6 +51,8 @@ func SettingsKind(audit *Audit) durable.Kind[*catalogpb.Command, *catalogpb.Even
 			e := &catalogpb.Event{}
 			return e, e.UnmarshalVT(record)
 		},
+		Erases: replacesKey,
+		Erase:  eraseKeys,
 		EncodeState: func(v *SettingsView) ([]byte, error) {
 			return (&catalogpb.Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}).MarshalVT()
 		},

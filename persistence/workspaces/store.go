@@ -274,7 +274,8 @@ func (s *Store) grow(id string, c Change) error {
 	s.mu.Lock()
 	size, known := s.sizes[id]
 	s.mu.Unlock()
-	if !known {
+	// What was counted includes what is gone by now.
+	if !known || size+added > maxWorkspace {
 		var err error
 		if size, err = sizeOf(filepath.Join(s.dir, id)); err != nil {
 			return err

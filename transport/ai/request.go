@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"atelier/actors/codelab"
+	"atelier/actors/durable"
 	"atelier/transport/ai/upstream"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
@@ -157,7 +158,7 @@ func about(q *upstream.Query, v *codelab.View, step int) {
 	q.System = context
 }
 
-var errTools = wire.Invalid("tools may be sent by facilitators only")
+var errTools = durable.Reject(durable.Forbidden, "tools may be sent by facilitators only")
 
 // read decodes and checks a request, and who sends it.
 func (s *Service) read(r *rest.Request) (*upstream.Query, *body, error) {

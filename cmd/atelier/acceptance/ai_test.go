@@ -339,7 +339,7 @@ func TestWhoMayAskTheAI(t *testing.T) {
 	c.admin.post("/ai/stream", why("codelab_id", unknownID)).refused(404)
 	c.admin.post("/ai/stream?as=attendee", why()).refused(400, "codelab_id")
 	lin.post("/ai/stream", why("codelab_id", c.id, "step_number", 4)).refused(400, "step_number")
-	lin.post("/ai/stream", why("codelab_id", c.id, "tools", record{"google_search": record{}})).refused(400, "tools")
+	lin.post("/ai/stream", why("codelab_id", c.id, "tools", record{"google_search": record{}})).refused(403, "tools")
 	lin.post("/ai/stream", why("codelab_id", c.id, "model", "gemini-none")).refused(400, "model")
 	lin.post("/ai/stream", record{"codelab_id": c.id}).refused(400, "prompt or contents")
 	lin.post("/ai/stream", record{"codelab_id": c.id, "contents": []any{}}).refused(400, "prompt or contents")
@@ -542,5 +542,40 @@ func TestOldClientsGetAnAnswerWithoutChunks(t *testing.T) {
 	got, err := io.ReadAll(conn)
 	if err != nil || bytes.Contains(got, []byte("chunked")) || !bytes.Contains(got, []byte("\r\n\r\ndata: {")) {
 		t.Errorf("%v: %s", err, got)
+	}
+}
+
+func TestRefusedQuestionsAreInTheAuditTrail(t *testing.T) {
+	up := upstreamtest.New(t)
+	cfg := testConfig(t)
+	cfg.AI.BaseURL = up.URL
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	lin := newClassOn(t, s.Addr(), record{"title": "other"}).attendee("Lin")
+	for range 3 {
+		lin.post("/ai/stream", record{"prompt": "why", "codelab_id": c.id}).refused(403)
+	}
+	lin.get(c.code()).refused(403)
+	lin.get(c.path + "/export/attendance.csv").refused(403)
+	c.admin.http.CloseIdleConnections()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	b := facilitator(t, startServer(t, cfg).Addr(), "")
+	denied := b.get("/admin/audit-logs?action=access_denied&codelab_id=" + c.id).list()
+	if len(denied) != 1 || denied[0].text("actor_id") != lin.id || denied[0]["metadata"].(map[string]any)["count"] != "5" {
+		t.Errorf("denied are %v", denied)
+	}
+}
+
+func TestDeepQuestionsDoNoHarm(t *testing.T) {
+	c, _ := aiClass(t, nil)
+	for _, depth := range []int{100, 3000, 9000, 1_000_000} {
+		deep := strings.Repeat(`{"a":[`, depth) + strings.Repeat("]}", depth)
+		for _, body := range []string{`{"prompt":"x","tools":` + deep + `}`, `{"prompt":"x","generation_config":` + deep + `}`, `{"contents":[{"parts":[` + deep + `]}]}`} {
+			if got := c.admin.send(http.MethodPost, "/ai/stream", body); got.status != 200 && got.status != 400 && got.status != 413 {
+				t.Errorf("%d deep: %d %.200s", depth, got.status, got.body)
+			}
+		}
 	}
 }

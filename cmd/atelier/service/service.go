@@ -231,9 +231,9 @@ func (s *Service) Stop() error {
 	}
 	if s.ai != nil {
 		step("AI answers", func() error {
-			half, cancel := context.WithTimeout(ctx, deadline/2)
+			quarter, cancel := context.WithTimeout(ctx, deadline/4)
 			defer cancel()
-			s.ai.Close(half)
+			s.ai.Close(quarter)
 			return nil
 		})
 	}

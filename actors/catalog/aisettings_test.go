@@ -1,0 +1,55 @@
+package catalog
+
+import (
+	"testing"
+
+	"atelier/actors/catalog/catalogpb"
+)
+
+func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
+	set := func(key string) *catalogpb.Event {
+		return &catalogpb.Event{At: 1, Body: &catalogpb.Event_AiKeySet{AiKeySet: &catalogpb.AIKeySet{Sealed: []byte(key)}}}
+	}
+	log := []*catalogpb.Event{set("one"), set("two"), set(""), set("three")}
+	state := func(events []*catalogpb.Event) *SettingsView {
+		s := &settings{}
+		for i, e := range events {
+			s.Apply(uint64(i+1), e)
+		}
+		return s.Capture()
+	}
+	for n := 1; n <= len(log); n++ {
+		view := state(log[:n])
+		if !replacesKey(log[n-1]) {
+			t.Error("setting a key erases nothing")
+		}
+		erase := eraseKeys(view)
+		var after []*catalogpb.Event
+		for _, e := range log[:n] {
+			if out, changed := erase(e); changed {
+				e = out
+			}
+			if key := string(e.GetAiKeySet().Sealed); key != "" && key != string(view.AIKey) {
+				t.Errorf("after %d the log holds %q", n, key)
+			}
+			after = append(after, e)
+		}
+		if got := state(after); string(got.AIKey) != string(view.AIKey) {
+			t.Errorf("after %d the state became %q", n, got.AIKey)
+		}
+	}
+}
+
+func TestUsageOfManyModelsIsBounded(t *testing.T) {
+	var list []*catalogpb.AIUsage
+	for i := range 3 * maxModels {
+		list = addUse(list, &catalogpb.AIUsage{Model: string(rune('a' + i)), Queries: 1, TotalTokens: 2})
+	}
+	total := int64(0)
+	for _, u := range list {
+		total += u.TotalTokens
+	}
+	if len(list) != maxModels+1 || total != 6*maxModels {
+		t.Errorf("%d models with %d tokens", len(list), total)
+	}
+}
