@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -578,4 +580,33 @@ func TestDeepQuestionsDoNoHarm(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestAnswersStreamOverTLSToo(t *testing.T) {
+	up := upstreamtest.New(t)
+	cfg := testConfig(t)
+	var roots *x509.CertPool
+	cfg.Server.TLSCert, cfg.Server.TLSKey, roots = selfSigned(t, t.TempDir())
+	cfg.AI.BaseURL = up.URL
+	b := openWith(t, "https://"+startServer(t, cfg).Addr(), &tls.Config{RootCAs: roots})
+	b.login("")
+	b.post("/admin/settings", record{"ai_api_key": encryptedKey(t)}).want(200)
+	gone := make(chan struct{})
+	up.Script(func(a *upstreamtest.Answer) {
+		a.Text("first")
+		<-a.Gone()
+		close(gone)
+	})
+	k := b.ask(record{"prompt": "why"})
+	if got := k.text(); got != "first" {
+		t.Errorf("first is %q", got)
+	}
+	k.leave()
+	select {
+	case <-gone:
+	case <-time.After(patience):
+		t.Error("the upstream is still asked")
+	}
+	up.Script(func(a *upstreamtest.Answer) { a.Refuse(500, "") })
+	b.post("/ai/stream", record{"prompt": "why"}).refused(502)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"atelier/cmd/atelier/service"
+	"atelier/transport/ai/upstream/upstreamtest"
 	"atelier/transport/auth"
 )
 
@@ -36,6 +37,8 @@ func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
 	cfg.Admin.Password = "canary-password-one"
 	cfg.Session.Key = "canary-session-key-0123456789abcdef-0123456789"
 	cfg.Log.Level = "debug"
+	up := upstreamtest.New(t)
+	cfg.AI.BaseURL = up.URL
 	if _, err := cfg.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +77,19 @@ func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
 	lin.post(c.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": quiz, "answer": "canary-answer"}}}).want(200)
 	c.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", record{"code": "canary-pin-3"}).want(200)
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": true}).want(200)
+	sealed := encryptedWith(t, string(cfg.Admin.Password), "canary-ai-key")
+	c.admin.post("/admin/settings", record{"ai_api_key": sealed}).want(200)
+	c.admin.post("/admin/settings", record{"ai_api_key": "canary-plain-key"}).refused(400)
+	lin.post("/ai/stream", record{"prompt": "canary-prompt", "codelab_id": c.id, "api_key": "canary-plain-key"}).refused(400)
+	up.Script(func(a *upstreamtest.Answer) { a.Whole("canary-ai-answer") })
+	lin.ask(record{"prompt": "canary-prompt", "codelab_id": c.id, "system_instruction": "canary-system", "api_key": sealed}).whole()
+	up.Script(func(a *upstreamtest.Answer) { a.Refuse(401, "canary-upstream says canary-ai-key is wrong") })
+	lin.post("/ai/stream", record{"prompt": "canary-prompt", "codelab_id": c.id}).refused(502)
+	lin.post("/ai/conversations", record{"codelab_id": c.id, "question": "canary-prompt", "answer": "canary-ai-answer"}).want(200)
+	c.workspace("branch", file("canary-path", "canary-code"))
+	c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("a", "canary-code")}, "commit_message": "canary-message"}).want(200)
+	secrets = append(secrets, "canary-ai-key", "canary-plain-key", sealed)
+	words = append(words, "canary-prompt", "canary-system", "canary-ai-answer", "canary-upstream", "canary-path", "canary-code", "canary-message")
 	for _, b := range []*browser{c.admin, lin.browser} {
 		secrets = append(secrets, b.cookie(auth.SessionCookie), b.cookie(auth.CSRFCookie))
 	}

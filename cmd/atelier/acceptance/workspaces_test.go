@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -339,4 +340,72 @@ func TestAWorkspaceIsForFacilitators(t *testing.T) {
 	lin.get(c.code() + "/download").refused(403)
 	lin.post(c.code()+"/branches/main/files", record{"files": []record{file("a", "2")}}).refused(403)
 	open(t, c.addr).get(c.code() + "/branches/main/file?file=a").refused(401)
+}
+
+func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	data, path := t.TempDir(), binary(t)
+	cmd, addr := run(t, path, data)
+	git, plain := newClassOn(t, addr, record{"title": "git"}), newClassOn(t, addr, record{"title": "plain"})
+	git.workspace("branch", file("a", "1"))
+	plain.workspace("folder", file("a", "1"))
+	for round := range 3 {
+		var wg sync.WaitGroup
+		acknowledged := make([]string, 2)
+		stop := make(chan struct{})
+		for i, of := range []string{git.code() + "/branches/main/files", plain.code() + "/folders/main/files"} {
+			admin := []*class{git, plain}[i].admin
+			wg.Go(func() {
+				for n := 0; ; n++ {
+					v := fmt.Sprint(round, ".", n)
+					body, _ := json.Marshal(record{"files": []record{file("a", v), file("dir/b", v)}})
+					req, err := http.NewRequest(http.MethodPost, admin.base+"/api"+of, bytes.NewReader(body))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					req.Header.Set("Content-Type", "application/json")
+					admin.dress(req)
+					res, err := admin.http.Do(req)
+					if err != nil {
+						return // killed
+					}
+					_ = res.Body.Close()
+					if res.StatusCode == 200 {
+						acknowledged[i] = v
+					}
+					if n == 20 && i == 0 {
+						close(stop)
+					}
+				}
+			})
+		}
+		<-stop
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		wg.Wait()
+		cmd, addr = run(t, path, data)
+		git.admin, plain.admin = facilitator(t, addr, ""), facilitator(t, addr, "")
+		for i, of := range []string{git.code() + "/branches/main/file?file=", plain.code() + "/folders/main/file?file="} {
+			admin := []*class{git, plain}[i].admin
+			a, b := string(admin.get(of+"a").want(200).body), string(admin.get(of+"dir/b").want(200).body)
+			// What was under way may have come through as well, as a whole.
+			if a != b || !atLeast(a, acknowledged[i]) {
+				t.Errorf("round %d, %d: a is %s, b is %s, acknowledged was %s", round, i, a, b, acknowledged[i])
+			}
+		}
+		dir := untar(t, git.admin.get(git.code()+"/download").want(200).body)
+		runGit(t, dir, "fsck", "--full", "--strict")
+	}
+}
+
+// atLeast compares "round.number".
+func atLeast(got, want string) bool {
+	var a, b, c, d int
+	_, _ = fmt.Sscanf(got, "%d.%d", &a, &b)
+	_, _ = fmt.Sscanf(want, "%d.%d", &c, &d)
+	return a > c || a == c && b >= d
 }

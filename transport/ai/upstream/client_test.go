@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,17 +24,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secret = "canary-key-1234"
 
-func key(t testing.TB) keys.Key {
-	t.Helper()
+// opened is opened once: that takes its time.
+var opened = sync.OnceValues(func() (keys.Key, error) {
 	text, err := keys.Encrypt("pw", secret, strings.NewReader(strings.Repeat("x", 32)))
 	if err != nil {
-		t.Fatal(err)
+		return keys.Key{}, err
 	}
 	r, err := keys.NewRing("pw", "k", time.Now)
 	if err != nil {
-		t.Fatal(err)
+		return keys.Key{}, err
 	}
-	k, err := r.Open("t", text)
+	return r.Open("t", text)
+})
+
+func key(t testing.TB) keys.Key {
+	t.Helper()
+	k, err := opened()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,104 @@
+package ai
+
+import (
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/ai/upstream"
+	"atelier/transport/rest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newService(t *testing.T) *Service {
+	t.Helper()
+	c, err := upstream.New(upstream.Options{Provider: upstream.Gemini, BaseURL: "http://up.test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return New(Config{Upstream: c, Models: rest.AIModels{Default: "m", All: []string{"m", "n"}}, MaxStreams: 2, MaxPerPerson: 1})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func parts(texts ...string) (out []map[string]any) {
+	for _, s := range texts {
+		out = append(out, map[string]any{"text": s})
+	}
+	return out
+}
+
+func TestWhatMakesAQuestion(t *testing.T) {
+	s := newService(t)
+	q, err := s.query(&body{Prompt: ptr("two"), Contents: &[]turn{{Parts: parts("one")}}, System: ptr("S"), Model: ptr("n")})
+	if err != nil || q.Model != "n" || q.System != "S" || len(q.Contents) != 2 || q.Contents[0].Role != "user" || q.Contents[1].Parts[0]["text"] != "two" {
+		t.Errorf("%+v %v", q, err)
+	}
+	for what, in := range map[string]*body{
+		"nothing":       {},
+		"empty":         {Prompt: ptr(" \n")},
+		"long prompt":   {Prompt: ptr(strings.Repeat("ä", maxPrompt+1))},
+		"long system":   {Prompt: ptr("x"), System: ptr(strings.Repeat("ä", maxSystem+1))},
+		"no model":      {Prompt: ptr("x"), Model: ptr("o")},
+		"model in path": {Prompt: ptr("x"), Model: ptr("../n")},
+		"role":          {Contents: &[]turn{{Role: "system", Parts: parts("x")}}},
+		"no parts":      {Contents: &[]turn{{Role: "user"}}},
+		"empty part":    {Contents: &[]turn{{Parts: []map[string]any{{}}}}},
+		"part's type":   {Contents: &[]turn{{Parts: []map[string]any{{"text": 1}}}}},
+		"many parts":    {Contents: &[]turn{{Parts: parts(make([]string, maxParts+1)...)}}},
+		"many turns":    {Contents: ptr(make([]turn, maxTurns+1))},
+		"tools' type":   {Prompt: ptr("x"), Tools: "x"},
+		"tool's type":   {Prompt: ptr("x"), Tools: []any{1}},
+		"many tools":    {Prompt: ptr("x"), Tools: append(make([]any, maxToolSets), map[string]any{})},
+		"parameter":     {Prompt: ptr("x"), Generation: config{"temperature": "warm"}},
+	} {
+		if q, err := s.query(in); err == nil {
+			t.Errorf("%s: %+v", what, q)
+		}
+	}
+	if _, err := s.query(&body{Prompt: ptr(strings.Repeat("ä", maxPrompt)), Tools: map[string]any{}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheStepGoesBeforeTheInstruction(t *testing.T) {
+	v := &codelab.View{Meta: &pb.Codelab{Title: "Lab"}, Steps: []*pb.Step{{Title: "One", ContentMarkdown: strings.Repeat("ä", maxContext+5)}}}
+	q := &upstream.Query{System: "be brief"}
+	about(q, v, 1)
+	if !strings.HasSuffix(q.System, "</step>\n\nbe brief") || strings.Count(q.System, "ä") != maxContext || !strings.Contains(q.System, `step 1 of 1, titled "One", of the workshop "Lab"`) {
+		t.Errorf("%.300s", q.System)
+	}
+	for _, step := range []int{0, 2, -1} {
+		q := &upstream.Query{System: "S"}
+		if about(q, v, step); q.System != "S" {
+			t.Errorf("step %d: %s", step, q.System)
+		}
+	}
+}
+
+func TestPlacesAreGivenBack(t *testing.T) {
+	s := newService(t)
+	for _, try := range []struct {
+		person string
+		want   error
+	}{{"a", nil}, {"a", errYours}, {"b", nil}, {"c", errCrowded}} {
+		if err := s.enter(try.person); err != try.want {
+			t.Errorf("%s: %v", try.person, err)
+		}
+	}
+	s.leave("a")
+	if err := s.enter("c"); err != nil || len(s.persons) != 2 {
+		t.Errorf("%v, %d persons", err, len(s.persons))
+	}
+	s.leave("b")
+	s.leave("c")
+	s.Close(t.Context())
+	if err := s.enter("a"); err != errStopping {
+		t.Errorf("after the end: %v", err)
+	}
+}
