@@ -40,6 +40,7 @@ var cli struct {
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
 	Participant participantCmd `cmd:"" help:"Onboard participants of the tokenization handler."`
 	Keys        keysCmd        `cmd:"" help:"Look after the server's token keys."`
+	EncryptKey  encryptKeyCmd  `cmd:"" help:"Encrypt an AI key, given on standard input, for POST /api/admin/settings."`
 	Version     versionCmd     `cmd:"" help:"Show the version."`
 }
 

@@ -10,6 +10,9 @@ import (
 	"atelier/transport/limit"
 )
 
+// PasswordFile holds a password that was made, below the data folder.
+const PasswordFile = "secrets/admin.password"
+
 // adminPassword is where the admin's password came from.
 type adminPassword struct {
 	file string // "" when it was configured
@@ -47,7 +50,7 @@ func (s *Service) authenticator() (*auth.Authenticator, adminPassword, error) {
 	}
 	password := string(cfg.Admin.Password)
 	if password == "" {
-		pw.file = filepath.Join(secrets, "admin.password")
+		pw.file = filepath.Join(cfg.Server.Data, PasswordFile)
 		var made bool
 		if password, made, err = auth.LoadOrMake(pw.file, 15); err != nil {
 			return nil, pw, err

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"atelier/cmd/atelier/service"
+	"atelier/transport/ai/keys"
+)
+
+type encryptKeyCmd struct{ common }
+
+// maxKeyInput bounds what is read, bytes.
+const maxKeyInput = 8 << 10
+
+// Run reads an AI key from standard input and prints it as POST
+// /api/admin/settings takes it. The key is no argument: others can see those.
+func (c encryptKeyCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	password := string(cfg.Admin.Password)
+	if password == "" {
+		b, err := os.ReadFile(filepath.Join(cfg.Server.Data, service.PasswordFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return errors.New("there is no admin password yet: set ADMIN_PW, or start the server once")
+		}
+		if err != nil {
+			return err
+		}
+		password = strings.TrimSpace(string(b))
+	}
+	key, err := io.ReadAll(io.LimitReader(os.Stdin, maxKeyInput))
+	if err != nil {
+		return err
+	}
+	if len(strings.TrimSpace(string(key))) == 0 {
+		return errors.New("the key is expected on standard input")
+	}
+	text, err := keys.Encrypt(password, strings.TrimSpace(string(key)), rand.Reader)
+	if err != nil {
+		return err
+	}
+	fmt.Println(text)
+	return nil
+}
