@@ -1,6 +1,6 @@
 // Command commerce is the toolkit for authors of commerce schemas, and for
 // businesses and platforms that must agree on them: lint, validate, compose,
-// resolve and negotiate.
+// resolve and negotiate; and for both sides of encrypted credentials.
 package main
 
 import (
@@ -23,6 +23,10 @@ type cli struct {
 	Compose   composeCmd   `cmd:"" help:"Lay extensions over a base schema."`
 	Resolve   resolveCmd   `cmd:"" help:"Compose, and resolve visibility for a direction and an operation."`
 	Negotiate negotiateCmd `cmd:"" help:"Find what a platform and a business agree on."`
+
+	Keygen  keygenCmd  `cmd:"" help:"Make the key pair to which a business's credentials are encrypted."`
+	Encrypt encryptCmd `cmd:"" help:"Encrypt a credential to a business, for one checkout."`
+	Decrypt decryptCmd `cmd:"" help:"Decrypt a credential; another checkout's is refused."`
 }
 
 // streams are where a command writes: its answer, and what went wrong.
