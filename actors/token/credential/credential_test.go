@@ -1,0 +1,130 @@
+package credential
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var now = time.Date(2026, 3, 31, 23, 59, 59, 0, time.UTC)
+
+func TestTypes(t *testing.T) {
+	rest := `"expiry_month":3,"expiry_year":2026`
+	for _, c := range []struct {
+		text  string
+		rules Rules
+		want  string // "ok", or a part of the error
+		shape bool
+	}{
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242",` + rest + `}`, Rules{}, "ok", false},
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242",` + rest + `}`, Rules{RefuseExpired: true}, "ok", false},
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":2,"expiry_year":2026}`, Rules{RefuseExpired: true}, "expired", false},
+		{`{"type":"card","card_number_type":"network_token","number":"4242424242424241",` + rest + `}`, Rules{}, "ok", false},
+		{`{"type":"pan","number":"378282246310005",` + rest + `}`, Rules{}, "ok", false},
+		{`{"type":"pan","number":"378282246310006",` + rest + `}`, Rules{}, "check digit", false},
+		{`{"type":"network_token","number":"4242424242424241","cryptogram":"x",` + rest + `}`, Rules{}, "ok", false},
+		{`{"type":"network_token","number":"4242424242424241",` + rest + `}`, Rules{}, "cryptogram is required", true},
+		{`{"type":"network_token","number":"4242424242424241","cryptogram":"",` + rest + `}`, Rules{}, "cryptogram", false},
+		{`{"type":"iban"}`, Rules{}, "not one this handler accepts", false},
+		{`{"type":"iban","x":{"y":[1]}}`, Rules{Opaque: []string{"iban"}}, "ok", false},
+		{`{"type":"iban","x":"` + strings.Repeat("x", MaxBytes) + `"}`, Rules{Opaque: []string{"iban"}}, "larger", false},
+		{`{}`, Rules{}, "type is required", true},
+		{`null`, Rules{}, "credential is required", true},
+		{``, Rules{}, "credential is required", true},
+		{`"card"`, Rules{}, "object", true},
+		{`{"type":1}`, Rules{}, "credential.type", true},
+		{`{"type":"card","card_number_type":"fpan","number":4242424242424242,` + rest + `}`, Rules{}, "credential.number", true},
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":1e400,"expiry_year":1}`, Rules{}, "credential", true},
+	} {
+		got, err := Parse([]byte(c.text), c.rules, now)
+		var shape *Shape
+		switch {
+		case c.want == "ok":
+			if err != nil || string(got.Bytes()) != c.text {
+				t.Errorf("%.60s: %v", c.text, err)
+			}
+		case err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &shape) != c.shape:
+			t.Errorf("%.60s: %v", c.text, err)
+		}
+		if err != nil && strings.ContainsAny(err.Error(), "456") && strings.Contains(err.Error(), "424") {
+			t.Errorf("%.60s: the error repeats the content: %v", c.text, err)
+		}
+	}
+}
+
+func TestBrands(t *testing.T) {
+	for number, want := range map[string]string{
+		"4242424242424242": "visa", "5555555555554444": "mastercard", "2223003122003222": "mastercard", "378282246310005": "amex",
+		"6011111111111117": "discover", "3530111333300000": "jcb", "30569309025904": "diners", "6200000000000005": "unionpay",
+		"9999999999999995": "unknown",
+	} {
+		if got := brand(number); got != want {
+			t.Errorf("%s: %s, want %s", number[:4], got, want)
+		}
+	}
+}
+
+// Every single wrong digit and nearly every swap of neighbours fails the check:
+// that is what a check digit is for.
+func TestLuhn(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		digits := []byte(rapid.StringMatching(`[0-9]{11,18}`).Draw(rt, "digits"))
+		for d := byte('0'); d <= '9'; d++ {
+			if luhnValid(string(append(digits, d))) {
+				digits = append(digits, d)
+				break
+			}
+		}
+		if !luhnValid(string(digits)) {
+			rt.Fatal("no check digit fits")
+		}
+		i := rapid.IntRange(0, len(digits)-1).Draw(rt, "place")
+		other := byte('0' + rapid.IntRange(0, 9).Draw(rt, "digit"))
+		if other != digits[i] {
+			digits[i] = other
+			if luhnValid(string(digits)) {
+				rt.Fatal("a wrong digit passes")
+			}
+		}
+	})
+}
+
+func TestWithoutSensitive(t *testing.T) {
+	in := `{"number":"42","cvc":"737","nested":{"cvc":"stays"},"cryptogram":"AA==","amount":1.50,"cvc":"again"}`
+	out, changed, err := WithoutSensitive([]byte(in))
+	if err != nil || !changed {
+		t.Fatal(err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(out, &fields); err != nil || len(fields) != 3 || string(fields["amount"]) != "1.50" || string(fields["nested"]) != `{"cvc":"stays"}` {
+		t.Errorf("%s", out)
+	}
+	if _, changed, err := WithoutSensitive([]byte(`{"a":1}`)); changed || err != nil {
+		t.Error(err)
+	}
+	if _, _, err := WithoutSensitive([]byte(`[`)); err == nil {
+		t.Error("no JSON passes")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":3,"expiry_year":2026}`)
+	f.Add(`{"type":"any"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse([]byte(text), Rules{Opaque: []string{"any"}}, now)
+		if err != nil {
+			return
+		}
+		if !json.Valid(c.Bytes()) {
+			t.Fatal("no JSON was taken")
+		}
+		if s := fmt.Sprintf("%v %+v %#v %s", c, c, c, c); strings.Trim(strings.ReplaceAll(s, "[redacted]", ""), " ") != "" {
+			t.Fatal("it prints itself")
+		}
+	})
+}

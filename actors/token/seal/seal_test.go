@@ -1,0 +1,159 @@
+package seal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func key(version uint32, fill byte) Key {
+	return Key{Version: version, Material: bytes.Repeat([]byte{fill}, MaterialBytes), MadeAt: time.Now()}
+}
+
+func ring(t testing.TB, e Environment, stream string, keys ...Key) *Ring {
+	t.Helper()
+	r, err := NewRing(e, stream, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Nothing opens but with everything it was sealed with.
+func TestASealOpensOnlyWithAllOfIt(t *testing.T) {
+	v := ring(t, Production, "s", key(1, 1)).Newest()
+	tok := NewToken(Production)
+	sealed := v.Opener(tok).Seal(ForCredential, []byte("bound"), []byte("clear"))
+	if got, err := v.Opener(tok).Open(ForCredential, []byte("bound"), sealed); err != nil || string(got) != "clear" {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func() (Secret, error){
+		"another token": func() (Secret, error) {
+			return v.Opener(NewToken(Production)).Open(ForCredential, []byte("bound"), sealed)
+		},
+		"another binding": func() (Secret, error) { return v.Opener(tok).Open(ForCredential, []byte("bounds"), sealed) },
+		"another purpose": func() (Secret, error) { return v.Opener(tok).Open(ForDisplay, []byte("bound"), sealed) },
+		"another server key": func() (Secret, error) {
+			return ring(t, Production, "s", key(1, 2)).Newest().Opener(tok).Open(ForCredential, []byte("bound"), sealed)
+		},
+		"another environment": func() (Secret, error) {
+			return ring(t, Sandbox, "s", key(1, 1)).Newest().Opener(tok).Open(ForCredential, []byte("bound"), sealed)
+		},
+		"another stream": func() (Secret, error) {
+			return ring(t, Production, "t", key(1, 1)).Newest().Opener(tok).Open(ForCredential, []byte("bound"), sealed)
+		},
+		"cut":     func() (Secret, error) { return v.Opener(tok).Open(ForCredential, []byte("bound"), sealed[:20]) },
+		"nothing": func() (Secret, error) { return v.Opener(tok).Open(ForCredential, []byte("bound"), nil) },
+	} {
+		if got, err := open(); !errors.Is(err, ErrDamaged) || got != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if again := v.Opener(tok).Seal(ForCredential, []byte("bound"), []byte("clear")); bytes.Equal(again, sealed) {
+		t.Error("two seals of the same are the same")
+	}
+}
+
+func TestRecordsAreAuthenticated(t *testing.T) {
+	r := ring(t, Production, "s", key(1, 1), key(2, 2))
+	rapid.Check(t, func(rt *rapid.T) {
+		name, body := rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(rt, "key"), rapid.SliceOf(rapid.Byte()).Draw(rt, "body")
+		v := rapid.SampledFrom(r.Versions()).Draw(rt, "version")
+		stored := v.Authenticate(name, body)
+		got, under, err := r.Verify(name, stored)
+		if err != nil || !bytes.Equal(got, body) || under != v {
+			rt.Fatal(err)
+		}
+		i := rapid.IntRange(0, len(stored)-1).Draw(rt, "place")
+		stored[i] ^= byte(rapid.IntRange(1, 255).Draw(rt, "flip"))
+		if _, _, err := r.Verify(name, stored); !errors.Is(err, ErrDamaged) {
+			rt.Fatalf("byte %d: %v", i, err)
+		}
+		stored[i] = v.Authenticate(name, body)[i]
+		if _, _, err := r.Verify(append(name, 0), stored); !errors.Is(err, ErrDamaged) {
+			rt.Fatal("it verifies in another place")
+		}
+	})
+}
+
+func TestRings(t *testing.T) {
+	if _, err := NewRing(Production, "s", nil); !errors.Is(err, ErrNoKey) {
+		t.Error(err)
+	}
+	for name, keys := range map[string][]Key{
+		"short": {{Version: 1, Material: []byte("x")}}, "no version": {key(0, 1)}, "twice": {key(1, 1), key(1, 2)},
+	} {
+		if _, err := NewRing(Production, "s", keys); !errors.Is(err, ErrNoKey) || strings.Contains(err.Error(), "\x01") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r := ring(t, Production, "s", key(2, 2), key(7, 7), key(1, 1))
+	if r.Newest().Number != 7 || r.Version(2) == nil || r.Version(3) != nil || len(r.Versions()) != 3 {
+		t.Error("versions are mixed up")
+	}
+	if bytes.Equal(key(1, 1).Check("s"), key(1, 1).Check("t")) || bytes.Equal(key(1, 1).Check("s"), key(1, 2).Check("s")) {
+		t.Error("checks do not tell keys apart")
+	}
+}
+
+func TestTokensParseInOneSpelling(t *testing.T) {
+	for _, e := range []Environment{Production, Sandbox} {
+		tok := string(NewToken(e))
+		if _, ok := ParseToken(e, tok); !ok {
+			t.Error("its own token")
+		}
+		last := tok[:len(tok)-1]
+		accepted := 0
+		for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
+			if _, ok := ParseToken(e, last+string(c)); ok {
+				accepted++
+			}
+		}
+		if accepted != 16 { // 43 characters are 258 bits; the last two must be 0
+			t.Errorf("%d spellings of the last character", accepted)
+		}
+		for _, bad := range []string{"", tok[1:], tok + "A", tok[:len(tok)-1], " " + tok, strings.ToUpper(tok), tok[:20] + "=" + tok[21:], tok[:20] + "+" + tok[21:]} {
+			if _, ok := ParseToken(e, bad); ok {
+				t.Errorf("taken: %d characters", len(bad))
+			}
+		}
+	}
+}
+
+func TestSecretsDoNotPrint(t *testing.T) {
+	tok, material, secret := NewToken(Production), Material("0123456789abcdef"), Secret("0123456789abcdef")
+	out := fmt.Sprintf("%v %+v %#v %s %q|%v %+v %#v %s|%v %+v %#v %s", tok, tok, tok, tok, tok, material, material, material, material, secret, secret, secret, secret)
+	j, err := json.Marshal(map[string]any{"t": tok, "s": secret, "k": Key{Version: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hidden := range []string{string(tok)[9:], "0123456789"} {
+		if strings.Contains(out+string(j), hidden) {
+			t.Error("a secret was printed")
+		}
+	}
+}
+
+func BenchmarkSeal(b *testing.B) {
+	v := ring(b, Production, "s", key(1, 1)).Newest()
+	tok, clear, bound := NewToken(Production), make([]byte, 140), make([]byte, 150)
+	b.ReportAllocs()
+	for b.Loop() {
+		v.Opener(tok).Seal(ForCredential, bound, clear)
+	}
+}
+
+func BenchmarkRecordKey(b *testing.B) {
+	v := ring(b, Production, "s", key(1, 1)).Newest()
+	tok := NewToken(Production)
+	b.ReportAllocs()
+	for b.Loop() {
+		v.RecordKey(tok)
+	}
+}

@@ -1,0 +1,73 @@
+package keyfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/token/seal"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secrets", "keys.json")
+	if _, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	first, err := Create(path, now)
+	if err != nil || len(first) != 1 || first[0].Version != 1 {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if _, err := Create(path, now); err == nil {
+		t.Error("a file was overwritten")
+	}
+	if _, err := Rotate(path, now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := Load(path)
+	if err != nil || len(keys) != 2 || keys[1].Version != 2 || string(keys[0].Material) != string(first[0].Material) ||
+		!keys[0].RetiredAt.Equal(now.Add(time.Hour)) || !keys[1].RetiredAt.IsZero() {
+		t.Fatalf("%+v %v", keys, err)
+	}
+	if keys, err = Keep(path, func(seal.Key) bool { return false }); err != nil || len(keys) != 1 || keys[0].Version != 2 {
+		t.Fatalf("%v", err)
+	}
+	if keys, err = Rotate(path, now); err != nil || keys[1].Version != 3 {
+		t.Errorf("a version was used again: %v", err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%d files are left", len(entries))
+	}
+}
+
+func TestFilesThatAreRefused(t *testing.T) {
+	const good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+	for name, text := range map[string]string{
+		"empty": "", "no JSON": "x", "no keys": `{"format":1,"keys":[]}`, "newer": `{"format":2,"keys":[{"version":1,"key":"` + good + `"}]}`,
+		"short": `{"format":1,"keys":[{"version":1,"key":"AAEC"}]}`, "no base64": `{"format":1,"keys":[{"version":1,"key":"` + good[:42] + `!"}]}`,
+		"version 0": `{"format":1,"keys":[{"key":"` + good + `"}]}`, "order": `{"format":1,"keys":[{"version":2,"key":"` + good + `"},{"version":1,"key":"` + good + `"}]}`,
+	} {
+		path := filepath.Join(t.TempDir(), "keys.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); !errors.Is(err, ErrMalformed) || strings.Contains(err.Error(), "AAEC") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Chmod(path, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "may be read by others") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
