@@ -67,6 +67,7 @@ func (m *market) add(kind string, scopes ...string) *member {
 	}
 	p := m.admin.post("/admin/participants", record{"name": "A " + kind, "kind": kind, "scopes": scopes, "environment": environment}).object()
 	key := record(p["key"].(map[string]any))
+	given.add(key.text("secret"))
 	transport := &http.Transport{}
 	m.t.Cleanup(transport.CloseIdleConnections)
 	return &member{
@@ -102,7 +103,7 @@ func use(token, checkout string) record {
 }
 
 func visa() record {
-	return record{"type": "card", "card_number_type": "fpan", "number": "4242424242424242", "expiry_month": 12, "expiry_year": 2031, "cvc": "737"}
+	return record{"type": "card", "card_number_type": "fpan", "number": cardNumber, "expiry_month": 12, "expiry_year": 2031, "cvc": "737", "name": cardName}
 }
 
 func (p *member) post(path string, body any, opts ...option) answer {
@@ -168,6 +169,14 @@ func (p *member) send(method, path string, body any, opts ...option) answer {
 	got, err := io.ReadAll(res.Body)
 	if err != nil {
 		p.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	var secrets struct {
+		Token       string `json:"token"`
+		AccessToken string `json:"access_token"`
+	}
+	if res.StatusCode == http.StatusOK && json.Unmarshal(got, &secrets) == nil {
+		given.add(secrets.Token)
+		given.add(secrets.AccessToken)
 	}
 	return answer{p.t, method + " " + path, res.StatusCode, res.Header, got}
 }

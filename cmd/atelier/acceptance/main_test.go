@@ -12,6 +12,10 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
+	if err := searchTheSuite(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	common.stop()
 	if code == 0 {
 		// fasthttp's pools look every ten seconds whether they were stopped, and

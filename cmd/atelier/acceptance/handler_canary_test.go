@@ -1,0 +1,158 @@
+package acceptance
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"atelier/transport/control"
+)
+
+// The whole suite is a canary: it tokenizes cards with one number and one name
+// and keeps every token, key and access token it is given. When all tests have
+// run, their log and everything that the common server left are searched for
+// them, raw.
+
+// cardNumber and cardName are on every card of the suite.
+const (
+	cardNumber = "4242424242424242"
+	cardName   = "Canary Cardholder"
+)
+
+// suiteLog is the log of every server that the suite starts in this process.
+var suiteLog logged
+
+// given are the secrets that servers gave away. Safe for concurrent use.
+var given secretSet
+
+type secretSet struct {
+	mu  sync.Mutex
+	all map[string]bool
+}
+
+func (s *secretSet) add(secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]bool{}
+	}
+	if secret != "" {
+		s.all[secret] = true
+	}
+}
+
+// markers are the secrets in every form in which they could lie somewhere.
+func (s *secretSet) markers() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]bool{cardNumber: true, cardName: true, `"cvc"`: true}
+	for secret := range s.all {
+		out[secret] = true
+		// The random part, as text and as bytes.
+		if i := strings.LastIndexByte(secret, '_'); strings.HasPrefix(secret, "ak_") && i > 0 {
+			secret = secret[len(secret)-43:]
+		} else if strings.HasPrefix(secret, "tok_") {
+			secret = secret[len("tok_live_"):]
+		}
+		out[secret] = true
+		if raw, err := base64.RawURLEncoding.DecodeString(secret); err == nil && len(raw) == 32 {
+			out[string(raw)] = true
+		}
+	}
+	return out
+}
+
+// searchTheSuite looks for what must be nowhere. The common server still runs.
+func searchTheSuite() error {
+	markers := given.markers()
+	var errs []error
+	search := func(where string, content []byte) {
+		for m := range markers {
+			if bytes.Contains(content, []byte(m)) {
+				errs = append(errs, fmt.Errorf("%s holds a secret of %d bytes", where, len(m)))
+			}
+		}
+	}
+	search("the log", []byte(suiteLog.String()))
+	if common.s == nil {
+		return errors.Join(errs...)
+	}
+	if len(given.all) < 20 {
+		return nil // only a few tests were chosen
+	}
+	status, metrics := internal(common.s.InternalAddr(), "/metrics")
+	if status != 200 || !strings.Contains(metrics, `atelier_handler_operation_seconds_count{environment="production",operation="tokenize",result="ok"}`) {
+		errs = append(errs, errors.New("the metrics do not tell of tokens"))
+	}
+	search("the metrics", []byte(metrics))
+	audit, err := wholeAudit(common.s.Addr())
+	errs = append(errs, err)
+	if !bytes.Contains(audit, []byte("token_detokenize")) {
+		errs = append(errs, errors.New("the audit trail does not tell of tokens"))
+	}
+	search("the audit trail", audit)
+	client, err := control.Dial(common.data)
+	if err != nil {
+		return errors.Join(append(errs, err)...)
+	}
+	defer client.Close()
+	var saved bytes.Buffer
+	errs = append(errs, client.Backup(&saved))
+	search("a backup", saved.Bytes())
+
+	looked := 0
+	errs = append(errs, filepath.WalkDir(common.data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		looked += len(content)
+		search(strings.TrimPrefix(path, common.data), content)
+		return err
+	}))
+	if looked < 100<<10 {
+		errs = append(errs, fmt.Errorf("only %d bytes of data were searched", looked))
+	}
+	return errors.Join(errs...)
+}
+
+// wholeAudit is the audit trail as an admin reads it.
+func wholeAudit(addr string) ([]byte, error) {
+	client := &http.Client{Timeout: 20 * time.Second}
+	defer client.CloseIdleConnections()
+	login, _ := json.Marshal(record{"admin_id": adminID, "admin_pw": adminPW})
+	res, err := client.Post("http://"+addr+"/api/login", "application/json", bytes.NewReader(login))
+	if err != nil {
+		return nil, err
+	}
+	res.Body.Close()
+	var all bytes.Buffer
+	for offset := 0; ; offset += 1000 {
+		req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("http://%s/api/admin/audit-logs?limit=1000&offset=%d", addr, offset), nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range res.Cookies() {
+			req.AddCookie(c)
+		}
+		page, err := client.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		before := all.Len()
+		_, err = all.ReadFrom(page.Body)
+		page.Body.Close()
+		if err != nil || page.StatusCode != 200 || all.Len()-before < 10 {
+			return all.Bytes(), err
+		}
+	}
+}
