@@ -43,9 +43,8 @@ func reference(rowKey []byte) string {
 }
 
 // load reads a token's record. An unknown token gives a record that belongs
-// to nobody, and takes the same steps: as many look-ups that find something
-// and as many that do not, the same checks. A record that is not what was
-// stored gives seal.ErrDamaged.
+// to nobody and is refused by the same steps as another participant's token;
+// see levelOut. A record that is not what was stored gives seal.ErrDamaged.
 func (v *Vault) load(t seal.Token) (*stored, error) {
 	ring := v.ring.Load()
 	var s *stored
@@ -59,19 +58,15 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 			s = &stored{key: key, raw: raw}
 		}
 	}
-	decoy := v.decoyKey
-	if s != nil {
-		decoy = v.missingKey // the look-up that the unknown token failed
-	}
-	raw, err := v.get(v.tables.tokens, decoy)
-	if err != nil {
-		return nil, err
-	}
 	if s == nil {
+		raw, err := v.get(v.tables.tokens, v.decoyKey)
+		if err != nil {
+			return nil, err
+		}
 		if raw == nil { // the decoy could not be written; nothing is known
 			return &stored{record: &pb.Token{}}, nil
 		}
-		s = &stored{key: decoy, raw: raw}
+		s = &stored{key: v.decoyKey, raw: raw}
 	}
 	body, version, err := ring.Verify(s.key, s.raw)
 	if err != nil {
@@ -82,6 +77,17 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 		return s, fmt.Errorf("%w: %w", seal.ErrDamaged, err)
 	}
 	return s, nil
+}
+
+// levelOut makes the refusal of another participant's token take what an
+// unknown one takes: a look-up that finds nothing. The one that finds
+// something, the checks and the decision both have in common.
+func (v *Vault) levelOut(s *stored) error {
+	if string(s.key) == string(v.decoyKey) {
+		return nil
+	}
+	_, err := v.get(v.tables.tokens, v.missingKey)
+	return err
 }
 
 // row is the row that stores a record.
@@ -105,7 +111,7 @@ func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Tim
 // bound is what a seal is bound to: the record's name and everything in it
 // that must never change (decisions C2).
 func bound(key []byte, t *pb.Token) []byte {
-	var b []byte
+	b := make([]byte, 0, 192)
 	part := func(p []byte) { b = append(binary.AppendUvarint(b, uint64(len(p))), p...) }
 	part(key)
 	part([]byte(t.Participant))

@@ -17,6 +17,9 @@ type shard struct {
 	byPID    map[string]*child
 	troubled map[seal.Name]*trouble
 	wheel    wheel
+	// What children are made of; a producer takes no arguments, so each shard
+	// has its own.
+	tokens, sessions *actor.Props
 }
 
 // child is one actor that is being worked with.
@@ -89,6 +92,10 @@ func (s *shard) Receive(ctx actor.Context) {
 			delete(s.children, m.name)
 			ctx.Stop(c.pid)
 		}
+	case *actor.Started:
+		v, parent := s.vault, ctx.Self()
+		s.tokens = actor.PropsFromProducer(func() actor.Actor { return &tokenActor{vault: v, parent: parent} }, actor.WithDispatcher(v.workers))
+		s.sessions = actor.PropsFromProducer(func() actor.Actor { return &sessionActor{vault: v, parent: parent} }, actor.WithDispatcher(v.workers))
 	case *actor.Terminated:
 		s.gone(m.Who)
 	}
@@ -101,16 +108,13 @@ func (s *shard) command(ctx actor.Context, cmd *command) {
 	}
 	c := s.children[cmd.name]
 	if c == nil {
-		v, parent := s.vault, ctx.Self()
-		var props *actor.Props
+		props := s.tokens
 		if cmd.end {
-			props = actor.PropsFromProducer(func() actor.Actor { return &sessionActor{vault: v, parent: parent} }, actor.WithDispatcher(v.workers))
-		} else {
-			props = actor.PropsFromProducer(func() actor.Actor { return &tokenActor{vault: v, parent: parent} }, actor.WithDispatcher(v.workers))
+			props = s.sessions
 		}
 		c = &child{name: cmd.name, pid: ctx.Spawn(props)}
 		s.children[cmd.name], s.byPID[c.pid.Id] = c, c
-		v.resident.Add(1)
+		s.vault.resident.Add(1)
 	}
 	if len(c.open) >= maxWaiting {
 		cmd.answer(result{err: durable.ErrBusy})

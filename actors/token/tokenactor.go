@@ -167,6 +167,11 @@ func (a *tokenActor) use(w *work) error {
 	w.reply = result{record: k.record, state: verdict.State}
 	if verdict.Refusal != NotRefused {
 		w.reply.err = verdict.Refusal
+		if verdict.Refusal == NotFound {
+			if err := v.levelOut(k); err != nil {
+				return err
+			}
+		}
 	} else if err := a.open(w, verdict); err != nil {
 		return err
 	}

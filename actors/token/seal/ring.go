@@ -5,10 +5,13 @@ import (
 	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -46,10 +49,10 @@ type Ring struct {
 // leave it.
 type Version struct {
 	Number uint32
-	lookup []byte // names records
-	record []byte // authenticates records
-	wrap   []byte // half of what opens a seal; the other half is the token
-	idem   []byte // names kept answers, and half of what opens them
+	lookup *keyed // names records
+	record *keyed // authenticates records
+	wrap   *keyed // half of what opens a seal; the other half is the token
+	idem   *keyed // names kept answers, and half of what opens them
 	sign   []byte // access tokens of OAuth clients
 }
 
@@ -67,16 +70,16 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 			return nil, fmt.Errorf("%w: version %d is malformed", ErrNoKey, k.Version)
 		}
 		v := &Version{Number: k.Version}
-		for purpose, into := range map[string]*[]byte{
-			"lookup": &v.lookup, "record": &v.record, "wrap": &v.wrap, "idempotency": &v.idem, "sign": &v.sign,
-		} {
+		derive := func(purpose string) []byte {
 			info := "atelier token v1\x00" + string(e) + "\x00" + stream + "\x00" + purpose
 			b, err := hkdf.Key(sha256.New, k.Material, nil, info, 32)
-			if err != nil {
-				return nil, fmt.Errorf("derive keys: %w", err)
+			if err != nil { // only for lengths that nobody asks for
+				panic("seal: derive keys")
 			}
-			*into = b
+			return b
 		}
+		v.lookup, v.record, v.wrap = newKeyed(derive("lookup")), newKeyed(derive("record")), newKeyed(derive("wrap"))
+		v.idem, v.sign = newKeyed(derive("idempotency")), derive("sign")
 		r.versions = append(r.versions, v)
 	}
 	slices.SortFunc(r.versions, func(a, b *Version) int { return cmp.Compare(b.Number, a.Number) })
@@ -110,21 +113,31 @@ func (v *Version) SigningKey() []byte { return v.sign }
 // Check is a value from which the key cannot be told and by which it is
 // recognised: it is kept in the store, to notice a wrong key at the start.
 func (k Key) Check(stream string) []byte {
-	return mac(k.Material, "atelier key check v1", []byte(stream))
+	return newKeyed(k.Material).mac("atelier key check v1", []byte(stream))
 }
 
-// mac is HMAC-SHA256 over a purpose and parts, each with its length, so that
-// no two lists of parts give the same bytes.
-func mac(key []byte, purpose string, parts ...[]byte) []byte {
-	h := hmac.New(sha256.New, key)
-	write := func(p []byte) {
-		n := len(p)
-		h.Write([]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
-		h.Write(p)
-	}
-	write([]byte(purpose))
+// keyed is HMAC-SHA256 under one key. Making one anew for each call was a
+// third of its time. Safe for concurrent use.
+type keyed struct{ spare sync.Pool }
+
+func newKeyed(key []byte) *keyed {
+	k := &keyed{}
+	k.spare.New = func() any { return hmac.New(sha256.New, key) }
+	return k
+}
+
+// mac is the code over a purpose and parts, each with its length, so that no
+// two lists of parts give the same bytes.
+func (k *keyed) mac(purpose string, parts ...[]byte) []byte {
+	h := k.spare.Get().(hash.Hash)
+	defer k.spare.Put(h)
+	h.Reset()
+	var scratch [64]byte
+	head := append(binary.BigEndian.AppendUint32(scratch[:0], uint32(len(purpose))), purpose...)
+	h.Write(head)
 	for _, p := range parts {
-		write(p)
+		h.Write(binary.BigEndian.AppendUint32(scratch[:0], uint32(len(p))))
+		h.Write(p)
 	}
 	return h.Sum(nil)
 }

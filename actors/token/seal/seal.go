@@ -22,7 +22,7 @@ const (
 )
 
 // RecordKey is the name of the token's record in the store.
-func (v *Version) RecordKey(t Token) []byte { return mac(v.lookup, "token", []byte(t)) }
+func (v *Version) RecordKey(t Token) []byte { return v.lookup.mac("token", []byte(t)) }
 
 // Authenticate returns the stored form of a record's body under key.
 func (v *Version) Authenticate(key, body []byte) []byte {
@@ -48,7 +48,7 @@ func (r *Ring) Verify(key, stored []byte) (body []byte, v *Version, err error) {
 }
 
 func (v *Version) tag(key, stored []byte) []byte {
-	return mac(v.record, "record", key, stored[:5], stored[headerBytes:])[:tagBytes]
+	return v.record.mac("record", key, stored[:5], stored[headerBytes:])[:tagBytes]
 }
 
 // Purpose says what is sealed: one kind never opens as another.
@@ -66,7 +66,7 @@ type Opener struct{ aead cipher.AEAD }
 
 // Opener derives the key of a token's seals: it takes the token and the
 // server's key.
-func (v *Version) Opener(t Token) Opener { return opener(mac(v.wrap, "seal", []byte(t))) }
+func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
 func opener(key []byte) Opener {
 	block, err := aes.NewCipher(key)
@@ -101,19 +101,21 @@ func (o Opener) Open(p Purpose, bound, sealed []byte) (Secret, error) {
 }
 
 func additional(p Purpose, bound []byte) []byte {
-	return append(append([]byte("atelier seal v1\x00"), p...), append([]byte{0}, bound...)...)
+	out := make([]byte, 0, 32+len(bound))
+	out = append(append(append(out, "atelier seal v1\x00"...), p...), 0)
+	return append(out, bound...)
 }
 
 // AnswerKey is the name under which the answer to a request with an
 // idempotency key is kept.
 func (v *Version) AnswerKey(caller, key string) []byte {
-	return mac(v.idem, "name", []byte(caller), []byte(key))
+	return v.idem.mac("name", []byte(caller), []byte(key))
 }
 
 // AnswerOpener derives the key of a kept answer: it takes the idempotency key
 // and the server's key.
 func (v *Version) AnswerOpener(caller, key string) Opener {
-	return opener(mac(v.idem, "seal", []byte(caller), []byte(key)))
+	return opener(v.idem.mac("seal", []byte(caller), []byte(key)))
 }
 
 // ForAnswer is the purpose of kept answers.
@@ -121,7 +123,7 @@ const ForAnswer Purpose = "answer"
 
 // RequestHash recognises the same request again; it tells nothing of it.
 func (v *Version) RequestHash(caller, key string, body []byte) []byte {
-	return mac(v.idem, "request", []byte(caller), []byte(key), body)
+	return v.idem.mac("request", []byte(caller), []byte(key), body)
 }
 
 // Body returns the body of a stored record without checking it: for counting,
