@@ -48,6 +48,7 @@ type specification struct {
 
 type operationText struct {
 	Method string `json:"method"`
+	Path   string `json:"path"`
 	URL    string `json:"url"`
 	Scope  string `json:"scope,omitempty"`
 	About  string `json:"description"`
@@ -113,7 +114,7 @@ func (b *base) specify(root string) specification {
 	}
 	add := func(offered bool, method, path, scope, about string) {
 		if offered {
-			s.Operations = append(s.Operations, operationText{method, here + path, scope, about})
+			s.Operations = append(s.Operations, operationText{method, path, here + path, scope, about})
 		}
 	}
 	add(b.Tokenize, "POST", "/tokenize", "tokenize", "Turns a credential into a token that is bound to a checkout and a participant.")
@@ -122,7 +123,7 @@ func (b *base) specify(root string) specification {
 	add(true, "POST", "/revoke", "detokenize", "Ends a token.")
 	add(true, "POST", "/sessions/{checkout_id}/end", "detokenize", "Ends a checkout session and all its tokens for good.")
 	add(true, "POST", "/oauth/token", "", "Gives an access token to an OAuth 2.0 client.")
-	add(true, "PUT", "/keys", "", "Publishes the caller's encryption key (JWK).")
+	add(true, "PUT", "/keys", "any", "Publishes the caller's encryption key (JWK).")
 	add(true, "GET", "/keys/{identity}", "", "Returns the encryption key that a participant published.")
 	s.Credentials = []credentialText{
 		{"card", []string{"fpan", "dpan", "network_token"}, "token", "Number, expiry_month and expiry_year are required; cvc, name, cryptogram and eci_value are optional."},
