@@ -102,6 +102,23 @@ func TestANewerBackupIsRefused(t *testing.T) {
 	}
 }
 
+// The first form of a backup is the store alone, from its first line on.
+func TestABackupOfTheFirstVersionIsTheStore(t *testing.T) {
+	const old = "atelier-backup 1 store-format 1\nand the rest"
+	data := t.TempDir()
+	store := Section{Name: "store", Folder: "store", Load: func(dir string, r io.Reader) error {
+		b, err := io.ReadAll(r)
+		if string(b) != old {
+			t.Errorf("the store gets %q", b)
+		}
+		return errors.Join(err, os.Mkdir(dir, 0o700))
+	}}
+	if err := Restore(data, strings.NewReader(old), folder("files", ""), store); err != nil {
+		t.Fatal(err)
+	}
+	left(t, data, "store")
+}
+
 func TestASectionMayBeMissing(t *testing.T) {
 	_, sections := sample(t)
 	var b bytes.Buffer

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -211,4 +212,54 @@ func TestFilesOutliveARestart(t *testing.T) {
 		t.Errorf("after:\n%s\nbefore:\n%s", after, before)
 	}
 	lin.get(own.text("file_path")).want(200)
+}
+
+// A backup that is made while people hand in, delete, and the server removes
+// what is not needed, has every file that it refers to.
+func TestABackupOfALiveWorkshopHasItsFiles(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.UploadsPerMinute, cfg.Limits.WritesPerMinute = 0, 0
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	stop := make(chan struct{})
+	var busy sync.WaitGroup
+	for i := range 3 {
+		p := c.attendee(fmt.Sprint("Attendee ", i))
+		busy.Go(func() {
+			own := c.path + "/attendees/" + p.id + "/submissions"
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				id := p.hand(c, "a.bin", fmt.Appendf(nil, "%d of %d", n, i)).object().text("id")
+				if n%3 != 0 {
+					p.delete(own + "/" + id).want(204)
+				} else if n > 150 {
+					return // as much as one may keep
+				}
+			}
+		})
+	}
+	var saved [][]byte
+	for range 4 {
+		saved = append(saved, backup(t, cfg.Server.Data))
+	}
+	close(stop)
+	busy.Wait()
+	for _, b := range saved {
+		restored := testConfig(t)
+		restore(t, restored, b)
+		s := startUntilStopped(t, restored)
+		admin := facilitator(t, s.Addr(), "")
+		for _, r := range admin.get(c.path + "/submissions").list() {
+			if got := admin.get(r.text("file_path")); got.status != 200 || len(got.body) != r.number("file_size") {
+				t.Errorf("%s: %d, %d bytes", r.text("file_path"), got.status, len(got.body))
+			}
+		}
+		admin.http.CloseIdleConnections()
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
 }
