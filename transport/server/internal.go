@@ -25,6 +25,8 @@ type Health struct {
 	ReadOnly bool `json:"read_only"`
 	// Quarantined names the actors that failed too often and rest.
 	Quarantined []string `json:"quarantined"`
+	// QuarantinedTokens counts tokens that answer nothing; nothing names one.
+	QuarantinedTokens int64 `json:"quarantined_tokens"`
 }
 
 // Internal is the internal listener: probes, metrics, profiles.

@@ -161,6 +161,9 @@ func prefixes(cidrs []string) []netip.Prefix {
 func (s *Service) health() server.Health {
 	st := s.core.store.Stats()
 	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined()}
+	for _, t := range s.vaults.stats() {
+		h.QuarantinedTokens += t.Quarantined
+	}
 	if h.Quarantined == nil {
 		h.Quarantined = []string{}
 	}
