@@ -23,6 +23,8 @@ type tokenActor struct {
 	known *stored // what the store held; nil: look again
 	busy  *work   // waits for the journal
 	queue []*command
+	// damaged: it answers nothing any more, and is being stopped.
+	damaged bool
 }
 
 // work is a command whose outcome is on its way to the disk.
@@ -63,6 +65,10 @@ func (a *tokenActor) Receive(ctx actor.Context) {
 
 // work decides a command and sends its outcome to the journal.
 func (a *tokenActor) work(ctx actor.Context, w *work) {
+	if a.damaged {
+		a.finish(ctx, w, result{err: ErrDamaged})
+		return
+	}
 	var err error
 	w.cmd.attempt.Now = a.vault.opts.Now()
 	if w.cmd.create != nil {
@@ -247,7 +253,7 @@ func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 	if a.known != nil {
 		target = reference(a.known.key)
 	}
-	a.known = nil
+	a.known, a.damaged = nil, true
 	rows := a.vault.audit("token_quarantine", w.cmd.caller, target, now, map[string]string{"security": "true"})
 	log := a.vault.log
 	record := func(err error) {

@@ -1,0 +1,36 @@
+//go:build linux
+
+package acceptance
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/bench/report"
+	"atelier/bench/tokens"
+)
+
+// The load test runs against the real server: what it reports passes, and
+// holds nothing that it used.
+func TestTheTokenLoadTest(t *testing.T) {
+	for _, rate := range []float64{200, 0} {
+		r, err := tokens.Run(t.Context(), &tokens.Config{
+			Rate: rate, Connections: 8, Duration: 300 * time.Millisecond, Warmup: 50 * time.Millisecond, Reuse: 0.2, Participants: 2,
+		}, &tokens.Target{URL: "http://" + common.get(t).Addr(), AdminID: adminID, AdminPW: adminPW})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Judge(&tokens.Thresholds{MinPairs: 10})
+		var b bytes.Buffer
+		if err := r.Text(&b); err != nil || r.ExitCode() != report.ExitPassed || r.Raced == 0 {
+			t.Errorf("%v\n%s", err, b.String())
+		}
+		for _, mark := range []string{"tok_", "ak_", "4000000"} {
+			if strings.Contains(b.String(), mark) {
+				t.Errorf("the report holds %s", mark)
+			}
+		}
+	}
+}
