@@ -135,8 +135,8 @@ func TestSealsAreBoundToWhatMustNotChange(t *testing.T) {
 // TestADamagedTokenIsAlone: it answers nothing for the time of its quarantine,
 // also when its record has come right, and the others do not notice.
 func TestADamagedTokenIsAlone(t *testing.T) {
-	now := time.Now()
-	w, j := stash(t, func(o *Options) { o.Now = func() time.Time { return now } })
+	clock := clockAt(time.Now())
+	w, j := stash(t, func(o *Options) { o.Now = clock.now })
 	bad, good := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
 	key, _ := w.rowOf(bad)
 	j.change(func(_ string, k, v []byte) []byte {
@@ -164,7 +164,7 @@ func TestADamagedTokenIsAlone(t *testing.T) {
 	if _, err := w.vault.Detokenize(business, Use{good, "business", "c"}); err != nil {
 		t.Error(err)
 	}
-	now = now.Add(6 * time.Minute)
+	clock.wait(6 * time.Minute)
 	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); err != nil {
 		t.Errorf("after it: %v", err)
 	}
@@ -173,9 +173,9 @@ func TestADamagedTokenIsAlone(t *testing.T) {
 // TestAPanicRestsAndThenQuarantines: a token whose actor fails comes back after
 // a rest that doubles, and is quarantined when it goes on failing.
 func TestAPanicRestsAndThenQuarantines(t *testing.T) {
-	now := time.Now()
+	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) {
-		o.Now = func() time.Time { return now }
+		o.Now = clock.now
 		o.MaxFailures = 3
 	})
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
@@ -195,13 +195,13 @@ func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 		if _, err := w.vault.Detokenize(business, u); !errors.Is(err, want) {
 			t.Fatalf("failure %d: %v", i+1, err)
 		}
-		now = now.Add(time.Second)
+		clock.wait(time.Second)
 	}
 	j.change(nil)
 	if _, err := w.vault.Detokenize(business, u); !errors.Is(err, ErrDamaged) {
 		t.Error(err)
 	}
-	now = now.Add(6 * time.Minute)
+	clock.wait(6 * time.Minute)
 	if _, err := w.vault.Detokenize(business, u); err != nil {
 		t.Error(err)
 	}

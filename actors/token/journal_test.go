@@ -34,6 +34,12 @@ func (w *watched) fails() bool {
 	return w.rng.Float64() < w.fail
 }
 
+func (w *watched) later() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rng.IntN(3) > 0
+}
+
 // injectAt makes a share of all calls fail from now on.
 func (w *watched) injectAt(share float64) {
 	w.mu.Lock()
@@ -43,7 +49,7 @@ func (w *watched) injectAt(share float64) {
 
 func (w *watched) Append(rows []durable.Row, done func(error)) error {
 	if w.fails() {
-		if w.fails() || w.fails() { // some at once, some later
+		if w.later() { // some at once, some later
 			go done(errInjected)
 			return nil
 		}

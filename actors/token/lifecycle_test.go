@@ -107,11 +107,11 @@ type promised struct {
 // same random operations, clock included, and restarts in between.
 func TestLifecycleAgainstAReference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		now := noon
+		clock := clockAt(noon)
 		journal := journaltest.NewMemory()
 		defer journal.Close()
 		opts := Options{
-			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Now: func() time.Time { return now },
+			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Now: clock.now,
 			Audit: catalog.NewAudit(journal, time.Hour), SessionCap: time.Hour,
 			RememberEnded: 24 * time.Hour, RememberExpired: 24 * time.Hour,
 		}
@@ -136,7 +136,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 				return Locked
 			case ended[m.owner+m.checkout]:
 				return SessionEnded
-			case !now.Before(m.expires):
+			case !clock.now().Before(m.expires):
 				return Expired
 			}
 			return Active
@@ -174,7 +174,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 				if policy == pb.Policy_POLICY_SESSION {
 					life = time.Hour
 				}
-				m.expires = now.Add(life)
+				m.expires = clock.now().Add(life)
 				tok, err := w.vault.Tokenize(platform, Issue{Participant: m.owner, Checkout: m.checkout, Credential: card(t), Policy: policy, Life: life})
 				if ended[m.owner+m.checkout] {
 					expect(err, IsSessionEnded)
@@ -238,7 +238,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 				ended[o+c] = true
 			},
 			"wait": func(*rapid.T) {
-				now = now.Add(time.Duration(rapid.IntRange(1, 600).Draw(rt, "seconds")) * time.Second)
+				clock.wait(time.Duration(rapid.IntRange(1, 600).Draw(rt, "seconds")) * time.Second)
 			},
 			"restart": func(*rapid.T) {
 				if rapid.IntRange(0, 4).Draw(rt, "rarely") == 0 {

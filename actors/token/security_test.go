@@ -126,14 +126,14 @@ func TestATokenIsScopedToItsTokenizer(t *testing.T) {
 }
 
 func TestATokenIsTimeLimited(t *testing.T) {
-	now := time.Now()
-	w := newWorld(t, func(o *Options) { o.Now = func() time.Time { return now } })
+	clock := clockAt(time.Now())
+	w := newWorld(t, func(o *Options) { o.Now = clock.now })
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
-	now = now.Add(DefaultLife - time.Millisecond)
+	clock.wait(DefaultLife - time.Millisecond)
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != nil {
 		t.Error(err)
 	}
-	now = now.Add(time.Millisecond)
+	clock.wait(time.Millisecond)
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsExpired {
 		t.Errorf("%v", err)
 	}

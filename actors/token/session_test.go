@@ -143,8 +143,8 @@ func TestKeysRotate(t *testing.T) {
 }
 
 func TestTheSameRequestGetsTheSameToken(t *testing.T) {
-	now := time.Now()
-	w := newWorld(t, func(o *Options) { o.Now = func() time.Time { return now } })
+	clock := clockAt(time.Now())
+	w := newWorld(t, func(o *Options) { o.Now = clock.now })
 	ask := func(c Caller, key, body string, policy pb.Policy) (seal.Token, error) {
 		return w.vault.Tokenize(c, Issue{
 			Participant: "business", Checkout: "c", Credential: card(t), Policy: policy, Life: DefaultLife,

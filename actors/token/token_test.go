@@ -2,6 +2,7 @@ package token
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +34,19 @@ var (
 )
 
 const cardJSON = `{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":12,"expiry_year":2030,"cvc":"123"}`
+
+// clock is a clock that a test moves. Safe for concurrent use.
+type clock struct{ at atomic.Int64 }
+
+func clockAt(t time.Time) *clock {
+	c := &clock{}
+	c.at.Store(t.UnixNano())
+	return c
+}
+
+func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()).UTC() }
+
+func (c *clock) wait(d time.Duration) { c.at.Add(int64(d)) }
 
 // world is a vault with what it stands on.
 type world struct {

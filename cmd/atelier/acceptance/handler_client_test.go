@@ -29,7 +29,6 @@ type member struct {
 	id, identity  string
 	keyID, secret string
 	bearer        string // what is sent; the secret unless changed
-	from          string
 }
 
 const (
