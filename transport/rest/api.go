@@ -61,7 +61,7 @@ type Config struct {
 // Limits are the token buckets of the interface (decisions W12). A nil one
 // allows everything.
 type Limits struct {
-	Reads, Writes, Uploads, Registrations, WrongPINs *limit.Limiter
+	Reads, Writes, Uploads, Images, Registrations, WrongPINs *limit.Limiter
 }
 
 // Live are the operations on live connections. They run after the pipeline

@@ -21,6 +21,12 @@ import (
 
 // uploadImage takes an image, without what its file tells beside the picture.
 func uploadImage(r *Request) error {
+	// Images belong to no codelab, so no codelab's quota bounds them.
+	if !r.IsAdmin() {
+		if wait := r.api.Limits.Images.Allow(r.Caller.Id); wait > 0 {
+			return errTooMany(wait)
+		}
+	}
 	part, err := r.filePart(intake.MaxImage)
 	if err != nil {
 		return err

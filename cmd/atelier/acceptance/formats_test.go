@@ -47,7 +47,7 @@ func (c *class) look() fixture {
 	f := fixture{Codelab: c.id, Answers: map[string]json.RawMessage{}, Positions: map[string]string{}}
 	for _, path := range []string{
 		"/codelabs", "/admin/tokens", "/admin/audit-logs?codelab_id=" + c.id, c.path, c.path + "/chat", c.path + "/inline-comments", c.path + "/attendees",
-		c.path + "/help", c.path + "/feedback", c.path + "/quizzes", c.path + "/quizzes/submissions",
+		c.path + "/help", c.path + "/feedback", c.path + "/quizzes", c.path + "/quizzes/submissions", c.path + "/materials", c.path + "/submissions",
 	} {
 		a := c.admin.get(path).want(200)
 		f.Answers[path] = a.body
@@ -129,6 +129,8 @@ func makeFormat(t *testing.T) {
 	lin.post(c.path+"/quizzes/submit", record{"submissions": []record{
 		{"quiz_id": q[0].text("id"), "answer": "1"}, {"quiz_id": q[1].text("id"), "answer": "[0,2]"}, {"quiz_id": q[2].text("id"), "answer": "text"},
 	}}).want(200)
+	c.material("Paper", "Paper.pdf", "%PDF-1.7")
+	lin.hand(c, "mine.txt", []byte("by Lin")).want(200)
 	lin.post(c.path+"/complete", nil).want(200)
 	c.admin.post("/admin/tokens", record{"name": "token"}).want(200)
 	c.admin.delete(c.path + "/attendees/" + gone.id).want(204)

@@ -152,6 +152,7 @@ func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
 	for range 7 {
 		lin.get(c.path + "/feedback").refused(403)
 		stranger.get(c.path + "/chat").refused(401)
+		lin.get(c.path + "/submissions/download").refused(403)
 	}
 	if err := s.Stop(); err != nil { // what was counted is written at the latest now
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
 		m := r["metadata"].(map[string]any)
 		sums[fmt.Sprint(r["actor_type"], r["actor_id"], m["status"])] = fmt.Sprint(m["count"])
 	}
-	want := map[string]string{"attendee" + lin.id + "403": "7", "anonymous<nil>401": "7"}
+	want := map[string]string{"attendee" + lin.id + "403": "14", "anonymous<nil>401": "7"}
 	if fmt.Sprint(sums) != fmt.Sprint(want) {
 		t.Errorf("summed are %v, want %v", sums, want)
 	}

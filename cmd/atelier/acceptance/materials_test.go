@@ -224,3 +224,17 @@ func TestUploadsHaveALimitOfTheirOwn(t *testing.T) {
 	send(max).want(200)
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 }
+
+func TestAnAttendeeUploadsSoManyImagesADay(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.ImagesPerDay = 2
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	lin := c.attendee("Lin")
+	for i := range 2 {
+		lin.sendFile("/upload/image", "a.png", pixel(uint8(i))).want(200)
+	}
+	limited(t, lin.sendFile("/upload/image", "a.png", onePixel), 12*3600)
+	for range 3 {
+		c.admin.sendFile("/upload/image", "a.png", onePixel).want(200)
+	}
+}

@@ -78,6 +78,7 @@ type Limits struct {
 	RegistrationBurst   int      `toml:"registration_burst" doc:"Registrations per codelab at once."`
 	WritesPerMinute     int      `toml:"writes_per_minute" doc:"Writes per session (per address without one) and minute."`
 	UploadsPerMinute    int      `toml:"uploads_per_minute" doc:"Uploads per session and minute."`
+	ImagesPerDay        int      `toml:"images_per_day" doc:"Images per attendee and day; facilitators upload any number."`
 	ReadsPerMinute      int      `toml:"reads_per_minute" doc:"Reads per session (per address without one) and minute."`
 	MessagesPerSecond   int      `toml:"messages_per_second" doc:"WebSocket messages per connection and second."`
 	AIPerMinute         int      `toml:"ai_per_minute" doc:"Questions to the AI per person and minute."`
@@ -131,7 +132,7 @@ func Default() Config {
 		Session: Session{AdminLifetime: Duration(8 * time.Hour), AttendeeLifetime: Duration(12 * time.Hour)},
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
-			RegistrationsPerSec: 200, RegistrationBurst: 2000, WritesPerMinute: 600, UploadsPerMinute: 60, ReadsPerMinute: 60000,
+			RegistrationsPerSec: 200, RegistrationBurst: 2000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
 			MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30,
 		},
 		Live: Live{
@@ -331,7 +332,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	for name, n := range map[string]int{
 		"limits.login_failures": c.Limits.LoginFailures, "limits.pin_failures": c.Limits.PINFailures,
 		"limits.registrations_per_second": c.Limits.RegistrationsPerSec, "limits.registration_burst": c.Limits.RegistrationBurst,
-		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.uploads_per_minute": c.Limits.UploadsPerMinute, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
+		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.uploads_per_minute": c.Limits.UploadsPerMinute, "limits.images_per_day": c.Limits.ImagesPerDay, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
 		"limits.messages_per_second": c.Limits.MessagesPerSecond, "limits.message_burst": c.Limits.MessageBurst,
 		"limits.ai_per_minute": c.Limits.AIPerMinute,
 	} {

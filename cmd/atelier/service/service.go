@@ -145,6 +145,7 @@ func newLimits(c config.Limits) rest.Limits {
 	perMinute := func(n int) *limit.Limiter { return limit.New(limit.Rate{Burst: n, Per: time.Minute}, time.Now) }
 	return rest.Limits{
 		Reads: perMinute(c.ReadsPerMinute), Writes: perMinute(c.WritesPerMinute), Uploads: perMinute(c.UploadsPerMinute),
+		Images:        limit.New(limit.Rate{Burst: c.ImagesPerDay, Per: 24 * time.Hour}, time.Now),
 		Registrations: limit.NewRate(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
 		WrongPINs:     limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std()}, time.Now),
 	}
