@@ -231,33 +231,61 @@ func (g *repository) writeFolder(f *folder) (plumbing.Hash, error) {
 	return g.store(plumbing.TreeObject, t.Encode)
 }
 
-// publish makes the branches those that count. A reference that a crash left
-// half written is written anew.
+// branchFolder holds a file for each branch.
+var branchFolder = filepath.Join(gitFolder, "refs", "heads")
+
+// publish makes the branches those that count. Each is written beside and
+// renamed, so that whoever copies the repository meanwhile finds the old one
+// or the new.
 func (g *repository) publish(heads []Head) error {
-	want := map[plumbing.ReferenceName]plumbing.Hash{}
-	for _, h := range heads {
-		want[plumbing.NewBranchReferenceName(h.Name)] = plumbing.NewHash(h.Tree)
-	}
-	for name, h := range want {
-		have, err := g.st.Reference(name)
-		if err == nil && have.Hash() == h {
-			continue
-		}
-		if err := g.st.SetReference(plumbing.NewHashReference(name, h)); err != nil {
-			return fmt.Errorf("write branch: %w", err)
-		}
-	}
-	refs, err := g.st.IterReferences()
+	dir, err := g.root.Open(branchFolder)
 	if err != nil {
 		return fmt.Errorf("read branches: %w", err)
 	}
-	defer refs.Close()
-	return refs.ForEach(func(r *plumbing.Reference) error {
-		if _, wanted := want[r.Name()]; wanted || !r.Name().IsBranch() {
-			return nil
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return fmt.Errorf("read branches: %w", err)
+	}
+	want := map[string]string{}
+	for _, h := range heads {
+		want[h.Name] = h.Tree + "\n"
+	}
+	for _, name := range names {
+		if want[name] == "" {
+			if err := g.root.RemoveAll(filepath.Join(branchFolder, name)); err != nil {
+				return fmt.Errorf("remove branch: %w", err)
+			}
 		}
-		return g.st.RemoveReference(r.Name())
-	})
+	}
+	for name, text := range want {
+		if have, err := g.root.ReadFile(filepath.Join(branchFolder, name)); err == nil && string(have) == text {
+			continue
+		}
+		if err := g.setBranch(name, text); err != nil {
+			return fmt.Errorf("write branch: %w", err)
+		}
+	}
+	if err := dir.Sync(); err != nil {
+		return fmt.Errorf("write branches: %w", err)
+	}
+	return nil
+}
+
+func (g *repository) setBranch(name, text string) error {
+	temp := filepath.Join(gitFolder, tempPrefix+random())
+	f, err := g.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = g.root.Rename(temp, filepath.Join(branchFolder, name))
+	}
+	if err != nil {
+		_ = g.root.Remove(temp)
+	}
+	return err
 }
 
 // oneLine keeps what would break the form of a commit out of a name.
