@@ -158,7 +158,7 @@ func anyCommand(t *rapid.T, l *lab) *pb.Command {
 	step := int32(rapid.IntRange(0, 5).Draw(t, "step"))
 	word := rapid.SampledFrom([]string{"", " a ", "b", "c", strings.Repeat("x", 2001), "/uploads/" + image, "/uploads/" + paper + " and /uploads/" + image}).Draw(t, "word")
 	yes := rapid.Bool().Draw(t, "yes")
-	switch rapid.IntRange(0, 28).Draw(t, "kind") {
+	switch rapid.IntRange(0, 32).Draw(t, "kind") {
 	case 0, 1, 2, 3:
 		cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
 		cmd.Body = &pb.Command_Register{Register: &pb.Register{Name: rapid.SampledFrom([]string{"Ann", "ann ", "Bob", "Cy", "Dee", ""}).Draw(t, "name"), PinHash: []byte(word), Email: rapid.SampledFrom([]string{"", "a@example.org", "no"}).Draw(t, "mail")}}
@@ -225,7 +225,10 @@ func anyCommand(t *rapid.T, l *lab) *pb.Command {
 			cmd.Body = &pb.Command_ApplyRetention{ApplyRetention: &pb.ApplyRetention{}}
 		}
 	}
-	anyFileCommand(t, l, cmd, pick("whom", people))
+	if yes || cmd.Body != nil {
+		anyFileCommand(t, l, cmd, pick("whom", people))
+	}
+	anyCodeCommand(t, l, cmd, step, yes)
 	return cmd
 }
 

@@ -53,23 +53,25 @@ func (v *Vector[T]) Append(x T) {
 	v.n++
 }
 
-// Filter keeps the elements for which keep is true, in order. It costs O(n)
-// when something goes.
+// Filter keeps the elements for which keep is true, in order; keep is asked
+// once for each, so it may count. It costs O(n) when something goes.
 func (v *Vector[T]) Filter(keep func(T) bool) (removed int) {
-	for _, x := range v.All() {
-		if !keep(x) {
+	var kept Vector[T]
+	for i, x := range v.All() {
+		switch {
+		case !keep(x):
+			if removed == 0 {
+				for j := range i {
+					kept.Append(v.At(j))
+				}
+			}
 			removed++
+		case removed > 0:
+			kept.Append(x)
 		}
 	}
-	if removed == 0 {
-		return 0
-	}
-	old := v.pages
-	*v = Vector[T]{}
-	for _, x := range all(old) {
-		if keep(x) {
-			v.Append(x)
-		}
+	if removed > 0 {
+		*v = kept
 	}
 	return removed
 }

@@ -90,3 +90,16 @@ func TestEncodeReusesOnlyUnchangedPages(t *testing.T) {
 		t.Errorf("wrong content: %d, %d, %d bytes", first[70], second[70], len(second))
 	}
 }
+
+// Filter used to ask twice, so those who counted on the way, as the bounds of
+// chat and of settled help requests do, removed nothing.
+func TestFilterAsksOnceForEach(t *testing.T) {
+	var v Vector[int]
+	for i := range 1000 {
+		v.Append(i)
+	}
+	over := 300
+	if removed := v.Filter(func(int) bool { over--; return over < 0 }); removed != 300 || v.Len() != 700 || v.At(0) != 300 || v.At(699) != 999 {
+		t.Errorf("removed %d, left are %d from %d on", removed, v.Len(), v.At(0))
+	}
+}

@@ -1,12 +1,8 @@
 package rest
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -25,9 +21,8 @@ import (
 const maxWorkspaceBody = 32 << 20
 
 const (
-	maxCommitMessage = 2000
-	maxStepNumber    = 200
-	firstHead        = "main"
+	maxStepNumber = 200
+	firstHead     = "main"
 )
 
 var (
@@ -69,32 +64,6 @@ func treeOf(w *pb.Workspace, name string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// workspaceFile is a file as it comes in.
-type workspaceFile struct {
-	Path    *string `json:"path"`
-	Content *string `json:"content"`
-}
-
-func toFiles(field string, in []workspaceFile) ([]workspaces.File, error) {
-	if len(in) > workspaces.MaxFiles {
-		return nil, wire.Invalid("%s has more than %d items", field, workspaces.MaxFiles)
-	}
-	out := make([]workspaces.File, len(in))
-	for i, f := range in {
-		if f.Path == nil {
-			return nil, wire.Invalid("%s[%d].path is required", field, i)
-		}
-		if f.Content == nil {
-			return nil, wire.Invalid("%s[%d].content is required", field, i)
-		}
-		if err := workspaces.CheckPath(*f.Path); err != nil {
-			return nil, wire.Invalid("%s[%d].path: %v", field, i, err)
-		}
-		out[i] = workspaces.File{Path: *f.Path, Content: []byte(*f.Content)}
-	}
-	return out, nil
 }
 
 // workspaceRecord is a workspace as it goes out; Branches or Folders only
@@ -321,137 +290,3 @@ func (r *Request) listHeads(structure string) error {
 }
 
 var plural = map[string]string{codelab.BranchWorkspace: "branches", codelab.FolderWorkspace: "folders"}
-
-// head finds the branch or folder of the path. The caller holds a lock.
-func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, err error) {
-	name = r.Param(structure)
-	if err := workspaces.CheckName(name); err != nil {
-		return nil, "", "", wire.Invalid("%s: %v", structure, err)
-	}
-	if w, err = r.workspace(); err != nil {
-		return nil, "", "", err
-	}
-	tree, known := treeOf(w, name)
-	if w.StructureType != structure || !known {
-		return nil, "", "", durable.Reject(durable.Missing, "%s not found", structure)
-	}
-	return w, name, tree, nil
-}
-
-func listFiles(structure string) func(*Request) error {
-	return func(r *Request) error {
-		defer r.api.Workspaces.RLock(r.Lab.ID())()
-		w, _, tree, err := r.head(structure)
-		if err != nil {
-			return err
-		}
-		paths, err := r.api.Workspaces.List(w.Id, kindOf(structure), tree)
-		if err != nil {
-			return storeError(err)
-		}
-		return r.json(paths)
-	}
-}
-
-func readFile(structure string) func(*Request) error {
-	return func(r *Request) error {
-		path := r.Query("file")
-		if err := workspaces.CheckPath(path); err != nil {
-			return wire.Invalid("file: %v", err)
-		}
-		defer r.api.Workspaces.RLock(r.Lab.ID())()
-		w, _, tree, err := r.head(structure)
-		if err != nil {
-			return err
-		}
-		content, err := r.api.Workspaces.Read(w.Id, kindOf(structure), tree, path)
-		if err != nil {
-			return storeError(err)
-		}
-		kind := "text/plain; charset=utf-8"
-		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
-			kind = "application/octet-stream"
-		}
-		r.SetContentType(kind)
-		r.Response.SetBodyRaw(content)
-		return nil
-	}
-}
-
-func writeFiles(structure string) func(*Request) error {
-	return func(r *Request) error {
-		var in struct {
-			Files   []workspaceFile `json:"files"`
-			Gone    []string        `json:"delete_files"`
-			Message string          `json:"commit_message"`
-		}
-		if err := r.decode(&in); err != nil {
-			return err
-		}
-		if len(in.Files)+len(in.Gone) == 0 {
-			return wire.Invalid("files or delete_files is required")
-		}
-		message := strings.TrimSpace(in.Message)
-		if utf8.RuneCountInString(message) > maxCommitMessage || strings.ContainsRune(message, 0) {
-			return wire.Invalid("commit_message has more than %d characters, or a NUL", maxCommitMessage)
-		}
-		if message == "" {
-			message = "Update files"
-		}
-		files, err := toFiles("files", in.Files)
-		if err != nil {
-			return err
-		}
-		if len(in.Gone) > workspaces.MaxFiles {
-			return wire.Invalid("delete_files has more than %d items", workspaces.MaxFiles)
-		}
-		for i, path := range in.Gone {
-			if err := workspaces.CheckPath(path); err != nil {
-				return wire.Invalid("delete_files[%d]: %v", i, err)
-			}
-		}
-		defer r.api.Workspaces.Lock(r.Lab.ID())()
-		w, name, before, err := r.head(structure)
-		if err != nil {
-			return err
-		}
-		after, err := r.api.Workspaces.Write(w.Id, kindOf(structure), before, r.change(message, files, in.Gone))
-		if err != nil {
-			return storeError(err)
-		}
-		_, err = r.recordWorkspace(&pb.Command{Body: &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{
-			WorkspaceId: w.Id, Name: name, Before: before, After: after,
-			About: map[string]string{"files": fmt.Sprint(len(files)), "deleted": fmt.Sprint(len(in.Gone))},
-		}}})
-		if err != nil {
-			return err
-		}
-		return r.ok()
-	}
-}
-
-func downloadWorkspace(r *Request) error {
-	defer r.api.Workspaces.RLock(r.Lab.ID())()
-	w, err := r.workspace()
-	if err != nil {
-		return err
-	}
-	heads := headsOf(w)
-	for i, h := range heads { // what is checked out comes first
-		if h.Name == firstHead {
-			heads[0], heads[i] = heads[i], heads[0]
-		}
-	}
-	f, size, err := r.api.Workspaces.Pack(w.Id, kindOf(w.StructureType), heads, r.api.Now())
-	if err != nil {
-		return storeError(err)
-	}
-	if _, err := r.do(&pb.Command{Body: &pb.Command_NoteDownload{NoteDownload: &pb.NoteDownload{}}}); err != nil {
-		_ = f.Close()
-		return err
-	}
-	r.Response.Header.Set("Content-Disposition", `attachment; filename="codelab-`+r.Lab.ID()+`.tar.gz"`)
-	r.SetContentType("application/gzip")
-	r.Response.SetBodyStream(r.paced(f), int(size))
-	return nil
-}

@@ -1,0 +1,178 @@
+package codelab
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// anyCodeCommand draws a command about conversations, the AI or the workspace,
+// when none is drawn yet.
+func anyCodeCommand(t *rapid.T, l *lab, cmd *pb.Command, step int32, yes bool) {
+	if cmd.Body != nil {
+		return
+	}
+	trees := []string{"", "t1", "t2", "t3"}
+	tree := func(label string) string { return rapid.SampledFrom(trees).Draw(t, label) }
+	id := "w1"
+	if l.workspace != nil && yes {
+		id = l.workspace.Id
+	}
+	switch rapid.IntRange(0, 6).Draw(t, "code") {
+	case 0, 1:
+		cmd.Body = &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{StepNumber: step, Question: "why", Answer: strings.Repeat("b", int(step)), Model: "m"}}
+	case 2:
+		cmd.Body = &pb.Command_AskAi{AskAi: &pb.AskAI{Model: "m", StepNumber: step}}
+	case 3:
+		cmd.Body = &pb.Command_NoteAiUse{NoteAiUse: &pb.NoteAIUse{Usage: &pb.AIUsage{Model: fmt.Sprint(step), Queries: 1, TotalTokens: int64(step)}}}
+	case 4:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_CreateWorkspace{CreateWorkspace: &pb.CreateWorkspace{
+			Id: fmt.Sprint("w", step), StructureType: BranchWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main",
+		}}
+	case 5:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{
+			WorkspaceId: id, Name: rapid.SampledFrom([]string{"main", "a", "b"}).Draw(t, "head"), Before: tree("before"), After: "t" + fmt.Sprint(step),
+		}}
+	case 6:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_DeleteWorkspace{DeleteWorkspace: &pb.DeleteWorkspace{}}
+	}
+}
+
+func ask(t *testing.T, l *lab, who *pb.Caller, body *pb.Command) error {
+	t.Helper()
+	body.Caller = who
+	_, err := l.do(body)
+	return err
+}
+
+func reason(err error) durable.Reason {
+	var r *durable.Rejection
+	errors.As(err, &r)
+	if r == nil {
+		return 0
+	}
+	return r.Reason
+}
+
+func register(t *testing.T, l *lab, name string) *pb.Caller {
+	t.Helper()
+	anyone := &pb.Caller{Role: pb.Role_ROLE_ANYONE}
+	if err := ask(t, l, anyone, &pb.Command{Body: &pb.Command_Register{Register: &pb.Register{Name: name}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range l.attendees.All() {
+		if a.Name == name {
+			return attendeeCaller(a)
+		}
+	}
+	t.Fatal("not registered")
+	return nil
+}
+
+func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	lin, eve := register(t, l, "Lin"), register(t, l, "Eve")
+	save := func(who *pb.Caller, size int) {
+		t.Helper()
+		c := &pb.Command{Body: &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{Question: "q", Answer: strings.Repeat("a", size)}}}
+		if err := ask(t, l, who, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	of := func(who *pb.Caller) (n int) {
+		for _, c := range l.conversations.All() {
+			if c.UserId == who.Id {
+				n++
+			}
+		}
+		return n
+	}
+	save(lin, 10)
+	for range 3 * maxPersonConversations {
+		save(eve, 1)
+		if n := of(eve); n > maxPersonConversations {
+			t.Fatalf("%d are kept", n)
+		}
+	}
+	if of(lin) != 1 || of(eve) < maxPersonConversations*9/10 {
+		t.Errorf("kept are %d of Lin's and %d of Eve's", of(lin), of(eve))
+	}
+	for range 60 {
+		save(eve, 150_000)
+	}
+	if by := l.saved[eve.Id]; by.bytes > maxPersonConversationSize || by.count != of(eve) || of(lin) != 1 {
+		t.Errorf("Eve has %+v", by)
+	}
+	if l.savedAll.count != l.conversations.Len() {
+		t.Errorf("counted are %d of %d", l.savedAll.count, l.conversations.Len())
+	}
+}
+
+func TestWhoMayAsk(t *testing.T) {
+	l := newLab()
+	l.create(t, "one", "two")
+	lin := register(t, l, "Lin")
+	try := func(who *pb.Caller, step int32) durable.Reason {
+		return reason(ask(t, l, who, &pb.Command{Body: &pb.Command_AskAi{AskAi: &pb.AskAI{Model: "m", StepNumber: step}}}))
+	}
+	off := false
+	if try(lin, 2) != 0 || try(lin, 3) != durable.Invalid || try(admin, 0) != 0 {
+		t.Error("at first")
+	}
+	if err := ask(t, l, admin, &pb.Command{Body: &pb.Command_Update{Update: &pb.Update{AiEnabled: &off}}}); err != nil {
+		t.Fatal(err)
+	}
+	if try(lin, 0) != durable.Forbidden || try(admin, 0) != 0 {
+		t.Error("switched off")
+	}
+	last := l.audits[len(l.audits)-1]
+	if last.Action != "ai_query" || last.ActorType != "admin" || last.Metadata["model"] != "m" {
+		t.Errorf("audited is %v", last)
+	}
+}
+
+func TestAHeadMovesOnlyFromWhereItIs(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	change := func(id, name, before, after string) durable.Reason {
+		return reason(ask(t, l, admin, &pb.Command{Body: &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{WorkspaceId: id, Name: name, Before: before, After: after}}}))
+	}
+	make := &pb.Command_CreateWorkspace{CreateWorkspace: &pb.CreateWorkspace{Id: "w", StructureType: FolderWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main"}}
+	if change("w", "main", "t1", "t2") != durable.Missing {
+		t.Error("there is none")
+	}
+	if err := ask(t, l, admin, &pb.Command{Body: make}); err != nil {
+		t.Fatal(err)
+	}
+	first := l.Capture()
+	for i, try := range []struct {
+		id, name, before, after string
+		want                    durable.Reason
+	}{
+		{"w", "main", "t1", "t2", 0}, {"w", "main", "t1", "t3", durable.Conflict}, {"other", "main", "t2", "t3", durable.Missing},
+		{"w", "a", "", "t2", 0}, {"w", "a", "", "t2", durable.Conflict}, {"w", "b", "t1", "t2", durable.Missing}, {"w", "main", "t2", "t4", 0},
+	} {
+		if got := change(try.id, try.name, try.before, try.after); got != try.want {
+			t.Errorf("%d: %v, want %v", i, got, try.want)
+		}
+	}
+	if w := l.workspace; len(w.Heads) != 2 || w.Heads[0].Tree != "t2" || w.Heads[1].Tree != "t4" || w.Current != "main" {
+		t.Errorf("the workspace is %v", w)
+	}
+	if first.Workspace.Heads[0].Tree != "t1" {
+		t.Error("a view has changed")
+	}
+	if reason(ask(t, l, admin, &pb.Command{Body: make})) != durable.Conflict {
+		t.Error("a second workspace")
+	}
+}
