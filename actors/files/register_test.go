@@ -144,7 +144,7 @@ func (w *world) there(u *pb.Upload) bool {
 
 func (w *world) sweep() Swept {
 	w.t.Helper()
-	s, err := w.Sweep()
+	s, err := w.Sweep(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}

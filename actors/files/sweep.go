@@ -18,15 +18,20 @@ const rowsAtOnce = 1000
 // Swept is what a sweep removed.
 type Swept struct{ References, Uploads, Contents int }
 
-// Sweep removes what nothing refers to any more.
-func (r *Register) Sweep() (s Swept, err error) {
+// Sweep removes what nothing refers to any more. It stops early when ctx ends.
+func (r *Register) Sweep(ctx context.Context) (s Swept, err error) {
 	if s.References, err = r.sweepReferences(); err != nil {
 		return s, err
 	}
-	if s.Uploads, err = r.sweepUploads(); err != nil {
+	if s.Uploads, err = r.sweepUploads(ctx); err != nil {
 		return s, err
 	}
-	s.Contents, err = r.blobs.Collect(r.InUse)
+	s.Contents, err = r.blobs.Collect(func(sum Sum) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		return r.InUse(sum)
+	})
 	return s, err
 }
 
@@ -81,7 +86,7 @@ func (r *Register) commitInParts(rows []durable.Row) error {
 }
 
 // sweepUploads removes those that nobody has referred to for long enough.
-func (r *Register) sweepUploads() (removed int, err error) {
+func (r *Register) sweepUploads(ctx context.Context) (removed int, err error) {
 	before := r.now().Add(-r.grace).UnixMilli()
 	var old []string
 	err = r.journal.Scan(durable.Scan{Table: uploadTable}, func(k, value []byte) bool {
@@ -95,6 +100,9 @@ func (r *Register) sweepUploads() (removed int, err error) {
 		return 0, fmt.Errorf("look for uploads that are over: %w", err)
 	}
 	for _, name := range old {
+		if err := ctx.Err(); err != nil {
+			return removed, err
+		}
 		if err := r.drop(name); err != nil && !errors.Is(err, ErrMissing) {
 			return removed, err
 		}
@@ -110,8 +118,10 @@ func (r *Register) SweepEvery(ctx context.Context, every time.Duration, log *slo
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		s, err := r.Sweep()
+		s, err := r.Sweep(ctx)
 		switch {
+		case ctx.Err() != nil:
+			return
 		case errors.Is(err, durable.ErrReadOnly), errors.Is(err, durable.ErrClosed):
 		case err != nil:
 			log.Warn("removing files that nothing refers to failed", "error", err)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 )
 
 func pack(t testing.TB, files map[string]string) []byte {
@@ -33,7 +35,14 @@ func pack(t testing.TB, files map[string]string) []byte {
 	return b.Bytes()
 }
 
-func read(b []byte) (*pb.Create, error) { return Read(bytes.NewReader(b), int64(len(b)), nil) }
+func read(b []byte) (*pb.Create, error) {
+	return Read(bytes.NewReader(b), int64(len(b)), func(kind, name string, content io.Reader) (*pb.Upload, error) {
+		if _, err := io.Copy(io.Discard, content); err != nil {
+			return nil, err
+		}
+		return &pb.Upload{Name: files.NewName(kind, "png"), OriginalName: name}, nil
+	})
+}
 
 const tutorial = "id: x\nsummary: s\n\n# T\n\n## One\nDuration: 3\n\ntext\n"
 
@@ -151,6 +160,12 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(tutorial))
 	f.Add(pack(f, map[string]string{"codelab.json": `{"title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "quizzes.json": `[{"question":"q"}]`, "guide.md": "g"}))
 	f.Add(pack(f, map[string]string{"lab.md": tutorial + "<<p.md>>", "p.md": "x"}))
+	f.Add(pack(f, map[string]string{"lab.md": tutorial + "![](a.png)", "a.png": "x"}))
+	name := strings.Repeat("a", 32) + ".png"
+	f.Add(pack(f, map[string]string{
+		"codelab.json": `{"title":"t"}`, "guide.md": "/uploads/images/" + name, "files/images/" + name: "x",
+		"materials.json": `[{"title":"t","material_type":"file","file":"files/images/` + name + `"}]`, "files.json": `[{"file":"a","file_name":"b"}]`,
+	}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := read(b)
 		if err == nil && c.Codelab == nil {

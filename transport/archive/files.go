@@ -217,7 +217,9 @@ func (k *keeper) nextLink(text string, at int, dir string) (from, to int, file, 
 			continue
 		}
 		link := rest[skip:min(len(rest), skip+maxLink)]
-		if n := strings.IndexAny(link, ")\" \t\r\n"); n > 0 {
+		// A bracket ends it too: without that, a text of nothing but beginnings
+		// of links would be read over and over.
+		if n := strings.IndexAny(link, ")]\" \t\r\n"); n > 0 && link[n] != ']' {
 			if file := k.imageAt(link[:n], dir); file != "" {
 				return at + skip, at + skip + n, file, files.Images
 			}

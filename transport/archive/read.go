@@ -220,13 +220,23 @@ func (t *tree) codelab(k *keeper) (*pb.Create, error) {
 		}
 	}
 	for _, q := range c.Quizzes {
-		if err := k.relink(&q.Question, "."); err != nil {
-			return nil, err
+		for _, text := range append([]*string{&q.Question}, pointers(q.Options)...) {
+			if err := k.relink(text, "."); err != nil {
+				return nil, err
+			}
 		}
 	}
 	var err error
 	c.Materials, err = k.materials()
 	return c, err
+}
+
+func pointers(texts []string) []*string {
+	out := make([]*string, len(texts))
+	for i := range texts {
+		out[i] = &texts[i]
+	}
+	return out
 }
 
 // stepNames are the files of the steps in the order of their numbers.
