@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -13,7 +14,9 @@ func (r *Request) stream(name, mediaType string, write func(io.Writer) error) {
 	log := r.api.Logger.With("request_id", r.id)
 	go func() {
 		err := write(pw)
-		if pw.CloseWithError(err); err != nil && err != io.ErrClosedPipe {
+		_ = pw.CloseWithError(err)
+		// A client that left has closed the other end.
+		if err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			log.Warn("a download was not finished", "error", err)
 		}
 	}()

@@ -86,11 +86,11 @@ func Listen(o PublicOptions) (*Public, error) {
 // slowAnswer is how long the answer to a request for a file may take.
 const slowAnswer = 15 * time.Minute
 
-// timeouts gives downloads, which may be large, more time than other answers.
+// timeouts gives files, which the kernel sends by itself, more time than other
+// answers have.
 func timeouts(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte{'?'})
-	if bytes.HasPrefix(path, []byte("/uploads/")) || bytes.HasSuffix(path, []byte("/file")) ||
-		bytes.HasSuffix(path, []byte("/export")) || bytes.HasSuffix(path, []byte("/download")) {
+	if bytes.HasPrefix(path, []byte("/uploads/")) || bytes.HasSuffix(path, []byte("/file")) {
 		return fasthttp.RequestConfig{WriteTimeout: slowAnswer}
 	}
 	return fasthttp.RequestConfig{}
