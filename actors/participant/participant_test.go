@@ -1,0 +1,241 @@
+package participant
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"atelier/actors/catalog"
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+	pb "atelier/actors/participant/participantpb"
+)
+
+// desk is the actor with what it stands on.
+type desk struct {
+	t       *testing.T
+	journal *journaltest.Memory
+	audit   *catalog.Audit
+	host    *Host
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{t: t, journal: journaltest.NewMemory()}
+	d.audit = catalog.NewAudit(d.journal, time.Hour)
+	d.start()
+	t.Cleanup(func() {
+		d.stop()
+		_ = d.journal.Close()
+	})
+	return d
+}
+
+func (d *desk) start() {
+	host, err := durable.NewHost(durable.NewSystem(), d.journal, Kind(d.audit), durable.Options{IdleAfter: -1})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.host = host
+}
+
+func (d *desk) stop() {
+	if err := d.host.Close(d.t.Context()); err != nil && d.t.Context().Err() == nil {
+		d.t.Error(err)
+	}
+}
+
+func (d *desk) view() *View {
+	h, err := d.host.Get(ID)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return h.View()
+}
+
+func (d *desk) ask(cmd *pb.Command) (any, error) {
+	h, err := d.host.Get(ID)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	cmd.Caller = &pb.Caller{ActorType: "admin", ActorId: "admin"}
+	v, _, err := h.Ask(cmd)
+	return v, err
+}
+
+func (d *desk) add(name, environment string) (*pb.Participant, string, Secret) {
+	keyID, secret, hash := NewKey(environment)
+	v, err := d.ask(&pb.Command{Body: &pb.Command_Add{Add: &pb.Add{
+		Name: name, Kind: Business, Environment: environment, Scopes: []string{ScopeDetokenize}, Identity: NewIdentity(environment), KeyId: keyID, SecretHash: hash,
+	}}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return v.(*pb.Participant), keyID, secret
+}
+
+func TestKeysAuthenticateUntilTheyAreRemoved(t *testing.T) {
+	d := newDesk(t)
+	shop, keyID, secret := d.add("Shop", "")
+	check := func(want bool) {
+		t.Helper()
+		id, ok := KeyID(Production, string(secret))
+		if !ok || id != keyID {
+			t.Fatal("the secret does not name its key")
+		}
+		if p := d.view().Authenticate(id, []byte(secret)); (p != nil) != want {
+			t.Errorf("authenticated: %v", p != nil)
+		}
+	}
+	check(true)
+	if _, ok := KeyID(Sandbox, string(secret)); ok {
+		t.Error("the sandbox takes a key of production")
+	}
+	for _, bad := range []string{"", "x", string(secret)[:60] + "x", string(secret) + "x"} {
+		if d.view().Authenticate(keyID, []byte(bad)) != nil {
+			t.Error("a wrong secret passes")
+		}
+	}
+	if d.view().Authenticate("key_none", []byte(secret)) != nil || d.view().Authenticate("key_none", nil) != nil {
+		t.Error("an unknown key passes")
+	}
+	d.stop()
+	d.start()
+	check(true)
+	if _, err := d.ask(&pb.Command{Body: &pb.Command_RemoveKey{RemoveKey: &pb.RemoveKey{Id: shop.Id, KeyId: keyID}}}); err != nil {
+		t.Fatal(err)
+	}
+	check(false)
+}
+
+func TestDisablingIsForGood(t *testing.T) {
+	d := newDesk(t)
+	shop, keyID, secret := d.add("Shop", Sandbox)
+	for range 2 {
+		if _, err := d.ask(&pb.Command{Body: &pb.Command_Disable{Disable: &pb.Disable{Id: shop.Id}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.stop()
+	d.start()
+	if d.view().Authenticate(keyID, []byte(secret)) != nil {
+		t.Error("a disabled participant authenticates")
+	}
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	d := newDesk(t)
+	shop, _, _ := d.add("Shop", "")
+	other, _, _ := d.add("Other", Sandbox)
+	add := func(change func(*pb.Add)) *pb.Command {
+		a := &pb.Add{Name: "N", Kind: PSP, Scopes: []string{ScopeTokenize}}
+		change(a)
+		return &pb.Command{Body: &pb.Command_Add{Add: a}}
+	}
+	for name, c := range map[string]struct {
+		cmd    *pb.Command
+		reason durable.Reason
+	}{
+		"no name":            {add(func(a *pb.Add) { a.Name = "  " }), durable.Invalid},
+		"long name":          {add(func(a *pb.Add) { a.Name = strings.Repeat("ä", 81) }), durable.Invalid},
+		"kind":               {add(func(a *pb.Add) { a.Kind = "bank" }), durable.Invalid},
+		"environment":        {add(func(a *pb.Add) { a.Environment = "moon" }), durable.Invalid},
+		"no scopes":          {add(func(a *pb.Add) { a.Scopes = nil }), durable.Invalid},
+		"scope":              {add(func(a *pb.Add) { a.Scopes = []string{"admin"} }), durable.Invalid},
+		"key of nobody":      {&pb.Command{Body: &pb.Command_AddKey{AddKey: &pb.AddKey{Id: "x"}}}, durable.Missing},
+		"no such key":        {&pb.Command{Body: &pb.Command_RemoveKey{RemoveKey: &pb.RemoveKey{Id: shop.Id, KeyId: "x"}}}, durable.Missing},
+		"grant to nobody":    {&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: "x", ParticipantId: shop.Id}}}, durable.Missing},
+		"grant for nobody":   {&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: shop.Id, ParticipantId: "x"}}}, durable.Invalid},
+		"grant to itself":    {&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: shop.Id, ParticipantId: shop.Id}}}, durable.Invalid},
+		"across":             {&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: shop.Id, ParticipantId: other.Id}}}, durable.Invalid},
+		"no such grant":      {&pb.Command{Body: &pb.Command_Ungrant{Ungrant: &pb.Ungrant{Id: shop.Id, ParticipantId: other.Id}}}, durable.Missing},
+		"nothing to ack":     {&pb.Command{Body: &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: shop.Id, Version: " "}}}, durable.Invalid},
+		"policy":             {&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: shop.Id, Policy: "never"}}}, durable.Invalid},
+		"too short a life":   {&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: shop.Id, Policy: "ttl", TtlSeconds: 59}}}, durable.Invalid},
+		"too long a life":    {&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: shop.Id, Policy: "single_use", TtlSeconds: 1801}}}, durable.Invalid},
+		"a life for session": {&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: shop.Id, Policy: "session", TtlSeconds: 60}}}, durable.Invalid},
+		"nothing":            {&pb.Command{}, durable.Invalid},
+	} {
+		_, err := d.ask(c.cmd)
+		var r *durable.Rejection
+		if !errors.As(err, &r) || r.Reason != c.reason {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAnythingThatHappensSurvives: after any commands the state read back from
+// the journal, or from a snapshot of it, is the one that was there.
+func TestAnythingThatHappensSurvives(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		audit := catalog.NewAudit(nil, time.Hour)
+		kind := Kind(audit)
+		live := kind.New(ID).(*core)
+		var events []*pb.Event
+		any := func() string {
+			if len(live.all) == 0 || rapid.IntRange(0, 9).Draw(rt, "nobody") == 0 {
+				return "nobody"
+			}
+			return rapid.SampledFrom(live.all).Draw(rt, "who").Id
+		}
+		for i := range rapid.IntRange(1, 30).Draw(rt, "commands") {
+			cmd := &pb.Command{}
+			switch rapid.IntRange(0, 8).Draw(rt, "kind") {
+			case 0, 1, 2:
+				cmd.Body = &pb.Command_Add{Add: &pb.Add{Name: fmt.Sprint(i), Kind: PSP, Scopes: []string{"tokenize"}, Identity: fmt.Sprint(i), KeyId: fmt.Sprint("k", i)}}
+			case 3:
+				cmd.Body = &pb.Command_AddKey{AddKey: &pb.AddKey{Id: any(), KeyId: fmt.Sprint("k", i)}}
+			case 4:
+				cmd.Body = &pb.Command_Grant{Grant: &pb.Grant{Id: any(), ParticipantId: any()}}
+			case 5:
+				cmd.Body = &pb.Command_Ungrant{Ungrant: &pb.Ungrant{Id: any(), ParticipantId: any()}}
+			case 6:
+				cmd.Body = &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: any(), Policy: "ttl", TtlSeconds: 60}}
+			case 7:
+				cmd.Body = &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: any(), Version: "1"}}
+			case 8:
+				cmd.Body = &pb.Command_Disable{Disable: &pb.Disable{Id: any()}}
+			}
+			d, err := live.Decide(cmd, durable.Env{Now: time.UnixMilli(int64(i + 1))})
+			if err != nil {
+				continue
+			}
+			for _, e := range d.Events {
+				events = append(events, e)
+				live.Apply(uint64(len(events)), e)
+			}
+		}
+		view := live.Capture()
+		same := func(what string, other *core) {
+			if !slices.EqualFunc(view.All(), other.Capture().All(), (*pb.Participant).EqualVT) {
+				rt.Fatalf("%s differs", what)
+			}
+		}
+		replayed := kind.New(ID).(*core)
+		for i, e := range events {
+			record, err := kind.AppendEvent(nil, e)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			parsed, err := kind.ParseEvent(record)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			replayed.Apply(uint64(i+1), parsed)
+		}
+		same("the replay", replayed)
+		state, err := kind.EncodeState(view)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		restored := kind.New(ID).(*core)
+		if err := restored.Restore(uint64(len(events)), state); err != nil {
+			rt.Fatal(err)
+		}
+		same("the snapshot", restored)
+	})
+}
