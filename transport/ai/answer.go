@@ -46,13 +46,13 @@ var heartbeat = []byte(": still here\n\n")
 // serve asks the upstream and passes on what it says, until one side ends.
 func (a *answer) serve(d *rest.Detached) {
 	began := time.Now()
-	if err := a.s.enter(a.person); err != nil {
+	ctx, cancel := context.WithCancelCause(a.s.base)
+	defer cancel(nil)
+	if err := a.s.enter(a, cancel); err != nil {
 		_ = d.Fail(err)
 		return
 	}
-	defer a.s.leave(a.person)
-	ctx, cancel := context.WithCancelCause(a.s.base)
-	defer cancel(nil)
+	defer a.s.leave(a)
 	// The client has said all it has to say; whatever comes tells that it left.
 	// The read ends with the connection.
 	watched := make(chan struct{})
@@ -175,8 +175,8 @@ func (a *answer) finish(ctx context.Context, d *rest.Detached, err error) {
 
 // refusal is what the client is told of a failure.
 func (a *answer) refusal(d *rest.Detached, cause, err error) error {
-	if errors.Is(cause, errStopping) {
-		return errStopping
+	if errors.Is(cause, errStopping) || errors.Is(cause, errRemoved) {
+		return cause
 	}
 	var f *upstream.Failure
 	if !errors.As(err, &f) {

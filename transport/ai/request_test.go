@@ -83,22 +83,34 @@ func TestTheStepGoesBeforeTheInstruction(t *testing.T) {
 
 func TestPlacesAreGivenBack(t *testing.T) {
 	s := newService(t)
+	cancelled := 0
+	cancel := func(error) { cancelled++ }
+	of := map[string]*answer{}
 	for _, try := range []struct {
 		person string
 		want   error
 	}{{"a", nil}, {"a", errYours}, {"b", nil}, {"c", errCrowded}} {
-		if err := s.enter(try.person); err != try.want {
+		a := &answer{person: try.person}
+		if of[try.person] == nil {
+			of[try.person] = a
+		}
+		if err := s.enter(a, cancel); err != try.want {
 			t.Errorf("%s: %v", try.person, err)
 		}
 	}
-	s.leave("a")
-	if err := s.enter("c"); err != nil || len(s.persons) != 2 {
+	s.Removed("nobody")
+	s.Removed("b")
+	if cancelled != 1 {
+		t.Errorf("%d are cancelled", cancelled)
+	}
+	s.leave(of["a"])
+	if err := s.enter(of["c"], cancel); err != nil || len(s.persons) != 2 {
 		t.Errorf("%v, %d persons", err, len(s.persons))
 	}
-	s.leave("b")
-	s.leave("c")
+	s.leave(of["b"])
+	s.leave(of["c"])
 	s.Close(t.Context())
-	if err := s.enter("a"); err != errStopping {
-		t.Errorf("after the end: %v", err)
+	if err := s.enter(of["a"], cancel); err != errStopping || len(s.persons) != 0 {
+		t.Errorf("after the end: %v, %d persons", err, len(s.persons))
 	}
 }

@@ -47,7 +47,7 @@ type Service struct {
 	mu      sync.Mutex // guards what follows
 	closed  bool
 	streams sync.WaitGroup
-	persons map[string]int // answers under way by person
+	persons map[string]map[*answer]context.CancelCauseFunc // answers under way by person
 	active  int
 }
 
@@ -55,7 +55,7 @@ var _ rest.AI = (*Service)(nil)
 
 // New returns a service.
 func New(cfg Config) *Service {
-	s := &Service{Config: cfg, persons: map[string]int{}}
+	s := &Service{Config: cfg, persons: map[string]map[*answer]context.CancelCauseFunc{}}
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	return s
 }
@@ -65,6 +65,7 @@ var (
 	errCrowded  = rest.Refusal(http.StatusServiceUnavailable, "too many people are asking at this moment; try again", 5*time.Second)
 	errYours    = rest.Refusal(http.StatusTooManyRequests, "too many of your questions are being answered; wait for one to end", 2*time.Second)
 	errNoKey    = wire.Invalid("no AI key is set, or ADMIN_PW has changed and it must be set again: an administrator must set ai_api_key, or the request must carry api_key")
+	errRemoved  = rest.Refusal(http.StatusForbidden, "you are no longer registered for this codelab", 0)
 	errLeft     = errors.New("the client left")
 )
 
@@ -97,14 +98,17 @@ func (s *Service) room(person string) error {
 
 // enter takes a place. It is the goroutine that serves which takes it: when
 // the connection is gone before that starts, nobody would give it back.
-func (s *Service) enter(person string) error {
+func (s *Service) enter(a *answer, cancel context.CancelCauseFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.full(person); err != nil {
+	if err := s.full(a.person); err != nil {
 		return err
 	}
 	s.active++
-	s.persons[person]++
+	if s.persons[a.person] == nil {
+		s.persons[a.person] = map[*answer]context.CancelCauseFunc{}
+	}
+	s.persons[a.person][a] = cancel
 	s.streams.Add(1)
 	return nil
 }
@@ -115,20 +119,29 @@ func (s *Service) full(person string) error {
 		return errStopping
 	case s.active >= s.MaxStreams:
 		return errCrowded
-	case s.persons[person] >= s.MaxPerPerson:
+	case len(s.persons[person]) >= s.MaxPerPerson:
 		return errYours
 	}
 	return nil
 }
 
-func (s *Service) leave(person string) {
+func (s *Service) leave(a *answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.active--
-	if s.persons[person]--; s.persons[person] == 0 {
-		delete(s.persons, person)
+	if delete(s.persons[a.person], a); len(s.persons[a.person]) == 0 {
+		delete(s.persons, a.person)
 	}
 	s.streams.Done()
+}
+
+// Removed ends the answers to an attendee who was removed.
+func (s *Service) Removed(attendee string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cancel := range s.persons[attendee] {
+		cancel(errRemoved)
+	}
 }
 
 // Stream answers one question.

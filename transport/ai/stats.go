@@ -65,6 +65,8 @@ func outcome(ctx context.Context, err error) string {
 		return "ok"
 	case errors.Is(cause, errStopping):
 		return "stopping"
+	case errors.Is(cause, errRemoved):
+		return "removed"
 	case errors.Is(cause, errLeft):
 		return "client_left"
 	case errors.As(err, &f):

@@ -509,6 +509,24 @@ func TestWhatTheAIUsedIsCountedWhereItBelongs(t *testing.T) {
 	}
 }
 
+func TestWhoIsRemovedHearsNoMore(t *testing.T) {
+	c, up := aiClass(t, nil)
+	gone := make(chan struct{})
+	up.Script(func(a *upstreamtest.Answer) {
+		a.Text("first")
+		<-a.Gone()
+		close(gone)
+	})
+	lin := c.attendee("Lin")
+	k := lin.ask(record{"prompt": "why", "codelab_id": c.id})
+	k.text()
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	if _, failed := k.whole(); !strings.Contains(failed, "no longer registered") {
+		t.Errorf("told was %q", failed)
+	}
+	<-gone
+}
+
 func TestAStopEndsAnswersUnderWay(t *testing.T) {
 	up := upstreamtest.New(t)
 	cfg := testConfig(t)

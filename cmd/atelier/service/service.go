@@ -58,7 +58,10 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	metrics := server.NewMetrics()
-	removed := func(r *room.Room, attendee string) { s.gateway.Removed(r, attendee) }
+	removed := func(r *room.Room, attendee string) {
+		s.gateway.Removed(r, attendee)
+		s.ai.Removed(attendee)
+	}
 	if s.core, err = OpenCore(cfg, metrics.Commit, removed, log); err != nil {
 		return nil, err
 	}
