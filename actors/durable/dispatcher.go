@@ -10,23 +10,22 @@ import (
 // throughput is how many messages an actor handles before it lets others run.
 const throughput = 300
 
-// Dispatcher runs mailboxes on goroutines that are kept. The library starts a
+// dispatcher runs mailboxes on goroutines that are kept. The library starts a
 // goroutine for each burst of messages, whose stack then grows while it
 // decides and applies: that copying was 20 % of the CPU of a durable command.
-type Dispatcher struct {
+type dispatcher struct {
 	mu     sync.Mutex
 	idle   []chan func() // guarded by mu; the newest is the warmest
 	closed bool          // guarded by mu
 	most   int           // idle goroutines kept
 }
 
-var _ actor.Dispatcher = (*Dispatcher)(nil)
+var _ actor.Dispatcher = (*dispatcher)(nil)
 
-// NewDispatcher returns a dispatcher with no goroutine yet.
-func NewDispatcher() *Dispatcher { return &Dispatcher{most: 8 * runtime.GOMAXPROCS(0)} }
+func newDispatcher() *dispatcher { return &dispatcher{most: 8 * runtime.GOMAXPROCS(0)} }
 
 // Schedule runs fn on an idle goroutine, or a new one.
-func (d *Dispatcher) Schedule(fn func()) {
+func (d *dispatcher) Schedule(fn func()) {
 	d.mu.Lock()
 	if n := len(d.idle); n > 0 {
 		work := d.idle[n-1]
@@ -40,9 +39,9 @@ func (d *Dispatcher) Schedule(fn func()) {
 }
 
 // Throughput is asked by the mailbox.
-func (d *Dispatcher) Throughput() int { return throughput }
+func (d *dispatcher) Throughput() int { return throughput }
 
-func (d *Dispatcher) run(fn func()) {
+func (d *dispatcher) run(fn func()) {
 	work := make(chan func(), 1)
 	for {
 		fn()
@@ -60,8 +59,8 @@ func (d *Dispatcher) run(fn func()) {
 	}
 }
 
-// Close ends the idle goroutines; busy ones end by themselves.
-func (d *Dispatcher) Close() {
+// close ends the idle goroutines; busy ones end by themselves.
+func (d *dispatcher) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true

@@ -90,7 +90,7 @@ type Host[C, E, V any] struct {
 	opts    Options
 	log     *slog.Logger
 	stats   Stats
-	workers *Dispatcher
+	workers *dispatcher
 	slots   *slots
 	// envelopes are handed back by the actor that opened them.
 	envelopes sync.Pool
@@ -123,7 +123,7 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 		kind: kind, journal: journal, system: system, opts: opts,
 		log:     opts.Logger.With("component", kind.Name),
 		handles: map[string]*Handle[C, E, V]{},
-		workers: NewDispatcher(),
+		workers: newDispatcher(),
 		slots:   newSlots(opts.AskTimeout),
 		stop:    make(chan struct{}),
 	}
@@ -305,7 +305,7 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	h.mu.Unlock()
 	close(h.stop)
 	h.sweeper.Wait()
-	defer h.workers.Close()
+	defer h.workers.close()
 	defer h.slots.close()
 
 	var wg sync.WaitGroup

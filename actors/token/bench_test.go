@@ -49,6 +49,9 @@ func BenchmarkPairs(b *testing.B) {
 			}
 			wg.Wait()
 			b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "pairs/s")
+			st := store.Stats()
+			b.ReportMetric(float64(st.Batches)/float64(st.Commits), "batches/commit")
+			b.ReportMetric(float64(st.Commits)/time.Since(began).Seconds(), "commits/s")
 		})
 	}
 }

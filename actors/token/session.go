@@ -134,8 +134,8 @@ func (a *sessionActor) end(ctx actor.Context, cmd *command, rounds int) {
 		"participant": participant, "checkout_id": cmd.checkout,
 	}), row)
 	e := &ending{cmd: cmd, rounds: rounds}
-	system, self := ctx.ActorSystem(), ctx.Self()
-	if err := v.opts.Journal.Append(rows, func(err error) { e.err = err; system.Root.Send(self, e) }); err != nil {
+	self := ctx.Self()
+	if err := v.opts.Journal.Append(rows, func(err error) { e.err = err; v.landings.add(self, e) }); err != nil {
 		a.finish(ctx, cmd, err)
 		return
 	}

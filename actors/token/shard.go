@@ -94,8 +94,8 @@ func (s *shard) Receive(ctx actor.Context) {
 		}
 	case *actor.Started:
 		v, parent := s.vault, ctx.Self()
-		s.tokens = actor.PropsFromProducer(func() actor.Actor { return &tokenActor{vault: v, parent: parent} }, actor.WithDispatcher(v.workers))
-		s.sessions = actor.PropsFromProducer(func() actor.Actor { return &sessionActor{vault: v, parent: parent} }, actor.WithDispatcher(v.workers))
+		s.tokens = actor.PropsFromProducer(func() actor.Actor { return &tokenActor{vault: v, parent: parent} }, actor.WithDispatcher(inline{}))
+		s.sessions = actor.PropsFromProducer(func() actor.Actor { return &sessionActor{vault: v, parent: parent} }, actor.WithDispatcher(inline{}))
 	case *actor.Terminated:
 		s.gone(m.Who)
 	}

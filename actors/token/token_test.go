@@ -2,6 +2,7 @@ package token
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,6 +105,18 @@ func (w *world) restart(change ...func(*Options)) {
 	}
 	w.opts.System = durable.NewSystem()
 	w.start()
+}
+
+// eventually waits for what comes just after an answer.
+func (w *world) eventually(holds func() bool) {
+	w.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !holds() {
+		if time.Now().After(deadline) {
+			w.Fatalf("it never came; %+v", w.vault.Stats())
+		}
+		runtime.Gosched()
+	}
 }
 
 func card(t testing.TB) *credential.Credential {

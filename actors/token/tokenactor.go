@@ -87,10 +87,10 @@ func (a *tokenActor) work(ctx actor.Context, w *work) {
 }
 
 func (a *tokenActor) append(ctx actor.Context, w *work) {
-	system, self := ctx.ActorSystem(), ctx.Self()
+	landings, self := a.vault.landings, ctx.Self()
 	err := a.vault.opts.Journal.Append(w.rows, func(err error) {
 		w.err = err
-		system.Root.Send(self, w)
+		landings.add(self, w)
 	})
 	if err != nil {
 		a.fail(ctx, w, err)

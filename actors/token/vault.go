@@ -92,7 +92,7 @@ type Vault struct {
 	decoyKey   []byte // a record that belongs to nobody
 	missingKey []byte // a record that never is
 	shards     [shardCount]*actor.PID
-	workers    *durable.Dispatcher
+	landings   *landings
 	log        *slog.Logger
 
 	ring        atomic.Pointer[seal.Ring]
@@ -117,10 +117,10 @@ func NewVault(opts Options) (*Vault, error) {
 	}
 	env := string(opts.Environment)
 	v := &Vault{
-		opts:    opts,
-		tables:  tables{"tokens-" + env, "checkouts-" + env, "answers-" + env},
-		workers: durable.NewDispatcher(),
-		log:     opts.Logger.With("component", "token", "environment", env),
+		opts:     opts,
+		tables:   tables{"tokens-" + env, "checkouts-" + env, "answers-" + env},
+		landings: newLandings(opts.System),
+		log:      opts.Logger.With("component", "token", "environment", env),
 	}
 	sum := sha256.Sum256([]byte(opts.Stream))
 	copy(v.streamTag[:], sum[:])
@@ -132,7 +132,7 @@ func NewVault(opts Options) (*Vault, error) {
 	for i := range v.shards {
 		sh := newShard(v)
 		props := actor.PropsFromProducer(func() actor.Actor { return sh },
-			actor.WithDispatcher(v.workers), actor.WithSupervisor(strategy{sh}))
+			actor.WithDispatcher(inline{}), actor.WithSupervisor(strategy{sh}))
 		if v.shards[i], err = opts.System.Root.SpawnNamed(props, fmt.Sprintf("tokens-%s-%03d", env, i)); err != nil {
 			return nil, fmt.Errorf("spawn shard of tokens: %w", err)
 		}
@@ -353,6 +353,6 @@ func (v *Vault) Close(ctx context.Context) error {
 	for _, pid := range v.shards {
 		errs = append(errs, v.opts.System.Root.StopFuture(pid).Wait())
 	}
-	v.workers.Close()
+	v.landings.close()
 	return errors.Join(errs...)
 }
