@@ -35,7 +35,11 @@ func (a *Audit) Rows(r *catalogpb.AuditRecord) []durable.Row {
 		r.Id = ids.New()
 	}
 	r.UserAgent = clip(r.UserAgent, 256)
+	// The id is the key.
+	id := r.Id
+	r.Id = ""
 	value, err := r.MarshalVT()
+	r.Id = id
 	if err != nil { // a message of ours always encodes
 		panic(fmt.Sprintf("encode audit record: %v", err))
 	}
@@ -62,11 +66,12 @@ func (a *Audit) Find(q Query) ([]*catalogpb.AuditRecord, error) {
 	out := []*catalogpb.AuditRecord{}
 	skip := q.Offset
 	var failed error
-	take := func(value []byte) bool {
+	take := func(id, value []byte) bool {
 		r := &catalogpb.AuditRecord{}
 		if failed = r.UnmarshalVT(value); failed != nil {
 			return false
 		}
+		r.Id = string(id)
 		if q.Action != "" && r.Action != q.Action {
 			return true
 		}
@@ -78,7 +83,7 @@ func (a *Audit) Find(q Query) ([]*catalogpb.AuditRecord, error) {
 		return len(out) < q.Limit
 	}
 	scan := durable.Scan{Table: auditTable, Reverse: true}
-	visit := func(_, value []byte) bool { return take(value) }
+	visit := take
 	if q.CodelabID != "" {
 		prefix := indexKey(q.CodelabID, "")
 		scan = durable.Scan{Table: auditIndex, Prefix: prefix, Reverse: true}
@@ -87,7 +92,7 @@ func (a *Audit) Find(q Query) ([]*catalogpb.AuditRecord, error) {
 			if err != nil {
 				return true // expired between the two reads
 			}
-			return take(value)
+			return take(key[len(prefix):], value)
 		}
 	}
 	if err := a.journal.Scan(scan, visit); err != nil {

@@ -20,7 +20,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func record(policy pb.Policy) *pb.Token {
 	checkout := CheckoutHash("c")
 	return &pb.Token{
-		State: pb.State_STATE_ACTIVE, Policy: policy, Participant: "p", Creator: "x", Checkout: checkout[:],
+		State: pb.State_STATE_ACTIVE, Policy: policy, Participant: "p", Checkout: checkout[:],
 		CreatedAt: noon.UnixMilli(), ExpiresAt: noon.Add(time.Minute).UnixMilli(), Credential: []byte("sealed"), Display: []byte("shown"),
 	}
 }

@@ -115,7 +115,6 @@ func bound(key []byte, t *pb.Token) []byte {
 	part := func(p []byte) { b = append(binary.AppendUvarint(b, uint64(len(p))), p...) }
 	part(key)
 	part([]byte(t.Participant))
-	part([]byte(t.Creator))
 	part(t.Checkout)
 	b = binary.AppendUvarint(b, uint64(t.Policy))
 	return binary.AppendVarint(b, t.ExpiresAt)

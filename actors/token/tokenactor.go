@@ -185,7 +185,10 @@ func (a *tokenActor) use(w *work) error {
 		return nil
 	}
 	now := cmd.attempt.Now
-	more := map[string]string{"participant": k.record.Participant, "checkout_id": cmd.checkout, "state": string(verdict.State)}
+	more := map[string]string{"participant": k.record.Participant, "checkout_id": cmd.checkout}
+	if verdict.Refusal != NotRefused || cmd.attempt.Operation != Detokenize {
+		more["state"] = string(verdict.State)
+	}
 	if verdict.Security {
 		more["security"] = "true"
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"atelier/cmd/atelier/service"
@@ -35,6 +36,7 @@ func (c serveCmd) Run() error {
 	for _, w := range warnings {
 		log.Warn(w)
 	}
+	spreadThreads()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	s, err := service.Start(cfg, log)
@@ -53,4 +55,17 @@ func (c serveCmd) Run() error {
 		os.Exit(1)
 	}()
 	return errors.Join(err, s.Stop())
+}
+
+// spreadThreads runs Go code on twice as many threads as there are processors,
+// unless the environment says how many. When the store flushes, one goroutine
+// computes for a quarter of a second and others wait in calls to the disk; with
+// a thread for each processor they hold back everybody's requests until the
+// runtime takes the thread away, while the kernel shares processors in finer
+// slices. On two processors, at 4,000 pairs of tokenize and detokenize a second
+// for 25 s, the p99 of tokenize was 20 ms instead of 53 to 106.
+func spreadThreads() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
+	}
 }

@@ -25,8 +25,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 	})
 }
 
-// Get implements durable.Journal. Badger lets a reader wait for a commit that
-// is under way, so a Get sees everything acknowledged before it.
+// Get implements durable.Journal. It sees everything acknowledged before it.
 func (s *Store) Get(table string, key []byte) ([]byte, error) {
 	if err := checkTable(table); err != nil {
 		return nil, err
@@ -35,12 +34,9 @@ func (s *Store) Get(table string, key []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer s.gate.leave()
-	var content []byte
-	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
-		content, err = getValue(txn, appendRowKey(nil, table, key))
-		return err
-	})
-	return content, err
+	v := s.reads.enter()
+	defer v.leave()
+	return getValue(v.txn, appendRowKey(make([]byte, 0, 2+len(table)+len(key)), table, key))
 }
 
 // checkGuards says whether the guards of rows hold for what txn sees, which

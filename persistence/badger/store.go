@@ -25,6 +25,7 @@ type Store struct {
 	gate  *gate
 	locks *keyLocks
 	queue *queue
+	reads *reads
 
 	// Goroutines, in the order in which Close stops them.
 	writer    *writer
@@ -74,6 +75,7 @@ func open(o Options, h hooks) (*Store, error) {
 		locks:  newKeyLocks(),
 		queue:  newQueue(o.QueueBytes),
 		hurry:  make(chan struct{}),
+		reads:  &reads{db: db},
 		costs: costModel{
 			// The margin is for the entry with which Badger ends a transaction.
 			limit:     txnCost{bytes: db.MaxBatchSize() - 1<<10, entries: db.MaxBatchCount() - 8},
@@ -152,6 +154,7 @@ func (s *Store) Close() error {
 	s.gate.wait()
 	s.space.stop()
 	s.collector.stop()
+	s.reads.close()
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("close store in %s: %w", s.opts.Dir, err)
 	}

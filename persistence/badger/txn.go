@@ -51,6 +51,7 @@ func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error
 		err = errors.New("sync of the value log failed")
 	}
 	if err == nil {
+		s.reads.committed()
 		return nil
 	}
 	err = commitError(err)

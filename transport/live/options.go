@@ -7,7 +7,7 @@ import (
 
 // Options configures a Hub. A zero field takes its default.
 type Options struct {
-	// Loops is the number of event loops. Default GOMAXPROCS.
+	// Loops is the number of event loops. Default the number of processors.
 	Loops int
 	// MaxMessage is the most bytes a client's message may have; a longer one
 	// closes the connection with 1009. Default 128 KiB, room for 64 KiB of
@@ -53,7 +53,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	set(&o.Loops, runtime.GOMAXPROCS(0))
+	set(&o.Loops, runtime.NumCPU())
 	set(&o.MaxMessage, 128<<10)
 	set(&o.MessageBurst, 2*o.MessageRate)
 	set(&o.PingInterval, 30*time.Second)

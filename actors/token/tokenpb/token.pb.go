@@ -142,8 +142,6 @@ type Token struct {
 	Policy Policy                 `protobuf:"varint,2,opt,name=policy,proto3,enum=atelier.token.v1.Policy" json:"policy,omitempty"`
 	// The bound participant's id.
 	Participant string `protobuf:"bytes,3,opt,name=participant,proto3" json:"participant,omitempty"`
-	// The id of the participant who tokenized.
-	Creator string `protobuf:"bytes,4,opt,name=creator,proto3" json:"creator,omitempty"`
 	// SHA-256 of the checkout's id.
 	Checkout  []byte `protobuf:"bytes,5,opt,name=checkout,proto3" json:"checkout,omitempty"`
 	CreatedAt int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
@@ -209,13 +207,6 @@ func (x *Token) GetPolicy() Policy {
 func (x *Token) GetParticipant() string {
 	if x != nil {
 		return x.Participant
-	}
-	return ""
-}
-
-func (x *Token) GetCreator() string {
-	if x != nil {
-		return x.Creator
 	}
 	return ""
 }
@@ -476,12 +467,11 @@ var File_token_proto protoreflect.FileDescriptor
 
 const file_token_proto_rawDesc = "" +
 	"\n" +
-	"\vtoken.proto\x12\x10atelier.token.v1\"\xa0\x03\n" +
+	"\vtoken.proto\x12\x10atelier.token.v1\"\x8c\x03\n" +
 	"\x05Token\x12-\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x17.atelier.token.v1.StateR\x05state\x120\n" +
 	"\x06policy\x18\x02 \x01(\x0e2\x18.atelier.token.v1.PolicyR\x06policy\x12 \n" +
-	"\vparticipant\x18\x03 \x01(\tR\vparticipant\x12\x18\n" +
-	"\acreator\x18\x04 \x01(\tR\acreator\x12\x1a\n" +
+	"\vparticipant\x18\x03 \x01(\tR\vparticipant\x12\x1a\n" +
 	"\bcheckout\x18\x05 \x01(\fR\bcheckout\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x1d\n" +
@@ -496,7 +486,7 @@ const file_token_proto_rawDesc = "" +
 	"\adisplay\x18\n" +
 	" \x01(\fR\adisplay\x12\x19\n" +
 	"\bended_at\x18\v \x01(\x03R\aendedAt\x12+\n" +
-	"\x11sensitive_dropped\x18\f \x01(\bR\x10sensitiveDropped\"P\n" +
+	"\x11sensitive_dropped\x18\f \x01(\bR\x10sensitiveDroppedJ\x04\b\x04\x10\x05\"P\n" +
 	"\aDisplay\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x14\n" +
 	"\x05brand\x18\x02 \x01(\tR\x05brand\x12\x1b\n" +

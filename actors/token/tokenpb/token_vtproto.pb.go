@@ -27,7 +27,6 @@ func (m *Token) CloneVT() *Token {
 	r.State = m.State
 	r.Policy = m.Policy
 	r.Participant = m.Participant
-	r.Creator = m.Creator
 	r.CreatedAt = m.CreatedAt
 	r.ExpiresAt = m.ExpiresAt
 	r.Mismatches = m.Mismatches
@@ -134,9 +133,6 @@ func (this *Token) EqualVT(that *Token) bool {
 		return false
 	}
 	if this.Participant != that.Participant {
-		return false
-	}
-	if this.Creator != that.Creator {
 		return false
 	}
 	if string(this.Checkout) != string(that.Checkout) {
@@ -331,13 +327,6 @@ func (m *Token) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Checkout)))
 		i--
 		dAtA[i] = 0x2a
-	}
-	if len(m.Creator) > 0 {
-		i -= len(m.Creator)
-		copy(dAtA[i:], m.Creator)
-		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Creator)))
-		i--
-		dAtA[i] = 0x22
 	}
 	if len(m.Participant) > 0 {
 		i -= len(m.Participant)
@@ -540,10 +529,6 @@ func (m *Token) SizeVT() (n int) {
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
-	l = len(m.Creator)
-	if l > 0 {
-		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
-	}
 	l = len(m.Checkout)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
@@ -741,38 +726,6 @@ func (m *Token) UnmarshalVT(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			m.Participant = string(dAtA[iNdEx:postIndex])
-			iNdEx = postIndex
-		case 4:
-			if wireType != 2 {
-				return fmt.Errorf("proto: wrong wireType = %d for field Creator", wireType)
-			}
-			var stringLen uint64
-			for shift := uint(0); ; shift += 7 {
-				if shift >= 64 {
-					return protohelpers.ErrIntOverflow
-				}
-				if iNdEx >= l {
-					return io.ErrUnexpectedEOF
-				}
-				b := dAtA[iNdEx]
-				iNdEx++
-				stringLen |= uint64(b&0x7F) << shift
-				if b < 0x80 {
-					break
-				}
-			}
-			intStringLen := int(stringLen)
-			if intStringLen < 0 {
-				return protohelpers.ErrInvalidLength
-			}
-			postIndex := iNdEx + intStringLen
-			if postIndex < 0 {
-				return protohelpers.ErrInvalidLength
-			}
-			if postIndex > l {
-				return io.ErrUnexpectedEOF
-			}
-			m.Creator = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		case 5:
 			if wireType != 2 {

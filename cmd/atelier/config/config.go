@@ -140,7 +140,7 @@ func Default() Config {
 			IdleTimeout: Duration(75 * time.Second), SlowTimeout: Duration(20 * time.Second),
 		},
 		Storage: Storage{
-			MinFreeMiB: 512, MemtableMiB: 64, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
+			MinFreeMiB: 512, MemtableMiB: 32, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
 			IdleAfter: Duration(15 * time.Minute),
 		},
 		Files:   Files{Grace: Duration(24 * time.Hour)},
