@@ -128,7 +128,8 @@ func (r *run) crowd(ctx context.Context) error {
 		return err
 	}
 	r.sleep(ctx, 5*time.Second)
-	c.RSS, c.PeakRSS = r.weigh().server.RSS, r.weigh().server.PeakRSS
+	u := r.weigh().server
+	c.RSS, c.PeakRSS = u.RSS, u.PeakRSS
 	if r.target.Process != nil {
 		if err := r.restart(ctx, c); err != nil {
 			return err

@@ -29,8 +29,21 @@ type view struct {
 	users      atomic.Int64 // with one for being current; 0 is discarded
 }
 
-// committed ends the present view for those who come later.
-func (r *reads) committed() { r.generation.Add(1) }
+// committed ends the present view for those who come later. It does not wait
+// for them: while a view is open, Badger keeps everything that was replaced
+// since.
+func (r *reads) committed() {
+	r.generation.Add(1)
+	r.put(nil)
+}
+
+// put makes v the current view. Whoever takes a view out of its place leaves
+// it.
+func (r *reads) put(v *view) {
+	if old := r.current.Swap(v); old != nil {
+		old.leave()
+	}
+}
 
 // enter returns a view of everything committed so far. The caller leaves it.
 func (r *reads) enter() *view {
@@ -45,19 +58,15 @@ func (r *reads) enter() *view {
 func (r *reads) renew() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	old := r.current.Load()
 	// First the generation, then the transaction: it may show more than that,
 	// never less.
 	generation := r.generation.Load()
-	if old != nil && old.generation >= generation {
+	if v := r.current.Load(); v != nil && v.generation >= generation {
 		return // somebody else was here
 	}
 	v := &view{txn: r.db.NewTransaction(false), generation: generation}
 	v.users.Store(1)
-	r.current.Store(v)
-	if old != nil {
-		old.leave()
-	}
+	r.put(v)
 }
 
 func (v *view) enter() bool {
@@ -79,8 +88,4 @@ func (v *view) leave() {
 }
 
 // close ends the last view. Nobody may be reading.
-func (r *reads) close() {
-	if v := r.current.Swap(nil); v != nil {
-		v.leave()
-	}
-}
+func (r *reads) close() { r.put(nil) }

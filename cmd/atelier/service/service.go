@@ -136,6 +136,7 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
 	s.background.Go(func() { s.core.files.SweepEvery(ctx, sweepEvery(cfg.Files.Grace.Std()), log) })
 	s.background.Go(func() { s.expireSessions(ctx) })
+	s.background.Go(func() { keepMemory(ctx) })
 	s.announce(password, time.Since(began))
 	return s, nil
 }

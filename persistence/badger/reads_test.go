@@ -1,0 +1,94 @@
+package badger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"testing"
+
+	"atelier/actors/durable"
+)
+
+// A look-up after an answered commit sees it, however many share its view.
+func TestALookUpSeesWhatWasCommittedBefore(t *testing.T) {
+	s, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			key := []byte(fmt.Sprint(worker))
+			for n := range uint64(300) {
+				value := binary.BigEndian.AppendUint64(nil, n)
+				if err := durable.Commit(s, []durable.Row{{Table: "t", Key: key, Value: value}}); err != nil {
+					t.Error(err)
+					return
+				}
+				for range 3 {
+					if got, err := s.Get("t", key); err != nil || string(got) != string(value) {
+						t.Errorf("%x after %x was committed: %v", got, value, err)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A view that nobody reads from ends with the next commit: while one is open,
+// Badger keeps all that was replaced since.
+func TestNoViewOutlivesACommit(t *testing.T) {
+	s, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	put := func() {
+		t.Helper()
+		if err := durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Value: []byte("v")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	if _, err := s.Get("t", []byte("k")); err != nil {
+		t.Fatal(err)
+	}
+	view := s.reads.current.Load()
+	if view == nil || view.users.Load() != 1 {
+		t.Fatal("there is no view to share")
+	}
+	held := s.reads.enter()
+	put()
+	if s.reads.current.Load() != nil || view.users.Load() != 1 {
+		t.Error("the view is still offered")
+	}
+	if _, err := getValue(held.txn, appendRowKey(nil, "t", []byte("k"))); err != nil {
+		t.Errorf("who reads from it may go on: %v", err)
+	}
+	held.leave()
+	if view.users.Load() != 0 || view.enter() {
+		t.Error("an ended view was entered")
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	s, err := Open(Options{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	if err := durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Value: make([]byte, 300)}}); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			if _, err := s.Get("t", []byte("k")); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}
