@@ -9,16 +9,16 @@ import (
 )
 
 // leastMemory is what the Go heap may take before collecting gets eager, and
-// roomy how many times what is in use it may take beyond that.
+// roomy how many times what is in use it may take when that is more.
 const (
-	leastMemory = 320 << 20
-	roomy       = 2
+	leastMemory = 256 << 20
+	roomy       = 1.5
 )
 
 // keepMemory bounds the garbage that piles up under load. The collector alone
 // lets the heap grow to twice what is in use at the worst moment, which is a
 // flush of the store, and gives it back slowly: a million tokens made at once
-// left 800 MiB of heap, of which 150 were in use. With the bound it is 320, and
+// left 800 MiB of heap, of which 150 were in use. With the bound it is 256, and
 // neither throughput nor latency changed. It follows what is in use, so that a
 // large installation never collects without end. GOMEMLIMIT in the environment
 // wins.
@@ -31,7 +31,7 @@ func keepMemory(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		metrics.Read(live)
-		debug.SetMemoryLimit(max(leastMemory, roomy*int64(live[0].Value.Uint64())))
+		debug.SetMemoryLimit(max(leastMemory, int64(roomy*float64(live[0].Value.Uint64()))))
 		select {
 		case <-ctx.Done():
 			return
