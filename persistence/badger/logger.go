@@ -27,8 +27,16 @@ func (b *bridge) Errorf(format string, args ...any) {
 	b.log.Error(line(format, args))
 }
 
-// Warningf implements Badger's Logger.
-func (b *bridge) Warningf(format string, args ...any) { b.log.Warn(line(format, args)) }
+// Warningf implements Badger's Logger. What it says each minute of its cache is
+// for whoever tunes it: a large store outgrows any cache, and its blocks are in
+// the page cache anyway.
+func (b *bridge) Warningf(format string, args ...any) {
+	if strings.HasPrefix(format, "Block cache might be too small") || strings.HasPrefix(format, "Cache life expectancy") {
+		b.log.Debug(line(format, args))
+		return
+	}
+	b.log.Warn(line(format, args))
+}
 
 // Infof implements Badger's Logger.
 func (b *bridge) Infof(string, ...any) {}
