@@ -31,7 +31,7 @@ func (b *bridge) Errorf(format string, args ...any) {
 // for whoever tunes it: a large store outgrows any cache, and its blocks are in
 // the page cache anyway.
 func (b *bridge) Warningf(format string, args ...any) {
-	if strings.HasPrefix(format, "Block cache might be too small") || strings.HasPrefix(format, "Cache life expectancy") {
+	if strings.HasPrefix(format, "%s might be too small") || strings.HasPrefix(format, "Cache life expectancy") {
 		b.log.Debug(line(format, args))
 		return
 	}
