@@ -165,27 +165,17 @@ func (r *Result) ExitCode() int {
 // Text prints the result for people.
 func (r *Result) Text(w io.Writer) error {
 	var b strings.Builder
-	if r.Rate > 0 {
+	switch {
+	case len(r.Operations) == 0:
+		b.WriteString("tokens: no load\n\n")
+	case r.Rate > 0:
 		fmt.Fprintf(&b, "tokens: %.0f pairs/s planned, %d connections\n\n", r.Rate, r.Connections)
-	} else {
+	default:
 		fmt.Fprintf(&b, "tokens: as fast as %d connections go\n\n", r.Connections)
 	}
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "latency, ms\tcount\tp50\tp90\tp99\tp99.9\tmax\trefused\tno answer\t")
-	row := func(name string, s latency.Summary, refused, unanswered string) {
-		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\t\n", name, s.Count, s.P50, s.P90, s.P99, s.P999, s.Max, refused, unanswered)
+	if len(r.Operations) > 0 {
+		r.latencies(&b)
 	}
-	for _, op := range r.Operations {
-		row(op.Name, op.Latency, fmt.Sprint(op.Refused), fmt.Sprint(op.Unanswered))
-	}
-	row("generator lag", r.Lag, "", "")
-	t.Flush()
-	for _, op := range r.Operations {
-		if op.Complaint != "" {
-			fmt.Fprintf(&b, "  %s: %s\n", op.Name, op.Complaint)
-		}
-	}
-	b.WriteByte('\n')
 	r.facts(&b)
 	for _, why := range r.Failures {
 		fmt.Fprintln(&b, "FAIL", why)
@@ -200,14 +190,30 @@ func (r *Result) Text(w io.Writer) error {
 	return err
 }
 
+func (r *Result) latencies(b *strings.Builder) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "latency, ms\tcount\tp50\tp90\tp99\tp99.9\tmax\trefused\tno answer\t")
+	row := func(name string, s latency.Summary, refused, unanswered string) {
+		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\t\n", name, s.Count, s.P50, s.P90, s.P99, s.P999, s.Max, refused, unanswered)
+	}
+	for _, op := range r.Operations {
+		row(op.Name, op.Latency, fmt.Sprint(op.Refused), fmt.Sprint(op.Unanswered))
+	}
+	row("generator lag", r.Lag, "", "")
+	t.Flush()
+	for _, op := range r.Operations {
+		if op.Complaint != "" {
+			fmt.Fprintf(b, "  %s: %s\n", op.Name, op.Complaint)
+		}
+	}
+	b.WriteByte('\n')
+}
+
 func (r *Result) facts(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	line("pairs", "%.0f/s over %.1f s", r.PairsPerSecond, r.Seconds)
-	line("winners", "%d tokens used by two at once: %d gave to both, %d to neither; %d wrong credentials", r.Raced, r.Doubled, r.Denied, r.Wrong)
-	line("generator", "%.2f cores", r.GeneratorCPU)
-	if r.Server != nil {
-		line("server", "%.2f cores, %d MiB resident, %d MiB at its peak", r.Server.CPU, r.Server.RSS>>20, r.Server.PeakRSS>>20)
+	if len(r.Operations) > 0 {
+		r.load(line)
 	}
 	if c := r.Crowd; c != nil {
 		line("live tokens", "%d, made at %.0f/s; %d MiB resident, %d MiB at the peak", c.Tokens, c.MintedPerSecond, c.RSS>>20, c.PeakRSS>>20)
@@ -216,6 +222,15 @@ func (r *Result) facts(b *strings.Builder) {
 			c.ExpiryCores, c.ExpiryGoroutines, c.IdleCores, c.IdleGoroutines)
 	}
 	t.Flush()
+}
+
+func (r *Result) load(line func(name, format string, args ...any)) {
+	line("pairs", "%.0f/s over %.1f s", r.PairsPerSecond, r.Seconds)
+	line("winners", "%d tokens used by two at once: %d gave to both, %d to neither; %d wrong credentials", r.Raced, r.Doubled, r.Denied, r.Wrong)
+	line("generator", "%.2f cores", r.GeneratorCPU)
+	if r.Server != nil {
+		line("server", "%.2f cores, %d MiB resident, %d MiB at its peak", r.Server.CPU, r.Server.RSS>>20, r.Server.PeakRSS>>20)
+	}
 }
 
 // WriteJSON writes the result for machines.
