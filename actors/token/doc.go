@@ -15,6 +15,11 @@
 // and the answer loses the answer and keeps the rule: at most once. Whoever
 // lost an answer tokenizes again.
 //
+// An operation's steps run on the goroutine that asked, shard and token one
+// inside the other, until the append; its answer comes by a lander. So the
+// shards bound what works at the same time: while a token of one reads the
+// disk, the others of the same shard wait, one in 256.
+//
 // That a token has expired is a comparison with its record, so a million that
 // end together cost nothing. A wheel in each shard counts the live ones by the
 // second in which they end.
