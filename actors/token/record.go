@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -58,17 +59,18 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 			s = &stored{key: key, raw: raw}
 		}
 	}
-	if s == nil {
+	unknown := s == nil
+	if unknown {
 		raw, err := v.get(v.tables.tokens, v.decoyKey)
-		if err != nil {
+		if err != nil && !errors.Is(err, seal.ErrDamaged) {
 			return nil, err
-		}
-		if raw == nil { // the decoy could not be written; nothing is known
-			return &stored{record: &pb.Token{}}, nil
 		}
 		s = &stored{key: v.decoyKey, raw: raw}
 	}
 	body, version, err := ring.Verify(s.key, s.raw)
+	if err != nil && unknown { // the decoy could not be written, or is damaged; it is nobody's
+		return &stored{record: &pb.Token{}}, nil
+	}
 	if err != nil {
 		return s, err
 	}

@@ -126,9 +126,7 @@ func NewVault(opts Options) (*Vault, error) {
 	copy(v.streamTag[:], sum[:])
 	v.ring.Store(ring)
 	v.decoyKey, v.missingKey = v.rowKey("decoy", ring.Newest()), v.rowKey("missing", ring.Newest())
-	if err := v.placeDecoy(ring); err != nil {
-		v.log.Warn("unknown tokens may be told from others by their timing", "error", err)
-	}
+	v.placeDecoy(ring.Newest())
 	for i := range v.shards {
 		sh := newShard(v)
 		props := actor.PropsFromProducer(func() actor.Actor { return sh },
@@ -145,24 +143,31 @@ func NewVault(opts Options) (*Vault, error) {
 }
 
 // placeDecoy stores the record that is read in place of an unknown token's.
-func (v *Vault) placeDecoy(ring *seal.Ring) error {
+func (v *Vault) placeDecoy(version *seal.Version) {
 	body, err := (&pb.Token{State: pb.State_STATE_ACTIVE, Policy: pb.Policy_POLICY_SINGLE_USE, Checkout: make([]byte, 32), Credential: make([]byte, 200)}).MarshalVT()
-	if err != nil {
-		return err
+	if err == nil {
+		err = durable.Commit(v.opts.Journal, []durable.Row{{
+			Table: v.tables.tokens, Key: v.decoyKey, Value: version.Authenticate(v.decoyKey, body),
+		}})
 	}
-	return durable.Commit(v.opts.Journal, []durable.Row{{
-		Table: v.tables.tokens, Key: v.decoyKey, Value: ring.Newest().Authenticate(v.decoyKey, body),
-	}})
+	if err != nil {
+		v.log.Warn("unknown tokens may be told from others by their timing", "error", err)
+	}
 }
 
 // SetKeys takes new server keys into use: the newest for what is made from now
 // on, the others for what is there.
 func (v *Vault) SetKeys(keys []seal.Key) error {
 	ring, err := seal.NewRing(v.opts.Environment, v.opts.Stream, keys)
-	if err == nil {
-		v.ring.Store(ring)
+	if err != nil {
+		return err
 	}
-	return err
+	// The decoy must not be left under a key that is dropped. The newest key
+	// until now is among the new ones, so before and after the change there is
+	// what checks it.
+	v.placeDecoy(v.ring.Load().Newest())
+	v.ring.Store(ring)
+	return nil
 }
 
 // Ring returns the keys in use.

@@ -1,0 +1,51 @@
+package token
+
+import (
+	"testing"
+
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+func TestUnknownTokensStayUnknownWhenKeysAreOver(t *testing.T) {
+	key := func(version uint32) seal.Key {
+		material := make([]byte, seal.MaterialBytes)
+		material[0] = byte(version)
+		return seal.Key{Version: version, Material: material}
+	}
+	w := newWorld(t, func(o *Options) { o.Keys = []seal.Key{key(1)} })
+	unknown := func() error {
+		_, err := w.vault.Detokenize(business, Use{seal.NewToken(seal.Production), "business", "checkout-1"})
+		return err
+	}
+	// The server runs on while its first keys retire and are dropped.
+	for last := uint32(2); last < 6; last++ {
+		if err := w.vault.SetKeys([]seal.Key{key(last - 1), key(last)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := unknown(); err != NotFound {
+			t.Fatalf("with keys %d and %d: %v", last-1, last, err)
+		}
+		w.issue("checkout-1", pb.Policy_POLICY_SINGLE_USE)
+	}
+	if n := w.vault.Stats().Quarantined; n != 0 {
+		t.Fatalf("%d tokens in quarantine", n)
+	}
+}
+
+func TestADamagedDecoyIsNoTokensDamage(t *testing.T) {
+	w, j := stash(t)
+	j.change(func(_ string, key, value []byte) []byte {
+		if string(key) == string(w.vault.decoyKey) {
+			value[len(value)-1] ^= 1
+		}
+		return value
+	})
+	_, err := w.vault.Detokenize(business, Use{seal.NewToken(seal.Production), "business", "checkout-1"})
+	if err != NotFound {
+		t.Fatal(err)
+	}
+	if n := j.count("token_quarantine"); n != 0 {
+		t.Fatalf("%d quarantines recorded", n)
+	}
+}
