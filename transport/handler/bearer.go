@@ -3,6 +3,7 @@ package handler
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,8 +31,9 @@ func (c *call) authenticate() error {
 	bearer = strings.TrimSpace(bearer)
 	if keyID, ok := participant.KeyID(c.environment, bearer); ok {
 		c.who = view.Authenticate(keyID, []byte(bearer))
+		c.scopes = c.who.GetScopes()
 	} else {
-		c.who = c.verify(view, bearer)
+		c.who, c.scopes = c.verify(view, bearer)
 	}
 	if c.who == nil || c.who.Environment != c.environment {
 		c.who = nil
@@ -48,7 +50,7 @@ func (c *call) admit(scope string) error {
 	if err := c.authenticate(); err != nil {
 		return err
 	}
-	if !participant.HasScope(c.who, scope) {
+	if !slices.Contains(c.scopes, scope) {
 		return errScope
 	}
 	return nil
@@ -62,18 +64,19 @@ func (c *call) participants() (*participant.View, error) {
 	return h.View(), nil
 }
 
-// claims of an access token. It says who and by which key; what they may do is
-// looked up at each use.
+// claims of an access token. It says who, by which key, and what was asked for;
+// what they may do is looked up at each use.
 type claims struct {
 	KeyID string `json:"key"`
+	Scope string `json:"scope"`
 	jwt.RegisteredClaims
 }
 
 // sign makes an access token.
-func (c *call) sign(p *pb.Participant, keyID string, now time.Time) (string, error) {
+func (c *call) sign(p *pb.Participant, keyID, scope string, now time.Time) (string, error) {
 	version := c.vault.Ring().Newest()
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
-		KeyID: keyID,
+		KeyID: keyID, Scope: scope,
 		RegisteredClaims: jwt.RegisteredClaims{
 			Subject: p.Id, Issuer: c.Document.Name, Audience: jwt.ClaimStrings{c.environment},
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(accessTokenLife)),
@@ -85,8 +88,9 @@ func (c *call) sign(p *pb.Participant, keyID string, now time.Time) (string, err
 
 var errKid = errors.New("unknown key")
 
-// verify returns the participant of an access token, or nil.
-func (c *call) verify(view *participant.View, bearer string) *pb.Participant {
+// verify returns the participant of an access token and what the token allows,
+// or nil.
+func (c *call) verify(view *participant.View, bearer string) (*pb.Participant, []string) {
 	var in claims
 	_, err := jwt.ParseWithClaims(bearer, &in, func(t *jwt.Token) (any, error) {
 		number, err := strconv.ParseUint(fmt.Sprint(t.Header["kid"]), 10, 32)
@@ -101,11 +105,22 @@ func (c *call) verify(view *participant.View, bearer string) *pb.Participant {
 		jwt.WithValidMethods([]string{"HS256"}), jwt.WithAudience(c.environment), jwt.WithIssuer(c.Document.Name),
 		jwt.WithExpirationRequired(), jwt.WithTimeFunc(c.Now))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	p := view.Get(in.Subject)
 	if p == nil || p.Disabled || participant.Key(p, in.KeyID) == nil {
-		return nil
+		return nil, nil
 	}
-	return p
+	return p, scopesOf(p, in.Scope)
+}
+
+// scopesOf are the scopes of a participant that a list names, in their order.
+func scopesOf(p *pb.Participant, list string) []string {
+	var scopes []string
+	for _, s := range p.Scopes {
+		if slices.Contains(strings.Fields(list), s) {
+			scopes = append(scopes, s)
+		}
+	}
+	return scopes
 }

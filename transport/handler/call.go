@@ -23,7 +23,8 @@ type call struct {
 	id     string // of the request
 	param  string // of the path, escaped
 	who    *pb.Participant
-	result string // for the metrics: "ok" or a code
+	scopes []string // what who may do with this bearer
+	result string   // for the metrics: "ok" or a code
 }
 
 // errPanic stands for whatever panicked.

@@ -144,6 +144,7 @@ func (b *base) serve(ctx *fasthttp.RequestCtx, path string) {
 	}()
 	methods := b.find(c, path)
 	op, ok := methods[methodOf(ctx)]
+	c.result = "ok"
 	var err error
 	switch {
 	case methods == nil:
@@ -155,7 +156,6 @@ func (b *base) serve(ctx *fasthttp.RequestCtx, path string) {
 		name = op.name
 		err = op.handle(c)
 	}
-	c.result = "ok"
 	if err != nil {
 		c.refuse(err)
 	}

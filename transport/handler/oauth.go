@@ -68,7 +68,13 @@ func (c *call) accessToken() error {
 			return c.oauthError(fasthttp.StatusBadRequest, "invalid_scope", "the client does not have this scope")
 		}
 	}
-	signed, err := c.sign(p, keyID, c.Now())
+	// Who asks for less gets less: the token may be for a part of the client
+	// that must not see credentials.
+	scope := strings.Join(p.Scopes, " ")
+	if asked := form.Get("scope"); strings.TrimSpace(asked) != "" {
+		scope = strings.Join(scopesOf(p, asked), " ")
+	}
+	signed, err := c.sign(p, keyID, scope, c.Now())
 	if err != nil {
 		return err
 	}
@@ -78,7 +84,7 @@ func (c *call) accessToken() error {
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int    `json:"expires_in"`
 		Scope       string `json:"scope"`
-	}{signed, "Bearer", int(accessTokenLife.Seconds()), strings.Join(p.Scopes, " ")})
+	}{signed, "Bearer", int(accessTokenLife.Seconds()), scope})
 }
 
 // oauthError answers as OAuth clients expect (RFC 6749, section 5.2), with the
