@@ -68,6 +68,10 @@ func (v vaults) stats() map[string]token.Stats {
 
 // rotateKeys makes a new server key and takes it into use.
 func (s *Service) rotateKeys() (string, error) {
+	// One at a time: two that read the same file would write over each other's
+	// key, and tokens may have been made under it.
+	s.rotating.Lock()
+	defer s.rotating.Unlock()
 	keys, err := rotateTokenKeys(s.cfg, s.core.store, time.Now())
 	if err != nil {
 		return "", err

@@ -35,6 +35,7 @@ type Service struct {
 	ai       *ai.Service
 	control  *control.Server
 	vaults   vaults
+	rotating sync.Mutex // held while the token keys change
 	internal *server.Internal
 	public   *server.Public
 
