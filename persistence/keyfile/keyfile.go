@@ -147,7 +147,9 @@ func write(path string, keys []seal.Key) error {
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
-		err = syncFolder(dir)
+		// The folder above too, which may have just got this one: what is in the
+		// store must never outlive its keys.
+		err = errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
 	}
 	if err != nil {
 		return fmt.Errorf("write server keys: %w", err)
