@@ -91,12 +91,14 @@ func New(cfg Config) *API {
 	a.router.NotFound = func(ctx *fasthttp.RequestCtx) { a.refuse(ctx, errNoOperation) }
 	a.router.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { a.refuse(ctx, errMethod) }
 	for _, op := range operations {
-		if op.root {
-			a.router.Handle(op.method, op.path, a.serve(op))
-			a.router.Handle(fasthttp.MethodHead, op.path, a.serve(op))
-			continue
+		path := op.path
+		if !op.root {
+			path = "/api" + path
 		}
-		a.router.Handle(op.method, "/api"+op.path, a.serve(op))
+		a.router.Handle(op.method, path, a.serve(op))
+		if op.head {
+			a.router.Handle(fasthttp.MethodHead, path, a.serve(op))
+		}
 	}
 	return a
 }

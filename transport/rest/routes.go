@@ -44,6 +44,7 @@ type operation struct {
 	body         int  // limit of the body, bytes; 0 is maxJSON
 	upload       bool // counts as an upload, not as a write
 	root         bool // the path is not below /api
+	head         bool // answers HEAD too, as what serves files does
 	handle       func(*Request) error
 	name         string // method and path, for logs and metrics
 }
@@ -128,13 +129,13 @@ var operations = table([]operation{
 	{method: del, path: "/codelabs/{id}/materials/{material_id}", access: labAdmin, handle: deleteMaterial},
 	{method: post, path: "/upload/material", access: adminOnly, upload: true, handle: uploadMaterial},
 	{method: post, path: "/upload/image", access: somebody, upload: true, handle: uploadImage},
-	{method: get, path: "/uploads/{kind}/{name}", access: anyone, root: true, handle: serveUpload},
+	{method: get, path: "/uploads/{kind}/{name}", access: anyone, root: true, head: true, handle: serveUpload},
 
 	{method: get, path: "/codelabs/{id}/submissions", access: labMember, handle: getSubmissions},
 	{method: get, path: "/codelabs/{id}/submissions/download", access: labAdmin, handle: downloadSubmissions},
 	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/submissions", access: labAttendee, upload: true, handle: submitFile},
 	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/link", access: labAttendee, handle: submitLink},
-	{method: get, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", access: labMember, handle: getSubmissionFile},
+	{method: get, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", access: labMember, head: true, handle: getSubmissionFile},
 	{method: del, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", access: labMember, handle: deleteSubmission},
 
 	{method: post, path: "/codeserver", access: adminOnly, body: maxWorkspaceBody, handle: createWorkspace},

@@ -47,6 +47,11 @@ func TestSubmissionsAreForTheirOwnerAndTheFacilitator(t *testing.T) {
 			t.Errorf("served is %q with %v", got.body, got.header)
 		}
 	}
+	head := lin.send("HEAD", file.text("file_path"), nil).want(200)
+	if len(head.body) != 0 || head.header.Get("Content-Length") != "8" || head.header.Get("ETag") == "" {
+		t.Errorf("HEAD: %v", head.header)
+	}
+	max.send("HEAD", file.text("file_path"), nil).want(403)
 	max.get(file.text("file_path")).refused(403)
 	open(t, c.addr).get(file.text("file_path")).refused(401)
 	c.admin.get(own + "/" + link.text("id") + "/file").refused(404)
