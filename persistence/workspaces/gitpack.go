@@ -20,6 +20,15 @@ func (g *repository) pack(to *packer, heads []Head) error {
 	if len(heads) == 0 {
 		return nil
 	}
+	for _, h := range heads {
+		c, err := g.commit(h.Tree)
+		if err != nil {
+			return err
+		}
+		if c.Committer.When.After(to.at) {
+			to.at = c.Committer.When
+		}
+	}
 	files, err := g.files(heads[0].Tree)
 	if err != nil {
 		return err

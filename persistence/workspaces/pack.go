@@ -46,7 +46,9 @@ func (s *Store) Save(w io.Writer) error { return backup.SaveFolder(w, s.dir) }
 // head and the repository itself, of folders a folder for each head. The file
 // it returns has no name any more and is read from its beginning; so nobody
 // waits for a slow reader, and what cannot be read is known before the first
-// byte is sent. The caller holds RLock.
+// byte is sent. The files are dated at, or when the last commit was made if
+// that is later; never now, so that the same state is the same bytes each time
+// and on each server that it is restored on. The caller holds RLock.
 func (s *Store) Pack(id string, kind Kind, heads []Head, at time.Time) (_ *os.File, size int64, err error) {
 	s.busy <- struct{}{}
 	defer func() { <-s.busy }()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	pb "atelier/actors/codelab/codelabpb"
@@ -160,7 +161,7 @@ func downloadWorkspace(r *Request) error {
 			heads[0], heads[i] = heads[i], heads[0]
 		}
 	}
-	f, size, err := r.api.Workspaces.Pack(w.Id, kindOf(w.StructureType), heads, r.api.Now())
+	f, size, err := r.api.Workspaces.Pack(w.Id, kindOf(w.StructureType), heads, time.UnixMilli(w.CreatedAt))
 	if err != nil {
 		return storeError(err)
 	}

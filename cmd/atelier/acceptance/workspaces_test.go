@@ -309,6 +309,10 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 	wg.Wait()
 	saved = append(saved, backup(t, cfg.Server.Data))
 	last := git.everyFile(git.admin) + plain.everyFile(plain.admin)
+	packed := map[string][]byte{}
+	for _, path := range []string{git.code() + "/download", plain.code() + "/download"} {
+		packed[path] = git.admin.get(path).want(200).body
+	}
 	for i, b := range saved {
 		restored := testConfig(t)
 		if err := service.Restore(restored, bytes.NewReader(b)); err != nil {
@@ -325,6 +329,11 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 		}
 		if i == 5 && got != last {
 			t.Errorf("restored\n%s\nsaved\n%s", got, last)
+		}
+		for path, want := range packed {
+			if i == 5 && !bytes.Equal(admin.get(path).want(200).body, want) {
+				t.Errorf("%s is another one after the restore", path)
+			}
 		}
 		dir := untar(t, admin.get(git.code()+"/download").want(200).body)
 		runGit(t, dir, "fsck", "--full", "--strict")
