@@ -3,6 +3,7 @@ package codelab
 import (
 	"crypto/hmac"
 	"slices"
+	"strings"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -141,16 +142,22 @@ func (c call) complete() (decision, error) {
 	return d, nil
 }
 
-// gates names what an attendee still has to do before completing.
+// gates names all that an attendee still has to do before completing, so that
+// nobody learns of the next thing only after doing the first.
 func (c call) gates(attendee string) error {
 	m := c.s.meta
-	switch {
-	case m.QuizEnabled && m.RequireQuiz && !c.s.quizPassed(attendee):
-		return durable.Reject(durable.Conflict, "the quiz is not passed yet: answer every question, and all choice questions right")
-	case m.RequireFeedback && !c.s.byFeedback[attendee]:
-		return durable.Reject(durable.Conflict, "feedback is missing")
-	case m.RequireSubmission && c.s.submitted[attendee].count == 0:
-		return durable.Reject(durable.Conflict, "a submission is missing")
+	var missing []string
+	if m.QuizEnabled && m.RequireQuiz && !c.s.quizPassed(attendee) {
+		missing = append(missing, "the quiz is not passed yet: answer every question, and all choice questions right")
+	}
+	if m.RequireFeedback && !c.s.byFeedback[attendee] {
+		missing = append(missing, "feedback is missing")
+	}
+	if m.RequireSubmission && c.s.submitted[attendee].count == 0 {
+		missing = append(missing, "a submission is missing")
+	}
+	if missing != nil {
+		return durable.Reject(durable.Conflict, "%s", strings.Join(missing, "; "))
 	}
 	return nil
 }

@@ -69,9 +69,10 @@ func TestSubmissionsAreForTheirOwnerAndTheFacilitator(t *testing.T) {
 }
 
 func TestCompletingMayNeedASubmission(t *testing.T) {
-	c := newClassOn(t, common.get(t).Addr(), record{"require_submission": true})
+	c := newClassOn(t, common.get(t).Addr(), record{"require_submission": true, "require_feedback": true})
 	lin := c.attendee("Lin")
-	lin.post(c.path+"/complete", nil).refused(409, "submission")
+	lin.post(c.path+"/complete", nil).refused(409, "feedback is missing; a submission is missing")
+	lin.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "5"}).want(200)
 	id := lin.hand(c, "a.txt", []byte("a")).object().text("id")
 	lin.delete(c.path + "/attendees/" + lin.id + "/submissions/" + id).want(204)
 	lin.post(c.path+"/complete", nil).refused(409, "submission")
