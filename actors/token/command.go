@@ -3,6 +3,7 @@ package token
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"atelier/actors/durable"
@@ -30,7 +31,9 @@ type command struct {
 	end      bool      // for a session
 	checkout string
 
-	reply chan result // capacity 1
+	reply    chan result // capacity 1
+	open     *atomic.Int64
+	answered atomic.Bool
 }
 
 // creation is a new token, ready to be stored.
@@ -50,10 +53,12 @@ type result struct {
 	err        error
 }
 
+// answer answers once. Until then the command counts as open, whether or not
+// somebody still waits: what a stuck journal holds is bounded too.
 func (c *command) answer(r result) {
-	select {
-	case c.reply <- r:
-	default: // answered already
+	if c.answered.CompareAndSwap(false, true) {
+		c.open.Add(-1)
+		c.reply <- r
 	}
 }
 

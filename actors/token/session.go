@@ -45,6 +45,14 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 	return s, nil
 }
 
+// ends is when the session is over by itself: the cap after it was opened.
+func (s *checkoutSession) ends(v *Vault, now time.Time) time.Time {
+	if s.raw == nil {
+		return now.Add(v.opts.SessionCap)
+	}
+	return time.UnixMilli(s.record.OpenedAt).Add(v.opts.SessionCap)
+}
+
 func (s *checkoutSession) guard() durable.Guard {
 	if s.raw == nil {
 		return durable.Absent()
@@ -59,7 +67,7 @@ func (v *Vault) openSession(s checkoutSession, participant string, checkout []by
 	if s.raw == nil {
 		record = &pb.Session{Participant: participant, OpenedAt: now.UnixMilli(), Stream: v.opts.Stream}
 	}
-	return v.sessionRow(record, checkout, v.opts.SessionCap+v.opts.RememberExpired, s.guard())
+	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberExpired, s.guard())
 }
 
 func (v *Vault) sessionRow(record *pb.Session, checkout []byte, life time.Duration, guard durable.Guard) (durable.Row, error) {

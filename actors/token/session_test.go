@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"atelier/actors/durable"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
 )
@@ -212,4 +213,52 @@ func TestTheSameRequestAtTheSameTimeMakesOneToken(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The cap is the session's, not each token's: a token made late in a session
+// ends with it, and when it is over no other is made.
+func TestTheCapIsTheSessions(t *testing.T) {
+	clock := clockAt(time.Now())
+	w := newWorld(t, func(o *Options) { o.Now = clock.now })
+	first := w.issue("c", pb.Policy_POLICY_SESSION)
+	clock.wait(5*time.Hour + 59*time.Minute)
+	late := w.issue("c", pb.Policy_POLICY_SESSION)
+	for _, tok := range []seal.Token{first, late} {
+		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != nil {
+			t.Error(err)
+		}
+	}
+	clock.wait(time.Minute)
+	for _, tok := range []seal.Token{first, late} {
+		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsExpired {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := w.tokenize("c", pb.Policy_POLICY_SESSION); err != IsSessionEnded {
+		t.Errorf("%v", err)
+	}
+}
+
+// What nobody waits for any more still counts while the journal has it, or a
+// stuck disk would let operations pile up without bound.
+func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.MaxOpen, o.Patience = 3, 20*time.Millisecond })
+	release := w.journal.Hold()
+	var timedOut, busy int
+	for i := range 10 {
+		switch _, err := w.tokenize(fmt.Sprint(i), pb.Policy_POLICY_TTL); {
+		case errors.Is(err, durable.ErrTimeout):
+			timedOut++
+		case errors.Is(err, durable.ErrBusy):
+			busy++
+		default:
+			t.Errorf("%v", err)
+		}
+	}
+	if timedOut != 3 || busy != 7 {
+		t.Errorf("%d timed out, %d were refused", timedOut, busy)
+	}
+	release()
+	w.eventually(func() bool { return w.vault.Stats().Open == 0 })
+	w.issue("after", pb.Policy_POLICY_TTL)
 }

@@ -139,6 +139,9 @@ func (a *tokenActor) create(w *work) error {
 		"participant": c.record.Participant, "checkout_id": w.cmd.checkout, "policy": PolicyName(c.record.Policy),
 	}), row)
 	if c.record.Policy == pb.Policy_POLICY_SESSION {
+		if c.record.ExpiresAt > s.ends(v, now).UnixMilli() {
+			return durable.ErrConflict // it was opened since: decide anew
+		}
 		open, err := v.openSession(s, c.record.Participant, c.record.Checkout, now)
 		if err != nil {
 			return err

@@ -234,6 +234,16 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	version := v.ring.Load().Newest()
 	t := seal.NewToken(v.opts.Environment)
 	checkout := CheckoutHash(in.Checkout)
+	if in.Policy == pb.Policy_POLICY_SESSION {
+		s, err := v.session(in.Participant, checkout[:])
+		if err != nil {
+			return "", err
+		}
+		// The cap is the session's: a later token of it lives as much shorter.
+		if in.Life = s.ends(v, now).Sub(now); in.Life <= 0 {
+			return "", IsSessionEnded
+		}
+	}
 	key := v.rowKey(t, version)
 	record := &pb.Token{
 		State: pb.State_STATE_ACTIVE, Policy: in.Policy, Participant: in.Participant,
@@ -304,11 +314,11 @@ func (v *Vault) ask(cmd *command) result {
 		v.open.Add(-1)
 		return result{err: durable.ErrBusy}
 	}
-	defer v.open.Add(-1)
 	if v.closed.Load() {
+		v.open.Add(-1)
 		return result{err: durable.ErrClosed}
 	}
-	cmd.reply = make(chan result, 1)
+	cmd.reply, cmd.open = make(chan result, 1), &v.open
 	v.opts.System.Root.Send(v.shards[cmd.name[0]], cmd)
 	patience := time.NewTimer(v.opts.Patience)
 	defer patience.Stop()

@@ -45,7 +45,7 @@ func (c *call) accessToken() error {
 	}
 	id, secret := form.Get("client_id"), form.Get("client_secret")
 	if basicID, basicSecret, ok := basicAuth(string(c.Request.Header.Peek("Authorization"))); ok {
-		if form.Has("client_secret") {
+		if form.Get("client_secret") != "" {
 			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "authenticate in one way, not two")
 		}
 		id, secret = basicID, basicSecret

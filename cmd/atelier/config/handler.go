@@ -16,7 +16,7 @@ type Handler struct {
 	Detokenize      bool     `toml:"detokenize" doc:"Whether /detokenize is offered."`
 	DefaultPolicy   string   `toml:"default_policy" doc:"Policy of tokens whose participant has none of its own: single_use, ttl or session."`
 	TTL             Duration `toml:"ttl" doc:"Life of tokens under single_use and ttl, 1m to 30m."`
-	SessionCap      Duration `toml:"session_cap" doc:"Longest life of a token under session."`
+	SessionCap      Duration `toml:"session_cap" doc:"Longest life of a checkout session, and of its tokens under session."`
 	MaxMismatches   int      `toml:"max_mismatches" doc:"A token used so often with another checkout is locked."`
 	RefuseExpired   bool     `toml:"refuse_expired_cards" doc:"Refuse cards whose month is over."`
 	DropSensitive   bool     `toml:"drop_sensitive_after_first_use" doc:"Under ttl and session, give out cvc and cryptogram only once."`

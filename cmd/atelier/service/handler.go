@@ -73,10 +73,10 @@ func (s *Service) rotateKeys() (string, error) {
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
 	keys, err := rotateTokenKeys(s.cfg, s.core.store, time.Now())
-	if err != nil {
-		return "", err
+	if len(keys) > 0 {
+		err = errors.Join(err, s.vaults.each(func(x *token.Vault) error { return x.SetKeys(keys) }))
 	}
-	if err := s.vaults.each(func(x *token.Vault) error { return x.SetKeys(keys) }); err != nil {
+	if err != nil {
 		return "", err
 	}
 	s.log.Info("token keys rotated", "version", keys[len(keys)-1].Version)

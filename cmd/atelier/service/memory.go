@@ -26,12 +26,25 @@ func keepMemory(ctx context.Context) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
+	// The limit counts all of the runtime's memory, so what is not heap comes on
+	// top of the heap's share.
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	beside := []metrics.Sample{
+		{Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/memory/classes/os-stacks:bytes"}, {Name: "/memory/classes/other:bytes"},
+		{Name: "/memory/classes/metadata/mspan/inuse:bytes"}, {Name: "/memory/classes/metadata/mspan/free:bytes"},
+		{Name: "/memory/classes/metadata/mcache/inuse:bytes"}, {Name: "/memory/classes/metadata/mcache/free:bytes"},
+		{Name: "/memory/classes/metadata/other:bytes"}, {Name: "/memory/classes/profiling/buckets:bytes"},
+	}
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for {
 		metrics.Read(live)
-		debug.SetMemoryLimit(max(leastMemory, int64(roomy*float64(live[0].Value.Uint64()))))
+		metrics.Read(beside)
+		limit := max(leastMemory, int64(roomy*float64(live[0].Value.Uint64())))
+		for _, s := range beside {
+			limit += int64(s.Value.Uint64())
+		}
+		debug.SetMemoryLimit(limit)
 		select {
 		case <-ctx.Done():
 			return

@@ -67,7 +67,8 @@ func openTokenKeys(cfg config.Config, store *badger.Store, now time.Time) ([]sea
 	return settleKeys(cfg, store, keys, now)
 }
 
-// rotateTokenKeys adds a key, and drops those that nothing needs any more.
+// rotateTokenKeys adds a key, and drops those that nothing needs any more. Keys
+// that come with an error are to be used all the same.
 func rotateTokenKeys(cfg config.Config, store *badger.Store, now time.Time) ([]seal.Key, error) {
 	if _, err := openTokenKeys(cfg, store, now); err != nil {
 		return nil, err
@@ -76,7 +77,14 @@ func rotateTokenKeys(cfg config.Config, store *badger.Store, now time.Time) ([]s
 	if err != nil {
 		return nil, err
 	}
-	return settleKeys(cfg, store, keys, now)
+	settled, err := settleKeys(cfg, store, keys, now)
+	if err != nil {
+		// The file has the new key, and the old one is retired in it: whoever
+		// goes on with the old one would make tokens that end too early. What
+		// is missing, the check, is made at the next start.
+		return keys, err
+	}
+	return settled, nil
 }
 
 // settleKeys makes the store's checks and the file agree: new keys get a check,
