@@ -61,6 +61,37 @@ func File(blobs files.Blobs, r io.Reader, limit int64) (lease *files.Lease, medi
 	return lease, mediaType, err
 }
 
+// Material takes a file of at most MaxMaterial bytes. An image that browsers
+// show in place loses what it tells beside the picture, as any image does: a
+// picture of the room must not tell where it was taken. What only pretends to
+// be one is never shown.
+func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType string, err error) {
+	f, size, err := blobs.Spool(r, MaxMaterial)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	kind, noImage := images.Check(f, size)
+	if noImage == nil {
+		clean, done := images.Stripped(kind, f, size)
+		lease, err = blobs.Put(clean, MaxMaterial+tolerance)
+		if noImage = done(); noImage == nil {
+			return lease, kind.MediaType(), err
+		}
+		if err == nil {
+			lease.Release()
+		}
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, "", err
+	}
+	lease, mediaType, err = File(blobs, f, MaxMaterial)
+	if images.Shown(mediaType) {
+		mediaType = "application/octet-stream"
+	}
+	return lease, mediaType, err
+}
+
 // Upload is the record of a content that becomes an upload of a kind of the
 // files package. original is the name of the file as it was sent, if it is to
 // be told; extension is that of the new name.

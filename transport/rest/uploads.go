@@ -50,7 +50,7 @@ func uploadMaterial(r *Request) error {
 	if err != nil {
 		return err
 	}
-	lease, mediaType, err := intake.File(r.api.Files.Blobs(), part, intake.MaxMaterial)
+	lease, mediaType, err := intake.Material(r.api.Files.Blobs(), part)
 	if err != nil {
 		return r.storeError(err)
 	}

@@ -17,9 +17,6 @@ import (
 // makes the tree first, then the event, and then lets the store follow; all of
 // it under the codelab's lock in the store, and none of it on the actor.
 
-// maxWorkspaceBody bounds the body of a write to a workspace.
-const maxWorkspaceBody = 32 << 20
-
 const (
 	maxStepNumber = 200
 	firstHead     = "main"

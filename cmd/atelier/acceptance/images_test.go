@@ -51,6 +51,25 @@ func TestAnImageTellsNothingButThePicture(t *testing.T) {
 	}
 }
 
+// A photo among the materials is shown in place too, so it tells no more; what
+// only begins like an image is not shown.
+func TestAnImageAmongTheMaterialsTellsNothingEither(t *testing.T) {
+	c := newClass(t)
+	url := c.admin.sendFile("/upload/material", "room.jpg", photo()).object().text("url")
+	got := open(t, c.addr).get(url).want(200)
+	if got.header.Get("Content-Type") != "image/jpeg" || bytes.Contains(got.body, []byte("GPS")) {
+		t.Errorf("served as %s: %q", got.header.Get("Content-Type"), got.body)
+	}
+	if _, err := jpeg.Decode(bytes.NewReader(got.body)); err != nil {
+		t.Error(err)
+	}
+	broken := append([]byte("\x89PNG\r\n\x1a\n"), "<script>"...)
+	got = open(t, c.addr).get(c.admin.sendFile("/upload/material", "x.png", broken).object().text("url")).want(200)
+	if got.header.Get("Content-Type") != "application/octet-stream" || !strings.HasPrefix(got.header.Get("Content-Disposition"), "attachment") || !bytes.Equal(got.body, broken) {
+		t.Errorf("served as %s, %s", got.header.Get("Content-Type"), got.header.Get("Content-Disposition"))
+	}
+}
+
 func TestWhoeverIsRemovedUploadsNoMore(t *testing.T) {
 	c := newClass(t)
 	lin := c.attendee("Lin")

@@ -123,10 +123,12 @@ func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chun
 	if media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil || media != "text/event-stream" {
 		return errBroken
 	}
-	whole := false
+	whole, some := false, false
 	for in := newEvents(res.Body); ; {
 		data, err := in.next()
-		if err == io.EOF && whole {
+		// A stream that ends as HTTP says it should, after an answer, is whole
+		// also without a reason for its end: not every upstream gives one.
+		if err == io.EOF && (whole || some) {
 			return nil
 		}
 		if err != nil {
@@ -139,6 +141,7 @@ func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chun
 			return explain(ctx, err, errBroken)
 		}
 		whole = whole || last || chunk.Finish != ""
+		some = some || len(chunk.Parts) > 0
 		if len(chunk.Parts) > 0 || chunk.Finish != "" || chunk.Usage != nil {
 			if err := emit(chunk); err != nil {
 				return err

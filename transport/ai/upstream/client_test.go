@@ -154,7 +154,6 @@ func TestWhatAnUpstreamMayDoWrong(t *testing.T) {
 		"only comments":      {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw(": hi\n\n: ho\n\n") }},
 		"cut in an event":    {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Raw(`data: {"cand`); a.Cut() }},
 		"cut between events": {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a"); a.Cut() }},
-		"ends too early":     {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Text("a") }},
 		"no JSON":            {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: rubbish\n\n") }},
 		"not UTF-8":          {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Raw("data: {\"x\":\"\xff\"}\n\n") }},
 		"wrong types":        {502, upstream.CauseBroken, 0, func(a *upstreamtest.Answer) { a.Event(m{"candidates": 1, "choices": 1}) }},
@@ -186,6 +185,17 @@ func TestWhatAnUpstreamMayDoWrong(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Not every upstream says why an answer ends.
+func TestAnAnswerThatEndsWithoutAReasonIsWhole(t *testing.T) {
+	up := upstreamtest.New(t)
+	up.Script(func(a *upstreamtest.Answer) { a.Text("a") })
+	for _, p := range providers {
+		if text, _, err := ask(t, client(t, p, up.URL, nil)); err != nil || text != "a" {
+			t.Errorf("%s: %q, %v", p, text, err)
+		}
 	}
 }
 
