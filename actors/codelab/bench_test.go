@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
 	"atelier/actors/catalog"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 	"atelier/actors/room"
 	"atelier/persistence/badger"
 )
@@ -37,6 +39,7 @@ func BenchmarkDurableCommands(b *testing.B) {
 			}
 			ws, err := codelab.NewWorkshops(codelab.Config{
 				System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
+				Files:  files.NewRegister(store, nil, time.Hour, time.Now),
 				Logger: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {
