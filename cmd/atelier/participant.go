@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 
 	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
@@ -112,43 +109,4 @@ func (c common) participant(r service.ParticipantRequest) error {
 		func(running *control.Client) (string, error) { return running.Participant(b) },
 		func(core *service.Core) (string, error) { return core.Participant(b) },
 	)
-}
-
-// through prints what the running server says or, when none runs, what the
-// store's own actors say.
-func (c common) through(running func(*control.Client) (string, error), stopped func(*service.Core) (string, error)) error {
-	cfg, err := c.load()
-	if err != nil {
-		return err
-	}
-	var text string
-	client, err := control.Dial(cfg.Server.Data)
-	switch {
-	case err == nil:
-		defer client.Close()
-		text, err = running(client)
-	case errors.Is(err, control.ErrNotRunning):
-		var core *service.Core
-		if core, err = service.OpenCore(cfg, nil, nil, newLogger(quietly(cfg.Log))); err != nil {
-			return err
-		}
-		text, err = stopped(core)
-		err = errors.Join(err, core.Close(context.Background()))
-	}
-	if err == nil {
-		fmt.Print(text)
-	}
-	return err
-}
-
-// keysCmd looks after the server's token keys.
-type keysCmd struct {
-	Rotate keysRotate `cmd:"" help:"Make a new token key; new tokens use it at once, earlier keys stay for as long as their tokens may live."`
-}
-
-type keysRotate struct{ common }
-
-// Run rotates the keys.
-func (c keysRotate) Run() error {
-	return c.through((*control.Client).RotateKeys, (*service.Core).RotateTokenKeys)
 }

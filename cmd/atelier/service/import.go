@@ -13,7 +13,7 @@ import (
 )
 
 // Import makes a codelab of a file and says what was made.
-func (c *Core) Import(f *os.File, adminID string) (string, error) {
+func (c *Core) Import(f *os.File) (string, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return "", err
@@ -22,7 +22,7 @@ func (c *Core) Import(f *os.File, adminID string) (string, error) {
 		return "", fmt.Errorf("the file is larger than %d MiB", archive.MaxPacked>>20)
 	}
 	in := archive.Importer{Workshops: c.workshops, Files: c.files, Now: time.Now}
-	caller := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, AdminId: adminID, UserAgent: "atelier import"}
+	caller := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, AdminId: c.cfg.Admin.ID, UserAgent: "atelier import"}
 	m, made, err := in.Import(caller, f, info.Size())
 	if err != nil {
 		return "", err
@@ -43,7 +43,7 @@ func (s *Service) controls() control.Operations {
 				return "", err
 			}
 			defer f.Close()
-			return c.Import(f, s.cfg.Admin.ID)
+			return c.Import(f)
 		},
 	}
 }
