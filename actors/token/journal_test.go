@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
@@ -14,6 +15,8 @@ import (
 type watched struct {
 	durable.Journal
 	keepAudit bool
+
+	appends atomic.Int64 // that were handed on
 
 	mu      sync.Mutex
 	actions map[string]map[string]int // audit action and target: how often, on disk
@@ -70,6 +73,7 @@ func (w *watched) Append(rows []durable.Row, done func(error)) error {
 			kept = append(kept, r)
 		}
 	}
+	defer w.appends.Add(1)
 	return w.Journal.Append(kept, func(err error) {
 		if err == nil {
 			w.mu.Lock()

@@ -70,6 +70,13 @@ func (v *Vault) openSession(s checkoutSession, participant string, checkout []by
 	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberExpired, s.guard())
 }
 
+// sessionCheck lets an append through only while the session of a token is as
+// it was read.
+func (v *Vault) sessionCheck(s checkoutSession, t *pb.Token) durable.Row {
+	name := sessionName(t.Participant, t.Checkout)
+	return durable.Row{Table: v.tables.sessions, Key: name[:], Guard: s.guard(), CheckOnly: true}
+}
+
 func (v *Vault) sessionRow(record *pb.Session, checkout []byte, life time.Duration, guard durable.Guard) (durable.Row, error) {
 	value, err := record.MarshalVT()
 	if err != nil {

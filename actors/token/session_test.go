@@ -262,3 +262,29 @@ func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {
 	w.eventually(func() bool { return w.vault.Stats().Open == 0 })
 	w.issue("after", pb.Policy_POLICY_TTL)
 }
+
+// A use that looked at its session before the end, and whose turn comes after
+// it, gives nothing: the end was answered.
+func TestNothingIsGivenAfterTheEndOfASession(t *testing.T) {
+	for _, p := range []pb.Policy{pb.Policy_POLICY_SESSION, pb.Policy_POLICY_TTL, pb.Policy_POLICY_SINGLE_USE} {
+		w, j := stash(t)
+		tok := w.issue("c", p)
+		release := w.journal.Hold()
+		before := j.appends.Load()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if err := w.vault.EndSession(business, "business", "c"); err != nil {
+				t.Error(err)
+			}
+		})
+		w.eventually(func() bool { return j.appends.Load() == before+1 })
+		wg.Go(func() {
+			if got, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsRevoked || got != nil {
+				t.Errorf("%v: %v", p, err)
+			}
+		})
+		w.eventually(func() bool { return j.appends.Load() == before+2 })
+		release()
+		wg.Wait()
+	}
+}

@@ -196,6 +196,11 @@ func (a *tokenActor) use(w *work) error {
 		more["security"] = "true"
 	}
 	w.rows = v.audit(verdict.Record, cmd.caller, reference(k.key), now, more)
+	if w.reply.credential != nil {
+		// Once the end of its session was answered, nothing is given any more,
+		// also to who looked before.
+		w.rows = append(w.rows, v.sessionCheck(s, k.record))
+	}
 	guard := durable.Unchanged(k.raw)
 	if verdict.Next == nil {
 		w.rows = append(w.rows, durable.Row{Table: v.tables.tokens, Key: k.key, Guard: guard, CheckOnly: true})
