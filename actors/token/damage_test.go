@@ -41,6 +41,7 @@ func TestAnyFlippedByteIsFoundOut(t *testing.T) {
 	u := Use{tok, "business", "c"}
 	for i := range raw {
 		for _, flip := range []byte{0x01, 0x80} {
+			w.settle()
 			j.change(func(_ string, k, v []byte) []byte {
 				if bytes.Equal(k, key) {
 					v = bytes.Clone(v)
@@ -54,6 +55,7 @@ func TestAnyFlippedByteIsFoundOut(t *testing.T) {
 		}
 	}
 	for _, cut := range [][]byte{{}, raw[:1], raw[:20], raw[:21], raw[:len(raw)-1], append(bytes.Clone(raw), 0)} {
+		w.settle()
 		j.change(func(_ string, k, v []byte) []byte {
 			if bytes.Equal(k, key) {
 				return cut
@@ -64,6 +66,7 @@ func TestAnyFlippedByteIsFoundOut(t *testing.T) {
 			t.Fatalf("cut to %d: %v", len(cut), err)
 		}
 	}
+	w.settle()
 	j.change(nil)
 	if got, err := w.vault.Detokenize(business, u); err != nil || string(got) != cardJSON {
 		t.Fatalf("after the damage: %v", err)
@@ -78,6 +81,7 @@ func TestASwappedRecordIsFoundOut(t *testing.T) {
 	mine, other := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
 	key, _ := w.rowOf(mine)
 	_, foreign := w.rowOf(other)
+	w.settle()
 	j.change(func(_ string, k, v []byte) []byte {
 		if bytes.Equal(k, key) {
 			return foreign
@@ -135,6 +139,7 @@ func TestADamagedTokenIsAlone(t *testing.T) {
 	w, j := stash(t, func(o *Options) { o.Now = clock.now })
 	bad, good := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
 	key, _ := w.rowOf(bad)
+	w.settle()
 	j.change(func(_ string, k, v []byte) []byte {
 		if bytes.Equal(k, key) {
 			v = bytes.Clone(v)
@@ -151,6 +156,7 @@ func TestADamagedTokenIsAlone(t *testing.T) {
 	if n := w.vault.Stats().Quarantined; n != 1 {
 		t.Errorf("%d quarantined", n)
 	}
+	w.settle()
 	j.change(nil)
 	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("before the quarantine is over: %v", err)
@@ -175,6 +181,7 @@ func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	u := Use{tok, "business", "c"}
 	key, _ := w.rowOf(tok)
+	w.settle()
 	j.change(func(_ string, k, v []byte) []byte {
 		if bytes.Equal(k, key) {
 			panic("4242424242424242")
@@ -191,6 +198,7 @@ func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 		}
 		clock.wait(time.Second)
 	}
+	w.settle()
 	j.change(nil)
 	if _, err := w.vault.Detokenize(business, u); !errors.Is(err, ErrDamaged) {
 		t.Error(err)

@@ -119,6 +119,13 @@ func (w *world) eventually(holds func() bool) {
 	}
 }
 
+// settle waits until no actor is in memory, so that the next operation reads
+// the store.
+func (w *world) settle() {
+	w.Helper()
+	w.eventually(func() bool { return w.vault.Stats().Resident == 0 })
+}
+
 func card(t testing.TB) *credential.Credential {
 	t.Helper()
 	c, err := credential.Parse([]byte(cardJSON), credential.Rules{}, time.Now())

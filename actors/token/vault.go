@@ -137,7 +137,8 @@ func NewVault(opts Options) (*Vault, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	v.stop = stop
-	v.background.Go(func() { v.recount(ctx) })
+	started := opts.Now()
+	v.background.Go(func() { v.recount(ctx, started) })
 	v.background.Go(func() { v.turn(ctx) })
 	return v, nil
 }

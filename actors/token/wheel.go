@@ -55,12 +55,12 @@ func (v *Vault) turn(ctx context.Context) {
 	}
 }
 
-// recount fills the wheels with the tokens that were there at the start.
-// Nothing waits for it: it only counts.
-func (v *Vault) recount(ctx context.Context) {
+// recount fills the wheels with the tokens that were there at the start; those
+// made since are counted when they are made, also if this begins late. Nothing
+// waits for it: it only counts.
+func (v *Vault) recount(ctx context.Context, now time.Time) {
 	began, total := time.Now(), 0
 	ends := make([]map[int64]int, shardCount)
-	now := v.opts.Now()
 	ring := v.ring.Load()
 	var t pb.Token
 	err := v.opts.Journal.Scan(durable.Scan{Table: v.tables.tokens, Prefix: v.streamTag[:]}, func(key, value []byte) bool {
