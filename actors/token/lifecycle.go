@@ -32,20 +32,6 @@ const (
 	Replay
 )
 
-func (o Operation) String() string {
-	switch o {
-	case Detokenize:
-		return "detokenize"
-	case Revoke:
-		return "revoke"
-	case Introspect:
-		return "introspect"
-	case Replay:
-		return "replay"
-	}
-	return "none"
-}
-
 // Refusal is why a token does not do what was asked. The transport has a code
 // for each (decisions C1).
 type Refusal uint8

@@ -29,7 +29,6 @@ type tokenActor struct {
 
 // work is a command whose outcome is on its way to the disk.
 type work struct {
-	owner  *tokenActor
 	cmd    *command
 	rows   []durable.Row
 	next   *stored // what the store holds when it has landed; nil: unchanged
@@ -50,7 +49,7 @@ func (a *tokenActor) Receive(ctx actor.Context) {
 			a.queue = append(a.queue, m) // the shard bounds them
 			return
 		}
-		a.work(ctx, &work{owner: a, cmd: m})
+		a.work(ctx, &work{cmd: m})
 	case *work:
 		if m == a.busy {
 			a.landed(ctx, m)
@@ -59,7 +58,7 @@ func (a *tokenActor) Receive(ctx actor.Context) {
 	for a.busy == nil && len(a.queue) > 0 {
 		cmd := a.queue[0]
 		a.queue = a.queue[1:]
-		a.work(ctx, &work{owner: a, cmd: cmd})
+		a.work(ctx, &work{cmd: cmd})
 	}
 }
 
@@ -112,7 +111,7 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		// Another incarnation was here: look again, decide again.
 		w.reply.credential.Wipe()
 		a.known = nil
-		a.work(ctx, &work{owner: a, cmd: w.cmd, rounds: w.rounds + 1})
+		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
 		w.reply.credential.Wipe()
 		a.known = nil // it may or may not be on disk

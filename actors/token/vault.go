@@ -13,8 +13,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
 )
@@ -343,7 +343,8 @@ func (v *Vault) get(table string, key []byte) ([]byte, error) {
 	return b, err
 }
 
-// audit returns the rows of an audit record about a token or session.
+// audit returns the rows of an audit record about a token or session. It names
+// a token by its reference; there is no way from there to the token.
 func (v *Vault) audit(action string, c Caller, target string, now time.Time, more map[string]string) []durable.Row {
 	// What goes without saying is left out: half of what the store writes for
 	// a token is its trace.
@@ -353,7 +354,10 @@ func (v *Vault) audit(action string, c Caller, target string, now time.Time, mor
 	if more["participant"] == c.Participant {
 		delete(more, "participant")
 	}
-	return v.opts.Audit.Rows(auditRecord(ids.New(), action, c, target, now, more))
+	return v.opts.Audit.Rows(&catalogpb.AuditRecord{
+		Action: action, ActorType: "participant", ActorId: c.Participant, TargetId: target,
+		Ip: c.IP, UserAgent: c.UserAgent, Metadata: more, CreatedAt: now.UnixMilli(),
+	})
 }
 
 // Close answers what is open and stops the shards.

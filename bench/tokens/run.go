@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"atelier/bench/api"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
@@ -256,11 +254,7 @@ type weight struct {
 }
 
 func (r *run) weigh() weight {
-	w := weight{at: r.clock.Now()}
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
-		w.generator = time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
+	w := weight{at: r.clock.Now(), generator: server.OwnCPU()}
 	if r.target.Usage != nil {
 		w.server, _ = r.target.Usage()
 	}

@@ -5,8 +5,6 @@ package workshop
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"atelier/bench/latency"
 	"atelier/bench/report"
 	"atelier/bench/server"
@@ -21,11 +19,7 @@ type weight struct {
 }
 
 func (r *run) weigh() weight {
-	w := weight{at: r.clock.Now()}
-	var u unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
-		w.generator = time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
+	w := weight{at: r.clock.Now(), generator: server.OwnCPU()}
 	if r.target.Usage != nil {
 		// A server that is just gone is reported by what follows.
 		w.server, _ = r.target.Usage()

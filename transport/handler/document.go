@@ -22,12 +22,10 @@ type Document struct {
 	// AcknowledgementVersion and AcknowledgementText are the security duties
 	// that whoever receives credentials accepts.
 	AcknowledgementVersion, AcknowledgementText string
-	// SessionCap, MaxMismatches, DropSensitive and RatePerSecond are told to
-	// participants.
+	// SessionCap, MaxMismatches and DropSensitive are told to participants.
 	SessionCap    time.Duration
 	MaxMismatches int
 	DropSensitive bool
-	RatePerSecond int
 }
 
 // specification is the document as it is served.

@@ -5,6 +5,7 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
 )
 
 // authorize checks the role and, after it, that the codelab of the path
@@ -16,6 +17,14 @@ func (r *Request) authorize() error { return r.enter(r.op.access, r.Param("id"))
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
 	return r.enter(labMember, id)
+}
+
+// enterNamed is EnterCodelab for a codelab that the body must name.
+func (r *Request) enterNamed(id *string) error {
+	if or(id, "") == "" {
+		return wire.Invalid("codelab_id is required")
+	}
+	return r.EnterCodelab(*id)
 }
 
 // EnterAsAdmin is for an operation on no codelab that attendees may not call:

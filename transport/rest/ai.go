@@ -36,10 +36,7 @@ func saveConversation(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if or(in.CodelabID, "") == "" {
-		return wire.Invalid("codelab_id is required")
-	}
-	if err := r.EnterCodelab(*in.CodelabID); err != nil {
+	if err := r.enterNamed(in.CodelabID); err != nil {
 		return err
 	}
 	if in.Question == nil {

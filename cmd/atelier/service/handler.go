@@ -91,7 +91,7 @@ func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, metrics
 		Document: handler.Document{
 			Name: h.Name, PublicURL: s.cfg.Server.PublicURL, Onboarding: h.Onboarding,
 			AcknowledgementVersion: h.DutiesVersion, AcknowledgementText: h.Duties, SessionCap: h.SessionCap.Std(),
-			MaxMismatches: h.MaxMismatches, DropSensitive: h.DropSensitive, RatePerSecond: h.RatePerSecond,
+			MaxMismatches: h.MaxMismatches, DropSensitive: h.DropSensitive,
 		},
 		Credentials:   credential.Rules{RefuseExpired: h.RefuseExpired, Opaque: h.OpaqueTypes},
 		DefaultPolicy: h.DefaultPolicy, DefaultLife: h.TTL.Std(), Tokenize: h.Tokenize, Detokenize: h.Detokenize,
