@@ -21,7 +21,6 @@ import (
 type noFrames struct{}
 
 func (noFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
-func (noFrames) Gone(room.Frame, *codelab.View) bool               { return false }
 
 // BenchmarkDurableCommands sends progress commands in a closed loop through
 // real codelab actors to the disk and back.

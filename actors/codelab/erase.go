@@ -1,37 +1,62 @@
 package codelab
 
 import (
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
 )
 
-// Personal data leaves in three places: the state (applyRemoved,
-// applyRetained), the journal's older records (Erase) and the older snapshot,
-// which the shell replaces.
+// Personal data leaves in four places: the state (applyRemoved, applyRetained),
+// the room's frames (Present), the journal's older records (Erase) and the
+// older snapshot, which the shell replaces. What tells of whom is declared with
+// the records and events themselves (personal.proto).
 
 // applyRemoved takes an attendee and everything they made out of the state.
 func (s *State) applyRemoved(seq uint64, id string) {
 	// Not even the record may be there, when the log was cleaned since.
-	if s.attendees.Filter(func(a *pb.Attendee) bool { return a.Id != id }) > 0 {
+	if forget(&s.attendees, id) {
 		s.indexAttendees()
 		s.changed.Attendees = seq
 	}
-	if s.help.Filter(func(h *pb.HelpRequest) bool { return h.AttendeeId != id }) > 0 {
+	if forget(&s.help, id) {
 		s.indexHelp()
 		s.changed.Help = seq
 	}
-	if s.feedback.Filter(func(f *pb.Feedback) bool { return f.AttendeeId != id }) > 0 {
+	if forget(&s.feedback, id) {
 		delete(s.byFeedback, id)
 		s.changed.Feedback = seq
 	}
-	if s.answers.Filter(func(a *pb.QuizAnswer) bool { return a.AttendeeId != id }) > 0 {
+	if forget(&s.answers, id) {
 		s.indexAnswers()
 		s.changed.Answers = seq
 	}
-	s.keepSubmissions(seq, func(x *pb.Submission) bool { return x.AttendeeId != id })
-	if s.chat.Filter(func(m *pb.ChatMessage) bool { return m.SenderId != id && m.TargetId != id }) > 0 {
+	if forget(&s.submissions, id) {
+		s.indexSubmissions()
+		s.changed.Submissions = seq
+	}
+	if forget(&s.chat, id) {
 		s.changed.Chat = seq
 	}
-	s.keepConversations(func(c *pb.Conversation) bool { return c.UserId != id })
+	if forget(&s.conversations, id) {
+		s.weighConversations()
+	}
+	s.forgetAuthor(seq, id)
+	s.refs.forget(id)
+}
+
+// forget drops the records that tell of a person and says whether there were
+// any.
+func forget[T proto.Message](records *cow.Vector[T], person string) bool {
+	is := func(id string) bool { return id == person }
+	return records.Filter(func(x T) bool { return !tellsOf(x.ProtoReflect(), is, nil) }) > 0
+}
+
+// forgetAuthor removes a person's comments. A thread that others wrote in too
+// lives on, made by nobody.
+func (s *State) forgetAuthor(seq uint64, id string) {
 	for i, t := range s.threads.All() {
 		if t.CreatedBy == id {
 			t = shallow(t)
@@ -49,55 +74,6 @@ func (s *State) applyRemoved(seq uint64, id string) {
 	s.dropEmptyThreads()
 }
 
-// applyRetention decides whether something has outlived the codelab's
-// retention.
-func (c call) applyRetention() (decision, error) {
-	m := c.s.meta
-	b := &pb.RetentionApplied{}
-	if m.EmailRetentionDays > 0 {
-		limit := c.now.AddDate(0, 0, -int(m.EmailRetentionDays)).UnixMilli()
-		for _, a := range c.s.attendees.All() {
-			if a.CreatedAt < limit && a.Email != "" {
-				b.EmailsBefore = limit
-				break
-			}
-		}
-	}
-	if m.ChatRetentionDays > 0 && c.s.chat.Len() > 0 {
-		limit := c.now.AddDate(0, 0, -int(m.ChatRetentionDays)).UnixMilli()
-		if c.s.chat.At(0).CreatedAt < limit {
-			b.ChatBefore = limit
-		}
-	}
-	if b.EmailsBefore == 0 && b.ChatBefore == 0 {
-		return decision{}, nil
-	}
-	d := decided(nil, &pb.Event{Body: &pb.Event_RetentionApplied{RetentionApplied: b}})
-	d.Rows = c.audit("retention_apply", c.s.id, nil)
-	if b.ChatBefore > 0 {
-		_, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.CreatedAt < b.ChatBefore }, noComment)
-		d.Rows = append(d.Rows, rows...)
-	}
-	return d, nil
-}
-
-func (s *State) applyRetained(seq uint64, b *pb.RetentionApplied) {
-	if b.EmailsBefore > 0 {
-		for i, a := range s.attendees.All() {
-			if a.CreatedAt < b.EmailsBefore && a.Email != "" {
-				a = a.CloneVT()
-				a.Email = ""
-				s.attendees.Set(i, a)
-			}
-		}
-		s.changed.Attendees = seq
-	}
-	if b.ChatBefore > 0 {
-		s.chat.Filter(func(m *pb.ChatMessage) bool { return m.CreatedAt >= b.ChatBefore })
-		s.changed.Chat = seq
-	}
-}
-
 // Erases says that an event asks for older events to be erased.
 func Erases(e *pb.Event) bool {
 	switch e.Body.(type) {
@@ -107,101 +83,76 @@ func Erases(e *pb.Event) bool {
 	return false
 }
 
-// Erase returns what a stored event must be replaced by, judged by a view
-// that contains the removal: events of people who are gone lose their
-// content, and so do deleted messages. Replaying the result gives the same
-// state.
+// Erase returns what a stored event must be replaced by, judged by the view of
+// the snapshot that contains it. What clients may be told of again stays, as
+// long as everybody and everything it tells of is there; nothing else does,
+// because the snapshot holds what it did.
 func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
-	gone := func(person string) bool {
-		return person != "" && person != FacilitatorID && v.Attendee(person) == nil
-	}
-	// An address that the record no longer has was removed.
-	forgotten := func(person string) bool { return v.Attendee(person).GetEmail() == "" }
+	present := v.Present()
+	gone := func(id string) bool { return !present.person(id) }
+	deleted := func(id string) bool { return !present.item(id) }
 	return func(e *pb.Event) (*pb.Event, bool) {
-		erased := func() (*pb.Event, bool) {
-			return &pb.Event{At: e.At, Person: e.Person, Ref: e.Ref, Body: &pb.Event_Erased{Erased: &pb.Erased{}}}, true
+		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
+			// The snapshot knows which references were used, and by whom.
+			return &pb.Event{At: e.At, Body: e.Body}, e.Person != "" || e.Ref != ""
 		}
-		switch b := e.Body.(type) {
-		case *pb.Event_Registered:
-			a := b.Registered.Attendee
-			if gone(a.Id) {
-				return erased()
-			}
-			if a.Email != "" && forgotten(a.Id) {
-				a = a.CloneVT()
-				a.Email = ""
-				return &pb.Event{At: e.At, Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: a}}}, true
-			}
-		case *pb.Event_Rejoined:
-			if forgotten(b.Rejoined.AttendeeId) {
-				return erased()
-			}
-		case *pb.Event_Renamed:
-			if gone(b.Renamed.AttendeeId) {
-				return erased()
-			}
-		case *pb.Event_HelpAsked:
-			if gone(b.HelpAsked.Request.AttendeeId) {
-				return erased()
-			}
-		case *pb.Event_HelpClaimed:
-			if gone(b.HelpClaimed.AttendeeId) {
-				return erased()
-			}
-		case *pb.Event_HelpResolved:
-			if gone(b.HelpResolved.AttendeeId) {
-				return erased()
-			}
-		case *pb.Event_FeedbackGiven:
-			if gone(b.FeedbackGiven.Feedback.AttendeeId) {
-				return erased()
-			}
-		case *pb.Event_QuizSubmitted:
-			if gone(b.QuizSubmitted.AttendeeId) {
-				return erased()
-			}
-		case *pb.Event_SubmissionAdded:
-			if v.Submission(b.SubmissionAdded.Submission.Id) == nil {
-				return erased()
-			}
-		case *pb.Event_ChatPosted:
-			if v.ChatMessage(b.ChatPosted.Message.Id) == nil {
-				return erased()
-			}
-		case *pb.Event_ConversationSaved:
-			if v.Conversation(b.ConversationSaved.Conversation.Id) == nil {
-				return erased()
-			}
-		case *pb.Event_ThreadCreated:
-			return eraseThread(v, e, b.ThreadCreated.Thread, gone)
-		case *pb.Event_CommentAdded:
-			if !v.hasComment(b.CommentAdded.ThreadId, b.CommentAdded.Comment.Id) {
-				return erased()
-			}
-		}
-		return nil, false
+		out := &pb.Event{At: e.At, Body: &pb.Event_Erased{Erased: &pb.Erased{}}}
+		return out, !proto.Equal(e, out)
 	}
 }
 
-// eraseThread keeps a thread whose first message, or whose maker, is gone but
-// which lives on through others: the message is emptied, and removed again by
-// the event that removed it.
-func eraseThread(v *View, e *pb.Event, t *pb.Thread, gone func(string) bool) (*pb.Event, bool) {
-	first := t.Messages[0]
-	empty := !v.hasComment(t.Id, first.Id) && first.Message != ""
-	unmade := gone(t.CreatedBy)
-	if !empty && !unmade {
-		return nil, false
+// Present tells what is there in one view: whom and what events and frames may
+// still tell of. Not safe for concurrent use.
+type Present struct {
+	view     *View
+	comments map[string]bool // made when first asked for
+}
+
+// Present returns what is there.
+func (v *View) Present() *Present { return &Present{view: v} }
+
+// All says that every person and item that is named is there. Empty names
+// stand for nobody and nothing.
+func (p *Present) All(persons [2]string, item string) bool {
+	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)
+}
+
+func (p *Present) person(id string) bool {
+	return id == "" || id == FacilitatorID || p.view.Attendee(id) != nil
+}
+
+func (p *Present) item(id string) bool {
+	return id == "" || p.view.ChatMessage(id) != nil || p.view.Thread(id) != nil || p.comment(id)
+}
+
+func (p *Present) comment(id string) bool {
+	if p.comments == nil {
+		p.comments = map[string]bool{}
+		for _, t := range p.view.Threads.All() {
+			for _, m := range t.Messages {
+				p.comments[m.Id] = true
+			}
+		}
 	}
-	out := t.CloneVT()
-	if unmade {
-		out.CreatedBy = ""
+	return p.comments[id]
+}
+
+// TellsOf names all persons and items that an event tells of, and whether
+// clients are told of it again when they come back: what a frame of it must
+// name (see Frames). told is what personal.proto says of the event's kind.
+func TellsOf(e *pb.Event) (persons, items []string, told bool) {
+	body := bodyOf(e)
+	if body == nil {
+		return nil, nil, false
 	}
-	if empty {
-		out.Messages[0].Message, out.Messages[0].AuthorName = "", ""
+	note := func(to *[]string) func(string) bool {
+		return func(id string) bool {
+			if id != "" && !slices.Contains(*to, id) {
+				*to = append(*to, id)
+			}
+			return false
+		}
 	}
-	if v.Thread(t.Id) == nil {
-		out.SelectedText = ""
-	}
-	return &pb.Event{At: e.At, Person: e.Person, Ref: e.Ref, Body: &pb.Event_ThreadCreated{ThreadCreated: &pb.ThreadCreated{Thread: out}}}, true
+	tellsOf(body, note(&persons), note(&items))
+	return persons, items, tellingOf(body.Descriptor()).told
 }

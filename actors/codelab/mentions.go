@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
@@ -151,29 +153,40 @@ func (v *View) TextUploads() []string {
 	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes)))
 }
 
-// Mentions are the uploads that a command would make a codelab refer to.
+// Mentions are the uploads that a command could make a codelab refer to: all
+// that any text in it names. That a few of them stay a moment longer than they
+// would have to costs nothing.
 func Mentions(cmd *pb.Command) []string {
 	n := names{}
-	switch b := cmd.Body.(type) {
-	case *pb.Command_Create:
-		n = inText(b.Create.Codelab, b.Create.Steps, b.Create.Quizzes)
-		for _, m := range b.Create.Materials {
-			if m.Upload != "" {
-				n[m.Upload] = true
+	n.addAll(cmd.ProtoReflect())
+	return slices.Sorted(maps.Keys(n))
+}
+
+// addAll adds what the strings in a message name, at whatever depth: the path
+// of an upload in a text, or the name of one alone.
+func (n names) addAll(m protoreflect.Message) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		each := func(v protoreflect.Value) {
+			switch f.Kind() {
+			case protoreflect.MessageKind:
+				n.addAll(v.Message())
+			case protoreflect.StringKind:
+				text := v.String()
+				n.add(text)
+				if text != "" && files.NameAt(text) == text && len(n) < maxMentions {
+					n[text] = true
+				}
 			}
 		}
-	case *pb.Command_Update:
-		n.add(b.Update.GetDescription(), b.Update.GetGuideMarkdown())
-	case *pb.Command_ReplaceSteps:
-		n = inText(nil, b.ReplaceSteps.Steps, nil)
-	case *pb.Command_ReplaceQuizzes:
-		n = inText(nil, nil, b.ReplaceQuizzes.Quizzes)
-	case *pb.Command_PostChat:
-		n.add(b.PostChat.Message)
-	case *pb.Command_Annotate:
-		n.add(b.Annotate.Message)
-	case *pb.Command_Reply:
-		n.add(b.Reply.Message)
-	}
-	return slices.Sorted(maps.Keys(n))
+		switch {
+		case f.IsMap(): // holds nothing that is stored
+		case f.IsList():
+			for list, i := v.List(), 0; i < list.Len(); i++ {
+				each(list.Get(i))
+			}
+		default:
+			each(v)
+		}
+		return true
+	})
 }

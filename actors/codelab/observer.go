@@ -52,10 +52,9 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 			o.w.List.Remove(o.id)
 			gone = append(gone, "")
 		case *pb.Event_Removed:
-			clean, gone = true, append(gone, b.Removed.AttendeeId)
-		case *pb.Event_ChatDeleted, *pb.Event_RetentionApplied:
-			clean = true
+			gone = append(gone, b.Removed.AttendeeId)
 		}
+		clean = clean || Erases(c.Event)
 		if f, ok := o.w.Frames.Encode(c.Seq, c.Event); ok {
 			if !echoed(c.Event) {
 				f.Origin = c.Origin
@@ -68,7 +67,8 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	clear(frames)
 	o.frames = frames[:0]
 	if clean {
-		o.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return f, !o.w.Frames.Gone(f, v) })
+		present := v.Present()
+		o.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return f, present.All(f.People, f.Item) })
 	}
 	for _, who := range gone {
 		if o.w.Removed != nil {

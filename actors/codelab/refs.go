@@ -69,3 +69,20 @@ func (r *refs) expire(now int64) {
 	}
 	r.queue = r.queue[n:]
 }
+
+// forget drops what a person's references were.
+func (r *refs) forget(person string) {
+	if r.count[person] == 0 {
+		return
+	}
+	kept := make([]*pb.Ref, 0, len(r.queue))
+	for _, e := range r.queue {
+		if e.Person == person {
+			delete(r.index, refKey{e.Person, e.Ref})
+		} else {
+			kept = append(kept, e)
+		}
+	}
+	r.queue = kept
+	delete(r.count, person)
+}

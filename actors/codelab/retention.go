@@ -34,3 +34,52 @@ func (w *Workshops) Retain(ctx context.Context, every time.Duration) {
 		}
 	}
 }
+
+// applyRetention decides whether something has outlived the codelab's
+// retention.
+func (c call) applyRetention() (decision, error) {
+	m := c.s.meta
+	b := &pb.RetentionApplied{}
+	if m.EmailRetentionDays > 0 {
+		limit := c.now.AddDate(0, 0, -int(m.EmailRetentionDays)).UnixMilli()
+		for _, a := range c.s.attendees.All() {
+			if a.CreatedAt < limit && a.Email != "" {
+				b.EmailsBefore = limit
+				break
+			}
+		}
+	}
+	if m.ChatRetentionDays > 0 && c.s.chat.Len() > 0 {
+		limit := c.now.AddDate(0, 0, -int(m.ChatRetentionDays)).UnixMilli()
+		if c.s.chat.At(0).CreatedAt < limit {
+			b.ChatBefore = limit
+		}
+	}
+	if b.EmailsBefore == 0 && b.ChatBefore == 0 {
+		return decision{}, nil
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_RetentionApplied{RetentionApplied: b}})
+	d.Rows = c.audit("retention_apply", c.s.id, nil)
+	if b.ChatBefore > 0 {
+		_, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.CreatedAt < b.ChatBefore }, noComment)
+		d.Rows = append(d.Rows, rows...)
+	}
+	return d, nil
+}
+
+func (s *State) applyRetained(seq uint64, b *pb.RetentionApplied) {
+	if b.EmailsBefore > 0 {
+		for i, a := range s.attendees.All() {
+			if a.CreatedAt < b.EmailsBefore && a.Email != "" {
+				a = a.CloneVT()
+				a.Email = ""
+				s.attendees.Set(i, a)
+			}
+		}
+		s.changed.Attendees = seq
+	}
+	if b.ChatBefore > 0 {
+		s.chat.Filter(func(m *pb.ChatMessage) bool { return m.CreatedAt >= b.ChatBefore })
+		s.changed.Chat = seq
+	}
+}

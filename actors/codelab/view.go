@@ -135,19 +135,6 @@ func (v *View) Stale(t *pb.Thread) bool {
 	return true
 }
 
-func (v *View) hasComment(thread, comment string) bool {
-	t := v.Thread(thread)
-	if t == nil {
-		return false
-	}
-	for _, m := range t.Messages {
-		if m.Id == comment {
-			return true
-		}
-	}
-	return false
-}
-
 func find[T any](list cow.View[*T], id string, idOf func(*T) string) *T {
 	if i, ok := search(list.Len(), list.At, id, idOf); ok {
 		return list.At(i)

@@ -23,11 +23,9 @@ type (
 
 // Frames encodes what goes out to listeners.
 type Frames interface {
-	// Encode gives the frame of an event; false when nobody is told.
+	// Encode gives the frame of an event; false when nobody is told. It names
+	// in the frame all that the event tells of (see personal.proto).
 	Encode(seq uint64, e *pb.Event) (room.Frame, bool)
-	// Gone says that a frame tells of somebody or something that is no longer
-	// in the view, so that it must not be replayed.
-	Gone(f room.Frame, v *View) bool
 }
 
 // Config of Workshops. All fields but the last two are required.

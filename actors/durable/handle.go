@@ -41,7 +41,8 @@ type Handle[C, E, V any] struct {
 	doneOnce  sync.Once
 
 	// Owned by the supervisor's goroutine.
-	failures  int
+	failures  int // that count towards quarantine
+	restarts  int // failures of any kind
 	failedAt  time.Time
 	lastError atomic.Pointer[string]
 }
@@ -120,12 +121,16 @@ func (h *Handle[C, E, V]) publish(v *V, seq uint64) {
 	h.view.Store(&viewAt[V]{v, seq})
 }
 
-// recovered opens the handle after a recovery.
-func (h *Handle[C, E, V]) recovered(took time.Duration) {
-	h.condition.Store(int32(Running))
+// recovered opens the handle after a recovery, unless its actor was stopping
+// when it failed. It returns the condition.
+func (h *Handle[C, E, V]) recovered(took time.Duration) Condition {
+	if !h.condition.CompareAndSwap(int32(Starting), int32(Running)) {
+		h.condition.CompareAndSwap(int32(Restarting), int32(Running))
+	}
 	h.readyOnce.Do(func() { close(h.ready) })
 	h.host.stats.Recoveries.Add(1)
 	h.host.log.Debug("recovered", "actor", h.actorID, "took", took)
+	return h.Condition()
 }
 
 func (h *Handle[C, E, V]) down() {
@@ -149,7 +154,8 @@ func (h *Handle[C, E, V]) tryRest() bool {
 		return false
 	}
 	if h.pending.Load() != 0 {
-		h.condition.Store(int32(Running))
+		// Unless it was quarantined since.
+		h.condition.CompareAndSwap(int32(Resting), int32(Running))
 		return false
 	}
 	return true

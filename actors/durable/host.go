@@ -35,6 +35,8 @@ type Options struct {
 	// quarantined; 5 in a minute.
 	MaxFailures   int
 	FailureWindow time.Duration
+	// ErasePause is the time between two rounds of erasing of one actor; 2 s.
+	ErasePause time.Duration
 	// QuarantineFor is how long a quarantined actor rests before it may be
 	// activated again; 5 min.
 	QuarantineFor time.Duration
@@ -72,6 +74,7 @@ func (o *Options) setDefaults() {
 	dur(&o.BackoffMax, 10*time.Second)
 	def(&o.MaxFailures, 5)
 	dur(&o.FailureWindow, time.Minute)
+	dur(&o.ErasePause, 2*time.Second)
 	dur(&o.QuarantineFor, 5*time.Minute)
 	dur(&o.IdleAfter, 15*time.Minute)
 }
@@ -86,6 +89,7 @@ type Stats struct {
 type Host[C, E, V any] struct {
 	kind    Kind[C, E, V]
 	journal Journal
+	limits  Limits // of journal
 	system  *actor.ActorSystem
 	opts    Options
 	log     *slog.Logger
@@ -102,7 +106,7 @@ type Host[C, E, V any] struct {
 	closed  bool
 	serial  uint64 // makes names of actors unique
 	stop    chan struct{}
-	sweeper sync.WaitGroup
+	beside  sync.WaitGroup // goroutines that end with stop
 }
 
 // NewSystem returns an actor system that logs nothing by itself: the library
@@ -120,7 +124,7 @@ func NewSystem() *actor.ActorSystem {
 func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[C, E, V], opts Options) (*Host[C, E, V], error) {
 	opts.setDefaults()
 	h := &Host[C, E, V]{
-		kind: kind, journal: journal, system: system, opts: opts,
+		kind: kind, journal: journal, limits: journal.Limits(), system: system, opts: opts,
 		log:     opts.Logger.With("component", kind.Name),
 		handles: map[string]*Handle[C, E, V]{},
 		workers: newDispatcher(),
@@ -135,8 +139,10 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 	}
 	h.supervisor = pid
 	if opts.IdleAfter > 0 {
-		h.sweeper.Add(1)
-		go h.sweep()
+		h.beside.Go(h.sweep)
+	}
+	if kind.Erases != nil {
+		h.beside.Go(h.resumeErasing)
 	}
 	return h, nil
 }
@@ -258,7 +264,6 @@ func (h *Host[C, E, V]) forget(hd *Handle[C, E, V]) {
 
 // sweep puts idle actors to rest.
 func (h *Host[C, E, V]) sweep() {
-	defer h.sweeper.Done()
 	tick := time.NewTicker(max(h.opts.IdleAfter/4, time.Millisecond))
 	defer tick.Stop()
 	for {
@@ -292,6 +297,57 @@ func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot 
 	}
 }
 
+// resumeErasing wakes the actors that a crash kept from erasing.
+func (h *Host[C, E, V]) resumeErasing() {
+	ids, err := h.erasing()
+	for _, id := range ids {
+		select {
+		case <-h.stop:
+			return
+		default:
+		}
+		if err == nil {
+			_, err = h.Get(id)
+		}
+	}
+	if err != nil {
+		h.log.Warn("going on with an erasure failed", "error", err)
+	}
+}
+
+// erasing returns the ids of the actors that have something to erase.
+func (h *Host[C, E, V]) erasing() (ids []string, err error) {
+	prefix := h.kind.Name + "/"
+	err = h.journal.Scan(Scan{Table: erasureTable, Prefix: []byte(prefix)}, func(key, _ []byte) bool {
+		ids = append(ids, string(key[len(prefix):]))
+		return true
+	})
+	return ids, err
+}
+
+// FinishErasing waits until nothing is left of what was to be erased when it
+// was called, or until ctx ends.
+func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ids, err := h.erasing()
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			if hd, err := h.Get(id); err == nil {
+				h.system.Root.Send(hd.pid, eraseNow{})
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("erasing in %d actors is not done: %w", len(ids), ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
 // Close writes snapshots, stops every actor and the host. Commands that are
 // open are answered first. It returns ctx's error when that takes too long;
 // nothing acknowledged is lost even then.
@@ -304,7 +360,7 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	h.closed = true
 	h.mu.Unlock()
 	close(h.stop)
-	h.sweeper.Wait()
+	h.beside.Wait()
 	defer h.workers.close()
 	defer h.slots.close()
 

@@ -60,6 +60,9 @@ type Journal interface {
 	// concerned. So of two appends that rest on the same state one wins.
 	Append(rows []Row, done func(error)) error
 
+	// Limits says what one append can carry; more gives ErrTooLarge.
+	Limits() Limits
+
 	// Get returns a copy of one row's value, or ErrNotFound.
 	Get(table string, key []byte) ([]byte, error)
 
@@ -77,6 +80,18 @@ type Journal interface {
 	// is not atomic: after a crash on the way it must be called again.
 	Purge(actor string) error
 }
+
+// Limits bounds one append.
+type Limits struct {
+	// RecordBytes bounds the run of records.
+	RecordBytes int
+	// Rows bounds how many rows there are, and RowBytes what their tables,
+	// keys and values are together, with RowOverhead for each.
+	Rows, RowBytes int
+}
+
+// RowOverhead is what a row takes beside its bytes.
+const RowOverhead = 32
 
 // Log is one incarnation's handle on the log of one actor. The records of a
 // log are numbered from 1 without gaps; the number is the record's seq.
@@ -100,15 +115,19 @@ type Log interface {
 	// Snapshot stores state, which contains every record up to seq, after all
 	// batches appended so far are committed; then it truncates the records up
 	// to the lower of seq and keep, and removes older snapshots. done is
-	// called once; a failure costs nothing but recovery time. A newer
-	// Snapshot of the same log may replace one that has not started yet,
-	// whose done is then called with nil.
+	// called once; nil means that a snapshot that contains every record up to
+	// seq is on disk. A failure costs nothing but recovery time. A newer
+	// Snapshot of the same log may replace one that has not started yet, whose
+	// done is then called with the outcome of the newer.
 	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
 
-	// Rewrite passes every stored record to fn and replaces those for which
-	// it returns changed; numbering stays. It is how personal data leaves a
-	// log. It blocks, and runs beside appends of the same log safely.
-	Rewrite(fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
+	// Rewrite passes every stored record up to the seq upTo to fn and replaces
+	// those for which it returns changed; numbering stays. It is how personal
+	// data leaves a log. It never touches a record above upTo, and fails with
+	// ErrGap when upTo is above the stored snapshot: such records are what the
+	// state is made of. It blocks, and runs beside appends of the same log
+	// safely.
+	Rewrite(upTo uint64, fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
 
 	// Close gives the handle back. Queued batches are still committed.
 	Close()

@@ -21,17 +21,31 @@ type (
 		err   error
 	}
 	// encoded brings a snapshot that was encoded off the actor.
-	encoded struct {
+	encoded[V any] struct {
 		owner any // the shell that asked
+		view  *V  // what was encoded
 		state []byte
 		seq   uint64
 		err   error
 	}
-	// erased tells that the log was cleaned.
-	erased struct {
+	// stored tells the fate of a snapshot.
+	stored[V any] struct {
 		owner any
+		view  *V
+		seq   uint64
 		err   error
 	}
+	// erased tells that the log was cleaned up to seq.
+	erased struct {
+		owner any
+		seq   uint64
+		err   error
+	}
+	// eraseNow goes on with an erasure that was put off; owner is nil when
+	// somebody asks who waits for it.
+	eraseNow struct{ owner any }
+	// drain looks whether a quarantined actor's callers are all answered.
+	drain struct{}
 	// rest asks the actor to stop; the handle takes no more commands.
 	rest struct{ snapshot bool }
 )
@@ -45,14 +59,14 @@ type envelope[C any] struct {
 // batch is what one append commits. Owned by the actor, except records and
 // rows after the append.
 type batch[E, V any] struct {
-	first   uint64
-	records Records
-	rows    []Row
-	events  []Committed[E]
-	waiters []waiter
-	erase   bool
-	view    *V   // the state after the batch, once it is sealed
-	settled bool // its fate is known
+	first    uint64
+	records  Records
+	rows     []Row
+	rowBytes int
+	events   []Committed[E]
+	waiters  []waiter
+	view     *V   // the state after the batch, once it is sealed
+	settled  bool // its fate is known
 }
 
 // waiter is somebody whose answer needs the batch's commit.
@@ -78,17 +92,18 @@ type shell[C, E, V any] struct {
 	committed uint64 // of the last committed event
 	next      *batch[E, V]
 	flying    []*batch[E, V] // appended, in order; at most maxFlying
+	releasing *batch[E, V]   // committed, and not everybody is answered yet
 	spare     []*batch[E, V] // empty, for reuse
 	flushing  bool           // a flush is in the mailbox
-	scratch   []byte         // for encoding one event
+	scratch   Records        // the events of one decision, encoded
+	record    []byte         // for encoding one of them
 
 	sinceEvents, sinceBytes int // since the last snapshot
 	lastSize                int // of the last snapshot
 	encoding                bool
 	forceSnapshot           bool
-	erasing                 bool
-	eraseAgain              bool
 	resting                 bool
+	erasure                 erasure
 }
 
 // Receive handles one message.
@@ -101,22 +116,36 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 		s.command(ctx, opened)
 	case flush:
 		s.flushing = false
-		s.seal(ctx)
+		if err := s.seal(ctx); err != nil {
+			s.fail(err)
+		}
 	case *committed[E, V]:
 		s.settle(ctx, m.batch, m.err)
-	case *encoded:
+	case *encoded[V]:
 		if m.owner == any(s) {
 			s.store(ctx, m)
 		}
+	case *stored[V]:
+		if m.owner == any(s) {
+			s.snapshotStored(ctx, m)
+		}
 	case *erased:
 		if m.owner == any(s) {
-			s.cleaned(ctx, m.err)
+			s.cleaned(ctx, m)
 		}
+	case eraseNow:
+		if m.owner == nil || m.owner == any(s) {
+			s.resumeErasing(ctx)
+		}
+	case drain:
+		s.drained(ctx)
 	case rest:
-		s.resting = true
-		s.forceSnapshot = s.forceSnapshot || m.snapshot && s.sinceEvents > 0
-		s.tryStop(ctx)
+		s.rest(ctx, m.snapshot)
 	case *actor.Started:
+		if s.handle.Condition() == Quarantined {
+			s.drained(ctx)
+			return
+		}
 		s.start(ctx)
 	case *actor.Restarting, *actor.Stopping:
 		s.abandon(ErrUnavailable)
@@ -132,7 +161,6 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 // done with the actor before.
 func (s *shell[C, E, V]) start(ctx actor.Context) {
 	began := time.Now()
-	erase := false
 	log, err := s.host.journal.Open(s.handle.actorID)
 	if err != nil {
 		s.fail(fmt.Errorf("open log of %s: %w", s.handle.actorID, err))
@@ -146,6 +174,7 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 		s.fail(fmt.Errorf("load snapshot of %s: %w", s.handle.actorID, err))
 	}
 	s.seq, s.lastSize = snap, len(state)
+	var erasers []E
 	from := uint64(0)
 	if s.handle.observer == nil {
 		from = snap
@@ -164,7 +193,9 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 			s.sinceEvents++
 			s.sinceBytes += len(record)
 		}
-		erase = erase || s.erases(event)
+		if s.erases(event) {
+			erasers = append(erasers, event)
+		}
 		if s.handle.observer != nil {
 			s.handle.observer.Recovered(seq, event)
 		}
@@ -180,21 +211,34 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 	if s.handle.observer != nil {
 		s.handle.observer.Live(view, s.seq)
 	}
-	s.handle.recovered(time.Since(began))
-	if erase {
-		// A crash may have come between the removal and the cleaning.
-		s.startErase(ctx, view)
+	if err := s.recoverErasure(view, erasers); err != nil {
+		s.fail(fmt.Errorf("look for an erasure of %s: %w", s.handle.actorID, err))
 	}
+	if s.handle.recovered(time.Since(began)) == Resting {
+		// The incarnation before failed while it was stopping.
+		s.resting = true
+	}
+	s.resumeErasing(ctx)
 	s.maybeSnapshot(ctx, view)
+	if s.resting {
+		s.tryStop(ctx)
+	}
 }
 
 // command decides, applies and collects.
 func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
+	if s.log == nil { // quarantined
+		s.answer(m.to, Reply{Err: ErrQuarantined})
+		return
+	}
 	if len(s.next.records) >= s.host.opts.MaxBatchBytes {
 		s.answer(m.to, Reply{Err: ErrBusy})
 		return
 	}
 	d, err := s.decide(m.cmd)
+	if err == nil {
+		err = s.encode(&d)
+	}
 	if err != nil {
 		s.answer(m.to, Reply{Err: err})
 		return
@@ -202,6 +246,7 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	b := s.next
 	s.apply(m.to, b, d)
 	b.rows = append(b.rows, d.Rows...)
+	b.rowBytes += rowBytes(d.Rows)
 	reply := Reply{Value: d.Reply, Seq: s.seq}
 	if d.Seq != 0 {
 		reply.Seq = d.Seq
@@ -232,17 +277,15 @@ func (s *shell[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 		}
 	}()
 	for _, e := range d.Events {
-		var err error
-		s.scratch, err = s.host.kind.AppendEvent(s.scratch[:0], e)
-		if err != nil {
-			panic(failure{fmt.Errorf("encode event of %s: %w", s.handle.actorID, err)})
-		}
 		s.seq++
 		s.core.Apply(s.seq, e)
-		b.records = b.records.Add(s.scratch)
-		b.erase = b.erase || s.erases(e)
 		b.events = append(b.events, Committed[E]{Seq: s.seq, Event: e, Origin: d.Origin})
+		if s.erases(e) {
+			s.erasure.due = s.seq
+			b.rows = append(b.rows, erasureRow(s.handle.actorID, s.seq))
+		}
 	}
+	b.records = append(b.records, s.scratch...)
 	done = true
 }
 
@@ -258,6 +301,50 @@ func (s *shell[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 	}()
 	now := s.host.opts.Now().UTC().Truncate(time.Millisecond)
 	return s.core.Decide(cmd, Env{Now: now, Seq: s.seq + 1})
+}
+
+// encode makes the records of a decision's events, which stay in s.scratch
+// until they are applied. What the journal could not take is refused here: a
+// command that is applied already can only fail for everybody.
+func (s *shell[C, E, V]) encode(d *Decision[E]) error {
+	if cap(s.scratch) > maxScratch {
+		s.scratch = nil
+	}
+	s.scratch = s.scratch[:0]
+	for _, e := range d.Events {
+		var err error
+		if s.record, err = s.host.kind.AppendEvent(s.record[:0], e); err != nil {
+			s.host.log.Error("encoding an event failed", "actor", s.handle.actorID, "event", fmt.Sprintf("%T", e), "error", err)
+			return ErrInternal
+		}
+		s.scratch = s.scratch.Add(s.record)
+	}
+	if cap(s.record) > maxScratch {
+		s.record = nil
+	}
+	l, b := s.host.limits, s.next
+	records, rows, bytes := len(s.scratch), len(d.Rows)+len(d.Events), rowBytes(d.Rows)
+	switch {
+	case records > l.RecordBytes || rows > l.Rows || bytes > l.RowBytes:
+		return errTooMuch
+	case len(b.records)+records > l.RecordBytes || len(b.rows)+rows > l.Rows || b.rowBytes+bytes > l.RowBytes:
+		return ErrBusy
+	}
+	return nil
+}
+
+// errTooMuch is the answer to a command whose outcome fits into no append.
+var errTooMuch = &Rejection{Reason: TooLarge, Text: "this is more than can be stored at once"}
+
+// maxScratch is the largest buffer for encoding that is kept.
+const maxScratch = 256 << 10
+
+// rowBytes is what rows take of an append (see Limits).
+func rowBytes(rows []Row) (n int) {
+	for i := range rows {
+		n += RowOverhead + len(rows[i].Table) + len(rows[i].Key) + len(rows[i].Value)
+	}
+	return n
 }
 
 // flushSoon lets the batch go once the commands that are already queued have
@@ -282,10 +369,11 @@ func (s *shell[C, E, V]) maySeal() bool {
 	return n == 0 || n < maxFlying && len(s.next.events) >= len(s.flying[n-1].events)
 }
 
-// seal appends the batch to the journal, unless enough are on their way.
-func (s *shell[C, E, V]) seal(ctx actor.Context) {
+// seal appends the batch to the journal, unless enough are on their way. An
+// error ends the incarnation, once what is committed is released.
+func (s *shell[C, E, V]) seal(ctx actor.Context) error {
 	if !s.maySeal() || (len(s.next.events) == 0 && len(s.next.rows) == 0) {
-		return
+		return nil
 	}
 	b, self, root := s.next, ctx.Self(), ctx.ActorSystem().Root
 	done := func(err error) { root.Send(self, &committed[E, V]{b, err}) }
@@ -300,14 +388,15 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) {
 		// writer has had time to drain.
 		s.flushing = true
 		time.AfterFunc(2*time.Millisecond, func() { root.Send(self, flush{}) })
-		return
+		return nil
 	}
 	if err != nil {
-		s.fail(fmt.Errorf("append to %s: %w", s.handle.actorID, err))
+		return fmt.Errorf("append to %s: %w", s.handle.actorID, err)
 	}
 	b.view = s.core.Capture()
 	s.flying = append(s.flying, b)
 	s.next = s.fresh(b)
+	return nil
 }
 
 // fresh returns an empty batch, which will be about as large as the one before
@@ -363,8 +452,10 @@ func (s *shell[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	s.committed = b.first + uint64(len(b.events)) - 1
 	s.sinceEvents += len(b.events)
 	s.sinceBytes += len(b.records)
-	// The next batch leaves first: the disk works while we release.
-	s.seal(ctx)
+	// The next batch leaves first: the disk works while we release. If it
+	// cannot, those who wait for this one must hear of it all the same.
+	s.releasing = b
+	failed := s.seal(ctx)
 
 	s.handle.publish(view, s.committed)
 	if s.handle.observer != nil && len(b.events) > 0 {
@@ -373,15 +464,13 @@ func (s *shell[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	for _, w := range b.waiters {
 		s.answer(w.to, w.reply)
 	}
-	if b.erase {
-		s.startErase(ctx, view)
-	}
+	s.releasing = nil
 	s.recycle(b)
+	if failed != nil {
+		s.fail(failed)
+	}
+	s.erase(ctx)
 	s.maybeSnapshot(ctx, view)
-}
-
-func (s *shell[C, E, V]) erases(e E) bool {
-	return s.host.kind.Erases != nil && s.host.kind.Erases(e)
 }
 
 func (s *shell[C, E, V]) answer(to Replier, r Reply) {
@@ -393,25 +482,42 @@ func (s *shell[C, E, V]) answer(to Replier, r Reply) {
 
 // abandon answers everybody who waits.
 func (s *shell[C, E, V]) abandon(err error) {
-	for _, b := range append(s.flying, s.next) {
+	open := append(s.flying, s.next)
+	if s.releasing != nil {
+		open = append(open, s.releasing)
+	}
+	for _, b := range open {
 		for _, w := range b.waiters {
 			s.answer(w.to, Reply{Err: err})
 		}
 		b.waiters = nil
 	}
-	s.flying, s.next = nil, &batch[E, V]{first: s.seq + 1}
+	s.flying, s.releasing, s.next = nil, nil, &batch[E, V]{first: s.seq + 1}
 }
 
-// fail ends this incarnation.
+// fail ends this incarnation. Whoever waits for what is not committed hears
+// ErrReadOnly when that is why, so that nobody takes a full disk for a fault.
 func (s *shell[C, E, V]) fail(err error) {
 	s.handle.down()
-	s.abandon(ErrUnavailable)
+	answer := ErrUnavailable
+	if errors.Is(err, ErrReadOnly) {
+		answer = ErrReadOnly
+	}
+	s.abandon(answer)
 	panic(failure{err})
+}
+
+// rest begins to stop the actor.
+func (s *shell[C, E, V]) rest(ctx actor.Context, snapshot bool) {
+	s.resting = true
+	s.forceSnapshot = s.forceSnapshot || snapshot && s.sinceEvents > 0
+	s.resumeErasing(ctx)
+	s.tryStop(ctx)
 }
 
 // tryStop stops a resting actor once nothing is on its way.
 func (s *shell[C, E, V]) tryStop(ctx actor.Context) {
-	if len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.encoding || s.erasing {
+	if len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.encoding || s.erasure.working() {
 		return
 	}
 	if s.forceSnapshot {
@@ -421,4 +527,15 @@ func (s *shell[C, E, V]) tryStop(ctx actor.Context) {
 		}
 	}
 	ctx.Stop(ctx.Self())
+}
+
+// drained ends a quarantined actor when everybody is answered who still sent
+// it something: its mailbox would be dropped with it.
+func (s *shell[C, E, V]) drained(ctx actor.Context) {
+	if s.handle.pending.Load() == 0 {
+		ctx.Stop(ctx.Self())
+		return
+	}
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	time.AfterFunc(time.Millisecond, func() { root.Send(self, drain{}) })
 }

@@ -118,7 +118,15 @@ func (s *slots) watch() {
 	}
 }
 
+// close ends all waits: nobody is left who would.
 func (s *slots) close() {
 	close(s.stop)
 	s.done.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for sl := range s.all {
+		if sl.deadline.Swap(0) != 0 {
+			sl.ch <- Reply{Err: ErrUnavailable}
+		}
+	}
 }

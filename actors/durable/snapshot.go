@@ -1,8 +1,6 @@
 package durable
 
 import (
-	"fmt"
-
 	"github.com/asynkron/protoactor-go/actor"
 )
 
@@ -21,12 +19,12 @@ func (s *shell[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	seq, self, root := s.committed, ctx.Self(), ctx.ActorSystem().Root
 	go func() {
 		state, err := s.host.kind.EncodeState(view)
-		root.Send(self, &encoded{owner: s, state: state, seq: seq, err: err})
+		root.Send(self, &encoded[V]{owner: s, view: view, state: state, seq: seq, err: err})
 	}()
 }
 
 // store hands an encoded snapshot to the journal.
-func (s *shell[C, E, V]) store(ctx actor.Context, m *encoded) {
+func (s *shell[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
 	s.encoding = false
 	err := m.err
 	if err == nil {
@@ -35,63 +33,32 @@ func (s *shell[C, E, V]) store(ctx actor.Context, m *encoded) {
 		if m.seq > s.host.kind.Keep {
 			keep = m.seq - s.host.kind.Keep
 		}
+		self, root := ctx.Self(), ctx.ActorSystem().Root
 		err = s.log.Snapshot(m.seq, m.state, keep, func(err error) {
-			if err != nil {
-				s.host.log.Error("snapshot failed", "actor", s.handle.actorID, "error", err)
-				return
-			}
-			s.host.stats.Snapshots.Add(1)
+			root.Send(self, &stored[V]{owner: s, view: m.view, seq: m.seq, err: err})
 		})
 	}
 	if err != nil {
-		// Costs recovery time only; the next one is tried later.
-		s.host.log.Error("snapshot failed", "actor", s.handle.actorID, "error", err)
+		s.snapshotStored(ctx, &stored[V]{owner: s, seq: m.seq, err: err})
+		return
+	}
+	if s.forceSnapshot {
+		s.maybeSnapshot(ctx, s.handle.View())
 	}
 	if s.resting {
 		s.tryStop(ctx)
-	} else if s.forceSnapshot {
-		s.maybeSnapshot(ctx, s.handle.View())
 	}
 }
 
-// startErase removes from the log what the view says must not be kept, and
-// replaces the older snapshot, which still holds it.
-func (s *shell[C, E, V]) startErase(ctx actor.Context, view *V) {
-	if s.erasing {
-		s.eraseAgain = true
-		return
+// snapshotStored takes note of a snapshot's fate. A failure costs recovery
+// time only; the next one is tried later.
+func (s *shell[C, E, V]) snapshotStored(ctx actor.Context, m *stored[V]) {
+	if m.err != nil {
+		s.host.log.Error("snapshot failed", "actor", s.handle.actorID, "error", m.err)
+	} else {
+		s.host.stats.Snapshots.Add(1)
 	}
-	s.erasing, s.forceSnapshot = true, true
-	fn := s.host.kind.Erase(view)
-	log, self, root := s.log, ctx.Self(), ctx.ActorSystem().Root
-	go func() {
-		err := log.Rewrite(func(seq uint64, record []byte) ([]byte, bool, error) {
-			event, err := s.host.kind.ParseEvent(record)
-			if err != nil {
-				return nil, false, fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
-			}
-			clean, changed := fn(event)
-			if !changed {
-				return nil, false, nil
-			}
-			out, err := s.host.kind.AppendEvent(nil, clean)
-			return out, true, err
-		})
-		root.Send(self, &erased{owner: s, err: err})
-	}()
-}
-
-// cleaned ends an erasure.
-func (s *shell[C, E, V]) cleaned(ctx actor.Context, err error) {
-	s.erasing = false
-	if err != nil {
-		s.host.log.Error("erasing from the log failed", "actor", s.handle.actorID, "error", err)
-	}
-	if s.eraseAgain {
-		s.eraseAgain = false
-		s.startErase(ctx, s.handle.View())
-	}
-	s.maybeSnapshot(ctx, s.handle.View())
+	s.eraseBehind(ctx, m)
 	if s.resting {
 		s.tryStop(ctx)
 	}

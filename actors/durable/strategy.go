@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"errors"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -23,15 +24,20 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 	hd.down()
 	now := h.opts.Now()
 	if now.Sub(hd.failedAt) > h.opts.FailureWindow {
-		hd.failures = 0
+		hd.failures, hd.restarts = 0, 0
 	}
-	hd.failures++
+	hd.restarts++
 	hd.failedAt = now
+	f, known := reason.(failure)
+	// That the store takes no writes is nobody's fault here.
+	if !known || !errors.Is(f.err, ErrReadOnly) && !errors.Is(f.err, ErrClosed) {
+		hd.failures++
+	}
 
 	// Only our own failures are printed: the text of any other panic could
 	// hold what a person wrote.
 	text := "panic"
-	if f, ok := reason.(failure); ok {
+	if known {
 		text = f.Error()
 	}
 	hd.lastError.Store(&text)
@@ -40,12 +46,13 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 		h.log.Error("actor quarantined", "actor", hd.actorID, "failures", hd.failures, "error", text)
 		hd.condition.Store(int32(Quarantined))
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		supervisor.StopChildren(child)
+		// One more incarnation answers whoever still waits, and stops.
+		supervisor.RestartChildren(child)
 		time.AfterFunc(h.opts.QuarantineFor, func() { h.forget(hd) })
 		return
 	}
 	backoff := h.opts.BackoffMax
-	if shift := hd.failures - 1; shift < 20 {
+	if shift := hd.restarts - 1; shift < 20 {
 		backoff = min(backoff, h.opts.BackoffMin<<shift)
 	}
 	h.log.Warn("actor failed, restarting", "actor", hd.actorID, "failures", hd.failures, "backoff", backoff, "error", text)

@@ -27,8 +27,13 @@ type Frame struct {
 	// for none. Session ids mean something only while their process lives, so
 	// Restore forgets them and a replay reaches every session of the person.
 	Origin uint64
-	// People are the ids of the persons addressed; "" is an unused place.
+	// People are the ids of the persons the frame tells of; "" is an unused
+	// place. Where the audience names people it is for them.
 	People [2]string
+	// Item is the id of what the frame tells of, if that can be deleted by
+	// itself. A frame is kept for replay only while its people and its item
+	// are there.
+	Item string
 	// Payload is the message as it goes into a WebSocket frame or an SSE event.
 	Payload []byte
 	// Audience says whom the frame is for.

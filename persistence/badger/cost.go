@@ -46,6 +46,18 @@ func (m costModel) fits(c txnCost) bool {
 	return c.bytes <= m.limit.bytes && c.entries <= m.limit.entries
 }
 
+// Limits implements durable.Journal. What is left of a transaction is for
+// records that are too small for the value log.
+func (s *Store) Limits() durable.Limits {
+	m := s.costs
+	rows := m.limit.bytes - m.threshold - m.entry(maxActor, maxChunkHeader)
+	return durable.Limits{
+		RecordBytes: MaxBatchBytes - int(rows) - 1<<20,
+		Rows:        int(m.limit.entries) - 1,
+		RowBytes:    int(rows),
+	}
+}
+
 func (c txnCost) plus(o txnCost) txnCost {
 	return txnCost{bytes: c.bytes + o.bytes, entries: c.entries + o.entries}
 }

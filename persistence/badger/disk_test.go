@@ -51,7 +51,7 @@ func TestReadOnlyStore(t *testing.T) {
 		"append":   l.Append(durable.Batch{First: 2, Records: one("b")}),
 		"rows":     s.Append(nil, nil),
 		"snapshot": l.Snapshot(1, nil, 1, nil),
-		"rewrite":  l.Rewrite(nil),
+		"rewrite":  l.Rewrite(1, nil),
 		"purge":    s.Purge("codelab/1"),
 	} {
 		if !errors.Is(err, durable.ErrReadOnly) {
@@ -222,6 +222,7 @@ func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
 	add(t, s, "middle", 1, "a")
 	add(t, s, "middle", 2, "b")
 	add(t, s, "middle", 3, "c")
+	snap(t, s, "middle", 3, "state")
 	add(t, s, "tail", 1, "a")
 	add(t, s, "small", 1, "a")
 	snap(t, s, "small", 1, "state")
@@ -244,7 +245,7 @@ func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
 	_, rowErr := s.Get("t", []byte("damaged"))
 	for what, err := range map[string]error{
 		"replay":  middle.Replay(0, func(uint64, []byte) error { return nil }),
-		"rewrite": middle.Rewrite(func(uint64, []byte) ([]byte, bool, error) { return nil, false, nil }),
+		"rewrite": middle.Rewrite(2, func(uint64, []byte) ([]byte, bool, error) { return nil, false, nil }),
 		"open":    tailErr,
 		"head":    smallErr,
 		"part":    largeErr,

@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"errors"
 	"fmt"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -8,13 +9,12 @@ import (
 	"atelier/actors/durable"
 )
 
-// Rewrite implements durable.Log. It sees everything appended before it. The
-// replaced bytes leave the disk with Badger's compactions and the collection
-// of its value log, not at once.
+// Rewrite implements durable.Log. The replaced bytes leave the disk with
+// Badger's compactions and the collection of its value log, not at once.
 //
 // Appends only add chunks, and Rewrite only replaces chunks that are there, so
 // the two never meet; truncation waits for the actor's lock.
-func (l *actorLog) Rewrite(fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
+func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
 	if l.closed {
 		return durable.ErrClosed
 	}
@@ -27,16 +27,23 @@ func (l *actorLog) Rewrite(fn func(seq uint64, record []byte) ([]byte, bool, err
 		return err
 	}
 	defer s.locks.lock(l.actor)()
-	if err := s.wait(item{kind: kindBarrier}); err != nil {
-		return fmt.Errorf("rewrite %s: %w", l.actor, err)
-	}
 	if l.fenced.Load() {
 		return durable.ErrFenced
 	}
 	b := bulk{store: s}
 	err := s.db.View(func(txn *badgerdb.Txn) error {
-		return l.chunks(txn, 0, func(c chunk) error {
-			value, changed, err := c.rewrite(fn)
+		head, err := readHead(txn, l.actor)
+		if err != nil && !errors.Is(err, durable.ErrNotFound) {
+			return err
+		}
+		if upTo > head.seq {
+			return fmt.Errorf("%w: up to %d, the snapshot ends at %d", durable.ErrGap, upTo, head.seq)
+		}
+		err = l.chunks(txn, 0, func(c chunk) error {
+			if c.first > upTo {
+				return errRewritten
+			}
+			value, changed, err := c.rewrite(upTo, fn)
 			if err != nil || !changed {
 				return err
 			}
@@ -44,6 +51,10 @@ func (l *actorLog) Rewrite(fn func(seq uint64, record []byte) ([]byte, bool, err
 			seal(key, value)
 			return b.add(key, value)
 		})
+		if errors.Is(err, errRewritten) {
+			return nil
+		}
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("rewrite %s: %w", l.actor, err)
@@ -54,10 +65,17 @@ func (l *actorLog) Rewrite(fn func(seq uint64, record []byte) ([]byte, bool, err
 	return nil
 }
 
+// errRewritten ends the walk behind the last record that may be rewritten.
+var errRewritten = errors.New("rewritten")
+
 // rewrite builds the chunk's new value, still without its seal.
-func (c chunk) rewrite(fn func(uint64, []byte) ([]byte, bool, error)) (value []byte, changed bool, err error) {
+func (c chunk) rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) (value []byte, changed bool, err error) {
 	records := make(durable.Records, 0, len(c.records))
 	err = c.each(func(seq uint64, record []byte) error {
+		if seq > upTo {
+			records = records.Add(record)
+			return nil
+		}
 		replacement, replace, err := fn(seq, record)
 		if err != nil {
 			return err

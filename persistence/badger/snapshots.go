@@ -12,6 +12,9 @@ type snapshotJob struct {
 	state []byte
 	keep  uint64
 	done  func(error)
+	// replaced is the job that this one was done instead of. Set by add,
+	// before run takes the job.
+	replaced *snapshotJob
 }
 
 // snapshots is the goroutine that stores snapshots, one after the other. A job
@@ -49,15 +52,20 @@ func (n *snapshots) add(job *snapshotJob) {
 	}
 	n.mu.Unlock()
 	if replaced != nil {
-		n.finish(replaced, nil)
+		// Whoever waits for the older one has it when the newer one is there.
+		n.bytes.Add(-int64(len(replaced.state)))
+		job.replaced = replaced
+		replaced.state = nil
 	}
 	n.signal()
 }
 
 func (n *snapshots) finish(job *snapshotJob, err error) {
 	n.bytes.Add(-int64(len(job.state)))
-	if job.done != nil {
-		job.done(err)
+	for j := job; j != nil; j = j.replaced {
+		if j.done != nil {
+			j.done(err)
+		}
 	}
 }
 

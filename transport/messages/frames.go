@@ -77,9 +77,9 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_ChatPosted:
 		m := b.ChatPosted.Message
 		out := chatMessage{"chat", m.SenderName, m.Message, m.TargetId, m.Id, m.SenderId, seq, ts}
+		f.People, f.Item = [2]string{m.SenderId, m.TargetId}, m.Id
 		if m.TargetId != "" {
-			out.Type = "dm"
-			f.Audience, f.People = room.People, [2]string{m.SenderId, m.TargetId}
+			out.Type, f.Audience = "dm", room.People
 		}
 		return with(f, out)
 	case *pb.Event_Progressed:
@@ -104,9 +104,14 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		return with(f, helpMessage{"help_resolved", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "resolved", "", seq, ts})
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
+		f.People[0], f.Item = t.CreatedBy, t.Id
+		if len(t.Messages) > 0 {
+			f.People[1] = t.Messages[0].AuthorId
+		}
 		return with(f, threadMessage{"inline_comment_changed", t.TargetType, wire.OrNull(t.TargetStepId), t.Id, "created", seq, ts})
 	case *pb.Event_CommentAdded:
 		c := b.CommentAdded
+		f.People, f.Item = [2]string{c.Comment.AuthorId}, c.Comment.Id
 		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, "replied", seq, ts})
 	case *pb.Event_CommentDeleted:
 		c := b.CommentDeleted
@@ -138,27 +143,6 @@ func encode(message any) []byte {
 		panic("encode message: " + err.Error())
 	}
 	return b
-}
-
-// Gone says that a frame tells of somebody, or of a message, that is no longer
-// in the view. It costs a decode, and is asked only after a removal.
-func (Frames) Gone(f room.Frame, v *codelab.View) bool {
-	var m struct {
-		Type       string `json:"type"`
-		ID         string `json:"id"`
-		SenderID   string `json:"sender_id"`
-		TargetID   string `json:"target_id"`
-		AttendeeID string `json:"attendee_id"`
-	}
-	if wire.Codec.Unmarshal(f.Payload, &m) != nil {
-		return false
-	}
-	for _, person := range []string{m.SenderID, m.TargetID, m.AttendeeID} {
-		if person != "" && person != codelab.FacilitatorID && v.Attendee(person) == nil {
-			return true
-		}
-	}
-	return (m.Type == "chat" || m.Type == "dm") && v.ChatMessage(m.ID) == nil
 }
 
 // Payload makes the messages that are not stored.

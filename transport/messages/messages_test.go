@@ -23,7 +23,7 @@ func TestFrames(t *testing.T) {
 		want     string
 	}{
 		"chat": {&pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: &pb.ChatMessage{Id: "m", SenderId: "a", SenderName: `A"n`, Message: "hi"}}},
-			room.Everyone, [2]string{}, `{"type":"chat","sender":"A\"n","message":"hi","id":"m","sender_id":"a","seq":7,` + ts},
+			room.Everyone, [2]string{"a"}, `{"type":"chat","sender":"A\"n","message":"hi","id":"m","sender_id":"a","seq":7,` + ts},
 		"dm": {&pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: &pb.ChatMessage{Id: "m", SenderId: "a", SenderName: "Ann", Message: "hi", TargetId: "b"}}},
 			room.People, [2]string{"a", "b"}, `{"type":"dm","sender":"Ann","message":"hi","target_id":"b","id":"m","sender_id":"a","seq":7,` + ts},
 		"progress": {&pb.Event_Progressed{Progressed: &pb.Progressed{AttendeeId: "a", StepNumber: 3}},
@@ -34,10 +34,10 @@ func TestFrames(t *testing.T) {
 			room.StaffAndPeople, [2]string{"a"}, `{"type":"help_claimed","id":"h","attendee_id":"a","attendee_name":"Ann","step_number":2,"status":"in_progress","claimed_by":"Lea","seq":7,` + ts},
 		"resolved": {&pb.Event_HelpResolved{HelpResolved: &pb.HelpResolved{HelpId: "h", AttendeeId: "a", AttendeeName: "Ann", StepNumber: 2}},
 			room.StaffAndPeople, [2]string{"a"}, `{"type":"help_resolved","id":"h","attendee_id":"a","attendee_name":"Ann","step_number":2,"status":"resolved","seq":7,` + ts},
-		"thread": {&pb.Event_ThreadCreated{ThreadCreated: &pb.ThreadCreated{Thread: &pb.Thread{Id: "t", TargetType: "guide"}}},
-			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"guide","target_step_id":null,"thread_id":"t","action":"created","seq":7,` + ts},
-		"reply": {&pb.Event_CommentAdded{CommentAdded: &pb.CommentAdded{ThreadId: "t", TargetType: "step", TargetStepId: "s"}},
-			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"step","target_step_id":"s","thread_id":"t","action":"replied","seq":7,` + ts},
+		"thread": {&pb.Event_ThreadCreated{ThreadCreated: &pb.ThreadCreated{Thread: &pb.Thread{Id: "t", TargetType: "guide", CreatedBy: "a"}}},
+			room.Everyone, [2]string{"a"}, `{"type":"inline_comment_changed","target_type":"guide","target_step_id":null,"thread_id":"t","action":"created","seq":7,` + ts},
+		"reply": {&pb.Event_CommentAdded{CommentAdded: &pb.CommentAdded{ThreadId: "t", TargetType: "step", TargetStepId: "s", Comment: &pb.Comment{AuthorId: "a"}}},
+			room.Everyone, [2]string{"a"}, `{"type":"inline_comment_changed","target_type":"step","target_step_id":"s","thread_id":"t","action":"replied","seq":7,` + ts},
 		"deleted comment": {&pb.Event_CommentDeleted{CommentDeleted: &pb.CommentDeleted{ThreadId: "t", TargetType: "step", TargetStepId: "s"}},
 			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"step","target_step_id":"s","thread_id":"t","action":"deleted","seq":7,` + ts},
 		"completed": {&pb.Event_Completed{Completed: &pb.Completed{AttendeeId: "a"}},

@@ -2327,7 +2327,7 @@ var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\rrecords.proto\"\xa8\x13\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\"\xa8\x13\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -2378,83 +2378,83 @@ const file_events_proto_rawDesc = "" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
 	"\x05steps\x18\x02 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\x122\n" +
 	"\aquizzes\x18\x03 \x03(\v2\x18.atelier.codelab.v1.QuizR\aquizzes\x12:\n" +
-	"\tmaterials\x18\x04 \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\"@\n" +
+	"\tmaterials\x18\x04 \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\"F\n" +
 	"\aUpdated\x125\n" +
-	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\"?\n" +
+	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab:\x04\xb8\xbb\x18\x01\"E\n" +
 	"\rStepsReplaced\x12.\n" +
-	"\x05steps\x18\x01 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\"\t\n" +
-	"\aDeleted\"F\n" +
+	"\x05steps\x18\x01 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps:\x04\xb8\xbb\x18\x01\"\x0f\n" +
+	"\aDeleted:\x04\xb8\xbb\x18\x01\"F\n" +
 	"\n" +
 	"Registered\x128\n" +
-	"\battendee\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.AttendeeR\battendee\"A\n" +
-	"\bRejoined\x12\x1f\n" +
-	"\vattendee_id\x18\x01 \x01(\tR\n" +
+	"\battendee\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.AttendeeR\battendee\"G\n" +
+	"\bRejoined\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x14\n" +
-	"\x05email\x18\x02 \x01(\tR\x05email\"N\n" +
+	"\x05email\x18\x02 \x01(\tR\x05email\"Z\n" +
 	"\n" +
-	"Progressed\x12\x1f\n" +
-	"\vattendee_id\x18\x01 \x01(\tR\n" +
+	"Progressed\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x1f\n" +
 	"\vstep_number\x18\x02 \x01(\x05R\n" +
-	"stepNumber\",\n" +
-	"\tCompleted\x12\x1f\n" +
-	"\vattendee_id\x18\x01 \x01(\tR\n" +
-	"attendeeId\">\n" +
-	"\aRenamed\x12\x1f\n" +
-	"\vattendee_id\x18\x01 \x01(\tR\n" +
+	"stepNumber:\x04\xb8\xbb\x18\x01\"8\n" +
+	"\tCompleted\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId:\x04\xb8\xbb\x18\x01\"D\n" +
+	"\aRenamed\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\">\n" +
-	"\x05Muted\x12\x1f\n" +
-	"\vattendee_id\x18\x01 \x01(\tR\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"D\n" +
+	"\x05Muted\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x14\n" +
-	"\x05muted\x18\x02 \x01(\bR\x05muted\"*\n" +
-	"\aRemoved\x12\x1f\n" +
-	"\vattendee_id\x18\x01 \x01(\tR\n" +
-	"attendeeId\"F\n" +
-	"\bPinReset\x12\x1f\n" +
-	"\vattendee_id\x18\x01 \x01(\tR\n" +
+	"\x05muted\x18\x02 \x01(\bR\x05muted\"0\n" +
+	"\aRemoved\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\"L\n" +
+	"\bPinReset\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x19\n" +
-	"\bpin_hash\x18\x02 \x01(\fR\apinHash\"F\n" +
+	"\bpin_hash\x18\x02 \x01(\fR\apinHash\"L\n" +
 	"\tHelpAsked\x129\n" +
-	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest\"\xb5\x01\n" +
+	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest:\x04\xb8\xbb\x18\x01\"\xc1\x01\n" +
 	"\vHelpClaimed\x12\x17\n" +
 	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12\x0e\n" +
-	"\x02by\x18\x02 \x01(\tR\x02by\x12\x1f\n" +
-	"\vattendee_id\x18\x03 \x01(\tR\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\x12%\n" +
+	"\vattendee_id\x18\x03 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12#\n" +
 	"\rattendee_name\x18\x04 \x01(\tR\fattendeeName\x12\x1f\n" +
 	"\vstep_number\x18\x05 \x01(\x05R\n" +
 	"stepNumber\x12\x16\n" +
-	"\x06person\x18\x06 \x01(\tR\x06person\"\x8e\x01\n" +
+	"\x06person\x18\x06 \x01(\tR\x06person:\x04\xb8\xbb\x18\x01\"\x9a\x01\n" +
 	"\fHelpResolved\x12\x17\n" +
-	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12\x1f\n" +
-	"\vattendee_id\x18\x02 \x01(\tR\n" +
+	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12#\n" +
 	"\rattendee_name\x18\x03 \x01(\tR\fattendeeName\x12\x1f\n" +
 	"\vstep_number\x18\x04 \x01(\x05R\n" +
-	"stepNumber\"I\n" +
+	"stepNumber:\x04\xb8\xbb\x18\x01\"I\n" +
 	"\rFeedbackGiven\x128\n" +
-	"\bfeedback\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.FeedbackR\bfeedback\"E\n" +
+	"\bfeedback\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.FeedbackR\bfeedback\"K\n" +
 	"\x0fQuizzesReplaced\x122\n" +
-	"\aquizzes\x18\x01 \x03(\v2\x18.atelier.codelab.v1.QuizR\aquizzes\"j\n" +
-	"\rQuizSubmitted\x12\x1f\n" +
-	"\vattendee_id\x18\x01 \x01(\tR\n" +
+	"\aquizzes\x18\x01 \x03(\v2\x18.atelier.codelab.v1.QuizR\aquizzes:\x04\xb8\xbb\x18\x01\"p\n" +
+	"\rQuizSubmitted\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x128\n" +
-	"\aanswers\x18\x02 \x03(\v2\x1e.atelier.codelab.v1.QuizAnswerR\aanswers\"G\n" +
+	"\aanswers\x18\x02 \x03(\v2\x1e.atelier.codelab.v1.QuizAnswerR\aanswers\"M\n" +
 	"\n" +
 	"ChatPosted\x129\n" +
-	"\amessage\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.ChatMessageR\amessage\",\n" +
+	"\amessage\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.ChatMessageR\amessage:\x04\xb8\xbb\x18\x01\"2\n" +
 	"\vChatDeleted\x12\x1d\n" +
 	"\n" +
-	"message_id\x18\x01 \x01(\tR\tmessageId\"C\n" +
+	"message_id\x18\x01 \x01(\tR\tmessageId:\x04\xb8\xbb\x18\x01\"I\n" +
 	"\rThreadCreated\x122\n" +
-	"\x06thread\x18\x01 \x01(\v2\x1a.atelier.codelab.v1.ThreadR\x06thread\"\xa9\x01\n" +
+	"\x06thread\x18\x01 \x01(\v2\x1a.atelier.codelab.v1.ThreadR\x06thread:\x04\xb8\xbb\x18\x01\"\xaf\x01\n" +
 	"\fCommentAdded\x12\x1b\n" +
 	"\tthread_id\x18\x01 \x01(\tR\bthreadId\x12\x1f\n" +
 	"\vtarget_type\x18\x02 \x01(\tR\n" +
 	"targetType\x12$\n" +
 	"\x0etarget_step_id\x18\x03 \x01(\tR\ftargetStepId\x125\n" +
-	"\acomment\x18\x04 \x01(\v2\x1b.atelier.codelab.v1.CommentR\acomment\"\xba\x01\n" +
+	"\acomment\x18\x04 \x01(\v2\x1b.atelier.codelab.v1.CommentR\acomment:\x04\xb8\xbb\x18\x01\"\xc0\x01\n" +
 	"\x0eCommentDeleted\x12\x1b\n" +
 	"\tthread_id\x18\x01 \x01(\tR\bthreadId\x12\x1f\n" +
 	"\vtarget_type\x18\x02 \x01(\tR\n" +
@@ -2462,17 +2462,17 @@ const file_events_proto_rawDesc = "" +
 	"\x0etarget_step_id\x18\x03 \x01(\tR\ftargetStepId\x12\x1d\n" +
 	"\n" +
 	"comment_id\x18\x04 \x01(\tR\tcommentId\x12%\n" +
-	"\x0ethread_deleted\x18\x05 \x01(\bR\rthreadDeleted\"X\n" +
+	"\x0ethread_deleted\x18\x05 \x01(\bR\rthreadDeleted:\x04\xb8\xbb\x18\x01\"X\n" +
 	"\x10RetentionApplied\x12#\n" +
 	"\remails_before\x18\x01 \x01(\x03R\femailsBefore\x12\x1f\n" +
 	"\vchat_before\x18\x02 \x01(\x03R\n" +
 	"chatBefore\"\b\n" +
-	"\x06Erased\"I\n" +
+	"\x06Erased\"O\n" +
 	"\rMaterialAdded\x128\n" +
-	"\bmaterial\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.MaterialR\bmaterial\"2\n" +
+	"\bmaterial\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.MaterialR\bmaterial:\x04\xb8\xbb\x18\x01\"8\n" +
 	"\x0fMaterialDeleted\x12\x1f\n" +
 	"\vmaterial_id\x18\x01 \x01(\tR\n" +
-	"materialId\"Q\n" +
+	"materialId:\x04\xb8\xbb\x18\x01\"Q\n" +
 	"\x0fSubmissionAdded\x12>\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x1e.atelier.codelab.v1.SubmissionR\n" +
@@ -2622,6 +2622,7 @@ func file_events_proto_init() {
 	if File_events_proto != nil {
 		return
 	}
+	file_personal_proto_init()
 	file_records_proto_init()
 	file_events_proto_msgTypes[0].OneofWrappers = []any{
 		(*Event_Created)(nil),

@@ -2045,7 +2045,7 @@ var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\"\x8d\x05\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\"\x8d\x05\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -2075,9 +2075,9 @@ const file_records_proto_rawDesc = "" +
 	"\x10content_markdown\x18\x03 \x01(\tR\x0fcontentMarkdown\x12\x1f\n" +
 	"\vcontent_sum\x18\x04 \x01(\fR\n" +
 	"contentSum\x12)\n" +
-	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xbd\x02\n" +
-	"\bAttendee\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xc3\x02\n" +
+	"\bAttendee\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x03 \x01(\tR\x05email\x12\x19\n" +
 	"\bpin_hash\x18\x04 \x01(\fR\apinHash\x12!\n" +
@@ -2091,19 +2091,19 @@ const file_records_proto_rawDesc = "" +
 	"\n" +
 	"step_since\x18\n" +
 	" \x01(\x03R\tstepSince\x12\x14\n" +
-	"\x05muted\x18\v \x01(\bR\x05muted\"\xb1\x01\n" +
-	"\vChatMessage\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
-	"\tsender_id\x18\x02 \x01(\tR\bsenderId\x12\x1f\n" +
+	"\x05muted\x18\v \x01(\bR\x05muted\"\xc3\x01\n" +
+	"\vChatMessage\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12!\n" +
+	"\tsender_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\bsenderId\x12\x1f\n" +
 	"\vsender_name\x18\x03 \x01(\tR\n" +
 	"senderName\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\x12\x1b\n" +
-	"\ttarget_id\x18\x05 \x01(\tR\btargetId\x12\x1d\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x12!\n" +
+	"\ttarget_id\x18\x05 \x01(\tB\x04\xa8\xbb\x18\x01R\btargetId\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xc2\x02\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xc8\x02\n" +
 	"\vHelpRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
-	"\vattendee_id\x18\x02 \x01(\tR\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12#\n" +
 	"\rattendee_name\x18\x03 \x01(\tR\fattendeeName\x12\x1f\n" +
 	"\vstep_number\x18\x04 \x01(\x05R\n" +
@@ -2115,10 +2115,10 @@ const file_records_proto_rawDesc = "" +
 	"claimed_by\x18\a \x01(\tR\tclaimedBy\x12\x1f\n" +
 	"\vresolved_at\x18\b \x01(\x03R\n" +
 	"resolvedAt\x12%\n" +
-	"\x0eclaimed_person\x18\t \x01(\tR\rclaimedPerson\"\xb8\x01\n" +
+	"\x0eclaimed_person\x18\t \x01(\tR\rclaimedPerson\"\xbe\x01\n" +
 	"\bFeedback\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
-	"\vattendee_id\x18\x02 \x01(\tR\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x1e\n" +
 	"\n" +
 	"difficulty\x18\x03 \x01(\tR\n" +
@@ -2126,19 +2126,19 @@ const file_records_proto_rawDesc = "" +
 	"\fsatisfaction\x18\x04 \x01(\tR\fsatisfaction\x12\x18\n" +
 	"\acomment\x18\x05 \x01(\tR\acomment\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xb1\x01\n" +
-	"\aComment\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xbd\x01\n" +
+	"\aComment\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12\x1f\n" +
 	"\vauthor_role\x18\x02 \x01(\tR\n" +
-	"authorRole\x12\x1b\n" +
-	"\tauthor_id\x18\x03 \x01(\tR\bauthorId\x12\x1f\n" +
+	"authorRole\x12!\n" +
+	"\tauthor_id\x18\x03 \x01(\tB\x04\xa8\xbb\x18\x01R\bauthorId\x12\x1f\n" +
 	"\vauthor_name\x18\x04 \x01(\tR\n" +
 	"authorName\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessage\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xa0\x03\n" +
-	"\x06Thread\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xac\x03\n" +
+	"\x06Thread\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12\x1d\n" +
 	"\n" +
 	"anchor_key\x18\x02 \x01(\tR\tanchorKey\x12\x1f\n" +
 	"\vtarget_type\x18\x03 \x01(\tR\n" +
@@ -2148,9 +2148,9 @@ const file_records_proto_rawDesc = "" +
 	"\n" +
 	"end_offset\x18\x06 \x01(\x05R\tendOffset\x12#\n" +
 	"\rselected_text\x18\a \x01(\tR\fselectedText\x12!\n" +
-	"\fcontent_hash\x18\b \x01(\tR\vcontentHash\x12\x1d\n" +
+	"\fcontent_hash\x18\b \x01(\tR\vcontentHash\x12#\n" +
 	"\n" +
-	"created_by\x18\t \x01(\tR\tcreatedBy\x12\x1d\n" +
+	"created_by\x18\t \x01(\tB\x04\xa8\xbb\x18\x01R\tcreatedBy\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\n" +
 	" \x01(\x03R\tcreatedAt\x127\n" +
@@ -2165,11 +2165,11 @@ const file_records_proto_rawDesc = "" +
 	"\acorrect\x18\x05 \x03(\x05R\acorrect\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
-	"\aseveral\x18\a \x01(\bR\aseveral\"\xac\x01\n" +
+	"\aseveral\x18\a \x01(\bR\aseveral\"\xb2\x01\n" +
 	"\n" +
 	"QuizAnswer\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
-	"\vattendee_id\x18\x02 \x01(\tR\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x17\n" +
 	"\aquiz_id\x18\x03 \x01(\tR\x06quizId\x12\x16\n" +
 	"\x06answer\x18\x04 \x01(\tR\x06answer\x12\x1d\n" +
@@ -2184,11 +2184,11 @@ const file_records_proto_rawDesc = "" +
 	"\blink_url\x18\x04 \x01(\tR\alinkUrl\x12\x16\n" +
 	"\x06upload\x18\x05 \x01(\tR\x06upload\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\x8b\x02\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\x91\x02\n" +
 	"\n" +
 	"Submission\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1f\n" +
-	"\vattendee_id\x18\x02 \x01(\tR\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12'\n" +
 	"\x0fsubmission_type\x18\x03 \x01(\tR\x0esubmissionType\x12\x1b\n" +
 	"\tfile_name\x18\x04 \x01(\tR\bfileName\x12\x1b\n" +
@@ -2207,16 +2207,16 @@ const file_records_proto_rawDesc = "" +
 	"media_type\x18\x04 \x01(\tR\tmediaType\x12#\n" +
 	"\roriginal_name\x18\x05 \x01(\tR\foriginalName\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"Q\n" +
-	"\x03Ref\x12\x16\n" +
-	"\x06person\x18\x01 \x01(\tR\x06person\x12\x10\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"W\n" +
+	"\x03Ref\x12\x1c\n" +
+	"\x06person\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\x06person\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x12\x10\n" +
 	"\x03seq\x18\x03 \x01(\x04R\x03seq\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x03R\x02at\"\xfb\x01\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\"\x81\x02\n" +
 	"\fConversation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
-	"\tuser_type\x18\x02 \x01(\tR\buserType\x12\x17\n" +
-	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1b\n" +
+	"\tuser_type\x18\x02 \x01(\tR\buserType\x12\x1d\n" +
+	"\auser_id\x18\x03 \x01(\tB\x04\xa8\xbb\x18\x01R\x06userId\x12\x1b\n" +
 	"\tuser_name\x18\x04 \x01(\tR\buserName\x12\x1f\n" +
 	"\vstep_number\x18\x05 \x01(\x05R\n" +
 	"stepNumber\x12\x1a\n" +
@@ -2338,6 +2338,7 @@ func file_records_proto_init() {
 	if File_records_proto != nil {
 		return
 	}
+	file_personal_proto_init()
 	file_records_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

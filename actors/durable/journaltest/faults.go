@@ -1,6 +1,10 @@
 package journaltest
 
-import "sync"
+import (
+	"sync"
+
+	"atelier/actors/durable"
+)
 
 // FailCommits lets the next n commits fail with err. Each batch, and each
 // Append of rows alone, is one commit of Memory.
@@ -38,6 +42,13 @@ func (m *Memory) SetQueueBytes(limit int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.limit = limit
+}
+
+// SetLimits sets what Limits says.
+func (m *Memory) SetLimits(l durable.Limits) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limits = l
 }
 
 // Queued says how many batches wait, which is exact during a Hold.

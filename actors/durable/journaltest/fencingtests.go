@@ -17,7 +17,7 @@ var fencingTests = []conformance{
 		s.fails(<-old.queue(2, "x"), durable.ErrFenced)
 		s.fails(<-old.queue(2, "x"), durable.ErrFenced)
 		s.fails(old.trySnap(1, "state", 0), durable.ErrFenced)
-		s.fails(old.Rewrite(func(uint64, []byte) ([]byte, bool, error) { return nil, false, nil }), durable.ErrFenced)
+		s.fails(old.Rewrite(0, func(uint64, []byte) ([]byte, bool, error) { return nil, false, nil }), durable.ErrFenced)
 		l.add(2, "b")
 		old.Close() // must not disturb the newer one
 		l.add(3, "c")

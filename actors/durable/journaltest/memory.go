@@ -22,6 +22,7 @@ type Memory struct {
 	queue   []entry
 	bytes   int                   // queued and in work
 	limit   int                   // of bytes
+	limits  durable.Limits        // of one append
 	current map[string]*memoryLog // the newest handle of each actor
 
 	closed   bool
@@ -52,6 +53,7 @@ func newMemory(c *content) *Memory {
 	m := &Memory{
 		content: c,
 		limit:   64 << 20,
+		limits:  durable.Limits{RecordBytes: maxBatch / 2, Rows: 1 << 16, RowBytes: maxBatch / 2},
 		current: make(map[string]*memoryLog),
 		done:    make(chan struct{}),
 	}
@@ -213,6 +215,13 @@ func (m *Memory) Purge(actor string) error {
 		delete(m.content.actors, actor)
 		return nil
 	})
+}
+
+// Limits implements durable.Journal.
+func (m *Memory) Limits() durable.Limits {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.limits
 }
 
 // Get implements durable.Journal.

@@ -127,7 +127,7 @@ func (l *memoryLog) Snapshot(seq uint64, state []byte, keep uint64, done func(er
 
 // Rewrite implements durable.Log. fn runs on the caller's goroutine and
 // without a lock, so appends go on beside it.
-func (l *memoryLog) Rewrite(fn func(uint64, []byte) ([]byte, bool, error)) error {
+func (l *memoryLog) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) error {
 	if l.closed {
 		return durable.ErrClosed
 	}
@@ -141,6 +141,9 @@ func (l *memoryLog) Rewrite(fn func(uint64, []byte) ([]byte, bool, error)) error
 		if m.readOnly {
 			return durable.ErrReadOnly
 		}
+		if a := m.content.actors[l.actor]; upTo > 0 && (a == nil || upTo > a.snapshotSeq) {
+			return fmt.Errorf("%w: up to %d, behind the snapshot", durable.ErrGap, upTo)
+		}
 		first, records = m.content.records(l.actor)
 		return nil
 	})
@@ -149,6 +152,9 @@ func (l *memoryLog) Rewrite(fn func(uint64, []byte) ([]byte, bool, error)) error
 	}
 	for i, record := range records {
 		seq := first + uint64(i)
+		if seq > upTo {
+			break
+		}
 		replacement, changed, err := fn(seq, record)
 		if err != nil {
 			return fmt.Errorf("rewrite %s: %w", l.actor, err)

@@ -90,7 +90,11 @@ func (m *model) snapshot(t *rapid.T) {
 func (m *model) rewrite(t *rapid.T) {
 	every := rapid.Uint64Range(1, 5).Draw(t, "every")
 	text := rapid.StringN(0, 10, 20).Draw(t, "text")
-	m.s.must(m.log.Rewrite(func(seq uint64, record []byte) ([]byte, bool, error) {
+	limit := rapid.Uint64Range(0, m.stateSeq).Draw(t, "limit")
+	m.s.must(m.log.Rewrite(limit, func(seq uint64, record []byte) ([]byte, bool, error) {
+		if seq > limit {
+			return nil, false, fmt.Errorf("rewrite up to %d was shown %d", limit, seq)
+		}
 		if got, want := string(record), m.records[seq-1]; got != want {
 			return nil, false, fmt.Errorf("rewrite was shown %q as %d, want %q", got, seq, want)
 		}

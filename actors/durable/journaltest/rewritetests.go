@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"atelier/actors/durable"
 )
@@ -16,8 +17,9 @@ var rewriteTests = []conformance{
 		l.add(1, "a", "secret", "c")
 		l.add(4, "d")
 		l.add(5, "secret", "f")
+		l.snap(6, "state", 0)
 		var seen []string
-		s.must(l.Rewrite(func(seq uint64, record []byte) ([]byte, bool, error) {
+		s.must(l.Rewrite(6, func(seq uint64, record []byte) ([]byte, bool, error) {
 			seen = append(seen, fmt.Sprint(seq, " ", string(record)))
 			return []byte("x"), string(record) == "secret", nil
 		}))
@@ -35,33 +37,44 @@ var rewriteTests = []conformance{
 	{"a replacement may be empty or long", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")
+		l.snap(3, "state", 0)
 		long := strings.Repeat("long", 1<<19)
-		s.must(l.Rewrite(func(seq uint64, _ []byte) ([]byte, bool, error) {
+		s.must(l.Rewrite(3, func(seq uint64, _ []byte) ([]byte, bool, error) {
 			return map[uint64][]byte{1: nil, 3: []byte(long)}[seq], seq != 2, nil
 		}))
 		l.holds(0, "1 ", "2 b", "3 "+long)
 	}},
 
-	{"rewriting sees what was appended before it", func(s *subject) {
+	// What came after the state by which the caller judges is not the
+	// caller's to judge.
+	{"rewriting touches nothing above its limit", func(s *subject) {
 		l := s.log("codelab/1")
-		release := s.blockWriter()
-		defer release()
-		o := l.queue(1, "secret")
-		rewritten := make(chan error, 1)
-		go func() {
-			rewritten <- l.Rewrite(func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, nil })
-		}()
-		release()
-		s.must(<-rewritten)
-		s.must(<-o)
-		l.holds(0, "1 x")
+		l.add(1, "a", "b", "c")
+		l.add(4, "d")
+		l.snap(3, "state", 0)
+		all := func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, nil }
+		s.must(l.Rewrite(2, all))
+		l.holds(0, "1 x", "2 x", "3 c", "4 d")
+		s.must(l.Rewrite(3, all))
+		l.holds(0, "1 x", "2 x", "3 x", "4 d")
+	}},
+
+	{"nothing is rewritten that the snapshot does not contain", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "b")
+		all := func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, nil }
+		s.fails(l.Rewrite(1, all), durable.ErrGap)
+		l.snap(1, "state", 0)
+		s.fails(l.Rewrite(2, all), durable.ErrGap)
+		l.holds(0, "1 a", "2 b")
 	}},
 
 	{"rewriting ends with the callback's error", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a")
+		l.snap(1, "state", 0)
 		stop := errors.New("stop")
-		s.fails(l.Rewrite(func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, stop }), stop)
+		s.fails(l.Rewrite(1, func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, stop }), stop)
 		l.holds(0, "1 a")
 	}},
 
@@ -69,7 +82,10 @@ var rewriteTests = []conformance{
 		const n = 300
 		l := s.log("codelab/1")
 		l.add(1, "secret")
+		l.snap(1, "state", 0)
 		var both sync.WaitGroup
+		var stored atomic.Uint64
+		stored.Store(1)
 		both.Go(func() {
 			outcomes := make(chan error, n)
 			for seq := uint64(2); seq <= n; seq++ {
@@ -82,7 +98,13 @@ var rewriteTests = []conformance{
 					return
 				}
 				if seq%50 == 0 {
-					if err := l.Snapshot(seq, []byte("state"), seq/2, nil); err != nil {
+					done := func(err error) {
+						if err != nil {
+							s.Error(err)
+						}
+						stored.Store(seq)
+					}
+					if err := l.Snapshot(seq, []byte("state"), seq/2, done); err != nil {
 						s.Error(err)
 					}
 				}
@@ -90,7 +112,11 @@ var rewriteTests = []conformance{
 		})
 		both.Go(func() {
 			for range 20 {
-				err := l.Rewrite(func(_ uint64, record []byte) ([]byte, bool, error) {
+				limit := stored.Load()
+				err := l.Rewrite(limit, func(seq uint64, record []byte) ([]byte, bool, error) {
+					if seq > limit {
+						s.Errorf("was shown %d, the limit is %d", seq, limit)
+					}
 					return []byte("x"), string(record) == "r", nil
 				})
 				if err != nil {

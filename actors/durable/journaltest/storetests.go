@@ -129,7 +129,7 @@ var storeTests = []conformance{
 			"append":      l.Append(durable.Batch{First: 2, Records: records("b"), Done: s.neverDone()}),
 			"replay":      l.Replay(0, nil),
 			"snapshot":    l.Snapshot(1, nil, 1, s.neverDone()),
-			"rewrite":     l.Rewrite(nil),
+			"rewrite":     l.Rewrite(1, nil),
 		} {
 			if !errors.Is(err, durable.ErrClosed) {
 				s.Errorf("%s: got error %v", what, err)

@@ -80,9 +80,13 @@ func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
 	byName := map[string]*descriptorpb.FileDescriptorProto{}
 	for _, f := range files {
 		byName[f.Path()] = protodesc.ToFileDescriptorProto(f)
+		for i := range f.Imports().Len() {
+			imported := f.Imports().Get(i).FileDescriptor
+			byName[imported.Path()] = protodesc.ToFileDescriptorProto(imported)
+		}
 	}
 	add = func(fd *descriptorpb.FileDescriptorProto) {
-		if fd == nil || seen[fd.GetName()] {
+		if seen[fd.GetName()] {
 			return
 		}
 		seen[fd.GetName()] = true

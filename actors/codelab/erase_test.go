@@ -1,0 +1,237 @@
+package codelab
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
+)
+
+// marks are the names, addresses, hashes and texts of one person, each of them
+// found nowhere else.
+type marks struct {
+	id     string
+	values []string
+	made   int
+}
+
+// mark makes a text of this person.
+func (m *marks) mark(what string) string {
+	m.made++
+	v := fmt.Sprintf("%s-%d-of-%s", what, m.made, m.values[0])
+	m.values = append(m.values, v)
+	return v
+}
+
+// personCommand draws a command by one person, or by a facilitator about one.
+func personCommand(t *rapid.T, l *lab, who, other *marks) *pb.Command {
+	self := &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: who.id, Name: who.values[0], Person: who.id}
+	cmd := &pb.Command{Caller: self}
+	if rapid.Bool().Draw(t, "with ref") {
+		cmd.Ref = fmt.Sprint("ref", l.seq)
+	}
+	threads, helps := l.threads.Len(), l.help.Len()
+	at := int32(l.seq * 10)
+	switch rapid.IntRange(0, 19).Draw(t, "kind") {
+	case 0:
+		cmd.Body = &pb.Command_Progress{Progress: &pb.Progress{StepNumber: int32(rapid.IntRange(1, 3).Draw(t, "step"))}}
+	case 1:
+		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: who.mark("chat")}}
+	case 2:
+		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: who.mark("dm"), TargetId: other.id}}
+	case 3:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: who.mark("to"), TargetId: who.id}}
+	case 4:
+		cmd.Body = &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: 1}}
+	case 5, 6:
+		if helps > 0 {
+			id := l.help.At(rapid.IntRange(0, helps-1).Draw(t, "help")).Id
+			cmd.Caller = admin
+			if cmd.Body = (&pb.Command_ClaimHelp{ClaimHelp: &pb.ClaimHelp{HelpId: id}}); rapid.Bool().Draw(t, "resolve") {
+				cmd.Body = &pb.Command_ResolveHelp{ResolveHelp: &pb.ResolveHelp{HelpId: id}}
+			}
+		}
+	case 7:
+		cmd.Body = &pb.Command_GiveFeedback{GiveFeedback: &pb.GiveFeedback{Difficulty: "1", Satisfaction: "5", Comment: who.mark("feedback")}}
+	case 8:
+		cmd.Body = &pb.Command_SubmitQuiz{SubmitQuiz: &pb.SubmitQuiz{Items: []*pb.SubmitQuiz_Item{{QuizId: l.quizzes[0].Id, Answer: who.mark("answer")}}}}
+	case 9, 10:
+		cmd.Body = &pb.Command_Annotate{Annotate: &pb.Annotate{
+			TargetType: TargetGuide, AnchorKey: fmt.Sprint("guide|guide|h|", at), StartOffset: at, EndOffset: at + 1,
+			SelectedText: "s", ContentHash: "h", Message: who.mark("comment"),
+		}}
+	case 11, 12:
+		if threads > 0 {
+			cmd.Body = &pb.Command_Reply{Reply: &pb.Reply{
+				ThreadId: l.threads.At(rapid.IntRange(0, threads-1).Draw(t, "thread")).Id, Message: who.mark("reply"), ContentHash: "h",
+			}}
+		}
+	case 13:
+		cmd.Body = &pb.Command_AddSubmission{AddSubmission: &pb.AddSubmission{Submission: &pb.Submission{
+			AttendeeId: who.id, SubmissionType: Link, LinkUrl: "https://example.org/" + who.mark("link"), FileName: who.mark("title"),
+		}}}
+	case 14:
+		cmd.Body = &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{Question: who.mark("question"), Answer: who.mark("ai")}}
+	case 15:
+		cmd.Body = &pb.Command_Complete{Complete: &pb.Complete{}}
+	case 16:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_Rename{Rename: &pb.Rename{AttendeeId: who.id, Name: who.mark("renamed")}}
+	case 17:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: who.id, PinHash: []byte(who.mark("pin"))}}
+	case 18:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_Mute{Mute: &pb.Mute{AttendeeId: who.id, Muted: l.seq%2 == 0}}
+	case 19:
+		cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
+		cmd.Body = &pb.Command_Register{Register: &pb.Register{Name: l.attendee(who.id).Name, PinHash: l.attendee(who.id).PinHash, Email: who.mark("mail") + "@example.org"}}
+	}
+	return cmd
+}
+
+// TestNothingIsLeftOfWhoWasRemoved: whatever somebody did, and whatever was
+// done about them, after their removal neither the state, nor what erasing
+// leaves of any event, holds their id, a name or address they had, a hash, or
+// a text of theirs, in whatever field. It needs no list of fields.
+func TestNothingIsLeftOfWhoWasRemoved(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLab()
+		l.create(t, "one", "two", "three")
+		must := func(cmd *pb.Command) any {
+			t.Helper()
+			v, err := l.do(cmd)
+			if err != nil {
+				t.Fatalf("%T: %v", cmd.Body, err)
+			}
+			return v
+		}
+		must(&pb.Command{Caller: admin, Body: &pb.Command_Update{Update: &pb.Update{GuideMarkdown: proto.String("guide"), QuizEnabled: proto.Bool(true)}}})
+		must(&pb.Command{Caller: admin, Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: "q", QuizType: Descriptive}}}}})
+		var people []*marks
+		for i := range 3 {
+			m := &marks{values: []string{fmt.Sprintf("person%cz", 'a'+i)}}
+			r := &pb.Register{Name: m.values[0], PinHash: []byte(m.mark("pin"))}
+			if i != 1 {
+				r.Email = m.mark("mail") + "@example.org"
+			}
+			m.id = must(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: r}}).(Registration).Attendee.Id
+			people = append(people, m)
+		}
+		act := func(n int, among []*marks) {
+			for range n {
+				l.now = l.now.Add(time.Second)
+				who := rapid.SampledFrom(among).Draw(t, "who")
+				if cmd := personCommand(t, l, who, rapid.SampledFrom(among).Draw(t, "other")); cmd.Body != nil {
+					_, _ = l.do(cmd)
+				}
+			}
+		}
+		act(rapid.IntRange(0, 60).Draw(t, "before"), people)
+		removed, left := people[0], people[1:]
+		caller := admin
+		if rapid.Bool().Draw(t, "by themselves") {
+			caller = &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: removed.id, Name: "x", Person: removed.id}
+		}
+		must(&pb.Command{Caller: caller, Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: removed.id}}})
+		act(rapid.IntRange(0, 10).Draw(t, "after"), left)
+
+		state, err := EncodeState(l.Capture())
+		if err != nil {
+			t.Fatal(err)
+		}
+		clean := Erase(l.Capture())
+		for _, value := range append(removed.values, removed.id) {
+			if bytes.Contains(state, []byte(value)) {
+				t.Fatalf("the state still holds %q", value)
+			}
+			for i, e := range l.events {
+				if r, changed := clean(e); changed {
+					e = r
+				}
+				if b, _ := e.MarshalVT(); bytes.Contains(b, []byte(value)) {
+					t.Fatalf("event %d still holds %q: %v", i+1, value, e)
+				}
+			}
+		}
+		// What others did is there: erasing must not be the way to pass.
+		for _, m := range l.chat.All() {
+			kept := false
+			for _, e := range l.events {
+				r, changed := clean(e)
+				kept = kept || !changed && e.GetChatPosted().GetMessage().GetId() == m.Id || changed && r.GetChatPosted().GetMessage().GetId() == m.Id
+			}
+			if !kept {
+				t.Fatalf("the message %v was erased, nobody in it is gone", m)
+			}
+		}
+	})
+}
+
+// TestDeletedTextsLeaveTheLog: what was deleted by itself is erased, too.
+func TestDeletedTextsLeaveTheLog(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	do := func(cmd *pb.Command) any {
+		t.Helper()
+		cmd.Caller = admin
+		v, err := l.do(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	do(&pb.Command{Body: &pb.Command_Update{Update: &pb.Update{GuideMarkdown: proto.String("guide")}}})
+	chat := do(&pb.Command{Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "regret this"}}}).(*pb.ChatMessage)
+	annotate := func(at int32, message string) *pb.Thread {
+		return do(&pb.Command{Body: &pb.Command_Annotate{Annotate: &pb.Annotate{
+			TargetType: TargetGuide, AnchorKey: fmt.Sprint("guide|", at), StartOffset: at, EndOffset: at + 1, SelectedText: "s", ContentHash: "h", Message: message,
+		}}}).(*pb.Thread)
+	}
+	lone, first, second := annotate(1, "regret a thread"), annotate(3, "regret a start"), annotate(5, "stays")
+	do(&pb.Command{Body: &pb.Command_Reply{Reply: &pb.Reply{ThreadId: first.Id, ContentHash: "h", Message: "lives on"}}})
+	answered := do(&pb.Command{Body: &pb.Command_Reply{Reply: &pb.Reply{ThreadId: second.Id, ContentHash: "h", Message: "regret an answer"}}}).(*pb.Thread)
+
+	do(&pb.Command{Body: &pb.Command_DeleteChat{DeleteChat: &pb.DeleteChat{MessageId: chat.Id}}})
+	for _, c := range []struct{ thread, comment string }{
+		{lone.Id, lone.Messages[0].Id}, {first.Id, first.Messages[0].Id}, {second.Id, answered.Messages[1].Id},
+	} {
+		do(&pb.Command{Body: &pb.Command_DeleteComment{DeleteComment: &pb.DeleteComment{ThreadId: c.thread, CommentId: c.comment}}})
+	}
+	clean := Erase(l.Capture())
+	kept := ""
+	for _, e := range l.events {
+		if r, changed := clean(e); changed {
+			e = r
+		}
+		kept += e.String()
+	}
+	if strings.Contains(kept, "regret") {
+		t.Errorf("still in the log: %s", kept)
+	}
+	for _, text := range []string{"lives on", "stays", "chat_deleted", "comment_deleted"} {
+		if !strings.Contains(kept, text) {
+			t.Errorf("%q is not in the log any more", text)
+		}
+	}
+}
+
+// BenchmarkForget removes one of many people from the largest chat.
+func BenchmarkForget(b *testing.B) {
+	var chat cow.Vector[*pb.ChatMessage]
+	for range maxChat {
+		chat.Append(&pb.ChatMessage{Id: "01a3185c-5000-7000-a960-92969061a3c6", SenderId: "01a3185c-5000-7000-a960-92969061a3c6"})
+	}
+	b.ResetTimer()
+	for range b.N {
+		forget(&chat, "01a3185c-5000-7000-a960-000000000000")
+	}
+}

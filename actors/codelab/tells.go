@@ -1,0 +1,86 @@
+package codelab
+
+import (
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// telling is what the options of personal.proto say about one kind of message:
+// which of its fields hold the id of a person or of a thing, and which hold
+// messages that may.
+type telling struct {
+	told           bool
+	persons, items []protoreflect.FieldDescriptor
+	inner          []protoreflect.FieldDescriptor
+}
+
+// tellings keeps them by descriptor.
+var tellings sync.Map
+
+func tellingOf(d protoreflect.MessageDescriptor) *telling {
+	if t, ok := tellings.Load(d); ok {
+		return t.(*telling)
+	}
+	t := &telling{told: proto.GetExtension(d.Options(), pb.E_Told).(bool)}
+	for i := range d.Fields().Len() {
+		f := d.Fields().Get(i)
+		switch {
+		case f.Kind() == protoreflect.MessageKind:
+			if in := tellingOf(f.Message()); len(in.persons)+len(in.items)+len(in.inner) > 0 {
+				t.inner = append(t.inner, f)
+			}
+		case proto.GetExtension(f.Options(), pb.E_OfPerson).(bool):
+			t.persons = append(t.persons, f)
+		case proto.GetExtension(f.Options(), pb.E_OfItem).(bool):
+			t.items = append(t.items, f)
+		}
+	}
+	tellings.Store(d, t)
+	return t
+}
+
+// tellsOf says whether a message tells, at whatever depth, of a person or an
+// item for which the function holds; a nil function holds for none.
+func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
+	t := tellingOf(m.Descriptor())
+	for _, f := range t.persons {
+		if person != nil && person(m.Get(f).String()) {
+			return true
+		}
+	}
+	for _, f := range t.items {
+		if item != nil && item(m.Get(f).String()) {
+			return true
+		}
+	}
+	for _, f := range t.inner {
+		switch {
+		case !m.Has(f):
+		case f.IsList():
+			for list, i := m.Get(f).List(), 0; i < list.Len(); i++ {
+				if tellsOf(list.Get(i).Message(), person, item) {
+					return true
+				}
+			}
+		case tellsOf(m.Get(f).Message(), person, item):
+			return true
+		}
+	}
+	return false
+}
+
+// bodyOf is what an event says, without its envelope; nil for an event of a
+// kind that this program does not know.
+func bodyOf(e *pb.Event) protoreflect.Message {
+	m := e.ProtoReflect()
+	if f := m.WhichOneof(eventBody); f != nil {
+		return m.Get(f).Message()
+	}
+	return nil
+}
+
+var eventBody = (*pb.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("body")

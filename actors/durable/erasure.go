@@ -1,0 +1,179 @@
+package durable
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Erasing takes what must not be kept any more from where it was written. The
+// order makes it safe whatever happens beside it:
+//
+//  1. The batch of the event that asks for it carries a row that says so, and
+//     the row stays until the erasure is done: a crash on the way, however
+//     early, is made up for at the next start.
+//  2. A snapshot of a state that contains the event is stored.
+//  3. The log is rewritten up to that snapshot, judged by the view it was made
+//     of. Nothing above it is touched: what came later was not judged. Nothing
+//     rewritten is ever applied again, so nothing can be lost by it.
+//
+// What is asked for meanwhile waits for the next round. Rounds have a pause
+// between them, because each costs a snapshot and a walk over the log.
+type erasure struct {
+	due  uint64 // seq of the newest applied event that asks for it; 0: none
+	from uint64 // what due was when the round under way began
+	step erasureStep
+	// paused: the next round begins when eraseNow comes.
+	paused bool
+}
+
+type erasureStep int
+
+const (
+	erasureIdle erasureStep = iota
+	erasureSnapshot
+	erasureRewrite
+)
+
+func (e *erasure) working() bool { return e.step != erasureIdle }
+
+// erasureTable holds a row for each actor with something to erase.
+const erasureTable = "erasure"
+
+func erasureRow(actorID string, seq uint64) Row {
+	return Row{Table: erasureTable, Key: []byte(actorID), Value: binary.BigEndian.AppendUint64(nil, seq)}
+}
+
+func (s *shell[C, E, V]) erases(e E) bool {
+	return s.host.kind.Erases != nil && s.host.kind.Erases(e)
+}
+
+// erase begins a round if one is due.
+func (s *shell[C, E, V]) erase(ctx actor.Context) {
+	e := &s.erasure
+	if e.due == 0 || e.due > s.committed || e.working() || e.paused {
+		return
+	}
+	e.step, e.from = erasureSnapshot, e.due
+	s.forceSnapshot = true
+	s.maybeSnapshot(ctx, s.handle.View())
+}
+
+// resumeErasing ends a pause.
+func (s *shell[C, E, V]) resumeErasing(ctx actor.Context) {
+	s.erasure.paused = false
+	s.erase(ctx)
+}
+
+// eraseBehind goes on when a snapshot is stored that contains what asked.
+func (s *shell[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
+	e := &s.erasure
+	switch {
+	case e.step != erasureSnapshot:
+		return
+	case m.err != nil:
+		e.step = erasureIdle
+		s.eraseLater(ctx, m.err)
+		return
+	case m.seq < e.from:
+		return // an older snapshot; the one that was asked for comes
+	}
+	e.step = erasureRewrite
+	kind, log, self, root := &s.host.kind, s.log, ctx.Self(), ctx.ActorSystem().Root
+	go func() {
+		clean := kind.Erase(m.view)
+		err := log.Rewrite(m.seq, func(seq uint64, record []byte) ([]byte, bool, error) {
+			event, err := kind.ParseEvent(record)
+			if err != nil {
+				return nil, false, fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
+			}
+			replacement, changed := clean(event)
+			if !changed {
+				return nil, false, nil
+			}
+			out, err := kind.AppendEvent(nil, replacement)
+			return out, true, err
+		})
+		root.Send(self, &erased{owner: s, seq: m.seq, err: err})
+	}()
+}
+
+// cleaned ends a round.
+func (s *shell[C, E, V]) cleaned(ctx actor.Context, m *erased) {
+	e := &s.erasure
+	e.step = erasureIdle
+	err := m.err
+	if err == nil && e.due <= m.seq {
+		err = s.forgetErasure()
+	}
+	switch {
+	case err != nil:
+		s.host.log.Error("erasing from the log failed", "actor", s.handle.actorID, "error", err)
+		s.eraseLater(ctx, err)
+	case e.due > 0 && s.resting:
+		s.erase(ctx)
+	case e.due > 0:
+		s.eraseLater(ctx, nil)
+	}
+	if s.resting {
+		s.tryStop(ctx)
+	}
+}
+
+// forgetErasure removes the row: nothing is left to erase. A batch that asks
+// for more and is on its way has a later due, so this is not called then.
+func (s *shell[C, E, V]) forgetErasure() error {
+	err := s.host.journal.Append([]Row{{Table: erasureTable, Key: []byte(s.handle.actorID), Delete: true}}, func(err error) {
+		if err != nil {
+			s.host.log.Warn("an erasure is done, but noting it failed", "actor", s.handle.actorID, "error", err)
+		}
+	})
+	if err == nil {
+		s.erasure.due = 0
+	}
+	return err
+}
+
+// eraseLater puts the next round off. An actor that is stopping does not wait
+// for what failed: the row brings it back at the next start.
+func (s *shell[C, E, V]) eraseLater(ctx actor.Context, failed error) {
+	if s.resting && failed != nil {
+		s.erasure.due = 0
+		return
+	}
+	s.erasure.paused = true
+	self, root, again := ctx.Self(), ctx.ActorSystem().Root, eraseNow{owner: s}
+	time.AfterFunc(s.host.opts.ErasePause, func() { root.Send(self, again) })
+}
+
+// recoverErasure finds out what an incarnation or a process before left to do.
+// erasers are the events in the log that ask for it.
+func (s *shell[C, E, V]) recoverErasure(view *V, erasers []E) error {
+	if s.host.kind.Erases == nil {
+		return nil
+	}
+	value, err := s.host.journal.Get(erasureTable, []byte(s.handle.actorID))
+	switch {
+	case errors.Is(err, ErrNotFound):
+		// Logs from before there were rows: an event that its own erasure
+		// would have taken away was never erased.
+		for _, e := range erasers {
+			if _, changed := s.host.kind.Erase(view)(e); changed {
+				s.erasure.due = s.seq
+				break
+			}
+		}
+	case err != nil:
+		return err
+	case len(value) != 8:
+		return fmt.Errorf("%w: erasure of %s", ErrCorrupt, s.handle.actorID)
+	case s.seq == 0: // of an actor that was purged
+		return s.forgetErasure()
+	default:
+		s.erasure.due = min(binary.BigEndian.Uint64(value), s.seq)
+	}
+	return nil
+}

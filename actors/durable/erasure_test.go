@@ -1,0 +1,191 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+)
+
+// eraser is a kind in which "0" asks that every "1" be erased.
+func eraser(erasing func()) durable.Kind[string, string, sumView] {
+	k := kind()
+	k.Keep = 1000
+	k.Erases = func(e string) bool { return e == "0" }
+	k.Erase = func(*sumView) func(string) (string, bool) {
+		if erasing != nil {
+			erasing()
+		}
+		return func(e string) (string, bool) { return "gone", e == "1" }
+	}
+	return k
+}
+
+// held is what the log of an actor holds.
+func held(t *testing.T, j durable.Journal, actor string) string {
+	t.Helper()
+	log, err := j.Open(actor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	var records []string
+	if err := log.Replay(0, func(_ uint64, r []byte) error { records = append(records, string(r)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(records, " ")
+}
+
+func finishErasing(t *testing.T, h *host) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := h.FinishErasing(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestErasingTouchesNothingThatCameLater: what is appended while the log is
+// being rewritten was not judged by the view, so it is not the view's to
+// erase. A rewrite without a limit lost acknowledged messages here.
+func TestErasingTouchesNothingThatCameLater(t *testing.T) {
+	j := memory(t)
+	began, goOn := make(chan struct{}, 8), make(chan struct{})
+	h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{})
+	hd := get(t, h, "a")
+	ask(t, hd, "1")
+	ask(t, hd, "0")
+	<-began
+	ask(t, hd, "1") // the same as what is erased, but later
+	ask(t, hd, "5")
+	close(goOn)
+	finishErasing(t, h)
+	if got := held(t, j, "tally/a"); got != "gone 0 1 5" {
+		t.Fatalf("the log holds %q", got)
+	}
+}
+
+// TestErasingSurvivesACrash: the mark is committed with the event, so that a
+// crash before anything was erased is made up for by the next start, without
+// anybody asking for the actor.
+func TestErasingSurvivesACrash(t *testing.T) {
+	for name, prepare := range map[string]func(t *testing.T, j *journaltest.Memory) *journaltest.Memory{
+		"before the snapshot": func(t *testing.T, j *journaltest.Memory) *journaltest.Memory {
+			k := eraser(nil)
+			k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
+			hd := get(t, start(t, j, k, durable.Options{}), "a")
+			ask(t, hd, "1")
+			ask(t, hd, "0")
+			return j.Crash()
+		},
+		"behind the snapshot": func(t *testing.T, j *journaltest.Memory) *journaltest.Memory {
+			began, never := make(chan struct{}), make(chan struct{})
+			t.Cleanup(func() { close(never) })
+			hd := get(t, start(t, j, eraser(func() { close(began); <-never }), durable.Options{}), "a")
+			ask(t, hd, "1")
+			ask(t, hd, "0")
+			<-began
+			return j.Crash()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := prepare(t, journaltest.NewMemory())
+			t.Cleanup(func() { _ = j.Close() })
+			var rounds atomic.Int32
+			h := start(t, j, eraser(func() { rounds.Add(1) }), durable.Options{})
+			eventually(t, "the erasure", func() bool { return rounds.Load() > 0 })
+			finishErasing(t, h)
+			if got := held(t, j, "tally/a"); got != "gone 0" {
+				t.Fatalf("the log holds %q", got)
+			}
+		})
+	}
+}
+
+// TestWhatIsErasedIsErasedOnce: an activation does not erase again for events
+// whose erasure is done, though they stay in the log.
+func TestWhatIsErasedIsErasedOnce(t *testing.T) {
+	j := memory(t)
+	var rounds atomic.Int32
+	h := start(t, j, eraser(func() { rounds.Add(1) }), durable.Options{})
+	hd := get(t, h, "a")
+	ask(t, hd, "1")
+	ask(t, hd, "0")
+	finishErasing(t, h)
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
+	before := rounds.Load()
+	hd = get(t, h, "a")
+	ask(t, hd, "2")
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, true) })
+	// Looking at the "0" that is still there costs one judgement.
+	if n := rounds.Load() - before; n > 1 {
+		t.Fatalf("%d judgements after it was done", n)
+	}
+}
+
+// TestErasingInALogWithoutAMark: logs from before there were marks are cleaned
+// when their event shows that they were not.
+func TestErasingInALogWithoutAMark(t *testing.T) {
+	j := memory(t)
+	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "1")
+	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "0")
+	k := eraser(nil)
+	k.Erase = func(*sumView) func(string) (string, bool) {
+		return func(e string) (string, bool) { return "gone", e != "gone" }
+	}
+	h := start(t, j, k, durable.Options{})
+	hd := get(t, h, "a")
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
+	if got := held(t, j, "tally/a"); got != "gone gone" {
+		t.Fatalf("the log holds %q", got)
+	}
+}
+
+// TestErasingWaitsForADiskThatTakesNothing: a failure keeps the mark, and the
+// next round makes up for it. Stopping meanwhile does not wait.
+func TestErasingWaitsForADiskThatTakesNothing(t *testing.T) {
+	j := memory(t)
+	began, goOn := make(chan struct{}, 8), make(chan struct{})
+	h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Hour})
+	hd := get(t, h, "a")
+	ask(t, hd, "1")
+	ask(t, hd, "0")
+	<-began
+	j.SetReadOnly(true)
+	close(goOn)
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
+	j.SetReadOnly(false)
+	finishErasing(t, h)
+	if got := held(t, j, "tally/a"); got != "gone 0" {
+		t.Fatalf("the log holds %q", got)
+	}
+}
+
+// TestOneRoundErasesForMany: what is asked for during a round waits for the
+// next, and no longer than somebody wants.
+func TestOneRoundErasesForMany(t *testing.T) {
+	j := memory(t)
+	var rounds atomic.Int32
+	began, goOn := make(chan struct{}, 8), make(chan struct{})
+	h := start(t, j, eraser(func() { rounds.Add(1); began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Hour})
+	hd := get(t, h, "a")
+	ask(t, hd, "0")
+	<-began
+	for range 20 {
+		ask(t, hd, "1")
+		ask(t, hd, "0")
+	}
+	close(goOn)
+	finishErasing(t, h)
+	if n := rounds.Load(); n != 2 {
+		t.Fatalf("%d rounds", n)
+	}
+	if got := held(t, j, "tally/a"); strings.Contains(got, "1") {
+		t.Fatalf("the log holds %q", got)
+	}
+}

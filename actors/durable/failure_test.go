@@ -1,0 +1,233 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended: the next batch
+// leaves before the committed one is released. When the journal refused it,
+// the callers of the committed one heard nothing, and the actor never rested.
+func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
+	for _, refuse := range []string{"read-only", "closed"} {
+		t.Run(refuse, func(t *testing.T) {
+			j := memory(t)
+			rec := &recorder{}
+			k := kind()
+			k.Observe = func(string, *handle) durable.Observer[string, sumView] { return rec }
+			h := start(t, j, k, durable.Options{BackoffMin: time.Minute})
+			hd := get(t, h, "a")
+			release := j.Hold()
+			first, second := make(answers, 1), make(answers, 4)
+			if err := hd.Submit("5", first); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the append", func() bool { return j.Queued() == 1 })
+			// Three events wait: fewer than would leave with the first.
+			if err := hd.Submit("row x", second); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := hd.Ask("bad"); err == nil { // behind the row in the mailbox
+				t.Fatal("not rejected")
+			}
+			if refuse == "closed" {
+				go func() { _ = j.Close() }()
+				eventually(t, "closing", func() bool { _, err := j.Get("t", nil); return errors.Is(err, durable.ErrClosed) })
+			} else {
+				j.SetReadOnly(true)
+			}
+			release()
+			if r := <-first; r.Err != nil || r.Seq != 1 {
+				t.Errorf("the committed command heard %+v", r)
+			}
+			if hd.View().sum != 5 || len(rec.committed) != 1 {
+				t.Errorf("the view shows %d, the observer saw %v", hd.View().sum, rec.committed)
+			}
+			if r := <-second; refuse == "read-only" && !errors.Is(r.Err, durable.ErrReadOnly) || r.Err == nil {
+				t.Errorf("the refused command heard %+v", r)
+			}
+			eventually(t, "the failure", func() bool { return h.Stats().Failures.Load() == 1 })
+		})
+	}
+}
+
+// TestReadOnlyIsNoFailure: a disk that fills up again and again quarantines
+// nobody.
+func TestReadOnlyIsNoFailure(t *testing.T) {
+	j := memory(t)
+	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
+	hd := get(t, h, "a")
+	for range 10 {
+		j.SetReadOnly(true)
+		if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
+			t.Fatalf("got %v", err)
+		}
+		j.SetReadOnly(false)
+		eventually(t, "running", func() bool { return hd.Condition() == durable.Running })
+	}
+	if got := ask(t, hd, "get"); got != 0 {
+		t.Fatalf("sum %v", got)
+	}
+}
+
+// TestQuarantineAnswersTheMailbox: whoever stood in the mailbox of an actor
+// that failed once too often hears so; the mailbox is dropped with the actor.
+func TestQuarantineAnswersTheMailbox(t *testing.T) {
+	j := memory(t)
+	k := kind()
+	applying, goOn := make(chan struct{}), make(chan struct{})
+	k.New = func(string) durable.Core[string, string, sumView] { return &stuck{applying: applying, goOn: goOn} }
+	h := start(t, j, k, durable.Options{MaxFailures: -1})
+	hd := get(t, h, "a")
+	got := make(answers, 21)
+	if err := hd.Submit("poison", got); err != nil {
+		t.Fatal(err)
+	}
+	<-applying
+	for range 20 {
+		if err := hd.Submit("1", got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(goOn)
+	quarantined := 0
+	for range 21 {
+		if r := <-got; errors.Is(r.Err, durable.ErrQuarantined) {
+			quarantined++
+		} else if r.Err == nil {
+			t.Errorf("answered %+v", r)
+		}
+	}
+	if quarantined != 20 {
+		t.Errorf("%d of 20 heard of the quarantine", quarantined)
+	}
+	eventually(t, "quarantine", func() bool { return hd.Condition() == durable.Quarantined })
+}
+
+// stuck is a core that waits before it fails.
+type stuck struct {
+	tally
+	applying, goOn chan struct{}
+}
+
+func (s *stuck) Apply(seq uint64, e string) {
+	if e == "poison" {
+		close(s.applying)
+		<-s.goOn
+	}
+	s.tally.Apply(seq, e)
+}
+
+// TestTooLargeIsRefusedBeforeItHappens: what no append can carry is refused to
+// the one who asked; applied, it would have failed the whole batch.
+func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
+	j := memory(t)
+	j.SetLimits(durable.Limits{RecordBytes: 100, Rows: 3, RowBytes: 1000})
+	h := start(t, j, kind(), durable.Options{})
+	hd := get(t, h, "a")
+	var r *durable.Rejection
+	if _, _, err := hd.Ask(strings.Repeat("1", 101)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
+		t.Errorf("too large an event: %v", err)
+	}
+	if _, _, err := hd.Ask("row " + strings.Repeat("k", 1000)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
+		t.Errorf("too large a row: %v", err)
+	}
+	// Together they are too many for one append; the rest is told to wait.
+	release := j.Hold()
+	defer release()
+	got, busy := make(answers, 10), 0
+	if err := hd.Submit("row first", got); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the append", func() bool { return j.Queued() == 1 })
+	for i := range 9 {
+		if err := hd.Submit(fmt.Sprint("row ", i), got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := hd.Ask("bad"); err == nil {
+		t.Fatal("not rejected")
+	}
+	release()
+	for range 10 {
+		if r := <-got; errors.Is(r.Err, durable.ErrBusy) {
+			busy++
+		} else if r.Err != nil {
+			t.Errorf("heard %v", r.Err)
+		}
+	}
+	if busy == 0 || h.Stats().Failures.Load() != 0 {
+		t.Errorf("%d were told to wait, %d failures", busy, h.Stats().Failures.Load())
+	}
+}
+
+// TestAFailureOnTheWayToRestEndsInRest: an incarnation that fails while it is
+// stopping is followed by one that stops, and whoever waits is told.
+func TestAFailureOnTheWayToRestEndsInRest(t *testing.T) {
+	k := kind()
+	fail := true
+	k.EncodeState = func(*sumView) ([]byte, error) { return []byte("0"), nil }
+	k.New = func(string) durable.Core[string, string, sumView] { return &capturer{fail: &fail} }
+	k.Erases = func(string) bool { return false }
+	h := start(t, memory(t), k, durable.Options{})
+	hd := get(t, h, "a")
+	if err := hd.Submit("row x", nil); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	eventually(t, "rest", func() bool { return h.Rest(ctx, hd, true) })
+	if ctx.Err() != nil || hd.Condition() != durable.Resting {
+		t.Fatalf("condition %v", hd.Condition())
+	}
+}
+
+// capturer is a core whose second view fails once.
+type capturer struct {
+	tally
+	fail     *bool
+	captured int
+}
+
+func (c *capturer) Capture() *sumView {
+	c.captured++
+	if c.captured == 2 && *c.fail {
+		*c.fail = false
+		panic("capturing")
+	}
+	return c.tally.Capture()
+}
+
+// TestAStopAnswersWhoWaits: nobody waits for an answer that nobody is left to
+// give, here of an actor that waits for its restart.
+func TestAStopAnswersWhoWaits(t *testing.T) {
+	j := memory(t)
+	h := start(t, j, kind(), durable.Options{BackoffMin: time.Hour, BackoffMax: time.Hour, AskTimeout: time.Hour})
+	hd := get(t, h, "a")
+	release := j.Hold()
+	poisoned := make(answers, 1)
+	waits := make(chan error, 1)
+	if err := hd.Submit("5", nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the append", func() bool { return j.Queued() == 1 })
+	go func() { _, _, err := hd.Ask("1"); waits <- err }()
+	if err := hd.Submit("poison", poisoned); err != nil {
+		t.Fatal(err)
+	}
+	<-poisoned
+	eventually(t, "the failure", func() bool { return h.Stats().Failures.Load() == 1 })
+	release()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = h.Close(ctx)
+	if err := <-waits; !errors.Is(err, durable.ErrUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+}

@@ -1,0 +1,74 @@
+package messages
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// fill gives every field of a message a value of its own.
+func fill(m protoreflect.Message, serial *int) {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		*serial++
+		var v protoreflect.Value
+		switch f.Kind() {
+		case protoreflect.StringKind:
+			v = protoreflect.ValueOfString(fmt.Sprintf("value%04d", *serial))
+		case protoreflect.MessageKind:
+			if f.IsList() {
+				fill(m.Mutable(f).List().AppendMutable().Message(), serial)
+			} else if !f.IsMap() {
+				fill(m.Mutable(f).Message(), serial)
+			}
+			continue
+		default:
+			continue
+		}
+		if f.IsList() {
+			m.Mutable(f).List().Append(v)
+		} else {
+			m.Set(f, v)
+		}
+	}
+}
+
+// TestFramesNameAllTheyTellOf: the events with a frame are those that say so
+// in their definition, and a frame names every person, and an item, of its
+// event. Else a removal would leave it in the replay.
+func TestFramesNameAllTheyTellOf(t *testing.T) {
+	bodies := (*pb.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("body").Fields()
+	for i := range bodies.Len() {
+		kind, e, serial := bodies.Get(i), &pb.Event{At: 1}, 0
+		fill(e.ProtoReflect().Mutable(kind).Message(), &serial)
+		persons, items, told := codelab.TellsOf(e)
+		f, framed := Frames{}.Encode(1, e)
+		if framed != told {
+			t.Errorf("%s has a frame: %v, its definition says %v", kind.Name(), framed, told)
+		}
+		if !framed {
+			continue
+		}
+		for _, p := range persons {
+			if !slices.Contains(f.People[:], p) {
+				t.Errorf("the frame of %s does not name %s, of whom it tells", kind.Name(), p)
+			}
+		}
+		if len(items) > 0 && !slices.Contains(items, f.Item) || len(items) == 0 && f.Item != "" {
+			t.Errorf("the frame of %s names the item %q, it tells of %q", kind.Name(), f.Item, items)
+		}
+		// Fields that look like a person's id and are not declared as one.
+		for _, member := range []string{"attendee_id", "sender_id", "target_id"} {
+			if bytes.Contains(f.Payload, []byte(`"`+member+`":`)) && len(persons) == 0 {
+				t.Errorf("the frame of %s has %s and tells of nobody", kind.Name(), member)
+			}
+		}
+	}
+}
