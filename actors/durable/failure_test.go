@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -170,64 +171,98 @@ func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 // TestAFailureOnTheWayToRestEndsInRest: an incarnation that fails while it is
 // stopping is followed by one that stops, and whoever waits is told.
 func TestAFailureOnTheWayToRestEndsInRest(t *testing.T) {
-	k := kind()
-	fail := true
-	k.EncodeState = func(*sumView) ([]byte, error) { return []byte("0"), nil }
-	k.New = func(string) durable.Core[string, string, sumView] { return &capturer{fail: &fail} }
-	k.Erases = func(string) bool { return false }
-	h := start(t, memory(t), k, durable.Options{})
+	j := &failingSnapshots{Journal: memory(t)}
+	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
-	if err := hd.Submit("row x", nil); err != nil {
-		t.Fatal(err)
-	}
+	ask(t, hd, "1")
+	j.fail.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	eventually(t, "rest", func() bool { return h.Rest(ctx, hd, true) })
-	if ctx.Err() != nil || hd.Condition() != durable.Resting {
-		t.Fatalf("condition %v", hd.Condition())
+	if !h.Rest(ctx, hd, true) || h.Stats().Failures.Load() != 1 {
+		t.Fatalf("condition %v after %d failures", hd.Condition(), h.Stats().Failures.Load())
 	}
 }
 
-// capturer is a core whose second view fails once.
-type capturer struct {
-	tally
-	fail     *bool
-	captured int
+// failingSnapshots is a journal in which a snapshot panics, once asked to.
+type failingSnapshots struct {
+	durable.Journal
+	fail atomic.Bool
 }
 
-func (c *capturer) Capture() *sumView {
-	c.captured++
-	if c.captured == 2 && *c.fail {
-		*c.fail = false
-		panic("capturing")
+type failingLog struct {
+	durable.Log
+	j *failingSnapshots
+}
+
+func (j *failingSnapshots) Open(actor string) (durable.Log, error) {
+	l, err := j.Journal.Open(actor)
+	return failingLog{l, j}, err
+}
+
+func (l failingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
+	if l.j.fail.CompareAndSwap(true, false) {
+		panic("snapshot")
 	}
-	return c.tally.Capture()
+	return l.Log.Snapshot(seq, state, keep, done)
 }
 
 // TestAStopAnswersWhoWaits: nobody waits for an answer that nobody is left to
-// give, here of an actor that waits for its restart.
+// give, here in the mailbox of an actor that waits for its restart.
 func TestAStopAnswersWhoWaits(t *testing.T) {
-	j := memory(t)
-	h := start(t, j, kind(), durable.Options{BackoffMin: time.Hour, BackoffMax: time.Hour, AskTimeout: time.Hour})
+	k := kind()
+	applying, goOn := make(chan struct{}), make(chan struct{})
+	k.New = func(string) durable.Core[string, string, sumView] { return &stuck{applying: applying, goOn: goOn} }
+	asked := make(chan struct{}, 10)
+	h := start(t, memory(t), k, durable.Options{
+		BackoffMin: time.Hour, BackoffMax: time.Hour, AskTimeout: time.Hour,
+		Gate: func() error { asked <- struct{}{}; return nil },
+	})
 	hd := get(t, h, "a")
-	release := j.Hold()
-	poisoned := make(answers, 1)
+	if err := hd.Submit("poison", nil); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	<-applying
 	waits := make(chan error, 1)
-	if err := hd.Submit("5", nil); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the append", func() bool { return j.Queued() == 1 })
 	go func() { _, _, err := hd.Ask("1"); waits <- err }()
-	if err := hd.Submit("poison", poisoned); err != nil {
-		t.Fatal(err)
-	}
-	<-poisoned
+	<-asked
+	close(goOn)
 	eventually(t, "the failure", func() bool { return h.Stats().Failures.Load() == 1 })
-	release()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_ = h.Close(ctx)
 	if err := <-waits; !errors.Is(err, durable.ErrUnavailable) {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// looker is a replier that reads the view as soon as it is answered.
+type looker struct {
+	hd   *handle
+	rec  *recorder
+	seen chan [2]int
+}
+
+func (l looker) Reply(durable.Reply) {
+	l.rec.mu.Lock()
+	defer l.rec.mu.Unlock()
+	l.seen <- [2]int{l.hd.View().sum, len(l.rec.committed)}
+}
+
+// TestAnAnswerComesBehindTheViewAndTheObserver: a read after an answer shows
+// what was answered, and an ack never overtakes its frame.
+func TestAnAnswerComesBehindTheViewAndTheObserver(t *testing.T) {
+	rec := &recorder{}
+	k := kind()
+	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return rec }
+	hd := get(t, start(t, memory(t), k, durable.Options{}), "a")
+	l := looker{hd, rec, make(chan [2]int, 1)}
+	for i := 1; i <= 20; i++ {
+		if err := hd.Submit("1", l); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-l.seen; got != [2]int{i, i} {
+			t.Fatalf("answer %d came when the view showed %d and the observer had seen %d", i, got[0], got[1])
+		}
 	}
 }

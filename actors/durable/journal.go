@@ -96,7 +96,8 @@ const RowOverhead = 32
 // Log is one incarnation's handle on the log of one actor. The records of a
 // log are numbered from 1 without gaps; the number is the record's seq.
 //
-// A handle is used by one goroutine at a time.
+// A handle is used by one goroutine at a time, but for Rewrite, which may run
+// on another.
 type Log interface {
 	// Load returns the newest snapshot and the seq of the last record it
 	// contains; nil and 0 when there is none.

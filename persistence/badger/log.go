@@ -19,8 +19,8 @@ type actorLog struct {
 	actor  string
 	prefix []byte // of the actor's chunks
 
-	// Owned by the caller of the handle.
-	closed bool
+	// Set by Close, which may come while Rewrite works.
+	closed atomic.Bool
 
 	// Set by the writer, read by snapshots and rewrites.
 	fenced atomic.Bool
@@ -100,7 +100,7 @@ func (s *Store) tail(actor string) (uint64, error) {
 
 // Append implements durable.Log.
 func (l *actorLog) Append(b durable.Batch) error {
-	if l.closed {
+	if l.closed.Load() {
 		return durable.ErrClosed
 	}
 	count, err := countRecords(b.Records)
@@ -144,10 +144,9 @@ func (s *Store) push(it item) error {
 
 // Close implements durable.Log.
 func (l *actorLog) Close() {
-	if l.closed {
+	if l.closed.Swap(true) {
 		return
 	}
-	l.closed = true
 	// Fails only when the store is closing, and then nothing needs releasing.
 	_ = l.store.queue.push(item{kind: kindRelease, log: l})
 }

@@ -11,7 +11,7 @@ import (
 
 // Replay implements durable.Log. It reads one consistent state of the store.
 func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error) error {
-	if l.closed {
+	if l.closed.Load() {
 		return durable.ErrClosed
 	}
 	s := l.store

@@ -15,7 +15,7 @@ import (
 // Appends only add chunks, and Rewrite only replaces chunks that are there, so
 // the two never meet; truncation waits for the actor's lock.
 func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
-	if l.closed {
+	if l.closed.Load() {
 		return durable.ErrClosed
 	}
 	s := l.store

@@ -12,7 +12,7 @@ import (
 // Snapshot implements durable.Log. done is called from the goroutine that
 // stores snapshots.
 func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
-	if l.closed {
+	if l.closed.Load() {
 		return durable.ErrClosed
 	}
 	s := l.store
@@ -37,7 +37,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 
 // Load implements durable.Log.
 func (l *actorLog) Load() (state []byte, seq uint64, err error) {
-	if l.closed {
+	if l.closed.Load() {
 		return nil, 0, durable.ErrClosed
 	}
 	s := l.store

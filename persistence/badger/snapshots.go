@@ -45,18 +45,16 @@ func newSnapshots(s *Store) *snapshots {
 // add takes a job over from the writer.
 func (n *snapshots) add(job *snapshotJob) {
 	n.mu.Lock()
-	replaced := n.pending[job.log]
-	n.pending[job.log] = job
-	if replaced == nil {
-		n.order = append(n.order, job.log)
-	}
-	n.mu.Unlock()
-	if replaced != nil {
+	if replaced := n.pending[job.log]; replaced != nil {
 		// Whoever waits for the older one has it when the newer one is there.
 		n.bytes.Add(-int64(len(replaced.state)))
-		job.replaced = replaced
 		replaced.state = nil
+		job.replaced = replaced
+	} else {
+		n.order = append(n.order, job.log)
 	}
+	n.pending[job.log] = job
+	n.mu.Unlock()
 	n.signal()
 }
 

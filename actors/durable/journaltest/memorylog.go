@@ -3,6 +3,7 @@ package journaltest
 import (
 	"bytes"
 	"fmt"
+	"sync/atomic"
 
 	"atelier/actors/durable"
 )
@@ -11,7 +12,7 @@ import (
 type memoryLog struct {
 	journal *Memory
 	actor   string
-	closed  bool // owned by the caller of the handle
+	closed  atomic.Bool
 
 	next   uint64 // guarded by journal.mu; seq of the next record
 	failed error  // guarded by journal.mu; why every later batch fails
@@ -19,7 +20,7 @@ type memoryLog struct {
 
 // Load implements durable.Log.
 func (l *memoryLog) Load() ([]byte, uint64, error) {
-	if l.closed {
+	if l.closed.Load() {
 		return nil, 0, durable.ErrClosed
 	}
 	m := l.journal
@@ -37,7 +38,7 @@ func (l *memoryLog) Load() ([]byte, uint64, error) {
 
 // Replay implements durable.Log.
 func (l *memoryLog) Replay(after uint64, fn func(uint64, []byte) error) error {
-	if l.closed {
+	if l.closed.Load() {
 		return durable.ErrClosed
 	}
 	m := l.journal
@@ -60,7 +61,7 @@ func (l *memoryLog) Replay(after uint64, fn func(uint64, []byte) error) error {
 
 // Append implements durable.Log.
 func (l *memoryLog) Append(b durable.Batch) error {
-	if l.closed {
+	if l.closed.Load() {
 		return durable.ErrClosed
 	}
 	var records [][]byte
@@ -103,7 +104,7 @@ func (l *memoryLog) Append(b durable.Batch) error {
 
 // Snapshot implements durable.Log.
 func (l *memoryLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
-	if l.closed {
+	if l.closed.Load() {
 		return durable.ErrClosed
 	}
 	m := l.journal
@@ -128,7 +129,7 @@ func (l *memoryLog) Snapshot(seq uint64, state []byte, keep uint64, done func(er
 // Rewrite implements durable.Log. fn runs on the caller's goroutine and
 // without a lock, so appends go on beside it.
 func (l *memoryLog) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) error {
-	if l.closed {
+	if l.closed.Load() {
 		return durable.ErrClosed
 	}
 	m := l.journal
@@ -169,4 +170,4 @@ func (l *memoryLog) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, 
 }
 
 // Close implements durable.Log.
-func (l *memoryLog) Close() { l.closed = true }
+func (l *memoryLog) Close() { l.closed.Store(true) }
