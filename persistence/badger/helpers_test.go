@@ -90,3 +90,7 @@ func keys(t testing.TB, s *Store, prefix []byte) (n int) {
 	}
 	return n
 }
+
+func row(table, key string) durable.Row {
+	return durable.Row{Table: table, Key: []byte(key), Value: []byte("v")}
+}

@@ -68,6 +68,11 @@ type Options struct {
 	// Default: nothing is logged.
 	Logger *slog.Logger
 
+	// RecoverDamaged opens a store whose write-ahead log is damaged, and drops
+	// what lies behind the damage; else Open gives ErrDamaged. The damaged logs
+	// are kept in a folder beside the store's.
+	RecoverDamaged bool
+
 	// ReadOnly opens a store that was closed properly without writing to it.
 	ReadOnly bool
 }

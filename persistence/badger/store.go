@@ -26,6 +26,7 @@ type Store struct {
 	locks *keyLocks
 	queue *queue
 	reads *reads
+	names *names
 
 	// Goroutines, in the order in which Close stops them.
 	writer    *writer
@@ -43,6 +44,7 @@ type Store struct {
 type hooks struct {
 	beforeCommit func(entries int) error
 	snapshotStep func(step string) error
+	syncFolder   func(dir string) error // instead of the real one
 }
 
 var _ durable.Journal = (*Store)(nil)
@@ -61,6 +63,9 @@ func open(o Options, h hooks) (*Store, error) {
 	}
 	o.Dir = dir
 	o = o.withDefaults()
+	if err := inspect(o); err != nil {
+		return nil, fmt.Errorf("open store in %s: %w", o.Dir, err)
+	}
 	b := &bridge{log: o.Logger}
 	db, err := badgerdb.Open(o.badgerOptions(b))
 	if err != nil {
@@ -76,6 +81,7 @@ func open(o Options, h hooks) (*Store, error) {
 		queue:  newQueue(o.QueueBytes),
 		hurry:  make(chan struct{}),
 		reads:  &reads{db: db},
+		names:  &names{dir: o.Dir, sync: h.syncFolder},
 		costs: costModel{
 			// The margin is for the entry with which Badger ends a transaction.
 			limit:     txnCost{bytes: db.MaxBatchSize() - 1<<10, entries: db.MaxBatchCount() - 8},

@@ -51,6 +51,9 @@ func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error
 		err = errors.New("sync of the value log failed")
 	}
 	if err == nil {
+		err = s.names.settle()
+	}
+	if err == nil {
 		s.reads.committed()
 		return nil
 	}

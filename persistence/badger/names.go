@@ -1,0 +1,62 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// names makes sure that the files of the store are found after a power cut.
+// Badger creates a write-ahead log, or a file of its value log, without
+// syncing the folder; until a compaction does, a synced write may lie in a
+// file that has no name. So whenever the folder's listing has changed, it is
+// synced before anything is acknowledged.
+type names struct {
+	dir  string
+	sync func(dir string) error // nil: the real one
+
+	mu   sync.Mutex // one sync serves all who wait
+	seen time.Time  // guarded by mu; when the synced listing had last changed
+}
+
+// clockTick is longer than the granularity of a folder's modification time: of
+// two changes within it the second may leave no trace there.
+const clockTick = 25 * time.Millisecond
+
+// settle returns when every name in the folder is on disk. It asks the file
+// system for the time of the folder's last change, 1 us, and syncs only when
+// that has moved.
+func (n *names) settle() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	info, err := os.Stat(n.dir)
+	if err != nil {
+		return fmt.Errorf("look at the store's folder: %w", err)
+	}
+	changed := info.ModTime()
+	if changed.Equal(n.seen) {
+		return nil
+	}
+	settled := time.Since(changed) > clockTick
+	sync := n.sync
+	if sync == nil {
+		sync = syncFolder
+	}
+	if err := sync(n.dir); err != nil {
+		return fmt.Errorf("sync the store's folder: %w", err)
+	}
+	if settled {
+		n.seen = changed
+	}
+	return nil
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,365 @@
+package badger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// What Badger replays when it opens are its write-ahead logs, one a memtable.
+// At the first entry that does not match its checksum it takes the rest for
+// what a crash tore, and cuts the file there: one damaged bit would silently
+// drop every acknowledged write behind it. So we look first.
+//
+// Badger syncs one transaction before it writes the next. A crash can thus
+// tear the last transaction only, though its pages reach the disk in any
+// order: sound entries of that one transaction behind a bad one are a crash.
+// A sound entry of a later transaction proves that the torn one was synced,
+// and acknowledged: that is damage, and nothing may be cut.
+
+// ErrDamaged says that the write-ahead log holds acknowledged writes behind
+// damaged ones. Options.RecoverDamaged opens the store nevertheless.
+var ErrDamaged = errors.New("badger: the write-ahead log is damaged")
+
+// Dropped is what opening a damaged store gives up.
+type Dropped struct {
+	// File and Offset say where the damage begins.
+	File   string
+	Offset int64
+	// LastCommit is the newest transaction before the damage, and Behind how
+	// many others have sound entries behind it, up to NewestCommit.
+	LastCommit, NewestCommit uint64
+	Behind                   int
+}
+
+func (d *Dropped) Error() string {
+	return fmt.Sprintf("%v: %s at byte %d; transaction %d before it is whole, and behind it lie sound entries of %d others, up to %d, "+
+		"which were acknowledged and would be dropped; restore a backup, or look at the disk and start with --recover-damaged",
+		ErrDamaged, d.File, d.Offset, d.LastCommit, d.Behind, d.NewestCommit)
+}
+
+// Unwrap makes errors.Is recognise ErrDamaged.
+func (d *Dropped) Unwrap() error { return ErrDamaged }
+
+// How the names of Badger's logs end.
+const (
+	walExt   = ".mem"
+	valueExt = ".vlog"
+)
+
+// checkLogs looks for damage in the write-ahead logs of a folder, in the order
+// in which they were written. It returns nil when opening drops nothing that
+// was acknowledged.
+func checkLogs(dir string) (*Dropped, error) {
+	names, err := logFiles(dir, walExt)
+	if err != nil {
+		return nil, err
+	}
+	var c walCheck
+	for _, name := range names {
+		if err := readLog(filepath.Join(dir, name), func(data []byte) { c.file(name, data) }); err != nil {
+			return nil, fmt.Errorf("check %s: %w", name, err)
+		}
+	}
+	if d := c.verdict(); d != nil {
+		return d, nil
+	}
+	// The value log is cut in the same way, but only its newest file.
+	values, err := logFiles(dir, valueExt)
+	if err != nil || len(values) == 0 {
+		return nil, err
+	}
+	name := values[len(values)-1]
+	var d *Dropped
+	if err := readLog(filepath.Join(dir, name), func(data []byte) { d = checkValues(name, data, c.last) }); err != nil {
+		return nil, fmt.Errorf("check %s: %w", name, err)
+	}
+	return d, nil
+}
+
+// logFiles returns the names of the logs of one kind, oldest first.
+func logFiles(dir, ext string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ext) {
+			names = append(names, e.Name())
+		}
+	}
+	// Numbers with leading zeros, longer ones behind them.
+	slices.SortFunc(names, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	})
+	return names, nil
+}
+
+// walCheck reads one log after the other.
+type walCheck struct {
+	last uint64 // newest transaction that is whole
+	// bad is set at the first entry that is not sound; from there on only
+	// whose entries follow is of interest.
+	bad    *Dropped
+	torn   uint64 // the transaction that a crash may have torn; 0: not known
+	behind map[uint64]bool
+}
+
+func (c *walCheck) verdict() *Dropped {
+	if c.bad == nil || len(c.behind) == 0 {
+		return nil
+	}
+	for ts := range c.behind {
+		c.bad.NewestCommit = max(c.bad.NewestCommit, ts)
+	}
+	c.bad.Behind = len(c.behind)
+	return c.bad
+}
+
+// file takes the next log.
+func (c *walCheck) file(name string, data []byte) {
+	at := walHeader
+	if c.bad == nil {
+		at = c.replay(name, data)
+	}
+	if c.bad != nil {
+		c.search(data, at)
+	}
+}
+
+// replay follows the log as Badger does and returns where it stopped.
+func (c *walCheck) replay(name string, data []byte) int {
+	at, whole, open := walHeader, walHeader, uint64(0)
+	for at < len(data) {
+		e, ok := walEntryAt(data, at)
+		if !ok {
+			break
+		}
+		switch {
+		case e.ends && open == e.ts:
+			c.last, open = max(c.last, e.ts), 0
+			whole = at + e.size
+		case e.ends || open != 0 && open != e.ts:
+			ok = false
+		case e.inTxn:
+			open = e.ts
+		default:
+			whole = at + e.size
+		}
+		if !ok {
+			break
+		}
+		at += e.size
+	}
+	if open != 0 || anySet(data[at:]) {
+		c.bad = &Dropped{File: name, Offset: int64(whole), LastCommit: c.last}
+		c.torn, c.behind = open, map[uint64]bool{}
+	}
+	return at
+}
+
+// search looks for sound entries from at on and notes the transactions that
+// must have been written after the torn one was synced.
+func (c *walCheck) search(data []byte, at int) {
+	for at < len(data) {
+		if data[at]&(walTxn|walEnd) == 0 {
+			// No entry begins here. Most of a log is a hole.
+			n := zeros(data[at:])
+			at += max(n, 1)
+			continue
+		}
+		e, ok := walEntryAt(data, at)
+		if !ok {
+			at++
+			continue
+		}
+		at += e.size
+		switch {
+		case c.torn == 0:
+			c.torn = e.ts
+			if c.last != 0 && e.ts > c.last+1 {
+				// The one between is gone altogether.
+				c.behind[e.ts] = true
+			}
+		case e.ts > c.torn:
+			c.behind[e.ts] = true
+		}
+	}
+}
+
+// checkValues looks for damage in a file of the value log. Large values are
+// written and synced there before their transaction, which is not named; so
+// only a value of a transaction that is whole proves that what lies before it
+// was synced.
+func checkValues(name string, data []byte, committed uint64) *Dropped {
+	at := walHeader
+	for at < len(data) {
+		e, ok := walEntryAt(data, at)
+		if !ok {
+			break
+		}
+		at += e.size
+	}
+	d, behind := &Dropped{File: name, Offset: int64(at), LastCommit: committed}, map[uint64]bool{}
+	for at < len(data) {
+		if n := zeros(data[at:]); n > 2 {
+			at += n - 2 // an entry here begins with two
+		}
+		e, ok := walEntryAt(data, at)
+		if !ok {
+			at++
+			continue
+		}
+		at += e.size
+		if e.ts <= committed {
+			behind[e.ts] = true
+			d.NewestCommit = max(d.NewestCommit, e.ts)
+		}
+	}
+	if d.Behind = len(behind); d.Behind == 0 {
+		return nil
+	}
+	return d
+}
+
+// readLog shows what was written of a log. The file is as large as it may
+// become; what was never written is a hole.
+func readLog(path string, look func(data []byte)) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	size, err := written(f)
+	if err != nil || size <= walHeader {
+		return err
+	}
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return err
+	}
+	look(data)
+	return unix.Munmap(data)
+}
+
+// written is where the hole at the end of a file begins.
+func written(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	for end := int64(0); ; {
+		data, err := unix.Seek(int(f.Fd()), end, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) {
+			return end, nil
+		}
+		hole := int64(0)
+		if err == nil {
+			hole, err = unix.Seek(int(f.Fd()), data, unix.SEEK_HOLE)
+		}
+		if err != nil || hole <= end || hole >= info.Size() {
+			return info.Size(), nil // this file system does not tell
+		}
+		end = hole
+	}
+}
+
+// The form of Badger's logs: a header of the file, then entries of a head
+// (flags, user's flags, three uvarints: lengths of key and value, expiry), key,
+// value, and a CRC-32C over all of them. A key ends with the inverted
+// timestamp of its transaction.
+const (
+	walHeader = 20
+	walTxn    = 1 << 6
+	walEnd    = 1 << 7
+	walFlags  = walTxn | walEnd | 0x0f
+)
+
+// walEntry is a sound entry.
+type walEntry struct {
+	ts    uint64
+	size  int
+	inTxn bool
+	ends  bool // it ends its transaction
+}
+
+// walEntryAt reads the entry at an offset, if a sound one is there.
+func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
+	b := data[at:]
+	if len(b) < 5 || b[0]&^walFlags != 0 || b[1] != 0 {
+		return e, false
+	}
+	head := 2
+	next := func() uint64 {
+		v, n := binary.Uvarint(b[head:min(head+binary.MaxVarintLen64, len(b))])
+		if n <= 0 {
+			return math.MaxUint64
+		}
+		head += n
+		return v
+	}
+	key, value := next(), next()
+	if key <= seqBytes || key > maxRowKey+maxTable+64 || value > uint64(len(b)) || next() == math.MaxUint64 {
+		return e, false
+	}
+	end := head + int(key) + int(value)
+	if end+crc32.Size > len(b) || !knownFamily(b[head]) ||
+		crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
+		return e, false
+	}
+	e = walEntry{
+		ts:    math.MaxUint64 - binary.BigEndian.Uint64(b[head+int(key)-8:]),
+		size:  end + crc32.Size,
+		inTxn: b[0]&walTxn != 0, ends: b[0]&walEnd != 0,
+	}
+	if e.ends {
+		// The marker repeats the timestamp in its value.
+		ts, err := strconv.ParseUint(string(b[head+int(key):end]), 10, 64)
+		return e, err == nil && ts == e.ts
+	}
+	return e, true
+}
+
+// knownFamily spares a checksum where no entry can begin.
+func knownFamily(first byte) bool {
+	switch first {
+	case familyMeta, familyChunk, familyHead, familyPart, familyRow, '!': // the last is Badger's own
+		return true
+	}
+	return false
+}
+
+// zeros counts the zero bytes with which b begins.
+func zeros(b []byte) int {
+	n := 0
+	for len(b)-n >= 4096 && isZero(b[n:n+4096]) {
+		n += 4096
+	}
+	for n < len(b) && b[n] == 0 {
+		n++
+	}
+	return n
+}
+
+func anySet(b []byte) bool { return zeros(b) < len(b) }
+
+var zeroPage [4096]byte
+
+func isZero(b []byte) bool { return string(b) == string(zeroPage[:len(b)]) }
