@@ -1,6 +1,8 @@
 package codelab
 
 import (
+	"slices"
+
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/room"
@@ -17,6 +19,8 @@ type observer struct {
 	found  bool
 	floor  uint64
 	frames []room.Frame
+	// erases says that some of it asks for erasing, which may not be done yet.
+	erases bool
 }
 
 // Recovered collects the frames that can be replayed.
@@ -27,6 +31,7 @@ func (o *observer) Recovered(seq uint64, e *pb.Event) {
 	if f, ok := o.w.Frames.Encode(seq, e); ok {
 		o.frames = append(o.frames, f)
 	}
+	o.erases = o.erases || Erases(e)
 }
 
 // Live fills the room.
@@ -34,8 +39,13 @@ func (o *observer) Live(v *View, seq uint64) {
 	if !o.found {
 		o.floor = seq
 	}
+	if o.erases {
+		// A crash may have kept the log from being cleaned.
+		present := v.Present()
+		o.frames = slices.DeleteFunc(o.frames, func(f room.Frame) bool { return !present.All(f.People, f.Item) })
+	}
 	o.room.Restore(o.frames, o.floor, seq)
-	o.found, o.floor, o.frames = false, 0, nil
+	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
 // Commit publishes.

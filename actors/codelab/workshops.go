@@ -45,7 +45,10 @@ type Config struct {
 	// Removed is called when an attendee was removed, and with "" when the
 	// whole codelab was, after the commit: their sessions in the room end.
 	Removed func(r *room.Room, attendee string)
-	Logger  *slog.Logger
+	// Sweep removes, at the start, the logs of codelabs whose deletion was
+	// interrupted.
+	Sweep  bool
+	Logger *slog.Logger
 }
 
 // Workshops runs the actors of all codelabs. Safe for concurrent use.
@@ -61,21 +64,14 @@ type Workshop struct {
 	Room *room.Room
 }
 
-// NewWorkshops starts the host and removes what an interrupted creation or
-// deletion left behind.
-func NewWorkshops(cfg Config) (*Workshops, error) {
+// NewWorkshops starts the host and removes what an interrupted deletion left
+// behind.
+func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 	w := &Workshops{Config: cfg}
-	err := cfg.Journal.Actors("codelab/", func(name string) bool {
-		id := name[len("codelab/"):]
-		if cfg.List.Get(id) == nil {
-			if err := cfg.Journal.Purge(name); err != nil {
-				cfg.Logger.Error("removing an unlisted codelab failed", "codelab", id, "error", err)
-			}
+	if cfg.Sweep {
+		if err := w.sweep(); err != nil {
+			return nil, err
 		}
-		return true
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for unlisted codelabs: %w", err)
 	}
 	keep := uint64(max(cfg.Room.Frames, 0))
 	if keep == 0 {
@@ -105,6 +101,64 @@ func NewWorkshops(cfg Config) (*Workshops, error) {
 	}
 	return w, nil
 }
+
+// sweep purges the logs of codelabs that are not in the list, if they say
+// themselves that they were deleted. Nobody can say what became of another, so
+// it stays.
+func (w *Workshops) sweep() error {
+	var unlisted []string
+	err := w.Journal.Actors("codelab/", func(name string) bool {
+		if w.List.Get(name[len("codelab/"):]) == nil {
+			unlisted = append(unlisted, name)
+		}
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("look for unlisted codelabs: %w", err)
+	}
+	for _, name := range unlisted {
+		deleted, err := w.deleted(name)
+		switch {
+		case err == nil && deleted:
+			err = w.Journal.Purge(name)
+		case err == nil:
+			w.Logger.Error("a codelab is in the store, not in the list, and was not deleted: it is left alone", "log", name)
+		}
+		if err != nil {
+			w.Logger.Error("looking after an unlisted codelab failed", "log", name, "error", err)
+		}
+	}
+	return nil
+}
+
+// deleted says whether a log ends with the deletion of its codelab.
+func (w *Workshops) deleted(name string) (bool, error) {
+	log, err := w.Journal.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer log.Close()
+	state, seq, err := log.Load()
+	if err != nil {
+		return false, err
+	}
+	var snap pb.Snapshot
+	if err := snap.UnmarshalVT(state); err != nil {
+		return false, fmt.Errorf("%w: snapshot: %w", durable.ErrCorrupt, err)
+	}
+	deleted, records := snap.Deleted, snap.Codelab != nil
+	err = log.Replay(seq, func(_ uint64, record []byte) error {
+		records = true
+		e, err := ParseEvent(record)
+		deleted = deleted || e.GetDeleted() != nil
+		return err
+	})
+	// A purge that was interrupted may have left nothing but an empty head.
+	return deleted || !records, err
+}
+
+// FinishErasing waits until what was to be erased before the call is erased.
+func (w *Workshops) FinishErasing(ctx context.Context) error { return w.host.FinishErasing(ctx) }
 
 // ParseEvent decodes a stored event.
 func ParseEvent(record []byte) (*pb.Event, error) {

@@ -58,14 +58,30 @@ func writeBackup(cfg config.Config, w io.Writer) error {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return err
 	}
-	if _, err := os.Stat(service.StoreDir(cfg)); err != nil {
-		return fmt.Errorf("there is no data in %s", cfg.Server.Data)
+	// With its actors: what is to be erased must not be in the backup.
+	if err := hasData(cfg); err != nil {
+		return err
 	}
-	data, err := service.OpenData(cfg, newLogger(quietly(cfg.Log)))
+	core, err := service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log)))
 	if err != nil {
 		return err
 	}
-	return errors.Join(data.Backup(w), data.Close(context.Background()))
+	return errors.Join(core.Backup(w), core.Close(context.Background()))
+}
+
+func hasData(cfg config.Config) error {
+	if _, err := os.Stat(service.StoreDir(cfg)); err != nil {
+		return fmt.Errorf("there is no data in %s", cfg.Server.Data)
+	}
+	return nil
+}
+
+// openData opens what the data folder holds, which no server has open.
+func openData(cfg config.Config) (*service.Core, error) {
+	if err := hasData(cfg); err != nil {
+		return nil, err
+	}
+	return service.OpenData(cfg, newLogger(quietly(cfg.Log)))
 }
 
 // quietly logs only what went wrong: the command itself says what it did.

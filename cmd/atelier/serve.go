@@ -14,6 +14,7 @@ type serveCmd struct {
 	common
 	Listen         string `help:"Public address; port 0 picks a free one." placeholder:"HOST:PORT"`
 	InternalListen string `help:"Address of probes, metrics and profiles." placeholder:"HOST:PORT"`
+	RecoverDamaged bool   `help:"Open a store whose write-ahead log is damaged: what lies behind the damage is dropped, and nothing is swept."`
 }
 
 // Run serves until SIGTERM or SIGINT. A second signal forces the end.
@@ -39,7 +40,7 @@ func (c serveCmd) Run() error {
 	spreadThreads()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	s, err := service.Start(cfg, log)
+	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged}, log)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (c common) through(running func(*control.Client) (string, error), stopped f
 		text, err = running(client)
 	case errors.Is(err, control.ErrNotRunning):
 		var core *service.Core
-		if core, err = service.OpenCore(cfg, nil, nil, newLogger(quietly(cfg.Log))); err != nil {
+		if core, err = service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log))); err != nil {
 			return err
 		}
 		text, err = stopped(core)

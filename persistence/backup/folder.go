@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// SaveFolder writes the folders and plain files below dir as a tar stream.
-// What disappears on the way is left out; anything that is neither a folder
-// nor a plain file is too. A folder that is missing is an empty one.
-func SaveFolder(w io.Writer, dir string) error {
+// SaveFolder writes the folders and plain files below dir as a tar stream,
+// without the folders in dir that have one of the names to skip. What
+// disappears on the way is left out; anything that is neither a folder nor a
+// plain file is too. A folder that is missing is an empty one.
+func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	tw := tar.NewWriter(w)
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -28,6 +30,8 @@ func SaveFolder(w io.Writer, dir string) error {
 		}
 		name = filepath.ToSlash(name)
 		switch {
+		case e.IsDir() && slices.Contains(skip, name):
+			return fs.SkipDir
 		case e.IsDir():
 			return tw.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o700})
 		case e.Type().IsRegular():

@@ -1,11 +1,7 @@
 package badger
 
 import (
-	"fmt"
-
 	badgerdb "github.com/dgraph-io/badger/v4"
-
-	"atelier/actors/durable"
 )
 
 // Actors implements durable.Journal. It looks at keys only and seeks from one
@@ -69,38 +65,6 @@ func (c *actorCursor) pass(actor string) {
 	}
 	c.it.Seek(prefixEnd(actorPrefix(c.family, actor)))
 	c.read()
-}
-
-// Purge implements durable.Journal. The head goes last, so that an actor whose
-// removal was interrupted is still listed by Actors. Purging stays possible
-// while the disk is nearly full: it only writes small markers, and it is what
-// gives space back.
-func (s *Store) Purge(actor string) error {
-	if err := checkActor(actor); err != nil {
-		return err
-	}
-	if err := s.gate.enter(); err != nil {
-		return err
-	}
-	defer s.gate.leave()
-	if s.opts.ReadOnly {
-		return durable.ErrReadOnly
-	}
-	defer s.locks.lock(actor)()
-	if err := s.wait(item{kind: kindPurge, actor: actor}); err != nil {
-		return fmt.Errorf("purge %s: %w", actor, err)
-	}
-	b := bulk{store: s}
-	remove := func(key []byte) error { return b.add(key, nil) }
-	for _, family := range []byte{familyPart, familyChunk, familyHead} {
-		if err := s.eachKey(actorPrefix(family, actor), remove); err != nil {
-			return fmt.Errorf("purge %s: %w", actor, err)
-		}
-	}
-	if err := b.flush(); err != nil {
-		return fmt.Errorf("purge %s: %w", actor, err)
-	}
-	return nil
 }
 
 // eachKey calls fn with a copy of every key with the prefix.

@@ -102,8 +102,10 @@ func (s *Store) prepare() error {
 		return err
 	}
 	s.stream = meta.stream
-	s.space, err = newSpaceGuard(s.opts)
-	return err
+	if s.space, err = newSpaceGuard(s.opts); err != nil {
+		return err
+	}
+	return s.finishPurges()
 }
 
 func (s *Store) start() {

@@ -197,7 +197,9 @@ func TestDamageInTheValueLogIsFound(t *testing.T) {
 		t.Fatalf("value logs %q, %v", names, err)
 	}
 	path := filepath.Join(dir, names[len(names)-1])
-	flip := func(value int) { change(t, path, func(data []byte) { data[walHeader+value*len(large)+len(large)/2] ^= 1 }) }
+	flip := func(value int) {
+		change(t, path, func(data []byte) { data[walHeader+value*len(large)+len(large)/2] ^= 1 })
+	}
 	flip(3)
 	if d, err := checkLogs(dir); d != nil || err != nil {
 		t.Fatalf("the last value may be torn: %v, %v", d, err)

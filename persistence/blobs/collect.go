@@ -41,14 +41,14 @@ func (s *Store) Discard(inUse files.InUse, sums ...files.Sum) error {
 
 // Collect implements files.Blobs.
 func (s *Store) Collect(inUse files.InUse) (removed int, err error) {
-	before := s.opts.Now().Add(-s.opts.Grace)
+	now := s.opts.Now()
 	err = s.each(func(sum files.Sum, path string) error {
-		gone, err := s.remove(sum, inUse, before)
-		if gone {
-			removed++
-		}
+		_, err := s.remove(sum, inUse, now.Add(-s.opts.Grace))
 		return err
 	})
+	if err == nil {
+		removed, err = s.clearAside(inUse, now)
+	}
 	if errors.Is(err, errHeld) {
 		err = nil // the next collection will do it
 	}
@@ -83,7 +83,12 @@ func (s *Store) remove(sum files.Sum, inUse files.InUse, before time.Time) (gone
 	if used, err := inUse(sum); err != nil || used {
 		return false, err
 	}
-	if err := os.Remove(path); err != nil {
+	if before.IsZero() {
+		err = os.Remove(path)
+	} else {
+		err = s.setAside(sum)
+	}
+	if err != nil {
 		return false, fmt.Errorf("remove blob %s: %w", sum, err)
 	}
 	return true, nil
@@ -96,20 +101,26 @@ func (s *Store) each(fn func(sum files.Sum, path string) error) error {
 		return fmt.Errorf("list blobs: %w", err)
 	}
 	for _, folder := range folders {
-		dir := filepath.Join(s.objects(), folder.Name())
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return fmt.Errorf("list blobs: %w", err)
+		if err := eachIn(filepath.Join(s.objects(), folder.Name()), fn); err != nil {
+			return err
 		}
-		for _, e := range entries {
-			b, err := hex.DecodeString(e.Name())
-			sum, ok := files.SumOf(b)
-			if err != nil || !ok {
-				continue // nothing of ours
-			}
-			if err := fn(sum, filepath.Join(dir, e.Name())); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+func eachIn(dir string, fn func(sum files.Sum, path string) error) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("list blobs: %w", err)
+	}
+	for _, e := range entries {
+		b, err := hex.DecodeString(e.Name())
+		sum, ok := files.SumOf(b)
+		if err != nil || !ok {
+			continue // nothing of ours
+		}
+		if err := fn(sum, filepath.Join(dir, e.Name())); err != nil {
+			return err
 		}
 	}
 	return nil

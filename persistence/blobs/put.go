@@ -31,7 +31,7 @@ func (s *Store) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	size, err := s.fill(f, sum, r, limit)
 	if err == nil {
 		// Before the rename: the name must never stand for less than all.
-		err = f.Sync()
+		err = s.sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("put blob: %w", err), os.Remove(f.Name()))
@@ -110,7 +110,7 @@ func (s *Store) keep(temp string, sum files.Sum, size int64) (*files.Lease, erro
 	path := s.path(sum)
 	dir := filepath.Dir(path)
 	var err error
-	if info, stat := os.Stat(path); stat == nil && info.Size() == size {
+	if s.hasSound(sum) { // a damaged one does not stand in for what was sent
 		now := s.opts.Now()
 		err = errors.Join(os.Chtimes(path, now, now), os.Remove(temp))
 	} else {
@@ -119,7 +119,7 @@ func (s *Store) keep(temp string, sum files.Sum, size int64) (*files.Lease, erro
 	if err == nil {
 		// Also for one that was there: the process that made it may have
 		// crashed before it came so far.
-		err = syncFolder(dir)
+		err = s.syncFolder(dir)
 	}
 	if err != nil {
 		_ = os.Remove(temp)
@@ -135,7 +135,7 @@ func (s *Store) place(temp, path string) error {
 	}
 	dir := filepath.Dir(path)
 	if err := os.Mkdir(dir, 0o700); err == nil {
-		if err := syncFolder(filepath.Dir(dir)); err != nil {
+		if err := s.syncFolder(filepath.Dir(dir)); err != nil {
 			return err
 		}
 	} else if !errors.Is(err, os.ErrExist) {

@@ -27,8 +27,14 @@ type Options struct {
 	FreeBytes func() (uint64, error)
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
+	// Damaged is called for each content that is found not to be what was put.
+	// Default: nothing is called.
+	Damaged func()
 	// Logger receives what an operator acts on. Default: nothing is logged.
 	Logger *slog.Logger
+	// Synced is told the path of each file and folder after it was synced, for
+	// tests of the order. Default: nobody is.
+	Synced func(path string)
 }
 
 // stripes is the number of locks over the objects.
@@ -46,6 +52,8 @@ type Store struct {
 
 	mu     sync.Mutex
 	leases map[files.Sum]int // guarded by mu
+
+	sound sound
 }
 
 var _ files.Blobs = (*Store)(nil)
@@ -68,8 +76,14 @@ func Open(o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{opts: o, leases: map[files.Sum]int{}}
-	for _, dir := range []string{s.temp(), s.objects()} {
+	if o.Damaged == nil {
+		o.Damaged = func() {}
+	}
+	if o.Synced == nil {
+		o.Synced = func(string) {}
+	}
+	s := &Store{opts: o, leases: map[files.Sum]int{}, sound: sound{at: map[files.Sum]verified{}}}
+	for _, dir := range []string{s.temp(), s.objects(), s.aside()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("open blobs: %w", err)
 		}
@@ -83,7 +97,7 @@ func Open(o Options) (*Store, error) {
 			return nil, fmt.Errorf("clear blobs: %w", err)
 		}
 	}
-	if err := errors.Join(syncFolder(o.Dir), syncFolder(filepath.Dir(o.Dir))); err != nil {
+	if err := errors.Join(s.syncFolder(o.Dir), s.syncFolder(filepath.Dir(o.Dir))); err != nil {
 		return nil, fmt.Errorf("open blobs: %w", err)
 	}
 	return s, nil
@@ -91,6 +105,7 @@ func Open(o Options) (*Store, error) {
 
 func (s *Store) temp() string    { return filepath.Join(s.opts.Dir, "tmp") }
 func (s *Store) objects() string { return filepath.Join(s.opts.Dir, "objects") }
+func (s *Store) aside() string   { return filepath.Join(s.opts.Dir, "aside") }
 
 func (s *Store) path(sum files.Sum) string {
 	name := sum.String()
@@ -100,17 +115,20 @@ func (s *Store) path(sum files.Sum) string {
 // Open implements files.Blobs.
 func (s *Store) Open(sum files.Sum) (*os.File, int64, error) {
 	f, err := os.Open(s.path(sum))
+	if errors.Is(err, fs.ErrNotExist) && s.bringBack(sum) {
+		f, err = os.Open(s.path(sum))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, fmt.Errorf("%w: blob %s", files.ErrMissing, sum)
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("open blob: %w", err)
 	}
-	info, err := f.Stat()
+	size, err := s.verify(f, sum, false)
 	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("open blob: %w", err), f.Close())
 	}
-	return f, info.Size(), nil
+	return f, size, nil
 }
 
 // room refuses to write while the disk is nearly full.
@@ -134,10 +152,19 @@ func freeBytes(dir string) (uint64, error) {
 	return fs.Bavail * uint64(fs.Bsize), nil
 }
 
-func syncFolder(path string) error {
+// syncFolder makes the names in a folder last.
+func (s *Store) syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(s.sync(d), d.Close())
+}
+
+func (s *Store) sync(f *os.File) error {
+	err := f.Sync()
+	if err == nil {
+		s.opts.Synced(f.Name())
+	}
+	return err
 }

@@ -242,8 +242,15 @@ func TestOnlyWhatNobodyNeedsIsRemoved(t *testing.T) {
 		t.Fatal("removed though it was put again just now")
 	}
 	now.pass(2 * time.Hour)
-	if n := collect(nobody); n != 1 || there() {
-		t.Errorf("%d removed, there is %v", n, there())
+	if n := collect(nobody); n != 0 || there() {
+		t.Errorf("%d removed, there is %v: it was to be set aside", n, there())
+	}
+	now.pass(2 * time.Hour)
+	if n := collect(nobody); n != 1 {
+		t.Errorf("%d removed for good", n)
+	}
+	if _, err := content(s, l.Sum); !errors.Is(err, files.ErrMissing) {
+		t.Error("still there", err)
 	}
 	l = put(t, s, "young")
 	l.Release()

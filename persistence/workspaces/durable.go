@@ -9,22 +9,36 @@ import (
 	"slices"
 )
 
-// syncFolder makes the names in a folder last.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
+// syncer makes files, and the names in folders, last. told, if set, is told of
+// each afterwards: tests look at the order.
+type syncer struct{ told func(path string) }
+
+func (y syncer) tell(path string) {
+	if y.told != nil {
+		y.told(path)
+	}
+}
+
+// sync makes a file, or the names in a folder, last.
+func (y syncer) sync(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	err = f.Sync()
+	if err == nil {
+		y.tell(path)
+	}
+	return errors.Join(err, f.Close())
 }
 
-// syncAll makes everything below a folder last.
-func syncAll(dir string) error {
+// all makes everything below a folder last.
+func (y syncer) all(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() && !e.Type().IsRegular() {
 			return err
 		}
-		return syncFolder(path) // a file is synced the same way
+		return y.sync(path)
 	})
 }
 

@@ -25,20 +25,22 @@ const authorMail = "facilitator@atelier.invalid"
 
 // repository keeps trees as commits.
 type repository struct {
-	root *os.Root
-	st   *filesystem.Storage
+	root   *os.Root
+	dir    string // of the repository
+	st     *filesystem.Storage
+	syncer syncer
 }
 
-func storage(dir string) *filesystem.Storage {
-	return filesystem.NewStorage(newSyncFS(filepath.Join(dir, gitFolder)), cache.NewObjectLRU(4<<20))
+func storage(dir string, syncer syncer) *filesystem.Storage {
+	return filesystem.NewStorage(newSyncFS(filepath.Join(dir, gitFolder), syncer), cache.NewObjectLRU(4<<20))
 }
 
 // initRepository makes an empty repository whose branch is main.
-func initRepository(dir string) error {
+func initRepository(dir string, syncer syncer) error {
 	if err := os.Mkdir(filepath.Join(dir, gitFolder), 0o700); err != nil {
 		return err
 	}
-	st := storage(dir)
+	st := storage(dir, syncer)
 	if err := st.Init(); err != nil {
 		return err
 	}
@@ -48,7 +50,9 @@ func initRepository(dir string) error {
 	return st.SetReference(plumbing.NewSymbolicReference(plumbing.HEAD, plumbing.NewBranchReferenceName("main")))
 }
 
-func openRepository(dir string, root *os.Root) *repository { return &repository{root, storage(dir)} }
+func openRepository(dir string, root *os.Root, syncer syncer) *repository {
+	return &repository{root, filepath.Join(dir, gitFolder), storage(dir, syncer), syncer}
+}
 
 func (g *repository) close() error { return g.root.Close() }
 
@@ -114,21 +118,25 @@ func (g *repository) read(tree, path string) ([]byte, error) {
 }
 
 func (g *repository) blob(h plumbing.Hash) ([]byte, error) {
+	// Whoever asks has it from a tree, so it must be there and be whole.
 	b, err := object.GetBlob(g.st, h)
 	if err != nil {
-		return nil, fmt.Errorf("read blob: %w", err)
+		return nil, fmt.Errorf("%w: read blob: %w", ErrDamaged, err)
 	}
 	if b.Size > maxFile {
 		return nil, ErrNotFound
 	}
 	r, err := b.Reader()
 	if err != nil {
-		return nil, fmt.Errorf("read blob: %w", err)
+		return nil, fmt.Errorf("%w: read blob: %w", ErrDamaged, err)
 	}
 	defer r.Close()
 	content, err := io.ReadAll(io.LimitReader(r, maxFile))
 	if err != nil {
-		return nil, fmt.Errorf("read blob: %w", err)
+		return nil, fmt.Errorf("%w: read blob: %w", ErrDamaged, err)
+	}
+	if plumbing.ComputeHash(plumbing.BlobObject, content) != h {
+		return nil, fmt.Errorf("%w: blob %s", ErrDamaged, h)
 	}
 	return content, nil
 }
@@ -140,10 +148,28 @@ func (g *repository) store(kind plumbing.ObjectType, encode func(plumbing.Encode
 	if err := encode(o); err != nil {
 		return plumbing.ZeroHash, err
 	}
-	if g.st.HasEncodedObject(o.Hash()) == nil {
-		return o.Hash(), nil
+	h := o.Hash()
+	if g.st.HasEncodedObject(h) == nil {
+		// Whoever wrote it may have crashed before it was on disk.
+		return h, g.keep(h)
 	}
 	return g.st.SetEncodedObject(o)
+}
+
+// keep makes an object last that is there.
+func (g *repository) keep(h plumbing.Hash) error {
+	path := g.object(h)
+	if err := g.syncer.sync(path); err != nil {
+		return err
+	}
+	folder := filepath.Dir(path)
+	return errors.Join(g.syncer.sync(folder), g.syncer.sync(filepath.Dir(folder)))
+}
+
+// object is where an object lies: they are never packed.
+func (g *repository) object(h plumbing.Hash) string {
+	name := h.String()
+	return filepath.Join(g.dir, "objects", name[:2], name[2:])
 }
 
 // write makes a commit. One that would change nothing is the one before.

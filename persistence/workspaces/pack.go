@@ -40,7 +40,7 @@ func (p *packer) close() error { return errors.Join(p.tar.Close(), p.zip.Close()
 
 // Save writes everything for a backup. What is written meanwhile may be in it
 // or not; what was there is.
-func (s *Store) Save(w io.Writer) error { return backup.SaveFolder(w, s.dir) }
+func (s *Store) Save(w io.Writer) error { return backup.SaveFolder(w, s.dir, asideFolder) }
 
 // Pack writes a workspace as tar.gz: of a repository the files of the first
 // head and the repository itself, of folders a folder for each head. The file

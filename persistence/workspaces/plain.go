@@ -68,7 +68,12 @@ func (f *folders) read(tree, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return readPlain(root, path)
+	known, err := f.sums(tree)
+	if err != nil {
+		return nil, err
+	}
+	content, err := readPlain(root, path)
+	return known.check(path, content, err)
 }
 
 // readPlain reads a plain file; a root keeps links from leading out, and here
@@ -117,11 +122,14 @@ func (f *folders) write(base string, files map[string]entry, _ Change) (tree str
 		}
 	}
 	full := filepath.Join(f.s.dir, f.id)
-	if err = syncAll(filepath.Join(full, temp)); err == nil {
+	if err = f.note(base, tree, files); err == nil {
+		err = f.s.syncer.all(filepath.Join(full, temp))
+	}
+	if err == nil {
 		err = f.root.Rename(temp, filepath.Join(treesFolder, tree))
 	}
 	if err == nil {
-		err = syncFolder(filepath.Join(full, treesFolder))
+		err = f.s.syncer.sync(filepath.Join(full, treesFolder))
 	}
 	if err != nil {
 		return "", fmt.Errorf("write files: %w", err)
@@ -165,10 +173,15 @@ func (f *folders) publish(heads []Head) error {
 		}
 		return nil
 	}
+	unnamed := func(name string) bool {
+		return !slices.ContainsFunc(heads, func(h Head) bool { return h.Tree == name })
+	}
+	sums := discard(sumsFolder, unnamed)
+	if errors.Is(sums, fs.ErrNotExist) {
+		sums = nil // of a workspace from before there were sums
+	}
 	return errors.Join(
-		discard(treesFolder, func(name string) bool {
-			return !slices.ContainsFunc(heads, func(h Head) bool { return h.Tree == name })
-		}),
+		discard(treesFolder, unnamed), sums,
 		discard(".", func(name string) bool { return strings.HasPrefix(name, tempPrefix) }),
 	)
 }

@@ -15,8 +15,12 @@ import (
 	"sync"
 )
 
-// ErrNotFound says that there is no such workspace, tree or file.
-var ErrNotFound = errors.New("not found")
+var (
+	// ErrNotFound says that there is no such workspace, tree or file.
+	ErrNotFound = errors.New("not found")
+	// ErrDamaged says that a file is not what was written.
+	ErrDamaged = errors.New("workspaces: stored code is damaged")
+)
 
 // Kind is how a workspace keeps its trees.
 type Kind string
@@ -43,6 +47,9 @@ type Store struct {
 	log  *slog.Logger
 	busy chan struct{} // places for those who pack
 
+	damaged func()
+	syncer  syncer
+
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
 
@@ -57,7 +64,8 @@ const maxPacking = 4
 
 // Open opens the folder, making it when it is missing, and removes what was
 // not finished. gate says why nothing may be written now; nil when it may.
-func Open(dir string, gate func() error, log *slog.Logger) (*Store, error) {
+// damaged is called for each file that is found not to be what was written.
+func Open(dir string, gate func() error, damaged func(), log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of workspaces: %w", err)
 	}
@@ -65,7 +73,7 @@ func Open(dir string, gate func() error, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open folder of workspaces: %w", err)
 	}
-	s := &Store{dir: dir, root: root, gate: gate, log: log, busy: make(chan struct{}, maxPacking), seed: maphash.MakeSeed(), sizes: map[string]int64{}, waiting: map[string]bool{}}
+	s := &Store{dir: dir, root: root, gate: gate, damaged: damaged, log: log, busy: make(chan struct{}, maxPacking), seed: maphash.MakeSeed(), sizes: map[string]int64{}, waiting: map[string]bool{}}
 	if err := s.removeIf(func(name string) bool { return strings.HasPrefix(name, tempPrefix) }); err != nil {
 		_ = root.Close()
 		return nil, err
@@ -75,12 +83,6 @@ func Open(dir string, gate func() error, log *slog.Logger) (*Store, error) {
 
 // Close closes the folder.
 func (s *Store) Close() error { return s.root.Close() }
-
-// Sweep removes the workspaces that nobody knows. It is for the start, before
-// anything else is done.
-func (s *Store) Sweep(known func(id string) bool) error {
-	return s.removeIf(func(name string) bool { return !known(name) })
-}
 
 func (s *Store) removeIf(unwanted func(name string) bool) error {
 	entries, err := os.ReadDir(s.dir)
@@ -167,6 +169,8 @@ type trees interface {
 	publish(heads []Head) error
 	// pack writes what is downloaded.
 	pack(to *packer, heads []Head) error
+	// scrub reads everything and calls bad for what is damaged.
+	scrub(bad func(what string)) (looked int, err error)
 	close() error
 }
 
@@ -183,7 +187,7 @@ func (s *Store) open(id string, kind Kind) (trees, error) {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	if kind == Git {
-		return openRepository(filepath.Join(s.dir, id), root), nil
+		return openRepository(filepath.Join(s.dir, id), root, s.syncer), nil
 	}
 	return &folders{s: s, id: id, root: root}, nil
 }
@@ -206,18 +210,18 @@ func (s *Store) Make(id string, kind Kind) (err error) {
 		}
 	}()
 	if kind == Git {
-		err = initRepository(filepath.Join(s.dir, temp))
+		err = initRepository(filepath.Join(s.dir, temp), s.syncer)
 	} else {
-		err = s.root.Mkdir(filepath.Join(temp, treesFolder), 0o700)
+		err = errors.Join(s.root.Mkdir(filepath.Join(temp, treesFolder), 0o700), s.root.Mkdir(filepath.Join(temp, sumsFolder), 0o700))
 	}
 	if err == nil {
-		err = syncAll(filepath.Join(s.dir, temp))
+		err = s.syncer.all(filepath.Join(s.dir, temp))
 	}
 	if err == nil {
 		err = s.root.Rename(temp, id)
 	}
 	if err == nil {
-		err = syncFolder(s.dir)
+		err = s.syncer.sync(s.dir)
 	}
 	if err != nil {
 		return fmt.Errorf("make workspace: %w", err)
@@ -325,7 +329,11 @@ func (s *Store) Read(id string, kind Kind, tree, path string) (content []byte, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	return t.read(tree, path)
+	content, err = t.read(tree, path)
+	if errors.Is(err, ErrDamaged) {
+		s.damaged()
+	}
+	return content, err
 }
 
 func random() string {

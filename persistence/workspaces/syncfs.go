@@ -15,32 +15,48 @@ import (
 // returns: go-git itself syncs nothing.
 type syncFS struct {
 	billy.Filesystem
-	dir string
+	dir    string
+	syncer syncer
 }
 
-func newSyncFS(dir string) billy.Filesystem {
-	return &syncFS{osfs.New(dir, osfs.WithBoundOS()), dir}
+func newSyncFS(dir string, syncer syncer) billy.Filesystem {
+	return &syncFS{osfs.New(dir, osfs.WithBoundOS()), dir, syncer}
 }
 
-type syncFile struct{ billy.File }
+type syncFile struct {
+	billy.File
+	fs *syncFS
+}
 
 func (f *syncFile) Close() error {
-	var err error
-	if s, ok := f.File.(interface{ Sync() error }); ok {
-		err = s.Sync()
+	s, ok := f.File.(interface{ Sync() error })
+	if !ok {
+		return errors.Join(errors.ErrUnsupported, f.File.Close())
+	}
+	err := s.Sync()
+	if err == nil {
+		f.fs.syncer.tell(f.fs.path(f.Name()))
 	}
 	return errors.Join(err, f.File.Close())
 }
 
-func synced(f billy.File, err error) (billy.File, error) {
+func (s *syncFS) synced(f billy.File, err error) (billy.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &syncFile{f}, nil
+	return &syncFile{f, s}, nil
+}
+
+// path is where a file lies.
+func (s *syncFS) path(name string) string {
+	if strings.HasPrefix(name, s.dir) {
+		return name
+	}
+	return filepath.Join(s.dir, name)
 }
 
 // Create is for writing.
-func (s *syncFS) Create(name string) (billy.File, error) { return synced(s.Filesystem.Create(name)) }
+func (s *syncFS) Create(name string) (billy.File, error) { return s.synced(s.Filesystem.Create(name)) }
 
 // OpenFile may be for writing.
 func (s *syncFS) OpenFile(name string, flag int, perm os.FileMode) (billy.File, error) {
@@ -48,7 +64,7 @@ func (s *syncFS) OpenFile(name string, flag int, perm os.FileMode) (billy.File, 
 	if err != nil || flag&(os.O_WRONLY|os.O_RDWR) == 0 {
 		return f, err
 	}
-	f, err = synced(f, err)
+	f, err = s.synced(f, err)
 	if flag&os.O_CREATE != 0 && err == nil {
 		err = s.syncNames(name)
 	}
@@ -57,7 +73,7 @@ func (s *syncFS) OpenFile(name string, flag int, perm os.FileMode) (billy.File, 
 
 // TempFile is for writing.
 func (s *syncFS) TempFile(dir, prefix string) (billy.File, error) {
-	return synced(s.Filesystem.TempFile(dir, prefix))
+	return s.synced(s.Filesystem.TempFile(dir, prefix))
 }
 
 // Rename makes the new name last.
@@ -70,9 +86,6 @@ func (s *syncFS) Rename(from, to string) error {
 
 // syncNames syncs the folder of a file, and its folder, which may be new too.
 func (s *syncFS) syncNames(name string) error {
-	if !strings.HasPrefix(name, s.dir) {
-		name = filepath.Join(s.dir, name)
-	}
-	dir := filepath.Dir(name)
-	return errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
+	dir := filepath.Dir(s.path(name))
+	return errors.Join(s.syncer.sync(dir), s.syncer.sync(filepath.Dir(dir)))
 }

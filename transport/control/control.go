@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -35,6 +36,9 @@ type Operations struct {
 	RotateKeys func() (string, error)
 	// Backup writes a consistent backup.
 	Backup func(w io.Writer) error
+	// Scrub reads everything that is stored, writes what is damaged, and says
+	// how much is.
+	Scrub func(w io.Writer) (damaged int, err error)
 }
 
 // Server listens on the socket.
@@ -94,10 +98,19 @@ func Listen(data string, ops Operations) (*Server, error) {
 			panic(http.ErrAbortHandler)
 		}
 	})
+	mux.HandleFunc("POST /scrub", func(w http.ResponseWriter, _ *http.Request) {
+		var report bytes.Buffer
+		damaged, err := ops.Scrub(&report)
+		w.Header().Set(damagedHeader, strconv.Itoa(damaged))
+		answer(w, report.String(), err)
+	})
 	s := &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}, path: path, release: release}
 	go func() { _ = s.http.Serve(l) }()
 	return s, nil
 }
+
+// damagedHeader carries how much a scrub found.
+const damagedHeader = "Atelier-Damaged"
 
 // Close stops listening.
 func (s *Server) Close() error {
@@ -173,20 +186,39 @@ func (c *Client) Participant(request []byte) (string, error) {
 // RotateKeys makes a new token key and returns what to print.
 func (c *Client) RotateKeys() (string, error) { return c.post("/keys/rotate", nil) }
 
+// Scrub reads everything that is stored, writes what is damaged, and says how
+// much is.
+func (c *Client) Scrub(w io.Writer) (damaged int, err error) {
+	text, header, err := c.send("/scrub", nil)
+	if err != nil {
+		return 0, err
+	}
+	if damaged, err = strconv.Atoi(header.Get(damagedHeader)); err != nil {
+		return 0, fmt.Errorf("read the server's answer: %w", err)
+	}
+	_, err = io.WriteString(w, text)
+	return damaged, err
+}
+
 func (c *Client) post(path string, content io.Reader) (string, error) {
+	text, _, err := c.send(path, content)
+	return text, err
+}
+
+func (c *Client) send(path string, content io.Reader) (string, http.Header, error) {
 	resp, err := c.http.Post("http://control"+path, "application/octet-stream", content)
 	if err != nil {
-		return "", fmt.Errorf("reach the running server: %w", err)
+		return "", nil, fmt.Errorf("reach the running server: %w", err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 8<<20))
 	if err != nil {
-		return "", fmt.Errorf("read the server's answer: %w", err)
+		return "", nil, fmt.Errorf("read the server's answer: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return "", errors.New(strings.TrimSpace(string(b)))
+		return "", nil, errors.New(strings.TrimSpace(string(b)))
 	}
-	return string(b), nil
+	return string(b), resp.Header, nil
 }
 
 // Backup writes the server's backup to w.

@@ -22,6 +22,7 @@ type Metrics struct {
 	requests *prometheus.HistogramVec
 	commits  prometheus.Histogram
 	handled  *prometheus.HistogramVec
+	damaged  prometheus.Counter
 }
 
 // NewMetrics returns the metrics that are pushed; Sources are pulled.
@@ -41,7 +42,10 @@ func NewMetrics() *Metrics {
 		Name: "atelier_handler_operation_seconds", Help: "Time of an operation of the tokenization handler, by environment, operation and result.",
 		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 10},
 	}, []string{"environment", "operation", "result"})
-	m.Registry.MustRegister(m.requests, m.commits, m.handled, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.damaged = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "atelier_damaged_contents_total", Help: "Times a stored content was found not to be what was written.",
+	})
+	m.Registry.MustRegister(m.requests, m.commits, m.handled, m.damaged, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -57,6 +61,9 @@ func (m *Metrics) Handled(environment, operation, result string, took time.Durat
 
 // Commit takes note of a group commit.
 func (m *Metrics) Commit(c badger.Commit) { m.commits.Observe(c.Took.Seconds()) }
+
+// Damaged counts a stored content that is not what was written.
+func (m *Metrics) Damaged() { m.damaged.Inc() }
 
 // Sources are read when somebody asks for the metrics.
 type Sources struct {

@@ -43,7 +43,7 @@ func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log logged
-	s, err := service.Start(cfg, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	s, err := service.Start(cfg, service.Options{}, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,7 +168,7 @@ func TestABadProfileDoesNotStart(t *testing.T) {
 	} {
 		c := testConfig(t)
 		change(&c.Commerce)
-		s, err := service.Start(c, slog.New(slog.DiscardHandler))
+		s, err := service.Start(c, service.Options{}, slog.New(slog.DiscardHandler))
 		if err == nil {
 			_ = s.Stop()
 		}

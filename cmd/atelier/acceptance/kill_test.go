@@ -26,9 +26,9 @@ func binary(t *testing.T) string {
 var listening = regexp.MustCompile(`msg=listening addr=(\S+)`)
 
 // run starts the binary on a data folder and waits until it listens.
-func run(t *testing.T, path, data string) (*exec.Cmd, string) {
+func run(t *testing.T, path, data string, flags ...string) (*exec.Cmd, string) {
 	t.Helper()
-	cmd := exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--data", data)
+	cmd := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0", "--internal-listen", "127.0.0.1:0", "--data", data}, flags...)...)
 	cmd.Dir = data
 	cmd.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16", "ATELIER_STORAGE_MIN_FREE_MIB=64", "ATELIER_LIMITS_MESSAGES_PER_SECOND=0",
 		"ATELIER_HANDLER_REQUESTS_PER_SECOND=0")

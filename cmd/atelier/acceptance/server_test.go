@@ -53,7 +53,7 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	if _, err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.Start(c, slog.New(slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	s, err := service.Start(c, service.Options{}, slog.New(slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

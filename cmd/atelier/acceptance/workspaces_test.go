@@ -229,7 +229,7 @@ func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	// What a crash left behind goes, what is recorded stays.
+	// What nobody has is set aside, what is recorded stays.
 	if err := os.MkdirAll(filepath.Join(dir, unknownID, "repository"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -239,6 +239,9 @@ func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
 	addr := startServer(t, cfg).Addr()
 	if n := count(t, dir); n != 1 {
 		t.Errorf("%d workspaces are on disk after a restart", n)
+	}
+	if n := count(t, filepath.Join(dir, ".aside")); n != 1 {
+		t.Errorf("%d workspaces are set aside", n)
 	}
 	b := facilitator(t, addr, "")
 	if got := b.get(other.code() + "/folders/main/file?file=a").want(200); string(got.body) != "1" {
@@ -252,7 +255,13 @@ func count(t *testing.T, dir string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return len(entries)
+	n := 0
+	for _, e := range entries {
+		if e.Name() != ".aside" {
+			n++
+		}
+	}
+	return n
 }
 
 // everyFile is all that a workspace answers.

@@ -1,10 +1,13 @@
 package service
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"time"
 
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/backup"
@@ -22,16 +25,57 @@ func (c *Core) sections() []backup.Section {
 	}
 }
 
-// Backup writes everything there is, while it is used.
-func (c *Core) Backup(w io.Writer) error { return backup.Write(w, c.sections()...) }
+// Backup writes everything there is, while it is used. What somebody asked to
+// have erased before is erased first, so that no later backup holds it; a disk
+// that takes no writes does not keep anybody from a backup.
+func (c *Core) Backup(w io.Writer) error {
+	if !c.store.ReadOnly() {
+		ctx, cancel := context.WithTimeout(context.Background(), eraseWait)
+		defer cancel()
+		if err := c.workshops.FinishErasing(ctx); err != nil {
+			return fmt.Errorf("erase what is to be erased before a backup: %w", err)
+		}
+	}
+	return backup.Write(w, c.sections()...)
+}
+
+// eraseWait bounds how long a backup waits for erasures under way.
+const eraseWait = 2 * time.Minute
+
+// Scrub reads everything that is stored and writes what is damaged, and a line
+// that sums it up. It says how much is damaged.
+func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
+	bad := func(what string) {
+		damaged++
+		_, _ = fmt.Fprintln(w, "damaged:", what)
+	}
+	if err := c.store.Scrub(bad); err != nil {
+		return damaged, err
+	}
+	contents, err := c.blobs.Scrub(bad)
+	if err != nil {
+		return damaged, err
+	}
+	known, err := c.knownCode()
+	if err != nil {
+		return damaged, err
+	}
+	code, err := c.code.Scrub(known, bad)
+	if err != nil {
+		return damaged, err
+	}
+	_, err = fmt.Fprintf(w, "looked at the store, %d contents of files, %d files and objects of %d workspaces: %d damaged\n",
+		contents, code, len(known), damaged)
+	return damaged, err
+}
 
 // OpenData opens what the data folder holds, without any actor.
 func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
-	c := &Core{}
-	if c.store, err = OpenStore(cfg, nil, log); err != nil {
+	c := &Core{cfg: cfg, log: log}
+	if err = c.openStore(cfg, Hooks{}, Options{}, log); err != nil {
 		return nil, err
 	}
-	if err = errors.Join(c.openFiles(cfg, log), c.openCode(cfg, log)); err != nil {
+	if err = errors.Join(c.openFiles(cfg, Hooks{}, log), c.openCode(cfg, Hooks{}, log)); err != nil {
 		return nil, errors.Join(err, c.store.Close())
 	}
 	return c, nil

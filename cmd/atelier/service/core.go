@@ -45,20 +45,33 @@ type Core struct {
 // StoreDir is where the store lies in the data folder.
 func StoreDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "store") }
 
-// OpenStore opens the store of the data folder.
-func OpenStore(cfg config.Config, onCommit func(badger.Commit), log *slog.Logger) (*badger.Store, error) {
+// Hooks are told what happens below. nil hooks are not called.
+type Hooks struct {
+	// Committed is told of each commit, and must not block.
+	Committed func(badger.Commit)
+	// Damaged is called for each stored content that is not what was written.
+	Damaged func()
+	// Removed is told of attendees and codelabs that are gone, see
+	// codelab.Config.
+	Removed func(r *room.Room, attendee string)
+}
+
+// openStore opens the store of the data folder.
+func (c *Core) openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (err error) {
 	s := cfg.Storage
-	return badger.Open(badger.Options{
+	c.store, err = badger.Open(badger.Options{
 		Dir: StoreDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
-		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, OnCommit: onCommit, Logger: log,
+		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, OnCommit: hooks.Committed, Logger: log,
+		RecoverDamaged: opts.RecoverDamaged,
 	})
+	return err
 }
 
 // openFiles opens the contents of files, and their register in the store.
-func (c *Core) openFiles(cfg config.Config, log *slog.Logger) (err error) {
+func (c *Core) openFiles(cfg config.Config, hooks Hooks, log *slog.Logger) (err error) {
 	c.blobs, err = blobs.Open(blobs.Options{
 		Dir: filepath.Join(cfg.Server.Data, "blobs"), Grace: cfg.Files.Grace.Std(),
-		MinFreeBytes: uint64(max(cfg.Storage.MinFreeMiB, 1)) << 20, Logger: log,
+		MinFreeBytes: uint64(max(cfg.Storage.MinFreeMiB, 1)) << 20, Damaged: hooks.Damaged, Logger: log,
 	})
 	if err != nil {
 		return err
@@ -67,34 +80,38 @@ func (c *Core) openFiles(cfg config.Config, log *slog.Logger) (err error) {
 	return nil
 }
 
-// OpenCore starts the store and the actors. removed is told of attendees and
-// codelabs that are gone, see codelab.Config.
-func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *room.Room, attendee string), log *slog.Logger) (_ *Core, err error) {
+// OpenCore starts the store and the actors.
+func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_ *Core, err error) {
 	c := &Core{cfg: cfg, log: log}
 	defer func() {
 		if err != nil {
 			_ = c.Close(context.Background())
 		}
 	}()
-	if c.store, err = OpenStore(cfg, onCommit, log); err != nil {
+	if err = c.openStore(cfg, hooks, opts, log); err != nil {
 		return nil, err
 	}
-	if err = c.openFiles(cfg, log); err != nil {
+	if err = c.openFiles(cfg, hooks, log); err != nil {
 		return nil, err
 	}
 	c.audit = catalog.NewAudit(c.store, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
 	if c.list, err = catalog.LoadList(c.store); err != nil {
 		return nil, err
 	}
-	if err = c.openCode(cfg, log); err != nil {
+	if err = c.openCode(cfg, hooks, log); err != nil {
 		return nil, err
 	}
+	if !opts.RecoverDamaged {
+		if err = c.sweepCode(); err != nil {
+			return nil, err
+		}
+	}
 	c.system = durable.NewSystem()
-	opts := durable.Options{
+	actors := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
 		Gate: c.writable,
 	}
-	forever := opts
+	forever := actors
 	forever.IdleAfter = -1
 	if c.settings, err = durable.NewHost(c.system, c.store, catalog.SettingsKind(c.audit), forever); err != nil {
 		return nil, err
@@ -109,7 +126,7 @@ func OpenCore(cfg config.Config, onCommit func(badger.Commit), removed func(r *r
 		},
 		Frames: messages.Frames{}, Epoch: c.store.StreamID(),
 		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
-		Durable: opts, Removed: removed, Logger: log,
+		Durable: actors, Removed: hooks.Removed, Sweep: !opts.RecoverDamaged, Logger: log,
 	})
 	return c, err
 }
@@ -122,18 +139,36 @@ func (c *Core) writable() error {
 	return nil
 }
 
-// openCode opens the workspaces and removes those that no codelab has: what a
-// crash left between their making and their record, or the other way round.
-func (c *Core) openCode(cfg config.Config, log *slog.Logger) (err error) {
-	if c.code, err = workspaces.Open(codeDir(cfg), c.writable, log); err != nil {
-		return err
+// openCode opens the workspaces.
+func (c *Core) openCode(cfg config.Config, hooks Hooks, log *slog.Logger) (err error) {
+	damaged := hooks.Damaged
+	if damaged == nil {
+		damaged = func() {}
 	}
-	known := map[string]bool{}
-	err = catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) { known[w.Id] = true })
+	c.code, err = workspaces.Open(codeDir(cfg), c.writable, damaged, log)
+	return err
+}
+
+// sweepCode sets the workspaces aside that no codelab has: what a crash left
+// between their making and their record, or the other way round.
+func (c *Core) sweepCode() error {
+	known, err := c.knownCode()
 	if err != nil {
 		return err
 	}
-	return c.code.Sweep(func(id string) bool { return known[id] })
+	return c.code.Sweep(func(id string) bool { _, ok := known[id]; return ok }, c.cfg.Files.Grace.Std(), time.Now())
+}
+
+// knownCode are the workspaces that codelabs have.
+func (c *Core) knownCode() (map[string]workspaces.Kind, error) {
+	known := map[string]workspaces.Kind{}
+	err := catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) {
+		known[w.Id] = workspaces.Plain
+		if w.StructureType == codelab.BranchWorkspace {
+			known[w.Id] = workspaces.Git
+		}
+	})
+	return known, err
 }
 
 func codeDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, codeFolder) }

@@ -35,6 +35,7 @@ func (s *Service) controls() control.Operations {
 	c := s.core
 	return control.Operations{
 		Backup:      c.Backup,
+		Scrub:       c.Scrub,
 		Participant: c.Participant,
 		RotateKeys:  s.rotateKeys,
 		Import: func(content io.Reader) (string, error) {

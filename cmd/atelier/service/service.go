@@ -43,9 +43,17 @@ type Service struct {
 	background sync.WaitGroup
 }
 
+// Options are what a start may be told beside the configuration.
+type Options struct {
+	// RecoverDamaged opens a store whose write-ahead log is damaged. Nothing
+	// is swept in that run: what the store does not know any more may be what
+	// the damage took.
+	RecoverDamaged bool
+}
+
 // Start starts everything, from the disk to the door. The configuration must
 // have been checked.
-func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
+func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err error) {
 	began := time.Now()
 	s := &Service{cfg: cfg, log: log}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -63,7 +71,8 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 		s.gateway.Removed(r, attendee)
 		s.ai.Removed(attendee)
 	}
-	if s.core, err = OpenCore(cfg, metrics.Commit, removed, log); err != nil {
+	s.core, err = OpenCore(cfg, Hooks{Committed: metrics.Commit, Damaged: metrics.Damaged, Removed: removed}, opts, log)
+	if err != nil {
 		return nil, err
 	}
 	authenticator, password, err := s.authenticator()
@@ -135,7 +144,9 @@ func Start(cfg config.Config, log *slog.Logger) (_ *Service, err error) {
 	}
 	s.public.Serve()
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
-	s.background.Go(func() { s.core.files.SweepEvery(ctx, sweepEvery(cfg.Files.Grace.Std()), log) })
+	if !opts.RecoverDamaged {
+		s.background.Go(func() { s.core.files.SweepEvery(ctx, sweepEvery(cfg.Files.Grace.Std()), log) })
+	}
 	s.background.Go(func() { s.expireSessions(ctx) })
 	s.background.Go(func() { keepMemory(ctx) })
 	s.announce(password, time.Since(began))

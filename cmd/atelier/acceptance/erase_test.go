@@ -1,0 +1,182 @@
+package acceptance
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestErasingWhilePeopleTalkLosesNothing: while a facilitator deletes messages,
+// others talk. The cleaning of the log took messages for deleted that came
+// after the view it judged by: they were missing from the replay, and after a
+// kill for good.
+func TestErasingWhilePeopleTalkLosesNothing(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	path, data := binary(t), t.TempDir()
+	cmd, addr := run(t, path, data)
+	c := newClassOn(t, addr, record{})
+	const talkers, each = 4, 250
+	var mu sync.Mutex
+	acked := map[string]bool{} // text of every message that must be there
+	start := ""
+	var wg sync.WaitGroup
+	for i := range talkers {
+		p := c.join(open(t, addr), record{"name": fmt.Sprint("talker ", i), "code": "1"})
+		live := p.connect(c.id, "")
+		if start == "" {
+			start = resume(live.welcome.text("epoch"), live.welcome.seq())
+		}
+		wg.Go(func() {
+			for n := range each {
+				text := fmt.Sprintf("t%d-%04d", i, n)
+				if live.conn.WriteJSON(record{"type": "chat", "message": text, "ref": text}) != nil || !confirmed(live, text) {
+					t.Errorf("%s was not acknowledged", text)
+					return
+				}
+				mu.Lock()
+				acked[text] = true
+				mu.Unlock()
+			}
+		})
+	}
+	talking := make(chan struct{})
+	go func() { wg.Wait(); close(talking) }()
+	deleted := 0
+	for deleting := true; deleting; deleted++ {
+		c.admin.post(c.path+"/messages", record{"type": "chat", "message": "regretted"}).want(200)
+		for _, m := range c.admin.get(c.path + "/chat?limit=1000").list() {
+			if m.text("message") == "regretted" {
+				c.admin.delete(c.path + "/chat/" + m.text("id")).want(204)
+			}
+		}
+		select {
+		case <-talking:
+			deleting = false
+		default:
+		}
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	_, addr = run(t, path, data)
+	c.admin.base = "http://" + addr
+	c.admin.http.CloseIdleConnections()
+
+	stored := texts(c.admin.get(c.path+"/chat?limit=1000").list(), "message")
+	again := c.admin.connect(c.id, start)
+	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "last"}).want(200)
+	again.hear("last")
+	if n := again.count("resync"); n != 0 {
+		t.Fatalf("told to resync %d times", n)
+	}
+	replayed := map[string]bool{}
+	for _, m := range again.stored() {
+		replayed[m.text("message")] = true
+	}
+	lost, missed := 0, 0
+	for text := range acked {
+		if !slices.Contains(stored, text) {
+			lost++
+		}
+		if !replayed[text] {
+			missed++
+		}
+	}
+	if len(acked) != talkers*each || lost > 0 || missed > 0 {
+		t.Errorf("of %d acknowledged messages %d are gone and %d were not replayed, after %d deletions", len(acked), lost, missed, deleted)
+	}
+	if replayed["regretted"] || slices.Contains(stored, "regretted") {
+		t.Error("a deleted message is there")
+	}
+}
+
+// TestDamageIsToldAndNotServed walks an operator through a disk that lost
+// bits: the scrub finds them, nothing damaged is served, and a damaged log
+// needs a decision.
+func TestDamageIsToldAndNotServed(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	path, data := binary(t), t.TempDir()
+	cmd, addr := run(t, path, data)
+	c := newClassOn(t, addr, record{})
+	lin := c.join(open(t, addr), record{"name": "Lin", "code": "1"})
+	up := c.admin.sendFile("/upload/material", "notes.txt", []byte(strings.Repeat("some notes ", 99))).object()
+	c.admin.post(c.path+"/materials", record{"title": "Notes", "material_type": "file", "file_path": up.text("url")}).want(200)
+	for i := range 20 {
+		lin.post(c.path+"/messages", record{"type": "chat", "message": fmt.Sprint("message number ", i)}).want(200)
+	}
+	scrub := func(want string, code int) {
+		t.Helper()
+		s := exec.Command(path, "scrub", "--data", data)
+		s.Env = append(os.Environ(), "ATELIER_STORAGE_MEMTABLE_MIB=16")
+		out, _ := s.CombinedOutput()
+		if !strings.Contains(string(out), want) || s.ProcessState.ExitCode() != code {
+			t.Errorf("scrub said %q and ended with %d", out, s.ProcessState.ExitCode())
+		}
+	}
+	scrub(" 0 damaged", 0)
+	blobs, err := filepath.Glob(filepath.Join(data, "blobs/objects/*/*"))
+	if err != nil || len(blobs) != 1 {
+		t.Fatalf("blobs %v, %v", blobs, err)
+	}
+	flipByte(t, blobs[0], 50)
+	c.admin.get(up.text("url")).refused(500)
+	scrub("damaged: blob "+filepath.Base(blobs[0]), 1)
+
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	logs, err := filepath.Glob(filepath.Join(data, "store/*.mem"))
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("logs %v, %v", logs, err)
+	}
+	b, err := os.ReadFile(logs[len(logs)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(b), "message number 10")
+	if at < 0 {
+		t.Fatal("the message is not in the log")
+	}
+	flipByte(t, logs[len(logs)-1], at)
+	start := exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "", "--data", data)
+	start.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16")
+	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "--recover-damaged") {
+		t.Fatalf("a damaged log: %v\n%s", err, out)
+	}
+	cmd, addr = run(t, path, data, "--recover-damaged")
+	c.admin.base = "http://" + addr
+	c.admin.http.CloseIdleConnections()
+	left := texts(c.admin.get(c.path+"/chat").list(), "message")
+	if len(left) != 10 || left[9] != "message number 9" {
+		t.Errorf("recovered are %q", left)
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	_ = cmd.Wait()
+	scrub("damaged: blob", 1) // without a server as well
+}
+
+func flipByte(t *testing.T, path string, at int) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], int64(at)); err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1
+	if _, err := f.WriteAt(b[:], int64(at)); err != nil {
+		t.Fatal(err)
+	}
+}

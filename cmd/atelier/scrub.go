@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"atelier/cmd/atelier/service"
+	"atelier/transport/control"
+)
+
+type scrubCmd struct{ common }
+
+// Run reads everything that is stored, through the running server when there
+// is one, and says what is damaged.
+func (c scrubCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	var damaged int
+	client, err := control.Dial(cfg.Server.Data)
+	switch {
+	case err == nil:
+		defer client.Close()
+		damaged, err = client.Scrub(os.Stdout)
+	case errors.Is(err, control.ErrNotRunning):
+		var data *service.Core
+		if data, err = openData(cfg); err != nil {
+			return err
+		}
+		damaged, err = data.Scrub(os.Stdout)
+		err = errors.Join(err, data.Close(context.Background()))
+	}
+	if err != nil {
+		return fmt.Errorf("scrub: %w", err)
+	}
+	if damaged > 0 {
+		return fmt.Errorf("scrub: %d stored contents are damaged: restore them from a backup", damaged)
+	}
+	return nil
+}

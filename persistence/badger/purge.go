@@ -1,0 +1,66 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+
+	"atelier/actors/durable"
+)
+
+// purgeTable holds a row for each actor whose purge is under way: one that a
+// crash interrupts is finished when the store opens.
+const purgeTable = "purge"
+
+// Purge implements durable.Journal. Purging stays possible while the disk is
+// nearly full: it only writes small markers, and it is what gives space back.
+func (s *Store) Purge(actor string) error {
+	if err := checkActor(actor); err != nil {
+		return err
+	}
+	if err := s.gate.enter(); err != nil {
+		return err
+	}
+	defer s.gate.leave()
+	if s.opts.ReadOnly {
+		return durable.ErrReadOnly
+	}
+	defer s.locks.lock(actor)()
+	if err := s.wait(item{kind: kindPurge, actor: actor}); err != nil {
+		return fmt.Errorf("purge %s: %w", actor, err)
+	}
+	if err := s.purge(actor); err != nil {
+		return fmt.Errorf("purge %s: %w", actor, err)
+	}
+	return nil
+}
+
+func (s *Store) purge(actor string) error {
+	b := bulk{store: s}
+	mark := appendRowKey(nil, purgeTable, []byte(actor))
+	if err := errors.Join(b.add(mark, sealed(mark, nil)), b.flush()); err != nil {
+		return err
+	}
+	remove := func(key []byte) error { return b.add(key, nil) }
+	for _, family := range []byte{familyPart, familyChunk, familyHead} {
+		if err := s.eachKey(actorPrefix(family, actor), remove); err != nil {
+			return err
+		}
+		if err := s.step(stepPurge); err != nil {
+			return err
+		}
+	}
+	// In order, so the mark goes with the last of it or later.
+	return errors.Join(remove(mark), b.flush())
+}
+
+// stepPurge comes after each family of keys.
+const stepPurge = "purge"
+
+// finishPurges does what a crash left undone. The store is not in use yet.
+func (s *Store) finishPurges() error {
+	if s.opts.ReadOnly {
+		return nil
+	}
+	prefix := appendRowKey(nil, purgeTable, nil)
+	return s.eachKey(prefix, func(key []byte) error { return s.purge(string(key[len(prefix):])) })
+}

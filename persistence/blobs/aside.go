@@ -1,0 +1,80 @@
+package blobs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"atelier/actors/files"
+)
+
+// A collection cannot know why nothing refers to a content: it may have been
+// forgotten in a crash, or the record of it was lost to a damaged disk. So it
+// only sets it aside, where it stays for the grace period, and comes back when
+// somebody asks for it after all.
+
+// setAside moves an object. The caller holds its lock.
+func (s *Store) setAside(sum files.Sum) error {
+	now := s.opts.Now()
+	to := filepath.Join(s.aside(), sum.String())
+	if err := os.Rename(s.path(sum), to); err != nil {
+		return err
+	}
+	return os.Chtimes(to, now, now)
+}
+
+// bringBack puts an object back in its place. It says whether it was there.
+func (s *Store) bringBack(sum files.Sum) bool {
+	lock := s.lock(sum)
+	lock.Lock()
+	defer lock.Unlock()
+	return s.restore(sum) == nil
+}
+
+func (s *Store) restore(sum files.Sum) error {
+	from := filepath.Join(s.aside(), sum.String())
+	if err := s.place(from, s.path(sum)); err != nil {
+		return err
+	}
+	return s.syncFolder(filepath.Dir(s.path(sum)))
+}
+
+// clearAside removes what was set aside long enough ago. What something refers
+// to again goes back to its place.
+func (s *Store) clearAside(inUse files.InUse, now time.Time) (removed int, err error) {
+	err = eachIn(s.aside(), func(sum files.Sum, path string) error {
+		s.removing.Lock()
+		defer s.removing.Unlock()
+		if s.holds > 0 {
+			return errHeld
+		}
+		lock := s.lock(sum)
+		lock.Lock()
+		defer lock.Unlock()
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // brought back meanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("look at blob %s: %w", sum, err)
+		}
+		if used, err := inUse(sum); err != nil || used {
+			if used {
+				err = s.restore(sum)
+			}
+			return err
+		}
+		if info.ModTime().After(now.Add(-s.opts.Grace)) {
+			return nil
+		}
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("remove blob %s: %w", sum, err)
+		}
+		removed++
+		return nil
+	})
+	return removed, err
+}

@@ -1,0 +1,154 @@
+package blobs
+
+import (
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// TestADamagedContentIsNotServed: a flipped byte, or a file that was cut, was
+// served as if nothing were wrong, and stood in for the same content when it
+// was sent again.
+func TestADamagedContentIsNotServed(t *testing.T) {
+	for name, hurt := range map[string]func(b []byte) []byte{
+		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"cut":     func(b []byte) []byte { return b[:len(b)-1] },
+		"longer":  func(b []byte) []byte { return append(b, 0) },
+		"empty":   func([]byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			damaged := 0
+			s, _ := openTest(t, Options{Damaged: func() { damaged++ }})
+			whole := strings.Repeat("content ", 1000)
+			l := put(t, s, whole)
+			l.Release()
+			other := put(t, s, "other")
+			if got, err := content(s, l.Sum); got != whole || err != nil {
+				t.Fatalf("read %d bytes, %v", len(got), err)
+			}
+			b, err := os.ReadFile(s.path(l.Sum))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(s.path(l.Sum), hurt(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := content(s, l.Sum); !errors.Is(err, durable.ErrCorrupt) || damaged != 1 {
+				t.Errorf("read %d bytes, %v; counted %d", len(got), err, damaged)
+			}
+			var found []string
+			if n, err := s.Scrub(func(what string) { found = append(found, what) }); n != 2 || err != nil || !slices.Equal(found, []string{"blob " + l.Sum.String()}) {
+				t.Errorf("scrubbing %d found %q, %v", n, found, err)
+			}
+			if got, err := content(s, other.Sum); got != "other" || err != nil {
+				t.Errorf("the other one: %q, %v", got, err)
+			}
+			// Sent again, it is whole again.
+			put(t, s, whole).Release()
+			if got, err := content(s, l.Sum); got != whole || err != nil {
+				t.Errorf("after it was sent again: %d bytes, %v", len(got), err)
+			}
+		})
+	}
+}
+
+// TestSoundnessIsNotRememberedForGood: a disk can lose a bit without the file
+// system knowing of a change.
+func TestSoundnessIsNotRememberedForGood(t *testing.T) {
+	s, now := openTest(t, Options{})
+	l := put(t, s, "content")
+	if _, err := content(s, l.Sum); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(s.path(l.Sum))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.sound.has(l.Sum, identityOf(info), now.Now()) {
+		t.Error("not remembered")
+	}
+	now.pass(soundFor)
+	if s.sound.has(l.Sum, identityOf(info), now.Now()) {
+		t.Error("remembered for too long")
+	}
+}
+
+// TestWhatNobodyNeededComesBack: a collection may be wrong about what is
+// needed, so it only sets aside for the grace period.
+func TestWhatNobodyNeededComesBack(t *testing.T) {
+	s, now := openTest(t, Options{Grace: time.Hour})
+	asked, again, sent := put(t, s, "asked for"), put(t, s, "referred to again"), put(t, s, "sent again")
+	for _, l := range []*files.Lease{asked, again, sent} {
+		l.Release()
+	}
+	now.pass(2 * time.Hour)
+	if _, err := s.Collect(nobody); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(s.opts.Dir, "aside")); len(left) != 3 || err != nil {
+		t.Fatalf("%d are set aside, %v", len(left), err)
+	}
+	if got, err := content(s, asked.Sum); got != "asked for" || err != nil {
+		t.Errorf("asked for: %q, %v", got, err)
+	}
+	put(t, s, "sent again").Release()
+	now.pass(59 * time.Minute)
+	if n, err := s.Collect(func(sum files.Sum) (bool, error) { return sum == again.Sum, nil }); n != 0 || err != nil {
+		t.Errorf("%d removed before the grace period was over, %v", n, err)
+	}
+	if _, err := os.Stat(s.path(again.Sum)); err != nil {
+		t.Errorf("referred to again: %v", err)
+	}
+}
+
+// TestEverySyncOfAPutIsInItsPlace: the content is synced before it has its
+// name, the name before the answer, the name of a new folder before both.
+func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
+	var s *Store
+	var order []string
+	first := true
+	named := func(sum files.Sum) bool { _, err := os.Stat(s.path(sum)); return err == nil }
+	sum, _ := files.SumOf(mustSum("content"))
+	told := func(path string) {
+		if s == nil {
+			return // opening
+		}
+		switch {
+		case filepath.Dir(path) == s.temp():
+			order = append(order, "content")
+			if first && named(sum) {
+				t.Error("named before it was synced")
+			}
+		case path == s.objects():
+			order = append(order, "name of the folder")
+		case path == filepath.Dir(s.path(sum)):
+			order = append(order, "name")
+			if !named(sum) {
+				t.Error("the folder was synced before the name was in it")
+			}
+		}
+	}
+	s, _ = openTest(t, Options{Synced: told})
+	put(t, s, "content").Release()
+	if want := []string{"content", "name of the folder", "name"}; !slices.Equal(order, want) {
+		t.Errorf("synced were %q, want %q", order, want)
+	}
+	order, first = nil, false
+	put(t, s, "content").Release()
+	if want := []string{"name"}; len(order) == 0 || order[len(order)-1] != want[0] {
+		t.Errorf("of a content that was there, synced were %q", order)
+	}
+}
+
+func mustSum(content string) []byte {
+	sum := sha256.Sum256([]byte(content))
+	return sum[:]
+}

@@ -1,0 +1,210 @@
+package workspaces
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// hurt changes the one stored file, in a folder of the workspace, that fits.
+func hurt(t *testing.T, s *Store, folder string, fits func(path string, content []byte) bool, change func(b []byte) []byte) {
+	t.Helper()
+	done := 0
+	err := filepath.WalkDir(filepath.Join(s.dir, id, folder), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || !fits(path, b) {
+			return err
+		}
+		done++
+		if err := os.Chmod(path, 0o600); err != nil {
+			return err
+		}
+		return os.WriteFile(path, change(b), 0o600)
+	})
+	if err != nil || done != 1 {
+		t.Fatalf("changed %d files, %v", done, err)
+	}
+}
+
+func flip(b []byte) []byte { b[len(b)/2] ^= 1; return b }
+func cut(b []byte) []byte  { return b[:len(b)-1] }
+
+// TestDamagedCodeIsNotServed: a plain file with a flipped byte, or cut short,
+// was served as if nothing were wrong.
+func TestDamagedCodeIsNotServed(t *testing.T) {
+	for _, kind := range kinds {
+		for name, damage := range map[string]func([]byte) []byte{"flipped": flip, "cut": cut} {
+			t.Run(string(kind)+" "+name, func(t *testing.T) {
+				s := newWorkspace(t, kind)
+				damaged := 0
+				s.damaged = func() { damaged++ }
+				text := strings.Repeat("some text ", 50)
+				tree, err := s.Write(id, kind, "", change("a.txt", text, "dir/b.txt", "sound"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				folder, fits := treesFolder, func(path string, _ []byte) bool { return filepath.Base(path) == "a.txt" }
+				if kind == Git {
+					folder = gitFolder + "/objects"
+					want := plumbing.ComputeHash(plumbing.BlobObject, []byte(text)).String()
+					fits = func(path string, _ []byte) bool { return filepath.Base(filepath.Dir(path))+filepath.Base(path) == want }
+				}
+				hurt(t, s, folder, fits, damage)
+				if b, err := s.Read(id, kind, tree, "a.txt"); !errors.Is(err, ErrDamaged) || damaged != 1 {
+					t.Errorf("read %d bytes, %v; counted %d", len(b), err, damaged)
+				}
+				if b, err := s.Read(id, kind, tree, "dir/b.txt"); string(b) != "sound" || err != nil {
+					t.Errorf("the other one: %q, %v", b, err)
+				}
+				if _, err := s.Read(id, kind, tree, "none"); !errors.Is(err, ErrNotFound) {
+					t.Errorf("one that never was: %v", err)
+				}
+				if _, _, err := s.Pack(id, kind, []Head{{"main", tree}}, at); err == nil {
+					t.Error("packed")
+				}
+				var found []string
+				n, err := s.Scrub(map[string]Kind{id: kind}, func(what string) { found = append(found, what) })
+				if n < 2 || err != nil || len(found) != 1 {
+					t.Errorf("scrubbing %d found %q, %v", n, found, err)
+				}
+			})
+		}
+	}
+}
+
+// TestAMissingOrForeignPlainFileIsDamage: the sums say what a tree holds.
+func TestAMissingOrForeignPlainFileIsDamage(t *testing.T) {
+	s := newWorkspace(t, Plain)
+	tree, err := s.Write(id, Plain, "", change("a", "1", "b", "2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(s.dir, id, treesFolder, tree)
+	if err := errors.Join(os.Remove(filepath.Join(folder, "a")), os.WriteFile(filepath.Join(folder, "c"), []byte("3"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{"a": ErrDamaged, "b": nil, "c": ErrDamaged} {
+		if _, err := s.Read(id, Plain, tree, path); !errors.Is(err, want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	hurt(t, s, sumsFolder, func(string, []byte) bool { return true }, flip)
+	if _, err := s.Read(id, Plain, tree, "b"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("with damaged sums: %v", err)
+	}
+}
+
+// TestSumsGoOnFromTreeToTree: a file that a tree takes over keeps its sum, so
+// damage is not passed on as if it had been written so; trees from before
+// there were sums get theirs with the next change.
+func TestSumsGoOnFromTreeToTree(t *testing.T) {
+	s := newWorkspace(t, Plain)
+	old, err := s.Write(id, Plain, "", change("kept", "k", "hurt", "h"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(s.dir, id, sumsFolder)); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := s.Read(id, Plain, old, "kept"); string(b) != "k" || err != nil {
+		t.Fatalf("a tree without sums: %q, %v", b, err)
+	}
+	second, err := s.Write(id, Plain, old, change("new", "n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hurt(t, s, filepath.Join(treesFolder, second), func(path string, _ []byte) bool { return filepath.Base(path) == "hurt" }, flip)
+	third, err := s.Write(id, Plain, second, change("new", "n2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{"kept": nil, "new": nil, "hurt": ErrDamaged} {
+		if _, err := s.Read(id, Plain, third, path); !errors.Is(err, want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := s.Publish(id, Plain, []Head{{"main", third}}); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(filepath.Join(s.dir, id, sumsFolder))
+	if err != nil || len(left) != 1 || left[0].Name() != third {
+		t.Errorf("sums of %v, %v", left, err)
+	}
+}
+
+// TestEverySyncOfATreeIsInItsPlace: when a change is answered, everything that
+// it wrote, and every name that leads to it, was synced after it was there.
+func TestEverySyncOfATreeIsInItsPlace(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := newStore(t)
+			synced := map[string]int{} // path to the place in the order
+			s.syncer.told = func(path string) { synced[path] = len(synced) + 1 }
+			check := func(what string) {
+				t.Helper()
+				err := filepath.WalkDir(filepath.Join(s.dir, id), func(path string, e fs.DirEntry, err error) error {
+					if err != nil {
+						return err
+					}
+					name, _ := filepath.Rel(s.dir, path)
+					// The file itself, or the temporary one it was renamed from.
+					if e.Type().IsRegular() && synced[path] == 0 && !slices.ContainsFunc(keys(synced), func(p string) bool {
+						return filepath.Base(p) == e.Name() || strings.Contains(filepath.Base(p), "tmp_obj")
+					}) {
+						t.Errorf("%s: %s was not synced", what, name)
+					}
+					// Its name: the folder it lies in, or the whole workspace
+					// when that had its last name only later.
+					if parent := filepath.Dir(path); synced[parent] == 0 && !slices.ContainsFunc(keys(synced), func(p string) bool {
+						return filepath.Base(p) == filepath.Base(parent) || strings.HasPrefix(filepath.Base(parent), id) && strings.Contains(p, tempPrefix)
+					}) {
+						t.Errorf("%s: the folder of %s was not synced", what, name)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Make(id, kind); err != nil {
+				t.Fatal(err)
+			}
+			if synced[s.dir] == 0 {
+				t.Error("the name of the workspace was not synced")
+			}
+			check("making")
+			tree, err := s.Write(id, kind, "", change("a.txt", "1", "dir/b.txt", "2"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			check("writing")
+			// What is there already may have been left unsynced by a crash.
+			clear(synced)
+			if kind == Git {
+				if _, err := s.Write(id, kind, "", change("a.txt", "1", "dir/b.txt", "2")); err != nil {
+					t.Fatal(err)
+				}
+				if len(synced) == 0 {
+					t.Error("objects that were there already were not synced")
+				}
+			}
+			_ = tree
+		})
+	}
+}
+
+func keys(m map[string]int) (out []string) {
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package workspaces
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+)
+
+// Scrub reads every workspace and calls bad with what is not what was written.
+// It says how many files and objects it looked at.
+func (s *Store) Scrub(kinds map[string]Kind, bad func(what string)) (looked int, err error) {
+	for id, kind := range kinds {
+		n, err := s.scrub(id, kind, bad)
+		looked += n
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return looked, fmt.Errorf("scrub workspace %s: %w", id, err)
+		}
+	}
+	return looked, nil
+}
+
+func (s *Store) scrub(id string, kind Kind, bad func(what string)) (looked int, err error) {
+	t, err := s.open(id, kind)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	return t.scrub(func(what string) {
+		s.damaged()
+		bad("workspace " + id + ": " + what)
+	})
+}
+
+func (f *folders) scrub(bad func(what string)) (looked int, err error) {
+	trees, err := fs.ReadDir(f.root.FS(), treesFolder)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range trees {
+		tree := t.Name()
+		known, err := f.sums(tree)
+		if errors.Is(err, ErrDamaged) {
+			bad("sums of " + tree)
+			continue
+		}
+		there, listed := f.files(tree)
+		if err = errors.Join(err, listed); err != nil {
+			return looked, err
+		}
+		for path := range known {
+			there[path] = entry{} // what should be there is looked for
+		}
+		for _, path := range sorted(there) {
+			looked++
+			if _, err := f.read(tree, path); err != nil {
+				bad(tree + "/" + path)
+			}
+		}
+	}
+	return looked, nil
+}
+
+func (g *repository) scrub(bad func(what string)) (looked int, err error) {
+	objects := filepath.Join(g.dir, "objects")
+	err = filepath.WalkDir(objects, func(path string, e fs.DirEntry, err error) error {
+		name := strings.ReplaceAll(strings.TrimPrefix(path, objects), string(filepath.Separator), "")
+		if err != nil || !e.Type().IsRegular() || !plumbing.IsHash(name) {
+			return err
+		}
+		looked++
+		if !sound(path, plumbing.NewHash(name)) {
+			bad("object " + name)
+		}
+		return nil
+	})
+	return looked, err
+}
+
+// sound says whether an object's content has its hash.
+func sound(path string, want plumbing.Hash) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) // removed meanwhile
+	}
+	defer f.Close()
+	r, err := objfile.NewReader(f)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	_, size, err := r.Header()
+	if err != nil {
+		return false
+	}
+	n, err := io.Copy(io.Discard, r)
+	return err == nil && n == size && r.Hash() == want
+}
