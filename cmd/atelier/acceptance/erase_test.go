@@ -112,7 +112,7 @@ func TestDamageIsToldAndNotServed(t *testing.T) {
 	up := c.admin.sendFile("/upload/material", "notes.txt", []byte(strings.Repeat("some notes ", 99))).object()
 	c.admin.post(c.path+"/materials", record{"title": "Notes", "material_type": "file", "file_path": up.text("url")}).want(200)
 	for i := range 20 {
-		lin.post(c.path+"/messages", record{"type": "chat", "message": fmt.Sprint("message number ", i)}).want(200)
+		lin.post(c.path+"/messages", record{"type": "chat", "message": fmt.Sprintf("message number %02d", i)}).want(200)
 	}
 	scrub := func(want string, code int) {
 		t.Helper()
@@ -156,7 +156,7 @@ func TestDamageIsToldAndNotServed(t *testing.T) {
 	c.admin.base = "http://" + addr
 	c.admin.http.CloseIdleConnections()
 	left := texts(c.admin.get(c.path+"/chat").list(), "message")
-	if len(left) != 10 || left[9] != "message number 9" {
+	if len(left) != 10 || left[9] != "message number 09" {
 		t.Errorf("recovered are %q", left)
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
