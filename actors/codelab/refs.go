@@ -1,6 +1,7 @@
 package codelab
 
 import (
+	"hash/maphash"
 	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
@@ -15,18 +16,33 @@ const (
 	refsPerPerson = 12_000
 )
 
-// refs remembers which references were applied, in the order they came.
+// refs remembers which references were applied, in the order they came. A
+// million of them may have to be found again after a crash before anybody is
+// answered: filing one under its hash costs a fifth of filing it under its two
+// texts.
 type refs struct {
 	queue []*pb.Ref // oldest first; captures share its array, so it only grows
-	index map[refKey]*pb.Ref
-	count map[string]int // by person
+	index map[uint64]*pb.Ref
+	// second holds those whose hash another one has.
+	second map[refKey]*pb.Ref
+	count  map[string]int // by person
 }
 
 type refKey struct{ person, ref string }
 
+var refSeed = maphash.MakeSeed()
+
+func (k refKey) hash() uint64 { return maphash.Comparable(refSeed, k) }
+
+func (k refKey) is(e *pb.Ref) bool { return e != nil && e.Person == k.person && e.Ref == k.ref }
+
 // find returns the seq a reference was applied with.
 func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
-	e := r.index[refKey{person, ref}]
+	k := refKey{person, ref}
+	e := r.index[k.hash()]
+	if !k.is(e) {
+		e = r.second[k]
+	}
 	if e == nil || e.At <= now.Add(-refsFor).UnixMilli() {
 		return 0, false
 	}
@@ -45,26 +61,52 @@ func (r *refs) admit(person string, now time.Time) error {
 
 func (r *refs) add(person, ref string, seq uint64, at int64) {
 	r.expire(at)
-	if r.index == nil {
-		r.index, r.count = map[refKey]*pb.Ref{}, map[string]int{}
+	r.file(&pb.Ref{Person: person, Ref: ref, Seq: seq, At: at})
+}
+
+// restore takes what a snapshot holds.
+func (r *refs) restore(all []*pb.Ref) {
+	r.index, r.count = make(map[uint64]*pb.Ref, len(all)), map[string]int{}
+	for _, e := range all {
+		r.file(e)
 	}
-	e := &pb.Ref{Person: person, Ref: ref, Seq: seq, At: at}
+}
+
+func (r *refs) file(e *pb.Ref) {
+	if r.index == nil {
+		r.index, r.count = map[uint64]*pb.Ref{}, map[string]int{}
+	}
+	k := refKey{e.Person, e.Ref}
+	h := k.hash()
+	if other := r.index[h]; other == nil || k.is(other) {
+		r.index[h] = e
+	} else {
+		if r.second == nil {
+			r.second = map[refKey]*pb.Ref{}
+		}
+		r.second[k] = e
+	}
 	r.queue = append(r.queue, e)
-	r.index[refKey{person, ref}] = e
-	r.count[person]++
+	r.count[e.Person]++
+}
+
+// unfile lets one be found no more.
+func (r *refs) unfile(e *pb.Ref) {
+	k := refKey{e.Person, e.Ref}
+	if h := k.hash(); r.index[h] == e {
+		delete(r.index, h)
+	} else if r.second[k] == e {
+		delete(r.second, k)
+	}
+	if r.count[e.Person]--; r.count[e.Person] == 0 {
+		delete(r.count, e.Person)
+	}
 }
 
 func (r *refs) expire(now int64) {
 	limit, n := now-refsFor.Milliseconds(), 0
 	for n < len(r.queue) && r.queue[n].At <= limit {
-		e := r.queue[n]
-		k := refKey{e.Person, e.Ref}
-		if r.index[k] == e {
-			delete(r.index, k)
-		}
-		if r.count[e.Person]--; r.count[e.Person] == 0 {
-			delete(r.count, e.Person)
-		}
+		r.unfile(r.queue[n])
 		n++
 	}
 	r.queue = r.queue[n:]
@@ -78,11 +120,10 @@ func (r *refs) forget(person string) {
 	kept := make([]*pb.Ref, 0, len(r.queue))
 	for _, e := range r.queue {
 		if e.Person == person {
-			delete(r.index, refKey{e.Person, e.Ref})
+			r.unfile(e)
 		} else {
 			kept = append(kept, e)
 		}
 	}
 	r.queue = kept
-	delete(r.count, person)
 }

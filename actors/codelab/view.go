@@ -188,9 +188,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	for _, f := range snap.Feedback {
 		s.byFeedback[f.AttendeeId] = true
 	}
-	for _, r := range snap.Refs {
-		s.refs.add(r.Person, r.Ref, r.Seq, r.At)
-	}
+	s.refs.restore(snap.Refs)
 	// When each part changed is not known any more; it was not after seq.
 	s.changed = changedAt(seq)
 	s.seeAll(&snap)

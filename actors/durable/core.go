@@ -55,8 +55,9 @@ type Committed[E any] struct {
 // Observer sees what is committed, in order, on the actor's goroutine. It
 // must not block.
 type Observer[E, V any] interface {
-	// Recovered is called for each record the log still holds, oldest first,
-	// when an incarnation starts, also for those contained in its snapshot.
+	// Recovered is called for the newest records of the log, as many as
+	// Kind.Keep says, oldest first, when an incarnation starts, also for those
+	// contained in its snapshot.
 	Recovered(seq uint64, event E)
 	// Live ends the recovery.
 	Live(view *V, seq uint64)

@@ -103,6 +103,10 @@ type Log interface {
 	// contains; nil and 0 when there is none.
 	Load() (state []byte, seq uint64, err error)
 
+	// Tail returns the seq of the log's last record when the handle was opened,
+	// truncated or not; 0 when there never was one.
+	Tail() uint64
+
 	// Replay calls fn for every committed record with a seq above after, in
 	// order. record is valid only during the call. Records that were
 	// truncated are not seen: the first seq may be higher than after+1.

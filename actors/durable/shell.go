@@ -175,9 +175,15 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 	}
 	s.seq, s.lastSize = snap, len(state)
 	var erasers []E
-	from := uint64(0)
-	if s.handle.observer == nil {
-		from = snap
+	// What lies before the newest records that are kept is of interest only
+	// where the snapshot does not hold it.
+	old := uint64(0)
+	if log.Tail() > s.host.kind.Keep {
+		old = log.Tail() - s.host.kind.Keep
+	}
+	from := snap
+	if s.handle.observer != nil {
+		from = min(snap, old)
 	}
 	err = log.Replay(from, func(seq uint64, record []byte) error {
 		event, err := s.host.kind.ParseEvent(record)
@@ -196,7 +202,7 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 		if s.erases(event) {
 			erasers = append(erasers, event)
 		}
-		if s.handle.observer != nil {
+		if s.handle.observer != nil && seq > old {
 			s.handle.observer.Recovered(seq, event)
 		}
 		return nil

@@ -19,6 +19,9 @@ type actorLog struct {
 	actor  string
 	prefix []byte // of the actor's chunks
 
+	// Set by Open.
+	tail uint64 // seq of the last record then
+
 	// Set by Close, which may come while Rewrite works.
 	closed atomic.Bool
 
@@ -59,9 +62,12 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 		l.Close()
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	l.next = tail + 1
+	l.tail, l.next = tail, tail+1
 	return l, nil
 }
+
+// Tail implements durable.Log.
+func (l *actorLog) Tail() uint64 { return l.tail }
 
 // wait sends an item through the writer's queue and waits until everything
 // before it is committed.

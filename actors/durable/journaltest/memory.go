@@ -171,7 +171,8 @@ func (m *Memory) Open(actor string) (durable.Log, error) {
 	err := m.wait(func() error {
 		m.fence(actor)
 		m.current[actor] = l
-		l.next = m.content.tail(actor) + 1
+		l.tail = m.content.tail(actor)
+		l.next = l.tail + 1
 		return nil
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ type memoryLog struct {
 	actor   string
 	closed  atomic.Bool
 
+	tail   uint64 // when it was opened
 	next   uint64 // guarded by journal.mu; seq of the next record
 	failed error  // guarded by journal.mu; why every later batch fails
 }
@@ -35,6 +36,9 @@ func (l *memoryLog) Load() ([]byte, uint64, error) {
 	}
 	return bytes.Clone(a.snapshot), a.snapshotSeq, nil
 }
+
+// Tail implements durable.Log.
+func (l *memoryLog) Tail() uint64 { return l.tail }
 
 // Replay implements durable.Log.
 func (l *memoryLog) Replay(after uint64, fn func(uint64, []byte) error) error {

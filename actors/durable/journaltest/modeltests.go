@@ -106,7 +106,12 @@ func (m *model) rewrite(t *rapid.T) {
 	}))
 }
 
-func (m *model) open(*rapid.T) { m.log = m.s.log(m.actor) }
+func (m *model) open(*rapid.T) {
+	m.log = m.s.log(m.actor)
+	if got := m.log.Tail(); got != m.tail() {
+		m.s.Fatalf("the tail is said to be %d, it is %d", got, m.tail())
+	}
+}
 
 // reopen is rare: it costs more than everything else.
 func (m *model) reopen(t *rapid.T) {

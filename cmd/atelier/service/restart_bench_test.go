@@ -1,0 +1,145 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	pb "atelier/actors/codelab/codelabpb"
+
+	"atelier/actors/codelab"
+	"atelier/cmd/atelier/config"
+)
+
+// BenchmarkRestartAfterKill measures the time from opening the store to the
+// first answer of a codelab of 10,000 attendees and a million events, most of
+// them chat, as SIGKILL left it.
+func BenchmarkRestartAfterKill(b *testing.B) {
+	const people, messages = 10_000, 1_000_000
+	log := slog.New(slog.DiscardHandler)
+	cfg := config.Default()
+	cfg.Server.Data = b.TempDir()
+	cfg.Storage.IdleAfter = config.Duration(24 * time.Hour)
+	core, err := OpenCore(cfg, Hooks{}, Options{}, log)
+	if err != nil {
+		b.Fatal(err)
+	}
+	admin := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, Name: "Facilitator"}
+	made, err := core.workshops.Create(admin, &pb.Create{
+		Codelab: &pb.Codelab{Title: "Large", IsPublic: true}, Steps: []*pb.Step{{Title: "1"}, {Title: "2"}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	lab, err := core.workshops.Get(made.Id)
+	if err != nil {
+		b.Fatal(err)
+	}
+	callers := make([]*pb.Caller, people)
+	var wg sync.WaitGroup
+	each := func(n int, do func(i int) error) {
+		for w := range 64 {
+			wg.Go(func() {
+				for i := w; i < n; i += 64 {
+					if err := do(i); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	each(people, func(i int) error {
+		r, _, err := lab.Ask(&pb.Command{Caller: admin, Body: &pb.Command_Register{Register: &pb.Register{Name: fmt.Sprint("Person ", i)}}})
+		if err == nil {
+			a := r.(codelab.Registration).Attendee
+			callers[i] = &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Name: a.Name, Person: a.Id}
+		}
+		return err
+	})
+	each(messages, func(i int) error {
+		_, _, err := lab.Ask(&pb.Command{
+			Caller: callers[i%people], Ref: fmt.Sprint(i),
+			Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: fmt.Sprintf("message %d, about as long as people write in a workshop", i)}},
+		})
+		return err
+	})
+	killed := b.TempDir()
+	copyTree(b, cfg.Server.Data, killed)
+	if err := core.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		b.StopTimer()
+		c := cfg
+		c.Server.Data = b.TempDir()
+		copyTree(b, killed, c.Server.Data)
+		b.StartTimer()
+		core, err := OpenCore(c, Hooks{}, Options{}, log)
+		if err != nil {
+			b.Fatal(err)
+		}
+		lab, err := core.workshops.Get(made.Id)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		v, seq := lab.ViewAt()
+		if seq < messages || v.Attendees.Len() != people {
+			b.Fatalf("recovered up to %d with %d people", seq, v.Attendees.Len())
+		}
+		_ = core.Close(context.Background())
+		b.StartTimer()
+	}
+}
+
+// copyTree copies what was written of a tree; the store's files end in holes.
+func copyTree(b *testing.B, from, to string) {
+	b.Helper()
+	err := filepath.WalkDir(from, func(path string, e os.DirEntry, err error) error {
+		name, _ := filepath.Rel(from, path)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		case !e.Type().IsRegular():
+			return nil
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		out, err := os.Create(filepath.Join(to, name))
+		if err != nil {
+			return err
+		}
+		// Zeros are skipped, so that holes stay holes.
+		buf, zero := make([]byte, 64<<10), make([]byte, 64<<10)
+		for at := int64(0); ; {
+			n, err := in.Read(buf)
+			if n > 0 && string(buf[:n]) != string(zero[:n]) {
+				if _, err := out.WriteAt(buf[:n], at); err != nil {
+					return err
+				}
+			}
+			if at += int64(n); err == io.EOF {
+				if err := out.Truncate(at); err != nil {
+					return err
+				}
+				return out.Close()
+			}
+		}
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
