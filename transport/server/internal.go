@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -40,7 +39,7 @@ type Internal struct {
 func ListenInternal(addr string, metrics *prometheus.Registry, health func() Health) (*Internal, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen internally: %w", err)
+		return nil, listenError("server.internal_listen", addr, err)
 	}
 	i := &Internal{listener: l}
 	mux := http.NewServeMux()

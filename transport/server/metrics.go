@@ -77,6 +77,7 @@ type Sources struct {
 	Codelabs    func() int
 	// Tokens are the vaults by environment.
 	Tokens func() map[string]token.Stats
+	Public func() PublicStats
 }
 
 // Watch registers what is pulled.
@@ -140,6 +141,11 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 		gauge("tokens_quarantined", "Tokens that answer nothing: damaged or failing.", float64(t.Quarantined), "environment", env)
 		gauge("token_operations_open", "Operations on tokens that wait for their answer.", float64(t.Open), "environment", env)
 	}
+
+	p := s.Public()
+	count("accept_pauses_total", "Pauses in accepting connections for want of descriptors or memory.", float64(p.Pauses))
+	gauge("silent_connections", "Connections that have not sent a whole request yet.", float64(p.Silent))
+	count("silent_connections_shed_total", "Silent connections that were closed to make room.", float64(p.Shed))
 
 	h := s.Hub()
 	gauge("live_sessions", "Live connections.", float64(h.Sessions))

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -22,15 +25,15 @@ const prefetch = 64 << 10
 // Public is the public listener.
 type Public struct {
 	server   *fasthttp.Server
-	listener net.Listener
+	accept   *patientListener
+	listener net.Listener // accept, or TLS over it
+	silence  *silence
 	failed   chan error
+	serving  atomic.Bool
 }
 
-// PublicOptions says how to listen. API is required.
+// PublicOptions says what to serve. API is required.
 type PublicOptions struct {
-	Listen string
-	// CertFile and KeyFile (PEM) make it serve TLS.
-	CertFile, KeyFile string
 	// MaxConnections bounds the connections that are answering a request.
 	MaxConnections int
 	// API serves what is under /api and /uploads.
@@ -43,44 +46,52 @@ type PublicOptions struct {
 	Commerce func(ctx *fasthttp.RequestCtx) bool
 }
 
-// Listen opens the public listener; Serve answers.
-func Listen(o PublicOptions) (*Public, error) {
-	l, err := net.Listen("tcp", o.Listen)
+// Listen takes the public address; certFile and keyFile (PEM), if given, make
+// it speak TLS. Whoever connects waits until Serve.
+func Listen(addr, certFile, keyFile string) (*Public, error) {
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, listenError("server.listen", addr, err)
 	}
-	if o.CertFile != "" {
-		cert, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
+	p := &Public{silence: newSilence(mostSilent()), failed: make(chan error, 1)}
+	p.accept = patient(l, func() { p.silence.close(shedAtOnce, time.Now()) })
+	p.listener = p.accept
+	if certFile != "" {
+		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 		if err != nil {
 			_ = l.Close()
 			return nil, fmt.Errorf("load certificate: %w", err)
 		}
-		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+		p.listener = tls.NewListener(p.accept, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	}
-	return &Public{
-		listener: l,
-		failed:   make(chan error, 1),
-		server: &fasthttp.Server{
-			Handler:                      front(o),
-			ErrorHandler:                 malformed,
-			NoDefaultServerHeader:        true,
-			NoDefaultDate:                true,
-			Concurrency:                  o.MaxConnections,
-			ReadTimeout:                  60 * time.Second,
-			WriteTimeout:                 60 * time.Second,
-			IdleTimeout:                  120 * time.Second,
-			HeaderReceived:               timeouts,
-			ReadBufferSize:               8 << 10,
-			MaxRequestBodySize:           prefetch,
-			StreamRequestBody:            true,
-			DisablePreParseMultipartForm: true,
-			// WebSockets and event streams outlive their handler.
-			KeepHijackedConns: true,
-			CloseOnShutdown:   true,
-			TCPKeepalive:      true,
-			Logger:            quiet{},
-		},
-	}, nil
+	return p, nil
+}
+
+// shedAtOnce is how many silent connections go when there is no room for a new
+// one.
+const shedAtOnce = 64
+
+// mostSilent is half of the files that the process may have open.
+func mostSilent() int {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return 512
+	}
+	return int(min(files.Cur/2, 1<<20))
+}
+
+// listenError says in words of the configuration why an address cannot be
+// taken.
+func listenError(key, addr string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%s: %s is in use by another program; stop it or choose another address", key, addr)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("%s: this user may not listen on %s; choose a port above 1023 or grant CAP_NET_BIND_SERVICE", key, addr)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return fmt.Errorf("%s: this machine has no address %s", key, addr)
+	}
+	return fmt.Errorf("%s: %w", key, err)
 }
 
 // slowAnswer is how long the answer to a request for a file may take.
@@ -101,8 +112,48 @@ func (p *Public) Addr() net.Addr { return p.listener.Addr() }
 
 // Serve answers until Shutdown, on its own goroutine. Failed tells when it
 // cannot go on.
-func (p *Public) Serve() {
+func (p *Public) Serve(o PublicOptions) {
+	p.server = &fasthttp.Server{
+		Handler:                      p.front(o),
+		ErrorHandler:                 malformed,
+		ConnState:                    p.silence.changed,
+		NoDefaultServerHeader:        true,
+		NoDefaultDate:                true,
+		Concurrency:                  o.MaxConnections,
+		ReadTimeout:                  60 * time.Second,
+		WriteTimeout:                 60 * time.Second,
+		IdleTimeout:                  120 * time.Second,
+		HeaderReceived:               timeouts,
+		ReadBufferSize:               8 << 10,
+		MaxRequestBodySize:           prefetch,
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		// WebSockets and event streams outlive their handler.
+		KeepHijackedConns: true,
+		CloseOnShutdown:   true,
+		TCPKeepalive:      true,
+		Logger:            quiet{},
+	}
+	p.serving.Store(true)
 	go func() { p.failed <- p.server.Serve(p.listener) }()
+}
+
+// Serving says whether requests are answered.
+func (p *Public) Serving() bool { return p.serving.Load() }
+
+// PublicStats counts what the listener did.
+type PublicStats struct {
+	// Pauses in accepting for want of descriptors or memory.
+	Pauses uint64
+	// Silent connections now, and those that were closed for it.
+	Silent int
+	Shed   uint64
+}
+
+// Stats returns the listener's counts.
+func (p *Public) Stats() PublicStats {
+	now, shed := p.silence.counts()
+	return PublicStats{Pauses: p.accept.pauses.Load(), Silent: now, Shed: shed}
 }
 
 // Failed gets the error that ended the serving, nil after Shutdown.
@@ -110,11 +161,39 @@ func (p *Public) Failed() <-chan error { return p.failed }
 
 // Shutdown stops listening and waits for the requests under way. It knows
 // nothing of connections that were taken over.
-func (p *Public) Shutdown(ctx context.Context) error { return p.server.ShutdownWithContext(ctx) }
+//
+// The HTTP server counts a connection as busy from its first moment on, and
+// would wait for one that never says anything until its read times out, longer
+// than any stop may take. So those go first; one that was just opened has a
+// moment to send its request.
+func (p *Public) Shutdown(ctx context.Context) error {
+	if !p.serving.Swap(false) {
+		return p.listener.Close()
+	}
+	done := make(chan error, 1)
+	go func() { done <- p.server.ShutdownWithContext(ctx) }()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			p.silence.close(1<<30, time.Now().Add(-sayAnything))
+		}
+	}
+}
+
+// sayAnything is how long a new connection may take to its first request while
+// the server stops.
+const sayAnything = 500 * time.Millisecond
 
 // front sends a request to its part of the house.
-func front(o PublicOptions) fasthttp.RequestHandler {
+func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
+		if ctx.ConnRequestNum() == 1 {
+			p.silence.spoke(ctx.Conn())
+		}
 		if o.Handler != nil && o.Handler(ctx) {
 			return
 		}

@@ -51,6 +51,7 @@ type Server struct {
 	TrustedProxies  []string `toml:"trusted_proxies" doc:"Networks (CIDR) whose X-Forwarded-For is believed; set public_url too."`
 	AllowedOrigins  []string `toml:"allowed_origins" doc:"Origins, besides the server's own, whose pages may open a WebSocket."`
 	MaxConnections  int      `toml:"max_connections" doc:"Most connections at a time that are answering a request."`
+	ShutdownDelay   Duration `toml:"shutdown_delay" doc:"Time between /readyz saying no and the closing of the door, for balancers to notice."`
 	DrainTimeout    Duration `toml:"drain_timeout" doc:"How long a stop may take after SIGTERM."`
 	ReconnectSpread Duration `toml:"reconnect_spread" doc:"Clients are told to come back at a random moment within this time after a stop."`
 }

@@ -64,6 +64,9 @@ func (c *Core) openStore(cfg config.Config, hooks Hooks, opts Options, log *slog
 		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, OnCommit: hooks.Committed, Logger: log,
 		RecoverDamaged: opts.RecoverDamaged,
 	})
+	if errors.Is(err, badger.ErrLocked) {
+		return fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
+	}
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"atelier/actors/catalog"
@@ -38,6 +39,7 @@ type Service struct {
 	rotating sync.Mutex // held while the token keys change
 	internal *server.Internal
 	public   *server.Public
+	started  atomic.Bool // set when the public listener answers
 
 	cancel     context.CancelFunc // ends the background work
 	background sync.WaitGroup
@@ -66,7 +68,18 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
+	// The doors first: whoever finds one taken has changed nothing, and has
+	// made no secrets. Nobody is let in before everything is there.
+	if s.public, err = server.Listen(cfg.Server.Listen, cfg.Server.TLSCert, cfg.Server.TLSKey); err != nil {
+		return nil, err
+	}
 	metrics := server.NewMetrics()
+	if cfg.Server.InternalListen != "" {
+		if s.internal, err = server.ListenInternal(cfg.Server.InternalListen, metrics.Registry, s.health); err != nil {
+			return nil, err
+		}
+		log.Info("internal listening", "addr", s.internal.Addr().String())
+	}
 	removed := func(r *room.Room, attendee string) {
 		s.gateway.Removed(r, attendee)
 		s.ai.Removed(attendee)
@@ -117,15 +130,10 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
 		Codelabs:    func() int { return len(s.core.list.All()) },
 		Tokens:      s.vaults.stats,
+		Public:      s.public.Stats,
 	})
 	if s.control, err = control.Listen(cfg.Server.Data, s.controls()); err != nil {
 		return nil, err
-	}
-	if cfg.Server.InternalListen != "" {
-		if s.internal, err = server.ListenInternal(cfg.Server.InternalListen, metrics.Registry, s.health); err != nil {
-			return nil, err
-		}
-		log.Info("internal listening", "addr", s.internal.Addr().String())
 	}
 	commerce, err := newCommerce(cfg, api.ClientIP)
 	if err != nil {
@@ -135,14 +143,10 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if err != nil {
 		return nil, err
 	}
-	s.public, err = server.Listen(server.PublicOptions{
-		Listen: cfg.Server.Listen, CertFile: cfg.Server.TLSCert, KeyFile: cfg.Server.TLSKey,
+	s.public.Serve(server.PublicOptions{
 		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, Handler: handler.Handle, Commerce: commerce.Handle,
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.public.Serve()
+	s.started.Store(true)
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
 	if !opts.RecoverDamaged {
 		s.background.Go(func() { s.core.files.SweepEvery(ctx, sweepEvery(cfg.Files.Grace.Std()), log) })
@@ -176,6 +180,9 @@ func prefixes(cidrs []string) []netip.Prefix {
 }
 
 func (s *Service) health() server.Health {
+	if !s.started.Load() {
+		return server.Health{Why: "starting", Quarantined: []string{}}
+	}
 	st := s.core.store.Stats()
 	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined()}
 	for _, t := range s.vaults.stats() {
@@ -220,6 +227,13 @@ func (s *Service) Failed() <-chan error { return s.public.Failed() }
 // Stop stops what was started, in reverse order: readiness off, clients told
 // when to come back and closed, requests finished, snapshots written.
 func (s *Service) Stop() error {
+	if s.internal != nil {
+		s.internal.Drain()
+	}
+	if s.started.Load() {
+		// Balancers need a moment to see that no more should come.
+		time.Sleep(s.cfg.Server.ShutdownDelay.Std())
+	}
 	deadline := s.cfg.Server.DrainTimeout.Std()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
@@ -231,11 +245,8 @@ func (s *Service) Stop() error {
 		}
 		s.log.Info("stopped", "part", name, "took", time.Since(began).Round(time.Millisecond))
 	}
-	if s.internal != nil {
-		s.internal.Drain()
-	}
 	s.cancel()
-	if s.hub != nil && s.public != nil {
+	if s.hub != nil && s.started.Load() {
 		step("live connections", func() error {
 			half, cancel := context.WithTimeout(ctx, deadline/2)
 			defer cancel()

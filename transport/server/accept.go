@@ -1,0 +1,68 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// patientListener goes on when the process, or the machine, has run out of
+// what a connection needs. The HTTP server takes any error of Accept for the
+// end, and so a crowd of idle connections could stop the whole service.
+type patientListener struct {
+	net.Listener
+	// shed makes room, if it can.
+	shed   func()
+	pauses atomic.Uint64
+
+	closed chan struct{} // closed by Close
+	once   sync.Once
+}
+
+func patient(l net.Listener, shed func()) *patientListener {
+	return &patientListener{Listener: l, shed: shed, closed: make(chan struct{})}
+}
+
+// How long a pause is: short at first, since room was just made.
+const (
+	shortPause = 5 * time.Millisecond
+	longPause  = 500 * time.Millisecond
+)
+
+// Accept waits for the next connection.
+func (l *patientListener) Accept() (net.Conn, error) {
+	for pause := shortPause; ; pause = min(2*pause, longPause) {
+		c, err := l.Listener.Accept()
+		if err == nil || !passes(err) {
+			return c, err
+		}
+		l.pauses.Add(1)
+		l.shed()
+		select {
+		case <-l.closed:
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Close ends Accept.
+func (l *patientListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// passes says that an error of accepting is no reason to stop: what is missing
+// comes back, or a client hung up in the queue.
+func passes(err error) bool {
+	for _, errno := range []syscall.Errno{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPERM, syscall.EPROTO,
+	} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,213 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	// The HTTP server's own goroutines for idle workers and dates end late.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
+}
+
+func hello(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("hello") }
+
+func serve(t *testing.T, prepare func(p *Public)) *Public {
+	t.Helper()
+	p, err := Listen("127.0.0.1:0", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if prepare != nil {
+		prepare(p)
+	}
+	p.Serve(PublicOptions{API: hello})
+	return p
+}
+
+func stop(t *testing.T, p *Public) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := p.Shutdown(ctx); err != nil {
+		t.Fatalf("shutdown: %v", err)
+	}
+	if err := <-p.Failed(); err != nil {
+		t.Fatalf("serving ended with %v", err)
+	}
+}
+
+func dial(t *testing.T, p *Public) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", p.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// ask sends a request and reads the answer.
+func ask(c net.Conn) error {
+	if _, err := c.Write([]byte("GET /api/x HTTP/1.1\r\nHost: h\r\n\r\n")); err != nil {
+		return err
+	}
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return err
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != 200 {
+		return fmt.Errorf("status %d", res.StatusCode)
+	}
+	return nil
+}
+
+// starved is a listener that has no descriptor for a while.
+type starved struct {
+	net.Listener
+	mu     sync.Mutex
+	errors []error
+}
+
+func (l *starved) Accept() (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.errors) > 0 {
+		err := l.errors[0]
+		l.errors = l.errors[1:]
+		return nil, &net.OpError{Op: "accept", Err: err}
+	}
+	l.mu.Unlock()
+	c, err := l.Listener.Accept()
+	l.mu.Lock()
+	return c, err
+}
+
+// TestRunningOutOfDescriptorsPauses: `accept4: too many open files` ended the
+// whole process.
+func TestRunningOutOfDescriptorsPauses(t *testing.T) {
+	p := serve(t, func(p *Public) {
+		p.accept.Listener = &starved{Listener: p.accept.Listener, errors: []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ECONNABORTED}}
+	})
+	if err := ask(dial(t, p)); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.Stats().Pauses; n != 4 {
+		t.Errorf("%d pauses counted", n)
+	}
+	stop(t, p)
+}
+
+// TestClosingEndsAPause: a stop does not wait for descriptors.
+func TestClosingEndsAPause(t *testing.T) {
+	p := serve(t, func(p *Public) {
+		many := make([]error, 1<<20)
+		for i := range many {
+			many[i] = syscall.EMFILE
+		}
+		p.accept.Listener = &starved{Listener: p.accept.Listener, errors: many}
+	})
+	for p.Stats().Pauses < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// The listener under it still says that nothing is left.
+		_ = p.accept.Close()
+		s := p.accept.Listener.(*starved)
+		s.mu.Lock()
+		s.errors = nil
+		s.mu.Unlock()
+	}()
+	<-done
+	stop(t, p)
+}
+
+// TestSilentConnectionsGoFirst: who opens connections and says nothing pushes
+// out only others that say nothing.
+func TestSilentConnectionsGoFirst(t *testing.T) {
+	p := serve(t, func(p *Public) { p.silence.most = 3 })
+	speaker := dial(t, p)
+	if err := ask(speaker); err != nil {
+		t.Fatal(err)
+	}
+	first := dial(t, p)
+	waitFor(t, func() bool { return p.Stats().Silent == 1 })
+	partial := dial(t, p)
+	if _, err := partial.Write([]byte("GET /api/x HTTP/1.1\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return p.Stats().Silent == 2 })
+	for n := range 2 {
+		dial(t, p)
+		waitFor(t, func() bool { s := p.Stats(); return s.Silent+int(s.Shed) == 3+n })
+	}
+	if s := p.Stats(); s.Silent != 3 || s.Shed != 1 {
+		t.Errorf("%+v", s)
+	}
+	if _, err := first.Read(make([]byte, 1)); err == nil || errors.Is(err, syscall.ETIMEDOUT) {
+		t.Errorf("the oldest silent one is open: %v", err)
+	}
+	if err := ask(speaker); err != nil {
+		t.Errorf("one that spoke was closed: %v", err)
+	}
+	// Half a request is completed, and counts as spoken then.
+	if _, err := partial.Write([]byte("Host: h\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := http.ReadResponse(bufio.NewReader(partial), nil); err != nil || res.StatusCode != 200 {
+		t.Errorf("%v", err)
+	}
+	if n := p.Stats().Silent; n != 2 {
+		t.Errorf("%d are silent", n)
+	}
+	stop(t, p)
+}
+
+// TestAStopDoesNotWaitForTheSilent: one stop in 25 under load took its whole
+// 30 seconds, because a connection had just been opened.
+func TestAStopDoesNotWaitForTheSilent(t *testing.T) {
+	p := serve(t, nil)
+	silent := dial(t, p)
+	waitFor(t, func() bool { return p.Stats().Silent == 1 })
+	stop(t, p) // fails at its deadline, far below the read timeout
+	if _, err := silent.Read(make([]byte, 1)); err == nil {
+		t.Error("still open")
+	}
+}
+
+// TestAnAddressInUseIsToldInWordsOfTheConfiguration for both listeners.
+func TestAnAddressInUseIsToldInWordsOfTheConfiguration(t *testing.T) {
+	p := serve(t, nil)
+	defer stop(t, p)
+	addr := p.Addr().String()
+	if _, err := Listen(addr, "", ""); err == nil || err.Error() != "server.listen: "+addr+" is in use by another program; stop it or choose another address" {
+		t.Errorf("%v", err)
+	}
+	if _, err := ListenInternal(addr, nil, nil); err == nil || err.Error() != "server.internal_listen: "+addr+" is in use by another program; stop it or choose another address" {
+		t.Errorf("%v", err)
+	}
+}
+
+func waitFor(t *testing.T, cond func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !cond(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it did not happen")
+		}
+	}
+}
