@@ -15,9 +15,11 @@ import (
 )
 
 // The files testdata/format-N.json hold what the store held of tokens, as each
-// form of it was written. They are never made again: a change after which one
-// of them does not open has broken the data folders of everybody. A new form
-// gets a file of its own:
+// form of it was written: 1 before there were shares, 2 with them. They are
+// never made again: a change after which one of them does not open, of a label
+// from which a key is derived, of what a seal is bound to, of how a record is
+// encoded, has broken the data folders of everybody. A new form gets a file of
+// its own, and its number in this comment:
 //
 //	go test ./actors/token -run StoredFormsOpen -write-format 3
 var writeFormat = flag.Int("write-format", 0, "write the rows of the present form as testdata/format-N.json")
@@ -28,9 +30,11 @@ type fixture struct {
 	Stream      string           `json:"stream"`
 	Now         time.Time        `json:"now"`
 	Keys        []fixtureKey     `json:"keys"`
-	Rows        []fixtureRow     `json:"rows"`
-	Tokens      []fixtureToken   `json:"tokens"`
-	Answers     []fixtureAnswer  `json:"answers"`
+	// Shares are missing in format 1, which was before there were any.
+	Shares  []fixtureShare  `json:"shares,omitempty"`
+	Rows    []fixtureRow    `json:"rows"`
+	Tokens  []fixtureToken  `json:"tokens"`
+	Answers []fixtureAnswer `json:"answers"`
 	// Ended are checkouts whose session is over.
 	Ended []string `json:"ended"`
 }
@@ -38,6 +42,11 @@ type fixture struct {
 type fixtureKey struct {
 	Version  uint32 `json:"version"`
 	Material []byte `json:"material"`
+}
+
+type fixtureShare struct {
+	Ends   time.Time `json:"ends"`
+	Secret []byte    `json:"secret"`
 }
 
 type fixtureRow struct {
@@ -78,6 +87,11 @@ func (f *fixture) world(t *testing.T) *world {
 	return newWorld(t, func(o *Options) {
 		o.Environment, o.Stream, o.Keys = f.Environment, f.Stream, f.keys()
 		o.Now = func() time.Time { return f.Now }
+		shares := newMemoryShares(o.Now)
+		for _, x := range f.Shares {
+			shares.add(x.Ends, (*[seal.ShareBytes]byte)(x.Secret))
+		}
+		o.Shares = shares
 		o.Rules = Rules{MaxMismatches: 3, DropSensitive: true}
 	})
 }
@@ -87,7 +101,7 @@ func TestStoredFormsOpen(t *testing.T) {
 		makeFixture(t, fmt.Sprintf("testdata/format-%d.json", *writeFormat))
 	}
 	files, err := filepath.Glob("testdata/format-*.json")
-	if err != nil || len(files) < 1 {
+	if err != nil || len(files) < 2 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
 	for _, file := range files {
@@ -115,7 +129,7 @@ func (f *fixture) holds(t *testing.T) {
 	if err := durable.Commit(w.journal, rows); err != nil {
 		t.Fatal(err)
 	}
-	// The answers first: using a token up frees its key.
+	// The answers first: a token that is used up frees its key.
 	for _, a := range f.Answers {
 		got, err := w.vault.Tokenize(platform, f.issue(t, a, pb.Policy_POLICY_TTL))
 		if err != nil || string(got) != a.Token {
@@ -175,6 +189,7 @@ func makeFixture(t *testing.T, file string) {
 	w.restart(func(o *Options) {
 		o.Keys = f.keys()[:1]
 		o.Now = func() time.Time { return clock }
+		o.Shares = newMemoryShares(o.Now)
 	})
 	add := func(about, checkout string, p pb.Policy, s State, change func(Use)) *fixtureToken {
 		tok := w.issue(checkout, p)
@@ -228,6 +243,10 @@ func makeFixture(t *testing.T, file string) {
 		f.Answers = append(f.Answers, a)
 	}
 	w.settle()
+	for _, share := range w.opts.Shares.(*memoryShares).made {
+		secret := w.opts.Shares.(*memoryShares).secrets[share.ID()]
+		f.Shares = append(f.Shares, fixtureShare{share.Ends(), secret[:]})
+	}
 	for _, table := range []string{w.vault.tables.tokens, w.vault.tables.sessions, w.vault.tables.answers} {
 		err := w.journal.Scan(durable.Scan{Table: table}, func(key, value []byte) bool {
 			f.Rows = append(f.Rows, fixtureRow{table, append([]byte{}, key...), append([]byte{}, value...)})

@@ -171,6 +171,13 @@ func (a *tokenActor) use(w *work) error {
 		return err
 	}
 	cmd.attempt.SessionEnded = s.over
+	var share *seal.Share
+	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
+		// Not for another participant: that would take time that an unknown
+		// token does not.
+		share = v.findShare(k.record.Share)
+		cmd.attempt.ShareOver = share == nil && len(k.record.Share) > 0
+	}
 	verdict := Decide(k.record, cmd.attempt, v.opts.Rules)
 	w.reply = result{record: k.record, state: verdict.State}
 	if verdict.Refusal != NotRefused {
@@ -180,7 +187,10 @@ func (a *tokenActor) use(w *work) error {
 				return err
 			}
 		}
-	} else if err := a.open(w, verdict); err != nil {
+	} else if err := a.open(w, verdict, share); errors.Is(err, seal.ErrOver) {
+		w.reply = result{err: IsExpired, state: Expired} // just now
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if verdict.Record == "" {
@@ -217,14 +227,14 @@ func (a *tokenActor) use(w *work) error {
 
 // open opens what the operation gives away, before anything is used up: a
 // damaged seal must not cost the token.
-func (a *tokenActor) open(w *work, verdict Verdict) error {
+func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 	k, op := a.known, w.cmd.attempt.Operation
 	if op != Detokenize && op != Introspect {
 		return nil
 	}
-	opener, binding := k.version.Opener(w.cmd.token), bound(k.key, k.record)
+	binding := bound(k.key, k.record)
 	if op == Introspect {
-		clear, err := opener.Open(seal.ForDisplay, binding, k.record.Display)
+		clear, err := k.version.Opener(w.cmd.token).Open(seal.ForDisplay, binding, k.record.Display)
 		if err != nil {
 			return err
 		}
@@ -233,6 +243,10 @@ func (a *tokenActor) open(w *work, verdict Verdict) error {
 			return fmt.Errorf("%w: display", seal.ErrDamaged)
 		}
 		return nil
+	}
+	opener, err := k.opener(w.cmd.token, share)
+	if err != nil {
+		return err
 	}
 	clear, err := opener.Open(seal.ForCredential, binding, k.record.Credential)
 	if err != nil {
