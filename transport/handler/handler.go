@@ -52,7 +52,7 @@ type base struct {
 	environment string
 	vault       *token.Vault
 	routes      map[string]map[string]operation // path below, method
-	document    rendered
+	description description
 }
 
 // operation is one line of the interface. handle writes the answer.

@@ -97,6 +97,9 @@ func (c *call) use() (u token.Use, known bool, err error) {
 	if err != nil {
 		return u, false, err
 	}
+	if p.Id != c.who.Id && c.who.Acknowledgement == nil {
+		return u, false, errNotAcked
+	}
 	u.Participant = p.Id
 	// The form of a token is public, so a text of another form may be answered
 	// without a look.
