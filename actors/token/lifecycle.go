@@ -172,10 +172,14 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 
 // mismatch answers the right participant with the wrong checkout. While the
 // token lives it is counted, and the last one locks it: whoever tries
-// checkouts gets no further.
+// checkouts gets no further. The use of a used token alarms with any checkout.
 func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	v := Verdict{State: state, Refusal: BindingMismatch}
-	if state != Active {
+	switch {
+	case state == Redeemed && a.Operation == Detokenize:
+		v.Record, v.Security = "token_reuse", true
+		return v
+	case state != Active:
 		return v
 	}
 	v.Record, v.Security = "token_mismatch", true

@@ -3,6 +3,7 @@ package token
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,7 +64,9 @@ func TestDecisions(t *testing.T) {
 		{"nobody's record", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Participant = "" }, Detokenize, func(a *Attempt) { a.Participant = "" }, NotFound, "", 0, ""},
 		{"another checkout is counted", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Active, pb.State_STATE_ACTIVE, "token_mismatch"},
 		{"the last mismatch locks", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Mismatches = 1 }, Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Locked, pb.State_STATE_LOCKED, "token_lock"},
-		{"a mismatch on a used token is not counted", pb.Policy_POLICY_TTL, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, ""},
+		{"a used one with another checkout is not counted, with an alarm", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, "token_reuse"},
+		{"a look at a used one with another checkout", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, ""},
+		{"a mismatch on what is over otherwise", pb.Policy_POLICY_TTL, in(pb.State_STATE_REVOKED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Revoked, 0, ""},
 		{"introspection changes nothing", pb.Policy_POLICY_SINGLE_USE, nil, Introspect, nil, NotRefused, Active, 0, "token_introspect"},
 		{"introspection of what is over", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, nil, NotRefused, Redeemed, 0, "token_introspect"},
 		{"revoke", pb.Policy_POLICY_SINGLE_USE, nil, Revoke, nil, NotRefused, Revoked, pb.State_STATE_REVOKED, "token_revoke"},
@@ -88,6 +91,9 @@ func TestDecisions(t *testing.T) {
 			}
 			if v.Refusal != c.refusal || v.State != c.state || v.Record != c.record {
 				t.Errorf("%v %q %q", v.Refusal, v.State, v.Record)
+			}
+			if alarm := strings.Contains("token_reuse token_mismatch token_lock", c.record) && c.record != ""; v.Security != alarm {
+				t.Errorf("security is %v", v.Security)
 			}
 			if v.Next.GetState() != c.next {
 				t.Errorf("next is %v", v.Next.GetState())

@@ -534,16 +534,17 @@ func TestEveryTokenOperationIsInTheAuditTrail(t *testing.T) {
 	used := m.tokenize("e")
 	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("e")}).want(200)
 	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("e")}).want(410)
+	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("f")}).gives(403, "binding_mismatch")
 	count := map[string]int{}
 	for _, r := range m.admin.get("/admin/audit-logs?limit=1000").list() {
 		count[r.text("action")]++
-		if r.text("action") == "token_reuse" && fmt.Sprint(r["metadata"]) == "" {
-			t.Error("a reuse is not marked")
+		if more, _ := r["metadata"].(map[string]any); r.text("action") == "token_reuse" && (more["security"] != "true" || more["participant"] != m.business.id) {
+			t.Errorf("a reuse is marked %v", more)
 		}
 	}
 	for action, n := range map[string]int{
 		"participant_add": 3, "participant_acknowledge": 2, "participant_grant": 1, "participant_policy": 2,
-		"token_create": 2, "token_introspect": 1, "token_detokenize": 2, "token_mismatch": 1, "token_revoke": 1, "token_session_end": 1, "token_reuse": 1,
+		"token_create": 2, "token_introspect": 1, "token_detokenize": 2, "token_mismatch": 1, "token_revoke": 1, "token_session_end": 1, "token_reuse": 2,
 	} {
 		if count[action] != n {
 			t.Errorf("%s: %d in the trail, want %d", action, count[action], n)
