@@ -113,7 +113,6 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
-		w.reply.credential.Wipe()
 		a.known = nil // it may or may not be on disk
 		a.fail(ctx, w, w.err)
 	}
@@ -268,6 +267,7 @@ func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 
 // fail answers a command that could not be carried out.
 func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
+	w.reply.credential.Wipe()
 	if !errors.Is(err, seal.ErrDamaged) {
 		a.finish(ctx, w, result{err: err})
 		return

@@ -349,6 +349,7 @@ func (v *Vault) ask(cmd *command) result {
 	case r := <-cmd.reply:
 		return r
 	case <-patience.C:
+		cmd.leave()
 		return result{err: durable.ErrTimeout}
 	}
 }

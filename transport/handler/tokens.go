@@ -1,7 +1,6 @@
 package handler
 
 import (
-	"encoding/json"
 	"time"
 
 	"atelier/actors/participant"
@@ -22,10 +21,11 @@ func (c *call) tokenize() error {
 		return err
 	}
 	var in struct {
-		Credential json.RawMessage `json:"credential"`
-		Binding    *binding        `json:"binding"`
+		Credential secretJSON `json:"credential"`
+		Binding    *binding   `json:"binding"`
 	}
 	sent, err := c.decode(&in, false)
+	c.own(in.Credential)
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,7 @@ func (c *call) detokenize() error {
 	if err != nil {
 		return err
 	}
-	c.SetContentType("application/json")
-	c.Response.SetBody(clear) // copies
-	clear.Wipe()
+	c.secret(clear)
 	return nil
 }
 
