@@ -36,7 +36,8 @@ type Options struct {
 	// expired token, and one that was used, revoked or locked, from an unknown
 	// one; 1 h and 24 h.
 	RememberExpired, RememberEnded time.Duration
-	// RememberSessions is for how long an ended session stays ended; 400 days.
+	// RememberSessions is for how long a session stays ended, by its end or by
+	// the cap; 400 days.
 	RememberSessions time.Duration
 	// MaxOpen bounds the unanswered operations; 65,536.
 	MaxOpen int

@@ -33,9 +33,9 @@ func (c *call) tokenize() error {
 	if err != nil {
 		return err
 	}
-	key := string(c.Request.Header.Peek("Idempotency-Key"))
-	if n := len(key); n != 0 && (n < minIdempotencyKey || n > maxIdempotencyKey) {
-		return invalid("Idempotency-Key must have 22 to 255 characters")
+	key, err := c.idempotencyKey()
+	if err != nil {
+		return err
 	}
 	accepted, err := credential.Parse(in.Credential, c.Credentials, c.Now())
 	if err != nil {
@@ -56,6 +56,21 @@ func (c *call) tokenize() error {
 	return c.json(struct {
 		Token string `json:"token"`
 	}{string(t)})
+}
+
+// idempotencyKey is the request's Idempotency-Key; "" without one. Who sends an
+// empty one, or two, means to be protected and would not be.
+func (c *call) idempotencyKey() (string, error) {
+	keys := c.Request.Header.PeekAll("Idempotency-Key")
+	switch {
+	case len(keys) == 0:
+		return "", nil
+	case len(keys) > 1:
+		return "", invalid("Idempotency-Key must be given once")
+	case len(keys[0]) < minIdempotencyKey || len(keys[0]) > maxIdempotencyKey:
+		return "", invalid("Idempotency-Key must have 22 to 255 characters")
+	}
+	return string(keys[0]), nil
 }
 
 // policyOf is the policy of a participant's tokens and how long they live.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -217,11 +218,13 @@ func TestIdempotencyKeys(t *testing.T) {
 		t.Error("another token")
 	}
 	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("d")}, header("Idempotency-Key", key)).gives(409, "idempotency_conflict")
-	for _, bad := range []string{"short", key[:21], strings.Repeat("x", 256)} {
-		m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("c")}, header("Idempotency-Key", bad)).gives(400, "invalid_request")
+	good := record{"credential": visa(), "binding": m.binding("c")}
+	for _, bad := range [][]string{{""}, {"short"}, {key[:21]}, {strings.Repeat("x", 256)}, {key, key}, {key, ""}} {
+		m.platform.post("/tokenize", good, func(r *http.Request) { r.Header["Idempotency-Key"] = bad }).gives(400, "invalid_request")
 	}
 	m.business.post("/detokenize", use(first, "c")).want(200)
-	if next := m.tokenize("c", header("Idempotency-Key", key)); next == first {
+	// Its token is over: the key is free, for another request too.
+	if next := m.tokenize("d", header("Idempotency-Key", key)); next == first {
 		t.Error("a used token was answered again")
 	}
 }
