@@ -8,7 +8,8 @@
 //
 // # Files
 //
-// One file of 32 bytes, mode 0600, for each quarter in which something ends:
+// One file of 32 bytes, mode 0600, for each quarter in which something ends, for
+// both environments:
 //
 //	tokens-until-20260301T121500Z-8f2e61aa90b3c457
 //
@@ -16,8 +17,8 @@
 // whether it is whole. A file is written and synced, and then its folder, before
 // Until returns: what is sealed under a share never outlives it in a crash. When
 // its time is over it is wiped from memory, written over with zeros and synced in
-// place, removed, and the folder synced. A crash on the way leaves a file that the next start
-// destroys by its name. None is ever part of a backup.
+// place, removed, and the folder synced. A crash on the way leaves a file that
+// the next start destroys by its name. None is ever part of a backup.
 //
 // # Time
 //
@@ -25,7 +26,7 @@
 // had when it was made: a clock that is set back does not prolong it. What was
 // found at a start gets at most Options.Longest, which no token outlives, also
 // when the clock is far behind. A server that is stopped destroys nothing; its
-// next start does so before anything else.
+// next start does so before it serves.
 //
 // # Failure
 //
