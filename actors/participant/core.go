@@ -279,7 +279,16 @@ func (c *core) setEncryptionKey(d *decision, in *pb.SetEncryptionKey) error {
 		return durable.Reject(durable.Invalid, "the key is too large")
 	}
 	d.event(&pb.Event{Body: &pb.Event_EncryptionKeySet{EncryptionKeySet: &pb.EncryptionKeySet{Id: p.Id, Key: in.Key}}})
-	d.record("participant_encryption_key", p.Id, nil)
+	// Whoever sets the key reads what is encrypted from then on: somebody should
+	// notice a change that nobody wanted.
+	more := map[string]string{"security": "true"}
+	if old := thumbprint(p.EncryptionKey); old != "" {
+		more["old_thumbprint"] = old
+	}
+	if changed := thumbprint(in.Key); changed != "" {
+		more["new_thumbprint"] = changed
+	}
+	d.record("participant_encryption_key", p.Id, more)
 	return nil
 }
 

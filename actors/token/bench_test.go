@@ -9,6 +9,7 @@ import (
 
 	pb "atelier/actors/token/tokenpb"
 	"atelier/persistence/badger"
+	"atelier/persistence/shares"
 )
 
 // BenchmarkPairs makes and uses single-use tokens, durably, from as many
@@ -20,8 +21,12 @@ func BenchmarkPairs(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			w := newWorld(b, func(o *Options) { o.Journal = store })
-			b.Cleanup(func() { w.stop(); _ = store.Close() })
+			kept, err := shares.Open(shares.Options{Dir: b.TempDir(), Longest: MaxLife})
+			if err != nil {
+				b.Fatal(err)
+			}
+			w := newWorld(b, func(o *Options) { o.Journal, o.Shares = store, kept })
+			b.Cleanup(func() { w.stop(); _, _ = kept.Close(), store.Close() })
 			c := card(b)
 			var left atomic.Int64
 			left.Store(int64(b.N))

@@ -34,6 +34,7 @@ type command struct {
 	reply    chan result // capacity 1
 	open     *atomic.Int64
 	answered atomic.Bool
+	left     atomic.Bool // the asker does not wait any more
 }
 
 // creation is a new token, ready to be stored.
@@ -59,6 +60,26 @@ func (c *command) answer(r result) {
 	if c.answered.CompareAndSwap(false, true) {
 		c.open.Add(-1)
 		c.reply <- r
+		if c.left.Load() {
+			c.forget()
+		}
+	} else {
+		r.credential.Wipe()
+	}
+}
+
+// leave is called when nobody waits for the answer any more: a credential in
+// it is wiped, whether it has come or is still to come.
+func (c *command) leave() {
+	c.left.Store(true)
+	c.forget()
+}
+
+func (c *command) forget() {
+	select {
+	case r := <-c.reply:
+		r.credential.Wipe()
+	default:
 	}
 }
 

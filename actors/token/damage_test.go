@@ -118,7 +118,10 @@ func TestSealsAreBoundToWhatMustNotChange(t *testing.T) {
 		if err := r.UnmarshalVT(body); err != nil {
 			t.Fatal(err)
 		}
-		opener := v.Opener(tok)
+		opener, err := v.SharedOpener(tok, w.vault.findShare(r.Share))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if _, err := opener.Open(seal.ForCredential, bound(key, &r), r.Credential); err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,12 @@
 // shards bound what works at the same time: while a token of one reads the
 // disk, the others of the same shard wait, one in 256.
 //
+// A credential is sealed under the token, the server's key, and a share that the
+// tokens have in common that end in one quarter of an hour. Shares come from
+// Options.Shares, which destroys each in time: what the disk still holds of a
+// token that is over opens nothing. A token whose share is gone has expired.
+// Answers to idempotency keys are sealed under the token's share, too.
+//
 // That a token has expired is a comparison with its record, so a million that
 // end together cost nothing. A wheel in each shard counts the live ones by the
 // second in which they end.

@@ -1,8 +1,11 @@
 package token
 
 import (
+	"bytes"
 	"crypto/hmac"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"atelier/actors/durable"
@@ -10,52 +13,81 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// answerLife is for how long a repeated request gets the same token.
-const answerLife = 24 * time.Hour
-
 // keptAnswer is what is kept of an earlier request with the same idempotency
 // key.
 type keptAnswer struct {
-	token seal.Token // "" when nothing is kept
-	row   []byte     // the key of its row
-	raw   []byte     // its value, for the guard
+	token    seal.Token // "" when nothing is kept
+	conflict bool       // it was another request
+	row      []byte     // the key of its row
+	raw      []byte     // its value, for the guard
 }
+
+// sharedAnswer begins an answer that is sealed under a share, whose id follows.
+// Others were kept before there were shares, and begin with random bytes.
+const sharedAnswer = "answer2\x00"
 
 // keptAnswer finds the answer to an earlier request. Only hashes and a sealed
-// token are stored: without the idempotency key nobody gets at it.
+// token are stored: without the idempotency key nobody gets at it, and when the
+// token's share is over not even with it.
 func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
-	var kept keptAnswer
 	if in.IdempotencyKey == "" {
-		return kept, nil
+		return keptAnswer{}, nil
 	}
 	for _, version := range v.ring.Load().Versions() {
-		row := version.AnswerKey(c.Participant, in.IdempotencyKey)
-		raw, err := v.get(v.tables.answers, row)
-		if err != nil {
-			return kept, err
+		kept := keptAnswer{row: version.AnswerKey(c.Participant, in.IdempotencyKey)}
+		var err error
+		if kept.raw, err = v.get(v.tables.answers, kept.row); err != nil {
+			return keptAnswer{}, err
 		}
-		if raw == nil {
+		if kept.raw == nil {
 			continue
 		}
-		clear, err := version.AnswerOpener(c.Participant, in.IdempotencyKey).Open(seal.ForAnswer, row, raw)
-		if err != nil {
-			return kept, fmt.Errorf("kept answer: %w", err)
+		answer, err := v.openAnswer(version, c, in, kept)
+		switch {
+		case errors.Is(err, seal.ErrOver): // and so is the token
+			return kept, nil
+		case err != nil:
+			return keptAnswer{}, fmt.Errorf("kept answer: %w", err)
 		}
-		defer clear.Wipe()
-		var a pb.Answer
-		if err := a.UnmarshalVT(clear); err != nil {
-			return kept, fmt.Errorf("kept answer: %w", seal.ErrDamaged)
-		}
-		if !hmac.Equal(a.Request, version.RequestHash(c.Participant, in.IdempotencyKey, in.Request)) {
-			return kept, IsConflict
-		}
-		return keptAnswer{seal.Token(a.Token), row, raw}, nil
+		kept.token = seal.Token(answer.Token)
+		kept.conflict = !hmac.Equal(answer.Request, version.RequestHash(c.Participant, in.IdempotencyKey, in.Request))
+		return kept, nil
 	}
-	return kept, nil
+	return keptAnswer{}, nil
 }
 
-// keepAnswer is the row that keeps a new answer, in place of what was there.
-func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token) (*durable.Row, error) {
+func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptAnswer) (*pb.Answer, error) {
+	opener, head, sealed := version.AnswerOpener(c.Participant, in.IdempotencyKey), []byte(nil), kept.raw
+	if rest, shared := bytes.CutPrefix(kept.raw, []byte(sharedAnswer)); shared {
+		if len(rest) < len(seal.ShareID{}) {
+			return nil, seal.ErrDamaged
+		}
+		share := v.findShare(rest[:len(seal.ShareID{})])
+		if share == nil {
+			return nil, seal.ErrOver
+		}
+		var err error
+		if opener, err = version.SharedAnswerOpener(c.Participant, in.IdempotencyKey, share); err != nil {
+			return nil, err
+		}
+		n := len(sharedAnswer) + len(seal.ShareID{})
+		head, sealed = kept.raw[:n], kept.raw[n:]
+	}
+	clear, err := opener.Open(seal.ForAnswer, slices.Concat(kept.row, head), sealed)
+	if err != nil {
+		return nil, err
+	}
+	defer clear.Wipe()
+	answer := &pb.Answer{}
+	if err := answer.UnmarshalVT(clear); err != nil {
+		return nil, seal.ErrDamaged
+	}
+	return answer, nil
+}
+
+// keepAnswer is the row that keeps a new answer, in place of what was there. It
+// goes with the token.
+func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, share *seal.Share) (*durable.Row, error) {
 	version := v.ring.Load().Newest()
 	row := version.AnswerKey(c.Participant, in.IdempotencyKey)
 	guard := durable.Absent()
@@ -68,6 +100,14 @@ func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token) 
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	sealed := version.AnswerOpener(c.Participant, in.IdempotencyKey).Seal(seal.ForAnswer, row, clear)
-	return &durable.Row{Table: v.tables.answers, Key: row, Value: sealed, TTL: answerLife, Guard: guard}, nil
+	defer seal.Secret(clear).Wipe()
+	opener, err := version.SharedAnswerOpener(c.Participant, in.IdempotencyKey, share)
+	if err != nil {
+		return nil, durable.ErrConflict // it has just ended: decide anew
+	}
+	id := share.ID()
+	head := slices.Concat([]byte(sharedAnswer), id[:])
+	sealed := opener.Seal(seal.ForAnswer, slices.Concat(row, head), clear)
+	// A second more than the token: rows end with whole seconds.
+	return &durable.Row{Table: v.tables.answers, Key: row, Value: append(head, sealed...), TTL: in.Life + time.Second, Guard: guard}, nil
 }

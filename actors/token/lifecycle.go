@@ -30,6 +30,9 @@ const (
 	// Replay asks whether a token may be answered again to a repeated
 	// tokenize.
 	Replay
+	// Probe asks whether a token lives, whatever it is bound to: for as long
+	// its idempotency key is taken. Nothing is told of the token.
+	Probe
 )
 
 // Refusal is why a token does not do what was asked. The transport has a code
@@ -94,6 +97,9 @@ type Attempt struct {
 	Now         time.Time
 	// SessionEnded says that the participant's checkout session is over.
 	SessionEnded bool
+	// ShareOver says that the share is over under which the credential lies:
+	// nothing can open it any more.
+	ShareOver bool
 }
 
 // Verdict is what an attempt leads to.
@@ -117,10 +123,13 @@ type Verdict struct {
 // neither record nor attempt.
 func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
 	// What belongs to another is answered as what does not exist.
-	if t.Participant == "" || t.Participant != a.Participant {
+	if t.Participant == "" || t.Participant != a.Participant && a.Operation != Probe {
 		return Verdict{Refusal: NotFound}
 	}
-	state := StateOf(t, a.Now, a.SessionEnded)
+	state := StateOf(t, a.Now, a.SessionEnded, a.ShareOver)
+	if a.Operation == Probe {
+		return Verdict{State: state, Refusal: refusalOf(state)}
+	}
 	if string(t.Checkout) != string(a.Checkout[:]) {
 		return mismatch(t, a, rules, state)
 	}
@@ -163,10 +172,14 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 
 // mismatch answers the right participant with the wrong checkout. While the
 // token lives it is counted, and the last one locks it: whoever tries
-// checkouts gets no further.
+// checkouts gets no further. The use of a used token alarms with any checkout.
 func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	v := Verdict{State: state, Refusal: BindingMismatch}
-	if state != Active {
+	switch {
+	case state == Redeemed && a.Operation == Detokenize:
+		v.Record, v.Security = "token_reuse", true
+		return v
+	case state != Active:
 		return v
 	}
 	v.Record, v.Security = "token_mismatch", true
@@ -180,7 +193,7 @@ func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 }
 
 // StateOf is the state of a token at a time.
-func StateOf(t *pb.Token, now time.Time, sessionEnded bool) State {
+func StateOf(t *pb.Token, now time.Time, sessionEnded, shareOver bool) State {
 	switch t.State {
 	case pb.State_STATE_REDEEMED:
 		return Redeemed
@@ -192,7 +205,7 @@ func StateOf(t *pb.Token, now time.Time, sessionEnded bool) State {
 	switch {
 	case sessionEnded:
 		return SessionEnded
-	case now.UnixMilli() >= t.ExpiresAt:
+	case now.UnixMilli() >= t.ExpiresAt, shareOver:
 		return Expired
 	}
 	return Active
@@ -213,6 +226,6 @@ func refusalOf(s State) Refusal {
 // ended returns the record of a token that is over: its credential is erased.
 func ended(t *pb.Token, s pb.State, now time.Time) *pb.Token {
 	t = t.CloneVT()
-	t.State, t.EndedAt, t.Credential = s, now.UnixMilli(), nil
+	t.State, t.EndedAt, t.Credential, t.Share = s, now.UnixMilli(), nil, nil
 	return t
 }

@@ -3,6 +3,7 @@ package token
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ func record(policy pb.Policy) *pb.Token {
 	return &pb.Token{
 		State: pb.State_STATE_ACTIVE, Policy: policy, Participant: "p", Checkout: checkout[:],
 		CreatedAt: noon.UnixMilli(), ExpiresAt: noon.Add(time.Minute).UnixMilli(), Credential: []byte("sealed"), Display: []byte("shown"),
+		Share: []byte("share-id"),
 	}
 }
 
@@ -50,12 +52,21 @@ func TestDecisions(t *testing.T) {
 		{"locked", pb.Policy_POLICY_TTL, in(pb.State_STATE_LOCKED), Detokenize, nil, IsRevoked, Locked, 0, ""},
 		{"session ended", pb.Policy_POLICY_SESSION, nil, Detokenize, func(a *Attempt) { a.SessionEnded = true }, IsRevoked, SessionEnded, 0, ""},
 		{"a session's end ends other policies too", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.SessionEnded = true }, IsRevoked, SessionEnded, 0, ""},
+		{"its share is over", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.ShareOver = true }, IsExpired, Expired, 0, ""},
+		{"a used one stays used when its share is over", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.ShareOver = true }, IsUsed, Redeemed, 0, "token_reuse"},
+		{"introspection when its share is over", pb.Policy_POLICY_TTL, nil, Introspect, func(a *Attempt) { a.ShareOver = true }, NotRefused, Expired, 0, "token_introspect"},
+		{"replay when its share is over", pb.Policy_POLICY_TTL, nil, Replay, func(a *Attempt) { a.ShareOver = true }, IsExpired, Expired, 0, ""},
+		{"probe of a living one, whoever's it is", pb.Policy_POLICY_TTL, nil, Probe, func(a *Attempt) { a.Participant, a.Checkout = "q", CheckoutHash("d") }, NotRefused, Active, 0, ""},
+		{"probe of what is over", pb.Policy_POLICY_TTL, nil, Probe, late, IsExpired, Expired, 0, ""},
+		{"probe of nobody's record", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Participant = "" }, Probe, nil, NotFound, "", 0, ""},
 		{"another participant", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Participant = "q" }, NotFound, "", 0, ""},
 		{"another participant and checkout", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Participant, a.Checkout = "q", CheckoutHash("d") }, NotFound, "", 0, ""},
 		{"nobody's record", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Participant = "" }, Detokenize, func(a *Attempt) { a.Participant = "" }, NotFound, "", 0, ""},
 		{"another checkout is counted", pb.Policy_POLICY_TTL, nil, Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Active, pb.State_STATE_ACTIVE, "token_mismatch"},
 		{"the last mismatch locks", pb.Policy_POLICY_TTL, func(t *pb.Token) { t.Mismatches = 1 }, Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Locked, pb.State_STATE_LOCKED, "token_lock"},
-		{"a mismatch on a used token is not counted", pb.Policy_POLICY_TTL, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, ""},
+		{"a used one with another checkout is not counted, with an alarm", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, "token_reuse"},
+		{"a look at a used one with another checkout", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Redeemed, 0, ""},
+		{"a mismatch on what is over otherwise", pb.Policy_POLICY_TTL, in(pb.State_STATE_REVOKED), Detokenize, func(a *Attempt) { a.Checkout = CheckoutHash("d") }, BindingMismatch, Revoked, 0, ""},
 		{"introspection changes nothing", pb.Policy_POLICY_SINGLE_USE, nil, Introspect, nil, NotRefused, Active, 0, "token_introspect"},
 		{"introspection of what is over", pb.Policy_POLICY_SINGLE_USE, in(pb.State_STATE_REDEEMED), Introspect, nil, NotRefused, Redeemed, 0, "token_introspect"},
 		{"revoke", pb.Policy_POLICY_SINGLE_USE, nil, Revoke, nil, NotRefused, Revoked, pb.State_STATE_REVOKED, "token_revoke"},
@@ -81,10 +92,13 @@ func TestDecisions(t *testing.T) {
 			if v.Refusal != c.refusal || v.State != c.state || v.Record != c.record {
 				t.Errorf("%v %q %q", v.Refusal, v.State, v.Record)
 			}
+			if alarm := strings.Contains("token_reuse token_mismatch token_lock", c.record) && c.record != ""; v.Security != alarm {
+				t.Errorf("security is %v", v.Security)
+			}
 			if v.Next.GetState() != c.next {
 				t.Errorf("next is %v", v.Next.GetState())
 			}
-			if n := v.Next; n != nil && n.State != pb.State_STATE_ACTIVE && (n.Credential != nil || n.EndedAt == 0 || n.Display == nil) {
+			if n := v.Next; n != nil && n.State != pb.State_STATE_ACTIVE && (n.Credential != nil || n.Share != nil || n.EndedAt == 0 || n.Display == nil) {
 				t.Error("an ended token keeps its credential, or does not say when it ended")
 			}
 		})
@@ -111,7 +125,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 		journal := journaltest.NewMemory()
 		defer journal.Close()
 		opts := Options{
-			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Now: clock.now,
+			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Now: clock.now, Shares: newMemoryShares(clock.now),
 			Audit: catalog.NewAudit(journal, time.Hour), SessionCap: time.Hour,
 			RememberEnded: 24 * time.Hour, RememberExpired: 24 * time.Hour,
 		}

@@ -182,7 +182,7 @@ func TestTheCheckFindsTwoWinners(t *testing.T) {
 // does: each is to the other an incarnation that should be gone.
 func TestTwoIncarnationsRace(t *testing.T) {
 	w := newWorld(t)
-	other := newWorld(t, func(o *Options) { o.Journal = w.journal })
+	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })
 	for i := range 200 {
 		checkout := fmt.Sprint(i)
 		tok := w.issue(checkout, pb.Policy_POLICY_SINGLE_USE)

@@ -100,9 +100,17 @@ func TestTheCredentialCannotBeDerivedFromTheToken(t *testing.T) {
 	if err := r.UnmarshalVT(body); err != nil {
 		t.Fatal(err)
 	}
-	for _, guess := range []seal.Token{b, "", seal.Token(key), seal.NewToken(seal.Production)} {
+	share := w.vault.findShare(r.Share)
+	for _, guess := range []seal.Token{a, b, "", seal.Token(key), seal.NewToken(seal.Production)} {
+		shared, err := v.SharedOpener(guess, share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := shared.Open(seal.ForCredential, bound(key, &r), r.Credential); (err == nil) != (guess == a) {
+			t.Fatal("the seal opens without the token, or not with it")
+		}
 		if _, err := v.Opener(guess).Open(seal.ForCredential, bound(key, &r), r.Credential); err == nil {
-			t.Fatal("the seal opens without the token")
+			t.Fatal("the seal opens without the share")
 		}
 	}
 }

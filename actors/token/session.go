@@ -61,14 +61,15 @@ func (s *checkoutSession) guard() durable.Guard {
 	return durable.Unchanged(s.raw)
 }
 
-// openSession is the row that keeps a session open for as long as a token made
-// now may live. The guard keeps it from opening one that is being ended.
+// openSession is the row that keeps a session open until its cap. Then it is
+// over, and remembered as one that was ended. The guard keeps it from opening
+// one that is being ended.
 func (v *Vault) openSession(s checkoutSession, participant string, checkout []byte, now time.Time) (durable.Row, error) {
 	record := s.record
 	if s.raw == nil {
 		record = &pb.Session{Participant: participant, OpenedAt: now.UnixMilli(), Stream: v.opts.Stream}
 	}
-	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberExpired, s.guard())
+	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberSessions, s.guard())
 }
 
 // sessionCheck lets an append through only while the session of a token is as

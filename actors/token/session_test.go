@@ -239,6 +239,22 @@ func TestTheCapIsTheSessions(t *testing.T) {
 	}
 }
 
+// A session that its cap has ended is remembered for as long as one that was
+// ended, so that no other opens under its name.
+func TestACappedSessionIsRemembered(t *testing.T) {
+	var rec *recorder
+	w := newWorld(t, func(o *Options) {
+		rec = &recorder{Journal: o.Journal}
+		o.Journal = rec
+	})
+	w.issue("c", pb.Policy_POLICY_SESSION)
+	for _, row := range rec.rows {
+		if row.Table == w.vault.tables.sessions && row.TTL < 6*time.Hour+w.vault.opts.RememberSessions {
+			t.Errorf("it is remembered for %v", row.TTL)
+		}
+	}
+}
+
 // What nobody waits for any more still counts while the journal has it, or a
 // stuck disk would let operations pile up without bound.
 func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {

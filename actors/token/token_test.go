@@ -2,7 +2,9 @@ package token
 
 import (
 	"context"
+	"crypto/rand"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,6 +71,9 @@ func newWorld(t testing.TB, change ...func(*Options)) *world {
 	for _, c := range change {
 		c(&w.opts)
 	}
+	if w.opts.Shares == nil {
+		w.opts.Shares = newMemoryShares(w.opts.Now)
+	}
 	w.audit = catalog.NewAudit(w.opts.Journal, time.Hour)
 	w.opts.Audit = w.audit
 	w.start()
@@ -77,6 +82,67 @@ func newWorld(t testing.TB, change ...func(*Options)) *world {
 		_ = journal.Close()
 	})
 	return w
+}
+
+// memoryShares are shares without files.
+type memoryShares struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	made []*seal.Share
+	fail error
+
+	secrets map[seal.ShareID][seal.ShareBytes]byte
+}
+
+func newMemoryShares(now func() time.Time) *memoryShares {
+	if now == nil {
+		now = time.Now
+	}
+	return &memoryShares{now: now, secrets: map[seal.ShareID][seal.ShareBytes]byte{}}
+}
+
+func (m *memoryShares) add(ends time.Time, secret *[seal.ShareBytes]byte) *seal.Share {
+	s := seal.NewShare(ends, secret)
+	m.made, m.secrets[s.ID()] = append(m.made, s), *secret
+	return s
+}
+
+func (m *memoryShares) Until(end time.Time) (*seal.Share, error) {
+	ends := seal.QuarterEnd(end)
+	if !m.now().Before(ends) {
+		return nil, seal.ErrOver
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.made {
+		if s.Ends().Equal(ends) {
+			return s, nil
+		}
+	}
+	if m.fail != nil {
+		return nil, m.fail
+	}
+	var secret [seal.ShareBytes]byte
+	_, _ = rand.Read(secret[:])
+	return m.add(ends, &secret), nil
+}
+
+func (m *memoryShares) Find(id seal.ShareID) *seal.Share {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.made {
+		if s.ID() == id && m.now().Before(s.Ends()) {
+			return s
+		}
+	}
+	return nil
+}
+
+// lose forgets all shares, as if their files had gone.
+func (m *memoryShares) lose() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.made = nil
 }
 
 func (w *world) start() {

@@ -113,7 +113,6 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
-		w.reply.credential.Wipe()
 		a.known = nil // it may or may not be on disk
 		a.fail(ctx, w, w.err)
 	}
@@ -171,6 +170,13 @@ func (a *tokenActor) use(w *work) error {
 		return err
 	}
 	cmd.attempt.SessionEnded = s.over
+	var share *seal.Share
+	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
+		// Not for another participant: that would take time that an unknown
+		// token does not.
+		share = v.findShare(k.record.Share)
+		cmd.attempt.ShareOver = share == nil && len(k.record.Share) > 0
+	}
 	verdict := Decide(k.record, cmd.attempt, v.opts.Rules)
 	w.reply = result{record: k.record, state: verdict.State}
 	if verdict.Refusal != NotRefused {
@@ -180,7 +186,10 @@ func (a *tokenActor) use(w *work) error {
 				return err
 			}
 		}
-	} else if err := a.open(w, verdict); err != nil {
+	} else if err := a.open(w, verdict, share); errors.Is(err, seal.ErrOver) {
+		w.reply = result{err: IsExpired, state: Expired} // just now
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if verdict.Record == "" {
@@ -217,14 +226,14 @@ func (a *tokenActor) use(w *work) error {
 
 // open opens what the operation gives away, before anything is used up: a
 // damaged seal must not cost the token.
-func (a *tokenActor) open(w *work, verdict Verdict) error {
+func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 	k, op := a.known, w.cmd.attempt.Operation
 	if op != Detokenize && op != Introspect {
 		return nil
 	}
-	opener, binding := k.version.Opener(w.cmd.token), bound(k.key, k.record)
+	binding := bound(k.key, k.record)
 	if op == Introspect {
-		clear, err := opener.Open(seal.ForDisplay, binding, k.record.Display)
+		clear, err := k.version.Opener(w.cmd.token).Open(seal.ForDisplay, binding, k.record.Display)
 		if err != nil {
 			return err
 		}
@@ -233,6 +242,10 @@ func (a *tokenActor) open(w *work, verdict Verdict) error {
 			return fmt.Errorf("%w: display", seal.ErrDamaged)
 		}
 		return nil
+	}
+	opener, err := k.opener(w.cmd.token, share)
+	if err != nil {
+		return err
 	}
 	clear, err := opener.Open(seal.ForCredential, binding, k.record.Credential)
 	if err != nil {
@@ -254,6 +267,7 @@ func (a *tokenActor) open(w *work, verdict Verdict) error {
 
 // fail answers a command that could not be carried out.
 func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
+	w.reply.credential.Wipe()
 	if !errors.Is(err, seal.ErrDamaged) {
 		a.finish(ctx, w, result{err: err})
 		return

@@ -28,6 +28,7 @@ type Options struct {
 	// Stream names the store's stream; a restored backup has another one.
 	Stream string
 	Keys   []seal.Key
+	Shares Shares
 	Rules  Rules // MaxMismatches 5
 	// SessionCap is how long a checkout session stays open at most; 6 h.
 	SessionCap time.Duration
@@ -35,7 +36,8 @@ type Options struct {
 	// expired token, and one that was used, revoked or locked, from an unknown
 	// one; 1 h and 24 h.
 	RememberExpired, RememberEnded time.Duration
-	// RememberSessions is for how long an ended session stays ended; 400 days.
+	// RememberSessions is for how long a session stays ended, by its end or by
+	// the cap; 400 days.
 	RememberSessions time.Duration
 	// MaxOpen bounds the unanswered operations; 65,536.
 	MaxOpen int
@@ -145,7 +147,11 @@ func NewVault(opts Options) (*Vault, error) {
 
 // placeDecoy stores the record that is read in place of an unknown token's.
 func (v *Vault) placeDecoy(version *seal.Version) {
-	body, err := (&pb.Token{State: pb.State_STATE_ACTIVE, Policy: pb.Policy_POLICY_SINGLE_USE, Checkout: make([]byte, 32), Credential: make([]byte, 200)}).MarshalVT()
+	now := v.opts.Now().UnixMilli()
+	body, err := (&pb.Token{
+		State: pb.State_STATE_ACTIVE, Policy: pb.Policy_POLICY_SINGLE_USE, Checkout: make([]byte, 32), CreatedAt: now, ExpiresAt: now,
+		Credential: make([]byte, 200), Display: make([]byte, 50), Share: make([]byte, len(seal.ShareID{})),
+	}).MarshalVT()
 	if err == nil {
 		err = durable.Commit(v.opts.Journal, []durable.Row{{
 			Table: v.tables.tokens, Key: v.decoyKey, Value: version.Authenticate(v.decoyKey, body),
@@ -208,11 +214,19 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 			return "", err
 		}
 		if kept.token != "" {
+			op := Replay
+			if kept.conflict {
+				op = Probe
+			}
 			r := v.ask(&command{
 				name: kept.token.Name(), token: kept.token, caller: c, checkout: in.Checkout,
-				attempt: Attempt{Operation: Replay, Participant: in.Participant, Checkout: CheckoutHash(in.Checkout)},
+				attempt: Attempt{Operation: op, Participant: in.Participant, Checkout: CheckoutHash(in.Checkout)},
 			})
-			if _, refused := errors.AsType[Refusal](r.err); !refused {
+			_, over := errors.AsType[Refusal](r.err)
+			switch {
+			case !over && r.err == nil && kept.conflict:
+				return "", IsConflict
+			case !over:
 				return kept.token, r.err
 			}
 			// It is over: the key is free for another token.
@@ -246,20 +260,29 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 		}
 	}
 	key := v.rowKey(t, version)
+	share, err := v.shareUntil(now.Add(in.Life))
+	if err != nil {
+		return "", err
+	}
+	id := share.ID()
 	record := &pb.Token{
 		State: pb.State_STATE_ACTIVE, Policy: in.Policy, Participant: in.Participant,
-		Checkout: checkout[:], CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(in.Life).UnixMilli(),
+		Checkout: checkout[:], CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(in.Life).UnixMilli(), Share: id[:],
 	}
 	display, err := in.Credential.Display().MarshalVT()
 	if err != nil {
 		return "", fmt.Errorf("encode display: %w", err)
 	}
-	opener, binding := version.Opener(t), bound(key, record)
+	opener, err := version.SharedOpener(t, share)
+	if err != nil {
+		return "", durable.ErrConflict // it has just ended: decide anew
+	}
+	binding := bound(key, record)
 	record.Credential = opener.Seal(seal.ForCredential, binding, in.Credential.Bytes())
-	record.Display = opener.Seal(seal.ForDisplay, binding, display)
+	record.Display = version.Opener(t).Seal(seal.ForDisplay, binding, display)
 	create := &creation{key: key, version: version, record: record}
 	if in.IdempotencyKey != "" {
-		if create.kept, err = v.keepAnswer(c, in, kept, t); err != nil {
+		if create.kept, err = v.keepAnswer(c, in, kept, t, share); err != nil {
 			return "", err
 		}
 	}
@@ -327,6 +350,7 @@ func (v *Vault) ask(cmd *command) result {
 	case r := <-cmd.reply:
 		return r
 	case <-patience.C:
+		cmd.leave()
 		return result{err: durable.ErrTimeout}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/internal/memory"
 )
 
 // common are the flags of every subcommand.
@@ -46,6 +47,7 @@ var cli struct {
 }
 
 func main() {
+	_ = memory.Hide() // serve logs it when it fails
 	ctx := kong.Parse(&cli, kong.Name("atelier"),
 		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.UsageOnError())
 	if err := ctx.Run(); err != nil {

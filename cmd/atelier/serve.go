@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"atelier/cmd/atelier/service"
+	"atelier/cmd/internal/memory"
 )
 
 type serveCmd struct {
@@ -36,6 +37,9 @@ func (c serveCmd) Run() error {
 	log := newLogger(cfg.Log)
 	for _, w := range warnings {
 		log.Warn(w)
+	}
+	if err := memory.Hide(); err != nil {
+		log.Warn("others may read the memory of this process", "error", err)
 	}
 	spreadThreads()
 	signals := make(chan os.Signal, 2)

@@ -76,7 +76,7 @@ func (c decryptCmd) Run(s streams) error {
 	}
 	credential, err := encrypted.Decrypt(key, c.Checkout, string(message))
 	switch {
-	case errors.Is(err, encrypted.ErrKey):
+	case errors.Is(err, encrypted.ErrKey), errors.Is(err, encrypted.ErrCheckout):
 		return usage(err)
 	case err != nil:
 		return failure{exitFindings, "message", c.Message, err}

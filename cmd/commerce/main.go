@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"atelier/cmd/internal/memory"
 	"atelier/transport/commerce/lint"
 )
 
@@ -33,6 +34,7 @@ type cli struct {
 type streams struct{ out, err io.Writer }
 
 func main() {
+	_ = memory.Hide() // keys and credentials, when it can be done
 	// A run is short and small: collecting later takes a fifth off linting.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

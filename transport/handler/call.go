@@ -25,6 +25,7 @@ type call struct {
 	who    *pb.Participant
 	scopes []string // what who may do with this bearer
 	result string   // for the metrics: "ok" or a code
+	owned  [][]byte // wiped at the end
 }
 
 // errPanic stands for whatever panicked.
@@ -62,7 +63,8 @@ func (c *call) decode(into any, optional bool) ([]byte, error) {
 }
 
 func (c *call) readBody() ([]byte, error) {
-	b, err := body.Read(c.RequestCtx, maxBody)
+	b, err := body.ReadSecret(c.RequestCtx, maxBody)
+	c.own(b)
 	switch {
 	case errors.Is(err, body.ErrTooLarge):
 		return nil, errTooLarge

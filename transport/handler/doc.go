@@ -10,5 +10,6 @@
 // actors/token, of participants in actors/participant; this package maps their
 // answers to the codes of the interface.
 //
-// Nothing of a request's content is ever logged.
+// Nothing of a request's content is ever logged, and what it brought or took of
+// a credential is wiped when it has been answered.
 package handler

@@ -2,12 +2,16 @@ package handler
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // Document is what the specification document says beside what follows from
@@ -86,8 +90,11 @@ func (b *base) specify(root string) specification {
 	d, here := b.Document, root+b.path
 	s := specification{
 		Name: d.Name, Environment: b.environment, Onboarding: d.Onboarding,
-		BaseURLs:        map[string]string{"production": root + b.bases[0].path, "sandbox": root + b.bases[1].path},
-		Acknowledgement: map[string]string{"version": d.AcknowledgementVersion, "text": d.AcknowledgementText},
+		BaseURLs: map[string]string{"production": root + b.bases[0].path, "sandbox": root + b.bases[1].path},
+		Acknowledgement: map[string]string{
+			"version": d.AcknowledgementVersion, "text": d.AcknowledgementText,
+			"required_for": "detokenize, publishing and removing an encryption key, and introspect and revoke on behalf of another participant",
+		},
 		Encryption: map[string]string{
 			"description": "Instead of tokenizing, a platform may encrypt to the key that a business published (JWE; ECDH-ES+A256KW or RSA-OAEP-256 with A256GCM). The payload is {checkout_id, credential}, and who decrypts refuses another checkout.",
 			"key_url":     here + "/keys/{identity}",
@@ -97,7 +104,7 @@ func (b *base) specify(root string) specification {
 			{Type: "api_key", About: "Authorization: Bearer with the secret of an API key."},
 			{Type: "oauth2_client_credentials", TokenURL: here + "/oauth/token",
 				About:  "client_id is the participant's id, client_secret the secret of one of its keys; the access token is valid for 600 seconds.",
-				Scopes: map[string]string{"tokenize": "make tokens", "detokenize": "read, introspect and revoke tokens, end sessions"}},
+				Scopes: map[string]string{"tokenize": "make tokens", "detokenize": "read, introspect and revoke tokens, end sessions, publish and remove the encryption key"}},
 		},
 		Lifecycle: lifecycleText{
 			DefaultPolicy: b.DefaultPolicy, TTLSeconds: int(b.DefaultLife.Seconds()), CapSeconds: int(d.SessionCap.Seconds()),
@@ -121,7 +128,8 @@ func (b *base) specify(root string) specification {
 	add(true, "POST", "/revoke", "detokenize", "Ends a token.")
 	add(true, "POST", "/sessions/{checkout_id}/end", "detokenize", "Ends a checkout session and all its tokens for good.")
 	add(true, "POST", "/oauth/token", "", "Gives an access token to an OAuth 2.0 client.")
-	add(true, "PUT", "/keys", "any", "Publishes the caller's encryption key (JWK).")
+	add(true, "PUT", "/keys", "detokenize", "Publishes the caller's encryption key (JWK).")
+	add(true, "DELETE", "/keys", "detokenize", "Takes the caller's encryption key back.")
 	add(true, "GET", "/keys/{identity}", "", "Returns the encryption key that a participant published.")
 	s.Credentials = []credentialText{
 		{"card", []string{"fpan", "dpan", "network_token"}, "token", "Number, expiry_month and expiry_year are required; cvc, name, cryptogram and eci_value are optional."},
@@ -167,18 +175,21 @@ func (c *call) root() string {
 // describe serves the specification document: HTML to a browser, else JSON.
 func (c *call) describe() error {
 	s := c.specify(c.root())
-	c.Response.Header.Set("Cache-Control", "public, max-age=60")
 	c.Response.Header.Set("Vary", "Accept")
 	if !strings.Contains(string(c.Request.Header.Peek("Accept")), "text/html") {
-		return c.json(s)
+		b, err := stable(s)
+		if err != nil {
+			return err
+		}
+		c.public("application/json", b)
+		return nil
 	}
 	var page bytes.Buffer
 	if err := documentPage.Execute(&page, s); err != nil {
 		return fmt.Errorf("render document: %w", err)
 	}
 	c.Response.Header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	c.SetContentType("text/html; charset=utf-8")
-	c.Response.SetBody(page.Bytes())
+	c.public("text/html; charset=utf-8", page.Bytes())
 	return nil
 }
 
@@ -193,35 +204,74 @@ var openAPIDocument []byte
 // OpenAPI returns the description of the interface, with every operation.
 func OpenAPI() []byte { return openAPIDocument }
 
-// rendered is what is served of a base without change.
-type rendered struct{ openAPI map[string]any }
+// description is the OpenAPI document, as far as something in it depends on the
+// configuration and on how the server is reached.
+type description struct {
+	OpenAPI    string                     `json:"openapi"`
+	Info       json.RawMessage            `json:"info"`
+	Servers    []serverText               `json:"servers"`
+	Paths      map[string]json.RawMessage `json:"paths"`
+	Components json.RawMessage            `json:"components"`
+}
+
+type serverText struct {
+	URL   string `json:"url"`
+	About string `json:"description"`
+}
 
 // render prepares the OpenAPI document: what is not offered is not described.
 func (b *base) render() error {
-	var doc map[string]any
-	if err := json.Unmarshal(openAPIDocument, &doc); err != nil {
+	d := json.NewDecoder(bytes.NewReader(openAPIDocument))
+	d.DisallowUnknownFields() // or it would be lost
+	if err := d.Decode(&b.description); err != nil {
 		return fmt.Errorf("openapi of the handler: %w", err)
 	}
-	paths, ok := doc["paths"].(map[string]any)
-	if !ok {
-		return fmt.Errorf("openapi of the handler: no paths")
-	}
 	if !b.Tokenize {
-		delete(paths, "/tokenize")
+		delete(b.description.Paths, "/tokenize")
 	}
 	if !b.Detokenize {
-		delete(paths, "/detokenize")
+		delete(b.description.Paths, "/detokenize")
 	}
-	b.document.openAPI = doc
 	return nil
 }
 
 func (c *call) openAPI() error {
-	doc := map[string]any{}
-	for k, v := range c.document.openAPI {
-		doc[k] = v
+	doc := c.description
+	doc.Servers = []serverText{{c.root() + c.path, c.environment}}
+	b, err := stable(doc)
+	if err != nil {
+		return err
 	}
-	doc["servers"] = []map[string]string{{"url": c.root() + c.path, "description": c.environment}}
-	c.Response.Header.Set("Cache-Control", "public, max-age=60")
-	return c.json(doc)
+	c.public("application/json", b)
+	return nil
+}
+
+// stable is JSON whose bytes are the same each time: members of maps are in the
+// order of their names.
+func stable(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode document: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// public answers a document that everybody may keep for a while, or 304 to who
+// has it.
+func (c *call) public(contentType string, document []byte) {
+	sum := sha256.Sum256(document)
+	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+	h := &c.Response.Header
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "public, max-age=60")
+	for m := range strings.SplitSeq(string(c.Request.Header.Peek("If-None-Match")), ",") {
+		if m = strings.TrimPrefix(strings.TrimSpace(m), "W/"); m == tag || m == "*" {
+			c.SetStatusCode(fasthttp.StatusNotModified)
+			return
+		}
+	}
+	c.SetContentType(contentType)
+	c.Response.SetBodyRaw(document)
 }

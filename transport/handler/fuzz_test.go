@@ -19,6 +19,7 @@ import (
 	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
 	"atelier/actors/token/seal"
+	"atelier/persistence/shares"
 )
 
 // stage is a handler with one participant that may do everything.
@@ -33,9 +34,13 @@ func newStage(t testing.TB) *stage {
 	audit := catalog.NewAudit(journal, time.Hour)
 	s := &stage{}
 	logger := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	kept, err := shares.Open(shares.Options{Dir: t.TempDir(), Longest: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
 	open := func(e seal.Environment) *token.Vault {
 		v, err := token.NewVault(token.Options{
-			Environment: e, System: system, Journal: journal, Audit: audit, Stream: "s", Logger: logger,
+			Environment: e, System: system, Journal: journal, Audit: audit, Stream: "s", Logger: logger, Shares: kept,
 			Keys: []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}},
 		})
 		if err != nil {
@@ -63,7 +68,7 @@ func newStage(t testing.TB) *stage {
 				t.Error(err)
 			}
 		}
-		_ = journal.Close()
+		_, _ = kept.Close(), journal.Close()
 	})
 	h, err := people.Get(participant.ID)
 	if err != nil {

@@ -43,6 +43,8 @@ type Config struct {
 type Handler struct {
 	Config
 	bases [2]*base
+
+	wiping func([]byte) // sees what is about to be wiped; for tests
 }
 
 // base is one of the two addresses: an environment with what it offers.
@@ -52,7 +54,7 @@ type base struct {
 	environment string
 	vault       *token.Vault
 	routes      map[string]map[string]operation // path below, method
-	document    rendered
+	description description
 }
 
 // operation is one line of the interface. handle writes the answer.
@@ -63,7 +65,7 @@ type operation struct {
 
 // New returns a handler.
 func New(cfg Config) (*Handler, error) {
-	h := &Handler{Config: cfg}
+	h := &Handler{Config: cfg, wiping: func([]byte) {}}
 	if h.Denied == nil {
 		h.Denied = func(int, string, string, string, string) {}
 	}
@@ -140,6 +142,7 @@ func (b *base) serve(ctx *fasthttp.RequestCtx, path string) {
 			c.refuse(errPanic)
 		}
 		body.Discard(ctx, 1<<20)
+		c.wipe()
 		b.Observe(b.environment, name, c.result, time.Since(began))
 	}()
 	methods := b.find(c, path)

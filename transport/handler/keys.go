@@ -29,9 +29,10 @@ func (c *call) getKey() error {
 	return nil
 }
 
-// putKey publishes the caller's key, in place of an earlier one.
+// putKey publishes the caller's key, in place of an earlier one. Whoever has it
+// reads what is encrypted from now on, so it takes what detokenizing takes.
 func (c *call) putKey() error {
-	if err := c.authenticate(); err != nil {
+	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return err
 	}
 	if len(c.Request.Header.ContentType()) > 0 && string(c.Request.Header.ContentType()) == "application/jwk+json" {
@@ -59,7 +60,7 @@ func (c *call) putKey() error {
 
 // deleteKey takes the caller's key back.
 func (c *call) deleteKey() error {
-	if err := c.authenticate(); err != nil {
+	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return err
 	}
 	if err := c.setKey(nil); err != nil {
@@ -69,6 +70,9 @@ func (c *call) deleteKey() error {
 }
 
 func (c *call) setKey(key []byte) error {
+	if c.who.Acknowledgement == nil {
+		return errNotAcked
+	}
 	h, err := c.Participants.Get(participant.ID)
 	if err != nil {
 		return err

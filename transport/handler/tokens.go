@@ -1,7 +1,6 @@
 package handler
 
 import (
-	"encoding/json"
 	"time"
 
 	"atelier/actors/participant"
@@ -22,10 +21,11 @@ func (c *call) tokenize() error {
 		return err
 	}
 	var in struct {
-		Credential json.RawMessage `json:"credential"`
-		Binding    *binding        `json:"binding"`
+		Credential secretJSON `json:"credential"`
+		Binding    *binding   `json:"binding"`
 	}
 	sent, err := c.decode(&in, false)
+	c.own(in.Credential)
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (c *call) tokenize() error {
 	if err != nil {
 		return err
 	}
-	key := string(c.Request.Header.Peek("Idempotency-Key"))
-	if n := len(key); n != 0 && (n < minIdempotencyKey || n > maxIdempotencyKey) {
-		return invalid("Idempotency-Key must have 22 to 255 characters")
+	key, err := c.idempotencyKey()
+	if err != nil {
+		return err
 	}
 	accepted, err := credential.Parse(in.Credential, c.Credentials, c.Now())
 	if err != nil {
@@ -56,6 +56,21 @@ func (c *call) tokenize() error {
 	return c.json(struct {
 		Token string `json:"token"`
 	}{string(t)})
+}
+
+// idempotencyKey is the request's Idempotency-Key; "" without one. Who sends an
+// empty one, or two, means to be protected and would not be.
+func (c *call) idempotencyKey() (string, error) {
+	keys := c.Request.Header.PeekAll("Idempotency-Key")
+	switch {
+	case len(keys) == 0:
+		return "", nil
+	case len(keys) > 1:
+		return "", invalid("Idempotency-Key must be given once")
+	case len(keys[0]) < minIdempotencyKey || len(keys[0]) > maxIdempotencyKey:
+		return "", invalid("Idempotency-Key must have 22 to 255 characters")
+	}
+	return string(keys[0]), nil
 }
 
 // policyOf is the policy of a participant's tokens and how long they live.
@@ -97,6 +112,9 @@ func (c *call) use() (u token.Use, known bool, err error) {
 	if err != nil {
 		return u, false, err
 	}
+	if p.Id != c.who.Id && c.who.Acknowledgement == nil {
+		return u, false, errNotAcked
+	}
 	u.Participant = p.Id
 	// The form of a token is public, so a text of another form may be answered
 	// without a look.
@@ -118,9 +136,7 @@ func (c *call) detokenize() error {
 	if err != nil {
 		return err
 	}
-	c.SetContentType("application/json")
-	c.Response.SetBody(clear) // copies
-	clear.Wipe()
+	c.secret(clear)
 	return nil
 }
 

@@ -19,10 +19,10 @@ var ranges = []struct {
 }
 
 // brand names the network of a card number, or "unknown".
-func brand(number string) string {
+func brand(number []byte) string {
 	for _, r := range ranges {
 		n := len(strconv.Itoa(r.first))
-		lead, err := strconv.Atoi(number[:n])
+		lead, err := strconv.Atoi(string(number[:n]))
 		if err == nil && lead >= r.first && lead <= r.last {
 			return r.brand
 		}

@@ -8,9 +8,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 	"time"
-	"unicode/utf8"
+	"unsafe"
 
 	"github.com/bytedance/sonic"
 
@@ -39,7 +40,8 @@ type Refused struct{ Text string }
 
 func (e *Refused) Error() string { return e.Text }
 
-// Credential is an accepted credential. It never prints what it holds.
+// Credential is an accepted credential. It never prints what it holds. It lives
+// in the bytes it was parsed from: whoever wipes those wipes it.
 type Credential struct {
 	raw     []byte
 	display pb.Display
@@ -61,18 +63,35 @@ func (*Credential) GoString() string { return "[redacted]" }
 type card struct {
 	Type       *string `json:"type"`
 	NumberType *string `json:"card_number_type"`
-	Number     *string `json:"number"`
+	Number     *field  `json:"number"`
 	Month      *int    `json:"expiry_month"`
 	Year       *int    `json:"expiry_year"`
-	CVC        *string `json:"cvc"`
-	Name       *string `json:"name"`
-	Cryptogram *string `json:"cryptogram"`
-	ECI        *string `json:"eci_value"`
+	CVC        *field  `json:"cvc"`
+	Name       *field  `json:"name"`
+	Cryptogram *field  `json:"cryptogram"`
+	ECI        *field  `json:"eci_value"`
+}
+
+// secrets are the fields that are wiped, with their names.
+func (c *card) secrets() [5]named {
+	return [...]named{{"number", c.Number}, {"cvc", c.CVC}, {"name", c.Name}, {"cryptogram", c.Cryptogram}, {"eci_value", c.ECI}}
+}
+
+type named struct {
+	name string
+	*field
 }
 
 var codec = sonic.Config{CopyString: true, ValidateString: true, CaseSensitive: true}.Froze()
 
-// Parse checks a credential, a JSON object. It gives *Shape or *Refused.
+// decode reads a credential without a copy of the whole, which a codec makes
+// that is given bytes.
+func decode(raw []byte, into any) error {
+	return codec.UnmarshalFromString(unsafe.String(unsafe.SliceData(raw), len(raw)), into)
+}
+
+// Parse checks a credential, a JSON object. It gives *Shape or *Refused. The
+// credential shares raw's memory; no other copy of what is secret in it is left.
 func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
@@ -84,7 +103,7 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	var kind struct {
 		Type *string `json:"type"`
 	}
-	if err := codec.Unmarshal(raw, &kind); err != nil {
+	if err := decode(raw, &kind); err != nil {
 		return nil, wrongType(raw, &kind)
 	}
 	if kind.Type == nil {
@@ -93,7 +112,7 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	if len(raw) > MaxBytes {
 		return nil, &Refused{fmt.Sprintf("credential is larger than %d bytes", MaxBytes)}
 	}
-	c := &Credential{raw: bytes.Clone(raw)}
+	c := &Credential{raw: raw}
 	c.display.Type = *kind.Type
 	if Known(*kind.Type) {
 		return c, c.readCard(*kind.Type, rules, now)
@@ -111,8 +130,18 @@ func Known(kind string) bool { return kind == "card" || kind == "pan" || kind ==
 
 func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	var in card
-	if err := codec.Unmarshal(c.raw, &in); err != nil {
+	defer func() {
+		for _, f := range in.secrets() {
+			f.wipe()
+		}
+	}()
+	if err := decode(c.raw, &in); err != nil {
 		return wrongType(c.raw, &in)
+	}
+	for _, f := range in.secrets() {
+		if f.field != nil && !f.unquote() {
+			return &Shape{"credential." + f.name + " has the wrong type"}
+		}
 	}
 	for _, f := range []struct {
 		name  string
@@ -147,12 +176,12 @@ func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 		return &Refused{"credential.expiry_year must have four digits"}
 	case in.CVC != nil && !digits(*in.CVC, 3, 4):
 		return &Refused{"credential.cvc must be 3 or 4 digits"}
-	case kind == "network_token" && *in.Cryptogram == "":
+	case kind == "network_token" && len(*in.Cryptogram) == 0:
 		return &Refused{"credential.cryptogram is required"}
 	case rules.RefuseExpired && !now.Before(time.Date(*in.Year, time.Month(*in.Month)+1, 1, 0, 0, 0, 0, time.UTC)):
 		return &Refused{"credential has expired"}
 	default:
-		c.display.Brand, c.display.LastFour = brand(number), number[len(number)-4:]
+		c.display.Brand, c.display.LastFour = brand(number), string(number[len(number)-4:])
 	}
 	return nil
 }
@@ -177,32 +206,58 @@ func asType(err error, target **json.UnmarshalTypeError) bool {
 // WithoutSensitive returns the credential without cvc and cryptogram; changed
 // is false when it has neither.
 func WithoutSensitive(raw []byte) (out []byte, changed bool, err error) {
-	var fields map[string]json.RawMessage
+	var fields map[string]field
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return nil, false, &Shape{"credential is not a valid JSON object"}
 	}
-	for _, name := range []string{"cvc", "cryptogram"} {
-		if _, ok := fields[name]; ok {
+	defer func() {
+		for _, f := range fields {
+			f.wipe()
+		}
+	}()
+	size := 2
+	for name, f := range fields {
+		switch name {
+		case "cvc", "cryptogram":
+			f.wipe()
 			delete(fields, name)
 			changed = true
+		default:
+			size += 6*len(name) + len(f) + 4
 		}
 	}
 	if !changed {
 		return raw, false, nil
 	}
-	out, err = json.Marshal(fields)
-	return out, true, err
+	// By hand: the encoder would keep a copy for the next one who encodes.
+	out = append(make([]byte, 0, size), '{')
+	for i, name := range slices.Sorted(maps.Keys(fields)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, false, fmt.Errorf("encode the name of a field: %w", err)
+		}
+		out = append(append(append(out, key...), ':'), fields[name]...)
+	}
+	return append(out, '}'), true, nil
 }
 
-func digits(s string, least, most int) bool {
-	if len(s) < least || len(s) > most || !utf8.ValidString(s) {
+func digits(s []byte, least, most int) bool {
+	if len(s) < least || len(s) > most {
 		return false
 	}
-	return strings.Trim(s, "0123456789") == ""
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // luhnValid checks the check digit of ISO/IEC 7812-1.
-func luhnValid(number string) bool {
+func luhnValid(number []byte) bool {
 	sum := 0
 	for i := range len(number) {
 		d := int(number[len(number)-1-i] - '0')

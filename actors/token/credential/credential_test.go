@@ -38,6 +38,14 @@ func TestTypes(t *testing.T) {
 		{``, Rules{}, "credential is required", true},
 		{`"card"`, Rules{}, "object", true},
 		{`{"type":1}`, Rules{}, "credential.type", true},
+		{`{"type":"card","card_number_type":"fpan","number":"\u0034242424242424242","cvc":"\u0031\/",` + rest + `}`, Rules{}, "cvc", false},
+		{`{"type":"card","card_number_type":"fpan","number":"\u0034242424242424242","cvc":"\u0031\u00323",` + rest + `}`, Rules{}, "ok", false},
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242","cvc":null,"name":"",` + rest + `}`, Rules{}, "ok", false},
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242","cvc":123,` + rest + `}`, Rules{}, "credential.cvc", true},
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242","name":["a"],` + rest + `}`, Rules{}, "credential.name", true},
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242","name":"a` + "\x01" + `",` + rest + `}`, Rules{}, "credential", true},
+		{`{"type":"card","card_number_type":"fpan","number":"4242424242424241","number":"4242424242424242",` + rest + `}`, Rules{}, "ok", false},
+		{`{"type":"iban","x":"a` + "\x01" + `"}`, Rules{Opaque: []string{"iban"}}, "credential", true},
 		{`{"type":"card","card_number_type":"fpan","number":4242424242424242,` + rest + `}`, Rules{}, "credential.number", true},
 		{`{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":1e400,"expiry_year":1}`, Rules{}, "credential", true},
 	} {
@@ -57,13 +65,53 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// What is decoded of a card is wiped, also when the card is refused.
+func TestNothingOfACardIsLeftBehind(t *testing.T) {
+	var buffers [][]byte
+	held := 0
+	wiping = func(b []byte) {
+		if buffers = append(buffers, b); strings.Contains(string(b), "424242") || strings.Contains(string(b), "737") || strings.Contains(string(b), "Ann") {
+			held++
+		}
+	}
+	defer func() { wiping = func([]byte) {} }()
+	card := `{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":3,"expiry_year":2026,"cvc":"737","name":"Ann"}`
+	for text, want := range map[string]int{
+		card: 3,
+		strings.Replace(card, "4242424242424242", "4242424242424241", 1):                        3,
+		strings.Replace(card, `"cvc"`, `"number":"4242424242424242","cvc"`, 1):                  4,
+		strings.Replace(card, "2026", `"2026"`, 1):                                              3,
+		strings.Replace(card, `"4242424242424242"`, `"\u0034242424242424242"`, 1):               3,
+		`{"number":"4242424242424242","cvc":"737","cryptogram":"737","amount":1,"type":"card"}`: 0,
+	} {
+		buffers, held = nil, 0
+		c, err := Parse([]byte(text), Rules{}, now)
+		if want > 0 && held < want {
+			t.Errorf("%.70s: %d buffers held something, want %d", text, held, want)
+		}
+		if err == nil && string(c.Bytes()) != text {
+			t.Errorf("%.70s: the credential itself is wiped", text)
+		}
+		held = 0
+		_, _, err = WithoutSensitive([]byte(text))
+		if err != nil || held != 3 {
+			t.Errorf("%.70s: %d buffers held something, %v", text, held, err)
+		}
+		for _, b := range buffers {
+			if strings.Trim(string(b), "\x00") != "" {
+				t.Errorf("%.70s: left behind are %d bytes", text, len(b))
+			}
+		}
+	}
+}
+
 func TestBrands(t *testing.T) {
 	for number, want := range map[string]string{
 		"4242424242424242": "visa", "5555555555554444": "mastercard", "2223003122003222": "mastercard", "378282246310005": "amex",
 		"6011111111111117": "discover", "3530111333300000": "jcb", "30569309025904": "diners", "6200000000000005": "unionpay",
 		"9999999999999995": "unknown",
 	} {
-		if got := brand(number); got != want {
+		if got := brand([]byte(number)); got != want {
 			t.Errorf("%s: %s, want %s", number[:4], got, want)
 		}
 	}
@@ -75,19 +123,19 @@ func TestLuhn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		digits := []byte(rapid.StringMatching(`[0-9]{11,18}`).Draw(rt, "digits"))
 		for d := byte('0'); d <= '9'; d++ {
-			if luhnValid(string(append(digits, d))) {
+			if luhnValid(append(digits, d)) {
 				digits = append(digits, d)
 				break
 			}
 		}
-		if !luhnValid(string(digits)) {
+		if !luhnValid(digits) {
 			rt.Fatal("no check digit fits")
 		}
 		i := rapid.IntRange(0, len(digits)-1).Draw(rt, "place")
 		other := byte('0' + rapid.IntRange(0, 9).Draw(rt, "digit"))
 		if other != digits[i] {
 			digits[i] = other
-			if luhnValid(string(digits)) {
+			if luhnValid(digits) {
 				rt.Fatal("a wrong digit passes")
 			}
 		}

@@ -4,9 +4,12 @@
 // A token is 256 random bits behind a prefix that names its environment. The
 // store never holds it. What is stored of a token lies under a keyed hash of
 // it, and the credential in it is sealed with AES-256-GCM under a key derived
-// from the token and the server's key. So the database alone opens nothing,
-// and the database with the server's keys opens nothing either: that takes the
-// token. Every record carries a tag under the server's key, so a record that
+// from the token, the server's key, and a share: a secret that the tokens have
+// in common that end in the same quarter of an hour, and that is destroyed when
+// the quarter is over. So the database alone opens nothing, and the database
+// with the server's keys and shares opens nothing either: that takes the token.
+// And with the token nothing opens that is over, whatever the disk still holds
+// of it. Every record carries a tag under the server's key, so a record that
 // was changed, or put in another's place, is found out before it is believed.
 //
 // Server keys have versions. New tokens use the newest; the earlier ones stay

@@ -60,6 +60,63 @@ func TestASealOpensOnlyWithAllOfIt(t *testing.T) {
 	}
 }
 
+func share(fill byte) *Share {
+	return NewShare(time.Now(), (*[ShareBytes]byte)(bytes.Repeat([]byte{fill}, ShareBytes)))
+}
+
+// A seal under a share opens with that share only, and with none once it is
+// over.
+func TestASharedSealNeedsItsShare(t *testing.T) {
+	v, tok, mine := ring(t, Production, "s", key(1, 1)).Newest(), NewToken(Production), share(1)
+	for name, with := range map[string]func(*Share, string) (Opener, error){
+		"a token":   func(s *Share, other string) (Opener, error) { return v.SharedOpener(tok+Token(other), s) },
+		"an answer": func(s *Share, other string) (Opener, error) { return v.SharedAnswerOpener("caller", "key"+other, s) },
+	} {
+		o, err := with(mine, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed := o.Seal(ForCredential, []byte("bound"), []byte("clear"))
+		opens := func(o Opener, err error) bool {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := o.Open(ForCredential, []byte("bound"), sealed)
+			return err == nil && string(got) == "clear"
+		}
+		if !opens(with(share(1), "")) {
+			t.Errorf("%s does not open with its share", name)
+		}
+		if opens(with(share(2), "")) || opens(with(mine, "x")) || opens(v.Opener(tok), nil) || opens(v.AnswerOpener("caller", "key"), nil) {
+			t.Errorf("%s opens without its share", name)
+		}
+	}
+	mine.Wipe()
+	if _, err := v.SharedOpener(tok, mine); !errors.Is(err, ErrOver) {
+		t.Errorf("%v", err)
+	}
+	if _, err := v.SharedAnswerOpener("caller", "key", mine); !errors.Is(err, ErrOver) {
+		t.Errorf("%v", err)
+	}
+	if mine.secret != [ShareBytes]byte{} {
+		t.Error("its secret is still in memory")
+	}
+	if s := fmt.Sprintf("%v %+v %#v", share('x'), share('x'), share('x')); strings.Contains(s, "xxxx") || strings.Contains(s, "120") {
+		t.Error("a share prints its secret")
+	}
+}
+
+func TestQuarters(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for after, want := range map[time.Duration]time.Duration{
+		0: 0, 1: 15 * time.Minute, 15 * time.Minute: 15 * time.Minute, 15*time.Minute + 1: 30 * time.Minute, -1: 0,
+	} {
+		if got := QuarterEnd(noon.Add(after).In(time.FixedZone("", 5*3600+1800+7))); !got.Equal(noon.Add(want)) {
+			t.Errorf("%v after noon: %v", after, got)
+		}
+	}
+}
+
 func TestRecordsAreAuthenticated(t *testing.T) {
 	r := ring(t, Production, "s", key(1, 1), key(2, 2))
 	rapid.Check(t, func(rt *rapid.T) {

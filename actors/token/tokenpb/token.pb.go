@@ -156,8 +156,11 @@ type Token struct {
 	EndedAt int64 `protobuf:"varint,11,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
 	// The credential was sealed again without its sensitive parts.
 	SensitiveDropped bool `protobuf:"varint,12,opt,name=sensitive_dropped,json=sensitiveDropped,proto3" json:"sensitive_dropped,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The id of the share under which the credential is sealed. Empty in tokens
+	// that were made before there were shares, and once the token is over.
+	Share         []byte `protobuf:"bytes,13,opt,name=share,proto3" json:"share,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Token) Reset() {
@@ -265,6 +268,13 @@ func (x *Token) GetSensitiveDropped() bool {
 		return x.SensitiveDropped
 	}
 	return false
+}
+
+func (x *Token) GetShare() []byte {
+	if x != nil {
+		return x.Share
+	}
+	return nil
 }
 
 // What introspection shows of a credential.
@@ -410,7 +420,7 @@ func (x *Session) GetStream() string {
 }
 
 // The kept answer to a tokenize with an idempotency key. It is stored sealed
-// under a key that needs the idempotency key.
+// under a key that needs the idempotency key and the token's share.
 type Answer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Request       []byte                 `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"` // keyed hash of caller and body
@@ -467,7 +477,7 @@ var File_token_proto protoreflect.FileDescriptor
 
 const file_token_proto_rawDesc = "" +
 	"\n" +
-	"\vtoken.proto\x12\x10atelier.token.v1\"\x8c\x03\n" +
+	"\vtoken.proto\x12\x10atelier.token.v1\"\xa2\x03\n" +
 	"\x05Token\x12-\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x17.atelier.token.v1.StateR\x05state\x120\n" +
 	"\x06policy\x18\x02 \x01(\x0e2\x18.atelier.token.v1.PolicyR\x06policy\x12 \n" +
@@ -486,7 +496,8 @@ const file_token_proto_rawDesc = "" +
 	"\adisplay\x18\n" +
 	" \x01(\fR\adisplay\x12\x19\n" +
 	"\bended_at\x18\v \x01(\x03R\aendedAt\x12+\n" +
-	"\x11sensitive_dropped\x18\f \x01(\bR\x10sensitiveDroppedJ\x04\b\x04\x10\x05\"P\n" +
+	"\x11sensitive_dropped\x18\f \x01(\bR\x10sensitiveDropped\x12\x14\n" +
+	"\x05share\x18\r \x01(\fR\x05shareJ\x04\b\x04\x10\x05\"P\n" +
 	"\aDisplay\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x14\n" +
 	"\x05brand\x18\x02 \x01(\tR\x05brand\x12\x1b\n" +

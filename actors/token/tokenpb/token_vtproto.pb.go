@@ -47,6 +47,11 @@ func (m *Token) CloneVT() *Token {
 		copy(tmpBytes, rhs)
 		r.Display = tmpBytes
 	}
+	if rhs := m.Share; rhs != nil {
+		tmpBytes := make([]byte, len(rhs))
+		copy(tmpBytes, rhs)
+		r.Share = tmpBytes
+	}
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -157,6 +162,9 @@ func (this *Token) EqualVT(that *Token) bool {
 		return false
 	}
 	if this.SensitiveDropped != that.SensitiveDropped {
+		return false
+	}
+	if string(this.Share) != string(that.Share) {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -276,6 +284,13 @@ func (m *Token) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if len(m.Share) > 0 {
+		i -= len(m.Share)
+		copy(dAtA[i:], m.Share)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Share)))
+		i--
+		dAtA[i] = 0x6a
 	}
 	if m.SensitiveDropped {
 		i--
@@ -555,6 +570,10 @@ func (m *Token) SizeVT() (n int) {
 	}
 	if m.SensitiveDropped {
 		n += 2
+	}
+	l = len(m.Share)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -925,6 +944,40 @@ func (m *Token) UnmarshalVT(dAtA []byte) error {
 				}
 			}
 			m.SensitiveDropped = bool(v != 0)
+		case 13:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Share", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Share = append(m.Share[:0], dAtA[iNdEx:postIndex]...)
+			if m.Share == nil {
+				m.Share = []byte{}
+			}
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

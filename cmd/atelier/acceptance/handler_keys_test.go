@@ -1,7 +1,12 @@
 package acceptance
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -50,4 +55,41 @@ func TestKeysRotateOneAfterTheOther(t *testing.T) {
 	for checkout, token := range tokens {
 		m.business.post("/detokenize", use(token, checkout)).want(200)
 	}
+}
+
+// The shares of sealing keys lie among the secrets, for their owner only, and in
+// no backup. A start destroys those whose time was over while nothing ran.
+func TestSharesLieAmongTheSecrets(t *testing.T) {
+	cfg := testConfig(t)
+	s := startUntilStopped(t, cfg)
+	m := newMarket(t, s.Addr(), production)
+	token := m.tokenize("c")
+	secrets := filepath.Join(cfg.Server.Data, "secrets")
+	found, err := filepath.Glob(filepath.Join(secrets, "tokens-until-*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	info, err := os.Stat(found[0])
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	share, err := os.ReadFile(found[0])
+	if err != nil || len(share) != 32 {
+		t.Fatal(err)
+	}
+	if saved := backup(t, cfg.Server.Data); bytes.Contains(saved, share) || bytes.Contains(saved, []byte("tokens-until-")) {
+		t.Error("a backup holds a share")
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	over := filepath.Join(secrets, "tokens-until-20260301T121500Z-0123456789abcdef")
+	if err := os.WriteFile(over, share, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.move(startServer(t, cfg).Addr())
+	if _, err := os.Stat(over); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a share that is over is still there: %v", err)
+	}
+	m.business.post("/detokenize", use(token, "c")).want(200)
 }

@@ -1,14 +1,20 @@
 package acceptance
 
 import (
+	"bytes"
+	"crypto"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 func TestAPaymentThroughTheHandler(t *testing.T) {
@@ -212,11 +218,13 @@ func TestIdempotencyKeys(t *testing.T) {
 		t.Error("another token")
 	}
 	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("d")}, header("Idempotency-Key", key)).gives(409, "idempotency_conflict")
-	for _, bad := range []string{"short", key[:21], strings.Repeat("x", 256)} {
-		m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("c")}, header("Idempotency-Key", bad)).gives(400, "invalid_request")
+	good := record{"credential": visa(), "binding": m.binding("c")}
+	for _, bad := range [][]string{{""}, {"short"}, {key[:21]}, {strings.Repeat("x", 256)}, {key, key}, {key, ""}} {
+		m.platform.post("/tokenize", good, func(r *http.Request) { r.Header["Idempotency-Key"] = bad }).gives(400, "invalid_request")
 	}
 	m.business.post("/detokenize", use(first, "c")).want(200)
-	if next := m.tokenize("c", header("Idempotency-Key", key)); next == first {
+	// Its token is over: the key is free, for another request too.
+	if next := m.tokenize("d", header("Idempotency-Key", key)); next == first {
 		t.Error("a used token was answered again")
 	}
 }
@@ -394,6 +402,102 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 	anybody.do("GET", "/keys/"+m.business.identity, nil).gives(404, "not_found")
 }
 
+// Who sets the key of a business reads every card that is encrypted to it: that
+// takes what reading a token takes, and leaves a trace that tells the keys.
+func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
+	m := newMarket(t, common.get(t).Addr(), production)
+	shop := m.add("business", "tokenize", "detokenize")
+	public, _ := encryptionKeys(t)
+	other, _ := encryptionKeys(t)
+	narrow, platform := *shop, m.platform
+	narrow.bearer = shop.post("/oauth/token", url.Values{
+		"grant_type": {"client_credentials"}, "client_id": {shop.id}, "client_secret": {shop.secret}, "scope": {"tokenize"},
+	}).object().text("access_token")
+	for _, method := range []string{"PUT", "POST", "DELETE"} {
+		body := any(public)
+		if method == "DELETE" {
+			body = nil
+		}
+		platform.do(method, "/keys", body).gives(403, "insufficient_scope")
+		narrow.do(method, "/keys", body).gives(403, "insufficient_scope")
+		shop.do(method, "/keys", body).gives(403, "participant_not_authorized")
+	}
+	m.acknowledge(shop)
+	narrow.do("PUT", "/keys", public).gives(403, "insufficient_scope")
+	shop.do("PUT", "/keys", public).want(200)
+	shop.do("POST", "/keys", other).want(200)
+	shop.do("DELETE", "/keys", nil).want(204)
+	thumbprint := func(jwk []byte) string {
+		var k jose.JSONWebKey
+		sum, err := []byte(nil), k.UnmarshalJSON(jwk)
+		if err == nil {
+			sum, err = k.Thumbprint(crypto.SHA256)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return base64.RawURLEncoding.EncodeToString(sum)
+	}
+	a, b := thumbprint(public), thumbprint(other)
+	var trail []string
+	for _, r := range m.admin.get("/admin/audit-logs?limit=1000&action=participant_encryption_key").list() {
+		if more := r["metadata"].(map[string]any); r.text("target_id") == shop.id {
+			trail = append(trail, fmt.Sprint(r.text("actor_id") == shop.id, more["security"], more["old_thumbprint"], more["new_thumbprint"]))
+		}
+	}
+	want := []string{fmt.Sprint(true, "true", b, nil), fmt.Sprint(true, "true", a, b), fmt.Sprint(true, "true", nil, a)}
+	if !slices.Equal(trail, want) {
+		t.Errorf("the trail tells %q, want %q", trail, want)
+	}
+}
+
+// What a delegate asks for another takes its own acknowledgement; for its own
+// tokens introspecting and revoking take none.
+func TestADelegateAcknowledgesFirst(t *testing.T) {
+	m := newMarket(t, common.get(t).Addr(), production)
+	delegate := m.add("psp", "detokenize")
+	m.admin.post("/admin/participants/"+delegate.id+"/grants", record{"participant_id": m.business.id}).want(200)
+	token := m.tokenize("c")
+	for _, path := range []string{"/introspect", "/revoke", "/detokenize"} {
+		delegate.post(path, record{"token": token, "binding": m.binding("c")}).gives(403, "participant_not_authorized")
+		delegate.post(path, record{"token": "tok_live_" + strings.Repeat("A", 43), "binding": m.binding("c")}).gives(403, "participant_not_authorized")
+	}
+	own := m.platform.post("/tokenize", record{
+		"credential": visa(), "binding": record{"checkout_id": "c", "identity": record{"access_token": delegate.identity}},
+	}).object().text("token")
+	delegate.post("/introspect", use(own, "c")).want(200)
+	delegate.post("/revoke", use(own, "c")).want(204)
+	m.acknowledge(delegate)
+	delegate.post("/introspect", record{"token": token, "binding": m.binding("c")}).want(200)
+	delegate.post("/revoke", record{"token": token, "binding": m.binding("c")}).want(204)
+}
+
+// The documents have the same bytes each time, so whoever has one need not get
+// it again.
+func TestTheHandlersDocumentsAreStable(t *testing.T) {
+	m := newMarket(t, common.get(t).Addr(), production)
+	html := header("Accept", "text/html")
+	for name, get := range map[string]func(...option) answer{
+		"openapi":  func(o ...option) answer { return m.platform.do("GET", "/openapi.json", nil, o...) },
+		"document": func(o ...option) answer { return m.platform.do("GET", "", nil, o...) },
+		"page":     func(o ...option) answer { return m.platform.do("GET", "", nil, append(o, html)...) },
+	} {
+		first := get().want(200)
+		tag := first.header.Get("ETag")
+		for range 20 {
+			if again := get().want(200); !bytes.Equal(again.body, first.body) || again.header.Get("ETag") != tag || tag == "" {
+				t.Fatalf("%s: other bytes, or another tag than %s", name, tag)
+			}
+		}
+		for _, has := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
+			if a := get(header("If-None-Match", has)).want(304); len(a.body) != 0 || a.header.Get("ETag") != tag {
+				t.Errorf("%s: %s gives %d bytes", name, has, len(a.body))
+			}
+		}
+		get(header("If-None-Match", `"x"`)).want(200)
+	}
+}
+
 // TestOneWinnerOverHTTP races callers for one token through the whole server.
 func TestOneWinnerOverHTTP(t *testing.T) {
 	m := newMarket(t, common.get(t).Addr(), production)
@@ -433,16 +537,17 @@ func TestEveryTokenOperationIsInTheAuditTrail(t *testing.T) {
 	used := m.tokenize("e")
 	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("e")}).want(200)
 	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("e")}).want(410)
+	m.psp.post("/detokenize", record{"token": used, "binding": m.binding("f")}).gives(403, "binding_mismatch")
 	count := map[string]int{}
 	for _, r := range m.admin.get("/admin/audit-logs?limit=1000").list() {
 		count[r.text("action")]++
-		if r.text("action") == "token_reuse" && fmt.Sprint(r["metadata"]) == "" {
-			t.Error("a reuse is not marked")
+		if more, _ := r["metadata"].(map[string]any); r.text("action") == "token_reuse" && (more["security"] != "true" || more["participant"] != m.business.id) {
+			t.Errorf("a reuse is marked %v", more)
 		}
 	}
 	for action, n := range map[string]int{
 		"participant_add": 3, "participant_acknowledge": 2, "participant_grant": 1, "participant_policy": 2,
-		"token_create": 2, "token_introspect": 1, "token_detokenize": 2, "token_mismatch": 1, "token_revoke": 1, "token_session_end": 1, "token_reuse": 1,
+		"token_create": 2, "token_introspect": 1, "token_detokenize": 2, "token_mismatch": 1, "token_revoke": 1, "token_session_end": 1, "token_reuse": 2,
 	} {
 		if count[action] != n {
 			t.Errorf("%s: %d in the trail, want %d", action, count[action], n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -11,13 +12,18 @@ import (
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
+	"atelier/persistence/shares"
 	"atelier/transport/handler"
 	"atelier/transport/limit"
 	"atelier/transport/server"
 )
 
-// vaults are the tokens of the two environments.
-type vaults struct{ production, sandbox *token.Vault }
+// vaults are the tokens of the two environments, and the shares of their
+// sealing keys.
+type vaults struct {
+	production, sandbox *token.Vault
+	shares              *shares.Store
+}
 
 func (c *Core) openVaults() (v vaults, err error) {
 	keys, err := openTokenKeys(c.cfg, c.store, time.Now())
@@ -25,9 +31,16 @@ func (c *Core) openVaults() (v vaults, err error) {
 		return v, err
 	}
 	h := c.cfg.Handler
+	v.shares, err = shares.Open(shares.Options{
+		Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log,
+	})
+	if err != nil {
+		return v, err
+	}
 	open := func(e seal.Environment) (*token.Vault, error) {
 		return token.NewVault(token.Options{
 			Environment: e, System: c.system, Journal: c.store, Audit: c.audit, Stream: c.store.StreamID(), Keys: keys,
+			Shares:     v.shares,
 			Rules:      token.Rules{MaxMismatches: uint32(h.MaxMismatches), DropSensitive: h.DropSensitive},
 			SessionCap: h.SessionCap.Std(), RememberExpired: h.RememberExpired.Std(), RememberEnded: h.RememberEnded.Std(),
 			Logger: c.log,
@@ -54,7 +67,11 @@ func (v vaults) each(fn func(*token.Vault) error) error {
 }
 
 func (v vaults) close(ctx context.Context) error {
-	return v.each(func(x *token.Vault) error { return x.Close(ctx) })
+	err := v.each(func(x *token.Vault) error { return x.Close(ctx) })
+	if v.shares != nil {
+		err = errors.Join(err, v.shares.Close())
+	}
+	return err
 }
 
 func (v vaults) stats() map[string]token.Stats {

@@ -27,7 +27,8 @@ func TokenKeyFile(cfg config.Config) string {
 const keyChecks = "tokenkeys"
 
 // keepKeys is how long a retired key may still be needed: for the longest life
-// of a token or of a kept answer, and for as long as its end is remembered.
+// of a token or of a kept answer (a day, before answers went with their tokens),
+// and for as long as its end is remembered.
 func keepKeys(cfg config.Config) time.Duration {
 	return max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
 }

@@ -13,9 +13,12 @@ import (
 	"bytes"
 	"crypto/ecdsa"
 	"crypto/rsa"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
+	"strings"
 
 	"github.com/go-jose/go-jose/v4"
 )
@@ -26,6 +29,8 @@ var (
 	// ErrMessage says that a message does not open: malformed, changed, or
 	// encrypted to another key.
 	ErrMessage = errors.New("the message does not open")
+	// ErrCheckout says that the id of a checkout cannot be one.
+	ErrCheckout = errors.New("checkout_id must have 1 to 255 bytes")
 	// ErrOtherCheckout says that the message is for another checkout.
 	ErrOtherCheckout = errors.New("the message is for another checkout")
 )
@@ -36,6 +41,7 @@ const (
 	MaxMessageBytes = 64 << 10
 
 	minRSABits = 2048
+	maxRSABits = 8192
 )
 
 var (
@@ -44,20 +50,12 @@ var (
 )
 
 // PublicKey checks a public JWK and returns it in a normal form: what is
-// published. A private key is refused, so that nobody publishes one.
+// published. A key with any private member is refused, so that nobody publishes
+// one, and so is a weak one.
 func PublicKey(jwk []byte) ([]byte, error) {
-	k, err := parseKey(jwk)
+	k, _, err := recipient(jwk)
 	if err != nil {
 		return nil, err
-	}
-	if !k.IsPublic() {
-		return nil, fmt.Errorf("%w: it is a private key; publish the public one", ErrKey)
-	}
-	if _, err := algorithm(k); err != nil {
-		return nil, err
-	}
-	if k.Use != "" && k.Use != "enc" {
-		return nil, fmt.Errorf("%w: its use is not enc", ErrKey)
 	}
 	k.Certificates, k.CertificatesURL = nil, nil
 	return k.MarshalJSON()
@@ -72,24 +70,16 @@ type payload struct {
 // Encrypt encrypts a credential, a JSON object, to a public JWK for one
 // checkout.
 func Encrypt(publicJWK []byte, checkoutID string, credential []byte) (message string, err error) {
-	k, err := parseKey(publicJWK)
-	if err != nil {
-		return "", err
-	}
-	if !k.IsPublic() {
-		public := k.Public()
-		k = &public
-	}
-	alg, err := algorithm(k)
+	k, alg, err := recipient(publicJWK)
 	if err != nil {
 		return "", err
 	}
 	credential = bytes.TrimSpace(credential)
-	if !json.Valid(credential) || credential[0] != '{' {
+	if !isObject(credential) {
 		return "", errors.New("the credential must be a JSON object")
 	}
-	if checkoutID == "" || len(checkoutID) > 255 {
-		return "", errors.New("checkout_id must have 1 to 255 bytes")
+	if err := checkCheckout(checkoutID); err != nil {
+		return "", err
 	}
 	plain, err := json.Marshal(payload{checkoutID, credential})
 	if err != nil {
@@ -118,6 +108,9 @@ func Decrypt(privateJWK []byte, checkoutID, message string) (credential []byte, 
 	if k.IsPublic() {
 		return nil, fmt.Errorf("%w: it is a public key; decrypting takes the private one", ErrKey)
 	}
+	if err := checkCheckout(checkoutID); err != nil {
+		return nil, err
+	}
 	if len(message) > MaxMessageBytes {
 		return nil, ErrMessage
 	}
@@ -130,15 +123,26 @@ func Decrypt(privateJWK []byte, checkoutID, message string) (credential []byte, 
 		return nil, ErrMessage
 	}
 	defer clear(plain)
-	var p payload
-	if err := json.Unmarshal(plain, &p); err != nil || len(p.Credential) == 0 {
+	// A map, since a struct would take a member whose name differs in case.
+	var p map[string]json.RawMessage
+	var names *string
+	if json.Unmarshal(plain, &p) != nil || json.Unmarshal(p["checkout_id"], &names) != nil || names == nil || !isObject(p["credential"]) {
 		return nil, ErrMessage
 	}
-	if p.CheckoutID != checkoutID {
+	if *names != checkoutID {
 		return nil, ErrOtherCheckout
 	}
-	return p.Credential, nil
+	return p["credential"], nil
 }
+
+func checkCheckout(id string) error {
+	if id == "" || len(id) > 255 {
+		return ErrCheckout
+	}
+	return nil
+}
+
+func isObject(b []byte) bool { return len(b) > 0 && b[0] == '{' && json.Valid(b) }
 
 func parseKey(jwk []byte) (*jose.JSONWebKey, error) {
 	if len(jwk) > MaxKeyBytes {
@@ -152,22 +156,56 @@ func parseKey(jwk []byte) (*jose.JSONWebKey, error) {
 	return &k, nil
 }
 
-// algorithm is how to encrypt to a key.
-func algorithm(k *jose.JSONWebKey) (jose.KeyAlgorithm, error) {
+// recipient is the key that a credential may be encrypted to, and how.
+func recipient(jwk []byte) (*jose.JSONWebKey, jose.KeyAlgorithm, error) {
+	k, err := parseKey(jwk)
+	if err != nil {
+		return nil, "", err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(jwk, &members); err != nil {
+		return nil, "", fmt.Errorf("%w: not a JWK", ErrKey)
+	}
+	for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
+		if _, given := members[private]; given {
+			return nil, "", fmt.Errorf("%w: it is a private key; give the public one", ErrKey)
+		}
+	}
 	var alg jose.KeyAlgorithm
 	switch key := k.Key.(type) {
-	case *ecdsa.PublicKey:
+	case *ecdsa.PublicKey: // on its curve, or it would not have been parsed
 		alg = jose.ECDH_ES_A256KW
 	case *rsa.PublicKey:
-		if key.N.BitLen() < minRSABits {
-			return "", fmt.Errorf("%w: RSA keys need %d bits", ErrKey, minRSABits)
-		}
 		alg = jose.RSA_OAEP_256
+		if err := checkRSA(key.N, members["e"]); err != nil {
+			return nil, "", err
+		}
 	default:
-		return "", fmt.Errorf("%w: it must be an EC or RSA key", ErrKey)
+		return nil, "", fmt.Errorf("%w: it must be an EC or RSA key", ErrKey)
 	}
-	if k.Algorithm != "" && k.Algorithm != string(alg) {
-		return "", fmt.Errorf("%w: its alg is not %s", ErrKey, alg)
+	switch {
+	case k.Algorithm != "" && k.Algorithm != string(alg):
+		return nil, "", fmt.Errorf("%w: its alg is not %s", ErrKey, alg)
+	case k.Use != "" && k.Use != "enc":
+		return nil, "", fmt.Errorf("%w: its use is not enc", ErrKey)
 	}
-	return alg, nil
+	return k, alg, nil
+}
+
+// checkRSA refuses keys to which nothing is hidden: of a small or even modulus,
+// or of an exponent that changes nothing (1), has no inverse (an even one), or
+// is not the one that would be used (the library cuts long ones).
+func checkRSA(modulus *big.Int, exponent json.RawMessage) error {
+	if n := modulus.BitLen(); n < minRSABits || n > maxRSABits || modulus.Bit(0) == 0 {
+		return fmt.Errorf("%w: RSA keys need an odd modulus of %d to %d bits", ErrKey, minRSABits, maxRSABits)
+	}
+	var text string
+	if err := json.Unmarshal(exponent, &text); err != nil {
+		return fmt.Errorf("%w: not a JWK", ErrKey)
+	}
+	b, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
+	if e := new(big.Int).SetBytes(b); err != nil || e.BitLen() < 2 || e.BitLen() > 31 || e.Bit(0) == 0 {
+		return fmt.Errorf("%w: RSA keys need an odd exponent of 3 to 2147483647", ErrKey)
+	}
+	return nil
 }

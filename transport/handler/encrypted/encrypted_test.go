@@ -5,7 +5,10 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"math/big"
 	"strings"
 	"testing"
 
@@ -90,20 +93,128 @@ func TestAMessageThatWasChangedOrIsForAnotherKeyDoesNotOpen(t *testing.T) {
 
 func TestKeysThatMustNotBeUsedAreRefused(t *testing.T) {
 	public, private := ecKey(t)
-	small, err := rsa.GenerateKey(rand.Reader, 1024)
-	smallPublic, _ := pair(t, small, err, &small.PublicKey)
-	symmetric := []byte(`{"kty":"oct","k":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`)
-	signing := []byte(strings.Replace(string(public), `"use":"enc"`, `"use":"sig"`, 1))
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	rsaPublic, rsaPrivate := pair(t, rsaKey, err, &rsaKey.PublicKey)
+	// with is a key with other members; nil takes one away.
+	with := func(jwk []byte, changes ...any) []byte {
+		var m map[string]any
+		if err := json.Unmarshal(jwk, &m); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(changes); i += 2 {
+			if m[changes[i].(string)] = changes[i+1]; changes[i+1] == nil {
+				delete(m, changes[i].(string))
+			}
+		}
+		b, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	number := func(n *big.Int) string { return base64.RawURLEncoding.EncodeToString(n.Bytes()) }
+	bits := func(n uint) *big.Int {
+		x := new(big.Int).Lsh(big.NewInt(1), n-1)
+		return x.Add(x, big.NewInt(1))
+	}
+	y := make([]byte, 32)
 	for name, key := range map[string][]byte{
-		"private": private, "small RSA": smallPublic, "symmetric": symmetric, "for signing": signing, "empty": nil,
-		"nonsense": []byte("{}"), "huge": []byte(strings.Repeat(" ", MaxKeyBytes) + string(public)),
+		"private":                     private,
+		"private RSA":                 rsaPrivate,
+		"a private member alone":      with(rsaPublic, "p", "AQAB"),
+		"a private exponent":          with(rsaPublic, "d", "AQAB"),
+		"private EC member":           with(public, "d", "AQAB"),
+		"other primes":                with(rsaPublic, "oth", []any{}),
+		"RSA of 1024 bits":            with(rsaPublic, "n", number(bits(1024))),
+		"RSA of 2047 bits":            with(rsaPublic, "n", number(bits(2047))),
+		"RSA of 8193 bits":            with(rsaPublic, "n", number(bits(8193))),
+		"RSA with an even modulus":    with(rsaPublic, "n", number(new(big.Int).Lsh(big.NewInt(1), 2047))),
+		"RSA with e = 1":              with(rsaPublic, "e", "AQ"),
+		"RSA with e = 2":              with(rsaPublic, "e", "Ag"),
+		"RSA with e = 0":              with(rsaPublic, "e", "AA"),
+		"RSA with an even e":          with(rsaPublic, "e", number(big.NewInt(65536))),
+		"RSA with e of 32 bits":       with(rsaPublic, "e", number(bits(32))),
+		"RSA with e cut to 65537":     with(rsaPublic, "e", number(new(big.Int).Add(bits(65), big.NewInt(65536)))),
+		"RSA without e":               with(rsaPublic, "e", nil),
+		"RSA signing":                 with(rsaPublic, "alg", "RS256"),
+		"RSA-OAEP with SHA-1":         with(rsaPublic, "alg", "RSA-OAEP"),
+		"a point that is not on it":   with(public, "y", base64.RawURLEncoding.EncodeToString(y)),
+		"the point at infinity":       with(public, "x", base64.RawURLEncoding.EncodeToString(y), "y", base64.RawURLEncoding.EncodeToString(y)),
+		"another curve":               with(public, "crv", "P-384"),
+		"a curve that is not offered": with(public, "crv", "secp256k1"),
+		"symmetric":                   []byte(`{"kty":"oct","k":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`),
+		"Edwards curve":               []byte(`{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}`),
+		"for signing":                 with(public, "use", "sig"),
+		"empty":                       nil,
+		"null":                        []byte("null"),
+		"nonsense":                    []byte("{}"),
+		"huge":                        []byte(strings.Repeat(" ", MaxKeyBytes) + string(public)),
 	} {
 		if _, err := PublicKey(key); !errors.Is(err, ErrKey) {
+			t.Errorf("published: %s: %v", name, err)
+		}
+		if _, err := Encrypt(key, "c", []byte(credential)); !errors.Is(err, ErrKey) {
+			t.Errorf("encrypted to: %s: %v", name, err)
+		}
+	}
+	for name, key := range map[string][]byte{
+		"e = 3": with(rsaPublic, "e", "Aw"), "e = 2^31-1": with(rsaPublic, "e", number(big.NewInt(1<<31-1))),
+		"alg": with(rsaPublic, "alg", "RSA-OAEP-256"), "no use": with(public, "use", nil),
+	} {
+		if _, err := PublicKey(key); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := Decrypt(public, "c", "a.b.c.d.e"); !errors.Is(err, ErrKey) {
 		t.Errorf("decrypting with a public key: %v", err)
+	}
+}
+
+// A message that does not say for which checkout it is, is for none.
+func TestAMessageWithoutItsCheckoutIsRefused(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	public, private := pair(t, key, err, key.Public())
+	message := func(plain string) string {
+		enc, err := jose.NewEncrypter(jose.A256GCM, jose.Recipient{Algorithm: jose.ECDH_ES_A256KW, Key: key.Public()}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := enc.Encrypt([]byte(plain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := sealed.CompactSerialize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if got, err := Decrypt(private, "c", message(`{"checkout_id":"c","credential":{}}`)); err != nil || string(got) != "{}" {
+		t.Errorf("%s, %v", got, err)
+	}
+	for name, plain := range map[string]string{
+		"none": `{"credential":{}}`, "null": `{"checkout_id":null,"credential":{}}`, "a number": `{"checkout_id":0,"credential":{}}`,
+		"another case": `{"Checkout_ID":"c","credential":{}}`, "no credential": `{"checkout_id":"c"}`, "a credential of text": `{"checkout_id":"c","credential":"x"}`,
+		"no object": `[]`,
+	} {
+		for _, checkout := range []string{"c", "0", "null"} {
+			if got, err := Decrypt(private, checkout, message(plain)); !errors.Is(err, ErrMessage) || got != nil {
+				t.Errorf("%s, asked for %q: %v", name, checkout, err)
+			}
+		}
+	}
+	for _, checkout := range []string{"", strings.Repeat("c", 256)} {
+		for _, plain := range []string{`{"credential":{}}`, `{"checkout_id":"` + checkout + `","credential":{}}`} {
+			if got, err := Decrypt(private, checkout, message(plain)); !errors.Is(err, ErrCheckout) || got != nil {
+				t.Errorf("asked for %d bytes: %v", len(checkout), err)
+			}
+		}
+		if _, err := Encrypt(public, checkout, []byte(credential)); !errors.Is(err, ErrCheckout) {
+			t.Errorf("encrypted for %d bytes: %v", len(checkout), err)
+		}
+	}
+	if _, err := Decrypt(private, "d", message(`{"checkout_id":"c","credential":{}}`)); !errors.Is(err, ErrOtherCheckout) {
+		t.Errorf("another checkout: %v", err)
 	}
 }
 

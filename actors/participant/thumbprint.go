@@ -1,0 +1,41 @@
+package participant
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+)
+
+// thumbprint names a public key in the audit trail (RFC 7638, SHA-256). A key
+// that is none of the kinds that are published has none.
+func thumbprint(jwk []byte) string {
+	var k struct{ Kty, Crv, X, Y, N, E string }
+	if json.Unmarshal(jwk, &k) != nil {
+		return ""
+	}
+	// The required members in the order of their names, which the encoder keeps.
+	var required any
+	switch k.Kty {
+	case "EC":
+		required = struct {
+			Crv string `json:"crv"`
+			Kty string `json:"kty"`
+			X   string `json:"x"`
+			Y   string `json:"y"`
+		}{k.Crv, k.Kty, k.X, k.Y}
+	case "RSA":
+		required = struct {
+			E   string `json:"e"`
+			Kty string `json:"kty"`
+			N   string `json:"n"`
+		}{k.E, k.Kty, k.N}
+	default:
+		return ""
+	}
+	b, err := json.Marshal(required)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,97 @@
+package seal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Quarter is the time for which tokens that end in it have one share.
+const Quarter = 15 * time.Minute
+
+// QuarterEnd is the end of the quarter of an hour in which t lies: t itself
+// when a quarter ends then.
+func QuarterEnd(t time.Time) time.Time {
+	end := t.UTC().Truncate(Quarter)
+	if end.Before(t) {
+		end = end.Add(Quarter)
+	}
+	return end
+}
+
+// ShareBytes is the length of a share's secret.
+const ShareBytes = 32
+
+// ShareID names a share: a hash of its secret, so a secret that was changed has
+// another.
+type ShareID [8]byte
+
+// String is the id as a name of files.
+func (id ShareID) String() string { return hex.EncodeToString(id[:]) }
+
+// ErrOver says that a share's time is over.
+var ErrOver = errors.New("seal: the share is over")
+
+// Share is the part of sealing keys that the tokens have in common that end at
+// the latest in one quarter of an hour (decisions C2). What a store has written
+// may lie on its disk for long after it was replaced; when the share is gone,
+// none of it opens, not even with the token and the server's key. Safe for
+// concurrent use.
+type Share struct {
+	id   ShareID
+	ends time.Time
+
+	mu     sync.RWMutex
+	secret [ShareBytes]byte // guarded by mu
+	over   bool             // guarded by mu
+}
+
+// NewShare returns the share of what ends at the latest at ends. It copies the
+// secret.
+func NewShare(ends time.Time, secret *[ShareBytes]byte) *Share {
+	return &Share{id: ShareIDOf(secret), ends: ends, secret: *secret}
+}
+
+// ShareIDOf is the id of the share with a secret.
+func ShareIDOf(secret *[ShareBytes]byte) ShareID {
+	h := sha256.New()
+	h.Write([]byte("atelier share id v1\x00"))
+	h.Write(secret[:])
+	return ShareID(h.Sum(nil)[:len(ShareID{})])
+}
+
+// ID returns the share's id.
+func (s *Share) ID() ShareID { return s.id }
+
+// Ends is when the share is over.
+func (s *Share) Ends() time.Time { return s.ends }
+
+// Wipe ends the share: nothing is sealed or opened under it any more.
+func (s *Share) Wipe() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.secret[:])
+	s.over = true
+}
+
+// mix is the code over parts and the secret.
+func (s *Share) mix(k *keyed, purpose string, parts ...[]byte) ([]byte, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.over {
+		return nil, ErrOver
+	}
+	return k.mac(purpose, append(parts, s.secret[:])...), nil
+}
+
+// String hides the share.
+func (*Share) String() string { return redacted }
+
+// GoString hides the share.
+func (*Share) GoString() string { return redacted }
+
+// LogValue hides the share.
+func (*Share) LogValue() slog.Value { return slog.StringValue(redacted) }

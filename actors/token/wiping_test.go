@@ -1,0 +1,46 @@
+package token
+
+import (
+	"bytes"
+	"sync/atomic"
+	"testing"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/durable"
+	"atelier/actors/token/seal"
+)
+
+// deaf is the context of an actor that talks to nobody.
+type deaf struct{ actor.Context }
+
+func (deaf) Self() *actor.PID     { return nil }
+func (deaf) Send(*actor.PID, any) {}
+
+// A credential that was opened and does not reach who asked for it is wiped,
+// whatever kept it from there.
+func TestACredentialThatReachesNobodyIsWiped(t *testing.T) {
+	w := newWorld(t)
+	for name, lose := range map[string]func(*command, result){
+		"nobody waits any more":      func(c *command, r result) { c.leave(); c.answer(r) },
+		"nobody waits just now":      func(c *command, r result) { c.answer(r); c.leave() },
+		"somebody else has answered": func(c *command, r result) { c.answer(result{err: durable.ErrUnavailable}); c.answer(r) },
+		"it cannot be recorded": func(c *command, r result) {
+			(&tokenActor{vault: w.vault}).fail(deaf{}, &work{cmd: c, reply: r}, durable.ErrBusy)
+		},
+		"the disk refused it": func(c *command, r result) {
+			(&tokenActor{vault: w.vault}).landed(deaf{}, &work{cmd: c, reply: r, err: durable.ErrReadOnly})
+		},
+		"somebody else was first, and again": func(c *command, r result) {
+			c.token, c.attempt.Operation = seal.NewToken(seal.Production), Detokenize
+			(&tokenActor{vault: w.vault}).landed(deaf{}, &work{cmd: c, reply: r, err: durable.ErrConflict})
+		},
+	} {
+		secret := seal.Secret("4242424242424242")
+		c := &command{reply: make(chan result, 1), open: &atomic.Int64{}}
+		lose(c, result{credential: secret})
+		if bytes.Contains(secret, []byte("4")) {
+			t.Errorf("%s: it is still in memory", name)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package shares
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// disk is the folder of the shares.
+type disk interface {
+	// List returns the names of the folder's files.
+	List() ([]string, error)
+	Open(name string, flag int) (file, error)
+	Remove(name string) error
+	// Sync puts the names on the disk.
+	Sync() error
+}
+
+// file is an open file; Sync puts its content on the disk.
+type file interface {
+	io.ReadWriteCloser
+	Stat() (fs.FileInfo, error)
+	Sync() error
+}
+
+// read returns at most most bytes of a file, and its mode.
+func read(d disk, name string, most int) ([]byte, fs.FileMode, error) {
+	f, err := d.Open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	b := make([]byte, most)
+	n, err := io.ReadFull(f, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return b[:n], info.Mode(), err
+}
+
+// create makes a file that is not there yet. What was made outlives a crash
+// when create returns nil.
+func create(d disk, name string, content []byte) error {
+	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return d.Sync()
+}
+
+// erase writes zeros over a file, in place, and takes its name away. The folder
+// is not synced yet: a file of zeros may come back.
+func erase(d disk, name string) error {
+	f, err := d.Open(name, os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		_, err = f.Write(make([]byte, info.Size()))
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return d.Remove(name)
+}
+
+// folder is a disk of the operating system.
+type folder string
+
+func (d folder) List() ([]string, error) {
+	entries, err := os.ReadDir(string(d))
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+func (d folder) Open(name string, flag int) (file, error) {
+	f, err := os.OpenFile(filepath.Join(string(d), name), flag, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d folder) Remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }
+
+func (d folder) Sync() error {
+	f, err := os.Open(string(d))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,410 @@
+package shares
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/actors/token/seal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+var discard = slog.New(slog.DiscardHandler)
+
+// times are a clock that is set and a time that only goes on.
+type times struct {
+	mu     sync.Mutex
+	clock  time.Time
+	uptime time.Duration
+}
+
+func (t *times) now() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.clock
+}
+
+func (t *times) up() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.uptime
+}
+
+// pass lets time pass; set sets the clock, in which no time passes.
+func (t *times) pass(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clock, t.uptime = t.clock.Add(d), t.uptime+d
+}
+
+func (t *times) set(at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clock = at
+}
+
+// stage is a store on a folder.
+type stage struct {
+	t   *testing.T
+	dir string
+	*times
+	*Store
+	log bytes.Buffer
+}
+
+func newStage(t *testing.T) *stage {
+	s := &stage{t: t, dir: filepath.Join(t.TempDir(), "secrets"), times: &times{clock: noon}}
+	s.open()
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func (s *stage) open() {
+	s.t.Helper()
+	store, err := Open(Options{
+		Dir: s.dir, Longest: 6 * time.Hour, Now: s.now, Uptime: s.up, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.Store = store
+}
+
+func (s *stage) restart() {
+	s.t.Helper()
+	if err := s.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.open()
+}
+
+func (s *stage) until(d time.Duration) *seal.Share {
+	s.t.Helper()
+	share, err := s.Until(s.now().Add(d))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return share
+}
+
+func (s *stage) files() []string {
+	s.t.Helper()
+	names, err := folder(s.dir).List()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return names
+}
+
+// over says whether nothing can be sealed or opened under a share any more.
+func over(t *testing.T, share *seal.Share) bool {
+	t.Helper()
+	ring, err := seal.NewRing(seal.Production, "s", []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ring.Newest().SharedOpener("t", share)
+	return errors.Is(err, seal.ErrOver)
+}
+
+func TestWhatEndsInOneQuarterHasOneShare(t *testing.T) {
+	s := newStage(t)
+	a, b, c := s.until(time.Minute), s.until(15*time.Minute), s.until(15*time.Minute+1)
+	if a != b || a == c || !a.Ends().Equal(noon.Add(15*time.Minute)) || !c.Ends().Equal(noon.Add(30*time.Minute)) {
+		t.Errorf("they end at %v, %v and %v", a.Ends(), b.Ends(), c.Ends())
+	}
+	names := s.files()
+	if len(names) != 2 || names[0] != "tokens-until-20260301T121500Z-"+a.ID().String() {
+		t.Errorf("%v", names)
+	}
+	for _, name := range names {
+		info, err := os.Stat(filepath.Join(s.dir, name))
+		if err != nil || info.Mode().Perm() != 0o600 || info.Size() != seal.ShareBytes {
+			t.Errorf("%v %v", info, err)
+		}
+	}
+	if s.Find(a.ID()) != a || s.Find(c.ID()) != c || s.Find(seal.ShareID{}) != nil {
+		t.Error("the wrong share is found")
+	}
+	if _, err := s.Until(noon); !errors.Is(err, seal.ErrOver) {
+		t.Errorf("a share for what is over: %v", err)
+	}
+}
+
+// TestTheFormOfAFile opens a file as it has been written since there are shares.
+// A change of its name, or of how an id follows from the content, would expire
+// every token at the next start.
+func TestTheFormOfAFile(t *testing.T) {
+	s := newStage(t)
+	path := filepath.Join(s.dir, "tokens-until-20260301T121500Z-03000239a7d36350")
+	if err := os.WriteFile(path, []byte("a share as it lies in the folder"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.restart()
+	if share := s.until(time.Minute); share.ID().String() != "03000239a7d36350" || len(s.files()) != 1 {
+		t.Errorf("%v", s.files())
+	}
+}
+
+func TestManyAtOnceGetOneShare(t *testing.T) {
+	s := newStage(t)
+	got := make([]*seal.Share, 64)
+	var wg sync.WaitGroup
+	for i := range got {
+		wg.Go(func() { got[i], _ = s.Until(noon.Add(time.Minute)) })
+	}
+	wg.Wait()
+	for _, x := range got {
+		if x == nil || x != got[0] {
+			t.Fatal("two shares")
+		}
+	}
+	if n := len(s.files()); n != 1 {
+		t.Errorf("%d files", n)
+	}
+}
+
+func TestARestartFindsWhatIsThereAndDropsWhatIsOver(t *testing.T) {
+	s := newStage(t)
+	soon, later := s.until(time.Minute).ID(), s.until(time.Hour).ID()
+	if err := os.WriteFile(filepath.Join(s.dir, "token-keys.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inHand := s.until(time.Minute)
+	s.restart()
+	if !over(t, inHand) {
+		t.Error("a stop leaves a share in memory")
+	}
+	if s.Find(soon) == nil || s.Find(later) == nil || s.until(time.Minute).ID() != soon {
+		t.Error("not found again")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.pass(15 * time.Minute)
+	s.open()
+	if s.Find(soon) != nil || s.Find(later) == nil {
+		t.Error("what is over is found, or what is not is gone")
+	}
+	if names := s.files(); len(names) != 2 {
+		t.Errorf("there are %v", names)
+	}
+}
+
+// The moment a quarter is over nothing of its share is left: not in memory,
+// also not for who has it in hand, and not on the disk.
+func TestAShareIsDestroyedWhenItsQuarterIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now() // the bubble's: midnight
+		dir := t.TempDir()
+		s, err := Open(Options{Dir: dir, Longest: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		share, err := s.Until(began.Add(7 * time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15*time.Minute - time.Nanosecond)
+		synctest.Wait()
+		if over(t, share) {
+			t.Error("over before its end")
+		}
+		if names, _ := folder(dir).List(); len(names) != 1 {
+			t.Errorf("before its end: %v", names)
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if !over(t, share) {
+			t.Error("not over after its end")
+		}
+		if names, _ := folder(dir).List(); len(names) != 0 {
+			t.Errorf("after its end: %v", names)
+		}
+	})
+}
+
+func TestAClockThatIsSetBackProlongsNothing(t *testing.T) {
+	s := newStage(t)
+	first := s.until(15 * time.Minute)
+	s.pass(time.Minute)
+	s.set(noon.Add(-10 * time.Minute))
+	// What is left of the first is too little for this one.
+	second := s.until(24 * time.Minute)
+	if second == first || !second.Ends().Equal(first.Ends()) {
+		t.Errorf("they end at %v and %v", first.Ends(), second.Ends())
+	}
+	if s.Find(first.ID()) == nil {
+		t.Error("the first is over too early")
+	}
+	s.pass(15 * time.Minute)
+	if s.sweep(); s.Find(first.ID()) != nil || s.Find(second.ID()) == nil || len(s.files()) != 1 {
+		t.Errorf("at %v the first is still there, or the second is not", s.now())
+	}
+	if s.until(9*time.Minute) != second {
+		t.Error("the end of the first took the second along")
+	}
+	// A start with a clock that is years behind.
+	s.set(noon.AddDate(-20, 0, 0))
+	s.restart()
+	if s.Find(second.ID()) == nil {
+		t.Error("not found again")
+	}
+	s.pass(6*time.Hour + 30*time.Minute)
+	if s.sweep(); s.Find(second.ID()) != nil || len(s.files()) != 0 {
+		t.Error("it outlives every token")
+	}
+}
+
+func TestAClockThatIsSetForwardEndsWhatItIsPast(t *testing.T) {
+	s := newStage(t)
+	first := s.until(time.Minute)
+	s.set(noon.Add(15 * time.Minute))
+	if s.Find(first.ID()) != nil {
+		t.Error("it is found")
+	}
+	s.sweep()
+	s.set(noon)
+	if next := s.until(time.Minute); next.ID() == first.ID() || s.Find(first.ID()) != nil {
+		t.Error("what was over has come back")
+	}
+}
+
+func TestFilesThatAreNotWhatWasWritten(t *testing.T) {
+	s := newStage(t)
+	damaged, cut, erased := s.until(time.Minute), s.until(time.Hour), s.until(2*time.Hour)
+	change := func(x *seal.Share, fn func([]byte) []byte) {
+		path := filepath.Join(s.dir, fileName(x))
+		b, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, fn(b), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(damaged, func(b []byte) []byte { b[7] ^= 1; return b })
+	change(cut, func(b []byte) []byte { return b[:31] })
+	change(erased, func(b []byte) []byte { return make([]byte, len(b)) })
+	s.restart()
+	for _, x := range []*seal.Share{damaged, cut, erased} {
+		if s.Find(x.ID()) != nil {
+			t.Errorf("the share until %v is found", x.Ends())
+		}
+	}
+	if s.until(time.Minute).ID() == damaged.ID() || strings.Count(s.log.String(), "damaged") != 1 {
+		t.Errorf("the log says %s", s.log.String())
+	}
+	if names := s.files(); len(names) != 2 {
+		t.Errorf("there are %v", names)
+	}
+	s.pass(15 * time.Minute)
+	if s.sweep(); len(s.files()) != 0 {
+		t.Error("the damaged one outlives its quarter")
+	}
+	// One that others may read.
+	path := filepath.Join(s.dir, fileName(s.until(time.Minute)))
+	if err := errors.Join(os.Chmod(path, 0o640), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Dir: s.dir, Longest: time.Hour, Now: s.now}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("%v", err)
+	}
+	s.open2(path)
+}
+
+// open2 opens the store again after a file's mode was put right.
+func (s *stage) open2(path string) {
+	if err := os.Chmod(path, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.open()
+}
+
+// failing is a disk that fails when it is told to.
+type failing struct {
+	disk
+	create, erase, sync error
+	creates             int
+}
+
+func (d *failing) Open(name string, flag int) (file, error) {
+	if flag == os.O_WRONLY && d.erase != nil {
+		return nil, d.erase
+	}
+	f, err := d.disk.Open(name, flag)
+	if flag&os.O_CREATE != 0 {
+		if d.creates++; d.create != nil && err == nil {
+			_, _ = f.Write([]byte("half"))
+			return nil, errors.Join(d.create, f.Close())
+		}
+	}
+	return f, err
+}
+
+func (d *failing) Sync() error { return errors.Join(d.sync, d.disk.Sync()) }
+
+func TestWhatFailsIsTriedAgain(t *testing.T) {
+	times, dir := &times{clock: noon}, folder(t.TempDir())
+	d := &failing{disk: dir}
+	s, err := Open(Options{Longest: time.Hour, Now: times.now, Uptime: times.up, disk: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	full := errors.New("disk full")
+	for _, fail := range []*error{&d.create, &d.sync} {
+		*fail = full
+		before := d.creates
+		for range 10 { // one try a second, however many ask
+			if _, err := s.Until(noon.Add(time.Minute)); !errors.Is(err, full) {
+				t.Fatalf("%v", err)
+			}
+		}
+		if d.creates != before+1 {
+			t.Errorf("%d tries", d.creates-before)
+		}
+		*fail = nil
+		times.pass(time.Second)
+		s.sweep()
+		if names, _ := dir.List(); len(names) != 0 {
+			t.Errorf("left behind: %v", names)
+		}
+	}
+	share, err := s.Until(noon.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	times.pass(15 * time.Minute)
+	d.erase = errors.New("I/O error")
+	if s.sweep(); s.Find(share.ID()) != nil {
+		t.Error("a share whose file cannot be destroyed goes on")
+	}
+	if names, _ := dir.List(); len(names) != 1 {
+		t.Errorf("%v", names)
+	}
+	d.erase = nil
+	if s.sweep(); len(s.doomed) != 0 {
+		t.Errorf("%v", s.doomed)
+	}
+	if names, _ := dir.List(); len(names) != 0 {
+		t.Errorf("not tried again: %v", names)
+	}
+	s.doomed["tokens-until-20260301T121500Z-0123456789abcdef"] = true // somebody else removed it
+	if s.sweep(); len(s.doomed) != 0 {
+		t.Errorf("%v", s.doomed)
+	}
+}

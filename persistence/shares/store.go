@@ -1,0 +1,268 @@
+package shares
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"atelier/actors/token/seal"
+)
+
+// Options of a Store.
+type Options struct {
+	// Dir is the folder; it is made when missing.
+	Dir string
+	// Longest is the longest that anything sealed under a share may live.
+	Longest time.Duration
+	// Now is the clock and Uptime a time that only goes on; those of the
+	// system when nil.
+	Now    func() time.Time
+	Uptime func() time.Duration
+	Logger *slog.Logger
+
+	disk disk // Dir, but for tests
+}
+
+// Store keeps the shares. Safe for concurrent use.
+type Store struct {
+	// Immutable after Open.
+	opts Options
+	log  *slog.Logger
+
+	mu    sync.RWMutex
+	byID  map[seal.ShareID]*held // guarded by mu
+	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
+
+	// writing is held while the folder is worked on, and guards what follows.
+	writing sync.Mutex
+	doomed  map[string]bool // names of files to be destroyed
+	failed  error           // of the last try to make a share
+	retryAt time.Duration   // not before this uptime
+
+	stop       context.CancelFunc
+	background sync.WaitGroup
+}
+
+// held is a share in use. Immutable.
+type held struct {
+	share *seal.Share
+	name  string
+	until time.Duration // the uptime at which it is over, whatever the clock says
+}
+
+// Open finds the shares that are there, destroys those whose time is over, and
+// goes on doing so until Close.
+func Open(o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Uptime == nil {
+		began := time.Now()
+		o.Uptime = func() time.Duration { return time.Since(began) }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.disk == nil {
+		if err := makeFolder(o.Dir); err != nil {
+			return nil, fmt.Errorf("token shares: %w", err)
+		}
+		o.disk = folder(o.Dir)
+	}
+	s := &Store{
+		opts: o, log: o.Logger.With("component", "shares"),
+		byID: map[seal.ShareID]*held{}, byEnd: map[int64]*held{}, doomed: map[string]bool{},
+	}
+	if err := s.load(); err != nil {
+		return nil, fmt.Errorf("token shares: %w", err)
+	}
+	s.sweep()
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.background.Go(func() { s.run(ctx) })
+	return s, nil
+}
+
+// makeFolder makes the folder so that it outlives a crash.
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return folder(filepath.Dir(dir)).Sync()
+}
+
+// Until implements token.Shares.
+func (s *Store) Until(end time.Time) (*seal.Share, error) {
+	ends := seal.QuarterEnd(end)
+	if h := s.current(ends); h != nil {
+		return h.share, nil
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if h := s.current(ends); h != nil { // somebody else made it
+		return h.share, nil
+	}
+	now := s.opts.Now()
+	if !now.Before(ends) {
+		return nil, seal.ErrOver
+	}
+	if s.failed != nil && s.opts.Uptime() < s.retryAt {
+		return nil, s.failed
+	}
+	h, err := s.make(ends, now)
+	if s.failed = err; err != nil {
+		s.retryAt = s.opts.Uptime() + time.Second
+		s.log.Error("no share can be made: tokens are refused", "error", err)
+		return nil, err
+	}
+	s.use(h)
+	return h.share, nil
+}
+
+// current is the share for an end, if it will last until then.
+func (s *Store) current(ends time.Time) *held {
+	s.mu.RLock()
+	h := s.byEnd[ends.Unix()]
+	s.mu.RUnlock()
+	if h == nil || s.over(h) {
+		return nil
+	}
+	if h.until-s.opts.Uptime() < ends.Sub(s.opts.Now()) {
+		return nil // the clock was set back: it will not last
+	}
+	return h
+}
+
+// over says whether a share's time is over.
+func (s *Store) over(h *held) bool {
+	return !s.opts.Now().Before(h.share.Ends()) || s.opts.Uptime() >= h.until
+}
+
+// Find implements token.Shares.
+func (s *Store) Find(id seal.ShareID) *seal.Share {
+	s.mu.RLock()
+	h := s.byID[id]
+	s.mu.RUnlock()
+	if h == nil || s.over(h) {
+		return nil
+	}
+	return h.share
+}
+
+// make makes a share and its file. The caller holds writing.
+func (s *Store) make(ends, now time.Time) (*held, error) {
+	var secret [seal.ShareBytes]byte
+	defer clear(secret[:])
+	_, _ = rand.Read(secret[:]) // never fails
+	share := seal.NewShare(ends, &secret)
+	h := s.hold(share, fileName(share), now)
+	if err := create(s.opts.disk, h.name, secret[:]); err != nil {
+		h.share.Wipe()
+		s.doomed[h.name] = true
+		return nil, fmt.Errorf("make a share: %w", err)
+	}
+	return h, nil
+}
+
+// hold says how long a share is in use, whatever the clock says. A hundredth
+// more is for a clock that is being slowed down to the right time.
+func (s *Store) hold(share *seal.Share, name string, now time.Time) *held {
+	left := min(share.Ends().Sub(now), s.opts.Longest+seal.Quarter)
+	return &held{share: share, name: name, until: s.opts.Uptime() + left + left/100}
+}
+
+func (s *Store) use(h *held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byID[h.share.ID()] = h
+	s.byEnd[h.share.Ends().Unix()] = h
+}
+
+const (
+	namePrefix = "tokens-until-"
+	nameTime   = "20060102T150405Z"
+)
+
+func fileName(s *seal.Share) string {
+	return namePrefix + s.Ends().UTC().Format(nameTime) + "-" + s.ID().String()
+}
+
+// parseName is the reverse of fileName. Other files are none of ours.
+func parseName(name string) (ends time.Time, id string, ok bool) {
+	rest, ok := strings.CutPrefix(name, namePrefix)
+	if !ok {
+		return ends, "", false
+	}
+	at, id, ok := strings.Cut(rest, "-")
+	if !ok || len(id) != 2*len(seal.ShareID{}) {
+		return ends, "", false
+	}
+	ends, err := time.Parse(nameTime, at)
+	return ends, id, err == nil
+}
+
+// load takes the shares that are there into use, and notes for destruction what
+// is over or was never finished.
+func (s *Store) load() error {
+	names, err := s.opts.disk.List()
+	if err != nil {
+		return err
+	}
+	now := s.opts.Now()
+	for _, name := range names {
+		ends, id, ours := parseName(name)
+		switch {
+		case !ours:
+		case !now.Before(ends):
+			s.doomed[name] = true
+		default:
+			if err := s.read(name, ends, id, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) read(name string, ends time.Time, id string, now time.Time) error {
+	b, mode, err := read(s.opts.disk, name, seal.ShareBytes)
+	if err != nil {
+		return err
+	}
+	defer clear(b)
+	if mode.Perm()&0o077 != 0 {
+		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(s.opts.Dir, name))
+	}
+	if len(b) < seal.ShareBytes || strings.Trim(string(b), "\x00") == "" {
+		s.doomed[name] = true // its making or its destruction broke off
+		return nil
+	}
+	h := s.hold(seal.NewShare(ends, (*[seal.ShareBytes]byte)(b)), name, now)
+	if h.share.ID().String() != id {
+		s.log.Error("a share of tokens is damaged: what is sealed under it has expired", "file", name)
+		s.byID[h.share.ID()] = h // which nothing refers to; it has its time
+		return nil
+	}
+	s.use(h)
+	return nil
+}
+
+// Close wipes the shares from memory; their files stay.
+func (s *Store) Close() error {
+	s.stop()
+	s.background.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, h := range s.byID {
+		h.share.Wipe()
+		delete(s.byID, id)
+	}
+	clear(s.byEnd)
+	return nil
+}

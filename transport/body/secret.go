@@ -1,0 +1,108 @@
+package body
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"reflect"
+
+	"github.com/valyala/fasthttp"
+)
+
+// ReadSecret is Read for a body that must not stay in memory: it returns a copy
+// that is the caller's to wipe, and leaves no other behind but the server's own,
+// which are for Wipe.
+func ReadSecret(ctx *fasthttp.RequestCtx, limit int) ([]byte, error) {
+	length := ctx.Request.Header.ContentLength()
+	if length > limit {
+		return nil, ErrTooLarge
+	}
+	if !ctx.Request.IsBodyStream() {
+		b := ctx.Request.Body()
+		if len(b) > limit {
+			return nil, ErrTooLarge
+		}
+		return append([]byte{}, b...), nil
+	}
+	if length < 0 {
+		length = 4 << 10 // in pieces, of a length that only the last one tells
+	}
+	// One byte more, so that its end is seen without growing.
+	b, err := readAll(ctx.Request.BodyStream(), make([]byte, length+1), limit)
+	if errors.Is(err, ErrBroken) {
+		ctx.SetConnectionClose()
+	}
+	return b, err
+}
+
+// readAll reads until the end into b, and into larger ones in its place, of
+// which none is left as it was.
+func readAll(r io.Reader, b []byte, limit int) ([]byte, error) {
+	for n := 0; ; {
+		more, err := r.Read(b[n:])
+		switch n += more; {
+		case n > limit:
+			clear(b)
+			return nil, ErrTooLarge
+		case errors.Is(err, io.EOF):
+			return b[:n], nil
+		case err != nil:
+			clear(b)
+			return nil, ErrBroken
+		}
+		if n == len(b) {
+			larger := make([]byte, 2*len(b))
+			copy(larger, b)
+			clear(b)
+			b = larger
+		}
+	}
+}
+
+// Wipe overwrites what the server still holds of the request's body, and of
+// everything else that the client sent before its end. The body is gone after
+// it; call it behind Discard. What it cannot reach are the server's copies of
+// header fields and what a client sends behind a body that was not read.
+func Wipe(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
+	wipe := func(b []byte) {
+		if wiping != nil {
+			wiping(b)
+		}
+		clear(b)
+	}
+	if ctx.Request.IsBodyStream() {
+		for _, b := range consumed(ctx.Request.BodyStream()) {
+			wipe(b)
+		}
+		_ = ctx.Request.CloseBodyStream()
+	}
+	b := ctx.Request.SwapBody(nil)
+	wipe(b[:cap(b)])
+	ctx.Request.SwapBody(b[:0])
+}
+
+// consumed are the parts of the buffer behind a request's stream that hold what
+// was read already: before its present position, and behind its end what
+// earlier requests left. Between them may be the next request. The library has
+// no way to its buffer, so this looks into it; a test notices when the library
+// changes.
+func consumed(stream io.Reader) [][]byte {
+	v := reflect.ValueOf(stream)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return nil
+	}
+	reader := v.Elem().FieldByName("reader")
+	if !reader.IsValid() || reader.Type() != reflect.TypeFor[*bufio.Reader]() || reader.IsNil() {
+		return nil
+	}
+	buffer, r, w := reader.Elem().FieldByName("buf"), reader.Elem().FieldByName("r"), reader.Elem().FieldByName("w")
+	if !buffer.IsValid() || !r.IsValid() || !w.IsValid() || buffer.Type() != reflect.TypeFor[[]byte]() || !r.CanInt() || !w.CanInt() {
+		return nil
+	}
+	b := buffer.Bytes()
+	from, to := r.Int(), w.Int()
+	if from < 0 || to < from || int64(len(b)) < to {
+		return nil
+	}
+	return [][]byte{b[:from], b[to:]}
+}

@@ -1,0 +1,153 @@
+package body
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttputil"
+)
+
+const secret = "4242424242424242"
+
+// wiped collects the buffers that are about to be wiped, and how many of them
+// held the secret.
+type wiped struct {
+	mu      sync.Mutex
+	buffers [][]byte
+	held    int
+}
+
+func (w *wiped) note(b []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buffers = append(w.buffers, b)
+	if bytes.Contains(b, []byte(secret)) {
+		w.held++
+	}
+}
+
+// serve answers each request with its body's length, as the server does that
+// reads secrets.
+func serve(t *testing.T, w *wiped) net.Conn {
+	l := fasthttputil.NewInmemoryListener()
+	s := &fasthttp.Server{
+		StreamRequestBody: true, MaxRequestBodySize: 64 << 10, ReadBufferSize: 8 << 10, Logger: nil,
+		Handler: func(ctx *fasthttp.RequestCtx) {
+			b, err := ReadSecret(ctx, 64<<10)
+			if err != nil {
+				ctx.SetStatusCode(http.StatusRequestEntityTooLarge)
+			}
+			fmt.Fprint(ctx, len(b), bytes.Contains(b, []byte(secret)))
+			w.note(b)
+			clear(b)
+			Discard(ctx, 1<<20)
+			Wipe(ctx, w.note)
+		},
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	c, err := l.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Close()
+		_ = s.Shutdown()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// What the server holds of a body is wiped, however it came, and the requests
+// behind it are not touched.
+func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
+	head := "POST / HTTP/1.1\r\nHost: x\r\n"
+	small := `{"number":"` + secret + `"}`
+	large := `{"number":"` + secret + `","more":"` + strings.Repeat("x", 30<<10) + secret + `"}`
+	plain := func(body string) string { return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(body), body) }
+	pieces := func(body string) string {
+		s := head + "Transfer-Encoding: chunked\r\n\r\n"
+		for len(body) > 0 {
+			n := min(len(body), 7000)
+			s += fmt.Sprintf("%x\r\n%s\r\n", n, body[:n])
+			body = body[n:]
+		}
+		return s + "0\r\n\r\n"
+	}
+	for name, c := range map[string]struct {
+		sent    string
+		answers []string
+		held    int // buffers that held the secret, at least
+	}{
+		// The copy that is read, the server's, and its reader's, unless the rest
+		// of a larger one was read through it since.
+		"small":            {plain(small), []string{fmt.Sprint(len(small), true)}, 3},
+		"larger":           {plain(large), []string{fmt.Sprint(len(large), true)}, 2},
+		"in pieces":        {pieces(large), []string{fmt.Sprint(len(large), true)}, 2},
+		"too large":        {plain(strings.Repeat(small, 4000)), []string{"0 false"}, 2},
+		"behind another":   {plain(small) + plain(small), []string{fmt.Sprint(len(small), true), fmt.Sprint(len(small), true)}, 6},
+		"a large one then": {plain(small) + plain(large) + plain(small), []string{fmt.Sprint(len(small), true), fmt.Sprint(len(large), true), fmt.Sprint(len(small), true)}, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &wiped{}
+			conn := serve(t, w)
+			_ = conn.SetDeadline(time.Now().Add(time.Minute))
+			go func() { _, _ = io.WriteString(conn, c.sent) }()
+			in := bufio.NewReader(conn)
+			for i, want := range c.answers {
+				res, err := http.ReadResponse(in, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(res.Body)
+				if err != nil || string(got) != want {
+					t.Fatalf("answer %d is %s, want %s, %v", i, got, want, err)
+				}
+			}
+			_ = conn.Close()
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.held < c.held {
+				t.Errorf("%d of %d buffers held the secret, want %d: the others were not found", w.held, len(w.buffers), c.held)
+			}
+			for i, b := range w.buffers {
+				if bytes.Contains(b, []byte(secret)) {
+					t.Errorf("buffer %d of %d bytes still holds it", i, len(b))
+				}
+			}
+		})
+	}
+}
+
+// Buffers that turn out too small are not left behind.
+func TestReadingWipesWhatItOutgrows(t *testing.T) {
+	first := make([]byte, 32)
+	b, err := readAll(iotest.OneByteReader(strings.NewReader(secret+secret+secret)), first, 100)
+	if err != nil || string(b) != secret+secret+secret {
+		t.Fatalf("%d bytes, %v", len(b), err)
+	}
+	if !bytes.Equal(first, make([]byte, 32)) {
+		t.Error("the first buffer still holds it")
+	}
+	for name, r := range map[string]io.Reader{
+		"broken off": io.MultiReader(strings.NewReader(secret), iotest.ErrReader(errors.New("reset"))), "too long": strings.NewReader(secret + "0"),
+	} {
+		b := make([]byte, 32)
+		if got, err := readAll(r, b, 16); err == nil || got != nil || !bytes.Equal(b, make([]byte, 32)) {
+			t.Errorf("%s: %v, or the buffer still holds it", name, err)
+		}
+	}
+}
