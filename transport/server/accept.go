@@ -48,10 +48,13 @@ func (l *patientListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept.
-func (l *patientListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
+// Close ends Accept. A second call does nothing.
+func (l *patientListener) Close() (err error) {
+	l.once.Do(func() {
+		close(l.closed)
+		err = l.Listener.Close()
+	})
+	return err
 }
 
 // passes says that an error of accepting is no reason to stop: what is missing

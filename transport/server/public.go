@@ -167,8 +167,10 @@ func (p *Public) Failed() <-chan error { return p.failed }
 // than any stop may take. So those go first; one that was just opened has a
 // moment to send its request.
 func (p *Public) Shutdown(ctx context.Context) error {
-	if !p.serving.Swap(false) {
-		return p.listener.Close()
+	// The HTTP server forgets to close a listener that it is just about to
+	// take.
+	if err := p.accept.Close(); err != nil || !p.serving.Swap(false) {
+		return err
 	}
 	done := make(chan error, 1)
 	go func() { done <- p.server.ShutdownWithContext(ctx) }()
