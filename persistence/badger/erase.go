@@ -1,10 +1,6 @@
 package badger
 
-import (
-	"errors"
-	"fmt"
-	"os"
-)
+import "fmt"
 
 // Erase removes all rows of a table, also from what the disk still holds of
 // them. It rewrites files and lets every write that comes meanwhile fail, so it
@@ -24,9 +20,5 @@ func (s *Store) Erase(table string) error {
 		return fmt.Errorf("badger: erase %s: %w", table, err)
 	}
 	// What stays lies in files with new names now.
-	dir, err := os.Open(s.opts.Dir)
-	if err != nil {
-		return fmt.Errorf("badger: erase %s: %w", table, err)
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return syncFolder(s.opts.Dir)
 }

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -21,7 +20,6 @@ import (
 	"atelier/persistence/badger"
 	"atelier/persistence/blobs"
 	"atelier/persistence/workspaces"
-	"atelier/transport/auth"
 	"atelier/transport/messages"
 )
 
@@ -64,6 +62,12 @@ func (c *Core) openStore(cfg config.Config, hooks Hooks, opts Options, log *slog
 		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, OnCommit: hooks.Committed, Logger: log,
 		RecoverDamaged: opts.RecoverDamaged,
 	})
+	if err != nil {
+		return err
+	}
+	if err = movePINKey(cfg, c.store, !opts.RecoverDamaged, log); err != nil {
+		err, c.store = errors.Join(err, c.store.Close()), nil
+	}
 	return err
 }
 
@@ -195,19 +199,4 @@ func (c *Core) Close(ctx context.Context) error {
 		errs = append(errs, c.store.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// pinKey returns the key under which rejoin codes are hashed. It lies in the
-// store: a restored backup must know the codes on any machine.
-func (c *Core) pinKey() ([]byte, error) {
-	const table, key = "keys", "pin"
-	b, err := c.store.Get(table, []byte(key))
-	if err == nil || !errors.Is(err, durable.ErrNotFound) {
-		return b, err
-	}
-	b = []byte(auth.Random(32))
-	if err := durable.Commit(c.store, []durable.Row{{Table: table, Key: []byte(key), Value: b}}); err != nil {
-		return nil, fmt.Errorf("store the key of rejoin codes: %w", err)
-	}
-	return b, nil
 }
