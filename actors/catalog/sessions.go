@@ -1,135 +1,324 @@
 package catalog
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"maps"
+	"slices"
 	"sync"
 	"time"
 
-	"atelier/actors/catalog/catalogpb"
+	pb "atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 )
 
-const sessionTable = "sessions"
+const (
+	// maxIDs bounds the ids of a family that are good at a time. A browser has
+	// one or two; more come of answers that were lost.
+	maxIDs = 32
+	// lastMinute is how long an id stays good after its successor was used: for
+	// what is on its way, and tabs that have not heard of it.
+	lastMinute = time.Minute
+	// maxFamilies bounds the browsers in which one attendee is registered; the
+	// first to register loses the grant.
+	maxFamilies = 50
+)
 
-// Sessions keeps what each session may do. A session is written once and only
-// ever removed, so there is nothing an actor would have to decide. The store
-// holds a hash of the session id, not the id. Safe for concurrent use;
-// records are immutable.
+// Sessions keeps what each session may do. A change of a family is on disk
+// before anybody sees it, and the changes of one family are made one after the
+// other, so that of two at once neither is lost. Safe for concurrent use.
 type Sessions struct {
 	journal durable.Journal
 	now     func() time.Time
+	account []byte
 
-	mu   sync.RWMutex // guards live
-	live map[sessionKey]*catalogpb.Session
+	mu        sync.RWMutex // guards what follows; never held while waiting
+	families  map[hash]*family
+	attendees map[string][]*family            // by attendee id, in the order of their grants
+	named     map[string]map[*family]struct{} // with an admin, by the key of the display name
+	kept      int                             // families
 }
 
-type sessionKey [sha256.Size]byte
+// hash of a session id.
+type hash [sha256.Size]byte
 
-// LoadSessions reads the sessions that are still valid.
-func LoadSessions(journal durable.Journal, now func() time.Time) (*Sessions, error) {
-	s := &Sessions{journal: journal, now: now, live: map[sessionKey]*catalogpb.Session{}}
-	var failed error
-	err := journal.Scan(durable.Scan{Table: sessionTable}, func(key, value []byte) bool {
-		rec := &catalogpb.Session{}
-		if failed = rec.UnmarshalVT(value); failed != nil || len(key) != sha256.Size {
-			failed = fmt.Errorf("session record: %w", durable.ErrCorrupt)
-			return false
-		}
-		if len(key) == sha256.Size && expiry(rec) > now().UnixMilli() {
-			s.live[sessionKey(key)] = rec
-		}
-		return true
-	})
-	if err == nil {
-		err = failed
+func hashOf(id string) hash { return sha256.Sum256([]byte(id)) }
+
+// LoadSessions reads the sessions that are still valid. account is a keyed
+// fingerprint of the admin account as it is now: the grants of those who
+// logged in to another have ended.
+func LoadSessions(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
+	s := &Sessions{
+		journal: journal, now: now, account: account,
+		families: map[hash]*family{}, attendees: map[string][]*family{}, named: map[string]map[*family]struct{}{},
 	}
-	if err != nil {
+	if err := errors.Join(s.load(familyTable, parseFamily), s.load(legacyTable, parseLegacy)); err != nil {
 		return nil, fmt.Errorf("read sessions: %w", err)
 	}
 	return s, nil
 }
 
-// expiry is when the last grant of a session ends, Unix milliseconds.
-func expiry(rec *catalogpb.Session) int64 {
-	last := rec.AdminExpiresAt
-	for _, g := range rec.Attendees {
-		last = max(last, g.ExpiresAt)
-	}
-	return last
+func (s *Sessions) load(table string, parse func(key, value []byte) (*family, *pb.SessionFamily, error)) error {
+	var failed error
+	err := s.journal.Scan(durable.Scan{Table: table}, func(key, value []byte) bool {
+		var f *family
+		var rec *pb.SessionFamily
+		if f, rec, failed = parse(bytes.Clone(key), value); failed != nil {
+			return false
+		}
+		for _, e := range rec.Ids {
+			if !bytes.Equal(e.Admin.GetAccount(), s.account) {
+				e.Admin = nil
+			}
+		}
+		s.change(f, nil, pruned(rec, s.ms()))
+		return true
+	})
+	return errors.Join(err, failed)
 }
 
-// Get returns the valid grants of a session, or nil.
-func (s *Sessions) Get(id string) *catalogpb.Session {
-	s.mu.RLock()
-	rec := s.live[sha256.Sum256([]byte(id))]
-	s.mu.RUnlock()
-	if rec == nil || expiry(rec) <= s.now().UnixMilli() {
+func (s *Sessions) ms() int64 { return s.now().UnixMilli() }
+
+// Session is what one id may do: what it may do now, whenever it is asked. The
+// zero value is nobody's.
+type Session struct {
+	family *family
+	admin  *pb.AdminGrant
+}
+
+// Family names the ids that were issued from one another.
+func (s Session) Family() string { return s.family.name }
+
+// Admin returns the admin's grant, or nil when there is none or it has ended.
+func (s Session) Admin(now int64) *pb.AdminGrant {
+	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() {
 		return nil
 	}
-	return rec
+	return s.admin
 }
 
-// Replace stores a session under a new id and ends the older one, whose
-// grants that are still valid are carried over; old may be "". The session is
-// on disk when Replace returns.
-func (s *Sessions) Replace(old, id string, grant func(*catalogpb.Session)) (*catalogpb.Session, error) {
-	now := s.now().UnixMilli()
-	rec := &catalogpb.Session{CreatedAt: now, Attendees: map[string]*catalogpb.AttendeeGrant{}}
-	if before := s.Get(old); before != nil {
-		if before.AdminExpiresAt > now {
-			rec.AdminLogin, rec.AdminName, rec.AdminExpiresAt = before.AdminLogin, before.AdminName, before.AdminExpiresAt
+// Attendees are the attendees' grants by codelab; some may have expired. The
+// map must not be changed.
+func (s Session) Attendees() map[string]*pb.AttendeeGrant {
+	if s.family == nil {
+		return nil
+	}
+	return s.family.record.Load().GetAttendees()
+}
+
+// Ended says that the family was logged out or has expired.
+func (s Session) Ended() bool { return s.family == nil || s.family.record.Load() == nil }
+
+// Use returns the session of an id that somebody presents; ok is false when
+// the id is not good. By this the id that it replaces gets its last minute.
+func (s *Sessions) Use(id string) (_ Session, ok bool) {
+	h, now := hashOf(id), s.ms()
+	f := s.lookup(h)
+	if f == nil {
+		return Session{}, false
+	}
+	rec := f.record.Load()
+	e := find(rec, h[:])
+	if e == nil || e.ExpiresAt <= now {
+		return Session{}, false
+	}
+	if len(e.Replaces) > 0 {
+		s.arrived(f, h[:])
+	}
+	got := Session{f, e.Admin}
+	if got.Admin(now) != nil {
+		return got, true
+	}
+	for _, g := range rec.Attendees {
+		if g.ExpiresAt > now {
+			return got, true
 		}
-		maps.Copy(rec.Attendees, before.Attendees)
-		maps.DeleteFunc(rec.Attendees, func(_ string, g *catalogpb.AttendeeGrant) bool { return g.ExpiresAt <= now })
 	}
-	grant(rec)
-	value, err := rec.MarshalVT()
-	if err != nil {
-		return nil, fmt.Errorf("encode session: %w", err)
-	}
-	key := sessionKey(sha256.Sum256([]byte(id)))
-	rows := []durable.Row{{Table: sessionTable, Key: key[:], Value: value, TTL: time.Duration(expiry(rec)-now) * time.Millisecond}}
-	gone := sessionKey(sha256.Sum256([]byte(old)))
-	if old != "" {
-		rows = append(rows, durable.Row{Table: sessionTable, Key: gone[:], Delete: true})
-	}
-	if err := durable.Commit(s.journal, rows); err != nil {
-		return nil, fmt.Errorf("store session: %w", err)
-	}
-	s.mu.Lock()
-	s.live[key] = rec
-	if old != "" {
-		delete(s.live, gone)
-	}
-	s.mu.Unlock()
-	return rec, nil
+	return Session{}, false
 }
 
-// End removes a session; ending one that does not exist is fine.
+func (s *Sessions) lookup(h hash) *family {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.families[h]
+}
+
+// arrived notes the first use of an id. Nobody waits for the disk: should that
+// be lost, the next use says the same.
+func (s *Sessions) arrived(f *family, id []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.record.Load()
+	if e := find(before, id); e == nil || len(e.Replaces) == 0 {
+		return
+	}
+	rec := used(before, id, s.ms())
+	s.change(f, before, rec)
+	s.write(f, rec)
+}
+
+// write queues a family's record; the caller holds its mu.
+func (s *Sessions) write(f *family, rec *pb.SessionFamily) {
+	f.unsaved.Store(false)
+	err := s.journal.Append(f.rows(rec, s.ms()), func(err error) {
+		if err != nil {
+			f.unsaved.Store(true)
+		}
+	})
+	if err != nil {
+		f.unsaved.Store(true)
+	}
+}
+
+// GrantAdmin issues an id from another, which may be none, and gives it an
+// admin's grant. It returns when the id ends, Unix milliseconds; the id is on
+// disk then.
+func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64, err error) {
+	g.Account = s.account
+	_, expires, err = s.issue(from, id, g, func(map[string]*pb.AttendeeGrant) {})
+	return expires, err
+}
+
+// GrantAttendee is GrantAdmin for an attendee's grant, which all ids of the
+// family have from then on.
+func (s *Sessions) GrantAttendee(from, id, codelab string, g *pb.AttendeeGrant) (expires int64, err error) {
+	f, expires, err := s.issue(from, id, nil, func(all map[string]*pb.AttendeeGrant) { all[codelab] = g })
+	if err != nil {
+		return 0, err
+	}
+	if first := s.firstOf(g.AttendeeId, f); first != nil {
+		s.withdraw(first, g.AttendeeId, func(all map[string]*pb.AttendeeGrant, lab string) { delete(all, lab) })
+	}
+	return expires, nil
+}
+
+func (s *Sessions) issue(from, id string, admin *pb.AdminGrant, grant func(map[string]*pb.AttendeeGrant)) (*family, int64, error) {
+	f, parent := s.hold(from)
+	defer f.mu.Unlock()
+	now, before := s.ms(), f.record.Load()
+	rec := pruned(before, now)
+	grant(rec.Attendees)
+	h := hashOf(id)
+	e := &pb.SessionId{Hash: h[:], Replaces: parent.GetHash(), Admin: admin}
+	if a := parent.GetAdmin(); admin == nil && a.GetExpiresAt() > now {
+		e.Admin = a
+	}
+	e.ExpiresAt = e.Admin.GetExpiresAt()
+	for _, g := range rec.Attendees {
+		e.ExpiresAt = max(e.ExpiresAt, g.ExpiresAt)
+	}
+	if i := crowded(rec.Ids, parent.GetHash()); i >= 0 {
+		rec.Ids = slices.Delete(rec.Ids, i, i+1)
+	}
+	rec.Ids = append(rec.Ids, e)
+	if err := durable.Commit(s.journal, f.rows(rec, now)); err != nil {
+		return nil, 0, fmt.Errorf("store session: %w", err)
+	}
+	f.legacy = nil
+	s.change(f, before, rec)
+	return f, e.ExpiresAt, nil
+}
+
+// hold locks the family of an id and returns what the id stands for; a new
+// family when the id is not good any more.
+func (s *Sessions) hold(id string) (*family, *pb.SessionId) {
+	h := hashOf(id)
+	if f := s.lookup(h); f != nil {
+		f.mu.Lock()
+		if e := find(f.record.Load(), h[:]); e != nil && e.ExpiresAt > s.ms() {
+			return f, e
+		}
+		f.mu.Unlock()
+	}
+	f := newFamily()
+	f.mu.Lock()
+	return f, nil
+}
+
+// Forget takes an attendee who is gone out of all grants: nothing is to tell of
+// them. A grant to nobody stays, so that the browser is still known as one that
+// may do nothing. What cannot be written now ends by itself.
+func (s *Sessions) Forget(attendee string) {
+	s.mu.RLock()
+	all := slices.Clone(s.attendees[attendee])
+	s.mu.RUnlock()
+	for _, f := range all {
+		s.withdraw(f, attendee, func(all map[string]*pb.AttendeeGrant, lab string) {
+			all[lab] = &pb.AttendeeGrant{ExpiresAt: all[lab].ExpiresAt}
+		})
+	}
+}
+
+// withdraw changes an attendee's grants in a family.
+func (s *Sessions) withdraw(f *family, attendee string, take func(all map[string]*pb.AttendeeGrant, codelab string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before := f.record.Load()
+	if before == nil {
+		return
+	}
+	rec := pruned(before, s.ms())
+	for lab, g := range rec.Attendees {
+		if g.AttendeeId == attendee {
+			take(rec.Attendees, lab)
+		}
+	}
+	s.change(f, before, rec)
+	s.write(f, rec)
+}
+
+// End ends an id and with it its whole family; ending one that is not good is
+// fine.
 func (s *Sessions) End(id string) error {
-	key := sessionKey(sha256.Sum256([]byte(id)))
-	if err := durable.Commit(s.journal, []durable.Row{{Table: sessionTable, Key: key[:], Delete: true}}); err != nil {
+	f := s.lookup(hashOf(id))
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rec := f.record.Load()
+	if rec == nil {
+		return nil
+	}
+	if err := durable.Commit(s.journal, f.rows(nil, s.ms())); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
-	s.mu.Lock()
-	delete(s.live, key)
-	s.mu.Unlock()
+	s.change(f, rec, nil)
 	return nil
 }
 
-// Expire forgets the sessions that are over; the store forgets by itself.
+// Expire forgets what is over, and writes what could not be written. The store
+// forgets by itself.
 func (s *Sessions) Expire() {
-	now := s.now().UnixMilli()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.live, func(_ sessionKey, rec *catalogpb.Session) bool { return expiry(rec) <= now })
+	s.mu.RLock()
+	all := make(map[*family]struct{}, s.kept)
+	for _, f := range s.families {
+		all[f] = struct{}{}
+	}
+	s.mu.RUnlock()
+	for f := range all {
+		if f.mu.TryLock() { // one that is being changed is looked at the next time
+			s.prune(f)
+			f.mu.Unlock()
+		}
+	}
 }
 
-// Len counts the sessions kept.
-func (s *Sessions) Len() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.live)
+// prune is Expire for one family; the caller holds its mu.
+func (s *Sessions) prune(f *family) {
+	before := f.record.Load()
+	if before == nil {
+		return
+	}
+	rec := pruned(before, s.ms())
+	if f.unsaved.Load() {
+		s.write(f, rec)
+	}
+	switch {
+	case len(rec.Ids) == 0:
+		s.change(f, before, nil)
+	case len(rec.Ids) < len(before.Ids) || len(rec.Attendees) < len(before.Attendees):
+		s.change(f, before, rec)
+	}
 }

@@ -3,12 +3,13 @@ package catalog
 import (
 	"crypto/subtle"
 	"fmt"
-	"strings"
+	"slices"
 	"unicode/utf8"
 
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/naming"
 )
 
 // SettingsHost runs the settings actor.
@@ -37,6 +38,11 @@ func (v *SettingsView) Token(hash []byte) *catalogpb.ApiToken {
 		}
 	}
 	return found
+}
+
+// Has says that an API token was not revoked.
+func (v *SettingsView) Has(id string) bool {
+	return slices.ContainsFunc(v.Tokens, func(t *catalogpb.ApiToken) bool { return t.Id == id })
 }
 
 // SettingsKind describes the settings actor.
@@ -80,9 +86,9 @@ func (s *settings) Decide(cmd *catalogpb.Command, env durable.Env) (durable.Deci
 	}
 	switch b := cmd.Body.(type) {
 	case *catalogpb.Command_CreateToken:
-		name := strings.TrimSpace(b.CreateToken.Name)
-		if n := utf8.RuneCountInString(name); n < 1 || n > 80 || !utf8.ValidString(name) {
-			return d, durable.Reject(durable.Invalid, "name must have 1 to 80 characters")
+		name, ok := naming.Line(b.CreateToken.Name)
+		if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
+			return d, durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
 		}
 		if len(s.tokens) >= maxTokens {
 			return d, durable.Reject(durable.Conflict, "there are %d API tokens already; revoke one first", maxTokens)

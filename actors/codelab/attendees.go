@@ -1,27 +1,14 @@
 package codelab
 
 import (
-	"crypto/hmac"
 	"slices"
 	"strings"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/naming"
 )
-
-const maxName = 80
-
-// Registration is the reply to a Register command.
-type Registration struct {
-	Attendee *pb.Attendee
-	// Rejoined says that the attendee existed and proved it by the PIN.
-	Rejoined bool
-}
-
-// errNameTaken is the answer to a name that exists, whether the PIN was wrong
-// or missing: it must not tell which.
-var errNameTaken = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
 
 func (s *State) attendee(id string) *pb.Attendee {
 	if i, ok := s.byAttendee[id]; ok {
@@ -36,56 +23,6 @@ func (c call) target(id string) (*pb.Attendee, error) {
 		return a, nil
 	}
 	return nil, durable.Reject(durable.Missing, "attendee not found")
-}
-
-func (c call) register(r *pb.Register) (decision, error) {
-	name, err := line("name", r.Name, 1, maxName)
-	if err != nil {
-		return decision{}, err
-	}
-	mail, err := email(r.Email)
-	if err != nil {
-		return decision{}, err
-	}
-	m := c.s.meta
-	if !m.IsPublic && !c.admin() && !hmac.Equal([]byte(m.JoinCode), []byte(r.JoinCode)) {
-		return decision{}, durable.Reject(durable.Forbidden, "join_code does not match this codelab")
-	}
-	if i, ok := c.s.byName[NameKey(name)]; ok {
-		return c.rejoin(c.s.attendees.At(i), mail, r.PinHash)
-	}
-	if m.EndedAt != 0 {
-		return decision{}, durable.Reject(durable.Conflict, "the workshop has ended")
-	}
-	if m.RegistrationClosed && !c.admin() {
-		return decision{}, durable.Reject(durable.Forbidden, "registration is closed")
-	}
-	if c.s.attendees.Len() >= maxAttendees {
-		return decision{}, durable.Reject(durable.Conflict, "this codelab is full")
-	}
-	now := c.now.UnixMilli()
-	a := &pb.Attendee{
-		Id: c.id(), Name: name, Email: mail, PinHash: r.PinHash, CurrentStep: 1, FurthestStep: 1,
-		CreatedAt: now, StepSince: now, ReachedAt: []int64{now},
-	}
-	d := decided(Registration{Attendee: a}, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: a}}})
-	d.Rows = c.audit("attendee_register", a.Id, nil)
-	return d, nil
-}
-
-func (c call) rejoin(a *pb.Attendee, mail string, pin []byte) (decision, error) {
-	if len(pin) == 0 || len(a.PinHash) == 0 || !hmac.Equal(pin, a.PinHash) {
-		return decision{}, errNameTaken
-	}
-	var d decision
-	if a.Email == "" && mail != "" {
-		a = a.CloneVT()
-		a.Email = mail
-		d.Events = []*pb.Event{{Body: &pb.Event_Rejoined{Rejoined: &pb.Rejoined{AttendeeId: a.Id, Email: mail}}}}
-	}
-	d.Reply = Registration{Attendee: a, Rejoined: true}
-	d.Rows = c.audit("attendee_rejoin", a.Id, nil)
-	return d, nil
 }
 
 func (c call) progress(p *pb.Progress) (decision, error) {
@@ -162,25 +99,6 @@ func (c call) gates(attendee string) error {
 	return nil
 }
 
-func (c call) rename(r *pb.Rename) (decision, error) {
-	a, err := c.target(r.AttendeeId)
-	if err != nil {
-		return decision{}, err
-	}
-	name, err := line("name", r.Name, 1, maxName)
-	if err != nil {
-		return decision{}, err
-	}
-	if i, ok := c.s.byName[NameKey(name)]; ok && c.s.attendees.At(i).Id != a.Id {
-		return decision{}, durable.Reject(durable.Conflict, "another attendee has this name")
-	}
-	out := a.CloneVT()
-	out.Name = name
-	d := decided(out, &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: a.Id, Name: name}}})
-	d.Rows = c.audit("attendee_rename", a.Id, nil)
-	return d, nil
-}
-
 func (c call) mute(m *pb.Mute) (decision, error) {
 	a, err := c.target(m.AttendeeId)
 	if err != nil {
@@ -200,13 +118,16 @@ func (c call) mute(m *pb.Mute) (decision, error) {
 	return d, nil
 }
 
+// ErrMuted is the answer to somebody who may not speak.
+var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
+
 // speak refuses what a muted attendee may not do.
 func (c call) speak() error {
 	if err := c.live(); err != nil {
 		return err
 	}
 	if a := c.s.attendee(c.Id); !c.admin() && a != nil && a.Muted {
-		return durable.Reject(durable.Forbidden, "a facilitator has muted you")
+		return ErrMuted
 	}
 	return nil
 }
@@ -233,16 +154,6 @@ func (c call) remove(r *pb.Remove) (decision, error) {
 	return d, nil
 }
 
-func (c call) resetPIN(r *pb.ResetPin) (decision, error) {
-	a, err := c.target(r.AttendeeId)
-	if err != nil {
-		return decision{}, err
-	}
-	d := decided(nil, &pb.Event{Body: &pb.Event_PinReset{PinReset: &pb.PinReset{AttendeeId: a.Id, PinHash: r.PinHash}}})
-	d.Rows = c.audit("attendee_pin_reset", a.Id, nil)
-	return d, nil
-}
-
 // changeAttendee replaces an attendee's record by a changed copy.
 func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee)) {
 	i, ok := s.byAttendee[id]
@@ -255,6 +166,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
 		// Full, so that appending copies: views share the array.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
+		Generation: old.Generation,
 	}
 	change(a)
 	s.attendees.Set(i, a)
@@ -262,7 +174,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 }
 
 func (s *State) applyRegistered(seq uint64, a *pb.Attendee) {
-	s.byName[NameKey(a.Name)] = s.attendees.Len()
+	s.byName[naming.Key(a.Name)] = s.attendees.Len()
 	s.byAttendee[a.Id] = s.attendees.Len()
 	s.attendees.Append(a)
 	s.seen(a.Id)
@@ -300,9 +212,12 @@ func (s *State) applyCompleted(seq uint64, at int64, id string) {
 
 func (s *State) applyRenamed(seq uint64, r *pb.Renamed) {
 	s.changeAttendee(seq, r.AttendeeId, func(a *pb.Attendee) {
-		delete(s.byName, NameKey(a.Name))
+		// Before invisible characters were taken out, two could have one key.
+		if key := naming.Key(a.Name); s.byName[key] == s.byAttendee[a.Id] {
+			delete(s.byName, key)
+		}
 		a.Name = r.Name
-		s.byName[NameKey(a.Name)] = s.byAttendee[a.Id]
+		s.byName[naming.Key(a.Name)] = s.byAttendee[a.Id]
 	})
 	if i, ok := s.openHelp[r.AttendeeId]; ok {
 		h := s.help.At(i).CloneVT()
@@ -335,7 +250,7 @@ func (s *State) indexAttendees() {
 	clear(s.byAttendee)
 	s.completed = 0
 	for i, a := range s.attendees.All() {
-		s.byName[NameKey(a.Name)] = i
+		s.byName[naming.Key(a.Name)] = i
 		s.byAttendee[a.Id] = i
 		if a.CompletedAt != 0 {
 			s.completed++

@@ -40,7 +40,7 @@ func (c call) saveConversation(in *pb.SaveConversation) (decision, error) {
 		return decision{}, err
 	}
 	out := &pb.Conversation{
-		Id: c.id(), UserType: "attendee", UserId: c.Id, UserName: c.Name, StepNumber: in.StepNumber,
+		Id: c.id(), UserType: "attendee", UserId: c.Id, UserName: c.name(), StepNumber: in.StepNumber,
 		Question: in.Question, Answer: in.Answer, Model: model, CreatedAt: c.now.UnixMilli(),
 	}
 	if c.admin() {

@@ -32,7 +32,7 @@ func (m *marks) mark(what string) string {
 
 // personCommand draws a command by one person, or by a facilitator about one.
 func personCommand(t *rapid.T, l *lab, who, other *marks) *pb.Command {
-	self := &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: who.id, Name: who.values[0], Person: who.id}
+	self := &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: who.id, Name: who.values[0], Person: who.id, Generation: l.attendee(who.id).Generation}
 	cmd := &pb.Command{Caller: self}
 	if rapid.Bool().Draw(t, "with ref") {
 		cmd.Ref = fmt.Sprint("ref", l.seq)
@@ -139,7 +139,7 @@ func TestNothingIsLeftOfWhoWasRemoved(t *testing.T) {
 		removed, left := people[0], people[1:]
 		caller := admin
 		if rapid.Bool().Draw(t, "by themselves") {
-			caller = &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: removed.id, Name: "x", Person: removed.id}
+			caller = &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: removed.id, Name: "x", Person: removed.id, Generation: l.attendee(removed.id).Generation}
 		}
 		must(&pb.Command{Caller: caller, Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: removed.id}}})
 		act(rapid.IntRange(0, 10).Draw(t, "after"), left)

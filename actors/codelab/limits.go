@@ -1,23 +1,46 @@
 package codelab
 
 import (
+	"math"
 	"net/mail"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
 	"atelier/actors/durable"
+	"atelier/actors/naming"
 )
 
-// line checks a one-line field: it is trimmed, and its length counts code
-// points.
+// line checks a one-line field: it is trimmed, it loses what would turn the
+// text around it, and its length counts code points.
 func line(field, value string, least, most int) (string, error) {
-	value = strings.TrimSpace(value)
-	if strings.ContainsFunc(value, unicode.IsControl) {
+	value, err := plain(field, value)
+	if err != nil {
+		return "", err
+	}
+	return value, text(field, value, least, most)
+}
+
+// plain is line without the lengths.
+func plain(field, value string) (string, error) {
+	if err := text(field, value, 0, math.MaxInt); err != nil {
+		return "", err
+	}
+	value, ok := naming.Line(value)
+	if !ok {
 		return "", durable.Reject(durable.Invalid, "%s must be one line, without control characters", field)
+	}
+	return value, nil
+}
+
+// PersonName checks the name of a person, and takes out what cannot be seen.
+func PersonName(field, value string, least, most int) (string, error) {
+	value, err := plain(field, value)
+	if err != nil {
+		return "", err
+	}
+	const widest = 4 * utf8.UTFMax // what cannot be seen takes no more than this
+	if len(value) <= most*widest {
+		value = naming.Clean(value)
 	}
 	return value, text(field, value, least, most)
 }
@@ -51,9 +74,4 @@ func email(value string) (string, error) {
 		return "", durable.Reject(durable.Invalid, "email is not a valid address")
 	}
 	return value, nil
-}
-
-// NameKey is what makes two names the same: trimmed, NFC, case-folded.
-func NameKey(name string) string {
-	return norm.NFC.String(cases.Fold().String(norm.NFC.String(strings.TrimSpace(name))))
 }

@@ -63,6 +63,8 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 			gone = append(gone, "")
 		case *pb.Event_Removed:
 			gone = append(gone, b.Removed.AttendeeId)
+		case *pb.Event_PinReset:
+			gone = append(gone, b.PinReset.AttendeeId)
 		}
 		clean = clean || Erases(c.Event)
 		if f, ok := o.w.Frames.Encode(c.Seq, c.Event); ok {

@@ -119,8 +119,13 @@ func (s *State) Decide(cmd *pb.Command, env durable.Env) (decision, error) {
 	if s.meta == nil {
 		return decision{}, errGone
 	}
-	if cmd.Caller.Role == pb.Role_ROLE_ATTENDEE && s.attendee(cmd.Caller.Id) == nil {
-		return decision{}, durable.Reject(durable.Forbidden, "you are no longer registered for this codelab")
+	if who := cmd.Caller; who.Role == pb.Role_ROLE_ATTENDEE {
+		switch a := s.attendee(who.Id); {
+		case a == nil:
+			return decision{}, durable.Reject(durable.Forbidden, "you are no longer registered for this codelab")
+		case a.Generation != who.Generation:
+			return decision{}, durable.Reject(durable.Forbidden, "your code was reset; register again with the new one")
+		}
 	}
 	c := call{s: s, Caller: cmd.Caller, now: env.Now}
 	d, err := c.dispatch(cmd)
@@ -264,7 +269,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	case *pb.Event_Removed:
 		s.applyRemoved(seq, b.Removed.AttendeeId)
 	case *pb.Event_PinReset:
-		s.changeAttendee(seq, b.PinReset.AttendeeId, func(a *pb.Attendee) { a.PinHash = b.PinReset.PinHash })
+		s.applyPINReset(seq, b.PinReset)
 	case *pb.Event_HelpAsked:
 		s.applyHelpAsked(seq, b.HelpAsked.Request)
 	case *pb.Event_HelpClaimed:

@@ -14,6 +14,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/naming"
 )
 
 var admin = &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: FacilitatorID, Name: "Facilitator", Person: "login-1", AdminId: "admin"}
@@ -314,7 +315,7 @@ func checkInvariants(t *rapid.T, s *State) {
 		waiting[h.AttendeeId] = true
 	}
 	for _, a := range s.attendees.All() {
-		if k := NameKey(a.Name); names[k] {
+		if k := naming.Key(a.Name); names[k] {
 			t.Fatalf("two attendees are called %s", k)
 		} else {
 			names[k] = true

@@ -42,8 +42,10 @@ type Config struct {
 	// events stay in the journal for it.
 	Room    room.Limits
 	Durable durable.Options
-	// Removed is called when an attendee was removed, and with "" when the
-	// whole codelab was, after the commit: their sessions in the room end.
+	// Removed is called when what was granted to an attendee has ended, because
+	// they were removed or their PIN was reset, and with "" when the whole
+	// codelab was removed; after the commit and the new view. What stands on it
+	// in the room ends.
 	Removed func(r *room.Room, attendee string)
 	// Sweep removes, at the start, the logs of codelabs whose deletion was
 	// interrupted.

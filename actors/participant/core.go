@@ -11,6 +11,7 @@ import (
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/naming"
 	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
 )
@@ -110,9 +111,9 @@ func (c *core) Decide(cmd *pb.Command, env durable.Env) (durable.Decision[*pb.Ev
 }
 
 func (c *core) add(d *decision, in *pb.Add) error {
-	name := strings.TrimSpace(in.Name)
-	if n := utf8.RuneCountInString(name); n < 1 || n > 80 || !utf8.ValidString(name) {
-		return durable.Reject(durable.Invalid, "name must have 1 to 80 characters")
+	name, ok := naming.Line(in.Name)
+	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
+		return durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
 	}
 	switch in.Kind {
 	case Platform, Business, PSP:

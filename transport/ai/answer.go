@@ -8,6 +8,7 @@ import (
 
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
+	"atelier/transport/auth"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
 )
@@ -20,6 +21,9 @@ type answer struct {
 	person  string
 	codelab string // "" for none
 	admin   string
+	// standing is what the caller asks by, and cancel ends the answer with it.
+	standing auth.Standing
+	cancel   context.CancelCauseFunc
 
 	usage  upstream.Usage
 	failed int64 // 1 when the answer is not whole
@@ -48,11 +52,12 @@ func (a *answer) serve(d *rest.Detached) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(a.s.base)
 	defer cancel(nil)
-	if err := a.s.enter(a, cancel); err != nil {
+	a.cancel = cancel
+	if err := a.begin(); err != nil {
 		_ = d.Fail(err)
 		return
 	}
-	defer a.s.leave(a)
+	defer a.end()
 	// The client has said all it has to say; whatever comes tells that it left.
 	// The read ends with the connection.
 	watched := make(chan struct{})
@@ -68,6 +73,29 @@ func (a *answer) serve(d *rest.Detached) {
 	a.s.stats.ended(outcome(ctx, err), &a.usage, time.Since(began))
 	a.s.note(a)
 }
+
+// begin takes a place, unless what the caller asked by has ended meanwhile.
+func (a *answer) begin() error {
+	if err := a.s.enter(a); err != nil {
+		return err
+	}
+	if !a.s.Grants.Hold(a) {
+		a.s.leave(a)
+		return errEnded
+	}
+	return nil
+}
+
+func (a *answer) end() {
+	a.s.Grants.Release(a)
+	a.s.leave(a)
+}
+
+// Standing implements auth.Holder.
+func (a *answer) Standing() *auth.Standing { return &a.standing }
+
+// End implements auth.Holder.
+func (a *answer) End(string) { a.cancel(errEnded) }
 
 // maxStray bounds what a client may send behind its request.
 const maxStray = 64 << 10
@@ -175,7 +203,7 @@ func (a *answer) finish(ctx context.Context, d *rest.Detached, err error) {
 
 // refusal is what the client is told of a failure.
 func (a *answer) refusal(d *rest.Detached, cause, err error) error {
-	if errors.Is(cause, errStopping) || errors.Is(cause, errRemoved) {
+	if errors.Is(cause, errStopping) || errors.Is(cause, errEnded) {
 		return cause
 	}
 	var f *upstream.Failure

@@ -9,6 +9,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/ai/upstream"
+	"atelier/transport/auth"
 	"atelier/transport/rest"
 )
 
@@ -21,8 +22,15 @@ func newService(t *testing.T) *Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return New(Config{Upstream: c, Models: rest.AIModels{Default: "m", All: []string{"m", "n"}}, MaxStreams: 2, MaxPerPerson: 1})
+	return New(Config{Upstream: c, Models: rest.AIModels{Default: "m", All: []string{"m", "n"}}, MaxStreams: 2, MaxPerPerson: 1, Grants: none{}})
 }
+
+// none are grants of which none stands.
+type none struct{}
+
+func (none) Hold(auth.Holder) bool { return false }
+func (none) Release(auth.Holder)   {}
+func (none) Check(h auth.Holder)   { h.End(auth.Over) }
 
 func ptr[T any](v T) *T { return &v }
 
@@ -81,6 +89,15 @@ func TestTheStepGoesBeforeTheInstruction(t *testing.T) {
 	}
 }
 
+// An answer that begins while the session ends went on to its end.
+func TestAnAnswerWhoseGrantHasEndedDoesNotBegin(t *testing.T) {
+	s := newService(t)
+	a := &answer{s: s, person: "a"}
+	if err := a.begin(); err != errEnded || s.active != 0 || len(s.persons) != 0 {
+		t.Errorf("%v, %d active", err, s.active)
+	}
+}
+
 func TestPlacesAreGivenBack(t *testing.T) {
 	s := newService(t)
 	cancelled := 0
@@ -90,11 +107,11 @@ func TestPlacesAreGivenBack(t *testing.T) {
 		person string
 		want   error
 	}{{"a", nil}, {"a", errYours}, {"b", nil}, {"c", errCrowded}} {
-		a := &answer{person: try.person}
+		a := &answer{person: try.person, cancel: cancel}
 		if of[try.person] == nil {
 			of[try.person] = a
 		}
-		if err := s.enter(a, cancel); err != try.want {
+		if err := s.enter(a); err != try.want {
 			t.Errorf("%s: %v", try.person, err)
 		}
 	}
@@ -104,13 +121,13 @@ func TestPlacesAreGivenBack(t *testing.T) {
 		t.Errorf("%d are cancelled", cancelled)
 	}
 	s.leave(of["a"])
-	if err := s.enter(of["c"], cancel); err != nil || len(s.persons) != 2 {
+	if err := s.enter(of["c"]); err != nil || len(s.persons) != 2 {
 		t.Errorf("%v, %d persons", err, len(s.persons))
 	}
 	s.leave(of["b"])
 	s.leave(of["c"])
 	s.Close(t.Context())
-	if err := s.enter(of["a"], cancel); err != errStopping || len(s.persons) != 0 {
+	if err := s.enter(of["a"]); err != errStopping || len(s.persons) != 0 {
 		t.Errorf("after the end: %v, %d persons", err, len(s.persons))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
+	"atelier/transport/auth"
 	"atelier/transport/limit"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
@@ -26,6 +27,8 @@ type Config struct {
 	Models    rest.AIModels
 	Workshops codelab.Directory
 	Settings  *catalog.SettingsHost
+	// Grants ends answers with what they stand on.
+	Grants Grants
 	// Rate is how much one person may ask; nil for as much as they like.
 	Rate *limit.Limiter
 	// MaxStreams and MaxPerPerson bound the answers under way.
@@ -34,6 +37,13 @@ type Config struct {
 	// that proxies keep it.
 	Heartbeat time.Duration
 	Logger    *slog.Logger
+}
+
+// Grants is what this package needs of auth.Authenticator.
+type Grants interface {
+	Hold(h auth.Holder) bool
+	Release(h auth.Holder)
+	Check(h auth.Holder)
 }
 
 // Service answers questions. Safe for concurrent use.
@@ -47,7 +57,7 @@ type Service struct {
 	mu      sync.Mutex // guards what follows
 	closed  bool
 	streams sync.WaitGroup
-	persons map[string]map[*answer]context.CancelCauseFunc // answers under way by person
+	persons map[string]map[*answer]struct{} // answers under way by person
 	active  int
 }
 
@@ -55,7 +65,7 @@ var _ rest.AI = (*Service)(nil)
 
 // New returns a service.
 func New(cfg Config) *Service {
-	s := &Service{Config: cfg, persons: map[string]map[*answer]context.CancelCauseFunc{}}
+	s := &Service{Config: cfg, persons: map[string]map[*answer]struct{}{}}
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	return s
 }
@@ -65,7 +75,7 @@ var (
 	errCrowded  = rest.Refusal(http.StatusServiceUnavailable, "too many people are asking at this moment; try again", 5*time.Second)
 	errYours    = rest.Refusal(http.StatusTooManyRequests, "too many of your questions are being answered; wait for one to end", 2*time.Second)
 	errNoKey    = wire.Invalid("no AI key is set, or ADMIN_PW has changed and it must be set again: an administrator must set ai_api_key, or the request must carry api_key")
-	errRemoved  = rest.Refusal(http.StatusForbidden, "you are no longer registered for this codelab", 0)
+	errEnded    = rest.Refusal(http.StatusForbidden, "your access has ended: you are logged out, or no longer registered", 0)
 	errLeft     = errors.New("the client left")
 )
 
@@ -98,7 +108,7 @@ func (s *Service) room(person string) error {
 
 // enter takes a place. It is the goroutine that serves which takes it: when
 // the connection is gone before that starts, nobody would give it back.
-func (s *Service) enter(a *answer, cancel context.CancelCauseFunc) error {
+func (s *Service) enter(a *answer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.full(a.person); err != nil {
@@ -106,9 +116,9 @@ func (s *Service) enter(a *answer, cancel context.CancelCauseFunc) error {
 	}
 	s.active++
 	if s.persons[a.person] == nil {
-		s.persons[a.person] = map[*answer]context.CancelCauseFunc{}
+		s.persons[a.person] = map[*answer]struct{}{}
 	}
-	s.persons[a.person][a] = cancel
+	s.persons[a.person][a] = struct{}{}
 	s.streams.Add(1)
 	return nil
 }
@@ -135,12 +145,13 @@ func (s *Service) leave(a *answer) {
 	s.streams.Done()
 }
 
-// Removed ends the answers to an attendee who was removed.
+// Removed ends the answers to an attendee that stand on what has ended: the
+// attendee was removed, or their PIN reset.
 func (s *Service) Removed(attendee string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, cancel := range s.persons[attendee] {
-		cancel(errRemoved)
+	for a := range s.persons[attendee] {
+		s.Grants.Check(a)
 	}
 }
 
@@ -161,7 +172,7 @@ func (s *Service) Stream(r *rest.Request) error {
 	if wait := s.Rate.Allow(person); wait > 0 {
 		return rest.Refusal(http.StatusTooManyRequests, "too many questions; try again later", wait)
 	}
-	a := &answer{s: s, key: key, query: q, person: person, codelab: text(in.CodelabID), admin: r.Caller.AdminId}
+	a := &answer{s: s, key: key, query: q, person: person, codelab: text(in.CodelabID), admin: r.Caller.AdminId, standing: r.Standing()}
 	step := int32(0)
 	if in.StepNumber != nil && a.codelab != "" {
 		step = *in.StepNumber

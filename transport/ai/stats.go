@@ -65,7 +65,7 @@ func outcome(ctx context.Context, err error) string {
 		return "ok"
 	case errors.Is(cause, errStopping):
 		return "stopping"
-	case errors.Is(cause, errRemoved):
+	case errors.Is(cause, errEnded):
 		return "removed"
 	case errors.Is(cause, errLeft):
 		return "client_left"

@@ -12,6 +12,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
+	"atelier/actors/naming"
 )
 
 // WriteSubmissions writes what was handed in as a ZIP: a folder for each
@@ -71,7 +72,7 @@ func (t taken) name(wanted string) string {
 	ext := path.Ext(wanted)
 	stem := strings.TrimSuffix(wanted, ext)
 	for n, name := 2, wanted; ; n++ {
-		key := codelab.NameKey(name)
+		key := naming.Key(name)
 		if !t[key] {
 			t[key] = true
 			return name

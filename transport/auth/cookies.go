@@ -15,45 +15,86 @@ const (
 	SessionCookie = "svc_session"
 	CSRFCookie    = "svc_csrf"
 	CSRFHeader    = "X-CSRF-Token"
+	// DeviceCookie marks a browser in which an admin has logged in: others'
+	// failed logins do not lock it out.
+	DeviceCookie = "svc_device"
 )
+
+// DeviceLifetime is how long a browser is known after a login.
+const DeviceLifetime = 180 * 24 * time.Hour
+
+// Account is the keyed fingerprint of an admin account. It tells whether the
+// password has changed, and without the secret nothing of it.
+func Account(secret, id, password string) []byte {
+	m := hmac.New(sha256.New, derive(secret, "atelier admin account"))
+	idSum := sha256.Sum256([]byte(id))
+	m.Write(idSum[:])
+	m.Write([]byte(password))
+	return m.Sum(nil)
+}
+
+func derive(secret, label string) []byte {
+	m := hmac.New(sha256.New, []byte(secret))
+	m.Write([]byte(label))
+	return m.Sum(nil)
+}
 
 // Signer signs the references that browsers hold. Immutable.
 type Signer struct {
-	sign, csrf []byte
-	now        func() time.Time
-	parser     *jwt.Parser
+	session, device, csrf []byte
+	now                   func() time.Time
+	parser                *jwt.Parser
 }
 
-// NewSigner derives its keys from one secret.
-func NewSigner(secret string, now func() time.Time) *Signer {
-	derive := func(label string) []byte {
-		m := hmac.New(sha256.New, []byte(secret))
-		m.Write([]byte(label))
-		return m.Sum(nil)
-	}
+// NewSigner derives its keys from one secret. What it says of devices is good
+// for one account only, see Account.
+func NewSigner(secret string, account []byte, now func() time.Time) *Signer {
 	return &Signer{
-		sign: derive("atelier session cookie"), csrf: derive("atelier csrf token"), now: now,
+		session: derive(secret, "atelier session cookie"), csrf: derive(secret, "atelier csrf token"),
+		device: derive(string(derive(secret, "atelier device cookie")), string(account)), now: now,
 		parser: jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)),
 	}
 }
 
 // Cookie returns the signed reference to a session.
 func (s *Signer) Cookie(sessionID string, expires time.Time) (string, error) {
+	return s.sign(s.session, sessionID, expires)
+}
+
+// SessionID returns the session a cookie refers to.
+func (s *Signer) SessionID(cookie string) (string, error) { return s.open(s.session, cookie) }
+
+// Device returns the mark of a device, and when it ends.
+func (s *Signer) Device(id string) (cookie string, expires time.Time, err error) {
+	expires = s.now().Add(DeviceLifetime)
+	cookie, err = s.sign(s.device, id, expires)
+	return cookie, expires, err
+}
+
+// DeviceID returns the device a cookie marks; "" when it marks none.
+func (s *Signer) DeviceID(cookie string) string {
+	id, err := s.open(s.device, cookie)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+func (s *Signer) sign(key []byte, id string, expires time.Time) (string, error) {
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
-		ID: sessionID, IssuedAt: jwt.NewNumericDate(s.now()), ExpiresAt: jwt.NewNumericDate(expires),
-	}).SignedString(s.sign)
+		ID: id, IssuedAt: jwt.NewNumericDate(s.now()), ExpiresAt: jwt.NewNumericDate(expires),
+	}).SignedString(key)
 }
 
 // errCookie is the only thing told about a cookie that is not good.
 var errCookie = errors.New("cookie does not verify")
 
-// SessionID returns the session a cookie refers to.
-func (s *Signer) SessionID(cookie string) (string, error) {
+func (s *Signer) open(key []byte, cookie string) (string, error) {
 	if len(cookie) > 1024 {
 		return "", errCookie
 	}
 	var c jwt.RegisteredClaims
-	if _, err := s.parser.ParseWithClaims(cookie, &c, func(*jwt.Token) (any, error) { return s.sign, nil }); err != nil || c.ID == "" {
+	if _, err := s.parser.ParseWithClaims(cookie, &c, func(*jwt.Token) (any, error) { return key, nil }); err != nil || c.ID == "" {
 		return "", errCookie
 	}
 	return c.ID, nil
@@ -66,7 +107,13 @@ func (s *Signer) CSRF(sessionID string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// CheckCSRF compares in constant time.
-func (s *Signer) CheckCSRF(sessionID, token string) bool {
+// CheckCSRF says that a request carries its session's token, in the header as
+// in the cookie. It compares in constant time.
+func (s *Signer) CheckCSRF(sessionID, header, cookie string) bool {
+	return hmac.Equal([]byte(header), []byte(cookie)) && s.Owns(sessionID, header)
+}
+
+// Owns says that a CSRF token belongs to a session.
+func (s *Signer) Owns(sessionID, token string) bool {
 	return hmac.Equal([]byte(s.CSRF(sessionID)), []byte(token))
 }

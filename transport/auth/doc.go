@@ -2,7 +2,11 @@
 // automation, and the login that starts a session.
 //
 // A browser holds a signed reference to its session; what the session may do
-// is kept on the server (catalog.Sessions). One session may hold an admin's
-// grant and one attendee grant per codelab. The CSRF token is derived from the
-// session id, so it needs no store and belongs to that session alone.
+// is kept on the server (catalog.Sessions). The CSRF token is derived from the
+// session id, so it needs no store and belongs to that id alone.
+//
+// What lives longer than the request that began it, a live connection or an
+// answer of the AI, is held here (Hold) and ends with the grant it stands on.
+// Whoever holds is looked at again after being noted: a grant that ends in
+// between ends what was to begin.
 package auth

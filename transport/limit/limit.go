@@ -66,6 +66,32 @@ func (l *Limiter) Allow(key string) (wait time.Duration) { return l.take(key, 1)
 // Check tells like Allow, and takes nothing.
 func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
 
+// Charge is one bucket that something counts in.
+type Charge struct {
+	Limiter *Limiter
+	Key     string
+}
+
+// Waits tells how long until each bucket has a token.
+func Waits(charges ...Charge) (wait time.Duration) {
+	for _, c := range charges {
+		wait = max(wait, c.Limiter.Check(c.Key))
+	}
+	return wait
+}
+
+// AllowAll takes a token from each bucket, or from none and tells how long
+// until all have one.
+func AllowAll(charges ...Charge) (wait time.Duration) {
+	if wait = Waits(charges...); wait > 0 {
+		return wait
+	}
+	for _, c := range charges {
+		wait = max(wait, c.Limiter.Allow(c.Key))
+	}
+	return wait
+}
+
 // Level is how many tokens of a key are used up.
 func (l *Limiter) Level(key string) int {
 	if l == nil {

@@ -55,3 +55,34 @@ func TestKeysAreBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestAddressesOfOneNetworkAreOne(t *testing.T) {
+	for ip, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "::ffff:c000:201": "192.0.2.1",
+		"2001:db8:1:2::7": "2001:db8:1:2::/64", "2001:db8:1:2:ffff::": "2001:db8:1:2::/64", "2001:DB8:1:2::7%eth0": "2001:db8:1:2::/64",
+		"2001:db8:1:3::7": "2001:db8:1:3::/64", "::1": "::/64", "rubbish": "rubbish", "": "",
+	} {
+		if got := Address(ip); got != want {
+			t.Errorf("%q is limited as %q, want %q", ip, got, want)
+		}
+	}
+}
+
+// A refusal by one bucket would use up the other.
+func TestOfSeveralBucketsAllOrNoneGive(t *testing.T) {
+	now := time.Unix(1000, 0)
+	clock := func() time.Time { return now }
+	small, large := New(Rate{Burst: 1, Per: 10 * time.Second}, clock), New(Rate{Burst: 2, Per: 2 * time.Second}, clock)
+	both := func() time.Duration { return AllowAll(Charge{large, "a"}, Charge{small, "b"}, Charge{nil, "c"}) }
+	if w := both(); w != 0 {
+		t.Fatalf("the first waits %v", w)
+	}
+	for range 3 {
+		if w := both(); w < 9*time.Second {
+			t.Fatalf("an empty bucket says %v", w)
+		}
+	}
+	if n := large.Level("a"); n != 1 {
+		t.Errorf("%d tokens of the other are used up, want 1", n)
+	}
+}

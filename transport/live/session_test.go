@@ -251,7 +251,7 @@ func TestSignalsReachThePersonsSessionsAndTheStaff(t *testing.T) {
 	staff.expect("to staff", "end")
 	elsewhere.expect("end")
 
-	h.hub.ClosePerson(r, "ann", ClosePolicy, "removed")
+	h.hub.EachSession(r, "ann", func(s *Session) { s.Close(ClosePolicy, "removed") })
 	for _, c := range []*client{ann, ann2} {
 		if code := c.expectClose(); code != ClosePolicy {
 			t.Errorf("closed with %d", code)

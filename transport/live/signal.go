@@ -29,11 +29,13 @@ func (h *Hub) SendStaff(r *room.Room, payload []byte) bool {
 	})
 }
 
-// ClosePerson closes every session that a person has in a room.
-func (h *Hub) ClosePerson(r *room.Room, person string, code int, reason string) {
+// EachSession calls fn for every session that a person has in a room, those
+// included whose Attach has returned. It is called on the loops' goroutines and
+// must not block.
+func (h *Hub) EachSession(r *room.Room, person string, fn func(*Session)) {
 	h.signal(r, 0, func(v *hall) {
 		for s := v.people[person]; s != nil; s = s.after {
-			s.Close(code, reason)
+			fn(s)
 		}
 	})
 }

@@ -62,6 +62,22 @@ type completedMessage struct {
 	TS         string `json:"ts"`
 }
 
+type renamedMessage struct {
+	Type       string `json:"type"`
+	AttendeeID string `json:"attendee_id"`
+	Name       string `json:"name"`
+	Seq        uint64 `json:"seq"`
+	TS         string `json:"ts"`
+}
+
+type mutedMessage struct {
+	Type       string `json:"type"`
+	AttendeeID string `json:"attendee_id"`
+	Muted      bool   `json:"muted"`
+	Seq        uint64 `json:"seq"`
+	TS         string `json:"ts"`
+}
+
 type plainMessage struct {
 	Type string `json:"type"`
 	ID   string `json:"id,omitempty"`
@@ -119,6 +135,12 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_Completed:
 		f.Audience, f.People = room.StaffAndPeople, [2]string{b.Completed.AttendeeId}
 		return with(f, completedMessage{"attendee_completed", b.Completed.AttendeeId, seq, ts})
+	case *pb.Event_Renamed:
+		f.Audience, f.People = room.StaffAndPeople, [2]string{b.Renamed.AttendeeId}
+		return with(f, renamedMessage{"attendee_renamed", b.Renamed.AttendeeId, b.Renamed.Name, seq, ts})
+	case *pb.Event_Muted:
+		f.Audience, f.People = room.StaffAndPeople, [2]string{b.Muted.AttendeeId}
+		return with(f, mutedMessage{"attendee_muted", b.Muted.AttendeeId, b.Muted.Muted, seq, ts})
 	case *pb.Event_ChatDeleted:
 		return with(f, plainMessage{"chat_deleted", b.ChatDeleted.MessageId, seq, ts})
 	case *pb.Event_StepsReplaced:

@@ -16,14 +16,23 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/room"
+	"atelier/transport/auth"
 	"atelier/transport/live"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
 )
 
+// Grants is what this package needs of auth.Authenticator.
+type Grants interface {
+	Hold(h auth.Holder) bool
+	Release(h auth.Holder)
+}
+
 // Config of a Gateway. All fields are required.
 type Config struct {
 	Hub *live.Hub
+	// Grants ends connections with what they stand on.
+	Grants Grants
 	// Workshops returns the codelabs in memory, for the summaries.
 	Workshops func() []codelab.Workshop
 	// AllowedOrigins, beside the server's own, may open a WebSocket.
@@ -39,7 +48,6 @@ type Config struct {
 type Gateway struct {
 	Config
 	upgrader websocket.FastHTTPUpgrader
-	registry registry
 
 	stop chan struct{}
 	done sync.WaitGroup
@@ -56,7 +64,6 @@ func NewGateway(cfg Config) *Gateway {
 		Error:       func(*fasthttp.RequestCtx, int, error) {},
 	}
 	g.done.Go(g.pulse)
-	g.done.Go(g.expire)
 	return g
 }
 
@@ -122,11 +129,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant
 	}
-	id := r.Identity()
-	p := &peer{g: g, lab: r.Lab, who: r.Caller, key: id.SessionID, ends: id.GrantExpires(r.Lab.ID(), r.IsAdmin())}
-	if id.Token != nil {
-		p.key = "token:" + id.Token.Id
-	}
+	p := &peer{g: g, lab: r.Lab, who: r.Caller, standing: r.Standing()}
 	rm := r.Lab.Room
 	o := live.AttachOptions{
 		Room: rm, Person: r.Caller.Id, Staff: r.IsAdmin(), Handler: handler{}, Data: p,
@@ -158,7 +161,7 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 		p.leave()
 		return
 	}
-	p.registered(s)
+	p.joined(s)
 }
 
 // Message takes one message by POST and answers its ack
@@ -216,12 +219,21 @@ func (g *Gateway) allowed(r *rest.Request) error {
 	return errOrigin
 }
 
-// Removed ends the sessions of an attendee who was removed, or of all when
-// the codelab was deleted.
+// Removed ends the connections of an attendee who was removed or whose PIN was
+// reset, but for those that came with the new one; or all when the codelab was
+// deleted.
 func (g *Gateway) Removed(rm *room.Room, attendee string) {
 	if attendee == "" {
 		g.Hub.CloseRoom(rm, live.ClosePolicy, "codelab deleted")
 		return
 	}
-	g.Hub.ClosePerson(rm, attendee, live.ClosePolicy, "removed from the codelab")
+	g.Hub.EachSession(rm, attendee, func(s *live.Session) {
+		p := s.Data.(*peer)
+		switch v := p.lab.View(); {
+		case v.Attendee(attendee) == nil:
+			s.Close(live.ClosePolicy, "removed from the codelab")
+		case !v.Stands(attendee, p.who.Generation):
+			s.Close(live.ClosePolicy, "the code was reset")
+		}
+	})
 }

@@ -100,13 +100,18 @@ func (g *Gateway) relay(w codelab.Workshop, who *pb.Caller, kind string, m *inbo
 		return wire.Invalid("the message is larger than %d bytes", maxSignal)
 	}
 	admin := who.Role == pb.Role_ROLE_ADMIN
+	if v := w.View(); !admin && !v.Stands(who.Id, who.Generation) {
+		return errWrongGrant
+	} else if !admin && v.Attendee(who.Id).Muted {
+		return codelab.ErrMuted
+	}
 	if kind == "screen_share_status" && !admin {
 		return durable.Reject(durable.Forbidden, "only facilitators share their screen with everyone")
 	}
 	if kind == "attendee_screen_status" && admin {
 		return durable.Reject(durable.Forbidden, "this message is for attendees")
 	}
-	out, err := stamped(payload, who)
+	out, err := stamped(payload, who, nameOf(w, who))
 	if err != nil {
 		return err
 	}
@@ -133,7 +138,7 @@ func (g *Gateway) relay(w codelab.Workshop, who *pb.Caller, kind string, m *inbo
 
 // stamped is the client's message with who really sent it, whatever it says
 // itself.
-func stamped(payload []byte, who *pb.Caller) ([]byte, error) {
+func stamped(payload []byte, who *pb.Caller, name string) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {
 		return nil, wire.Invalid("the body is not valid JSON")
@@ -141,7 +146,7 @@ func stamped(payload []byte, who *pb.Caller) ([]byte, error) {
 	for _, ours := range []string{"ref", "seq", "ts", "attendee_id", "attendee_name"} {
 		delete(fields, ours)
 	}
-	fields["sender"], fields["sender_id"] = encode(who.Name), encode(who.Id)
+	fields["sender"], fields["sender_id"] = encode(name), encode(who.Id)
 	if who.Role != pb.Role_ROLE_ADMIN {
 		fields["attendee_id"], fields["attendee_name"] = fields["sender_id"], fields["sender"]
 	}

@@ -42,6 +42,10 @@ func TestFrames(t *testing.T) {
 			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"step","target_step_id":"s","thread_id":"t","action":"deleted","seq":7,` + ts},
 		"completed": {&pb.Event_Completed{Completed: &pb.Completed{AttendeeId: "a"}},
 			room.StaffAndPeople, [2]string{"a"}, `{"type":"attendee_completed","attendee_id":"a","seq":7,` + ts},
+		"renamed": {&pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: "a", Name: "Anna"}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"attendee_renamed","attendee_id":"a","name":"Anna","seq":7,` + ts},
+		"muted": {&pb.Event_Muted{Muted: &pb.Muted{AttendeeId: "a", Muted: true}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"attendee_muted","attendee_id":"a","muted":true,"seq":7,` + ts},
 		"steps":   {&pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{}}, room.Everyone, [2]string{}, `{"type":"steps_changed","seq":7,` + ts},
 		"codelab": {&pb.Event_Updated{Updated: &pb.Updated{}}, room.Everyone, [2]string{}, `{"type":"codelab_changed","seq":7,` + ts},
 		"gone":    {&pb.Event_Deleted{Deleted: &pb.Deleted{}}, room.Everyone, [2]string{}, `{"type":"codelab_deleted","seq":7,` + ts},
@@ -82,6 +86,10 @@ func setBody(e *pb.Event, body any) {
 		e.Body = b
 	case *pb.Event_StepsReplaced:
 		e.Body = b
+	case *pb.Event_Renamed:
+		e.Body = b
+	case *pb.Event_Muted:
+		e.Body = b
 	case *pb.Event_Updated:
 		e.Body = b
 	case *pb.Event_Deleted:
@@ -114,7 +122,7 @@ func TestParse(t *testing.T) {
 
 func TestStampedNamesTheRealSender(t *testing.T) {
 	b, err := stamped([]byte(`{"type":"webrtc_signal","sender":"facilitator","sender_id":"facilitator","attendee_id":"x","seq":9,"sdp":"s"}`),
-		&pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: "a", Name: "Ann"})
+		&pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: "a"}, "Ann")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +157,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if isSignal(m.Type) {
-			if out, err := stamped(b, &pb.Caller{Id: "a", Name: "n"}); err == nil && !utf8.Valid(out) {
+			if out, err := stamped(b, &pb.Caller{Id: "a"}, "n"); err == nil && !utf8.Valid(out) {
 				t.Fatal("relayed text is not UTF-8")
 			}
 		}

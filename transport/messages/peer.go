@@ -1,46 +1,68 @@
 package messages
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/room"
+	"atelier/transport/auth"
 	"atelier/transport/live"
 )
 
-// peer is a live session's owner: who it is and where. All but the last two
-// fields are immutable, so that loops and actors share them.
+// peer is a live session's owner: who it is, where, and by which grant. All but
+// the last three fields are immutable, so that loops and actors share them.
 type peer struct {
-	g    *Gateway
-	lab  codelab.Workshop
-	who  *pb.Caller
-	key  string // of the login session or API token
-	ends int64  // when the grant ends, Unix milliseconds; 0 never
+	g        *Gateway
+	lab      codelab.Workshop
+	who      *pb.Caller
+	standing auth.Standing
 
-	mu     sync.Mutex
-	group  *group // guarded by mu; nil until registered
-	closed bool   // guarded by mu
+	session *live.Session // set before the peer is held
+	over    atomic.Bool   // the grant has ended: nothing more is heard
+	gone    atomic.Bool   // the connection has ended
 }
 
-// registered and ended meet in either order: a connection may be gone before
-// the goroutine that brought it has noted it.
-func (p *peer) registered(s *live.Session) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.group = p.g.registry.add(p.key, s)
+// Standing implements auth.Holder.
+func (p *peer) Standing() *auth.Standing { return &p.standing }
+
+// End implements auth.Holder. The close waits for its turn on the loop; what the
+// client has sent may come before it, and must not count.
+func (p *peer) End(reason string) {
+	p.over.Store(true)
+	p.session.Close(live.ClosePolicy, reason)
+}
+
+// joined lets the connection end with its grant. It may be gone before the
+// goroutine that brought it comes here.
+func (p *peer) joined(s *live.Session) {
+	p.session = s
+	if !p.g.Grants.Hold(p) {
+		p.End(auth.Over)
+		return
+	}
+	if p.gone.Load() {
+		p.g.Grants.Release(p)
 	}
 }
 
-func (p *peer) ended(s *live.Session) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	if p.group != nil {
-		p.g.registry.remove(p.group, s)
+func (p *peer) left() {
+	p.gone.Store(true)
+	p.g.Grants.Release(p)
+}
+
+// name is the one that others see: an attendee's may have changed since they
+// came.
+func (p *peer) name() string { return nameOf(p.lab, p.who) }
+
+func nameOf(w codelab.Workshop, who *pb.Caller) string {
+	if who.Role == pb.Role_ROLE_ATTENDEE {
+		if a := w.View().Attendee(who.Id); a != nil {
+			return a.Name
+		}
 	}
+	return who.Name
 }
 
 func (p *peer) welcome(seq, head uint64) []byte {
@@ -48,7 +70,7 @@ func (p *peer) welcome(seq, head uint64) []byte {
 	if p.who.Role == pb.Role_ROLE_ADMIN {
 		role = "admin"
 	}
-	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.Id, p.who.Name, role})
+	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.Id, p.name(), role})
 }
 
 // arrive and leave keep the presence; facilitators hear of the first tab in
@@ -76,6 +98,9 @@ type handler struct{}
 
 func (handler) Message(s *live.Session, payload []byte) {
 	p := s.Data.(*peer)
+	if p.over.Load() {
+		return
+	}
 	m, err := parse(payload)
 	if err == nil {
 		err = p.say(s, &m, payload)
@@ -92,7 +117,7 @@ func (handler) Limited(s *live.Session, payload []byte) {
 
 func (handler) Closed(s *live.Session, _ live.Reason) {
 	p := s.Data.(*peer)
-	p.ended(s)
+	p.left()
 	p.leave()
 }
 
@@ -126,7 +151,7 @@ func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 func (p *peer) as(session uint64) *pb.Caller {
 	return &pb.Caller{
 		Role: p.who.Role, Id: p.who.Id, Name: p.who.Name, Person: p.who.Person, Ip: p.who.Ip,
-		UserAgent: p.who.UserAgent, AdminId: p.who.AdminId, Session: session,
+		UserAgent: p.who.UserAgent, AdminId: p.who.AdminId, Session: session, Generation: p.who.Generation,
 	}
 }
 

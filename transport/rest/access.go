@@ -3,8 +3,10 @@ package rest
 import (
 	"slices"
 
+	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/auth"
 	"atelier/transport/wire"
 )
 
@@ -93,7 +95,7 @@ func (r *Request) enter(who access, id string) (err error) {
 		r.Lab, err = a.Workshops.Get(id)
 		return err
 	}
-	if r.who.Attendee(id) == "" {
+	if r.who.Grant(id) == nil {
 		return errForbidden
 	}
 	if r.Lab, err = a.Workshops.Get(id); err != nil {
@@ -117,7 +119,7 @@ func (r *Request) authorizeSomebody(admin bool) error {
 		return nil
 	}
 	var labs []string
-	r.who.Codelabs(func(lab, _ string) { labs = append(labs, lab) })
+	r.who.Grants(func(lab string, _ *catalogpb.AttendeeGrant) { labs = append(labs, lab) })
 	slices.Sort(labs)
 	for _, lab := range labs {
 		w, err := r.api.Workshops.Get(lab)
@@ -147,20 +149,49 @@ func (r *Request) needAdmin() error {
 // registered says that the caller is an attendee of a codelab and was not
 // removed since.
 func (r *Request) registered(lab string) bool {
-	if r.who.Attendee(lab) == "" {
+	if r.who.Grant(lab) == nil {
 		return false
 	}
 	w, err := r.api.Workshops.Get(lab)
 	return err == nil && r.attendeeIn(w.View(), lab) != ""
 }
 
-// attendeeIn returns the caller's attendee if it still exists.
+// attendeeIn returns the caller's attendee if what was granted to them still
+// stands, else "".
 func (r *Request) attendeeIn(v *codelab.View, lab string) string {
-	id := r.who.Attendee(lab)
-	if id != "" && v.Attendee(id) == nil {
+	g := r.who.Grant(lab)
+	if g == nil || !v.Stands(g.AttendeeId, g.Generation) {
 		return ""
 	}
-	return id
+	return g.AttendeeId
+}
+
+// Standing is the grant on which the caller acts, for what lives longer than
+// the request.
+func (r *Request) Standing() auth.Standing {
+	lab, who := r.Lab, r.Caller
+	if lab.Room == nil { // an admin's, on no codelab
+		return r.who.Standing("", true, nil)
+	}
+	return r.who.Standing(lab.ID(), r.IsAdmin(), func() bool {
+		v := lab.View()
+		return v.Meta != nil && (who.Role == pb.Role_ROLE_ADMIN || v.Stands(who.Id, who.Generation))
+	})
+}
+
+// still says whether the caller may still do what they might when the request
+// began: sending a body takes as long as the client likes, and meanwhile the
+// session or the attendee may be gone.
+func (r *Request) still() error {
+	switch role := r.Caller.GetRole(); {
+	case role != pb.Role_ROLE_ADMIN && role != pb.Role_ROLE_ATTENDEE:
+		return nil
+	case !r.api.Auth.Knows(&r.who):
+		return errLogin
+	case role == pb.Role_ROLE_ATTENDEE && !r.Lab.View().Stands(r.Caller.Id, r.Caller.Generation):
+		return errForbidden
+	}
+	return nil
 }
 
 func (r *Request) asAdmin() {
@@ -171,7 +202,8 @@ func (r *Request) asAdmin() {
 
 func (r *Request) asAttendee(v *codelab.View, id string) {
 	r.Caller = r.caller(pb.Role_ROLE_ATTENDEE)
-	r.Caller.Id, r.Caller.Name, r.Caller.Person = id, v.Attendee(id).GetName(), id
+	a := v.Attendee(id)
+	r.Caller.Id, r.Caller.Name, r.Caller.Person, r.Caller.Generation = id, a.GetName(), id, a.GetGeneration()
 }
 
 func (r *Request) asAnyone() { r.Caller = r.caller(pb.Role_ROLE_ANYONE) }

@@ -12,6 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
 	"atelier/actors/files"
 	"atelier/actors/participant"
@@ -61,7 +62,9 @@ type Config struct {
 // Limits are the token buckets of the interface (decisions W12). A nil one
 // allows everything.
 type Limits struct {
-	Reads, Writes, Uploads, Images, Registrations, WrongPINs *limit.Limiter
+	Reads, Writes, Uploads, Images, WrongPINs *limit.Limiter
+	// Registrations are limited for each codelab, and for each address.
+	Registrations, RegistrationsFrom *limit.Limiter
 }
 
 // Live are the operations on live connections. They run after the pipeline
@@ -70,10 +73,6 @@ type Live interface {
 	WebSocket(r *Request) error
 	Events(r *Request) error
 	Message(r *Request) error
-	// SessionChanged and SessionEnded tell that a session got a new id, or
-	// ended with its connections.
-	SessionChanged(from, to string)
-	SessionEnded(id string)
 }
 
 // API serves the interface. Safe for concurrent use.
@@ -139,7 +138,8 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 		if err != nil {
 			break
 		}
-		if ip = hop.Unmap(); !a.trusted(ip) {
+		// A zone names an interface of who wrote it, and says nothing here.
+		if ip = hop.WithZone("").Unmap(); !a.trusted(ip) {
 			break
 		}
 		end = start - 1
@@ -175,7 +175,7 @@ func (a *API) denied(r *Request, status int) {
 		kind, id = "admin", a.AdminID
 	case r.who.Known():
 		kind = "attendee"
-		r.who.Codelabs(func(_, attendee string) { id = attendee })
+		r.who.Grants(func(_ string, g *catalogpb.AttendeeGrant) { id = g.AttendeeId })
 	}
 	lab, _ := r.UserValue("id").(string)
 	if a.List.Get(lab) == nil {

@@ -2,11 +2,9 @@ package rest
 
 import (
 	"bytes"
-	"errors"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
-	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/transport/wire"
 )
@@ -34,64 +32,6 @@ func toAttendee(lab string, a *pb.Attendee, all bool) attendeeRecord {
 		out.Email, out.CompletedAt = "", nil
 	}
 	return out
-}
-
-func registerAttendee(r *Request) error {
-	var in struct {
-		Name     *string `json:"name"`
-		Email    string  `json:"email"`
-		Code     string  `json:"code"`
-		JoinCode string  `json:"join_code"`
-	}
-	if err := r.decode(&in); err != nil {
-		return err
-	}
-	if in.Name == nil {
-		return wire.Invalid("name is required")
-	}
-	code, err := oneLine("code", in.Code, 64)
-	if err != nil {
-		return err
-	}
-	a, lab := r.api, r.Lab.ID()
-	if !r.IsAdmin() {
-		if wait := a.Limits.Registrations.Allow(lab); wait > 0 {
-			return errTooMany(wait)
-		}
-	}
-	// A right code must not get through once too many wrong ones were tried.
-	attempts := lab + "\x00" + codelab.NameKey(firstRunes(*in.Name, 100))
-	if code != "" {
-		if wait := a.Limits.WrongPINs.Check(attempts); wait > 0 {
-			return errTooMany(wait)
-		}
-	}
-	v, err := r.do(&pb.Command{Body: &pb.Command_Register{Register: &pb.Register{
-		Name: *in.Name, Email: in.Email, PinHash: a.Auth.PINHash(lab, code), JoinCode: in.JoinCode,
-	}}})
-	var rejected *durable.Rejection
-	if code != "" && errors.As(err, &rejected) && rejected.Reason == durable.Conflict {
-		a.Limits.WrongPINs.Allow(attempts)
-	}
-	if err != nil {
-		return err
-	}
-	reg := v.(codelab.Registration)
-	issued, err := a.Auth.GrantAttendee(r.who, lab, reg.Attendee.Id)
-	if err != nil {
-		return err
-	}
-	r.started(issued)
-	return r.json(toAttendee(lab, reg.Attendee, true))
-}
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 func getAttendees(r *Request) error {
@@ -163,7 +103,9 @@ func updateAttendee(r *Request) error {
 	var v any
 	var err error
 	if in.Name != nil {
-		if v, err = r.do(&pb.Command{Body: &pb.Command_Rename{Rename: &pb.Rename{AttendeeId: id, Name: *in.Name}}}); err != nil {
+		if v, err = r.do(&pb.Command{Body: &pb.Command_Rename{Rename: &pb.Rename{
+			AttendeeId: id, Name: *in.Name, NameReserved: r.api.Auth.Reserved(*in.Name),
+		}}}); err != nil {
 			return err
 		}
 	}
@@ -176,34 +118,14 @@ func updateAttendee(r *Request) error {
 }
 
 func removeAttendee(r *Request) error {
-	v, err := r.do(&pb.Command{Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: r.Param("attendee_id")}}})
+	id := r.Param("attendee_id")
+	v, err := r.do(&pb.Command{Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: id}}})
 	if err != nil {
 		return err
 	}
+	r.api.Auth.Sessions.Forget(id) // void already
 	r.release(v.(files.Forgotten))
 	return r.noContent()
-}
-
-// resetPIN sets a new rejoin code, or none.
-func resetPIN(r *Request) error {
-	in := struct {
-		Code string `json:"code"`
-	}{}
-	if err := r.decodeOptional(&in); err != nil {
-		return err
-	}
-	code, err := oneLine("code", in.Code, 64)
-	if err != nil {
-		return err
-	}
-	lab := r.Lab.ID()
-	_, err = r.do(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{
-		AttendeeId: r.Param("attendee_id"), PinHash: r.api.Auth.PINHash(lab, code),
-	}}})
-	if err != nil {
-		return err
-	}
-	return r.ok()
 }
 
 func complete(r *Request) error {

@@ -36,7 +36,7 @@ func (r *Request) readBody(limit int) ([]byte, error) {
 	case err != nil:
 		return nil, wire.Invalid("%v", err)
 	}
-	return b, nil
+	return b, r.still()
 }
 
 // drainBytes bounds what is read of a body that nobody wants. It is more than

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
+	"atelier/actors/naming"
 	"atelier/transport/wire"
 )
 
@@ -101,7 +101,7 @@ func listCodelabs(r *Request) error {
 	switch {
 	case admin:
 		return r.cached(encoded, forAdmins, list(false))
-	case r.who.AnyAttendee():
+	case r.who.Known():
 		return r.json(list(true)())
 	}
 	return r.cached(encoded, forOthers, list(false))
@@ -307,12 +307,12 @@ func (r *Request) answerCodelab(cmd *pb.Command) error {
 
 // oneLine trims and bounds a field that no actor checks.
 func oneLine(field, value string, most int) (string, error) {
-	value = strings.TrimSpace(value)
-	if utf8.RuneCountInString(value) > most {
-		return "", wire.Invalid("%s is longer than %d characters", field, most)
-	}
-	if strings.ContainsFunc(value, unicode.IsControl) {
+	value, ok := naming.Line(value)
+	switch {
+	case !ok:
 		return "", wire.Invalid("%s must be one line, without control characters", field)
+	case utf8.RuneCountInString(value) > most:
+		return "", wire.Invalid("%s is longer than %d characters", field, most)
 	}
 	return value, nil
 }

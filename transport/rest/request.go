@@ -11,6 +11,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/ids"
 	"atelier/transport/auth"
+	"atelier/transport/limit"
 )
 
 // Request is one call on its way through the pipeline. It and everything it
@@ -52,6 +53,28 @@ func (r *Request) Param(name string) string {
 func (r *Request) Query(name string) string { return string(r.QueryArgs().Peek(name)) }
 
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
+
+// bucket names whose requests are counted together: those of a session or API
+// token; without one those of a browser in which an admin has logged in, which
+// others behind its address must not lock out; else those of the address.
+func (r *Request) bucket() string {
+	if key := r.who.Key(); key != "" {
+		return key
+	}
+	if id := r.device(); id != "" {
+		return "device " + id
+	}
+	return limit.Address(r.ip())
+}
+
+// device is the browser in which an admin has logged in; "" when none has.
+func (r *Request) device() string {
+	cookie := r.Request.Header.Cookie(auth.DeviceCookie)
+	if len(cookie) == 0 {
+		return ""
+	}
+	return r.api.Auth.Signer.DeviceID(string(cookie))
+}
 
 func (r *Request) begin() {
 	r.id = ids.New()
@@ -106,30 +129,27 @@ func (r *Request) admit() error {
 	case op.upload:
 		limiter = a.Limits.Uploads
 	}
-	if limiter != nil {
-		key := r.who.SessionID
-		if r.who.Token != nil {
-			key = r.who.Token.Id
-		}
-		if key == "" {
-			key = r.ip()
-		}
-		// A whole class registers from one address; registration has a bucket
-		// of its own.
-		if op.access != register || r.who.Known() {
-			if wait := limiter.Allow(key); wait > 0 {
-				return errTooMany(wait)
-			}
+	// A whole class registers from one address; registration has buckets of its
+	// own.
+	if op.access != register || r.who.Known() {
+		if wait := limiter.Allow(r.bucket()); wait > 0 {
+			return errTooMany(wait)
 		}
 	}
-	if op.method != fasthttp.MethodGet && r.who.SessionID != "" &&
-		!a.Auth.Signer.CheckCSRF(r.who.SessionID, string(r.Request.Header.Peek(auth.CSRFHeader))) {
-		return errCSRF
+	if op.method != fasthttp.MethodGet && r.who.SessionID != "" {
+		h := &r.Request.Header
+		if !a.Auth.Signer.CheckCSRF(r.who.SessionID, string(h.Peek(auth.CSRFHeader)), string(h.Cookie(auth.CSRFCookie))) {
+			return errCSRF
+		}
 	}
 	if badToken && op.access != anyone {
 		return errLogin
 	}
-	return r.authorize()
+	err := r.authorize()
+	if err != nil && op.access == register {
+		return r.wasted(err)
+	}
+	return err
 }
 
 // do sends a command to the codelab of the path. The uploads that it mentions

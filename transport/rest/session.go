@@ -7,15 +7,9 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/codelab"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
-)
-
-// slowLogin is what each failed login of an address and account adds to the
-// time that the next one takes, up to maxSlowLogin.
-const (
-	slowLogin    = 20 * time.Millisecond
-	maxSlowLogin = 300 * time.Millisecond
 )
 
 func login(r *Request) error {
@@ -33,18 +27,17 @@ func login(r *Request) error {
 	if in.Password == nil || *in.Password == "" {
 		return wire.Invalid("admin_pw is required")
 	}
-	name, err := oneLine("display_name", in.DisplayName, 80)
+	name, err := codelab.PersonName("display_name", in.DisplayName, 0, 80)
 	if err != nil {
 		return err
 	}
-	a := r.api
-	key := r.ip() + "\x00" + *in.ID
-	if wait := a.Auth.Failures.Check(key); wait > 0 {
+	a, device := r.api, r.device()
+	attempt := a.Auth.Failures.Attempt(&r.who, device, r.ip(), *in.ID)
+	if wait := attempt.Wait(); wait > 0 {
 		return errTooMany(wait)
 	}
 	if !a.Auth.CheckPassword(*in.ID, *in.Password) {
-		a.Auth.Failures.Allow(key)
-		time.Sleep(min(maxSlowLogin, time.Duration(a.Auth.Failures.Level(key))*slowLogin))
+		time.Sleep(attempt.Failed())
 		if err := r.audit("admin_login_failed", "anonymous", "", nil); err != nil {
 			return err
 		}
@@ -58,6 +51,25 @@ func login(r *Request) error {
 		return err
 	}
 	r.started(issued)
+	return r.known(device)
+}
+
+// known marks the browser as one in which an admin has logged in; one that is
+// known already stays the same.
+func (r *Request) known(device string) error {
+	if device == "" {
+		device = auth.Random(16)
+	}
+	value, expires, err := r.api.Auth.Signer.Device(device)
+	if err != nil {
+		return err
+	}
+	c := r.cookie(auth.DeviceCookie, value, expires)
+	defer fasthttp.ReleaseCookie(c)
+	c.SetPath("/api")
+	c.SetHTTPOnly(true)
+	c.SetSameSite(fasthttp.CookieSameSiteStrictMode)
+	r.Response.Header.SetCookie(c)
 	return r.ok()
 }
 
@@ -76,32 +88,38 @@ func (r *Request) audit(action, kind, actor string, about map[string]string) err
 
 // started gives the browser its new session.
 func (r *Request) started(i auth.Issued) {
-	r.api.Live.SessionChanged(r.who.SessionID, i.SessionID)
 	r.setCookie(auth.SessionCookie, i.Cookie, i.Expires, true)
 	r.setCookie(auth.CSRFCookie, i.CSRF, i.Expires, false)
 }
 
 func (r *Request) setCookie(name, value string, expires time.Time, hidden bool) {
-	c := fasthttp.AcquireCookie()
+	c := r.cookie(name, value, expires)
 	defer fasthttp.ReleaseCookie(c)
+	c.SetPath("/")
+	c.SetHTTPOnly(hidden)
+	c.SetSameSite(fasthttp.CookieSameSiteLaxMode)
+	r.Response.Header.SetCookie(c)
+}
+
+func (r *Request) cookie(name, value string, expires time.Time) *fasthttp.Cookie {
+	c := fasthttp.AcquireCookie()
 	c.SetKey(name)
 	c.SetValue(value)
-	c.SetPath("/")
 	c.SetExpire(expires)
-	c.SetSameSite(fasthttp.CookieSameSiteLaxMode)
-	c.SetHTTPOnly(hidden)
 	c.SetSecure(r.api.SecureCookies)
-	r.Response.Header.SetCookie(c)
+	return c
 }
 
 func getSession(r *Request) error {
 	lab := r.Query("codelab_id")
-	g, ok := r.who.Strongest(r.api.AdminID, lab, r.registered)
+	g, ok := r.who.Strongest(r.api.AdminID, lab, r.Query("as") != "attendee", r.registered)
 	if !ok {
 		return errLogin
 	}
-	if sid := r.who.SessionID; sid != "" && len(r.Request.Header.Cookie(auth.CSRFCookie)) == 0 {
-		r.setCookie(auth.CSRFCookie, r.api.Auth.Signer.CSRF(sid), time.Unix(g.Expires, 0), false)
+	// One that is missing, or was left by another session.
+	signer := r.api.Auth.Signer
+	if sid := r.who.SessionID; sid != "" && !signer.Owns(sid, string(r.Request.Header.Cookie(auth.CSRFCookie))) {
+		r.setCookie(auth.CSRFCookie, signer.CSRF(sid), time.Unix(g.Expires, 0), false)
 	}
 	return r.json(struct {
 		Sub       string  `json:"sub"`
@@ -112,11 +130,10 @@ func getSession(r *Request) error {
 }
 
 func logout(r *Request) error {
-	if sid := r.who.SessionID; sid != "" {
-		if err := r.api.Auth.Sessions.End(sid); err != nil {
+	if r.who.SessionID != "" {
+		if err := r.api.Auth.End(&r.who); err != nil {
 			return err
 		}
-		r.api.Live.SessionEnded(sid)
 	}
 	past := time.Unix(1, 0)
 	r.setCookie(auth.SessionCookie, "", past, true)

@@ -70,6 +70,6 @@ func revokeToken(r *Request) error {
 	if err != nil {
 		return err
 	}
-	r.api.Live.SessionEnded("token:" + id)
+	r.api.Auth.Revoked(id)
 	return r.noContent()
 }

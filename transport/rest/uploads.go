@@ -86,8 +86,11 @@ var (
 
 // storeError is the answer to a file that was not taken.
 func (r *Request) storeError(err error) error {
+	var own *statusError
 	var rejected *durable.Rejection
 	switch {
+	case errors.As(err, &own):
+		return own
 	case errors.As(err, &rejected):
 		return err
 	case errors.Is(err, files.ErrTooLarge):
@@ -126,7 +129,7 @@ const maxParts = 100
 
 // filePart finds the multipart field "file" of at most limit bytes. Reading it
 // to its end proves that it came whole.
-func (r *Request) filePart(limit int64) (*multipart.Part, error) {
+func (r *Request) filePart(limit int64) (*filePart, error) {
 	kind, params, err := mime.ParseMediaType(string(r.Request.Header.ContentType()))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
 		return nil, errMultipart
@@ -138,16 +141,33 @@ func (r *Request) filePart(limit int64) (*multipart.Part, error) {
 	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
 	parts := multipart.NewReader(io.LimitReader(r.bodyReader(), limit+1<<20), params["boundary"])
 	for range maxParts {
-		part, err := parts.NextPart()
+		p, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return nil, wire.Invalid("the multipart body is malformed or broke off")
 		}
-		if part.FormName() == "file" {
-			return part, nil
+		if p.FormName() == "file" {
+			return &filePart{p, r}, nil
 		}
 	}
 	return nil, wire.Invalid("file is required")
+}
+
+// filePart is a file that comes in.
+type filePart struct {
+	*multipart.Part
+	r *Request
+}
+
+// Read gives the end of the file only to a caller who may still hand it in.
+func (p *filePart) Read(b []byte) (int, error) {
+	n, err := p.Part.Read(b)
+	if errors.Is(err, io.EOF) {
+		if gone := p.r.still(); gone != nil {
+			return n, gone
+		}
+	}
+	return n, err
 }

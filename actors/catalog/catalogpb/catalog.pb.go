@@ -211,34 +211,30 @@ func (x *ApiToken) GetCreatedAt() int64 {
 	return 0
 }
 
-// What a session may do.
-type Session struct {
+// All session ids that were issued from one another, and what they may do.
+type SessionFamily struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The admin's grant: its login; empty without one.
-	AdminLogin     string `protobuf:"bytes,1,opt,name=admin_login,json=adminLogin,proto3" json:"admin_login,omitempty"`
-	AdminName      string `protobuf:"bytes,2,opt,name=admin_name,json=adminName,proto3" json:"admin_name,omitempty"`
-	AdminExpiresAt int64  `protobuf:"varint,3,opt,name=admin_expires_at,json=adminExpiresAt,proto3" json:"admin_expires_at,omitempty"`
-	// Codelab id to the attendee's grant.
-	Attendees     map[string]*AttendeeGrant `protobuf:"bytes,4,rep,name=attendees,proto3" json:"attendees,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	CreatedAt     int64                     `protobuf:"varint,5,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	Ids   []*SessionId           `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
+	// Codelab id to the attendee's grant, which every id of the family has.
+	Attendees     map[string]*AttendeeGrant `protobuf:"bytes,2,rep,name=attendees,proto3" json:"attendees,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Session) Reset() {
-	*x = Session{}
+func (x *SessionFamily) Reset() {
+	*x = SessionFamily{}
 	mi := &file_catalog_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Session) String() string {
+func (x *SessionFamily) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Session) ProtoMessage() {}
+func (*SessionFamily) ProtoMessage() {}
 
-func (x *Session) ProtoReflect() protoreflect.Message {
+func (x *SessionFamily) ProtoReflect() protoreflect.Message {
 	mi := &file_catalog_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -250,57 +246,180 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Session.ProtoReflect.Descriptor instead.
-func (*Session) Descriptor() ([]byte, []int) {
+// Deprecated: Use SessionFamily.ProtoReflect.Descriptor instead.
+func (*SessionFamily) Descriptor() ([]byte, []int) {
 	return file_catalog_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *Session) GetAdminLogin() string {
+func (x *SessionFamily) GetIds() []*SessionId {
 	if x != nil {
-		return x.AdminLogin
+		return x.Ids
 	}
-	return ""
+	return nil
 }
 
-func (x *Session) GetAdminName() string {
-	if x != nil {
-		return x.AdminName
-	}
-	return ""
-}
-
-func (x *Session) GetAdminExpiresAt() int64 {
-	if x != nil {
-		return x.AdminExpiresAt
-	}
-	return 0
-}
-
-func (x *Session) GetAttendees() map[string]*AttendeeGrant {
+func (x *SessionFamily) GetAttendees() map[string]*AttendeeGrant {
 	if x != nil {
 		return x.Attendees
 	}
 	return nil
 }
 
-func (x *Session) GetCreatedAt() int64 {
+type SessionId struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// SHA-256 of the id; the id itself is not kept.
+	Hash      []byte `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	ExpiresAt int64  `protobuf:"varint,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// The hash of the id it was issued from, until it is used for the first
+	// time.
+	Replaces      []byte      `protobuf:"bytes,3,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	Admin         *AdminGrant `protobuf:"bytes,4,opt,name=admin,proto3" json:"admin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionId) Reset() {
+	*x = SessionId{}
+	mi := &file_catalog_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionId) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionId) ProtoMessage() {}
+
+func (x *SessionId) ProtoReflect() protoreflect.Message {
+	mi := &file_catalog_proto_msgTypes[3]
 	if x != nil {
-		return x.CreatedAt
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionId.ProtoReflect.Descriptor instead.
+func (*SessionId) Descriptor() ([]byte, []int) {
+	return file_catalog_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *SessionId) GetHash() []byte {
+	if x != nil {
+		return x.Hash
+	}
+	return nil
+}
+
+func (x *SessionId) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
 	}
 	return 0
 }
 
+func (x *SessionId) GetReplaces() []byte {
+	if x != nil {
+		return x.Replaces
+	}
+	return nil
+}
+
+func (x *SessionId) GetAdmin() *AdminGrant {
+	if x != nil {
+		return x.Admin
+	}
+	return nil
+}
+
+type AdminGrant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Tells logins apart.
+	Login string `protobuf:"bytes,1,opt,name=login,proto3" json:"login,omitempty"`
+	// The display name; empty when none was given.
+	Name      string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	ExpiresAt int64  `protobuf:"varint,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// Keyed fingerprint of the account, its password included.
+	Account       []byte `protobuf:"bytes,4,opt,name=account,proto3" json:"account,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdminGrant) Reset() {
+	*x = AdminGrant{}
+	mi := &file_catalog_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdminGrant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdminGrant) ProtoMessage() {}
+
+func (x *AdminGrant) ProtoReflect() protoreflect.Message {
+	mi := &file_catalog_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdminGrant.ProtoReflect.Descriptor instead.
+func (*AdminGrant) Descriptor() ([]byte, []int) {
+	return file_catalog_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *AdminGrant) GetLogin() string {
+	if x != nil {
+		return x.Login
+	}
+	return ""
+}
+
+func (x *AdminGrant) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *AdminGrant) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
+}
+
+func (x *AdminGrant) GetAccount() []byte {
+	if x != nil {
+		return x.Account
+	}
+	return nil
+}
+
 type AttendeeGrant struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	ExpiresAt     int64                  `protobuf:"varint,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	ExpiresAt  int64                  `protobuf:"varint,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// The attendee's generation when it was given.
+	Generation    uint32 `protobuf:"varint,3,opt,name=generation,proto3" json:"generation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AttendeeGrant) Reset() {
 	*x = AttendeeGrant{}
-	mi := &file_catalog_proto_msgTypes[3]
+	mi := &file_catalog_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -312,7 +431,7 @@ func (x *AttendeeGrant) String() string {
 func (*AttendeeGrant) ProtoMessage() {}
 
 func (x *AttendeeGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[3]
+	mi := &file_catalog_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -325,7 +444,7 @@ func (x *AttendeeGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttendeeGrant.ProtoReflect.Descriptor instead.
 func (*AttendeeGrant) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{3}
+	return file_catalog_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AttendeeGrant) GetAttendeeId() string {
@@ -340,6 +459,58 @@ func (x *AttendeeGrant) GetExpiresAt() int64 {
 		return x.ExpiresAt
 	}
 	return 0
+}
+
+func (x *AttendeeGrant) GetGeneration() uint32 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+// A session of the time before there were families.
+type Session struct {
+	state         protoimpl.MessageState    `protogen:"open.v1"`
+	Attendees     map[string]*AttendeeGrant `protobuf:"bytes,4,rep,name=attendees,proto3" json:"attendees,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Session) Reset() {
+	*x = Session{}
+	mi := &file_catalog_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Session) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Session) ProtoMessage() {}
+
+func (x *Session) ProtoReflect() protoreflect.Message {
+	mi := &file_catalog_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Session.ProtoReflect.Descriptor instead.
+func (*Session) Descriptor() ([]byte, []int) {
+	return file_catalog_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Session) GetAttendees() map[string]*AttendeeGrant {
+	if x != nil {
+		return x.Attendees
+	}
+	return nil
 }
 
 // Events of the settings actor.
@@ -359,7 +530,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_catalog_proto_msgTypes[4]
+	mi := &file_catalog_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -371,7 +542,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[4]
+	mi := &file_catalog_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -384,7 +555,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{4}
+	return file_catalog_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Event) GetAt() int64 {
@@ -474,7 +645,7 @@ type TokenRevoked struct {
 
 func (x *TokenRevoked) Reset() {
 	*x = TokenRevoked{}
-	mi := &file_catalog_proto_msgTypes[5]
+	mi := &file_catalog_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +657,7 @@ func (x *TokenRevoked) String() string {
 func (*TokenRevoked) ProtoMessage() {}
 
 func (x *TokenRevoked) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[5]
+	mi := &file_catalog_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +670,7 @@ func (x *TokenRevoked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenRevoked.ProtoReflect.Descriptor instead.
 func (*TokenRevoked) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{5}
+	return file_catalog_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *TokenRevoked) GetId() string {
@@ -519,7 +690,7 @@ type AIKeySet struct {
 
 func (x *AIKeySet) Reset() {
 	*x = AIKeySet{}
-	mi := &file_catalog_proto_msgTypes[6]
+	mi := &file_catalog_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -531,7 +702,7 @@ func (x *AIKeySet) String() string {
 func (*AIKeySet) ProtoMessage() {}
 
 func (x *AIKeySet) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[6]
+	mi := &file_catalog_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -544,7 +715,7 @@ func (x *AIKeySet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIKeySet.ProtoReflect.Descriptor instead.
 func (*AIKeySet) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{6}
+	return file_catalog_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AIKeySet) GetSealed() []byte {
@@ -569,7 +740,7 @@ type AIUsage struct {
 
 func (x *AIUsage) Reset() {
 	*x = AIUsage{}
-	mi := &file_catalog_proto_msgTypes[7]
+	mi := &file_catalog_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -581,7 +752,7 @@ func (x *AIUsage) String() string {
 func (*AIUsage) ProtoMessage() {}
 
 func (x *AIUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[7]
+	mi := &file_catalog_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -594,7 +765,7 @@ func (x *AIUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsage.ProtoReflect.Descriptor instead.
 func (*AIUsage) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{7}
+	return file_catalog_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AIUsage) GetModel() string {
@@ -650,7 +821,7 @@ type Caller struct {
 
 func (x *Caller) Reset() {
 	*x = Caller{}
-	mi := &file_catalog_proto_msgTypes[8]
+	mi := &file_catalog_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +833,7 @@ func (x *Caller) String() string {
 func (*Caller) ProtoMessage() {}
 
 func (x *Caller) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[8]
+	mi := &file_catalog_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,7 +846,7 @@ func (x *Caller) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Caller.ProtoReflect.Descriptor instead.
 func (*Caller) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{8}
+	return file_catalog_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Caller) GetAdminId() string {
@@ -715,7 +886,7 @@ type Command struct {
 
 func (x *Command) Reset() {
 	*x = Command{}
-	mi := &file_catalog_proto_msgTypes[9]
+	mi := &file_catalog_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -727,7 +898,7 @@ func (x *Command) String() string {
 func (*Command) ProtoMessage() {}
 
 func (x *Command) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[9]
+	mi := &file_catalog_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -740,7 +911,7 @@ func (x *Command) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Command.ProtoReflect.Descriptor instead.
 func (*Command) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{9}
+	return file_catalog_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Command) GetCaller() *Caller {
@@ -831,7 +1002,7 @@ type CreateToken struct {
 
 func (x *CreateToken) Reset() {
 	*x = CreateToken{}
-	mi := &file_catalog_proto_msgTypes[10]
+	mi := &file_catalog_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +1014,7 @@ func (x *CreateToken) String() string {
 func (*CreateToken) ProtoMessage() {}
 
 func (x *CreateToken) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[10]
+	mi := &file_catalog_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +1027,7 @@ func (x *CreateToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateToken.ProtoReflect.Descriptor instead.
 func (*CreateToken) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{10}
+	return file_catalog_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CreateToken) GetName() string {
@@ -882,7 +1053,7 @@ type RevokeToken struct {
 
 func (x *RevokeToken) Reset() {
 	*x = RevokeToken{}
-	mi := &file_catalog_proto_msgTypes[11]
+	mi := &file_catalog_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +1065,7 @@ func (x *RevokeToken) String() string {
 func (*RevokeToken) ProtoMessage() {}
 
 func (x *RevokeToken) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[11]
+	mi := &file_catalog_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +1078,7 @@ func (x *RevokeToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeToken.ProtoReflect.Descriptor instead.
 func (*RevokeToken) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{11}
+	return file_catalog_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RevokeToken) GetId() string {
@@ -929,7 +1100,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_catalog_proto_msgTypes[12]
+	mi := &file_catalog_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -941,7 +1112,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[12]
+	mi := &file_catalog_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -954,7 +1125,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{12}
+	return file_catalog_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -1015,24 +1186,39 @@ const file_catalog_proto_rawDesc = "" +
 	"\vsecret_hash\x18\x03 \x01(\fR\n" +
 	"secretHash\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x04 \x01(\x03R\tcreatedAt\"\xbd\x02\n" +
-	"\aSession\x12\x1f\n" +
-	"\vadmin_login\x18\x01 \x01(\tR\n" +
-	"adminLogin\x12\x1d\n" +
-	"\n" +
-	"admin_name\x18\x02 \x01(\tR\tadminName\x12(\n" +
-	"\x10admin_expires_at\x18\x03 \x01(\x03R\x0eadminExpiresAt\x12H\n" +
-	"\tattendees\x18\x04 \x03(\v2*.atelier.catalog.v1.Session.AttendeesEntryR\tattendees\x12\x1d\n" +
-	"\n" +
-	"created_at\x18\x05 \x01(\x03R\tcreatedAt\x1a_\n" +
+	"created_at\x18\x04 \x01(\x03R\tcreatedAt\"\xf1\x01\n" +
+	"\rSessionFamily\x12/\n" +
+	"\x03ids\x18\x01 \x03(\v2\x1d.atelier.catalog.v1.SessionIdR\x03ids\x12N\n" +
+	"\tattendees\x18\x02 \x03(\v20.atelier.catalog.v1.SessionFamily.AttendeesEntryR\tattendees\x1a_\n" +
 	"\x0eAttendeesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x127\n" +
-	"\x05value\x18\x02 \x01(\v2!.atelier.catalog.v1.AttendeeGrantR\x05value:\x028\x01\"O\n" +
+	"\x05value\x18\x02 \x01(\v2!.atelier.catalog.v1.AttendeeGrantR\x05value:\x028\x01\"\x90\x01\n" +
+	"\tSessionId\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x02 \x01(\x03R\texpiresAt\x12\x1a\n" +
+	"\breplaces\x18\x03 \x01(\fR\breplaces\x124\n" +
+	"\x05admin\x18\x04 \x01(\v2\x1e.atelier.catalog.v1.AdminGrantR\x05admin\"o\n" +
+	"\n" +
+	"AdminGrant\x12\x14\n" +
+	"\x05login\x18\x01 \x01(\tR\x05login\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x03 \x01(\x03R\texpiresAt\x12\x18\n" +
+	"\aaccount\x18\x04 \x01(\fR\aaccount\"o\n" +
 	"\rAttendeeGrant\x12\x1f\n" +
 	"\vattendee_id\x18\x01 \x01(\tR\n" +
 	"attendeeId\x12\x1d\n" +
 	"\n" +
-	"expires_at\x18\x02 \x01(\x03R\texpiresAt\"\xa3\x02\n" +
+	"expires_at\x18\x02 \x01(\x03R\texpiresAt\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x03 \x01(\rR\n" +
+	"generation\"\xcc\x01\n" +
+	"\aSession\x12H\n" +
+	"\tattendees\x18\x04 \x03(\v2*.atelier.catalog.v1.Session.AttendeesEntryR\tattendees\x1a_\n" +
+	"\x0eAttendeesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x127\n" +
+	"\x05value\x18\x02 \x01(\v2!.atelier.catalog.v1.AttendeeGrantR\x05value:\x028\x01J\x04\b\x01\x10\x02J\x04\b\x02\x10\x03J\x04\b\x03\x10\x04J\x04\b\x05\x10\x06\"\xa3\x02\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12C\n" +
 	"\rtoken_created\x18\x02 \x01(\v2\x1c.atelier.catalog.v1.ApiTokenH\x00R\ftokenCreated\x12G\n" +
@@ -1089,44 +1275,52 @@ func file_catalog_proto_rawDescGZIP() []byte {
 	return file_catalog_proto_rawDescData
 }
 
-var file_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_catalog_proto_goTypes = []any{
 	(*AuditRecord)(nil),   // 0: atelier.catalog.v1.AuditRecord
 	(*ApiToken)(nil),      // 1: atelier.catalog.v1.ApiToken
-	(*Session)(nil),       // 2: atelier.catalog.v1.Session
-	(*AttendeeGrant)(nil), // 3: atelier.catalog.v1.AttendeeGrant
-	(*Event)(nil),         // 4: atelier.catalog.v1.Event
-	(*TokenRevoked)(nil),  // 5: atelier.catalog.v1.TokenRevoked
-	(*AIKeySet)(nil),      // 6: atelier.catalog.v1.AIKeySet
-	(*AIUsage)(nil),       // 7: atelier.catalog.v1.AIUsage
-	(*Caller)(nil),        // 8: atelier.catalog.v1.Caller
-	(*Command)(nil),       // 9: atelier.catalog.v1.Command
-	(*CreateToken)(nil),   // 10: atelier.catalog.v1.CreateToken
-	(*RevokeToken)(nil),   // 11: atelier.catalog.v1.RevokeToken
-	(*Snapshot)(nil),      // 12: atelier.catalog.v1.Snapshot
-	nil,                   // 13: atelier.catalog.v1.AuditRecord.MetadataEntry
-	nil,                   // 14: atelier.catalog.v1.Session.AttendeesEntry
+	(*SessionFamily)(nil), // 2: atelier.catalog.v1.SessionFamily
+	(*SessionId)(nil),     // 3: atelier.catalog.v1.SessionId
+	(*AdminGrant)(nil),    // 4: atelier.catalog.v1.AdminGrant
+	(*AttendeeGrant)(nil), // 5: atelier.catalog.v1.AttendeeGrant
+	(*Session)(nil),       // 6: atelier.catalog.v1.Session
+	(*Event)(nil),         // 7: atelier.catalog.v1.Event
+	(*TokenRevoked)(nil),  // 8: atelier.catalog.v1.TokenRevoked
+	(*AIKeySet)(nil),      // 9: atelier.catalog.v1.AIKeySet
+	(*AIUsage)(nil),       // 10: atelier.catalog.v1.AIUsage
+	(*Caller)(nil),        // 11: atelier.catalog.v1.Caller
+	(*Command)(nil),       // 12: atelier.catalog.v1.Command
+	(*CreateToken)(nil),   // 13: atelier.catalog.v1.CreateToken
+	(*RevokeToken)(nil),   // 14: atelier.catalog.v1.RevokeToken
+	(*Snapshot)(nil),      // 15: atelier.catalog.v1.Snapshot
+	nil,                   // 16: atelier.catalog.v1.AuditRecord.MetadataEntry
+	nil,                   // 17: atelier.catalog.v1.SessionFamily.AttendeesEntry
+	nil,                   // 18: atelier.catalog.v1.Session.AttendeesEntry
 }
 var file_catalog_proto_depIdxs = []int32{
-	13, // 0: atelier.catalog.v1.AuditRecord.metadata:type_name -> atelier.catalog.v1.AuditRecord.MetadataEntry
-	14, // 1: atelier.catalog.v1.Session.attendees:type_name -> atelier.catalog.v1.Session.AttendeesEntry
-	1,  // 2: atelier.catalog.v1.Event.token_created:type_name -> atelier.catalog.v1.ApiToken
-	5,  // 3: atelier.catalog.v1.Event.token_revoked:type_name -> atelier.catalog.v1.TokenRevoked
-	6,  // 4: atelier.catalog.v1.Event.ai_key_set:type_name -> atelier.catalog.v1.AIKeySet
-	7,  // 5: atelier.catalog.v1.Event.ai_used:type_name -> atelier.catalog.v1.AIUsage
-	8,  // 6: atelier.catalog.v1.Command.caller:type_name -> atelier.catalog.v1.Caller
-	10, // 7: atelier.catalog.v1.Command.create_token:type_name -> atelier.catalog.v1.CreateToken
-	11, // 8: atelier.catalog.v1.Command.revoke_token:type_name -> atelier.catalog.v1.RevokeToken
-	6,  // 9: atelier.catalog.v1.Command.set_ai_key:type_name -> atelier.catalog.v1.AIKeySet
-	7,  // 10: atelier.catalog.v1.Command.note_ai_use:type_name -> atelier.catalog.v1.AIUsage
-	1,  // 11: atelier.catalog.v1.Snapshot.tokens:type_name -> atelier.catalog.v1.ApiToken
-	7,  // 12: atelier.catalog.v1.Snapshot.ai_usage:type_name -> atelier.catalog.v1.AIUsage
-	3,  // 13: atelier.catalog.v1.Session.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	16, // 0: atelier.catalog.v1.AuditRecord.metadata:type_name -> atelier.catalog.v1.AuditRecord.MetadataEntry
+	3,  // 1: atelier.catalog.v1.SessionFamily.ids:type_name -> atelier.catalog.v1.SessionId
+	17, // 2: atelier.catalog.v1.SessionFamily.attendees:type_name -> atelier.catalog.v1.SessionFamily.AttendeesEntry
+	4,  // 3: atelier.catalog.v1.SessionId.admin:type_name -> atelier.catalog.v1.AdminGrant
+	18, // 4: atelier.catalog.v1.Session.attendees:type_name -> atelier.catalog.v1.Session.AttendeesEntry
+	1,  // 5: atelier.catalog.v1.Event.token_created:type_name -> atelier.catalog.v1.ApiToken
+	8,  // 6: atelier.catalog.v1.Event.token_revoked:type_name -> atelier.catalog.v1.TokenRevoked
+	9,  // 7: atelier.catalog.v1.Event.ai_key_set:type_name -> atelier.catalog.v1.AIKeySet
+	10, // 8: atelier.catalog.v1.Event.ai_used:type_name -> atelier.catalog.v1.AIUsage
+	11, // 9: atelier.catalog.v1.Command.caller:type_name -> atelier.catalog.v1.Caller
+	13, // 10: atelier.catalog.v1.Command.create_token:type_name -> atelier.catalog.v1.CreateToken
+	14, // 11: atelier.catalog.v1.Command.revoke_token:type_name -> atelier.catalog.v1.RevokeToken
+	9,  // 12: atelier.catalog.v1.Command.set_ai_key:type_name -> atelier.catalog.v1.AIKeySet
+	10, // 13: atelier.catalog.v1.Command.note_ai_use:type_name -> atelier.catalog.v1.AIUsage
+	1,  // 14: atelier.catalog.v1.Snapshot.tokens:type_name -> atelier.catalog.v1.ApiToken
+	10, // 15: atelier.catalog.v1.Snapshot.ai_usage:type_name -> atelier.catalog.v1.AIUsage
+	5,  // 16: atelier.catalog.v1.SessionFamily.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
+	5,  // 17: atelier.catalog.v1.Session.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_catalog_proto_init() }
@@ -1134,13 +1328,13 @@ func file_catalog_proto_init() {
 	if File_catalog_proto != nil {
 		return
 	}
-	file_catalog_proto_msgTypes[4].OneofWrappers = []any{
+	file_catalog_proto_msgTypes[7].OneofWrappers = []any{
 		(*Event_TokenCreated)(nil),
 		(*Event_TokenRevoked)(nil),
 		(*Event_AiKeySet)(nil),
 		(*Event_AiUsed)(nil),
 	}
-	file_catalog_proto_msgTypes[9].OneofWrappers = []any{
+	file_catalog_proto_msgTypes[12].OneofWrappers = []any{
 		(*Command_CreateToken)(nil),
 		(*Command_RevokeToken)(nil),
 		(*Command_SetAiKey)(nil),
@@ -1152,7 +1346,7 @@ func file_catalog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_catalog_proto_rawDesc), len(file_catalog_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -143,7 +143,9 @@ type Caller struct {
 	// The admin id for the audit trail.
 	AdminId string `protobuf:"bytes,7,opt,name=admin_id,json=adminId,proto3" json:"admin_id,omitempty"`
 	// The live session the command came through; 0 for none.
-	Session       uint64 `protobuf:"varint,8,opt,name=session,proto3" json:"session,omitempty"`
+	Session uint64 `protobuf:"varint,8,opt,name=session,proto3" json:"session,omitempty"`
+	// The generation of the attendee's grant, see Attendee.
+	Generation    uint32 `protobuf:"varint,9,opt,name=generation,proto3" json:"generation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -230,6 +232,13 @@ func (x *Caller) GetAdminId() string {
 func (x *Caller) GetSession() uint64 {
 	if x != nil {
 		return x.Session
+	}
+	return 0
+}
+
+func (x *Caller) GetGeneration() uint32 {
+	if x != nil {
+		return x.Generation
 	}
 	return 0
 }
@@ -1258,8 +1267,10 @@ type Register struct {
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Email string                 `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
 	// Keyed hash of the PIN; empty when none was given.
-	PinHash       []byte `protobuf:"bytes,3,opt,name=pin_hash,json=pinHash,proto3" json:"pin_hash,omitempty"`
-	JoinCode      string `protobuf:"bytes,4,opt,name=join_code,json=joinCode,proto3" json:"join_code,omitempty"`
+	PinHash  []byte `protobuf:"bytes,3,opt,name=pin_hash,json=pinHash,proto3" json:"pin_hash,omitempty"`
+	JoinCode string `protobuf:"bytes,4,opt,name=join_code,json=joinCode,proto3" json:"join_code,omitempty"`
+	// The name belongs to a facilitator at this moment.
+	NameReserved  bool `protobuf:"varint,5,opt,name=name_reserved,json=nameReserved,proto3" json:"name_reserved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1320,6 +1331,13 @@ func (x *Register) GetJoinCode() string {
 		return x.JoinCode
 	}
 	return ""
+}
+
+func (x *Register) GetNameReserved() bool {
+	if x != nil {
+		return x.NameReserved
+	}
+	return false
 }
 
 type Progress struct {
@@ -1403,9 +1421,11 @@ func (*Complete) Descriptor() ([]byte, []int) {
 }
 
 type Rename struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	Name       string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The name belongs to a facilitator at this moment.
+	NameReserved  bool `protobuf:"varint,3,opt,name=name_reserved,json=nameReserved,proto3" json:"name_reserved,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1452,6 +1472,13 @@ func (x *Rename) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *Rename) GetNameReserved() bool {
+	if x != nil {
+		return x.NameReserved
+	}
+	return false
 }
 
 type Mute struct {
@@ -2943,7 +2970,7 @@ var File_commands_proto protoreflect.FileDescriptor
 
 const file_commands_proto_rawDesc = "" +
 	"\n" +
-	"\x0ecommands.proto\x12\x12atelier.codelab.v1\x1a\rrecords.proto\"\xd6\x01\n" +
+	"\x0ecommands.proto\x12\x12atelier.codelab.v1\x1a\rrecords.proto\"\xf6\x01\n" +
 	"\x06Caller\x12,\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x18.atelier.codelab.v1.RoleR\x04role\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x12\n" +
@@ -2953,7 +2980,10 @@ const file_commands_proto_rawDesc = "" +
 	"\n" +
 	"user_agent\x18\x06 \x01(\tR\tuserAgent\x12\x19\n" +
 	"\badmin_id\x18\a \x01(\tR\aadminId\x12\x18\n" +
-	"\asession\x18\b \x01(\x04R\asession\"\x85\x14\n" +
+	"\asession\x18\b \x01(\x04R\asession\x12\x1e\n" +
+	"\n" +
+	"generation\x18\t \x01(\rR\n" +
+	"generation\"\x85\x14\n" +
 	"\aCommand\x122\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1a.atelier.codelab.v1.CallerR\x06caller\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x124\n" +
@@ -3044,21 +3074,23 @@ const file_commands_proto_rawDesc = "" +
 	"\x06Delete\" \n" +
 	"\n" +
 	"NoteExport\x12\x12\n" +
-	"\x04what\x18\x01 \x01(\tR\x04what\"l\n" +
+	"\x04what\x18\x01 \x01(\tR\x04what\"\x91\x01\n" +
 	"\bRegister\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05email\x18\x02 \x01(\tR\x05email\x12\x19\n" +
 	"\bpin_hash\x18\x03 \x01(\fR\apinHash\x12\x1b\n" +
-	"\tjoin_code\x18\x04 \x01(\tR\bjoinCode\"+\n" +
+	"\tjoin_code\x18\x04 \x01(\tR\bjoinCode\x12#\n" +
+	"\rname_reserved\x18\x05 \x01(\bR\fnameReserved\"+\n" +
 	"\bProgress\x12\x1f\n" +
 	"\vstep_number\x18\x01 \x01(\x05R\n" +
 	"stepNumber\"\n" +
 	"\n" +
-	"\bComplete\"=\n" +
+	"\bComplete\"b\n" +
 	"\x06Rename\x12\x1f\n" +
 	"\vattendee_id\x18\x01 \x01(\tR\n" +
 	"attendeeId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"=\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12#\n" +
+	"\rname_reserved\x18\x03 \x01(\bR\fnameReserved\"=\n" +
 	"\x04Mute\x12\x1f\n" +
 	"\vattendee_id\x18\x01 \x01(\tR\n" +
 	"attendeeId\x12\x14\n" +

@@ -32,6 +32,7 @@ func (m *Caller) CloneVT() *Caller {
 	r.UserAgent = m.UserAgent
 	r.AdminId = m.AdminId
 	r.Session = m.Session
+	r.Generation = m.Generation
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -573,6 +574,7 @@ func (m *Register) CloneVT() *Register {
 	r.Name = m.Name
 	r.Email = m.Email
 	r.JoinCode = m.JoinCode
+	r.NameReserved = m.NameReserved
 	if rhs := m.PinHash; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -629,6 +631,7 @@ func (m *Rename) CloneVT() *Rename {
 	r := new(Rename)
 	r.AttendeeId = m.AttendeeId
 	r.Name = m.Name
+	r.NameReserved = m.NameReserved
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -1214,6 +1217,9 @@ func (this *Caller) EqualVT(that *Caller) bool {
 		return false
 	}
 	if this.Session != that.Session {
+		return false
+	}
+	if this.Generation != that.Generation {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -2417,6 +2423,9 @@ func (this *Register) EqualVT(that *Register) bool {
 	if this.JoinCode != that.JoinCode {
 		return false
 	}
+	if this.NameReserved != that.NameReserved {
+		return false
+	}
 	return string(this.unknownFields) == string(that.unknownFields)
 }
 
@@ -2472,6 +2481,9 @@ func (this *Rename) EqualVT(that *Rename) bool {
 		return false
 	}
 	if this.Name != that.Name {
+		return false
+	}
+	if this.NameReserved != that.NameReserved {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -3190,6 +3202,11 @@ func (m *Caller) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.Generation != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Generation))
+		i--
+		dAtA[i] = 0x48
 	}
 	if m.Session != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Session))
@@ -4466,6 +4483,16 @@ func (m *Register) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.NameReserved {
+		i--
+		if m.NameReserved {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x28
+	}
 	if len(m.JoinCode) > 0 {
 		i -= len(m.JoinCode)
 		copy(dAtA[i:], m.JoinCode)
@@ -4597,6 +4624,16 @@ func (m *Rename) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.NameReserved {
+		i--
+		if m.NameReserved {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x18
 	}
 	if len(m.Name) > 0 {
 		i -= len(m.Name)
@@ -6021,6 +6058,9 @@ func (m *Caller) SizeVT() (n int) {
 	if m.Session != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.Session))
 	}
+	if m.Generation != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Generation))
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -6650,6 +6690,9 @@ func (m *Register) SizeVT() (n int) {
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
+	if m.NameReserved {
+		n += 2
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -6690,6 +6733,9 @@ func (m *Rename) SizeVT() (n int) {
 	l = len(m.Name)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.NameReserved {
+		n += 2
 	}
 	n += len(m.unknownFields)
 	return n
@@ -7458,6 +7504,25 @@ func (m *Caller) UnmarshalVT(dAtA []byte) error {
 				b := dAtA[iNdEx]
 				iNdEx++
 				m.Session |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 9:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Generation", wireType)
+			}
+			m.Generation = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Generation |= uint32(b&0x7F) << shift
 				if b < 0x80 {
 					break
 				}
@@ -10141,6 +10206,26 @@ func (m *Register) UnmarshalVT(dAtA []byte) error {
 			}
 			m.JoinCode = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
+		case 5:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field NameReserved", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.NameReserved = bool(v != 0)
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
@@ -10377,6 +10462,26 @@ func (m *Rename) UnmarshalVT(dAtA []byte) error {
 			}
 			m.Name = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
+		case 3:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field NameReserved", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.NameReserved = bool(v != 0)
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

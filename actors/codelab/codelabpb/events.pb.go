@@ -1179,9 +1179,12 @@ func (x *Removed) GetAttendeeId() string {
 }
 
 type PinReset struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	PinHash       []byte                 `protobuf:"bytes,2,opt,name=pin_hash,json=pinHash,proto3" json:"pin_hash,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	PinHash    []byte                 `protobuf:"bytes,2,opt,name=pin_hash,json=pinHash,proto3" json:"pin_hash,omitempty"`
+	// The attendee's generation from here on. Resets of the time before there
+	// were generations have 0 and leave it as it is.
+	Generation    uint32 `protobuf:"varint,3,opt,name=generation,proto3" json:"generation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1228,6 +1231,13 @@ func (x *PinReset) GetPinHash() []byte {
 		return x.PinHash
 	}
 	return nil
+}
+
+func (x *PinReset) GetGeneration() uint32 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
 }
 
 // A new request, or another step for the one that is open.
@@ -2399,22 +2409,25 @@ const file_events_proto_rawDesc = "" +
 	"stepNumber:\x04\xb8\xbb\x18\x01\"8\n" +
 	"\tCompleted\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
-	"attendeeId:\x04\xb8\xbb\x18\x01\"D\n" +
+	"attendeeId:\x04\xb8\xbb\x18\x01\"J\n" +
 	"\aRenamed\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"D\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name:\x04\xb8\xbb\x18\x01\"J\n" +
 	"\x05Muted\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x14\n" +
-	"\x05muted\x18\x02 \x01(\bR\x05muted\"0\n" +
+	"\x05muted\x18\x02 \x01(\bR\x05muted:\x04\xb8\xbb\x18\x01\"0\n" +
 	"\aRemoved\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
-	"attendeeId\"L\n" +
+	"attendeeId\"l\n" +
 	"\bPinReset\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x19\n" +
-	"\bpin_hash\x18\x02 \x01(\fR\apinHash\"L\n" +
+	"\bpin_hash\x18\x02 \x01(\fR\apinHash\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x03 \x01(\rR\n" +
+	"generation\"L\n" +
 	"\tHelpAsked\x129\n" +
 	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest:\x04\xb8\xbb\x18\x01\"\xc1\x01\n" +
 	"\vHelpClaimed\x12\x17\n" +

@@ -570,6 +570,7 @@ func (m *PinReset) CloneVT() *PinReset {
 	}
 	r := new(PinReset)
 	r.AttendeeId = m.AttendeeId
+	r.Generation = m.Generation
 	if rhs := m.PinHash; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -2165,6 +2166,9 @@ func (this *PinReset) EqualVT(that *PinReset) bool {
 		return false
 	}
 	if string(this.PinHash) != string(that.PinHash) {
+		return false
+	}
+	if this.Generation != that.Generation {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -3977,6 +3981,11 @@ func (m *PinReset) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Generation != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Generation))
+		i--
+		dAtA[i] = 0x18
+	}
 	if len(m.PinHash) > 0 {
 		i -= len(m.PinHash)
 		copy(dAtA[i:], m.PinHash)
@@ -5646,6 +5655,9 @@ func (m *PinReset) SizeVT() (n int) {
 	l = len(m.PinHash)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.Generation != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Generation))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -8741,6 +8753,25 @@ func (m *PinReset) UnmarshalVT(dAtA []byte) error {
 				m.PinHash = []byte{}
 			}
 			iNdEx = postIndex
+		case 3:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Generation", wireType)
+			}
+			m.Generation = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Generation |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -350,8 +350,11 @@ type Attendee struct {
 	// When each step was first reached, index 0 for step 1.
 	ReachedAt []int64 `protobuf:"varint,9,rep,packed,name=reached_at,json=reachedAt,proto3" json:"reached_at,omitempty"`
 	// When the present step was entered.
-	StepSince     int64 `protobuf:"varint,10,opt,name=step_since,json=stepSince,proto3" json:"step_since,omitempty"`
-	Muted         bool  `protobuf:"varint,11,opt,name=muted,proto3" json:"muted,omitempty"`
+	StepSince int64 `protobuf:"varint,10,opt,name=step_since,json=stepSince,proto3" json:"step_since,omitempty"`
+	Muted     bool  `protobuf:"varint,11,opt,name=muted,proto3" json:"muted,omitempty"`
+	// Rises when the PIN is reset: what was granted to an earlier generation is
+	// void.
+	Generation    uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -461,6 +464,13 @@ func (x *Attendee) GetMuted() bool {
 		return x.Muted
 	}
 	return false
+}
+
+func (x *Attendee) GetGeneration() uint32 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
 }
 
 type ChatMessage struct {
@@ -2075,7 +2085,7 @@ const file_records_proto_rawDesc = "" +
 	"\x10content_markdown\x18\x03 \x01(\tR\x0fcontentMarkdown\x12\x1f\n" +
 	"\vcontent_sum\x18\x04 \x01(\fR\n" +
 	"contentSum\x12)\n" +
-	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xc3\x02\n" +
+	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xe3\x02\n" +
 	"\bAttendee\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -2091,7 +2101,10 @@ const file_records_proto_rawDesc = "" +
 	"\n" +
 	"step_since\x18\n" +
 	" \x01(\x03R\tstepSince\x12\x14\n" +
-	"\x05muted\x18\v \x01(\bR\x05muted\"\xc3\x01\n" +
+	"\x05muted\x18\v \x01(\bR\x05muted\x12\x1e\n" +
+	"\n" +
+	"generation\x18\f \x01(\rR\n" +
+	"generation\"\xc3\x01\n" +
 	"\vChatMessage\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12!\n" +
 	"\tsender_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\bsenderId\x12\x1f\n" +

@@ -99,6 +99,7 @@ func (m *Attendee) CloneVT() *Attendee {
 	r.CreatedAt = m.CreatedAt
 	r.StepSince = m.StepSince
 	r.Muted = m.Muted
+	r.Generation = m.Generation
 	if rhs := m.PinHash; rhs != nil {
 		tmpBytes := make([]byte, len(rhs))
 		copy(tmpBytes, rhs)
@@ -769,6 +770,9 @@ func (this *Attendee) EqualVT(that *Attendee) bool {
 		return false
 	}
 	if this.Muted != that.Muted {
+		return false
+	}
+	if this.Generation != that.Generation {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -1913,6 +1917,11 @@ func (m *Attendee) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.Generation != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.Generation))
+		i--
+		dAtA[i] = 0x60
 	}
 	if m.Muted {
 		i--
@@ -3588,6 +3597,9 @@ func (m *Attendee) SizeVT() (n int) {
 	}
 	if m.Muted {
 		n += 2
+	}
+	if m.Generation != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.Generation))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -5281,6 +5293,25 @@ func (m *Attendee) UnmarshalVT(dAtA []byte) error {
 				}
 			}
 			m.Muted = bool(v != 0)
+		case 12:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Generation", wireType)
+			}
+			m.Generation = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Generation |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

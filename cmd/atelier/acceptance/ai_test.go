@@ -509,22 +509,28 @@ func TestWhatTheAIUsedIsCountedWhereItBelongs(t *testing.T) {
 	}
 }
 
-func TestWhoIsRemovedHearsNoMore(t *testing.T) {
+func TestWhoseGrantEndsHearsNoMore(t *testing.T) {
 	c, up := aiClass(t, nil)
-	gone := make(chan struct{})
-	up.Script(func(a *upstreamtest.Answer) {
-		a.Text("first")
-		<-a.Gone()
-		close(gone)
-	})
-	lin := c.attendee("Lin")
-	k := lin.ask(record{"prompt": "why", "codelab_id": c.id})
-	k.text()
-	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
-	if _, failed := k.whole(); !strings.Contains(failed, "no longer registered") {
-		t.Errorf("told was %q", failed)
+	for name, ends := range map[string]func(lin *person){
+		"removed":    func(lin *person) { c.admin.delete(c.path + "/attendees/" + lin.id).want(204) },
+		"PIN reset":  func(lin *person) { c.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", nil).want(200) },
+		"logged out": func(lin *person) { lin.post("/logout", nil).want(204) },
+	} {
+		gone := make(chan struct{})
+		up.Script(func(a *upstreamtest.Answer) {
+			a.Text("first")
+			<-a.Gone()
+			close(gone)
+		})
+		lin := c.attendee(name)
+		k := lin.ask(record{"prompt": "why", "codelab_id": c.id})
+		k.text()
+		ends(lin)
+		if _, failed := k.whole(); !strings.Contains(failed, "no longer registered") {
+			t.Errorf("%s: told was %q", name, failed)
+		}
+		<-gone
 	}
-	<-gone
 }
 
 func TestAStopEndsAnswersUnderWay(t *testing.T) {

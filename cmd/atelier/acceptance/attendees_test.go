@@ -48,9 +48,10 @@ func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
 	c.join(open(t, c.addr), record{"name": "Max", "code": "4711"})
 	b := open(t, c.addr)
 	for i := range 10 {
-		b.post(c.path+"/register", record{"name": []string{"Lin", "LIN", " lin"}[i%3], "code": strconv.Itoa(i)}).refused(409)
+		b.post(c.path+"/register", record{"name": []string{"Lin", "LIN", strings.Repeat(" ", 200) + "lin", "L\u200bin\u202e"}[i%4], "code": strconv.Itoa(i)}).refused(409)
 	}
 	// Not even the right one gets through now.
+	b.post(c.path+"/register", record{"name": strings.Repeat("\t", 300) + "Lin", "code": "4711"}).refused(429)
 	got := b.post(c.path+"/register", record{"name": "Lin", "code": "4711"})
 	got.refused(429)
 	if n, _ := strconv.Atoi(got.header.Get("Retry-After")); n < 1 || n > 600 {
@@ -162,4 +163,70 @@ func TestAPrivateCodelabLeavesTheListOfTheRemoved(t *testing.T) {
 		t.Error("it is still listed")
 	}
 	lin.get(c.path).refused(403)
+}
+
+// Nobody could tell them apart.
+func TestNamesThatDifferInWhatCannotBeSeenAreTheSame(t *testing.T) {
+	c := newClass(t)
+	lin := c.join(open(t, c.addr), record{"name": "\u202eLi\u200bn Ho\u2069", "code": "4711"})
+	if lin.name != "Lin Ho" {
+		t.Errorf("the name is %q", lin.name)
+	}
+	for _, same := range []string{"Lin Ho", "\u200fLin Ho", "Lin\u00a0 Ho", "LIN\ufe0f HO", "Lin Ho\u3164"} {
+		open(t, c.addr).post(c.path+"/register", record{"name": same}).refused(409, "taken")
+		if got := open(t, c.addr).post(c.path+"/register", record{"name": same, "code": "4711"}).object(); got.text("id") != lin.id || got.text("name") != "Lin Ho" {
+			t.Errorf("%q comes back as %v", same, got)
+		}
+	}
+	max := c.attendee("Max")
+	c.admin.put(c.path+"/attendees/"+max.id, record{"name": "lin ho\u200d"}).refused(409)
+	if got := c.admin.put(c.path+"/attendees/"+max.id, record{"name": "\u2066Max\u202d Mo"}).object(); got.text("name") != "Max Mo" {
+		t.Errorf("renamed it is %v", got)
+	}
+	for _, none := range []string{"\u200b", "\u2800 \u3164", "\u202e\u202c", "a\u2028b", "\u200d\u200d"} {
+		open(t, c.addr).post(c.path+"/register", record{"name": none}).refused(400, "name")
+	}
+}
+
+func TestNobodyTakesTheNameOfAFacilitator(t *testing.T) {
+	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // elsewhere others have logged in
+	another := func() string { return newClassOn(t, c.addr, record{}).path }
+	grace := c.join(open(t, c.addr), record{"name": "Grace Hopper", "code": "1"}) // before the facilitator came
+	max := c.attendee("Max")
+	boss := facilitator(t, c.addr, "  Grace\u202e Hopper ")
+	facilitator(t, c.addr, "Ada")
+	c.admin.put(c.path+"/attendees/"+max.id, record{"name": "ADA"}).refused(409, "facilitator")
+	c.attendee("Grace") // only the whole name counts
+	for _, name := range []string{"Facilitator", "\u200bFACILITATOR", "grace  hopper\u200f"} {
+		open(t, c.addr).post(another()+"/register", record{"name": name, "code": "1"}).refused(409)
+		c.admin.post(another()+"/register", record{"name": name}).refused(409, "facilitator")
+		c.admin.put(c.path+"/attendees/"+max.id, record{"name": name}).refused(409)
+	}
+	if got := open(t, c.addr).post(c.path+"/register", record{"name": "Grace Hopper", "code": "1"}).object(); got.text("id") != grace.id {
+		t.Errorf("she comes back as %v", got)
+	}
+	c.admin.put(c.path+"/attendees/"+grace.id, record{"name": "GRACE HOPPER"}).want(200)
+	boss.post(c.path+"/messages", record{"type": "chat", "message": "who am I"}).want(200)
+	if m := boss.get(c.path + "/chat").list()[0]; m.text("sender_name") != "Grace Hopper" {
+		t.Errorf("the facilitator is %v", m)
+	}
+	boss.post("/logout", nil).want(204)
+	open(t, c.addr).post(another()+"/register", record{"name": "Grace Hopper"}).want(200)
+	open(t, c.addr).post("/login", record{"admin_id": adminID, "admin_pw": adminPW, "display_name": "a\u2028b"}).refused(400, "display_name")
+}
+
+func TestOneLineTurnsNothingAroundIt(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"title": "\u202eTitle\u2067", "author": "A\u202d"})
+	if m := c.meta(); m.text("title") != "Title" || m.text("author") != "A" {
+		t.Errorf("the codelab is %v", m)
+	}
+	token := c.admin.post("/admin/tokens", record{"name": "a\u202eb"}).object()
+	for _, x := range c.admin.get("/admin/tokens").list() {
+		if x.text("id") == token.text("id") && x.text("name") != "ab" {
+			t.Errorf("the API token is %v", x)
+		}
+	}
+	c.admin.delete("/admin/tokens/" + token.text("id")).want(204)
+	c.admin.post("/admin/tokens", record{"name": "a\nb"}).refused(400, "name")
+	c.admin.post("/admin/participants", record{"name": "a\nb", "kind": "psp", "scopes": []string{"detokenize"}}).refused(400, "name")
 }

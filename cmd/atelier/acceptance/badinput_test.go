@@ -131,7 +131,6 @@ var probes = []probe{
 	}},
 	{op: "POST /codelabs/{id}/complete", by: byAttendee, body: nothing},
 	{op: "PUT /codelabs/{id}/attendees/{attendee_id}", by: byAdmin, body: always(record{"name": "Somebody", "muted": true})},
-	{op: "POST /codelabs/{id}/attendees/{attendee_id}/reset-pin", by: byAdmin, body: always(record{"code": "1"}), optional: true},
 	{op: "PUT /codelabs/{id}/quizzes", by: byAdmin, body: func(w *badWorld) any {
 		return []any{map[string]any{"id": w.quiz, "question": "Q", "quiz_type": "multiple_choice", "options": []any{"a", "b"}, "correct_answer": 0}}
 	}},
@@ -163,6 +162,7 @@ var probes = []probe{
 	}},
 	{op: "DELETE /codelabs/{id}/inline-comments/{thread_id}/comments/{comment_id}", by: byMember},
 	{op: "DELETE /codelabs/{id}/chat/{message_id}", by: byAdmin, ok: 204},
+	{op: "POST /codelabs/{id}/attendees/{attendee_id}/reset-pin", by: byAdmin, body: always(record{"code": "1"}), optional: true},
 	{op: "DELETE /codelabs/{id}/attendees/{attendee_id}", by: byMember, ok: 204},
 	{op: "DELETE /codelabs/{id}", by: byAdmin, ok: 204},
 	{op: "POST /admin/participants", by: byAdmin, body: always(record{"name": "P", "kind": "psp", "scopes": []any{"detokenize"}, "environment": "production"})},

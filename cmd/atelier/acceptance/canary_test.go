@@ -76,6 +76,7 @@ func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
 	quiz := c.quizzes(record{"question": "q", "quiz_type": "descriptive"})[0].text("id")
 	lin.post(c.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": quiz, "answer": "canary-answer"}}}).want(200)
 	c.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", record{"code": "canary-pin-3"}).want(200)
+	c.join(lin.browser, record{"name": "canary-name", "code": "canary-pin-3"})
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": true}).want(200)
 	sealed := encryptedWith(t, string(cfg.Admin.Password), "canary-ai-key")
 	c.admin.post("/admin/settings", record{"ai_api_key": sealed}).want(200)

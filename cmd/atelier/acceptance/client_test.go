@@ -203,8 +203,10 @@ func (b *browser) cookie(name string) string {
 	return ""
 }
 
-func (b *browser) setCookie(name, value string) {
-	b.http.Jar.SetCookies(b.site(), []*http.Cookie{{Name: name, Value: value, Path: "/"}})
+func (b *browser) setCookie(name, value string) { b.setCookieAt("/", name, value) }
+
+func (b *browser) setCookieAt(path, name, value string) {
+	b.http.Jar.SetCookies(b.site(), []*http.Cookie{{Name: name, Value: value, Path: path}})
 }
 
 // want fails unless the status is as given.

@@ -86,28 +86,66 @@ func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
 	if got := c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": true}).object(); got["muted"] != true {
 		t.Errorf("the record is %v", got)
 	}
-	for i, m := range []record{{"type": "chat", "message": "x"}, {"type": "dm", "target_id": "facilitator", "message": "x"}} {
+	boss := c.admin.connect(c.id, "")
+	for i, m := range []record{
+		{"type": "chat", "message": "x"}, {"type": "dm", "target_id": "facilitator", "message": "x"},
+		{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}, {"type": "attendee_screen_status", "active": true},
+	} {
 		if e := s.ask(m, string(rune('a'+i))); e.kind() != "error" || !strings.Contains(e.text("error"), "muted") {
 			t.Errorf("%v is answered by %v", m, e)
 		}
 	}
+	lin.post(c.path+"/messages", record{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}).refused(403, "muted")
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "x")).refused(403, "muted")
 	s.acked(record{"type": "step_progress", "step_number": 2}, "p")
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": false}).want(200)
 	s.acked(record{"type": "chat", "message": "again"}, "c")
+	s.acked(record{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}, "d")
+	// Both of them are told, and nobody else.
+	if m := boss.next("attendee_muted"); m["muted"] != false || m.text("attendee_id") != lin.id {
+		t.Errorf("the facilitator heard %v", m)
+	}
+	boss.next("webrtc_signal")
+	if boss.count("webrtc_signal")+boss.count("attendee_screen_status") != 1 || s.count("attendee_muted") != 2 {
+		t.Errorf("the facilitator heard %v, the attendee %v", boss.kinds(), s.kinds())
+	}
+	max := c.attendee("Max").connect(c.id, "?since=0")
+	max.acked(record{"type": "chat", "message": "end"}, "e")
+	if max.count("attendee_muted") != 0 {
+		t.Errorf("another attendee heard %v", max.kinds())
+	}
 }
 
 func TestARenamedAttendeeSpeaksUnderTheNewName(t *testing.T) {
 	c := newClass(t)
 	lin, _ := c.attendee("Lin"), c.attendee("Max")
-	s := lin.connect(c.id, "")
+	s, boss := lin.connect(c.id, ""), c.admin.connect(c.id, "")
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"name": "MAX"}).refused(409)
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"name": " Linnea "}).want(200)
 	s.say(record{"type": "chat", "message": "hello"})
 	if m := s.hear("hello"); m.text("sender") != "Linnea" {
 		t.Errorf("heard %v", m)
+	}
+	// What is only relayed carries the new name too, and so does a welcome.
+	s.say(record{"type": "attendee_screen_status", "active": true})
+	if m := boss.next("attendee_screen_status"); m.text("sender") != "Linnea" || m.text("attendee_name") != "Linnea" {
+		t.Errorf("heard %v", m)
+	}
+	s.say(record{"type": "hello"})
+	if m := s.next("welcome"); m["you"].(map[string]any)["name"] != "Linnea" {
+		t.Errorf("heard %v", m)
+	}
+	for who, heard := range map[string]*socket{"the attendee": s, "the facilitator": boss} {
+		if n := heard.count("attendee_renamed"); n != 1 {
+			t.Errorf("%s heard of the name %d times", who, n)
+		}
+	}
+	for _, m := range s.heard {
+		if m.kind() == "attendee_renamed" && (m.text("attendee_id") != lin.id || m.text("name") != "Linnea" || m.seq() == 0) {
+			t.Errorf("heard %v", m)
+		}
 	}
 	if got := c.admin.get(c.path + "/help").list()[0].text("attendee_name"); got != "Linnea" {
 		t.Errorf("the queue says %q", got)
@@ -124,6 +162,41 @@ func TestAResetPINIsTheOnlyOneThatCounts(t *testing.T) {
 	c.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", nil).want(200)
 	open(t, c.addr).post(c.path+"/register", record{"name": "Lin", "code": "new"}).refused(409)
 	c.admin.post(c.path+"/attendees/"+unknownID+"/reset-pin", nil).refused(404)
+}
+
+// Who had come in by the old code stayed in.
+func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
+	c, other := newClass(t), newClass(t)
+	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "old"})
+	hijacker := c.join(open(t, c.addr), record{"name": "Lin", "code": "old"})
+	other.join(hijacker.browser, record{"name": "Lin"})
+	max := c.attendee("Max")
+	live, elsewhere, maxLive := hijacker.connect(c.id, ""), hijacker.connect(other.id, ""), max.connect(c.id, "")
+	events, _ := hijacker.follow(c.id, "")
+	c.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", record{"code": "new"}).want(200)
+	if code := live.closed(); code != 1008 {
+		t.Errorf("closed with %d, want 1008", code)
+	}
+	for events.lines.Scan() { // to its end
+	}
+	for _, b := range []*browser{lin.browser, hijacker.browser} {
+		b.get(c.path + "/chat").refused(403)
+		b.get("/session?codelab_id=" + c.id).refused(401)
+		if _, res := b.dial("/ws/" + c.id); res.StatusCode != 403 {
+			t.Errorf("a connection by the old grant: %d", res.StatusCode)
+		}
+	}
+	lin.get("/session").refused(401)
+	hijacker.get("/session?codelab_id=" + other.id).want(200)
+	elsewhere.acked(record{"type": "chat", "message": "another codelab"}, "a")
+	maxLive.acked(record{"type": "chat", "message": "another attendee"}, "a")
+	c.join(lin.browser, record{"name": "Lin", "code": "new"})
+	if s := lin.get("/session?codelab_id=" + c.id).object(); s.text("sub") != lin.id {
+		t.Errorf("with the new code it is %v", s)
+	}
+	again := lin.connect(c.id, "")
+	again.acked(record{"type": "chat", "message": "back"}, "b")
+	hijacker.get(c.path + "/chat").refused(403)
 }
 
 func TestADeletedMessageLeavesHistoryAndReplay(t *testing.T) {

@@ -1,6 +1,8 @@
 package acceptance
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/badger"
 	"atelier/transport/auth"
 )
 
@@ -176,7 +182,7 @@ func TestTheFirstStartMakesItsSecrets(t *testing.T) {
 	var cookie string
 	for life := range 2 {
 		s := startUntilStopped(t, cfg)
-		for _, name := range []string{"admin.password", "session.key"} {
+		for _, name := range []string{"admin.password", "session.key", "pin.key", "settings.key"} {
 			if info, err := os.Stat(filepath.Join(secrets, name)); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%s: %v %v", name, info, err)
 			}
@@ -249,4 +255,74 @@ func TestWhatWasAcknowledgedSurvivesAStopInFullSwing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The key of rejoin codes lay in the store, and so in every backup: codes of
+// four digits could be found out from one by trying.
+func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
+	cfg := testConfig(t)
+	path := filepath.Join(cfg.Server.Data, "secrets", "pin.key")
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	key, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key = bytes.TrimSpace(key)
+	comesBack := func(cfg config.Config, status int) *class {
+		t.Helper()
+		addr := startServer(t, cfg).Addr()
+		open(t, addr).post(c.path+"/register", record{"name": "Lin", "code": "4711"}).want(status)
+		return &class{t: t, addr: addr, admin: facilitator(t, addr, ""), id: c.id, path: c.path}
+	}
+
+	// As a store of before has it: the key in a row, and another in the file.
+	store, err := badger.Open(badger.Options{Dir: service.StoreDir(cfg)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(durable.Commit(store, []durable.Row{{Table: "keys", Key: []byte("pin"), Value: key}}), store.Close(), os.WriteFile(path, []byte("another\n"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	comesBack(cfg, 200)
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(bytes.TrimSpace(now), key) {
+		t.Errorf("the file does not hold the key: %v", err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	saved := backup(t, cfg.Server.Data)
+	if bytes.Contains(saved, key) {
+		t.Error("a backup holds the key")
+	}
+	err = filepath.WalkDir(service.StoreDir(cfg), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, key) {
+			t.Errorf("%s holds the key", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+
+	with, without := testConfig(t), testConfig(t)
+	restore(t, with, saved)
+	restore(t, without, saved)
+	secrets := filepath.Join(with.Server.Data, "secrets")
+	if err := errors.Join(os.MkdirAll(secrets, 0o700), os.WriteFile(filepath.Join(secrets, "pin.key"), key, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	comesBack(with, 200)
+	reset := comesBack(without, 409)
+	reset.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", record{"code": "4712"}).want(200)
+	open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": "4712"}).want(200)
 }

@@ -1,11 +1,13 @@
 package acceptance
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"atelier/cmd/atelier/config"
+	"atelier/transport/auth"
 )
 
 // limited fails unless an answer is 429 and says when to come back.
@@ -62,16 +64,176 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 	login("192.0.2.2", adminID, adminPW).want(200)
 }
 
-func TestRegistrationsHaveABucketOfTheCodelab(t *testing.T) {
+// A facilitator was locked out by whoever guessed from the same address, and
+// could not even log in again beside the session they had.
+func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.LoginFailures = 4
+	addr := startServer(t, cfg).Addr()
+	known, session := open(t, addr), open(t, addr)
+	known.login("")
+	device := known.cookie(auth.DeviceCookie)
+	known.post("/logout", nil).want(204)
+	if device == "" || known.cookie(auth.DeviceCookie) != device {
+		t.Error("logging out forgets the browser")
+	}
+	session.login("")
+	session.setCookieAt("/api", auth.DeviceCookie, "") // of the time before devices
+	login := func(b *browser, pw string) answer {
+		t.Helper()
+		return b.post("/login", record{"admin_id": adminID, "admin_pw": pw})
+	}
+	for range 4 {
+		login(open(t, addr), "guess").refused(401)
+	}
+	limited(t, login(open(t, addr), adminPW), 120)
+	login(known, adminPW).want(200)
+	login(session, adminPW).want(200)
+	// It has as many failures of its own, wherever its mark is shown.
+	copied := open(t, addr)
+	copied.setCookieAt("/api", auth.DeviceCookie, known.cookie(auth.DeviceCookie))
+	for range 4 {
+		login(copied, "guess").refused(401)
+	}
+	limited(t, login(copied, adminPW), 120)
+	limited(t, login(known, adminPW), 120)
+	login(session, adminPW).want(200)
+	// What is no mark of ours marks nothing.
+	for _, bad := range []string{"x", session.cookie(auth.SessionCookie), device[:len(device)-4] + "AAAA"} {
+		b := open(t, addr)
+		b.setCookieAt("/api", auth.DeviceCookie, bad)
+		limited(t, login(b, adminPW), 120)
+	}
+}
+
+func TestFailuresOfAKnownBrowserAreNotChargedToItsAddress(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.LoginFailures = 3
+	addr := startServer(t, cfg).Addr()
+	known := facilitator(t, addr, "")
+	known.post("/logout", nil).want(204)
+	for range 3 {
+		known.post("/login", record{"admin_id": adminID, "admin_pw": "guess"}).refused(401)
+	}
+	limited(t, known.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}), 120)
+	facilitator(t, addr, "")
+}
+
+// until repeats a request until it is limited: buckets of a second fill while a
+// busy machine takes its time.
+func until(t *testing.T, what string, most int, try func(i int) answer) {
+	t.Helper()
+	for i := range most {
+		if a := try(i); a.status == 429 {
+			limited(t, a, 2)
+			return
+		}
+	}
+	t.Errorf("%s: not limited within %d requests", what, most)
+}
+
+func TestAnIPv6NetworkIsLimitedAsOne(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.LoginFailures, cfg.Limits.RegistrationsFrom, cfg.Limits.RegistrationsAtOnce, cfg.Limits.ReadsPerMinute = 3, 1, 3, 40
+	cfg.Server.TrustedProxies = []string{"127.0.0.1/32"}
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	n := 0
+	from := func(ip string) *browser {
+		b := open(t, c.addr)
+		b.from = ip
+		return b
+	}
+	next := func() *browser { n++; return from(fmt.Sprintf("2001:db8:1:2:%x::%x%%eth%d", n, n, n)) }
+	wrong := record{"admin_id": adminID, "admin_pw": "guess"}
+	for range 3 {
+		next().post("/login", wrong).refused(401)
+	}
+	limited(t, next().post("/login", wrong), 120)
+	from("2001:db8:1:3::1").post("/login", wrong).refused(401)
+	until(t, "registrations", 30, func(i int) answer { return next().post(c.path+"/register", record{"name": fmt.Sprint("A", i)}) })
+	from("2001:db8:1:3::1").post(c.path+"/register", record{"name": "B"}).want(200)
+	until(t, "reads", 400, func(int) answer { return next().get("/codelabs") })
+	from("2001:db8:1:3::1").get("/codelabs").want(200)
+	// IPv4 written as IPv6 is IPv4.
+	for i := range 3 {
+		from([]string{"192.0.2.1", "::ffff:192.0.2.1"}[i%2]).post("/login", wrong).refused(401)
+	}
+	limited(t, from("::ffff:192.0.2.1").post("/login", wrong), 120)
+	from("::ffff:192.0.2.2").post("/login", wrong).refused(401)
+}
+
+func TestRegistrationsHaveABucketOfTheCodelabAndOneOfTheAddress(t *testing.T) {
+	for name, set := range map[string]func(*config.Limits){
+		"codelab": func(l *config.Limits) { l.RegistrationsPerSec, l.RegistrationBurst = 1, 3 },
+		"address": func(l *config.Limits) { l.RegistrationsFrom, l.RegistrationsAtOnce = 1, 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := testConfig(t)
+			cfg.Server.TrustedProxies = []string{"127.0.0.1/32"}
+			set(&cfg.Limits)
+			addr := startServer(t, cfg).Addr()
+			c, other := newClassOn(t, addr, record{}), newClassOn(t, addr, record{})
+			for _, who := range []string{"A", "B", "C"} {
+				c.attendee(who)
+			}
+			n := 0
+			registers := func(c *class, from string) func(int) answer {
+				return func(int) answer {
+					b := open(t, addr)
+					b.from = from
+					n++
+					return b.post(c.path+"/register", record{"name": fmt.Sprint("D", n)})
+				}
+			}
+			until(t, "the same address", 30, registers(c, ""))
+			c.join(c.admin, record{"name": "Registered by a facilitator"})
+			if name == "codelab" {
+				registers(other, "")(0).want(200)
+				until(t, "another address", 30, func(i int) answer { return registers(c, fmt.Sprint("192.0.2.", i))(i) })
+			} else {
+				registers(c, "192.0.2.1")(0).want(200)
+				until(t, "another codelab", 30, registers(other, ""))
+			}
+		})
+	}
+}
+
+// Two connections that sent nothing valid closed the door to everybody.
+func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
 	cfg := testConfig(t)
 	cfg.Limits.RegistrationsPerSec, cfg.Limits.RegistrationBurst = 1, 3
+	cfg.Limits.RegistrationsFrom, cfg.Limits.RegistrationsAtOnce = 1, 3
+	cfg.Limits.WritesPerMinute = 90
+	cfg.Server.TrustedProxies = []string{"127.0.0.1/32"}
 	addr := startServer(t, cfg).Addr()
-	c := newClassOn(t, addr, record{})
-	for i := range 3 {
-		c.attendee("A" + strconv.Itoa(i))
+	c, closed := newClassOn(t, addr, record{"is_public": false}), newClassOn(t, addr, record{})
+	code := c.meta().text("join_code")
+	closed.join(open(t, addr), record{"name": "Back", "code": "1"})
+	closed.admin.post(closed.path+"/registration", record{"open": false}).want(200)
+	try := func(from, path string, who record) answer {
+		b := open(t, addr)
+		b.from = from
+		return b.post(path+"/register", who)
 	}
-	limited(t, open(t, addr).post(c.path+"/register", record{"name": "B"}), 2)
-	newClassOn(t, addr, record{}).attendee("B")
+	for i := range 8 {
+		for _, bad := range []record{
+			{"name": "", "join_code": code}, {"name": " \u200b", "join_code": code}, {"name": strings.Repeat("x", 81), "join_code": code}, {"join_code": code},
+			{"name": "X", "email": "x", "join_code": code}, {"name": "X", "code": strings.Repeat("1", 65), "join_code": code}, {"name": 7},
+		} {
+			try("", c.path, bad).refused(400)
+		}
+		try("", c.path, record{"name": "X", "join_code": "WRONG!"}).refused(403)
+		try("", "/codelabs/"+unknownID, record{"name": "X"}).refused(404)
+		try("", closed.path, record{"name": fmt.Sprint("X", i)}).refused(403, "closed")
+	}
+	try("", c.path, record{"name": "Lin", "join_code": code}).want(200)
+	until(t, "a taken name", 30, func(int) answer { return try("", c.path, record{"name": "Lin", "join_code": code}) })
+	// Coming back where registration is closed counts as well.
+	until(t, "coming back", 30, func(i int) answer {
+		return try(fmt.Sprint("192.0.2.", i), closed.path, record{"name": "Back", "code": "1"})
+	})
+	// What is wasted counts as other writes do: codes cannot be tried for ever.
+	until(t, "guessing the code", 900, func(int) answer { return try("", c.path, record{"name": "X", "join_code": "WRONG!"}) })
 }
 
 func TestMessagesOverTheRateAreRefusedAndNotApplied(t *testing.T) {

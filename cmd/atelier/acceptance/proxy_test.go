@@ -25,6 +25,8 @@ func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
 			// written by anybody.
 			"6.6.6.6, 192.0.2.1": "192.0.2.1", "6.6.6.6, 192.0.2.1, 10.1.2.3": "192.0.2.1", "10.9.9.9": "10.9.9.9",
 			"rubbish": "127.0.0.1", "192.0.2.1, rubbish, 10.1.2.3": "10.1.2.3", "2001:db8::7": "2001:db8::7", "::ffff:192.0.2.9": "192.0.2.9", ",,": "127.0.0.1",
+			// A zone would make many of one address.
+			"2001:db8::7%eth0": "2001:db8::7", "fe80::1%<script>": "fe80::1", "6.6.6.6, 192.0.2.1, ::ffff:10.1.2.3%1": "192.0.2.1",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package acceptance
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,25 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 	if chat[0].text("sender_id") != "facilitator" || chat[0].text("sender_name") != "Grace" || chat[1].text("sender_id") != first.id {
 		t.Errorf("the chat is %v", chat)
 	}
+	max := one.join(open(t, one.addr), record{"name": "Max", "email": "max@example.org"})
+	max.post(one.path+"/help", record{"step_number": 1}).want(200)
+	for as, sees := range map[string]bool{"": true, "?as=admin": true, "?as=attendee": false} {
+		for _, a := range b.get(one.path + "/attendees" + as).list() {
+			if a.text("id") == max.id && (a.text("email") != "") != sees {
+				t.Errorf("%q shows %v", as, a)
+			}
+		}
+		if n := len(b.get(one.path + "/help" + as).list()); (n == 1) != sees {
+			t.Errorf("%q shows %d requests for help", as, n)
+		}
+		if s := b.get("/session" + as).object(); (s.text("role") == "admin") != sees {
+			t.Errorf("%q is %v", as, s)
+		}
+		if got := b.get("/codelabs" + as).want(200); strings.Contains(string(got.body), "join_code") != sees {
+			t.Errorf("%q shows join codes: %v", as, !sees)
+		}
+	}
+	b.get(one.path + "/feedback?as=attendee").want(200) // only admins may, so the admin does
 	b.post(one.path+"/complete", nil).want(200)
 	if s := b.connect(one.id, "?as=attendee").welcome["you"].(map[string]any); s["id"] != first.id {
 		t.Errorf("as=attendee connects as %v", s)
@@ -46,27 +66,79 @@ func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
 	}
 }
 
-func TestLoggingInChangesTheSessionAndEndsTheOldOne(t *testing.T) {
+// with is another window that has the cookies of this one as they are now.
+func (b *browser) with() *browser {
+	b.t.Helper()
+	other := openWith(b.t, b.base, nil)
+	for _, name := range []string{auth.SessionCookie, auth.CSRFCookie} {
+		other.setCookie(name, b.cookie(name))
+	}
+	return other
+}
+
+func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 	c := newClass(t)
 	b := open(t, c.addr)
 	c.join(b, record{"name": "Lin"})
-	old := open(t, c.addr)
-	for _, name := range []string{auth.SessionCookie, auth.CSRFCookie} {
-		old.setCookie(name, b.cookie(name))
-	}
-	old.get(c.path + "/help").want(200)
+	old := b.with() // somebody who planted their session here would have it, too
 	live := b.connect(c.id, "")
 	b.login("")
 	if b.cookie(auth.SessionCookie) == old.cookie(auth.SessionCookie) || b.cookie(auth.CSRFCookie) == old.cookie(auth.CSRFCookie) {
 		t.Error("the session or its CSRF token stayed the same")
 	}
-	old.get("/session").refused(401, "login")
-	// The connection goes over to the new session and ends with it.
+	b.get("/admin/tokens").want(200)
+	old.get("/admin/tokens").refused(403)
+	if s := old.get("/session").object(); s.text("role") != "attendee" {
+		t.Errorf("the earlier session is %v", s)
+	}
+	two := newClass(t)
+	two.join(old, record{"name": "Lin"})
+	old.get("/admin/tokens").refused(403)
+	b.get("/session?codelab_id=" + two.id).want(200)
+	// The token of one id is not good for another of the same family.
+	say := record{"type": "chat", "message": "x"}
+	b.post(c.path+"/messages", say, header(auth.CSRFHeader, old.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
+	// A connection stays with the family and ends with it.
 	live.acked(record{"type": "chat", "message": "on"}, "r")
-	b.post("/logout", nil).want(204)
+	old.post("/logout", nil).want(204)
 	if code := live.closed(); code != 1008 {
 		t.Errorf("closed with %d, want 1008", code)
 	}
+	b.get("/session").refused(401)
+}
+
+// Both answers brought a session that knew nothing of the other registration,
+// and one of them was lost.
+func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
+	c := newClass(t)
+	b := open(t, c.addr)
+	c.join(b, record{"name": "Lin"})
+	classes := make([]*class, 8)
+	for i := range classes {
+		classes[i] = newClass(t)
+	}
+	tabs := make([]*browser, len(classes))
+	for i := range tabs {
+		tabs[i] = b.with()
+	}
+	together(len(tabs), func(i int) { classes[i].join(tabs[i], record{"name": "Lin"}) })
+	for _, tab := range append(tabs, b) {
+		for _, each := range append(classes, c) {
+			tab.get(each.path + "/chat").want(200)
+		}
+	}
+}
+
+// The session that the browser had was gone with the answer.
+func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
+	one, two := newClass(t), newClass(t)
+	b := open(t, one.addr)
+	one.join(b, record{"name": "Lin"})
+	two.join(b.with(), record{"name": "Lin"}) // the cookies of the answer get lost
+	one.join(b.with(), record{"name": "Max"})
+	b.get(one.path + "/chat").want(200)
+	b.get(two.path + "/chat").want(200)
+	b.post(two.path+"/messages", record{"type": "chat", "message": "here"}).want(200)
 }
 
 func TestLogoutEndsTheSessionAndItsConnections(t *testing.T) {
@@ -154,6 +226,11 @@ func TestTheCSRFTokenMustBelongToTheSession(t *testing.T) {
 	say := record{"type": "chat", "message": "x"}
 	lin.post(c.path+"/messages", say, withoutCSRF).refused(403, "X-CSRF-Token")
 	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, max.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
+	// The header alone is not enough: it must be what the cookie says.
+	session, csrf := auth.SessionCookie+"="+lin.cookie(auth.SessionCookie), auth.CSRFCookie+"="
+	for _, cookies := range []string{session, session + "; " + csrf, session + "; " + csrf + max.cookie(auth.CSRFCookie)} {
+		open(t, c.addr).post(c.path+"/messages", say, header(auth.CSRFHeader, lin.cookie(auth.CSRFCookie)), header("Cookie", cookies)).refused(403, "X-CSRF-Token")
+	}
 	// Both halves of a foreign pair are no pair of this session.
 	lin.post(c.path+"/messages", say, header(auth.CSRFHeader, "forged"), header("Cookie", auth.SessionCookie+"="+lin.cookie(auth.SessionCookie)+"; "+auth.CSRFCookie+"=forged")).refused(403)
 	lin.post("/logout", nil, withoutCSRF).refused(403)
@@ -174,6 +251,11 @@ func TestTheSessionGivesALostCSRFTokenBack(t *testing.T) {
 	if n := len(only.get("/session").header.Values("Set-Cookie")); n != 0 {
 		t.Errorf("%d cookies are set though none is missing", n)
 	}
+	only.setCookie(auth.CSRFCookie, c.attendee("Max").cookie(auth.CSRFCookie)) // left by another session
+	only.get("/session").want(200)
+	if only.cookie(auth.CSRFCookie) != token {
+		t.Error("a token of another session stays")
+	}
 }
 
 func TestTheCookiesAreGuarded(t *testing.T) {
@@ -186,11 +268,15 @@ func TestTheCookiesAreGuarded(t *testing.T) {
 		hidden := map[string]bool{}
 		for _, c := range res.Cookies() {
 			hidden[c.Name] = c.HttpOnly
-			if c.Path != "/" || c.SameSite != http.SameSiteLaxMode || c.Secure != secure || c.Expires.Before(time.Now().Add(7*time.Hour)) {
+			path, site, life := "/", http.SameSiteLaxMode, 8*time.Hour
+			if c.Name == auth.DeviceCookie {
+				path, site, life = "/api", http.SameSiteStrictMode, 180*24*time.Hour
+			}
+			if c.Path != path || c.SameSite != site || c.Secure != secure || c.Expires.Sub(time.Now().Add(life)).Abs() > time.Minute {
 				t.Errorf("the cookie is %v", c)
 			}
 		}
-		if want := map[string]bool{auth.SessionCookie: true, auth.CSRFCookie: false}; fmt.Sprint(hidden) != fmt.Sprint(want) {
+		if want := map[string]bool{auth.SessionCookie: true, auth.CSRFCookie: false, auth.DeviceCookie: true}; fmt.Sprint(hidden) != fmt.Sprint(want) {
 			t.Errorf("hidden from scripts: %v, want %v", hidden, want)
 		}
 	}
@@ -215,4 +301,44 @@ func TestAWrongLoginIsRefusedAndAudited(t *testing.T) {
 	if n := failures() - before; n != 4 {
 		t.Errorf("%d failures are audited, want 4", n)
 	}
+}
+
+func TestAnotherPasswordEndsAdminsAndNothingElse(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.LoginFailures = 3
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	both := open(t, c.addr)
+	both.login("Grace")
+	lin := c.join(both, record{"name": "Lin"})
+	robot := open(t, c.addr)
+	robot.token = c.admin.post("/admin/tokens", record{"name": "t"}).object().text("token")
+	restart := func() {
+		t.Helper()
+		if err := s.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		s = startUntilStopped(t, cfg)
+		for _, b := range []*browser{c.admin, both, robot} {
+			b.base = "http://" + s.Addr()
+		}
+	}
+	restart()
+	c.admin.get("/admin/tokens").want(200)
+	both.get("/admin/tokens").want(200)
+	cfg.Admin.Password = "another password"
+	restart()
+	defer func() { _ = s.Stop() }()
+	c.admin.get("/session").refused(401)
+	both.get("/admin/tokens").refused(403)
+	lin.get(c.path + "/help").want(200)
+	robot.get("/admin/tokens").want(200)
+	// What marked the browsers is void as well: they count as their address.
+	for range 3 {
+		c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).refused(401)
+	}
+	limited(t, open(t, s.Addr()).post("/login", record{"admin_id": adminID, "admin_pw": adminPW}), 120)
+	b := open(t, s.Addr())
+	b.setCookie(auth.DeviceCookie, c.admin.cookie(auth.DeviceCookie))
+	limited(t, b.post("/login", record{"admin_id": adminID, "admin_pw": "another password"}), 120)
 }

@@ -71,12 +71,14 @@ type Session struct {
 
 // Limits are token buckets.
 type Limits struct {
-	LoginFailures       int      `toml:"login_failures" doc:"Failed logins per address and account in login_window."`
+	LoginFailures       int      `toml:"login_failures" doc:"Failed logins per address (IPv6: network of 64 bits) and account in login_window; a browser in which an admin has logged in before has as many of its own."`
 	LoginWindow         Duration `toml:"login_window" doc:"See login_failures."`
 	PINFailures         int      `toml:"pin_failures" doc:"Wrong rejoin codes per codelab and name in pin_window."`
 	PINWindow           Duration `toml:"pin_window" doc:"See pin_failures."`
 	RegistrationsPerSec int      `toml:"registrations_per_second" doc:"Registrations per codelab and second."`
 	RegistrationBurst   int      `toml:"registration_burst" doc:"Registrations per codelab at once."`
+	RegistrationsFrom   int      `toml:"registrations_per_second_per_address" doc:"Registrations per address (IPv6: network of 64 bits) and second."`
+	RegistrationsAtOnce int      `toml:"registration_burst_per_address" doc:"Registrations per address at once."`
 	WritesPerMinute     int      `toml:"writes_per_minute" doc:"Writes per session (per address without one) and minute."`
 	UploadsPerMinute    int      `toml:"uploads_per_minute" doc:"Uploads per session and minute."`
 	ImagesPerDay        int      `toml:"images_per_day" doc:"Images per attendee and day; facilitators upload any number."`
@@ -133,7 +135,7 @@ func Default() Config {
 		Session: Session{AdminLifetime: Duration(8 * time.Hour), AttendeeLifetime: Duration(12 * time.Hour)},
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
-			RegistrationsPerSec: 200, RegistrationBurst: 2000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
+			RegistrationsPerSec: 200, RegistrationBurst: 2000, RegistrationsFrom: 50, RegistrationsAtOnce: 1000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
 			MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30,
 		},
 		Live: Live{
@@ -333,6 +335,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	for name, n := range map[string]int{
 		"limits.login_failures": c.Limits.LoginFailures, "limits.pin_failures": c.Limits.PINFailures,
 		"limits.registrations_per_second": c.Limits.RegistrationsPerSec, "limits.registration_burst": c.Limits.RegistrationBurst,
+		"limits.registrations_per_second_per_address": c.Limits.RegistrationsFrom, "limits.registration_burst_per_address": c.Limits.RegistrationsAtOnce,
 		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.uploads_per_minute": c.Limits.UploadsPerMinute, "limits.images_per_day": c.Limits.ImagesPerDay, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
 		"limits.messages_per_second": c.Limits.MessagesPerSecond, "limits.message_burst": c.Limits.MessageBurst,
 		"limits.ai_per_minute": c.Limits.AIPerMinute,

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -19,8 +20,10 @@ type adminPassword struct {
 	made string // the password itself, when it was made now
 }
 
-// announce says how to reach the server. A password that was made now is
-// shown once, on standard output and never in the log.
+// announce says how to reach the server. A password that was made now is shown
+// to somebody who sits at the terminal; never in the log, and not where
+// standard error goes to a file or another program: there the log names the
+// file in which it lies.
 func (s *Service) announce(pw adminPassword, took time.Duration) {
 	scheme := "http"
 	if s.cfg.Server.TLSCert != "" {
@@ -33,19 +36,23 @@ func (s *Service) announce(pw adminPassword, took time.Duration) {
 		where = "as configured"
 	}
 	s.log.Info("admin account", "admin_id", s.cfg.Admin.ID, "password", where)
-	if pw.made != "" {
-		fmt.Printf("\n  Atelier    %s://%s\n  Admin id   %s\n  Password   %s   (shown once; kept in %s)\n\n", scheme, addr, s.cfg.Admin.ID, pw.made, pw.file)
+	pw.show(os.Stderr, scheme+"://"+addr, s.cfg.Admin.ID)
+}
+
+// show shows a password that was made now, if it goes to a terminal.
+func (pw adminPassword) show(to *os.File, url, id string) {
+	if pw.made != "" && isTerminal(to) {
+		fmt.Fprintf(to, "\n  Atelier    %s\n  Admin id   %s\n  Password   %s   (shown once; kept in %s)\n\n", url, id, pw.made, pw.file)
 	}
 }
 
-// authenticator brings up sessions, API tokens and the admin's password.
-func (s *Service) authenticator() (*auth.Authenticator, adminPassword, error) {
-	cfg, pw := s.cfg, adminPassword{}
-	secrets := filepath.Join(cfg.Server.Data, "secrets")
-	key, err := string(cfg.Session.Key), error(nil)
+// account brings up the admin's password, sessions and API tokens.
+func (s *Service) account() (pw adminPassword, err error) {
+	cfg := s.cfg
+	key := string(cfg.Session.Key)
 	if key == "" {
-		if key, _, err = auth.LoadOrMake(filepath.Join(secrets, "session.key"), 32); err != nil {
-			return nil, pw, err
+		if key, _, err = auth.LoadOrMake(secretFile(cfg, "session.key"), 32); err != nil {
+			return pw, err
 		}
 	}
 	password := string(cfg.Admin.Password)
@@ -53,27 +60,30 @@ func (s *Service) authenticator() (*auth.Authenticator, adminPassword, error) {
 		pw.file = filepath.Join(cfg.Server.Data, PasswordFile)
 		var made bool
 		if password, made, err = auth.LoadOrMake(pw.file, 15); err != nil {
-			return nil, pw, err
+			return pw, err
 		}
 		if made {
 			pw.made = password
 		}
 	}
-	if s.sessions, err = catalog.LoadSessions(s.core.store, time.Now); err != nil {
-		return nil, pw, err
+	account := auth.Account(key, cfg.Admin.ID, password)
+	sessions, err := catalog.LoadSessions(s.core.store, account, time.Now)
+	if err != nil {
+		return pw, err
 	}
 	settings, err := s.core.settings.Get(catalog.SettingsID)
 	if err != nil {
-		return nil, pw, fmt.Errorf("settings: %w", err)
+		return pw, fmt.Errorf("settings: %w", err)
 	}
 	pinKey, err := s.core.pinKey()
 	if err != nil {
-		return nil, pw, err
+		return pw, err
 	}
-	return auth.New(auth.Config{
+	s.grants = auth.New(auth.Config{
 		AdminID: cfg.Admin.ID, AdminPassword: password, AdminLifetime: cfg.Session.AdminLifetime.Std(),
-		AttendeeLifetime: cfg.Session.AttendeeLifetime.Std(), Signer: auth.NewSigner(key, time.Now), Sessions: s.sessions,
+		AttendeeLifetime: cfg.Session.AttendeeLifetime.Std(), Signer: auth.NewSigner(key, account, time.Now), Sessions: sessions,
 		Tokens: settings.View, PINKey: pinKey, Now: time.Now,
-		Failures: limit.New(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std()}, time.Now),
-	}), pw, nil
+		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std()}, time.Now),
+	})
+	return pw, nil
 }

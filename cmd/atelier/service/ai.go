@@ -1,7 +1,6 @@
 package service
 
 import (
-	"path/filepath"
 	"time"
 
 	"atelier/transport/ai"
@@ -15,7 +14,7 @@ import (
 // aiKeys opens AI keys with the admin's password. What is stored is sealed
 // with a key of its own beside the store, so neither is enough alone.
 func (s *Service) aiKeys(password string) (*keys.Ring, error) {
-	key, _, err := auth.LoadOrMake(filepath.Join(s.cfg.Server.Data, "secrets", "settings.key"), 32)
+	key, _, err := auth.LoadOrMake(secretFile(s.cfg, "settings.key"), 32)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func (s *Service) newAI() (*ai.Service, error) {
 		return nil, err
 	}
 	return ai.New(ai.Config{
-		Upstream: client, Models: s.aiModels(), Workshops: s.core.workshops, Settings: s.core.settings,
+		Upstream: client, Models: s.aiModels(), Workshops: s.core.workshops, Settings: s.core.settings, Grants: s.grants,
 		Rate:       limit.New(limit.Rate{Burst: s.cfg.Limits.AIPerMinute, Per: time.Minute}, time.Now),
 		MaxStreams: c.MaxStreams, MaxPerPerson: c.MaxStreamsPerPerson, Heartbeat: c.Heartbeat.Std(), Logger: s.log,
 	}), nil

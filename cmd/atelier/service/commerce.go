@@ -80,6 +80,6 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*
 	limiter := limit.New(limit.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
 	return endpoint.New(endpoint.Config{
 		Business: business, Schemas: set, Fetcher: fetch.New(),
-		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(client(ctx)) },
+		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
 	}), nil
 }

@@ -21,7 +21,6 @@ import (
 	"atelier/persistence/badger"
 	"atelier/persistence/blobs"
 	"atelier/persistence/workspaces"
-	"atelier/transport/auth"
 	"atelier/transport/messages"
 )
 
@@ -66,6 +65,12 @@ func (c *Core) openStore(cfg config.Config, hooks Hooks, opts Options, log *slog
 	})
 	if errors.Is(err, badger.ErrLocked) {
 		return fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
+	}
+	if err != nil {
+		return err
+	}
+	if err = movePINKey(cfg, c.store, !opts.RecoverDamaged, log); err != nil {
+		err, c.store = errors.Join(err, c.store.Close()), nil
 	}
 	return err
 }
@@ -198,19 +203,4 @@ func (c *Core) Close(ctx context.Context) error {
 		errs = append(errs, c.store.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// pinKey returns the key under which rejoin codes are hashed. It lies in the
-// store: a restored backup must know the codes on any machine.
-func (c *Core) pinKey() ([]byte, error) {
-	const table, key = "keys", "pin"
-	b, err := c.store.Get(table, []byte(key))
-	if err == nil || !errors.Is(err, durable.ErrNotFound) {
-		return b, err
-	}
-	b = []byte(auth.Random(32))
-	if err := durable.Commit(c.store, []durable.Row{{Table: table, Key: []byte(key), Value: b}}); err != nil {
-		return nil, fmt.Errorf("store the key of rejoin codes: %w", err)
-	}
-	return b, nil
 }

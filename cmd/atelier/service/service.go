@@ -16,6 +16,7 @@ import (
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/transport/ai"
+	"atelier/transport/auth"
 	"atelier/transport/control"
 	"atelier/transport/limit"
 	"atelier/transport/live"
@@ -29,7 +30,7 @@ type Service struct {
 	cfg      config.Config
 	log      *slog.Logger
 	core     *Core
-	sessions *catalog.Sessions
+	grants   *auth.Authenticator
 	denials  *catalog.Denials
 	hub      *live.Hub
 	gateway  *messages.Gateway
@@ -88,7 +89,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if err != nil {
 		return nil, err
 	}
-	authenticator, password, err := s.authenticator()
+	password, err := s.account()
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +105,10 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	s.hub.Start()
 	s.gateway = messages.NewGateway(messages.Config{
-		Hub: s.hub, Workshops: s.core.workshops.Active, AllowedOrigins: cfg.Server.AllowedOrigins, PublicURL: cfg.Server.PublicURL,
+		Hub: s.hub, Grants: s.grants, Workshops: s.core.workshops.Active, AllowedOrigins: cfg.Server.AllowedOrigins, PublicURL: cfg.Server.PublicURL,
 		Logger: log, Now: time.Now,
 	})
-	aiKeys, err := s.aiKeys(authenticator.AdminPassword)
+	aiKeys, err := s.aiKeys(s.grants.AdminPassword)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	api := rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
-		Participants: s.core.participants, Auth: authenticator,
+		Participants: s.core.participants, Auth: s.grants,
 		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
 		AI: s.ai, AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
@@ -124,7 +125,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		Logger:        log, Now: time.Now,
 	})
 	metrics.Watch(server.Sources{
-		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.workshops.Stats, Sessions: s.sessions.Len,
+		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.workshops.Stats, Sessions: s.grants.Sessions.Len,
 		AI:          s.ai.Stats,
 		Active:      func() int { return len(s.core.workshops.Active()) },
 		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
@@ -151,7 +152,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if !opts.RecoverDamaged {
 		s.background.Go(func() { s.core.files.SweepEvery(ctx, sweepEvery(cfg.Files.Grace.Std()), log) })
 	}
-	s.background.Go(func() { s.expireSessions(ctx) })
+	s.background.Go(func() { s.endGrants(ctx) })
 	s.background.Go(func() { keepMemory(ctx) })
 	s.announce(password, time.Since(began))
 	return s, nil
@@ -163,11 +164,15 @@ func sweepEvery(grace time.Duration) time.Duration { return min(max(grace/4, tim
 
 func newLimits(c config.Limits) rest.Limits {
 	perMinute := func(n int) *limit.Limiter { return limit.New(limit.Rate{Burst: n, Per: time.Minute}, time.Now) }
+	perAddress := func() *limit.Limiter {
+		return limit.NewRate(float64(c.RegistrationsFrom), c.RegistrationsAtOnce, time.Now)
+	}
 	return rest.Limits{
 		Reads: perMinute(c.ReadsPerMinute), Writes: perMinute(c.WritesPerMinute), Uploads: perMinute(c.UploadsPerMinute),
-		Images:        limit.New(limit.Rate{Burst: c.ImagesPerDay, Per: 24 * time.Hour}, time.Now),
-		Registrations: limit.NewRate(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
-		WrongPINs:     limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std()}, time.Now),
+		Images:            limit.New(limit.Rate{Burst: c.ImagesPerDay, Per: 24 * time.Hour}, time.Now),
+		Registrations:     limit.NewRate(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
+		RegistrationsFrom: perAddress(),
+		WrongPINs:         limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std()}, time.Now),
 	}
 }
 
@@ -197,15 +202,20 @@ func (s *Service) health() server.Health {
 	return h
 }
 
-func (s *Service) expireSessions(ctx context.Context) {
-	tick := time.NewTicker(10 * time.Minute)
-	defer tick.Stop()
+// endGrants ends what stands on grants that have expired, and now and then
+// forgets the sessions that are over.
+func (s *Service) endGrants(ctx context.Context) {
+	sweep, forget := time.NewTicker(30*time.Second), time.NewTicker(10*time.Minute)
+	defer sweep.Stop()
+	defer forget.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			s.sessions.Expire()
+		case <-sweep.C:
+			s.grants.Sweep()
+		case <-forget.C:
+			s.grants.Sessions.Expire()
 		}
 	}
 }

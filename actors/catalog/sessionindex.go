@@ -1,0 +1,96 @@
+package catalog
+
+import (
+	"slices"
+
+	pb "atelier/actors/catalog/catalogpb"
+	"atelier/actors/naming"
+)
+
+// change lets everybody see a family's new record, nil when it has ended. The
+// caller holds the family's mu, or is alone.
+func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.record.Store(after)
+	if len(before.GetIds()) == 0 && len(after.GetIds()) > 0 {
+		s.kept++
+	} else if len(before.GetIds()) > 0 && len(after.GetIds()) == 0 {
+		s.kept--
+	}
+	for _, e := range before.GetIds() {
+		delete(s.families, hash(e.Hash))
+		if key := nameOf(e); key != "" {
+			if delete(s.named[key], f); len(s.named[key]) == 0 {
+				delete(s.named, key)
+			}
+		}
+	}
+	for _, e := range after.GetIds() {
+		s.families[hash(e.Hash)] = f
+		if key := nameOf(e); key != "" {
+			if s.named[key] == nil {
+				s.named[key] = map[*family]struct{}{}
+			}
+			s.named[key][f] = struct{}{}
+		}
+	}
+	for lab, g := range before.GetAttendees() {
+		if id := g.AttendeeId; after.GetAttendees()[lab].GetAttendeeId() != id {
+			s.attendees[id] = slices.DeleteFunc(s.attendees[id], func(x *family) bool { return x == f })
+			if len(s.attendees[id]) == 0 {
+				delete(s.attendees, id)
+			}
+		}
+	}
+	for lab, g := range after.GetAttendees() {
+		if id := g.AttendeeId; id != "" && before.GetAttendees()[lab].GetAttendeeId() != id {
+			s.attendees[id] = append(s.attendees[id], f)
+		}
+	}
+}
+
+func nameOf(e *pb.SessionId) string {
+	if e.Admin.GetName() == "" {
+		return ""
+	}
+	return naming.Key(e.Admin.Name)
+}
+
+// NamesAdmin says that a name is the display name of an admin who is logged
+// in.
+func (s *Sessions) NamesAdmin(name string) bool {
+	key, now := naming.Key(name), s.ms()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for f := range s.named[key] {
+		for _, e := range f.record.Load().GetIds() {
+			if e.ExpiresAt > now && e.Admin.GetExpiresAt() > now && nameOf(e) == key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// firstOf is the family that has had an attendee's grant longest, if there are
+// too many; not the one that got it now.
+func (s *Sessions) firstOf(attendee string, but *family) *family {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := s.attendees[attendee]
+	switch {
+	case len(all) <= maxFamilies:
+		return nil
+	case all[0] == but:
+		return all[1]
+	}
+	return all[0]
+}
+
+// Len counts the families kept.
+func (s *Sessions) Len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.kept
+}

@@ -1,0 +1,339 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	pb "atelier/actors/catalog/catalogpb"
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+)
+
+// desk is sessions on a journal in memory, with a clock of their own.
+type desk struct {
+	*Sessions
+	t       *testing.T
+	journal *journaltest.Memory
+	clock   time.Time
+}
+
+var account = []byte("the account")
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{t: t, journal: journaltest.NewMemory(), clock: time.Now()}
+	t.Cleanup(func() { _ = d.journal.Close() })
+	d.load(account)
+	return d
+}
+
+func (d *desk) load(account []byte) {
+	d.t.Helper()
+	var err error
+	if d.Sessions, err = LoadSessions(d.journal, account, func() time.Time { return d.clock }); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) restart() { d.journal = d.journal.Reopen(); d.load(account) }
+func (d *desk) crash()   { d.journal = d.journal.Crash(); d.load(account) }
+
+func (d *desk) admin(from, id, name string) {
+	d.t.Helper()
+	if _, err := d.GrantAdmin(from, id, &pb.AdminGrant{Login: "login of " + id, Name: name, ExpiresAt: d.clock.Add(8 * time.Hour).UnixMilli()}); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) attendee(from, id, codelab string) {
+	d.t.Helper()
+	if _, err := d.GrantAttendee(from, id, codelab, d.grant("attendee of "+codelab)); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) grant(attendee string) *pb.AttendeeGrant {
+	return &pb.AttendeeGrant{AttendeeId: attendee, ExpiresAt: d.clock.Add(12 * time.Hour).UnixMilli()}
+}
+
+// may says what an id may do when it is presented: "-" for an id that is not
+// good, else "admin" and the codelabs.
+func (d *desk) may(id string) string {
+	s, ok := d.Use(id)
+	if !ok {
+		return "-"
+	}
+	var out []string
+	if s.Admin(d.ms()) != nil {
+		out = append(out, "admin")
+	}
+	for _, lab := range []string{"a", "b", "c"} {
+		if g := s.Attendees()[lab]; g != nil && g.ExpiresAt > d.ms() {
+			out = append(out, lab)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (d *desk) want(what, id, may string) {
+	d.t.Helper()
+	if got := d.may(id); got != may {
+		d.t.Errorf("%s: %s may %q, want %q", what, id, got, may)
+	}
+}
+
+// Each of two tabs wrote a whole session that knew nothing of the other's.
+func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	const tabs = 24
+	var all sync.WaitGroup
+	for i := range tabs {
+		all.Go(func() {
+			if _, err := d.GrantAttendee("old", fmt.Sprint("tab", i), fmt.Sprint("lab", i), d.grant("x")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, when := range []string{"at once", "after a crash"} {
+		for _, id := range []string{"old", "tab0", fmt.Sprint("tab", tabs-1)} {
+			s, ok := d.Use(id)
+			if !ok || len(s.Attendees()) != tabs+1 {
+				t.Errorf("%s: %s has %d grants (good: %v), want %d", when, id, len(s.Attendees()), ok, tabs+1)
+			}
+		}
+		d.crash()
+	}
+}
+
+func TestALostAnswerShutsNobodyOut(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	d.attendee("old", "lost", "b") // its answer does not arrive
+	d.clock = d.clock.Add(time.Hour)
+	d.want("an hour after", "old", "a b")
+	d.attendee("old", "new", "c")
+	d.want("later", "old", "a b c")
+	d.want("arrived", "new", "a b c")
+	d.clock = d.clock.Add(59 * time.Second)
+	d.want("within a minute", "old", "a b c")
+	d.clock = d.clock.Add(time.Second)
+	d.want("a minute after its successor was used", "old", "-")
+	d.want("the successor", "new", "a b c")
+}
+
+func TestAnIdThatEndedStaysSoAfterACrash(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	d.attendee("old", "new", "b")
+	d.want("used", "new", "a b")
+	d.attendee("", "other", "a") // behind the note of the first use
+	d.crash()
+	d.want("its minute goes on", "old", "a b")
+	d.clock = d.clock.Add(time.Minute)
+	d.want("over", "old", "-")
+	d.want("the successor", "new", "a b")
+}
+
+// An id that an attacker fixed in somebody's browser gains no admin's grant by
+// their login, and neither does what is issued from it.
+func TestAFixedIdGainsNoAdmin(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "fixed", "a")
+	d.admin("fixed", "victim", "Grace")
+	d.want("the victim", "victim", "admin a")
+	d.want("the attacker", "fixed", "a")
+	d.attendee("fixed", "attacker", "b")
+	d.want("the attacker's next", "attacker", "a b")
+	d.attendee("victim", "next", "c")
+	d.want("the victim's next", "next", "admin a b c")
+	d.want("the attacker", "attacker", "a b c")
+	d.restart()
+	d.want("the attacker after a restart", "attacker", "a b c")
+	d.want("the victim after a restart", "next", "admin a b c")
+}
+
+func TestLogoutEndsTheWholeFamily(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "one", "a")
+	d.admin("one", "two", "Grace")
+	d.attendee("one", "three", "b")
+	d.attendee("", "stranger", "a")
+	open, _ := d.Use("two")
+	if err := d.End("three"); err != nil {
+		t.Fatal(err)
+	}
+	if !open.Ended() || open.Admin(d.ms()) != nil || open.Attendees() != nil {
+		t.Error("what was looked up before still stands")
+	}
+	d.attendee("two", "after", "c") // was under way
+	for range 2 {
+		for _, id := range []string{"one", "two", "three"} {
+			d.want("after the logout", id, "-")
+		}
+		d.want("a registration that was under way", "after", "c")
+		d.want("another family", "stranger", "a")
+		d.crash()
+	}
+	if d.NamesAdmin("grace") {
+		t.Error("the name is still an admin's")
+	}
+	if err := d.End("nobody's"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsNotOnDiskIsNotSeen(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	d.journal.FailCommits(1, durable.ErrClosed)
+	if _, err := d.GrantAttendee("old", "new", "b", d.grant("x")); err == nil {
+		t.Error("a grant that was not stored is given")
+	}
+	d.want("the failed one", "new", "-")
+	d.want("the old one", "old", "a")
+	d.journal.FailCommits(1, durable.ErrClosed)
+	if err := d.End("old"); err == nil {
+		t.Error("a logout that was not stored is answered")
+	}
+	d.want("the old one", "old", "a")
+}
+
+func TestANoteThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	d.attendee("old", "new", "b")
+	d.journal.SetReadOnly(true)
+	d.want("the use", "new", "a b")
+	d.journal.SetReadOnly(false)
+	d.Expire()
+	d.attendee("", "other", "a") // behind it
+	d.crash()
+	d.clock = d.clock.Add(time.Minute)
+	d.want("over", "old", "-")
+}
+
+func TestGrantsAndIdsEndWithTheirLives(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "one", "a")
+	d.clock = d.clock.Add(6 * time.Hour)
+	d.admin("one", "two", "Grace")
+	d.want("both", "two", "admin a")
+	if !d.NamesAdmin(" GRACE\u200b") || d.NamesAdmin("Gracia") {
+		t.Error("the names of admins are not compared as names are")
+	}
+	d.clock = d.clock.Add(6 * time.Hour)
+	d.want("the attendee's is over", "two", "admin")
+	d.clock = d.clock.Add(2 * time.Hour)
+	d.want("all is over", "two", "-")
+	if d.NamesAdmin("Grace") {
+		t.Error("an expired login keeps its name")
+	}
+	d.attendee("two", "three", "b")
+	d.want("anew", "three", "b")
+	d.Expire()
+	if d.Len() != 1 || len(d.families) != 1 || len(d.named) != 0 || len(d.attendees) != 1 {
+		t.Errorf("kept are %d families, %d ids, %d names, %d attendees", d.Len(), len(d.families), len(d.named), len(d.attendees))
+	}
+}
+
+func TestAnotherPasswordEndsTheGrantsOfAdmins(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "one", "a")
+	d.admin("one", "two", "Grace")
+	d.admin("", "three", "Ada")
+	d.load([]byte("another account"))
+	d.want("both kinds", "two", "a")
+	d.want("an admin alone", "three", "-")
+	if d.NamesAdmin("Grace") {
+		t.Error("the name is still an admin's")
+	}
+}
+
+func TestAFamilyIsBounded(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "used", "a")
+	d.attendee("used", "tab", "a")
+	d.want("another one in use", "tab", "a")
+	for i := range 3 * maxIDs { // answers that do not arrive
+		d.attendee("used", fmt.Sprint("lost", i), "b")
+	}
+	d.want("the one in use", "used", "a b")
+	d.want("another one in use", "tab", "a b")
+	d.want("the newest", fmt.Sprint("lost", 3*maxIDs-1), "a b")
+	d.want("the oldest", "lost0", "-")
+	d.restart()
+	if len(d.families) > maxIDs {
+		t.Errorf("%d ids are kept", len(d.families))
+	}
+}
+
+// Who knows the code of an attendee could make sessions without end.
+func TestAnAttendeeIsRegisteredInSoManyBrowsers(t *testing.T) {
+	d := newDesk(t)
+	for i := range maxFamilies + 2 {
+		d.attendee("", fmt.Sprint("browser", i), "a")
+	}
+	d.want("the first", "browser0", "-")
+	d.want("the second", "browser1", "-")
+	d.want("the third", "browser2", "a")
+	d.want("the last", fmt.Sprint("browser", maxFamilies+1), "a")
+	d.attendee("browser2", "again", "a")
+	d.want("the third again", "again", "a")
+}
+
+func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "one", "a")
+	d.attendee("one", "two", "b")
+	d.attendee("", "three", "a")
+	d.Forget("attendee of a")
+	d.Forget("nobody")
+	d.attendee("", "other", "c") // behind it
+	for range 2 {
+		d.want("both grants", "two", "a b")
+		d.want("the forgotten one alone", "three", "a")
+		if s, _ := d.Use("three"); s.Attendees()["a"].AttendeeId != "" {
+			t.Error("it is still theirs")
+		}
+		err := d.journal.Scan(durable.Scan{Table: familyTable}, func(_, value []byte) bool {
+			if strings.Contains(string(value), "attendee of a") {
+				t.Error("the store still tells of them")
+			}
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.crash()
+	}
+	if len(d.attendees) != 2 { // those of b and c
+		t.Errorf("known are %d attendees", len(d.attendees))
+	}
+}
+
+func TestSessionsOfBeforeFamiliesAreTakenOver(t *testing.T) {
+	d := newDesk(t)
+	old := hashOf("old")
+	// As it was written: with an admin's grant in fields 1 to 3.
+	value, err := (&pb.Session{Attendees: map[string]*pb.AttendeeGrant{"a": d.grant("x")}}).MarshalVT()
+	if err != nil {
+		t.Fatal(err)
+	}
+	value = append([]byte("\x0a\x01L\x12\x05Grace\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), value...)
+	if err := durable.Commit(d.journal, []durable.Row{{Table: legacyTable, Key: old[:], Value: value}}); err != nil {
+		t.Fatal(err)
+	}
+	d.load(account)
+	d.want("taken over", "old", "a")
+	d.attendee("old", "new", "b")
+	d.crash()
+	d.want("the next", "new", "a b")
+	d.want("the first", "old", "a b")
+	if _, err := d.journal.Get(legacyTable, old[:]); err == nil {
+		t.Error("the row of before is still there")
+	}
+}

@@ -1,0 +1,146 @@
+package codelab
+
+import (
+	"crypto/hmac"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/naming"
+)
+
+const maxName = 80
+
+// Registration is the reply to a Register command.
+type Registration struct {
+	Attendee *pb.Attendee
+	// Rejoined says that the attendee existed and proved it by the PIN.
+	Rejoined bool
+}
+
+// ErrNameTaken is the answer to a name that exists, whether the PIN was wrong
+// or missing: it must not tell which.
+var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
+
+var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitator's; choose another")
+
+// Admit says what is wrong with a registration, whoever is registered already:
+// its form, or the join code of a private codelab.
+func Admit(m *pb.Codelab, r *pb.Register, admin bool) error {
+	_, _, err := admit(m, r, admin)
+	return err
+}
+
+func admit(m *pb.Codelab, r *pb.Register, admin bool) (name, mail string, err error) {
+	if name, err = PersonName("name", r.Name, 1, maxName); err != nil {
+		return "", "", err
+	}
+	if mail, err = email(r.Email); err != nil {
+		return "", "", err
+	}
+	if !m.IsPublic && !admin && !hmac.Equal([]byte(m.JoinCode), []byte(r.JoinCode)) {
+		return "", "", durable.Reject(durable.Forbidden, "join_code does not match this codelab")
+	}
+	return name, mail, nil
+}
+
+// Open says that new people may register.
+func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
+
+// reserved says that a name is a facilitator's: the one of those who gave none,
+// or as the command says, of somebody who is logged in.
+func reserved(name string, loggedIn bool) bool {
+	return loggedIn || naming.Key(name) == naming.Key(naming.Facilitator)
+}
+
+func (c call) register(r *pb.Register) (decision, error) {
+	m := c.s.meta
+	name, mail, err := admit(m, r, c.admin())
+	if err != nil {
+		return decision{}, err
+	}
+	if i, ok := c.s.byName[naming.Key(name)]; ok {
+		return c.rejoin(c.s.attendees.At(i), mail, r.PinHash)
+	}
+	switch {
+	case reserved(name, r.NameReserved):
+		return decision{}, errNameReserved
+	case m.EndedAt != 0:
+		return decision{}, durable.Reject(durable.Conflict, "the workshop has ended")
+	case m.RegistrationClosed && !c.admin():
+		return decision{}, durable.Reject(durable.Forbidden, "registration is closed")
+	case c.s.attendees.Len() >= maxAttendees:
+		return decision{}, durable.Reject(durable.Conflict, "this codelab is full")
+	}
+	now := c.now.UnixMilli()
+	a := &pb.Attendee{
+		Id: c.id(), Name: name, Email: mail, PinHash: r.PinHash, CurrentStep: 1, FurthestStep: 1,
+		CreatedAt: now, StepSince: now, ReachedAt: []int64{now},
+	}
+	d := decided(Registration{Attendee: a}, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: a}}})
+	d.Rows = c.audit("attendee_register", a.Id, nil)
+	return d, nil
+}
+
+func (c call) rejoin(a *pb.Attendee, mail string, pin []byte) (decision, error) {
+	if len(pin) == 0 || len(a.PinHash) == 0 || !hmac.Equal(pin, a.PinHash) {
+		return decision{}, ErrNameTaken
+	}
+	var d decision
+	if a.Email == "" && mail != "" {
+		a = a.CloneVT()
+		a.Email = mail
+		d.Events = []*pb.Event{{Body: &pb.Event_Rejoined{Rejoined: &pb.Rejoined{AttendeeId: a.Id, Email: mail}}}}
+	}
+	d.Reply = Registration{Attendee: a, Rejoined: true}
+	d.Rows = c.audit("attendee_rejoin", a.Id, nil)
+	return d, nil
+}
+
+// resetPIN sets another code, or none. Whoever came in by the earlier one is
+// out: their grants are of an earlier generation.
+func (c call) resetPIN(r *pb.ResetPin) (decision, error) {
+	a, err := c.target(r.AttendeeId)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_PinReset{PinReset: &pb.PinReset{
+		AttendeeId: a.Id, PinHash: r.PinHash, Generation: a.Generation + 1,
+	}}})
+	d.Rows = c.audit("attendee_pin_reset", a.Id, nil)
+	return d, nil
+}
+
+func (s *State) applyPINReset(seq uint64, r *pb.PinReset) {
+	s.changeAttendee(seq, r.AttendeeId, func(a *pb.Attendee) {
+		a.PinHash, a.Generation = r.PinHash, max(a.Generation, r.Generation)
+	})
+}
+
+func (c call) rename(r *pb.Rename) (decision, error) {
+	a, err := c.target(r.AttendeeId)
+	if err != nil {
+		return decision{}, err
+	}
+	name, err := PersonName("name", r.Name, 1, maxName)
+	if err != nil {
+		return decision{}, err
+	}
+	switch i, ok := c.s.byName[naming.Key(name)]; {
+	case ok && c.s.attendees.At(i).Id != a.Id:
+		return decision{}, durable.Reject(durable.Conflict, "another attendee has this name")
+	case !ok && reserved(name, r.NameReserved):
+		return decision{}, errNameReserved
+	}
+	out := a.CloneVT()
+	out.Name = name
+	d := decided(out, &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: a.Id, Name: name}}})
+	d.Rows = c.audit("attendee_rename", a.Id, nil)
+	return d, nil
+}
+
+// Stands says that what was granted to an attendee still stands: they are
+// registered, and their PIN was not reset since.
+func (v *View) Stands(id string, generation uint32) bool {
+	a := v.Attendee(id)
+	return a != nil && a.Generation == generation
+}

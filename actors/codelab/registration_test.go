@@ -1,0 +1,183 @@
+package codelab
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+)
+
+var anyone = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
+
+func (l *lab) register(t *testing.T, r *pb.Register) *pb.Attendee {
+	t.Helper()
+	v, err := l.do(&pb.Command{Caller: anyone, Body: &pb.Command_Register{Register: r}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(Registration).Attendee
+}
+
+// What is limited is what Admit lets through; whatever it refuses, the codelab
+// refuses for the same reason, whoever is registered.
+func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
+	l := newLab()
+	l.create(t)
+	if _, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_Update{Update: &pb.Update{IsPublic: proto.Bool(false)}}}); err != nil {
+		t.Fatal(err)
+	}
+	for what, tc := range map[string]struct {
+		in    *pb.Register
+		admin bool
+		want  durable.Reason
+	}{
+		"good":              {&pb.Register{Name: "Lin", JoinCode: "ABC234"}, false, 0},
+		"no name":           {&pb.Register{JoinCode: "ABC234"}, false, durable.Invalid},
+		"nothing visible":   {&pb.Register{Name: "\u200b\u2800", JoinCode: "ABC234"}, false, durable.Invalid},
+		"two lines":         {&pb.Register{Name: "a\u2029b", JoinCode: "ABC234"}, false, durable.Invalid},
+		"as long as may be": {&pb.Register{Name: strings.Repeat("ä\u200b", 80), JoinCode: "ABC234"}, false, 0},
+		"too long":          {&pb.Register{Name: strings.Repeat("ä", 81), JoinCode: "ABC234"}, false, durable.Invalid},
+		"all invisible":     {&pb.Register{Name: "a" + strings.Repeat("\u200b", 5000), JoinCode: "ABC234"}, false, durable.Invalid},
+		"no UTF-8":          {&pb.Register{Name: "\xff", JoinCode: "ABC234"}, false, durable.Invalid},
+		"no address":        {&pb.Register{Name: "Lin", Email: "x", JoinCode: "ABC234"}, false, durable.Invalid},
+		"another join code": {&pb.Register{Name: "Lin", JoinCode: "ABC235"}, false, durable.Forbidden},
+		"no join code":      {&pb.Register{Name: "Lin"}, false, durable.Forbidden},
+		"a facilitator":     {&pb.Register{Name: "Lin"}, true, 0},
+	} {
+		caller := anyone
+		if tc.admin {
+			caller = admin
+		}
+		admits := Admit(l.meta, tc.in, tc.admin)
+		_, decides := l.Decide(&pb.Command{Caller: caller, Body: &pb.Command_Register{Register: tc.in}}, durable.Env{Now: l.now, Seq: l.seq + 1})
+		if reason(admits) != tc.want || reason(decides) != tc.want {
+			t.Errorf("%s: admitted %v, decided %v", what, admits, decides)
+		}
+	}
+}
+
+func TestWhoeverHasAReservedNameComesBack(t *testing.T) {
+	l := newLab()
+	l.create(t)
+	lea := l.register(t, &pb.Register{Name: "Lea", PinHash: []byte("p")})
+	if got := l.register(t, &pb.Register{Name: "LEA", PinHash: []byte("p"), NameReserved: true}); got.Id != lea.Id {
+		t.Error("she is somebody else")
+	}
+	for _, r := range []*pb.Register{{Name: "Max", NameReserved: true}, {Name: "facilitator"}, {Name: "Facili\u00adtator\u202e"}} {
+		if _, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_Register{Register: r}}); reason(err) != durable.Conflict {
+			t.Errorf("%q: %v", r.Name, err)
+		}
+	}
+	rename := func(name string, reserved bool) error {
+		_, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_Rename{Rename: &pb.Rename{AttendeeId: lea.Id, Name: name, NameReserved: reserved}}})
+		return err
+	}
+	if err := rename("Ada", true); reason(err) != durable.Conflict {
+		t.Errorf("renamed to a facilitator's name: %v", err)
+	}
+	if err := rename("Facilitator", false); reason(err) != durable.Conflict {
+		t.Errorf("renamed to Facilitator: %v", err)
+	}
+	if err := rename(" lea\u200f", true); err != nil || l.attendees.At(0).Name != "lea" {
+		t.Errorf("her own name in other letters: %v, %q", err, l.attendees.At(0).Name)
+	}
+}
+
+// Whoever had come in by the earlier PIN stayed in.
+func TestAResetPINEndsTheGenerationBefore(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	lin := l.register(t, &pb.Register{Name: "Lin", PinHash: []byte("p")})
+	max := l.register(t, &pb.Register{Name: "Max"})
+	as := func(a *pb.Attendee, generation uint32) error {
+		_, err := l.do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Generation: generation}, Body: &pb.Command_Progress{Progress: &pb.Progress{StepNumber: 1}}})
+		return err
+	}
+	reset := func(pin string) {
+		t.Helper()
+		if _, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: lin.Id, PinHash: []byte(pin)}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := as(lin, lin.Generation); err != nil {
+		t.Fatal(err)
+	}
+	reset("q")
+	if err := as(lin, lin.Generation); reason(err) != durable.Forbidden {
+		t.Errorf("by the earlier grant: %v", err)
+	}
+	again := l.register(t, &pb.Register{Name: "Lin", PinHash: []byte("q")})
+	if again.Id != lin.Id || again.Generation == lin.Generation {
+		t.Errorf("back as %v", again)
+	}
+	if err := errors.Join(as(again, again.Generation), as(max, max.Generation)); err != nil {
+		t.Error(err)
+	}
+	if v := l.Capture(); !v.Stands(lin.Id, again.Generation) || v.Stands(lin.Id, lin.Generation) || v.Stands("nobody", 0) || !v.Stands(max.Id, 0) {
+		t.Error("the view sees it otherwise")
+	}
+	// As it was before there were generations: a reset in an older journal
+	// throws nobody out.
+	old := New("lab", Rules{}, ids.NewSource("lab"))
+	for i, e := range l.events {
+		e = e.CloneVT()
+		if r := e.GetPinReset(); r != nil {
+			r.Generation = 0
+		}
+		old.Apply(uint64(i+1), e)
+	}
+	if a := old.attendees.At(0); a.Generation != 0 || string(a.PinHash) != "q" {
+		t.Errorf("from an older journal it is %v", a)
+	}
+	// A snapshot keeps it.
+	b, err := EncodeState(l.Capture())
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored := New("lab", Rules{}, ids.NewSource("lab"))
+	if err := restored.Restore(l.seq, b); err != nil || restored.attendees.At(0).Generation != again.Generation {
+		t.Errorf("restored is %v, %v", restored.attendees.At(0), err)
+	}
+}
+
+// Records are copied field by field; one that was forgotten would be lost with
+// the next change.
+func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
+	l := newLab()
+	l.create(t)
+	full := &pb.Attendee{}
+	m := full.ProtoReflect()
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		switch {
+		case f.IsList():
+			m.Mutable(f).List().Append(protoreflect.ValueOfInt64(7))
+		case f.Kind() == protoreflect.StringKind:
+			m.Set(f, protoreflect.ValueOfString(string(f.Name())))
+		case f.Kind() == protoreflect.BytesKind:
+			m.Set(f, protoreflect.ValueOfBytes([]byte{7}))
+		case f.Kind() == protoreflect.BoolKind:
+			m.Set(f, protoreflect.ValueOfBool(true))
+		case f.Kind() == protoreflect.Int32Kind:
+			m.Set(f, protoreflect.ValueOfInt32(7))
+		case f.Kind() == protoreflect.Int64Kind:
+			m.Set(f, protoreflect.ValueOfInt64(7))
+		case f.Kind() == protoreflect.Uint32Kind:
+			m.Set(f, protoreflect.ValueOfUint32(7))
+		default:
+			t.Fatalf("%s is of a kind that this test does not know", f.Name())
+		}
+	}
+	l.applyRegistered(1, full)
+	l.changeAttendee(2, full.Id, func(*pb.Attendee) {})
+	if got := l.attendees.At(0); got == full || !proto.Equal(got, full) {
+		t.Errorf("changed it is\n%v, was\n%v", got, full)
+	}
+}

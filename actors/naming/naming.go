@@ -1,0 +1,104 @@
+package naming
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Facilitator is the name under which facilitators appear who gave none.
+const Facilitator = "Facilitator"
+
+// Key is the compared form of a name: two names are the same when their keys
+// are. Case, the form of its characters, invisible ones, and which spaces and
+// how many of them are between the words do not count.
+func Key(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case blank(r):
+			return ' '
+		case invisible(r):
+			return -1
+		}
+		return r
+	}, name)
+	name = strings.Join(strings.Fields(name), " ")
+	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
+}
+
+// Clean is a name as it is kept: trimmed, and without invisible characters but
+// for those that some scripts and emoji are written with. It is empty when
+// nothing of the name can be seen.
+func Clean(name string) string {
+	if Key(name) == "" {
+		return ""
+	}
+	name = strings.Map(func(r rune) rune {
+		if invisible(r) && !joins(r) && !chooses(r) {
+			return -1
+		}
+		return r
+	}, name)
+	return strings.TrimFunc(name, func(r rune) bool { return blank(r) || joins(r) })
+}
+
+// Line is a one-line text as it is kept: trimmed, and without the characters
+// that turn the direction of what stands around it. ok is false for what is not
+// one line of text.
+func Line(text string) (line string, ok bool) {
+	if !utf8.ValidString(text) {
+		return "", false
+	}
+	text = strings.TrimSpace(text)
+	if strings.ContainsFunc(text, breaks) {
+		return "", false
+	}
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if turns(r) {
+			return -1
+		}
+		return r
+	}, text)), true
+}
+
+// breaks: control characters, and the ends of lines and paragraphs.
+func breaks(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp)
+}
+
+// turns: the embeddings, overrides and isolates of the bidirectional
+// algorithm. Where one is not closed, it goes on behind the field.
+func turns(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// blank is what looks like a space.
+func blank(r rune) bool {
+	const brailleBlank = 0x2800
+	return unicode.IsSpace(r) || r == brailleBlank
+}
+
+// joins and chooses: between others, the joiners decide how letters of Persian
+// and of Indic scripts look, and behind another, a variation selector does so
+// for emoji.
+func joins(r rune) bool {
+	const zwnj, zwj = 0x200c, 0x200d
+	return r == zwnj || r == zwj
+}
+
+func chooses(r rune) bool { return unicode.Is(unicode.Variation_Selector, r) }
+
+// invisible is what Unicode calls default ignorable, and what is left of its
+// formats that nothing shows.
+func invisible(r rune) bool {
+	switch {
+	case r < 0x80, unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		return false
+	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r), unicode.Is(unicode.Variation_Selector, r):
+		return true
+	}
+	return false
+}

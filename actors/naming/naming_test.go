@@ -1,0 +1,77 @@
+package naming
+
+import (
+	"testing"
+	"unicode/utf8"
+)
+
+func TestNamesThatLookTheSameAreTheSame(t *testing.T) {
+	for _, same := range [][]string{
+		{"Lin", "lin", " LIN\t", "L\u200bin", "\u200fLin", "Lin\u202e", "\u2066Lin\u2069", "L\u00adin", "Li\u2060n", "\ufeffLin", "Li\u034fn", "Lin\u3164", "Lin\ufe0f",
+			"Lin\U000e0041", "\u061cLin", "Li\u180en", "Lin\u2800", "L\u200di\u200cn"},
+		{"Élodie Straße", "E\u0301LODIE STRASSE", "Élodie  Straße", "Élodie\u00a0Straße", "Élodie\u2800Straße"},
+		{"Facilitator", "facilitator", "Facili\u200btator", "\u202dFacilitator"},
+	} {
+		for _, name := range same[1:] {
+			if Key(name) != Key(same[0]) {
+				t.Errorf("%q is compared as %q, %q as %q", name, Key(name), same[0], Key(same[0]))
+			}
+		}
+	}
+	for _, pair := range [][2]string{{"Lin", "Lina"}, {"Anna Bell", "Annabell"}, {"Li", "Lі"}, {"\u0600", ""}, {"😀", ""}, {"1", "2"}} {
+		if Key(pair[0]) == Key(pair[1]) {
+			t.Errorf("%q and %q are the same", pair[0], pair[1])
+		}
+	}
+}
+
+func TestWhatIsKeptOfAName(t *testing.T) {
+	for name, want := range map[string]string{
+		"Lin": "Lin", "  Lin ": "Lin", "\u202eLin\u202c": "Lin", "L\u200bin\u200f": "Lin", "\ufeffAnna\u2069 Bell\u00a0": "Anna Bell",
+		"می\u200cخواهم":                "می\u200cخواهم",
+		"👩\u200d💻 Ada":                 "👩\u200d💻 Ada",
+		"❤\ufe0f":                      "❤\ufe0f",
+		"\u200d\u200d":                 "",
+		"\u3164\u2800\u200b":           "",
+		"Zo\u0308e":                    "Zo\u0308e",
+		"\u0600\u0661":                 "\u0600\u0661",
+		"a\u2028b":                     "a\u2028b", // a line's end is refused, not taken out
+		"\u200dLin\u200d \u00ad\u00a0": "Lin",
+	} {
+		if got := Clean(name); got != want {
+			t.Errorf("%q is kept as %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestALineTurnsNothing(t *testing.T) {
+	if got, ok := Line(" \u202etxt.exe\u2066 a\u2069 \u200fשלום\u200b \u202c"); !ok || got != "txt.exe a \u200fשלום\u200b" {
+		t.Errorf("%q", got)
+	}
+	for _, bad := range []string{"a\nb", "a\x00", "a\u2028b", "a\u2029b", "a\u0085b", "\xff"} {
+		if got, ok := Line(bad); ok {
+			t.Errorf("%q is the line %q", bad, got)
+		}
+	}
+}
+
+func FuzzNames(f *testing.F) {
+	for _, s := range []string{"Lin", "\u202eLin", "E\u0301 STRASSE", "\xff", "\u200d", "İ", "ΐ"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			t.Skip() // refused before
+		}
+		kept := Clean(s)
+		if Clean(kept) != kept {
+			t.Errorf("cleaning %q twice gives %q, then %q", s, kept, Clean(kept))
+		}
+		if Key(kept) != Key(s) {
+			t.Errorf("%q is kept as %q, and that is another name: %q, %q", s, kept, Key(s), Key(kept))
+		}
+		if k := Key(s); Key(k) != k {
+			t.Errorf("the key of %q has another key: %q, %q", s, k, Key(k))
+		}
+	})
+}

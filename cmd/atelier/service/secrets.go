@@ -1,0 +1,62 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/badger"
+	"atelier/transport/auth"
+)
+
+// secretFile is where a secret lies in the data folder. Secrets are not part of
+// a backup.
+func secretFile(cfg config.Config, name string) string {
+	return filepath.Join(cfg.Server.Data, "secrets", name)
+}
+
+// pinKeyFile holds the key under which rejoin codes are hashed: without it
+// nobody finds out the codes of a backup by trying them all.
+const pinKeyFile = "pin.key"
+
+// pinKey returns the key of rejoin codes. Where it is gone the codes can be
+// checked no more, and must be reset.
+func (c *Core) pinKey() ([]byte, error) {
+	path := secretFile(c.cfg, pinKeyFile)
+	key, made, err := auth.LoadOrMake(path, 32)
+	if made && len(c.list.All()) > 0 {
+		c.log.Warn("the key of rejoin codes was not there: the codes that attendees have chosen are void, and must be reset where they are needed", "made", path)
+	}
+	return []byte(key), err
+}
+
+// oldKeys is the table in which the key lay at first.
+const oldKeys = "keys"
+
+// movePINKey brings the key out of the store, where backups took it along. What
+// the store has is the key of its codes, whatever the file says. Without erase
+// it stays in the store as well, which is not to be rewritten.
+func movePINKey(cfg config.Config, store *badger.Store, erase bool, log *slog.Logger) error {
+	key, err := store.Get(oldKeys, []byte("pin"))
+	if errors.Is(err, durable.ErrNotFound) {
+		return nil
+	}
+	path := secretFile(cfg, pinKeyFile)
+	if err == nil {
+		err = auth.Keep(path, string(key)) // on disk before it leaves the store
+	}
+	if err == nil && erase {
+		err = store.Erase(oldKeys)
+	}
+	if errors.Is(err, durable.ErrReadOnly) {
+		return nil // the disk is nearly full; the next start moves it
+	}
+	if err != nil {
+		return fmt.Errorf("move the key of rejoin codes out of the store: %w", err)
+	}
+	log.Info("the key of rejoin codes moved out of the store", "to", path)
+	return nil
+}

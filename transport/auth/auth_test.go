@@ -1,0 +1,369 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/durable/journaltest"
+	"atelier/transport/limit"
+)
+
+const (
+	secret = "a secret of thirty-two characters"
+	label  = "lab"
+)
+
+// gate is an Authenticator on a journal in memory, with a clock and a list of
+// API tokens of its own.
+type gate struct {
+	*Authenticator
+	t      *testing.T
+	clock  time.Time
+	tokens *catalog.SettingsView
+}
+
+func newGate(t *testing.T) *gate {
+	g := &gate{t: t, clock: time.Now(), tokens: &catalog.SettingsView{}}
+	now := func() time.Time { return g.clock }
+	journal := journaltest.NewMemory()
+	t.Cleanup(func() { _ = journal.Close() })
+	account := Account(secret, "admin", "password")
+	sessions, err := catalog.LoadSessions(journal, account, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Authenticator = New(Config{
+		AdminID: "admin", AdminPassword: "password", AdminLifetime: 8 * time.Hour, AttendeeLifetime: 12 * time.Hour,
+		Signer: NewSigner(secret, account, now), Sessions: sessions, Tokens: func() *catalog.SettingsView { return g.tokens },
+		Failures: NewFailures(limit.Rate{Burst: 20, Per: 5 * time.Minute}, now), PINKey: []byte("k"), Now: now,
+	})
+	return g
+}
+
+func (g *gate) identify(cookie, authorization string) Identity {
+	g.t.Helper()
+	id, bad := g.Identify(cookie, authorization)
+	if bad {
+		g.t.Fatal("a bad token")
+	}
+	return id
+}
+
+func (g *gate) admin() Identity {
+	g.t.Helper()
+	i, err := g.GrantAdmin(Identity{}, "Grace")
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return g.identify(i.Cookie, "")
+}
+
+func (g *gate) attendee() Identity {
+	g.t.Helper()
+	i, err := g.GrantAttendee(Identity{}, label, "lin", 0)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return g.identify(i.Cookie, "")
+}
+
+func (g *gate) robot() Identity {
+	hash := sha256.Sum256([]byte("atl_token"))
+	g.tokens = &catalog.SettingsView{Tokens: []*catalogpb.ApiToken{{Id: "robot", SecretHash: hash[:]}}}
+	return g.identify("", "Bearer atl_token")
+}
+
+// life is something that lives on a grant.
+type life struct {
+	standing Standing
+	ended    []string
+}
+
+func (l *life) Standing() *Standing { return &l.standing }
+func (l *life) End(reason string)   { l.ended = append(l.ended, reason) }
+
+// whatEnds are the ways in which a grant ends, and for whom.
+var whatEnds = map[string]struct {
+	who   func(*gate) Identity
+	admin bool
+	end   func(*gate, *Identity, *bool)
+	// silent: nobody is told, so a look finds it.
+	silent bool
+}{
+	"a logout":            {(*gate).admin, true, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
+	"an attendee's":       {(*gate).attendee, false, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
+	"a revoked API token": {(*gate).robot, true, func(g *gate, i *Identity, _ *bool) { g.tokens = &catalog.SettingsView{}; g.Revoked("robot") }, false},
+	"a removed attendee":  {(*gate).attendee, false, func(_ *gate, _ *Identity, alive *bool) { *alive = false }, true},
+	"a deleted codelab":   {(*gate).robot, true, func(_ *gate, _ *Identity, alive *bool) { *alive = false }, true},
+	"an expired login":    {(*gate).admin, true, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(8 * time.Hour) }, true},
+	"an expired attendee": {(*gate).attendee, false, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(12 * time.Hour) }, true},
+}
+
+// A connection that was being opened while its session ended stayed, with all
+// rights: the caller was looked at before, and noted after.
+func TestWhatBeginsWhileItsGrantEndsDoesNotBegin(t *testing.T) {
+	for name, tc := range whatEnds {
+		t.Run(name, func(t *testing.T) {
+			g, alive := newGate(t), true
+			who := tc.who(g)
+			l := &life{standing: who.Standing(label, tc.admin, func() bool { return alive })}
+			tc.end(g, &who, &alive)
+			if g.Hold(l) {
+				t.Error("it begins")
+			}
+			if len(g.holders.byKey) != 0 {
+				t.Error("what did not begin is kept")
+			}
+		})
+	}
+}
+
+// hooked calls between at one of the moments in which Hold asks for the
+// standing.
+type hooked struct {
+	life
+	left    int
+	between func()
+}
+
+func (h *hooked) Standing() *Standing {
+	if h.left--; h.left == 0 {
+		h.between()
+	}
+	return &h.standing
+}
+
+func TestOfHoldAndTheEndOneSeesTheOther(t *testing.T) {
+	for moment := range 2 {
+		g := newGate(t)
+		who := g.admin()
+		h := &hooked{life: life{standing: who.Standing(label, true, nil)}, left: moment + 1, between: func() { _ = g.End(&who) }}
+		if g.Hold(h) && len(h.ended) == 0 {
+			t.Errorf("ended at moment %d, it begins and goes on", moment)
+		}
+		if h.left > 0 {
+			t.Errorf("moment %d did not come", moment)
+		}
+	}
+}
+
+func TestWhatLivesOnAGrantEndsWithIt(t *testing.T) {
+	for name, tc := range whatEnds {
+		t.Run(name, func(t *testing.T) {
+			g, alive := newGate(t), true
+			began := g.clock
+			who := tc.who(g)
+			stranger := g.attendee()
+			l := &life{standing: who.Standing(label, tc.admin, func() bool { return alive })}
+			released := &life{standing: who.Standing(label, tc.admin, func() bool { return alive })}
+			other := &life{standing: stranger.Standing(label, false, func() bool { return true })}
+			for _, l := range []*life{l, released, other} {
+				if !g.Hold(l) {
+					t.Fatal("it does not begin")
+				}
+			}
+			g.Release(released)
+			g.Sweep()
+			if len(l.ended) != 0 {
+				t.Fatalf("it ended before: %v", l.ended)
+			}
+			tc.end(g, &who, &alive)
+			if tc.silent {
+				g.Check(l)
+			}
+			if len(l.ended) != 1 {
+				t.Errorf("it ended %v", l.ended)
+			}
+			g.Sweep()
+			if len(l.ended) != 2 || len(released.ended) != 0 {
+				t.Errorf("the sweep ended %v, %v", l.ended, released.ended)
+			}
+			if len(other.ended) != 0 && g.clock.Sub(began) < 12*time.Hour {
+				t.Errorf("another's ended: %v", other.ended)
+			}
+		})
+	}
+}
+
+// A registration gives the browser another id; what was opened before goes on.
+func TestWhatLivesOnAGrantGoesOverToTheNextId(t *testing.T) {
+	g := newGate(t)
+	who := g.admin()
+	l := &life{standing: who.Standing(label, true, nil)}
+	if !g.Hold(l) {
+		t.Fatal("it does not begin")
+	}
+	next, err := g.GrantAttendee(who, label, "lin", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := g.identify(next.Cookie, "")
+	g.clock = g.clock.Add(time.Minute)
+	if gone, _ := g.Sessions.Use(who.SessionID); gone.Admin(0) != nil {
+		t.Fatal("the earlier id is still good")
+	}
+	if g.Sweep(); len(l.ended) != 0 {
+		t.Errorf("it ended with the earlier id: %v", l.ended)
+	}
+	if err := g.End(&after); err != nil || len(l.ended) != 1 {
+		t.Errorf("it outlives the logout: %v, %v", l.ended, err)
+	}
+}
+
+func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
+	g := newGate(t)
+	who := g.attendee()
+	l := &life{standing: who.Standing(label, false, nil)}
+	if !g.Hold(l) {
+		t.Fatal("it does not begin")
+	}
+	g.clock = g.clock.Add(6 * time.Hour)
+	next, err := g.GrantAttendee(who, label, "lin", 0) // came back with the code
+	if err != nil {
+		t.Fatal(err)
+	}
+	who = g.identify(next.Cookie, "")
+	g.clock = g.clock.Add(7 * time.Hour)
+	if g.Sweep(); len(l.ended) != 0 {
+		t.Errorf("it ended: %v", l.ended)
+	}
+	if _, err := g.GrantAttendee(who, label, "another", 0); err != nil {
+		t.Fatal(err)
+	}
+	if g.Sweep(); len(l.ended) != 1 {
+		t.Errorf("on an expired grant it goes on: %v", l.ended)
+	}
+}
+
+func TestACallerWhoLoggedOutMeanwhileIsNobody(t *testing.T) {
+	g := newGate(t)
+	who := g.admin()
+	if !g.Knows(&who) || !who.Admin() || !who.Known() {
+		t.Fatal("the caller is nobody")
+	}
+	if err := g.End(&who); err != nil {
+		t.Fatal(err)
+	}
+	if g.Knows(&who) || who.Admin() || who.Known() {
+		t.Error("the caller is still somebody")
+	}
+	robot := g.robot()
+	if g.tokens = (&catalog.SettingsView{}); g.Knows(&robot) {
+		t.Error("a revoked token is known")
+	}
+}
+
+func TestADeviceIsOfOneAccountAndEnds(t *testing.T) {
+	g := newGate(t)
+	cookie, expires, err := g.Signer.Device("d")
+	if err != nil || g.Signer.DeviceID(cookie) != "d" || expires.Sub(g.clock) != 180*24*time.Hour {
+		t.Fatalf("%q until %v, %v", g.Signer.DeviceID(cookie), expires, err)
+	}
+	now := func() time.Time { return g.clock }
+	for name, account := range map[string][]byte{
+		"another password": Account(secret, "admin", "other"), "another name": Account(secret, "admin2", "password"),
+		"another cut": Account(secret, "adminp", "assword"), "another secret": Account(secret+"x", "admin", "password"),
+	} {
+		if NewSigner(secret, account, now).DeviceID(cookie) != "" {
+			t.Errorf("%s: it still marks the device", name)
+		}
+	}
+	session, _ := g.Signer.Cookie("s", expires)
+	if g.Signer.DeviceID(session) != "" {
+		t.Error("a session passes as a device")
+	}
+	if _, err := g.Signer.SessionID(cookie); err == nil {
+		t.Error("a device passes as a session")
+	}
+	g.clock = expires.Add(time.Second)
+	if g.Signer.DeviceID(cookie) != "" {
+		t.Error("it marks the device for ever")
+	}
+}
+
+func TestEachFailureMakesTheNextAnswerSlower(t *testing.T) {
+	g := newGate(t)
+	var nobody Identity
+	a := g.Failures.Attempt(&nobody, "", "192.0.2.1", "admin")
+	var last time.Duration
+	for i := range 20 {
+		if w := a.Wait(); w != 0 {
+			t.Fatalf("failure %d must wait %v", i, w)
+		}
+		delay := a.Failed()
+		if delay < last || i == 1 && delay <= last || delay > maxSlowLogin {
+			t.Errorf("failure %d takes %v after %v", i, delay, last)
+		}
+		last = delay
+	}
+	if a.Wait() == 0 || last != maxSlowLogin {
+		t.Errorf("after 20 the wait is %v, the last took %v", a.Wait(), last)
+	}
+	who := g.admin()
+	for name, b := range map[string]Attempt{
+		"another account": g.Failures.Attempt(&nobody, "", "192.0.2.1", "root"), "another address": g.Failures.Attempt(&nobody, "", "192.0.2.2", "admin"),
+		"a device": g.Failures.Attempt(&nobody, "d", "192.0.2.1", "admin"), "a session": g.Failures.Attempt(&who, "", "192.0.2.1", "admin"),
+	} {
+		if b.Wait() != 0 {
+			t.Errorf("%s waits as well", name)
+		}
+	}
+}
+
+func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secrets", "a.key")
+	first, made, err := LoadOrMake(path, 32)
+	if err != nil || !made || len(first) < 40 {
+		t.Fatalf("%v %v", made, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if again, made, err := LoadOrMake(path, 32); err != nil || made || again != first {
+		t.Errorf("the second time: %v %v", made, err)
+	}
+	if err := Keep(path, "another"); err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := LoadOrMake(path, 32); err != nil || again != "another" {
+		t.Errorf("%q %v", again, err)
+	}
+	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+// A secret must not get lost by a power cut after something was kept with it.
+func TestASecretIsOnDiskWithItsName(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	path := filepath.Join(data, "secrets", "a.key")
+	var synced []string
+	syncFile = func(f *os.File) error {
+		name := f.Name()
+		if _, err := os.Stat(path); err == nil {
+			name += " with it"
+		}
+		if strings.HasPrefix(filepath.Base(name), ".secret-") {
+			if b, err := os.ReadFile(name); err != nil || len(b) == 0 {
+				t.Errorf("synced before it was written: %q %v", b, err)
+			}
+			name = "file"
+		}
+		synced = append(synced, name)
+		return f.Sync()
+	}
+	defer func() { syncFile = (*os.File).Sync }()
+	if _, _, err := LoadOrMake(path, 32); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"file", filepath.Dir(path) + " with it", data + " with it"}; !slices.Equal(synced, want) {
+		t.Errorf("synced are %q, want %q", synced, want)
+	}
+}

@@ -1,0 +1,52 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"atelier/transport/limit"
+)
+
+// Failures limits failed logins. Those of an address and account are counted
+// together; a browser in which an admin has logged in before, or is logged in,
+// has a bucket of its own, so that others' failures never lock it out.
+type Failures struct{ buckets *limit.Limiter }
+
+// NewFailures returns the limit of failed logins.
+func NewFailures(r limit.Rate, now func() time.Time) *Failures { return &Failures{limit.New(r, now)} }
+
+// Attempt is a login that is tried. Its bucket is looked at before the password
+// is, and charged when that is wrong.
+type Attempt struct {
+	buckets *limit.Limiter
+	key     string
+}
+
+// Attempt says in which bucket a login counts. device is what DeviceID gave.
+func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
+	switch login := who.session.Admin(who.now).GetLogin(); {
+	case device != "":
+		return Attempt{f.buckets, "device " + device}
+	case login != "":
+		return Attempt{f.buckets, "login " + login}
+	}
+	// Hashed: the account is as long as somebody likes.
+	sum := sha256.Sum256([]byte(limit.Address(ip) + "\x00" + account))
+	return Attempt{f.buckets, string(sum[:])}
+}
+
+// Wait is how long to wait before trying; 0 for not at all.
+func (a Attempt) Wait() time.Duration { return a.buckets.Check(a.key) }
+
+// Each failed login makes the next answer of its bucket slower by slowLogin, up
+// to maxSlowLogin.
+const (
+	slowLogin    = 20 * time.Millisecond
+	maxSlowLogin = 300 * time.Millisecond
+)
+
+// Failed counts a wrong password and returns how long its answer must take.
+func (a Attempt) Failed() time.Duration {
+	a.buckets.Allow(a.key)
+	return min(maxSlowLogin, time.Duration(a.buckets.Level(a.key))*slowLogin)
+}

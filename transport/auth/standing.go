@@ -1,0 +1,176 @@
+package auth
+
+import (
+	"slices"
+	"sync"
+
+	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
+)
+
+// Standing is the grant that something stands on which lives longer than the
+// request that began it: a live connection, an answer of the AI.
+type Standing struct {
+	key     string // of the caller
+	token   string // id of the API token; "" without one
+	session catalog.Session
+	codelab string
+	grant   *catalogpb.AttendeeGrant // nil for an admin's
+	alive   func() bool              // nil for always
+}
+
+// Standing is what the caller's deed stands on: the grant of an admin, or of an
+// attendee in a codelab. alive says whether what it is about is still there: the
+// codelab, and in it the attendee; nil for always.
+func (i *Identity) Standing(codelab string, admin bool, alive func() bool) Standing {
+	s := Standing{key: i.Key(), session: i.session, codelab: codelab, alive: alive}
+	if i.Token != nil {
+		s.token = i.Token.Id
+	}
+	if !admin {
+		s.grant = i.Grant(codelab)
+	}
+	return s
+}
+
+// Why something ends with what it stands on.
+const (
+	LoggedOut = "logged out"
+	Over      = "access has ended"
+)
+
+// Holder is what lives on a grant. End is called when the grant has ended, from
+// any goroutine and perhaps more than once; it must not block.
+type Holder interface {
+	Standing() *Standing
+	End(reason string)
+}
+
+// holders are those that live on grants, by the session or API token. The zero
+// value is empty.
+type holders struct {
+	mu    sync.Mutex
+	byKey map[string][]Holder // guarded by mu
+}
+
+// Hold takes note of something that lives on a grant, so that it ends with it.
+// The grant may have ended after the caller was looked at: it is looked at
+// again, and when it does not stand any more Hold is false, and the caller ends
+// what was to begin. Whichever comes first, the end of the grant or Hold, the
+// other sees it.
+func (a *Authenticator) Hold(h Holder) bool {
+	a.holders.add(h)
+	if !a.stands(h.Standing()) {
+		a.Release(h)
+		return false
+	}
+	return true
+}
+
+// Release forgets what has ended by itself.
+func (a *Authenticator) Release(h Holder) { a.holders.remove(h) }
+
+// stands says whether a grant still stands.
+func (a *Authenticator) stands(s *Standing) bool {
+	now := a.Now().UnixMilli()
+	switch {
+	case s.alive != nil && !s.alive():
+		return false
+	case s.token != "":
+		return a.Tokens().Has(s.token)
+	case s.session.Ended():
+		return false
+	case s.grant == nil:
+		return s.session.Admin(now) != nil
+	}
+	// The session may have got a later one since; or one for another attendee,
+	// which does not end the first.
+	last := s.grant.ExpiresAt
+	if g := s.session.Attendees()[s.codelab]; g.GetAttendeeId() == s.grant.AttendeeId {
+		last = max(last, g.ExpiresAt)
+	}
+	return last > now
+}
+
+// Knows says that the caller's session or API token has not ended since they
+// were identified.
+func (a *Authenticator) Knows(i *Identity) bool {
+	if i.Token != nil {
+		return a.Tokens().Has(i.Token.Id)
+	}
+	return !i.session.Ended()
+}
+
+// End ends the caller's session, with all ids of its family and what lives on
+// it.
+func (a *Authenticator) End(i *Identity) error {
+	if err := a.Sessions.End(i.SessionID); err != nil {
+		return err
+	}
+	a.endAll(i.Key(), LoggedOut)
+	return nil
+}
+
+// Revoked ends what lives on an API token that was revoked.
+func (a *Authenticator) Revoked(token string) { a.endAll(tokenKey(token), LoggedOut) }
+
+func tokenKey(id string) string { return "token:" + id }
+
+func (a *Authenticator) endAll(key, reason string) {
+	for _, h := range a.holders.of(key) {
+		h.End(reason)
+	}
+}
+
+// Sweep ends what lives on grants that have expired or ended in any other way.
+func (a *Authenticator) Sweep() {
+	for _, h := range a.holders.all() {
+		a.Check(h)
+	}
+}
+
+// Check ends what lives on a grant if that does not stand any more.
+func (a *Authenticator) Check(h Holder) {
+	if !a.stands(h.Standing()) {
+		h.End(Over)
+	}
+}
+
+func (hs *holders) add(h Holder) {
+	key := h.Standing().key
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.byKey == nil {
+		hs.byKey = map[string][]Holder{}
+	}
+	hs.byKey[key] = append(hs.byKey[key], h)
+}
+
+func (hs *holders) remove(h Holder) {
+	key := h.Standing().key
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	list := hs.byKey[key]
+	if i := slices.Index(list, h); i >= 0 {
+		list = slices.Delete(list, i, i+1)
+	}
+	if hs.byKey[key] = list; len(list) == 0 {
+		delete(hs.byKey, key)
+	}
+}
+
+func (hs *holders) of(key string) []Holder {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	return slices.Clone(hs.byKey[key])
+}
+
+func (hs *holders) all() []Holder {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	var out []Holder
+	for _, list := range hs.byKey {
+		out = append(out, list...)
+	}
+	return out
+}

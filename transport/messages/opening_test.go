@@ -1,0 +1,268 @@
+package messages
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+	"atelier/actors/files"
+	"atelier/transport/auth"
+	"atelier/transport/limit"
+	"atelier/transport/live"
+)
+
+// school is a codelab with its gateway and who may enter.
+type school struct {
+	*Gateway
+	t         *testing.T
+	grants    *auth.Authenticator
+	workshops *codelab.Workshops
+	lab       codelab.Workshop
+	tokens    *catalog.SettingsView
+}
+
+var boss = &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, Name: "Facilitator", AdminId: "admin"}
+
+func newSchool(t *testing.T) *school {
+	s := &school{t: t, tokens: &catalog.SettingsView{}}
+	fatal := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	journal := journaltest.NewMemory()
+	t.Cleanup(func() { _ = journal.Close() })
+	sessions, err := catalog.LoadSessions(journal, []byte("account"), time.Now)
+	fatal(err)
+	s.grants = auth.New(auth.Config{
+		AdminLifetime: time.Hour, AttendeeLifetime: time.Hour, Signer: auth.NewSigner("secret", []byte("account"), time.Now), Sessions: sessions,
+		Tokens: func() *catalog.SettingsView { return s.tokens }, Failures: auth.NewFailures(limit.Rate{}, time.Now), Now: time.Now,
+	})
+	hub, err := live.New(live.Options{Loops: 1})
+	fatal(err)
+	hub.Start()
+	t.Cleanup(hub.Close)
+	s.Gateway = NewGateway(Config{
+		Hub: hub, Grants: s.grants, Workshops: func() []codelab.Workshop { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	t.Cleanup(s.Gateway.Close)
+	list, err := catalog.LoadList(journal)
+	fatal(err)
+	s.workshops, err = codelab.NewWorkshops(codelab.Config{
+		System: durable.NewSystem(), Journal: journal, List: list, Frames: Frames{}, Files: files.NewRegister(journal, nil, time.Hour, time.Now),
+		Removed: s.Removed, Logger: slog.New(slog.DiscardHandler),
+	})
+	fatal(err)
+	t.Cleanup(func() { _ = s.workshops.Close(context.Background()) })
+	m, err := s.workshops.Create(boss, &pb.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+	fatal(err)
+	s.lab, err = s.workshops.Get(m.Id)
+	fatal(err)
+	return s
+}
+
+func (s *school) ask(c *pb.Command) any {
+	s.t.Helper()
+	c.Caller = boss
+	v, _, err := s.lab.Ask(c)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return v
+}
+
+// enters is what a request has found out when its connection is about to be
+// taken over.
+func (s *school) enters(who auth.Identity, caller *pb.Caller) *peer {
+	admin := caller.Role == pb.Role_ROLE_ADMIN
+	return &peer{g: s.Gateway, lab: s.lab, who: caller, standing: who.Standing(s.lab.ID(), admin, func() bool {
+		v := s.lab.View()
+		return v.Meta != nil && (admin || v.Stands(caller.Id, caller.Generation))
+	})}
+}
+
+func (s *school) facilitator() (auth.Identity, *peer) {
+	s.t.Helper()
+	i, err := s.grants.GrantAdmin(auth.Identity{}, "")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	who, _ := s.grants.Identify(i.Cookie, "")
+	return who, s.enters(who, boss)
+}
+
+func (s *school) attendee() (*pb.Attendee, auth.Identity, *peer) {
+	s.t.Helper()
+	a := s.ask(&pb.Command{Body: &pb.Command_Register{Register: &pb.Register{Name: "Lin"}}}).(codelab.Registration).Attendee
+	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, a.Generation)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	who, _ := s.grants.Identify(i.Cookie, "")
+	return a, who, s.enters(who, &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation})
+}
+
+// opens takes a connection over and returns the client's end.
+func (s *school) opens(p *peer, flavour live.Flavour) net.Conn {
+	s.t.Helper()
+	server, client := net.Pipe()
+	s.t.Cleanup(func() { _ = client.Close() })
+	s.attach(server, live.AttachOptions{
+		Room: s.lab.Room, Person: p.who.Id, Staff: p.who.Role == pb.Role_ROLE_ADMIN, Flavour: flavour, Handler: handler{}, Data: p,
+		Welcome: func(seq, head uint64) []byte { return p.welcome(seq, head) },
+		Resync:  func(seq uint64, reason string) []byte { return resync("e", seq, reason) },
+	})
+	return client
+}
+
+// closed reads to the close frame of a WebSocket and returns its code and why;
+// of an event stream to its end.
+func closed(t *testing.T, c net.Conn, flavour live.Flavour) (code int, why string) {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if flavour == live.SSE {
+		if _, err := io.Copy(io.Discard, c); err != nil {
+			t.Fatalf("the stream goes on: %v", err)
+		}
+		return 0, ""
+	}
+	for {
+		var head [2]byte
+		if _, err := io.ReadFull(c, head[:]); err != nil {
+			t.Fatalf("the connection goes on, or breaks: %v", err)
+		}
+		n := int(head[1])
+		if n == 126 {
+			var long [2]byte
+			if _, err := io.ReadFull(c, long[:]); err != nil {
+				t.Fatal(err)
+			}
+			n = int(binary.BigEndian.Uint16(long[:]))
+		}
+		payload := make([]byte, n)
+		if _, err := io.ReadFull(c, payload); err != nil {
+			t.Fatal(err)
+		}
+		if head[0]&0x0f == 8 {
+			return int(binary.BigEndian.Uint16(payload)), string(payload[2:])
+		}
+	}
+}
+
+// Between the look at who is calling and the place in the room the grant ends:
+// the connection stayed, and one then spoke as the facilitator.
+func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
+	for _, flavour := range []live.Flavour{live.WebSocket, live.SSE} {
+		for name, ends := range map[string]func(*school) *peer{
+			"an admin logs out": func(s *school) *peer {
+				who, p := s.facilitator()
+				_ = s.grants.End(&who)
+				return p
+			},
+			"an attendee logs out": func(s *school) *peer {
+				_, who, p := s.attendee()
+				_ = s.grants.End(&who)
+				return p
+			},
+			"an API token is revoked": func(s *school) *peer {
+				p := s.enters(auth.Identity{Token: &catalogpb.ApiToken{Id: "t"}}, boss)
+				s.grants.Revoked("t")
+				return p
+			},
+			"the attendee is removed": func(s *school) *peer {
+				a, _, p := s.attendee()
+				s.ask(&pb.Command{Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: a.Id}}})
+				return p
+			},
+			"the PIN is reset": func(s *school) *peer {
+				a, _, p := s.attendee()
+				s.ask(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: a.Id}}})
+				return p
+			},
+			"the codelab is deleted": func(s *school) *peer {
+				_, p := s.facilitator()
+				s.ask(&pb.Command{Body: &pb.Command_Delete{Delete: &pb.Delete{}}})
+				return p
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := newSchool(t)
+				p := ends(s)
+				if code, _ := closed(t, s.opens(p, flavour), flavour); flavour == live.WebSocket && code != live.ClosePolicy {
+					t.Errorf("closed with %d", code)
+				}
+			})
+		}
+	}
+}
+
+func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
+	s := newSchool(t)
+	a, _, p := s.attendee()
+	old := s.opens(p, live.WebSocket)
+	s.ask(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: a.Id}}})
+	if code, why := closed(t, old, live.WebSocket); code != live.ClosePolicy || why != "the code was reset" {
+		t.Errorf("closed with %d, %s", code, why)
+	}
+	// One that came by the new code stays when the old ones are looked for.
+	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, a.Generation+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, _ := s.grants.Identify(i.Cookie, "")
+	stays := s.opens(s.enters(who, &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Generation: a.Generation + 1}), live.WebSocket)
+	s.Removed(s.lab.Room, a.Id)
+	looked := make(chan struct{}, 2) // behind it on the loop
+	s.Hub.EachSession(s.lab.Room, a.Id, func(*live.Session) { looked <- struct{}{} })
+	<-looked
+	if err := s.grants.End(&who); err != nil {
+		t.Fatal(err)
+	}
+	if _, why := closed(t, stays, live.WebSocket); why != auth.LoggedOut {
+		t.Errorf("closed since %q, want %q", why, auth.LoggedOut)
+	}
+}
+
+// What lay in the socket when the session ended was still done.
+func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
+	s := newSchool(t)
+	who, p := s.facilitator()
+	_ = s.opens(p, live.WebSocket)
+	a, _, removed := s.attendee()
+	_ = s.opens(removed, live.WebSocket)
+	say := func(p *peer, payload string) { handler{}.Message(p.session, []byte(payload)) }
+	said := func() int {
+		s.t.Helper()
+		s.ask(&pb.Command{Body: &pb.Command_SetRegistration{SetRegistration: &pb.SetRegistration{Open: true}}}) // behind what was said
+		return s.lab.View().Chat.Len()
+	}
+	say(p, `{"type":"chat","message":"before"}`)
+	say(removed, `{"type":"chat","message":"before"}`)
+	if n := said(); n != 2 {
+		t.Fatalf("%d messages are heard before", n)
+	}
+	if err := s.grants.End(&who); err != nil {
+		t.Fatal(err)
+	}
+	say(p, `{"type":"chat","message":"after"}`)
+	s.ask(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: a.Id}}})
+	say(removed, `{"type":"chat","message":"after"}`)
+	if n := said(); n != 2 {
+		t.Errorf("%d messages are heard, 2 of them before", n)
+	}
+	m := &inbound{Type: "webrtc_signal"}
+	if err := s.relay(s.lab, removed.who, m.Type, m, []byte(`{"type":"webrtc_signal"}`)); err != errWrongGrant {
+		t.Errorf("a signal by a grant that has ended: %v", err)
+	}
+}

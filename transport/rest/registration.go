@@ -1,0 +1,129 @@
+package rest
+
+import (
+	"errors"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/naming"
+	"atelier/transport/limit"
+	"atelier/transport/wire"
+)
+
+func registerAttendee(r *Request) error {
+	in, code, err := r.registration()
+	if err != nil {
+		return err
+	}
+	a, lab := r.api, r.Lab.ID()
+	meta := r.Lab.View().Meta
+	if meta == nil {
+		return errNoCodelab
+	}
+	if err := codelab.Admit(meta, in, r.IsAdmin()); err != nil {
+		return r.wasted(err)
+	}
+	// What is counted is valid but for the name, so that nobody closes the door
+	// to others by knocking at it. Where registration is closed, those count who
+	// come back.
+	open := codelab.Open(meta)
+	if err := r.mayRegister(open); err != nil {
+		return err
+	}
+	// A right code must not get through once too many wrong ones were tried.
+	attempts := lab + "\x00" + naming.Key(in.Name)
+	if code != "" {
+		if wait := a.Limits.WrongPINs.Check(attempts); wait > 0 {
+			return errTooMany(wait)
+		}
+	}
+	in.PinHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(in.Name)
+	v, err := r.do(&pb.Command{Body: &pb.Command_Register{Register: in}})
+	if code != "" && errors.Is(err, codelab.ErrNameTaken) {
+		a.Limits.WrongPINs.Allow(attempts)
+	}
+	if err != nil {
+		return err
+	}
+	if !open {
+		_ = r.mayRegister(true)
+	}
+	who := v.(codelab.Registration).Attendee
+	issued, err := a.Auth.GrantAttendee(r.who, lab, who.Id, who.Generation)
+	if err != nil {
+		return err
+	}
+	r.started(issued)
+	return r.json(toAttendee(lab, who, true))
+}
+
+// registration reads the body.
+func (r *Request) registration() (_ *pb.Register, code string, err error) {
+	var in struct {
+		Name     *string `json:"name"`
+		Email    string  `json:"email"`
+		Code     string  `json:"code"`
+		JoinCode string  `json:"join_code"`
+	}
+	if err = r.decode(&in); err == nil && in.Name == nil {
+		err = wire.Invalid("name is required")
+	}
+	if err == nil {
+		code, err = oneLine("code", in.Code, 64)
+	}
+	if err != nil {
+		return nil, "", r.wasted(err)
+	}
+	return &pb.Register{Name: *in.Name, Email: in.Email, JoinCode: in.JoinCode}, code, nil
+}
+
+// mayRegister takes a place in the buckets of the codelab and of the address,
+// or with take false only looks whether there is one. Facilitators need none.
+func (r *Request) mayRegister(take bool) error {
+	if r.IsAdmin() {
+		return nil
+	}
+	l := &r.api.Limits
+	all := []limit.Charge{{Limiter: l.Registrations, Key: r.Lab.ID()}, {Limiter: l.RegistrationsFrom, Key: limit.Address(r.ip())}}
+	wait := limit.Waits(all...)
+	if take {
+		wait = limit.AllowAll(all...)
+	}
+	if wait > 0 {
+		return errTooMany(wait)
+	}
+	return nil
+}
+
+// wasted counts a registration that was never valid, as any other write of its
+// address is: join codes could be guessed without end.
+func (r *Request) wasted(err error) error {
+	if !r.who.Known() {
+		if wait := r.api.Limits.Writes.Allow(r.bucket()); wait > 0 {
+			return errTooMany(wait)
+		}
+	}
+	return err
+}
+
+// resetPIN sets a new rejoin code, or none. What was granted to whoever knew
+// the earlier one ends.
+func resetPIN(r *Request) error {
+	in := struct {
+		Code string `json:"code"`
+	}{}
+	if err := r.decodeOptional(&in); err != nil {
+		return err
+	}
+	code, err := oneLine("code", in.Code, 64)
+	if err != nil {
+		return err
+	}
+	_, err = r.do(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{
+		AttendeeId: r.Param("attendee_id"), PinHash: r.api.Auth.PINHash(r.Lab.ID(), code),
+	}}})
+	if err != nil {
+		return err
+	}
+	return r.ok()
+}

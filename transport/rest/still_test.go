@@ -1,0 +1,111 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/catalog"
+	"atelier/actors/catalog/catalogpb"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable/journaltest"
+	"atelier/transport/auth"
+)
+
+// slowly is a body with whose last byte something happens.
+type slowly struct {
+	*bytes.Reader
+	happens func()
+}
+
+func (s *slowly) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b)
+	if s.Len() == 0 && s.happens != nil {
+		s.happens()
+		s.happens = nil
+	}
+	return n, err
+}
+
+// Who is calling was looked at when the request began. A body may take minutes,
+// and what came with it was then done for somebody who had logged out.
+func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
+	journal := journaltest.NewMemory()
+	defer journal.Close()
+	sessions, err := catalog.LoadSessions(journal, []byte("account"), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := &catalog.SettingsView{}
+	grants := auth.New(auth.Config{
+		AdminLifetime: time.Hour, Signer: auth.NewSigner("secret", nil, time.Now), Sessions: sessions,
+		Tokens: func() *catalog.SettingsView { return tokens }, Now: time.Now,
+	})
+	a := &API{Config: Config{Auth: grants}}
+	login := func() auth.Identity {
+		issued, err := grants.GrantAdmin(auth.Identity{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		who, _ := grants.Identify(issued.Cookie, "")
+		return who
+	}
+	robot := auth.Identity{Token: &catalogpb.ApiToken{Id: "t"}}
+	read := func(who auth.Identity, role pb.Role, read func(*Request) error, contentType string, body []byte, meanwhile func()) error {
+		ctx := &fasthttp.RequestCtx{}
+		ctx.Init2(&net.TCPConn{}, nil, false)
+		ctx.Request.Header.SetContentType(contentType)
+		ctx.Request.SetBodyStream(&slowly{bytes.NewReader(body), meanwhile}, len(body))
+		return read(&Request{RequestCtx: ctx, api: a, op: &operation{}, who: who, Caller: &pb.Caller{Role: role}})
+	}
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, _ := w.CreateFormFile("file", "a.txt")
+	_, _ = part.Write(bytes.Repeat([]byte("x"), 100_000))
+	_ = w.Close()
+	ways := map[string]struct {
+		read func(*Request) error
+		kind string
+		body []byte
+	}{
+		"JSON": {func(r *Request) error { _, err := r.JSONBody(); return err }, "application/json", []byte(`{}`)},
+		"a file": {func(r *Request) error {
+			p, err := r.filePart(1 << 20)
+			if err == nil {
+				_, err = io.Copy(io.Discard, p)
+			}
+			return err
+		}, w.FormDataContentType(), form.Bytes()},
+	}
+	for name, way := range ways {
+		tokens = &catalog.SettingsView{Tokens: []*catalogpb.ApiToken{robot.Token}}
+		for _, who := range []auth.Identity{login(), robot} {
+			if err := read(who, pb.Role_ROLE_ADMIN, way.read, way.kind, way.body, nil); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		revoke := func() { tokens = &catalog.SettingsView{} }
+		if err := read(robot, pb.Role_ROLE_ADMIN, way.read, way.kind, way.body, revoke); !errors.Is(err, errLogin) {
+			t.Errorf("%s with a token that was revoked: %v", name, err)
+		}
+		// For what anybody may do it does not matter.
+		if err := read(robot, pb.Role_ROLE_ANYONE, way.read, way.kind, way.body, revoke); err != nil {
+			t.Errorf("%s by anyone: %v", name, err)
+		}
+		admin := login()
+		logout := func() {
+			if err := grants.End(&admin); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := read(admin, pb.Role_ROLE_ADMIN, way.read, way.kind, way.body, logout); !errors.Is(err, errLogin) {
+			t.Errorf("%s after a logout: %v", name, err)
+		}
+	}
+}
