@@ -23,6 +23,9 @@ type AttachOptions struct {
 	// comes fresh. EpochChanged says that it is of another stream.
 	Since        *uint64
 	EpochChanged bool
+	// From is where a fresh client begins: the room's head when it was let in,
+	// which may be a while before Attach. 0 lets it begin where the room is.
+	From uint64
 
 	// Welcome makes the first payload: seq is the session's position, head the
 	// room's. Resync makes the payload that tells a client to read the state
@@ -44,7 +47,8 @@ type AttachOptions struct {
 // that says since when, the stored frames it has missed; then what is
 // published. Nothing comes twice and nothing is left out. When what was missed
 // cannot be had, a resync follows the welcome. Everything published before
-// Attach was called is behind the welcome's position, not after it.
+// Attach was called, or before AttachOptions.From was read, is behind the
+// welcome's position, not after it.
 //
 // On an error the connection is closed and no method of the Handler is called.
 func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session, error) {
@@ -120,6 +124,12 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	switch {
 	case o.EpochChanged:
 		return refuse(ResyncEpoch)
+	case o.Since == nil && o.From != 0 && o.From < at && o.From >= s.room.Floor():
+		// It was let in before what was published since.
+		l.fallBehind(s, nil)
+		s.lag.at.stored = o.From
+		s.lag.returning = true
+		return s.dress(dst, o.Welcome(o.From, at))
 	case o.Since == nil || *o.Since == at:
 		return s.dress(dst, o.Welcome(at, at))
 	case *o.Since > at || *o.Since < s.room.Floor():

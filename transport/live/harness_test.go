@@ -144,6 +144,9 @@ func (h *house) serve(ctx *fasthttp.RequestCtx) {
 		n := uint64(since)
 		o.Since = &n
 	}
+	if from, err := args.GetUint("from"); err == nil {
+		o.From = uint64(from)
+	}
 	if string(ctx.Path()) == "/sse" {
 		o.Flavour = SSE
 		o.Preamble = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n")

@@ -17,6 +17,21 @@ func TestFreshSessionBeginsAtTheHead(t *testing.T) {
 	c.expect(text(6), text(7))
 }
 
+// TestAFreshSessionBeginsWhereItWasLetIn: under load a welcome came 60 ms after
+// the 101, and what was said between the two was missed.
+func TestAFreshSessionBeginsWhereItWasLetIn(t *testing.T) {
+	h := newHouse(t, Options{})
+	r := h.room("a")
+	r.Publish(frames(1, 3)...)
+	c := h.dial("room=a&person=p1&from=1")
+	c.expectNote(note{Type: "welcome", Seq: 1, Head: 3})
+	c.expect(text(2), text(3))
+	r.Publish(frames(4, 4)...)
+	c.expect(text(4))
+	// One that nothing was said since begins as ever.
+	h.dial("room=a&person=p2&from=4").expectNote(note{Type: "welcome", Seq: 4, Head: 4})
+}
+
 func TestReturningSessionIsCaughtUpThenLive(t *testing.T) {
 	h := newHouse(t, Options{})
 	r := h.room("a")

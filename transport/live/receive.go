@@ -7,7 +7,14 @@ func (l *loop) input(s *Session, p []byte) {
 		return
 	}
 	s.seen = l.now
-	if s.flavour == SSE || s.deaf {
+	if s.flavour == SSE {
+		return
+	}
+	if s.deaf {
+		// Only the answer to our close is of interest. It comes by itself: a
+		// client that was in the middle of something sends that first.
+		_ = (&decoder{}).feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
+		l.pinged = false
 		return
 	}
 	d := s.partial

@@ -93,6 +93,23 @@ func TestBrokenFramesCloseTheConnection(t *testing.T) {
 	}
 }
 
+// TestTheAnswerToOurCloseEndsABrokenConnection: what a client sends after it
+// broke the protocol is thrown away, but for its close; the connection stayed
+// for all of CloseGrace.
+func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
+	h := newHouse(t, Options{CloseGrace: time.Hour})
+	c := h.dial("room=a&person=p1")
+	c.next()
+	if _, err := c.conn.NetConn().Write(masked(0x82, []byte("binary"))); err != nil {
+		t.Fatal(err)
+	}
+	// The library answers a close when it reads one.
+	if code := c.expectClose(); code != CloseUnsupported {
+		t.Fatalf("closed with %d", code)
+	}
+	h.expectClosed(ReasonProtocol)
+}
+
 func TestPingIsAnswered(t *testing.T) {
 	h := newHouse(t, Options{})
 	c := h.dial("room=a&person=p1")

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"bytes"
+	"encoding/base64"
 	"log/slog"
 	"net"
 	"net/url"
@@ -75,7 +77,8 @@ func (g *Gateway) Close() {
 
 var (
 	errOrigin     = durable.Reject(durable.Forbidden, "this origin may not open a connection")
-	errNoUpgrade  = wire.Invalid("this is a WebSocket address: a GET with Upgrade: websocket is needed")
+	errNoUpgrade  = wire.Invalid("this is a WebSocket address: a GET by HTTP/1.1 with Connection: Upgrade and Upgrade: websocket is needed; if the client sent them, a proxy in between did not pass them on")
+	errVersion    = rest.Refusal(fasthttp.StatusUpgradeRequired, "only version 13 of the WebSocket protocol is spoken here", 0)
 	errWrongGrant = durable.Reject(durable.Forbidden, "access denied")
 )
 
@@ -89,6 +92,9 @@ func (g *Gateway) WebSocket(r *rest.Request) error {
 		return err
 	}
 	o.Flavour = live.WebSocket
+	if err := checkHandshake(r); err != nil {
+		return err
+	}
 	if err := g.upgrader.Upgrade(r.RequestCtx, func(c *websocket.Conn) { g.attach(c.NetConn(), o) }); err != nil {
 		return errNoUpgrade
 	}
@@ -133,6 +139,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	rm := r.Lab.Room
 	o := live.AttachOptions{
 		Room: rm, Person: r.Caller.Id, Staff: r.IsAdmin(), Handler: handler{}, Data: p,
+		From:    rm.Head(),
 		Welcome: func(seq, head uint64) []byte { return p.welcome(seq, head) },
 		Resync:  func(seq uint64, reason string) []byte { return resync(rm.Epoch(), seq, reason) },
 	}
@@ -142,9 +149,29 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 			return o, wire.Invalid("since must be a whole number")
 		}
 		o.Since = &n
-		o.EpochChanged = epoch != "" && epoch != rm.Epoch()
+		// A position without a stream's name may be of any stream.
+		o.EpochChanged = epoch != rm.Epoch()
 	}
 	return o, nil
+}
+
+// checkHandshake holds a handshake against RFC 6455, 4.2.1, where the library
+// does not.
+func checkHandshake(r *rest.Request) error {
+	h := &r.Request.Header
+	if !h.IsHTTP11() || !bytes.Contains(bytes.ToLower(h.Peek("Upgrade")), []byte("websocket")) ||
+		!bytes.Contains(bytes.ToLower(h.Peek("Connection")), []byte("upgrade")) {
+		return errNoUpgrade
+	}
+	if string(bytes.TrimSpace(h.Peek("Sec-WebSocket-Version"))) != "13" {
+		r.Response.Header.Set("Sec-WebSocket-Version", "13")
+		return errVersion
+	}
+	key, err := base64.StdEncoding.DecodeString(string(bytes.TrimSpace(h.Peek("Sec-WebSocket-Key"))))
+	if err != nil || len(key) != 16 {
+		return wire.Invalid("Sec-WebSocket-Key must be 16 bytes in Base64")
+	}
+	return nil
 }
 
 // attach takes a hijacked connection over.

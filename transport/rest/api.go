@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,8 +110,16 @@ func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
 func (a *API) refuse(ctx *fasthttp.RequestCtx, err error) {
 	r := &Request{RequestCtx: ctx, api: a}
 	r.begin()
-	r.discardBody()
+	if allow := ctx.Response.Header.Peek("Allow"); len(allow) > 0 {
+		// The router counts OPTIONS in, which no operation has.
+		methods := slices.DeleteFunc(strings.Split(string(allow), ", "), func(m string) bool { return m == fasthttp.MethodOptions })
+		ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
+	}
 	r.fail(err)
+	if r.expecting() {
+		return
+	}
+	r.discardBody()
 	a.observe("none", r, a.Now())
 }
 

@@ -101,13 +101,19 @@ func (a *API) serve(op *operation) fasthttp.RequestHandler {
 				a.Logger.Error("handler panicked", "request_id", r.id, "operation", op.name, "panic", fmt.Sprintf("%T", p))
 				r.fail(io.ErrUnexpectedEOF)
 			}
+			if r.expecting() {
+				return
+			}
 			r.discardBody()
 			if !r.detached {
 				a.observe(op.name, r, began)
 			}
 		}()
 		err := r.admit()
-		if err == nil {
+		switch {
+		case err == nil && r.expecting():
+			err = r.expected()
+		case err == nil:
 			err = op.handle(r)
 		}
 		if err != nil {
@@ -131,7 +137,7 @@ func (r *Request) admit() error {
 	}
 	// A whole class registers from one address; registration has buckets of its
 	// own.
-	if op.access != register || r.who.Known() {
+	if (op.access != register || r.who.Known()) && !r.expecting() {
 		if wait := limiter.Allow(r.bucket()); wait > 0 {
 			return errTooMany(wait)
 		}

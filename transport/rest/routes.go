@@ -4,6 +4,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
+	"atelier/transport/intake"
 )
 
 // access says who may call an operation (decisions W3).
@@ -43,6 +44,7 @@ type operation struct {
 	access       access
 	body         int  // limit of the body, bytes; 0 is maxJSON
 	upload       bool // counts as an upload, not as a write
+	file         int  // limit of the file that is uploaded, bytes
 	root         bool // the path is not below /api
 	head         bool // answers HEAD too, as what serves files does
 	handle       func(*Request) error
@@ -127,13 +129,13 @@ var operations = table([]operation{
 	{method: get, path: "/codelabs/{id}/materials", access: labMember, handle: getMaterials},
 	{method: post, path: "/codelabs/{id}/materials", access: labAdmin, handle: addMaterial},
 	{method: del, path: "/codelabs/{id}/materials/{material_id}", access: labAdmin, handle: deleteMaterial},
-	{method: post, path: "/upload/material", access: adminOnly, upload: true, handle: uploadMaterial},
-	{method: post, path: "/upload/image", access: somebody, upload: true, handle: uploadImage},
+	{method: post, path: "/upload/material", access: adminOnly, upload: true, file: intake.MaxMaterial, handle: uploadMaterial},
+	{method: post, path: "/upload/image", access: somebody, upload: true, file: intake.MaxImage, handle: uploadImage},
 	{method: get, path: "/uploads/{kind}/{name}", access: anyone, root: true, head: true, handle: serveUpload},
 
 	{method: get, path: "/codelabs/{id}/submissions", access: labMember, handle: getSubmissions},
 	{method: get, path: "/codelabs/{id}/submissions/download", access: labAdmin, handle: downloadSubmissions},
-	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/submissions", access: labAttendee, upload: true, handle: submitFile},
+	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/submissions", access: labAttendee, upload: true, file: codelab.MaxSubmissionBytes, handle: submitFile},
 	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/link", access: labAttendee, handle: submitLink},
 	{method: get, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", access: labMember, head: true, handle: getSubmissionFile},
 	{method: del, path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", access: labMember, handle: deleteSubmission},

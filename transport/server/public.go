@@ -36,8 +36,11 @@ type Public struct {
 type PublicOptions struct {
 	// MaxConnections bounds the connections that are answering a request.
 	MaxConnections int
-	// API serves what is under /api and /uploads.
-	API fasthttp.RequestHandler
+	// API serves what is under /api and /uploads, and APIExpect looks at the
+	// head of such a request whose client waits for 100 Continue: it returns
+	// that, or the status of the answer it has made. APIExpect may be nil.
+	API       fasthttp.RequestHandler
+	APIExpect func(ctx *fasthttp.RequestCtx) int
 	// Handler serves the tokenization handler; it says whether a path is its
 	// own. May be nil.
 	Handler func(ctx *fasthttp.RequestCtx) bool
@@ -116,6 +119,7 @@ func (p *Public) Serve(o PublicOptions) {
 	p.server = &fasthttp.Server{
 		Handler:                      p.front(o),
 		ErrorHandler:                 malformed,
+		ExpectHandler:                expect(o),
 		ConnState:                    p.silence.changed,
 		NoDefaultServerHeader:        true,
 		NoDefaultDate:                true,
@@ -196,6 +200,11 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 		if ctx.ConnRequestNum() == 1 {
 			p.silence.spoke(ctx.Conn())
 		}
+		if ambiguous(ctx) {
+			jsonError(ctx, fasthttp.StatusBadRequest, "Content-Length and Transfer-Encoding exclude each other")
+			ctx.SetConnectionClose()
+			return
+		}
 		if o.Handler != nil && o.Handler(ctx) {
 			return
 		}
@@ -204,7 +213,7 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 			return
 		}
 		path := string(ctx.Path())
-		if path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/uploads/") {
+		if isAPI(path) {
 			o.API(ctx)
 			return
 		}
@@ -219,6 +228,40 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 		body.Discard(ctx, 1<<20)
 	}
 }
+
+func isAPI(path string) bool {
+	return path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/uploads/")
+}
+
+// expect answers clients that ask before they send a body.
+func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
+	return func(ctx *fasthttp.RequestCtx) int {
+		if o.APIExpect == nil || !isAPI(string(ctx.Path())) {
+			return fasthttp.StatusContinue
+		}
+		return o.APIExpect(ctx)
+	}
+}
+
+// ambiguous says that two programs could disagree where a request ends: both
+// lengths are given (RFC 9112, 6.3). Whoever reads on behind it may read what
+// somebody smuggled.
+func ambiguous(ctx *fasthttp.RequestCtx) bool {
+	h := &ctx.Request.Header
+	if h.ContentLength() != chunked {
+		return false
+	}
+	for line := range bytes.Lines(h.RawHeaders()) {
+		name, _, ok := bytes.Cut(line, []byte{':'})
+		if ok && bytes.EqualFold(bytes.TrimSpace(name), []byte("Content-Length")) {
+			return true
+		}
+	}
+	return false
+}
+
+// chunked is the library's length of a body in chunks.
+const chunked = -1
 
 // malformed answers what is no HTTP request.
 func malformed(ctx *fasthttp.RequestCtx, err error) {

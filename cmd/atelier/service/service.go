@@ -145,7 +145,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		return nil, err
 	}
 	s.public.Serve(server.PublicOptions{
-		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, Handler: handler.Handle, Commerce: commerce.Handle,
+		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, APIExpect: api.Expect, Handler: handler.Handle, Commerce: commerce.Handle,
 	})
 	s.started.Store(true)
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })

@@ -1,0 +1,49 @@
+package rest
+
+import "github.com/valyala/fasthttp"
+
+// A client that sends "Expect: 100-continue" asks before it sends its body. It
+// is told to go on only where the request has a chance: what is certain to end
+// in 401, 403, 404 or 413 is answered at once.
+
+// expectKey marks a request of which nothing but the head is here.
+type expectKey struct{}
+
+// expectation is how such a request fares.
+type expectation struct{ met bool }
+
+// Expect looks at the head of a request and returns 100, or the status of the
+// answer that it has made.
+func (a *API) Expect(ctx *fasthttp.RequestCtx) int {
+	e := &expectation{}
+	ctx.SetUserValue(expectKey{}, e)
+	a.router.Handler(ctx)
+	if !e.met {
+		return ctx.Response.StatusCode()
+	}
+	ctx.ResetUserValues()
+	ctx.Response.Reset()
+	return fasthttp.StatusContinue
+}
+
+func (r *Request) expecting() bool { return r.UserValue(expectKey{}) != nil }
+
+// expected ends the look at a head: who asks may, if what is announced is not
+// too large.
+func (r *Request) expected() error {
+	limit := r.op.body
+	switch {
+	case r.op.file > 0:
+		limit = r.op.file + formOverhead
+	case limit == 0:
+		limit = maxJSON
+	}
+	if r.Request.Header.ContentLength() > limit {
+		return errBodyTooBig
+	}
+	r.UserValue(expectKey{}).(*expectation).met = true
+	return nil
+}
+
+// formOverhead is more than a form takes beside its file.
+const formOverhead = 1 << 20
