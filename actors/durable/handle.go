@@ -34,6 +34,7 @@ type Handle[C, E, V any] struct {
 	condition atomic.Int32
 	pending   atomic.Int64 // commands not answered
 	used      atomic.Int64 // Unix seconds of the last use
+	sent      atomic.Uint64
 
 	ready     chan struct{} // closed when the first recovery ended, either way
 	readyOnce sync.Once
@@ -46,6 +47,9 @@ type Handle[C, E, V any] struct {
 	failedAt  time.Time
 	lastError atomic.Pointer[string]
 }
+
+// waitSample: of so many commands one is timed in the mailbox.
+const waitSample = 8
 
 type viewAt[V any] struct {
 	view *V
@@ -111,6 +115,9 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	}
 	env := h.host.envelopes.Get().(*envelope[C])
 	env.cmd, env.to = cmd, to
+	if h.host.opts.Waited != nil && h.sent.Add(1)%waitSample == 0 {
+		env.sent = time.Now()
+	}
 	h.host.system.Root.Send(h.pid, env)
 	return nil
 }

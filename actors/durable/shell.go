@@ -54,6 +54,8 @@ type (
 type envelope[C any] struct {
 	cmd C
 	to  Replier // nil when nobody wants an answer
+	// sent is when it was sent, for one in waitSample; else zero.
+	sent time.Time
 }
 
 // batch is what one append commits. Owned by the actor, except records and
@@ -113,6 +115,9 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 		opened := *m
 		*m = envelope[C]{}
 		s.host.envelopes.Put(m)
+		if !opened.sent.IsZero() {
+			s.host.opts.Waited(time.Since(opened.sent))
+		}
 		s.command(ctx, opened)
 	case flush:
 		s.flushing = false

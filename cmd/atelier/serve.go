@@ -44,7 +44,7 @@ func (c serveCmd) Run() error {
 	spreadThreads()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged}, log)
+	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged, Version: version}, log)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,9 @@ type hall struct {
 	// Set by the publisher, cleared by the loop: the hall stands in the loop's
 	// list of work.
 	dirty atomic.Bool
+	// Set by the publisher that made the hall dirty, read by the loop: when
+	// that was, on the hub's clock.
+	since atomic.Int64
 
 	// Owned by the loop goroutine. The positions up to which every session
 	// that is not behind has been served.
@@ -57,6 +60,9 @@ type position struct {
 func (h *hall) Wake() {
 	if h.dirty.Load() || h.dirty.Swap(true) {
 		return
+	}
+	if h.loop.hub.opts.Delivered != nil {
+		h.since.Store(h.loop.hub.now())
 	}
 	h.loop.add(func(w *work) { w.halls = append(w.halls, h) })
 }

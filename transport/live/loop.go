@@ -125,7 +125,11 @@ func (l *loop) turn() (worked bool) {
 	for _, h := range w.halls {
 		h.dirty.Store(false)
 		if len(h.people) > 0 {
+			since := h.since.Load()
 			l.drain(h)
+			if told := l.hub.opts.Delivered; told != nil && since != 0 {
+				told(time.Duration(l.hub.now() - since))
+			}
 		}
 	}
 	for _, task := range w.tasks {

@@ -43,6 +43,10 @@ type Options struct {
 	// SendBuffer is SO_SNDBUF, which bounds what a stuck client swallows of
 	// the kernel's memory. Default 64 kB.
 	SendBuffer int
+	// Delivered, if set, is told after each fan-out how long the oldest of its
+	// frames took from its publication until everybody who keeps up had been
+	// written to. It must not block.
+	Delivered func(took time.Duration)
 	// Tick is the resolution of every time above. Default 1 s.
 	Tick time.Duration
 

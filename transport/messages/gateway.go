@@ -44,6 +44,9 @@ type Config struct {
 	PublicURL string
 	Logger    *slog.Logger
 	Now       func() time.Time
+	// Acked is told how long a message on a socket took from its arrival to
+	// its ack. It must not block.
+	Acked func(took time.Duration)
 }
 
 // Gateway brings connections into their codelabs. Safe for concurrent use.
@@ -149,8 +152,9 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 			return o, wire.Invalid("since must be a whole number")
 		}
 		o.Since = &n
-		// A position without a stream's name may be of any stream.
-		o.EpochChanged = epoch != rm.Epoch()
+		// A position without a stream's name may be of any stream; only the
+		// beginning is the same in all.
+		o.EpochChanged = epoch != rm.Epoch() && (epoch != "" || n > 0)
 	}
 	return o, nil
 }

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"sync/atomic"
+	"time"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -130,7 +131,7 @@ func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 	switch {
 	case cmd != nil:
 		cmd.Caller = p.as(s.ID())
-		return p.lab.Submit(cmd, &acker{s, m.ref()})
+		return p.lab.Submit(cmd, &acker{s, m.ref(), p.g, time.Now()})
 	case m.Type == "join" || m.Type == "hello":
 		head := p.lab.Room.Head()
 		s.Send(p.welcome(head, head))
@@ -157,8 +158,10 @@ func (p *peer) as(session uint64) *pb.Caller {
 
 // acker answers the sender once the actor has committed.
 type acker struct {
-	s   *live.Session
-	ref string
+	s    *live.Session
+	ref  string
+	g    *Gateway
+	came time.Time
 }
 
 // Reply is called on the actor's goroutine, after the frames of the commit
@@ -169,5 +172,8 @@ func (a *acker) Reply(r durable.Reply) {
 		a.s.Send(failure(a.ref, textOf(r.Err)))
 	case a.ref != "":
 		a.s.Send(ack(a.ref, r.Seq))
+	}
+	if a.g.Acked != nil {
+		a.g.Acked(time.Since(a.came))
 	}
 }

@@ -48,6 +48,8 @@ type Config struct {
 	Denials func(status int, actorType, actorID, codelab, ip string)
 	// Observe is told of each answer; may be nil.
 	Observe func(operation string, status int, took time.Duration)
+	// LoginFailed is told of each wrong login; may be nil.
+	LoginFailed func()
 
 	AdminID string
 	// StreamID names the store's stream; entity tags carry it.

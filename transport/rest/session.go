@@ -38,6 +38,9 @@ func login(r *Request) error {
 	}
 	if !a.Auth.CheckPassword(*in.ID, *in.Password) {
 		time.Sleep(attempt.Failed())
+		if r.api.LoginFailed != nil {
+			r.api.LoginFailed()
+		}
 		if err := r.audit("admin_login_failed", "anonymous", "", nil); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"runtime"
 	"strconv"
 	"time"
 
@@ -23,10 +24,14 @@ type Metrics struct {
 	commits  prometheus.Histogram
 	handled  *prometheus.HistogramVec
 	damaged  prometheus.Counter
+	failures prometheus.Counter
+	waits    prometheus.Histogram
+	acks     prometheus.Histogram
+	delivery prometheus.Histogram
 }
 
 // NewMetrics returns the metrics that are pushed; Sources are pulled.
-func NewMetrics() *Metrics {
+func NewMetrics(version string) *Metrics {
 	m := &Metrics{
 		Registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -45,6 +50,23 @@ func NewMetrics() *Metrics {
 	m.damaged = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "atelier_damaged_contents_total", Help: "Times a stored content was found not to be what was written.",
 	})
+	m.failures = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "atelier_login_failures_total", Help: "Logins with a wrong account or password.",
+	})
+	latency := func(name, help string) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "atelier_" + name, Help: help,
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		})
+	}
+	m.waits = latency("actor_wait_seconds", "Time that commands wait in the queue of their actor, of one in eight.")
+	m.acks = latency("ack_seconds", "Time from a message on a socket to its ack, disk included.")
+	m.delivery = latency("delivery_seconds", "Time from the publication of a frame until everybody who keeps up was written to, for each fan-out.")
+	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "atelier_build_info", Help: "1, with what the program was built from.",
+		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
+	}, func() float64 { return 1 })
+	m.Registry.MustRegister(m.failures, m.waits, m.acks, m.delivery, build)
 	m.Registry.MustRegister(m.requests, m.commits, m.handled, m.damaged, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -61,6 +83,18 @@ func (m *Metrics) Handled(environment, operation, result string, took time.Durat
 
 // Commit takes note of a group commit.
 func (m *Metrics) Commit(c badger.Commit) { m.commits.Observe(c.Took.Seconds()) }
+
+// LoginFailed counts a login with a wrong account or password.
+func (m *Metrics) LoginFailed() { m.failures.Inc() }
+
+// Waited takes note of a command's time in the queue of its actor.
+func (m *Metrics) Waited(took time.Duration) { m.waits.Observe(took.Seconds()) }
+
+// Acked takes note of the time to a message's ack.
+func (m *Metrics) Acked(took time.Duration) { m.acks.Observe(took.Seconds()) }
+
+// Delivered takes note of a fan-out.
+func (m *Metrics) Delivered(took time.Duration) { m.delivery.Observe(took.Seconds()) }
 
 // Damaged counts a stored content that is not what was written.
 func (m *Metrics) Damaged() { m.damaged.Inc() }

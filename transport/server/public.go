@@ -41,6 +41,8 @@ type PublicOptions struct {
 	// that, or the status of the answer it has made. APIExpect may be nil.
 	API       fasthttp.RequestHandler
 	APIExpect func(ctx *fasthttp.RequestCtx) int
+	// Access, if set, is told of each answer.
+	Access func(ctx *fasthttp.RequestCtx, took time.Duration)
 	// Handler serves the tokenization handler; it says whether a path is its
 	// own. May be nil.
 	Handler func(ctx *fasthttp.RequestCtx) bool
@@ -117,7 +119,7 @@ func (p *Public) Addr() net.Addr { return p.listener.Addr() }
 // cannot go on.
 func (p *Public) Serve(o PublicOptions) {
 	p.server = &fasthttp.Server{
-		Handler:                      p.front(o),
+		Handler:                      observed(p.front(o), o.Access),
 		ErrorHandler:                 malformed,
 		ExpectHandler:                expect(o),
 		ConnState:                    p.silence.changed,
@@ -226,6 +228,18 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 			jsonError(ctx, fasthttp.StatusNotFound, "not found")
 		}
 		body.Discard(ctx, 1<<20)
+	}
+}
+
+// observed tells access of each answer.
+func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, time.Duration)) fasthttp.RequestHandler {
+	if access == nil {
+		return next
+	}
+	return func(ctx *fasthttp.RequestCtx) {
+		began := time.Now()
+		next(ctx)
+		access(ctx, time.Since(began))
 	}
 }
 

@@ -2,9 +2,11 @@ package acceptance
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -84,4 +86,44 @@ func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
 		req.AddCookie(c)
 	}
 	exchange(t, req).refused(413, "too large")
+}
+
+// TestMetricsTellWhatAnOperatorAsks: waits, latencies, failed logins, damage,
+// pauses, and what was built.
+func TestMetricsTellWhatAnOperatorAsks(t *testing.T) {
+	cfg := testConfig(t)
+	s := startServer(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	lin := c.attendee("Lin").connect(c.id, "")
+	for i := range 20 {
+		lin.acked(record{"type": "chat", "message": "hello"}, fmt.Sprint("r", i))
+	}
+	open(t, s.Addr()).post("/login", record{"admin_id": "admin", "admin_pw": "wrong"}).refused(401)
+	_, body := internal(s.InternalAddr(), "/metrics")
+	value := func(name string) (sum float64) {
+		for line := range strings.Lines(body) {
+			if rest, ok := strings.CutPrefix(line, name); ok && (rest[0] == ' ' || rest[0] == '{') {
+				fields := strings.Fields(line)
+				n, _ := strconv.ParseFloat(fields[len(fields)-1], 64)
+				sum += n
+			}
+		}
+		return sum
+	}
+	for name, least := range map[string]float64{
+		"atelier_ack_seconds_count": 20, "atelier_delivery_seconds_count": 1, "atelier_actor_wait_seconds_count": 2,
+		"atelier_login_failures_total": 1, "atelier_build_info": 1,
+	} {
+		if got := value(name); got < least {
+			t.Errorf("%s is %v, want %v and more", name, got, least)
+		}
+	}
+	for _, name := range []string{"atelier_accept_pauses_total", "atelier_damaged_contents_total", "atelier_silent_connections"} {
+		if !strings.Contains(body, "\n"+name+" ") {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	if !strings.Contains(body, `atelier_build_info{go="go1`) {
+		t.Error("build_info has no labels")
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"net"
 	"net/netip"
 	"net/url"
@@ -121,6 +122,7 @@ type Audit struct {
 type Log struct {
 	Level  string `toml:"level" doc:"debug, info, warn or error."`
 	Format string `toml:"format" doc:"text or json."`
+	Access bool   `toml:"access" doc:"A line for each request, without queries and random names."`
 }
 
 // Default returns the configuration with every default.
@@ -177,6 +179,9 @@ func Load(path string, environ []string) (Config, error) {
 }
 
 func decode(b []byte, c *Config) error {
+	if err := checkUnits(b); err != nil {
+		return err
+	}
 	err := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields().Decode(c)
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) {
@@ -193,6 +198,41 @@ func decode(b []byte, c *Config) error {
 		return fmt.Errorf("line %d: %w", row, bad)
 	}
 	return err
+}
+
+// checkUnits refuses durations that are numbers: the TOML library would take
+// 30 for 30 nanoseconds.
+func checkUnits(b []byte) error {
+	// The same sections, with texts where durations are, and nothing else.
+	var sections []reflect.StructField
+	for s := range fields(reflect.TypeFor[Config]()) {
+		var spans []reflect.StructField
+		for f := range fields(s.Type) {
+			if f.Type == reflect.TypeFor[Duration]() {
+				f.Type = reflect.TypeFor[string]()
+				spans = append(spans, f)
+			}
+		}
+		s.Type = reflect.StructOf(spans)
+		sections = append(sections, s)
+	}
+	err := toml.Unmarshal(b, reflect.New(reflect.StructOf(sections)).Interface())
+	var bad *toml.DecodeError
+	if !errors.As(err, &bad) || len(bad.Key()) != 2 {
+		return nil // anything else is told when all is decoded
+	}
+	row, _ := bad.Position()
+	return fmt.Errorf("line %d: %s is a duration and needs a unit, like \"30s\", \"5m\" or \"8h\"", row, strings.Join(bad.Key(), "."))
+}
+
+func fields(t reflect.Type) iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) {
+		for i := range t.NumField() {
+			if !yield(t.Field(i)) {
+				return
+			}
+		}
+	}
 }
 
 const envPrefix = "ATELIER_"
@@ -252,6 +292,12 @@ func setText(v reflect.Value, text string) error {
 			return errors.New("not a whole number")
 		}
 		*p = n
+	case *bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return errors.New("not true or false")
+		}
+		*p = b
 	case *Duration:
 		return p.UnmarshalText([]byte(text))
 	case *[]string:
@@ -278,12 +324,12 @@ func (c *Config) Check() (warnings []string, err error) {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 
-	host, _, err := net.SplitHostPort(c.Server.Listen)
+	host, err := checkAddress(c.Server.Listen)
 	if err != nil {
 		bad("server.listen: %v", err)
 	}
 	if c.Server.InternalListen != "" {
-		inner, _, err := net.SplitHostPort(c.Server.InternalListen)
+		inner, err := checkAddress(c.Server.InternalListen)
 		if err != nil {
 			bad("server.internal_listen: %v", err)
 		} else if !loopback(inner) {
@@ -316,6 +362,18 @@ func (c *Config) Check() (warnings []string, err error) {
 		} else if n.Bits() == 0 {
 			warn("server.trusted_proxies %s believes everybody's X-Forwarded-For", p)
 		}
+	}
+	for _, o := range c.Server.AllowedOrigins {
+		u, err := url.Parse(o)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil {
+			bad("server.allowed_origins: %q is no origin like https://example.org", o)
+		}
+	}
+	if c.Live.PingInterval >= c.Live.IdleTimeout {
+		bad("live.ping_interval must be shorter than live.idle_timeout, or every silent client is closed")
+	}
+	if c.Server.ShutdownDelay < 0 || c.Server.ReconnectSpread < 0 {
+		bad("server.shutdown_delay and server.reconnect_spread must not be negative")
 	}
 	if c.Server.Mode != "backend" && c.Server.Mode != "serverless" {
 		bad(`server.mode must be "backend" or "serverless"`)
@@ -383,6 +441,18 @@ func (c *Config) Check() (warnings []string, err error) {
 		bad("log.format must be text or json")
 	}
 	return warnings, errors.Join(errs...)
+}
+
+// checkAddress checks a host and port to listen on and returns the host.
+func checkAddress(addr string) (host string, err error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", fmt.Errorf("%q is no address like 127.0.0.1:8080", addr)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return "", fmt.Errorf("%q is no port: give 0 to 65535", port)
+	}
+	return host, nil
 }
 
 func loopback(host string) bool {

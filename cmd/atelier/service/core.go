@@ -53,6 +53,8 @@ type Hooks struct {
 	// Removed is told of attendees and codelabs that are gone, see
 	// codelab.Config.
 	Removed func(r *room.Room, attendee string)
+	// Waited is told how long commands wait for their actors.
+	Waited func(time.Duration)
 }
 
 // openStore opens the store of the data folder.
@@ -117,7 +119,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	c.system = durable.NewSystem()
 	actors := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
-		Gate: c.writable,
+		Gate: c.writable, Waited: hooks.Waited,
 	}
 	forever := actors
 	forever.IdleAfter = -1

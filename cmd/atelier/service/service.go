@@ -52,6 +52,8 @@ type Options struct {
 	// is swept in that run: what the store does not know any more may be what
 	// the damage took.
 	RecoverDamaged bool
+	// Version of the program, for the metrics.
+	Version string
 }
 
 // Start starts everything, from the disk to the door. The configuration must
@@ -74,7 +76,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if s.public, err = server.Listen(cfg.Server.Listen, cfg.Server.TLSCert, cfg.Server.TLSKey); err != nil {
 		return nil, err
 	}
-	metrics := server.NewMetrics()
+	metrics := server.NewMetrics(opts.Version)
 	if cfg.Server.InternalListen != "" {
 		if s.internal, err = server.ListenInternal(cfg.Server.InternalListen, metrics.Registry, s.health); err != nil {
 			return nil, err
@@ -85,7 +87,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		s.gateway.Removed(r, attendee)
 		s.ai.Removed(attendee)
 	}
-	s.core, err = OpenCore(cfg, Hooks{Committed: metrics.Commit, Damaged: metrics.Damaged, Removed: removed}, opts, log)
+	s.core, err = OpenCore(cfg, Hooks{Committed: metrics.Commit, Damaged: metrics.Damaged, Removed: removed, Waited: metrics.Waited}, opts, log)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +102,14 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if s.hub, err = live.New(live.Options{
 		MessageRate: float64(cfg.Limits.MessagesPerSecond), MessageBurst: float64(cfg.Limits.MessageBurst),
 		PingInterval: cfg.Live.PingInterval.Std(), IdleTimeout: cfg.Live.IdleTimeout.Std(), SlowTimeout: cfg.Live.SlowTimeout.Std(),
+		Delivered: metrics.Delivered,
 	}); err != nil {
 		return nil, err
 	}
 	s.hub.Start()
 	s.gateway = messages.NewGateway(messages.Config{
 		Hub: s.hub, Grants: s.grants, Workshops: s.core.workshops.Active, AllowedOrigins: cfg.Server.AllowedOrigins, PublicURL: cfg.Server.PublicURL,
-		Logger: log, Now: time.Now,
+		Logger: log, Now: time.Now, Acked: metrics.Acked,
 	})
 	aiKeys, err := s.aiKeys(s.grants.AdminPassword)
 	if err != nil {
@@ -119,7 +122,8 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, Auth: s.grants,
 		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
-		AI: s.ai, AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
+		LoginFailed: metrics.LoginFailed,
+		AI:          s.ai, AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
 		SecureCookies: cfg.Server.TLSCert != "" || strings.HasPrefix(cfg.Server.PublicURL, "https:"),
 		Logger:        log, Now: time.Now,
@@ -145,6 +149,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		return nil, err
 	}
 	s.public.Serve(server.PublicOptions{
+		Access:         accessLog(cfg.Log, api.ClientIP, log),
 		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, APIExpect: api.Expect, Handler: handler.Handle, Commerce: commerce.Handle,
 	})
 	s.started.Store(true)
