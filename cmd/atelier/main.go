@@ -39,6 +39,7 @@ var cli struct {
 	Import      importCmd      `cmd:"" help:"Import a codelab from a claat Markdown file or an exported ZIP."`
 	Backup      backupCmd      `cmd:"" help:"Write a consistent backup, also while the server runs."`
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
+	Health      healthCmd      `cmd:"" help:"Ask a running server whether it is ready; exit code 1 if not."`
 	Scrub       scrubCmd       `cmd:"" help:"Hold every stored content against its hash, also while the server runs; exit code 1 if any is damaged."`
 	Participant participantCmd `cmd:"" help:"Onboard participants of the tokenization handler."`
 	Keys        keysCmd        `cmd:"" help:"Look after the server's token keys."`

@@ -48,12 +48,14 @@ func (c serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
+	notify("READY=1")
 	select {
 	case <-signals:
 		log.Info("stopping; a second signal forces it", "deadline", cfg.Server.DrainTimeout.Std())
 	case err = <-s.Failed():
 		log.Error("the public listener failed", "error", err)
 	}
+	notify("STOPPING=1")
 	go func() {
 		<-signals
 		log.Warn("forced to stop")

@@ -1,0 +1,240 @@
+package acceptance
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"atelier/cmd/atelier/config"
+)
+
+const deployFolder = "../deploy"
+
+// program finds a program that some tests need. Where it is missing they are
+// skipped; NEED_PROGRAMS=1 makes that a failure.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	for _, dir := range []string{"", "/usr/sbin/"} {
+		if path, err := exec.LookPath(dir + name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("NEED_PROGRAMS") != "" {
+		t.Fatalf("%s is not installed", name)
+	}
+	t.Skipf("%s is not installed", name)
+	return ""
+}
+
+// freeAddr is an address that nobody listens on.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// edited is a shipped file with some of its text replaced; what is to be
+// replaced must be there.
+func edited(t *testing.T, name string, replace ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(deployFolder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	for i := 0; i < len(replace); i += 2 {
+		if !strings.Contains(text, replace[i]) {
+			t.Fatalf("%s does not hold %q", name, replace[i])
+		}
+		text = strings.ReplaceAll(text, replace[i], replace[i+1])
+	}
+	return text
+}
+
+// TestTheSamplesForProxiesWork runs a workshop through each of them, with the
+// shipped configuration: logins, sockets, event streams, uploads, and who is
+// calling.
+func TestTheSamplesForProxiesWork(t *testing.T) {
+	for name, start := range map[string]func(t *testing.T, front, back, cert, key string) *exec.Cmd{
+		"nginx": func(t *testing.T, front, back, cert, key string) *exec.Cmd {
+			path, dir := program(t, "nginx"), t.TempDir()
+			site := edited(t, "nginx.conf", "127.0.0.1:8080", back, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
+				"/etc/ssl/atelier.pem", cert, "/etc/ssl/atelier.key", key)
+			whole := fmt.Sprintf("daemon off; pid %[1]s/pid; error_log %[1]s/error.log;\nevents {}\nhttp {\naccess_log off;\n", dir)
+			for _, temp := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+				whole += fmt.Sprintf("%s_temp_path %s/%s;\n", temp, dir, temp)
+			}
+			file := filepath.Join(dir, "nginx.conf")
+			if err := os.WriteFile(file, []byte(whole+site+"}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return exec.Command(path, "-c", file, "-p", dir, "-e", dir+"/error.log")
+		},
+		"caddy": func(t *testing.T, front, back, cert, key string) *exec.Cmd {
+			path, dir := program(t, "caddy"), t.TempDir()
+			site := edited(t, "Caddyfile", "127.0.0.1:8080", back, "workshop.example.org {", "https://"+front+" {\n\ttls "+cert+" "+key)
+			file := filepath.Join(dir, "Caddyfile")
+			if err := os.WriteFile(file, []byte("{\n\tadmin off\n\tauto_https disable_redirects\n}\n"+site), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(path, "run", "--config", file, "--adapter", "caddyfile")
+			cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "HOME="+dir)
+			return cmd
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cert, key, roots := selfSigned(t, t.TempDir())
+			front := freeAddr(t)
+			cfg := testConfig(t)
+			cfg.Server.PublicURL, cfg.Server.TrustedProxies = "https://"+front, []string{"127.0.0.1/32"}
+			s := startServer(t, cfg)
+			cmd := start(t, front, s.Addr(), cert, key)
+			var said bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &said, &said
+			// Workers of a proxy may hold its output open for longer than it.
+			cmd.WaitDelay = 5 * time.Second
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				// nginx takes its workers along; Caddy would wait for sockets.
+				_ = cmd.Process.Signal(syscall.SIGTERM)
+				time.AfterFunc(time.Second, func() { _ = cmd.Process.Kill() })
+				_ = cmd.Wait()
+			})
+			for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+				c, err := net.Dial("tcp", front)
+				if err == nil {
+					_ = c.Close()
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("the proxy does not listen:\n%s", said.String())
+				}
+			}
+			throughProxy(t, front, roots)
+		})
+	}
+}
+
+func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
+	fresh := func() *browser { return openWith(t, "https://"+front, &tls.Config{RootCAs: roots}) }
+	admin := fresh()
+	// What a client says of itself is not believed, the proxy is.
+	admin.from = "192.0.2.77"
+	admin.login("")
+	if got := loggedInFrom(t, admin); got != "192.0.2.77" && got != "127.0.0.1" {
+		t.Errorf("audited as %q", got)
+	}
+	admin.from = ""
+	c := &class{t: t, addr: front, admin: admin}
+	c.id = admin.post("/codelabs", record{"title": "behind a proxy"}).object().text("id")
+	c.path = "/codelabs/" + c.id
+	c.setSteps("one", "two")
+	lin := c.join(fresh(), record{"name": "Lin"})
+	live := lin.connect(c.id, "")
+	events, status := admin.follow(c.id, "")
+	if status != 200 {
+		t.Fatalf("events: %d", status)
+	}
+	live.acked(record{"type": "chat", "message": "through the proxy"}, "a")
+	if m := events.next("chat"); m.text("message") != "through the proxy" {
+		t.Errorf("heard %v", m)
+	}
+	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // 8 MiB
+	up := admin.sendFile("/upload/material", "large.bin", content).object().text("url")
+	if got := admin.get(up).want(200); !bytes.Equal(got.body, content) {
+		t.Errorf("%d of %d bytes came back", len(got.body), len(content))
+	}
+}
+
+// TestAlertsAndDashboardAskForWhatThereIs: each metric in them is one that the
+// server has, and Prometheus takes the rules.
+func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
+	s := common.get(t)
+	c := newClass(t)
+	c.attendee("Lin").connect(c.id, "").acked(record{"type": "chat", "message": "hi"}, "a")
+	_, metrics := internal(s.InternalAddr(), "/metrics")
+	name := regexp.MustCompile(`\b(?:atelier|process)_[a-z_]+`)
+	for _, file := range []string{"alerts.yml", "grafana-dashboard.json"} {
+		found := name.FindAllString(edited(t, file), -1)
+		if len(found) < 10 {
+			t.Errorf("%s asks for %d metrics", file, len(found))
+		}
+		for _, m := range found {
+			// Those with labels that nothing has filled yet are not there.
+			if rare := strings.HasPrefix(m, "atelier_handler_operation") || strings.HasPrefix(m, "atelier_tokens_quarantined"); !rare && !strings.Contains(metrics, "\n"+m+" ") && !strings.Contains(metrics, "\n"+m+"{") {
+				t.Errorf("%s asks for %s, which the server does not have", file, m)
+			}
+		}
+	}
+	if out, err := exec.Command(program(t, "promtool"), "check", "rules", filepath.Join(deployFolder, "alerts.yml")).CombinedOutput(); err != nil {
+		t.Errorf("promtool: %v\n%s", err, out)
+	}
+}
+
+// TestTheUnitFollowsTheConfiguration: what it promises systemd is what the
+// program does.
+func TestTheUnitFollowsTheConfiguration(t *testing.T) {
+	unit := edited(t, "atelier.service")
+	stop, err := time.ParseDuration(regexp.MustCompile(`TimeoutStopSec=(\d+)`).FindStringSubmatch(unit)[1] + "s")
+	if c := config.Default().Server; err != nil || stop <= c.ShutdownDelay.Std()+c.DrainTimeout.Std() {
+		t.Errorf("systemd kills after %v, a stop may take %v", stop, c.DrainTimeout.Std())
+	}
+}
+
+// TestSystemdHearsOfReadiness, and a health check of the same binary.
+func TestSystemdHearsOfReadiness(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	path, dir := binary(t), t.TempDir()
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "notify"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	inside := freeAddr(t)
+	health := func() error { return exec.Command(path, "health", "--internal-listen", inside).Run() }
+	if health() == nil {
+		t.Error("healthy before it was started")
+	}
+	cmd := exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", inside, "--data", filepath.Join(dir, "data"))
+	cmd.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "NOTIFY_SOCKET="+filepath.Join(dir, "notify"), "ATELIER_STORAGE_MIN_FREE_MIB=64")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	hear := func(want string) {
+		t.Helper()
+		var b [100]byte
+		_ = socket.SetReadDeadline(time.Now().Add(patience))
+		if n, err := socket.Read(b[:]); err != nil || string(b[:n]) != want {
+			t.Fatalf("systemd heard %q, %v", b[:n], err)
+		}
+	}
+	hear("READY=1")
+	if err := health(); err != nil {
+		t.Errorf("ready and not healthy: %v", err)
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	hear("STOPPING=1")
+}
