@@ -5,6 +5,7 @@ import (
 	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 )
 
 // TestReferencesWithOneHashAreTwo: the hash is a place to look, not the
@@ -30,5 +31,36 @@ func TestReferencesWithOneHashAreTwo(t *testing.T) {
 	r.expire(at + refsFor.Milliseconds())
 	if len(r.queue)+len(r.second)+len(r.count) != 0 {
 		t.Fatalf("left are %v %v %v", r.queue, r.second, r.count)
+	}
+}
+
+// TestReferencesAreRecognisedAsLongAsPromised, also behind a snapshot: ten
+// minutes, to the millisecond.
+func TestReferencesAreRecognisedAsLongAsPromised(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	say := &pb.Command{Caller: admin, Ref: "r1", Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "once"}}}
+	if _, err := l.do(say); err != nil {
+		t.Fatal(err)
+	}
+	at := l.seq
+	state, err := EncodeState(l.Capture())
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := l.empty()
+	if err := behind.Restore(l.seq, state); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*State{"live": l.State, "behind a snapshot": behind} {
+		for _, tc := range []struct {
+			after time.Duration
+			again bool
+		}{{0, false}, {10*time.Minute - time.Millisecond, false}, {10 * time.Minute, true}} {
+			d, err := s.Decide(say, durable.Env{Now: l.now.Add(tc.after), Seq: l.seq + 1})
+			if err != nil || (len(d.Events) > 0) != tc.again || !tc.again && d.Seq != at {
+				t.Errorf("%s, %v later: %d events with seq %d, %v", name, tc.after, len(d.Events), d.Seq, err)
+			}
+		}
 	}
 }

@@ -59,6 +59,29 @@ func TestASectionComesBackAsItWas(t *testing.T) {
 	left(t, data, "files", "store")
 }
 
+// TestTheStoreIsPlacedLast: it refers to what the others hold. A crash between
+// them must leave no store, so that the restore can be done again.
+func TestTheStoreIsPlacedLast(t *testing.T) {
+	saved, sections := sample(t)
+	data := t.TempDir()
+	// A folder that cannot be replaced stands in for the crash.
+	in := filepath.Join(data, "files")
+	for i := range sections {
+		load := sections[i].Load
+		sections[i].Load = func(dir string, r io.Reader) error {
+			err := load(dir, r)
+			if filepath.Base(dir) == "files" {
+				err = errors.Join(err, os.MkdirAll(in, 0o700), os.WriteFile(filepath.Join(in, "taken"), nil, 0o600))
+			}
+			return err
+		}
+	}
+	if err := Restore(data, bytes.NewReader(saved), sections...); err == nil {
+		t.Fatal("it restored over what was there")
+	}
+	left(t, data, "files")
+}
+
 func left(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
