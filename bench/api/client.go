@@ -28,20 +28,22 @@ type Client struct {
 	base string
 }
 
-// New returns a client for a server's URL, http only: what stands between a
-// TLS terminator and the server is measured without it. Each request may take
-// as long as the timeout says.
-func New(server string, timeout time.Duration) (*Client, error) {
+// New returns a client for a server's URL. Of one that is https, via is the
+// plain address of the tunnel that leads there; else it is "". Each request may
+// take as long as the timeout says.
+func New(server, via string, timeout time.Duration) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return nil, fmt.Errorf("server URL: %w", err)
 	}
-	if u.Scheme != "http" || u.Host == "" {
-		return nil, fmt.Errorf("server URL %q: want http://host:port", server)
+	address, err := Address(u)
+	if err != nil {
+		return nil, err
 	}
-	address := u.Host
-	if u.Port() == "" {
-		address = net.JoinHostPort(u.Hostname(), "80")
+	if u.Scheme == "https" {
+		if address = via; via == "" {
+			return nil, fmt.Errorf("server URL %q: https needs a tunnel", server)
+		}
 	}
 	return &Client{
 		base: "http://" + u.Host + strings.TrimSuffix(u.Path, "/"),
@@ -58,6 +60,18 @@ func New(server string, timeout time.Duration) (*Client, error) {
 			NoDefaultUserAgentHeader:  true,
 		},
 	}, nil
+}
+
+// Address is the host and port of a server's URL.
+func Address(u *url.URL) (string, error) {
+	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	if port == "" || u.Host == "" {
+		return "", fmt.Errorf("server URL %q: want http://host:port or https://host:port", u)
+	}
+	if u.Port() != "" {
+		return u.Host, nil
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
 var errClosed = errors.New("server closed the connection without an answer")

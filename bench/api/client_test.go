@@ -13,7 +13,7 @@ func start(t *testing.T, f http.HandlerFunc) *Client {
 	t.Helper()
 	srv := httptest.NewServer(f)
 	t.Cleanup(srv.Close)
-	c, err := New(srv.URL, 5*time.Second)
+	c, err := New(srv.URL, "", 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestWhatGotNoAnswerIsNeverRepeated(t *testing.T) {
 func TestRefusedConnectionIsUnsent(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()
-	c, err := New(srv.URL, time.Second)
+	c, err := New(srv.URL, "", time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +90,14 @@ func TestRefusalsQuoteTheServer(t *testing.T) {
 	}
 }
 
-func TestOnlyPlainHTTPIsTaken(t *testing.T) {
+func TestHTTPSNeedsATunnel(t *testing.T) {
 	for _, url := range []string{"https://x", "x", "http://", "http://%"} {
-		if _, err := New(url, time.Second); err == nil {
+		if _, err := New(url, "", time.Second); err == nil {
 			t.Errorf("took %q", url)
 		}
+	}
+	c, err := New("https://workshop.example", "127.0.0.1:1", time.Second)
+	if err != nil || c.Address() != "127.0.0.1:1" || c.Host() != "workshop.example" {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

@@ -19,6 +19,7 @@ type document struct {
 	Passed      bool              `json:"passed"`
 	Interrupted bool              `json:"interrupted"`
 	Invalid     []string          `json:"invalid"`
+	Allowed     []string          `json:"allowed"`
 	Failures    []string          `json:"failures"`
 
 	Attendees    int     `json:"attendees"`
@@ -58,7 +59,7 @@ func (r *Result) JSON() ([]byte, error) {
 	d := document{
 		Scenario: r.Scenario, Started: r.Started, Command: r.Command, Versions: r.Versions, Seed: r.Seed,
 		Valid: r.Verdict.Valid(), Passed: r.ExitCode() == ExitPassed, Interrupted: r.Interrupted,
-		Invalid: notNil(r.Verdict.Invalid), Failures: notNil(r.Verdict.Failures),
+		Invalid: notNil(r.Verdict.Invalid), Allowed: notNil(r.Verdict.Allowed), Failures: notNil(r.Verdict.Failures),
 		Attendees: r.Attendees, Facilitators: r.Facilitators, Joined: r.Joined, Warmup: r.Warmup, Duration: r.Duration,
 		Lost: r.Audit.Lost(), Duplicated: r.Audit.Doubled(), Reordered: r.Audit.Reordered, Resyncs: r.Audit.Resyncs,
 		Kills: len(r.Restarts),

@@ -31,6 +31,8 @@ type Verdict struct {
 	// Invalid says why the numbers mean nothing; Failures what is wrong with the
 	// server.
 	Invalid, Failures []string
+	// Allowed is what would make it invalid, had it not been allowed.
+	Allowed []string
 }
 
 // Valid reports whether the run tells something about the server.
@@ -95,13 +97,14 @@ func (r *Result) Judge(t *Thresholds) {
 	fail(t.MaxSlowdown > 0 && r.Slowdown() > t.MaxSlowdown, "chat p99 rises by %.0f %%, more than %.0f", r.Slowdown()*100, t.MaxSlowdown*100)
 	fail(t.MaxGrowth > 0 && r.Growth() > t.MaxGrowth, "the server's memory rises by %.0f MiB, more than %.0f", mebibytes(r.Growth()), mebibytes(t.MaxGrowth))
 
+	late := &v.Invalid
 	if t.AllowLag {
-		return
+		late = &v.Allowed
 	}
 	if lag := r.Generator.Lag.P99; t.MaxLag > 0 && lag > latency.Milliseconds(t.MaxLag) {
-		v.Invalid = append(v.Invalid, fmt.Sprintf("the generator was late: p99 of its lag is %.1f ms, over %v", lag, t.MaxLag))
+		*late = append(*late, fmt.Sprintf("the generator was late: p99 of its lag is %.1f ms, over %v", lag, t.MaxLag))
 	}
 	if r.Generator.Shed > 0 {
-		v.Invalid = append(v.Invalid, fmt.Sprintf("%d planned operations were never sent", r.Generator.Shed))
+		*late = append(*late, fmt.Sprintf("%d planned operations were never sent", r.Generator.Shed))
 	}
 }

@@ -31,6 +31,8 @@ type Config struct {
 // Target is the server of a run.
 type Target struct {
 	URL, AdminID, AdminPW string
+	// Via is the address of the tunnel to a server that speaks TLS, else "".
+	Via string
 	// Process is set when the server is the run's own.
 	Process *server.Process
 	// Usage weighs the server; nil when that is not possible.

@@ -20,6 +20,7 @@ const requestWithin = 30 * time.Second
 // would cost the generator as much as the server.
 type conn struct {
 	address string
+	host    string // for the Host header
 	net     net.Conn
 	in      *bufio.Reader
 	out     []byte
@@ -45,7 +46,7 @@ func (c *conn) post(path, secret string, body []byte) (status int, answer []byte
 	c.out = append(c.out[:0], "POST "...)
 	c.out = append(c.out, path...)
 	c.out = append(c.out, " HTTP/1.1\r\nHost: "...)
-	c.out = append(c.out, c.address...)
+	c.out = append(c.out, c.host...)
 	c.out = append(c.out, "\r\nAuthorization: Bearer "...)
 	c.out = append(c.out, secret...)
 	c.out = append(c.out, "\r\nContent-Type: application/json\r\nContent-Length: "...)

@@ -37,7 +37,7 @@ func Run(ctx context.Context, cfg *Config, target *Target) (*Result, error) {
 	}
 	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
 	var err error
-	if r.client, err = api.New(target.URL, requestWithin); err != nil {
+	if r.client, err = api.New(target.URL, target.Via, requestWithin); err != nil {
 		return nil, err
 	}
 	defer r.client.Close()

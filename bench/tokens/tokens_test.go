@@ -135,7 +135,7 @@ func TestAnswers(t *testing.T) {
 			_, _ = c.Read(make([]byte, 4096))
 			_, _ = c.Write([]byte(text))
 		}()
-		c := conn{address: l.Addr().String()}
+		c := conn{address: l.Addr().String(), host: "workshop.example"}
 		status, _, err := c.post("/x", "secret", []byte("{}"))
 		c.close()
 		<-done

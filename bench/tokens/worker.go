@@ -66,6 +66,7 @@ type worker struct {
 func newWorker(r *run, i int) *worker {
 	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New()}
 	w.conn.address, w.rival.address = r.client.Address(), r.client.Address()
+	w.conn.host, w.rival.host = r.client.Host(), r.client.Host()
 	for _, t := range []*tally{&w.tokenize, &w.detokenize, &w.pair} {
 		t.latency = latency.New()
 	}

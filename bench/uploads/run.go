@@ -22,7 +22,7 @@ func Run(ctx context.Context, cfg *Config, target *workshop.Target) (*report.Res
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	client, err := api.New(target.URL, uploadWithin)
+	client, err := api.New(target.URL, target.Via, uploadWithin)
 	if err != nil {
 		return nil, err
 	}

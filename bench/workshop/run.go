@@ -22,6 +22,8 @@ const requestWithin = 30 * time.Second
 // Target is the server of a run.
 type Target struct {
 	URL, AdminID, AdminPW string
+	// Via is the address of the tunnel to a server that speaks TLS, else "".
+	Via string
 	// Process is set when the server is the run's own. It must be started.
 	Process *server.Process
 	// Usage weighs the server; nil when that is not possible.
@@ -86,7 +88,7 @@ func Run(ctx context.Context, cfg *Config, target *Target) (*report.Result, erro
 // prepare logs in, finds the codelab and builds the crowd and its loop.
 func (r *run) prepare() error {
 	var err error
-	if r.client, err = api.New(r.target.URL, requestWithin); err != nil {
+	if r.client, err = api.New(r.target.URL, r.target.Via, requestWithin); err != nil {
 		return err
 	}
 	address, err := sockets.Resolve(r.client.Address())

@@ -25,6 +25,13 @@ func TestWrongUsage(t *testing.T) {
 		{"workshop", "--url", "http://127.0.0.1:1", "--admin-pw", "x", "--kill-every", "1s"},
 		{"workshop", "--spawn", "--codelab-id", "x", "--codelab", "command_test.go"},
 		{"workshop", "--spawn", "--attendees", "many"},
+		{"workshop", "--spawn", "--attendees", "0"},
+		{"workshop", "--spawn", "--max-refused", "-2"},
+		{"workshop", "--spawn", "--insecure"},
+		{"workshop", "--url", "http://127.0.0.1:1", "--admin-pw", "x", "--insecure"},
+		{"workshop", "--url", "ftp://127.0.0.1:1", "--admin-pw", "x"},
+		{"tokens", "--spawn", "--connections", "0"},
+		{"uploads", "--spawn", "--attendees", "-1"},
 		{"uploads"},
 		{"uploads", "--url", "http://127.0.0.1:1"},
 	} {
@@ -35,7 +42,14 @@ func TestWrongUsage(t *testing.T) {
 }
 
 func TestWithoutAServerNothingIsReported(t *testing.T) {
-	if code := run([]string{"workshop", "--spawn", "--server", "/nonexistent"}); code != exitBroken {
-		t.Errorf("ends with %d", code)
+	for _, args := range [][]string{
+		{"workshop", "--spawn", "--server", "/nonexistent"},
+		// A negative number is a value, not a flag.
+		{"workshop", "--spawn", "--server", "/nonexistent", "--max-refused", "-1"},
+		{"workshop", "--url", "https://127.0.0.1:1", "--admin-pw", "x", "--insecure"},
+	} {
+		if code := run(args); code != exitBroken {
+			t.Errorf("%q ends with %d", args, code)
+		}
 	}
 }

@@ -34,14 +34,24 @@ type commands struct {
 	Tokens   tokensCommand   `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`
 }
 
+const description = `Load tests for Atelier.
+
+Exit codes:
+  0    passed
+  1    something was lost, doubled or reordered, or a threshold was missed
+  2    the generator was too slow for its numbers to mean anything
+  3    wrong usage
+  4    the test could not be run
+  130  interrupted, and nothing wrong until then`
+
 func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
 func run(args []string) int {
 	var all commands
-	parser, err := kong.New(&all, kong.Name("atelier-bench"), kong.Description("Load tests for Atelier."),
-		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := kong.New(&all, kong.Name("atelier-bench"), kong.Description(description),
+		kong.UsageOnError(), kong.WithHyphenPrefixedParameters(true), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	if err != nil {
 		return complain(err, exitBroken)
 	}

@@ -7,22 +7,28 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"atelier/bench/api"
 	"atelier/bench/server"
+	"atelier/bench/tunnel"
 )
 
 // serverFlags say which server to test.
 type serverFlags struct {
-	URL    string `xor:"server" required:"" group:"Server" help:"Server to test, http://host:port."`
-	Spawn  bool   `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
-	Server string `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
-	Keep   bool   `group:"Server" help:"Keep the data folder and the log of a spawned server also when the run passes."`
+	URL      string `xor:"server" required:"" group:"Server" help:"Server to test, http://host:port or https://host:port."`
+	Spawn    bool   `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
+	Server   string `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
+	CA       string `name:"ca" type:"existingfile" placeholder:"FILE" group:"Server" help:"Certificates (PEM) of authorities to trust, for https."`
+	Insecure bool   `group:"Server" help:"Trust any certificate, for https."`
+	Keep     bool   `group:"Server" help:"Keep the data folder and the log of a spawned server also when the run passes."`
 
 	AdminID     string `env:"ADMIN_ID" default:"admin" group:"Server" help:"Admin to log in as, with --url."`
 	AdminPW     string `env:"ADMIN_PW" group:"Server" help:"The admin's password, with --url."`
@@ -33,12 +39,35 @@ func (w *serverFlags) check() error {
 	if w.URL != "" && w.AdminPW == "" {
 		return errors.New("--url needs --admin-pw, or ADMIN_PW in the environment")
 	}
+	if w.URL == "" {
+		if w.CA != "" || w.Insecure {
+			return errors.New("--ca and --insecure are for an https --url")
+		}
+		return nil
+	}
+	u, err := url.Parse(w.URL)
+	if err == nil {
+		_, err = api.Address(u)
+	}
+	if err == nil && u.Scheme != "https" && (w.CA != "" || w.Insecure) {
+		err = errors.New("--ca and --insecure are for an https --url")
+	}
+	return err
+}
+
+// atLeast refuses numbers that no run can have.
+func atLeast[N int | int64 | float64 | time.Duration](flag string, n, least N) error {
+	if n < least {
+		return fmt.Errorf("--%s is %v, want %v or more", flag, n, least)
+	}
 	return nil
 }
 
 // target is the server under test.
 type target struct {
 	URL, AdminID, AdminPW string
+	// Via is the address of the tunnel to a server that speaks TLS, else "".
+	Via string
 	// Process is set when the server is the run's own.
 	Process *server.Process
 	// Usage weighs it; nil when that is not possible.
@@ -57,7 +86,20 @@ func (w *serverFlags) target(ctx context.Context) (*target, func(keep bool) erro
 			}
 			t.Usage = remote.Usage
 		}
-		return t, func(bool) error { return nil }, nil
+		u, err := url.Parse(w.URL)
+		if err != nil || u.Scheme != "https" {
+			return t, func(bool) error { return nil }, err
+		}
+		address, err := api.Address(u)
+		if err != nil {
+			return nil, nil, err
+		}
+		passage, err := tunnel.Open(address, tunnel.Trust{CAFile: w.CA, Insecure: w.Insecure})
+		if err != nil {
+			return nil, nil, err
+		}
+		t.Via = passage.Address()
+		return t, func(bool) error { passage.Close(); return nil }, nil
 	}
 	binary, err := w.binary()
 	if err != nil {

@@ -39,7 +39,8 @@ func (c *tokensCommand) Validate() error {
 	if c.Live > 0 && !c.Spawn {
 		return errors.New("--live needs --spawn")
 	}
-	return c.serverFlags.check()
+	return errors.Join(c.serverFlags.check(), atLeast("rate", c.Rate, 0), atLeast("duration", c.Duration, 0), atLeast("warmup", c.Warmup, 0),
+		atLeast("connections", c.Connections, 1), atLeast("participants", c.Participants, 1), atLeast("reuse", c.Reuse, 0), atLeast("live", c.Live, 0))
 }
 
 // Run is called by kong.
@@ -55,7 +56,7 @@ func (c *tokensCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := &tokens.Target{URL: t.URL, AdminID: t.AdminID, AdminPW: t.AdminPW, Process: t.Process, Usage: t.Usage}
+	target := &tokens.Target{URL: t.URL, Via: t.Via, AdminID: t.AdminID, AdminPW: t.AdminPW, Process: t.Process, Usage: t.Usage}
 	if t.Process != nil {
 		target.Goroutines = t.Process.Goroutines
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -41,7 +42,10 @@ type uploadsCommand struct {
 }
 
 // Validate is called by kong.
-func (u *uploadsCommand) Validate() error { return u.check() }
+func (u *uploadsCommand) Validate() error {
+	return errors.Join(u.check(), atLeast("attendees", u.Attendees, 1), atLeast("duration", u.Duration, 2*u.Phase), atLeast("phase", u.Phase, time.Second),
+		atLeast("small", u.Small, 0), atLeast("large", u.Large, 0), atLeast("small-bytes", u.SmallBytes, 1), atLeast("large-bytes", u.LargeBytes, 1), atLeast("at-once", u.AtOnce, 1))
+}
 
 // Run is called by kong.
 func (u *uploadsCommand) Run(ctx context.Context) error {

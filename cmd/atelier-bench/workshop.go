@@ -54,7 +54,11 @@ func (w *workshopCommand) Validate() error {
 	if w.KillEvery > 0 && !w.Spawn {
 		return errors.New("--kill-every needs --spawn")
 	}
-	return w.check()
+	return errors.Join(w.check(),
+		atLeast("attendees", w.Attendees, 1), atLeast("facilitators", w.Facilitators, 1), atLeast("duration", w.Duration, time.Second),
+		atLeast("join", w.Join, 0), atLeast("warmup", w.Warmup, 0), atLeast("step-every", w.StepEvery, 0), atLeast("drain", w.Drain, 0),
+		atLeast("chat", w.Chat, 0), atLeast("help-rate", w.HelpRate, 0), atLeast("comments", w.Comments, 0), atLeast("stalled", w.Stalled, 0),
+		atLeast("max-lost", w.MaxLost, 0), atLeast("max-refused", w.MaxRefused, -1))
 }
 
 // Run is called by kong.
@@ -79,7 +83,7 @@ func (w *serverFlags) hold(ctx context.Context, cfg *workshop.Config, limits *re
 	if err != nil {
 		return err
 	}
-	target := &workshop.Target{URL: t.URL, AdminID: t.AdminID, AdminPW: t.AdminPW, Process: t.Process, Usage: t.Usage}
+	target := &workshop.Target{URL: t.URL, Via: t.Via, AdminID: t.AdminID, AdminPW: t.AdminPW, Process: t.Process, Usage: t.Usage}
 	line := newStatusLine(os.Stderr)
 	if line.terminal {
 		cfg.Progress = line.show

@@ -1,0 +1,156 @@
+// Package tunnel lets the generator test servers that speak TLS. Its clients
+// talk to a plain port of this process, which passes their bytes on through
+// TLS connections of its own: one for each of theirs, so the server sees the
+// same connections. What TLS costs the generator is outside of its event loops
+// and shows in its processor time.
+package tunnel
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// Trust says which certificates are good.
+type Trust struct {
+	// CAFile (PEM) holds authorities that are trusted beside the system's; ""
+	// for none.
+	CAFile string
+	// Insecure takes any certificate.
+	Insecure bool
+}
+
+// Tunnel is open until Close.
+type Tunnel struct {
+	server string
+	config *tls.Config
+	listen net.Listener
+
+	mu     sync.Mutex
+	conns  map[net.Conn]struct{} // guarded by mu
+	closed bool                  // guarded by mu
+	done   sync.WaitGroup
+}
+
+// dialWithin bounds connect and handshake.
+const dialWithin = 10 * time.Second
+
+// Open opens a tunnel to a server, host:port.
+func Open(server string, trust Trust) (*Tunnel, error) {
+	host, _, err := net.SplitHostPort(server)
+	if err != nil {
+		return nil, fmt.Errorf("server address: %w", err)
+	}
+	config := &tls.Config{ServerName: host, InsecureSkipVerify: trust.Insecure, NextProtos: []string{"http/1.1"}}
+	if trust.CAFile != "" {
+		pem, err := os.ReadFile(trust.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read authorities: %w", err)
+		}
+		if config.RootCAs, err = x509.SystemCertPool(); err != nil {
+			config.RootCAs = x509.NewCertPool()
+		}
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%s holds no certificate", trust.CAFile)
+		}
+	}
+	t := &Tunnel{server: server, config: config, conns: map[net.Conn]struct{}{}}
+	// Before anything depends on it: is it there, and is it trusted?
+	c, err := t.dial()
+	if err != nil {
+		return nil, err
+	}
+	_ = c.Close()
+	if t.listen, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	t.done.Go(t.accept)
+	return t, nil
+}
+
+// Address is the plain port.
+func (t *Tunnel) Address() string { return t.listen.Addr().String() }
+
+// Close ends every connection.
+func (t *Tunnel) Close() {
+	t.mu.Lock()
+	t.closed = true
+	for c := range t.conns {
+		_ = c.Close()
+	}
+	t.mu.Unlock()
+	_ = t.listen.Close()
+	t.done.Wait()
+}
+
+func (t *Tunnel) dial() (*tls.Conn, error) {
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: dialWithin}, Config: t.config}
+	c, err := d.Dial("tcp", t.server)
+	if err != nil {
+		var unknown x509.UnknownAuthorityError
+		if errors.As(err, &unknown) {
+			return nil, fmt.Errorf("connect to %s: %w; give its authority with --ca, or --insecure", t.server, err)
+		}
+		return nil, fmt.Errorf("connect to %s: %w", t.server, err)
+	}
+	return c.(*tls.Conn), nil
+}
+
+func (t *Tunnel) accept() {
+	for {
+		c, err := t.listen.Accept()
+		if err != nil {
+			return
+		}
+		t.done.Go(func() { t.pass(c) })
+	}
+}
+
+// pass carries one connection, both ways, until both ends have closed.
+func (t *Tunnel) pass(near net.Conn) {
+	defer near.Close()
+	if !t.keep(near) {
+		return
+	}
+	defer t.forget(near)
+	far, err := t.dial()
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	if !t.keep(far) {
+		return
+	}
+	defer t.forget(far)
+	var both sync.WaitGroup
+	both.Go(func() {
+		_, _ = io.Copy(far, near)
+		_ = far.CloseWrite()
+	})
+	_, _ = io.Copy(near, far)
+	// The server has ended it.
+	_ = near.Close()
+	both.Wait()
+}
+
+func (t *Tunnel) keep(c net.Conn) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.conns[c] = struct{}{}
+	return true
+}
+
+func (t *Tunnel) forget(c net.Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.conns, c)
+}
