@@ -47,7 +47,7 @@ func TestTokensSurviveSIGKILL(t *testing.T) {
 		} else {
 			m.move(addr)
 		}
-		tokens := m.loadUntilKilled(cmd, time.Duration(20+rng.IntN(300))*time.Millisecond, round)
+		tokens := m.loadUntilKilled(cmd, 30+rng.IntN(300), round)
 		cmd, addr = run(t, path, data)
 		m.move(addr)
 		total += len(tokens)
@@ -65,16 +65,19 @@ func TestTokensSurviveSIGKILL(t *testing.T) {
 		_ = cmd.Wait()
 	}
 	t.Logf("%d rounds, %d tokens acknowledged, %d used, %d uses without an answer", rounds, total, uses, unknown)
-	if total < 20*rounds || uses < 5*rounds {
-		t.Errorf("too little happened to prove anything")
+	if total == 0 || uses == 0 {
+		t.Error("nothing happened that could prove anything")
 	}
 }
 
-// loadUntilKilled makes and uses tokens until the server is killed.
-func (m *market) loadUntilKilled(cmd *exec.Cmd, after time.Duration, round int) map[string]*fate {
+// loadUntilKilled makes and uses tokens until the server is killed, while so
+// many operations have been answered and others are on their way.
+func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string]*fate {
 	var mu sync.Mutex
 	tokens := map[string]*fate{}
 	var dead atomic.Bool
+	var answered atomic.Int64
+	kill := sync.OnceFunc(func() { _ = cmd.Process.Kill() })
 	post := func(p *member, path string, body any) (status int, answer []byte, ok bool) {
 		raw, _ := json.Marshal(body)
 		req, _ := http.NewRequest(http.MethodPost, p.base+path, bytes.NewReader(raw))
@@ -88,6 +91,9 @@ func (m *market) loadUntilKilled(cmd *exec.Cmd, after time.Duration, round int) 
 		var b bytes.Buffer
 		if _, err := b.ReadFrom(res.Body); err != nil {
 			return 0, nil, false
+		}
+		if answered.Add(1) >= int64(after) {
+			kill()
 		}
 		return res.StatusCode, b.Bytes(), true
 	}
@@ -126,8 +132,6 @@ func (m *market) loadUntilKilled(cmd *exec.Cmd, after time.Duration, round int) 
 			}
 		})
 	}
-	kill := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
 	_ = cmd.Wait()
 	dead.Store(true)
 	wg.Wait()
