@@ -189,3 +189,18 @@ func TestOneRoundErasesForMany(t *testing.T) {
 		t.Fatalf("the log holds %q", got)
 	}
 }
+
+// TestWaitingForAnErasureEndsWithAQuarantine: a damaged actor keeps nobody from
+// a backup.
+func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {
+	j := memory(t)
+	k := eraser(nil)
+	k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
+	ask(t, get(t, start(t, j, k, durable.Options{}), "a"), "0")
+	broken := eraser(nil)
+	broken.ParseEvent = func([]byte) (string, error) { return "", errors.New("damaged") }
+	h := start(t, j, broken, durable.Options{MaxFailures: -1})
+	if err := h.FinishErasing(context.Background()); !errors.Is(err, durable.ErrQuarantined) {
+		t.Fatalf("got %v", err)
+	}
+}

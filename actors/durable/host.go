@@ -329,7 +329,8 @@ func (h *Host[C, E, V]) erasing() (ids []string, err error) {
 }
 
 // FinishErasing waits until nothing is left of what was to be erased when it
-// was called, or until ctx ends.
+// was called, or until ctx ends. An actor that is quarantined cannot erase; if
+// nobody else has to, the answer is ErrQuarantined at once.
 func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -338,10 +339,17 @@ func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 		if err != nil || len(ids) == 0 {
 			return err
 		}
+		stuck := 0
 		for _, id := range ids {
-			if hd, err := h.Get(id); err == nil {
+			switch hd, err := h.Get(id); {
+			case err == nil:
 				h.system.Root.Send(hd.pid, eraseNow{})
+			case errors.Is(err, ErrQuarantined):
+				stuck++
 			}
+		}
+		if stuck == len(ids) {
+			return fmt.Errorf("erasing in %d actors: %w", stuck, ErrQuarantined)
 		}
 		select {
 		case <-ctx.Done():
