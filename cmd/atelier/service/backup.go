@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/backup"
 	"atelier/persistence/badger"
@@ -33,9 +32,9 @@ func (c *Core) sections() []backup.Section {
 func (c *Core) Backup(w io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), eraseWait)
 	defer cancel()
-	err := c.workshops.FinishErasing(ctx)
-	if c.store.ReadOnly() {
-		err = durable.ErrReadOnly
+	err := c.writable()
+	if err == nil {
+		err = c.workshops.FinishErasing(ctx)
 	}
 	if err != nil {
 		c.log.Error("this backup may hold what was to be erased; make another when that is possible, and remove this one", "error", err)
