@@ -1,116 +1,233 @@
 package library
 
 import (
+	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
-
-	"atelier/transport/commerce/document"
 )
 
 // Limits of holding one value against one schema.
 const (
-	// maxWork is how many times a schema may be applied to some part of the
-	// value. A large payload against the checkout takes some hundred thousand.
-	maxWork = 20_000_000
-	// maxPairs bounds the memory of finding that out.
-	maxPairs = 2_000_000
+	// maxWork is the steps a validator may take. A checkout of a thousand lines
+	// takes some two hundred thousand.
+	maxWork = 1_000_000
+	// maxNested is how deep a validator may stand in schemas and values.
+	maxNested = 50_000
+	// nameWeight and matchWeight are what a schema applied to a member's name
+	// and a match that may backtrack cost, in steps.
+	nameWeight  = 16
+	matchWeight = 2_000
+	// stepBytes is how much text is read in a step.
+	stepBytes = 64
 )
 
-// ErrTooMuchWork is a schema whose recursion multiplies with every level of a
-// value: thirty levels are enough to keep a validator busy for years.
+// ErrTooMuchWork is a schema and a value that a validator would be busy with
+// for too long, or fill the memory with: recursion that multiplies with every
+// level, a thousand alternatives for each of a thousand items.
 var ErrTooMuchWork = errors.New("holding this value against this schema would take too long")
 
-// work counts how often schemas are applied to parts of a value. What is known
-// of a pair of schema and part is not counted through again, so that the
-// count itself stays small where the work would not.
-type work struct {
+// Work is what holding a value against a schema takes.
+type Work struct {
+	// Steps stand for time.
+	Steps int
+	// Places stand for memory: each schema applied to a part of the value may
+	// leave an error that names the place.
+	Places int
+}
+
+// Gauge counts the work of holding values against schemas. What it knows of a
+// schema it keeps, for the next value. Owned by one goroutine.
+type Gauge struct {
 	library *Library
-	known   map[pair]int
-	active  map[pair]bool
+	plans   map[spot]*plan
+	Work
 }
 
-type pair struct {
-	schema spot
-	part   string
-}
+// NewGauge starts with nothing known.
+func (l *Library) NewGauge() *Gauge { return &Gauge{library: l, plans: map[spot]*plan{}} }
 
-// CheckWork says whether a value can be held against a target in reasonable
-// time. It errs on the side of more work: every branch counts as taken.
-func (l *Library) CheckWork(target Target, value any) error {
+// Measure counts, and gives up with ErrTooMuchWork where the limit is: it never
+// takes more steps itself than it counts. It errs on the side of more work:
+// every branch is taken.
+func (g *Gauge) Measure(target Target, value any) (Work, error) {
+	g.Work = Work{}
 	if target.Resource == nil {
-		return nil
+		return g.Work, nil
 	}
-	w := &work{l, map[pair]int{}, map[pair]bool{}}
-	_, err := w.count(spot{target.Resource, target.Pointer}, target.Value, "", value)
-	return err
+	at := application{part: value}
+	if !g.apply(g.plan(spot{target.Resource, target.Pointer}, target.Value), at) {
+		return g.Work, ErrTooMuchWork
+	}
+	return g.Work, nil
 }
 
-func (w *work) count(at spot, schema any, part string, value any) (int, error) {
-	node, ok := schema.(map[string]any)
-	if !ok {
-		return 1, nil
-	}
-	p := pair{at, part}
-	if n, ok := w.known[p]; ok {
-		return n, nil
-	}
-	if w.active[p] || len(w.known) > maxPairs {
-		return 0, ErrTooMuchWork
-	}
-	w.active[p] = true
-	defer delete(w.active, p)
-	sum := 1
-	var failed error
-	add := func(next spot, schema any, part string, value any) {
-		if failed != nil {
-			return
-		}
-		n, err := w.count(next, schema, part, value)
-		if sum += n; err == nil && sum > maxWork {
-			err = ErrTooMuchWork
-		}
-		failed = err
-	}
-	if ref, ok := node["$ref"].(string); ok {
-		if t, err := w.library.Resolve(at.resource.At(at.pointer), ref); err == nil && t.Resource != nil {
-			add(spot{t.Resource, t.Pointer}, t.Value, part, value)
-		}
-	}
-	Subschemas(node, func(pointer string, place Place, child any) {
-		next := spot{at.resource, at.pointer + pointer}
-		switch place {
-		case Same:
-			add(next, child, part, value)
-		case Inside:
-			inside(pointer, value, func(step string, inner any) { add(next, child, part+"/"+step, inner) })
-		}
-	})
-	if failed != nil {
-		return 0, failed
-	}
-	w.known[p] = sum
-	return sum, nil
+// application is a schema applied to a part of a value.
+type application struct {
+	part any
+	// tracked says that a schema around this one wants to know what of the
+	// part was looked at, which is kept for every member at every step.
+	tracked bool
+	// depth counts the parts around this one, nested also the schemas.
+	depth, nested int
 }
 
-// inside visits the parts of a value a subschema may be applied to: for a
-// property the one of that name, for all else every member or item.
-func inside(pointer string, value any, visit func(step string, part any)) {
-	switch v := value.(type) {
+// inside is a step into the part, again one to other schemas of the same part.
+func (a application) inside(part any) application {
+	return application{part: part, depth: a.depth + 1, nested: a.nested + 1}
+}
+
+func (a application) again(tracked bool) application {
+	return application{part: a.part, tracked: tracked, depth: a.depth, nested: a.nested + 1}
+}
+
+// spend takes steps and tells whether there are more.
+func (g *Gauge) spend(steps int) bool {
+	g.Steps += steps
+	return g.Steps <= maxWork
+}
+
+func (g *Gauge) apply(p *plan, a application) bool {
+	// Where an error says it is takes as much memory as the place is deep.
+	g.Places += 1 + a.depth/8
+	if !g.spend(1) || a.nested > maxNested {
+		return false
+	}
+	if p == nil || !p.wants(a.part) {
+		return true // a boolean, or no value of this kind fits
+	}
+	a.tracked = a.tracked || p.tracks
+	if !g.spend(p.compared(a.part)) || !g.reference(p, a) {
+		return false
+	}
+	switch part := a.part.(type) {
 	case map[string]any:
-		if token, ok := strings.CutPrefix(pointer, "/properties/"); ok {
-			name := document.Unescape(token)
-			if inner, ok := v[name]; ok {
-				visit(name, inner)
-			}
-			return
-		}
-		for name, inner := range v {
-			visit(name, inner)
+		if !g.object(p, a, part) {
+			return false
 		}
 	case []any:
-		for i, inner := range v {
-			visit(strconv.Itoa(i), inner)
+		if !g.array(p, a, part) {
+			return false
+		}
+	case string:
+		if !g.spend(p.texts*(len(part)/stepBytes) + p.slow*matchWeight) {
+			return false
 		}
 	}
+	for _, next := range p.same {
+		if !g.apply(next, a.again(a.tracked)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *Gauge) reference(p *plan, a application) bool {
+	if p.ref == "" {
+		return true
+	}
+	if p.target == nil {
+		t, err := g.library.Resolve(p.at.resource.At(p.at.pointer), p.ref)
+		if err != nil || t.Resource == nil {
+			return true
+		}
+		if p.target = g.plan(spot{t.Resource, t.Pointer}, t.Value); p.target == nil {
+			return true
+		}
+	}
+	return g.apply(p.target, a.again(a.tracked))
+}
+
+func (g *Gauge) object(p *plan, a application, part map[string]any) bool {
+	steps := len(part)*(1+len(p.patterns)) + p.required
+	if a.tracked {
+		steps += 2 * len(part)
+	}
+	if !g.spend(steps) {
+		return false
+	}
+	for name, next := range p.dependent {
+		if _, ok := part[name]; ok && !g.apply(next, a.again(a.tracked)) {
+			return false
+		}
+	}
+	// Only what some schema looks into costs more than the look itself.
+	if len(p.properties)+len(p.patterns)+len(p.rest)+len(p.names) == 0 {
+		return true
+	}
+	for name, inner := range part {
+		own, known := p.properties[name]
+		if known && !g.apply(own, a.inside(inner)) {
+			return false
+		}
+		for _, by := range p.patterns {
+			if !g.spend(by.cost(name)) {
+				return false
+			}
+			if by.fits(name) {
+				if known = true; !g.apply(by.plan, a.inside(inner)) {
+					return false
+				}
+			}
+		}
+		for _, next := range p.rest {
+			if !known && !g.apply(next, a.inside(inner)) {
+				return false
+			}
+		}
+		for _, next := range p.names {
+			if !g.spend(nameWeight) || !g.apply(next, a.inside(name)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (g *Gauge) array(p *plan, a application, part []any) bool {
+	if a.tracked && !g.spend(2*len(part)) {
+		return false
+	}
+	if p.unique && !g.spend(min(len(part), 20)*size(part, maxWork)) {
+		return false
+	}
+	for i, inner := range part {
+		for _, next := range p.every {
+			if !g.apply(next, a.inside(inner)) {
+				return false
+			}
+		}
+		rest := p.items
+		if i < len(p.prefix) {
+			rest = p.prefix[i : i+1]
+		}
+		for _, next := range rest {
+			if !g.apply(next, a.inside(inner)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// size counts the values in a value, texts by their length, up to a limit.
+func size(value any, most int) int {
+	n := 1
+	switch v := value.(type) {
+	case string:
+		n += len(v) / stepBytes
+	case json.Number:
+		n += 4 // numbers are compared as fractions
+	case map[string]any:
+		for name, inner := range v {
+			if n += 1 + len(name)/stepBytes; n < most {
+				n += size(inner, most-n)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if n < most {
+				n += size(inner, most-n)
+			}
+		}
+	}
+	return n
 }

@@ -52,6 +52,7 @@ func Document(ctx context.Context, doc *document.Document, opts Options) (Report
 type linter struct {
 	lib      *library.Library
 	costs    *library.Costs
+	gauge    *library.Gauge
 	compiler *validate.Compiler
 	base     string
 	subjects []*subject
@@ -78,7 +79,7 @@ func newLinter(ctx context.Context, opts Options) (*linter, error) {
 		}
 	}
 	lib := library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher, Files: true})
-	return &linter{lib: lib, costs: lib.NewCosts(), compiler: validate.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
+	return &linter{lib: lib, costs: lib.NewCosts(), gauge: lib.NewGauge(), compiler: validate.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
 }
 
 func (l *linter) read(path string) {

@@ -36,11 +36,12 @@ func (s *subject) examples(pointer string, node map[string]any, examples []any) 
 	}
 	for i, example := range examples {
 		at := fmt.Sprintf("%s/examples/%d", pointer, i)
-		if err := s.lib.CheckWork(target, example); err != nil {
+		problems, err := schema.CheckMeasured(s.gauge, target, example)
+		if err != nil {
 			s.find("example-unchecked", at, "the example cannot be checked: "+err.Error())
 			continue
 		}
-		for _, p := range schema.Check(example) {
+		for _, p := range problems {
 			s.find("example-invalid", at+p.Pointer, "the example "+p.Message)
 		}
 	}

@@ -14,18 +14,20 @@ import (
 type Compiler struct {
 	linker   *compose.Linker
 	compiler *jsonschema.Compiler
+	budget   *budget
 }
 
 // NewCompiler makes a compiler for a library.
 func NewCompiler(lib *library.Library) *Compiler {
-	return &Compiler{compose.NewLinker(lib), newCompiler()}
+	c, b := newCompiler()
+	return &Compiler{compose.NewLinker(lib), c, b}
 }
 
 // Compile makes a target ready, annotations unheeded.
 func (c *Compiler) Compile(target library.Target) (*Schema, error) {
 	address, added, failed := c.linker.Link(target)
 	for at, doc := range added {
-		if err := c.compiler.AddResource(at, doc); err != nil {
+		if err := c.compiler.AddResource(at, ownFormats(doc)); err != nil {
 			return nil, err
 		}
 	}
@@ -36,5 +38,5 @@ func (c *Compiler) Compile(target library.Target) (*Schema, error) {
 	if err != nil {
 		return nil, compileError(err, target.Value)
 	}
-	return &Schema{compiled}, nil
+	return newSchema(compiled, c.budget), nil
 }

@@ -9,8 +9,13 @@ import (
 )
 
 var draft2020 = sync.OnceValue(func() *Schema {
-	return &Schema{jsonschema.NewCompiler().MustCompile(compose.Draft)}
+	return newSchema(jsonschema.NewCompiler().MustCompile(compose.Draft), &budget{})
 })
 
 // Draft2020 lists what keeps a value from being a schema of draft 2020-12.
-func Draft2020(value any) []Problem { return draft2020().Check(value) }
+func Draft2020(value any) []Problem {
+	if list := draft2020().Check(value); len(list) > 0 {
+		return list
+	}
+	return patterns(value)
+}

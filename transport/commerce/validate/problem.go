@@ -35,17 +35,25 @@ func (p Problem) String() string {
 // Where a value fits none of several shapes, the shape it comes nearest to
 // speaks, since the others would complain of what it never tried to be.
 func problems(root *jsonschema.ValidationError, value any) []Problem {
-	r := reader{value}
+	r := reader{value, map[int]map[string]string{}}
 	list := r.read(root)
-	slices.SortStableFunc(list, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message))
-	})
+	sortProblems(list)
 	list = slices.Compact(list)
 	return list[:min(len(list), maxProblems)]
 }
 
+func sortProblems(list []Problem) {
+	slices.SortStableFunc(list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message))
+	})
+}
+
 // reader reads the errors about one value.
-type reader struct{ value any }
+type reader struct {
+	value any
+	// holders has, by depth, the first object with each member.
+	holders map[int]map[string]string
+}
 
 func (r reader) read(e *jsonschema.ValidationError) []Problem {
 	at := document.Pointer(e.InstanceLocation...)
@@ -60,7 +68,7 @@ func (r reader) read(e *jsonschema.ValidationError) []Problem {
 	case *kind.Not:
 		return []Problem{{at, "has a shape that is ruled out"}}
 	case *kind.PropertyNames:
-		return []Problem{{holder(r.value, len(e.InstanceLocation), k.Property), r.memberName(e, k.Property)}}
+		return []Problem{{r.holder(len(e.InstanceLocation), k.Property), r.memberName(e, k.Property)}}
 	}
 	if len(e.Causes) > 0 {
 		return r.readAll(e.Causes)
@@ -79,30 +87,40 @@ func (r reader) memberName(e *jsonschema.ValidationError, name string) string {
 // holder finds the object that has a member. The validator's own word on the
 // place of a wrong name is not to be had: it shares the memory of the path it
 // walks, and has walked on by the time it is read. Only the depth is right.
-func holder(value any, depth int, member string) string {
-	object, _ := value.(map[string]any)
-	if _, ok := object[member]; ok && depth == 0 {
-		return ""
+func (r reader) holder(depth int, member string) string {
+	byMember, ok := r.holders[depth]
+	if !ok {
+		byMember = map[string]string{}
+		r.holders[depth] = byMember
+		collect("", r.value, depth, byMember)
 	}
-	if depth == 0 {
-		return noPlace
-	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if p := holder(object[name], depth-1, member); p != noPlace {
-			return document.Pointer(name) + p
-		}
-	}
-	array, _ := value.([]any)
-	for i, item := range array {
-		if p := holder(item, depth-1, member); p != noPlace {
-			return document.Pointer(strconv.Itoa(i)) + p
-		}
-	}
-	return noPlace
+	return byMember[member]
 }
 
-// noPlace is no JSON Pointer.
-const noPlace = "nowhere"
+// collect notes the members of the objects so deep in a value, each with the
+// first of them in the order of names.
+func collect(at string, value any, depth int, byMember map[string]string) {
+	switch v := value.(type) {
+	case map[string]any:
+		if depth == 0 {
+			for name := range v {
+				if _, ok := byMember[name]; !ok {
+					byMember[name] = at
+				}
+			}
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			collect(at+document.Pointer(name), v[name], depth-1, byMember)
+		}
+	case []any:
+		for i, item := range v {
+			if depth > 0 {
+				collect(at+"/"+strconv.Itoa(i), item, depth-1, byMember)
+			}
+		}
+	}
+}
 
 func (r reader) readAll(causes []*jsonschema.ValidationError) (list []Problem) {
 	for _, c := range causes {

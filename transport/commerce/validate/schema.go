@@ -12,8 +12,22 @@ import (
 	"atelier/transport/commerce/library"
 )
 
+// maxTold is how many places of a value may be told of, were all of them wrong:
+// each takes some hundred bytes until the list is read.
+const maxTold = 200_000
+
 // Schema is a compiled schema. Immutable; safe for concurrent use.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	compiled *jsonschema.Schema
+	// denied is its negation: a validator that has nothing to explain keeps
+	// nothing of what fails on the way.
+	denied *jsonschema.Schema
+	budget *budget
+}
+
+func newSchema(compiled *jsonschema.Schema, b *budget) *Schema {
+	return &Schema{compiled, &jsonschema.Schema{DraftVersion: 2020, Location: compiled.Location, Not: compiled}, b}
+}
 
 // Compile makes a target of the library ready to check values, as seen in a
 // view. Everything it refers to must be at hand.
@@ -30,23 +44,26 @@ const bundleURL = "urn:commerce:bundle"
 
 // CompileBundle makes a schema ready that refers to nothing outside itself.
 func CompileBundle(bundle map[string]any) (*Schema, error) {
-	c := newCompiler()
-	if err := c.AddResource(bundleURL, bundle); err != nil {
+	c, b := newCompiler()
+	if err := c.AddResource(bundleURL, ownFormats(bundle)); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	compiled, err := c.Compile(bundleURL)
 	if err != nil {
 		return nil, compileError(err, bundle)
 	}
-	return &Schema{compiled}, nil
+	return newSchema(compiled, b), nil
 }
 
-func newCompiler() *jsonschema.Compiler {
+func newCompiler() (*jsonschema.Compiler, *budget) {
+	b := &budget{}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
 	c.UseLoader(closed{})
-	return c
+	c.UseRegexpEngine(b.compile)
+	c.RegisterFormat(&jsonschema.Format{Name: regexFormat, Validate: checkRegex})
+	return c, b
 }
 
 // closed refuses to load anything: bundles are whole.
@@ -67,26 +84,50 @@ func compileError(err error, schema any) error {
 }
 
 // CheckStranger is Check for a schema nobody vouches for: it first makes sure
-// that the value can be held against it in reasonable time. bundle is what the
-// schema was compiled from.
+// that the value can be held against it in reasonable time and memory. bundle
+// is what the schema was compiled from.
 func (s *Schema) CheckStranger(bundle map[string]any, value any) ([]Problem, error) {
 	lib := library.New(context.Background(), library.Options{})
 	r := lib.Add(&document.Document{File: "schema", Value: bundle})
-	if err := lib.CheckWork(library.Target{Resource: r, Value: bundle}, value); err != nil {
+	return s.CheckMeasured(lib.NewGauge(), library.Target{Resource: r, Value: bundle}, value)
+}
+
+// CheckMeasured does the same with a gauge that may know the schema already;
+// target is what the schema was compiled from.
+func (s *Schema) CheckMeasured(g *library.Gauge, target library.Target, value any) ([]Problem, error) {
+	work, err := g.Measure(target, value)
+	if err != nil {
 		return nil, err
 	}
-	return s.Check(value), nil
+	return s.check(value, work.Places <= maxTold)
 }
 
 // Check lists what is wrong with a value; nothing when it fits. The value is
 // a tree as package document makes them.
 func (s *Schema) Check(value any) []Problem {
-	err := s.compiled.Validate(value)
-	if err == nil {
-		return nil
+	list, err := s.check(value, true)
+	if err != nil {
+		return []Problem{{Message: "cannot be checked: " + err.Error()}}
 	}
-	if v := (*jsonschema.ValidationError)(nil); errors.As(err, &v) {
-		return problems(v, value)
+	return list
+}
+
+// check looks at a value, and says where it is wrong if that may be told.
+func (s *Schema) check(value any, told bool) (list []Problem, err error) {
+	end := s.budget.begin()
+	defer func() { err = end(recover(), err) }()
+	if !told {
+		if s.denied.Validate(value) == nil {
+			return []Problem{{Message: "does not fit, and is too large for this schema to say where"}}, nil
+		}
+		return nil, nil
 	}
-	return []Problem{{Message: err.Error()}}
+	failed := s.compiled.Validate(value)
+	if failed == nil {
+		return nil, nil
+	}
+	if v := (*jsonschema.ValidationError)(nil); errors.As(failed, &v) {
+		return problems(v, value), nil
+	}
+	return []Problem{{Message: failed.Error()}}, nil
 }

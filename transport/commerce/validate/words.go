@@ -30,7 +30,10 @@ func say(k jsonschema.ErrorKind) string {
 		// Patterns guard card numbers and codes: the value is not repeated.
 		return "does not match the pattern " + cut(k.Want)
 	case *kind.Format:
-		return fmt.Sprintf("%s is not a valid %s", value(k.Got), k.Want)
+		if k.Want == regexFormat {
+			return value(k.Got) + " is not a valid regex"
+		}
+		return fmt.Sprintf("%s is not a valid %s", value(k.Got), cut(k.Want))
 	case *kind.AdditionalProperties:
 		return "has members it may not have: " + quoteAll(k.Properties)
 	case *kind.MinLength:
@@ -50,15 +53,22 @@ func say(k jsonschema.ErrorKind) string {
 	case *kind.FalseSchema:
 		return "must not be there"
 	}
-	return k.LocalizedString(printer)
+	return cut(k.LocalizedString(printer))
 }
 
 func quote(s string) string { return "\"" + cut(s) + "\"" }
 
+// maxListed bounds how many of a stranger's names or values are listed.
+const maxListed = 20
+
 func quoteAll(list []string) string {
-	quoted := make([]string, len(list))
+	var quoted []string
 	for i, s := range list {
-		quoted[i] = quote(s)
+		if i == maxListed {
+			quoted = append(quoted, "…")
+			break
+		}
+		quoted = append(quoted, quote(s))
 	}
 	return strings.Join(quoted, ", ")
 }
@@ -79,18 +89,53 @@ func article(types []string) string {
 	return strings.Join(words, " or ")
 }
 
+// value writes a value out, unless it is a large one.
 func value(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
+	if room := maxListed; !small(v, &room) {
+		switch v := v.(type) {
+		case map[string]any:
+			return fmt.Sprintf("an object of %d members", len(v))
+		case []any:
+			return fmt.Sprintf("an array of %d items", len(v))
+		case string:
+			return quote(v)
+		}
+	}
+	var text strings.Builder
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	if out.Encode(v) != nil {
 		return "something else"
 	}
-	return cut(string(text))
+	return cut(strings.TrimSuffix(text.String(), "\n"))
+}
+
+// small tells whether a value is of few values and short texts.
+func small(v any, room *int) bool {
+	*room--
+	switch v := v.(type) {
+	case string:
+		*room -= len(v) / 80
+	case map[string]any:
+		for name, inner := range v {
+			if *room -= len(name) / 80; *room < 0 || !small(inner, room) {
+				return false
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if *room < 0 || !small(inner, room) {
+				return false
+			}
+		}
+	}
+	return *room >= 0
 }
 
 func values(list []any) string {
 	words := make([]string, 0, len(list))
 	for _, v := range list {
-		if words = append(words, value(v)); len(words) > 20 {
+		if words = append(words, value(v)); len(words) > maxListed {
 			words = append(words, "…")
 			break
 		}
@@ -100,7 +145,7 @@ func values(list []any) string {
 
 func number(r *big.Rat) string {
 	if r.IsInt() {
-		return r.Num().String()
+		return cut(r.Num().String())
 	}
 	f, _ := r.Float64()
 	return fmt.Sprint(f)

@@ -1,0 +1,138 @@
+package pattern
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// translation is a pattern in the words of both engines.
+type translation struct {
+	ecma, re2 string
+	// common says that re2 means the same.
+	common bool
+}
+
+// What the two dialects call by one name and mean differently, for RE2.
+const (
+	anyCharacter = `[^\n\r\x{2028}\x{2029}]`
+	space        = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+)
+
+var quantifier = regexp.MustCompile(`^\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}`)
+
+// translator goes through a pattern once.
+type translator struct {
+	source    string
+	at        int
+	ecma, re2 strings.Builder
+	common    bool
+	inClass   bool
+}
+
+func translate(source string) (translation, error) {
+	t := &translator{source: source, common: true}
+	for t.at < len(source) {
+		if err := t.next(); err != nil {
+			return translation{}, err
+		}
+	}
+	return translation{t.ecma.String(), t.re2.String(), t.common}, nil
+}
+
+func (t *translator) next() error {
+	rest := t.source[t.at:]
+	switch c := rest[0]; {
+	case c == '\\':
+		return t.escape(rest)
+	case t.inClass && c == '[':
+		// Engines give a bracket in a class meanings ECMA-262 does not.
+		t.write(1, `\[`, `\[`)
+	case t.inClass && c == ']':
+		t.inClass = false
+		t.same(1)
+	case t.inClass:
+		_, size := utf8.DecodeRuneInString(rest)
+		t.same(size)
+	case c == '[':
+		t.inClass = true
+		// The empty class and its complement are no classes of RE2.
+		if strings.HasPrefix(rest, "[]") || strings.HasPrefix(rest, "[^]") {
+			t.common = false
+		}
+		t.same(1)
+		if strings.HasPrefix(rest, "[^") {
+			t.same(1)
+		}
+	case c == '{' && !quantifier.MatchString(rest):
+		t.common = false // what is no quantifier for the one may be one for the other
+		t.same(1)
+	case c == '.':
+		t.write(1, ".", anyCharacter)
+	case strings.HasPrefix(rest, "(?"):
+		return t.group(rest)
+	default:
+		_, size := utf8.DecodeRuneInString(rest)
+		t.same(size)
+	}
+	return nil
+}
+
+// group reads what begins with (?, of which engines know more than ECMA-262.
+func (t *translator) group(rest string) error {
+	switch {
+	case strings.HasPrefix(rest, "(?:"):
+		t.same(3)
+	case strings.HasPrefix(rest, "(?="), strings.HasPrefix(rest, "(?!"):
+		t.common = false
+		t.same(3)
+	case strings.HasPrefix(rest, "(?<="), strings.HasPrefix(rest, "(?<!"):
+		t.common = false
+		t.same(4)
+	case strings.HasPrefix(rest, "(?<"):
+		t.same(3)
+	default:
+		return fmt.Errorf("unknown group %s", rest[:min(3, len(rest))])
+	}
+	return nil
+}
+
+func (t *translator) escape(rest string) error {
+	if len(rest) < 2 {
+		return errors.New("it ends in a backslash")
+	}
+	c := rest[1]
+	switch {
+	case c == 's' && t.inClass:
+		t.write(2, `\s`, space)
+	case c == 's':
+		t.write(2, `\s`, "["+space+"]")
+	case c == 'S' && !t.inClass:
+		t.write(2, `\S`, "[^"+space+"]")
+	case strings.IndexByte("dDwWfnrtv", c) >= 0:
+		t.same(2)
+	case (c == 'b' || c == 'B') && !t.inClass:
+		t.same(2)
+	case strings.IndexByte("SbBcxupPk0123456789", c) >= 0:
+		t.common = false
+		t.same(2)
+	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf:
+		_, size := utf8.DecodeRuneInString(rest[1:])
+		return fmt.Errorf("unknown escape %s", rest[:1+size])
+	default:
+		t.same(2)
+	}
+	return nil
+}
+
+// same copies n bytes that mean the same everywhere.
+func (t *translator) same(n int) { t.write(n, t.source[t.at:t.at+n], t.source[t.at:t.at+n]) }
+
+// write goes on by n bytes.
+func (t *translator) write(n int, ecma, re2 string) {
+	t.at += n
+	t.ecma.WriteString(ecma)
+	t.re2.WriteString(re2)
+}
