@@ -1,0 +1,71 @@
+package lint_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"atelier/transport/commerce/lint"
+	"atelier/transport/commerce/schemas"
+)
+
+// checkouts writes so many schemas the size of the checkout, each with its
+// example and with references to the same types.
+func checkouts(t testing.TB, n int) string {
+	t.Helper()
+	set, err := schemas.Published("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkout, _ := set.Entity("dev.commerce.shopping.checkout", schemas.Version)
+	text := bytes.ReplaceAll(checkout.Data, []byte(`"../`), []byte(`"`+set.Base()+"/"+schemas.Version+"/"))
+	folder := t.TempDir()
+	for i := range n {
+		one := bytes.Replace(text, []byte(checkout.ID), fmt.Appendf(nil, "https://vendor.com/%d.json", i), 1)
+		one = bytes.Replace(one, []byte(`"name": "dev.commerce.shopping.checkout"`), fmt.Appendf(nil, `"name": "com.vendor.c%d"`, i), 1)
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.json", i)), one, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func lintFolder(t testing.TB, folder string, n int) {
+	t.Helper()
+	r, err := lint.Files(t.Context(), []string{folder}, lint.Options{})
+	if err != nil || len(r.Findings) > 0 || r.Files != n {
+		t.Fatalf("%d files, %v: %v", r.Files, err, r.Findings)
+	}
+}
+
+// TestWhatSchemasShareIsReadOnce: with each schema bundled and compiled by
+// itself, types and meta schemas included, a schema takes many times as much.
+func TestWhatSchemasShareIsReadOnce(t *testing.T) {
+	memory := func(n int) uint64 {
+		folder := checkouts(t, n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		lintFolder(t, folder, n)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	few, many := memory(10), memory(60)
+	if each := (many - few) / 50; each > 1_000_000 {
+		t.Errorf("each schema takes %d bytes", each)
+	}
+}
+
+// BenchmarkLint goes through a hundred schemas:
+//
+//	go test -run - -bench Lint ./transport/commerce/lint
+//	BenchmarkLint-2   12   85599256 ns/op   43351398 B/op   793517 allocs/op
+func BenchmarkLint(b *testing.B) {
+	folder := checkouts(b, 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		lintFolder(b, folder, 100)
+	}
+}
