@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"atelier/cmd/internal/memory"
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/lint"
 )
 
@@ -78,12 +79,13 @@ func report(s streams, args []string, err error) int {
 	if f.err == nil {
 		return f.code
 	}
+	said := brief.Message(f.err.Error())
 	if wantsJSON(args) {
-		r := lint.Report{Findings: []lint.Finding{lint.New(f.rule, f.file, f.err.Error())}}
+		r := lint.Report{Findings: []lint.Finding{lint.New(f.rule, f.file, said)}}
 		if err := r.Write(s.out, "json"); err == nil {
 			return f.code
 		}
 	}
-	fmt.Fprintln(s.err, "commerce:", f.err)
+	fmt.Fprintln(s.err, "commerce:", said)
 	return f.code
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"atelier/transport/commerce/brief"
 )
 
 // Limits of one document. A published schema is some ten KiB, eight deep.
@@ -43,9 +45,9 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string {
 	if e.Line == 0 {
-		return fmt.Sprintf("%s: %s", e.File, e.Reason)
+		return fmt.Sprintf("%s: %s", brief.Text(e.File), e.Reason)
 	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason)
+	return fmt.Sprintf("%s:%d: %s", brief.Text(e.File), e.Line, e.Reason)
 }
 
 // Parse reads data, which the document keeps. The error is a *SyntaxError.
@@ -151,7 +153,7 @@ func (p *parser) object(pointer string, depth int) (any, error) {
 		}
 		key, _ := token.(string)
 		if _, twice := object[key]; twice {
-			return nil, fmt.Errorf("member %q stands twice in one object", key)
+			return nil, fmt.Errorf("member %q stands twice in one object", brief.Text(key))
 		}
 		if object[key], err = p.value(p.below(pointer, key), depth+1); err != nil {
 			return nil, err

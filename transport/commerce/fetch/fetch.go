@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"atelier/transport/commerce/brief"
 )
 
 // Limits of one fetch.
@@ -62,25 +65,26 @@ func (c *Client) Fetch(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "":
-		return nil, fmt.Errorf("%q is not a URL", address)
+		return nil, fmt.Errorf("%q is not a URL", brief.Text(address))
 	case u.Scheme != "https":
-		return nil, fmt.Errorf("%s: only https is fetched", address)
+		return nil, fmt.Errorf("%s: only https is fetched", brief.Text(address))
 	case u.User != nil:
 		return nil, errors.New("a URL with credentials is not fetched")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", address, err)
+		return nil, fmt.Errorf("%q is not a URL", brief.Text(address))
 	}
 	request.Header.Set("Accept", "application/json, application/schema+json")
 	request.Header.Set("User-Agent", "atelier-commerce")
+	shown := brief.Text(address)
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", address, plain(err))
+		return nil, fmt.Errorf("fetch %s: %w", shown, plain(err))
 	}
 	defer response.Body.Close()
-	return body(address, response)
+	return body(shown, response)
 }
 
 func body(address string, response *http.Response) ([]byte, error) {
@@ -105,13 +109,27 @@ func body(address string, response *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// plain takes the request out of an error, whose text has the address already.
+// plain says what went wrong in words of our own. What the network says names
+// our resolver and our addresses; what a stranger's server says is its text.
 func plain(err error) error {
-	if e := (*url.Error)(nil); errors.As(err, &e) {
-		err = e.Err
-	}
-	if e := (*net.OpError)(nil); errors.As(err, &e) && errors.Is(err, errInside) {
+	var (
+		name        *net.DNSError
+		certificate *tls.CertificateVerificationError
+		timeout     interface{ Timeout() bool }
+	)
+	switch {
+	case errors.Is(err, errInside):
 		return errInside
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case errors.As(err, &name) && name.IsNotFound:
+		return errors.New("no such host")
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return errors.New("it takes too long")
+	case errors.As(err, &name):
+		return errors.New("the name of the host cannot be resolved")
+	case errors.As(err, &certificate):
+		return errors.New("its certificate is not valid for it")
 	}
-	return err
+	return errors.New("the connection failed")
 }

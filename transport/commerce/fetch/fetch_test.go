@@ -2,11 +2,15 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -73,6 +77,48 @@ func TestFetchRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// TestErrorsTellNothingOfOurNetwork: they once named the resolver, and the
+// address the connection came from, to whoever asked for a negotiation.
+func TestErrorsTellNothingOfOurNetwork(t *testing.T) {
+	resolver := "10.11.12.13:53"
+	dial := func(err error) error {
+		return &net.OpError{Op: "dial", Net: "tcp", Source: &net.TCPAddr{IP: net.IPv4(10, 9, 8, 7), Port: 41}, Addr: &net.TCPAddr{IP: net.IPv4(10, 11, 12, 14), Port: 443}, Err: err}
+	}
+	for want, err := range map[string]error{
+		"no such host":                 dial(&net.DNSError{Err: "no such host", Name: "x.example", Server: resolver, IsNotFound: true}),
+		"cannot be resolved":           dial(&net.DNSError{Err: "server misbehaving", Name: "x.example", Server: resolver, IsTemporary: true}),
+		"it takes too long":            dial(&net.DNSError{Err: "i/o timeout", Name: "x.example", Server: resolver, IsTimeout: true}),
+		"the connection failed":        dial(syscall.ECONNREFUSED),
+		"it takes too":                 context.DeadlineExceeded,
+		"the connection":               errors.New("malformed HTTP response from 10.11.12.13"),
+		"not on the public internet":   dial(errInside),
+		"its certificate is not valid": &tls.CertificateVerificationError{Err: errors.New("10.11.12.13")},
+	} {
+		c := New()
+		c.http.Transport = failing{err}
+		_, got := c.Fetch(t.Context(), "https://x.example/profile.json")
+		if got == nil || !strings.Contains(got.Error(), want) || strings.Contains(got.Error(), "10.") || !strings.HasPrefix(got.Error(), "fetch https://x.example/profile.json: ") {
+			t.Errorf("%v is told as %v", err, got)
+		}
+	}
+}
+
+// failing is a network that fails.
+type failing struct{ err error }
+
+func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
+
+func TestLongAddressesAreNotRepeated(t *testing.T) {
+	long := strings.Repeat("x", 50_000)
+	for _, address := range []string{"https://x.example/" + long, "http://" + long, long, "https://x.example/%zz" + long} {
+		c := New()
+		c.http.Transport = failing{io.EOF}
+		if _, err := c.Fetch(t.Context(), address); err == nil || len(err.Error()) > 400 {
+			t.Errorf("%.30s: %d bytes", address, len(err.Error()))
+		}
 	}
 }
 

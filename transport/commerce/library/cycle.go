@@ -2,6 +2,8 @@ package library
 
 import (
 	"fmt"
+
+	"atelier/transport/commerce/brief"
 )
 
 // Limits of what one schema may come to when its references are followed.
@@ -25,7 +27,7 @@ type CycleError struct {
 }
 
 func (e *CycleError) Error() string {
-	return fmt.Sprintf("%s#%s: %s", e.Resource.Doc.File, e.Pointer, e.Reason)
+	return fmt.Sprintf("%s#%s: %s", brief.Text(e.Resource.Doc.File), brief.Text(e.Pointer), e.Reason)
 }
 
 type spot struct {

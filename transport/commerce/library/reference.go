@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/document"
 )
 
@@ -36,7 +37,7 @@ type RefError struct {
 	Reason string
 }
 
-func (e *RefError) Error() string { return fmt.Sprintf("%q: %s", e.Ref, e.Reason) }
+func (e *RefError) Error() string { return fmt.Sprintf("%q: %s", brief.Text(e.Ref), e.Reason) }
 
 // Target is a place in a document.
 type Target struct {
@@ -93,7 +94,7 @@ func (l *Library) follow(from *Resource, ref string) (Target, error) {
 func (l *Library) document(from *Resource, u *url.URL) (*Resource, error) {
 	if u.IsAbs() {
 		if u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "urn" {
-			return nil, &RefError{Kind: Malformed, Reason: fmt.Sprintf("scheme %q is not followed", u.Scheme)}
+			return nil, &RefError{Kind: Malformed, Reason: fmt.Sprintf("scheme %q is not followed", brief.Text(u.Scheme))}
 		}
 		return l.ByID(u.String())
 	}
@@ -149,14 +150,14 @@ func (r *Resource) place(fragment, ref string) (Target, error) {
 	if fragment != "" && fragment[0] != '/' {
 		p, ok := r.anchor(fragment)
 		if !ok {
-			return Target{}, &RefError{Kind: NoPlace, Ref: ref, Reason: fmt.Sprintf("there is no anchor %q", fragment)}
+			return Target{}, &RefError{Kind: NoPlace, Ref: ref, Reason: fmt.Sprintf("there is no anchor %q", brief.Text(fragment))}
 		}
 		pointer = strings.TrimPrefix(p, r.Pointer)
 	}
 	pointer = r.Pointer + pointer
 	value, ok := document.Lookup(r.Doc.Value, pointer)
 	if !ok {
-		return Target{}, &RefError{Kind: NoPlace, Ref: ref, Reason: fmt.Sprintf("%s has nothing at %q", r.Doc.File, fragment)}
+		return Target{}, &RefError{Kind: NoPlace, Ref: ref, Reason: fmt.Sprintf("%s has nothing at %q", brief.Text(r.Doc.File), brief.Text(fragment))}
 	}
 	return Target{Resource: r.Top, Pointer: pointer, Value: value}, nil
 }

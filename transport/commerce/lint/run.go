@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/library"
 	"atelier/transport/commerce/schemas"
@@ -149,6 +150,6 @@ func (s *subject) lint() {
 // find notes a finding, unless the file has too many already.
 func (s *subject) find(code, pointer, message string) {
 	if len(s.found) < maxFindings {
-		s.found = append(s.found, Finding{Code: code, Severity: severities[code], File: s.doc.File, Pointer: pointer, Message: message})
+		s.found = append(s.found, Finding{Code: code, Severity: severities[code], File: s.doc.File, Pointer: brief.Message(pointer), Message: brief.Message(message)})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"atelier/transport/commerce/brief"
 )
 
 // CheckAuthority says whether host may speak for name: com.vendor.loyalty is
@@ -20,7 +22,7 @@ func CheckAuthority(name, host string) error {
 		}
 		labels = labels[1:]
 	}
-	return fmt.Errorf("host %q cannot speak for the name %q", host, name)
+	return fmt.Errorf("host %q cannot speak for the name %q", brief.Text(host), brief.Text(name))
 }
 
 // publicSuffix tells whether anybody can register below a domain like co.uk;

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"atelier/transport/commerce/brief"
 )
 
 // Requires is what an extension needs of the protocol and of capabilities.
@@ -82,7 +84,7 @@ func CheckRequires(value any) (wrong []*RequiresError) {
 				wrong = append(wrong, checkRange(below, byName[name])...)
 			}
 		default:
-			wrong = append(wrong, &RequiresError{"", "key", fmt.Sprintf("unknown member %q; known are protocol and capabilities", key)})
+			wrong = append(wrong, &RequiresError{"", "key", fmt.Sprintf("unknown member %q; known are protocol and capabilities", brief.Text(key))})
 		}
 	}
 	return wrong
@@ -98,7 +100,7 @@ func checkRange(at string, value any) (wrong []*RequiresError) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if key != "min" && key != "max" {
-			wrong = append(wrong, &RequiresError{at, "key", fmt.Sprintf("unknown member %q; known are min and max", key)})
+			wrong = append(wrong, &RequiresError{at, "key", fmt.Sprintf("unknown member %q; known are min and max", brief.Text(key))})
 			continue
 		}
 		s, ok := object[key].(string)

@@ -3,13 +3,15 @@ package naming
 import (
 	"fmt"
 	"time"
+
+	"atelier/transport/commerce/brief"
 )
 
 // CheckVersion says what is wrong with a version: a real calendar date,
 // YYYY-MM-DD. Such versions compare as strings.
 func CheckVersion(version string) error {
 	if len(version) != len(time.DateOnly) {
-		return fmt.Errorf("version %q is not a date YYYY-MM-DD", version)
+		return fmt.Errorf("version %q is not a date YYYY-MM-DD", brief.Text(version))
 	}
 	if _, err := time.Parse(time.DateOnly, version); err != nil {
 		return fmt.Errorf("version %q is not a calendar date YYYY-MM-DD", version)

@@ -26,7 +26,7 @@ type Options struct {
 func Agree(ctx context.Context, platform any, business *profile.Profile, want map[string]string, opts Options) (*Result, error) {
 	p, err := profile.Parse(platform)
 	if err != nil {
-		return nil, &Error{ProfileMalformed, "platform profile: " + err.Error()}
+		return nil, refuse(ProfileMalformed, "platform profile: "+err.Error())
 	}
 	lib := library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher})
 	if version, ok := protocol(p, business); ok && opts.Fetcher != nil {
@@ -51,10 +51,10 @@ func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher 
 	}
 	parsed, err := profile.Parse(other)
 	if err != nil {
-		return nil, &Error{ProfileMalformed, p.SupportedVersions[version] + ": " + err.Error()}
+		return nil, refuse(ProfileMalformed, p.SupportedVersions[version]+": "+err.Error())
 	}
 	if parsed.Version != version {
-		return nil, &Error{ProfileMalformed, p.SupportedVersions[version] + " is said to be the profile for " + version + ", and states " + parsed.Version}
+		return nil, refuse(ProfileMalformed, p.SupportedVersions[version]+" is said to be the profile for "+version+", and states "+parsed.Version)
 	}
 	return parsed, nil
 }
@@ -63,11 +63,11 @@ func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher 
 func Fetch(ctx context.Context, address string, fetcher library.Fetcher) (any, error) {
 	data, err := fetcher.Fetch(ctx, address)
 	if err != nil {
-		return nil, &Error{ProfileUnreachable, err.Error()}
+		return nil, refuse(ProfileUnreachable, err.Error())
 	}
 	doc, err := document.Parse(address, data)
 	if err != nil {
-		return nil, &Error{ProfileMalformed, err.Error()}
+		return nil, refuse(ProfileMalformed, err.Error())
 	}
 	return doc.Value, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/naming"
 	"atelier/transport/commerce/profile"
 )
@@ -68,7 +69,7 @@ func versions(entries []profile.Entry) string {
 		list = append(list, e.Version)
 	}
 	slices.Sort(list)
-	return strings.Join(slices.Compact(list), ", ")
+	return brief.List(slices.Compact(list))
 }
 
 // transports are the entries of the business over a transport both have. An
@@ -102,7 +103,7 @@ func (a *agreement) require(schema Requirements) {
 
 func (a *agreement) drop(k key, reason string) {
 	delete(a.chosen, k)
-	a.dropped[k] = reason
+	a.dropped[k] = brief.Message(reason)
 }
 
 // settle prunes what has no parent left and excludes what is not given what
@@ -139,7 +140,7 @@ func (a *agreement) prune() {
 	}
 	for k, c := range a.chosen {
 		if !reached[k] {
-			a.drop(k, "extends "+strings.Join(c.parents(), ", ")+", and none of them is agreed on")
+			a.drop(k, "extends "+brief.List(c.parents())+", and none of them is agreed on")
 		}
 	}
 }

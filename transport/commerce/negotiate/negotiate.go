@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/naming"
 	"atelier/transport/commerce/profile"
 )
@@ -19,7 +20,7 @@ type Requirements func(name string, entry profile.Entry) (naming.Requires, error
 func Profiles(platform, business *profile.Profile, want map[string]string, schema Requirements) (*Result, error) {
 	version, ok := protocol(platform, business)
 	if !ok {
-		return nil, &Error{VersionUnsupported, fmt.Sprintf("the platform speaks %s, the business %s", spoken(platform), spoken(business))}
+		return nil, refuse(VersionUnsupported, fmt.Sprintf("the platform speaks %s, the business %s", spoken(platform), spoken(business)))
 	}
 	a := &agreement{version: version, chosen: map[key]*choice{}, dropped: map[key]string{}}
 	a.choose(capabilities, platform.Capabilities, business.Capabilities, want)
@@ -29,7 +30,7 @@ func Profiles(platform, business *profile.Profile, want map[string]string, schem
 	a.settle()
 	r := a.result()
 	if len(r.Capabilities) == 0 {
-		return nil, &Error{CapabilitiesIncompatible, "no capability is left" + because(r.Dropped)}
+		return nil, refuse(CapabilitiesIncompatible, "no capability is left"+because(r.Dropped))
 	}
 	return r, nil
 }
@@ -55,7 +56,7 @@ func spoken(p *profile.Profile) string {
 		versions = append(versions, v)
 	}
 	slices.Sort(versions)
-	return strings.Join(slices.Compact(versions), ", ")
+	return brief.List(slices.Compact(versions))
 }
 
 func because(dropped []Dropped) string {

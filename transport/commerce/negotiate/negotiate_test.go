@@ -120,6 +120,44 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestErrorsRepeatLittle: the content of one was 689 kB, of what had been sent.
+func TestErrorsRepeatLittle(t *testing.T) {
+	business := parsed(t, withVersion(day, ""))
+	long := strings.Repeat("x", 600_000)
+	names := func(n int, format string) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(format, i, strings.Repeat("y", 200)))
+		}
+		return strings.Join(list, ",")
+	}
+	many := map[string]string{
+		"a version":            `{"ucp": {"version": "` + long + `"}}`,
+		"a name":               `{"ucp": {"version": "2026-01-23", "capabilities": {"` + long + `": []}}}`,
+		"an entry's version":   `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "` + long + `"}]}}}`,
+		"a supported version":  `{"ucp": {"version": "2026-01-23", "supported_versions": {"` + long + `": ""}}}`,
+		"a requirement":        `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"protocol": {"min": "` + long + `"}}}]}}}`,
+		"a required name":      `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "requires": {"capabilities": {"` + long + `": 1}}}]}}}`,
+		"an id":                `{"ucp": {"version": "2026-01-23", "payment_handlers": {"com.a.x": [{"version": "2026-01-23", "id": "` + long + `"}, {"version": "2026-01-23", "id": "` + long + `"}]}}}`,
+		"many parents":         `{"ucp": {"version": "2026-01-23", "capabilities": {"com.a.x": [{"version": "2026-01-23", "extends": [` + names(2000, `"com.p%d.%s"`) + `]}]}}}`,
+		"many names":           `{"ucp": {"version": "2026-01-23", "capabilities": {` + names(900, `"com.p%d.%s": [{"version": "2026-01-23"}]`) + `}}}`,
+		"many spoken versions": `{"ucp": {"version": "2020-01-01", "supported_versions": {"2019-01-01": "` + long + `"}}}`,
+	}
+	for name, text := range many {
+		_, err := negotiate.Agree(t.Context(), tree(t, text), business, nil, negotiate.Options{})
+		var refused *negotiate.Error
+		if !errors.As(err, &refused) || len(refused.Content) > 1100 {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+	for _, text := range []string{`{"` + long + `": 1, "` + long + `": 2}`, `{"want": {"` + long + `": "x"}, "profile": {}}`, `{"want": {"com.a.x": "` + long + `"}}`} {
+		_, err := negotiate.ReadRequest([]byte(text), "")
+		if err == nil || len(err.Error()) > 1200 {
+			t.Errorf("%.30s: %.200v", text, err)
+		}
+	}
+}
+
 // internet is a Fetcher with a few documents.
 type internet map[string]string
 

@@ -22,11 +22,11 @@ func ReadRequest(body []byte, agent string) (*Request, error) {
 	if len(body) > 0 {
 		doc, err := document.Parse("body", body)
 		if err != nil {
-			return nil, &Error{ProfileMalformed, err.Error()}
+			return nil, refuse(ProfileMalformed, err.Error())
 		}
 		object, ok := doc.Value.(map[string]any)
 		if !ok {
-			return nil, &Error{ProfileMalformed, "the body is not an object"}
+			return nil, refuse(ProfileMalformed, "the body is not an object")
 		}
 		r.Profile = object["profile"]
 		if r.Want, err = parseWant(object["want"]); err != nil {
@@ -37,11 +37,11 @@ func ReadRequest(body []byte, agent string) (*Request, error) {
 		return r, nil
 	}
 	if agent == "" {
-		return nil, &Error{ProfileMalformed, `no profile: give it inline as "profile", or its address in the header UCP-Agent`}
+		return nil, refuse(ProfileMalformed, `no profile: give it inline as "profile", or its address in the header UCP-Agent`)
 	}
 	address, err := profile.ParseAgent(agent)
 	if err != nil {
-		return nil, &Error{ProfileMalformed, err.Error()}
+		return nil, refuse(ProfileMalformed, err.Error())
 	}
 	r.Address = address
 	return r, nil
@@ -53,13 +53,13 @@ func parseWant(value any) (map[string]string, error) {
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, &Error{ProfileMalformed, "want is not an object of versions by name"}
+		return nil, refuse(ProfileMalformed, "want is not an object of versions by name")
 	}
 	want := make(map[string]string, len(object))
 	for name, v := range object {
 		version, _ := v.(string)
 		if err := CheckWant(name, version); err != nil {
-			return nil, &Error{ProfileMalformed, "want: " + err.Error()}
+			return nil, refuse(ProfileMalformed, "want: "+err.Error())
 		}
 		want[name] = version
 	}

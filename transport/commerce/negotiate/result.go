@@ -1,5 +1,7 @@
 package negotiate
 
+import "atelier/transport/commerce/brief"
+
 // Result is what both sides agree on.
 type Result struct {
 	Version         string              `json:"version"`
@@ -39,6 +41,10 @@ type Error struct {
 	Code    string `json:"code"`
 	Content string `json:"content"`
 }
+
+// refuse makes an Error. Its content goes to a stranger, who may have written
+// most of it.
+func refuse(code, content string) *Error { return &Error{code, brief.Message(content)} }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Content }
 

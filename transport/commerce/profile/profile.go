@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/naming"
 )
 
@@ -45,5 +46,5 @@ func (e *MalformedError) Error() string {
 	if e.Pointer == "" {
 		return e.Reason
 	}
-	return e.Pointer + ": " + e.Reason
+	return brief.Text(e.Pointer) + ": " + brief.Message(e.Reason)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/document"
 )
 
@@ -37,6 +38,9 @@ func (p Problem) String() string {
 func problems(root *jsonschema.ValidationError, value any) []Problem {
 	r := reader{value, map[int]map[string]string{}}
 	list := r.read(root)
+	for i := range list {
+		list[i].Message = brief.Message(list[i].Message)
+	}
 	sortProblems(list)
 	list = slices.Compact(list)
 	return list[:min(len(list), maxProblems)]
