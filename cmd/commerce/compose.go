@@ -89,7 +89,7 @@ func (c composeFlags) gather(d *desk) (*library.Resource, []*library.Resource, s
 }
 
 func (c composeFlags) followed(d *desk, payload *library.Resource) (*library.Resource, []*library.Resource, string, error) {
-	set, err := describe.Read(d.lib, d.published, payload.Root())
+	set, err := describe.Read(d.lib, payload.Root())
 	if err != nil {
 		return nil, nil, "", composition(c.Base, err)
 	}

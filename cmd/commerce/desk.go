@@ -12,7 +12,7 @@ import (
 // sourceFlags say where schemas come from.
 type sourceFlags struct {
 	Schemas []string `help:"Folder with schemas to find by $id and name; may be repeated." placeholder:"DIR"`
-	Remote  bool     `help:"Fetch schemas that are referred to by URL."`
+	Remote  bool     `help:"Fetch schemas, and profiles, that are referred to by URL."`
 }
 
 // desk is what a command works with.
@@ -26,7 +26,7 @@ func (f sourceFlags) open(ctx context.Context) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{library.New(ctx, library.Options{Published: published, Fetcher: fetcher(f.Remote), Files: true}), published}
+	d := &desk{library.New(ctx, library.Options{Published: published, Fetcher: fetcher(f.Remote)}), published}
 	for _, folder := range f.Schemas {
 		if err := d.lib.AddTree(folder); err != nil {
 			return nil, failure{exitIO, "io", folder, err}
@@ -44,6 +44,7 @@ func (d *desk) schema(place string) (library.Target, error) {
 	if strings.Contains(file, "://") {
 		res, err = d.lib.ByID(file)
 	} else {
+		d.lib.Open(library.Around(file))
 		res, err = d.lib.AddFile(file)
 	}
 	if e := (*library.RefError)(nil); errors.As(err, &e) && e.Kind == library.Unreachable {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/profile"
-	"atelier/transport/commerce/schemas"
 )
 
 type negotiateCmd struct {
@@ -21,7 +21,7 @@ type negotiateCmd struct {
 	Business string   `arg:"" help:"Profile of the business."`
 	Want     []string `placeholder:"NAME=VERSION" sep:"none" help:"Version the platform asks for; may be repeated."`
 	Format   string   `help:"How to write the result: ${enum}." enum:"text,json" default:"text"`
-	Remote   bool     `help:"Fetch profiles and schemas by URL."`
+	sourceFlags
 }
 
 // Run negotiates. The result or the refusal is the answer, on stdout.
@@ -56,11 +56,20 @@ func (c negotiateCmd) agree(ctx context.Context, want map[string]string) (*negot
 	if err != nil {
 		return nil, &negotiate.Error{Code: negotiate.ProfileMalformed, Content: "business profile: " + err.Error()}
 	}
-	published, err := schemas.Published("")
+	d, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return negotiate.Agree(ctx, platform, b, want, negotiate.Options{Published: published, Fetcher: fetcher(c.Remote)})
+	for _, place := range []string{c.Platform, c.Business} {
+		if strings.Contains(place, "://") {
+			continue
+		}
+		// The schemas of a profile are often kept beside it.
+		if err := d.lib.AddFolder(filepath.Dir(place)); err != nil {
+			return nil, failure{exitIO, "io", filepath.Dir(place), err}
+		}
+	}
+	return negotiate.Agree(ctx, platform, b, want, negotiate.Options{Library: d.lib, Fetcher: fetcher(c.Remote)})
 }
 
 func (c negotiateCmd) profile(ctx context.Context, place string) (any, error) {

@@ -79,7 +79,7 @@ func (c validateCmd) check(d *desk, doc *document.Document, view compose.View) (
 		}
 		return problems, nil
 	}
-	set, err := describe.Read(d.lib, d.published, doc.Value)
+	set, err := describe.Read(d.lib, doc.Value)
 	if errors.Is(err, describe.ErrSilent) {
 		return nil, usage(fmt.Errorf("%s: %w; give --schema", c.Payload, err))
 	}
@@ -99,7 +99,7 @@ func (c validateCmd) check(d *desk, doc *document.Document, view compose.View) (
 // profile checks the conventions first; what the schema says on top only
 // when they are kept, so that nothing is said twice.
 func (c validateCmd) profile(ctx context.Context, d *desk, doc *document.Document) ([]lint.Finding, error) {
-	report, err := lint.Document(ctx, doc, lint.Options{Published: d.published, Fetcher: fetcher(c.Remote)})
+	report, err := lint.Document(ctx, doc, lint.Options{Published: d.published, Library: d.lib, As: lint.Side(c.As)})
 	if err != nil {
 		return nil, err
 	}

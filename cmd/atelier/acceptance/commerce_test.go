@@ -83,11 +83,16 @@ func TestTheBusinessProfileIsServedAndKept(t *testing.T) {
 }
 
 func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
-	s := newShop(t)
+	cfg := testConfig(t)
+	cfg.Server.PublicURL = "https://shop.example"
+	s := shop{t, "http://" + startServer(t, cfg).Addr()}
 	_, _, profile := s.ask("GET", "/.well-known/commerce", "")
 	n := 0
 	for part := range strings.SplitSeq(profile, `"`) {
-		path, ok := strings.CutPrefix(part, "https://atelier.example")
+		path, ok := strings.CutPrefix(part, "https://shop.example")
+		if !ok && strings.Contains(part, "://") {
+			t.Errorf("the profile names %s, which is not served here", part)
+		}
 		if !ok || !strings.HasPrefix(path, "/schemas/") {
 			continue
 		}
@@ -105,6 +110,26 @@ func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
 		if status == 200 {
 			t.Errorf("%s answers %s", path, body)
 		}
+	}
+}
+
+// TestWithoutItsAddressTheServerNamesNone: the capabilities are declarations
+// and stay; what an address would be needed for is not offered.
+func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
+	s := newShop(t)
+	_, _, profile := s.ask("GET", "/.well-known/commerce", "")
+	var p struct {
+		UCP struct {
+			Services        map[string]any              `json:"services"`
+			Capabilities    map[string][]map[string]any `json:"capabilities"`
+			PaymentHandlers map[string]any              `json:"payment_handlers"`
+		} `json:"ucp"`
+	}
+	if err := json.Unmarshal([]byte(profile), &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.UCP.Services == nil || len(p.UCP.Services) > 0 || p.UCP.PaymentHandlers == nil || len(p.UCP.PaymentHandlers) > 0 || len(p.UCP.Capabilities) != 4 || strings.Contains(profile, "://") {
+		t.Errorf("the profile is %s", profile)
 	}
 }
 
@@ -163,6 +188,13 @@ func TestABadProfileDoesNotStart(t *testing.T) {
 		},
 		"version": func(c *config.Commerce) {
 			c.Capabilities = []config.CommerceCapability{{Name: "com.example.a", Version: "2026-02-30"}}
+		},
+		"declaration-config": func(c *config.Commerce) {
+			c.Capabilities = []config.CommerceCapability{
+				{Name: "dev.commerce.shopping.checkout", Version: "2026-01-23"},
+				{Name: "dev.commerce.shopping.fulfillment", Version: "2026-01-23", Extends: []string{"dev.commerce.shopping.checkout"},
+					Config: map[string]any{"allows_multi_destination": map[string]any{"shipping": "yes"}}},
+			}
 		},
 		"DATE=URL": func(c *config.Commerce) { c.SupportedVersions = []string{"2025-01-01"} },
 	} {

@@ -27,7 +27,7 @@ func CheckCommerce(cfg config.Config) error {
 // against the conventions: a bad one does not start.
 func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*endpoint.Endpoint, error) {
 	c := cfg.Commerce
-	p := profile.Default(strings.TrimSuffix(c.SchemaBase, "/"), cmp.Or(cfg.Server.PublicURL, "https://atelier.example"))
+	p := profile.Default(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)
 	p.Version = cmp.Or(c.Version, p.Version)
 	// Its own tokenization handler is declared under the name that the
 	// published schema carries; under another name it needs a schema of its
@@ -73,7 +73,7 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*
 	if err != nil {
 		return nil, fmt.Errorf("business profile: %w", err)
 	}
-	set, err := schemas.Published(cmp.Or(p.SchemaBase, schemas.DefaultBase))
+	set, err := schemas.Published(p.SchemaBase)
 	if err != nil {
 		return nil, fmt.Errorf("published schemas: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"atelier/transport/commerce/compose"
 	"atelier/transport/commerce/library"
 	"atelier/transport/commerce/profile"
-	"atelier/transport/commerce/schemas"
 )
 
 // ErrSilent is a payload that does not say what it follows.
@@ -35,7 +34,7 @@ type capability struct {
 // Read finds the schemas of a payload: at the address an entry states, else
 // among the documents of the library and the published ones by name and
 // version. Name and version of a schema have to be those of the entry.
-func Read(lib *library.Library, published *schemas.Set, payload any) (*Set, error) {
+func Read(lib *library.Library, payload any) (*Set, error) {
 	object, _ := payload.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)
 	if ucp["capabilities"] == nil {
@@ -49,7 +48,7 @@ func Read(lib *library.Library, published *schemas.Set, payload any) (*Set, erro
 	for _, name := range slices.Sorted(maps.Keys(stated.Capabilities)) {
 		entries := stated.Capabilities[name]
 		entry := slices.MaxFunc(entries, func(a, b profile.Entry) int { return cmp.Compare(a.Version, b.Version) })
-		schema, err := find(lib, published, name, entry)
+		schema, err := find(lib, name, entry)
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +57,8 @@ func Read(lib *library.Library, published *schemas.Set, payload any) (*Set, erro
 	return sort(stated.Version, active)
 }
 
-func find(lib *library.Library, published *schemas.Set, name string, e profile.Entry) (*library.Resource, error) {
-	r, err := locate(lib, published, name, e)
+func find(lib *library.Library, name string, e profile.Entry) (*library.Resource, error) {
+	r, err := lib.Entity(name, e.Version, e.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s %s: %w", name, e.Version, err)
 	}
@@ -67,27 +66,6 @@ func find(lib *library.Library, published *schemas.Set, name string, e profile.E
 		return nil, fmt.Errorf("schema of %s %s: %s states name %q and version %q", name, e.Version, r.Doc.File, compose.Name(r), compose.Version(r))
 	}
 	return r, nil
-}
-
-func locate(lib *library.Library, published *schemas.Set, name string, e profile.Entry) (*library.Resource, error) {
-	var stated error
-	if e.Schema != "" {
-		r, err := lib.Declared(name, e.Schema)
-		if ref := (*library.RefError)(nil); err == nil || !errors.As(err, &ref) || ref.Kind != library.Unknown {
-			return r, err
-		}
-		stated = err
-	}
-	if r, ok := lib.Named(name, e.Version); ok {
-		return r, nil
-	}
-	if f, ok := published.Entity(name, e.Version); ok {
-		return lib.ByID(f.ID)
-	}
-	if stated != nil {
-		return nil, stated
-	}
-	return nil, errors.New("it is not published here, and the entry states no address")
 }
 
 // sort tells bases from extensions.

@@ -13,13 +13,13 @@ import (
 	"atelier/transport/commerce/schemas"
 )
 
-func open(t *testing.T) (*library.Library, *schemas.Set) {
+func open(t *testing.T) *library.Library {
 	t.Helper()
 	set, err := schemas.Published("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return library.New(t.Context(), library.Options{Published: set}), set
+	return library.New(t.Context(), library.Options{Published: set})
 }
 
 func value(t *testing.T, text string) any {
@@ -64,9 +64,9 @@ func TestAPayloadIsHeldAgainstWhatItFollows(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			lib, set := open(t)
+			lib := open(t)
 			v := value(t, tc.text)
-			described, err := describe.Read(lib, set, v)
+			described, err := describe.Read(lib, v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestAPayloadIsHeldAgainstWhatItFollows(t *testing.T) {
 }
 
 func TestPayloadsThatCannotBeFollowed(t *testing.T) {
-	lib, set := open(t)
+	lib := open(t)
 	for text, want := range map[string]string{
 		`{}`:                                     "no ucp.capabilities",
 		`{"ucp": {"capabilities": []}}`:          "version",
@@ -89,7 +89,7 @@ func TestPayloadsThatCannotBeFollowed(t *testing.T) {
 		`{"ucp": {"version": "2026-01-23", "capabilities": {"com.vendor.x": [{"version": "2026-01-23", "schema": "https://atelier.example/schemas/2026-01-23/shopping/checkout.json"}]}}}`: "states name",
 		`{"ucp": {"version": "2026-01-23", "capabilities": {"com.vendor.x": [{"version": "2026-01-23", "schema": "https://vendor.com/x.json"}]}}}`:                                         "no document with this address",
 	} {
-		_, err := describe.Read(lib, set, value(t, text))
+		_, err := describe.Read(lib, value(t, text))
 		if want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", text, err)
@@ -100,7 +100,7 @@ func TestPayloadsThatCannotBeFollowed(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, err := describe.Read(lib, set, nil); !errors.Is(err, describe.ErrSilent) {
+	if _, err := describe.Read(lib, nil); !errors.Is(err, describe.ErrSilent) {
 		t.Error(err)
 	}
 }

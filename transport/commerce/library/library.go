@@ -30,15 +30,19 @@ type Options struct {
 	Published *schemas.Set
 	// Fetcher is asked for addresses nothing else has; nil is offline.
 	Fetcher Fetcher
-	// Files allows references to lead to files beside the referring file.
-	Files bool
+	// Folders are those to whose files a relative reference may lead; none
+	// when it may lead to no file that was not added.
+	Folders []string
 }
 
 // Library is a set of documents. Owned by one goroutine.
 type Library struct {
 	ctx    context.Context
 	opts   Options
+	roots  []string // Folders, as they are called and where links lead
 	byFile map[string]*Resource
+	// byName has what byFile has, by name and version; empty until asked for.
+	byName map[[2]string]*Resource
 	byID   map[string]*Resource
 	// resolved remembers references: each is followed for several reasons.
 	resolved map[link]Target
@@ -48,7 +52,9 @@ type Library struct {
 
 // New makes an empty library; ctx bounds what it fetches.
 func New(ctx context.Context, opts Options) *Library {
-	return &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}, resolved: map[link]Target{}}
+	l := &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}, resolved: map[link]Target{}}
+	l.Open(opts.Folders...)
+	return l
 }
 
 // Resource is a schema with its own base: a document, or a part of one with
@@ -105,6 +111,7 @@ func (l *Library) AddFile(path string) (*Resource, error) {
 	r := l.Add(doc)
 	r.path = abs
 	l.byFile[abs] = r
+	clear(l.byName)
 	return r, nil
 }
 
@@ -116,6 +123,9 @@ func (l *Library) ByID(id string) (*Resource, error) {
 	if l.opts.Published != nil {
 		if f, ok := l.opts.Published.ByID(id); ok {
 			return l.load(id, f.Data)
+		}
+		if strings.HasPrefix(id, l.opts.Published.Base()+"/") {
+			return nil, &RefError{Kind: Missing, Ref: id, Reason: "no such document is published"}
 		}
 	}
 	if l.opts.Fetcher == nil {

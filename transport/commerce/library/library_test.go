@@ -63,7 +63,7 @@ func TestWhereReferencesLead(t *testing.T) {
 		"broken.json":  `{`,
 	})
 	net := &internet{pages: map[string]string{"https://net.example/n.json": `{"$defs": {"e": {}}}`, "https://net.example/bad.json": `[`}}
-	lib := library.New(t.Context(), library.Options{Published: set, Fetcher: net, Files: true})
+	lib := library.New(t.Context(), library.Options{Published: set, Fetcher: net, Folders: []string{folder}})
 	from, err := lib.AddFile(filepath.Join(folder, "a.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,8 @@ const (
 	Unreachable
 	// Broken is a document that could not be read.
 	Broken
+	// Outside is a file that is in none of the folders of the library.
+	Outside
 )
 
 // RefError says where a reference fails.
@@ -104,7 +106,7 @@ func (l *Library) document(from *Resource, u *url.URL) (*Resource, error) {
 		if err == nil {
 			return r, nil
 		}
-		if e := (*RefError)(nil); !errors.As(err, &e) || e.Kind != Missing {
+		if e := (*RefError)(nil); !errors.As(err, &e) || e.Kind != Missing && e.Kind != Outside {
 			return nil, err
 		}
 		beside = err
@@ -128,8 +130,11 @@ func (l *Library) beside(path, relative string) (*Resource, error) {
 		return r, nil
 	}
 	missing := &RefError{Kind: Missing, Reason: "there is no such file beside it"}
-	if !l.opts.Files || filepath.IsAbs(relative) {
+	if len(l.roots) == 0 || filepath.IsAbs(relative) {
 		return nil, missing
+	}
+	if !l.within(file) {
+		return nil, &RefError{Kind: Outside, Reason: "it leads out of the folder"}
 	}
 	if err := l.mayLoad(relative); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -26,7 +27,7 @@ func Tree(folder string) (files []string, err error) {
 			}
 			return nil
 		}
-		if filepath.Ext(path) != ".json" {
+		if filepath.Ext(path) != ".json" || !d.Type().IsRegular() {
 			return nil
 		}
 		if len(files) >= MaxFiles {
@@ -45,6 +46,7 @@ func (l *Library) AddTree(folder string) error {
 	if err != nil {
 		return err
 	}
+	l.Open(folder)
 	for _, f := range files {
 		if _, err := l.AddFile(f); err != nil && !isSyntax(err) {
 			return err
@@ -53,15 +55,25 @@ func (l *Library) AddTree(folder string) error {
 	return nil
 }
 
-// Named finds a document of the library by the name and version it states.
-func (l *Library) Named(name, version string) (*Resource, bool) {
-	for _, r := range l.byFile {
-		root, _ := r.Root().(map[string]any)
-		if root["name"] == name && root["version"] == version {
-			return r, true
+// AddFolder adds the documents right in a folder, those that can be read.
+func (l *Library) AddFolder(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	var files []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".json" && len(files) < MaxFiles {
+			files = append(files, filepath.Join(folder, e.Name()))
 		}
 	}
-	return nil, false
+	l.Open(folder)
+	for _, f := range files {
+		if _, err := l.AddFile(f); err != nil && !isSyntax(err) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
 }
 
 func isSyntax(err error) bool {

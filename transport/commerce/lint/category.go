@@ -1,10 +1,16 @@
 package lint
 
 import (
+	"errors"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/naming"
+	"atelier/transport/commerce/schemas"
 )
 
 // kind is what a file is.
@@ -31,7 +37,8 @@ func kindOf(root map[string]any) kind {
 	if root["$schema"] != nil || root["$id"] != nil || root["properties"] != nil || root["$defs"] != nil {
 		return schemaKind
 	}
-	if root["ucp"] != nil || slices.ContainsFunc(registries, func(r string) bool { return root[r] != nil }) {
+	_, profile := root["ucp"]
+	if profile || slices.ContainsFunc(registries, func(r string) bool { _, ok := root[r]; return ok }) {
 		return profileKind
 	}
 	return schemaKind
@@ -59,8 +66,9 @@ var variantsOf = map[category][]string{
 
 // categorize tells the category of a schema: an entity by the meta schema its
 // variants refer to, the others by where they are and what they leave out.
-func (s *subject) categorize() category {
-	defs, _ := s.root["$defs"].(map[string]any)
+func (l *linter) categorize(res *library.Resource) category {
+	root, _ := res.Root().(map[string]any)
+	defs, _ := root["$defs"].(map[string]any)
 	hasVariants := false
 	for _, variant := range variantsOf[capability] {
 		def, ok := defs[variant].(map[string]any)
@@ -68,40 +76,29 @@ func (s *subject) categorize() category {
 			continue
 		}
 		hasVariants = true
+		from := res.At(document.Pointer("$defs", variant))
 		for _, ref := range allOfRefs(def) {
-			if c, _ := metaRef(ref); c != unknown {
+			if c, _ := l.metaRef(from, ref); c != unknown {
 				return c
 			}
 		}
 	}
-	_, named := s.root["name"]
-	_, versioned := s.root["version"]
+	_, named := root["name"]
+	_, versioned := root["version"]
 	switch {
-	case s.inFolder("meta"):
+	case inFolder(res, "meta"):
 		return meta
-	case s.inFolder("types"):
+	case inFolder(res, "types"):
 		return plain
-	case named && versioned:
-		return unknown
-	case s.isMetaFile():
-		return meta
-	case hasVariants:
+	case named || versioned || hasVariants:
 		return unknown
 	}
 	return plain
 }
 
-func (s *subject) inFolder(folder string) bool {
-	file := filepath.ToSlash(s.doc.File)
-	return path.Base(path.Dir(file)) == folder || path.Base(path.Dir(s.res.ID)) == folder
-}
-
-func (s *subject) isMetaFile() bool {
-	switch filepath.Base(s.doc.File) {
-	case "entity.json", "ucp.json", "capability.json", "service.json", "payment_handler.json", "profile.json":
-		return true
-	}
-	return false
+func inFolder(res *library.Resource, folder string) bool {
+	file := filepath.ToSlash(res.Doc.File)
+	return path.Base(path.Dir(file)) == folder || path.Base(path.Dir(res.ID)) == folder
 }
 
 // allOfRefs are the references in the allOf of a schema.
@@ -117,12 +114,45 @@ func allOfRefs(schema map[string]any) (refs []string) {
 }
 
 // metaRef reads a reference to a variant of a meta schema, such as
-// ../meta/capability.json#/$defs/platform_schema.
-func metaRef(ref string) (c category, variant string) {
+// ../meta/capability.json#/$defs/platform_schema. The meta schemas are the
+// published ones, wherever a reference finds them, and copies: documents of
+// that name that are no entity and have the variant. What a copy leaves out of
+// a variant, the rules for variants tell.
+func (l *linter) metaRef(from *library.Resource, ref string) (c category, variant string) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	c = category(strings.TrimSuffix(path.Base(file), ".json"))
-	if variantsOf[c] == nil {
+	variant, inDefs := strings.CutPrefix(fragment, "/$defs/")
+	if !inDefs || !slices.Contains(variantsOf[c], variant) {
 		return unknown, ""
 	}
-	return c, strings.TrimPrefix(fragment, "/$defs/")
+	target, err := l.lib.Resolve(from, ref)
+	if err != nil {
+		// Not at hand: the protocol's own address is taken at its word, and the
+		// rules for references tell the rest.
+		if e := (*library.RefError)(nil); errors.As(err, &e) && e.Kind == library.Unknown && l.protocols(file) {
+			return c, variant
+		}
+		return unknown, ""
+	}
+	if target.Resource == nil {
+		return unknown, ""
+	}
+	root, _ := target.Resource.Root().(map[string]any)
+	if root["name"] != nil || root["version"] != nil {
+		return unknown, ""
+	}
+	return c, variant
+}
+
+// protocols tells whether an address is one at which the protocol publishes a
+// meta schema, under this base or the default one.
+func (l *linter) protocols(address string) bool {
+	for _, base := range []string{l.published.Base(), schemas.DefaultBase} {
+		rest, ok := strings.CutPrefix(address, base+"/")
+		version, file, _ := strings.Cut(rest, "/")
+		if ok && naming.IsVersion(version) && path.Dir(file) == "meta" {
+			return true
+		}
+	}
+	return false
 }

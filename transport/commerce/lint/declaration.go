@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/library"
 )
 
@@ -23,6 +24,7 @@ func (e entry) declaration(parents []string) {
 		return
 	}
 	if target.Resource == nil {
+		e.find("declaration-category", at, "the schema there is one of JSON Schema itself, not of a "+string(categoryIn[e.registry]))
 		return
 	}
 	root, ok := target.Resource.Root().(map[string]any)
@@ -31,6 +33,10 @@ func (e entry) declaration(parents []string) {
 		return
 	}
 	if kindOf(root) == descriptionKind {
+		if e.registry != "services" {
+			e.find("declaration-category", at, fmt.Sprintf("the document there describes a service, not a %s", categoryIn[e.registry]))
+			return
+		}
 		info, _ := root["info"].(map[string]any)
 		e.agree("declaration-version", at, "version", e.fields["version"], info["version"])
 		return
@@ -38,16 +44,34 @@ func (e entry) declaration(parents []string) {
 	e.agree("declaration-name", at, "name", e.name, root["name"])
 	e.agree("declaration-version", at, "version", e.fields["version"], root["version"])
 	e.agree("declaration-id", at, "$id", address, root["$id"])
+	if c := e.categorize(target.Resource); root["name"] == e.name && c != categoryIn[e.registry] {
+		// A schema without a category is told where it is linted itself.
+		if c != unknown && c != plain {
+			e.find("declaration-category", at, fmt.Sprintf("the schema there is that of a %s, and %s holds a %s", c, e.registry, categoryIn[e.registry]))
+		}
+		return
+	}
 	e.hasParents(e.at+"/extends", root, parents)
 }
+
+// categoryIn is the category of what each registry holds.
+var categoryIn = map[string]category{"services": service, "capabilities": capability, "payment_handlers": handler}
 
 func (e entry) agree(code, at, what string, declared, stated any) {
 	if declared == stated {
 		return
 	}
 	if stated == nil {
-		e.find(code, at, fmt.Sprintf("%s %v is declared, but the schema there states none", what, declared))
+		e.find(code, at, fmt.Sprintf("%s %s is declared, but the schema there states none", what, said(declared)))
 		return
 	}
-	e.find(code, at, fmt.Sprintf("%s %v is declared, but the schema there states %v", what, declared, stated))
+	e.find(code, at, fmt.Sprintf("%s %s is declared, but the schema there states %s", what, said(declared), said(stated)))
+}
+
+// said is a member as it may be repeated.
+func said(value any) string {
+	if text, ok := value.(string); ok {
+		return brief.Text(text)
+	}
+	return "something that is not a text"
 }

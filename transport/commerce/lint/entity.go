@@ -24,10 +24,36 @@ func (s *subject) entity() {
 		}
 		return
 	case unknown:
-		s.find("category-unknown", "", "this has a name, a version or variants, but no variant refers to the meta schema capability, service or payment_handler")
+		s.withoutCategory()
 	}
 	s.name()
 	s.version()
+}
+
+// withoutCategory says what keeps a schema that has a part of an entity from
+// being one.
+func (s *subject) withoutCategory() {
+	has := "variants"
+	for _, member := range []string{"version", "name"} {
+		if s.root[member] != nil {
+			has = "a " + member
+		}
+	}
+	defs, _ := s.root["$defs"].(map[string]any)
+	var missing []string
+	for _, variant := range variantsOf[service] {
+		if defs[variant] == nil {
+			missing = append(missing, "$defs/"+variant)
+		}
+	}
+	why := "none of its variants refers to the meta schema capability, service or payment_handler"
+	if len(missing) > 0 {
+		why = strings.Join(missing, " and ") + " are missing, which an entity is declared with and which tell its category"
+		if len(missing) == 1 {
+			why = missing[0] + " is missing, which an entity is declared with"
+		}
+	}
+	s.find("category-unknown", "", fmt.Sprintf("it has %s, as an entity has, but %s", has, why))
 }
 
 func (s *subject) name() {

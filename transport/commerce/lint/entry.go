@@ -16,7 +16,15 @@ type entry struct {
 
 // check looks at an entry; seen holds what else stands under its name, ids
 // the handlers of the whole profile.
-func (e entry) check(seen map[string]bool, ids map[string]string) {
+func (e entry) check(side Side, seen map[string]bool, ids map[string]string) {
+	before := len(e.found)
+	e.conventions(seen, ids)
+	if len(e.found) == before {
+		e.fit(side)
+	}
+}
+
+func (e entry) conventions(seen map[string]bool, ids map[string]string) {
 	valid := e.version()
 	if parents, err := naming.ParseExtends(e.fields["extends"]); err != nil {
 		e.find("extension-parent", e.at+"/extends", err.Error())

@@ -9,8 +9,8 @@ import (
 )
 
 // expand lists the files of paths: a file as it is, of a folder all *.json
-// below it, hidden folders aside.
-func expand(paths []string) (files []string, failed []Finding) {
+// below it, hidden folders aside. References may lead to what was named.
+func expand(lib *library.Library, paths []string) (files []string, failed []Finding) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -18,9 +18,11 @@ func expand(paths []string) (files []string, failed []Finding) {
 			continue
 		}
 		if !info.IsDir() {
+			lib.Open(library.Around(path))
 			files = append(files, path)
 			continue
 		}
+		lib.Open(path)
 		found, err := library.Tree(path)
 		if err != nil {
 			failed = append(failed, New("io", path, reason(err)))

@@ -12,26 +12,60 @@ import (
 // profile checks a document with registries: a profile, or the ucp member of
 // an answer.
 func (s *subject) profile() {
-	at, holder := "", s.root
-	if value, ok := s.root["ucp"]; ok {
-		at = "/ucp"
-		if holder, ok = value.(map[string]any); !ok {
-			s.find("profile-malformed", at, "ucp is not an object")
-			return
+	at := "/ucp"
+	value, wrapped := s.root["ucp"]
+	if !wrapped {
+		s.find("profile-malformed", "", "the registries of a profile stand in an object ucp, beside its version")
+		at, value = "", s.root
+	}
+	holder, ok := value.(map[string]any)
+	if !ok {
+		s.find("profile-malformed", at, "ucp is not an object")
+		return
+	}
+	if holder["version"] == nil && wrapped {
+		s.find("version-missing", at, "version is missing")
+	} else if wrapped {
+		s.checkVersion(at+"/version", holder["version"])
+	}
+	s.supportedVersions(at+"/supported_versions", holder["supported_versions"])
+	side := s.side(holder)
+	for _, registry := range registries {
+		if _, ok := holder[registry]; !ok && wrapped && side != answer {
+			s.find("profile-malformed", at, registry+" is missing; a profile without any has an empty object")
 		}
-		if holder["version"] == nil {
-			s.find("version-missing", at, "version is missing")
-		} else {
-			s.checkVersion(at+"/version", holder["version"])
-		}
-		s.supportedVersions(at+"/supported_versions", holder["supported_versions"])
 	}
 	ids := map[string]string{}
 	for _, registry := range registries {
 		if value, ok := holder[registry]; ok {
-			s.registry(at+"/"+registry, registry, value, ids)
+			s.registry(side, at+"/"+registry, registry, value, ids)
 		}
 	}
+}
+
+// side tells whose declarations a document has; "" when it could be both. An
+// answer has other members beside ucp; a platform's entries state spec and
+// schema, a business's may.
+func (s *subject) side(holder map[string]any) Side {
+	if s.root["ucp"] != nil && len(s.root) > 1 {
+		return answer
+	}
+	if s.as != "" {
+		return s.as
+	}
+	for _, registry := range registries {
+		byName, _ := holder[registry].(map[string]any)
+		for _, value := range byName {
+			entries, _ := value.([]any)
+			for _, value := range entries {
+				fields, _ := value.(map[string]any)
+				if fields["spec"] == nil || fields["schema"] == nil {
+					return Business
+				}
+			}
+		}
+	}
+	return ""
 }
 
 func (s *subject) supportedVersions(at string, value any) {
@@ -51,7 +85,7 @@ func (s *subject) supportedVersions(at string, value any) {
 	}
 }
 
-func (s *subject) registry(at, registry string, value any, ids map[string]string) {
+func (s *subject) registry(side Side, at, registry string, value any, ids map[string]string) {
 	byName, ok := value.(map[string]any)
 	if !ok {
 		s.find("registry-shape", at, registry+" has to be an object: name -> array of entries")
@@ -77,7 +111,7 @@ func (s *subject) registry(at, registry string, value any, ids map[string]string
 				s.find("registry-shape", e.at, "an entry is an object")
 				continue
 			}
-			e.check(seen, ids)
+			e.check(side, seen, ids)
 		}
 	}
 }

@@ -80,6 +80,8 @@ var rules = []Rule{
 	{"declaration-name", Error, "a declared schema has the declared name"},
 	{"declaration-version", Error, "a declared schema has the declared version"},
 	{"declaration-id", Error, "a declared schema has the declared address as $id"},
+	{"declaration-category", Error, "a declared schema is of the category of its registry"},
+	{"declaration-config", Error, "a declaration and its config fit the variant of its schema"},
 
 	{"enum-closed", Advice, "enums are for sets that can never grow"},
 	{"properties-closed", Advice, "objects stay open for new members"},

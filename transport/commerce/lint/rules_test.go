@@ -45,8 +45,12 @@ func partner(code, file string) bool {
 	switch code {
 	case "id-duplicate":
 		return filepath.Base(file) == "one.json"
-	case "declaration-name", "declaration-version", "declaration-id":
+	case "declaration-name", "declaration-version", "declaration-id", "declaration-category":
 		return filepath.Base(file) == "loyalty.json"
+	case "declaration-config":
+		return filepath.Base(file) == "wallet.json"
+	case "category-unknown", "variant-ref":
+		return filepath.Base(file) == "capability.json"
 	case "handler-id":
 		return filepath.Base(file) == "payment_handler.json"
 	}

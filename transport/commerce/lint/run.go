@@ -22,7 +22,22 @@ type Options struct {
 	Published *schemas.Set
 	// Fetcher gets schemas by address; nil is offline.
 	Fetcher library.Fetcher
+	// Library has schemas beside those that are linted; nil is none. With it,
+	// Published and Fetcher are its own.
+	Library *library.Library
+	// As is the side a profile is of; "" when nobody said.
+	As Side
 }
+
+// Side is whose declarations a document has.
+type Side string
+
+// The sides; an answer refers to what was negotiated.
+const (
+	Platform Side = "platform"
+	Business Side = "business"
+	answer   Side = "response"
+)
 
 // Files lints files and trees.
 func Files(ctx context.Context, paths []string, opts Options) (Report, error) {
@@ -30,7 +45,7 @@ func Files(ctx context.Context, paths []string, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	files, failed := expand(paths)
+	files, failed := expand(l.lib, paths)
 	l.report.Findings = failed
 	l.report.Unreadable = len(failed) > 0
 	for _, f := range files {
@@ -51,13 +66,15 @@ func Document(ctx context.Context, doc *document.Document, opts Options) (Report
 
 // linter is one run. Owned by its caller's goroutine.
 type linter struct {
-	lib      *library.Library
-	costs    *library.Costs
-	gauge    *library.Gauge
-	compiler *validate.Compiler
-	base     string
-	subjects []*subject
-	report   Report
+	lib       *library.Library
+	published *schemas.Set
+	as        Side
+	costs     *library.Costs
+	gauge     *library.Gauge
+	compiler  *validate.Compiler
+	base      string
+	subjects  []*subject
+	report    Report
 }
 
 // subject is one document under inspection.
@@ -79,8 +96,11 @@ func newLinter(ctx context.Context, opts Options) (*linter, error) {
 			return nil, err
 		}
 	}
-	lib := library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher, Files: true})
-	return &linter{lib: lib, costs: lib.NewCosts(), gauge: lib.NewGauge(), compiler: validate.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
+	lib := opts.Library
+	if lib == nil {
+		lib = library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher})
+	}
+	return &linter{lib: lib, published: opts.Published, as: opts.As, costs: lib.NewCosts(), gauge: lib.NewGauge(), compiler: validate.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
 }
 
 func (l *linter) read(path string) {
@@ -134,7 +154,7 @@ func (s *subject) lint() {
 	case descriptionKind:
 		s.anyReferences()
 	case schemaKind:
-		s.category = s.categorize()
+		s.category = s.categorize(s.res)
 		s.metadata()
 		s.entity()
 		s.variants()

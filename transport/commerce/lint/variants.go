@@ -8,6 +8,14 @@ import (
 	"atelier/transport/commerce/library"
 )
 
+// demanded are the members each variant has to require, beside what the
+// category adds.
+var demanded = map[string][]string{
+	"platform_schema": {"version", "spec", "schema"},
+	"business_schema": {"version"},
+	"response_schema": {"version"},
+}
+
 // variants checks that an entity has those of its category, each built on the
 // same variant of the meta schema.
 func (s *subject) variants() {
@@ -20,12 +28,17 @@ func (s *subject) variants() {
 		}
 		pointer := document.Pointer("$defs", variant)
 		builtOn := func(ref string) bool {
-			c, v := metaRef(ref)
+			c, v := s.metaRef(s.res.At(pointer), ref)
 			return c == s.category && v == variant
 		}
 		if !slices.ContainsFunc(allOfRefs(def), builtOn) {
-			s.find("variant-ref", pointer, fmt.Sprintf("want an allOf with a $ref to %s.json#/$defs/%s", s.category, variant))
+			s.find("variant-ref", pointer, fmt.Sprintf("want an allOf with a $ref to %s.json#/$defs/%s of the protocol's meta schemas", s.category, variant))
 			continue
+		}
+		for _, member := range demanded[variant] {
+			if !s.demands(s.res, pointer, def, member, 0) {
+				s.find("variant-ref", pointer, fmt.Sprintf("the variant does not require %s: what it is built on is not the meta schema %s", member, s.category))
+			}
 		}
 		if s.category == handler && !s.demands(s.res, pointer, def, "id", 0) {
 			s.find("handler-id", pointer, "the variant does not require an instance id, and a handler always carries one")

@@ -18,6 +18,8 @@ type Options struct {
 	// Fetcher gets profiles and schemas by address; nil is offline, and then
 	// the requirements of schemas that are not at hand are not known.
 	Fetcher library.Fetcher
+	// Library has more schemas; nil is none. With it, Published is its own.
+	Library *library.Library
 }
 
 // Agree reads the profile of a platform and negotiates with a business. Where
@@ -28,7 +30,10 @@ func Agree(ctx context.Context, platform any, business *profile.Profile, want ma
 	if err != nil {
 		return nil, refuse(ProfileMalformed, "platform profile: "+err.Error())
 	}
-	lib := library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher})
+	lib := opts.Library
+	if lib == nil {
+		lib = library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher})
+	}
 	if version, ok := protocol(p, business); ok && opts.Fetcher != nil {
 		if p, err = atVersion(ctx, p, version, opts.Fetcher); err != nil {
 			return nil, err
@@ -72,13 +77,11 @@ func Fetch(ctx context.Context, address string, fetcher library.Fetcher) (any, e
 	return doc.Value, nil
 }
 
-// schemaRequirements looks into the schemas that entries point to.
+// schemaRequirements looks into the schemas of entries: those at the addresses
+// they state, else those at hand by name and version.
 func schemaRequirements(lib *library.Library) Requirements {
 	return func(name string, e profile.Entry) (naming.Requires, error) {
-		if e.Schema == "" {
-			return naming.Requires{}, nil
-		}
-		r, err := lib.Declared(name, e.Schema)
+		r, err := lib.Entity(name, e.Version, e.Schema)
 		if ref := (*library.RefError)(nil); errors.As(err, &ref) && ref.Kind == library.Unknown {
 			return naming.Requires{}, nil
 		}

@@ -52,7 +52,7 @@ func Build(ctx context.Context, config Config) (*Business, error) {
 }
 
 func check(ctx context.Context, doc *document.Document, published *schemas.Set) error {
-	report, err := lint.Document(ctx, doc, lint.Options{Published: published})
+	report, err := lint.Document(ctx, doc, lint.Options{Published: published, As: lint.Business})
 	if err != nil {
 		return err
 	}

@@ -45,33 +45,54 @@ type Handler struct {
 	Config            map[string]any
 }
 
-// Default is the profile a server has that nobody configured: the published
-// capabilities at the current release, the shopping service at address, and
-// the tokenization handler below it.
+// Default is the profile of a server that nobody configured: the published
+// capabilities at the current release, the shopping service at address, which
+// is where the server is reached, and the tokenization handler below it.
+//
+// Every address in it is served there. Schemas lie under schemaBase, "" for
+// that of the server; a server that does not know its address has neither
+// services nor handlers to offer, nor schemas to point to.
 func Default(schemaBase, address string) Config {
-	const v = schemas.Version
-	base := cmp.Or(schemaBase, schemas.DefaultBase)
-	at := func(path string) string { return base + "/" + v + "/" + path }
 	address = strings.TrimSuffix(address, "/")
-	const checkout = "dev.commerce.shopping.checkout"
-	return Config{
-		SchemaBase: base,
-		Version:    v,
-		Services: []Service{
-			{Name: "dev.commerce.shopping", Version: v, Transport: "rest", Endpoint: address + "/api/commerce", Schema: at("shopping/rest.openapi.json")},
-		},
-		Capabilities: []Capability{
-			{Name: checkout, Version: v, Schema: at("shopping/checkout.json")},
-			{Name: "dev.commerce.shopping.fulfillment", Version: v, Extends: []string{checkout}, Schema: at("shopping/fulfillment.json"),
-				Config: map[string]any{"allows_multi_destination": map[string]any{"shipping": true}}},
-			{Name: "dev.commerce.shopping.discount", Version: v, Extends: []string{checkout}, Schema: at("shopping/discount.json")},
-			{Name: "dev.commerce.shopping.order", Version: v, Schema: at("shopping/order.json")},
-		},
-		PaymentHandlers: []Handler{
-			{ID: "tokenization", Name: "com.atelier.tokenization", Version: v, Schema: at("handlers/tokenization.json"),
-				Config: map[string]any{"environment": "production", "base_url": address + "/handler"}},
-			{ID: "tokenization-sandbox", Name: "com.atelier.tokenization", Version: v, Schema: at("handlers/tokenization.json"),
-				Config: map[string]any{"environment": "sandbox", "base_url": address + "/sandbox/handler"}},
-		},
+	c := Config{SchemaBase: cmp.Or(schemaBase, schemas.DefaultBase), Version: schemas.Version, Capabilities: offered("")}
+	if address == "" {
+		return c
 	}
+	const v = schemas.Version
+	c.SchemaBase = cmp.Or(schemaBase, address+"/schemas")
+	at := c.SchemaBase + "/" + v + "/"
+	c.Capabilities = offered(at)
+	c.Services = []Service{
+		{Name: "dev.commerce.shopping", Version: v, Transport: "rest", Endpoint: address + "/api/commerce", Schema: at + "shopping/rest.openapi.json"},
+	}
+	c.PaymentHandlers = []Handler{
+		{ID: "tokenization", Name: "com.atelier.tokenization", Version: v, Schema: at + "handlers/tokenization.json",
+			Config: map[string]any{"environment": "production", "base_url": address + "/handler"}},
+		{ID: "tokenization-sandbox", Name: "com.atelier.tokenization", Version: v, Schema: at + "handlers/tokenization.json",
+			Config: map[string]any{"environment": "sandbox", "base_url": address + "/sandbox/handler"}},
+	}
+	return c
+}
+
+// offered are the capabilities of the business's checkout, their schemas below
+// at; "" leaves those out.
+func offered(at string) []Capability {
+	const (
+		v        = schemas.Version
+		shopping = "dev.commerce.shopping."
+	)
+	list := []Capability{
+		{Name: shopping + "checkout"},
+		{Name: shopping + "fulfillment", Extends: []string{shopping + "checkout"},
+			Config: map[string]any{"allows_multi_destination": map[string]any{"shipping": true}}},
+		{Name: shopping + "discount", Extends: []string{shopping + "checkout"}},
+		{Name: shopping + "order"},
+	}
+	for i := range list {
+		list[i].Version = v
+		if at != "" {
+			list[i].Schema = at + "shopping/" + strings.TrimPrefix(list[i].Name, shopping) + ".json"
+		}
+	}
+	return list
 }

@@ -16,12 +16,39 @@ func TestTheDefaultProfileIsSound(t *testing.T) {
 		if b.Profile.Version != "2026-01-23" || len(b.Profile.Capabilities) != 4 {
 			t.Errorf("profile %+v", b.Profile)
 		}
-		if base != "" && strings.Contains(string(b.JSON), "atelier.example") {
-			t.Error("it points to the default base")
-		}
 		again, err := profile.Build(t.Context(), profile.Default(base, "https://shop.example/"))
 		if err != nil || again.ETag != b.ETag || len(b.ETag) < 10 {
 			t.Errorf("the tag of one document is %s and %s", b.ETag, again.ETag)
+		}
+		addresses := 0
+		for part := range strings.SplitSeq(string(b.JSON), `"`) {
+			if !strings.Contains(part, "://") {
+				continue
+			}
+			if addresses++; !strings.HasPrefix(part, "https://shop.example/") {
+				t.Errorf("it names %s, which is not served here", part)
+			}
+		}
+		if addresses != 10 {
+			t.Errorf("it names %d addresses", addresses)
+		}
+	}
+}
+
+// TestWithoutItsAddressAServerNamesNone: it named somebody else's payment
+// handler as its own.
+func TestWithoutItsAddressAServerNamesNone(t *testing.T) {
+	for _, base := range []string{"", "https://shop.example/schemas"} {
+		b, err := profile.Build(t.Context(), profile.Default(base, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.Profile
+		if len(p.Services) > 0 || len(p.PaymentHandlers) > 0 || len(p.Capabilities) != 4 || strings.Contains(string(b.JSON), "://") {
+			t.Errorf("profile %s", b.JSON)
+		}
+		if e := p.Capabilities["dev.commerce.shopping.fulfillment"]; len(e) != 1 || len(e[0].Extends) != 1 {
+			t.Errorf("fulfillment is %+v", e)
 		}
 	}
 }
@@ -42,8 +69,19 @@ func TestABadConfigurationNamesTheRule(t *testing.T) {
 		"a handler id twice":           {func(c *profile.Config) { c.PaymentHandlers[1].ID = c.PaymentHandlers[0].ID }, "[handler-id-duplicate]"},
 		"a handler without id":         {func(c *profile.Config) { c.PaymentHandlers[0].ID = "" }, "[handler-id]"},
 		"extends what it does not":     {func(c *profile.Config) { c.Capabilities[3].Extends = []string{"dev.commerce.shopping.checkout"} }, "[extension-parent]"},
-		"an id too long":               {func(c *profile.Config) { c.PaymentHandlers[0].ID = strings.Repeat("x", 300) }, "[meta/profile.json]"},
-		"a base that is none":          {func(c *profile.Config) { c.SchemaBase = "schemas" }, "schema base"},
+		"an id too long":               {func(c *profile.Config) { c.PaymentHandlers[0].ID = strings.Repeat("x", 300) }, "[declaration-config]"},
+		"the same, without a schema": {func(c *profile.Config) {
+			c.PaymentHandlers[0] = profile.Handler{ID: strings.Repeat("x", 300), Name: "com.vendor.pay", Version: "2026-01-23"}
+		}, "[meta/profile.json]"},
+		"a config of the wrong type": {func(c *profile.Config) {
+			c.Capabilities[1].Config = map[string]any{"allows_multi_destination": map[string]any{"shipping": "yes"}}
+		}, "[declaration-config]"},
+		"the same, without an address": {func(c *profile.Config) {
+			c.Capabilities[1].Schema = ""
+			c.Capabilities[1].Config = map[string]any{"allows_multi_destination": map[string]any{"shipping": "yes"}}
+		}, "[declaration-config]"},
+		"a handler's config":  {func(c *profile.Config) { c.PaymentHandlers[0].Config["ttl_seconds"] = 5 }, "[declaration-config]"},
+		"a base that is none": {func(c *profile.Config) { c.SchemaBase = "schemas" }, "schema base"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
