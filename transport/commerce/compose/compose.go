@@ -50,8 +50,16 @@ func Compose(lib *library.Library, base *library.Resource, extensions []*library
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range additions {
+	for i, a := range additions {
+		if err := b.fits(base, additions[:i], a); err != nil {
+			return nil, err
+		}
 		if err := b.add(root, a); err != nil {
+			return nil, err
+		}
+	}
+	if opts.View.Direction != "" {
+		if err := b.overrule(root, additions); err != nil {
 			return nil, err
 		}
 	}
@@ -115,6 +123,30 @@ func (b *bundler) add(root map[string]any, a addition) error {
 	}
 	all, _ := root["allOf"].([]any)
 	root["allOf"] = append(slices.Clone(all), value)
+	return nil
+}
+
+// fits refuses an addition to which, together with the base or what was added
+// before, no value fits.
+func (b *bundler) fits(base *library.Resource, before []addition, a addition) error {
+	root, _ := base.Root().(map[string]any)
+	over := place{a.extension, document.Pointer("$defs", a.parent), a.schema}
+	against := func(name string, below place) error {
+		c := comparer{lib: b.lib, below: base, names: [2]string{name, Name(a.extension)}}
+		c.compare(below, over)
+		if len(c.found) == 0 {
+			return nil
+		}
+		return errors.New(c.found[0].Reason)
+	}
+	if err := against(Name(base), place{base, "", root}); err != nil {
+		return err
+	}
+	for _, other := range before {
+		if err := against(Name(other.extension), place{other.extension, document.Pointer("$defs", other.parent), other.schema}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -216,6 +216,93 @@ func TestAnExtensionOfAnExtensionNeedsItsParent(t *testing.T) {
 	}
 }
 
+// TestAnExtensionHasTheWordOnItsBasesMembers: omit and optional had an effect
+// on what the extension itself declared, and none on its base.
+func TestAnExtensionHasTheWordOnItsBasesMembers(t *testing.T) {
+	over := func(properties string) string {
+		return `{"$id": "https://x.example/over", "name": "com.x.over", "version": "2026-01-01", "$defs": {"dev.commerce.shopping.checkout":
+			{"allOf": [{"$ref": "` + shopping + `checkout.json"}, {"properties": ` + properties + `}]}}}`
+	}
+	laid := func(view compose.View, schemas ...string) (map[string]any, error) {
+		lib := published(t)
+		var list []*library.Resource
+		for _, s := range schemas {
+			list = append(list, add(t, lib, s))
+		}
+		return compose.Compose(lib, byID(t, lib, shopping+"checkout.json"), list, compose.Options{View: view, Bundle: true})
+	}
+	create := compose.View{Direction: compose.Request, Operation: "create"}
+	for name, tc := range map[string]struct {
+		properties string
+		good, bad  []string
+	}{
+		"omit": {`{"currency": {"ucp_request": "omit"}}`, []string{`{"line_items": []}`, `{"line_items": [], "currency": 7}`}, []string{`{"currency": "EUR"}`}},
+		"optional": {`{"currency": {"ucp_request": {"create": "optional"}}}`, []string{`{"line_items": []}`, `{"line_items": [], "currency": "EUR"}`},
+			[]string{`{"line_items": [], "currency": "euro"}`}},
+		"required": {`{"buyer": {"ucp_request": "required"}}`, []string{`{"line_items": [], "currency": "EUR", "buyer": {}}`}, []string{`{"line_items": [], "currency": "EUR"}`}},
+		"further in": {`{"payment": {"properties": {"instruments": {"ucp_request": "omit"}}}}`,
+			[]string{`{"line_items": [], "currency": "EUR", "payment": {"instruments": 7}}`}, []string{`{"line_items": [], "currency": "EUR", "payment": 7}`}},
+	} {
+		schema, err := laid(create, over(tc.properties))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, text := range tc.good {
+			if p := checks(t, schema, text); len(p) > 0 {
+				t.Errorf("%s: %s: %v", name, text, p)
+			}
+		}
+		for _, text := range tc.bad {
+			if p := checks(t, schema, text); len(p) == 0 {
+				t.Errorf("%s: %s fits", name, text)
+			}
+		}
+	}
+	other := strings.ReplaceAll(over(`{"currency": {"ucp_request": "optional"}}`), "over", "other")
+	if _, err := laid(create, over(`{"currency": {"ucp_request": "omit"}}`), other); err == nil || !strings.Contains(err.Error(), "/currency is ") {
+		t.Errorf("they disagree, and compose: %v", err)
+	}
+}
+
+// TestTypesThatExcludeEachOtherDoNotCompose: the result had members that
+// nothing could be, and nobody was told.
+func TestTypesThatExcludeEachOtherDoNotCompose(t *testing.T) {
+	base := `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "properties": {
+		"n": {"type": "number"}, "s": {"$ref": "#/$defs/text"}, "in": {"allOf": [{"properties": {"deep": {"type": "array"}}}]}}, "$defs": {"text": {"type": "string"}}}`
+	over := func(name, properties string) string {
+		return `{"$id": "https://x.example/` + name + `", "name": "com.x.` + name + `", "version": "2026-01-01", "$defs": {"com.x.base": {"allOf": [{"$ref": "base"}, {"properties": ` + properties + `}]}}}`
+	}
+	for properties, conflict := range map[string]string{
+		`{"n": {"type": "integer"}, "s": {"type": ["string", "null"]}, "new": {"type": "string"}}`: "",
+		`{"n": {"type": "string"}}`:                            `"n" is number in com.x.base and string in com.x.over`,
+		`{"s": {"type": "object"}}`:                            `"s" is string in com.x.base and object in com.x.over`,
+		`{"in": {"properties": {"deep": {"type": "string"}}}}`: `"in/deep" is array in com.x.base and string in com.x.over`,
+		`{"later": {"type": "integer"}}`:                       `"later" is boolean in com.x.first and integer in com.x.over`,
+	} {
+		lib := published(t)
+		b := add(t, lib, base)
+		list := []*library.Resource{add(t, lib, over("over", properties)), add(t, lib, over("first", `{"later": {"type": "boolean"}}`))}
+		_, err := compose.Compose(lib, b, list, compose.Options{Bundle: true})
+		if conflict == "" && err != nil || conflict != "" && (err == nil || !strings.Contains(err.Error(), conflict)) {
+			t.Errorf("%s: got %v", properties, err)
+		}
+	}
+}
+
+// TestOverrulingIsLinear has branches that multiplied with every level.
+func TestOverrulingIsLinear(t *testing.T) {
+	deep := `{"ucp_request": "optional"}`
+	for range 8 {
+		deep = `{"allOf": [` + strings.TrimSuffix(strings.Repeat(`{"properties": {"a": {}}},`, 30), ",") + `], "properties": {"a": ` + deep + `}}`
+	}
+	lib := published(t)
+	b := add(t, lib, `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "allOf": [`+deep+`]}`)
+	e := add(t, lib, `{"$id": "https://x.example/over", "name": "com.x.over", "version": "2026-01-01", "$defs": {"com.x.base": `+deep+`}}`)
+	if _, err := compose.Compose(lib, b, []*library.Resource{e}, compose.Options{Bundle: true, View: compose.View{Direction: compose.Request}}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestAnExtensionMayRepeatItsBaseAnywhere once looked like an endless schema:
 // the base is the root, and the root had the extension.
 func TestAnExtensionMayRepeatItsBaseAnywhere(t *testing.T) {

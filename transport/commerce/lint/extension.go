@@ -2,10 +2,13 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 
 	"atelier/transport/commerce/compose"
 	"atelier/transport/commerce/document"
+	"atelier/transport/commerce/library"
 	"atelier/transport/commerce/naming"
+	"atelier/transport/commerce/schemas"
 )
 
 // extension checks a schema that says what it extends.
@@ -20,6 +23,48 @@ func (s *subject) extension() {
 		return
 	}
 	s.hasParents("/extends", s.root, parents)
+}
+
+// conflicts checks that what an extension adds to a parent can be there beside
+// what the parent has.
+func (s *subject) conflicts() {
+	for _, name := range compose.Parents(s.res) {
+		parent := s.parent(name)
+		if parent == nil || parent == s.res {
+			continue
+		}
+		for _, c := range compose.Conflicts(s.lib, parent, s.res) {
+			s.find("extension-conflict", c.Pointer, c.Reason)
+		}
+	}
+}
+
+// parent finds the schema of a parent: the one that the extension refers to,
+// else the latest of that name.
+func (s *subject) parent(name string) *library.Resource {
+	defs, _ := s.root["$defs"].(map[string]any)
+	def, _ := defs[name].(map[string]any)
+	for _, ref := range allOfRefs(def) {
+		t, err := s.lib.Resolve(s.res.At(document.Pointer("$defs", name)), ref)
+		if err == nil && t.Resource != nil && t.Pointer == "" && compose.Name(t.Resource) == name {
+			return t.Resource
+		}
+	}
+	var latest *library.Resource
+	for _, other := range s.subjects {
+		if compose.Name(other.res) == name && (latest == nil || compose.Version(other.res) > compose.Version(latest)) {
+			latest = other.res
+		}
+	}
+	if latest != nil {
+		return latest
+	}
+	for _, version := range slices.Backward(schemas.Versions) {
+		if r, err := s.lib.Entity(name, version, ""); err == nil {
+			return r
+		}
+	}
+	return nil
 }
 
 // hasParents checks that a schema has $defs[<name>] for every parent.

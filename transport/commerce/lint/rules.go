@@ -52,6 +52,7 @@ var rules = []Rule{
 	{"variant-missing", Error, "an entity has every variant of its category"},
 	{"variant-ref", Error, "a variant is an allOf of the same variant of the meta schema"},
 	{"extension-parent", Error, "an extension has a $defs member for each parent"},
+	{"extension-conflict", Error, "an extension and its parent give a member types that have one in common"},
 	{"handler-id", Error, "payment handlers carry an instance id"},
 	{"handler-id-duplicate", Error, "instance ids are unique in a profile"},
 

@@ -159,6 +159,7 @@ func (s *subject) lint() {
 		s.entity()
 		s.variants()
 		s.extension()
+		s.conflicts()
 		s.requires()
 		s.references()
 		s.visibility()
