@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/library"
 )
@@ -38,7 +39,22 @@ func Bundle(lib *library.Library, target library.Target, view View) (map[string]
 	if err := b.finish(root); err != nil {
 		return nil, err
 	}
-	return root, nil
+	return root, b.checkOperation()
+}
+
+// checkOperation refuses a view for an operation that neither the protocol nor
+// any annotation knows: a mistyped one would be answered with a schema that
+// nothing was carried out on.
+func (b *bundler) checkOperation() error {
+	op := b.view.Operation
+	if b.view.Direction == "" || IsOperation(op) || b.operations[op] {
+		return nil
+	}
+	known := maps.Clone(b.operations)
+	for _, o := range Operations {
+		known[o] = true
+	}
+	return fmt.Errorf("operation %q is unknown; known here are %s", brief.Text(op), brief.List(slices.Sorted(maps.Keys(known))))
 }
 
 // bundler copies documents into the $defs of a root.
@@ -61,11 +77,14 @@ type bundler struct {
 	defs  map[string]any
 	nodes int
 	costs *library.Costs
+
+	// operations are those that annotations name, collected for a view.
+	operations map[string]bool
 }
 
 func newBundler(lib *library.Library, view View, all bool) *bundler {
 	return &bundler{lib: lib, view: view, all: all, given: map[*library.Resource]bool{}, prefix: inDefs,
-		names: map[*library.Resource]string{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts()}
+		names: map[*library.Resource]string{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts(), operations: map[string]bool{}}
 }
 
 // inDefs is where a bundle keeps its documents.
@@ -250,6 +269,16 @@ func (c copier) visible(copied, original map[string]any) error {
 	properties, _ := copied["properties"].(map[string]any)
 	if properties == nil {
 		return nil
+	}
+	annotated, _ := original["properties"].(map[string]any)
+	for _, value := range annotated {
+		property, _ := value.(map[string]any)
+		for _, key := range []string{RequestKey, ResponseKey} {
+			byOperation, _ := property[key].(map[string]any)
+			for operation := range byOperation {
+				c.operations[operation] = true
+			}
+		}
 	}
 	omitted, required, err := c.view.carry(original)
 	if err != nil {

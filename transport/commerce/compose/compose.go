@@ -69,7 +69,7 @@ func Compose(lib *library.Library, base *library.Resource, extensions []*library
 	if opts.View.Direction != "" {
 		prune(root)
 	}
-	return root, nil
+	return root, b.checkOperation()
 }
 
 // root copies the base; its content is the root of the result.

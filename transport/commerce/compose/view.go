@@ -25,6 +25,13 @@ const (
 	Required = "required"
 )
 
+// Operations are those the protocol has. A vendor's capability may have others,
+// and names them in its annotations.
+var Operations = []string{"create", "read", "update", "complete", "cancel"}
+
+// IsOperation tells whether the protocol has an operation.
+func IsOperation(name string) bool { return slices.Contains(Operations, name) }
+
 // View is how a schema is looked at: in a direction, for an operation. The
 // zero View changes nothing.
 type View struct {

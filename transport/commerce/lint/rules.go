@@ -63,6 +63,7 @@ var rules = []Rule{
 	{"ref-unchecked", Advice, "every referenced address is at hand"},
 
 	{"visibility-value", Error, "ucp_request and ucp_response say omit, optional or required"},
+	{"visibility-operation", Warning, "annotations name operations of the protocol"},
 	{"visibility-unknown", Warning, "no other ucp_ annotation is used"},
 	{"requires-shape", Error, "requires has ranges of versions"},
 	{"requires-range", Error, "min is not after max"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/compose"
 	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/library"
@@ -20,7 +21,7 @@ func (s *subject) visibility() {
 			case key == compose.RequestKey || key == compose.ResponseKey:
 				s.annotation(at, key, node[key])
 			case strings.HasPrefix(key, "ucp_"):
-				s.find("visibility-unknown", at, fmt.Sprintf("%q means nothing; known are %s and %s", key, compose.RequestKey, compose.ResponseKey))
+				s.find("visibility-unknown", at, fmt.Sprintf("%q means nothing; known are %s and %s", brief.Text(key), compose.RequestKey, compose.ResponseKey))
 			}
 		}
 	})
@@ -36,6 +37,9 @@ func (s *subject) annotation(at, key string, value any) {
 		s.find("visibility-value", at, key+" names no operation")
 	}
 	for _, operation := range slices.Sorted(maps.Keys(byOperation)) {
+		if !compose.IsOperation(operation) {
+			s.find("visibility-operation", at+"/"+document.Escape(operation), fmt.Sprintf("%q is no operation of the protocol; those are %s", brief.Text(operation), strings.Join(compose.Operations, ", ")))
+		}
 		s.visibilityValue(at+"/"+document.Escape(operation), key, byOperation[operation])
 	}
 }
