@@ -8,6 +8,7 @@ import (
 
 type lintCmd struct {
 	Paths  []string `arg:"" name:"path" help:"Files, or folders to look through for *.json."`
+	As     string   `help:"Whose profiles they are: ${enum}. Default: what a profile shows." enum:",business,platform" default:"" placeholder:"SIDE"`
 	Strict bool     `help:"Let warnings and advice fail the run too."`
 	Format string   `help:"How to write findings: ${enum}." enum:"text,json,sarif,github" default:"text"`
 	Remote bool     `help:"Fetch schemas that are referred to by URL."`
@@ -16,7 +17,7 @@ type lintCmd struct {
 // Run lints. Paths that cannot be read weigh more than findings: the run did
 // not look at everything.
 func (c lintCmd) Run(ctx context.Context, s streams) error {
-	r, err := lint.Files(ctx, c.Paths, lint.Options{Fetcher: fetcher(c.Remote)})
+	r, err := lint.Files(ctx, c.Paths, lint.Options{Fetcher: fetcher(c.Remote), As: lint.Side(c.As)})
 	if err != nil {
 		return err
 	}
