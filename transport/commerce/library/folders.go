@@ -34,17 +34,10 @@ func Around(path string) string {
 	return filepath.Dir(abs)
 }
 
-// within tells whether a path is in one of the folders, as it is written and,
-// when there is such a file, where its symbolic links lead: schemas come from
-// strangers, and what a reference finds is told in findings and in bundles.
+// within tells whether a file is in one of the folders, where symbolic links
+// lead: schemas come from strangers, and what a reference finds is told in
+// findings and in bundles.
 func (l *Library) within(path string) bool {
-	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		// Then there is no such file; whether it may be asked for at all still
-		// is not told from outside.
-		return l.below(path)
-	}
-	path = filepath.Join(folder, filepath.Base(path))
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
