@@ -3,7 +3,6 @@ package lint
 import (
 	"context"
 	"errors"
-	"io/fs"
 
 	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/document"
@@ -114,7 +113,7 @@ func (l *linter) read(path string) {
 	}
 	if err != nil {
 		l.report.Findings = append(l.report.Findings, New("io", path, reason(err)))
-		l.report.Unreadable = l.report.Unreadable || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
+		l.report.Unreadable = true
 		return
 	}
 	l.add(res)
