@@ -88,7 +88,7 @@ func (v View) visibility(property map[string]any) (string, error) {
 func (v View) carry(node map[string]any) (omitted []string, required []any, err error) {
 	properties, _ := node["properties"].(map[string]any)
 	listed, _ := node["required"].([]any)
-	required = slices.Clone(listed)
+	dropped := map[string]bool{}
 	for name, value := range properties {
 		property, ok := value.(map[string]any)
 		if !ok {
@@ -98,15 +98,20 @@ func (v View) carry(node map[string]any) (omitted []string, required []any, err 
 		if err != nil {
 			return nil, nil, fmt.Errorf("property %q: %w", name, err)
 		}
-		is := func(r any) bool { return r == name }
-		switch {
-		case visibility == Omit:
+		switch visibility {
+		case Omit:
 			omitted = append(omitted, name)
-			required = slices.DeleteFunc(required, is)
-		case visibility == Optional:
-			required = slices.DeleteFunc(required, is)
-		case visibility == Required && !slices.ContainsFunc(required, is):
+			dropped[name] = true
+		case Optional:
+			dropped[name] = true
+		case Required:
+			dropped[name] = true // where it stands, to stand once
 			required = append(required, name)
+		}
+	}
+	for _, r := range listed {
+		if name, ok := r.(string); !ok || !dropped[name] {
+			required = append(required, r)
 		}
 	}
 	sortNames(required)

@@ -11,18 +11,19 @@ func TestParseRefuses(t *testing.T) {
 		data, want string
 		line       int
 	}{
-		"nothing":           {"", "not JSON", 1},
-		"a cut object":      {"{\n\"a\":", "not JSON", 2},
-		"two values":        {"{} {}", "not JSON", 1},
-		"a trailing comma":  {"[1,]", "not JSON", 1},
-		"a member twice":    {"{\"a\": 1,\n\"a\": 2}", "twice", 2},
-		"depth":             {strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested", 1},
-		"broken UTF-8":      {"\"\xff\"", "UTF-8", 0},
-		"an endless number": {"1e999999", "number", 1},
-		"a tiny number":     {"1e-999999999", "number", 1},
-		"a long number":     {strings.Repeat("9", 500), "number", 1},
-		"too many values":   {"[" + strings.Repeat("0,", MaxValues) + "0]", "values", 1},
-		"too many bytes":    {strings.Repeat(" ", MaxBytes+1), "larger", 0},
+		"nothing":             {"", "not JSON", 1},
+		"a cut object":        {"{\n\"a\":", "not JSON", 2},
+		"two values":          {"{} {}", "not JSON", 1},
+		"a trailing comma":    {"[1,]", "not JSON", 1},
+		"a member twice":      {"{\"a\": 1,\n\"a\": 2}", "twice", 2},
+		"depth":               {strings.Repeat("[", 200) + strings.Repeat("]", 200), "nested", 1},
+		"broken UTF-8":        {"\"\xff\"", "UTF-8", 0},
+		"an endless number":   {"1e999999", "number", 1},
+		"a tiny number":       {"1e-999999999", "number", 1},
+		"a long number":       {strings.Repeat("9", 500), "number", 1},
+		"too many values":     {"[" + strings.Repeat("0,", MaxValues) + "0]", "values", 1},
+		"names in many paths": {`{"` + strings.Repeat("n", 1<<20) + `": [` + strings.Repeat("0,", 100) + `0]}`, "names", 1},
+		"too many bytes":      {strings.Repeat(" ", MaxBytes+1), "larger", 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

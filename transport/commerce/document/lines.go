@@ -26,7 +26,7 @@ func (x *lineIndex) add(pointer string, offset int64) {
 // parsing, so callers ask once for a document they have something to say of.
 func (d *Document) Lines() Lines {
 	x := &lineIndex{Lines: Lines{map[string]int{}}, data: d.data, line: 1}
-	if _, err := newParser(d.data, x).value("", 0); err != nil {
+	if _, err := newParser(d.data, x).value("", 0, 0); err != nil {
 		return Lines{}
 	}
 	return x.Lines

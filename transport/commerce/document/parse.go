@@ -19,6 +19,10 @@ const (
 	// MaxValues bounds memory: a value costs far more than the byte or two
 	// it may be written with.
 	MaxValues = 500_000
+	// maxPaths bounds the pointers to all values together, bytes: whoever tells
+	// where values are writes them out, and a long name is in each of those
+	// below it.
+	maxPaths  = 64 << 20
 	maxDigits = 400
 )
 
@@ -67,7 +71,7 @@ func Parse(file string, data []byte) (*Document, error) {
 		return nil, &SyntaxError{File: file, Line: line, Reason: "not JSON: " + err.Error()}
 	}
 	p := newParser(data, nil)
-	value, err := p.value("", 0)
+	value, err := p.value("", 0, 0)
 	if err != nil {
 		return nil, &SyntaxError{File: file, Line: lineAt(data, p.in.InputOffset()), Reason: err.Error()}
 	}
@@ -95,6 +99,7 @@ type parser struct {
 	in     *json.Decoder
 	data   []byte
 	values int
+	paths  int // bytes of the pointers to the values so far
 	lines  *lineIndex
 }
 
@@ -104,13 +109,18 @@ func newParser(data []byte, lines *lineIndex) *parser {
 	return &parser{in: in, data: data, lines: lines}
 }
 
-func (p *parser) value(pointer string, depth int) (any, error) {
+// value reads one, at a pointer of so many bytes, which is only written out
+// when lines are collected.
+func (p *parser) value(pointer string, path, depth int) (any, error) {
 	token, err := p.in.Token()
 	if err != nil {
 		return nil, err
 	}
 	if p.values++; p.values > MaxValues {
 		return nil, fmt.Errorf("more than %d values", MaxValues)
+	}
+	if p.paths += path; p.paths > maxPaths {
+		return nil, errors.New("its values stand under names that are too long")
 	}
 	if depth > MaxDepth {
 		return nil, fmt.Errorf("nested deeper than %d", MaxDepth)
@@ -120,9 +130,9 @@ func (p *parser) value(pointer string, depth int) (any, error) {
 	}
 	switch token {
 	case json.Delim('{'):
-		return p.object(pointer, depth)
+		return p.object(pointer, path, depth)
 	case json.Delim('['):
-		return p.array(pointer, depth)
+		return p.array(pointer, path, depth)
 	}
 	if n, ok := token.(json.Number); ok {
 		return n, checkNumber(n)
@@ -144,7 +154,7 @@ func checkNumber(n json.Number) error {
 	return nil
 }
 
-func (p *parser) object(pointer string, depth int) (any, error) {
+func (p *parser) object(pointer string, path, depth int) (any, error) {
 	object := map[string]any{}
 	for p.in.More() {
 		token, err := p.in.Token()
@@ -155,7 +165,7 @@ func (p *parser) object(pointer string, depth int) (any, error) {
 		if _, twice := object[key]; twice {
 			return nil, fmt.Errorf("member %q stands twice in one object", brief.Text(key))
 		}
-		if object[key], err = p.value(p.below(pointer, key), depth+1); err != nil {
+		if object[key], err = p.value(p.below(pointer, key), path+1+len(key), depth+1); err != nil {
 			return nil, err
 		}
 	}
@@ -163,10 +173,10 @@ func (p *parser) object(pointer string, depth int) (any, error) {
 	return object, err
 }
 
-func (p *parser) array(pointer string, depth int) (any, error) {
+func (p *parser) array(pointer string, path, depth int) (any, error) {
 	array := []any{}
 	for p.in.More() {
-		item, err := p.value(p.below(pointer, itoa(len(array))), depth+1)
+		item, err := p.value(p.below(pointer, itoa(len(array))), path+8, depth+1)
 		if err != nil {
 			return nil, err
 		}
