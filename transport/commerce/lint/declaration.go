@@ -45,13 +45,18 @@ func (e entry) declaration(parents []string) {
 	e.agree("declaration-version", at, "version", e.fields["version"], root["version"])
 	e.agree("declaration-id", at, "$id", address, root["$id"])
 	if c := e.categorize(target.Resource); root["name"] == e.name && c != categoryIn[e.registry] {
-		// A schema without a category is told where it is linted itself.
-		if c != unknown && c != plain {
-			e.find("declaration-category", at, fmt.Sprintf("the schema there is that of a %s, and %s holds a %s", c, e.registry, categoryIn[e.registry]))
-		}
+		e.misplaced(at, c)
 		return
 	}
 	e.hasParents(e.at+"/extends", root, parents)
+}
+
+// misplaced says that a schema is of another category than its registry. One
+// without a category is told where it is linted itself.
+func (e entry) misplaced(at string, c category) {
+	if variantsOf[c] != nil {
+		e.find("declaration-category", at, fmt.Sprintf("its schema is that of a %s, and %s holds a %s", c, e.registry, categoryIn[e.registry]))
+	}
 }
 
 // categoryIn is the category of what each registry holds.

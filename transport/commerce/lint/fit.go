@@ -18,8 +18,12 @@ func (e entry) fit(side Side) {
 		address = "" // that is the description of a transport
 	}
 	res, err := e.lib.Entity(e.name, version, address)
-	if err != nil || e.categorize(res) != categoryIn[e.registry] {
-		return // others tell
+	if err != nil {
+		return // the rules for addresses tell, or it is not at hand
+	}
+	if c := e.categorize(res); c != categoryIn[e.registry] {
+		e.misplaced(e.at, c)
+		return
 	}
 	if side != "" {
 		for _, p := range e.against(res, side) {
