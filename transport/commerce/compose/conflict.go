@@ -86,7 +86,7 @@ func (c *comparer) members(below, above []place, path pathTo, depth int) {
 			b = append(b, c.all(p, nil)...)
 		}
 		x, y := typesOf(a), typesOf(b)
-		if x != nil && y != nil && !overlap(x, y) {
+		if len(x) > 0 && len(y) > 0 && !overlap(x, y) {
 			c.found = append(c.found, Conflict{next.at, fmt.Sprintf("%q is %s in %s and %s in %s; nothing is both",
 				brief.Text(next.name), strings.Join(x, " or "), c.names[0], strings.Join(y, " or "), c.names[1])})
 			continue

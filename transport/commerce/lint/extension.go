@@ -50,14 +50,8 @@ func (s *subject) parent(name string) *library.Resource {
 			return t.Resource
 		}
 	}
-	var latest *library.Resource
-	for _, other := range s.subjects {
-		if compose.Name(other.res) == name && (latest == nil || compose.Version(other.res) > compose.Version(latest)) {
-			latest = other.res
-		}
-	}
-	if latest != nil {
-		return latest
+	if r := s.latest[name]; r != nil {
+		return r
 	}
 	for _, version := range slices.Backward(schemas.Versions) {
 		if r, err := s.lib.Entity(name, version, ""); err == nil {

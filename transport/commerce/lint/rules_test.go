@@ -49,6 +49,8 @@ func partner(code, file string) bool {
 		return filepath.Base(file) == "loyalty.json"
 	case "declaration-config":
 		return filepath.Base(file) == "wallet.json"
+	case "extension-conflict":
+		return filepath.Base(file) == "parent.json" || filepath.Base(file) == "older.json"
 	case "category-unknown", "variant-ref":
 		return filepath.Base(file) == "capability.json"
 	case "handler-id":

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"atelier/transport/commerce/brief"
+	"atelier/transport/commerce/compose"
 	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/library"
 	"atelier/transport/commerce/schemas"
@@ -73,6 +74,8 @@ type linter struct {
 	compiler  *validate.Compiler
 	base      string
 	subjects  []*subject
+	// latest has, by name, the latest of the schemas that are linted.
+	latest map[string]*library.Resource
 	report    Report
 }
 
@@ -99,7 +102,7 @@ func newLinter(ctx context.Context, opts Options) (*linter, error) {
 	if lib == nil {
 		lib = library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher})
 	}
-	return &linter{lib: lib, published: opts.Published, as: opts.As, costs: lib.NewCosts(), gauge: lib.NewGauge(), compiler: validate.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
+	return &linter{lib: lib, published: opts.Published, as: opts.As, latest: map[string]*library.Resource{}, costs: lib.NewCosts(), gauge: lib.NewGauge(), compiler: validate.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
 }
 
 func (l *linter) read(path string) {
@@ -124,6 +127,10 @@ func (l *linter) add(res *library.Resource) {
 	s.root, _ = res.Doc.Value.(map[string]any)
 	s.kind = kindOf(s.root)
 	l.subjects = append(l.subjects, s)
+	name := compose.Name(res)
+	if other := l.latest[name]; name != "" && (other == nil || compose.Version(res) > compose.Version(other)) {
+		l.latest[name] = res
+	}
 }
 
 func (l *linter) run() Report {
