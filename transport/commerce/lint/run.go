@@ -76,7 +76,7 @@ type linter struct {
 	subjects  []*subject
 	// latest has, by name, the latest of the schemas that are linted.
 	latest map[string]*library.Resource
-	report    Report
+	report Report
 }
 
 // subject is one document under inspection.
