@@ -22,8 +22,9 @@ type plan struct {
 	tracks bool
 	unique bool
 	// required counts the names that are looked for in an object, texts the
-	// keywords that read a string, slow the patterns among them that backtrack.
-	required, texts, slow int
+	// keywords that read a string, pattern aside.
+	required, texts int
+	pattern         *byPattern // without a schema; nil for none
 
 	ref    string
 	target *plan // of ref; nil before it is first followed
@@ -51,11 +52,15 @@ func (b byPattern) fits(name string) bool {
 	return ok
 }
 
+// cost is what matching takes, in steps.
 func (b byPattern) cost(name string) int {
-	if b.pattern != nil && !b.pattern.Linear() {
+	switch {
+	case b.pattern == nil:
+		return 1
+	case !b.pattern.Linear():
 		return matchWeight
 	}
-	return 1 + len(name)/stepBytes
+	return 1 + b.pattern.Looks(len(name))/stepLooks
 }
 
 // plan reads a schema, once.
@@ -107,15 +112,14 @@ func (p *plan) read(node map[string]any) {
 		names, _ := needs[name].([]any)
 		p.required += 1 + len(names)
 	}
-	for _, keyword := range []string{"minLength", "maxLength", "format", "pattern"} {
+	for _, keyword := range []string{"minLength", "maxLength", "format"} {
 		if node[keyword] != nil {
 			p.texts++
 		}
 	}
 	if text, ok := node["pattern"].(string); ok {
-		if compiled, err := pattern.Compile(text); err == nil && !compiled.Linear() {
-			p.slow++
-		}
+		p.pattern = &byPattern{}
+		p.pattern.pattern, _ = pattern.Compile(text)
 	}
 }
 

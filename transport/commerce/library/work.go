@@ -16,8 +16,10 @@ const (
 	// and a match that may backtrack cost, in steps.
 	nameWeight  = 16
 	matchWeight = 2_000
-	// stepBytes is how much text is read in a step.
+	// stepBytes is how much text is read in a step, stepLooks how often a
+	// pattern looks at some.
 	stepBytes = 64
+	stepLooks = 128
 )
 
 // ErrTooMuchWork is a schema and a value that a validator would be busy with
@@ -81,7 +83,7 @@ func (a application) again(tracked bool) application {
 
 // spend takes steps and tells whether there are more.
 func (g *Gauge) spend(steps int) bool {
-	g.Steps += steps
+	g.Steps += min(steps, maxWork+1)
 	return g.Steps <= maxWork
 }
 
@@ -108,7 +110,10 @@ func (g *Gauge) apply(p *plan, a application) bool {
 			return false
 		}
 	case string:
-		if !g.spend(p.texts*(len(part)/stepBytes) + p.slow*matchWeight) {
+		if !g.spend(p.texts * (len(part) / stepBytes)) {
+			return false
+		}
+		if p.pattern != nil && !g.spend(p.pattern.cost(part)) {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type Pattern struct {
 	// One of the two is nil.
 	linear    *regexp.Regexp
 	backtrack *regexp2.Regexp
+	// size is how many instructions the linear one may look at for each byte.
+	size int
 }
 
 // Compile reads a pattern as ECMA-262 with the u flag has it, but for the
@@ -46,7 +49,7 @@ func Compile(source string) (*Pattern, error) {
 	if t.common {
 		// RE2 has bounds of its own, on repetitions; beyond them it backtracks.
 		if linear, err := regexp.Compile(t.re2); err == nil {
-			return &Pattern{source: source, linear: linear}, nil
+			return &Pattern{source: source, linear: linear, size: instructions(t.re2)}, nil
 		}
 	}
 	backtrack.MatchTimeout = matchFor
@@ -55,6 +58,22 @@ func Compile(source string) (*Pattern, error) {
 
 // Linear tells whether a match takes time in proportion to the text.
 func (p *Pattern) Linear() bool { return p.linear != nil }
+
+func instructions(re2 string) int {
+	parsed, err := syntax.Parse(re2, syntax.Perl)
+	if err != nil {
+		return MaxBytes
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return MaxBytes
+	}
+	return len(program.Inst)
+}
+
+// Looks is how often an engine may look at a text of n bytes; meaningless for
+// a pattern that is not linear.
+func (p *Pattern) Looks(n int) int { return p.size * n }
 
 // Match tells whether the pattern is found in s. The error is ErrSlow, and
 // never that of a linear pattern.
