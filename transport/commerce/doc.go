@@ -3,6 +3,8 @@
 //
 //	schemas    the schemas we publish, embedded, by version
 //	document   hostile JSON into a bounded tree that knows its lines
+//	brief      how much of a stranger's text an error repeats
+//	pattern    regular expressions of ECMA-262, in bounded time
 //	naming     names, versions and ranges, and who owns a name
 //	library    schema documents by file and $id; where a reference leads
 //	lint       the conventions as rules with stable codes
