@@ -266,3 +266,45 @@ func TestAnAnswerComesBehindTheViewAndTheObserver(t *testing.T) {
 		}
 	}
 }
+
+// panicker is a replier that fails.
+type panicker struct{ told chan struct{} }
+
+func (p panicker) Reply(durable.Reply) {
+	p.told <- struct{}{}
+	panic("replying")
+}
+
+// TestAPanicWhileAnsweringAnswersNobodyTwice, and leaves nobody out.
+func TestAPanicWhileAnsweringAnswersNobodyTwice(t *testing.T) {
+	j := memory(t)
+	h := start(t, j, kind(), durable.Options{})
+	hd := get(t, h, "a")
+	release := j.Hold()
+	before, after, failing := make(answers, 10), make(answers, 10), panicker{make(chan struct{}, 10)}
+	if err := hd.Submit("1", nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the append", func() bool { return j.Queued() == 1 })
+	for _, to := range []durable.Replier{before, failing, after} {
+		if err := hd.Submit("1", to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := hd.Ask("bad"); err == nil {
+		t.Fatal("not rejected")
+	}
+	release()
+	if r := <-before; r.Err != nil {
+		t.Errorf("the one before heard %v", r.Err)
+	}
+	if r := <-after; !errors.Is(r.Err, durable.ErrUnavailable) {
+		t.Errorf("the one behind heard %+v", r)
+	}
+	eventually(t, "running", func() bool { return hd.Condition() == durable.Running })
+	// It rests only when nobody is counted as waiting, and nobody twice.
+	eventually(t, "rest", func() bool { return h.Rest(context.Background(), hd, false) })
+	if len(before)+len(after) != 0 || len(failing.told) != 1 {
+		t.Errorf("answered again: %d, %d, %d", len(before), len(failing.told), len(after))
+	}
+}

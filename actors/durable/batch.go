@@ -1,0 +1,203 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// batch is what one append commits. Owned by the actor, except records and
+// rows after the append.
+type batch[E, V any] struct {
+	first    uint64
+	records  Records
+	rows     []Row
+	rowBytes int
+	events   []Committed[E]
+	waiters  []waiter
+	view     *V   // the state after the batch, once it is sealed
+	settled  bool // its fate is known
+}
+
+// waiter is somebody whose answer needs the batch's commit.
+type waiter struct {
+	to    Replier
+	reply Reply
+}
+
+// encode makes the records of a decision's events, which stay in s.scratch
+// until they are applied. What the journal could not take is refused here: a
+// command that is applied already can only fail for everybody.
+func (s *shell[C, E, V]) encode(d *Decision[E]) error {
+	if cap(s.scratch) > maxScratch {
+		s.scratch = nil
+	}
+	s.scratch = s.scratch[:0]
+	for _, e := range d.Events {
+		var err error
+		if s.record, err = s.host.kind.AppendEvent(s.record[:0], e); err != nil {
+			s.host.log.Error("encoding an event failed", "actor", s.handle.actorID, "event", fmt.Sprintf("%T", e), "error", err)
+			return ErrInternal
+		}
+		s.scratch = s.scratch.Add(s.record)
+	}
+	if cap(s.record) > maxScratch {
+		s.record = nil
+	}
+	l, b := s.host.limits, s.next
+	records, rows, bytes := len(s.scratch), len(d.Rows)+len(d.Events), rowBytes(d.Rows)
+	switch {
+	case records > l.RecordBytes || rows > l.Rows || bytes > l.RowBytes:
+		return errTooMuch
+	case len(b.records)+records > l.RecordBytes || len(b.rows)+rows > l.Rows || b.rowBytes+bytes > l.RowBytes:
+		return ErrBusy
+	}
+	return nil
+}
+
+// errTooMuch is the answer to a command whose outcome fits into no append.
+var errTooMuch = &Rejection{Reason: TooLarge, Text: "this is more than can be stored at once"}
+
+// maxScratch is the largest buffer for encoding that is kept.
+const maxScratch = 256 << 10
+
+// rowBytes is what rows take of an append (see Limits).
+func rowBytes(rows []Row) (n int) {
+	for i := range rows {
+		n += RowOverhead + len(rows[i].Table) + len(rows[i].Key) + len(rows[i].Value)
+	}
+	return n
+}
+
+// flushSoon lets the batch go once the commands that are already queued have
+// joined it: the flush message stands behind them in the mailbox.
+func (s *shell[C, E, V]) flushSoon(ctx actor.Context) {
+	if s.maySeal() && !s.flushing {
+		s.flushing = true
+		ctx.Send(ctx.Self(), flush{})
+	}
+}
+
+// maxFlying is how many batches of an actor may be on their way to the disk.
+const maxFlying = 2
+
+// maySeal says whether the next batch may leave. A second one may while the
+// first is on its way, so that an actor rides in every commit and not in every
+// other one; but it must be as large, because many small batches cost more
+// than they bring. Through 64 actors with 512 callers: 184,000 commands/s with
+// one batch, 214,000 with this, 181,000 with two of any size.
+func (s *shell[C, E, V]) maySeal() bool {
+	n := len(s.flying)
+	return n == 0 || n < maxFlying && len(s.next.events) >= len(s.flying[n-1].events)
+}
+
+// seal appends the batch to the journal, unless enough are on their way. An
+// error ends the incarnation, once what is committed is released.
+func (s *shell[C, E, V]) seal(ctx actor.Context) error {
+	if !s.maySeal() || (len(s.next.events) == 0 && len(s.next.rows) == 0) {
+		return nil
+	}
+	b, self, root := s.next, ctx.Self(), ctx.ActorSystem().Root
+	done := func(err error) { root.Send(self, &committed[E, V]{b, err}) }
+	var err error
+	if len(b.events) == 0 {
+		err = s.host.journal.Append(b.rows, done)
+	} else {
+		err = s.log.Append(Batch{First: b.first, Records: b.records, Rows: b.rows, Done: done})
+	}
+	if errors.Is(err, ErrBusy) {
+		// The events are applied already; keep them and try again when the
+		// writer has had time to drain.
+		s.flushing = true
+		time.AfterFunc(2*time.Millisecond, func() { root.Send(self, flush{}) })
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", s.handle.actorID, err)
+	}
+	b.view = s.core.Capture()
+	s.flying = append(s.flying, b)
+	s.next = s.fresh(b)
+	return nil
+}
+
+// fresh returns an empty batch, which will be about as large as the one before
+// it. A few take turns, so that their lists are allocated once.
+func (s *shell[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
+	b := &batch[E, V]{}
+	if n := len(s.spare); n > 0 {
+		b, s.spare = s.spare[n-1], s.spare[:n-1]
+	}
+	b.first = s.seq + 1
+	b.records = make(Records, 0, len(before.records)+len(before.records)/4)
+	return b
+}
+
+// recycle empties a batch that was released. The journal may still hold its
+// records and rows.
+func (s *shell[C, E, V]) recycle(b *batch[E, V]) {
+	if cap(b.events) > maxSpare || cap(b.waiters) > maxSpare {
+		return
+	}
+	clear(b.events)
+	clear(b.waiters)
+	*b = batch[E, V]{events: b.events[:0], waiters: b.waiters[:0]}
+	s.spare = append(s.spare, b)
+}
+
+// maxSpare is the longest list of a batch that is kept.
+const maxSpare = 1024
+
+// settle takes note of a batch's fate and releases, in order, what is settled.
+// Batches of an earlier incarnation are not among the flying ones.
+func (s *shell[C, E, V]) settle(ctx actor.Context, b *batch[E, V], err error) {
+	if !slices.Contains(s.flying, b) {
+		return
+	}
+	if err != nil {
+		s.fail(fmt.Errorf("commit to %s: %w", s.handle.actorID, err))
+	}
+	b.settled = true
+	for len(s.flying) > 0 && s.flying[0].settled {
+		b := s.flying[0]
+		s.flying = slices.Delete(s.flying, 0, 1)
+		s.release(ctx, b)
+	}
+	if s.resting {
+		s.tryStop(ctx)
+	}
+}
+
+// release makes a committed batch visible.
+func (s *shell[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
+	view := b.view
+	s.committed = b.first + uint64(len(b.events)) - 1
+	s.sinceEvents += len(b.events)
+	s.sinceBytes += len(b.records)
+	// The next batch leaves first: the disk works while we release. If it
+	// cannot, those who wait for this one must hear of it all the same.
+	s.releasing = b
+	failed := s.seal(ctx)
+
+	s.handle.publish(view, s.committed)
+	if s.handle.observer != nil && len(b.events) > 0 {
+		s.handle.observer.Commit(view, s.committed, b.events)
+	}
+	// One by one: should an answer panic, nobody is answered twice.
+	all := b.waiters
+	for len(b.waiters) > 0 {
+		w := b.waiters[0]
+		b.waiters = b.waiters[1:]
+		s.answer(w.to, w.reply)
+	}
+	b.waiters, s.releasing = all, nil
+	s.recycle(b)
+	if failed != nil {
+		s.fail(failed)
+	}
+	s.erase(ctx)
+	s.maybeSnapshot(ctx, view)
+}

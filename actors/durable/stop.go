@@ -1,0 +1,73 @@
+package durable
+
+import (
+	"errors"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// failure ends an incarnation; the supervisor sees it as the panic's reason.
+type failure struct{ err error }
+
+func (f failure) Error() string { return f.err.Error() }
+
+// abandon answers everybody who waits.
+func (s *shell[C, E, V]) abandon(err error) {
+	open := append(s.flying, s.next)
+	if s.releasing != nil {
+		open = append(open, s.releasing)
+	}
+	for _, b := range open {
+		for _, w := range b.waiters {
+			s.answer(w.to, Reply{Err: err})
+		}
+		b.waiters = nil
+	}
+	s.flying, s.releasing, s.next = nil, nil, &batch[E, V]{first: s.seq + 1}
+}
+
+// fail ends this incarnation. Whoever waits for what is not committed hears
+// ErrReadOnly when that is why, so that nobody takes a full disk for a fault.
+func (s *shell[C, E, V]) fail(err error) {
+	s.handle.down()
+	answer := ErrUnavailable
+	if errors.Is(err, ErrReadOnly) {
+		answer = ErrReadOnly
+	}
+	s.abandon(answer)
+	panic(failure{err})
+}
+
+// rest begins to stop the actor.
+func (s *shell[C, E, V]) rest(ctx actor.Context, snapshot bool) {
+	s.resting = true
+	s.forceSnapshot = s.forceSnapshot || snapshot && s.sinceEvents > 0
+	s.resumeErasing(ctx)
+	s.tryStop(ctx)
+}
+
+// tryStop stops a resting actor once nothing is on its way.
+func (s *shell[C, E, V]) tryStop(ctx actor.Context) {
+	if len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.encoding || s.erasure.working() {
+		return
+	}
+	if s.forceSnapshot {
+		s.maybeSnapshot(ctx, s.handle.View())
+		if s.encoding {
+			return
+		}
+	}
+	ctx.Stop(ctx.Self())
+}
+
+// drained ends a quarantined actor when everybody is answered who still sent
+// it something: its mailbox would be dropped with it.
+func (s *shell[C, E, V]) drained(ctx actor.Context) {
+	if s.handle.pending.Load() == 0 {
+		ctx.Stop(ctx.Self())
+		return
+	}
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	time.AfterFunc(time.Millisecond, func() { root.Send(self, drain{}) })
+}
