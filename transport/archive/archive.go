@@ -25,13 +25,15 @@ type document struct {
 	Title             string `json:"title"`
 	Description       string `json:"description"`
 	Author            string `json:"author"`
-	IsPublic          *bool  `json:"is_public"`
-	QuizEnabled       bool   `json:"quiz_enabled"`
-	RequireQuiz       bool   `json:"require_quiz"`
-	RequireFeedback   bool   `json:"require_feedback"`
-	RequireSubmission bool   `json:"require_submission"`
+	IsPublic          *yes   `json:"is_public"`
+	QuizEnabled       yes    `json:"quiz_enabled"`
+	RequireQuiz       yes    `json:"require_quiz"`
+	RequireFeedback   yes    `json:"require_feedback"`
+	RequireSubmission yes    `json:"require_submission"`
 	AIEnabled         *bool  `json:"ai_enabled"`
 	CreatedAt         string `json:"created_at,omitempty"`
+	// GuideMarkdown is in the record of the reference application.
+	GuideMarkdown *string `json:"guide_markdown,omitempty"`
 }
 
 // quiz is an element of quizzes.json.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
@@ -35,13 +34,26 @@ func pack(t testing.TB, files map[string]string) []byte {
 	return b.Bytes()
 }
 
+func always() error { return nil }
+
 func read(b []byte) (*pb.Create, error) {
-	return Read(bytes.NewReader(b), int64(len(b)), func(kind, name string, content io.Reader) (*pb.Upload, error) {
+	c, _, err := readAll(b)
+	return c, err
+}
+
+// keepNothing reads files to their end and counts them.
+func keepNothing(n *int) Keep {
+	return func(kind, name string, content io.Reader) (*pb.Upload, error) {
 		if _, err := io.Copy(io.Discard, content); err != nil {
 			return nil, err
 		}
+		*n++
 		return &pb.Upload{Name: files.NewName(kind, "png"), OriginalName: name}, nil
-	})
+	}
+}
+
+func readAll(b []byte) (*pb.Create, []LeftOut, error) {
+	return Read(bytes.NewReader(b), int64(len(b)), keepNothing(new(int)), always)
 }
 
 const tutorial = "id: x\nsummary: s\n\n# T\n\n## One\nDuration: 3\n\ntext\n"
@@ -144,14 +156,10 @@ func TestHostileArchives(t *testing.T) {
 		"step without front": pack(t, map[string]string{"codelab.json": `{"title":"t"}`, "steps/01.md": "text"}),
 		"no tutorial":        pack(t, map[string]string{"a.txt": "x"}),
 	} {
-		began := time.Now()
 		_, err := read(b)
 		var r *durable.Rejection
 		if !errors.As(err, &r) || r.Reason != durable.Invalid || r.Text == "" {
 			t.Errorf("%s: got %v", name, err)
-		}
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%s took %v", name, took)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -99,6 +100,7 @@ type keeper struct {
 	names map[string]string     // what files.json says
 	kept  map[string]*pb.Upload // by path in the archive
 	all   []*pb.Upload          // in the order they were kept
+	steps int                   // bytes of links that were looked at, for tests
 }
 
 func (t *tree) keeper(keep Keep) (*keeper, error) {
@@ -122,6 +124,10 @@ func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	if u := k.kept[id]; u != nil {
 		return u, nil
 	}
+	if err := k.t.still(); err != nil {
+		return nil, err
+	}
+	k.t.used[file] = true
 	r, err := k.t.files[file].Open()
 	if err != nil {
 		return nil, invalid("%s cannot be unpacked", file)
@@ -131,7 +137,7 @@ func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	if name == "" {
 		name = path.Base(file)
 	}
-	u, err := k.keep(kind, name, &counted{r, &k.t.left})
+	u, err := k.keep(kind, name, &counted{r, &k.t.room, k.t.still})
 	if err != nil {
 		return nil, explainFile(file, err)
 	}
@@ -157,15 +163,19 @@ func explainFile(file string, err error) error {
 // counted counts what is unpacked; what an entry says of its size is not
 // believed.
 type counted struct {
-	r    io.Reader
-	left *int64
+	r     io.Reader
+	room  *int64
+	still func() error
 }
 
 var errUnpacked = errors.New("more than an archive may unpack to")
 
 func (c *counted) Read(p []byte) (int, error) {
+	if err := c.still(); err != nil {
+		return 0, err
+	}
 	n, err := c.r.Read(p)
-	if *c.left -= int64(n); *c.left < 0 {
+	if *c.room -= int64(n); *c.room < 0 {
 		return 0, errUnpacked
 	}
 	return n, err
@@ -217,9 +227,14 @@ func (k *keeper) nextLink(text string, at int, dir string) (from, to int, file, 
 			continue
 		}
 		link := rest[skip:min(len(rest), skip+maxLink)]
+		k.steps++
 		// A bracket ends it too: without that, a text of nothing but beginnings
 		// of links would be read over and over.
-		if n := strings.IndexAny(link, ")]\" \t\r\n"); n > 0 && link[n] != ']' {
+		n := strings.IndexAny(link, ")]\" \t\r\n")
+		if k.steps += n; n < 0 {
+			k.steps += len(link)
+		}
+		if n > 0 && link[n] != ']' {
 			if file := k.imageAt(link[:n], dir); file != "" {
 				return at + skip, at + skip + n, file, files.Images
 			}
@@ -241,14 +256,16 @@ func (k *keeper) imageAt(link, dir string) string {
 		return ""
 	}
 	file := path.Join(dir, plain)
-	if !safeName(file) || k.t.files[file] == nil {
+	if !isImage(file) {
 		return ""
 	}
-	switch strings.ToLower(path.Ext(file)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp":
-		return file
+	if !safeName(file) || k.t.files[file] == nil {
+		if utf8.ValidString(file) {
+			k.t.left.add(file, "the text shows it, and it was not sent along")
+		}
+		return ""
 	}
-	return ""
+	return file
 }
 
 // materials reads materials.json.

@@ -20,10 +20,18 @@ type Importer struct {
 	Now       func() time.Time
 }
 
-// Import makes a codelab of a file of any of the known forms, and says what
-// was in it. The files it brings are registered in the commit of the codelab;
-// of an import that is refused nothing is kept.
-func (im Importer) Import(caller *pb.Caller, r io.ReaderAt, size int64) (*pb.Codelab, *pb.Create, error) {
+// Imported is what was made of a file.
+type Imported struct {
+	Codelab *pb.Codelab
+	Steps   int
+	LeftOut []LeftOut
+}
+
+// Import makes a codelab of a file of any of the known forms. The files it
+// brings are registered in the commit of the codelab; of an import that is
+// refused, or for which nobody waits any more, nothing is kept. still says the
+// latter by its error.
+func (im Importer) Import(caller *pb.Caller, r io.ReaderAt, size int64, still func() error) (Imported, error) {
 	var leases []*files.Lease
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
 		u, lease, err := im.keep(kind, name, content)
@@ -32,7 +40,7 @@ func (im Importer) Import(caller *pb.Caller, r io.ReaderAt, size int64) (*pb.Cod
 		}
 		return u, err
 	}
-	c, err := Read(r, size, keep)
+	c, left, err := Read(r, size, keep, still)
 	read := err == nil
 	var m *pb.Codelab
 	if read {
@@ -44,13 +52,13 @@ func (im Importer) Import(caller *pb.Caller, r io.ReaderAt, size int64) (*pb.Cod
 		sums = append(sums, l.Sum[:])
 	}
 	if err == nil {
-		return m, c, nil
+		return Imported{m, len(c.Steps), left}, nil
 	}
 	// One whose outcome is unknown may still be recorded.
 	if !read || durable.Refused(err) {
 		err = errors.Join(err, im.Files.Discard(sums...))
 	}
-	return nil, nil, err
+	return Imported{}, err
 }
 
 // keep puts one file of an archive.

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 	"atelier/transport/claat"
 	"atelier/transport/wire"
 )
@@ -33,55 +35,85 @@ const (
 )
 
 // Read reads a codelab from a file of any of the known forms, and gives the
-// files that it brings to keep. What is wrong with the file is an Invalid
-// rejection that says so; other errors are those of keep and of reading.
-func Read(r io.ReaderAt, size int64, keep Keep) (*pb.Create, error) {
+// files that it brings to keep. It says what of the file the codelab does not
+// have. What is wrong with the file is an Invalid rejection that says so; other
+// errors are those of keep, of reading, and of still, which is asked now and
+// then whether anybody waits for the outcome.
+func Read(r io.ReaderAt, size int64, keep Keep, still func() error) (*pb.Create, []LeftOut, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
-		return nil, fmt.Errorf("read the file: %w", err)
+		return nil, nil, fmt.Errorf("read the file: %w", err)
 	} else if n == 4 && string(magic[:2]) == "PK" {
-		return readZIP(r, size, keep)
+		return readZIP(r, size, keep, still)
 	}
 	if size > maxFile {
-		return nil, invalid("the file is neither a ZIP nor a Markdown file of at most %d MiB", maxFile>>20)
+		return nil, nil, invalid("the file is neither a ZIP nor a Markdown file of at most %d MiB", maxFile>>20)
 	}
 	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
-		return nil, fmt.Errorf("read the file: %w", err)
+		return nil, nil, fmt.Errorf("read the file: %w", err)
 	}
-	return fromClaat(b, nil)
+	t := &tree{still: still}
+	k, err := t.keeper(keep)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, preface, err := t.fromClaat(b, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := t.relinkSteps(c, k, "", ".", preface); err != nil {
+		return nil, nil, err
+	}
+	return c, t.left.list(), nil
 }
 
 // tree is the checked entries of a ZIP by name.
 type tree struct {
 	files map[string]*zip.File
-	left  int64 // bytes that may still be unpacked
+	used  map[string]bool // those that were asked for
+	room  int64           // bytes that may still be unpacked
+	still func() error
+	left  leftOut
 }
 
-func readZIP(r io.ReaderAt, size int64, keep Keep) (*pb.Create, error) {
+func readZIP(r io.ReaderAt, size int64, keep Keep, still func() error) (*pb.Create, []LeftOut, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, invalid("the file is not a readable ZIP")
+		return nil, nil, invalid("the file is not a readable ZIP")
 	}
 	t, err := check(z, size)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	t.still = still
 	k, err := t.keeper(keep)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var c *pb.Create
-	if t.files["codelab.json"] != nil {
-		c, err = t.codelab(k)
-	} else {
-		c, err = t.tutorial(k)
-	}
+	c, err := t.understand(k)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c.Uploads = k.all
-	return c, nil
+	t.unused()
+	return c, t.left.list(), nil
+}
+
+// understand reads the codelab in whichever layout the archive has.
+func (t *tree) understand(k *keeper) (*pb.Create, error) {
+	if t.files["codelab.json"] == nil {
+		return t.tutorial(k)
+	}
+	var d document
+	if err := t.json("codelab.json", &d); err != nil {
+		return nil, err
+	}
+	if d.Format == "" && strings.TrimSpace(d.Title) == "" && len(t.stepNames()) == 0 && len(t.referenceStepNames()) == 0 {
+		t.used["codelab.json"] = false // somebody else's
+		return t.tutorial(k)
+	}
+	return t.codelab(&d, k)
 }
 
 // check looks at every entry before any is read.
@@ -89,7 +121,7 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 	if len(z.File) > maxEntries {
 		return nil, invalid("the archive has more than %d entries", maxEntries)
 	}
-	t := &tree{files: map[string]*zip.File{}, left: maxUnpacked}
+	t := &tree{files: map[string]*zip.File{}, used: map[string]bool{}, room: maxUnpacked}
 	var total uint64
 	for _, f := range z.File {
 		if !safeName(f.Name) {
@@ -132,12 +164,16 @@ func (t *tree) read(name string) ([]byte, error) {
 	if f == nil {
 		return nil, invalid("%s is not in the archive", name)
 	}
+	if err := t.still(); err != nil {
+		return nil, err
+	}
+	t.used[name] = true
 	r, err := f.Open()
 	if err != nil {
 		return nil, invalid("%s cannot be unpacked", name)
 	}
 	defer r.Close()
-	limit := min(int64(maxFile), t.left)
+	limit := min(int64(maxFile), t.room)
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, invalid("%s cannot be unpacked", name)
@@ -145,7 +181,7 @@ func (t *tree) read(name string) ([]byte, error) {
 	if int64(len(b)) > limit {
 		return nil, invalid("%s is too large", name)
 	}
-	t.left -= int64(len(b))
+	t.room -= int64(len(b))
 	if !utf8.Valid(b) {
 		return nil, invalid("%s is not valid UTF-8", name)
 	}
@@ -163,21 +199,25 @@ func (t *tree) json(name string, into any) error {
 	return nil
 }
 
-// codelab reads our own form.
-func (t *tree) codelab(k *keeper) (*pb.Create, error) {
-	var d document
-	if err := t.json("codelab.json", &d); err != nil {
-		return nil, err
-	}
+// codelab reads our own layout, or that of the reference application.
+func (t *tree) codelab(d *document, k *keeper) (*pb.Create, error) {
 	if d.Format != "" && d.Format != format || d.FormatVersion > formatVersion {
 		return nil, invalid("codelab.json has format %q version %d; this server reads %q up to version %d", d.Format, d.FormatVersion, format, formatVersion)
 	}
 	c := &pb.Create{Origin: pb.Origin_ORIGIN_IMPORT, Codelab: &pb.Codelab{
-		Title: d.Title, Description: d.Description, Author: d.Author, IsPublic: d.IsPublic == nil || *d.IsPublic,
-		QuizEnabled: d.QuizEnabled, RequireQuiz: d.RequireQuiz, RequireFeedback: d.RequireFeedback, RequireSubmission: d.RequireSubmission,
-		AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
+		Title: d.Title, Description: d.Description, Author: d.Author, IsPublic: d.IsPublic == nil || bool(*d.IsPublic),
+		QuizEnabled: bool(d.QuizEnabled), RequireQuiz: bool(d.RequireQuiz), RequireFeedback: bool(d.RequireFeedback),
+		RequireSubmission: bool(d.RequireSubmission), AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
 	}}
-	for _, name := range t.stepNames() {
+	in := "steps"
+	names := t.stepNames()
+	if d.Format == "" && len(names) == 0 {
+		in = "."
+		if err := t.referenceSteps(c, d); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
 		b, err := t.read(name)
 		if err != nil {
 			return nil, err
@@ -188,7 +228,7 @@ func (t *tree) codelab(k *keeper) (*pb.Create, error) {
 		}
 		c.Steps = append(c.Steps, st)
 	}
-	if t.files["guide.md"] != nil {
+	if t.files["guide.md"] != nil && c.Codelab.GuideMarkdown == nil {
 		b, err := t.read("guide.md")
 		if err != nil {
 			return nil, err
@@ -207,7 +247,7 @@ func (t *tree) codelab(k *keeper) (*pb.Create, error) {
 	}
 	// What is small and may be wrong was read first; now come the files.
 	for _, st := range c.Steps {
-		if err := k.relink(&st.ContentMarkdown, "steps"); err != nil {
+		if err := k.relink(&st.ContentMarkdown, in); err != nil {
 			return nil, err
 		}
 	}
@@ -304,7 +344,7 @@ func parseStep(text string) (*pb.Step, error) {
 func (t *tree) tutorial(k *keeper) (*pb.Create, error) {
 	var names []string
 	for name := range t.files {
-		if strings.EqualFold(path.Ext(name), ".md") {
+		if isMarkdown(name) && !isNoise(name) {
 			names = append(names, name)
 		}
 	}
@@ -318,47 +358,104 @@ func (t *tree) tutorial(k *keeper) (*pb.Create, error) {
 		return strings.Compare(a, b)
 	})
 	var first error
-	for _, name := range names[:min(len(names), 50)] {
-		b, err := t.read(name)
-		if err != nil {
+	tried := names[:min(len(names), maxTried)]
+	for i, name := range tried {
+		c, preface, err := t.readTutorial(name)
+		switch {
+		case err == nil:
+			if err := t.relinkSteps(c, k, name, path.Dir(name), preface); err != nil {
+				return nil, err
+			}
+			return c, t.further(tried[i+1:])
+		case !isInvalid(err):
 			return nil, err
-		}
-		dir := path.Dir(name)
-		c, err := fromClaat(b, func(fragment string) ([]byte, error) {
-			if !safeName(fragment) {
-				return nil, fmt.Errorf("the name is not allowed")
-			}
-			return t.read(path.Join(dir, fragment))
-		})
-		if err == nil {
-			for _, st := range c.Steps {
-				if err := k.relink(&st.ContentMarkdown, dir); err != nil {
-					return nil, err
-				}
-			}
-			return c, nil
 		}
 		if first == nil {
 			first = invalid("%s: %v", name, err)
 		}
+		t.left.add(name, "it is no tutorial: "+err.Error())
 	}
 	return nil, first
 }
 
-func fromClaat(b []byte, include claat.Include) (*pb.Create, error) {
-	if bytes.IndexByte(b, 0) >= 0 {
-		return nil, invalid("the file is not Markdown")
-	}
-	tut, err := claat.Parse(b, include)
+// maxTried bounds the files that are tried for a tutorial.
+const maxTried = 50
+
+// readTutorial reads a claat file of the archive.
+func (t *tree) readTutorial(name string) (c *pb.Create, preface bool, err error) {
+	b, err := t.read(name)
 	if err != nil {
-		return nil, invalid("%v", err)
+		return nil, false, err
 	}
-	c := &pb.Create{
+	dir := path.Dir(name)
+	return t.fromClaat(b, func(fragment string) ([]byte, error) {
+		if !safeName(fragment) {
+			return nil, fmt.Errorf("the name is not allowed")
+		}
+		return t.read(path.Join(dir, fragment))
+	})
+}
+
+// further names the tutorials beside the one that was taken.
+func (t *tree) further(names []string) error {
+	for _, name := range names {
+		if t.used[name] {
+			continue // a fragment
+		}
+		_, _, err := t.readTutorial(name)
+		if err != nil && !isInvalid(err) {
+			return err
+		}
+		if err == nil {
+			t.left.add(name, "another tutorial: a codelab is made of one; import it alone")
+		} else {
+			t.left.add(name, "it is no part of the tutorial")
+		}
+	}
+	return nil
+}
+
+// relinkSteps lets the steps of a tutorial refer to what the archive brings.
+func (t *tree) relinkSteps(c *pb.Create, k *keeper, name, dir string, preface bool) error {
+	if preface {
+		t.left.add(name, "the text before the first step belongs to none")
+	}
+	for _, st := range c.Steps {
+		if err := k.relink(&st.ContentMarkdown, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isInvalid(err error) bool {
+	var rejected *durable.Rejection
+	return errors.As(err, &rejected) && rejected.Reason == durable.Invalid
+}
+
+// fromClaat makes a codelab of a tutorial; preface says that it has text that
+// belongs to no step.
+func (t *tree) fromClaat(b []byte, include claat.Include) (c *pb.Create, preface bool, err error) {
+	if bytes.IndexByte(b, 0) >= 0 {
+		return nil, false, invalid("the file is not Markdown")
+	}
+	var stopped error
+	tut, err := claat.Parse(b, include, func() error {
+		stopped = t.still()
+		return stopped
+	})
+	if stopped != nil {
+		return nil, false, stopped
+	}
+	if err != nil {
+		return nil, false, invalid("%v", err)
+	}
+	c = &pb.Create{
 		Origin:  pb.Origin_ORIGIN_IMPORT,
 		Codelab: &pb.Codelab{Title: tut.Title, Description: tut.Summary, Author: tut.Author, IsPublic: true},
 	}
 	for _, s := range tut.Steps {
 		c.Steps = append(c.Steps, &pb.Step{Title: s.Title, ContentMarkdown: s.Markdown, DurationMinutes: int32(s.Duration / time.Minute)})
 	}
-	return c, nil
+	return c, tut.Preface, nil
 }

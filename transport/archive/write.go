@@ -15,11 +15,11 @@ import (
 func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 	z := zip.NewWriter(w)
 	m := v.Meta
-	ai := !m.AiDisabled
+	ai, public := !m.AiDisabled, yes(m.IsPublic)
 	err := addJSON(z, "codelab.json", document{
 		Format: format, FormatVersion: formatVersion, Title: m.Title, Description: m.Description, Author: m.Author,
-		IsPublic: &m.IsPublic, QuizEnabled: m.QuizEnabled, RequireQuiz: m.RequireQuiz, RequireFeedback: m.RequireFeedback,
-		RequireSubmission: m.RequireSubmission, AIEnabled: &ai, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
+		IsPublic: &public, QuizEnabled: yes(m.QuizEnabled), RequireQuiz: yes(m.RequireQuiz), RequireFeedback: yes(m.RequireFeedback),
+		RequireSubmission: yes(m.RequireSubmission), AIEnabled: &ai, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
 	})
 	if err != nil {
 		return err

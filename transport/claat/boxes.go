@@ -1,71 +1,100 @@
 package claat
 
 import (
-	"bytes"
 	"strings"
-
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
 )
 
-// boxes writes the two Markdown forms of a box, a definition list ("Positive"
-// and ": text") and a blockquote ("> aside positive"), as the third: an
-// <aside> element, which every Markdown viewer at least shows the text of.
-func boxes(body string) string {
-	source := []byte(body)
-	var b strings.Builder
-	done := 0
-	replace := func(from, to int, kind, content string) {
-		b.WriteString(body[done:from])
-		b.WriteString("<aside class=\"" + kind + "\">\n\n" + strings.TrimSpace(content) + "\n\n</aside>\n")
-		done = to
+// block is consecutive lines of one kind.
+type block struct {
+	kind       kind
+	start, end int
+}
+
+// blocksOf are the blocks of a text.
+func blocksOf(text []byte) (out []block) {
+	s := newScanner(text)
+	for l, more := s.next(); more; l, more = s.next() {
+		if n := len(out); n > 0 && !l.first && out[n-1].kind == l.kind && l.kind != blank {
+			out[n-1].end = l.end
+			continue
+		}
+		out = append(out, block{l.kind, l.start, l.end})
 	}
-	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
-	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		switch n := n.(type) {
-		case *ast.Paragraph:
-			from, to := span(n, source)
-			if from < done {
-				continue
+	return out
+}
+
+// rewrite gives the content of a step as the app shows it. The two Markdown
+// forms of a box, a definition list ("Positive" and ": text") and a blockquote
+// ("> aside positive"), become the third: an <aside> element, which every
+// Markdown viewer at least shows the text of. Videos become pictures.
+func rewrite(body string) string {
+	var b strings.Builder
+	blocks := blocksOf([]byte(body))
+	for i := 0; i < len(blocks); i++ {
+		at := blocks[i]
+		text := body[at.start:at.end]
+		kind, content := "", ""
+		switch at.kind {
+		case paragraph:
+			var last int
+			if kind, content, last = defined(body, blocks[i:]); kind != "" {
+				i += last
 			}
-			term, def, more := strings.Cut(body[from:to], "\n")
-			kind := boxKind(term)
-			if kind == "" {
-				continue
-			}
-			if !more || strings.TrimSpace(def) == "" {
-				// The definition may stand behind a blank line.
-				next, ok := n.NextSibling().(*ast.Paragraph)
-				if !ok {
-					continue
-				}
-				var start int
-				start, to = span(next, source)
-				def = body[start:to]
-			}
-			if text, ok := strings.CutPrefix(strings.TrimLeft(def, " "), ":"); ok {
-				replace(from, to, kind, text)
-			}
-		case *ast.Blockquote:
-			p, ok := n.FirstChild().(*ast.Paragraph)
-			if !ok {
-				continue
-			}
-			from, _ := span(p, source)
-			to := quoteEnd(source, from)
-			if from < done {
-				continue
-			}
-			content := unquote(body[from:to])
-			first, rest, _ := strings.Cut(content, "\n")
-			if name, ok := strings.CutPrefix(strings.TrimSpace(first), "aside "); ok && boxKind(name) != "" {
-				replace(from, to, boxKind(name), rest)
-			}
+		case quote:
+			kind, content = quoted(text)
+		}
+		switch {
+		case kind != "":
+			b.WriteString("<aside class=\"" + kind + "\">\n\n" + strings.TrimSpace(videos(content)) + "\n\n</aside>\n")
+		case at.kind == code:
+			b.WriteString(text)
+		default:
+			b.WriteString(videos(text))
+		}
+		// Raw HTML goes on to the next empty line: without one the viewer takes
+		// what follows for a part of it.
+		if (kind != "" || at.kind == html && endsAside(lastLine(text))) && i+1 < len(blocks) && blocks[i+1].kind != blank {
+			b.WriteByte('\n')
 		}
 	}
-	b.WriteString(body[done:])
 	return b.String()
+}
+
+// defined reads a box in the form of a definition list; last is the last of
+// the blocks that it takes.
+func defined(body string, blocks []block) (kind, content string, last int) {
+	term, def, _ := strings.Cut(body[blocks[0].start:blocks[0].end], "\n")
+	if kind = boxKind(term); kind == "" {
+		return "", "", 0
+	}
+	if strings.TrimSpace(def) == "" {
+		// The definition may stand behind a blank line.
+		for last = 1; last < len(blocks) && blocks[last].kind == blank; last++ {
+		}
+		if last == 1 || last == len(blocks) || blocks[last].kind != paragraph {
+			return "", "", 0
+		}
+		def = body[blocks[last].start:blocks[last].end]
+	}
+	content, ok := strings.CutPrefix(strings.TrimLeft(def, " "), ":")
+	if !ok {
+		return "", "", 0
+	}
+	return kind, content, last
+}
+
+// quoted reads a box in the form of a blockquote.
+func quoted(text string) (kind, content string) {
+	first, rest, _ := strings.Cut(text, "\n")
+	name, ok := strings.CutPrefix(strings.TrimSpace(unquote(first)), "aside ")
+	if !ok || boxKind(name) == "" {
+		return "", ""
+	}
+	var b strings.Builder
+	for l := range strings.Lines(rest) {
+		b.WriteString(unquote(l))
+	}
+	return boxKind(name), b.String()
 }
 
 func boxKind(term string) string {
@@ -76,29 +105,15 @@ func boxKind(term string) string {
 	return ""
 }
 
-// span is the whole lines of a block.
-func span(n ast.Node, source []byte) (from, to int) {
-	l := n.Lines()
-	if l.Len() == 0 {
-		return len(source), len(source)
-	}
-	from = bytes.LastIndexByte(source[:l.At(0).Start], '\n') + 1
-	return from, lineEnd(source, l.At(l.Len()-1).Stop)
+func unquote(line string) string {
+	line = strings.TrimPrefix(strings.TrimLeft(line, " "), ">")
+	return strings.TrimPrefix(line, " ")
 }
 
-// quoteEnd is where the lines that start with > end.
-func quoteEnd(source []byte, from int) int {
-	for from < len(source) && bytes.HasPrefix(bytes.TrimLeft(source[from:], " "), []byte(">")) {
-		from = lineEnd(source, from+1)
-	}
-	return from
+func lastLine(text string) string {
+	text = strings.TrimSuffix(text, "\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-func unquote(quoted string) string {
-	var b strings.Builder
-	for l := range strings.Lines(quoted) {
-		l = strings.TrimPrefix(strings.TrimLeft(l, " "), ">")
-		b.WriteString(strings.TrimPrefix(l, " "))
-	}
-	return b.String()
-}
+// endsAside says that a line ends a box and holds nothing else.
+func endsAside(line string) bool { return strings.EqualFold(strings.TrimSpace(line), "</aside>") }

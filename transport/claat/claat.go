@@ -23,6 +23,8 @@ type Tutorial struct {
 	ID, Summary, Author string
 	Title               string
 	Steps               []Step
+	// Preface: there is text before the first step, which belongs to none.
+	Preface bool
 }
 
 // Step is one H2 and what stands under it.
@@ -34,123 +36,163 @@ type Step struct {
 	Markdown string
 }
 
-// Limits of includes: how deep, and how large the whole text may get, bytes.
+// Limits of a file.
 const (
-	maxDepth = 8
-	maxText  = 32 << 20
+	// maxDepth is how deep fragments are included, maxFragments how many are
+	// in all, and maxText how large the whole may get, bytes.
+	maxDepth     = 8
+	maxFragments = 1000
+	maxText      = 32 << 20
+
+	// A codelab has no more steps, and none is longer than half of maxContent,
+	// in code points: what is far above is refused before it is looked at.
+	maxSteps   = 200
+	maxContent = 100_000
+	// maxHeading bounds the lines of a title, bytes.
+	maxHeading = 4000
 )
 
 // Include returns a fragment of the same archive.
 type Include func(name string) ([]byte, error)
 
 // Parse reads a tutorial. include resolves <<file.md>> lines; nil when there
-// is no archive to include from.
-func Parse(source []byte, include Include) (*Tutorial, error) {
+// is no archive to include from. still is asked now and then whether anybody
+// waits for the outcome; its error ends the work. The time is in proportion to
+// the size of the text.
+func Parse(source []byte, include Include, still func() error) (*Tutorial, error) {
 	if !utf8.Valid(source) {
 		return nil, errors.New("the file is not valid UTF-8")
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n"))
-	expanded, err := expand(source, include, nil, new(int))
-	if err != nil {
+	in := inclusion{include: include, still: still}
+	if err := in.expand(source, nil); err != nil {
 		return nil, err
 	}
-	return parse(expanded)
+	return parse(in.out.Bytes(), still)
 }
 
-// heading is an H1 or H2 of the file.
-type heading struct {
+// head is an H1 or H2 of the file.
+type head struct {
 	level      int
-	title      string
 	start, end int // the lines it takes, of the source
 }
 
-func parse(source []byte) (*Tutorial, error) {
-	heads := headings(source)
-	if len(heads) == 0 || heads[0].level != 1 {
-		return nil, errors.New("the title is missing: a line with # and the title, before the first step")
-	}
-	t := &Tutorial{Title: heads[0].title}
-	if err := t.metadata(source[:heads[0].start]); err != nil {
+// outline is where things stand in a file.
+type outline struct {
+	title head
+	steps []head
+	// preface is where text before the first step begins, -1 for nowhere.
+	preface int
+	links   definitions
+}
+
+func parse(source []byte, still func() error) (*Tutorial, error) {
+	o, err := outlineOf(source, still)
+	if err != nil {
 		return nil, err
 	}
-	if t.Title == "" {
-		return nil, errors.New("the title is empty")
+	t := &Tutorial{Preface: o.preface >= 0}
+	if err := t.metadata(source[:o.title.start]); err != nil {
+		return nil, err
 	}
-	for i, h := range heads[1:] {
-		if h.level != 2 {
-			continue // a further H1 is content of its step
+	if t.Title, err = plain(source, o.title, o.links); err != nil {
+		return nil, fmt.Errorf("the title %w", err)
+	}
+	for i, h := range o.steps {
+		if err := still(); err != nil {
+			return nil, err
 		}
-		if h.title == "" {
-			return nil, fmt.Errorf("step %d has no title", len(t.Steps)+1)
+		title, err := plain(source, h, o.links)
+		if err != nil {
+			return nil, fmt.Errorf("the title of step %d %w", i+1, err)
 		}
 		end := len(source)
-		for _, next := range heads[i+2:] {
-			if next.level == 2 {
-				end = next.start
-				break
-			}
+		if i+1 < len(o.steps) {
+			end = o.steps[i+1].start
 		}
-		t.Steps = append(t.Steps, newStep(h.title, string(source[h.end:end])))
-	}
-	if len(t.Steps) == 0 {
-		return nil, errors.New("there is no step: each step starts with a line of ## and its title")
+		content := source[h.end:end]
+		if len(content) > maxContent && utf8.RuneCount(content) > maxContent {
+			return nil, fmt.Errorf("step %d is far too long", i+1)
+		}
+		t.Steps = append(t.Steps, newStep(title, string(content), o.links))
 	}
 	return t, nil
 }
 
-// headings finds the H1 and H2 of a text with a real Markdown parser, so that
-// a # in a code block is none and an underlined title is one.
-func headings(source []byte) []heading {
-	var out []heading
-	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
-	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
-		h, ok := n.(*ast.Heading)
-		if !ok || h.Level > 2 {
-			continue
-		}
-		at := h.Pos()
-		if h.Lines().Len() > 0 {
-			at = h.Lines().At(0).Start
-		}
-		start := bytes.LastIndexByte(source[:at], '\n') + 1
-		last := at
-		if n := h.Lines().Len(); n > 0 {
-			last = h.Lines().At(n - 1).Stop
-		}
-		end := lineEnd(source, last)
-		// The underline of a setext heading is part of it.
-		if !bytes.HasPrefix(bytes.TrimLeft(source[start:], " "), []byte("#")) {
-			if i := bytes.IndexByte(source[end:], '\n'); i >= 0 {
-				end += i + 1
-			} else {
-				end = len(source)
+// outlineOf finds the title and the steps. It reads the blocks of Markdown, so
+// that a # in a code block is none and an underlined title is one.
+func outlineOf(source []byte, still func() error) (*outline, error) {
+	o := &outline{preface: -1, links: definitions{}}
+	s := newScanner(source)
+	s.found = o.links.add
+	var text int // where the paragraph began
+	titled, comment := false, false
+	n := 0
+	for l, more := s.next(); more; l, more = s.next() {
+		if n++; n%4096 == 0 {
+			if err := still(); err != nil {
+				return nil, err
 			}
 		}
-		out = append(out, heading{h.Level, plain(h, source), start, end})
+		h := head{l.level, l.start, l.end}
+		switch l.kind {
+		case paragraph:
+			if l.first {
+				text = l.start
+			}
+		case underline:
+			h.start = text
+		case html:
+			if l.first {
+				comment = bytes.HasPrefix(bytes.TrimLeft(source[l.start:l.end], " "), []byte("<!--"))
+			}
+		}
+		found := h.level == 1 || h.level == 2
+		switch {
+		case found && !titled:
+			if h.level == 2 {
+				return nil, errNoTitle
+			}
+			o.title, titled = h, true
+		case found && h.level == 2: // a further H1 is content of its step
+			if len(o.steps) == maxSteps {
+				return nil, fmt.Errorf("there are more than %d steps", maxSteps)
+			}
+			if o.preface == h.start {
+				o.preface = -1 // it was this title, before its underline was seen
+			}
+			o.steps = append(o.steps, h)
+		case titled && len(o.steps) == 0 && o.preface < 0 && l.kind != blank && l.kind != definition && (l.kind != html || !comment):
+			o.preface = l.start
+		}
 	}
-	return out
+	switch {
+	case !titled:
+		return nil, errNoTitle
+	case len(o.steps) == 0:
+		return nil, errors.New("there is no step: each step starts with a line of ## and its title")
+	}
+	return o, nil
 }
 
-// lineEnd is the position behind the line that contains at.
-func lineEnd(source []byte, at int) int {
-	if at > 0 && at <= len(source) && source[at-1] == '\n' {
-		at--
-	}
-	if i := bytes.IndexByte(source[at:], '\n'); i >= 0 {
-		return at + i + 1
-	}
-	return len(source)
-}
+var errNoTitle = errors.New("the title is missing: a line with # and the title, before the first step")
 
 // plain is the text of a heading without its marks.
-func plain(n ast.Node, source []byte) string {
+func plain(source []byte, h head, links definitions) (string, error) {
+	if h.end-h.start > maxHeading {
+		return "", errors.New("is too long")
+	}
+	line := source[h.start:h.end]
+	// Nothing but the heading is read as Markdown, with what it refers to.
+	line = append(append([]byte(nil), line...), "\n\n"+strings.Join(links.carried(line, maxHeading), "\n")...)
 	var b strings.Builder
+	n := goldmark.DefaultParser().Parse(text.NewReader(line)).FirstChild()
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			switch n := n.(type) {
 			case *ast.Text:
-				b.Write(n.Value(source))
+				b.Write(n.Value(line))
 				if n.SoftLineBreak() || n.HardLineBreak() {
 					b.WriteByte(' ')
 				}
@@ -160,7 +202,11 @@ func plain(n ast.Node, source []byte) string {
 		}
 		return ast.WalkContinue, nil
 	})
-	return strings.TrimSpace(b.String())
+	title := strings.TrimSpace(b.String())
+	if title == "" {
+		return "", errors.New("is empty")
+	}
+	return title, nil
 }
 
 // metadata reads the key: value lines before the title.
@@ -186,11 +232,19 @@ func (t *Tutorial) metadata(block []byte) error {
 	return nil
 }
 
-// newStep takes the lines about the step off its content.
-func newStep(title, body string) Step {
+// newStep takes the lines about the step off its content, and gives it the
+// definitions that it refers to.
+func newStep(title, body string, links definitions) Step {
 	s := Step{Title: title}
-	body = strings.TrimLeft(body, "\n")
+	carried := links.carried([]byte(body), maxContent)
+	var comments strings.Builder
 	for {
+		body = strings.TrimLeft(body, "\n")
+		if comment, rest, ok := cutComment(body); ok {
+			comments.WriteString(comment)
+			body = rest
+			continue
+		}
 		line, rest, _ := strings.Cut(body, "\n")
 		key, value, ok := strings.Cut(line, ":")
 		key = strings.ToLower(strings.TrimSpace(key))
@@ -204,13 +258,32 @@ func newStep(title, body string) Step {
 			}
 			s.Duration = d
 		}
-		body = strings.TrimLeft(rest, "\n")
+		body = rest
 	}
-	s.Markdown = strings.TrimRight(boxes(body), " \t\n") + "\n"
-	if s.Markdown == "\n" {
-		s.Markdown = ""
+	s.Markdown = strings.TrimRight(comments.String()+rewrite(body), " \t\n")
+	if s.Markdown != "" {
+		s.Markdown += "\n"
+	}
+	if len(carried) > 0 {
+		s.Markdown += "\n" + strings.Join(carried, "\n") + "\n"
 	}
 	return s
+}
+
+// cutComment takes a comment that stands alone off the beginning of a text.
+func cutComment(text string) (comment, rest string, ok bool) {
+	if !strings.HasPrefix(text, "<!--") {
+		return "", "", false
+	}
+	i := strings.Index(text, "-->")
+	if i < 0 {
+		return "", "", false
+	}
+	behind, rest, _ := strings.Cut(text[i+len("-->"):], "\n")
+	if strings.TrimSpace(behind) != "" {
+		return "", "", false
+	}
+	return text[:i] + "-->\n\n", rest, true
 }
 
 // ParseDuration reads hh:mm:ss, mm:ss or a bare number of minutes, rounded up

@@ -8,44 +8,58 @@ import (
 	"unicode/utf8"
 )
 
-// expand puts the fragments in the place of <<file.md>> lines, which may
-// themselves include others.
-func expand(source []byte, include Include, path []string, total *int) ([]byte, error) {
-	if len(path) > maxDepth {
-		return nil, fmt.Errorf("fragments are included more than %d deep", maxDepth)
+// inclusion puts a text together of a file and its fragments.
+type inclusion struct {
+	include   Include
+	still     func() error
+	out       bytes.Buffer
+	fragments int
+}
+
+// expand writes a text with the fragments in the place of <<file.md>> lines,
+// which may themselves include others. path are those that it stands in.
+func (in *inclusion) expand(source []byte, path []string) error {
+	if err := in.still(); err != nil {
+		return err
 	}
-	var out bytes.Buffer
+	if len(path) > maxDepth {
+		return fmt.Errorf("fragments are included more than %d deep", maxDepth)
+	}
 	for line := range bytes.Lines(source) {
 		name, ok := included(line)
 		if !ok {
-			if *total += len(line); *total > maxText {
-				return nil, fmt.Errorf("the text with its fragments is larger than %d MiB", maxText>>20)
+			if in.out.Len()+len(line) > maxText {
+				return fmt.Errorf("the text with its fragments is larger than %d MiB", maxText>>20)
 			}
-			out.Write(line)
+			in.out.Write(line)
 			continue
 		}
-		if include == nil {
-			return nil, fmt.Errorf("%s cannot be included: import a ZIP that holds it", name)
+		if in.include == nil {
+			return fmt.Errorf("%s cannot be included: import a ZIP that holds it", name)
 		}
 		if slices.Contains(path, name) {
-			return nil, fmt.Errorf("%s includes itself", name)
+			return fmt.Errorf("%s includes itself", name)
 		}
-		fragment, err := include(name)
+		if in.fragments++; in.fragments > maxFragments {
+			return fmt.Errorf("more than %d fragments are included", maxFragments)
+		}
+		fragment, err := in.include(name)
 		if err != nil {
-			return nil, fmt.Errorf("include %s: %w", name, err)
+			return fmt.Errorf("include %s: %w", name, err)
 		}
 		if !utf8.Valid(fragment) {
-			return nil, errors.New(name + " is not valid UTF-8")
+			return errors.New(name + " is not valid UTF-8")
 		}
-		inner, err := expand(bytes.ReplaceAll(fragment, []byte("\r\n"), []byte("\n")), include, append(path, name), total)
-		if err != nil {
-			return nil, err
+		if err := in.expand(bytes.ReplaceAll(fragment, []byte("\r\n"), []byte("\n")), append(path, name)); err != nil {
+			return err
 		}
-		out.Write(inner)
-		out.WriteByte('\n')
+		in.out.WriteByte('\n')
 	}
-	return out.Bytes(), nil
+	return nil
 }
+
+// maxName bounds the name of a fragment, bytes.
+const maxName = 1024
 
 // included reads the name off a line that is an include and nothing else.
 func included(line []byte) (string, bool) {
@@ -56,5 +70,5 @@ func included(line []byte) (string, bool) {
 	}
 	inner, ok = bytes.CutSuffix(inner, []byte(">>"))
 	name := string(bytes.TrimSpace(inner))
-	return name, ok && name != "" && !bytes.ContainsAny(inner, "<>")
+	return name, ok && name != "" && len(name) <= maxName && !bytes.ContainsAny(inner, "<>")
 }

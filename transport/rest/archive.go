@@ -42,9 +42,12 @@ func importCodelab(r *Request) error {
 	}
 	defer f.Close()
 	in := archive.Importer{Workshops: r.api.Workshops, Files: r.api.Files, Now: r.api.Now}
-	m, _, err := in.Import(r.Caller, f, size)
+	made, err := in.Import(r.Caller, f, size, r.present)
 	if err != nil {
 		return err
 	}
-	return r.json(toCodelab(m, true))
+	return r.json(struct {
+		codelabRecord
+		LeftOut []archive.LeftOut `json:"left_out"`
+	}{toCodelab(made.Codelab, true), made.LeftOut})
 }

@@ -138,6 +138,32 @@ func TestTutorialsAreImported(t *testing.T) {
 	}
 }
 
+func TestAnImportSaysWhatItLeftOut(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	reference := `{"id":"1","title":"Theirs","description":"","author":"","is_public":1,"quiz_enabled":0,"require_quiz":0,"require_feedback":0,"guide_markdown":null}`
+	for name, tc := range map[string]struct {
+		file  []byte
+		steps int
+		left  string
+	}{
+		"all of it":             {[]byte(tutorial), 2, "[]"},
+		"a preface":             {[]byte(strings.Replace(tutorial, "# Tutorial\n", "# Tutorial\nHello.\n", 1)), 2, "[map[file: reason:the text before the first step belongs to none]]"},
+		"another tutorial":      {packed(t, "a.md", tutorial, "b.md", tutorial), 2, "[map[file:b.md reason:another tutorial: a codelab is made of one; import it alone]]"},
+		"the reference's ZIP":   {packed(t, "codelab.json", reference, "step_01_One.md", "one", "step_02_Two.md", "two"), 2, "[]"},
+		"the reference's, more": {packed(t, "codelab.json", reference, "step_01_One.md", "one", "x.exe", "x"), 1, "[map[file:x.exe reason:an import does not take this kind of file]]"},
+	} {
+		made := b.upload(tc.file).object()
+		if got := fmt.Sprint(made["left_out"]); got != tc.left {
+			t.Errorf("%s: left out are %s", name, got)
+		}
+		var both []any
+		b.get("/codelabs/" + made.text("id")).into(&both)
+		if n := len(both[1].([]any)); n != tc.steps {
+			t.Errorf("%s: made %d steps", name, n)
+		}
+	}
+}
+
 func TestABadArchiveMakesNothing(t *testing.T) {
 	b := facilitator(t, common.get(t).Addr(), "")
 	before := len(b.get("/codelabs").list())

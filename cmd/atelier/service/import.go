@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"atelier/actors/codelab"
@@ -23,11 +24,21 @@ func (c *Core) Import(f *os.File) (string, error) {
 	}
 	in := archive.Importer{Workshops: c.workshops, Files: c.files, Now: time.Now}
 	caller := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, AdminId: c.cfg.Admin.ID, UserAgent: "atelier import"}
-	m, made, err := in.Import(caller, f, info.Size())
+	made, err := in.Import(caller, f, info.Size(), func() error { return nil })
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s  %s (%d steps, join code %s)", m.Id, m.Title, len(made.Steps), m.JoinCode), nil
+	m := made.Codelab
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s  %s (%d steps, join code %s)", m.Id, m.Title, made.Steps, m.JoinCode)
+	for _, l := range made.LeftOut {
+		out.WriteString("\nleft out: ")
+		if l.File != "" {
+			fmt.Fprintf(&out, "%q: ", l.File) // quoted: the name is not ours, and goes to a terminal
+		}
+		out.WriteString(l.Reason)
+	}
+	return out.String(), nil
 }
 
 // controls is what a running server does for other commands.

@@ -1,0 +1,117 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The export of the reference application imported as a codelab of nothing,
+// with a 200.
+func TestTheLayoutOfTheReferenceApplicationIsRead(t *testing.T) {
+	const record = `{"id":"x","title":"Lab","description":"D","author":"A","is_public":0,"quiz_enabled":1,"require_quiz":true,"require_feedback":0,"guide_markdown":%s,"created_at":"2026-01-02 03:04:05"}`
+	files := map[string]string{
+		"codelab.json": fmt.Sprintf(record, `"# Guide\n"`), "preparation_guide.md": "# Guide",
+		"step_10_Last_one.md": "ten", "step_02_step.md": "# 두 번째\ntext", "step_01_First.md": "one ![](a.png)", "a.png": "x", "step_3_step.md": "no heading",
+	}
+	c, left, err := readAll(pack(t, files))
+	if err != nil || len(left) != 0 {
+		t.Fatalf("left out %v, %v", left, err)
+	}
+	var got []string
+	for _, st := range c.Steps {
+		got = append(got, st.Title+"|"+st.ContentMarkdown)
+	}
+	want := []string{"First|one ![](/uploads/" + c.Uploads[0].Name + ")", "두 번째|# 두 번째\ntext", "Step 3|no heading", "Last one|ten"}
+	if !slices.Equal(got, want) {
+		t.Errorf("steps %q\nwant %q", got, want)
+	}
+	if m := c.Codelab; m.Title != "Lab" || m.IsPublic || !m.QuizEnabled || !m.RequireQuiz || m.RequireFeedback || m.GetGuideMarkdown() != "# Guide\n" {
+		t.Errorf("settings %v", m)
+	}
+	// The guide in its own file only, and one that differs.
+	files["codelab.json"] = fmt.Sprintf(record, "null")
+	if c, left, err = readAll(pack(t, files)); err != nil || len(left) != 0 || c.Codelab.GetGuideMarkdown() != "# Guide" {
+		t.Errorf("the guide is %q, %v, %v", c.Codelab.GetGuideMarkdown(), left, err)
+	}
+	files["codelab.json"] = fmt.Sprintf(record, `"other"`)
+	if c, left, err = readAll(pack(t, files)); err != nil || len(left) != 1 || left[0].File != "preparation_guide.md" || c.Codelab.GetGuideMarkdown() != "other" {
+		t.Errorf("the guide is %q, %v, %v", c.Codelab.GetGuideMarkdown(), left, err)
+	}
+}
+
+func TestWhatIsLeftOutIsNamed(t *testing.T) {
+	other := strings.Replace(tutorial, "# T", "# Other", 1)
+	for name, tc := range map[string]struct {
+		file []byte
+		want []string // file: beginning of the reason
+	}{
+		"nothing": {[]byte(tutorial), nil},
+		"a file":  {[]byte(strings.Replace(tutorial, "# T\n", "# T\npreface\n", 1) + "![](img/a.png) ![](http://x/b.png)"), []string{": the text before", "img/a.png: the text shows it"}},
+		"a ZIP": {
+			pack(t, map[string]string{
+				"lab.md": strings.Replace(tutorial, "# T\n", "# T\npreface\n", 1) + "![](a.png)\n<<part.md>>\n", "part.md": "x", "a.png": "x", "b.png": "x", "aa.md": "# no",
+				"other.md": other, "more/notes.md": "notes", "more/movie.mp4": "x", ".DS_Store": "x", "__MACOSX/lab.md": "x",
+			}),
+			[]string{"aa.md: it is no tutorial", "b.png: nothing refers", "lab.md: the text before", "more/movie.mp4: an import does not", "more/notes.md: it is no part", "other.md: another tutorial"},
+		},
+		"our own": {
+			pack(t, map[string]string{"codelab.json": `{"format":"atelier-codelab","title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "steps/x.md": "x", "files/materials/a": "x"}),
+			[]string{"files/materials/a: nothing refers", "steps/x.md: it is no part"},
+		},
+	} {
+		_, left, err := readAll(tc.file)
+		if err != nil || left == nil {
+			t.Errorf("%s: %v, %v", name, left, err)
+			continue
+		}
+		ok := len(left) >= len(tc.want)
+		for i, w := range tc.want {
+			ok = ok && strings.HasPrefix(left[i].File+": "+left[i].Reason, w)
+		}
+		if !ok || len(left) != len(tc.want) {
+			t.Errorf("%s: left out are %q", name, left)
+		}
+	}
+	many := map[string]string{"lab.md": tutorial}
+	for i := range 3 * MaxLeftOut {
+		many[fmt.Sprintf("%d.bin", i)] = ""
+	}
+	if _, left, err := readAll(pack(t, many)); err != nil || len(left) != MaxLeftOut+1 || !strings.Contains(left[MaxLeftOut].Reason, "200 more") {
+		t.Errorf("of many: %d, %v", len(left), err)
+	}
+}
+
+func TestAnArchiveInWhichNothingIsUnderstoodIsRefused(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"another's codelab.json": {"codelab.json": `{"name":"x"}`, "readme.md": "# hello"},
+		"pictures":               {"a.png": "x"},
+		"nothing":                {},
+	} {
+		if c, _, err := readAll(pack(t, files)); !isInvalid(err) {
+			t.Errorf("%s: %v, %v", name, c, err)
+		}
+	}
+}
+
+func TestReadingStopsWhenNobodyWaits(t *testing.T) {
+	left := errors.New("left")
+	files := map[string]string{"lab.md": tutorial + "![](a.png)", "a.png": "x"}
+	packed := pack(t, files)
+	for after := range 8 {
+		asked := 0
+		still := func() error {
+			if asked++; asked > after {
+				return left
+			}
+			return nil
+		}
+		kept := 0
+		_, _, err := Read(strings.NewReader(string(packed)), int64(len(packed)), keepNothing(&kept), still)
+		if asked > after && (!errors.Is(err, left) || asked != after+1) {
+			t.Errorf("after %d: %v, asked %d times", after, err, asked)
+		}
+	}
+}

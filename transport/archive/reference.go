@@ -1,0 +1,99 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// The layout of the reference application: codelab.json is its record, without
+// a format; the steps are step_NN_<title>.md beside it, the guide stands in the
+// record and in preparation_guide.md.
+
+// yes is a boolean, which that application writes as 0 and 1, too.
+type yes bool
+
+func (y *yes) UnmarshalJSON(b []byte) error {
+	switch {
+	case bytes.Equal(b, []byte("null")):
+	case bytes.Equal(b, []byte("1")):
+		*y = true
+	case bytes.Equal(b, []byte("0")):
+		*y = false
+	default:
+		return json.Unmarshal(b, (*bool)(y))
+	}
+	return nil
+}
+
+const referenceGuide = "preparation_guide.md"
+
+var referenceStep = regexp.MustCompile(`^step_(\d{1,6})(?:_(.*))?\.md$`)
+
+// referenceStepNames are the files of the steps in the order of their numbers.
+func (t *tree) referenceStepNames() []string {
+	number := map[string]int{}
+	var names []string
+	for name := range t.files {
+		if m := referenceStep.FindStringSubmatch(name); m != nil {
+			number[name], _ = strconv.Atoi(m[1])
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if number[a] != number[b] {
+			return number[a] - number[b]
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// referenceSteps reads the steps and the guide of that layout.
+func (t *tree) referenceSteps(c *pb.Create, d *document) error {
+	for i, name := range t.referenceStepNames() {
+		b, err := t.read(name)
+		if err != nil {
+			return err
+		}
+		c.Steps = append(c.Steps, &pb.Step{Title: referenceTitle(name, b, i+1), ContentMarkdown: string(b)})
+	}
+	c.Codelab.GuideMarkdown = d.GuideMarkdown
+	if t.files[referenceGuide] == nil {
+		return nil
+	}
+	b, err := t.read(referenceGuide)
+	if err != nil {
+		return err
+	}
+	guide := string(b)
+	switch {
+	case d.GuideMarkdown == nil || strings.TrimSpace(*d.GuideMarkdown) == "":
+		c.Codelab.GuideMarkdown = &guide
+	case strings.TrimSpace(guide) != strings.TrimSpace(*d.GuideMarkdown):
+		t.left.add(referenceGuide, "codelab.json holds another guide, which was taken")
+	}
+	return nil
+}
+
+// referenceTitle is the title of a step. The name of its file holds what ASCII
+// letters there were; of others it is "step", and the first heading is better.
+func referenceTitle(name string, content []byte, number int) string {
+	title := strings.TrimSpace(strings.ReplaceAll(referenceStep.FindStringSubmatch(name)[2], "_", " "))
+	if title != "" && title != "step" {
+		return title
+	}
+	first, _, _ := bytes.Cut(bytes.TrimSpace(content), []byte("\n"))
+	if text := bytes.TrimLeft(first, "#"); len(text) < len(first) && len(first) < 1000 {
+		if heading := strings.TrimSpace(string(text)); heading != "" {
+			return heading
+		}
+	}
+	return fmt.Sprintf("Step %d", number)
+}

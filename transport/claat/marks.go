@@ -1,0 +1,125 @@
+package claat
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// The marks with which blocks begin and end. Each looks at one line only.
+
+func run(text []byte, b byte) int {
+	n := 0
+	for n < len(text) && text[n] == b {
+		n++
+	}
+	return n
+}
+
+// atx is the level of a heading with #, 0 for none.
+func atx(text []byte) int {
+	n := run(text, '#')
+	if n == 0 || n > 6 || n < len(text) && text[n] != ' ' && text[n] != '\t' {
+		return 0
+	}
+	return n
+}
+
+// setext is the level that an underline gives its heading, 0 for none.
+func setext(text []byte) int {
+	text = bytes.TrimRight(text, " \t")
+	switch {
+	case run(text, '=') == len(text):
+		return 1
+	case run(text, '-') == len(text):
+		return 2
+	}
+	return 0
+}
+
+func isRule(text []byte) bool {
+	b, n := text[0], 0
+	if b != '*' && b != '-' && b != '_' {
+		return false
+	}
+	for _, x := range text {
+		switch x {
+		case b:
+			n++
+		case ' ', '\t':
+		default:
+			return false
+		}
+	}
+	return n >= 3
+}
+
+func opensFence(text []byte) (fence, bool) {
+	b := text[0]
+	n := run(text, b)
+	if b != '`' && b != '~' || n < 3 || b == '`' && bytes.IndexByte(text[n:], '`') >= 0 {
+		return fence{}, false
+	}
+	return fence{b, n}, true
+}
+
+func (f fence) closed(text []byte) bool {
+	n := run(text, f.char)
+	return n >= f.length && len(bytes.TrimLeft(text[n:], " \t")) == 0
+}
+
+// The tags that begin a block of HTML wherever they stand.
+var blockTags = func() map[string]bool {
+	out := map[string]bool{}
+	for tag := range strings.FieldsSeq(`address article aside base basefont blockquote body caption center col colgroup dd details
+		dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe
+		legend li link main menu menuitem meta nav noframes ol optgroup option p param search section summary table tbody td
+		tfoot th thead title tr track ul`) {
+		out[tag] = true
+	}
+	return out
+}()
+
+var (
+	rawTag   = regexp.MustCompile(`(?i)^<(?:script|pre|style|textarea)(?:[\s>]|$)`)
+	rawEnd   = regexp.MustCompile(`(?i)</(?:script|pre|style|textarea)>`)
+	blockTag = regexp.MustCompile(`^</?([a-zA-Z][a-zA-Z0-9-]*)(?:[ \t>]|/>|$)`)
+	closeRaw = regexp.MustCompile(`(?i)^</(?:script|pre|style|textarea)\s*>`)
+	anyTag   = regexp.MustCompile(`^(?:<[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][a-zA-Z0-9_.:-]*(?:\s*=\s*(?:[^ \t"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[a-zA-Z][a-zA-Z0-9-]*\s*>)[ \t]*$`)
+)
+
+// opensHTML says whether a block of HTML begins, and by which line it ends.
+func opensHTML(text []byte, inParagraph bool) (until func([]byte) bool, ok bool) {
+	if text[0] != '<' {
+		return nil, false
+	}
+	ends := func(with string) func([]byte) bool {
+		return func(text []byte) bool { return bytes.Contains(text, []byte(with)) }
+	}
+	// The end of a box ends its block too, as the authors of tutorials expect.
+	empty := func(text []byte) bool {
+		return len(bytes.TrimLeft(text, " \t")) == 0 || endsAside(string(text[:min(len(text), 100)]))
+	}
+	switch {
+	case rawTag.Match(text):
+		return rawEnd.Match, true
+	case bytes.HasPrefix(text, []byte("<!--")):
+		return ends("-->"), true
+	case bytes.HasPrefix(text, []byte("<?")):
+		return ends("?>"), true
+	case bytes.HasPrefix(text, []byte("<![CDATA[")):
+		return ends("]]>"), true
+	case len(text) > 2 && text[1] == '!' && (text[2]|0x20) >= 'a' && (text[2]|0x20) <= 'z':
+		return ends(">"), true
+	}
+	if endsAside(string(text[:min(len(text), 100)])) {
+		return func([]byte) bool { return true }, true
+	}
+	if m := blockTag.FindSubmatch(text); m != nil && len(m[1]) <= len("figcaption") && blockTags[strings.ToLower(string(m[1]))] {
+		return empty, true
+	}
+	if !inParagraph && !closeRaw.Match(text) && anyTag.Match(text) {
+		return empty, true
+	}
+	return nil, false
+}

@@ -1,0 +1,180 @@
+package claat
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// steps are the contents of the steps of a text under a head.
+func steps(t *testing.T, text string) []Step {
+	t.Helper()
+	got, err := Parse([]byte("id: x\n# T\n"+text), nil, always)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Steps
+}
+
+// A third of the published labs define their links at the end of the file:
+// cut into steps, all but the last lost theirs.
+func TestDefinitionsComeAlongWithTheStepsThatUseThem(t *testing.T) {
+	got := steps(t, `## See [the docs][d]
+Read [this][d] and ![a picture][Pic  1] and [mine], [again][d].
+
+[mine]: /local
+
+## Other
+Nothing, and [no such].
+
+## Third
+[d] only, [multi] and [late].
+
+[D]: https://example.com/d "Docs"
+[pic 1]: <img/a b.png>
+[unused]: /u
+[multi]:
+https://example.com/m
+'Over
+[late]: /l
+  "A title"
+`)
+	want := []Step{
+		{"See the docs", 0, "Read [this][d] and ![a picture][Pic  1] and [mine], [again][d].\n\n[mine]: /local\n\n[D]: https://example.com/d \"Docs\"\n[pic 1]: <img/a b.png>\n"},
+		{"Other", 0, "Nothing, and [no such].\n"},
+	}
+	for i, w := range want {
+		if got[i] != w {
+			t.Errorf("step %d is\n%+v\nwant\n%+v", i+1, got[i], w)
+		}
+	}
+	if s := got[2].Markdown; strings.Count(s, "/d \"Docs\"") != 1 {
+		t.Errorf("the last step has its definition twice: %s", s)
+	}
+	// The definition of a paragraph, or in a code block, is none.
+	got = steps(t, "## A\n[x]\n\n## B\ntext\n[x]: /no\n\n```\n[x]: /neither\n```\n")
+	if got[0].Markdown != "[x]\n" {
+		t.Errorf("got %q", got[0].Markdown)
+	}
+	got = steps(t, "## A\n[x] [y]\n\n## B\n[x]:\nhttps://a/b\n[y]: /l\n  'title'\n")
+	if want := "[x] [y]\n\n[x]: https://a/b\n[y]: /l 'title'\n"; got[0].Markdown != want {
+		t.Errorf("got %q, want %q", got[0].Markdown, want)
+	}
+}
+
+func TestWhatStandsAroundABoxStays(t *testing.T) {
+	for in, want := range map[string]string{
+		"> aside positive\n> text\n```go\ncode\n```\n":                            "<aside class=\"positive\">\n\ntext\n\n</aside>\n\n```go\ncode\n```\n",
+		"<aside class=\"negative\">\n\ntext\n\n</aside>\n```\n## code\n```\n":     "<aside class=\"negative\">\n\ntext\n\n</aside>\n\n```\n## code\n```\n",
+		"<aside class=\"negative\">\ntext\n</aside>\n* item\n":                    "<aside class=\"negative\">\ntext\n</aside>\n\n* item\n",
+		"> aside positive\n> ```\n> quoted\n> ```\nbehind\n":                      "<aside class=\"positive\">\n\n```\nquoted\n```\n\n</aside>\n\nbehind\n",
+		"Positive\n: a\n```\ncode\n```\n":                                         "<aside class=\"positive\">\n\na\n\n</aside>\n\n```\ncode\n```\n",
+		"```\n> aside positive\n> code\n```\n":                                    "```\n> aside positive\n> code\n```\n",
+		"> just a quote\nPositive\n":                                              "> just a quote\nPositive\n",
+		"<!-- a comment -->\nDuration: 0:04:00\n\ntext\n":                         "<!-- a comment -->\n\ntext\n",
+		"<!-- a\n\ncomment -->\n<!-- two -->\n\nDuration: 4\nEnvironment: web\nx": "<!-- a\n\ncomment -->\n\n<!-- two -->\n\nx\n",
+	} {
+		got := steps(t, "## S\n"+in)[0]
+		if got.Markdown != want {
+			t.Errorf("of %q\ngot  %q\nwant %q", in, got.Markdown, want)
+		}
+		if strings.Contains(in, "Duration") && got.Duration != 4*time.Minute {
+			t.Errorf("%q: the duration is %v", in, got.Duration)
+		}
+	}
+}
+
+func TestVideosBecomePicturesThatLeadToThem(t *testing.T) {
+	const picture, page = "https://img.youtube.com/vi/dQw4w9WgXcQ/hqdefault.jpg", "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
+	plain := "[![Video](" + picture + ")](" + page + ")"
+	for in, want := range map[string]string{
+		"![](https://www.youtube.com/watch?v=dQw4w9WgXcQ)":                         plain,
+		"![](https://youtu.be/dQw4w9WgXcQ?t=3)":                                    plain,
+		"![](https://www.youtube.com/watch?app=x&v=dQw4w9WgXcQ&t=1 \"title\")":     plain,
+		"![ ](https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ)":                 plain,
+		`<video id="dQw4w9WgXcQ"></video>`:                                         plain,
+		"a ![How to](http://youtube.com/watch?v=dQw4w9WgXcQ) b ![x](y.png)":        "a [![How to](" + picture + ")](" + page + ") b ![x](y.png)",
+		"[![x](https://youtu.be/dQw4w9WgXcQ)](/a)":                                 "[![x](" + picture + ")](/a)",
+		"[a link](https://youtu.be/dQw4w9WgXcQ)":                                   "[a link](https://youtu.be/dQw4w9WgXcQ)",
+		"`![](https://youtu.be/dQw4w9WgXcQ)`":                                      "`![](https://youtu.be/dQw4w9WgXcQ)`",
+		"```\n![](https://youtu.be/dQw4w9WgXcQ)\n```":                              "```\n![](https://youtu.be/dQw4w9WgXcQ)\n```",
+		"![](https://youtube.com.evil.example/watch?v=dQw4w9WgXcQ)":                "![](https://youtube.com.evil.example/watch?v=dQw4w9WgXcQ)",
+		"> aside positive\n> ![](https://youtu.be/dQw4w9WgXcQ)":                    "<aside class=\"positive\">\n\n" + plain + "\n\n</aside>",
+		"![](https://www.youtube.com/watch?v=<script>)":                            "![](https://www.youtube.com/watch?v=<script>)",
+		"\\![](https://youtu.be/dQw4w9WgXcQ) and ![](https://youtu.be/dQw4w9WgXcQ": "\\![](https://youtu.be/dQw4w9WgXcQ) and ![](https://youtu.be/dQw4w9WgXcQ",
+	} {
+		if got := steps(t, "## S\n"+in)[0].Markdown; got != want+"\n" {
+			t.Errorf("of %q\ngot  %q\nwant %q", in, got, want)
+		}
+	}
+}
+
+func TestTextBeforeTheFirstStepIsTold(t *testing.T) {
+	for head, want := range map[string]bool{
+		"":                            false,
+		"\n[a]: /b\n<!-- c\n\n d -->": false,
+		"Some text.\n":                true,
+		"```\ncode\n```":              true,
+		"- item":                      true,
+	} {
+		for _, step := range []string{"## One\n", "One\n---\n"} {
+			got, err := Parse([]byte("id: x\n# T\n"+head+"\n\n"+step), nil, always)
+			if err != nil || got.Preface != want {
+				t.Errorf("%q before %q: got %+v, %v", head, step, got, err)
+			}
+		}
+	}
+}
+
+// What is far above the limits of a codelab is refused before it is read.
+func TestWhatIsFarTooLargeIsRefused(t *testing.T) {
+	endless := func(name string) ([]byte, error) { return []byte("<<" + name + "1>>\n<<" + name + "2>>\n"), nil }
+	for name, tc := range map[string][2]string{
+		"steps":     {strings.Repeat("## S\n", maxSteps+1), "more than 200 steps"},
+		"a step":    {"## S\n" + strings.Repeat("é", maxContent+1), "step 1 is far too long"},
+		"a title":   {"## " + strings.Repeat("[a](", maxHeading/4), "title of step 1 is too long"},
+		"fragments": {"## S\n" + strings.Repeat("<<part>>\n", maxFragments+1), "more than 1000 fragments"},
+	} {
+		include := func(name string) ([]byte, error) { return nil, nil }
+		if _, err := Parse([]byte("id: x\n# T\n"+tc[0]), include, always); err == nil || !strings.Contains(err.Error(), tc[1]) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if _, err := Parse([]byte("id: x\n# T\n## S\n<<f>>\n"), endless, always); err == nil {
+		t.Error("fragments without end were included")
+	}
+	// Definitions that every step refers to do not multiply the file.
+	defs := strings.Repeat("[a]", 1) + "\n\n[a]: /" + strings.Repeat("x", 3*maxContent/4) + "\n"
+	for _, s := range steps(t, strings.Repeat("## S\n[a]\n\n", 3)+"## D\n"+defs) {
+		if len(s.Markdown) > 2*maxContent {
+			t.Errorf("a step has %d bytes", len(s.Markdown))
+		}
+	}
+	var many, uses strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&many, "[%d]: /%s\n", i, strings.Repeat("x", 40))
+		fmt.Fprintf(&uses, "[%d]", i)
+	}
+	for i, s := range steps(t, "## A\n"+uses.String()+"\n## B\n"+uses.String()+"\n## D\n"+many.String()) {
+		if len(s.Markdown) > 2*maxContent+100 {
+			t.Errorf("step %d has %d bytes", i+1, len(s.Markdown))
+		}
+	}
+}
+
+// Nobody waits any more: the work ends.
+func TestParsingStopsWhenNobodyWaits(t *testing.T) {
+	left := errors.New("left")
+	asked := 0
+	_, err := Parse([]byte("id: x\n# T\n## S\n"+strings.Repeat("\n", 100_000)), nil, func() error {
+		if asked++; asked > 3 {
+			return left
+		}
+		return nil
+	})
+	if !errors.Is(err, left) || asked != 4 {
+		t.Errorf("got %v after %d questions", err, asked)
+	}
+}

@@ -1,0 +1,101 @@
+package claat
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+	"pgregory.net/rapid"
+)
+
+// scanned are the levels and the first lines of the headings that the scanner
+// finds at the top of a document.
+func scanned(source []byte) (out []string) {
+	s := newScanner(source)
+	start := 0
+	for l, more := s.next(); more; l, more = s.next() {
+		at := l.start
+		switch l.kind {
+		case paragraph:
+			if l.first {
+				start = l.start
+			}
+			continue
+		case underline:
+			at = start
+		case heading:
+		default:
+			continue
+		}
+		first, _, _ := bytes.Cut(source[at:], []byte("\n"))
+		out = append(out, strings.Repeat("#", l.level)+"|"+strings.Trim(string(first), " \t"))
+	}
+	return out
+}
+
+// reference is the same by a whole Markdown parser.
+func reference(source []byte) (out []string) {
+	doc := goldmark.DefaultParser().Parse(text.NewReader(source))
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		h, ok := n.(*ast.Heading)
+		if !ok {
+			continue
+		}
+		at := h.Pos()
+		if h.Lines().Len() > 0 {
+			at = h.Lines().At(0).Start
+		}
+		start := bytes.LastIndexByte(source[:at], '\n') + 1
+		first, _, _ := bytes.Cut(source[start:], []byte("\n"))
+		out = append(out, strings.Repeat("#", h.Level)+"|"+strings.Trim(string(first), " \t"))
+	}
+	return out
+}
+
+// TestTheScannerReadsBlocksAsMarkdownHasThem: whatever the lines are, it finds
+// the headings that a whole parser finds.
+func TestTheScannerReadsBlocksAsMarkdownHasThem(t *testing.T) {
+	piece := rapid.SampledFrom([]string{
+		"# a", "## b", "text", "===", "---", "- item", "  - inner", "* * *", "1. one", "2) two", "> quote", "> # in it", ">", "```", "~~~", "````go",
+		"    code", "   ", "", "<!-- a", "-->", "<div>", "</div>", "<b>", "<pre>", "</pre>", "[a]: /b\n", "[a]: /b \"t\"\n", "[a]: <b c> x", "\ttab", "-", "#", "##x",
+		"- ```", "  # under an item", "    # under a number", "> - both", "-   ## far", "-     code", "<?php", "?>", "<!DOCTYPE a>", "Setext",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		source := []byte(strings.Join(rapid.SliceOfN(piece, 1, 10).Draw(t, "lines"), "\n") + "\n")
+		if got, want := scanned(source), reference(source); !slices.Equal(got, want) {
+			t.Fatalf("of\n%s\ngot %q\nwant %q", source, got, want)
+		}
+	})
+}
+
+// TestATextTakesTimeInProportionToItsLength: of what is twice as long no more
+// than about twice as much is looked at, whatever it repeats.
+func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
+	looked := func(source string) int {
+		s := newScanner([]byte(source))
+		for _, more := s.next(); more; _, more = s.next() {
+		}
+		return s.steps
+	}
+	for _, part := range []string{
+		"[a](", "[", "[a]: b (x\n", "[a]:\n", "[a]: b\n'x\n", ">", "> ", "- ", "-\n", "1. ", "\n", "    ", "\t", "`", "```\n", "~~~", "#", "# \n", "a\n===\n", "<", "<!--", "<!--\n",
+		"<a b='", "<div>\n", "</aside>\n", "***", "* ", "> a\nb\n", "Positive\n", "Positive\n\n: ", "> aside positive\n", "![](https://youtu.be/", "\\", "]",
+	} {
+		short, long := looked(strings.Repeat(part, 5000)), looked(strings.Repeat(part, 10_000))
+		if long > 2*short+short/4+100 {
+			t.Errorf("%q: 5,000 take %d steps, 10,000 %d", part, short, long)
+		}
+		if size := 5000 * len(part); short > 3*(maxNesting+2)*size {
+			t.Errorf("%q: %d bytes take %d steps", part, size, short)
+		}
+	}
+	// Deep nesting, and then lines that all of it goes on with.
+	deep := func(n int) string { return strings.Repeat("- ", n) + "a\n" + strings.Repeat("\n", n) }
+	if short, long := looked(deep(5000)), looked(deep(10_000)); long > 2*short+short/4 {
+		t.Errorf("nested: %d steps, of twice as much %d", short, long)
+	}
+}

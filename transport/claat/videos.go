@@ -1,0 +1,73 @@
+package claat
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The forms of a video: an image whose address is that of a page or a player
+// of YouTube, and the element that claat writes.
+var (
+	videoAddress = regexp.MustCompile(`^<?https?://(?:(?:www\.|m\.)?youtube(?:-nocookie)?\.com/(?:watch\?(?:[^ ]*&)?v=|embed/|shorts/|v/)|youtu\.be/)([A-Za-z0-9_-]{6,20})(?:[?&#/>].*)?$`)
+	videoElement = regexp.MustCompile(`<video id="([A-Za-z0-9_-]{6,20})">[ \t]*</video>`)
+)
+
+// maxAddress bounds the address of a video.
+const maxAddress = 1000
+
+// videos makes of each video its still picture, which leads to it: no frame
+// and no script of somebody else.
+func videos(text string) string {
+	if !strings.Contains(text, "youtu") && !strings.Contains(text, "<video") {
+		return text
+	}
+	text = videoElement.ReplaceAllString(text, "[![Video](https://img.youtube.com/vi/$1/hqdefault.jpg)](https://www.youtube.com/watch?v=$1)")
+	var b strings.Builder
+	done, mark, open, inCode := 0, -1, -1, false
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '\n':
+			inCode = false // a guess that is wrong for code over two lines
+		case '`':
+			inCode = !inCode
+		case '!':
+			mark = i
+		case '[':
+			open = -1
+			if mark >= 0 && mark == i-1 && !inCode {
+				open = i
+			}
+		case ']':
+			from := open
+			open = -1
+			if from < 0 || !strings.HasPrefix(text[i:], "](") {
+				continue
+			}
+			rest := text[i+2 : min(len(text), i+2+maxAddress)]
+			size := strings.IndexByte(rest, ')')
+			if size < 0 {
+				continue
+			}
+			address, _, _ := strings.Cut(strings.TrimSpace(rest[:size]), " ") // behind it is a title
+			m := videoAddress.FindStringSubmatch(address)
+			if m == nil {
+				continue
+			}
+			alt := text[from+1 : i]
+			if strings.TrimSpace(alt) == "" {
+				alt = "Video"
+			}
+			picture := "![" + alt + "](https://img.youtube.com/vi/" + m[1] + "/hqdefault.jpg)"
+			if from < 2 || text[from-2] != '[' { // a link cannot be in a link
+				picture = "[" + picture + "](https://www.youtube.com/watch?v=" + m[1] + ")"
+			}
+			b.WriteString(text[done:from-1] + picture)
+			done = i + 2 + size + 1
+			i = done - 1
+		}
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
