@@ -153,12 +153,15 @@ func TestWhatIsFarTooLargeIsRefused(t *testing.T) {
 		}
 	}
 	var many, uses strings.Builder
-	for i := range 2000 {
-		fmt.Fprintf(&many, "[%d]: /%s\n", i, strings.Repeat("x", 40))
+	for i := range 2500 {
+		if i%1000 == 0 {
+			many.WriteString("\n## D\n")
+		}
+		fmt.Fprintf(&many, "[%d]: /%s\n", i, strings.Repeat("x", 60))
 		fmt.Fprintf(&uses, "[%d]", i)
 	}
-	for i, s := range steps(t, "## A\n"+uses.String()+"\n## B\n"+uses.String()+"\n## D\n"+many.String()) {
-		if len(s.Markdown) > 2*maxContent+100 {
+	for i, s := range steps(t, "## A\n"+uses.String()+"\n## B\n"+uses.String()+many.String()) {
+		if len(s.Markdown) > maxContent+20_000 {
 			t.Errorf("step %d has %d bytes", i+1, len(s.Markdown))
 		}
 	}

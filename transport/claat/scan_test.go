@@ -78,6 +78,9 @@ func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
 	looked := func(source string) int {
 		s := newScanner([]byte(source))
 		for _, more := s.next(); more; _, more = s.next() {
+			if len(s.stack) > maxNesting {
+				t.Fatalf("%.20q: %d containers are open", source, len(s.stack))
+			}
 		}
 		return s.steps
 	}
