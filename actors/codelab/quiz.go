@@ -98,7 +98,7 @@ func (c call) replaceQuizzes(r *pb.ReplaceQuizzes) (decision, error) {
 	d := decided(quizzes, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
 	d.Rows = c.audit("quiz_update", c.s.id, map[string]string{"questions": fmt.Sprint(len(quizzes))})
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, c.s.steps, quizzes))...)
-	return d, nil
+	return c.edited(d, c.seq), nil
 }
 
 func (c call) submitQuiz(b *pb.SubmitQuiz) (decision, error) {
@@ -193,7 +193,7 @@ func (s *State) quizPassed(attendee string) bool {
 // anew, those to others go.
 func (s *State) applyQuizzes(seq uint64, quizzes []*pb.Quiz) {
 	s.quizzes = quizzes
-	s.changed.Quizzes = seq
+	s.changed.Quizzes, s.editions.Quizzes = seq, seq
 	for _, q := range quizzes {
 		s.seen(q.Id)
 	}

@@ -137,7 +137,11 @@ func (c call) update(u *pb.Update) (decision, error) {
 	if u.GuideMarkdown != nil || u.ClearGuide || u.Description != nil {
 		d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, c.s.steps, c.s.quizzes))...)
 	}
-	return d, nil
+	edition := c.seq
+	if onlySwitched(c.s.meta, m) {
+		edition = c.s.editions.Codelab
+	}
+	return c.edited(d, edition), nil
 }
 
 // inText are the uploads that the text mentions now.
@@ -202,7 +206,7 @@ func (c call) replaceSteps(r *pb.ReplaceSteps) (decision, error) {
 	d.Rows = c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))})
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, steps, c.s.quizzes))...)
 	d.Rows = append(d.Rows, c.untalkThreads(steps)...)
-	return d, nil
+	return c.edited(d, c.seq), nil
 }
 
 // newSteps checks steps and gives each its identity: a known id stays, once.
@@ -255,7 +259,6 @@ func (c call) noteExport(n *pb.NoteExport) (decision, error) {
 
 func (s *State) applyCreated(seq uint64, b *pb.Created) {
 	s.meta = b.Codelab
-	s.changed.Codelab = seq
 	s.applySteps(seq, b.Steps)
 	s.applyQuizzes(seq, b.Quizzes)
 	for _, m := range b.Materials {
@@ -267,7 +270,7 @@ func (s *State) applyCreated(seq uint64, b *pb.Created) {
 // nobody stays behind the last step.
 func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 	s.steps = steps
-	s.changed.Codelab = seq
+	s.changed.Codelab, s.editions.Codelab = seq, seq
 	known := map[string]bool{}
 	for _, st := range steps {
 		known[st.Id] = true

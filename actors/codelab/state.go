@@ -75,9 +75,10 @@ type State struct {
 	completed int
 	settled   int // help requests that are resolved
 
-	refs    refs
-	changed Changed
-	deleted bool
+	refs     refs
+	changed  Changed
+	editions Editions
+	deleted  bool
 
 	encoded   Encodings // see View.Encoded
 	encodedAt Changed   // the changes that encoded knows of
@@ -127,9 +128,12 @@ func (s *State) Decide(cmd *pb.Command, env durable.Env) (decision, error) {
 			return decision{}, durable.Reject(durable.Forbidden, "your code was reset; register again with the new one")
 		}
 	}
-	c := call{s: s, Caller: cmd.Caller, now: env.Now}
+	c := call{s: s, Caller: cmd.Caller, now: env.Now, seq: env.Seq}
 	d, err := c.dispatch(cmd)
 	if err != nil {
+		return decision{}, err
+	}
+	if err := c.current(cmd); err != nil {
 		return decision{}, err
 	}
 	for _, e := range d.Events {
@@ -150,6 +154,7 @@ type call struct {
 	*pb.Caller
 	s   *State
 	now time.Time
+	seq uint64 // of the first event
 }
 
 func (c call) admin() bool { return c.Role == pb.Role_ROLE_ADMIN }
@@ -247,6 +252,9 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	case *pb.Event_Updated:
 		if !bytes.Equal(s.meta.GetGuideSum(), b.Updated.Codelab.GuideSum) {
 			s.changed.Threads = seq // those of the guide became stale, or fresh again
+		}
+		if !onlySwitched(s.meta, b.Updated.Codelab) {
+			s.editions.Codelab = seq
 		}
 		s.meta = b.Updated.Codelab
 		s.changed.Codelab = seq

@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	pb "atelier/actors/codelab/codelabpb"
@@ -35,6 +36,7 @@ type View struct {
 	PerStep   []int
 	Completed int
 	Changed   Changed
+	Editions  Editions
 
 	// Encoded is what readers made of the parts; a part that has not changed
 	// keeps it from view to view.
@@ -76,7 +78,7 @@ func (s *State) Capture() *View {
 		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
 		Conversations: s.conversations.Capture(), AIUsage: s.aiUsage, Workspace: s.workspace,
 		Materials: s.materials.Capture(), Submissions: s.submissions.Capture(),
-		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Encoded: s.encodings(),
+		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Editions: s.editions, Encoded: s.encodings(),
 		refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
 	}
 }
@@ -150,6 +152,7 @@ func EncodeState(v *View) ([]byte, error) {
 		Feedback: list(v.Feedback), Threads: list(v.Threads), Answers: list(v.Answers),
 		Conversations: list(v.Conversations), AiUsage: v.AIUsage, Workspace: v.Workspace,
 		Refs: v.refs, Deleted: v.deleted, Materials: list(v.Materials), Submissions: list(v.Submissions),
+		CodelabEdition: v.Editions.Codelab, QuizzesEdition: v.Editions.Quizzes,
 	}).MarshalVT()
 }
 
@@ -191,6 +194,8 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	s.refs.restore(snap.Refs)
 	// When each part changed is not known any more; it was not after seq.
 	s.changed = changedAt(seq)
+	// A snapshot without editions was made before they were kept.
+	s.editions = Editions{cmp.Or(snap.CodelabEdition, seq), cmp.Or(snap.QuizzesEdition, seq)}
 	s.seeAll(&snap)
 	return nil
 }

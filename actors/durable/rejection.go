@@ -22,6 +22,8 @@ const (
 	Conflict
 	// TooLarge: the content is more than fits.
 	TooLarge
+	// Outdated: what the caller looked at has changed since.
+	Outdated
 )
 
 // Rejection is an expected refusal by the domain. Its text is meant for the

@@ -136,11 +136,7 @@ func getCodelab(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	variant := "t"
-	if r.IsAdmin() {
-		variant = "a"
-	}
-	if r.fresh(v.Changed.Codelab, variant) {
+	if r.freshEdition(v.Editions.Codelab, v.Changed.Codelab, r.variant()) {
 		return nil
 	}
 	return r.cached(v.Encoded.Codelab, r.slot(), func() any {
@@ -166,7 +162,7 @@ func updateCodelab(r *Request) error {
 	if in.GuideMarkdown != nil && *in.GuideMarkdown == "" {
 		u.GuideMarkdown, u.ClearGuide = nil, true
 	}
-	v, err := r.do(&pb.Command{Body: &pb.Command_Update{Update: u}})
+	v, err := r.edit(&pb.Command{Body: &pb.Command_Update{Update: u}})
 	if err != nil {
 		return err
 	}
@@ -267,7 +263,7 @@ func replaceSteps(r *Request) error {
 		}
 		steps[i] = &pb.Step{Id: st.ID, Title: *st.Title, ContentMarkdown: *st.ContentMarkdown, DurationMinutes: or(st.DurationMinutes, durations[st.ID])}
 	}
-	if _, err := r.do(&pb.Command{Body: &pb.Command_ReplaceSteps{ReplaceSteps: &pb.ReplaceSteps{Steps: steps}}}); err != nil {
+	if _, err := r.edit(&pb.Command{Body: &pb.Command_ReplaceSteps{ReplaceSteps: &pb.ReplaceSteps{Steps: steps}}}); err != nil {
 		return err
 	}
 	return r.ok()

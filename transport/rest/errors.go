@@ -61,6 +61,8 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 			return fasthttp.StatusNotFound, rejected.Text, 0
 		case durable.Conflict:
 			return fasthttp.StatusConflict, rejected.Text, 0
+		case durable.Outdated:
+			return fasthttp.StatusPreconditionFailed, rejected.Text, 0
 		case durable.TooLarge:
 			return fasthttp.StatusRequestEntityTooLarge, rejected.Text, 0
 		}

@@ -53,7 +53,7 @@ func (r *Request) serveFile(f file) error {
 	tag := `"` + sum.String() + `"`
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", f.cache)
-	if r.noneMatch(tag) {
+	if r.noneMatch(sum.String()) {
 		r.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}

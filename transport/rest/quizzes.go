@@ -41,11 +41,7 @@ func toQuizzes(lab string, quizzes []*pb.Quiz, admin bool) []quizRecord {
 
 func getQuizzes(r *Request) error {
 	v := r.view()
-	variant := "t"
-	if r.IsAdmin() {
-		variant = "a"
-	}
-	if r.fresh(v.Changed.Quizzes, variant) {
+	if r.freshEdition(v.Editions.Quizzes, v.Changed.Quizzes, r.variant()) {
 		return nil
 	}
 	return r.cached(v.Encoded.Quizzes, r.slot(), func() any { return toQuizzes(r.Lab.ID(), v.Quizzes, r.IsAdmin()) })
@@ -101,7 +97,7 @@ func replaceQuizzes(r *Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := r.do(&pb.Command{Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: quizzes}}})
+	v, err := r.edit(&pb.Command{Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: quizzes}}})
 	if err != nil {
 		return err
 	}

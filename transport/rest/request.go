@@ -172,3 +172,16 @@ func (r *Request) do(cmd *pb.Command) (any, error) {
 	v, _, err := r.Lab.Ask(cmd)
 	return v, err
 }
+
+// edit is do for a command that replaces what somebody has read: only when it
+// is still what the client says it was (If-Match), and with the tag of the new.
+func (r *Request) edit(cmd *pb.Command) (any, error) {
+	cmd.IfMatch = r.ifMatch()
+	v, err := r.do(cmd)
+	if err != nil {
+		return nil, err
+	}
+	made := v.(codelab.Edited)
+	r.madeEdition(made)
+	return made.Value, nil
+}

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -67,36 +66,6 @@ var statusOK = []byte(`{"status":"ok"}`)
 func (r *Request) noContent() error {
 	r.SetStatusCode(fasthttp.StatusNoContent)
 	return nil
-}
-
-// fresh sets the entity tag of a read of the codelab, which changed last with
-// seq. When the client has it already, it answers 304 and returns true.
-// variant tells apart what different callers are shown.
-func (r *Request) fresh(changed uint64, variant string) bool {
-	stream := r.api.StreamID
-	tag := `"` + stream[:min(8, len(stream))] + "-" + strconv.FormatUint(changed, 36) + "-" + variant + `"`
-	h := &r.Response.Header
-	h.Set("ETag", tag)
-	h.Set("Cache-Control", "private, no-cache")
-	if r.noneMatch(tag) {
-		r.SetStatusCode(fasthttp.StatusNotModified)
-		return true
-	}
-	return false
-}
-
-// noneMatch says that the client has what the tag stands for.
-func (r *Request) noneMatch(tag string) bool {
-	match := string(r.Request.Header.Peek("If-None-Match"))
-	if match == "" {
-		return false
-	}
-	for m := range strings.SplitSeq(match, ",") {
-		if m = strings.TrimPrefix(strings.TrimSpace(m), "W/"); m == tag || m == "*" {
-			return true
-		}
-	}
-	return false
 }
 
 // view returns the codelab's view and tells the client which position of the

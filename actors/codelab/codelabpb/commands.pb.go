@@ -243,10 +243,58 @@ func (x *Caller) GetGeneration() uint32 {
 	return 0
 }
 
+// Editions of what can be edited: the seq of its last edit.
+type Editions struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Any           []uint64               `protobuf:"varint,1,rep,packed,name=any,proto3" json:"any,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Editions) Reset() {
+	*x = Editions{}
+	mi := &file_commands_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Editions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Editions) ProtoMessage() {}
+
+func (x *Editions) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Editions.ProtoReflect.Descriptor instead.
+func (*Editions) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Editions) GetAny() []uint64 {
+	if x != nil {
+		return x.Any
+	}
+	return nil
+}
+
 type Command struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Caller *Caller                `protobuf:"bytes,1,opt,name=caller,proto3" json:"caller,omitempty"`
 	Ref    string                 `protobuf:"bytes,2,opt,name=ref,proto3" json:"ref,omitempty"`
+	// An edit that is refused when none of these is the present edition of what
+	// it replaces; without them the last one wins.
+	IfMatch *Editions `protobuf:"bytes,7,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	// Types that are valid to be assigned to Body:
 	//
 	//	*Command_Create
@@ -293,7 +341,7 @@ type Command struct {
 
 func (x *Command) Reset() {
 	*x = Command{}
-	mi := &file_commands_proto_msgTypes[1]
+	mi := &file_commands_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -305,7 +353,7 @@ func (x *Command) String() string {
 func (*Command) ProtoMessage() {}
 
 func (x *Command) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[1]
+	mi := &file_commands_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -318,7 +366,7 @@ func (x *Command) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Command.ProtoReflect.Descriptor instead.
 func (*Command) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{1}
+	return file_commands_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Command) GetCaller() *Caller {
@@ -333,6 +381,13 @@ func (x *Command) GetRef() string {
 		return x.Ref
 	}
 	return ""
+}
+
+func (x *Command) GetIfMatch() *Editions {
+	if x != nil {
+		return x.IfMatch
+	}
+	return nil
 }
 
 func (x *Command) GetBody() isCommand_Body {
@@ -918,7 +973,7 @@ type Create struct {
 
 func (x *Create) Reset() {
 	*x = Create{}
-	mi := &file_commands_proto_msgTypes[2]
+	mi := &file_commands_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -930,7 +985,7 @@ func (x *Create) String() string {
 func (*Create) ProtoMessage() {}
 
 func (x *Create) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[2]
+	mi := &file_commands_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -943,7 +998,7 @@ func (x *Create) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Create.ProtoReflect.Descriptor instead.
 func (*Create) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{2}
+	return file_commands_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Create) GetCodelab() *Codelab {
@@ -1018,7 +1073,7 @@ type Update struct {
 
 func (x *Update) Reset() {
 	*x = Update{}
-	mi := &file_commands_proto_msgTypes[3]
+	mi := &file_commands_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1085,7 @@ func (x *Update) String() string {
 func (*Update) ProtoMessage() {}
 
 func (x *Update) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[3]
+	mi := &file_commands_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1098,7 @@ func (x *Update) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Update.ProtoReflect.Descriptor instead.
 func (*Update) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{3}
+	return file_commands_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Update) GetTitle() string {
@@ -1146,7 +1201,7 @@ type ReplaceSteps struct {
 
 func (x *ReplaceSteps) Reset() {
 	*x = ReplaceSteps{}
-	mi := &file_commands_proto_msgTypes[4]
+	mi := &file_commands_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1213,7 @@ func (x *ReplaceSteps) String() string {
 func (*ReplaceSteps) ProtoMessage() {}
 
 func (x *ReplaceSteps) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[4]
+	mi := &file_commands_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1226,7 @@ func (x *ReplaceSteps) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplaceSteps.ProtoReflect.Descriptor instead.
 func (*ReplaceSteps) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{4}
+	return file_commands_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReplaceSteps) GetSteps() []*Step {
@@ -1189,7 +1244,7 @@ type Delete struct {
 
 func (x *Delete) Reset() {
 	*x = Delete{}
-	mi := &file_commands_proto_msgTypes[5]
+	mi := &file_commands_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1256,7 @@ func (x *Delete) String() string {
 func (*Delete) ProtoMessage() {}
 
 func (x *Delete) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[5]
+	mi := &file_commands_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1269,7 @@ func (x *Delete) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delete.ProtoReflect.Descriptor instead.
 func (*Delete) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{5}
+	return file_commands_proto_rawDescGZIP(), []int{6}
 }
 
 // "" is the whole codelab.
@@ -1227,7 +1282,7 @@ type NoteExport struct {
 
 func (x *NoteExport) Reset() {
 	*x = NoteExport{}
-	mi := &file_commands_proto_msgTypes[6]
+	mi := &file_commands_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1239,7 +1294,7 @@ func (x *NoteExport) String() string {
 func (*NoteExport) ProtoMessage() {}
 
 func (x *NoteExport) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[6]
+	mi := &file_commands_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1252,7 +1307,7 @@ func (x *NoteExport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteExport.ProtoReflect.Descriptor instead.
 func (*NoteExport) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{6}
+	return file_commands_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *NoteExport) GetWhat() string {
@@ -1277,7 +1332,7 @@ type Register struct {
 
 func (x *Register) Reset() {
 	*x = Register{}
-	mi := &file_commands_proto_msgTypes[7]
+	mi := &file_commands_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1289,7 +1344,7 @@ func (x *Register) String() string {
 func (*Register) ProtoMessage() {}
 
 func (x *Register) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[7]
+	mi := &file_commands_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1302,7 +1357,7 @@ func (x *Register) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Register.ProtoReflect.Descriptor instead.
 func (*Register) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{7}
+	return file_commands_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Register) GetName() string {
@@ -1349,7 +1404,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_commands_proto_msgTypes[8]
+	mi := &file_commands_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1361,7 +1416,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[8]
+	mi := &file_commands_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1374,7 +1429,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{8}
+	return file_commands_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Progress) GetStepNumber() int32 {
@@ -1392,7 +1447,7 @@ type Complete struct {
 
 func (x *Complete) Reset() {
 	*x = Complete{}
-	mi := &file_commands_proto_msgTypes[9]
+	mi := &file_commands_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1404,7 +1459,7 @@ func (x *Complete) String() string {
 func (*Complete) ProtoMessage() {}
 
 func (x *Complete) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[9]
+	mi := &file_commands_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1417,7 +1472,7 @@ func (x *Complete) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Complete.ProtoReflect.Descriptor instead.
 func (*Complete) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{9}
+	return file_commands_proto_rawDescGZIP(), []int{10}
 }
 
 type Rename struct {
@@ -1432,7 +1487,7 @@ type Rename struct {
 
 func (x *Rename) Reset() {
 	*x = Rename{}
-	mi := &file_commands_proto_msgTypes[10]
+	mi := &file_commands_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1499,7 @@ func (x *Rename) String() string {
 func (*Rename) ProtoMessage() {}
 
 func (x *Rename) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[10]
+	mi := &file_commands_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1512,7 @@ func (x *Rename) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rename.ProtoReflect.Descriptor instead.
 func (*Rename) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{10}
+	return file_commands_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Rename) GetAttendeeId() string {
@@ -1491,7 +1546,7 @@ type Mute struct {
 
 func (x *Mute) Reset() {
 	*x = Mute{}
-	mi := &file_commands_proto_msgTypes[11]
+	mi := &file_commands_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1503,7 +1558,7 @@ func (x *Mute) String() string {
 func (*Mute) ProtoMessage() {}
 
 func (x *Mute) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[11]
+	mi := &file_commands_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1516,7 +1571,7 @@ func (x *Mute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mute.ProtoReflect.Descriptor instead.
 func (*Mute) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{11}
+	return file_commands_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Mute) GetAttendeeId() string {
@@ -1542,7 +1597,7 @@ type Remove struct {
 
 func (x *Remove) Reset() {
 	*x = Remove{}
-	mi := &file_commands_proto_msgTypes[12]
+	mi := &file_commands_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1609,7 @@ func (x *Remove) String() string {
 func (*Remove) ProtoMessage() {}
 
 func (x *Remove) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[12]
+	mi := &file_commands_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +1622,7 @@ func (x *Remove) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remove.ProtoReflect.Descriptor instead.
 func (*Remove) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{12}
+	return file_commands_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Remove) GetAttendeeId() string {
@@ -1587,7 +1642,7 @@ type ResetPin struct {
 
 func (x *ResetPin) Reset() {
 	*x = ResetPin{}
-	mi := &file_commands_proto_msgTypes[13]
+	mi := &file_commands_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1599,7 +1654,7 @@ func (x *ResetPin) String() string {
 func (*ResetPin) ProtoMessage() {}
 
 func (x *ResetPin) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[13]
+	mi := &file_commands_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1612,7 +1667,7 @@ func (x *ResetPin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResetPin.ProtoReflect.Descriptor instead.
 func (*ResetPin) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{13}
+	return file_commands_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ResetPin) GetAttendeeId() string {
@@ -1638,7 +1693,7 @@ type SetRegistration struct {
 
 func (x *SetRegistration) Reset() {
 	*x = SetRegistration{}
-	mi := &file_commands_proto_msgTypes[14]
+	mi := &file_commands_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1650,7 +1705,7 @@ func (x *SetRegistration) String() string {
 func (*SetRegistration) ProtoMessage() {}
 
 func (x *SetRegistration) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[14]
+	mi := &file_commands_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1663,7 +1718,7 @@ func (x *SetRegistration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetRegistration.ProtoReflect.Descriptor instead.
 func (*SetRegistration) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{14}
+	return file_commands_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SetRegistration) GetOpen() bool {
@@ -1682,7 +1737,7 @@ type SetEnded struct {
 
 func (x *SetEnded) Reset() {
 	*x = SetEnded{}
-	mi := &file_commands_proto_msgTypes[15]
+	mi := &file_commands_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1694,7 +1749,7 @@ func (x *SetEnded) String() string {
 func (*SetEnded) ProtoMessage() {}
 
 func (x *SetEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[15]
+	mi := &file_commands_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1707,7 +1762,7 @@ func (x *SetEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetEnded.ProtoReflect.Descriptor instead.
 func (*SetEnded) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{15}
+	return file_commands_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SetEnded) GetEnded() bool {
@@ -1726,7 +1781,7 @@ type AskHelp struct {
 
 func (x *AskHelp) Reset() {
 	*x = AskHelp{}
-	mi := &file_commands_proto_msgTypes[16]
+	mi := &file_commands_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1738,7 +1793,7 @@ func (x *AskHelp) String() string {
 func (*AskHelp) ProtoMessage() {}
 
 func (x *AskHelp) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[16]
+	mi := &file_commands_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1751,7 +1806,7 @@ func (x *AskHelp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskHelp.ProtoReflect.Descriptor instead.
 func (*AskHelp) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{16}
+	return file_commands_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AskHelp) GetStepNumber() int32 {
@@ -1770,7 +1825,7 @@ type ClaimHelp struct {
 
 func (x *ClaimHelp) Reset() {
 	*x = ClaimHelp{}
-	mi := &file_commands_proto_msgTypes[17]
+	mi := &file_commands_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1782,7 +1837,7 @@ func (x *ClaimHelp) String() string {
 func (*ClaimHelp) ProtoMessage() {}
 
 func (x *ClaimHelp) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[17]
+	mi := &file_commands_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1795,7 +1850,7 @@ func (x *ClaimHelp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimHelp.ProtoReflect.Descriptor instead.
 func (*ClaimHelp) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{17}
+	return file_commands_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ClaimHelp) GetHelpId() string {
@@ -1814,7 +1869,7 @@ type ResolveHelp struct {
 
 func (x *ResolveHelp) Reset() {
 	*x = ResolveHelp{}
-	mi := &file_commands_proto_msgTypes[18]
+	mi := &file_commands_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1826,7 +1881,7 @@ func (x *ResolveHelp) String() string {
 func (*ResolveHelp) ProtoMessage() {}
 
 func (x *ResolveHelp) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[18]
+	mi := &file_commands_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1839,7 +1894,7 @@ func (x *ResolveHelp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveHelp.ProtoReflect.Descriptor instead.
 func (*ResolveHelp) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{18}
+	return file_commands_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ResolveHelp) GetHelpId() string {
@@ -1860,7 +1915,7 @@ type GiveFeedback struct {
 
 func (x *GiveFeedback) Reset() {
 	*x = GiveFeedback{}
-	mi := &file_commands_proto_msgTypes[19]
+	mi := &file_commands_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +1927,7 @@ func (x *GiveFeedback) String() string {
 func (*GiveFeedback) ProtoMessage() {}
 
 func (x *GiveFeedback) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[19]
+	mi := &file_commands_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +1940,7 @@ func (x *GiveFeedback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GiveFeedback.ProtoReflect.Descriptor instead.
 func (*GiveFeedback) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{19}
+	return file_commands_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GiveFeedback) GetDifficulty() string {
@@ -1918,7 +1973,7 @@ type ReplaceQuizzes struct {
 
 func (x *ReplaceQuizzes) Reset() {
 	*x = ReplaceQuizzes{}
-	mi := &file_commands_proto_msgTypes[20]
+	mi := &file_commands_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1930,7 +1985,7 @@ func (x *ReplaceQuizzes) String() string {
 func (*ReplaceQuizzes) ProtoMessage() {}
 
 func (x *ReplaceQuizzes) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[20]
+	mi := &file_commands_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1943,7 +1998,7 @@ func (x *ReplaceQuizzes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplaceQuizzes.ProtoReflect.Descriptor instead.
 func (*ReplaceQuizzes) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{20}
+	return file_commands_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReplaceQuizzes) GetQuizzes() []*Quiz {
@@ -1962,7 +2017,7 @@ type SubmitQuiz struct {
 
 func (x *SubmitQuiz) Reset() {
 	*x = SubmitQuiz{}
-	mi := &file_commands_proto_msgTypes[21]
+	mi := &file_commands_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1974,7 +2029,7 @@ func (x *SubmitQuiz) String() string {
 func (*SubmitQuiz) ProtoMessage() {}
 
 func (x *SubmitQuiz) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[21]
+	mi := &file_commands_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1987,7 +2042,7 @@ func (x *SubmitQuiz) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitQuiz.ProtoReflect.Descriptor instead.
 func (*SubmitQuiz) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{21}
+	return file_commands_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SubmitQuiz) GetItems() []*SubmitQuiz_Item {
@@ -2008,7 +2063,7 @@ type PostChat struct {
 
 func (x *PostChat) Reset() {
 	*x = PostChat{}
-	mi := &file_commands_proto_msgTypes[22]
+	mi := &file_commands_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +2075,7 @@ func (x *PostChat) String() string {
 func (*PostChat) ProtoMessage() {}
 
 func (x *PostChat) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[22]
+	mi := &file_commands_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2088,7 @@ func (x *PostChat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostChat.ProtoReflect.Descriptor instead.
 func (*PostChat) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{22}
+	return file_commands_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PostChat) GetMessage() string {
@@ -2059,7 +2114,7 @@ type DeleteChat struct {
 
 func (x *DeleteChat) Reset() {
 	*x = DeleteChat{}
-	mi := &file_commands_proto_msgTypes[23]
+	mi := &file_commands_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2071,7 +2126,7 @@ func (x *DeleteChat) String() string {
 func (*DeleteChat) ProtoMessage() {}
 
 func (x *DeleteChat) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[23]
+	mi := &file_commands_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2084,7 +2139,7 @@ func (x *DeleteChat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteChat.ProtoReflect.Descriptor instead.
 func (*DeleteChat) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{23}
+	return file_commands_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteChat) GetMessageId() string {
@@ -2111,7 +2166,7 @@ type Annotate struct {
 
 func (x *Annotate) Reset() {
 	*x = Annotate{}
-	mi := &file_commands_proto_msgTypes[24]
+	mi := &file_commands_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2178,7 @@ func (x *Annotate) String() string {
 func (*Annotate) ProtoMessage() {}
 
 func (x *Annotate) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[24]
+	mi := &file_commands_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2191,7 @@ func (x *Annotate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotate.ProtoReflect.Descriptor instead.
 func (*Annotate) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{24}
+	return file_commands_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Annotate) GetAnchorKey() string {
@@ -2206,7 +2261,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_commands_proto_msgTypes[25]
+	mi := &file_commands_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2273,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[25]
+	mi := &file_commands_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2286,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{25}
+	return file_commands_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Reply) GetThreadId() string {
@@ -2265,7 +2320,7 @@ type DeleteComment struct {
 
 func (x *DeleteComment) Reset() {
 	*x = DeleteComment{}
-	mi := &file_commands_proto_msgTypes[26]
+	mi := &file_commands_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2277,7 +2332,7 @@ func (x *DeleteComment) String() string {
 func (*DeleteComment) ProtoMessage() {}
 
 func (x *DeleteComment) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[26]
+	mi := &file_commands_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2290,7 +2345,7 @@ func (x *DeleteComment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteComment.ProtoReflect.Descriptor instead.
 func (*DeleteComment) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{26}
+	return file_commands_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DeleteComment) GetThreadId() string {
@@ -2315,7 +2370,7 @@ type ApplyRetention struct {
 
 func (x *ApplyRetention) Reset() {
 	*x = ApplyRetention{}
-	mi := &file_commands_proto_msgTypes[27]
+	mi := &file_commands_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2327,7 +2382,7 @@ func (x *ApplyRetention) String() string {
 func (*ApplyRetention) ProtoMessage() {}
 
 func (x *ApplyRetention) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[27]
+	mi := &file_commands_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2340,7 +2395,7 @@ func (x *ApplyRetention) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyRetention.ProtoReflect.Descriptor instead.
 func (*ApplyRetention) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{27}
+	return file_commands_proto_rawDescGZIP(), []int{28}
 }
 
 // The upload that a material names is known to exist.
@@ -2353,7 +2408,7 @@ type AddMaterial struct {
 
 func (x *AddMaterial) Reset() {
 	*x = AddMaterial{}
-	mi := &file_commands_proto_msgTypes[28]
+	mi := &file_commands_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2365,7 +2420,7 @@ func (x *AddMaterial) String() string {
 func (*AddMaterial) ProtoMessage() {}
 
 func (x *AddMaterial) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[28]
+	mi := &file_commands_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2378,7 +2433,7 @@ func (x *AddMaterial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMaterial.ProtoReflect.Descriptor instead.
 func (*AddMaterial) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{28}
+	return file_commands_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AddMaterial) GetMaterial() *Material {
@@ -2397,7 +2452,7 @@ type DeleteMaterial struct {
 
 func (x *DeleteMaterial) Reset() {
 	*x = DeleteMaterial{}
-	mi := &file_commands_proto_msgTypes[29]
+	mi := &file_commands_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2409,7 +2464,7 @@ func (x *DeleteMaterial) String() string {
 func (*DeleteMaterial) ProtoMessage() {}
 
 func (x *DeleteMaterial) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[29]
+	mi := &file_commands_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2422,7 +2477,7 @@ func (x *DeleteMaterial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMaterial.ProtoReflect.Descriptor instead.
 func (*DeleteMaterial) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{29}
+	return file_commands_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DeleteMaterial) GetMaterialId() string {
@@ -2442,7 +2497,7 @@ type AddSubmission struct {
 
 func (x *AddSubmission) Reset() {
 	*x = AddSubmission{}
-	mi := &file_commands_proto_msgTypes[30]
+	mi := &file_commands_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2454,7 +2509,7 @@ func (x *AddSubmission) String() string {
 func (*AddSubmission) ProtoMessage() {}
 
 func (x *AddSubmission) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[30]
+	mi := &file_commands_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2467,7 +2522,7 @@ func (x *AddSubmission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSubmission.ProtoReflect.Descriptor instead.
 func (*AddSubmission) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{30}
+	return file_commands_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AddSubmission) GetSubmission() *Submission {
@@ -2487,7 +2542,7 @@ type DeleteSubmission struct {
 
 func (x *DeleteSubmission) Reset() {
 	*x = DeleteSubmission{}
-	mi := &file_commands_proto_msgTypes[31]
+	mi := &file_commands_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2499,7 +2554,7 @@ func (x *DeleteSubmission) String() string {
 func (*DeleteSubmission) ProtoMessage() {}
 
 func (x *DeleteSubmission) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[31]
+	mi := &file_commands_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2512,7 +2567,7 @@ func (x *DeleteSubmission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSubmission.ProtoReflect.Descriptor instead.
 func (*DeleteSubmission) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{31}
+	return file_commands_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DeleteSubmission) GetAttendeeId() string {
@@ -2541,7 +2596,7 @@ type AskAI struct {
 
 func (x *AskAI) Reset() {
 	*x = AskAI{}
-	mi := &file_commands_proto_msgTypes[32]
+	mi := &file_commands_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2553,7 +2608,7 @@ func (x *AskAI) String() string {
 func (*AskAI) ProtoMessage() {}
 
 func (x *AskAI) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[32]
+	mi := &file_commands_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2566,7 +2621,7 @@ func (x *AskAI) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskAI.ProtoReflect.Descriptor instead.
 func (*AskAI) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{32}
+	return file_commands_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AskAI) GetModel() string {
@@ -2592,7 +2647,7 @@ type NoteAIUse struct {
 
 func (x *NoteAIUse) Reset() {
 	*x = NoteAIUse{}
-	mi := &file_commands_proto_msgTypes[33]
+	mi := &file_commands_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2604,7 +2659,7 @@ func (x *NoteAIUse) String() string {
 func (*NoteAIUse) ProtoMessage() {}
 
 func (x *NoteAIUse) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[33]
+	mi := &file_commands_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2617,7 +2672,7 @@ func (x *NoteAIUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteAIUse.ProtoReflect.Descriptor instead.
 func (*NoteAIUse) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{33}
+	return file_commands_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *NoteAIUse) GetUsage() *AIUsage {
@@ -2639,7 +2694,7 @@ type SaveConversation struct {
 
 func (x *SaveConversation) Reset() {
 	*x = SaveConversation{}
-	mi := &file_commands_proto_msgTypes[34]
+	mi := &file_commands_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2651,7 +2706,7 @@ func (x *SaveConversation) String() string {
 func (*SaveConversation) ProtoMessage() {}
 
 func (x *SaveConversation) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[34]
+	mi := &file_commands_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2664,7 +2719,7 @@ func (x *SaveConversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveConversation.ProtoReflect.Descriptor instead.
 func (*SaveConversation) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{34}
+	return file_commands_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SaveConversation) GetStepNumber() int32 {
@@ -2707,7 +2762,7 @@ type CreateWorkspace struct {
 
 func (x *CreateWorkspace) Reset() {
 	*x = CreateWorkspace{}
-	mi := &file_commands_proto_msgTypes[35]
+	mi := &file_commands_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2719,7 +2774,7 @@ func (x *CreateWorkspace) String() string {
 func (*CreateWorkspace) ProtoMessage() {}
 
 func (x *CreateWorkspace) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[35]
+	mi := &file_commands_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2732,7 +2787,7 @@ func (x *CreateWorkspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateWorkspace.ProtoReflect.Descriptor instead.
 func (*CreateWorkspace) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{35}
+	return file_commands_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CreateWorkspace) GetId() string {
@@ -2779,7 +2834,7 @@ type ChangeWorkspace struct {
 
 func (x *ChangeWorkspace) Reset() {
 	*x = ChangeWorkspace{}
-	mi := &file_commands_proto_msgTypes[36]
+	mi := &file_commands_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2791,7 +2846,7 @@ func (x *ChangeWorkspace) String() string {
 func (*ChangeWorkspace) ProtoMessage() {}
 
 func (x *ChangeWorkspace) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[36]
+	mi := &file_commands_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2804,7 +2859,7 @@ func (x *ChangeWorkspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeWorkspace.ProtoReflect.Descriptor instead.
 func (*ChangeWorkspace) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{36}
+	return file_commands_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ChangeWorkspace) GetWorkspaceId() string {
@@ -2850,7 +2905,7 @@ type DeleteWorkspace struct {
 
 func (x *DeleteWorkspace) Reset() {
 	*x = DeleteWorkspace{}
-	mi := &file_commands_proto_msgTypes[37]
+	mi := &file_commands_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2862,7 +2917,7 @@ func (x *DeleteWorkspace) String() string {
 func (*DeleteWorkspace) ProtoMessage() {}
 
 func (x *DeleteWorkspace) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[37]
+	mi := &file_commands_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2875,7 +2930,7 @@ func (x *DeleteWorkspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteWorkspace.ProtoReflect.Descriptor instead.
 func (*DeleteWorkspace) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{37}
+	return file_commands_proto_rawDescGZIP(), []int{38}
 }
 
 type NoteDownload struct {
@@ -2886,7 +2941,7 @@ type NoteDownload struct {
 
 func (x *NoteDownload) Reset() {
 	*x = NoteDownload{}
-	mi := &file_commands_proto_msgTypes[38]
+	mi := &file_commands_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2898,7 +2953,7 @@ func (x *NoteDownload) String() string {
 func (*NoteDownload) ProtoMessage() {}
 
 func (x *NoteDownload) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[38]
+	mi := &file_commands_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2911,7 +2966,7 @@ func (x *NoteDownload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteDownload.ProtoReflect.Descriptor instead.
 func (*NoteDownload) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{38}
+	return file_commands_proto_rawDescGZIP(), []int{39}
 }
 
 type SubmitQuiz_Item struct {
@@ -2924,7 +2979,7 @@ type SubmitQuiz_Item struct {
 
 func (x *SubmitQuiz_Item) Reset() {
 	*x = SubmitQuiz_Item{}
-	mi := &file_commands_proto_msgTypes[39]
+	mi := &file_commands_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2936,7 +2991,7 @@ func (x *SubmitQuiz_Item) String() string {
 func (*SubmitQuiz_Item) ProtoMessage() {}
 
 func (x *SubmitQuiz_Item) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[39]
+	mi := &file_commands_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2949,7 +3004,7 @@ func (x *SubmitQuiz_Item) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitQuiz_Item.ProtoReflect.Descriptor instead.
 func (*SubmitQuiz_Item) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{21, 0}
+	return file_commands_proto_rawDescGZIP(), []int{22, 0}
 }
 
 func (x *SubmitQuiz_Item) GetQuizId() string {
@@ -2983,10 +3038,13 @@ const file_commands_proto_rawDesc = "" +
 	"\asession\x18\b \x01(\x04R\asession\x12\x1e\n" +
 	"\n" +
 	"generation\x18\t \x01(\rR\n" +
-	"generation\"\x85\x14\n" +
+	"generation\"\x1c\n" +
+	"\bEditions\x12\x10\n" +
+	"\x03any\x18\x01 \x03(\x04R\x03any\"\xbe\x14\n" +
 	"\aCommand\x122\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1a.atelier.codelab.v1.CallerR\x06caller\x12\x10\n" +
-	"\x03ref\x18\x02 \x01(\tR\x03ref\x124\n" +
+	"\x03ref\x18\x02 \x01(\tR\x03ref\x127\n" +
+	"\bif_match\x18\a \x01(\v2\x1c.atelier.codelab.v1.EditionsR\aifMatch\x124\n" +
 	"\x06create\x18\n" +
 	" \x01(\v2\x1a.atelier.codelab.v1.CreateH\x00R\x06create\x124\n" +
 	"\x06update\x18\v \x01(\v2\x1a.atelier.codelab.v1.UpdateH\x00R\x06update\x12G\n" +
@@ -3221,119 +3279,121 @@ func file_commands_proto_rawDescGZIP() []byte {
 }
 
 var file_commands_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_commands_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_commands_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_commands_proto_goTypes = []any{
 	(Role)(0),                // 0: atelier.codelab.v1.Role
 	(Origin)(0),              // 1: atelier.codelab.v1.Origin
 	(*Caller)(nil),           // 2: atelier.codelab.v1.Caller
-	(*Command)(nil),          // 3: atelier.codelab.v1.Command
-	(*Create)(nil),           // 4: atelier.codelab.v1.Create
-	(*Update)(nil),           // 5: atelier.codelab.v1.Update
-	(*ReplaceSteps)(nil),     // 6: atelier.codelab.v1.ReplaceSteps
-	(*Delete)(nil),           // 7: atelier.codelab.v1.Delete
-	(*NoteExport)(nil),       // 8: atelier.codelab.v1.NoteExport
-	(*Register)(nil),         // 9: atelier.codelab.v1.Register
-	(*Progress)(nil),         // 10: atelier.codelab.v1.Progress
-	(*Complete)(nil),         // 11: atelier.codelab.v1.Complete
-	(*Rename)(nil),           // 12: atelier.codelab.v1.Rename
-	(*Mute)(nil),             // 13: atelier.codelab.v1.Mute
-	(*Remove)(nil),           // 14: atelier.codelab.v1.Remove
-	(*ResetPin)(nil),         // 15: atelier.codelab.v1.ResetPin
-	(*SetRegistration)(nil),  // 16: atelier.codelab.v1.SetRegistration
-	(*SetEnded)(nil),         // 17: atelier.codelab.v1.SetEnded
-	(*AskHelp)(nil),          // 18: atelier.codelab.v1.AskHelp
-	(*ClaimHelp)(nil),        // 19: atelier.codelab.v1.ClaimHelp
-	(*ResolveHelp)(nil),      // 20: atelier.codelab.v1.ResolveHelp
-	(*GiveFeedback)(nil),     // 21: atelier.codelab.v1.GiveFeedback
-	(*ReplaceQuizzes)(nil),   // 22: atelier.codelab.v1.ReplaceQuizzes
-	(*SubmitQuiz)(nil),       // 23: atelier.codelab.v1.SubmitQuiz
-	(*PostChat)(nil),         // 24: atelier.codelab.v1.PostChat
-	(*DeleteChat)(nil),       // 25: atelier.codelab.v1.DeleteChat
-	(*Annotate)(nil),         // 26: atelier.codelab.v1.Annotate
-	(*Reply)(nil),            // 27: atelier.codelab.v1.Reply
-	(*DeleteComment)(nil),    // 28: atelier.codelab.v1.DeleteComment
-	(*ApplyRetention)(nil),   // 29: atelier.codelab.v1.ApplyRetention
-	(*AddMaterial)(nil),      // 30: atelier.codelab.v1.AddMaterial
-	(*DeleteMaterial)(nil),   // 31: atelier.codelab.v1.DeleteMaterial
-	(*AddSubmission)(nil),    // 32: atelier.codelab.v1.AddSubmission
-	(*DeleteSubmission)(nil), // 33: atelier.codelab.v1.DeleteSubmission
-	(*AskAI)(nil),            // 34: atelier.codelab.v1.AskAI
-	(*NoteAIUse)(nil),        // 35: atelier.codelab.v1.NoteAIUse
-	(*SaveConversation)(nil), // 36: atelier.codelab.v1.SaveConversation
-	(*CreateWorkspace)(nil),  // 37: atelier.codelab.v1.CreateWorkspace
-	(*ChangeWorkspace)(nil),  // 38: atelier.codelab.v1.ChangeWorkspace
-	(*DeleteWorkspace)(nil),  // 39: atelier.codelab.v1.DeleteWorkspace
-	(*NoteDownload)(nil),     // 40: atelier.codelab.v1.NoteDownload
-	(*SubmitQuiz_Item)(nil),  // 41: atelier.codelab.v1.SubmitQuiz.Item
-	nil,                      // 42: atelier.codelab.v1.ChangeWorkspace.AboutEntry
-	(*Codelab)(nil),          // 43: atelier.codelab.v1.Codelab
-	(*Step)(nil),             // 44: atelier.codelab.v1.Step
-	(*Quiz)(nil),             // 45: atelier.codelab.v1.Quiz
-	(*Material)(nil),         // 46: atelier.codelab.v1.Material
-	(*Upload)(nil),           // 47: atelier.codelab.v1.Upload
-	(*Submission)(nil),       // 48: atelier.codelab.v1.Submission
-	(*AIUsage)(nil),          // 49: atelier.codelab.v1.AIUsage
-	(*WorkspaceHead)(nil),    // 50: atelier.codelab.v1.WorkspaceHead
+	(*Editions)(nil),         // 3: atelier.codelab.v1.Editions
+	(*Command)(nil),          // 4: atelier.codelab.v1.Command
+	(*Create)(nil),           // 5: atelier.codelab.v1.Create
+	(*Update)(nil),           // 6: atelier.codelab.v1.Update
+	(*ReplaceSteps)(nil),     // 7: atelier.codelab.v1.ReplaceSteps
+	(*Delete)(nil),           // 8: atelier.codelab.v1.Delete
+	(*NoteExport)(nil),       // 9: atelier.codelab.v1.NoteExport
+	(*Register)(nil),         // 10: atelier.codelab.v1.Register
+	(*Progress)(nil),         // 11: atelier.codelab.v1.Progress
+	(*Complete)(nil),         // 12: atelier.codelab.v1.Complete
+	(*Rename)(nil),           // 13: atelier.codelab.v1.Rename
+	(*Mute)(nil),             // 14: atelier.codelab.v1.Mute
+	(*Remove)(nil),           // 15: atelier.codelab.v1.Remove
+	(*ResetPin)(nil),         // 16: atelier.codelab.v1.ResetPin
+	(*SetRegistration)(nil),  // 17: atelier.codelab.v1.SetRegistration
+	(*SetEnded)(nil),         // 18: atelier.codelab.v1.SetEnded
+	(*AskHelp)(nil),          // 19: atelier.codelab.v1.AskHelp
+	(*ClaimHelp)(nil),        // 20: atelier.codelab.v1.ClaimHelp
+	(*ResolveHelp)(nil),      // 21: atelier.codelab.v1.ResolveHelp
+	(*GiveFeedback)(nil),     // 22: atelier.codelab.v1.GiveFeedback
+	(*ReplaceQuizzes)(nil),   // 23: atelier.codelab.v1.ReplaceQuizzes
+	(*SubmitQuiz)(nil),       // 24: atelier.codelab.v1.SubmitQuiz
+	(*PostChat)(nil),         // 25: atelier.codelab.v1.PostChat
+	(*DeleteChat)(nil),       // 26: atelier.codelab.v1.DeleteChat
+	(*Annotate)(nil),         // 27: atelier.codelab.v1.Annotate
+	(*Reply)(nil),            // 28: atelier.codelab.v1.Reply
+	(*DeleteComment)(nil),    // 29: atelier.codelab.v1.DeleteComment
+	(*ApplyRetention)(nil),   // 30: atelier.codelab.v1.ApplyRetention
+	(*AddMaterial)(nil),      // 31: atelier.codelab.v1.AddMaterial
+	(*DeleteMaterial)(nil),   // 32: atelier.codelab.v1.DeleteMaterial
+	(*AddSubmission)(nil),    // 33: atelier.codelab.v1.AddSubmission
+	(*DeleteSubmission)(nil), // 34: atelier.codelab.v1.DeleteSubmission
+	(*AskAI)(nil),            // 35: atelier.codelab.v1.AskAI
+	(*NoteAIUse)(nil),        // 36: atelier.codelab.v1.NoteAIUse
+	(*SaveConversation)(nil), // 37: atelier.codelab.v1.SaveConversation
+	(*CreateWorkspace)(nil),  // 38: atelier.codelab.v1.CreateWorkspace
+	(*ChangeWorkspace)(nil),  // 39: atelier.codelab.v1.ChangeWorkspace
+	(*DeleteWorkspace)(nil),  // 40: atelier.codelab.v1.DeleteWorkspace
+	(*NoteDownload)(nil),     // 41: atelier.codelab.v1.NoteDownload
+	(*SubmitQuiz_Item)(nil),  // 42: atelier.codelab.v1.SubmitQuiz.Item
+	nil,                      // 43: atelier.codelab.v1.ChangeWorkspace.AboutEntry
+	(*Codelab)(nil),          // 44: atelier.codelab.v1.Codelab
+	(*Step)(nil),             // 45: atelier.codelab.v1.Step
+	(*Quiz)(nil),             // 46: atelier.codelab.v1.Quiz
+	(*Material)(nil),         // 47: atelier.codelab.v1.Material
+	(*Upload)(nil),           // 48: atelier.codelab.v1.Upload
+	(*Submission)(nil),       // 49: atelier.codelab.v1.Submission
+	(*AIUsage)(nil),          // 50: atelier.codelab.v1.AIUsage
+	(*WorkspaceHead)(nil),    // 51: atelier.codelab.v1.WorkspaceHead
 }
 var file_commands_proto_depIdxs = []int32{
 	0,  // 0: atelier.codelab.v1.Caller.role:type_name -> atelier.codelab.v1.Role
 	2,  // 1: atelier.codelab.v1.Command.caller:type_name -> atelier.codelab.v1.Caller
-	4,  // 2: atelier.codelab.v1.Command.create:type_name -> atelier.codelab.v1.Create
-	5,  // 3: atelier.codelab.v1.Command.update:type_name -> atelier.codelab.v1.Update
-	6,  // 4: atelier.codelab.v1.Command.replace_steps:type_name -> atelier.codelab.v1.ReplaceSteps
-	7,  // 5: atelier.codelab.v1.Command.delete:type_name -> atelier.codelab.v1.Delete
-	8,  // 6: atelier.codelab.v1.Command.note_export:type_name -> atelier.codelab.v1.NoteExport
-	9,  // 7: atelier.codelab.v1.Command.register:type_name -> atelier.codelab.v1.Register
-	10, // 8: atelier.codelab.v1.Command.progress:type_name -> atelier.codelab.v1.Progress
-	11, // 9: atelier.codelab.v1.Command.complete:type_name -> atelier.codelab.v1.Complete
-	12, // 10: atelier.codelab.v1.Command.rename:type_name -> atelier.codelab.v1.Rename
-	13, // 11: atelier.codelab.v1.Command.mute:type_name -> atelier.codelab.v1.Mute
-	14, // 12: atelier.codelab.v1.Command.remove:type_name -> atelier.codelab.v1.Remove
-	15, // 13: atelier.codelab.v1.Command.reset_pin:type_name -> atelier.codelab.v1.ResetPin
-	16, // 14: atelier.codelab.v1.Command.set_registration:type_name -> atelier.codelab.v1.SetRegistration
-	17, // 15: atelier.codelab.v1.Command.set_ended:type_name -> atelier.codelab.v1.SetEnded
-	18, // 16: atelier.codelab.v1.Command.ask_help:type_name -> atelier.codelab.v1.AskHelp
-	19, // 17: atelier.codelab.v1.Command.claim_help:type_name -> atelier.codelab.v1.ClaimHelp
-	20, // 18: atelier.codelab.v1.Command.resolve_help:type_name -> atelier.codelab.v1.ResolveHelp
-	21, // 19: atelier.codelab.v1.Command.give_feedback:type_name -> atelier.codelab.v1.GiveFeedback
-	22, // 20: atelier.codelab.v1.Command.replace_quizzes:type_name -> atelier.codelab.v1.ReplaceQuizzes
-	23, // 21: atelier.codelab.v1.Command.submit_quiz:type_name -> atelier.codelab.v1.SubmitQuiz
-	24, // 22: atelier.codelab.v1.Command.post_chat:type_name -> atelier.codelab.v1.PostChat
-	25, // 23: atelier.codelab.v1.Command.delete_chat:type_name -> atelier.codelab.v1.DeleteChat
-	26, // 24: atelier.codelab.v1.Command.annotate:type_name -> atelier.codelab.v1.Annotate
-	27, // 25: atelier.codelab.v1.Command.reply:type_name -> atelier.codelab.v1.Reply
-	28, // 26: atelier.codelab.v1.Command.delete_comment:type_name -> atelier.codelab.v1.DeleteComment
-	29, // 27: atelier.codelab.v1.Command.apply_retention:type_name -> atelier.codelab.v1.ApplyRetention
-	30, // 28: atelier.codelab.v1.Command.add_material:type_name -> atelier.codelab.v1.AddMaterial
-	31, // 29: atelier.codelab.v1.Command.delete_material:type_name -> atelier.codelab.v1.DeleteMaterial
-	32, // 30: atelier.codelab.v1.Command.add_submission:type_name -> atelier.codelab.v1.AddSubmission
-	33, // 31: atelier.codelab.v1.Command.delete_submission:type_name -> atelier.codelab.v1.DeleteSubmission
-	34, // 32: atelier.codelab.v1.Command.ask_ai:type_name -> atelier.codelab.v1.AskAI
-	35, // 33: atelier.codelab.v1.Command.note_ai_use:type_name -> atelier.codelab.v1.NoteAIUse
-	36, // 34: atelier.codelab.v1.Command.save_conversation:type_name -> atelier.codelab.v1.SaveConversation
-	37, // 35: atelier.codelab.v1.Command.create_workspace:type_name -> atelier.codelab.v1.CreateWorkspace
-	38, // 36: atelier.codelab.v1.Command.change_workspace:type_name -> atelier.codelab.v1.ChangeWorkspace
-	39, // 37: atelier.codelab.v1.Command.delete_workspace:type_name -> atelier.codelab.v1.DeleteWorkspace
-	40, // 38: atelier.codelab.v1.Command.note_download:type_name -> atelier.codelab.v1.NoteDownload
-	43, // 39: atelier.codelab.v1.Create.codelab:type_name -> atelier.codelab.v1.Codelab
-	44, // 40: atelier.codelab.v1.Create.steps:type_name -> atelier.codelab.v1.Step
-	45, // 41: atelier.codelab.v1.Create.quizzes:type_name -> atelier.codelab.v1.Quiz
-	1,  // 42: atelier.codelab.v1.Create.origin:type_name -> atelier.codelab.v1.Origin
-	46, // 43: atelier.codelab.v1.Create.materials:type_name -> atelier.codelab.v1.Material
-	47, // 44: atelier.codelab.v1.Create.uploads:type_name -> atelier.codelab.v1.Upload
-	44, // 45: atelier.codelab.v1.ReplaceSteps.steps:type_name -> atelier.codelab.v1.Step
-	45, // 46: atelier.codelab.v1.ReplaceQuizzes.quizzes:type_name -> atelier.codelab.v1.Quiz
-	41, // 47: atelier.codelab.v1.SubmitQuiz.items:type_name -> atelier.codelab.v1.SubmitQuiz.Item
-	46, // 48: atelier.codelab.v1.AddMaterial.material:type_name -> atelier.codelab.v1.Material
-	48, // 49: atelier.codelab.v1.AddSubmission.submission:type_name -> atelier.codelab.v1.Submission
-	49, // 50: atelier.codelab.v1.NoteAIUse.usage:type_name -> atelier.codelab.v1.AIUsage
-	50, // 51: atelier.codelab.v1.CreateWorkspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	42, // 52: atelier.codelab.v1.ChangeWorkspace.about:type_name -> atelier.codelab.v1.ChangeWorkspace.AboutEntry
-	53, // [53:53] is the sub-list for method output_type
-	53, // [53:53] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	3,  // 2: atelier.codelab.v1.Command.if_match:type_name -> atelier.codelab.v1.Editions
+	5,  // 3: atelier.codelab.v1.Command.create:type_name -> atelier.codelab.v1.Create
+	6,  // 4: atelier.codelab.v1.Command.update:type_name -> atelier.codelab.v1.Update
+	7,  // 5: atelier.codelab.v1.Command.replace_steps:type_name -> atelier.codelab.v1.ReplaceSteps
+	8,  // 6: atelier.codelab.v1.Command.delete:type_name -> atelier.codelab.v1.Delete
+	9,  // 7: atelier.codelab.v1.Command.note_export:type_name -> atelier.codelab.v1.NoteExport
+	10, // 8: atelier.codelab.v1.Command.register:type_name -> atelier.codelab.v1.Register
+	11, // 9: atelier.codelab.v1.Command.progress:type_name -> atelier.codelab.v1.Progress
+	12, // 10: atelier.codelab.v1.Command.complete:type_name -> atelier.codelab.v1.Complete
+	13, // 11: atelier.codelab.v1.Command.rename:type_name -> atelier.codelab.v1.Rename
+	14, // 12: atelier.codelab.v1.Command.mute:type_name -> atelier.codelab.v1.Mute
+	15, // 13: atelier.codelab.v1.Command.remove:type_name -> atelier.codelab.v1.Remove
+	16, // 14: atelier.codelab.v1.Command.reset_pin:type_name -> atelier.codelab.v1.ResetPin
+	17, // 15: atelier.codelab.v1.Command.set_registration:type_name -> atelier.codelab.v1.SetRegistration
+	18, // 16: atelier.codelab.v1.Command.set_ended:type_name -> atelier.codelab.v1.SetEnded
+	19, // 17: atelier.codelab.v1.Command.ask_help:type_name -> atelier.codelab.v1.AskHelp
+	20, // 18: atelier.codelab.v1.Command.claim_help:type_name -> atelier.codelab.v1.ClaimHelp
+	21, // 19: atelier.codelab.v1.Command.resolve_help:type_name -> atelier.codelab.v1.ResolveHelp
+	22, // 20: atelier.codelab.v1.Command.give_feedback:type_name -> atelier.codelab.v1.GiveFeedback
+	23, // 21: atelier.codelab.v1.Command.replace_quizzes:type_name -> atelier.codelab.v1.ReplaceQuizzes
+	24, // 22: atelier.codelab.v1.Command.submit_quiz:type_name -> atelier.codelab.v1.SubmitQuiz
+	25, // 23: atelier.codelab.v1.Command.post_chat:type_name -> atelier.codelab.v1.PostChat
+	26, // 24: atelier.codelab.v1.Command.delete_chat:type_name -> atelier.codelab.v1.DeleteChat
+	27, // 25: atelier.codelab.v1.Command.annotate:type_name -> atelier.codelab.v1.Annotate
+	28, // 26: atelier.codelab.v1.Command.reply:type_name -> atelier.codelab.v1.Reply
+	29, // 27: atelier.codelab.v1.Command.delete_comment:type_name -> atelier.codelab.v1.DeleteComment
+	30, // 28: atelier.codelab.v1.Command.apply_retention:type_name -> atelier.codelab.v1.ApplyRetention
+	31, // 29: atelier.codelab.v1.Command.add_material:type_name -> atelier.codelab.v1.AddMaterial
+	32, // 30: atelier.codelab.v1.Command.delete_material:type_name -> atelier.codelab.v1.DeleteMaterial
+	33, // 31: atelier.codelab.v1.Command.add_submission:type_name -> atelier.codelab.v1.AddSubmission
+	34, // 32: atelier.codelab.v1.Command.delete_submission:type_name -> atelier.codelab.v1.DeleteSubmission
+	35, // 33: atelier.codelab.v1.Command.ask_ai:type_name -> atelier.codelab.v1.AskAI
+	36, // 34: atelier.codelab.v1.Command.note_ai_use:type_name -> atelier.codelab.v1.NoteAIUse
+	37, // 35: atelier.codelab.v1.Command.save_conversation:type_name -> atelier.codelab.v1.SaveConversation
+	38, // 36: atelier.codelab.v1.Command.create_workspace:type_name -> atelier.codelab.v1.CreateWorkspace
+	39, // 37: atelier.codelab.v1.Command.change_workspace:type_name -> atelier.codelab.v1.ChangeWorkspace
+	40, // 38: atelier.codelab.v1.Command.delete_workspace:type_name -> atelier.codelab.v1.DeleteWorkspace
+	41, // 39: atelier.codelab.v1.Command.note_download:type_name -> atelier.codelab.v1.NoteDownload
+	44, // 40: atelier.codelab.v1.Create.codelab:type_name -> atelier.codelab.v1.Codelab
+	45, // 41: atelier.codelab.v1.Create.steps:type_name -> atelier.codelab.v1.Step
+	46, // 42: atelier.codelab.v1.Create.quizzes:type_name -> atelier.codelab.v1.Quiz
+	1,  // 43: atelier.codelab.v1.Create.origin:type_name -> atelier.codelab.v1.Origin
+	47, // 44: atelier.codelab.v1.Create.materials:type_name -> atelier.codelab.v1.Material
+	48, // 45: atelier.codelab.v1.Create.uploads:type_name -> atelier.codelab.v1.Upload
+	45, // 46: atelier.codelab.v1.ReplaceSteps.steps:type_name -> atelier.codelab.v1.Step
+	46, // 47: atelier.codelab.v1.ReplaceQuizzes.quizzes:type_name -> atelier.codelab.v1.Quiz
+	42, // 48: atelier.codelab.v1.SubmitQuiz.items:type_name -> atelier.codelab.v1.SubmitQuiz.Item
+	47, // 49: atelier.codelab.v1.AddMaterial.material:type_name -> atelier.codelab.v1.Material
+	49, // 50: atelier.codelab.v1.AddSubmission.submission:type_name -> atelier.codelab.v1.Submission
+	50, // 51: atelier.codelab.v1.NoteAIUse.usage:type_name -> atelier.codelab.v1.AIUsage
+	51, // 52: atelier.codelab.v1.CreateWorkspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	43, // 53: atelier.codelab.v1.ChangeWorkspace.about:type_name -> atelier.codelab.v1.ChangeWorkspace.AboutEntry
+	54, // [54:54] is the sub-list for method output_type
+	54, // [54:54] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_commands_proto_init() }
@@ -3342,7 +3402,7 @@ func file_commands_proto_init() {
 		return
 	}
 	file_records_proto_init()
-	file_commands_proto_msgTypes[1].OneofWrappers = []any{
+	file_commands_proto_msgTypes[2].OneofWrappers = []any{
 		(*Command_Create)(nil),
 		(*Command_Update)(nil),
 		(*Command_ReplaceSteps)(nil),
@@ -3381,14 +3441,14 @@ func file_commands_proto_init() {
 		(*Command_DeleteWorkspace)(nil),
 		(*Command_NoteDownload)(nil),
 	}
-	file_commands_proto_msgTypes[3].OneofWrappers = []any{}
+	file_commands_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_commands_proto_rawDesc), len(file_commands_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   41,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1880,26 +1880,30 @@ func (x *WorkspaceHead) GetTree() string {
 }
 
 type Snapshot struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
-	Codelab       *Codelab               `protobuf:"bytes,2,opt,name=codelab,proto3" json:"codelab,omitempty"`
-	Steps         []*Step                `protobuf:"bytes,3,rep,name=steps,proto3" json:"steps,omitempty"`
-	Attendees     []*Attendee            `protobuf:"bytes,4,rep,name=attendees,proto3" json:"attendees,omitempty"`
-	Chat          []*ChatMessage         `protobuf:"bytes,5,rep,name=chat,proto3" json:"chat,omitempty"`
-	Help          []*HelpRequest         `protobuf:"bytes,6,rep,name=help,proto3" json:"help,omitempty"`
-	Feedback      []*Feedback            `protobuf:"bytes,7,rep,name=feedback,proto3" json:"feedback,omitempty"`
-	Threads       []*Thread              `protobuf:"bytes,8,rep,name=threads,proto3" json:"threads,omitempty"`
-	Quizzes       []*Quiz                `protobuf:"bytes,9,rep,name=quizzes,proto3" json:"quizzes,omitempty"`
-	Answers       []*QuizAnswer          `protobuf:"bytes,10,rep,name=answers,proto3" json:"answers,omitempty"`
-	Refs          []*Ref                 `protobuf:"bytes,11,rep,name=refs,proto3" json:"refs,omitempty"`
-	Deleted       bool                   `protobuf:"varint,12,opt,name=deleted,proto3" json:"deleted,omitempty"`
-	Materials     []*Material            `protobuf:"bytes,13,rep,name=materials,proto3" json:"materials,omitempty"`
-	Submissions   []*Submission          `protobuf:"bytes,14,rep,name=submissions,proto3" json:"submissions,omitempty"`
-	Conversations []*Conversation        `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`
-	AiUsage       []*AIUsage             `protobuf:"bytes,31,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
-	Workspace     *Workspace             `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Seq         uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	Codelab     *Codelab               `protobuf:"bytes,2,opt,name=codelab,proto3" json:"codelab,omitempty"`
+	Steps       []*Step                `protobuf:"bytes,3,rep,name=steps,proto3" json:"steps,omitempty"`
+	Attendees   []*Attendee            `protobuf:"bytes,4,rep,name=attendees,proto3" json:"attendees,omitempty"`
+	Chat        []*ChatMessage         `protobuf:"bytes,5,rep,name=chat,proto3" json:"chat,omitempty"`
+	Help        []*HelpRequest         `protobuf:"bytes,6,rep,name=help,proto3" json:"help,omitempty"`
+	Feedback    []*Feedback            `protobuf:"bytes,7,rep,name=feedback,proto3" json:"feedback,omitempty"`
+	Threads     []*Thread              `protobuf:"bytes,8,rep,name=threads,proto3" json:"threads,omitempty"`
+	Quizzes     []*Quiz                `protobuf:"bytes,9,rep,name=quizzes,proto3" json:"quizzes,omitempty"`
+	Answers     []*QuizAnswer          `protobuf:"bytes,10,rep,name=answers,proto3" json:"answers,omitempty"`
+	Refs        []*Ref                 `protobuf:"bytes,11,rep,name=refs,proto3" json:"refs,omitempty"`
+	Deleted     bool                   `protobuf:"varint,12,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	Materials   []*Material            `protobuf:"bytes,13,rep,name=materials,proto3" json:"materials,omitempty"`
+	Submissions []*Submission          `protobuf:"bytes,14,rep,name=submissions,proto3" json:"submissions,omitempty"`
+	// The seq of the last edit of the settings or steps, and of the quizzes; 0
+	// in snapshots from before they were kept.
+	CodelabEdition uint64          `protobuf:"varint,40,opt,name=codelab_edition,json=codelabEdition,proto3" json:"codelab_edition,omitempty"`
+	QuizzesEdition uint64          `protobuf:"varint,41,opt,name=quizzes_edition,json=quizzesEdition,proto3" json:"quizzes_edition,omitempty"`
+	Conversations  []*Conversation `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`
+	AiUsage        []*AIUsage      `protobuf:"bytes,31,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
+	Workspace      *Workspace      `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
@@ -2028,6 +2032,20 @@ func (x *Snapshot) GetSubmissions() []*Submission {
 		return x.Submissions
 	}
 	return nil
+}
+
+func (x *Snapshot) GetCodelabEdition() uint64 {
+	if x != nil {
+		return x.CodelabEdition
+	}
+	return 0
+}
+
+func (x *Snapshot) GetQuizzesEdition() uint64 {
+	if x != nil {
+		return x.QuizzesEdition
+	}
+	return 0
 }
 
 func (x *Snapshot) GetConversations() []*Conversation {
@@ -2256,7 +2274,7 @@ const file_records_proto_rawDesc = "" +
 	"\acurrent\x18\x05 \x01(\tR\acurrent\"7\n" +
 	"\rWorkspaceHead\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04tree\x18\x02 \x01(\tR\x04tree\"\x89\a\n" +
+	"\x04tree\x18\x02 \x01(\tR\x04tree\"\xdb\a\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x125\n" +
 	"\acodelab\x18\x02 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -2272,7 +2290,9 @@ const file_records_proto_rawDesc = "" +
 	"\x04refs\x18\v \x03(\v2\x17.atelier.codelab.v1.RefR\x04refs\x12\x18\n" +
 	"\adeleted\x18\f \x01(\bR\adeleted\x12:\n" +
 	"\tmaterials\x18\r \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\x12@\n" +
-	"\vsubmissions\x18\x0e \x03(\v2\x1e.atelier.codelab.v1.SubmissionR\vsubmissions\x12F\n" +
+	"\vsubmissions\x18\x0e \x03(\v2\x1e.atelier.codelab.v1.SubmissionR\vsubmissions\x12'\n" +
+	"\x0fcodelab_edition\x18( \x01(\x04R\x0ecodelabEdition\x12'\n" +
+	"\x0fquizzes_edition\x18) \x01(\x04R\x0equizzesEdition\x12F\n" +
 	"\rconversations\x18\x1e \x03(\v2 .atelier.codelab.v1.ConversationR\rconversations\x126\n" +
 	"\bai_usage\x18\x1f \x03(\v2\x1b.atelier.codelab.v1.AIUsageR\aaiUsage\x12;\n" +
 	"\tworkspace\x18  \x01(\v2\x1d.atelier.codelab.v1.WorkspaceR\tworkspace*\\\n" +

@@ -523,6 +523,8 @@ func (m *Snapshot) CloneVT() *Snapshot {
 	r.Seq = m.Seq
 	r.Codelab = m.Codelab.CloneVT()
 	r.Deleted = m.Deleted
+	r.CodelabEdition = m.CodelabEdition
+	r.QuizzesEdition = m.QuizzesEdition
 	r.Workspace = m.Workspace.CloneVT()
 	if rhs := m.Steps; rhs != nil {
 		tmpContainer := make([]*Step, len(rhs))
@@ -1632,6 +1634,12 @@ func (this *Snapshot) EqualVT(that *Snapshot) bool {
 		}
 	}
 	if !this.Workspace.EqualVT(that.Workspace) {
+		return false
+	}
+	if this.CodelabEdition != that.CodelabEdition {
+		return false
+	}
+	if this.QuizzesEdition != that.QuizzesEdition {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -3251,6 +3259,20 @@ func (m *Snapshot) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.QuizzesEdition != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.QuizzesEdition))
+		i--
+		dAtA[i] = 0x2
+		i--
+		dAtA[i] = 0xc8
+	}
+	if m.CodelabEdition != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.CodelabEdition))
+		i--
+		dAtA[i] = 0x2
+		i--
+		dAtA[i] = 0xc0
+	}
 	if m.Workspace != nil {
 		size, err := m.Workspace.MarshalToSizedBufferVT(dAtA[:i])
 		if err != nil {
@@ -4244,6 +4266,12 @@ func (m *Snapshot) SizeVT() (n int) {
 	if m.Workspace != nil {
 		l = m.Workspace.SizeVT()
 		n += 2 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.CodelabEdition != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.CodelabEdition))
+	}
+	if m.QuizzesEdition != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.QuizzesEdition))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -9613,6 +9641,44 @@ func (m *Snapshot) UnmarshalVT(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 40:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field CodelabEdition", wireType)
+			}
+			m.CodelabEdition = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.CodelabEdition |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 41:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field QuizzesEdition", wireType)
+			}
+			m.QuizzesEdition = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.QuizzesEdition |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -3,6 +3,7 @@ package acceptance
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -98,4 +99,83 @@ func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
 			t.Fatalf("after the ack at %d a read at %d shows %q", ack.seq(), shown, last)
 		}
 	}
+}
+
+// Of all who save what they opened at the same time one is stored, and the
+// others are told.
+func TestAnEditOfWhatHasChangedIsRefused(t *testing.T) {
+	c := newClass(t)
+	edits := []struct {
+		read, path string
+		body       func(mark string) any
+		mark       func(a answer) string
+	}{
+		{"", "", func(mark string) any { return record{"title": mark} }, func(a answer) string {
+			var both []any
+			a.into(&both)
+			return record(both[0].(map[string]any)).text("title")
+		}},
+		{"", "/steps", func(mark string) any {
+			return record{"steps": []record{{"id": c.steps[0], "title": mark, "content_markdown": ""}}}
+		}, func(a answer) string {
+			var both []any
+			a.into(&both)
+			return record(both[1].([]any)[0].(map[string]any)).text("title")
+		}},
+		{"/quizzes", "/quizzes", func(mark string) any {
+			return []record{{"question": mark, "quiz_type": "descriptive"}}
+		}, func(a answer) string { return a.list()[0].text("question") }},
+	}
+	for _, e := range edits {
+		c.admin.put(c.path+e.path, e.body("before")).want(200)
+		tag := c.admin.get(c.path + e.read).want(200).header.Get("ETag")
+		answers := make(chan answer, 8)
+		for i := range cap(answers) {
+			go func() { answers <- c.admin.put(c.path+e.path, e.body(fmt.Sprint(i)), header("If-Match", tag)) }()
+		}
+		var won answer
+		wins := 0
+		for range cap(answers) {
+			switch a := <-answers; a.status {
+			case 200:
+				won = a
+				wins++
+			case 412:
+				if !strings.HasPrefix(string(a.body), `{"error":"`) {
+					t.Errorf("%s: a 412 without a text", e.path)
+				}
+			default:
+				t.Errorf("%s: %d", e.path, a.status)
+			}
+		}
+		if wins != 1 {
+			t.Fatalf("%s: %d of %d won", e.path, wins, cap(answers))
+		}
+		after := c.admin.get(c.path + e.read).want(200)
+		if got := after.header.Get("ETag"); got != won.header.Get("ETag") || got == tag {
+			t.Errorf("%s: the edit says %s, the read %s", e.path, won.header.Get("ETag"), got)
+		}
+		c.admin.put(c.path+e.path, e.body("x"), header("If-Match", tag)).want(412)
+		if got := e.mark(c.admin.get(c.path + e.read)); got == "x" || got == "before" {
+			t.Errorf("%s: stored is %q", e.path, got)
+		}
+		// What an attendee does is no edit; lists, weak tags, those of a coding
+		// and the star pass, and so does an edit without the header.
+		c.attendee("Lin "+e.path).post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
+		for i, match := range []func(tag string) string{
+			func(tag string) string { return tag },
+			func(tag string) string { return "W/" + tag },
+			func(tag string) string { return `"other", ` + tag },
+			func(tag string) string { return tag[:len(tag)-1] + `-gzip"` },
+			func(string) string { return "*" },
+		} {
+			tag := c.admin.get(c.path + e.read).header.Get("ETag")
+			c.admin.put(c.path+e.path, e.body(fmt.Sprint("again ", i)), header("If-Match", match(tag))).want(200)
+		}
+		c.admin.put(c.path+e.path, e.body("last")).want(200)
+	}
+	// The two are edited apart.
+	tag := c.admin.get(c.path + "/quizzes").header.Get("ETag")
+	c.admin.put(c.path, record{"title": "Other"}).want(200)
+	c.admin.put(c.path+"/quizzes", []record{}, header("If-Match", tag)).want(200)
 }

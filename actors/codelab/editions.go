@@ -1,0 +1,61 @@
+package codelab
+
+import (
+	"slices"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// Editions hold the seq of the last edit of what is edited as a whole. Unlike
+// Changed they outlive snapshots: an editor that was open meanwhile can still
+// tell whether somebody else has edited.
+type Editions struct {
+	// Codelab is that of the settings and the steps.
+	Codelab uint64
+	Quizzes uint64
+}
+
+// Edited is the reply to a command that edits.
+type Edited struct {
+	// Value is what was made: *pb.Codelab, []*pb.Quiz, or nil for steps.
+	Value any
+	// Edition is the one made, and Seq the position in the stream that shows
+	// it.
+	Edition, Seq uint64
+}
+
+var errOutdated = &durable.Rejection{Reason: durable.Outdated, Text: "somebody else has changed this meanwhile: read it again"}
+
+// edited is the reply of an edit, after which the edition is this.
+func (c call) edited(d decision, edition uint64) decision {
+	d.Reply = Edited{Value: d.Reply, Edition: edition, Seq: c.seq}
+	return d
+}
+
+// current refuses an edit of an edition that is no longer the present one. It
+// is decided with the edit, so of several that edit the same one wins.
+func (c call) current(cmd *pb.Command) error {
+	if cmd.IfMatch == nil {
+		return nil
+	}
+	present := c.s.editions.Codelab
+	if cmd.GetReplaceQuizzes() != nil {
+		present = c.s.editions.Quizzes
+	}
+	if !slices.Contains(cmd.IfMatch.Any, present) {
+		return errOutdated
+	}
+	return nil
+}
+
+// onlySwitched says that two records of a codelab differ at most in what is
+// switched while it is taught, which no editor holds.
+func onlySwitched(old, m *pb.Codelab) bool {
+	if old == nil || m == nil {
+		return false
+	}
+	m = m.CloneVT()
+	m.RegistrationClosed, m.EndedAt = old.RegistrationClosed, old.EndedAt
+	return m.EqualVT(old)
+}

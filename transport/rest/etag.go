@@ -1,0 +1,121 @@
+package rest
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// fresh sets the entity tag of a read of the codelab, which changed last with
+// seq. When the client has it already, it answers 304 and returns true.
+// variant tells apart what different callers are shown.
+func (r *Request) fresh(changed uint64, variant string) bool {
+	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
+}
+
+// freshEdition is fresh for what is edited as a whole: the first part of the
+// tag, up to the dot, is that of the edition and all that an edit compares.
+func (r *Request) freshEdition(edition, changed uint64, variant string) bool {
+	return r.freshAs(r.edition(edition) + "." + shown(changed, variant))
+}
+
+// madeEdition sets the tag that an editor reads after its edit.
+func (r *Request) madeEdition(e codelab.Edited) {
+	r.Response.Header.Set("ETag", `"`+r.edition(e.Edition)+"."+shown(e.Seq, variantAdmin)+`"`)
+}
+
+// What facilitators and what others are shown.
+const (
+	variantAdmin  = "a"
+	variantOthers = "t"
+)
+
+func (r *Request) variant() string {
+	if r.IsAdmin() {
+		return variantAdmin
+	}
+	return variantOthers
+}
+
+func shown(changed uint64, variant string) string {
+	return strconv.FormatUint(changed, 36) + "-" + variant
+}
+
+// edition names the stream too: after a restore from a backup the same seq may
+// be another edit.
+func (r *Request) edition(seq uint64) string {
+	return r.stream8() + "-" + strconv.FormatUint(seq, 36)
+}
+
+func (r *Request) stream8() string { return r.api.StreamID[:min(8, len(r.api.StreamID))] }
+
+func (r *Request) freshAs(tag string) bool {
+	h := &r.Response.Header
+	h.Set("ETag", `"`+tag+`"`)
+	h.Set("Cache-Control", "private, no-cache")
+	if r.noneMatch(tag) {
+		r.SetStatusCode(fasthttp.StatusNotModified)
+		return true
+	}
+	return false
+}
+
+// noneMatch says that the client has what the tag stands for.
+func (r *Request) noneMatch(tag string) bool {
+	tags, star := r.tags("If-None-Match")
+	return star || slices.Contains(tags, tag)
+}
+
+// ifMatch are the editions that an edit may replace; nil when it may replace
+// any.
+func (r *Request) ifMatch() *pb.Editions {
+	tags, star := r.tags("If-Match")
+	if star || len(r.Request.Header.PeekAll("If-Match")) == 0 {
+		return nil
+	}
+	out := &pb.Editions{}
+	for _, tag := range tags {
+		edition, _, _ := strings.Cut(tag, ".")
+		seq, ok := strings.CutPrefix(edition, r.stream8()+"-")
+		if n, err := strconv.ParseUint(seq, 36, 64); ok && err == nil {
+			out.Any = append(out.Any, n)
+		}
+	}
+	return out
+}
+
+// coded is what servers in front of this one put at the end of the tag of an
+// answer that they have compressed.
+var coded = regexp.MustCompile(`[-;]+(?:gzip|br|zstd|deflate)$`)
+
+// tags reads a list of entity tags (RFC 9110, 8.8.3) without what makes them
+// weak and without the mark of a coding; star says that the header is a star.
+// What is malformed matches nothing.
+func (r *Request) tags(header string) (tags []string, star bool) {
+	for _, line := range r.Request.Header.PeekAll(header) {
+		rest := strings.TrimSpace(string(line))
+		if rest == "*" {
+			return nil, true
+		}
+		for {
+			rest = strings.TrimLeft(rest, " \t,")
+			quoted, ok := strings.CutPrefix(strings.TrimPrefix(rest, "W/"), `"`)
+			if !ok {
+				break
+			}
+			tag, behind, ok := strings.Cut(quoted, `"`)
+			if !ok {
+				break
+			}
+			tags = append(tags, coded.ReplaceAllString(tag, ""))
+			rest = behind
+		}
+	}
+	return tags, false
+}

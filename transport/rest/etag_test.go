@@ -1,0 +1,60 @@
+package rest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+)
+
+func conditional(header string, lines ...string) *Request {
+	ctx := &fasthttp.RequestCtx{}
+	for _, l := range lines {
+		ctx.Request.Header.Add(header, l)
+	}
+	return &Request{RequestCtx: ctx, api: &API{Config: Config{StreamID: "0123456789"}}}
+}
+
+func TestListsOfEntityTagsAreRead(t *testing.T) {
+	for _, tc := range []struct {
+		lines []string
+		want  []string
+		star  bool
+	}{
+		{nil, nil, false},
+		{[]string{`"a"`}, []string{"a"}, false},
+		{[]string{`"a", W/"b,c" ,,"d"`, `"e"`}, []string{"a", "b,c", "d", "e"}, false},
+		{[]string{"*"}, nil, true},
+		{[]string{`"*"`}, []string{"*"}, false},
+		{[]string{`a`}, nil, false},
+		{[]string{`"a", b, "c"`}, []string{"a"}, false},
+		{[]string{`"a`}, nil, false},
+		{[]string{`"a-gzip", "b;br", "c--zstd", W/"d-deflate", "gzip"`}, []string{"a", "b", "c", "d", "gzip"}, false},
+		{[]string{``}, nil, false},
+	} {
+		if tags, star := conditional("If-Match", tc.lines...).tags("If-Match"); !slices.Equal(tags, tc.want) || star != tc.star {
+			t.Errorf("%q gave %q, %v", tc.lines, tags, star)
+		}
+	}
+}
+
+func TestIfMatchComparesTheEditionOnly(t *testing.T) {
+	for _, tc := range []struct {
+		lines []string
+		want  []uint64 // nil for no condition
+	}{
+		{nil, nil},
+		{[]string{"*"}, nil},
+		{[]string{`"01234567-z.whatever-a"`}, []uint64{35}},
+		{[]string{`W/"01234567-z.1-t-gzip", "01234567-10.2-a"`}, []uint64{35, 36}},
+		{[]string{`"01234567-z"`}, []uint64{35}},
+		{[]string{`"76543210-z.1-a"`}, []uint64{}}, // another stream: restored from a backup since
+		{[]string{`nonsense`}, []uint64{}},
+		{[]string{`""`}, []uint64{}},
+	} {
+		got := conditional("If-Match", tc.lines...).ifMatch()
+		if (got == nil) != (tc.want == nil) || got != nil && !slices.Equal(got.Any, tc.want) {
+			t.Errorf("%q gave %v", tc.lines, got)
+		}
+	}
+}
