@@ -33,11 +33,14 @@ type answer struct {
 type event struct {
 	Candidates []candidate     `json:"candidates"`
 	Usage      *upstream.Usage `json:"usageMetadata,omitempty"`
+	// Model is the one that answers, which may be another than was asked for.
+	Model string `json:"modelVersion"`
 }
 
 type candidate struct {
 	Content      content `json:"content"`
 	FinishReason string  `json:"finishReason,omitempty"`
+	Grounding    any     `json:"groundingMetadata,omitempty"`
 }
 
 type content struct {
@@ -160,7 +163,7 @@ func (a *answer) event(c upstream.Chunk) []byte {
 		empty := ""
 		parts = []upstream.Part{{Text: &empty}}
 	}
-	return data("", event{[]candidate{{content{"model", parts}, c.Finish}}, c.Usage})
+	return data("", event{[]candidate{{content{"model", parts}, c.Finish, c.Grounding}}, c.Usage, a.query.Model})
 }
 
 func data(name string, v any) []byte {

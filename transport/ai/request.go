@@ -56,17 +56,14 @@ func bounded(field, s string, most int) error {
 	return nil
 }
 
-// query makes the question of a body, without what the codelab adds to it.
-func (s *Service) query(in *body) (*upstream.Query, error) {
-	q := &upstream.Query{Model: text(in.Model), System: text(in.System), Config: in.Generation}
-	if q.Model == "" {
-		q.Model = s.Models.Default
-	}
-	if err := s.allowed(q.Model); err != nil {
-		return nil, err
-	}
-	if err := bounded("system_instruction", q.System, maxSystem); err != nil {
-		return nil, err
+// query makes the question of a body, without what the codelab adds to it. The
+// instruction of a facilitator may be as long as the body.
+func (s *Service) query(in *body, facilitator bool) (*upstream.Query, error) {
+	q := &upstream.Query{Model: s.Models.Used(text(in.Model)), System: text(in.System), Config: in.Generation}
+	if !facilitator {
+		if err := bounded("system_instruction", q.System, maxSystem); err != nil {
+			return nil, err
+		}
 	}
 	if err := bounded("prompt", text(in.Prompt), maxPrompt); err != nil {
 		return nil, err
@@ -98,15 +95,6 @@ func (s *Service) query(in *body) (*upstream.Query, error) {
 		return nil, wire.Invalid("tools must be an object, or an array of objects")
 	}
 	return q, s.Upstream.Check(q)
-}
-
-func (s *Service) allowed(model string) error {
-	for _, m := range s.Models.All {
-		if m == model {
-			return nil
-		}
-	}
-	return wire.Invalid("model must be one of: %s", strings.Join(s.Models.All, ", "))
 }
 
 func contents(in []turn) ([]upstream.Content, error) {
@@ -175,12 +163,16 @@ func (s *Service) read(r *rest.Request) (*upstream.Query, *body, error) {
 			return nil, nil, err
 		}
 	} else if !r.EnterAsAdmin() {
-		return nil, nil, wire.Invalid("codelab_id is required")
+		if err := r.EnterOwn(); err != nil {
+			return nil, nil, err
+		}
+		own := r.Lab.ID()
+		in.CodelabID = &own
 	}
 	if n := in.StepNumber; n != nil && text(in.CodelabID) != "" && (*n < 1 || int(*n) > len(r.Lab.View().Steps)) {
 		return nil, nil, wire.Invalid("step_number must be that of a step")
 	}
-	q, err := s.query(in)
+	q, err := s.query(in, r.IsAdmin())
 	if err != nil {
 		return nil, nil, err
 	}

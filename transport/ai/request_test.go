@@ -43,34 +43,47 @@ func parts(texts ...string) (out []map[string]any) {
 
 func TestWhatMakesAQuestion(t *testing.T) {
 	s := newService(t)
-	q, err := s.query(&body{Prompt: ptr("two"), Contents: &[]turn{{Parts: parts("one")}}, System: ptr("S"), Model: ptr("n")})
+	q, err := s.query(&body{Prompt: ptr("two"), Contents: &[]turn{{Parts: parts("one")}}, System: ptr("S"), Model: ptr("n")}, false)
 	if err != nil || q.Model != "n" || q.System != "S" || len(q.Contents) != 2 || q.Contents[0].Role != "user" || q.Contents[1].Parts[0]["text"] != "two" {
 		t.Errorf("%+v %v", q, err)
 	}
 	for what, in := range map[string]*body{
-		"nothing":       {},
-		"empty":         {Prompt: ptr(" \n")},
-		"long prompt":   {Prompt: ptr(strings.Repeat("ä", maxPrompt+1))},
-		"long system":   {Prompt: ptr("x"), System: ptr(strings.Repeat("ä", maxSystem+1))},
-		"no model":      {Prompt: ptr("x"), Model: ptr("o")},
-		"model in path": {Prompt: ptr("x"), Model: ptr("../n")},
-		"role":          {Contents: &[]turn{{Role: "system", Parts: parts("x")}}},
-		"no parts":      {Contents: &[]turn{{Role: "user"}}},
-		"empty part":    {Contents: &[]turn{{Parts: []map[string]any{{}}}}},
-		"part's type":   {Contents: &[]turn{{Parts: []map[string]any{{"text": 1}}}}},
-		"many parts":    {Contents: &[]turn{{Parts: parts(make([]string, maxParts+1)...)}}},
-		"many turns":    {Contents: ptr(make([]turn, maxTurns+1))},
-		"tools' type":   {Prompt: ptr("x"), Tools: "x"},
-		"tool's type":   {Prompt: ptr("x"), Tools: []any{1}},
-		"many tools":    {Prompt: ptr("x"), Tools: append(make([]any, maxToolSets), map[string]any{})},
-		"parameter":     {Prompt: ptr("x"), Generation: config{"temperature": "warm"}},
+		"nothing":     {},
+		"empty":       {Prompt: ptr(" \n")},
+		"long prompt": {Prompt: ptr(strings.Repeat("ä", maxPrompt+1))},
+		"long system": {Prompt: ptr("x"), System: ptr(strings.Repeat("ä", maxSystem+1))},
+		"role":        {Contents: &[]turn{{Role: "system", Parts: parts("x")}}},
+		"no parts":    {Contents: &[]turn{{Role: "user"}}},
+		"empty part":  {Contents: &[]turn{{Parts: []map[string]any{{}}}}},
+		"part's type": {Contents: &[]turn{{Parts: []map[string]any{{"text": 1}}}}},
+		"many parts":  {Contents: &[]turn{{Parts: parts(make([]string, maxParts+1)...)}}},
+		"many turns":  {Contents: ptr(make([]turn, maxTurns+1))},
+		"tools' type": {Prompt: ptr("x"), Tools: "x"},
+		"tool's type": {Prompt: ptr("x"), Tools: []any{1}},
+		"many tools":  {Prompt: ptr("x"), Tools: append(make([]any, maxToolSets), map[string]any{})},
+		"parameter":   {Prompt: ptr("x"), Generation: config{"temperature": "warm"}},
 	} {
-		if q, err := s.query(in); err == nil {
+		if q, err := s.query(in, false); err == nil {
 			t.Errorf("%s: %+v", what, q)
 		}
 	}
-	if _, err := s.query(&body{Prompt: ptr(strings.Repeat("ä", maxPrompt)), Tools: map[string]any{}}); err != nil {
+	if _, err := s.query(&body{Prompt: ptr(strings.Repeat("ä", maxPrompt)), Tools: map[string]any{}}, false); err != nil {
 		t.Error(err)
+	}
+}
+
+// The known app sends the whole workshop as an instruction, with a model that
+// the server may not offer: it got 400 for both.
+func TestWhatAFacilitatorMayAsk(t *testing.T) {
+	s := newService(t)
+	long := strings.Repeat("ä", 217_000)
+	if q, err := s.query(&body{Prompt: ptr("x"), System: &long}, true); err != nil || q.System != long {
+		t.Errorf("%v", err)
+	}
+	for asked, want := range map[string]string{"": "m", "n": "n", " n ": "n", "gemini-none": "m", "../n": "m"} {
+		if q, err := s.query(&body{Prompt: ptr("x"), Model: &asked}, false); err != nil || q.Model != want {
+			t.Errorf("%q: asked is %+v, %v", asked, q, err)
+		}
 	}
 }
 

@@ -29,6 +29,27 @@ func (r *Request) enterNamed(id *string) error {
 	return r.EnterCodelab(*id)
 }
 
+// EnterOwn is EnterCodelab for an attendee who names no codelab: the one that
+// they are registered in.
+func (r *Request) EnterOwn() error {
+	if !r.who.Known() {
+		return errLogin
+	}
+	var own []string
+	r.who.Grants(func(lab string, _ *catalogpb.AttendeeGrant) {
+		if r.registered(lab) {
+			own = append(own, lab)
+		}
+	})
+	switch len(own) {
+	case 0:
+		return errForbidden
+	case 1:
+		return r.EnterCodelab(own[0])
+	}
+	return wire.Invalid("codelab_id is required: you are registered in several codelabs")
+}
+
 // EnterAsAdmin is for an operation on no codelab that attendees may not call:
 // it is false when the admin grant does not act.
 func (r *Request) EnterAsAdmin() bool {

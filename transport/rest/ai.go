@@ -36,7 +36,11 @@ func saveConversation(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if err := r.enterNamed(in.CodelabID); err != nil {
+	if or(in.CodelabID, "") != "" || r.EnterAsAdmin() {
+		if err := r.enterNamed(in.CodelabID); err != nil {
+			return err
+		}
+	} else if err := r.EnterOwn(); err != nil {
 		return err
 	}
 	if in.Question == nil {
@@ -49,7 +53,7 @@ func saveConversation(r *Request) error {
 		return wire.Invalid("step_number must be that of a step")
 	}
 	v, err := r.do(&pb.Command{Body: &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{
-		StepNumber: or(in.StepNumber, 0), Question: *in.Question, Answer: *in.Answer, Model: in.Model,
+		StepNumber: or(in.StepNumber, 0), Question: *in.Question, Answer: *in.Answer, Model: r.api.AIModels.Used(in.Model),
 	}}})
 	if err != nil {
 		return err

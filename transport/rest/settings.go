@@ -2,6 +2,8 @@ package rest
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/valyala/fasthttp"
@@ -94,6 +96,15 @@ func getSettings(r *Request) error {
 type AIModels struct {
 	Provider, Default string
 	All               []string
+}
+
+// Used is the model that answers when this one is asked for: one that is not
+// on the list is answered by the default.
+func (m AIModels) Used(asked string) string {
+	if asked = strings.TrimSpace(asked); slices.Contains(m.All, asked) {
+		return asked
+	}
+	return m.Default
 }
 
 // AuditAdmin records what an admin did that belongs to no codelab.

@@ -333,16 +333,15 @@ func TestWhoMayAskTheAI(t *testing.T) {
 		return r
 	}
 	open(t, c.addr).post("/ai/stream", why("codelab_id", c.id)).refused(401)
-	lin.post("/ai/stream", why()).refused(400, "codelab_id")
 	lin.post("/ai/stream", why("codelab_id", other.id)).refused(403)
 	lin.post("/ai/stream", why("codelab_id", unknownID)).refused(403)
 	eve.post("/ai/conversations", record{"codelab_id": c.id, "question": "Q", "answer": "A"}).refused(403)
-	eve.post("/ai/conversations", record{"question": "Q", "answer": "A"}).refused(400, "codelab_id")
+	c.admin.post("/ai/conversations", record{"question": "Q", "answer": "A"}).refused(400, "codelab_id")
 	c.admin.post("/ai/stream", why("codelab_id", unknownID)).refused(404)
-	c.admin.post("/ai/stream?as=attendee", why()).refused(400, "codelab_id")
+	c.admin.post("/ai/stream?as=attendee", why()).refused(403)
 	lin.post("/ai/stream", why("codelab_id", c.id, "step_number", 4)).refused(400, "step_number")
 	lin.post("/ai/stream", why("codelab_id", c.id, "tools", record{"google_search": record{}})).refused(403, "tools")
-	lin.post("/ai/stream", why("codelab_id", c.id, "model", "gemini-none")).refused(400, "model")
+	lin.post("/ai/stream", why("codelab_id", c.id, "system_instruction", strings.Repeat("ä", 50_001))).refused(400, "system_instruction")
 	lin.post("/ai/stream", record{"codelab_id": c.id}).refused(400, "prompt or contents")
 	lin.post("/ai/stream", record{"codelab_id": c.id, "contents": []any{}}).refused(400, "prompt or contents")
 	lin.post("/ai/stream", why("codelab_id", c.id, "contents", []any{record{"role": "system", "parts": []any{record{"text": "x"}}}})).refused(400, "role")
@@ -480,7 +479,7 @@ func TestConversationsAreSavedAndErasedWithTheirPerson(t *testing.T) {
 	all := c.admin.get(c.path + "/ai/conversations").list()
 	first := all[0]
 	if len(all) != 3 || first.text("id") != id || first.text("user_id") != lin.id || first.text("user_type") != "attendee" || first.text("user_name") != "Lin" ||
-		first.number("step_number") != 2 || first.text("question") != "Warum? ä" || first.text("answer") != " A\n" || first.text("model") != "m" ||
+		first.number("step_number") != 2 || first.text("question") != "Warum? ä" || first.text("answer") != " A\n" || first.text("model") != config.Default().AI.Model ||
 		all[1]["step_number"] != nil || all[2].text("user_type") != "admin" {
 		t.Errorf("saved are %v", all)
 	}
@@ -488,6 +487,48 @@ func TestConversationsAreSavedAndErasedWithTheirPerson(t *testing.T) {
 	if got := texts(c.admin.get(c.path+"/ai/conversations").list(), "user_name"); !slices.Equal(got, []string{"Max", "Facilitator"}) {
 		t.Errorf("left are those of %v", got)
 	}
+}
+
+// What the known app sends: an instruction as long as the workshop, a model of
+// its own choice, and from attendees no codelab. It was refused for each.
+func TestTheKnownAppIsAnswered(t *testing.T) {
+	c, up := aiClass(t, nil)
+	up.Script(func(a *upstreamtest.Answer) {
+		a.Event(record{"candidates": []record{{
+			"content":           record{"parts": []record{{"text": "grounded"}}},
+			"groundingMetadata": record{"webSearchQueries": []string{"<q>"}, "groundingChunks": []record{{"web": record{"uri": "https://example.org/"}}}},
+		}}})
+		a.Event(record{"candidates": []record{{"groundingMetadata": record{"alone": true}}}})
+		a.End(1, 1)
+	})
+	k := c.admin.ask(record{"prompt": "why", "system_instruction": strings.Repeat("ä", 217_000), "model": "gemini-unheard-of", "tools": record{"google_search": record{}}})
+	_, data, _, _ := k.next()
+	for _, part := range []string{`"modelVersion":"` + config.Default().AI.Model + `"`, `"groundingMetadata":{`, `"webSearchQueries":["<q>"]`, `"uri":"https://example.org/"`} {
+		if !strings.Contains(data, part) {
+			t.Errorf("the answer lacks %s: %s", part, data)
+		}
+	}
+	if _, data, _, _ = k.next(); !strings.Contains(data, `"groundingMetadata":{"alone":true}`) {
+		t.Errorf("grounding alone is not passed on: %s", data)
+	}
+	k.whole()
+	if q := up.Last(); !strings.Contains(q.Path, config.Default().AI.Model) || !strings.Contains(fmt.Sprint(q.Body["system_instruction"]), strings.Repeat("ä", 217_000)) {
+		t.Errorf("asked was %s", q.Path)
+	}
+	lin := c.attendee("Lin")
+	lin.ask(record{"prompt": "why", "step_number": 1}).whole()
+	if system := fmt.Sprint(up.Last().Body["system_instruction"]); !strings.Contains(system, `titled "one"`) {
+		t.Errorf("the attendee's codelab was not found: %s", system)
+	}
+	lin.post("/ai/conversations", record{"question": "Q", "answer": "A", "model": "gemini-unheard-of"}).want(200)
+	if got := c.admin.get(c.path + "/ai/conversations").list(); len(got) != 1 || got[0].text("model") != config.Default().AI.Model || got[0].text("user_id") != lin.id {
+		t.Errorf("saved are %v", got)
+	}
+	other := newClassOn(t, c.addr, record{"title": "other"})
+	lin.post(other.path+"/register", record{"name": "Lin"}).want(200)
+	lin.post("/ai/stream", record{"prompt": "why"}).refused(400, "codelab_id")
+	lin.post("/ai/conversations", record{"question": "Q", "answer": "A"}).refused(400, "codelab_id")
+	lin.ask(record{"prompt": "why", "codelab_id": c.id}).whole()
 }
 
 func TestWhatTheAIUsedIsCountedWhereItBelongs(t *testing.T) {

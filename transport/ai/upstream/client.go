@@ -142,7 +142,7 @@ func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chun
 		}
 		whole = whole || last || chunk.Finish != ""
 		some = some || len(chunk.Parts) > 0
-		if len(chunk.Parts) > 0 || chunk.Finish != "" || chunk.Usage != nil {
+		if len(chunk.Parts) > 0 || chunk.Finish != "" || chunk.Usage != nil || chunk.Grounding != nil {
 			if err := emit(chunk); err != nil {
 				return err
 			}

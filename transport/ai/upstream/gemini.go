@@ -35,6 +35,7 @@ type geminiEvent struct {
 			Parts []Part `json:"parts"`
 		} `json:"content"`
 		FinishReason string `json:"finishReason"`
+		Grounding    any    `json:"groundingMetadata"`
 	} `json:"candidates"`
 	PromptFeedback struct {
 		BlockReason string `json:"blockReason"`
@@ -65,6 +66,9 @@ func (gemini) chunk(data []byte) (Chunk, bool, error) {
 		}
 	}
 	c.Finish = word(first.FinishReason)
+	if m, ok := first.Grounding.(map[string]any); ok && len(m) > 0 {
+		c.Grounding = m
+	}
 	// The last event is the one with a reason; what counts tokens may follow.
 	return c, false, nil
 }

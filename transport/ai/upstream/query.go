@@ -31,6 +31,9 @@ type Chunk struct {
 	Finish string
 	// Usage is what was counted so far; nil when nothing was told.
 	Usage *Usage
+	// Grounding is what the answer rests on, as the upstream wrote it; nil when
+	// nothing was told.
+	Grounding any
 }
 
 // Part is a piece of text, or the call of a tool.
