@@ -177,6 +177,7 @@ func (s *State) applyRegistered(seq uint64, a *pb.Attendee) {
 	s.byName[naming.Key(a.Name)] = s.attendees.Len()
 	s.byAttendee[a.Id] = s.attendees.Len()
 	s.attendees.Append(a)
+	s.right.Append("")
 	s.seen(a.Id)
 	s.count(a.CurrentStep, +1)
 	if a.CompletedAt != 0 {

@@ -19,6 +19,7 @@ func (s *State) applyRemoved(seq uint64, id string) {
 	// Not even the record may be there, when the log was cleaned since.
 	if forget(&s.attendees, id) {
 		s.indexAttendees()
+		s.indexRight()
 		s.changed.Attendees = seq
 	}
 	if forget(&s.help, id) {

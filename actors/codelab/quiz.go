@@ -211,6 +211,7 @@ func (s *State) applyQuizzes(seq uint64, quizzes []*pb.Quiz) {
 			s.answers.Set(i, a)
 		}
 	}
+	s.indexRight()
 }
 
 func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
@@ -227,6 +228,12 @@ func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
 		}
 		s.answerOf[k] = s.answers.Len()
 		s.answers.Append(a)
+	}
+	for _, a := range answers {
+		if i, ok := s.byAttendee[a.AttendeeId]; ok {
+			s.right.Set(i, s.rightOf(a.AttendeeId))
+			break // all are of one
+		}
 	}
 }
 

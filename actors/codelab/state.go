@@ -51,6 +51,7 @@ type State struct {
 	feedback  cow.Vector[*pb.Feedback]
 	threads   cow.Vector[*pb.Thread]
 	answers   cow.Vector[*pb.QuizAnswer]
+	right     cow.Vector[Right] // of each of attendees, follows from answers
 
 	conversations cow.Vector[*pb.Conversation]
 	aiUsage       []*pb.AIUsage // replaced as a whole

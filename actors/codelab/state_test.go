@@ -114,6 +114,7 @@ func same(t *rapid.T, what string, got, want *State) {
 	for _, d := range [][2]any{
 		{got.byName, want.byName}, {got.byAttendee, want.byAttendee}, {got.openHelp, want.openHelp},
 		{got.byAnchor, want.byAnchor}, {got.answerOf, want.answerOf}, {got.byFeedback, want.byFeedback},
+		{list(got.right.Capture()), list(want.right.Capture())},
 		{got.submitted, want.submitted}, {got.completed, want.completed}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
 	} {
 		if fmt.Sprint(d[0]) != fmt.Sprint(d[1]) {

@@ -42,6 +42,7 @@ type View struct {
 	// keeps it from view to view.
 	Encoded Encodings
 
+	right   cow.View[Right]
 	refs    []*pb.Ref
 	deleted bool
 }
@@ -79,7 +80,7 @@ func (s *State) Capture() *View {
 		Conversations: s.conversations.Capture(), AIUsage: s.aiUsage, Workspace: s.workspace,
 		Materials: s.materials.Capture(), Submissions: s.submissions.Capture(),
 		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Editions: s.editions, Encoded: s.encodings(),
-		refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
+		right: s.right.Capture(), refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
 	}
 }
 
@@ -187,6 +188,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	s.indexHelp()
 	s.indexThreads()
 	s.indexAnswers()
+	s.indexRight()
 	s.indexSubmissions()
 	for _, f := range snap.Feedback {
 		s.byFeedback[f.AttendeeId] = true

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"atelier/actors/codelab"
@@ -19,10 +20,10 @@ type quizRecord struct {
 	CreatedAt      string   `json:"created_at"`
 }
 
-// toQuiz is a question; attendees never see the right answers.
-func toQuiz(lab string, q *pb.Quiz, admin bool) quizRecord {
+// toQuiz is a question, with its right answer for who may see it.
+func toQuiz(lab string, q *pb.Quiz, answered bool) quizRecord {
 	out := quizRecord{q.Id, lab, q.Question, q.QuizType, q.Options, nil, nil, wire.Stamp(q.CreatedAt)}
-	if admin && len(q.Correct) > 0 {
+	if answered && len(q.Correct) > 0 {
 		out.CorrectAnswer = &q.Correct[0]
 		if q.Several {
 			out.CorrectAnswers = &q.Correct
@@ -31,20 +32,39 @@ func toQuiz(lab string, q *pb.Quiz, admin bool) quizRecord {
 	return out
 }
 
-func toQuizzes(lab string, quizzes []*pb.Quiz, admin bool) []quizRecord {
+func toQuizzes(lab string, quizzes []*pb.Quiz, answered func(i int) bool) []quizRecord {
 	out := make([]quizRecord, len(quizzes))
 	for i, q := range quizzes {
-		out[i] = toQuiz(lab, q, admin)
+		out[i] = toQuiz(lab, q, answered(i))
 	}
 	return out
 }
 
+// All or none of the right answers are shown.
+func every(int) bool { return true }
+func none(int) bool  { return false }
+
+// getQuizzes shows facilitators the right answers, and attendees those of the
+// questions that they have answered right.
 func getQuizzes(r *Request) error {
 	v := r.view()
-	if r.freshEdition(v.Editions.Quizzes, v.Changed.Quizzes, r.variant()) {
+	var right codelab.Right
+	variant := r.variant()
+	if !r.IsAdmin() {
+		right = v.Right(r.Caller.Id)
+		variant += hex.EncodeToString([]byte(right))
+	}
+	if r.freshEdition(v.Editions.Quizzes, v.Changed.Quizzes, variant) {
 		return nil
 	}
-	return r.cached(v.Encoded.Quizzes, r.slot(), func() any { return toQuizzes(r.Lab.ID(), v.Quizzes, r.IsAdmin()) })
+	if right != "" {
+		return r.json(toQuizzes(r.Lab.ID(), v.Quizzes, right.Has))
+	}
+	answered := none
+	if r.IsAdmin() {
+		answered = every
+	}
+	return r.cached(v.Encoded.Quizzes, r.slot(), func() any { return toQuizzes(r.Lab.ID(), v.Quizzes, answered) })
 }
 
 // quizInput is a question as it comes in, over the interface and in archives.
@@ -101,7 +121,7 @@ func replaceQuizzes(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toQuizzes(r.Lab.ID(), v.([]*pb.Quiz), true))
+	return r.json(toQuizzes(r.Lab.ID(), v.([]*pb.Quiz), every))
 }
 
 func submitQuiz(r *Request) error {

@@ -77,6 +77,66 @@ func TestAttendeesNeverSeeTheRightAnswers(t *testing.T) {
 	lin.get(c.path+"/quizzes", header("If-None-Match", tag)).want(200)
 }
 
+// shown are the right answers that a read of the quizzes carries.
+func shown(a answer) string {
+	var out []string
+	for _, q := range a.list() {
+		out = append(out, fmt.Sprint(q["correct_answer"], q["correct_answers"]))
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
+	c := newClass(t)
+	q := c.quizzes(choice("one", 1), choice("several", []int{2, 0}), record{"question": "free", "quiz_type": "descriptive"})
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	answer := func(i int, text string) {
+		lin.post(c.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": q[i].text("id"), "answer": text}}}).want(200)
+	}
+	const none = "<nil> <nil>; <nil> <nil>; <nil> <nil>"
+	quizzes := c.path + "/quizzes"
+	tag := lin.get(quizzes).header.Get("ETag")
+	for _, step := range []struct {
+		i          int
+		text, want string
+		changed    bool
+	}{
+		{0, "0", none, false},
+		{1, "[0,2]", "<nil> <nil>; 0 [0 2]; <nil> <nil>", true},
+		{2, "because", "<nil> <nil>; 0 [0 2]; <nil> <nil>", false},
+		{0, "1", "1 <nil>; 0 [0 2]; <nil> <nil>", true},
+		{1, "1", "1 <nil>; <nil> <nil>; <nil> <nil>", true}, // the stored answer counts
+	} {
+		answer(step.i, step.text)
+		if got := shown(lin.get(quizzes)); got != step.want {
+			t.Errorf("after %q to %d: %s", step.text, step.i, got)
+		}
+		again := lin.get(quizzes, header("If-None-Match", tag))
+		if (again.status == 200) != step.changed {
+			t.Errorf("after %q to %d a read with the tag before is %d", step.text, step.i, again.status)
+		}
+		tag = again.header.Get("ETag")
+		if got := shown(max.get(quizzes)); got != none {
+			t.Errorf("another sees %s", got)
+		}
+	}
+	// Judged anew, and still theirs when an earlier attendee goes.
+	c.admin.delete(c.path + "/attendees/" + max.id).want(204)
+	kept := choice("one", 2)
+	kept["id"] = q[0].text("id")
+	eve := c.attendee("Eve")
+	if got := shown(lin.get(quizzes)); got != "1 <nil>; <nil> <nil>; <nil> <nil>" {
+		t.Errorf("after another left: %s", got)
+	}
+	c.quizzes(kept)
+	if got := shown(lin.get(quizzes)); got != "<nil> <nil>" {
+		t.Errorf("a wrong answer's right one is shown: %s", got)
+	}
+	if got := shown(eve.get(quizzes)); got != "<nil> <nil>" {
+		t.Errorf("somebody new sees %s", got)
+	}
+}
+
 func TestAQuestionWithAKnownIDKeepsItsAnswers(t *testing.T) {
 	c := newClass(t)
 	q := c.quizzes(choice("keep", 1), choice("drop", 1))
