@@ -1,0 +1,22 @@
+package codelab
+
+// Bounds are the numbers that a client of a codelab can meet, for whatever
+// describes the interface: a description that keeps its own goes wrong.
+var Bounds = struct {
+	// Of what a codelab holds.
+	Attendees, Threads, ThreadMessages, Chat, SettledHelp, Materials, Quizzes, Steps, Mentions, Heads int
+	// Of what one person may do: things handed in, and messages with a ref in
+	// ten minutes.
+	Submissions, Refs int
+	// Of AI conversations that are kept, of a person and of a codelab.
+	PersonConversations, Conversations int
+	// Of text, in code points.
+	Title, Description, Author, Markdown, Name, Message, Answer, Question, AIAnswer, URL int
+}{
+	Attendees: maxAttendees, Threads: maxThreads, ThreadMessages: maxThreadMessages, Chat: maxChat, SettledHelp: maxSettledHelp,
+	Materials: maxMaterials, Quizzes: maxQuizzes, Steps: maxSteps, Mentions: maxMentions, Heads: maxHeads,
+	Submissions: maxSubmissions, Refs: refsPerPerson,
+	PersonConversations: maxPersonConversations, Conversations: maxConversations,
+	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Message: maxMessage,
+	Answer: maxAnswer, Question: maxQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
+}

@@ -1,0 +1,192 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/actors/codelab"
+	"atelier/transport/archive"
+	"atelier/transport/intake"
+)
+
+// described is what the test reads of an operation's description.
+type described struct {
+	OperationID string `json:"operationId"`
+	Description string `json:"description"`
+	RequestBody *struct {
+		Description string
+		Content     map[string]any
+	} `json:"requestBody"`
+	Responses map[string]any
+}
+
+type schema struct {
+	Properties map[string]schema
+	Items      *schema
+	MaxLength  *int
+	MaxItems   *int
+}
+
+// UnmarshalJSON takes true and false, which are schemas too.
+func (s *schema) UnmarshalJSON(b []byte) error {
+	type plain schema
+	if b[0] != '{' {
+		return nil
+	}
+	return json.Unmarshal(b, (*plain)(s))
+}
+
+func documented(t *testing.T) (byPath map[string]map[string]described, byID map[string]described, schemas map[string]schema) {
+	t.Helper()
+	var doc struct {
+		Paths      map[string]map[string]described
+		Components struct{ Schemas map[string]schema }
+	}
+	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	byID = map[string]described{}
+	for _, methods := range doc.Paths {
+		for _, op := range methods {
+			byID[op.OperationID] = op
+		}
+	}
+	return doc.Paths, byID, doc.Components.Schemas
+}
+
+// grouped writes a number as the document does.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func mib(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
+
+// TestTheDocumentSaysWhichBoundsAClientMeets: an attendee's 201st submission
+// was refused, and no document said why.
+func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
+	b := codelab.Bounds
+	_, ops, schemas := documented(t)
+	for _, want := range []struct {
+		operation string
+		status    string // with which the bound is met; "" when the oldest go, or nothing is told
+		number    string
+	}{
+		{"registerAttendee", "409", grouped(b.Attendees) + " attendees"},
+		{"annotate", "409", grouped(b.Threads) + " threads"},
+		{"annotate", "409", grouped(b.ThreadMessages) + " messages"},
+		{"replyToThread", "409", grouped(b.ThreadMessages) + " messages"},
+		{"getChat", "", grouped(b.Chat) + " messages"},
+		{"listHelp", "", "newest " + grouped(b.SettledHelp)},
+		{"addMaterial", "409", grouped(b.Materials) + " materials"},
+		{"replaceQuizzes", "400", grouped(b.Quizzes) + " questions"},
+		{"submitQuiz", "400", grouped(b.Quizzes) + " answers"},
+		{"submitQuiz", "400", grouped(b.Answer) + " characters"},
+		{"replaceSteps", "400", "1 to " + grouped(b.Steps) + " steps"},
+		{"replaceSteps", "", "first " + grouped(b.Mentions)},
+		{"updateCodelab", "", "first " + grouped(b.Mentions)},
+		{"replaceQuizzes", "", "first " + grouped(b.Mentions)},
+		{"submitFile", "409", grouped(b.Submissions) + " things"},
+		{"submitFile", "413", mib(codelab.MaxAttendeeBytes) + " together"},
+		{"submitLink", "409", grouped(b.Submissions) + " things"},
+		{"postMessage", "409", grouped(b.Refs) + " messages"},
+		{"saveConversation", "", "newest " + grouped(b.PersonConversations)},
+		{"saveConversation", "", "newest " + grouped(b.Conversations)},
+		{"createBranch", "409", grouped(b.Heads) + " branches"},
+		{"createFolder", "409", grouped(b.Heads) + " folders"},
+		{"importCodelab", "", grouped(archive.MaxLeftOut + 1)},
+	} {
+		op, known := ops[want.operation]
+		if want.operation == "importCodelab" { // in the schema of its answer
+			if n := schemas["Imported"].Properties["left_out"].MaxItems; n == nil || grouped(*n) != want.number {
+				t.Errorf("left_out has at most %v, not %s", n, want.number)
+			}
+			continue
+		}
+		number := regexp.MustCompile(`(^|[^\d,])` + regexp.QuoteMeta(want.number))
+		switch {
+		case !known:
+			t.Errorf("there is no operation %s", want.operation)
+		case !number.MatchString(op.Description):
+			t.Errorf("%s does not say %q: %s", want.operation, want.number, op.Description)
+		case want.status != "" && (op.Responses[want.status] == nil || want.status != "400" && !strings.Contains(op.Description, want.status)):
+			t.Errorf("%s does not say that %q is met with %s", want.operation, want.number, want.status)
+		}
+	}
+	for path, want := range map[string]int{
+		"CodelabCreate/title": b.Title, "CodelabUpdate/title": b.Title, "CodelabCreate/description": b.Description, "CodelabCreate/author": b.Author,
+		"CodelabCreate/guide_markdown": b.Markdown, "Codelab/guide_markdown": b.Markdown, "Steps/steps/title": b.Title, "Steps/steps/content_markdown": b.Markdown,
+		"Register/name": b.Name, "Reply/message": b.Message, "Annotate/message": b.Message, "QuizSubmit/submissions/answer": b.Answer,
+		"ConversationSave/question": b.Question, "ConversationSave/answer": b.AIAnswer, "MaterialAdd/link_url": b.URL,
+	} {
+		var at schema
+		for i, part := range strings.Split(path, "/") {
+			if i == 0 {
+				at = schemas[part]
+				continue
+			}
+			if at.Items != nil {
+				at = *at.Items
+			}
+			at = at.Properties[part]
+		}
+		if at.MaxLength == nil || *at.MaxLength != want {
+			t.Errorf("%s: the document does not say %d", path, want)
+		}
+	}
+	for path, want := range map[string]int{"Steps/steps": b.Steps, "QuizSubmit/submissions": b.Quizzes} {
+		name, field, _ := strings.Cut(path, "/")
+		if n := schemas[name].Properties[field].MaxItems; n == nil || *n != want {
+			t.Errorf("%s: the document does not say %d", path, want)
+		}
+	}
+}
+
+// Every body has its limit, and says so where it is documented.
+func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
+	files := map[string]int{"uploadImage": intake.MaxImage, "uploadMaterial": intake.MaxMaterial, "submitFile": codelab.MaxSubmissionBytes, "importCodelab": archive.MaxPacked}
+	paths, _, _ := documented(t)
+	var seen []string
+	for _, op := range operations {
+		d, known := paths[op.path][strings.ToLower(op.method)]
+		if !known || d.RequestBody == nil {
+			continue
+		}
+		limit := op.body
+		if limit == 0 {
+			limit = maxJSON
+		}
+		if n, upload := files[d.OperationID]; upload {
+			limit = n
+			seen = append(seen, d.OperationID)
+		}
+		if !strings.HasPrefix(d.RequestBody.Description, "At most "+mib(limit)) || d.Responses["413"] == nil {
+			t.Errorf("%s: the document does not say %s (413): %q", d.OperationID, mib(limit), d.RequestBody.Description)
+		}
+	}
+	if len(seen) != len(files) {
+		t.Errorf("of the uploads only %v are documented", slices.Sorted(slices.Values(seen)))
+	}
+}
+
+// A content that its disk has damaged is never served: the reads say so.
+func TestTheDocumentSaysWhatADamagedFileIs(t *testing.T) {
+	_, ops, _ := documented(t)
+	for _, id := range []string{"getUpload", "getSubmissionFile"} {
+		if op := ops[id]; op.Responses["500"] == nil || !strings.Contains(op.Description, "damaged on the disk is 500") {
+			t.Errorf("%s: %s", id, op.Description)
+		}
+	}
+	for _, id := range []string{"exportCodelab", "downloadSubmissions"} {
+		if !strings.Contains(ops[id].Description, "damaged on the disk") {
+			t.Errorf("%s: %s", id, ops[id].Description)
+		}
+	}
+}
