@@ -1,12 +1,13 @@
 // Package sheet writes tables as CSV that spreadsheets open without harm: RFC
-// 4180, UTF-8, and no cell that a spreadsheet would take for a formula.
+// 4180, UTF-8, and nothing that a spreadsheet would take for a formula, whichever
+// separator it splits at.
 package sheet
 
 import (
 	"encoding/csv"
 	"io"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
 // Writer writes rows. Not safe for concurrent use.
@@ -37,16 +38,48 @@ func (w *Writer) Close() error {
 	return w.csv.Error()
 }
 
-// Cell makes a text safe: one that begins like a formula, also in the wide
-// forms that East Asian keyboards give, is marked as text by an apostrophe.
-// A NUL, which readers choke on, goes.
+// Cell makes a text safe. A spreadsheet that is set to another separator takes
+// a part of a cell for a cell of its own, whatever quotes stand around it: so
+// each part that begins like a formula, also behind blanks and quotes, and in
+// the wide forms of East Asian keyboards, is marked as text by an apostrophe.
+// Everything else stays as it is, but for NUL, which readers choke on.
 func Cell(text string) string {
 	if strings.ContainsRune(text, 0) {
 		text = strings.ReplaceAll(text, "\x00", "")
 	}
-	first, _ := utf8.DecodeRuneInString(text)
-	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
-		return "'" + text
+	if !strings.ContainsAny(text, starters) {
+		if text != "" && strings.IndexByte("\t\r\n", text[0]) >= 0 {
+			return "'" + text
+		}
+		return text
 	}
-	return text
+	var b strings.Builder
+	done, part := 0, 0 // what is written, and where a part begins; -1 within one
+	if strings.IndexByte("\t\r\n", text[0]) >= 0 {
+		b.WriteByte('\'')
+	}
+	for i, r := range text {
+		switch {
+		case strings.ContainsRune(separators, r):
+			part = i + 1
+		case part < 0 || r == '"' || blank(r):
+		case strings.ContainsRune(starters, r):
+			b.WriteString(text[done:part] + "'")
+			done, part = part, -1
+		default:
+			part = -1
+		}
+	}
+	b.WriteString(text[done:])
+	return b.String()
 }
+
+const (
+	// separators are what spreadsheets split at beside the comma, which quotes
+	// protect, and the ends of lines.
+	separators = ";|\t\r\n"
+	starters   = "=+-@＝＋－＠﹦﹢﹣﹫"
+)
+
+// blank says that a rune shows nothing, and may be skipped before a formula.
+func blank(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) }

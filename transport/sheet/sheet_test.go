@@ -5,11 +5,16 @@ import (
 	"encoding/csv"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func TestNoCellIsAFormula(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "a": "a", "1": "1", " =1": " =1", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\r=1": "'\r=1", "\n=1": "'\n=1",
+		"": "", "a": "a", "1": "1", " =1": "' =1", "\u00a0\ufeff=1": "'\u00a0\ufeff=1", "\"=1": "'\"=1",
+		"a;=1": "a;'=1", "a; \"=1;b": "a;' \"=1;b", "a|@x": "a|'@x", "a\t-1": "a\t'-1", "a\n- b": "a\n'- b", "a;＝1;+2": "a;'＝1;'+2", ";;=": ";;'=", "\t=1": "'\t'=1",
+		"a, b; c | d": "a, b; c | d", "a;b=1": "a;b=1", "x = y": "x = y", "a@b.example; c-d": "a@b.example; c-d", "a,=1": "a,=1", "﹦1": "'﹦1", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\r=1": "'\r'=1", "\n=1": "'\n'=1",
 		"＝1": "'＝1", "'=1": "'=1", "한글": "한글", "a=1": "a=1", "\x00=1": "'=1",
 	} {
 		if got := Cell(text); got != want {
@@ -31,6 +36,60 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("%q", b.String())
 	}
+}
+
+// TestNoSeparatorMakesAFormula: a program that splits at a semicolon, a tab or
+// a bar, with or without an eye for quotes, finds no formula in any row, and
+// what is no formula is left alone.
+func TestNoSeparatorMakesAFormula(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"=", "+", "-", "@", "＝", "－", ";", "|", "\t", "\n", "\r", ",", "\"", "'", " ", "\u00a0", "\ufeff", "a", "1", "é", "\x00", "=1+1", "; ", "- "})
+	cell := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), "")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		row := rapid.SliceOfN(cell, 1, 4).Draw(t, "row")
+		var b bytes.Buffer
+		w := NewWriter(&b)
+		w.Row(row...)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		formula := func(how, field string) {
+			field = strings.TrimLeftFunc(field, func(r rune) bool { return r == '"' || blank(r) })
+			if r, _ := utf8.DecodeRuneInString(field); field != "" && strings.ContainsRune(starters, r) {
+				t.Fatalf("%s: %q of %q, written for %q, is a formula", how, field, text, row)
+			}
+		}
+		for _, separator := range separators {
+			for field := range strings.SplitSeq(text, string(separator)) {
+				for line := range strings.SplitSeq(field, "\n") {
+					formula("split at "+string(separator), line)
+				}
+			}
+		}
+		for _, comma := range ",;|\t" {
+			in := csv.NewReader(strings.NewReader(text))
+			in.Comma, in.LazyQuotes, in.FieldsPerRecord = comma, true, -1
+			for {
+				fields, err := in.Read()
+				if err != nil {
+					break
+				}
+				for _, field := range fields {
+					formula("read with "+string(comma), field)
+				}
+			}
+		}
+		for _, c := range row {
+			plain := strings.ReplaceAll(c, "\x00", "")
+			if got := Cell(c); strings.ReplaceAll(got, "'", "") != strings.ReplaceAll(plain, "'", "") || len(got) > 2*len(plain)+1 {
+				t.Fatalf("%q becomes %q", c, got)
+			} else if !strings.ContainsAny(plain, starters+"\t\r\n") && got != plain {
+				t.Fatalf("the plain %q becomes %q", c, got)
+			}
+		}
+	})
 }
 
 func FuzzCell(f *testing.F) {
