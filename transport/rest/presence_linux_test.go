@@ -1,0 +1,52 @@
+package rest
+
+import (
+	"crypto/tls"
+	"net"
+	"testing"
+)
+
+func TestAClientThatHasLeftIsNoticed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	secure := tls.Server(server, &tls.Config{})
+	if closed(server) || closed(secure) {
+		t.Error("a silent client counts as gone")
+	}
+	if _, err := client.Write([]byte("xy")); err != nil {
+		t.Fatal(err)
+	}
+	var b [1]byte
+	if n, err := server.Read(b[:]); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if closed(server) || closed(secure) {
+		t.Error("a client that sends ahead counts as gone")
+	}
+	if err := client.Close(); err != nil { // its end stands behind a byte that nobody has read
+		t.Fatal(err)
+	}
+	for range 1000 { // on this machine it is there at once
+		if closed(server) {
+			break
+		}
+	}
+	if !closed(server) || !closed(secure) {
+		t.Error("a client that has left counts as there")
+	}
+	if n, err := server.Read(b[:]); n != 1 || err != nil || b[0] != 'y' {
+		t.Errorf("what it sent was taken: %d, %v", n, err)
+	}
+}
