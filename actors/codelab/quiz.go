@@ -229,11 +229,8 @@ func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
 		s.answerOf[k] = s.answers.Len()
 		s.answers.Append(a)
 	}
-	for _, a := range answers {
-		if i, ok := s.byAttendee[a.AttendeeId]; ok {
-			s.right.Set(i, s.rightOf(a.AttendeeId))
-			break // all are of one
-		}
+	if len(answers) > 0 {
+		s.setRight(answers[0].AttendeeId) // all are of one
 	}
 }
 

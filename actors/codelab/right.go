@@ -20,24 +20,48 @@ func (v *View) Right(attendee string) Right {
 	return ""
 }
 
-// rightOf finds those of an attendee.
-func (s *State) rightOf(attendee string) Right {
-	var set []byte
+// setRight renews those of one attendee.
+func (s *State) setRight(attendee string) {
+	at, ok := s.byAttendee[attendee]
+	if !ok {
+		return
+	}
+	var set bits
 	for i, q := range s.quizzes {
-		if at, ok := s.answerOf[answerKey{attendee, q.Id}]; ok && len(q.Correct) > 0 && s.answers.At(at).IsCorrect {
-			if set == nil {
-				set = make([]byte, (len(s.quizzes)+7)/8)
-			}
-			set[i/8] |= 1 << (i % 8)
+		if j, ok := s.answerOf[answerKey{attendee, q.Id}]; ok && len(q.Correct) > 0 && s.answers.At(j).IsCorrect {
+			set.add(i, len(s.quizzes))
 		}
 	}
-	return Right(set)
+	s.right.Set(at, Right(set))
 }
 
-// indexRight finds those of all attendees, in their order.
+// indexRight finds those of all attendees: each answer is looked at once.
 func (s *State) indexRight() {
-	s.right = cow.Vector[Right]{}
-	for _, a := range s.attendees.All() {
-		s.right.Append(s.rightOf(a.Id))
+	number := map[string]int{}
+	for i, q := range s.quizzes {
+		if len(q.Correct) > 0 {
+			number[q.Id] = i
+		}
 	}
+	sets := make([]bits, s.attendees.Len())
+	for _, a := range s.answers.All() {
+		i, choice := number[a.QuizId]
+		if at, ok := s.byAttendee[a.AttendeeId]; ok && choice && a.IsCorrect {
+			sets[at].add(i, len(s.quizzes))
+		}
+	}
+	s.right = cow.Vector[Right]{}
+	for _, set := range sets {
+		s.right.Append(Right(set))
+	}
+}
+
+type bits []byte
+
+// add sets a bit of so many.
+func (b *bits) add(i, of int) {
+	if *b == nil {
+		*b = make(bits, (of+7)/8)
+	}
+	(*b)[i/8] |= 1 << (i % 8)
 }
