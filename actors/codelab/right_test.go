@@ -1,0 +1,81 @@
+package codelab
+
+import (
+	"fmt"
+	"testing"
+
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// Whatever happens, what an attendee got right is what their stored answers
+// say, also after a snapshot and a replay.
+func TestWhatWasAnsweredRightFollowsFromTheAnswers(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	do := func(cmd *pb.Command) any {
+		t.Helper()
+		v, err := l.do(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	replace := func(quizzes ...*pb.Quiz) []*pb.Quiz {
+		return do(&pb.Command{Caller: admin, Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: quizzes}}}).(Edited).Value.([]*pb.Quiz)
+	}
+	var questions []*pb.Quiz
+	for i := range 10 {
+		questions = append(questions, &pb.Quiz{Question: fmt.Sprint(i), QuizType: MultipleChoice, Options: []string{"a", "b"}, Correct: []int32{int32(i % 2)}})
+	}
+	questions = append(questions, &pb.Quiz{Question: "free", QuizType: Descriptive})
+	quizzes := replace(questions...)
+	var people []*pb.Attendee
+	for _, name := range []string{"Ann", "Ben", "Cem"} {
+		do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: &pb.Register{Name: name}}})
+		people = append(people, l.attendees.At(l.attendees.Len()-1))
+	}
+	answer := func(who int, text string, of ...int) {
+		s := &pb.SubmitQuiz{}
+		for _, i := range of {
+			s.Items = append(s.Items, &pb.SubmitQuiz_Item{QuizId: quizzes[i].Id, Answer: text})
+		}
+		do(&pb.Command{Caller: attendeeCaller(people[who]), Body: &pb.Command_SubmitQuiz{SubmitQuiz: s}})
+	}
+	expect := func(what string, want ...string) {
+		t.Helper()
+		b, err := EncodeState(l.Capture())
+		if err != nil {
+			t.Fatal(err)
+		}
+		restored := l.empty()
+		if err := restored.Restore(l.seq, b); err != nil {
+			t.Fatal(err)
+		}
+		for name, s := range map[string]*State{"live": l.State, "restored": restored, "replayed": replay(l.empty(), 0, l.events)} {
+			for i, a := range people {
+				var got []int
+				for j := range 20 {
+					if s.Capture().Right(a.Id).Has(j) {
+						got = append(got, j)
+					}
+				}
+				if fmt.Sprint(got) != want[i] {
+					t.Errorf("%s, %s: %s got %v right, want %s", what, name, a.Name, got, want[i])
+				}
+			}
+		}
+	}
+	expect("before any answer", "[]", "[]", "[]")
+	answer(1, "1", 0, 1, 9, 10)
+	answer(2, "0", 0)
+	expect("after answers", "[]", "[1 9]", "[0]")
+	answer(1, "0", 1, 2)
+	expect("after others", "[]", "[2 9]", "[0]")
+	do(&pb.Command{Caller: admin, Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: people[0].Id}}})
+	expect("after one has gone", "[]", "[2 9]", "[0]")
+	kept := quizzes[9].CloneVT()
+	turned := quizzes[2].CloneVT()
+	turned.Correct = []int32{1}
+	replace(kept, turned)
+	expect("after other questions", "[]", "[0]", "[]")
+}
