@@ -16,6 +16,9 @@ import (
 type names struct {
 	dir  string
 	sync func(dir string) error // nil: the real one
+	// folder is open as long as the store: a process that has run out of
+	// descriptors can still sync it.
+	folder *os.File
 
 	mu   sync.Mutex // one sync serves all who wait
 	seen time.Time  // guarded by mu; when the synced listing had last changed
@@ -40,9 +43,9 @@ func (n *names) settle() error {
 		return nil
 	}
 	settled := time.Since(changed) > clockTick
-	sync := n.sync
-	if sync == nil {
-		sync = syncFolder
+	sync := func(string) error { return n.folder.Sync() }
+	if n.sync != nil {
+		sync = n.sync
 	}
 	if err := sync(n.dir); err != nil {
 		return fmt.Errorf("sync the store's folder: %w", err)
@@ -51,6 +54,13 @@ func (n *names) settle() error {
 		n.seen = changed
 	}
 	return nil
+}
+
+func (n *names) close() error {
+	if n.folder == nil {
+		return nil
+	}
+	return n.folder.Close()
 }
 
 func syncFolder(dir string) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,6 +20,12 @@ func inspect(o Options) error {
 	}
 	if !o.RecoverDamaged {
 		return dropped
+	}
+	// From here on it is another stream, as after a restore: what was dropped
+	// may have been seen by clients, and tokens may have been used in it. The
+	// note survives a crash before that is recorded.
+	if err := noteRecovery(o.Dir); err != nil {
+		return fmt.Errorf("note the recovery: %w", err)
 	}
 	aside := filepath.Join(filepath.Dir(o.Dir), filepath.Base(o.Dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405Z"))
 	if err := keepLogs(o.Dir, aside); err != nil {
@@ -69,4 +76,28 @@ func copyFile(from, to string) error {
 		err = out.Sync()
 	}
 	return errors.Join(err, out.Close())
+}
+
+// recoveryNote lies in the store's folder until the store has another stream.
+const recoveryNote = "RECOVERED"
+
+func noteRecovery(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, recoveryNote), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close(), syncFolder(dir))
+}
+
+// renewStream gives the store another stream if it was recovered.
+func (s *Store) renewStream(m meta) (meta, error) {
+	note := filepath.Join(s.opts.Dir, recoveryNote)
+	if _, err := os.Stat(note); errors.Is(err, fs.ErrNotExist) || s.opts.ReadOnly {
+		return m, nil
+	}
+	m.stream = newStreamID()
+	if err := s.writeMeta(m); err != nil {
+		return m, err
+	}
+	return m, errors.Join(os.Remove(note), syncFolder(s.opts.Dir))
 }

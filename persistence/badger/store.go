@@ -3,6 +3,7 @@ package badger
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -88,8 +89,11 @@ func open(o Options, h hooks) (*Store, error) {
 			threshold: db.Opts().ValueThreshold,
 		},
 	}
-	if err := s.prepare(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open store in %s: %w", o.Dir, err), db.Close())
+	if s.names.folder, err = os.Open(o.Dir); err == nil {
+		err = s.prepare()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open store in %s: %w", o.Dir, err), s.names.close(), db.Close())
 	}
 	s.start()
 	return s, nil
@@ -99,6 +103,9 @@ func open(o Options, h hooks) (*Store, error) {
 func (s *Store) prepare() error {
 	meta, err := s.openMeta()
 	if err != nil {
+		return err
+	}
+	if meta, err = s.renewStream(meta); err != nil {
 		return err
 	}
 	s.stream = meta.stream
@@ -163,7 +170,7 @@ func (s *Store) Close() error {
 	s.space.stop()
 	s.collector.stop()
 	s.reads.close()
-	if err := s.db.Close(); err != nil {
+	if err := errors.Join(s.db.Close(), s.names.close()); err != nil {
 		return fmt.Errorf("close store in %s: %w", s.opts.Dir, err)
 	}
 	return nil

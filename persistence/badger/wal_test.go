@@ -133,6 +133,35 @@ func TestOneDamagedBitIsNoCrash(t *testing.T) {
 	}
 }
 
+// TestARecoveryIsAnotherStream: clients may have seen what was dropped, and
+// tokens may have been used in it.
+func TestARecoveryIsAnotherStream(t *testing.T) {
+	dir, wal, starts := crashed(t, 20)
+	sound := t.TempDir()
+	if err := os.CopyFS(sound, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	s := openTest(t, small(sound), hooks{})
+	before := s.StreamID()
+	change(t, wal, func(data []byte) { data[starts[10][0]+40] ^= 1 })
+	o := small(dir)
+	o.RecoverDamaged = true
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := s.StreamID()
+	if after == before {
+		t.Error("the stream is the same, with a part of it gone")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s := openTest(t, o, hooks{}); s.StreamID() != after {
+		t.Error("the next start, with nothing damaged, is another stream again")
+	}
+}
+
 // TestATornTransactionIsACrash: whatever part of the last transaction reached
 // the disk, and in whatever order, it was never acknowledged.
 func TestATornTransactionIsACrash(t *testing.T) {
