@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -197,6 +198,43 @@ func (r *Register) InUse(sum Sum) (used bool, err error) {
 		return !used && failed == nil
 	})
 	return used, errors.Join(err, failed)
+}
+
+// Missing calls fn with each content that something in use refers to and that
+// is not there.
+func (r *Register) Missing(fn func(Sum)) error {
+	var sums []Sum
+	err := r.journal.Scan(durable.Scan{Table: blobUseTable}, func(k, _ []byte) bool {
+		name, _, _ := bytes.Cut(k, []byte{0})
+		var b Sum
+		if n, err := hex.Decode(b[:], name[:min(len(name), hex.EncodedLen(len(b)))]); err == nil && n == len(b) && (len(sums) == 0 || sums[len(sums)-1] != b) {
+			sums = append(sums, b)
+		}
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("list contents in use: %w", err)
+	}
+	for _, sum := range sums {
+		f, _, err := r.blobs.Open(sum)
+		if err == nil {
+			if err = f.Close(); err != nil {
+				return err
+			}
+			continue
+		}
+		if !errors.Is(err, ErrMissing) {
+			continue // damaged: reading the contents finds it
+		}
+		used, err := r.InUse(sum)
+		if err != nil {
+			return err
+		}
+		if used {
+			fn(sum)
+		}
+	}
+	return nil
 }
 
 // listed asks the disk: the list in memory follows a commit a little later.

@@ -21,13 +21,19 @@ func (s *Store) Section(name, folder string) backup.Section {
 }
 
 // save writes the objects as a tar stream that Load takes. One whose content
-// is not what its name says fails it: a backup must not be whole in form only.
+// is known to be damaged is left out, and the log says so: it must not keep
+// the rest from being saved. One that turns out to be damaged while it is
+// written fails the backup, which cannot take back what it has written.
 func (s *Store) save(w io.Writer) error {
 	tw := tar.NewWriter(w)
 	err := s.each(func(sum files.Sum, path string) error {
 		f, size, err := s.Open(sum)
 		if errors.Is(err, files.ErrMissing) {
 			return nil // nobody holds the store, or it was never referred to
+		}
+		if errors.Is(err, durable.ErrCorrupt) {
+			s.opts.Logger.Error("a damaged content is left out of the backup", "content", sum.String())
+			return nil
 		}
 		if err != nil {
 			return err

@@ -373,7 +373,20 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 	if err := os.WriteFile(s.path(a.Sum), []byte("eno"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := backup.Write(io.Discard, s.Section("blobs", "blobs")); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("a damaged object was saved: %v", err)
+	// A damaged one does not keep the rest from being saved, nor is it saved.
+	saved.Reset()
+	if err := backup.Write(&saved, s.Section("blobs", "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	data = t.TempDir()
+	if err := backup.Restore(data, &saved, s.Section("blobs", "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	restored, _ = openTest(t, Options{Dir: filepath.Join(data, "blobs")})
+	if got, err := content(restored, b.Sum); len(got) != 3<<18 || err != nil {
+		t.Errorf("the sound one: %d bytes, %v", len(got), err)
+	}
+	if _, err := content(restored, a.Sum); !errors.Is(err, files.ErrMissing) {
+		t.Errorf("the damaged one: %v", err)
 	}
 }

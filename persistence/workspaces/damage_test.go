@@ -97,9 +97,30 @@ func TestAMissingOrForeignPlainFileIsDamage(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+	if _, err := s.Write(id, Plain, tree, change("d", "4")); !errors.Is(err, ErrDamaged) {
+		t.Errorf("the loss became the new state: %v", err)
+	}
+	var found []string
+	if _, err := s.Scrub(map[string]Kind{id: Plain}, func(what string) { found = append(found, what) }); err != nil || len(found) != 2 {
+		t.Errorf("scrubbing found %q, %v", found, err)
+	}
 	hurt(t, s, sumsFolder, func(string, []byte) bool { return true }, flip)
 	if _, err := s.Read(id, Plain, tree, "b"); !errors.Is(err, ErrDamaged) {
 		t.Errorf("with damaged sums: %v", err)
+	}
+}
+
+// TestAMissingWorkspaceIsFound by whoever looks.
+func TestAMissingWorkspaceIsFound(t *testing.T) {
+	for _, kind := range kinds {
+		s := newWorkspace(t, kind)
+		if err := os.RemoveAll(filepath.Join(s.dir, id)); err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		if _, err := s.Scrub(map[string]Kind{id: kind}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
+			t.Errorf("%s: scrubbing found %q, %v", kind, found, err)
+		}
 	}
 }
 

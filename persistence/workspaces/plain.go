@@ -38,7 +38,26 @@ func (f *folders) tree(name string) (*os.Root, error) {
 	return r, err
 }
 
+// files lists a tree, all of which must be there: a change of one that lacks a
+// file would make the loss its new state.
 func (f *folders) files(tree string) (map[string]entry, error) {
+	there, err := f.walk(tree)
+	if err != nil {
+		return nil, err
+	}
+	known, err := f.sums(tree)
+	if err != nil {
+		return nil, err
+	}
+	for path := range known {
+		if _, ok := there[path]; !ok {
+			return nil, fmt.Errorf("%w: a file of the tree is missing", ErrDamaged)
+		}
+	}
+	return there, nil
+}
+
+func (f *folders) walk(tree string) (map[string]entry, error) {
 	root, err := f.tree(tree)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,12 @@ func (s *Store) Scrub(kinds map[string]Kind, bad func(what string)) (looked int,
 	for id, kind := range kinds {
 		n, err := s.scrub(id, kind, bad)
 		looked += n
-		if err != nil && !errors.Is(err, ErrNotFound) {
+		if errors.Is(err, ErrNotFound) {
+			s.damaged()
+			bad("workspace " + id + " is missing")
+			err = nil
+		}
+		if err != nil {
 			return looked, fmt.Errorf("scrub workspace %s: %w", id, err)
 		}
 	}
@@ -50,7 +55,7 @@ func (f *folders) scrub(bad func(what string)) (looked int, err error) {
 			bad("sums of " + tree)
 			continue
 		}
-		there, listed := f.files(tree)
+		there, listed := f.walk(tree)
 		if err = errors.Join(err, listed); err != nil {
 			return looked, err
 		}

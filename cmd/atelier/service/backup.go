@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"atelier/actors/files"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/backup"
 	"atelier/persistence/badger"
@@ -57,6 +58,10 @@ func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 	}
 	contents, err := c.blobs.Scrub(bad)
 	if err != nil {
+		return damaged, err
+	}
+	register := files.NewRegister(c.store, c.blobs, 0, time.Now)
+	if err := register.Missing(func(sum files.Sum) { bad("blob " + sum.String() + " is missing") }); err != nil {
 		return damaged, err
 	}
 	known, err := c.knownCode()
