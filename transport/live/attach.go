@@ -118,8 +118,8 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	at := s.hall.at.stored
 	refuse := func(why Resync) []byte {
 		l.count.resyncs[why].Add(1)
-		dst = s.dress(dst, o.Welcome(at, at))
-		return s.dress(dst, o.Resync(at, why.String()))
+		dst = s.stamp(dst, at, o.Welcome(at, at))
+		return s.stamp(dst, at, o.Resync(at, why.String()))
 	}
 	switch {
 	case o.EpochChanged:
@@ -129,9 +129,9 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 		l.fallBehind(s, nil)
 		s.lag.at.stored = o.From
 		s.lag.returning = true
-		return s.dress(dst, o.Welcome(o.From, at))
+		return s.stamp(dst, o.From, o.Welcome(o.From, at))
 	case o.Since == nil || *o.Since == at:
-		return s.dress(dst, o.Welcome(at, at))
+		return s.stamp(dst, at, o.Welcome(at, at))
 	case *o.Since > at || *o.Since < s.room.Floor():
 		return refuse(ResyncWindow)
 	}
@@ -140,5 +140,5 @@ func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
 	l.fallBehind(s, nil)
 	s.lag.at.stored = *o.Since
 	s.lag.returning = true
-	return s.dress(dst, o.Welcome(*o.Since, at))
+	return s.stamp(dst, *o.Since, o.Welcome(*o.Since, at))
 }

@@ -141,7 +141,7 @@ func (l *loop) skip(s *Session, why Resync) []byte {
 	l.count.resyncs[why].Add(1)
 	g := s.lag
 	g.at, g.since, g.returning = s.hall.at, l.now, false
-	return s.dress(nil, s.resync(g.at.stored, why.String()))
+	return s.stamp(nil, g.at.stored, s.resync(g.at.stored, why.String()))
 }
 
 // nextTransients returns the transients that a session has not had and that

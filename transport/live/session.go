@@ -163,6 +163,15 @@ const groups = 4
 
 func groupIsStaff(g int) bool    { return g&1 == 1 }
 func groupFlavour(g int) Flavour { return Flavour(g >> 1) }
+
+// dress appends a payload as this session's flavour sends what has no place in
+// the stream.
 func (s *Session) dress(dst, payload []byte) []byte {
 	return s.flavour.append(dst, "", 0, payload)
+}
+
+// stamp appends a payload that says where the session is. An SSE client that
+// loses the connection right after it comes back with that place.
+func (s *Session) stamp(dst []byte, seq uint64, payload []byte) []byte {
+	return s.flavour.append(dst, s.room.Epoch(), seq, payload)
 }
