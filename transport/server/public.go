@@ -59,7 +59,7 @@ func Listen(addr, certFile, keyFile string) (*Public, error) {
 		return nil, listenError("server.listen", addr, err)
 	}
 	p := &Public{silence: newSilence(mostSilent()), failed: make(chan error, 1)}
-	p.accept = patient(l, func() { p.silence.close(shedAtOnce, time.Now()) })
+	p.accept = patient(l, func() { p.silence.close(shedAtOnce, time.Now().Add(-justOpened)) })
 	p.listener = p.accept
 	if certFile != "" {
 		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
@@ -75,6 +75,10 @@ func Listen(addr, certFile, keyFile string) (*Public, error) {
 // shedAtOnce is how many silent connections go when there is no room for a new
 // one.
 const shedAtOnce = 64
+
+// justOpened protects whoever has only now been let in: the request is on its
+// way.
+const justOpened = 100 * time.Millisecond
 
 // mostSilent is half of the files that the process may have open.
 func mostSilent() int {
@@ -165,8 +169,10 @@ func (p *Public) Stats() PublicStats {
 // Failed gets the error that ended the serving, nil after Shutdown.
 func (p *Public) Failed() <-chan error { return p.failed }
 
-// Shutdown stops listening and waits for the requests under way. It knows
-// nothing of connections that were taken over.
+// Shutdown stops listening and waits for the requests under way until ctx ends;
+// what is left then is cut off, which is no error: a client that sends half a
+// body must not take the time of those who write snapshots. It knows nothing of
+// connections that were taken over.
 //
 // The HTTP server counts a connection as busy from its first moment on, and
 // would wait for one that never says anything until its read times out, longer
@@ -179,13 +185,20 @@ func (p *Public) Shutdown(ctx context.Context) error {
 		return err
 	}
 	done := make(chan error, 1)
-	go func() { done <- p.server.ShutdownWithContext(ctx) }()
+	// Handlers notice at their next read or write that they are cut off.
+	notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Until(deadline(ctx))+toNotice)
+	defer cancel()
+	go func() { done <- p.server.ShutdownWithContext(notice) }()
+	over := ctx.Done()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-done:
 			return err
+		case <-over:
+			p.silence.closeAll()
+			over = nil
 		case <-tick.C:
 			p.silence.close(1<<30, time.Now().Add(-sayAnything))
 		}
@@ -196,12 +209,21 @@ func (p *Public) Shutdown(ctx context.Context) error {
 // the server stops.
 const sayAnything = 500 * time.Millisecond
 
+// toNotice is how long a handler may take to see that its client is cut off.
+const toNotice = 2 * time.Second
+
+// deadline is that of ctx, or far away.
+func deadline(ctx context.Context) time.Time {
+	if d, ok := ctx.Deadline(); ok {
+		return d
+	}
+	return time.Now().Add(time.Hour)
+}
+
 // front sends a request to its part of the house.
 func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if ctx.ConnRequestNum() == 1 {
-			p.silence.spoke(ctx.Conn())
-		}
+		p.silence.spoke(ctx.Conn())
 		if ambiguous(ctx) {
 			jsonError(ctx, fasthttp.StatusBadRequest, "Content-Length and Transfer-Encoding exclude each other")
 			ctx.SetConnectionClose()

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -187,6 +189,72 @@ func TestAStopDoesNotWaitForTheSilent(t *testing.T) {
 	stop(t, p) // fails at its deadline, far below the read timeout
 	if _, err := silent.Read(make([]byte, 1)); err == nil {
 		t.Error("still open")
+	}
+}
+
+// TestAStopCutsOffHalfARequest: one client with half a body, or with half of
+// its next request, held every stop for its whole time.
+func TestAStopCutsOffHalfARequest(t *testing.T) {
+	entered := make(chan struct{})
+	p, err := Listen("127.0.0.1:0", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Serve(PublicOptions{API: func(ctx *fasthttp.RequestCtx) {
+		if ctx.IsPost() {
+			close(entered)
+			_, _ = io.Copy(io.Discard, ctx.RequestBodyStream())
+		}
+		hello(ctx)
+	}})
+	next := dial(t, p)
+	if err := ask(next); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := next.Write([]byte("GET /api/x HT")); err != nil {
+		t.Fatal(err)
+	}
+	body := dial(t, p)
+	if _, err := body.Write([]byte("POST /api/x HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", prefetch))); err != nil {
+		t.Fatal(err)
+	}
+	<-entered
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := p.Shutdown(ctx); err != nil {
+		t.Fatalf("it did not end: %v", err)
+	}
+	for name, c := range map[string]net.Conn{"half a request": next, "half a body": body} {
+		if _, err := c.Read(make([]byte, 1)); err == nil {
+			t.Errorf("%s: still open", name)
+		}
+	}
+}
+
+// TestIdleConnectionsMakeRoomAfterTheSilent: they are what a flood can leave
+// open without being silent.
+func TestIdleConnectionsMakeRoomAfterTheSilent(t *testing.T) {
+	p := serve(t, nil)
+	idle := dial(t, p)
+	if err := ask(idle); err != nil {
+		t.Fatal(err)
+	}
+	silent := dial(t, p)
+	waitFor(t, func() bool { return p.Stats().Silent == 1 })
+	p.silence.close(1, time.Now())
+	if _, err := silent.Read(make([]byte, 1)); err == nil {
+		t.Error("the silent one is open")
+	}
+	if err := ask(idle); err != nil {
+		t.Fatalf("the idle one went first: %v", err)
+	}
+	waitFor(t, func() bool { return p.silence.close(1, time.Now()) == 1 })
+	if _, err := idle.Read(make([]byte, 1)); err == nil {
+		t.Error("the idle one is open")
+	}
+	stop(t, p)
+	if s := p.silence; len(s.open) != 0 {
+		t.Errorf("%d closed connections are remembered", len(s.open))
 	}
 }
 

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"container/list"
 	"crypto/tls"
 	"net"
 	"sync"
@@ -10,80 +9,147 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// silence keeps the connections that have not sent a whole request header yet,
-// oldest first. They are bounded: whoever opens many and says nothing pushes
-// out only others that say nothing. Safe for concurrent use.
+// silence keeps the connections, and in two rings those of which a whole request
+// header is awaited, whoever waits longest first: those that have never spoken,
+// and those that are idle between requests. The first are bounded: whoever opens
+// many and says nothing pushes out only others that say nothing. Safe for
+// concurrent use.
+//
+// A connection enters and leaves the ring of the idle with each request, without
+// an allocation.
 type silence struct {
 	most int
 
-	mu    sync.Mutex
-	order *list.List                 // guarded by mu; of silent
-	at    map[net.Conn]*list.Element // guarded by mu
-	shed  uint64                     // guarded by mu
+	mu   sync.Mutex
+	open map[net.Conn]*peer // guarded by mu
+	mute peer               // guarded by mu; root of those that never spoke
+	idle peer               // guarded by mu; root of those between requests
+	now  int                // guarded by mu; how many never spoke
+	shed uint64             // guarded by mu
 }
 
-type silent struct {
-	conn  net.Conn
-	since time.Time
+// peer is one connection. Guarded by silence.mu.
+type peer struct {
+	conn         net.Conn
+	since        time.Time // when it began to say nothing
+	spoke        bool      // it has sent a request once
+	before, next *peer     // nil while a request of it is under way
 }
 
 func newSilence(most int) *silence {
-	return &silence{most: most, order: list.New(), at: map[net.Conn]*list.Element{}}
+	s := &silence{most: most, open: map[net.Conn]*peer{}}
+	for _, root := range []*peer{&s.mute, &s.idle} {
+		root.before, root.next = root, root
+	}
+	return s
 }
 
 // changed is the server's hook for the states of connections.
 func (s *silence) changed(c net.Conn, state fasthttp.ConnState) {
 	switch state {
-	case fasthttp.StateNew:
-		s.mu.Lock()
-		s.at[c] = s.order.PushBack(silent{c, time.Now()})
-		over := s.order.Len() > s.most
-		s.mu.Unlock()
-		if over {
+	case fasthttp.StateNew, fasthttp.StateIdle:
+		if s.await(c) {
 			s.close(1, time.Now())
 		}
 	case fasthttp.StateClosed, fasthttp.StateHijacked:
-		s.spoke(c)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if p := s.open[c]; p != nil {
+			s.leave(p)
+			delete(s.open, c)
+		}
 	}
+}
+
+// await takes note that a request header is awaited of a connection. It says
+// whether too many are silent now.
+func (s *silence) await(c net.Conn) (over bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.open[c]
+	if p == nil {
+		p = &peer{conn: c}
+		s.open[c] = p
+	}
+	s.leave(p)
+	p.since = time.Now()
+	root := &s.idle
+	if !p.spoke {
+		root = &s.mute
+		s.now++
+	}
+	p.before, p.next = root.before, root
+	p.before.next, p.next.before = p, p
+	return s.now > s.most
 }
 
 // spoke takes note that a connection has sent a request.
 func (s *silence) spoke(c net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.at[c]; e != nil {
-		s.order.Remove(e)
-		delete(s.at, c)
+	if p := s.open[c]; p != nil {
+		s.leave(p)
+		p.spoke = true
+	}
+}
+
+// leave takes a connection out of its ring. Called with mu held.
+func (s *silence) leave(p *peer) {
+	if p.next == nil {
+		return
+	}
+	p.before.next, p.next.before = p.next, p.before
+	p.before, p.next = nil, nil
+	if !p.spoke {
+		s.now--
 	}
 }
 
 // close closes at most so many of the connections that have been silent since
-// before a moment, oldest first. It says how many.
+// before a moment, oldest first, and those that never spoke before the idle. It
+// says how many.
 func (s *silence) close(most int, before time.Time) int {
 	var closing []net.Conn
 	s.mu.Lock()
-	for e := s.order.Front(); e != nil && len(closing) < most; e = s.order.Front() {
-		one := e.Value.(silent)
-		if one.since.After(before) {
-			break
+	for _, root := range []*peer{&s.mute, &s.idle} {
+		for p := root.next; p != root && len(closing) < most && !p.since.After(before); p = root.next {
+			s.leave(p)
+			closing = append(closing, p.conn)
 		}
-		s.order.Remove(e)
-		delete(s.at, one.conn)
-		closing = append(closing, one.conn)
 	}
 	s.shed += uint64(len(closing))
 	s.mu.Unlock()
 	for _, c := range closing {
-		if t, ok := c.(*tls.Conn); ok {
-			c = t.NetConn() // no farewell to somebody who never spoke
-		}
-		_ = c.Close()
+		hangUp(c)
 	}
 	return len(closing)
+}
+
+// closeAll closes every connection, whatever it is doing. It says how many.
+func (s *silence) closeAll() int {
+	var closing []net.Conn
+	s.mu.Lock()
+	for c := range s.open {
+		closing = append(closing, c)
+	}
+	s.mu.Unlock()
+	for _, c := range closing {
+		hangUp(c)
+	}
+	return len(closing)
+}
+
+// hangUp closes a connection without a farewell of TLS, which could wait for
+// a client that does not read.
+func hangUp(c net.Conn) {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	_ = c.Close()
 }
 
 func (s *silence) counts() (now int, shed uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.order.Len(), s.shed
+	return s.now, s.shed
 }

@@ -273,7 +273,11 @@ func (s *Service) Stop() error {
 		})
 	}
 	if s.public != nil {
-		step("public listener", func() error { return s.public.Shutdown(ctx) })
+		step("public listener", func() error {
+			most, cancel := context.WithTimeout(ctx, deadline/4)
+			defer cancel()
+			return s.public.Shutdown(most) // what is slower is cut off
+		})
 	}
 	if s.ai != nil {
 		step("AI answers", func() error {
