@@ -157,6 +157,9 @@ func TestNothingIsLeftOfWhoWasRemoved(t *testing.T) {
 				if r, changed := clean(e); changed {
 					e = r
 				}
+				if e.Person != "" || e.Ref != "" {
+					t.Fatalf("event %d still says who did it: %v", i+1, e)
+				}
 				if b, _ := e.MarshalVT(); bytes.Contains(b, []byte(value)) {
 					t.Fatalf("event %d still holds %q: %v", i+1, value, e)
 				}

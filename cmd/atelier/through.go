@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
@@ -23,6 +24,10 @@ func (c common) through(running func(*control.Client) (string, error), stopped f
 		defer client.Close()
 		text, err = running(client)
 	case errors.Is(err, control.ErrNotRunning):
+		if hasData(cfg) != nil {
+			// It may be a mistyped one.
+			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and it holds no data: making a new store there")
+		}
 		var core *service.Core
 		if core, err = service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log))); err != nil {
 			return err

@@ -89,9 +89,15 @@ func (p *peer) leave() {
 }
 
 func (p *peer) announce(kind string) {
-	if a := p.lab.View().Attendee(p.who.Id); a != nil && p.who.Role == pb.Role_ROLE_ATTENDEE {
-		p.lab.Room.Transient(room.Frame{Audience: room.Staff, Payload: presence(kind, a)})
+	if p.who.Role != pb.Role_ROLE_ATTENDEE {
+		return
 	}
+	a := p.lab.View().Attendee(p.who.Id)
+	if a == nil {
+		// Removed: facilitators still hear that the person is gone.
+		a = &pb.Attendee{Id: p.who.Id, Name: p.who.Name}
+	}
+	p.lab.Room.Transient(room.Frame{Audience: room.Staff, Payload: presence(kind, a)})
 }
 
 // handler is what sessions do; each finds its peer in Session.Data.

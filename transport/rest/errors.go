@@ -67,7 +67,7 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 			return fasthttp.StatusRequestEntityTooLarge, rejected.Text, 0
 		}
 	case errors.Is(err, durable.ErrReadOnly):
-		return fasthttp.StatusServiceUnavailable, "the server is read-only for now: its disk is nearly full", 30 * time.Second
+		return fasthttp.StatusServiceUnavailable, "the server is read-only for now: its disk is nearly full or has failed", 30 * time.Second
 	case errors.Is(err, durable.ErrBusy):
 		return fasthttp.StatusServiceUnavailable, "the server is busy; try again", time.Second
 	case errors.Is(err, durable.ErrTooLarge):
