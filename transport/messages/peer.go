@@ -94,8 +94,8 @@ func (p *peer) announce(kind string) {
 	}
 	a := p.lab.View().Attendee(p.who.Id)
 	if a == nil {
-		// Removed: facilitators still hear that the person is gone.
-		a = &pb.Attendee{Id: p.who.Id, Name: p.who.Name}
+		// Removed, with their place: facilitators still hear who is gone.
+		a = &pb.Attendee{Id: p.who.Id, Name: p.who.Name, CurrentStep: 1}
 	}
 	p.lab.Room.Transient(room.Frame{Audience: room.Staff, Payload: presence(kind, a)})
 }

@@ -152,7 +152,15 @@ func TestDamageIsToldAndNotServed(t *testing.T) {
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "--recover-damaged") {
 		t.Fatalf("a damaged log: %v\n%s", err, out)
 	}
+	// What the lost part of the log told of is nobody's now, and must stay.
+	orphan := filepath.Join(data, "workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250")
+	if err := os.Mkdir(orphan, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	cmd, addr = run(t, path, data, "--recover-damaged")
+	if _, err := os.Stat(orphan); err != nil {
+		t.Errorf("a recovery sweeps: %v", err)
+	}
 	c.admin.base = "http://" + addr
 	c.admin.http.CloseIdleConnections()
 	left := texts(c.admin.get(c.path+"/chat").list(), "message")

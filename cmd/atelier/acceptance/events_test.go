@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"bufio"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -62,7 +63,12 @@ func (s *stream) next(kind string) message {
 			if err := m.decode([]byte(value)); err != nil {
 				s.t.Fatal(err)
 			}
-			if (id != "") != (m["ts"] != nil) {
+			// Where a client is: at a stored message, or where it is told it is.
+			placed := m["ts"] != nil
+			if m.kind() == "welcome" || m.kind() == "resync" {
+				placed = id == fmt.Sprintf("%v:%v", m["epoch"], m["seq"])
+			}
+			if (id != "") != placed {
 				s.t.Errorf("the id %q stands at %v", id, m)
 			}
 			if id != "" {

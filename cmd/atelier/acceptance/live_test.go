@@ -181,6 +181,12 @@ func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
 	if n := boss.count("attendee_left"); n != 1 {
 		t.Errorf("%d times somebody left", n)
 	}
+	// Whoever is removed has left, too.
+	three := lin.connect(c.id, "")
+	boss.until("Lin again", func(m message) bool { return m.kind() == "attendee_joined" && joined(lin.id)(m) })
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	boss.until("Lin removed", func(m message) bool { return m.kind() == "attendee_left" && joined(lin.id)(m) })
+	_ = three.conn.Close()
 	boss.say(record{"type": "chat", "message": "end"})
 	watcher.hear("end")
 	if watcher.count("attendee_joined")+watcher.count("attendee_left") != 0 {
