@@ -363,6 +363,9 @@ func (c *Config) Check() (warnings []string, err error) {
 			warn("server.trusted_proxies %s believes everybody's X-Forwarded-For", p)
 		}
 	}
+	if u, err := url.Parse(c.Server.PublicURL); err == nil && u.Scheme == "https" && c.Server.TLSCert == "" && len(c.Server.TrustedProxies) == 0 {
+		warn("server.public_url is https and this server speaks HTTP, so a proxy stands before it, but server.trusted_proxies is empty: everybody has the proxy's address, and shares the limits of one")
+	}
 	for _, o := range c.Server.AllowedOrigins {
 		u, err := url.Parse(o)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path+u.RawQuery+u.Fragment != "" || u.User != nil {

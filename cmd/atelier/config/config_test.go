@@ -109,6 +109,10 @@ func TestCheck(t *testing.T) {
 		{"half TLS", func(c *Config) { c.Server.TLSCert = "x" }, "need each other", ""},
 		{"proxy", func(c *Config) { c.Server.TrustedProxies = []string{"10.0.0.1"} }, "trusted_proxies", ""},
 		{"everybody trusted", func(c *Config) { c.Server.TrustedProxies = []string{"0.0.0.0/0"} }, "", "everybody"},
+		{"unknown proxy", func(c *Config) { c.Server.PublicURL = "https://w.example.org" }, "", "trusted_proxies"},
+		{"known proxy", func(c *Config) {
+			c.Server.PublicURL, c.Server.TrustedProxies = "https://w.example.org", []string{"127.0.0.1/32"}
+		}, "", ""},
 		{"open without TLS", func(c *Config) { c.Server.Listen = "0.0.0.0:80" }, "", "in the clear"},
 		{"metrics open", func(c *Config) { c.Server.InternalListen = "0.0.0.0:90" }, "", "metrics"},
 		{"short key", func(c *Config) { c.Session.Key = "short" }, "session.key", ""},
