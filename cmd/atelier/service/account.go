@@ -51,7 +51,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 	cfg := s.cfg
 	key := string(cfg.Session.Key)
 	if key == "" {
-		if key, _, err = auth.LoadOrMake(secretFile(cfg, "session.key"), 32); err != nil {
+		if key, _, err = secretKey(cfg, "session.key"); err != nil {
 			return pw, err
 		}
 	}

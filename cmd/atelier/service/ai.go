@@ -6,7 +6,6 @@ import (
 	"atelier/transport/ai"
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
-	"atelier/transport/auth"
 	"atelier/transport/limit"
 	"atelier/transport/rest"
 )
@@ -14,7 +13,7 @@ import (
 // aiKeys opens AI keys with the admin's password. What is stored is sealed
 // with a key of its own beside the store, so neither is enough alone.
 func (s *Service) aiKeys(password string) (*keys.Ring, error) {
-	key, _, err := auth.LoadOrMake(secretFile(s.cfg, "settings.key"), 32)
+	key, _, err := secretKey(s.cfg, "settings.key")
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,19 @@ func secretFile(cfg config.Config, name string) string {
 	return filepath.Join(cfg.Server.Data, "secrets", name)
 }
 
+// secretKey returns a key that is kept in a file, and makes it where there is
+// none. One that has lost a part is not used: what it protects would be open to
+// whoever tries them all.
+func secretKey(cfg config.Config, name string) (key string, made bool, err error) {
+	const size = 32 // bytes, more characters
+	path := secretFile(cfg, name)
+	key, made, err = auth.LoadOrMake(path, size)
+	if err == nil && len(key) < size {
+		err = fmt.Errorf("the key in %s is too short: it is damaged; bring it back, or remove the file to get another", path)
+	}
+	return key, made, err
+}
+
 // pinKeyFile holds the key under which rejoin codes are hashed: without it
 // nobody finds out the codes of a backup by trying them all.
 const pinKeyFile = "pin.key"
@@ -25,10 +38,9 @@ const pinKeyFile = "pin.key"
 // pinKey returns the key of rejoin codes. Where it is gone the codes can be
 // checked no more, and must be reset.
 func (c *Core) pinKey() ([]byte, error) {
-	path := secretFile(c.cfg, pinKeyFile)
-	key, made, err := auth.LoadOrMake(path, 32)
+	key, made, err := secretKey(c.cfg, pinKeyFile)
 	if made && len(c.list.All()) > 0 {
-		c.log.Warn("the key of rejoin codes was not there: the codes that attendees have chosen are void, and must be reset where they are needed", "made", path)
+		c.log.Warn("the key of rejoin codes was not there: the codes that attendees have chosen are void, and must be reset where they are needed", "made", secretFile(c.cfg, pinKeyFile))
 	}
 	return []byte(key), err
 }

@@ -1,0 +1,31 @@
+package service
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"atelier/cmd/atelier/config"
+)
+
+// TestAKeyThatLostAPartIsNotUsed: a file cut short by a full disk or a careless
+// copy was taken for the key.
+func TestAKeyThatLostAPartIsNotUsed(t *testing.T) {
+	cfg := config.Default()
+	cfg.Server.Data = t.TempDir()
+	key, made, err := secretKey(cfg, "some.key")
+	if err != nil || !made {
+		t.Fatal(made, err)
+	}
+	if again, made, err := secretKey(cfg, "some.key"); again != key || made || err != nil {
+		t.Error("another key", made, err)
+	}
+	path := secretFile(cfg, "some.key")
+	if err := os.WriteFile(path, []byte(key[:31]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = secretKey(cfg, "some.key")
+	if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), key[:31]) {
+		t.Errorf("a part of a key: %v", err)
+	}
+}
