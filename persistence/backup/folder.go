@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"atelier/persistence/ondisk"
 )
 
 // SaveFolder writes the folders and plain files below dir as a tar stream,
@@ -134,16 +136,8 @@ func syncFolders(dir string) error {
 		if err != nil || !e.IsDir() {
 			return err
 		}
-		return syncFolder(path)
+		return ondisk.SyncFolder(path)
 	})
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // CheckVacant makes sure that nothing would be overwritten.
@@ -167,5 +161,5 @@ func PutInPlace(temp, dir string) error {
 	if err := os.Rename(temp, dir); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(dir))
+	return ondisk.SyncFolder(filepath.Dir(dir))
 }

@@ -1,6 +1,10 @@
 package badger
 
-import "fmt"
+import (
+	"fmt"
+
+	"atelier/persistence/ondisk"
+)
 
 // Erase removes all rows of a table, also from what the disk still holds of
 // them. It rewrites files and lets every write that comes meanwhile fail, so it
@@ -20,5 +24,5 @@ func (s *Store) Erase(table string) error {
 		return fmt.Errorf("badger: erase %s: %w", table, err)
 	}
 	// What stays lies in files with new names now.
-	return syncFolder(s.opts.Dir)
+	return ondisk.SyncFolder(s.opts.Dir)
 }

@@ -1,7 +1,6 @@
 package badger
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -61,12 +60,4 @@ func (n *names) close() error {
 		return nil
 	}
 	return n.folder.Close()
-}
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }

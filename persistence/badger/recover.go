@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"atelier/persistence/ondisk"
 )
 
 // inspect refuses a store whose write-ahead log is damaged, before Badger cuts
@@ -24,7 +26,7 @@ func inspect(o Options) error {
 	// From here on it is another stream, as after a restore: what was dropped
 	// may have been seen by clients, and tokens may have been used in it. The
 	// note survives a crash before that is recorded.
-	if err := noteRecovery(o.Dir); err != nil {
+	if err := ondisk.Replace(filepath.Join(o.Dir, recoveryNote), nil); err != nil {
 		return fmt.Errorf("note the recovery: %w", err)
 	}
 	aside := filepath.Join(filepath.Dir(o.Dir), filepath.Base(o.Dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405Z"))
@@ -51,7 +53,7 @@ func keepLogs(from, to string) error {
 		}
 	}
 	if err == nil {
-		err = syncFolder(to)
+		err = ondisk.SyncFolder(to)
 	}
 	return err
 }
@@ -81,14 +83,6 @@ func copyFile(from, to string) error {
 // recoveryNote lies in the store's folder until the store has another stream.
 const recoveryNote = "RECOVERED"
 
-func noteRecovery(dir string) error {
-	f, err := os.OpenFile(filepath.Join(dir, recoveryNote), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close(), syncFolder(dir))
-}
-
 // renewStream gives the store another stream if it was recovered.
 func (s *Store) renewStream(m meta) (meta, error) {
 	note := filepath.Join(s.opts.Dir, recoveryNote)
@@ -99,5 +93,5 @@ func (s *Store) renewStream(m meta) (meta, error) {
 	if err := s.writeMeta(m); err != nil {
 		return m, err
 	}
-	return m, errors.Join(os.Remove(note), syncFolder(s.opts.Dir))
+	return m, errors.Join(os.Remove(note), ondisk.SyncFolder(s.opts.Dir))
 }

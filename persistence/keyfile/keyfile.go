@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"atelier/actors/token/seal"
+	"atelier/persistence/ondisk"
 )
 
 // ErrMalformed says that the file is not what this package writes. Its content
@@ -133,34 +133,9 @@ func write(path string, keys []seal.Key) error {
 		return fmt.Errorf("encode server keys: %w", err)
 	}
 	defer clear(b)
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("write server keys: %w", err)
-	}
-	f, err := os.CreateTemp(dir, ".token-keys-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("write server keys: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(b, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err == nil {
-		// The folder above too, which may have just got this one: what is in the
-		// store must never outlive its keys.
-		err = errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
-	}
-	if err != nil {
+	// What is in the store must never outlive its keys.
+	if err := ondisk.Replace(path, append(b, '\n')); err != nil {
 		return fmt.Errorf("write server keys: %w", err)
 	}
 	return nil
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"atelier/persistence/ondisk"
 )
 
 // disk is the folder of the shares.
@@ -99,10 +101,4 @@ func (d folder) Open(name string, flag int) (file, error) {
 
 func (d folder) Remove(name string) error { return os.Remove(filepath.Join(string(d), name)) }
 
-func (d folder) Sync() error {
-	f, err := os.Open(string(d))
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+func (d folder) Sync() error { return ondisk.SyncFolder(string(d)) }

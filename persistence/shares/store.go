@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"atelier/actors/token/seal"
+	"atelier/persistence/ondisk"
 )
 
 // Options of a Store.
@@ -94,7 +95,7 @@ func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return folder(filepath.Dir(dir)).Sync()
+	return ondisk.SyncFolder(filepath.Dir(dir))
 }
 
 // Until implements token.Shares.

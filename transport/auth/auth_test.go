@@ -2,10 +2,6 @@ package auth
 
 import (
 	"crypto/sha256"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -314,56 +310,5 @@ func TestEachFailureMakesTheNextAnswerSlower(t *testing.T) {
 		if b.Wait() != 0 {
 			t.Errorf("%s waits as well", name)
 		}
-	}
-}
-
-func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "secrets", "a.key")
-	first, made, err := LoadOrMake(path, 32)
-	if err != nil || !made || len(first) < 40 {
-		t.Fatalf("%v %v", made, err)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info.Mode(), err)
-	}
-	if again, made, err := LoadOrMake(path, 32); err != nil || made || again != first {
-		t.Errorf("the second time: %v %v", made, err)
-	}
-	if err := Keep(path, "another"); err != nil {
-		t.Fatal(err)
-	}
-	if again, _, err := LoadOrMake(path, 32); err != nil || again != "another" {
-		t.Errorf("%q %v", again, err)
-	}
-	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
-		t.Errorf("%d files, %v", len(files), err)
-	}
-}
-
-// A secret must not get lost by a power cut after something was kept with it.
-func TestASecretIsOnDiskWithItsName(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
-	path := filepath.Join(data, "secrets", "a.key")
-	var synced []string
-	syncFile = func(f *os.File) error {
-		name := f.Name()
-		if _, err := os.Stat(path); err == nil {
-			name += " with it"
-		}
-		if strings.HasPrefix(filepath.Base(name), ".secret-") {
-			if b, err := os.ReadFile(name); err != nil || len(b) == 0 {
-				t.Errorf("synced before it was written: %q %v", b, err)
-			}
-			name = "file"
-		}
-		synced = append(synced, name)
-		return f.Sync()
-	}
-	defer func() { syncFile = (*os.File).Sync }()
-	if _, _, err := LoadOrMake(path, 32); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"file", filepath.Dir(path) + " with it", data + " with it"}; !slices.Equal(synced, want) {
-		t.Errorf("synced are %q, want %q", synced, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"atelier/actors/catalog"
+	"atelier/persistence/secretfile"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
 )
@@ -59,7 +60,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 	if password == "" {
 		pw.file = filepath.Join(cfg.Server.Data, PasswordFile)
 		var made bool
-		if password, made, err = auth.LoadOrMake(pw.file, 15); err != nil {
+		if password, made, err = secretfile.LoadOrMake(pw.file, func() string { return auth.Random(15) }); err != nil {
 			return pw, err
 		}
 		if made {

@@ -9,6 +9,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/badger"
+	"atelier/persistence/secretfile"
 	"atelier/transport/auth"
 )
 
@@ -24,7 +25,7 @@ func secretFile(cfg config.Config, name string) string {
 func secretKey(cfg config.Config, name string) (key string, made bool, err error) {
 	const size = 32 // bytes, more characters
 	path := secretFile(cfg, name)
-	key, made, err = auth.LoadOrMake(path, size)
+	key, made, err = secretfile.LoadOrMake(path, func() string { return auth.Random(size) })
 	if err == nil && len(key) < size {
 		err = fmt.Errorf("the key in %s is too short: it is damaged; bring it back, or remove the file to get another", path)
 	}
@@ -58,7 +59,7 @@ func movePINKey(cfg config.Config, store *badger.Store, erase bool, log *slog.Lo
 	}
 	path := secretFile(cfg, pinKeyFile)
 	if err == nil {
-		err = auth.Keep(path, string(key)) // on disk before it leaves the store
+		err = secretfile.Keep(path, string(key)) // on disk before it leaves the store
 	}
 	if err == nil && erase {
 		err = store.Erase(oldKeys)

@@ -1,0 +1,38 @@
+package ondisk
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What was replaced must not get lost by a power cut after something was kept
+// that needs it.
+func TestAFileIsOnDiskWithItsName(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	path := filepath.Join(data, "secrets", "a.key")
+	var synced []string
+	syncFile = func(f *os.File) error {
+		name := f.Name()
+		if _, err := os.Stat(path); err == nil {
+			name += " with it"
+		}
+		if strings.HasPrefix(filepath.Base(name), tempPrefix) {
+			if b, err := os.ReadFile(name); err != nil || len(b) == 0 {
+				t.Errorf("synced before it was written: %q %v", b, err)
+			}
+			name = "file"
+		}
+		synced = append(synced, name)
+		return f.Sync()
+	}
+	defer func() { syncFile = (*os.File).Sync }()
+	if err := Replace(path, []byte("content")); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"file", filepath.Dir(path) + " with it", data + " with it"}; !slices.Equal(synced, want) {
+		t.Errorf("synced are %q, want %q", synced, want)
+	}
+}
