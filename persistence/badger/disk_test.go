@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -149,15 +150,6 @@ func TestSpaceIsWatched(t *testing.T) {
 	openTest(t, o, hooks{})
 	for range 3 {
 		<-looked
-	}
-}
-
-func TestFreeBytes(t *testing.T) {
-	if free, err := freeBytes(t.TempDir()); err != nil || free == 0 {
-		t.Fatalf("got %d, %v", free, err)
-	}
-	if _, err := freeBytes(t.TempDir() + "/none"); err == nil {
-		t.Fatal("no error for a folder that is not there")
 	}
 }
 
@@ -341,5 +333,60 @@ func TestFlippedBytesInFiles(t *testing.T) {
 	}
 	if err := s.Backup(new(bytes.Buffer)); !errors.Is(err, durable.ErrCorrupt) {
 		t.Errorf("a backup of damaged tables: got %v", err)
+	}
+}
+
+// TestATableThatIsCutShortIsRefused: Badger ended the process on a goroutine
+// of its own, with a page of its stack and not a word on what to do.
+func TestATableThatIsCutShortIsRefused(t *testing.T) {
+	whole := t.TempDir()
+	s := openTest(t, small(whole), hooks{})
+	add(t, s, "log", 1, "a")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(whole, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("no tables: %v", err)
+	}
+	name := filepath.Base(tables[0])
+	for what, edit := range map[string]func(data []byte) []byte{
+		"empty":         func([]byte) []byte { return nil },
+		"a few bytes":   func(data []byte) []byte { return data[:3] },
+		"half of it":    func(data []byte) []byte { return data[:len(data)/2] },
+		"all but one":   func(data []byte) []byte { return data[:len(data)-1] },
+		"zeros instead": func(data []byte) []byte { clear(data[len(data)/2:]); return data },
+		"all zeros":     func(data []byte) []byte { clear(data); return data },
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, name)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, edit(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err = Open(small(dir))
+			if !errors.Is(err, durable.ErrCorrupt) || !strings.Contains(err.Error(), name) {
+				t.Errorf("opening gave %v", err)
+			}
+		})
+	}
+	// What a crash leaves half written is in no manifest, and no damage.
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "000999.sst"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, small(dir), hooks{})
+	if got := replayed(t, openLog(t, s, "log")); got != "1 a." {
+		t.Errorf("the log after a crash: %q", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+
+	"atelier/persistence/ondisk"
 )
 
 // Errors of this package beside those of the journal contract.
@@ -106,7 +108,7 @@ func (o Options) withDefaults() Options {
 		o.SpaceInterval = time.Second
 	}
 	if o.FreeBytes == nil {
-		o.FreeBytes = func() (uint64, error) { return freeBytes(o.Dir) }
+		o.FreeBytes = func() (uint64, error) { return ondisk.FreeBytes(o.Dir) }
 	}
 	if o.GCInterval == 0 {
 		o.GCInterval = 5 * time.Minute

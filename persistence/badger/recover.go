@@ -12,10 +12,13 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// inspect refuses a store whose write-ahead log is damaged, before Badger cuts
-// it; or, when told to open it nevertheless, sets the logs aside as they are
+// inspect refuses a store with tables that Badger cannot open, and one whose
+// write-ahead log is damaged, before Badger cuts it; or, when told to open it nevertheless, sets the logs aside as they are
 // and says what will be dropped.
 func inspect(o Options) error {
+	if err := checkTables(o); err != nil {
+		return err
+	}
 	dropped, err := checkLogs(o.Dir)
 	if err != nil || dropped == nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -76,13 +75,4 @@ func (g *spaceGuard) check() error {
 func (g *spaceGuard) stop() {
 	close(g.quit)
 	<-g.done
-}
-
-// freeBytes is what an unprivileged process may still write to dir's disk.
-func freeBytes(dir string) (uint64, error) {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
-		return 0, fmt.Errorf("statfs %s: %w", dir, err)
-	}
-	return fs.Bavail * uint64(fs.Bsize), nil
 }

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/persistence/ondisk"
 )
 
 // Options of a Store. Dir is required.
@@ -68,7 +68,7 @@ func Open(o Options) (*Store, error) {
 		o.MinFreeBytes = 1 << 30
 	}
 	if o.FreeBytes == nil {
-		o.FreeBytes = func() (uint64, error) { return freeBytes(o.Dir) }
+		o.FreeBytes = func() (uint64, error) { return ondisk.FreeBytes(o.Dir) }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -141,15 +141,6 @@ func (s *Store) room() error {
 		return fmt.Errorf("%w: %d bytes free, %d wanted", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
 	}
 	return nil
-}
-
-// freeBytes is what an unprivileged process may still write to dir's disk.
-func freeBytes(dir string) (uint64, error) {
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(dir, &fs); err != nil {
-		return 0, fmt.Errorf("statfs %s: %w", dir, err)
-	}
-	return fs.Bavail * uint64(fs.Bsize), nil
 }
 
 // syncFolder makes the names in a folder last.

@@ -13,6 +13,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/persistence/ondisk"
 )
 
 // A disk may give back other bytes than it was given. What is opened is
@@ -34,7 +35,7 @@ type identity struct {
 func identityOf(info fs.FileInfo) identity {
 	id := identity{size: info.Size(), written: info.ModTime().UnixNano()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		id.inode, id.moved = st.Ino, st.Ctim.Nano()
+		id.inode, id.moved = st.Ino, ondisk.Changed(st)
 	}
 	return id
 }

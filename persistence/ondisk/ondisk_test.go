@@ -36,3 +36,12 @@ func TestAFileIsOnDiskWithItsName(t *testing.T) {
 		t.Errorf("synced are %q, want %q", synced, want)
 	}
 }
+
+func TestFreeBytes(t *testing.T) {
+	if free, err := FreeBytes(t.TempDir()); err != nil || free == 0 {
+		t.Fatalf("got %d, %v", free, err)
+	}
+	if _, err := FreeBytes(t.TempDir() + "/none"); err == nil {
+		t.Fatal("no error for a folder that is not there")
+	}
+}
