@@ -50,23 +50,17 @@ func (c backupCmd) Run() error {
 }
 
 func writeBackup(cfg config.Config, w io.Writer) error {
-	client, err := control.Dial(cfg.Server.Data)
-	if err == nil {
-		defer client.Close()
-		return client.Backup(w)
-	}
-	if !errors.Is(err, control.ErrNotRunning) {
-		return err
-	}
-	// With its actors: what is to be erased must not be in the backup.
-	if err := hasData(cfg); err != nil {
-		return err
-	}
-	core, err := service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log)))
-	if err != nil {
-		return err
-	}
-	return errors.Join(core.Backup(w), core.Close(context.Background()))
+	return either(cfg, func(client *control.Client) error { return client.Backup(w) }, func() error {
+		if err := hasData(cfg); err != nil {
+			return err
+		}
+		// With its actors: what is to be erased must not be in the backup.
+		core, err := openCore(cfg)
+		if err != nil {
+			return err
+		}
+		return errors.Join(core.Backup(w), core.Close(context.Background()))
+	})
 }
 
 func hasData(cfg config.Config) error {

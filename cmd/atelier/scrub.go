@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
 
@@ -20,19 +19,17 @@ func (c scrubCmd) Run() error {
 		return err
 	}
 	var damaged int
-	client, err := control.Dial(cfg.Server.Data)
-	switch {
-	case err == nil:
-		defer client.Close()
+	err = either(cfg, func(client *control.Client) (err error) {
 		damaged, err = client.Scrub(os.Stdout)
-	case errors.Is(err, control.ErrNotRunning):
-		var data *service.Core
-		if data, err = openData(cfg); err != nil {
+		return err
+	}, func() error {
+		data, err := openData(cfg)
+		if err != nil {
 			return err
 		}
 		damaged, err = data.Scrub(os.Stdout)
-		err = errors.Join(err, data.Close(context.Background()))
-	}
+		return errors.Join(err, data.Close(context.Background()))
+	})
 	if err != nil {
 		return fmt.Errorf("scrub: %w", err)
 	}

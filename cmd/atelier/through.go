@@ -6,9 +6,24 @@ import (
 	"fmt"
 	"os"
 
+	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
+
+// either asks the running server or, when none has the data folder open, does
+// without one.
+func either(cfg config.Config, running func(*control.Client) error, stopped func() error) error {
+	client, err := control.Dial(cfg.Server.Data)
+	switch {
+	case err == nil:
+		defer client.Close()
+		return running(client)
+	case errors.Is(err, control.ErrNotRunning):
+		return stopped()
+	}
+	return err
+}
 
 // through prints what the running server says or, when none runs, what the
 // store's own actors say.
@@ -18,25 +33,28 @@ func (c common) through(running func(*control.Client) (string, error), stopped f
 		return err
 	}
 	var text string
-	client, err := control.Dial(cfg.Server.Data)
-	switch {
-	case err == nil:
-		defer client.Close()
+	err = either(cfg, func(client *control.Client) (err error) {
 		text, err = running(client)
-	case errors.Is(err, control.ErrNotRunning):
+		return err
+	}, func() error {
 		if hasData(cfg) != nil {
 			// It may be a mistyped one.
 			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and it holds no data: making a new store there")
 		}
-		var core *service.Core
-		if core, err = service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log))); err != nil {
+		core, err := openCore(cfg)
+		if err != nil {
 			return err
 		}
 		text, err = stopped(core)
-		err = errors.Join(err, core.Close(context.Background()))
-	}
+		return errors.Join(err, core.Close(context.Background()))
+	})
 	if err == nil {
 		fmt.Print(text)
 	}
 	return err
+}
+
+// openCore opens the store with its actors, which no server has open.
+func openCore(cfg config.Config) (*service.Core, error) {
+	return service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log)))
 }

@@ -284,20 +284,20 @@ func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 // somebody smuggled.
 func ambiguous(ctx *fasthttp.RequestCtx) bool {
 	h := &ctx.Request.Header
-	if h.ContentLength() != chunked {
-		return false
+	if h.ContentLength() == 0 {
+		return false // most requests have no body
 	}
+	// The library keeps one of the two, and neither when the encoding is
+	// called identity.
+	var length, encoding bool
 	for line := range bytes.Lines(h.RawHeaders()) {
-		name, _, ok := bytes.Cut(line, []byte{':'})
-		if ok && bytes.EqualFold(bytes.TrimSpace(name), []byte("Content-Length")) {
-			return true
-		}
+		name, _, _ := bytes.Cut(line, []byte{':'})
+		name = bytes.TrimSpace(name)
+		length = length || bytes.EqualFold(name, []byte("Content-Length"))
+		encoding = encoding || bytes.EqualFold(name, []byte("Transfer-Encoding"))
 	}
-	return false
+	return length && encoding
 }
-
-// chunked is the library's length of a body in chunks.
-const chunked = -1
 
 // malformed answers what is no HTTP request.
 func malformed(ctx *fasthttp.RequestCtx, err error) {

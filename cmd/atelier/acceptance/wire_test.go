@@ -134,7 +134,7 @@ func firstStatus(t *testing.T, addr, text string) int {
 func TestTwoLengthsAreNone(t *testing.T) {
 	addr := common.get(t).Addr()
 	smuggled := "GET /api/asyncapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
-	for _, order := range []string{"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\ncontent-length: 4\r\n"} {
+	for _, order := range []string{"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\ncontent-length: 4\r\n", "Transfer-Encoding: identity\r\nContent-Length: 12\r\n"} {
 		got := raw(t, addr, "POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+order+"\r\n2\r\n{}\r\n0\r\n\r\n"+smuggled)
 		if len(got) != 1 || got[0] != 400 {
 			t.Errorf("%q: %v", order, got)
