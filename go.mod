@@ -2,6 +2,9 @@ module atelier
 
 go 1.26.0
 
+// Packages of Node bring Go sources of their own.
+ignore ./transport/web/app
+
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/alecthomas/kong v1.17.0

@@ -49,6 +49,9 @@ type PublicOptions struct {
 	// Commerce serves the published schemas, the business profile and the
 	// negotiation; it says whether a path is its own. May be nil.
 	Commerce func(ctx *fasthttp.RequestCtx) bool
+	// Web serves all other paths. It reads no body. May be nil: then there is
+	// nothing at them.
+	Web fasthttp.RequestHandler
 }
 
 // Listen takes the public address; certFile and keyFile (PEM), if given, make
@@ -236,17 +239,13 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 			body.Discard(ctx, 1<<20)
 			return
 		}
-		path := string(ctx.Path())
-		if isAPI(path) {
+		if isAPI(string(ctx.Path())) {
 			o.API(ctx)
 			return
 		}
-		switch {
-		case path == "/" && ctx.IsGet():
-			ctx.Response.Header.Set("X-Request-Id", ids.New())
-			ctx.SetContentType("text/plain; charset=utf-8")
-			ctx.SetBodyString("Atelier is running. Its interface is described at /api/openapi.json and /api/asyncapi.json.\n")
-		default:
+		if o.Web != nil {
+			o.Web(ctx)
+		} else {
 			jsonError(ctx, fasthttp.StatusNotFound, "not found")
 		}
 		body.Discard(ctx, 1<<20)

@@ -21,30 +21,43 @@ type adminPassword struct {
 	made string // the password itself, when it was made now
 }
 
-// announce says how to reach the server. A password that was made now is shown
-// to somebody who sits at the terminal; never in the log, and not where
-// standard error goes to a file or another program: there the log names the
-// file in which it lies.
-func (s *Service) announce(pw adminPassword, took time.Duration) {
-	scheme := "http"
-	if s.cfg.Server.TLSCert != "" {
-		scheme = "https"
-	}
+// announce says how to reach the server, in the log and to somebody who sits at
+// the terminal. A password that was made now is shown only there, and never
+// where standard error goes to a file or another program: there the log names
+// the file in which it lies.
+func (s *Service) announce(pw adminPassword, app bool, took time.Duration) {
 	addr := s.public.Addr().String()
-	s.log.Info("listening", "addr", addr, "url", scheme+"://"+addr, "data", s.cfg.Server.Data, "started_in", took.Round(time.Millisecond))
-	where := pw.file
-	if where == "" {
-		where = "as configured"
+	url := openAt(s.cfg.Server, addr)
+	s.log.Info("listening", "addr", addr, "url", url, "data", s.cfg.Server.Data, "started_in", took.Round(time.Millisecond))
+	s.log.Info("admin account", "admin_id", s.cfg.Admin.ID, "password", pw.where())
+	if !app {
+		s.log.Warn("this program was built without the browser app; make build adds it where Node 20.19 or newer is installed")
 	}
-	s.log.Info("admin account", "admin_id", s.cfg.Admin.ID, "password", where)
-	pw.show(os.Stderr, scheme+"://"+addr, s.cfg.Admin.ID)
+	pw.show(os.Stderr, url, s.cfg.Admin.ID)
 }
 
-// show shows a password that was made now, if it goes to a terminal.
-func (pw adminPassword) show(to *os.File, url, id string) {
-	if pw.made != "" && isTerminal(to) {
-		fmt.Fprintf(to, "\n  Atelier    %s\n  Admin id   %s\n  Password   %s   (shown once; kept in %s)\n\n", url, id, pw.made, pw.file)
+// where says where the password can be found.
+func (pw adminPassword) where() string {
+	if pw.file == "" {
+		return "as configured"
 	}
+	return pw.file
+}
+
+// show says on a terminal where to go and as whom, and shows a password that
+// was made now.
+func (pw adminPassword) show(to *os.File, url, id string) {
+	if !isTerminal(to) {
+		return
+	}
+	password := pw.where()
+	switch {
+	case pw.made != "":
+		password = pw.made + "   (shown once; kept in " + pw.file + ")"
+	case pw.file != "":
+		password = "in " + pw.file
+	}
+	fmt.Fprintf(to, "\n  Atelier    %s\n  Admin id   %s\n  Password   %s\n\n", url, id, password)
 }
 
 // account brings up the admin's password, sessions and API tokens.

@@ -67,7 +67,13 @@ func TestTheFirstPasswordIsShownOnATerminalOnly(t *testing.T) {
 		t.Errorf("on a terminal it says %q", got)
 	}
 	outer, inner = terminal(t)
-	if got := printed(outer, inner, show(known)); got != "" {
+	got := printed(outer, inner, show(known))
+	if strings.Contains(got, "hunter2") {
 		t.Errorf("the second time it says %q", got)
+	}
+	for _, part := range []string{"http://x", "admin", made.file} {
+		if !strings.Contains(got, part) {
+			t.Errorf("the second time it does not say %q: %q", part, got)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,7 +124,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		LoginFailed: metrics.LoginFailed,
 		AI:          s.ai, AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
-		SecureCookies: cfg.Server.TLSCert != "" || strings.HasPrefix(cfg.Server.PublicURL, "https:"),
+		SecureCookies: overHTTPS(cfg.Server),
 		Logger:        log, Now: time.Now,
 	})
 	metrics.Watch(server.Sources{
@@ -148,9 +147,14 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if err != nil {
 		return nil, err
 	}
+	app, err := s.newWeb(api.ClientIP)
+	if err != nil {
+		return nil, err
+	}
 	s.public.Serve(server.PublicOptions{
 		Access:         accessLog(cfg.Log, api.ClientIP, log),
 		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, APIExpect: api.Expect, Handler: handler.Handle, Commerce: commerce.Handle,
+		Web: app.Handle,
 	})
 	s.started.Store(true)
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
@@ -159,7 +163,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	s.background.Go(func() { s.endGrants(ctx) })
 	s.background.Go(func() { keepMemory(ctx) })
-	s.announce(password, time.Since(began))
+	s.announce(password, app.App(), time.Since(began))
 	return s, nil
 }
 

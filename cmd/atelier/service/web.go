@@ -1,0 +1,67 @@
+package service
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/transport/limit"
+	"atelier/transport/web"
+)
+
+// overHTTPS says that browsers reach the server by https.
+func overHTTPS(c config.Server) bool {
+	return c.TLSCert != "" || strings.HasPrefix(c.PublicURL, "https:")
+}
+
+// newWeb makes the browser app's part of the house.
+func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler, error) {
+	// A certificate's codelab may have to be read from the disk.
+	limiter := limit.New(limit.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
+	return web.New(web.Config{
+		Build: web.Built(), Certificate: s.certificate, HTTPS: overHTTPS(s.cfg.Server),
+		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
+	})
+}
+
+// certificate returns what the certificate of an attendee says; none for who
+// has not completed the codelab.
+func (s *Service) certificate(id string) (web.Certificate, bool, error) {
+	v, a, err := s.core.workshops.FindAttendee(id)
+	var rejected *durable.Rejection
+	switch {
+	case errors.As(err, &rejected) && rejected.Reason == durable.Missing:
+		return web.Certificate{}, false, nil
+	case err != nil:
+		return web.Certificate{}, false, err
+	case a.CompletedAt == 0:
+		return web.Certificate{}, false, nil
+	}
+	return web.Certificate{
+		Attendee: a.Name, Codelab: v.Meta.Title, Author: v.Meta.Author, CompletedAt: time.UnixMilli(a.CompletedAt),
+	}, true, nil
+}
+
+// openAt is the address that a browser on this machine, or the one that was
+// configured, finds the app at.
+func openAt(c config.Server, listening string) string {
+	if c.PublicURL != "" {
+		return strings.TrimSuffix(c.PublicURL, "/")
+	}
+	scheme := "http"
+	if c.TLSCert != "" {
+		scheme = "https"
+	}
+	// Nobody can open "all addresses".
+	if host, port, err := net.SplitHostPort(listening); err == nil {
+		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+			listening = net.JoinHostPort("127.0.0.1", port)
+		}
+	}
+	return scheme + "://" + listening
+}

@@ -1,0 +1,19 @@
+// Package web serves the browser app: its pages and its assets, with the
+// headers that protect them, and in its place a plain page when the program was
+// built without it.
+//
+// The app is built from transport/web/app into transport/web/built (make
+// build), and embedded from there. Everything that can be is prepared when the
+// server starts: each page with its title, each coding with its entity tag, all
+// headers. A request is a look-up by its path as it was sent. No path ever
+// reaches a file system, and nothing is decoded, so there is nothing to climb
+// out of.
+//
+// What index.html promises: one <title>, and one <!--app:noscript--> in its
+// body, where the server writes what people without JavaScript are told. Of a
+// certificate (/verify/<id>) that is whether it is valid.
+//
+// A Handler is immutable and safe for concurrent use. It answers every request
+// that it is given; nothing fails but the question for a certificate, which is
+// answered 503 then.
+package web

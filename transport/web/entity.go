@@ -1,0 +1,95 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+
+	"github.com/valyala/fasthttp"
+)
+
+// entity is something to answer with, in the codings that there are of it.
+// Immutable.
+type entity struct {
+	kind     string // media type
+	cache    string // how long it may be kept
+	policy   string // its Content-Security-Policy
+	variants [codings]variant
+	// varies says that there is more than one variant.
+	varies bool
+}
+
+// variant is an entity in one coding. One without a tag does not exist.
+type variant struct {
+	body []byte
+	tag  string // entity tag, with its quotes
+}
+
+// set enters the body in a coding. The tag of each coding is another, as that
+// of other bytes must be (RFC 9110, 8.8.3.3).
+func (e *entity) set(c coding, body []byte) {
+	sum := sha256.Sum256(body)
+	tag := base64.RawURLEncoding.EncodeToString(sum[:12])
+	if c != identity {
+		tag += "-" + names[c]
+		e.varies = true
+	}
+	e.variants[c] = variant{body: body, tag: `"` + tag + `"`}
+}
+
+// compress makes the codings of a body at once, for what is made at the start.
+// What is shorter than a packet stays as it is.
+func (e *entity) compress() {
+	plain := e.variants[identity].body
+	if len(plain) < smallest {
+		return
+	}
+	e.set(gzip, fasthttp.AppendGzipBytesLevel(nil, plain, fasthttp.CompressBestCompression))
+	e.set(brotli, fasthttp.AppendBrotliBytesLevel(nil, plain, fasthttp.CompressBrotliBestCompression))
+}
+
+// smallest is what is worth compressing, bytes; scripts/compress.mjs has the
+// same bound.
+const smallest = 1024
+
+// answer sends the entity with a status, or 304 to whoever has it. Conditions
+// count only where the answer would be a success (RFC 9110, 13.2.1).
+func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
+	h := &ctx.Response.Header
+	w.protect(h, e.policy)
+	h.Set("Cache-Control", e.cache)
+	c := identity
+	if e.varies {
+		h.Set("Vary", "Accept-Encoding")
+		c = choose(ctx.Request.Header.Peek("Accept-Encoding"), func(c coding) bool { return e.variants[c].tag != "" })
+	}
+	v := &e.variants[c]
+	if status == fasthttp.StatusOK {
+		h.Set("ETag", v.tag)
+		if matches(ctx.Request.Header.Peek("If-None-Match"), v.tag) {
+			ctx.SetStatusCode(fasthttp.StatusNotModified)
+			return
+		}
+	}
+	ctx.SetStatusCode(status)
+	ctx.SetContentType(e.kind)
+	if c != identity {
+		h.Set("Content-Encoding", names[c])
+	}
+	ctx.Response.SetBodyRaw(v.body)
+}
+
+// matches says whether a tag is in a list of them (RFC 9110, 13.1.2): weak ones
+// count, since a server in between may have made them so.
+func matches(list []byte, tag string) bool {
+	for len(list) > 0 {
+		var item []byte
+		// No tag of ours has a comma in it.
+		item, list, _ = bytes.Cut(list, []byte{','})
+		item = bytes.TrimSpace(item)
+		if string(item) == "*" || string(bytes.TrimPrefix(item, []byte("W/"))) == tag {
+			return true
+		}
+	}
+	return false
+}

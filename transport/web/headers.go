@@ -1,0 +1,45 @@
+package web
+
+import "github.com/valyala/fasthttp"
+
+// policy is the Content-Security-Policy of pages and assets: everything is the
+// app's own, but for the images that people link to in their codelabs. The
+// socket is of the same origin.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; " +
+	"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; " +
+	"frame-ancestors 'none'; manifest-src 'self'"
+
+// permissions is what pages may ask the browser for: to share the screen, to
+// copy, and to fill the screen. All else that a page could ask for is off.
+const permissions = "display-capture=(self), clipboard-write=(self), fullscreen=(self), " +
+	"accelerometer=(), autoplay=(), bluetooth=(), camera=(), clipboard-read=(), encrypted-media=(), gamepad=(), geolocation=(), " +
+	"gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), " +
+	"picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), storage-access=(), usb=(), " +
+	"window-management=(), xr-spatial-tracking=()"
+
+// transport tells browsers to come by https only. Other names of the domain are
+// not ours to decide.
+const transport = "max-age=31536000"
+
+// How long what is served may be kept.
+const (
+	// forever is for assets, whose names change with their contents.
+	forever = "public, max-age=31536000, immutable"
+	// ask is for what keeps its name: kept, and asked for each time.
+	ask = "no-cache"
+	// never is for what tells of one person.
+	never = "no-store"
+)
+
+// protect sets the headers that every page and asset has.
+func (w *Handler) protect(h *fasthttp.ResponseHeader, policy string) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Permissions-Policy", permissions)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("X-Frame-Options", "DENY")
+	if w.cfg.HTTPS {
+		h.Set("Strict-Transport-Security", transport)
+	}
+}

@@ -1,0 +1,81 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// index is the page of the app, for all its addresses.
+const index = "index.html"
+
+// assets is where the build puts what has a hash of its contents in its name.
+const assets = "/assets/"
+
+// hashed are the names that change with the contents.
+var hashed = regexp.MustCompile(`^/assets/(?:.*/)?[^/]+-[A-Za-z0-9_-]{8,}\.[A-Za-z0-9.]+$`)
+
+// load reads a build: its page, and its files by their paths. app is false when
+// there is no build. Names that begin with a dot are not part of it.
+func load(build fs.FS) (page shell, files map[string]*entity, app bool, err error) {
+	b, err := fs.ReadFile(build, index)
+	if errors.Is(err, fs.ErrNotExist) {
+		return shell{}, nil, false, nil
+	}
+	if err != nil {
+		return shell{}, nil, false, fmt.Errorf("read the app's page: %w", err)
+	}
+	if page, err = cut(string(b)); err != nil {
+		return shell{}, nil, false, fmt.Errorf("the app's %s: %w", index, err)
+	}
+	files = map[string]*entity{}
+	contents := map[string][]byte{}
+	err = fs.WalkDir(build, ".", func(name string, d fs.DirEntry, err error) error {
+		hidden := name != "." && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && hidden:
+			return fs.SkipDir
+		case d.IsDir() || hidden:
+			return nil
+		}
+		contents[name], err = fs.ReadFile(build, name)
+		return err
+	})
+	if err != nil {
+		return shell{}, nil, false, fmt.Errorf("read the app: %w", err)
+	}
+	for name, body := range contents {
+		if name == index || isCoded(name, contents) {
+			continue
+		}
+		e := &entity{kind: kindOf(name), cache: ask, policy: policy}
+		if hashed.MatchString("/" + name) {
+			e.cache = forever
+		}
+		e.set(identity, body)
+		for c := gzip; c < codings; c++ {
+			// What did not get smaller is no use.
+			if coded, ok := contents[name+suffixes[c]]; ok && len(coded) < len(body) {
+				e.set(c, coded)
+			}
+		}
+		files["/"+name] = e
+	}
+	return page, files, true, nil
+}
+
+// isCoded says whether a file is a coding of the one beside it.
+func isCoded(name string, contents map[string][]byte) bool {
+	for c := gzip; c < codings; c++ {
+		if of, ok := strings.CutSuffix(name, suffixes[c]); ok {
+			if _, ok := contents[of]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}

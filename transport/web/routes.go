@@ -1,0 +1,141 @@
+package web
+
+import "strings"
+
+// route is an address that the app knows.
+type route struct {
+	// pattern is a path. A segment that begins with a colon stands for any
+	// value, and a star at the end for whatever is below that has no line of its
+	// own.
+	pattern string
+	// title of the page until the app has a better one; "" is the app's own.
+	title string
+	// verify says that the page tells of the certificate that its last segment
+	// names.
+	verify bool
+}
+
+// routes are all addresses that the app knows. What is not here is answered
+// 404, with the app, which then says so.
+var routes = []route{
+	{pattern: "/"},
+	{pattern: "/login", title: "Sign in"},
+	{pattern: "/j/:code", title: "Join"},
+	{pattern: "/codelabs/:id", title: "Codelab"},
+	{pattern: "/admin", title: "Codelabs"},
+	{pattern: "/admin/audit-logs", title: "Audit log"},
+	{pattern: "/admin/participants", title: "Participants"},
+	{pattern: "/admin/settings", title: "Settings"},
+	{pattern: "/admin/:id", title: "Live"},
+	{pattern: "/admin/:id/edit", title: "Edit"},
+	{pattern: "/admin/:id/results", title: "Results"},
+	{pattern: "/admin/:id/settings", title: "Settings"},
+	{pattern: "/admin/:id/projector", title: "Projector"},
+	{pattern: "/admin/:id/*", title: "Codelab"},
+	{pattern: "/certificate/:id", title: "Certificate"},
+	{pattern: "/verify/:id", title: "Verify a certificate", verify: true},
+}
+
+// notFound is the title of the page for all other addresses.
+const notFound = "Not found"
+
+// node is a segment of the paths that begin alike.
+type node struct {
+	page  *page // of the path that ends here; nil for none
+	below map[string]*node
+	any   *node // below, with any value
+	rest  *page // of whatever is below and is not known; nil for none
+}
+
+// add enters the page of a route.
+func (n *node) add(pattern string, p *page) {
+	for segment := range segments(pattern) {
+		if segment == "*" {
+			n.rest = p
+			return
+		}
+		if strings.HasPrefix(segment, ":") {
+			if n.any == nil {
+				n.any = &node{}
+			}
+			n = n.any
+			continue
+		}
+		if n.below == nil {
+			n.below = map[string]*node{}
+		}
+		if n.below[segment] == nil {
+			n.below[segment] = &node{}
+		}
+		n = n.below[segment]
+	}
+	n.page = p
+}
+
+// find returns the page of a path, nil for none. A fixed segment goes before a
+// value, and a value before the rest.
+func (n *node) find(path string) *page {
+	var rest *page
+	known := true
+	for segment := range segments(path) {
+		if !isValue(segment) {
+			return nil // nor is any fixed segment like that
+		}
+		if !known {
+			continue
+		}
+		if n.rest != nil {
+			rest = n.rest
+		}
+		next := n.below[segment]
+		if next == nil {
+			next = n.any
+		}
+		if n, known = next, next != nil; !known && rest == nil {
+			return nil
+		}
+	}
+	if known && n.page != nil {
+		return n.page
+	}
+	return rest
+}
+
+// segments yields what is between the slashes of a path, which begins with one;
+// nothing for the root. The slash at the end of a path is a segment more, and
+// empty.
+func segments(path string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		rest, ok := strings.CutPrefix(path, "/")
+		if !ok {
+			yield("") // no path of ours
+			return
+		}
+		for more := rest != ""; more; {
+			var segment string
+			segment, rest, more = strings.Cut(rest, "/")
+			if !yield(segment) {
+				return
+			}
+		}
+	}
+}
+
+// longestValue bounds a segment that stands for a value, bytes. Ids have 36.
+const longestValue = 128
+
+// isValue says whether a segment may be an id or a code as this server makes
+// them: what needs no escaping in a path, and is no way up.
+func isValue(s string) bool {
+	if s == "" || len(s) > longestValue || s[0] == '.' {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' && c != '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,37 @@
+package web
+
+import "path"
+
+// kinds are the media types of what a build may hold, whatever the machine
+// says.
+var kinds = map[string]string{
+	".avif":        "image/avif",
+	".css":         "text/css; charset=utf-8",
+	".gif":         "image/gif",
+	".html":        "text/html; charset=utf-8",
+	".ico":         "image/x-icon",
+	".jpg":         "image/jpeg",
+	".js":          "text/javascript; charset=utf-8",
+	".json":        "application/json",
+	".map":         "application/json",
+	".mjs":         "text/javascript; charset=utf-8",
+	".mp3":         "audio/mpeg",
+	".png":         "image/png",
+	".svg":         "image/svg+xml",
+	".txt":         "text/plain; charset=utf-8",
+	".wasm":        "application/wasm",
+	".webmanifest": "application/manifest+json",
+	".webp":        "image/webp",
+	".woff":        "font/woff",
+	".woff2":       "font/woff2",
+	".xml":         "application/xml",
+}
+
+// kindOf is the media type of a file. What is not known is bytes, which no
+// browser runs.
+func kindOf(name string) string {
+	if kind, ok := kinds[path.Ext(name)]; ok {
+		return kind
+	}
+	return "application/octet-stream"
+}

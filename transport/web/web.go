@@ -1,0 +1,137 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/ids"
+)
+
+// Config of a Handler.
+type Config struct {
+	// Build is the built app, with its index.html at the root; see Built.
+	// Required. Without an index.html there is a plain page instead of the app.
+	Build fs.FS
+	// Certificate returns what the certificate of an attendee says; false when
+	// there is none with this id. An error is that it cannot be told now.
+	// Required.
+	Certificate func(id string) (Certificate, bool, error)
+	// Wait says how long the caller must wait before it may ask for another
+	// certificate; 0 for not at all. May be nil.
+	Wait func(ctx *fasthttp.RequestCtx) time.Duration
+	// HTTPS says that browsers reach the server by https, and may be told not
+	// to come otherwise.
+	HTTPS bool
+}
+
+// Handler serves the app.
+type Handler struct {
+	cfg    Config
+	app    bool // there is one
+	shell  shell
+	policy string // of pages
+	pages  node
+	files  map[string]*entity // by their paths, with the slash
+	// missing is the page for addresses that are none.
+	missing *entity
+}
+
+// page is what an address of the app answers.
+type page struct {
+	*entity
+	verify bool // tells of a certificate, and is made for each request
+}
+
+// New prepares everything that will be served. It fails when the build cannot
+// be read, or when its page is not as the server needs it (see the package).
+func New(cfg Config) (*Handler, error) {
+	w := &Handler{cfg: cfg, policy: policy}
+	var err error
+	if w.shell, w.files, w.app, err = load(cfg.Build); err != nil {
+		return nil, err
+	}
+	block, nothing := needsScript, needsScript
+	if !w.app {
+		if w.shell, w.policy, err = plain(); err != nil {
+			return nil, err
+		}
+		block, nothing = howToBuild, nothingHere
+	}
+	made := map[string]*entity{} // by their text
+	prepare := func(title, block string) *entity {
+		body := w.shell.fill(title, block)
+		e := made[string(body)]
+		if e == nil {
+			e = &entity{kind: kinds[".html"], cache: ask, policy: w.policy}
+			e.set(identity, body)
+			e.compress()
+			made[string(body)] = e
+		}
+		return e
+	}
+	for _, r := range routes {
+		p := &page{verify: r.verify}
+		if !r.verify {
+			p.entity = prepare(r.title, block)
+		}
+		w.pages.add(r.pattern, p)
+	}
+	w.missing = prepare(notFound, nothing)
+	return w, nil
+}
+
+// App says whether there is an app to serve.
+func (w *Handler) App() bool { return w.app }
+
+// Handle answers a request, whatever it asks for. It reads no body.
+func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
+	// As it was sent: addresses of the app need no escaping, and what is not
+	// decoded cannot mean two things.
+	path := ctx.URI().PathOriginal()
+	ctx.Response.Header.Set("X-Request-Id", ids.New())
+	file := w.files[string(path)] // no copy
+	var p *page
+	if file == nil {
+		p = w.pages.find(string(path))
+	}
+	switch {
+	case !ctx.IsGet() && !ctx.IsHead():
+		w.refuse(ctx, file != nil || p != nil)
+	case file != nil:
+		w.answer(ctx, file, fasthttp.StatusOK)
+	case p != nil && p.verify:
+		w.verify(ctx, string(path[bytes.LastIndexByte(path, '/')+1:]))
+	case p != nil:
+		w.answer(ctx, p.entity, fasthttp.StatusOK)
+	case strings.HasPrefix(string(path), assets):
+		// A page would not help who asked for a script. It may be there again
+		// after the next build, so nobody keeps this.
+		w.protect(&ctx.Response.Header, w.policy)
+		ctx.Response.Header.Set("Cache-Control", never)
+		ctx.SetStatusCode(fasthttp.StatusNotFound)
+		ctx.SetContentType(kinds[".txt"])
+		ctx.SetBodyString("there is no such file\n")
+	default:
+		w.answer(ctx, w.missing, fasthttp.StatusNotFound)
+	}
+}
+
+// refuse answers other methods than GET and HEAD, which browsers do not use
+// here.
+func (w *Handler) refuse(ctx *fasthttp.RequestCtx, known bool) {
+	status, text := fasthttp.StatusNotFound, "not found"
+	if known {
+		status, text = fasthttp.StatusMethodNotAllowed, "this method is not allowed here"
+		ctx.Response.Header.Set("Allow", "GET, HEAD")
+	}
+	w.protect(&ctx.Response.Header, w.policy)
+	ctx.Response.Header.Set("Cache-Control", never)
+	ctx.SetStatusCode(status)
+	ctx.SetContentType("application/json")
+	ctx.SetBodyString(fmt.Sprintf("{\"error\":%q}", text))
+}

@@ -1,0 +1,445 @@
+package web
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+const indexHTML = `<!doctype html><html lang="en"><head><title>Atelier</title><script type="module" src="/assets/index-DiwrgTda.js"></script></head>` +
+	`<body><!--app:noscript--><div id="app"></div></body></html>`
+
+var script = []byte(strings.Repeat("console.log('hello');", 100))
+
+func build() fstest.MapFS {
+	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
+	return fstest.MapFS{
+		"index.html":                    file(indexHTML),
+		"favicon.svg":                   file("<svg/>"),
+		"manifest.webmanifest":          file("{}"),
+		".gitignore":                    file("*"),
+		".vite/manifest.json":           file("{}"),
+		"assets/index-DiwrgTda.js":      {Data: script},
+		"assets/index-DiwrgTda.js.br":   file("brotli"),
+		"assets/index-DiwrgTda.js.gz":   file("gzip"),
+		"assets/useless-DiwrgTdb.js":    file("x"),
+		"assets/useless-DiwrgTdb.js.gz": file("larger"),
+		"assets/a/deep-_-wrgTdb.css":    file("a{}"),
+		"assets/face-DiwrgTdc.woff2":    file("font"),
+		"assets/plain.js":               file("x"),
+		"assets/alone.js.gz":            file("alone"),
+		"odd.xyz":                       file("?"),
+	}
+}
+
+var completed = time.Date(2026, 3, 9, 12, 30, 0, 0, time.UTC)
+
+func certificates(id string) (Certificate, bool, error) {
+	switch id {
+	case "known":
+		return Certificate{Attendee: "<b>Attendee</b> & 7", Codelab: `"Go" <script>alert(1)</script>`, Author: "A", CompletedAt: completed}, true, nil
+	case "broken":
+		return Certificate{}, false, errors.New("the disk")
+	}
+	return Certificate{}, false, nil
+}
+
+func handler(t testing.TB, change func(*Config)) *Handler {
+	t.Helper()
+	cfg := Config{Build: build(), Certificate: certificates}
+	if change != nil {
+		change(&cfg)
+	}
+	w, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func without(t testing.TB) *Handler {
+	return handler(t, func(c *Config) { c.Build = fstest.MapFS{".gitignore": &fstest.MapFile{}} })
+}
+
+// answerTo is the answer to a request as it goes over the wire.
+func answerTo(t testing.TB, w *Handler, line string, headers ...string) *fasthttp.Response {
+	t.Helper()
+	var ctx fasthttp.RequestCtx
+	ctx.Init(&fasthttp.Request{}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, log.New(io.Discard, "", 0))
+	wire := line + " HTTP/1.1\r\nHost: h\r\n" + strings.Join(append(headers, "\r\n"), "\r\n")
+	if err := ctx.Request.Read(bufio.NewReaderSize(strings.NewReader(wire), 64<<10)); err != nil {
+		t.Fatalf("%.60q: %v", line, err)
+	}
+	w.Handle(&ctx)
+	return &ctx.Response
+}
+
+func header(r *fasthttp.Response, name string) string { return string(r.Header.Peek(name)) }
+
+func TestEveryAddressOfTheApp(t *testing.T) {
+	w := handler(t, nil)
+	for path, title := range map[string]string{
+		"/":                        "Atelier",
+		"/login":                   "Sign in · Atelier",
+		"/j/ABC123":                "Join · Atelier",
+		"/codelabs/0193-ab":        "Codelab · Atelier",
+		"/admin":                   "Codelabs · Atelier",
+		"/admin/0193-ab":           "Live · Atelier",
+		"/admin/0193-ab/edit":      "Edit · Atelier",
+		"/admin/0193-ab/results":   "Results · Atelier",
+		"/admin/0193-ab/settings":  "Settings · Atelier",
+		"/admin/0193-ab/projector": "Projector · Atelier",
+		"/admin/0193-ab/a/b":       "Codelab · Atelier",
+		"/admin/audit-logs":        "Audit log · Atelier",
+		"/admin/participants":      "Participants · Atelier",
+		"/admin/settings":          "Settings · Atelier",
+		"/certificate/0193-ab":     "Certificate · Atelier",
+		"/login?next=%2fadmin":     "Sign in · Atelier",
+	} {
+		r := answerTo(t, w, "GET "+path)
+		body := string(r.Body())
+		if r.StatusCode() != 200 || !strings.Contains(body, "<title>"+title+"</title>") || !strings.Contains(body, `<div id="app">`) {
+			t.Errorf("%s: %d\n%s", path, r.StatusCode(), body)
+		}
+		if !strings.Contains(body, "<noscript><main><h1>This page needs JavaScript") {
+			t.Errorf("%s says nothing to who has no JavaScript:\n%s", path, body)
+		}
+		if header(r, "Cache-Control") != "no-cache" || header(r, "Content-Type") != "text/html; charset=utf-8" || header(r, "X-Request-Id") == "" {
+			t.Errorf("%s: headers\n%s", path, r.Header.String())
+		}
+	}
+}
+
+func TestOtherAddressesAnswerTheAppWith404(t *testing.T) {
+	long := strings.Repeat("a", 20000)
+	for _, w := range []*Handler{handler(t, nil), without(t)} {
+		for _, path := range []string{
+			"/nothing", "/login/", "/login/x", "//", "//login", "/j", "/j/", "/j/a/b", "/codelabs", "/codelabs/", "/admin/", "/admin//edit", "/admin/x/",
+			"/admin/x//", "/admin/x/a/", "/verify", "/verify/", "/verify/x/y", "/index.html", "/index.html.br", "/.gitignore", "/.vite/manifest.json",
+			// Hostile ones.
+			"/..", "/../", "/codelabs/..", "/codelabs/.", "/codelabs/%2e%2e", "/admin/../login", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc%2fpasswd",
+			"/codelabs/..%5c..%5cx", "/codelabs/%00", "/codelabs/a%00b", "/verify/%3Cscript%3E", "/%6cogin", "/assets%2findex-DiwrgTda.js",
+			"/" + long, "/codelabs/" + long, "/admin/x" + strings.Repeat("/x", 5000) + "/",
+			"/codelabs/" + strings.Repeat("a", longestValue+1), "/%", "/%zz", "/\\..\\x", "/a;b", "/built/index.html",
+		} {
+			r := answerTo(t, w, "GET "+path)
+			if r.StatusCode() != 404 || !strings.Contains(string(r.Body()), "<title>Not found · Atelier</title>") {
+				t.Errorf("%.60q: %d %.200s", path, r.StatusCode(), r.Body())
+			}
+			if header(r, "ETag") != "" || header(r, "Content-Security-Policy") == "" {
+				t.Errorf("%.60q: headers\n%s", path, r.Header.String())
+			}
+		}
+		// A condition counts only where the answer would be a success.
+		if r := answerTo(t, w, "GET /nothing", "If-None-Match: *"); r.StatusCode() != 404 {
+			t.Errorf("with a condition: %d", r.StatusCode())
+		}
+	}
+}
+
+func TestOtherMethods(t *testing.T) {
+	w := handler(t, nil)
+	for line, want := range map[string]int{
+		"POST /": 405, "PUT /login": 405, "DELETE /favicon.svg": 405, "OPTIONS /codelabs/x": 405, "POST /verify/known": 405, "POST /nothing": 404, "HEAD /": 200, "HEAD /nothing": 404,
+	} {
+		r := answerTo(t, w, line)
+		if r.StatusCode() != want {
+			t.Errorf("%s: %d", line, r.StatusCode())
+		}
+		if want == 405 && (header(r, "Allow") != "GET, HEAD" || header(r, "Content-Type") != "application/json" ||
+			string(r.Body()) != `{"error":"this method is not allowed here"}`) {
+			t.Errorf("%s: %s%s", line, r.Header.String(), r.Body())
+		}
+	}
+}
+
+func TestFilesOfTheBuild(t *testing.T) {
+	w := handler(t, nil)
+	for path, want := range map[string][2]string{
+		"/assets/index-DiwrgTda.js":   {"text/javascript; charset=utf-8", forever},
+		"/assets/a/deep-_-wrgTdb.css": {"text/css; charset=utf-8", forever},
+		"/assets/face-DiwrgTdc.woff2": {"font/woff2", forever},
+		"/assets/plain.js":            {"text/javascript; charset=utf-8", ask},
+		"/assets/alone.js.gz":         {"application/octet-stream", ask},
+		"/favicon.svg":                {"image/svg+xml", ask},
+		"/manifest.webmanifest":       {"application/manifest+json", ask},
+		"/odd.xyz":                    {"application/octet-stream", ask},
+	} {
+		r := answerTo(t, w, "GET "+path)
+		if r.StatusCode() != 200 || header(r, "Content-Type") != want[0] || header(r, "Cache-Control") != want[1] || header(r, "ETag") == "" {
+			t.Errorf("%s: %d\n%s", path, r.StatusCode(), r.Header.String())
+		}
+	}
+	for _, path := range []string{"/assets/", "/assets/gone-DiwrgTda.js", "/assets/index-DiwrgTda.js.br", "/assets/../favicon.svg", "/assets/%2e%2e/favicon.svg"} {
+		r := answerTo(t, w, "GET "+path)
+		if r.StatusCode() != 404 || header(r, "Content-Type") != "text/plain; charset=utf-8" || header(r, "Cache-Control") != "no-store" ||
+			header(r, "X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d\n%s", path, r.StatusCode(), r.Header.String())
+		}
+	}
+}
+
+func TestCodings(t *testing.T) {
+	w := handler(t, nil)
+	const path = "GET /assets/index-DiwrgTda.js"
+	for accept, want := range map[string]string{
+		"":                              "",
+		"gzip, deflate, br, zstd":       "br",
+		"gzip, deflate":                 "gzip",
+		"br;q=0.5, gzip;q=0.9":          "gzip",
+		"br;q=0, gzip":                  "gzip",
+		"br;q=0, *":                     "gzip",
+		"*":                             "br",
+		"*;q=0.1":                       "br",
+		"*;q=0":                         "",
+		"identity":                      "",
+		"identity, gzip;q=0.5":          "",
+		"identity;q=0.2, gzip;q=0.5":    "gzip",
+		"identity;q=0":                  "",
+		"gzip;q=0, br;q=0, identity":    "",
+		"GZIP":                          "gzip",
+		"x-gzip":                        "gzip",
+		"BR ; Q=1.000 , gzip ; q=0.999": "br",
+		"br;q=2, gzip":                  "gzip",
+		"br;q=nan, gzip;q=0.1":          "gzip",
+		"br;q=, gzip;q=0.1":             "gzip",
+		"zstd":                          "",
+		",;,;q=1,":                      "",
+	} {
+		r := answerTo(t, w, path, "Accept-Encoding: "+accept)
+		body := map[string]string{"": string(script), "br": "brotli", "gzip": "gzip"}[want]
+		if header(r, "Content-Encoding") != want || string(r.Body()) != body || header(r, "Vary") != "Accept-Encoding" {
+			t.Errorf("%q: %s", accept, r.Header.String())
+		}
+	}
+	// A coding that is larger is no use.
+	r := answerTo(t, w, "GET /assets/useless-DiwrgTdb.js", "Accept-Encoding: gzip")
+	if header(r, "Content-Encoding") != "" || header(r, "Vary") != "" || string(r.Body()) != "x" {
+		t.Errorf("of what does not get smaller: %s", r.Header.String())
+	}
+}
+
+func TestPagesAreCompressed(t *testing.T) {
+	b := build()
+	b["index.html"] = &fstest.MapFile{Data: []byte(strings.Replace(indexHTML, "<div", strings.Repeat("<!-- long -->", 100)+"<div", 1))}
+	w := handler(t, func(c *Config) { c.Build = b })
+	plain := answerTo(t, w, "GET /login")
+	for _, name := range []string{"gzip", "br"} {
+		r := answerTo(t, w, "GET /login", "Accept-Encoding: "+name)
+		var body []byte
+		var err error
+		if name == "br" {
+			body, err = r.BodyUnbrotli()
+		} else {
+			body, err = r.BodyGunzip()
+		}
+		if err != nil || string(body) != string(plain.Body()) || len(r.Body()) >= len(body) || header(r, "Content-Encoding") != name {
+			t.Errorf("%s: %v\n%s", name, err, r.Header.String())
+		}
+	}
+}
+
+func TestTagsTellCodingsAndContentsApart(t *testing.T) {
+	w := handler(t, nil)
+	const path = "GET /assets/index-DiwrgTda.js"
+	seen := map[string]string{}
+	for _, accept := range []string{"identity", "gzip", "br"} {
+		tag := header(answerTo(t, w, path, "Accept-Encoding: "+accept), "ETag")
+		if other, ok := seen[tag]; ok || len(tag) < 10 {
+			t.Errorf("%s and %s have the tag %s", accept, other, tag)
+		}
+		seen[tag] = accept
+		for _, list := range []string{tag, "W/" + tag, `"x", ` + tag, `"x",W/` + tag + `,"y"`, "*"} {
+			r := answerTo(t, w, path, "Accept-Encoding: "+accept, "If-None-Match: "+list)
+			if r.StatusCode() != 304 || len(r.Body()) != 0 || header(r, "ETag") != tag || header(r, "Cache-Control") != forever || header(r, "Vary") == "" {
+				t.Errorf("%s, %s: %d\n%s", accept, list, r.StatusCode(), r.Header.String())
+			}
+		}
+		for _, list := range []string{`"x"`, strings.Trim(tag, `"`), tag[:len(tag)-2] + `"`, ""} {
+			if r := answerTo(t, w, path, "Accept-Encoding: "+accept, "If-None-Match: "+list); r.StatusCode() != 200 {
+				t.Errorf("%s, %s: %d", accept, list, r.StatusCode())
+			}
+		}
+	}
+	// What one coding is called is nothing to who takes another.
+	gzipped := header(answerTo(t, w, path, "Accept-Encoding: gzip"), "ETag")
+	if r := answerTo(t, w, path, "Accept-Encoding: br", "If-None-Match: "+gzipped); r.StatusCode() != 200 {
+		t.Errorf("the tag of another coding: %d", r.StatusCode())
+	}
+	if a, b := header(answerTo(t, w, "GET /"), "ETag"), header(answerTo(t, w, "GET /login"), "ETag"); a == b || a == "" {
+		t.Errorf("two pages have the tag %s", a)
+	}
+	tag := header(answerTo(t, w, "GET /"), "ETag")
+	if r := answerTo(t, w, "GET /", "If-None-Match: "+tag); r.StatusCode() != 304 {
+		t.Errorf("a page that is known: %d", r.StatusCode())
+	}
+	changed := build()
+	changed["index.html"] = &fstest.MapFile{Data: []byte(indexHTML + " ")}
+	if other := header(answerTo(t, handler(t, func(c *Config) { c.Build = changed }), "GET /"), "ETag"); other == tag {
+		t.Error("another build has the tag of the one before")
+	}
+}
+
+func TestSecurityHeaders(t *testing.T) {
+	for name, w := range map[string]*Handler{"with": handler(t, nil), "without": without(t)} {
+		for _, line := range []string{"GET /", "GET /nothing", "GET /assets/index-DiwrgTda.js", "GET /assets/gone.js", "GET /favicon.svg", "GET /verify/known", "GET /verify/x", "POST /"} {
+			r := answerTo(t, w, line)
+			for h, want := range map[string]string{
+				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "X-Frame-Options": "DENY",
+				"Permissions-Policy": permissions, "Strict-Transport-Security": "",
+			} {
+				if got := header(r, h); got != want {
+					t.Errorf("%s the app, %s: %s is %q", name, line, h, got)
+				}
+			}
+			csp := header(r, "Content-Security-Policy")
+			for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"} {
+				if !strings.Contains(csp, part) {
+					t.Errorf("%s the app, %s: no %s in %q", name, line, part, csp)
+				}
+			}
+			if strings.Contains(csp, "unsafe") {
+				t.Errorf("%s the app, %s: %q", name, line, csp)
+			}
+		}
+	}
+	r := answerTo(t, handler(t, func(c *Config) { c.HTTPS = true }), "GET /")
+	if got := header(r, "Strict-Transport-Security"); got != "max-age=31536000" {
+		t.Errorf("over https: %q", got)
+	}
+	if got := header(r, "Content-Security-Policy"); got != "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; "+
+		"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; "+
+		"frame-ancestors 'none'; manifest-src 'self'" {
+		t.Errorf("policy %q", got)
+	}
+}
+
+func TestACertificateIsVerifiedWithoutJavaScript(t *testing.T) {
+	for name, w := range map[string]*Handler{"with": handler(t, nil), "without": without(t)} {
+		r := answerTo(t, w, "GET /verify/known")
+		body := string(r.Body())
+		if r.StatusCode() != 200 {
+			t.Errorf("%s the app: status %d", name, r.StatusCode())
+		}
+		for _, part := range []string{
+			"<title>Valid certificate · Atelier</title>", "<h1>Valid certificate</h1>", "&lt;b&gt;Attendee&lt;/b&gt; &amp; 7",
+			"&#34;Go&#34; &lt;script&gt;alert(1)&lt;/script&gt;", "<dd>A</dd>", `<time datetime="2026-03-09T12:30:00Z">9 March 2026</time>`, "<code>known</code>",
+		} {
+			if !strings.Contains(body, part) {
+				t.Errorf("%s the app: no %s in\n%s", name, part, body)
+			}
+		}
+		if name == "with" && (!strings.Contains(body, "<noscript><main>") || !strings.Contains(body, `<div id="app">`)) {
+			t.Errorf("the app is not in\n%s", body)
+		}
+		if name == "without" && strings.Contains(body, "noscript") {
+			t.Errorf("nothing runs here, and yet\n%s", body)
+		}
+		if tag := header(r, "ETag"); answerTo(t, w, "GET /verify/known", "If-None-Match: "+tag).StatusCode() != 304 {
+			t.Errorf("%s the app: not known by %s", name, tag)
+		}
+		for id, want := range map[string]struct {
+			status int
+			text   string
+		}{"other": {404, "<h1>Not a valid certificate</h1>"}, "broken": {503, "cannot be checked now"}} {
+			r := answerTo(t, w, "GET /verify/"+id)
+			body := string(r.Body())
+			if r.StatusCode() != want.status || !strings.Contains(body, want.text) || header(r, "ETag") != "" || strings.Contains(body, "<h1>Valid") {
+				t.Errorf("%s the app, %s: %d\n%s", name, id, r.StatusCode(), body)
+			}
+		}
+	}
+	busy := handler(t, func(c *Config) { c.Wait = func(*fasthttp.RequestCtx) time.Duration { return 1500 * time.Millisecond } })
+	if r := answerTo(t, busy, "GET /verify/known"); r.StatusCode() != 429 || header(r, "Retry-After") != "2" || strings.Contains(string(r.Body()), "Attendee") {
+		t.Errorf("too often: %d\n%s", r.StatusCode(), r.Header.String())
+	}
+	if r := answerTo(t, busy, "GET /"); r.StatusCode() != 200 {
+		t.Errorf("the start must wait too: %d", r.StatusCode())
+	}
+}
+
+func TestWithoutTheApp(t *testing.T) {
+	w := without(t)
+	if w.App() || !handler(t, nil).App() {
+		t.Error("it does not know whether there is an app")
+	}
+	for _, path := range []string{"/", "/login", "/admin/x/edit"} {
+		r := answerTo(t, w, "GET "+path)
+		for _, part := range []string{"make build", "Node 20.19 or newer", `href="/api/openapi.json"`, `href="/api/asyncapi.json"`, "prefers-color-scheme: dark"} {
+			if r.StatusCode() != 200 || !strings.Contains(string(r.Body()), part) {
+				t.Errorf("%s: %d, no %q in\n%s", path, r.StatusCode(), part, r.Body())
+			}
+		}
+		if strings.Contains(string(r.Body()), "<noscript>") {
+			t.Errorf("%s says it only to some", path)
+		}
+	}
+}
+
+func TestABuildThatCannotBeServed(t *testing.T) {
+	for name, page := range map[string]string{
+		"no title": strings.Replace(indexHTML, "<title>Atelier</title>", "", 1),
+		"no mark":  strings.Replace(indexHTML, mark, "", 1),
+		"two":      indexHTML + mark,
+		"order":    mark + strings.Replace(indexHTML, mark, "", 1),
+	} {
+		b := build()
+		b["index.html"] = &fstest.MapFile{Data: []byte(page)}
+		if _, err := New(Config{Build: b, Certificate: certificates}); err == nil || !strings.Contains(err.Error(), "index.html") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTheEmbeddedBuild: whatever was built last can be served.
+func TestTheEmbeddedBuild(t *testing.T) {
+	if _, err := New(Config{Build: Built(), Certificate: certificates}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func FuzzPath(f *testing.F) {
+	for _, path := range []string{"", "login", "j/x", "admin/x/edit", "..%2f", "assets/plain.js", "verify/known", "admin//"} {
+		f.Add(path)
+	}
+	w := handler(f, nil)
+	f.Fuzz(func(t *testing.T, path string) {
+		var ctx fasthttp.RequestCtx
+		req := &fasthttp.Request{}
+		// What comes over the wire has no space and no line in it.
+		if strings.ContainsAny(path, " \r\n\t\v\f") {
+			t.Skip()
+		}
+		req.SetRequestURI("/" + path)
+		ctx.Init(req, nil, nil)
+		w.Handle(&ctx)
+		if s := ctx.Response.StatusCode(); s != 200 && s != 404 && s != 503 {
+			t.Fatalf("%q: %d", path, s)
+		}
+	})
+}
+
+func BenchmarkPage(b *testing.B)  { benchmark(b, "/admin/0193a7b2-1111-7000-8000-000000000000/edit") }
+func BenchmarkAsset(b *testing.B) { benchmark(b, "/assets/index-DiwrgTda.js") }
+
+func benchmark(b *testing.B, path string) {
+	w := handler(b, nil)
+	var ctx fasthttp.RequestCtx
+	req := &fasthttp.Request{}
+	req.SetRequestURI(path)
+	req.Header.Set("Accept-Encoding", "gzip, deflate, br, zstd")
+	ctx.Init(req, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, log.New(io.Discard, "", 0))
+	b.ReportAllocs()
+	for b.Loop() {
+		ctx.Response.Reset()
+		w.Handle(&ctx)
+	}
+}
