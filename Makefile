@@ -1,15 +1,34 @@
 # make run    builds and starts the server on http://127.0.0.1:8080
+# make demo   the same with a codelab and forty lively attendees
 # make test   passes the tests
 # make check  format, vet, staticcheck, race detector, generated files fresh
+#
+# The browser app is built where Node 20.19 or newer is, and tested in a browser
+# where Chromium is. NEED_PROGRAMS=1 makes it an error that one is missing;
+# NODE=none takes the app as it was built last.
 GO      ?= go
+NODE    ?= node
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-.PHONY: all build run test check fmt generate fresh fuzz bench clean
+APP       := transport/web/app
+BUILT     := transport/web/built/index.html
+INSTALLED := $(APP)/node_modules/.installed
+HAVE_NODE := $(shell command -v npm >/dev/null 2>&1 && \
+	$(NODE) -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && echo yes)
+CHROMIUM  ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+export CHROMIUM
+# What the app is made of; without what is made from it. A source that was
+# deleted is still listed by Git, and is no source.
+APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
+	transport/rest/openapi.json transport/rest/asyncapi.json)
+
+.PHONY: all build app run demo test app-test check app-check fmt generate fresh fuzz bench budgets screenshots clean
+.DELETE_ON_ERROR:
 
 all: build
 
-build:
+build: app
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/atelier ./cmd/atelier
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/atelier-bench ./cmd/atelier-bench
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/commerce ./cmd/commerce
@@ -17,13 +36,59 @@ build:
 run: build
 	bin/atelier serve --config config.toml
 
-test:
-	$(GO) test -timeout 15m ./...
+demo: build
+	bin/atelier-bench demo
 
-check: fmt fresh
+test: build
+	$(GO) test -timeout 15m ./...
+	@$(MAKE) --no-print-directory app-test
+
+check: fmt fresh app-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	$(GO) test -race -timeout 18m ./...
+
+# The browser app. Its last step writes beside the page, so a build that failed
+# there leaves no page (.DELETE_ON_ERROR).
+ifeq ($(HAVE_NODE),yes)
+app: $(BUILT)
+
+$(BUILT): $(INSTALLED) $(APP_SOURCES)
+	cd $(APP) && npm run --silent build
+	@touch $@
+
+# The stamp is the list that was installed: a list that is only newer changes
+# nothing.
+$(INSTALLED): $(APP)/package-lock.json
+	@cmp -s $< $@ || (cd $(APP) && npm ci --no-audit --no-fund)
+	@cp $< $@
+
+app-check: $(INSTALLED)
+	cd $(APP) && npm run --silent check
+
+app-test: $(INSTALLED)
+	cd $(APP) && npm run --silent test
+ifneq ($(CHROMIUM),)
+	cd $(APP) && npm run --silent e2e
+else
+	@$(call missing,the tests in a browser are left out: there is no Chromium)
+endif
+
+# How long things take, on a quiet machine.
+budgets: build
+	cd $(APP) && npm run --silent budgets
+
+screenshots: build
+	cd $(APP) && npm run --silent screenshots
+else
+app app-test app-check:
+	@$(call missing,the browser app is $(if $(wildcard $(BUILT)),as it was built last,left out): no Node 20.19 or newer with npm here)
+
+budgets screenshots:
+	@echo 'this needs Node 20.19 or newer with npm'; exit 1
+endif
+
+missing = echo '$(1)'; test -z '$(NEED_PROGRAMS)'
 
 fmt:
 	@out=$$(git ls-files -co --exclude-standard '*.go' | xargs -r gofmt -l); test -z "$$out" || { echo "not formatted: $$out"; exit 1; }
@@ -37,3 +102,4 @@ fresh:
 
 clean:
 	rm -rf bin
+	find transport/web/built -mindepth 1 ! -name .gitignore -delete
