@@ -239,14 +239,15 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 			body.Discard(ctx, 1<<20)
 			return
 		}
-		if isAPI(string(ctx.Path())) {
+		switch {
+		case isAPI(string(ctx.Path())):
 			o.API(ctx)
 			return
-		}
-		if o.Web != nil {
-			o.Web(ctx)
-		} else {
+		case o.Web == nil, isAPI(string(ctx.URI().PathOriginal())):
+			// The latter climbs out of the API: who sent it expects no page.
 			jsonError(ctx, fasthttp.StatusNotFound, "not found")
+		default:
+			o.Web(ctx)
 		}
 		body.Discard(ctx, 1<<20)
 	}

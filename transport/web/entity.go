@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	zip "compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 
@@ -37,15 +38,27 @@ func (e *entity) set(c coding, body []byte) {
 	e.variants[c] = variant{body: body, tag: `"` + tag + `"`}
 }
 
-// compress makes the codings of a body at once, for what is made at the start.
-// What is shorter than a packet stays as it is.
-func (e *entity) compress() {
+// compress adds a coding to a body that is made at the start; one that every
+// browser reads is enough for a page. What is shorter than a packet stays as it
+// is.
+func (e *entity) compress() error {
 	plain := e.variants[identity].body
 	if len(plain) < smallest {
-		return
+		return nil
 	}
-	e.set(gzip, fasthttp.AppendGzipBytesLevel(nil, plain, fasthttp.CompressBestCompression))
-	e.set(brotli, fasthttp.AppendBrotliBytesLevel(nil, plain, fasthttp.CompressBrotliBestCompression))
+	var b bytes.Buffer
+	z, err := zip.NewWriterLevel(&b, zip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := z.Write(plain); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	e.set(gzip, b.Bytes())
+	return nil
 }
 
 // smallest is what is worth compressing, bytes; scripts/compress.mjs has the

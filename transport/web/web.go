@@ -63,25 +63,28 @@ func New(cfg Config) (*Handler, error) {
 		block, nothing = howToBuild, nothingHere
 	}
 	made := map[string]*entity{} // by their text
-	prepare := func(title, block string) *entity {
+	prepare := func(title, block string) (*entity, error) {
 		body := w.shell.fill(title, block)
-		e := made[string(body)]
-		if e == nil {
-			e = &entity{kind: kinds[".html"], cache: ask, policy: w.policy}
-			e.set(identity, body)
-			e.compress()
-			made[string(body)] = e
+		if e := made[string(body)]; e != nil {
+			return e, nil
 		}
-		return e
+		e := &entity{kind: kinds[".html"], cache: ask, policy: w.policy}
+		e.set(identity, body)
+		made[string(body)] = e
+		return e, e.compress()
 	}
 	for _, r := range routes {
 		p := &page{verify: r.verify}
 		if !r.verify {
-			p.entity = prepare(r.title, block)
+			if p.entity, err = prepare(r.title, block); err != nil {
+				return nil, fmt.Errorf("page %s: %w", r.pattern, err)
+			}
 		}
 		w.pages.add(r.pattern, p)
 	}
-	w.missing = prepare(notFound, nothing)
+	if w.missing, err = prepare(notFound, nothing); err != nil {
+		return nil, fmt.Errorf("page for what is not there: %w", err)
+	}
 	return w, nil
 }
 

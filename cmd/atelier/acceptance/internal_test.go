@@ -51,7 +51,7 @@ func TestEveryAnswerCarriesARequestID(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"GET", "/", 200}, {"GET", "/nowhere", 404}, {"POST", "/", 404}, {"GET", "/api", 404}, {"GET", "/api/", 404}, {"GET", "/api/nowhere", 404},
+		{"GET", "/", 200}, {"GET", "/nowhere", 404}, {"POST", "/", 405}, {"GET", "/api", 404}, {"GET", "/api/", 404}, {"GET", "/api/nowhere", 404},
 		{"PATCH", "/api/codelabs", 405}, {"OPTIONS", "/api/codelabs", 405}, {"GET", "/api/codelabs/", 404}, {"GET", "/api//codelabs", 404},
 		{"GET", "/api/codelabs", 200}, {"GET", "/api/session", 401}, {"GET", "/api/" + strings.Repeat("x", 20_000), 431},
 	} {
@@ -61,7 +61,8 @@ func TestEveryAnswerCarriesARequestID(t *testing.T) {
 			t.Errorf("%s %.40s: %d with id %q, want %d", try.method, try.path, got.status, id, try.status)
 		}
 		ids = append(ids, id)
-		if got.status >= 400 {
+		// A person reads what comes of a path that is not the interface's.
+		if got.status >= 400 && try.path != "/nowhere" {
 			got.error()
 		}
 	}
