@@ -12,7 +12,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // permissions is what pages may ask the browser for: to share the screen, to
 // copy, and to fill the screen. All else that a page could ask for is off.
 const permissions = "display-capture=(self), clipboard-write=(self), fullscreen=(self), " +
-	"accelerometer=(), autoplay=(), bluetooth=(), camera=(), clipboard-read=(), encrypted-media=(), gamepad=(), geolocation=(), " +
+	"accelerometer=(), autoplay=(), camera=(), clipboard-read=(), encrypted-media=(), gamepad=(), geolocation=(), " +
 	"gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), " +
 	"picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), storage-access=(), usb=(), " +
 	"window-management=(), xr-spatial-tracking=()"

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+// The app's packages are the only ones here.
+const require = createRequire(new URL('../../app/package.json', import.meta.url))
+const { chromium } = require('playwright-core')
+
+/** The browser's program: CHROMIUM, or where distributions put it. */
+export function findBrowser() {
+  const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable']
+  const found = process.env.CHROMIUM || places.find(existsSync)
+  if (!found) throw new Error('there is no Chromium; CHROMIUM names its program')
+  return found
+}
+
+/** Starts the browser. */
+export async function openBrowser(args = []) {
+  return chromium.launch({
+    executablePath: findBrowser(),
+    headless: !process.env.HEADED,
+    args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-dev-shm-usage', '--disable-gpu', ...args],
+  })
+}
+
+/** The source of axe, for page.evaluate: checks of accessibility. */
+export const axeSource = () => require('axe-core').source
+
+/** What a browser says while the server is away. */
+export const offline = /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed/
+
+/** A browser context of one person, that remembers what went wrong in it. */
+export class Visitor {
+  /** @type {import('playwright-core').BrowserContext} */
+  context
+  /** @type {import('playwright-core').Page} */
+  page
+  /** Console errors, uncaught errors and violations of the policy, as text. */
+  problems = []
+  #expected = []
+
+  /**
+   * @param {import('playwright-core').Browser} browser
+   * @param {{url: string}} server
+   * @param {import('playwright-core').BrowserContextOptions & {as?: import('./people.mjs').Person}} [options]
+   */
+  static async open(browser, server, { as, ...options } = {}) {
+    const visitor = new Visitor()
+    const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', ...options })
+    visitor.context = context
+    context.setDefaultTimeout(20_000)
+    if (as) await context.addCookies(as.browserCookies())
+    context.on('console', (message) => {
+      const text = message.text()
+      if (message.type() === 'error' || /permissions.policy/i.test(text)) {
+        visitor.problems.push(`console: ${text} (${message.location().url})`)
+      }
+    })
+    context.on('weberror', (error) => visitor.problems.push(`uncaught: ${error.error()?.stack ?? error.error()}`))
+    if (options.javaScriptEnabled !== false) {
+      await context.addInitScript(() => {
+        document.addEventListener('securitypolicyviolation', (e) => {
+          console.error(`violates ${e.effectiveDirective}: ${e.blockedURI} at ${e.sourceFile}:${e.lineNumber}`)
+        })
+      })
+    }
+    visitor.page = await context.newPage()
+    return visitor
+  }
+
+  /** Announces problems that belong to the test. */
+  expect(...patterns) {
+    this.#expected.push(...patterns)
+  }
+
+  /** Throws when something went wrong that was not announced. */
+  check() {
+    const bad = this.problems.filter((text) => !this.#expected.some((pattern) => pattern.test(text)))
+    if (bad.length) throw new Error(`the browser complains:\n${bad.join('\n')}`)
+  }
+}

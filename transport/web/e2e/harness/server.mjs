@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const binary = process.env.ATELIER_BIN ?? fileURLToPath(new URL('../../../../bin/atelier', import.meta.url))
+
+/** Bounds of waiting, milliseconds. */
+const startWithin = 60_000
+const stopWithin = 20_000
+
+/** A server of a test's own: a temporary folder, free ports, a known password. */
+export class Server {
+  adminId = 'admin'
+  adminPw = 'correct horse battery'
+  /** The address of the app, without a slash at its end. Known after start. */
+  url = ''
+  /** The address of probes and metrics. Known after start. */
+  internal = ''
+  /** The data folder. */
+  data = ''
+  /** The lines of its log, of all its lives. */
+  log = []
+  #child
+  #env
+
+  /** @param {Record<string, string>} [env] what is configured otherwise, as ATELIER_SECTION_KEY */
+  constructor(env = {}) {
+    this.#env = env
+  }
+
+  /** Starts it, or starts it again on the same ports and data; returns when it is ready. */
+  async start() {
+    if (this.#child) throw new Error('the server runs already')
+    if (!existsSync(binary)) throw new Error(`there is no ${binary}: make build comes first`)
+    if (!this.data) this.data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'))
+    const at = (url) => (url ? new URL(url).host : '127.0.0.1:0')
+    const args = ['serve', '--listen', at(this.url), '--internal-listen', at(this.internal), '--data', this.data]
+    const child = spawn(binary, args, { cwd: this.data, env: this.#environment(), stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#child = child
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+    const { url, internal } = await this.#addresses(child)
+    this.url = url
+    this.internal = internal
+    await this.#ready(child)
+    return this
+  }
+
+  /** Ends it as a power cut does. */
+  async kill() {
+    await this.#end('SIGKILL')
+  }
+
+  /** Ends it as an operator does, and throws when that takes too long. */
+  async stop() {
+    const child = this.#child
+    const late = setTimeout(() => child?.kill('SIGKILL'), stopWithin)
+    await this.#end('SIGTERM')
+    clearTimeout(late)
+    if (child?.signalCode === 'SIGKILL') throw new Error(`the server did not stop within ${stopWithin} ms\n${this.tail()}`)
+  }
+
+  /** Kills it if it still runs, and removes its data. */
+  async remove() {
+    await this.kill()
+    if (this.data) await rm(this.data, { recursive: true, force: true })
+    this.data = ''
+  }
+
+  /** The end of its log. */
+  tail(lines = 20) {
+    return this.log.slice(-lines).join('\n')
+  }
+
+  async #end(signal) {
+    const child = this.#child
+    this.#child = undefined
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill(signal)
+    await gone
+  }
+
+  #environment() {
+    const clean = Object.entries(process.env).filter(([name]) => !/^(ATELIER_|ADMIN_)/.test(name))
+    return {
+      ...Object.fromEntries(clean),
+      ADMIN_ID: this.adminId,
+      ADMIN_PW: this.adminPw,
+      ATELIER_STORAGE_MEMTABLE_MIB: '16',
+      ATELIER_STORAGE_MIN_FREE_MIB: '64',
+      ATELIER_SERVER_RECONNECT_SPREAD: '100ms',
+      // Everybody comes from one address.
+      ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS: '0',
+      ATELIER_LIMITS_WRITES_PER_MINUTE: '0',
+      ...this.#env,
+    }
+  }
+
+  #addresses(child) {
+    return new Promise((resolve, reject) => {
+      let url, internal
+      const fail = (why) => reject(new Error(`${why}\n${this.tail()}`))
+      const late = setTimeout(() => fail(`the server did not say within ${startWithin} ms where it listens`), startWithin)
+      const lines = createInterface({ input: child.stderr })
+      lines.on('line', (line) => {
+        this.log.push(line)
+        const addr = /\baddr=(\S+)/.exec(line)?.[1]
+        if (/msg="internal listening"/.test(line)) internal = `http://${addr}`
+        else if (/msg=listening/.test(line)) url = `http://${addr}`
+        if (url && internal) {
+          clearTimeout(late)
+          resolve({ url, internal })
+        }
+      })
+      lines.once('close', () => {
+        clearTimeout(late)
+        fail('the server ended')
+      })
+      child.once('error', (error) => {
+        clearTimeout(late)
+        reject(error)
+      })
+    })
+  }
+
+  async #ready(child) {
+    for (const end = Date.now() + startWithin; ; ) {
+      const answer = await fetch(this.internal + '/readyz').catch(() => undefined)
+      await answer?.arrayBuffer()
+      if (answer?.ok) return
+      if (child.exitCode !== null || Date.now() > end) throw new Error(`the server is not ready\n${this.tail()}`)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
+// No server outlives its tests, however they end.
+const running = new Set()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))

@@ -1,0 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+/**
+ * Waits until look gives something truthy, and returns that. What look throws
+ * counts as not yet.
+ *
+ * @template T
+ * @param {string} what  is waited for, in the error
+ * @param {() => T | Promise<T>} look
+ * @param {number} [within]  milliseconds
+ * @returns {Promise<NonNullable<T>>}
+ */
+export async function until(what, look, within = 20_000) {
+  const end = Date.now() + within
+  for (let last; ; ) {
+    try {
+      const got = await look()
+      if (got) return got
+      last = undefined
+    } catch (error) {
+      last = error
+    }
+    if (Date.now() > end) throw new Error(`waited ${within} ms in vain for ${what}`, { cause: last })
+    await pause(20)
+  }
+}
