@@ -12,11 +12,17 @@ import (
 const (
 	usageTable     = "aiusage"
 	workspaceTable = "workspaces"
+	figuresTable   = "figures"
 )
 
 // UsageRow is what a codelab's people asked the AI.
 func UsageRow(codelab string, models []*pb.AIUsage) durable.Row {
 	return projection(usageTable, codelab, &pb.AIUsages{Models: models})
+}
+
+// FiguresRow is what the list says of a codelab beside its record.
+func FiguresRow(codelab string, f *pb.Figures) durable.Row {
+	return projection(figuresTable, codelab, f)
 }
 
 // WorkspaceRow is a codelab's workspace.
@@ -32,7 +38,7 @@ func NoWorkspaceRow(codelab string) durable.Row {
 // GoneRows remove everything that a codelab has in the tables but its audit
 // records.
 func GoneRows(codelab string) []durable.Row {
-	return []durable.Row{UnlistRow(codelab), NoWorkspaceRow(codelab), {Table: usageTable, Key: []byte(codelab), Delete: true}}
+	return []durable.Row{UnlistRow(codelab), NoWorkspaceRow(codelab), {Table: usageTable, Key: []byte(codelab), Delete: true}, {Table: figuresTable, Key: []byte(codelab), Delete: true}}
 }
 
 func projection(table, codelab string, m interface{ MarshalVT() ([]byte, error) }) durable.Row {
@@ -53,6 +59,18 @@ func (a *Audit) Usages(fn func(codelab string, models []*pb.AIUsage)) error {
 		fn(codelab, u.Models)
 		return nil
 	})
+}
+
+// Figures reads what the list says of the codelabs beside their records. One
+// that has not changed since before this was kept is not there.
+func (a *Audit) Figures() (map[string]*pb.Figures, error) {
+	out := map[string]*pb.Figures{}
+	err := project(a.journal, figuresTable, func(codelab string, value []byte) error {
+		f := &pb.Figures{}
+		out[codelab] = f
+		return f.UnmarshalVT(value)
+	})
+	return out, err
 }
 
 // Workspaces reads the workspaces of all codelabs, in the order of their ids.

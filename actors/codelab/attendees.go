@@ -35,7 +35,11 @@ func (c call) progress(p *pb.Progress) (decision, error) {
 	if err := c.step(p.StepNumber); err != nil {
 		return decision{}, err
 	}
-	return progressed(c.Id, p.StepNumber), nil
+	d := progressed(c.Id, p.StepNumber)
+	if a := c.s.attendee(c.Id); a.Pulse != nil && a.CurrentStep != p.StepNumber {
+		d.Events = append(d.Events, pulseOver(a, p.StepNumber))
+	}
+	return d, nil
 }
 
 // progressed is the decision that is made most often, in one allocation
@@ -150,6 +154,7 @@ func (c call) remove(r *pb.Remove) (decision, error) {
 	gone.Uploads, unsaid = c.untalk(func(m *pb.ChatMessage) bool { return m.SenderId == a.Id || m.TargetId == a.Id },
 		func(_ *pb.Thread, m *pb.Comment) bool { return m.AuthorId == a.Id })
 	d := decided(gone, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id}}})
+	d.Events = append(d.Events, c.chatGone(a.Id)...)
 	d.Rows = slices.Concat(c.audit(action, a.Id, nil), rows, unsaid)
 	return d, nil
 }
@@ -166,7 +171,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
 		// Full, so that appending copies: views share the array.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
-		Generation: old.Generation,
+		Generation: old.Generation, Pulse: old.Pulse,
 	}
 	change(a)
 	s.attendees.Set(i, a)
@@ -194,6 +199,7 @@ func (s *State) applyProgress(seq uint64, at int64, p *pb.Progressed) {
 		s.count(a.CurrentStep, -1)
 		s.count(p.StepNumber, +1)
 		a.CurrentStep, a.StepSince = p.StepNumber, at
+		s.setPulseOf(a, nil)
 		// Jumping forward reaches the steps between as well.
 		for int(p.StepNumber) > len(a.ReachedAt) {
 			a.ReachedAt = append(a.ReachedAt, at)
@@ -249,10 +255,11 @@ func (s *State) countSteps() {
 func (s *State) indexAttendees() {
 	clear(s.byName)
 	clear(s.byAttendee)
-	s.completed = 0
+	s.completed, s.pulses = 0, Pulses{}
 	for i, a := range s.attendees.All() {
 		s.byName[naming.Key(a.Name)] = i
 		s.byAttendee[a.Id] = i
+		s.pulses.Count(a.Pulse.GetState(), +1)
 		if a.CompletedAt != 0 {
 			s.completed++
 		}

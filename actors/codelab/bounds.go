@@ -10,13 +10,17 @@ var Bounds = struct {
 	Submissions, Refs int
 	// Of AI conversations that are kept, of a person and of a codelab.
 	PersonConversations, Conversations int
+	// Of what clients are told one by one: messages that go with a person, and
+	// pulses that end with their steps.
+	Gone, PulsesTold int
 	// Of text, in code points.
-	Title, Description, Author, Markdown, Name, Message, Answer, Question, AIAnswer, URL int
+	Title, Description, Author, Markdown, Name, Message, HelpMessage, Answer, Question, AIAnswer, URL int
 }{
 	Attendees: maxAttendees, Threads: maxThreads, ThreadMessages: maxThreadMessages, Chat: maxChat, SettledHelp: maxSettledHelp,
 	Materials: maxMaterials, Quizzes: maxQuizzes, Steps: maxSteps, Mentions: maxMentions, Heads: maxHeads,
 	Submissions: maxSubmissions, Refs: refsPerPerson,
 	PersonConversations: maxPersonConversations, Conversations: maxConversations,
-	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Message: maxMessage,
+	Gone: maxGone, PulsesTold: maxPulsesTold,
+	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Message: maxMessage, HelpMessage: maxHelpMessage,
 	Answer: maxAnswer, Question: maxQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
 }

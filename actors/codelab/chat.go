@@ -7,7 +7,12 @@ import (
 	"atelier/actors/files"
 )
 
-const maxMessage = 2000
+const (
+	maxMessage = 2000
+	// maxGone bounds of how many messages that go with somebody clients are
+	// told: as many as a page of the history has.
+	maxGone = 1000
+)
 
 func (c call) postChat(p *pb.PostChat) (decision, error) {
 	if err := c.speak(); err != nil {
@@ -16,11 +21,15 @@ func (c call) postChat(p *pb.PostChat) (decision, error) {
 	if err := text("message", p.Message, 1, maxMessage); err != nil {
 		return decision{}, err
 	}
+	if p.Broadcast && !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators send a broadcast")
+	}
 	if t := p.TargetId; t != "" && t != FacilitatorID && c.s.attendee(t) == nil {
 		return decision{}, durable.Reject(durable.Invalid, "target_id is nobody in this codelab")
 	}
 	m := &pb.ChatMessage{
 		Id: c.id(), SenderId: c.Id, SenderName: c.name(), Message: p.Message, TargetId: p.TargetId, CreatedAt: c.now.UnixMilli(),
+		Broadcast: p.Broadcast,
 	}
 	d := decided(m, &pb.Event{Body: &pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: m}}})
 	d.Rows = c.talkRows(m.Message)
@@ -46,6 +55,18 @@ func (c call) deleteChat(b *pb.DeleteChat) (decision, error) {
 	d.Rows = c.audit("chat_delete", b.MessageId, map[string]string{"author_id": c.s.chat.At(i).SenderId})
 	d.Rows = append(d.Rows, rows...)
 	return d, nil
+}
+
+// chatGone says which messages go with somebody who is removed: the newest of
+// them, since clients show no others. The events name the messages alone, so
+// that nothing of the person is in them.
+func (c call) chatGone(person string) (out []*pb.Event) {
+	for i := c.s.chat.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
+		if m := c.s.chat.At(i); m.SenderId == person || m.TargetId == person {
+			out = append(out, &pb.Event{Body: &pb.Event_ChatGone{ChatGone: &pb.ChatGone{MessageId: m.Id}}})
+		}
+	}
+	return out
 }
 
 func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {

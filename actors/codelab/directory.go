@@ -13,6 +13,8 @@ type Directory interface {
 	Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error)
 	// Delete removes one with all that belongs to it.
 	Delete(caller *pb.Caller, id string) error
+	// Active returns those that are at work, which is where people are.
+	Active() []Workshop
 	// FindAttendee returns an attendee and a view of their codelab.
 	FindAttendee(id string) (*View, *pb.Attendee, error)
 }

@@ -1,6 +1,8 @@
 package codelab
 
 import (
+	"cmp"
+
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 )
@@ -10,6 +12,9 @@ const (
 	inProgress = pb.HelpStatus_HELP_STATUS_IN_PROGRESS
 	resolved   = pb.HelpStatus_HELP_STATUS_RESOLVED
 )
+
+// maxHelpMessage bounds what a request says, in code points (decisions W14).
+const maxHelpMessage = 500
 
 // askHelp opens a request, or moves the open one to another step: an attendee
 // is never twice in the queue (decisions W6).
@@ -24,14 +29,17 @@ func (c call) askHelp(a *pb.AskHelp) (decision, error) {
 	if err := c.step(a.StepNumber); err != nil {
 		return decision{}, err
 	}
+	if err := text("message", a.Message, 0, maxHelpMessage); err != nil {
+		return decision{}, err
+	}
 	var h *pb.HelpRequest
 	if i, ok := c.s.openHelp[c.Id]; ok {
 		h = c.s.help.At(i).CloneVT()
-		h.StepNumber = a.StepNumber
+		h.StepNumber, h.Message = a.StepNumber, cmp.Or(a.Message, h.Message)
 	} else {
 		h = &pb.HelpRequest{
 			Id: c.id(), AttendeeId: who.Id, AttendeeName: who.Name, StepNumber: a.StepNumber,
-			Status: pending, CreatedAt: c.now.UnixMilli(),
+			Status: pending, CreatedAt: c.now.UnixMilli(), Message: a.Message,
 		}
 	}
 	d := decided(h, &pb.Event{Body: &pb.Event_HelpAsked{HelpAsked: &pb.HelpAsked{Request: h}}})
@@ -51,6 +59,11 @@ func (c call) claimHelp(b *pb.ClaimHelp) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
+	return c.claim(h)
+}
+
+// claim makes a request the caller's.
+func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	switch {
 	case h.Status == resolved:
 		return decision{}, durable.Reject(durable.Conflict, "this request is already resolved")
@@ -60,12 +73,45 @@ func (c call) claimHelp(b *pb.ClaimHelp) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "already claimed by %s", h.ClaimedBy)
 	}
 	out := h.CloneVT()
-	out.Status, out.ClaimedBy, out.ClaimedPerson = inProgress, c.Name, c.Person
+	out.Status, out.ClaimedBy, out.ClaimedPerson, out.ClaimedAt = inProgress, c.Name, c.Person, c.now.UnixMilli()
 	d := decided(out, &pb.Event{Body: &pb.Event_HelpClaimed{HelpClaimed: &pb.HelpClaimed{
 		HelpId: h.Id, By: c.Name, Person: c.Person,
 		AttendeeId: h.AttendeeId, AttendeeName: h.AttendeeName, StepNumber: h.StepNumber,
 	}}})
 	d.Rows = c.audit("help_claim", h.Id, nil)
+	return d, nil
+}
+
+// offerHelp opens a request for somebody who has not asked, as the caller's at
+// once, or makes the one that waits theirs (decisions W14).
+func (c call) offerHelp(b *pb.OfferHelp) (decision, error) {
+	if !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators offer help")
+	}
+	who, err := c.target(b.AttendeeId)
+	if err != nil {
+		return decision{}, err
+	}
+	step := who.CurrentStep
+	if b.StepNumber != nil {
+		step = *b.StepNumber
+		if err := c.step(step); err != nil {
+			return decision{}, err
+		}
+	}
+	if err := text("message", b.Message, 0, maxHelpMessage); err != nil {
+		return decision{}, err
+	}
+	if i, ok := c.s.openHelp[who.Id]; ok {
+		return c.claim(c.s.help.At(i))
+	}
+	now := c.now.UnixMilli()
+	h := &pb.HelpRequest{
+		Id: c.id(), AttendeeId: who.Id, AttendeeName: who.Name, StepNumber: step, Status: inProgress,
+		CreatedAt: now, ClaimedBy: c.Name, ClaimedPerson: c.Person, ClaimedAt: now, Message: b.Message,
+	}
+	d := decided(h, &pb.Event{Body: &pb.Event_HelpOffered{HelpOffered: &pb.HelpOffered{Request: h}}})
+	d.Rows = c.audit("help_offer", h.Id, nil)
 	return d, nil
 }
 
@@ -112,9 +158,9 @@ func (s *State) changeHelp(seq uint64, id string, change func(*pb.HelpRequest)) 
 	s.changed.Help = seq
 }
 
-func (s *State) applyHelpClaimed(seq uint64, b *pb.HelpClaimed) {
+func (s *State) applyHelpClaimed(seq uint64, at int64, b *pb.HelpClaimed) {
 	s.changeHelp(seq, b.HelpId, func(h *pb.HelpRequest) {
-		h.Status, h.ClaimedBy, h.ClaimedPerson = inProgress, b.By, b.Person
+		h.Status, h.ClaimedBy, h.ClaimedPerson, h.ClaimedAt = inProgress, b.By, b.Person, at
 	})
 }
 

@@ -32,10 +32,11 @@ func (n names) add(texts ...string) {
 	}
 }
 
-// inText are the uploads that the text of a codelab mentions.
-func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz) names {
+// inText are the uploads that the text of a codelab mentions, or what is pinned
+// above its chat.
+func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) names {
 	n := names{}
-	n.add(m.GetDescription(), m.GetGuideMarkdown())
+	n.add(m.GetDescription(), m.GetGuideMarkdown(), pin)
 	for _, st := range steps {
 		n.add(st.ContentMarkdown)
 	}
@@ -150,7 +151,7 @@ func (s *State) files() files.Forgotten {
 
 // TextUploads are the uploads that the text of a codelab mentions, in order.
 func (v *View) TextUploads() []string {
-	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes)))
+	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes, "")))
 }
 
 // Mentions are the uploads that a command could make a codelab refer to: all

@@ -92,7 +92,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 // echoed says that the session an event came from hears of it as well.
 func echoed(e *pb.Event) bool {
 	switch b := e.Body.(type) {
-	case *pb.Event_Progressed:
+	case *pb.Event_Progressed, *pb.Event_Pulsed:
 		return false
 	case *pb.Event_ChatPosted:
 		return b.ChatPosted.Message.TargetId == ""

@@ -97,7 +97,7 @@ func (c call) replaceQuizzes(r *pb.ReplaceQuizzes) (decision, error) {
 	}
 	d := decided(quizzes, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
 	d.Rows = c.audit("quiz_update", c.s.id, map[string]string{"questions": fmt.Sprint(len(quizzes))})
-	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, c.s.steps, quizzes))...)
+	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, c.s.steps, quizzes, c.s.pin.GetMessage()))...)
 	return c.edited(d, c.seq), nil
 }
 

@@ -171,6 +171,8 @@ func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
 			m.Set(f, protoreflect.ValueOfInt64(7))
 		case f.Kind() == protoreflect.Uint32Kind:
 			m.Set(f, protoreflect.ValueOfUint32(7))
+		case f.Kind() == protoreflect.MessageKind:
+			m.Mutable(f)
 		default:
 			t.Fatalf("%s is of a kind that this test does not know", f.Name())
 		}

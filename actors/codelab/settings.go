@@ -59,7 +59,7 @@ func (s *State) create(who *pb.Caller, c *pb.Create, now time.Time) (decision, e
 		action = "codelab_import"
 	}
 	d.Rows = append(cl.audit(action, s.id, about), catalog.ListRow(meta))
-	d.Rows = append(d.Rows, cl.textRows(nil, inText(meta, steps, quizzes))...)
+	d.Rows = append(d.Rows, cl.textRows(nil, inText(meta, steps, quizzes, ""))...)
 	for _, u := range c.Uploads {
 		d.Rows = append(d.Rows, files.UploadRows(u)...)
 	}
@@ -135,7 +135,7 @@ func (c call) update(u *pb.Update) (decision, error) {
 	fields := strings.Join(slices.Sorted(maps.Keys(changed)), ",")
 	d := c.updated(m, "codelab_update", map[string]string{"fields": fields})
 	if u.GuideMarkdown != nil || u.ClearGuide || u.Description != nil {
-		d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, c.s.steps, c.s.quizzes))...)
+		d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, c.s.steps, c.s.quizzes, c.s.pin.GetMessage()))...)
 	}
 	edition := c.seq
 	if onlySwitched(c.s.meta, m) {
@@ -145,7 +145,7 @@ func (c call) update(u *pb.Update) (decision, error) {
 }
 
 // inText are the uploads that the text mentions now.
-func (s *State) inText() names { return inText(s.meta, s.steps, s.quizzes) }
+func (s *State) inText() names { return inText(s.meta, s.steps, s.quizzes, s.pin.GetMessage()) }
 
 func set[T any](changed map[string]string, name string, to *T, from *T) {
 	if from != nil {
@@ -186,7 +186,11 @@ func (c call) setEnded(r *pb.SetEnded) (decision, error) {
 	if r.Ended {
 		m.EndedAt = c.now.UnixMilli()
 	}
-	return c.updated(m, "codelab_update", map[string]string{"ended": fmt.Sprint(r.Ended)}), nil
+	d := c.updated(m, "codelab_update", map[string]string{"ended": fmt.Sprint(r.Ended)})
+	if r.Ended && c.s.pointer != nil {
+		d.Events = append(d.Events, pointed(&pb.Pointer{By: c.Name}))
+	}
+	return d, nil
 }
 
 // live refuses what attendees may not do after the workshop has ended.
@@ -204,9 +208,12 @@ func (c call) replaceSteps(r *pb.ReplaceSteps) (decision, error) {
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps}}})
 	d.Rows = c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))})
-	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, steps, c.s.quizzes))...)
+	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, steps, c.s.quizzes, c.s.pin.GetMessage()))...)
 	d.Rows = append(d.Rows, c.untalkThreads(steps)...)
-	return c.edited(d, c.seq), nil
+	moved := c.pointerMoved(steps)
+	d.Events = slices.Concat(d.Events, moved, c.pulsesOver(steps))
+	d.Reply = Edited{Edition: c.seq, Seq: c.seq + uint64(len(moved))}
+	return d, nil
 }
 
 // newSteps checks steps and gives each its identity: a known id stays, once.
@@ -266,8 +273,8 @@ func (s *State) applyCreated(seq uint64, b *pb.Created) {
 	}
 }
 
-// applySteps replaces the steps; threads of steps that are gone go too, and
-// nobody stays behind the last step.
+// applySteps replaces the steps; threads, pulses and the pointer go with theirs,
+// and nobody stays behind the last step.
 func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 	s.steps = steps
 	s.changed.Codelab, s.editions.Codelab = seq, seq
@@ -280,10 +287,13 @@ func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 		s.indexThreads()
 	}
 	s.changed.Threads = seq // staleness may have changed
+	s.pointer = follow(s.pointer, steps)
 	last := int32(max(len(steps), 1))
 	for i, a := range s.attendees.All() {
-		if a.CurrentStep > last || a.FurthestStep > last {
+		pulse := followPulse(a.Pulse, steps)
+		if a.CurrentStep > last || a.FurthestStep > last || pulse != a.Pulse {
 			a = a.CloneVT()
+			s.setPulseOf(a, pulse)
 			a.CurrentStep = min(a.CurrentStep, last)
 			a.FurthestStep = min(a.FurthestStep, last)
 			a.ReachedAt = a.ReachedAt[:min(len(a.ReachedAt), int(last))]

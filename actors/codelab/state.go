@@ -56,6 +56,9 @@ type State struct {
 	conversations cow.Vector[*pb.Conversation]
 	aiUsage       []*pb.AIUsage // replaced as a whole
 	workspace     *pb.Workspace // nil for none; replaced as a whole
+	pin           *pb.Pin       // nil for none; replaced as a whole
+	pointer       *pb.Pointer   // nil for none; replaced as a whole
+	updatedAt     int64         // when it was last edited, see isEdit
 
 	materials   cow.Vector[*pb.Material]
 	submissions cow.Vector[*pb.Submission]
@@ -74,6 +77,7 @@ type State struct {
 
 	perStep   []int // people on each step, index 0 for step 1
 	completed int
+	pulses    Pulses
 	settled   int // help requests that are resolved
 
 	refs     refs
@@ -116,7 +120,11 @@ func (s *State) Decide(cmd *pb.Command, env durable.Env) (decision, error) {
 		}
 	}
 	if create := cmd.GetCreate(); create != nil {
-		return s.create(cmd.Caller, create, env.Now)
+		d, err := s.create(cmd.Caller, create, env.Now)
+		if err == nil {
+			d.Rows = append(d.Rows, s.figureRows(d.Events, env.Now)...)
+		}
+		return d, err
 	}
 	if s.meta == nil {
 		return decision{}, errGone
@@ -144,8 +152,12 @@ func (s *State) Decide(cmd *pb.Command, env durable.Env) (decision, error) {
 		if err := s.refs.admit(cmd.Caller.Person, env.Now); err != nil {
 			return decision{}, err
 		}
-		d.Events[0].Person, d.Events[0].Ref = cmd.Caller.Person, cmd.Ref
+		// On the last one: its seq is that of the ack, which a repetition gets
+		// again.
+		last := d.Events[len(d.Events)-1]
+		last.Person, last.Ref = cmd.Caller.Person, cmd.Ref
 	}
+	d.Rows = append(d.Rows, s.figureRows(d.Events, env.Now)...)
 	d.Origin = cmd.Caller.Session
 	return d, nil
 }
@@ -191,6 +203,14 @@ func (c call) dispatch(cmd *pb.Command) (decision, error) {
 		return c.setRegistration(b.SetRegistration)
 	case *pb.Command_SetEnded:
 		return c.setEnded(b.SetEnded)
+	case *pb.Command_SetPulse:
+		return c.setPulse(b.SetPulse)
+	case *pb.Command_SetPin:
+		return c.setPin(b.SetPin)
+	case *pb.Command_Point:
+		return c.point(b.Point)
+	case *pb.Command_OfferHelp:
+		return c.offerHelp(b.OfferHelp)
 	case *pb.Command_AskHelp:
 		return c.askHelp(b.AskHelp)
 	case *pb.Command_ClaimHelp:
@@ -247,6 +267,9 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	if e.Ref != "" {
 		s.refs.add(e.Person, e.Ref, seq, e.At)
 	}
+	if isEdit(e) {
+		s.updatedAt = e.At
+	}
 	switch b := e.Body.(type) {
 	case *pb.Event_Created:
 		s.applyCreated(seq, b.Created)
@@ -257,7 +280,9 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		if !onlySwitched(s.meta, b.Updated.Codelab) {
 			s.editions.Codelab = seq
 		}
-		s.meta = b.Updated.Codelab
+		if s.meta = b.Updated.Codelab; s.meta.EndedAt != 0 {
+			s.pointer = nil
+		}
 		s.changed.Codelab = seq
 	case *pb.Event_StepsReplaced:
 		s.applySteps(seq, b.StepsReplaced.Steps)
@@ -281,8 +306,16 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyPINReset(seq, b.PinReset)
 	case *pb.Event_HelpAsked:
 		s.applyHelpAsked(seq, b.HelpAsked.Request)
+	case *pb.Event_Pulsed:
+		s.applyPulsed(seq, e.At, b.Pulsed)
+	case *pb.Event_Pinned:
+		s.applyPinned(seq, e.At, b.Pinned)
+	case *pb.Event_Pointed:
+		s.applyPointed(seq, b.Pointed.Pointer)
+	case *pb.Event_HelpOffered:
+		s.applyHelpAsked(seq, b.HelpOffered.Request)
 	case *pb.Event_HelpClaimed:
-		s.applyHelpClaimed(seq, b.HelpClaimed)
+		s.applyHelpClaimed(seq, e.At, b.HelpClaimed)
 	case *pb.Event_HelpResolved:
 		s.applyHelpResolved(seq, e.At, b.HelpResolved)
 	case *pb.Event_FeedbackGiven:
@@ -325,7 +358,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applySubmissionAdded(seq, b.SubmissionAdded.Submission)
 	case *pb.Event_SubmissionDeleted:
 		s.keepSubmissions(seq, func(x *pb.Submission) bool { return x.Id != b.SubmissionDeleted.SubmissionId })
-	case *pb.Event_Erased:
+	case *pb.Event_Erased, *pb.Event_ChatGone:
 	}
 }
 

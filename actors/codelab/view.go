@@ -28,6 +28,8 @@ type View struct {
 	Conversations cow.View[*pb.Conversation]
 	AIUsage       []*pb.AIUsage
 	Workspace     *pb.Workspace // nil for none
+	Pin           *pb.Pin       // nil for none
+	Pointer       *pb.Pointer   // nil for none
 
 	Materials   cow.View[*pb.Material]
 	Submissions cow.View[*pb.Submission]
@@ -35,6 +37,10 @@ type View struct {
 	// PerStep counts the people on each step, index 0 for step 1.
 	PerStep   []int
 	Completed int
+	Pulses    Pulses
+	// UpdatedAt is when settings, steps, quizzes or materials were last changed,
+	// Unix milliseconds.
+	UpdatedAt int64
 	Changed   Changed
 	Editions  Editions
 
@@ -78,6 +84,7 @@ func (s *State) Capture() *View {
 		Attendees: s.attendees.Capture(), Chat: s.chat.Capture(), Help: s.help.Capture(),
 		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
 		Conversations: s.conversations.Capture(), AIUsage: s.aiUsage, Workspace: s.workspace,
+		Pin: s.pin, Pointer: s.pointer, Pulses: s.pulses, UpdatedAt: s.updatedAt,
 		Materials: s.materials.Capture(), Submissions: s.submissions.Capture(),
 		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Editions: s.editions, Encoded: s.encodings(),
 		right: s.right.Capture(), refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
@@ -154,6 +161,7 @@ func EncodeState(v *View) ([]byte, error) {
 		Conversations: list(v.Conversations), AiUsage: v.AIUsage, Workspace: v.Workspace,
 		Refs: v.refs, Deleted: v.deleted, Materials: list(v.Materials), Submissions: list(v.Submissions),
 		CodelabEdition: v.Editions.Codelab, QuizzesEdition: v.Editions.Quizzes,
+		Pin: v.Pin, Pointer: v.Pointer, UpdatedAt: v.UpdatedAt,
 	}).MarshalVT()
 }
 
@@ -181,6 +189,9 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	fill(&s.answers, snap.Answers)
 	fill(&s.conversations, snap.Conversations)
 	s.aiUsage, s.workspace = snap.AiUsage, snap.Workspace
+	s.pin, s.pointer = snap.Pin, snap.Pointer
+	// A snapshot of the time before it was kept says nothing of edits.
+	s.updatedAt = cmp.Or(snap.UpdatedAt, snap.Codelab.GetCreatedAt())
 	s.weighConversations()
 	fill(&s.materials, snap.Materials)
 	fill(&s.submissions, snap.Submissions)

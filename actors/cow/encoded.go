@@ -2,10 +2,10 @@ package cow
 
 import "sync/atomic"
 
-// Encoded keeps what readers made of something immutable, in two variants, so
+// Encoded keeps what readers made of something immutable, in three variants, so
 // that it is encoded once however often it is read. The zero value is empty.
 // Safe for concurrent use.
-type Encoded struct{ slots [2]atomic.Pointer[[]byte] }
+type Encoded struct{ slots [3]atomic.Pointer[[]byte] }
 
 // Get returns what an earlier call made for this slot, or makes it. make must
 // always give the same; two callers at the same time may both make it. The

@@ -12,6 +12,8 @@ const (
 	Everyone Audience = iota
 	// Staff is every facilitator's session.
 	Staff
+	// Attendees is every session that is no facilitator's.
+	Attendees
 	// People is the sessions of the persons named in Frame.People.
 	People
 	// StaffAndPeople is the facilitators and the persons named.
@@ -49,6 +51,8 @@ func (f *Frame) Reaches(person string, staff bool) bool {
 		return true
 	case Staff:
 		return staff
+	case Attendees:
+		return !staff
 	case StaffAndPeople:
 		return staff || f.names(person)
 	default:

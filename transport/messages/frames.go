@@ -4,6 +4,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/room"
+	"atelier/transport/rest"
 	"atelier/transport/wire"
 )
 
@@ -41,6 +42,7 @@ type helpMessage struct {
 	StepNumber   int32  `json:"step_number"`
 	Status       string `json:"status"`
 	ClaimedBy    string `json:"claimed_by,omitempty"`
+	Message      string `json:"message,omitempty"`
 	Seq          uint64 `json:"seq"`
 	TS           string `json:"ts"`
 }
@@ -94,7 +96,10 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		m := b.ChatPosted.Message
 		out := chatMessage{"chat", m.SenderName, m.Message, m.TargetId, m.Id, m.SenderId, seq, ts}
 		f.People, f.Item = [2]string{m.SenderId, m.TargetId}, m.Id
-		if m.TargetId != "" {
+		switch {
+		case m.Broadcast:
+			return with(f, broadcastMessage{"broadcast", m.Id, m.SenderId, m.SenderName, m.Message, seq, ts})
+		case m.TargetId != "":
 			out.Type, f.Audience = "dm", room.People
 		}
 		return with(f, out)
@@ -109,15 +114,27 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 			status = "in_progress"
 		}
 		f.Audience, f.People = room.StaffAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpMessage{"help_request", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, status, h.ClaimedBy, seq, ts})
+		return with(f, helpMessage{"help_request", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, status, h.ClaimedBy, h.Message, seq, ts})
+	case *pb.Event_HelpOffered:
+		h := b.HelpOffered.Request
+		f.Audience, f.People = room.StaffAndPeople, [2]string{h.AttendeeId}
+		return with(f, helpMessage{"help_claimed", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, "in_progress", h.ClaimedBy, h.Message, seq, ts})
+	case *pb.Event_Pulsed:
+		p := b.Pulsed
+		f.Audience, f.People = room.StaffAndPeople, [2]string{p.AttendeeId}
+		return with(f, pulseMessage{"pulse", p.AttendeeId, p.AttendeeName, wire.OrNull(rest.PulseText(p.State)), p.StepNumber, seq, ts})
+	case *pb.Event_Pinned:
+		return with(f, pinChanged(seq, ts, b.Pinned))
+	case *pb.Event_Pointed:
+		return with(f, pointerMoved(seq, ts, b.Pointed.Pointer))
 	case *pb.Event_HelpClaimed:
 		h := b.HelpClaimed
 		f.Audience, f.People = room.StaffAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpMessage{"help_claimed", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "in_progress", h.By, seq, ts})
+		return with(f, helpMessage{"help_claimed", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "in_progress", h.By, "", seq, ts})
 	case *pb.Event_HelpResolved:
 		h := b.HelpResolved
 		f.Audience, f.People = room.StaffAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpMessage{"help_resolved", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "resolved", "", seq, ts})
+		return with(f, helpMessage{"help_resolved", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "resolved", "", "", seq, ts})
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
 		f.People[0], f.Item = t.CreatedBy, t.Id
@@ -143,6 +160,8 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		return with(f, mutedMessage{"attendee_muted", b.Muted.AttendeeId, b.Muted.Muted, seq, ts})
 	case *pb.Event_ChatDeleted:
 		return with(f, plainMessage{"chat_deleted", b.ChatDeleted.MessageId, seq, ts})
+	case *pb.Event_ChatGone:
+		return with(f, plainMessage{"chat_deleted", b.ChatGone.MessageId, seq, ts})
 	case *pb.Event_StepsReplaced:
 		return with(f, plainMessage{Type: "steps_changed", Seq: seq, TS: ts})
 	case *pb.Event_Updated, *pb.Event_QuizzesReplaced, *pb.Event_MaterialAdded, *pb.Event_MaterialDeleted:
@@ -231,13 +250,4 @@ func presence(kind string, a *pb.Attendee) []byte {
 		Type     string          `json:"type"`
 		Attendee presentAttendee `json:"attendee"`
 	}{kind, presentAttendee{a.Id, a.Name, a.CurrentStep}})
-}
-
-func summary(perStep []int, completed, online int) []byte {
-	return encode(struct {
-		Type      string `json:"type"`
-		PerStep   []int  `json:"per_step"`
-		Completed int    `json:"completed"`
-		Online    int    `json:"online"`
-	}{"progress_summary", perStep, completed, online})
 }

@@ -68,7 +68,7 @@ func NewGateway(cfg Config) *Gateway {
 		CheckOrigin: func(*fasthttp.RequestCtx) bool { return true }, // checked before, with our error
 		Error:       func(*fasthttp.RequestCtx, int, error) {},
 	}
-	g.done.Go(g.pulse)
+	g.done.Go(g.summaries)
 	return g
 }
 

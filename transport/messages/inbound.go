@@ -25,6 +25,12 @@ type inbound struct {
 	Message    *string `json:"message"`
 	TargetID   *string `json:"target_id"`
 	StepNumber *int32  `json:"step_number"`
+	State      *string `json:"state"`
+	Hints      *bool   `json:"hints"`
+
+	// given are the fields of a message in which null is not the same as
+	// nothing.
+	given map[string]json.RawMessage
 }
 
 func (m *inbound) ref() string {
@@ -55,7 +61,10 @@ func parse(payload []byte) (m inbound, err error) {
 		m.Ref = nil
 		return m, wire.Invalid("ref is longer than %d characters", maxRef)
 	}
-	return m, nil
+	if m.Type == "pulse" || m.Type == "pointer" {
+		err = wire.Decode(payload, &m.given)
+	}
+	return m, err
 }
 
 // command turns a message that is to be stored into the command for the
@@ -81,7 +90,11 @@ func (m *inbound) command() (*pb.Command, error) {
 		}
 		cmd.Body = &pb.Command_Progress{Progress: &pb.Progress{StepNumber: *m.StepNumber}}
 	default:
-		return nil, nil
+		taught, err := m.teaching()
+		if taught == nil || err != nil {
+			return nil, err
+		}
+		cmd.Body = taught.Body
 	}
 	return cmd, nil
 }

@@ -9,23 +9,38 @@ import (
 	"atelier/transport/rest"
 )
 
-// pulseEvery is how often facilitators may get a summary: 4 a second.
+// summaryEvery is how often facilitators may get a summary: 4 a second.
 // Attendees may get one every twelfth time: one in 3 s.
 const (
-	pulseEvery    = 250 * time.Millisecond
-	attendeePulse = 12
+	summaryEvery    = 250 * time.Millisecond
+	attendeeSummary = 12
 )
 
-// told is what a codelab's listeners were last told.
-type told struct {
-	perStep           []int
-	completed, online int
-	staff, attendees  bool // each has been told this state
+// summary is what many people do, as one message.
+type summary struct {
+	Type      string `json:"type"`
+	PerStep   []int  `json:"per_step"`
+	Completed int    `json:"completed"`
+	Online    int    `json:"online"`
+	// Pulse is for facilitators only.
+	Pulse *rest.Pulses `json:"pulse,omitempty"`
 }
 
-// pulse sends summaries of what many people do, when it has changed.
-func (g *Gateway) pulse() {
-	tick := time.NewTicker(pulseEvery)
+// same says that two summaries tell the same; nil is one that was never sent.
+func (s *summary) same(o *summary) bool {
+	if s == nil || o == nil {
+		return s == o
+	}
+	return slices.Equal(s.PerStep, o.PerStep) && s.Completed == o.Completed && s.Online == o.Online &&
+		(s.Pulse == o.Pulse || s.Pulse != nil && o.Pulse != nil && *s.Pulse == *o.Pulse)
+}
+
+// told is what a codelab's listeners were last told.
+type told struct{ staff, attendees *summary }
+
+// summaries sends what many people do, when it has changed.
+func (g *Gateway) summaries() {
+	tick := time.NewTicker(summaryEvery)
 	defer tick.Stop()
 	last := map[string]*told{}
 	for n := 0; ; n++ {
@@ -36,13 +51,17 @@ func (g *Gateway) pulse() {
 		}
 		active := g.Workshops()
 		for _, w := range active {
-			if w.Room.Online() > 0 {
-				t := last[w.ID()]
-				if t == nil {
-					t = &told{}
-					last[w.ID()] = t
-				}
-				t.tell(w, n%attendeePulse == 0)
+			if w.Room.Online() == 0 {
+				delete(last, w.ID()) // who comes next has heard nothing
+				continue
+			}
+			t := last[w.ID()]
+			if t == nil {
+				t = &told{}
+				last[w.ID()] = t
+			}
+			if frames := t.tell(w.View(), rest.OnlineAttendees(w), n%attendeeSummary == 0); frames != nil {
+				w.Room.Transient(frames...)
 			}
 		}
 		if n%240 == 0 { // forget those that rest, each minute
@@ -55,21 +74,19 @@ func (g *Gateway) pulse() {
 	}
 }
 
-// tell sends what has changed. Everyone's turn includes the facilitators, who
-// therefore get nothing extra then.
-func (t *told) tell(w codelab.Workshop, everyone bool) {
-	v, online := w.View(), rest.OnlineAttendees(w)
-	if t.completed != v.Completed || t.online != online || !slices.Equal(t.perStep, v.PerStep) {
-		*t = told{perStep: v.PerStep, completed: v.Completed, online: online}
+// tell gives what has changed since it was last told: to facilitators, and
+// when it is their turn to attendees, who never hear of pulses.
+func (t *told) tell(v *codelab.View, online int, attendees bool) (frames []room.Frame) {
+	now := &summary{Type: "progress_summary", PerStep: v.PerStep, Completed: v.Completed, Online: online}
+	if attendees && !now.same(t.attendees) {
+		t.attendees = now
+		frames = append(frames, room.Frame{Audience: room.Attendees, Payload: encode(now)})
 	}
-	f := room.Frame{Audience: room.Staff}
-	switch {
-	case everyone && !t.attendees:
-		f.Audience, t.attendees = room.Everyone, true
-	case t.staff:
-		return
+	all := *now
+	all.Pulse = rest.ToPulses(v.Pulses)
+	if !all.same(t.staff) {
+		t.staff = &all
+		frames = append(frames, room.Frame{Audience: room.Staff, Payload: encode(&all)})
 	}
-	t.staff = true
-	f.Payload = summary(t.perStep, t.completed, t.online)
-	w.Room.Transient(f)
+	return frames
 }

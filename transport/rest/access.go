@@ -130,6 +130,23 @@ func (r *Request) enter(who access, id string) (err error) {
 	return nil
 }
 
+// isMember says that the caller is a facilitator, or an attendee of the codelab.
+func (r *Request) isMember() bool {
+	role := r.Caller.GetRole()
+	return role == pb.Role_ROLE_ADMIN || role == pb.Role_ROLE_ATTENDEE
+}
+
+// actAsAttendee lets a caller who has both grants act by that of an attendee,
+// when the operation turns out to need it; false when they have none.
+func (r *Request) actAsAttendee() bool {
+	v := r.Lab.View()
+	id := r.attendeeIn(v, r.Lab.ID())
+	if id != "" {
+		r.asAttendee(v, id)
+	}
+	return id != ""
+}
+
 // authorizeSomebody lets an attendee of some codelab act as one of it.
 func (r *Request) authorizeSomebody(admin bool) error {
 	switch {

@@ -51,6 +51,7 @@ type Config struct {
 	// LoginFailed is told of each wrong login; may be nil.
 	LoginFailed func()
 
+	App     AppInfo
 	AdminID string
 	// StreamID names the store's stream; entity tags carry it.
 	StreamID string
@@ -68,6 +69,8 @@ type Limits struct {
 	Reads, Writes, Uploads, Images, WrongPINs *limit.Limiter
 	// Registrations are limited for each codelab, and for each address.
 	Registrations, RegistrationsFrom *limit.Limiter
+	// Joins are look-ups of join codes, of each address.
+	Joins *limit.Limiter
 }
 
 // Live are the operations on live connections. They run after the pipeline

@@ -20,16 +20,19 @@ type attendeeRecord struct {
 	CompletedAt  *string `json:"completed_at"`
 	CreatedAt    string  `json:"created_at"`
 	Muted        bool    `json:"muted"`
+	// Pulse is for facilitators and the attendee.
+	Pulse *pulseRecord `json:"pulse"`
 }
 
 // toAttendee is a record as its owner and admins see it; others see neither
-// e-mail nor the time of completion.
+// e-mail nor the time of completion nor how somebody gets on.
 func toAttendee(lab string, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
+		toPulse(a.Pulse),
 	}
 	if !all {
-		out.Email, out.CompletedAt = "", nil
+		out.Email, out.CompletedAt, out.Pulse = "", nil, nil
 	}
 	return out
 }
@@ -80,7 +83,7 @@ func encodeAttendees(v *codelab.View, lab string, all bool) []byte {
 
 // showOwn puts the caller's full record in the place of the reduced one.
 func showOwn(b []byte, lab string, own *pb.Attendee) []byte {
-	if own == nil || own.Email == "" && own.CompletedAt == 0 {
+	if own == nil || own.Email == "" && own.CompletedAt == 0 && own.Pulse == nil {
 		return b
 	}
 	reduced, _ := wire.Codec.Marshal(toAttendee(lab, own, false))

@@ -22,7 +22,10 @@ type chatRecord struct {
 
 func toChat(lab string, m *pb.ChatMessage) chatRecord {
 	kind := "chat"
-	if m.TargetId != "" {
+	switch {
+	case m.Broadcast:
+		kind = "broadcast"
+	case m.TargetId != "":
 		kind = "dm"
 	}
 	return chatRecord{m.Id, lab, m.SenderId, m.SenderName, m.Message, kind, wire.OrNull(m.TargetId), wire.Stamp(m.CreatedAt)}

@@ -86,21 +86,20 @@ func or[T any](p *T, fallback T) T {
 // and those they are registered in.
 func listCodelabs(r *Request) error {
 	all, encoded := r.api.List.Listing()
-	admin := r.who.Admin() && r.Query("as") != "attendee"
 	list := func(mine bool) func() any {
 		return func() any {
 			out := []codelabRecord{}
 			for _, m := range all {
-				if admin || m.IsPublic || mine && r.registered(m.Id) {
-					out = append(out, toCodelab(m, admin))
+				if m.IsPublic || mine && r.registered(m.Id) {
+					out = append(out, toCodelab(m, false))
 				}
 			}
 			return out
 		}
 	}
 	switch {
-	case admin:
-		return r.cached(encoded, forAdmins, list(false))
+	case r.who.Admin() && r.Query("as") != "attendee":
+		return r.listForAdmins(all)
 	case r.who.Known():
 		return r.json(list(true)())
 	}
@@ -136,15 +135,25 @@ func getCodelab(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	if r.freshEdition(v.Editions.Codelab, v.Changed.Codelab, r.variant()) {
+	variant, slot := variantAnyone, forOthers
+	switch {
+	case r.IsAdmin():
+		variant, slot = variantAdmin, forAdmins
+	case r.isMember():
+		variant, slot = variantOthers, forMembers
+	}
+	if r.freshEdition(v.Editions.Codelab, v.Changed.Codelab, variant) {
 		return nil
 	}
-	return r.cached(v.Encoded.Codelab, r.slot(), func() any {
+	return r.cached(v.Encoded.Codelab, slot, func() any {
 		steps := make([]stepRecord, len(v.Steps))
 		for i, st := range v.Steps {
 			steps[i] = stepRecord{st.Id, v.Meta.Id, i + 1, st.Title, st.ContentMarkdown, st.DurationMinutes}
 		}
-		return []any{toCodelab(v.Meta, r.IsAdmin()), steps}
+		if slot == forOthers {
+			return []any{toCodelab(v.Meta, false), steps}
+		}
+		return []any{toTaught(v, v.Meta, r.IsAdmin()), steps}
 	})
 }
 
@@ -166,7 +175,7 @@ func updateCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toCodelab(v.(*pb.Codelab), true))
+	return r.json(toTaught(r.Lab.View(), v.(*pb.Codelab), true))
 }
 
 func deleteCodelab(r *Request) error {
@@ -298,7 +307,7 @@ func (r *Request) answerCodelab(cmd *pb.Command) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toCodelab(v.(*pb.Codelab), true))
+	return r.json(toTaught(r.Lab.View(), v.(*pb.Codelab), true))
 }
 
 // oneLine trims and bounds a field that no actor checks.

@@ -34,6 +34,9 @@ func (r *Request) madeEdition(e codelab.Edited) {
 const (
 	variantAdmin  = "a"
 	variantOthers = "t"
+	// variantAnyone is of those who are not registered, where it makes a
+	// difference.
+	variantAnyone = "n"
 )
 
 func (r *Request) variant() string {

@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"slices"
+
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
 )
@@ -15,6 +18,18 @@ type helpRecord struct {
 	CreatedAt    string  `json:"created_at"`
 	ClaimedBy    *string `json:"claimed_by"`
 	ResolvedAt   *string `json:"resolved_at"`
+	Message      string  `json:"message"`
+}
+
+// ownHelpRecord is a request as who asked sees it.
+type ownHelpRecord struct {
+	helpRecord
+	// Position is the place among those who wait, from 1; null once somebody
+	// comes.
+	Position *int `json:"position"`
+	// WaitSeconds is about how long one waits from asking until somebody comes;
+	// null when nobody has come to anybody yet, or no longer of interest.
+	WaitSeconds *float64 `json:"wait_seconds"`
 }
 
 var helpStatus = map[pb.HelpStatus]string{
@@ -26,20 +41,34 @@ var helpStatus = map[pb.HelpStatus]string{
 func toHelp(lab string, h *pb.HelpRequest) helpRecord {
 	return helpRecord{
 		h.Id, lab, h.AttendeeId, h.AttendeeName, h.StepNumber, helpStatus[h.Status], wire.Stamp(h.CreatedAt), wire.OrNull(h.ClaimedBy), wire.StampOrNull(h.ResolvedAt),
+		h.Message,
 	}
 }
 
+// askHelp asks for the caller, or for a facilitator who names an attendee offers.
 func askHelp(r *Request) error {
 	var in struct {
 		StepNumber *int32 `json:"step_number"`
+		Message    string `json:"message"`
+		AttendeeID string `json:"attendee_id"`
 	}
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	if in.StepNumber == nil {
+	cmd := &pb.Command{}
+	switch {
+	case r.IsAdmin() && in.AttendeeID != "":
+		cmd.Body = &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: in.AttendeeID, StepNumber: in.StepNumber, Message: in.Message}}
+	case r.IsAdmin() && !r.actAsAttendee():
+		return wire.Invalid("attendee_id is required: to whom help is offered")
+	case in.AttendeeID != "" && in.AttendeeID != r.Caller.Id:
+		return errForbidden
+	case in.StepNumber == nil:
 		return wire.Invalid("step_number is required")
+	default:
+		cmd.Body = &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: *in.StepNumber, Message: in.Message}}
 	}
-	if _, err := r.do(&pb.Command{Body: &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: *in.StepNumber}}}); err != nil {
+	if _, err := r.do(cmd); err != nil {
 		return err
 	}
 	return r.ok()
@@ -52,19 +81,56 @@ func getHelp(r *Request) error {
 	if r.fresh(v.Changed.Help, r.Caller.Id) {
 		return nil
 	}
-	out := func() any {
+	if !r.IsAdmin() {
+		return r.json(ownHelp(v, r.Lab.ID(), r.Caller.Id))
+	}
+	return r.cached(v.Encoded.Help, forAdmins, func() any {
 		out := []helpRecord{}
 		for _, h := range v.Help.All() {
-			if r.IsAdmin() && h.Status != pb.HelpStatus_HELP_STATUS_RESOLVED || h.AttendeeId == r.Caller.Id {
+			if h.Status != pb.HelpStatus_HELP_STATUS_RESOLVED {
 				out = append(out, toHelp(r.Lab.ID(), h))
 			}
 		}
 		return out
+	})
+}
+
+// ownHelp are the requests of one attendee.
+func ownHelp(v *codelab.View, lab, who string) []ownHelpRecord {
+	out, waiting := []ownHelpRecord{}, 0
+	for _, h := range v.Help.All() {
+		pending := h.Status == pb.HelpStatus_HELP_STATUS_PENDING
+		if pending {
+			waiting++
+		}
+		if h.AttendeeId != who {
+			continue
+		}
+		rec := ownHelpRecord{helpRecord: toHelp(lab, h)}
+		if pending {
+			place := waiting
+			rec.Position, rec.WaitSeconds = &place, usualWait(v)
+		}
+		out = append(out, rec)
 	}
-	if r.IsAdmin() {
-		return r.cached(v.Encoded.Help, forAdmins, out)
+	return out
+}
+
+// recentHelp is how many requests tell how long one waits now.
+const recentHelp = 10
+
+// usualWait is the median of how long the last who asked have waited until
+// somebody came.
+func usualWait(v *codelab.View) *float64 {
+	var waited []int64
+	for i := v.Help.Len() - 1; i >= 0 && len(waited) < recentHelp; i-- {
+		// What was offered is claimed as it is made: nobody waited.
+		if h := v.Help.At(i); h.ClaimedAt > h.CreatedAt {
+			waited = append(waited, h.ClaimedAt-h.CreatedAt)
+		}
 	}
-	return r.json(out())
+	slices.Sort(waited)
+	return quantile(waited, 0.5)
 }
 
 func claimHelp(r *Request) error {

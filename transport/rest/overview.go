@@ -19,6 +19,8 @@ type stepOverview struct {
 	P90Seconds    *float64 `json:"p90_seconds"`
 	// SharePast is the part of all attendees that is past the step, 0 to 1.
 	SharePast float64 `json:"share_past"`
+	// Pulse is of those whose state is about the step.
+	Pulse Pulses `json:"pulse"`
 }
 
 type waiting struct {
@@ -38,6 +40,7 @@ type overviewRecord struct {
 	LongestOnStep *waiting       `json:"longest_on_step"`
 	OldestHelp    *helpRecord    `json:"oldest_help"`
 	OpenHelp      int            `json:"open_help"`
+	Pulse         *Pulses        `json:"pulse"`
 }
 
 // overview answers what a facilitator asks at a glance: can I move on, who is
@@ -47,8 +50,9 @@ func overview(r *Request) error {
 	now := r.api.Now().UnixMilli()
 	out := overviewRecord{
 		CodelabID: r.Lab.ID(), Attendees: v.Attendees.Len(), Online: OnlineAttendees(r.Lab), Completed: v.Completed,
-		Steps: make([]stepOverview, len(v.Steps)),
+		Steps: make([]stepOverview, len(v.Steps)), Pulse: ToPulses(v.Pulses),
 	}
+	pulses := make([]codelab.Pulses, len(v.Steps))
 	spent := make([][]int64, len(v.Steps)) // milliseconds, of those who went on
 	past := make([]int, len(v.Steps))
 	var longest *pb.Attendee
@@ -60,6 +64,9 @@ func overview(r *Request) error {
 			if a.CompletedAt != 0 || int(a.FurthestStep) > i+1 {
 				past[i]++
 			}
+		}
+		if i := int(a.Pulse.GetStepNumber()) - 1; i >= 0 && i < len(pulses) {
+			pulses[i].Count(a.Pulse.State, +1)
 		}
 		if a.CompletedAt != 0 {
 			continue
@@ -73,7 +80,7 @@ func overview(r *Request) error {
 	}
 	for i, st := range v.Steps {
 		o := &out.Steps[i]
-		o.StepNumber, o.Title = i+1, st.Title
+		o.StepNumber, o.Title, o.Pulse = i+1, st.Title, *ToPulses(pulses[i])
 		slices.Sort(spent[i])
 		o.MedianSeconds, o.P90Seconds = quantile(spent[i], 0.5), quantile(spent[i], 0.9)
 		if out.Attendees > 0 {

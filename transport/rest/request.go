@@ -128,8 +128,10 @@ func (r *Request) admit() error {
 	cookie := string(r.Request.Header.Cookie(auth.SessionCookie))
 	var badToken bool
 	r.who, badToken = a.Auth.Identify(cookie, string(r.Request.Header.Peek("Authorization")))
-	limiter := a.Limits.Writes
+	limiter, key := a.Limits.Writes, r.bucket
 	switch {
+	case op.joins:
+		limiter, key = a.Limits.Joins, func() string { return limit.Address(r.ip()) }
 	case op.method == fasthttp.MethodGet:
 		limiter = a.Limits.Reads
 	case op.upload:
@@ -138,7 +140,7 @@ func (r *Request) admit() error {
 	// A whole class registers from one address; registration has buckets of its
 	// own.
 	if (op.access != register || r.who.Known()) && !r.expecting() {
-		if wait := limiter.Allow(r.bucket()); wait > 0 {
+		if wait := limiter.Allow(key()); wait > 0 {
 			return errTooMany(wait)
 		}
 	}

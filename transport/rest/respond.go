@@ -42,10 +42,12 @@ func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	return nil
 }
 
-// Slots of cow.Encoded: what facilitators and what others are shown.
+// Slots of cow.Encoded: what facilitators and what others are shown; where those
+// who are registered are shown more than anyone, they have their own.
 const (
-	forAdmins = 0
-	forOthers = 1
+	forAdmins  = 0
+	forOthers  = 1
+	forMembers = 2
 )
 
 func (r *Request) slot() int {

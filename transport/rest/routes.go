@@ -44,6 +44,7 @@ type operation struct {
 	access       access
 	body         int  // limit of the body, bytes; 0 is maxJSON
 	upload       bool // counts as an upload, not as a write
+	joins        bool // has a bucket of its own for each address
 	file         int  // limit of the file that is uploaded, bytes
 	root         bool // the path is not below /api
 	head         bool // answers HEAD too, as what serves files does
@@ -94,6 +95,7 @@ var operations = table([]operation{
 	{method: get, path: "/codelabs/{id}/export/feedback.csv", access: labAdmin, handle: export("feedback", feedbackTable)},
 	{method: post, path: "/codelabs/{id}/registration", access: labAdmin, handle: setRegistration},
 	{method: post, path: "/codelabs/{id}/end", access: labAdmin, handle: endWorkshop},
+	{method: put, path: "/codelabs/{id}/pin", access: labAdmin, handle: setPin},
 	{method: get, path: "/codelabs/{id}/overview", access: labAdmin, handle: overview},
 
 	{method: get, path: "/codelabs/{id}/chat", access: labMember, handle: getChat},
@@ -111,7 +113,7 @@ var operations = table([]operation{
 	{method: post, path: "/codelabs/{id}/complete", access: labAttendee, handle: complete},
 	{method: get, path: "/certificates/{id}", access: anyone, handle: certificate},
 
-	{method: post, path: "/codelabs/{id}/help", access: labAttendee, handle: askHelp},
+	{method: post, path: "/codelabs/{id}/help", access: labMember, handle: askHelp},
 	{method: get, path: "/codelabs/{id}/help", access: labMember, handle: getHelp},
 	{method: post, path: "/codelabs/{id}/help/{help_id}/claim", access: labAdmin, handle: claimHelp},
 	{method: post, path: "/codelabs/{id}/help/{help_id}/resolve", access: labMember, handle: resolveHelp},
@@ -159,6 +161,8 @@ var operations = table([]operation{
 	{method: get, path: "/codelabs/{id}/events", access: labMember, handle: func(r *Request) error { return r.api.Live.Events(r) }},
 	{method: post, path: "/codelabs/{id}/messages", access: labMember, handle: func(r *Request) error { return r.api.Live.Message(r) }},
 
+	{method: get, path: "/join/{code}", access: anyone, joins: true, handle: findByCode},
+	{method: get, path: "/app", access: anyone, handle: getApp},
 	{method: get, path: "/openapi.json", access: anyone, handle: openAPI},
 	{method: get, path: "/asyncapi.json", access: anyone, handle: asyncAPI},
 })

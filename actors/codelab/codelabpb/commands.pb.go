@@ -302,6 +302,8 @@ type Command struct {
 	//	*Command_ReplaceSteps
 	//	*Command_Delete
 	//	*Command_NoteExport
+	//	*Command_SetPin
+	//	*Command_Point
 	//	*Command_Register
 	//	*Command_Progress
 	//	*Command_Complete
@@ -315,6 +317,8 @@ type Command struct {
 	//	*Command_ClaimHelp
 	//	*Command_ResolveHelp
 	//	*Command_GiveFeedback
+	//	*Command_SetPulse
+	//	*Command_OfferHelp
 	//	*Command_ReplaceQuizzes
 	//	*Command_SubmitQuiz
 	//	*Command_PostChat
@@ -442,6 +446,24 @@ func (x *Command) GetNoteExport() *NoteExport {
 	return nil
 }
 
+func (x *Command) GetSetPin() *SetPin {
+	if x != nil {
+		if x, ok := x.Body.(*Command_SetPin); ok {
+			return x.SetPin
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetPoint() *Point {
+	if x != nil {
+		if x, ok := x.Body.(*Command_Point); ok {
+			return x.Point
+		}
+	}
+	return nil
+}
+
 func (x *Command) GetRegister() *Register {
 	if x != nil {
 		if x, ok := x.Body.(*Command_Register); ok {
@@ -554,6 +576,24 @@ func (x *Command) GetGiveFeedback() *GiveFeedback {
 	if x != nil {
 		if x, ok := x.Body.(*Command_GiveFeedback); ok {
 			return x.GiveFeedback
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetSetPulse() *SetPulse {
+	if x != nil {
+		if x, ok := x.Body.(*Command_SetPulse); ok {
+			return x.SetPulse
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetOfferHelp() *OfferHelp {
+	if x != nil {
+		if x, ok := x.Body.(*Command_OfferHelp); ok {
+			return x.OfferHelp
 		}
 	}
 	return nil
@@ -754,6 +794,14 @@ type Command_NoteExport struct {
 	NoteExport *NoteExport `protobuf:"bytes,14,opt,name=note_export,json=noteExport,proto3,oneof"`
 }
 
+type Command_SetPin struct {
+	SetPin *SetPin `protobuf:"bytes,15,opt,name=set_pin,json=setPin,proto3,oneof"`
+}
+
+type Command_Point struct {
+	Point *Point `protobuf:"bytes,16,opt,name=point,proto3,oneof"`
+}
+
 type Command_Register struct {
 	Register *Register `protobuf:"bytes,20,opt,name=register,proto3,oneof"`
 }
@@ -804,6 +852,14 @@ type Command_ResolveHelp struct {
 
 type Command_GiveFeedback struct {
 	GiveFeedback *GiveFeedback `protobuf:"bytes,33,opt,name=give_feedback,json=giveFeedback,proto3,oneof"`
+}
+
+type Command_SetPulse struct {
+	SetPulse *SetPulse `protobuf:"bytes,34,opt,name=set_pulse,json=setPulse,proto3,oneof"`
+}
+
+type Command_OfferHelp struct {
+	OfferHelp *OfferHelp `protobuf:"bytes,35,opt,name=offer_help,json=offerHelp,proto3,oneof"`
 }
 
 type Command_ReplaceQuizzes struct {
@@ -892,6 +948,10 @@ func (*Command_Delete) isCommand_Body() {}
 
 func (*Command_NoteExport) isCommand_Body() {}
 
+func (*Command_SetPin) isCommand_Body() {}
+
+func (*Command_Point) isCommand_Body() {}
+
 func (*Command_Register) isCommand_Body() {}
 
 func (*Command_Progress) isCommand_Body() {}
@@ -917,6 +977,10 @@ func (*Command_ClaimHelp) isCommand_Body() {}
 func (*Command_ResolveHelp) isCommand_Body() {}
 
 func (*Command_GiveFeedback) isCommand_Body() {}
+
+func (*Command_SetPulse) isCommand_Body() {}
+
+func (*Command_OfferHelp) isCommand_Body() {}
 
 func (*Command_ReplaceQuizzes) isCommand_Body() {}
 
@@ -1772,16 +1836,159 @@ func (x *SetEnded) GetEnded() bool {
 	return false
 }
 
+type SetPulse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         PulseState             `protobuf:"varint,1,opt,name=state,proto3,enum=atelier.codelab.v1.PulseState" json:"state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPulse) Reset() {
+	*x = SetPulse{}
+	mi := &file_commands_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPulse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPulse) ProtoMessage() {}
+
+func (x *SetPulse) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPulse.ProtoReflect.Descriptor instead.
+func (*SetPulse) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SetPulse) GetState() PulseState {
+	if x != nil {
+		return x.State
+	}
+	return PulseState_PULSE_STATE_NONE
+}
+
+type SetPin struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Takes the pin away when absent.
+	Message       *string `protobuf:"bytes,1,opt,name=message,proto3,oneof" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPin) Reset() {
+	*x = SetPin{}
+	mi := &file_commands_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPin) ProtoMessage() {}
+
+func (x *SetPin) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPin.ProtoReflect.Descriptor instead.
+func (*SetPin) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *SetPin) GetMessage() string {
+	if x != nil && x.Message != nil {
+		return *x.Message
+	}
+	return ""
+}
+
+type Point struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Takes the pointer away when absent.
+	StepNumber    *int32 `protobuf:"varint,1,opt,name=step_number,json=stepNumber,proto3,oneof" json:"step_number,omitempty"`
+	Hints         bool   `protobuf:"varint,2,opt,name=hints,proto3" json:"hints,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Point) Reset() {
+	*x = Point{}
+	mi := &file_commands_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Point) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Point) ProtoMessage() {}
+
+func (x *Point) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Point.ProtoReflect.Descriptor instead.
+func (*Point) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Point) GetStepNumber() int32 {
+	if x != nil && x.StepNumber != nil {
+		return *x.StepNumber
+	}
+	return 0
+}
+
+func (x *Point) GetHints() bool {
+	if x != nil {
+		return x.Hints
+	}
+	return false
+}
+
 type AskHelp struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	StepNumber    int32                  `protobuf:"varint,1,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AskHelp) Reset() {
 	*x = AskHelp{}
-	mi := &file_commands_proto_msgTypes[17]
+	mi := &file_commands_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1793,7 +2000,7 @@ func (x *AskHelp) String() string {
 func (*AskHelp) ProtoMessage() {}
 
 func (x *AskHelp) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[17]
+	mi := &file_commands_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1806,7 +2013,7 @@ func (x *AskHelp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskHelp.ProtoReflect.Descriptor instead.
 func (*AskHelp) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{17}
+	return file_commands_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AskHelp) GetStepNumber() int32 {
@@ -1814,6 +2021,74 @@ func (x *AskHelp) GetStepNumber() int32 {
 		return x.StepNumber
 	}
 	return 0
+}
+
+func (x *AskHelp) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type OfferHelp struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	// The attendee's own step when absent.
+	StepNumber    *int32 `protobuf:"varint,2,opt,name=step_number,json=stepNumber,proto3,oneof" json:"step_number,omitempty"`
+	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferHelp) Reset() {
+	*x = OfferHelp{}
+	mi := &file_commands_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferHelp) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferHelp) ProtoMessage() {}
+
+func (x *OfferHelp) ProtoReflect() protoreflect.Message {
+	mi := &file_commands_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferHelp.ProtoReflect.Descriptor instead.
+func (*OfferHelp) Descriptor() ([]byte, []int) {
+	return file_commands_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *OfferHelp) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *OfferHelp) GetStepNumber() int32 {
+	if x != nil && x.StepNumber != nil {
+		return *x.StepNumber
+	}
+	return 0
+}
+
+func (x *OfferHelp) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
 }
 
 type ClaimHelp struct {
@@ -1825,7 +2100,7 @@ type ClaimHelp struct {
 
 func (x *ClaimHelp) Reset() {
 	*x = ClaimHelp{}
-	mi := &file_commands_proto_msgTypes[18]
+	mi := &file_commands_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1837,7 +2112,7 @@ func (x *ClaimHelp) String() string {
 func (*ClaimHelp) ProtoMessage() {}
 
 func (x *ClaimHelp) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[18]
+	mi := &file_commands_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1850,7 +2125,7 @@ func (x *ClaimHelp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimHelp.ProtoReflect.Descriptor instead.
 func (*ClaimHelp) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{18}
+	return file_commands_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ClaimHelp) GetHelpId() string {
@@ -1869,7 +2144,7 @@ type ResolveHelp struct {
 
 func (x *ResolveHelp) Reset() {
 	*x = ResolveHelp{}
-	mi := &file_commands_proto_msgTypes[19]
+	mi := &file_commands_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +2156,7 @@ func (x *ResolveHelp) String() string {
 func (*ResolveHelp) ProtoMessage() {}
 
 func (x *ResolveHelp) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[19]
+	mi := &file_commands_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +2169,7 @@ func (x *ResolveHelp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveHelp.ProtoReflect.Descriptor instead.
 func (*ResolveHelp) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{19}
+	return file_commands_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ResolveHelp) GetHelpId() string {
@@ -1915,7 +2190,7 @@ type GiveFeedback struct {
 
 func (x *GiveFeedback) Reset() {
 	*x = GiveFeedback{}
-	mi := &file_commands_proto_msgTypes[20]
+	mi := &file_commands_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1927,7 +2202,7 @@ func (x *GiveFeedback) String() string {
 func (*GiveFeedback) ProtoMessage() {}
 
 func (x *GiveFeedback) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[20]
+	mi := &file_commands_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1940,7 +2215,7 @@ func (x *GiveFeedback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GiveFeedback.ProtoReflect.Descriptor instead.
 func (*GiveFeedback) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{20}
+	return file_commands_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GiveFeedback) GetDifficulty() string {
@@ -1973,7 +2248,7 @@ type ReplaceQuizzes struct {
 
 func (x *ReplaceQuizzes) Reset() {
 	*x = ReplaceQuizzes{}
-	mi := &file_commands_proto_msgTypes[21]
+	mi := &file_commands_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1985,7 +2260,7 @@ func (x *ReplaceQuizzes) String() string {
 func (*ReplaceQuizzes) ProtoMessage() {}
 
 func (x *ReplaceQuizzes) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[21]
+	mi := &file_commands_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1998,7 +2273,7 @@ func (x *ReplaceQuizzes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplaceQuizzes.ProtoReflect.Descriptor instead.
 func (*ReplaceQuizzes) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{21}
+	return file_commands_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ReplaceQuizzes) GetQuizzes() []*Quiz {
@@ -2017,7 +2292,7 @@ type SubmitQuiz struct {
 
 func (x *SubmitQuiz) Reset() {
 	*x = SubmitQuiz{}
-	mi := &file_commands_proto_msgTypes[22]
+	mi := &file_commands_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2029,7 +2304,7 @@ func (x *SubmitQuiz) String() string {
 func (*SubmitQuiz) ProtoMessage() {}
 
 func (x *SubmitQuiz) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[22]
+	mi := &file_commands_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2042,7 +2317,7 @@ func (x *SubmitQuiz) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitQuiz.ProtoReflect.Descriptor instead.
 func (*SubmitQuiz) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{22}
+	return file_commands_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SubmitQuiz) GetItems() []*SubmitQuiz_Item {
@@ -2057,13 +2332,14 @@ type PostChat struct {
 	Message string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// The recipient of a direct message; empty for the room.
 	TargetId      string `protobuf:"bytes,2,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
+	Broadcast     bool   `protobuf:"varint,3,opt,name=broadcast,proto3" json:"broadcast,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PostChat) Reset() {
 	*x = PostChat{}
-	mi := &file_commands_proto_msgTypes[23]
+	mi := &file_commands_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2351,7 @@ func (x *PostChat) String() string {
 func (*PostChat) ProtoMessage() {}
 
 func (x *PostChat) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[23]
+	mi := &file_commands_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2364,7 @@ func (x *PostChat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PostChat.ProtoReflect.Descriptor instead.
 func (*PostChat) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{23}
+	return file_commands_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PostChat) GetMessage() string {
@@ -2105,6 +2381,13 @@ func (x *PostChat) GetTargetId() string {
 	return ""
 }
 
+func (x *PostChat) GetBroadcast() bool {
+	if x != nil {
+		return x.Broadcast
+	}
+	return false
+}
+
 type DeleteChat struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	MessageId     string                 `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
@@ -2114,7 +2397,7 @@ type DeleteChat struct {
 
 func (x *DeleteChat) Reset() {
 	*x = DeleteChat{}
-	mi := &file_commands_proto_msgTypes[24]
+	mi := &file_commands_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2126,7 +2409,7 @@ func (x *DeleteChat) String() string {
 func (*DeleteChat) ProtoMessage() {}
 
 func (x *DeleteChat) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[24]
+	mi := &file_commands_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2139,7 +2422,7 @@ func (x *DeleteChat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteChat.ProtoReflect.Descriptor instead.
 func (*DeleteChat) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{24}
+	return file_commands_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DeleteChat) GetMessageId() string {
@@ -2166,7 +2449,7 @@ type Annotate struct {
 
 func (x *Annotate) Reset() {
 	*x = Annotate{}
-	mi := &file_commands_proto_msgTypes[25]
+	mi := &file_commands_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2178,7 +2461,7 @@ func (x *Annotate) String() string {
 func (*Annotate) ProtoMessage() {}
 
 func (x *Annotate) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[25]
+	mi := &file_commands_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2191,7 +2474,7 @@ func (x *Annotate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Annotate.ProtoReflect.Descriptor instead.
 func (*Annotate) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{25}
+	return file_commands_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Annotate) GetAnchorKey() string {
@@ -2261,7 +2544,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_commands_proto_msgTypes[26]
+	mi := &file_commands_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2273,7 +2556,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[26]
+	mi := &file_commands_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2286,7 +2569,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{26}
+	return file_commands_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Reply) GetThreadId() string {
@@ -2320,7 +2603,7 @@ type DeleteComment struct {
 
 func (x *DeleteComment) Reset() {
 	*x = DeleteComment{}
-	mi := &file_commands_proto_msgTypes[27]
+	mi := &file_commands_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2332,7 +2615,7 @@ func (x *DeleteComment) String() string {
 func (*DeleteComment) ProtoMessage() {}
 
 func (x *DeleteComment) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[27]
+	mi := &file_commands_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2345,7 +2628,7 @@ func (x *DeleteComment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteComment.ProtoReflect.Descriptor instead.
 func (*DeleteComment) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{27}
+	return file_commands_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DeleteComment) GetThreadId() string {
@@ -2370,7 +2653,7 @@ type ApplyRetention struct {
 
 func (x *ApplyRetention) Reset() {
 	*x = ApplyRetention{}
-	mi := &file_commands_proto_msgTypes[28]
+	mi := &file_commands_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2382,7 +2665,7 @@ func (x *ApplyRetention) String() string {
 func (*ApplyRetention) ProtoMessage() {}
 
 func (x *ApplyRetention) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[28]
+	mi := &file_commands_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2395,7 +2678,7 @@ func (x *ApplyRetention) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyRetention.ProtoReflect.Descriptor instead.
 func (*ApplyRetention) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{28}
+	return file_commands_proto_rawDescGZIP(), []int{32}
 }
 
 // The upload that a material names is known to exist.
@@ -2408,7 +2691,7 @@ type AddMaterial struct {
 
 func (x *AddMaterial) Reset() {
 	*x = AddMaterial{}
-	mi := &file_commands_proto_msgTypes[29]
+	mi := &file_commands_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2703,7 @@ func (x *AddMaterial) String() string {
 func (*AddMaterial) ProtoMessage() {}
 
 func (x *AddMaterial) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[29]
+	mi := &file_commands_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2716,7 @@ func (x *AddMaterial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddMaterial.ProtoReflect.Descriptor instead.
 func (*AddMaterial) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{29}
+	return file_commands_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AddMaterial) GetMaterial() *Material {
@@ -2452,7 +2735,7 @@ type DeleteMaterial struct {
 
 func (x *DeleteMaterial) Reset() {
 	*x = DeleteMaterial{}
-	mi := &file_commands_proto_msgTypes[30]
+	mi := &file_commands_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2464,7 +2747,7 @@ func (x *DeleteMaterial) String() string {
 func (*DeleteMaterial) ProtoMessage() {}
 
 func (x *DeleteMaterial) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[30]
+	mi := &file_commands_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2477,7 +2760,7 @@ func (x *DeleteMaterial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMaterial.ProtoReflect.Descriptor instead.
 func (*DeleteMaterial) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{30}
+	return file_commands_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DeleteMaterial) GetMaterialId() string {
@@ -2497,7 +2780,7 @@ type AddSubmission struct {
 
 func (x *AddSubmission) Reset() {
 	*x = AddSubmission{}
-	mi := &file_commands_proto_msgTypes[31]
+	mi := &file_commands_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2792,7 @@ func (x *AddSubmission) String() string {
 func (*AddSubmission) ProtoMessage() {}
 
 func (x *AddSubmission) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[31]
+	mi := &file_commands_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2522,7 +2805,7 @@ func (x *AddSubmission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSubmission.ProtoReflect.Descriptor instead.
 func (*AddSubmission) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{31}
+	return file_commands_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AddSubmission) GetSubmission() *Submission {
@@ -2542,7 +2825,7 @@ type DeleteSubmission struct {
 
 func (x *DeleteSubmission) Reset() {
 	*x = DeleteSubmission{}
-	mi := &file_commands_proto_msgTypes[32]
+	mi := &file_commands_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2554,7 +2837,7 @@ func (x *DeleteSubmission) String() string {
 func (*DeleteSubmission) ProtoMessage() {}
 
 func (x *DeleteSubmission) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[32]
+	mi := &file_commands_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2567,7 +2850,7 @@ func (x *DeleteSubmission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSubmission.ProtoReflect.Descriptor instead.
 func (*DeleteSubmission) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{32}
+	return file_commands_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DeleteSubmission) GetAttendeeId() string {
@@ -2596,7 +2879,7 @@ type AskAI struct {
 
 func (x *AskAI) Reset() {
 	*x = AskAI{}
-	mi := &file_commands_proto_msgTypes[33]
+	mi := &file_commands_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2608,7 +2891,7 @@ func (x *AskAI) String() string {
 func (*AskAI) ProtoMessage() {}
 
 func (x *AskAI) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[33]
+	mi := &file_commands_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2621,7 +2904,7 @@ func (x *AskAI) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskAI.ProtoReflect.Descriptor instead.
 func (*AskAI) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{33}
+	return file_commands_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AskAI) GetModel() string {
@@ -2647,7 +2930,7 @@ type NoteAIUse struct {
 
 func (x *NoteAIUse) Reset() {
 	*x = NoteAIUse{}
-	mi := &file_commands_proto_msgTypes[34]
+	mi := &file_commands_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2659,7 +2942,7 @@ func (x *NoteAIUse) String() string {
 func (*NoteAIUse) ProtoMessage() {}
 
 func (x *NoteAIUse) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[34]
+	mi := &file_commands_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2672,7 +2955,7 @@ func (x *NoteAIUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteAIUse.ProtoReflect.Descriptor instead.
 func (*NoteAIUse) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{34}
+	return file_commands_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *NoteAIUse) GetUsage() *AIUsage {
@@ -2694,7 +2977,7 @@ type SaveConversation struct {
 
 func (x *SaveConversation) Reset() {
 	*x = SaveConversation{}
-	mi := &file_commands_proto_msgTypes[35]
+	mi := &file_commands_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2706,7 +2989,7 @@ func (x *SaveConversation) String() string {
 func (*SaveConversation) ProtoMessage() {}
 
 func (x *SaveConversation) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[35]
+	mi := &file_commands_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2719,7 +3002,7 @@ func (x *SaveConversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveConversation.ProtoReflect.Descriptor instead.
 func (*SaveConversation) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{35}
+	return file_commands_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SaveConversation) GetStepNumber() int32 {
@@ -2762,7 +3045,7 @@ type CreateWorkspace struct {
 
 func (x *CreateWorkspace) Reset() {
 	*x = CreateWorkspace{}
-	mi := &file_commands_proto_msgTypes[36]
+	mi := &file_commands_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2774,7 +3057,7 @@ func (x *CreateWorkspace) String() string {
 func (*CreateWorkspace) ProtoMessage() {}
 
 func (x *CreateWorkspace) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[36]
+	mi := &file_commands_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2787,7 +3070,7 @@ func (x *CreateWorkspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateWorkspace.ProtoReflect.Descriptor instead.
 func (*CreateWorkspace) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{36}
+	return file_commands_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CreateWorkspace) GetId() string {
@@ -2834,7 +3117,7 @@ type ChangeWorkspace struct {
 
 func (x *ChangeWorkspace) Reset() {
 	*x = ChangeWorkspace{}
-	mi := &file_commands_proto_msgTypes[37]
+	mi := &file_commands_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2846,7 +3129,7 @@ func (x *ChangeWorkspace) String() string {
 func (*ChangeWorkspace) ProtoMessage() {}
 
 func (x *ChangeWorkspace) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[37]
+	mi := &file_commands_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2859,7 +3142,7 @@ func (x *ChangeWorkspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangeWorkspace.ProtoReflect.Descriptor instead.
 func (*ChangeWorkspace) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{37}
+	return file_commands_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ChangeWorkspace) GetWorkspaceId() string {
@@ -2905,7 +3188,7 @@ type DeleteWorkspace struct {
 
 func (x *DeleteWorkspace) Reset() {
 	*x = DeleteWorkspace{}
-	mi := &file_commands_proto_msgTypes[38]
+	mi := &file_commands_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2917,7 +3200,7 @@ func (x *DeleteWorkspace) String() string {
 func (*DeleteWorkspace) ProtoMessage() {}
 
 func (x *DeleteWorkspace) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[38]
+	mi := &file_commands_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2930,7 +3213,7 @@ func (x *DeleteWorkspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteWorkspace.ProtoReflect.Descriptor instead.
 func (*DeleteWorkspace) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{38}
+	return file_commands_proto_rawDescGZIP(), []int{42}
 }
 
 type NoteDownload struct {
@@ -2941,7 +3224,7 @@ type NoteDownload struct {
 
 func (x *NoteDownload) Reset() {
 	*x = NoteDownload{}
-	mi := &file_commands_proto_msgTypes[39]
+	mi := &file_commands_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2953,7 +3236,7 @@ func (x *NoteDownload) String() string {
 func (*NoteDownload) ProtoMessage() {}
 
 func (x *NoteDownload) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[39]
+	mi := &file_commands_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2966,7 +3249,7 @@ func (x *NoteDownload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NoteDownload.ProtoReflect.Descriptor instead.
 func (*NoteDownload) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{39}
+	return file_commands_proto_rawDescGZIP(), []int{43}
 }
 
 type SubmitQuiz_Item struct {
@@ -2979,7 +3262,7 @@ type SubmitQuiz_Item struct {
 
 func (x *SubmitQuiz_Item) Reset() {
 	*x = SubmitQuiz_Item{}
-	mi := &file_commands_proto_msgTypes[40]
+	mi := &file_commands_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2991,7 +3274,7 @@ func (x *SubmitQuiz_Item) String() string {
 func (*SubmitQuiz_Item) ProtoMessage() {}
 
 func (x *SubmitQuiz_Item) ProtoReflect() protoreflect.Message {
-	mi := &file_commands_proto_msgTypes[40]
+	mi := &file_commands_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3004,7 +3287,7 @@ func (x *SubmitQuiz_Item) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitQuiz_Item.ProtoReflect.Descriptor instead.
 func (*SubmitQuiz_Item) Descriptor() ([]byte, []int) {
-	return file_commands_proto_rawDescGZIP(), []int{22, 0}
+	return file_commands_proto_rawDescGZIP(), []int{26, 0}
 }
 
 func (x *SubmitQuiz_Item) GetQuizId() string {
@@ -3040,7 +3323,7 @@ const file_commands_proto_rawDesc = "" +
 	"generation\x18\t \x01(\rR\n" +
 	"generation\"\x1c\n" +
 	"\bEditions\x12\x10\n" +
-	"\x03any\x18\x01 \x03(\x04R\x03any\"\xbe\x14\n" +
+	"\x03any\x18\x01 \x03(\x04R\x03any\"\xa5\x16\n" +
 	"\aCommand\x122\n" +
 	"\x06caller\x18\x01 \x01(\v2\x1a.atelier.codelab.v1.CallerR\x06caller\x12\x10\n" +
 	"\x03ref\x18\x02 \x01(\tR\x03ref\x127\n" +
@@ -3051,7 +3334,9 @@ const file_commands_proto_rawDesc = "" +
 	"\rreplace_steps\x18\f \x01(\v2 .atelier.codelab.v1.ReplaceStepsH\x00R\freplaceSteps\x124\n" +
 	"\x06delete\x18\r \x01(\v2\x1a.atelier.codelab.v1.DeleteH\x00R\x06delete\x12A\n" +
 	"\vnote_export\x18\x0e \x01(\v2\x1e.atelier.codelab.v1.NoteExportH\x00R\n" +
-	"noteExport\x12:\n" +
+	"noteExport\x125\n" +
+	"\aset_pin\x18\x0f \x01(\v2\x1a.atelier.codelab.v1.SetPinH\x00R\x06setPin\x121\n" +
+	"\x05point\x18\x10 \x01(\v2\x19.atelier.codelab.v1.PointH\x00R\x05point\x12:\n" +
 	"\bregister\x18\x14 \x01(\v2\x1c.atelier.codelab.v1.RegisterH\x00R\bregister\x12:\n" +
 	"\bprogress\x18\x16 \x01(\v2\x1c.atelier.codelab.v1.ProgressH\x00R\bprogress\x12:\n" +
 	"\bcomplete\x18\x17 \x01(\v2\x1c.atelier.codelab.v1.CompleteH\x00R\bcomplete\x124\n" +
@@ -3065,7 +3350,10 @@ const file_commands_proto_rawDesc = "" +
 	"\n" +
 	"claim_help\x18\x1f \x01(\v2\x1d.atelier.codelab.v1.ClaimHelpH\x00R\tclaimHelp\x12D\n" +
 	"\fresolve_help\x18  \x01(\v2\x1f.atelier.codelab.v1.ResolveHelpH\x00R\vresolveHelp\x12G\n" +
-	"\rgive_feedback\x18! \x01(\v2 .atelier.codelab.v1.GiveFeedbackH\x00R\fgiveFeedback\x12M\n" +
+	"\rgive_feedback\x18! \x01(\v2 .atelier.codelab.v1.GiveFeedbackH\x00R\fgiveFeedback\x12;\n" +
+	"\tset_pulse\x18\" \x01(\v2\x1c.atelier.codelab.v1.SetPulseH\x00R\bsetPulse\x12>\n" +
+	"\n" +
+	"offer_help\x18# \x01(\v2\x1d.atelier.codelab.v1.OfferHelpH\x00R\tofferHelp\x12M\n" +
 	"\x0freplace_quizzes\x18( \x01(\v2\".atelier.codelab.v1.ReplaceQuizzesH\x00R\x0ereplaceQuizzes\x12A\n" +
 	"\vsubmit_quiz\x18) \x01(\v2\x1e.atelier.codelab.v1.SubmitQuizH\x00R\n" +
 	"submitQuiz\x12;\n" +
@@ -3163,10 +3451,29 @@ const file_commands_proto_rawDesc = "" +
 	"\x0fSetRegistration\x12\x12\n" +
 	"\x04open\x18\x01 \x01(\bR\x04open\" \n" +
 	"\bSetEnded\x12\x14\n" +
-	"\x05ended\x18\x01 \x01(\bR\x05ended\"*\n" +
+	"\x05ended\x18\x01 \x01(\bR\x05ended\"@\n" +
+	"\bSetPulse\x124\n" +
+	"\x05state\x18\x01 \x01(\x0e2\x1e.atelier.codelab.v1.PulseStateR\x05state\"3\n" +
+	"\x06SetPin\x12\x1d\n" +
+	"\amessage\x18\x01 \x01(\tH\x00R\amessage\x88\x01\x01B\n" +
+	"\n" +
+	"\b_message\"S\n" +
+	"\x05Point\x12$\n" +
+	"\vstep_number\x18\x01 \x01(\x05H\x00R\n" +
+	"stepNumber\x88\x01\x01\x12\x14\n" +
+	"\x05hints\x18\x02 \x01(\bR\x05hintsB\x0e\n" +
+	"\f_step_number\"D\n" +
 	"\aAskHelp\x12\x1f\n" +
 	"\vstep_number\x18\x01 \x01(\x05R\n" +
-	"stepNumber\"$\n" +
+	"stepNumber\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"|\n" +
+	"\tOfferHelp\x12\x1f\n" +
+	"\vattendee_id\x18\x01 \x01(\tR\n" +
+	"attendeeId\x12$\n" +
+	"\vstep_number\x18\x02 \x01(\x05H\x00R\n" +
+	"stepNumber\x88\x01\x01\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessageB\x0e\n" +
+	"\f_step_number\"$\n" +
 	"\tClaimHelp\x12\x17\n" +
 	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\"&\n" +
 	"\vResolveHelp\x12\x17\n" +
@@ -3184,10 +3491,11 @@ const file_commands_proto_rawDesc = "" +
 	"\x05items\x18\x01 \x03(\v2#.atelier.codelab.v1.SubmitQuiz.ItemR\x05items\x1a7\n" +
 	"\x04Item\x12\x17\n" +
 	"\aquiz_id\x18\x01 \x01(\tR\x06quizId\x12\x16\n" +
-	"\x06answer\x18\x02 \x01(\tR\x06answer\"A\n" +
+	"\x06answer\x18\x02 \x01(\tR\x06answer\"_\n" +
 	"\bPostChat\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x1b\n" +
-	"\ttarget_id\x18\x02 \x01(\tR\btargetId\"+\n" +
+	"\ttarget_id\x18\x02 \x01(\tR\btargetId\x12\x1c\n" +
+	"\tbroadcast\x18\x03 \x01(\bR\tbroadcast\"+\n" +
 	"\n" +
 	"DeleteChat\x12\x1d\n" +
 	"\n" +
@@ -3279,7 +3587,7 @@ func file_commands_proto_rawDescGZIP() []byte {
 }
 
 var file_commands_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_commands_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_commands_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_commands_proto_goTypes = []any{
 	(Role)(0),                // 0: atelier.codelab.v1.Role
 	(Origin)(0),              // 1: atelier.codelab.v1.Origin
@@ -3300,39 +3608,44 @@ var file_commands_proto_goTypes = []any{
 	(*ResetPin)(nil),         // 16: atelier.codelab.v1.ResetPin
 	(*SetRegistration)(nil),  // 17: atelier.codelab.v1.SetRegistration
 	(*SetEnded)(nil),         // 18: atelier.codelab.v1.SetEnded
-	(*AskHelp)(nil),          // 19: atelier.codelab.v1.AskHelp
-	(*ClaimHelp)(nil),        // 20: atelier.codelab.v1.ClaimHelp
-	(*ResolveHelp)(nil),      // 21: atelier.codelab.v1.ResolveHelp
-	(*GiveFeedback)(nil),     // 22: atelier.codelab.v1.GiveFeedback
-	(*ReplaceQuizzes)(nil),   // 23: atelier.codelab.v1.ReplaceQuizzes
-	(*SubmitQuiz)(nil),       // 24: atelier.codelab.v1.SubmitQuiz
-	(*PostChat)(nil),         // 25: atelier.codelab.v1.PostChat
-	(*DeleteChat)(nil),       // 26: atelier.codelab.v1.DeleteChat
-	(*Annotate)(nil),         // 27: atelier.codelab.v1.Annotate
-	(*Reply)(nil),            // 28: atelier.codelab.v1.Reply
-	(*DeleteComment)(nil),    // 29: atelier.codelab.v1.DeleteComment
-	(*ApplyRetention)(nil),   // 30: atelier.codelab.v1.ApplyRetention
-	(*AddMaterial)(nil),      // 31: atelier.codelab.v1.AddMaterial
-	(*DeleteMaterial)(nil),   // 32: atelier.codelab.v1.DeleteMaterial
-	(*AddSubmission)(nil),    // 33: atelier.codelab.v1.AddSubmission
-	(*DeleteSubmission)(nil), // 34: atelier.codelab.v1.DeleteSubmission
-	(*AskAI)(nil),            // 35: atelier.codelab.v1.AskAI
-	(*NoteAIUse)(nil),        // 36: atelier.codelab.v1.NoteAIUse
-	(*SaveConversation)(nil), // 37: atelier.codelab.v1.SaveConversation
-	(*CreateWorkspace)(nil),  // 38: atelier.codelab.v1.CreateWorkspace
-	(*ChangeWorkspace)(nil),  // 39: atelier.codelab.v1.ChangeWorkspace
-	(*DeleteWorkspace)(nil),  // 40: atelier.codelab.v1.DeleteWorkspace
-	(*NoteDownload)(nil),     // 41: atelier.codelab.v1.NoteDownload
-	(*SubmitQuiz_Item)(nil),  // 42: atelier.codelab.v1.SubmitQuiz.Item
-	nil,                      // 43: atelier.codelab.v1.ChangeWorkspace.AboutEntry
-	(*Codelab)(nil),          // 44: atelier.codelab.v1.Codelab
-	(*Step)(nil),             // 45: atelier.codelab.v1.Step
-	(*Quiz)(nil),             // 46: atelier.codelab.v1.Quiz
-	(*Material)(nil),         // 47: atelier.codelab.v1.Material
-	(*Upload)(nil),           // 48: atelier.codelab.v1.Upload
-	(*Submission)(nil),       // 49: atelier.codelab.v1.Submission
-	(*AIUsage)(nil),          // 50: atelier.codelab.v1.AIUsage
-	(*WorkspaceHead)(nil),    // 51: atelier.codelab.v1.WorkspaceHead
+	(*SetPulse)(nil),         // 19: atelier.codelab.v1.SetPulse
+	(*SetPin)(nil),           // 20: atelier.codelab.v1.SetPin
+	(*Point)(nil),            // 21: atelier.codelab.v1.Point
+	(*AskHelp)(nil),          // 22: atelier.codelab.v1.AskHelp
+	(*OfferHelp)(nil),        // 23: atelier.codelab.v1.OfferHelp
+	(*ClaimHelp)(nil),        // 24: atelier.codelab.v1.ClaimHelp
+	(*ResolveHelp)(nil),      // 25: atelier.codelab.v1.ResolveHelp
+	(*GiveFeedback)(nil),     // 26: atelier.codelab.v1.GiveFeedback
+	(*ReplaceQuizzes)(nil),   // 27: atelier.codelab.v1.ReplaceQuizzes
+	(*SubmitQuiz)(nil),       // 28: atelier.codelab.v1.SubmitQuiz
+	(*PostChat)(nil),         // 29: atelier.codelab.v1.PostChat
+	(*DeleteChat)(nil),       // 30: atelier.codelab.v1.DeleteChat
+	(*Annotate)(nil),         // 31: atelier.codelab.v1.Annotate
+	(*Reply)(nil),            // 32: atelier.codelab.v1.Reply
+	(*DeleteComment)(nil),    // 33: atelier.codelab.v1.DeleteComment
+	(*ApplyRetention)(nil),   // 34: atelier.codelab.v1.ApplyRetention
+	(*AddMaterial)(nil),      // 35: atelier.codelab.v1.AddMaterial
+	(*DeleteMaterial)(nil),   // 36: atelier.codelab.v1.DeleteMaterial
+	(*AddSubmission)(nil),    // 37: atelier.codelab.v1.AddSubmission
+	(*DeleteSubmission)(nil), // 38: atelier.codelab.v1.DeleteSubmission
+	(*AskAI)(nil),            // 39: atelier.codelab.v1.AskAI
+	(*NoteAIUse)(nil),        // 40: atelier.codelab.v1.NoteAIUse
+	(*SaveConversation)(nil), // 41: atelier.codelab.v1.SaveConversation
+	(*CreateWorkspace)(nil),  // 42: atelier.codelab.v1.CreateWorkspace
+	(*ChangeWorkspace)(nil),  // 43: atelier.codelab.v1.ChangeWorkspace
+	(*DeleteWorkspace)(nil),  // 44: atelier.codelab.v1.DeleteWorkspace
+	(*NoteDownload)(nil),     // 45: atelier.codelab.v1.NoteDownload
+	(*SubmitQuiz_Item)(nil),  // 46: atelier.codelab.v1.SubmitQuiz.Item
+	nil,                      // 47: atelier.codelab.v1.ChangeWorkspace.AboutEntry
+	(*Codelab)(nil),          // 48: atelier.codelab.v1.Codelab
+	(*Step)(nil),             // 49: atelier.codelab.v1.Step
+	(*Quiz)(nil),             // 50: atelier.codelab.v1.Quiz
+	(*Material)(nil),         // 51: atelier.codelab.v1.Material
+	(*Upload)(nil),           // 52: atelier.codelab.v1.Upload
+	(PulseState)(0),          // 53: atelier.codelab.v1.PulseState
+	(*Submission)(nil),       // 54: atelier.codelab.v1.Submission
+	(*AIUsage)(nil),          // 55: atelier.codelab.v1.AIUsage
+	(*WorkspaceHead)(nil),    // 56: atelier.codelab.v1.WorkspaceHead
 }
 var file_commands_proto_depIdxs = []int32{
 	0,  // 0: atelier.codelab.v1.Caller.role:type_name -> atelier.codelab.v1.Role
@@ -3343,57 +3656,62 @@ var file_commands_proto_depIdxs = []int32{
 	7,  // 5: atelier.codelab.v1.Command.replace_steps:type_name -> atelier.codelab.v1.ReplaceSteps
 	8,  // 6: atelier.codelab.v1.Command.delete:type_name -> atelier.codelab.v1.Delete
 	9,  // 7: atelier.codelab.v1.Command.note_export:type_name -> atelier.codelab.v1.NoteExport
-	10, // 8: atelier.codelab.v1.Command.register:type_name -> atelier.codelab.v1.Register
-	11, // 9: atelier.codelab.v1.Command.progress:type_name -> atelier.codelab.v1.Progress
-	12, // 10: atelier.codelab.v1.Command.complete:type_name -> atelier.codelab.v1.Complete
-	13, // 11: atelier.codelab.v1.Command.rename:type_name -> atelier.codelab.v1.Rename
-	14, // 12: atelier.codelab.v1.Command.mute:type_name -> atelier.codelab.v1.Mute
-	15, // 13: atelier.codelab.v1.Command.remove:type_name -> atelier.codelab.v1.Remove
-	16, // 14: atelier.codelab.v1.Command.reset_pin:type_name -> atelier.codelab.v1.ResetPin
-	17, // 15: atelier.codelab.v1.Command.set_registration:type_name -> atelier.codelab.v1.SetRegistration
-	18, // 16: atelier.codelab.v1.Command.set_ended:type_name -> atelier.codelab.v1.SetEnded
-	19, // 17: atelier.codelab.v1.Command.ask_help:type_name -> atelier.codelab.v1.AskHelp
-	20, // 18: atelier.codelab.v1.Command.claim_help:type_name -> atelier.codelab.v1.ClaimHelp
-	21, // 19: atelier.codelab.v1.Command.resolve_help:type_name -> atelier.codelab.v1.ResolveHelp
-	22, // 20: atelier.codelab.v1.Command.give_feedback:type_name -> atelier.codelab.v1.GiveFeedback
-	23, // 21: atelier.codelab.v1.Command.replace_quizzes:type_name -> atelier.codelab.v1.ReplaceQuizzes
-	24, // 22: atelier.codelab.v1.Command.submit_quiz:type_name -> atelier.codelab.v1.SubmitQuiz
-	25, // 23: atelier.codelab.v1.Command.post_chat:type_name -> atelier.codelab.v1.PostChat
-	26, // 24: atelier.codelab.v1.Command.delete_chat:type_name -> atelier.codelab.v1.DeleteChat
-	27, // 25: atelier.codelab.v1.Command.annotate:type_name -> atelier.codelab.v1.Annotate
-	28, // 26: atelier.codelab.v1.Command.reply:type_name -> atelier.codelab.v1.Reply
-	29, // 27: atelier.codelab.v1.Command.delete_comment:type_name -> atelier.codelab.v1.DeleteComment
-	30, // 28: atelier.codelab.v1.Command.apply_retention:type_name -> atelier.codelab.v1.ApplyRetention
-	31, // 29: atelier.codelab.v1.Command.add_material:type_name -> atelier.codelab.v1.AddMaterial
-	32, // 30: atelier.codelab.v1.Command.delete_material:type_name -> atelier.codelab.v1.DeleteMaterial
-	33, // 31: atelier.codelab.v1.Command.add_submission:type_name -> atelier.codelab.v1.AddSubmission
-	34, // 32: atelier.codelab.v1.Command.delete_submission:type_name -> atelier.codelab.v1.DeleteSubmission
-	35, // 33: atelier.codelab.v1.Command.ask_ai:type_name -> atelier.codelab.v1.AskAI
-	36, // 34: atelier.codelab.v1.Command.note_ai_use:type_name -> atelier.codelab.v1.NoteAIUse
-	37, // 35: atelier.codelab.v1.Command.save_conversation:type_name -> atelier.codelab.v1.SaveConversation
-	38, // 36: atelier.codelab.v1.Command.create_workspace:type_name -> atelier.codelab.v1.CreateWorkspace
-	39, // 37: atelier.codelab.v1.Command.change_workspace:type_name -> atelier.codelab.v1.ChangeWorkspace
-	40, // 38: atelier.codelab.v1.Command.delete_workspace:type_name -> atelier.codelab.v1.DeleteWorkspace
-	41, // 39: atelier.codelab.v1.Command.note_download:type_name -> atelier.codelab.v1.NoteDownload
-	44, // 40: atelier.codelab.v1.Create.codelab:type_name -> atelier.codelab.v1.Codelab
-	45, // 41: atelier.codelab.v1.Create.steps:type_name -> atelier.codelab.v1.Step
-	46, // 42: atelier.codelab.v1.Create.quizzes:type_name -> atelier.codelab.v1.Quiz
-	1,  // 43: atelier.codelab.v1.Create.origin:type_name -> atelier.codelab.v1.Origin
-	47, // 44: atelier.codelab.v1.Create.materials:type_name -> atelier.codelab.v1.Material
-	48, // 45: atelier.codelab.v1.Create.uploads:type_name -> atelier.codelab.v1.Upload
-	45, // 46: atelier.codelab.v1.ReplaceSteps.steps:type_name -> atelier.codelab.v1.Step
-	46, // 47: atelier.codelab.v1.ReplaceQuizzes.quizzes:type_name -> atelier.codelab.v1.Quiz
-	42, // 48: atelier.codelab.v1.SubmitQuiz.items:type_name -> atelier.codelab.v1.SubmitQuiz.Item
-	47, // 49: atelier.codelab.v1.AddMaterial.material:type_name -> atelier.codelab.v1.Material
-	49, // 50: atelier.codelab.v1.AddSubmission.submission:type_name -> atelier.codelab.v1.Submission
-	50, // 51: atelier.codelab.v1.NoteAIUse.usage:type_name -> atelier.codelab.v1.AIUsage
-	51, // 52: atelier.codelab.v1.CreateWorkspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	43, // 53: atelier.codelab.v1.ChangeWorkspace.about:type_name -> atelier.codelab.v1.ChangeWorkspace.AboutEntry
-	54, // [54:54] is the sub-list for method output_type
-	54, // [54:54] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	20, // 8: atelier.codelab.v1.Command.set_pin:type_name -> atelier.codelab.v1.SetPin
+	21, // 9: atelier.codelab.v1.Command.point:type_name -> atelier.codelab.v1.Point
+	10, // 10: atelier.codelab.v1.Command.register:type_name -> atelier.codelab.v1.Register
+	11, // 11: atelier.codelab.v1.Command.progress:type_name -> atelier.codelab.v1.Progress
+	12, // 12: atelier.codelab.v1.Command.complete:type_name -> atelier.codelab.v1.Complete
+	13, // 13: atelier.codelab.v1.Command.rename:type_name -> atelier.codelab.v1.Rename
+	14, // 14: atelier.codelab.v1.Command.mute:type_name -> atelier.codelab.v1.Mute
+	15, // 15: atelier.codelab.v1.Command.remove:type_name -> atelier.codelab.v1.Remove
+	16, // 16: atelier.codelab.v1.Command.reset_pin:type_name -> atelier.codelab.v1.ResetPin
+	17, // 17: atelier.codelab.v1.Command.set_registration:type_name -> atelier.codelab.v1.SetRegistration
+	18, // 18: atelier.codelab.v1.Command.set_ended:type_name -> atelier.codelab.v1.SetEnded
+	22, // 19: atelier.codelab.v1.Command.ask_help:type_name -> atelier.codelab.v1.AskHelp
+	24, // 20: atelier.codelab.v1.Command.claim_help:type_name -> atelier.codelab.v1.ClaimHelp
+	25, // 21: atelier.codelab.v1.Command.resolve_help:type_name -> atelier.codelab.v1.ResolveHelp
+	26, // 22: atelier.codelab.v1.Command.give_feedback:type_name -> atelier.codelab.v1.GiveFeedback
+	19, // 23: atelier.codelab.v1.Command.set_pulse:type_name -> atelier.codelab.v1.SetPulse
+	23, // 24: atelier.codelab.v1.Command.offer_help:type_name -> atelier.codelab.v1.OfferHelp
+	27, // 25: atelier.codelab.v1.Command.replace_quizzes:type_name -> atelier.codelab.v1.ReplaceQuizzes
+	28, // 26: atelier.codelab.v1.Command.submit_quiz:type_name -> atelier.codelab.v1.SubmitQuiz
+	29, // 27: atelier.codelab.v1.Command.post_chat:type_name -> atelier.codelab.v1.PostChat
+	30, // 28: atelier.codelab.v1.Command.delete_chat:type_name -> atelier.codelab.v1.DeleteChat
+	31, // 29: atelier.codelab.v1.Command.annotate:type_name -> atelier.codelab.v1.Annotate
+	32, // 30: atelier.codelab.v1.Command.reply:type_name -> atelier.codelab.v1.Reply
+	33, // 31: atelier.codelab.v1.Command.delete_comment:type_name -> atelier.codelab.v1.DeleteComment
+	34, // 32: atelier.codelab.v1.Command.apply_retention:type_name -> atelier.codelab.v1.ApplyRetention
+	35, // 33: atelier.codelab.v1.Command.add_material:type_name -> atelier.codelab.v1.AddMaterial
+	36, // 34: atelier.codelab.v1.Command.delete_material:type_name -> atelier.codelab.v1.DeleteMaterial
+	37, // 35: atelier.codelab.v1.Command.add_submission:type_name -> atelier.codelab.v1.AddSubmission
+	38, // 36: atelier.codelab.v1.Command.delete_submission:type_name -> atelier.codelab.v1.DeleteSubmission
+	39, // 37: atelier.codelab.v1.Command.ask_ai:type_name -> atelier.codelab.v1.AskAI
+	40, // 38: atelier.codelab.v1.Command.note_ai_use:type_name -> atelier.codelab.v1.NoteAIUse
+	41, // 39: atelier.codelab.v1.Command.save_conversation:type_name -> atelier.codelab.v1.SaveConversation
+	42, // 40: atelier.codelab.v1.Command.create_workspace:type_name -> atelier.codelab.v1.CreateWorkspace
+	43, // 41: atelier.codelab.v1.Command.change_workspace:type_name -> atelier.codelab.v1.ChangeWorkspace
+	44, // 42: atelier.codelab.v1.Command.delete_workspace:type_name -> atelier.codelab.v1.DeleteWorkspace
+	45, // 43: atelier.codelab.v1.Command.note_download:type_name -> atelier.codelab.v1.NoteDownload
+	48, // 44: atelier.codelab.v1.Create.codelab:type_name -> atelier.codelab.v1.Codelab
+	49, // 45: atelier.codelab.v1.Create.steps:type_name -> atelier.codelab.v1.Step
+	50, // 46: atelier.codelab.v1.Create.quizzes:type_name -> atelier.codelab.v1.Quiz
+	1,  // 47: atelier.codelab.v1.Create.origin:type_name -> atelier.codelab.v1.Origin
+	51, // 48: atelier.codelab.v1.Create.materials:type_name -> atelier.codelab.v1.Material
+	52, // 49: atelier.codelab.v1.Create.uploads:type_name -> atelier.codelab.v1.Upload
+	49, // 50: atelier.codelab.v1.ReplaceSteps.steps:type_name -> atelier.codelab.v1.Step
+	53, // 51: atelier.codelab.v1.SetPulse.state:type_name -> atelier.codelab.v1.PulseState
+	50, // 52: atelier.codelab.v1.ReplaceQuizzes.quizzes:type_name -> atelier.codelab.v1.Quiz
+	46, // 53: atelier.codelab.v1.SubmitQuiz.items:type_name -> atelier.codelab.v1.SubmitQuiz.Item
+	51, // 54: atelier.codelab.v1.AddMaterial.material:type_name -> atelier.codelab.v1.Material
+	54, // 55: atelier.codelab.v1.AddSubmission.submission:type_name -> atelier.codelab.v1.Submission
+	55, // 56: atelier.codelab.v1.NoteAIUse.usage:type_name -> atelier.codelab.v1.AIUsage
+	56, // 57: atelier.codelab.v1.CreateWorkspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	47, // 58: atelier.codelab.v1.ChangeWorkspace.about:type_name -> atelier.codelab.v1.ChangeWorkspace.AboutEntry
+	59, // [59:59] is the sub-list for method output_type
+	59, // [59:59] is the sub-list for method input_type
+	59, // [59:59] is the sub-list for extension type_name
+	59, // [59:59] is the sub-list for extension extendee
+	0,  // [0:59] is the sub-list for field type_name
 }
 
 func init() { file_commands_proto_init() }
@@ -3408,6 +3726,8 @@ func file_commands_proto_init() {
 		(*Command_ReplaceSteps)(nil),
 		(*Command_Delete)(nil),
 		(*Command_NoteExport)(nil),
+		(*Command_SetPin)(nil),
+		(*Command_Point)(nil),
 		(*Command_Register)(nil),
 		(*Command_Progress)(nil),
 		(*Command_Complete)(nil),
@@ -3421,6 +3741,8 @@ func file_commands_proto_init() {
 		(*Command_ClaimHelp)(nil),
 		(*Command_ResolveHelp)(nil),
 		(*Command_GiveFeedback)(nil),
+		(*Command_SetPulse)(nil),
+		(*Command_OfferHelp)(nil),
 		(*Command_ReplaceQuizzes)(nil),
 		(*Command_SubmitQuiz)(nil),
 		(*Command_PostChat)(nil),
@@ -3442,13 +3764,16 @@ func file_commands_proto_init() {
 		(*Command_NoteDownload)(nil),
 	}
 	file_commands_proto_msgTypes[4].OneofWrappers = []any{}
+	file_commands_proto_msgTypes[18].OneofWrappers = []any{}
+	file_commands_proto_msgTypes[19].OneofWrappers = []any{}
+	file_commands_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_commands_proto_rawDesc), len(file_commands_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   42,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

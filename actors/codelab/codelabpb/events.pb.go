@@ -38,6 +38,8 @@ type Event struct {
 	//	*Event_Updated
 	//	*Event_StepsReplaced
 	//	*Event_Deleted
+	//	*Event_Pinned
+	//	*Event_Pointed
 	//	*Event_Registered
 	//	*Event_Rejoined
 	//	*Event_Progressed
@@ -50,10 +52,13 @@ type Event struct {
 	//	*Event_HelpClaimed
 	//	*Event_HelpResolved
 	//	*Event_FeedbackGiven
+	//	*Event_Pulsed
+	//	*Event_HelpOffered
 	//	*Event_QuizzesReplaced
 	//	*Event_QuizSubmitted
 	//	*Event_ChatPosted
 	//	*Event_ChatDeleted
+	//	*Event_ChatGone
 	//	*Event_ThreadCreated
 	//	*Event_CommentAdded
 	//	*Event_CommentDeleted
@@ -167,6 +172,24 @@ func (x *Event) GetDeleted() *Deleted {
 	return nil
 }
 
+func (x *Event) GetPinned() *Pinned {
+	if x != nil {
+		if x, ok := x.Body.(*Event_Pinned); ok {
+			return x.Pinned
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPointed() *Pointed {
+	if x != nil {
+		if x, ok := x.Body.(*Event_Pointed); ok {
+			return x.Pointed
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetRegistered() *Registered {
 	if x != nil {
 		if x, ok := x.Body.(*Event_Registered); ok {
@@ -275,6 +298,24 @@ func (x *Event) GetFeedbackGiven() *FeedbackGiven {
 	return nil
 }
 
+func (x *Event) GetPulsed() *Pulsed {
+	if x != nil {
+		if x, ok := x.Body.(*Event_Pulsed); ok {
+			return x.Pulsed
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetHelpOffered() *HelpOffered {
+	if x != nil {
+		if x, ok := x.Body.(*Event_HelpOffered); ok {
+			return x.HelpOffered
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetQuizzesReplaced() *QuizzesReplaced {
 	if x != nil {
 		if x, ok := x.Body.(*Event_QuizzesReplaced); ok {
@@ -306,6 +347,15 @@ func (x *Event) GetChatDeleted() *ChatDeleted {
 	if x != nil {
 		if x, ok := x.Body.(*Event_ChatDeleted); ok {
 			return x.ChatDeleted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetChatGone() *ChatGone {
+	if x != nil {
+		if x, ok := x.Body.(*Event_ChatGone); ok {
+			return x.ChatGone
 		}
 	}
 	return nil
@@ -457,6 +507,14 @@ type Event_Deleted struct {
 	Deleted *Deleted `protobuf:"bytes,13,opt,name=deleted,proto3,oneof"`
 }
 
+type Event_Pinned struct {
+	Pinned *Pinned `protobuf:"bytes,15,opt,name=pinned,proto3,oneof"`
+}
+
+type Event_Pointed struct {
+	Pointed *Pointed `protobuf:"bytes,16,opt,name=pointed,proto3,oneof"`
+}
+
 type Event_Registered struct {
 	Registered *Registered `protobuf:"bytes,20,opt,name=registered,proto3,oneof"`
 }
@@ -505,6 +563,14 @@ type Event_FeedbackGiven struct {
 	FeedbackGiven *FeedbackGiven `protobuf:"bytes,33,opt,name=feedback_given,json=feedbackGiven,proto3,oneof"`
 }
 
+type Event_Pulsed struct {
+	Pulsed *Pulsed `protobuf:"bytes,34,opt,name=pulsed,proto3,oneof"`
+}
+
+type Event_HelpOffered struct {
+	HelpOffered *HelpOffered `protobuf:"bytes,35,opt,name=help_offered,json=helpOffered,proto3,oneof"`
+}
+
 type Event_QuizzesReplaced struct {
 	QuizzesReplaced *QuizzesReplaced `protobuf:"bytes,40,opt,name=quizzes_replaced,json=quizzesReplaced,proto3,oneof"`
 }
@@ -519,6 +585,10 @@ type Event_ChatPosted struct {
 
 type Event_ChatDeleted struct {
 	ChatDeleted *ChatDeleted `protobuf:"bytes,51,opt,name=chat_deleted,json=chatDeleted,proto3,oneof"`
+}
+
+type Event_ChatGone struct {
+	ChatGone *ChatGone `protobuf:"bytes,52,opt,name=chat_gone,json=chatGone,proto3,oneof"`
 }
 
 type Event_ThreadCreated struct {
@@ -586,6 +656,10 @@ func (*Event_StepsReplaced) isEvent_Body() {}
 
 func (*Event_Deleted) isEvent_Body() {}
 
+func (*Event_Pinned) isEvent_Body() {}
+
+func (*Event_Pointed) isEvent_Body() {}
+
 func (*Event_Registered) isEvent_Body() {}
 
 func (*Event_Rejoined) isEvent_Body() {}
@@ -610,6 +684,10 @@ func (*Event_HelpResolved) isEvent_Body() {}
 
 func (*Event_FeedbackGiven) isEvent_Body() {}
 
+func (*Event_Pulsed) isEvent_Body() {}
+
+func (*Event_HelpOffered) isEvent_Body() {}
+
 func (*Event_QuizzesReplaced) isEvent_Body() {}
 
 func (*Event_QuizSubmitted) isEvent_Body() {}
@@ -617,6 +695,8 @@ func (*Event_QuizSubmitted) isEvent_Body() {}
 func (*Event_ChatPosted) isEvent_Body() {}
 
 func (*Event_ChatDeleted) isEvent_Body() {}
+
+func (*Event_ChatGone) isEvent_Body() {}
 
 func (*Event_ThreadCreated) isEvent_Body() {}
 
@@ -838,6 +918,175 @@ func (*Deleted) Descriptor() ([]byte, []int) {
 	return file_events_proto_rawDescGZIP(), []int{4}
 }
 
+// An empty message takes the pin away.
+type Pinned struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pinned) Reset() {
+	*x = Pinned{}
+	mi := &file_events_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pinned) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pinned) ProtoMessage() {}
+
+func (x *Pinned) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pinned.ProtoReflect.Descriptor instead.
+func (*Pinned) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Pinned) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+// Without a step the pointer is taken away. What takes the step away, or ends
+// the workshop, takes the pointer by itself: then this says so to clients.
+type Pointed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pointer       *Pointer               `protobuf:"bytes,1,opt,name=pointer,proto3" json:"pointer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pointed) Reset() {
+	*x = Pointed{}
+	mi := &file_events_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pointed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pointed) ProtoMessage() {}
+
+func (x *Pointed) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pointed.ProtoReflect.Descriptor instead.
+func (*Pointed) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Pointed) GetPointer() *Pointer {
+	if x != nil {
+		return x.Pointer
+	}
+	return nil
+}
+
+// Without a state the pulse is over. Moving on, or the end of the step, ends it
+// by itself: then this says so to clients.
+type Pulsed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	AttendeeName  string                 `protobuf:"bytes,2,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
+	State         PulseState             `protobuf:"varint,3,opt,name=state,proto3,enum=atelier.codelab.v1.PulseState" json:"state,omitempty"`
+	StepNumber    int32                  `protobuf:"varint,4,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	StepId        string                 `protobuf:"bytes,5,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pulsed) Reset() {
+	*x = Pulsed{}
+	mi := &file_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pulsed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pulsed) ProtoMessage() {}
+
+func (x *Pulsed) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pulsed.ProtoReflect.Descriptor instead.
+func (*Pulsed) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Pulsed) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *Pulsed) GetAttendeeName() string {
+	if x != nil {
+		return x.AttendeeName
+	}
+	return ""
+}
+
+func (x *Pulsed) GetState() PulseState {
+	if x != nil {
+		return x.State
+	}
+	return PulseState_PULSE_STATE_NONE
+}
+
+func (x *Pulsed) GetStepNumber() int32 {
+	if x != nil {
+		return x.StepNumber
+	}
+	return 0
+}
+
+func (x *Pulsed) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
 type Registered struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Attendee      *Attendee              `protobuf:"bytes,1,opt,name=attendee,proto3" json:"attendee,omitempty"`
@@ -847,7 +1096,7 @@ type Registered struct {
 
 func (x *Registered) Reset() {
 	*x = Registered{}
-	mi := &file_events_proto_msgTypes[5]
+	mi := &file_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -859,7 +1108,7 @@ func (x *Registered) String() string {
 func (*Registered) ProtoMessage() {}
 
 func (x *Registered) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[5]
+	mi := &file_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -872,7 +1121,7 @@ func (x *Registered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registered.ProtoReflect.Descriptor instead.
 func (*Registered) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{5}
+	return file_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Registered) GetAttendee() *Attendee {
@@ -892,7 +1141,7 @@ type Rejoined struct {
 
 func (x *Rejoined) Reset() {
 	*x = Rejoined{}
-	mi := &file_events_proto_msgTypes[6]
+	mi := &file_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +1153,7 @@ func (x *Rejoined) String() string {
 func (*Rejoined) ProtoMessage() {}
 
 func (x *Rejoined) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[6]
+	mi := &file_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +1166,7 @@ func (x *Rejoined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rejoined.ProtoReflect.Descriptor instead.
 func (*Rejoined) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{6}
+	return file_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Rejoined) GetAttendeeId() string {
@@ -944,7 +1193,7 @@ type Progressed struct {
 
 func (x *Progressed) Reset() {
 	*x = Progressed{}
-	mi := &file_events_proto_msgTypes[7]
+	mi := &file_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -956,7 +1205,7 @@ func (x *Progressed) String() string {
 func (*Progressed) ProtoMessage() {}
 
 func (x *Progressed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[7]
+	mi := &file_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -969,7 +1218,7 @@ func (x *Progressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progressed.ProtoReflect.Descriptor instead.
 func (*Progressed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{7}
+	return file_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Progressed) GetAttendeeId() string {
@@ -995,7 +1244,7 @@ type Completed struct {
 
 func (x *Completed) Reset() {
 	*x = Completed{}
-	mi := &file_events_proto_msgTypes[8]
+	mi := &file_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1256,7 @@ func (x *Completed) String() string {
 func (*Completed) ProtoMessage() {}
 
 func (x *Completed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[8]
+	mi := &file_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1269,7 @@ func (x *Completed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completed.ProtoReflect.Descriptor instead.
 func (*Completed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{8}
+	return file_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Completed) GetAttendeeId() string {
@@ -1040,7 +1289,7 @@ type Renamed struct {
 
 func (x *Renamed) Reset() {
 	*x = Renamed{}
-	mi := &file_events_proto_msgTypes[9]
+	mi := &file_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1052,7 +1301,7 @@ func (x *Renamed) String() string {
 func (*Renamed) ProtoMessage() {}
 
 func (x *Renamed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[9]
+	mi := &file_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1065,7 +1314,7 @@ func (x *Renamed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renamed.ProtoReflect.Descriptor instead.
 func (*Renamed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{9}
+	return file_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Renamed) GetAttendeeId() string {
@@ -1092,7 +1341,7 @@ type Muted struct {
 
 func (x *Muted) Reset() {
 	*x = Muted{}
-	mi := &file_events_proto_msgTypes[10]
+	mi := &file_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1353,7 @@ func (x *Muted) String() string {
 func (*Muted) ProtoMessage() {}
 
 func (x *Muted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[10]
+	mi := &file_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1366,7 @@ func (x *Muted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Muted.ProtoReflect.Descriptor instead.
 func (*Muted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{10}
+	return file_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Muted) GetAttendeeId() string {
@@ -1143,7 +1392,7 @@ type Removed struct {
 
 func (x *Removed) Reset() {
 	*x = Removed{}
-	mi := &file_events_proto_msgTypes[11]
+	mi := &file_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1404,7 @@ func (x *Removed) String() string {
 func (*Removed) ProtoMessage() {}
 
 func (x *Removed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[11]
+	mi := &file_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1417,7 @@ func (x *Removed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Removed.ProtoReflect.Descriptor instead.
 func (*Removed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{11}
+	return file_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Removed) GetAttendeeId() string {
@@ -1191,7 +1440,7 @@ type PinReset struct {
 
 func (x *PinReset) Reset() {
 	*x = PinReset{}
-	mi := &file_events_proto_msgTypes[12]
+	mi := &file_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1203,7 +1452,7 @@ func (x *PinReset) String() string {
 func (*PinReset) ProtoMessage() {}
 
 func (x *PinReset) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[12]
+	mi := &file_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1216,7 +1465,7 @@ func (x *PinReset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinReset.ProtoReflect.Descriptor instead.
 func (*PinReset) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{12}
+	return file_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PinReset) GetAttendeeId() string {
@@ -1250,7 +1499,7 @@ type HelpAsked struct {
 
 func (x *HelpAsked) Reset() {
 	*x = HelpAsked{}
-	mi := &file_events_proto_msgTypes[13]
+	mi := &file_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1262,7 +1511,7 @@ func (x *HelpAsked) String() string {
 func (*HelpAsked) ProtoMessage() {}
 
 func (x *HelpAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[13]
+	mi := &file_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1275,10 +1524,55 @@ func (x *HelpAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpAsked.ProtoReflect.Descriptor instead.
 func (*HelpAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{13}
+	return file_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *HelpAsked) GetRequest() *HelpRequest {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+// A facilitator comes to somebody who has not asked.
+type HelpOffered struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Request       *HelpRequest           `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HelpOffered) Reset() {
+	*x = HelpOffered{}
+	mi := &file_events_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HelpOffered) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HelpOffered) ProtoMessage() {}
+
+func (x *HelpOffered) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HelpOffered.ProtoReflect.Descriptor instead.
+func (*HelpOffered) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *HelpOffered) GetRequest() *HelpRequest {
 	if x != nil {
 		return x.Request
 	}
@@ -1299,7 +1593,7 @@ type HelpClaimed struct {
 
 func (x *HelpClaimed) Reset() {
 	*x = HelpClaimed{}
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1311,7 +1605,7 @@ func (x *HelpClaimed) String() string {
 func (*HelpClaimed) ProtoMessage() {}
 
 func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1324,7 +1618,7 @@ func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpClaimed.ProtoReflect.Descriptor instead.
 func (*HelpClaimed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{14}
+	return file_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HelpClaimed) GetHelpId() string {
@@ -1381,7 +1675,7 @@ type HelpResolved struct {
 
 func (x *HelpResolved) Reset() {
 	*x = HelpResolved{}
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1687,7 @@ func (x *HelpResolved) String() string {
 func (*HelpResolved) ProtoMessage() {}
 
 func (x *HelpResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1700,7 @@ func (x *HelpResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpResolved.ProtoReflect.Descriptor instead.
 func (*HelpResolved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{15}
+	return file_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *HelpResolved) GetHelpId() string {
@@ -1446,7 +1740,7 @@ type FeedbackGiven struct {
 
 func (x *FeedbackGiven) Reset() {
 	*x = FeedbackGiven{}
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1458,7 +1752,7 @@ func (x *FeedbackGiven) String() string {
 func (*FeedbackGiven) ProtoMessage() {}
 
 func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1471,7 +1765,7 @@ func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedbackGiven.ProtoReflect.Descriptor instead.
 func (*FeedbackGiven) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{16}
+	return file_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FeedbackGiven) GetFeedback() *Feedback {
@@ -1490,7 +1784,7 @@ type QuizzesReplaced struct {
 
 func (x *QuizzesReplaced) Reset() {
 	*x = QuizzesReplaced{}
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +1796,7 @@ func (x *QuizzesReplaced) String() string {
 func (*QuizzesReplaced) ProtoMessage() {}
 
 func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +1809,7 @@ func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizzesReplaced.ProtoReflect.Descriptor instead.
 func (*QuizzesReplaced) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{17}
+	return file_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *QuizzesReplaced) GetQuizzes() []*Quiz {
@@ -1535,7 +1829,7 @@ type QuizSubmitted struct {
 
 func (x *QuizSubmitted) Reset() {
 	*x = QuizSubmitted{}
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1547,7 +1841,7 @@ func (x *QuizSubmitted) String() string {
 func (*QuizSubmitted) ProtoMessage() {}
 
 func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1560,7 +1854,7 @@ func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizSubmitted.ProtoReflect.Descriptor instead.
 func (*QuizSubmitted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{18}
+	return file_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *QuizSubmitted) GetAttendeeId() string {
@@ -1586,7 +1880,7 @@ type ChatPosted struct {
 
 func (x *ChatPosted) Reset() {
 	*x = ChatPosted{}
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1598,7 +1892,7 @@ func (x *ChatPosted) String() string {
 func (*ChatPosted) ProtoMessage() {}
 
 func (x *ChatPosted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1611,7 +1905,7 @@ func (x *ChatPosted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatPosted.ProtoReflect.Descriptor instead.
 func (*ChatPosted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{19}
+	return file_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ChatPosted) GetMessage() *ChatMessage {
@@ -1630,7 +1924,7 @@ type ChatDeleted struct {
 
 func (x *ChatDeleted) Reset() {
 	*x = ChatDeleted{}
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1642,7 +1936,7 @@ func (x *ChatDeleted) String() string {
 func (*ChatDeleted) ProtoMessage() {}
 
 func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1655,10 +1949,55 @@ func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatDeleted.ProtoReflect.Descriptor instead.
 func (*ChatDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{20}
+	return file_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ChatDeleted) GetMessageId() string {
+	if x != nil {
+		return x.MessageId
+	}
+	return ""
+}
+
+// A message went with somebody who was removed: says so to clients.
+type ChatGone struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	MessageId     string                 `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatGone) Reset() {
+	*x = ChatGone{}
+	mi := &file_events_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatGone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatGone) ProtoMessage() {}
+
+func (x *ChatGone) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatGone.ProtoReflect.Descriptor instead.
+func (*ChatGone) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ChatGone) GetMessageId() string {
 	if x != nil {
 		return x.MessageId
 	}
@@ -1674,7 +2013,7 @@ type ThreadCreated struct {
 
 func (x *ThreadCreated) Reset() {
 	*x = ThreadCreated{}
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +2025,7 @@ func (x *ThreadCreated) String() string {
 func (*ThreadCreated) ProtoMessage() {}
 
 func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +2038,7 @@ func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadCreated.ProtoReflect.Descriptor instead.
 func (*ThreadCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{21}
+	return file_events_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ThreadCreated) GetThread() *Thread {
@@ -1721,7 +2060,7 @@ type CommentAdded struct {
 
 func (x *CommentAdded) Reset() {
 	*x = CommentAdded{}
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1733,7 +2072,7 @@ func (x *CommentAdded) String() string {
 func (*CommentAdded) ProtoMessage() {}
 
 func (x *CommentAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1746,7 +2085,7 @@ func (x *CommentAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentAdded.ProtoReflect.Descriptor instead.
 func (*CommentAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{22}
+	return file_events_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CommentAdded) GetThreadId() string {
@@ -1790,7 +2129,7 @@ type CommentDeleted struct {
 
 func (x *CommentDeleted) Reset() {
 	*x = CommentDeleted{}
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1802,7 +2141,7 @@ func (x *CommentDeleted) String() string {
 func (*CommentDeleted) ProtoMessage() {}
 
 func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1815,7 +2154,7 @@ func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentDeleted.ProtoReflect.Descriptor instead.
 func (*CommentDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{23}
+	return file_events_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CommentDeleted) GetThreadId() string {
@@ -1865,7 +2204,7 @@ type RetentionApplied struct {
 
 func (x *RetentionApplied) Reset() {
 	*x = RetentionApplied{}
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1877,7 +2216,7 @@ func (x *RetentionApplied) String() string {
 func (*RetentionApplied) ProtoMessage() {}
 
 func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1890,7 +2229,7 @@ func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionApplied.ProtoReflect.Descriptor instead.
 func (*RetentionApplied) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{24}
+	return file_events_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RetentionApplied) GetEmailsBefore() int64 {
@@ -1915,7 +2254,7 @@ type Erased struct {
 
 func (x *Erased) Reset() {
 	*x = Erased{}
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1927,7 +2266,7 @@ func (x *Erased) String() string {
 func (*Erased) ProtoMessage() {}
 
 func (x *Erased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1940,7 +2279,7 @@ func (x *Erased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erased.ProtoReflect.Descriptor instead.
 func (*Erased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{25}
+	return file_events_proto_rawDescGZIP(), []int{30}
 }
 
 type MaterialAdded struct {
@@ -1952,7 +2291,7 @@ type MaterialAdded struct {
 
 func (x *MaterialAdded) Reset() {
 	*x = MaterialAdded{}
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1964,7 +2303,7 @@ func (x *MaterialAdded) String() string {
 func (*MaterialAdded) ProtoMessage() {}
 
 func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1977,7 +2316,7 @@ func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
 func (*MaterialAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{26}
+	return file_events_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *MaterialAdded) GetMaterial() *Material {
@@ -1996,7 +2335,7 @@ type MaterialDeleted struct {
 
 func (x *MaterialDeleted) Reset() {
 	*x = MaterialDeleted{}
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2008,7 +2347,7 @@ func (x *MaterialDeleted) String() string {
 func (*MaterialDeleted) ProtoMessage() {}
 
 func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2021,7 +2360,7 @@ func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
 func (*MaterialDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{27}
+	return file_events_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *MaterialDeleted) GetMaterialId() string {
@@ -2040,7 +2379,7 @@ type SubmissionAdded struct {
 
 func (x *SubmissionAdded) Reset() {
 	*x = SubmissionAdded{}
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2052,7 +2391,7 @@ func (x *SubmissionAdded) String() string {
 func (*SubmissionAdded) ProtoMessage() {}
 
 func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2065,7 +2404,7 @@ func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
 func (*SubmissionAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{28}
+	return file_events_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SubmissionAdded) GetSubmission() *Submission {
@@ -2084,7 +2423,7 @@ type SubmissionDeleted struct {
 
 func (x *SubmissionDeleted) Reset() {
 	*x = SubmissionDeleted{}
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2096,7 +2435,7 @@ func (x *SubmissionDeleted) String() string {
 func (*SubmissionDeleted) ProtoMessage() {}
 
 func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2109,7 +2448,7 @@ func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
 func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{29}
+	return file_events_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SubmissionDeleted) GetSubmissionId() string {
@@ -2128,7 +2467,7 @@ type ConversationSaved struct {
 
 func (x *ConversationSaved) Reset() {
 	*x = ConversationSaved{}
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2479,7 @@ func (x *ConversationSaved) String() string {
 func (*ConversationSaved) ProtoMessage() {}
 
 func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2492,7 @@ func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
 func (*ConversationSaved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{30}
+	return file_events_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ConversationSaved) GetConversation() *Conversation {
@@ -2173,7 +2512,7 @@ type AIUsed struct {
 
 func (x *AIUsed) Reset() {
 	*x = AIUsed{}
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2185,7 +2524,7 @@ func (x *AIUsed) String() string {
 func (*AIUsed) ProtoMessage() {}
 
 func (x *AIUsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2198,7 +2537,7 @@ func (x *AIUsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
 func (*AIUsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{31}
+	return file_events_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AIUsed) GetUsage() *AIUsage {
@@ -2217,7 +2556,7 @@ type WorkspaceCreated struct {
 
 func (x *WorkspaceCreated) Reset() {
 	*x = WorkspaceCreated{}
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2229,7 +2568,7 @@ func (x *WorkspaceCreated) String() string {
 func (*WorkspaceCreated) ProtoMessage() {}
 
 func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2242,7 +2581,7 @@ func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
 func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{32}
+	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WorkspaceCreated) GetWorkspace() *Workspace {
@@ -2262,7 +2601,7 @@ type WorkspaceChanged struct {
 
 func (x *WorkspaceChanged) Reset() {
 	*x = WorkspaceChanged{}
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2274,7 +2613,7 @@ func (x *WorkspaceChanged) String() string {
 func (*WorkspaceChanged) ProtoMessage() {}
 
 func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2287,7 +2626,7 @@ func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
 func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{33}
+	return file_events_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
@@ -2305,7 +2644,7 @@ type WorkspaceDeleted struct {
 
 func (x *WorkspaceDeleted) Reset() {
 	*x = WorkspaceDeleted{}
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2317,7 +2656,7 @@ func (x *WorkspaceDeleted) String() string {
 func (*WorkspaceDeleted) ProtoMessage() {}
 
 func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2330,14 +2669,14 @@ func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
 func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{34}
+	return file_events_proto_rawDescGZIP(), []int{39}
 }
 
 var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\"\xa8\x13\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\"\xd0\x15\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -2346,7 +2685,9 @@ const file_events_proto_rawDesc = "" +
 	" \x01(\v2\x1b.atelier.codelab.v1.CreatedH\x00R\acreated\x127\n" +
 	"\aupdated\x18\v \x01(\v2\x1b.atelier.codelab.v1.UpdatedH\x00R\aupdated\x12J\n" +
 	"\x0esteps_replaced\x18\f \x01(\v2!.atelier.codelab.v1.StepsReplacedH\x00R\rstepsReplaced\x127\n" +
-	"\adeleted\x18\r \x01(\v2\x1b.atelier.codelab.v1.DeletedH\x00R\adeleted\x12@\n" +
+	"\adeleted\x18\r \x01(\v2\x1b.atelier.codelab.v1.DeletedH\x00R\adeleted\x124\n" +
+	"\x06pinned\x18\x0f \x01(\v2\x1a.atelier.codelab.v1.PinnedH\x00R\x06pinned\x127\n" +
+	"\apointed\x18\x10 \x01(\v2\x1b.atelier.codelab.v1.PointedH\x00R\apointed\x12@\n" +
 	"\n" +
 	"registered\x18\x14 \x01(\v2\x1e.atelier.codelab.v1.RegisteredH\x00R\n" +
 	"registered\x12:\n" +
@@ -2363,12 +2704,15 @@ const file_events_proto_rawDesc = "" +
 	"help_asked\x18\x1e \x01(\v2\x1d.atelier.codelab.v1.HelpAskedH\x00R\thelpAsked\x12D\n" +
 	"\fhelp_claimed\x18\x1f \x01(\v2\x1f.atelier.codelab.v1.HelpClaimedH\x00R\vhelpClaimed\x12G\n" +
 	"\rhelp_resolved\x18  \x01(\v2 .atelier.codelab.v1.HelpResolvedH\x00R\fhelpResolved\x12J\n" +
-	"\x0efeedback_given\x18! \x01(\v2!.atelier.codelab.v1.FeedbackGivenH\x00R\rfeedbackGiven\x12P\n" +
+	"\x0efeedback_given\x18! \x01(\v2!.atelier.codelab.v1.FeedbackGivenH\x00R\rfeedbackGiven\x124\n" +
+	"\x06pulsed\x18\" \x01(\v2\x1a.atelier.codelab.v1.PulsedH\x00R\x06pulsed\x12D\n" +
+	"\fhelp_offered\x18# \x01(\v2\x1f.atelier.codelab.v1.HelpOfferedH\x00R\vhelpOffered\x12P\n" +
 	"\x10quizzes_replaced\x18( \x01(\v2#.atelier.codelab.v1.QuizzesReplacedH\x00R\x0fquizzesReplaced\x12J\n" +
 	"\x0equiz_submitted\x18) \x01(\v2!.atelier.codelab.v1.QuizSubmittedH\x00R\rquizSubmitted\x12A\n" +
 	"\vchat_posted\x182 \x01(\v2\x1e.atelier.codelab.v1.ChatPostedH\x00R\n" +
 	"chatPosted\x12D\n" +
-	"\fchat_deleted\x183 \x01(\v2\x1f.atelier.codelab.v1.ChatDeletedH\x00R\vchatDeleted\x12J\n" +
+	"\fchat_deleted\x183 \x01(\v2\x1f.atelier.codelab.v1.ChatDeletedH\x00R\vchatDeleted\x12;\n" +
+	"\tchat_gone\x184 \x01(\v2\x1c.atelier.codelab.v1.ChatGoneH\x00R\bchatGone\x12J\n" +
 	"\x0ethread_created\x18< \x01(\v2!.atelier.codelab.v1.ThreadCreatedH\x00R\rthreadCreated\x12G\n" +
 	"\rcomment_added\x18= \x01(\v2 .atelier.codelab.v1.CommentAddedH\x00R\fcommentAdded\x12M\n" +
 	"\x0fcomment_deleted\x18> \x01(\v2\".atelier.codelab.v1.CommentDeletedH\x00R\x0ecommentDeleted\x12S\n" +
@@ -2393,7 +2737,19 @@ const file_events_proto_rawDesc = "" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab:\x04\xb8\xbb\x18\x01\"E\n" +
 	"\rStepsReplaced\x12.\n" +
 	"\x05steps\x18\x01 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps:\x04\xb8\xbb\x18\x01\"\x0f\n" +
-	"\aDeleted:\x04\xb8\xbb\x18\x01\"F\n" +
+	"\aDeleted:\x04\xb8\xbb\x18\x01\"(\n" +
+	"\x06Pinned\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage:\x04\xb8\xbb\x18\x01\"F\n" +
+	"\aPointed\x125\n" +
+	"\apointer\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.PointerR\apointer:\x04\xb8\xbb\x18\x01\"\xca\x01\n" +
+	"\x06Pulsed\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\x12#\n" +
+	"\rattendee_name\x18\x02 \x01(\tR\fattendeeName\x124\n" +
+	"\x05state\x18\x03 \x01(\x0e2\x1e.atelier.codelab.v1.PulseStateR\x05state\x12\x1f\n" +
+	"\vstep_number\x18\x04 \x01(\x05R\n" +
+	"stepNumber\x12\x17\n" +
+	"\astep_id\x18\x05 \x01(\tR\x06stepId:\x04\xb8\xbb\x18\x01\"F\n" +
 	"\n" +
 	"Registered\x128\n" +
 	"\battendee\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.AttendeeR\battendee\"G\n" +
@@ -2429,6 +2785,8 @@ const file_events_proto_rawDesc = "" +
 	"generation\x18\x03 \x01(\rR\n" +
 	"generation\"L\n" +
 	"\tHelpAsked\x129\n" +
+	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest:\x04\xb8\xbb\x18\x01\"N\n" +
+	"\vHelpOffered\x129\n" +
 	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest:\x04\xb8\xbb\x18\x01\"\xc1\x01\n" +
 	"\vHelpClaimed\x12\x17\n" +
 	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12\x0e\n" +
@@ -2458,6 +2816,9 @@ const file_events_proto_rawDesc = "" +
 	"ChatPosted\x129\n" +
 	"\amessage\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.ChatMessageR\amessage:\x04\xb8\xbb\x18\x01\"2\n" +
 	"\vChatDeleted\x12\x1d\n" +
+	"\n" +
+	"message_id\x18\x01 \x01(\tR\tmessageId:\x04\xb8\xbb\x18\x01\"/\n" +
+	"\bChatGone\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId:\x04\xb8\xbb\x18\x01\"I\n" +
 	"\rThreadCreated\x122\n" +
@@ -2514,120 +2875,135 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
 	(*Created)(nil),           // 1: atelier.codelab.v1.Created
 	(*Updated)(nil),           // 2: atelier.codelab.v1.Updated
 	(*StepsReplaced)(nil),     // 3: atelier.codelab.v1.StepsReplaced
 	(*Deleted)(nil),           // 4: atelier.codelab.v1.Deleted
-	(*Registered)(nil),        // 5: atelier.codelab.v1.Registered
-	(*Rejoined)(nil),          // 6: atelier.codelab.v1.Rejoined
-	(*Progressed)(nil),        // 7: atelier.codelab.v1.Progressed
-	(*Completed)(nil),         // 8: atelier.codelab.v1.Completed
-	(*Renamed)(nil),           // 9: atelier.codelab.v1.Renamed
-	(*Muted)(nil),             // 10: atelier.codelab.v1.Muted
-	(*Removed)(nil),           // 11: atelier.codelab.v1.Removed
-	(*PinReset)(nil),          // 12: atelier.codelab.v1.PinReset
-	(*HelpAsked)(nil),         // 13: atelier.codelab.v1.HelpAsked
-	(*HelpClaimed)(nil),       // 14: atelier.codelab.v1.HelpClaimed
-	(*HelpResolved)(nil),      // 15: atelier.codelab.v1.HelpResolved
-	(*FeedbackGiven)(nil),     // 16: atelier.codelab.v1.FeedbackGiven
-	(*QuizzesReplaced)(nil),   // 17: atelier.codelab.v1.QuizzesReplaced
-	(*QuizSubmitted)(nil),     // 18: atelier.codelab.v1.QuizSubmitted
-	(*ChatPosted)(nil),        // 19: atelier.codelab.v1.ChatPosted
-	(*ChatDeleted)(nil),       // 20: atelier.codelab.v1.ChatDeleted
-	(*ThreadCreated)(nil),     // 21: atelier.codelab.v1.ThreadCreated
-	(*CommentAdded)(nil),      // 22: atelier.codelab.v1.CommentAdded
-	(*CommentDeleted)(nil),    // 23: atelier.codelab.v1.CommentDeleted
-	(*RetentionApplied)(nil),  // 24: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),            // 25: atelier.codelab.v1.Erased
-	(*MaterialAdded)(nil),     // 26: atelier.codelab.v1.MaterialAdded
-	(*MaterialDeleted)(nil),   // 27: atelier.codelab.v1.MaterialDeleted
-	(*SubmissionAdded)(nil),   // 28: atelier.codelab.v1.SubmissionAdded
-	(*SubmissionDeleted)(nil), // 29: atelier.codelab.v1.SubmissionDeleted
-	(*ConversationSaved)(nil), // 30: atelier.codelab.v1.ConversationSaved
-	(*AIUsed)(nil),            // 31: atelier.codelab.v1.AIUsed
-	(*WorkspaceCreated)(nil),  // 32: atelier.codelab.v1.WorkspaceCreated
-	(*WorkspaceChanged)(nil),  // 33: atelier.codelab.v1.WorkspaceChanged
-	(*WorkspaceDeleted)(nil),  // 34: atelier.codelab.v1.WorkspaceDeleted
-	(*Codelab)(nil),           // 35: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 36: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 37: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 38: atelier.codelab.v1.Material
-	(*Attendee)(nil),          // 39: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 40: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 41: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 42: atelier.codelab.v1.QuizAnswer
-	(*ChatMessage)(nil),       // 43: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 44: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 45: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 46: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 47: atelier.codelab.v1.Conversation
-	(*AIUsage)(nil),           // 48: atelier.codelab.v1.AIUsage
-	(*Workspace)(nil),         // 49: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 50: atelier.codelab.v1.WorkspaceHead
+	(*Pinned)(nil),            // 5: atelier.codelab.v1.Pinned
+	(*Pointed)(nil),           // 6: atelier.codelab.v1.Pointed
+	(*Pulsed)(nil),            // 7: atelier.codelab.v1.Pulsed
+	(*Registered)(nil),        // 8: atelier.codelab.v1.Registered
+	(*Rejoined)(nil),          // 9: atelier.codelab.v1.Rejoined
+	(*Progressed)(nil),        // 10: atelier.codelab.v1.Progressed
+	(*Completed)(nil),         // 11: atelier.codelab.v1.Completed
+	(*Renamed)(nil),           // 12: atelier.codelab.v1.Renamed
+	(*Muted)(nil),             // 13: atelier.codelab.v1.Muted
+	(*Removed)(nil),           // 14: atelier.codelab.v1.Removed
+	(*PinReset)(nil),          // 15: atelier.codelab.v1.PinReset
+	(*HelpAsked)(nil),         // 16: atelier.codelab.v1.HelpAsked
+	(*HelpOffered)(nil),       // 17: atelier.codelab.v1.HelpOffered
+	(*HelpClaimed)(nil),       // 18: atelier.codelab.v1.HelpClaimed
+	(*HelpResolved)(nil),      // 19: atelier.codelab.v1.HelpResolved
+	(*FeedbackGiven)(nil),     // 20: atelier.codelab.v1.FeedbackGiven
+	(*QuizzesReplaced)(nil),   // 21: atelier.codelab.v1.QuizzesReplaced
+	(*QuizSubmitted)(nil),     // 22: atelier.codelab.v1.QuizSubmitted
+	(*ChatPosted)(nil),        // 23: atelier.codelab.v1.ChatPosted
+	(*ChatDeleted)(nil),       // 24: atelier.codelab.v1.ChatDeleted
+	(*ChatGone)(nil),          // 25: atelier.codelab.v1.ChatGone
+	(*ThreadCreated)(nil),     // 26: atelier.codelab.v1.ThreadCreated
+	(*CommentAdded)(nil),      // 27: atelier.codelab.v1.CommentAdded
+	(*CommentDeleted)(nil),    // 28: atelier.codelab.v1.CommentDeleted
+	(*RetentionApplied)(nil),  // 29: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 30: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 31: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 32: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 33: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 34: atelier.codelab.v1.SubmissionDeleted
+	(*ConversationSaved)(nil), // 35: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 36: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 37: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 38: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 39: atelier.codelab.v1.WorkspaceDeleted
+	(*Codelab)(nil),           // 40: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 41: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 42: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 43: atelier.codelab.v1.Material
+	(*Pointer)(nil),           // 44: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 45: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 46: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 47: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 48: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 49: atelier.codelab.v1.QuizAnswer
+	(*ChatMessage)(nil),       // 50: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 51: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 52: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 53: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 54: atelier.codelab.v1.Conversation
+	(*AIUsage)(nil),           // 55: atelier.codelab.v1.AIUsage
+	(*Workspace)(nil),         // 56: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 57: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
 	2,  // 1: atelier.codelab.v1.Event.updated:type_name -> atelier.codelab.v1.Updated
 	3,  // 2: atelier.codelab.v1.Event.steps_replaced:type_name -> atelier.codelab.v1.StepsReplaced
 	4,  // 3: atelier.codelab.v1.Event.deleted:type_name -> atelier.codelab.v1.Deleted
-	5,  // 4: atelier.codelab.v1.Event.registered:type_name -> atelier.codelab.v1.Registered
-	6,  // 5: atelier.codelab.v1.Event.rejoined:type_name -> atelier.codelab.v1.Rejoined
-	7,  // 6: atelier.codelab.v1.Event.progressed:type_name -> atelier.codelab.v1.Progressed
-	8,  // 7: atelier.codelab.v1.Event.completed:type_name -> atelier.codelab.v1.Completed
-	9,  // 8: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
-	10, // 9: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
-	11, // 10: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
-	12, // 11: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
-	13, // 12: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
-	14, // 13: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
-	15, // 14: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
-	16, // 15: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
-	17, // 16: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
-	18, // 17: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
-	19, // 18: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
-	20, // 19: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
-	21, // 20: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
-	22, // 21: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
-	23, // 22: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
-	24, // 23: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
-	25, // 24: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	26, // 25: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
-	27, // 26: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
-	28, // 27: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
-	29, // 28: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	30, // 29: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
-	31, // 30: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
-	32, // 31: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
-	33, // 32: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
-	34, // 33: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	35, // 34: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	36, // 35: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	37, // 36: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	38, // 37: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	35, // 38: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	36, // 39: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	39, // 40: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	40, // 41: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	41, // 42: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	37, // 43: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	42, // 44: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	43, // 45: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	44, // 46: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	45, // 47: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	38, // 48: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	46, // 49: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	47, // 50: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	48, // 51: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.codelab.v1.AIUsage
-	49, // 52: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	50, // 53: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	54, // [54:54] is the sub-list for method output_type
-	54, // [54:54] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	5,  // 4: atelier.codelab.v1.Event.pinned:type_name -> atelier.codelab.v1.Pinned
+	6,  // 5: atelier.codelab.v1.Event.pointed:type_name -> atelier.codelab.v1.Pointed
+	8,  // 6: atelier.codelab.v1.Event.registered:type_name -> atelier.codelab.v1.Registered
+	9,  // 7: atelier.codelab.v1.Event.rejoined:type_name -> atelier.codelab.v1.Rejoined
+	10, // 8: atelier.codelab.v1.Event.progressed:type_name -> atelier.codelab.v1.Progressed
+	11, // 9: atelier.codelab.v1.Event.completed:type_name -> atelier.codelab.v1.Completed
+	12, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
+	13, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
+	14, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
+	15, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
+	16, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
+	18, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
+	19, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
+	20, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
+	7,  // 18: atelier.codelab.v1.Event.pulsed:type_name -> atelier.codelab.v1.Pulsed
+	17, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
+	21, // 20: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
+	22, // 21: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
+	23, // 22: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
+	24, // 23: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
+	25, // 24: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
+	26, // 25: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
+	27, // 26: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
+	28, // 27: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
+	29, // 28: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
+	30, // 29: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
+	31, // 30: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	32, // 31: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	33, // 32: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	34, // 33: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	35, // 34: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	36, // 35: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	37, // 36: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	38, // 37: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	39, // 38: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	40, // 39: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	41, // 40: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	42, // 41: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	43, // 42: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	40, // 43: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	41, // 44: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	44, // 45: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	45, // 46: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	46, // 47: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	47, // 48: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	47, // 49: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	48, // 50: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	42, // 51: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	49, // 52: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	50, // 53: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	51, // 54: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	52, // 55: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	43, // 56: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	53, // 57: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	54, // 58: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	55, // 59: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.codelab.v1.AIUsage
+	56, // 60: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	57, // 61: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	62, // [62:62] is the sub-list for method output_type
+	62, // [62:62] is the sub-list for method input_type
+	62, // [62:62] is the sub-list for extension type_name
+	62, // [62:62] is the sub-list for extension extendee
+	0,  // [0:62] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -2642,6 +3018,8 @@ func file_events_proto_init() {
 		(*Event_Updated)(nil),
 		(*Event_StepsReplaced)(nil),
 		(*Event_Deleted)(nil),
+		(*Event_Pinned)(nil),
+		(*Event_Pointed)(nil),
 		(*Event_Registered)(nil),
 		(*Event_Rejoined)(nil),
 		(*Event_Progressed)(nil),
@@ -2654,10 +3032,13 @@ func file_events_proto_init() {
 		(*Event_HelpClaimed)(nil),
 		(*Event_HelpResolved)(nil),
 		(*Event_FeedbackGiven)(nil),
+		(*Event_Pulsed)(nil),
+		(*Event_HelpOffered)(nil),
 		(*Event_QuizzesReplaced)(nil),
 		(*Event_QuizSubmitted)(nil),
 		(*Event_ChatPosted)(nil),
 		(*Event_ChatDeleted)(nil),
+		(*Event_ChatGone)(nil),
 		(*Event_ThreadCreated)(nil),
 		(*Event_CommentAdded)(nil),
 		(*Event_CommentDeleted)(nil),
@@ -2679,7 +3060,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

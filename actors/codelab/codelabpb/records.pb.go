@@ -24,6 +24,58 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type PulseState int32
+
+const (
+	PulseState_PULSE_STATE_NONE  PulseState = 0
+	PulseState_PULSE_STATE_FINE  PulseState = 1
+	PulseState_PULSE_STATE_SLOW  PulseState = 2
+	PulseState_PULSE_STATE_STUCK PulseState = 3
+)
+
+// Enum value maps for PulseState.
+var (
+	PulseState_name = map[int32]string{
+		0: "PULSE_STATE_NONE",
+		1: "PULSE_STATE_FINE",
+		2: "PULSE_STATE_SLOW",
+		3: "PULSE_STATE_STUCK",
+	}
+	PulseState_value = map[string]int32{
+		"PULSE_STATE_NONE":  0,
+		"PULSE_STATE_FINE":  1,
+		"PULSE_STATE_SLOW":  2,
+		"PULSE_STATE_STUCK": 3,
+	}
+)
+
+func (x PulseState) Enum() *PulseState {
+	p := new(PulseState)
+	*p = x
+	return p
+}
+
+func (x PulseState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PulseState) Descriptor() protoreflect.EnumDescriptor {
+	return file_records_proto_enumTypes[0].Descriptor()
+}
+
+func (PulseState) Type() protoreflect.EnumType {
+	return &file_records_proto_enumTypes[0]
+}
+
+func (x PulseState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PulseState.Descriptor instead.
+func (PulseState) EnumDescriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{0}
+}
+
 type HelpStatus int32
 
 const (
@@ -57,11 +109,11 @@ func (x HelpStatus) String() string {
 }
 
 func (HelpStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[0].Descriptor()
+	return file_records_proto_enumTypes[1].Descriptor()
 }
 
 func (HelpStatus) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[0]
+	return &file_records_proto_enumTypes[1]
 }
 
 func (x HelpStatus) Number() protoreflect.EnumNumber {
@@ -70,7 +122,7 @@ func (x HelpStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use HelpStatus.Descriptor instead.
 func (HelpStatus) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{0}
+	return file_records_proto_rawDescGZIP(), []int{1}
 }
 
 type Codelab struct {
@@ -354,7 +406,9 @@ type Attendee struct {
 	Muted     bool  `protobuf:"varint,11,opt,name=muted,proto3" json:"muted,omitempty"`
 	// Rises when the PIN is reset: what was granted to an earlier generation is
 	// void.
-	Generation    uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
+	Generation uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
+	// How they say they get on; absent when they have not said so on this step.
+	Pulse         *Pulse `protobuf:"bytes,13,opt,name=pulse,proto3" json:"pulse,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -473,6 +527,82 @@ func (x *Attendee) GetGeneration() uint32 {
 	return 0
 }
 
+func (x *Attendee) GetPulse() *Pulse {
+	if x != nil {
+		return x.Pulse
+	}
+	return nil
+}
+
+type Pulse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State PulseState             `protobuf:"varint,1,opt,name=state,proto3,enum=atelier.codelab.v1.PulseState" json:"state,omitempty"`
+	// The step it is about; its number follows the step when others move.
+	StepNumber    int32  `protobuf:"varint,2,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	StepId        string `protobuf:"bytes,3,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	At            int64  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pulse) Reset() {
+	*x = Pulse{}
+	mi := &file_records_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pulse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pulse) ProtoMessage() {}
+
+func (x *Pulse) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pulse.ProtoReflect.Descriptor instead.
+func (*Pulse) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Pulse) GetState() PulseState {
+	if x != nil {
+		return x.State
+	}
+	return PulseState_PULSE_STATE_NONE
+}
+
+func (x *Pulse) GetStepNumber() int32 {
+	if x != nil {
+		return x.StepNumber
+	}
+	return 0
+}
+
+func (x *Pulse) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *Pulse) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 type ChatMessage struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Id         string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -480,15 +610,17 @@ type ChatMessage struct {
 	SenderName string                 `protobuf:"bytes,3,opt,name=sender_name,json=senderName,proto3" json:"sender_name,omitempty"`
 	Message    string                 `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	// The recipient of a direct message; empty in the room's chat.
-	TargetId      string `protobuf:"bytes,5,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
-	CreatedAt     int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	TargetId  string `protobuf:"bytes,5,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
+	CreatedAt int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// A facilitator says it to all, so that nobody misses it.
+	Broadcast     bool `protobuf:"varint,7,opt,name=broadcast,proto3" json:"broadcast,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +632,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +645,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{3}
+	return file_records_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ChatMessage) GetId() string {
@@ -558,6 +690,13 @@ func (x *ChatMessage) GetCreatedAt() int64 {
 	return 0
 }
 
+func (x *ChatMessage) GetBroadcast() bool {
+	if x != nil {
+		return x.Broadcast
+	}
+	return false
+}
+
 type HelpRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	Id           string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -570,13 +709,16 @@ type HelpRequest struct {
 	ResolvedAt   int64                  `protobuf:"varint,8,opt,name=resolved_at,json=resolvedAt,proto3" json:"resolved_at,omitempty"`
 	// Which login claimed it.
 	ClaimedPerson string `protobuf:"bytes,9,opt,name=claimed_person,json=claimedPerson,proto3" json:"claimed_person,omitempty"`
+	// What it is about, in the words of who asked or offered.
+	Message       string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
+	ClaimedAt     int64  `protobuf:"varint,11,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HelpRequest) Reset() {
 	*x = HelpRequest{}
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -588,7 +730,7 @@ func (x *HelpRequest) String() string {
 func (*HelpRequest) ProtoMessage() {}
 
 func (x *HelpRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -601,7 +743,7 @@ func (x *HelpRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpRequest.ProtoReflect.Descriptor instead.
 func (*HelpRequest) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{4}
+	return file_records_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *HelpRequest) GetId() string {
@@ -667,6 +809,144 @@ func (x *HelpRequest) GetClaimedPerson() string {
 	return ""
 }
 
+func (x *HelpRequest) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *HelpRequest) GetClaimedAt() int64 {
+	if x != nil {
+		return x.ClaimedAt
+	}
+	return 0
+}
+
+// What stands above the chat for all.
+type Pin struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	At            int64                  `protobuf:"varint,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pin) Reset() {
+	*x = Pin{}
+	mi := &file_records_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pin) ProtoMessage() {}
+
+func (x *Pin) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pin.ProtoReflect.Descriptor instead.
+func (*Pin) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Pin) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *Pin) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+// The step at which a facilitator points.
+type Pointer struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	StepNumber int32                  `protobuf:"varint,1,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	StepId     string                 `protobuf:"bytes,2,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	// The facilitator's name.
+	By string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	// The hints of that step are open for all.
+	Hints         bool `protobuf:"varint,4,opt,name=hints,proto3" json:"hints,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pointer) Reset() {
+	*x = Pointer{}
+	mi := &file_records_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pointer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pointer) ProtoMessage() {}
+
+func (x *Pointer) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
+func (*Pointer) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Pointer) GetStepNumber() int32 {
+	if x != nil {
+		return x.StepNumber
+	}
+	return 0
+}
+
+func (x *Pointer) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *Pointer) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *Pointer) GetHints() bool {
+	if x != nil {
+		return x.Hints
+	}
+	return false
+}
+
 type Feedback struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -681,7 +961,7 @@ type Feedback struct {
 
 func (x *Feedback) Reset() {
 	*x = Feedback{}
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -693,7 +973,7 @@ func (x *Feedback) String() string {
 func (*Feedback) ProtoMessage() {}
 
 func (x *Feedback) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -706,7 +986,7 @@ func (x *Feedback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feedback.ProtoReflect.Descriptor instead.
 func (*Feedback) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{5}
+	return file_records_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Feedback) GetId() string {
@@ -765,7 +1045,7 @@ type Comment struct {
 
 func (x *Comment) Reset() {
 	*x = Comment{}
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -777,7 +1057,7 @@ func (x *Comment) String() string {
 func (*Comment) ProtoMessage() {}
 
 func (x *Comment) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -790,7 +1070,7 @@ func (x *Comment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comment.ProtoReflect.Descriptor instead.
 func (*Comment) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{6}
+	return file_records_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Comment) GetId() string {
@@ -856,7 +1136,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +1148,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,7 +1161,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{7}
+	return file_records_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Thread) GetId() string {
@@ -985,7 +1265,7 @@ type Quiz struct {
 
 func (x *Quiz) Reset() {
 	*x = Quiz{}
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -997,7 +1277,7 @@ func (x *Quiz) String() string {
 func (*Quiz) ProtoMessage() {}
 
 func (x *Quiz) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1010,7 +1290,7 @@ func (x *Quiz) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quiz.ProtoReflect.Descriptor instead.
 func (*Quiz) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{8}
+	return file_records_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Quiz) GetId() string {
@@ -1076,7 +1356,7 @@ type QuizAnswer struct {
 
 func (x *QuizAnswer) Reset() {
 	*x = QuizAnswer{}
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1088,7 +1368,7 @@ func (x *QuizAnswer) String() string {
 func (*QuizAnswer) ProtoMessage() {}
 
 func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1101,7 +1381,7 @@ func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizAnswer.ProtoReflect.Descriptor instead.
 func (*QuizAnswer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{9}
+	return file_records_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *QuizAnswer) GetId() string {
@@ -1163,7 +1443,7 @@ type Material struct {
 
 func (x *Material) Reset() {
 	*x = Material{}
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1455,7 @@ func (x *Material) String() string {
 func (*Material) ProtoMessage() {}
 
 func (x *Material) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1468,7 @@ func (x *Material) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Material.ProtoReflect.Descriptor instead.
 func (*Material) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{10}
+	return file_records_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Material) GetId() string {
@@ -1255,7 +1535,7 @@ type Submission struct {
 
 func (x *Submission) Reset() {
 	*x = Submission{}
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1267,7 +1547,7 @@ func (x *Submission) String() string {
 func (*Submission) ProtoMessage() {}
 
 func (x *Submission) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1280,7 +1560,7 @@ func (x *Submission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submission.ProtoReflect.Descriptor instead.
 func (*Submission) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{11}
+	return file_records_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Submission) GetId() string {
@@ -1364,7 +1644,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1656,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1669,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{12}
+	return file_records_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Upload) GetName() string {
@@ -1448,7 +1728,7 @@ type Ref struct {
 
 func (x *Ref) Reset() {
 	*x = Ref{}
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1460,7 +1740,7 @@ func (x *Ref) String() string {
 func (*Ref) ProtoMessage() {}
 
 func (x *Ref) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1473,7 +1753,7 @@ func (x *Ref) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ref.ProtoReflect.Descriptor instead.
 func (*Ref) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{13}
+	return file_records_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Ref) GetPerson() string {
@@ -1524,7 +1804,7 @@ type Conversation struct {
 
 func (x *Conversation) Reset() {
 	*x = Conversation{}
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1536,7 +1816,7 @@ func (x *Conversation) String() string {
 func (*Conversation) ProtoMessage() {}
 
 func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1549,7 +1829,7 @@ func (x *Conversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
 func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{14}
+	return file_records_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Conversation) GetId() string {
@@ -1631,7 +1911,7 @@ type AIUsage struct {
 
 func (x *AIUsage) Reset() {
 	*x = AIUsage{}
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1643,7 +1923,7 @@ func (x *AIUsage) String() string {
 func (*AIUsage) ProtoMessage() {}
 
 func (x *AIUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1656,7 +1936,7 @@ func (x *AIUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsage.ProtoReflect.Descriptor instead.
 func (*AIUsage) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{15}
+	return file_records_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AIUsage) GetModel() string {
@@ -1711,7 +1991,7 @@ type AIUsages struct {
 
 func (x *AIUsages) Reset() {
 	*x = AIUsages{}
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1723,7 +2003,7 @@ func (x *AIUsages) String() string {
 func (*AIUsages) ProtoMessage() {}
 
 func (x *AIUsages) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1736,7 +2016,7 @@ func (x *AIUsages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsages.ProtoReflect.Descriptor instead.
 func (*AIUsages) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{16}
+	return file_records_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *AIUsages) GetModels() []*AIUsage {
@@ -1744,6 +2024,60 @@ func (x *AIUsages) GetModels() []*AIUsage {
 		return x.Models
 	}
 	return nil
+}
+
+// What the list of codelabs says of one beside its record.
+type Figures struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Attendees int32                  `protobuf:"varint,1,opt,name=attendees,proto3" json:"attendees,omitempty"`
+	// When settings, steps, quizzes or materials were last changed.
+	UpdatedAt     int64 `protobuf:"varint,2,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Figures) Reset() {
+	*x = Figures{}
+	mi := &file_records_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Figures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Figures) ProtoMessage() {}
+
+func (x *Figures) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Figures.ProtoReflect.Descriptor instead.
+func (*Figures) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Figures) GetAttendees() int32 {
+	if x != nil {
+		return x.Attendees
+	}
+	return 0
+}
+
+func (x *Figures) GetUpdatedAt() int64 {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return 0
 }
 
 // The code of a codelab. What its files hold lies outside of the journal, as
@@ -1764,7 +2098,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1776,7 +2110,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1789,7 +2123,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{17}
+	return file_records_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Workspace) GetId() string {
@@ -1837,7 +2171,7 @@ type WorkspaceHead struct {
 
 func (x *WorkspaceHead) Reset() {
 	*x = WorkspaceHead{}
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1849,7 +2183,7 @@ func (x *WorkspaceHead) String() string {
 func (*WorkspaceHead) ProtoMessage() {}
 
 func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1862,7 +2196,7 @@ func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
 func (*WorkspaceHead) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{18}
+	return file_records_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WorkspaceHead) GetName() string {
@@ -1902,13 +2236,17 @@ type Snapshot struct {
 	Conversations  []*Conversation `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`
 	AiUsage        []*AIUsage      `protobuf:"bytes,31,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
 	Workspace      *Workspace      `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	Pin            *Pin            `protobuf:"bytes,42,opt,name=pin,proto3" json:"pin,omitempty"`
+	Pointer        *Pointer        `protobuf:"bytes,43,opt,name=pointer,proto3" json:"pointer,omitempty"`
+	// See Figures; 0 in snapshots from before it was kept.
+	UpdatedAt     int64 `protobuf:"varint,44,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1920,7 +2258,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1933,7 +2271,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{19}
+	return file_records_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -2069,6 +2407,27 @@ func (x *Snapshot) GetWorkspace() *Workspace {
 	return nil
 }
 
+func (x *Snapshot) GetPin() *Pin {
+	if x != nil {
+		return x.Pin
+	}
+	return nil
+}
+
+func (x *Snapshot) GetPointer() *Pointer {
+	if x != nil {
+		return x.Pointer
+	}
+	return nil
+}
+
+func (x *Snapshot) GetUpdatedAt() int64 {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return 0
+}
+
 var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
@@ -2103,7 +2462,7 @@ const file_records_proto_rawDesc = "" +
 	"\x10content_markdown\x18\x03 \x01(\tR\x0fcontentMarkdown\x12\x1f\n" +
 	"\vcontent_sum\x18\x04 \x01(\fR\n" +
 	"contentSum\x12)\n" +
-	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xe3\x02\n" +
+	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\x94\x03\n" +
 	"\bAttendee\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -2122,7 +2481,14 @@ const file_records_proto_rawDesc = "" +
 	"\x05muted\x18\v \x01(\bR\x05muted\x12\x1e\n" +
 	"\n" +
 	"generation\x18\f \x01(\rR\n" +
-	"generation\"\xc3\x01\n" +
+	"generation\x12/\n" +
+	"\x05pulse\x18\r \x01(\v2\x19.atelier.codelab.v1.PulseR\x05pulse\"\x87\x01\n" +
+	"\x05Pulse\x124\n" +
+	"\x05state\x18\x01 \x01(\x0e2\x1e.atelier.codelab.v1.PulseStateR\x05state\x12\x1f\n" +
+	"\vstep_number\x18\x02 \x01(\x05R\n" +
+	"stepNumber\x12\x17\n" +
+	"\astep_id\x18\x03 \x01(\tR\x06stepId\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\"\xe1\x01\n" +
 	"\vChatMessage\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12!\n" +
 	"\tsender_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\bsenderId\x12\x1f\n" +
@@ -2131,7 +2497,8 @@ const file_records_proto_rawDesc = "" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x12!\n" +
 	"\ttarget_id\x18\x05 \x01(\tB\x04\xa8\xbb\x18\x01R\btargetId\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xc8\x02\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x1c\n" +
+	"\tbroadcast\x18\a \x01(\bR\tbroadcast\"\x81\x03\n" +
 	"\vHelpRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
@@ -2146,7 +2513,20 @@ const file_records_proto_rawDesc = "" +
 	"claimed_by\x18\a \x01(\tR\tclaimedBy\x12\x1f\n" +
 	"\vresolved_at\x18\b \x01(\x03R\n" +
 	"resolvedAt\x12%\n" +
-	"\x0eclaimed_person\x18\t \x01(\tR\rclaimedPerson\"\xbe\x01\n" +
+	"\x0eclaimed_person\x18\t \x01(\tR\rclaimedPerson\x12\x18\n" +
+	"\amessage\x18\n" +
+	" \x01(\tR\amessage\x12\x1d\n" +
+	"\n" +
+	"claimed_at\x18\v \x01(\x03R\tclaimedAt\"/\n" +
+	"\x03Pin\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x03R\x02at\"i\n" +
+	"\aPointer\x12\x1f\n" +
+	"\vstep_number\x18\x01 \x01(\x05R\n" +
+	"stepNumber\x12\x17\n" +
+	"\astep_id\x18\x02 \x01(\tR\x06stepId\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\x12\x14\n" +
+	"\x05hints\x18\x04 \x01(\bR\x05hints\"\xbe\x01\n" +
 	"\bFeedback\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
@@ -2264,7 +2644,11 @@ const file_records_proto_rawDesc = "" +
 	"\routput_tokens\x18\x05 \x01(\x03R\foutputTokens\x12!\n" +
 	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokens\"?\n" +
 	"\bAIUsages\x123\n" +
-	"\x06models\x18\x01 \x03(\v2\x1b.atelier.codelab.v1.AIUsageR\x06models\"\xb4\x01\n" +
+	"\x06models\x18\x01 \x03(\v2\x1b.atelier.codelab.v1.AIUsageR\x06models\"F\n" +
+	"\aFigures\x12\x1c\n" +
+	"\tattendees\x18\x01 \x01(\x05R\tattendees\x12\x1d\n" +
+	"\n" +
+	"updated_at\x18\x02 \x01(\x03R\tupdatedAt\"\xb4\x01\n" +
 	"\tWorkspace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\x0estructure_type\x18\x02 \x01(\tR\rstructureType\x12\x1d\n" +
@@ -2274,7 +2658,7 @@ const file_records_proto_rawDesc = "" +
 	"\acurrent\x18\x05 \x01(\tR\acurrent\"7\n" +
 	"\rWorkspaceHead\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04tree\x18\x02 \x01(\tR\x04tree\"\xdb\a\n" +
+	"\x04tree\x18\x02 \x01(\tR\x04tree\"\xdc\b\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x125\n" +
 	"\acodelab\x18\x02 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -2295,7 +2679,17 @@ const file_records_proto_rawDesc = "" +
 	"\x0fquizzes_edition\x18) \x01(\x04R\x0equizzesEdition\x12F\n" +
 	"\rconversations\x18\x1e \x03(\v2 .atelier.codelab.v1.ConversationR\rconversations\x126\n" +
 	"\bai_usage\x18\x1f \x03(\v2\x1b.atelier.codelab.v1.AIUsageR\aaiUsage\x12;\n" +
-	"\tworkspace\x18  \x01(\v2\x1d.atelier.codelab.v1.WorkspaceR\tworkspace*\\\n" +
+	"\tworkspace\x18  \x01(\v2\x1d.atelier.codelab.v1.WorkspaceR\tworkspace\x12)\n" +
+	"\x03pin\x18* \x01(\v2\x17.atelier.codelab.v1.PinR\x03pin\x125\n" +
+	"\apointer\x18+ \x01(\v2\x1b.atelier.codelab.v1.PointerR\apointer\x12\x1d\n" +
+	"\n" +
+	"updated_at\x18, \x01(\x03R\tupdatedAt*e\n" +
+	"\n" +
+	"PulseState\x12\x14\n" +
+	"\x10PULSE_STATE_NONE\x10\x00\x12\x14\n" +
+	"\x10PULSE_STATE_FINE\x10\x01\x12\x14\n" +
+	"\x10PULSE_STATE_SLOW\x10\x02\x12\x15\n" +
+	"\x11PULSE_STATE_STUCK\x10\x03*\\\n" +
 	"\n" +
 	"HelpStatus\x12\x17\n" +
 	"\x13HELP_STATUS_PENDING\x10\x00\x12\x1b\n" +
@@ -2314,56 +2708,65 @@ func file_records_proto_rawDescGZIP() []byte {
 	return file_records_proto_rawDescData
 }
 
-var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_records_proto_goTypes = []any{
-	(HelpStatus)(0),       // 0: atelier.codelab.v1.HelpStatus
-	(*Codelab)(nil),       // 1: atelier.codelab.v1.Codelab
-	(*Step)(nil),          // 2: atelier.codelab.v1.Step
-	(*Attendee)(nil),      // 3: atelier.codelab.v1.Attendee
-	(*ChatMessage)(nil),   // 4: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),   // 5: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),      // 6: atelier.codelab.v1.Feedback
-	(*Comment)(nil),       // 7: atelier.codelab.v1.Comment
-	(*Thread)(nil),        // 8: atelier.codelab.v1.Thread
-	(*Quiz)(nil),          // 9: atelier.codelab.v1.Quiz
-	(*QuizAnswer)(nil),    // 10: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),      // 11: atelier.codelab.v1.Material
-	(*Submission)(nil),    // 12: atelier.codelab.v1.Submission
-	(*Upload)(nil),        // 13: atelier.codelab.v1.Upload
-	(*Ref)(nil),           // 14: atelier.codelab.v1.Ref
-	(*Conversation)(nil),  // 15: atelier.codelab.v1.Conversation
-	(*AIUsage)(nil),       // 16: atelier.codelab.v1.AIUsage
-	(*AIUsages)(nil),      // 17: atelier.codelab.v1.AIUsages
-	(*Workspace)(nil),     // 18: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 19: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 20: atelier.codelab.v1.Snapshot
+	(PulseState)(0),       // 0: atelier.codelab.v1.PulseState
+	(HelpStatus)(0),       // 1: atelier.codelab.v1.HelpStatus
+	(*Codelab)(nil),       // 2: atelier.codelab.v1.Codelab
+	(*Step)(nil),          // 3: atelier.codelab.v1.Step
+	(*Attendee)(nil),      // 4: atelier.codelab.v1.Attendee
+	(*Pulse)(nil),         // 5: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),   // 6: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 7: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),           // 8: atelier.codelab.v1.Pin
+	(*Pointer)(nil),       // 9: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),      // 10: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 11: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 12: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 13: atelier.codelab.v1.Quiz
+	(*QuizAnswer)(nil),    // 14: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 15: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 16: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 17: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 18: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 19: atelier.codelab.v1.Conversation
+	(*AIUsage)(nil),       // 20: atelier.codelab.v1.AIUsage
+	(*AIUsages)(nil),      // 21: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),       // 22: atelier.codelab.v1.Figures
+	(*Workspace)(nil),     // 23: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 24: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 25: atelier.codelab.v1.Snapshot
 }
 var file_records_proto_depIdxs = []int32{
-	0,  // 0: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
-	7,  // 1: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	16, // 2: atelier.codelab.v1.AIUsages.models:type_name -> atelier.codelab.v1.AIUsage
-	19, // 3: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	1,  // 4: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
-	2,  // 5: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
-	3,  // 6: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
-	4,  // 7: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
-	5,  // 8: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
-	6,  // 9: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
-	8,  // 10: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
-	9,  // 11: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
-	10, // 12: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	14, // 13: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	11, // 14: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
-	12, // 15: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
-	15, // 16: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	16, // 17: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.codelab.v1.AIUsage
-	18, // 18: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	5,  // 0: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
+	0,  // 1: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
+	1,  // 2: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
+	11, // 3: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
+	20, // 4: atelier.codelab.v1.AIUsages.models:type_name -> atelier.codelab.v1.AIUsage
+	24, // 5: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	2,  // 6: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
+	3,  // 7: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
+	4,  // 8: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
+	6,  // 9: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
+	7,  // 10: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
+	10, // 11: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
+	12, // 12: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
+	13, // 13: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
+	14, // 14: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	18, // 15: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	15, // 16: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	16, // 17: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	19, // 18: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
+	20, // 19: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.codelab.v1.AIUsage
+	23, // 20: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	8,  // 21: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
+	9,  // 22: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -2378,8 +2781,8 @@ func file_records_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   20,
+			NumEnums:      2,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

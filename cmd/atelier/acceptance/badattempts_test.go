@@ -59,7 +59,8 @@ func (w *badWorld) wrongCallers(p probe, add adder) {
 	case byAdmin:
 		add("an attendee", http.StatusForbidden, func(a *attempt) { a.by = w.own.browser })
 	case byAttendee:
-		if !strings.HasSuffix(p.op, "/messages") { // an admin may send other types
+		// An admin may send other types, and offer help.
+		if !strings.HasSuffix(p.op, "/messages") && !strings.HasSuffix(p.op, "/help") {
 			add("an admin", http.StatusForbidden, func(a *attempt) { a.by = w.c.admin })
 		}
 	}
@@ -227,11 +228,19 @@ func mutate(at pointer, good any, field string, put func(any) any, emit func(wha
 				m := maps.Clone(fields)
 				delete(m, name)
 				emit("missing", name, put(m))
-				emit("null", name, with(nil))
+				if v, _ := openAPI.at(at.to("properties", name)); !nullable(v) {
+					emit("null", name, with(nil))
+				}
 			}
 			mutate(at.to("properties", name), fields[name], name, with, emit)
 		}
 	}
+}
+
+// nullable says that a schema takes null.
+func nullable(schema any) bool {
+	kinds, _ := record(schema.(map[string]any))["type"].([]any)
+	return slices.Contains(kinds, any("null"))
 }
 
 func brokenText(schema record, good any, field string, put func(any) any, emit func(what, field string, body any)) {

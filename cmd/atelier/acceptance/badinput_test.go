@@ -52,7 +52,8 @@ func nothing(*badWorld) any { return nil }
 func always(body any) func(*badWorld) any { return func(*badWorld) any { return body } }
 
 var probes = []probe{
-	{op: "GET /openapi.json"}, {op: "GET /asyncapi.json"},
+	{op: "GET /openapi.json"}, {op: "GET /asyncapi.json"}, {op: "GET /app"},
+	{op: "GET /join/{code}"},
 	{op: "GET /codelabs"},
 	{op: "GET /certificates/{attendee_id}", ok: 403},
 	{op: "GET /session", by: byMember},
@@ -115,12 +116,19 @@ var probes = []probe{
 	{op: "POST /ai/conversations", by: byMember, body: func(w *badWorld) any {
 		return record{"codelab_id": w.ids["id"], "step_number": 1, "question": "Q", "answer": "A", "model": "m"}
 	}},
-	{op: "POST /codelabs/{id}/help", by: byAttendee, body: always(record{"step_number": 2})},
+	{op: "POST /codelabs/{id}/help", by: byAttendee, body: always(record{"step_number": 2, "message": "M"})},
+	{op: "POST /codelabs/{id}/help", by: byMember, body: func(w *badWorld) any {
+		return record{"attendee_id": w.ids["attendee_id"], "step_number": 2, "message": "M"}
+	}},
+	{op: "PUT /codelabs/{id}/pin", by: byAdmin, body: always(record{"message": "M"})},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: always(record{"type": "chat", "message": "hi", "ref": "r1"})},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: func(w *badWorld) any {
 		return record{"type": "dm", "message": "hi", "target_id": w.ids["attendee_id"]}
 	}},
 	{op: "POST /codelabs/{id}/messages", by: byAttendee, body: always(record{"type": "step_progress", "step_number": 2})},
+	{op: "POST /codelabs/{id}/messages", by: byAttendee, body: always(record{"type": "pulse", "state": "slow"})},
+	{op: "POST /codelabs/{id}/messages", by: byAdmin, body: always(record{"type": "broadcast", "message": "hi"})},
+	{op: "POST /codelabs/{id}/messages", by: byAdmin, body: always(record{"type": "pointer", "step_number": 2, "hints": true})},
 	{op: "POST /codelabs/{id}/inline-comments", by: byMember, body: func(w *badWorld) any { return w.c.anchor(w.c.steps[1], 3, 9, "hi") }},
 	{op: "POST /codelabs/{id}/inline-comments/{thread_id}/comments", by: byMember, body: always(record{"message": "hi", "content_hash": "abc123"})},
 	{op: "POST /codelabs/{id}/help/{help_id}/claim", by: byAdmin},
@@ -208,6 +216,7 @@ func newBadWorld(t *testing.T) *badWorld {
 	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
 	delete(w.others, "kind") // files belong to no codelab
 	delete(w.others, "name")
+	delete(w.others, "code") // leads to its own
 	w.material = w.c.admin.sendFile("/upload/material", "slides.pdf", []byte("%PDF-1.7 of its own")).object().text("url")
 	w.ids["branch"], w.ids["folder"] = "main", "main"
 	w.folders = newClassOn(t, addr, record{"title": "Folders", "is_public": false}).id
@@ -226,7 +235,7 @@ func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[stri
 	c = newClassOn(w.t, addr, record{"title": name, "is_public": false, "quiz_enabled": true})
 	join := c.meta().text("join_code")
 	p = c.join(open(w.t, addr), record{"name": name, "email": "x@example.org", "code": "77", "join_code": join})
-	ids = map[string]string{"id": c.id, "attendee_id": p.id}
+	ids = map[string]string{"id": c.id, "attendee_id": p.id, "code": join}
 	p.post(c.path+"/messages", record{"type": "chat", "message": "hello"}).want(200)
 	ids["message_id"] = p.get(c.path + "/chat").list()[0].text("id")
 	thread := p.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "why")).object()

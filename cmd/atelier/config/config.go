@@ -80,6 +80,8 @@ type Limits struct {
 	RegistrationBurst   int      `toml:"registration_burst" doc:"Registrations per codelab at once."`
 	RegistrationsFrom   int      `toml:"registrations_per_second_per_address" doc:"Registrations per address (IPv6: network of 64 bits) and second."`
 	RegistrationsAtOnce int      `toml:"registration_burst_per_address" doc:"Registrations per address at once."`
+	JoinsFrom           int      `toml:"joins_per_second_per_address" doc:"Look-ups of join codes per address and second."`
+	JoinsAtOnce         int      `toml:"join_burst_per_address" doc:"Look-ups of join codes per address at once."`
 	WritesPerMinute     int      `toml:"writes_per_minute" doc:"Writes per session (per address without one) and minute."`
 	UploadsPerMinute    int      `toml:"uploads_per_minute" doc:"Uploads per session and minute."`
 	ImagesPerDay        int      `toml:"images_per_day" doc:"Images per attendee and day; facilitators upload any number."`
@@ -87,15 +89,6 @@ type Limits struct {
 	MessagesPerSecond   int      `toml:"messages_per_second" doc:"WebSocket messages per connection and second."`
 	AIPerMinute         int      `toml:"ai_per_minute" doc:"Questions to the AI per person and minute."`
 	MessageBurst        int      `toml:"message_burst" doc:"WebSocket messages per connection at once."`
-}
-
-// Live is about WebSocket and SSE connections.
-type Live struct {
-	ReplayEvents int      `toml:"replay_events" doc:"Newest events of a codelab that a reconnecting client can catch up with."`
-	ReplayMiB    int      `toml:"replay_mib" doc:"Most memory of one codelab for that, in MiB."`
-	PingInterval Duration `toml:"ping_interval" doc:"A silent client is pinged after this time."`
-	IdleTimeout  Duration `toml:"idle_timeout" doc:"A client that answers nothing for this long is closed."`
-	SlowTimeout  Duration `toml:"slow_timeout" doc:"A client that takes nothing for this long is told to resync or closed."`
 }
 
 // Storage is about the embedded store.
@@ -137,13 +130,10 @@ func Default() Config {
 		Session: Session{AdminLifetime: Duration(8 * time.Hour), AttendeeLifetime: Duration(12 * time.Hour)},
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
-			RegistrationsPerSec: 200, RegistrationBurst: 2000, RegistrationsFrom: 50, RegistrationsAtOnce: 1000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
+			RegistrationsPerSec: 200, RegistrationBurst: 2000, RegistrationsFrom: 50, RegistrationsAtOnce: 1000, JoinsFrom: 50, JoinsAtOnce: 1000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
 			MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30,
 		},
-		Live: Live{
-			ReplayEvents: 50000, ReplayMiB: 64, PingInterval: Duration(30 * time.Second),
-			IdleTimeout: Duration(75 * time.Second), SlowTimeout: Duration(20 * time.Second),
-		},
+		Live: defaultLive(),
 		Storage: Storage{
 			MinFreeMiB: 512, MemtableMiB: 32, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
 			IdleAfter: Duration(15 * time.Minute),
@@ -372,9 +362,7 @@ func (c *Config) Check() (warnings []string, err error) {
 			bad("server.allowed_origins: %q is no origin like https://example.org", o)
 		}
 	}
-	if c.Live.PingInterval >= c.Live.IdleTimeout {
-		bad("live.ping_interval must be shorter than live.idle_timeout, or every silent client is closed")
-	}
+	c.Live.check(bad, warn)
 	if c.Server.ShutdownDelay < 0 || c.Server.ReconnectSpread < 0 {
 		bad("server.shutdown_delay and server.reconnect_spread must not be negative")
 	}
@@ -397,6 +385,7 @@ func (c *Config) Check() (warnings []string, err error) {
 		"limits.login_failures": c.Limits.LoginFailures, "limits.pin_failures": c.Limits.PINFailures,
 		"limits.registrations_per_second": c.Limits.RegistrationsPerSec, "limits.registration_burst": c.Limits.RegistrationBurst,
 		"limits.registrations_per_second_per_address": c.Limits.RegistrationsFrom, "limits.registration_burst_per_address": c.Limits.RegistrationsAtOnce,
+		"limits.joins_per_second_per_address": c.Limits.JoinsFrom, "limits.join_burst_per_address": c.Limits.JoinsAtOnce,
 		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.uploads_per_minute": c.Limits.UploadsPerMinute, "limits.images_per_day": c.Limits.ImagesPerDay, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
 		"limits.messages_per_second": c.Limits.MessagesPerSecond, "limits.message_burst": c.Limits.MessageBurst,
 		"limits.ai_per_minute": c.Limits.AIPerMinute,
@@ -411,7 +400,6 @@ func (c *Config) Check() (warnings []string, err error) {
 	for name, d := range map[string]Duration{
 		"session.admin_lifetime": c.Session.AdminLifetime, "session.attendee_lifetime": c.Session.AttendeeLifetime,
 		"limits.login_window": c.Limits.LoginWindow, "limits.pin_window": c.Limits.PINWindow,
-		"live.ping_interval": c.Live.PingInterval, "live.idle_timeout": c.Live.IdleTimeout, "live.slow_timeout": c.Live.SlowTimeout,
 		"storage.idle_after": c.Storage.IdleAfter, "server.drain_timeout": c.Server.DrainTimeout,
 	} {
 		if d <= 0 {
@@ -419,8 +407,8 @@ func (c *Config) Check() (warnings []string, err error) {
 		}
 	}
 	for name, n := range map[string]int{
-		"live.replay_events": c.Live.ReplayEvents, "live.replay_mib": c.Live.ReplayMiB, "storage.memtable_mib": c.Storage.MemtableMiB,
-		"storage.queue_mib": c.Storage.QueueMiB, "storage.snapshot_events": c.Storage.SnapshotEvents,
+		"storage.memtable_mib": c.Storage.MemtableMiB,
+		"storage.queue_mib":    c.Storage.QueueMiB, "storage.snapshot_events": c.Storage.SnapshotEvents,
 		"storage.block_cache_mib": c.Storage.BlockCacheMiB, "audit.retention_days": c.Audit.RetentionDays, "server.max_connections": c.Server.MaxConnections,
 	} {
 		if n <= 0 {

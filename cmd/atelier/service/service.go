@@ -123,6 +123,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
 		LoginFailed: metrics.LoginFailed,
 		AI:          s.ai, AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
+		App:     appInfo(cfg, opts.Version),
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
 		SecureCookies: overHTTPS(cfg.Server),
 		Logger:        log, Now: time.Now,
@@ -173,16 +174,22 @@ func sweepEvery(grace time.Duration) time.Duration { return min(max(grace/4, tim
 
 func newLimits(c config.Limits) rest.Limits {
 	perMinute := func(n int) *limit.Limiter { return limit.New(limit.Rate{Burst: n, Per: time.Minute}, time.Now) }
-	perAddress := func() *limit.Limiter {
-		return limit.NewRate(float64(c.RegistrationsFrom), c.RegistrationsAtOnce, time.Now)
-	}
 	return rest.Limits{
 		Reads: perMinute(c.ReadsPerMinute), Writes: perMinute(c.WritesPerMinute), Uploads: perMinute(c.UploadsPerMinute),
 		Images:            limit.New(limit.Rate{Burst: c.ImagesPerDay, Per: 24 * time.Hour}, time.Now),
 		Registrations:     limit.NewRate(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
-		RegistrationsFrom: perAddress(),
+		RegistrationsFrom: limit.NewRate(float64(c.RegistrationsFrom), c.RegistrationsAtOnce, time.Now),
+		Joins:             limit.NewRate(float64(c.JoinsFrom), c.JoinsAtOnce, time.Now),
 		WrongPINs:         limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std()}, time.Now),
 	}
+}
+
+func appInfo(cfg config.Config, version string) rest.AppInfo {
+	out := rest.AppInfo{Version: version, Mode: cfg.Server.Mode}
+	for _, s := range cfg.Live.IceServers {
+		out.IceServers = append(out.IceServers, rest.IceServer(s))
+	}
+	return out
 }
 
 func prefixes(cidrs []string) []netip.Prefix {

@@ -1,0 +1,43 @@
+package codelab
+
+import (
+	"time"
+
+	"atelier/actors/catalog"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// isEdit says that an event changes what is taught: settings, steps, quizzes or
+// materials.
+func isEdit(e *pb.Event) bool {
+	switch e.Body.(type) {
+	case *pb.Event_Created, *pb.Event_Updated, *pb.Event_StepsReplaced, *pb.Event_QuizzesReplaced,
+		*pb.Event_MaterialAdded, *pb.Event_MaterialDeleted:
+		return true
+	}
+	return false
+}
+
+// figureRows are what the list of codelabs says beside their records, when a
+// decision changes it. It follows from the events, so no command can forget it.
+func (s *State) figureRows(events []*pb.Event, now time.Time) []durable.Row {
+	f, changed := &pb.Figures{Attendees: int32(s.attendees.Len()), UpdatedAt: s.updatedAt}, false
+	for _, e := range events {
+		switch e.Body.(type) {
+		case *pb.Event_Deleted:
+			return nil // its row goes
+		case *pb.Event_Registered:
+			f.Attendees, changed = f.Attendees+1, true
+		case *pb.Event_Removed:
+			f.Attendees, changed = f.Attendees-1, true
+		}
+		if isEdit(e) {
+			f.UpdatedAt, changed = now.UnixMilli(), true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return []durable.Row{catalog.FiguresRow(s.id, f)}
+}

@@ -1,0 +1,38 @@
+package codelab
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// setPin puts a message above the chat for all, or takes it away (decisions
+// W14).
+func (c call) setPin(p *pb.SetPin) (decision, error) {
+	if !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators pin a message")
+	}
+	if p.Message != nil {
+		if err := text("message", *p.Message, 1, maxMessage); err != nil {
+			return decision{}, err
+		}
+	}
+	message, action := p.GetMessage(), "pin_set"
+	if message == c.s.pin.GetMessage() {
+		return decision{}, nil
+	}
+	if message == "" {
+		action = "pin_remove"
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_Pinned{Pinned: &pb.Pinned{Message: message}}})
+	d.Rows = c.audit(action, c.s.id, nil)
+	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, c.s.steps, c.s.quizzes, message))...)
+	return d, nil
+}
+
+func (s *State) applyPinned(seq uint64, at int64, p *pb.Pinned) {
+	s.pin = nil
+	if p.Message != "" {
+		s.pin = &pb.Pin{Message: p.Message, At: at}
+	}
+	s.changed.Codelab = seq
+}

@@ -1,0 +1,69 @@
+package codelab
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// point says to all where the facilitators are, or no longer anywhere
+// (decisions W14). Pointing at the same step again is told again: it calls back
+// whoever went elsewhere.
+func (c call) point(p *pb.Point) (decision, error) {
+	if !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators point at a step")
+	}
+	if p.StepNumber == nil {
+		if c.s.pointer == nil {
+			return decision{}, nil
+		}
+		return decided(nil, pointed(&pb.Pointer{By: c.Name})), nil
+	}
+	if err := c.step(*p.StepNumber); err != nil {
+		return decision{}, err
+	}
+	return decided(nil, pointed(&pb.Pointer{
+		StepNumber: *p.StepNumber, StepId: c.s.stepID(*p.StepNumber), By: c.Name, Hints: p.Hints,
+	})), nil
+}
+
+func pointed(p *pb.Pointer) *pb.Event {
+	return &pb.Event{Body: &pb.Event_Pointed{Pointed: &pb.Pointed{Pointer: p}}}
+}
+
+// follow is where a pointer is among other steps: it goes with its step, and
+// without it is nowhere.
+func follow(p *pb.Pointer, steps []*pb.Step) *pb.Pointer {
+	if p == nil {
+		return nil
+	}
+	switch number := numberOf(steps, p.StepId); number {
+	case 0:
+		return nil
+	case p.StepNumber:
+		return p
+	default:
+		p = p.CloneVT()
+		p.StepNumber = number
+		return p
+	}
+}
+
+// pointerMoved says to clients what other steps do to the pointer, if anything.
+func (c call) pointerMoved(steps []*pb.Step) []*pb.Event {
+	was := c.s.pointer
+	now := follow(was, steps)
+	if now == was {
+		return nil
+	}
+	if now == nil {
+		now = &pb.Pointer{By: c.Name}
+	}
+	return []*pb.Event{pointed(now)}
+}
+
+func (s *State) applyPointed(seq uint64, p *pb.Pointer) {
+	if s.pointer = p; p.StepNumber == 0 {
+		s.pointer = nil
+	}
+	s.changed.Codelab = seq
+}

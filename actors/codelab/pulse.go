@@ -1,0 +1,121 @@
+package codelab
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// Pulses counts how people say they get on (decisions W14).
+type Pulses struct{ Fine, Slow, Stuck int }
+
+// Count adds to the number of those who said this.
+func (p *Pulses) Count(state pb.PulseState, by int) {
+	switch state {
+	case pb.PulseState_PULSE_STATE_FINE:
+		p.Fine += by
+	case pb.PulseState_PULSE_STATE_SLOW:
+		p.Slow += by
+	case pb.PulseState_PULSE_STATE_STUCK:
+		p.Stuck += by
+	}
+}
+
+// maxPulsesTold bounds of how many pulses that end with their steps clients are
+// told one by one. Who has more of them in view reads anew, as `steps_changed`
+// says; one commit could not take an event for each of 100,000.
+const maxPulsesTold = 10_000
+
+func (c call) setPulse(p *pb.SetPulse) (decision, error) {
+	if err := c.live(); err != nil {
+		return decision{}, err
+	}
+	if c.Role != pb.Role_ROLE_ATTENDEE {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees say how they get on")
+	}
+	if _, known := pb.PulseState_name[int32(p.State)]; !known {
+		return decision{}, durable.Reject(durable.Invalid, "state must be fine, slow, stuck or null")
+	}
+	a := c.s.attendee(c.Id)
+	step := c.s.stepID(a.CurrentStep)
+	if was := a.Pulse; was.GetState() == p.State && (was == nil || was.StepId == step && was.StepNumber == a.CurrentStep) {
+		return decision{}, nil
+	}
+	return decided(nil, pulsed(a, p.State, a.CurrentStep, step)), nil
+}
+
+// pulsed is the event of an attendee who says how they get on.
+func pulsed(a *pb.Attendee, state pb.PulseState, number int32, step string) *pb.Event {
+	return &pb.Event{Body: &pb.Event_Pulsed{Pulsed: &pb.Pulsed{
+		AttendeeId: a.Id, AttendeeName: a.Name, State: state, StepNumber: number, StepId: step,
+	}}}
+}
+
+// pulseOver says to clients that a pulse ends on the step where it is.
+func pulseOver(a *pb.Attendee, number int32) *pb.Event {
+	return pulsed(a, pb.PulseState_PULSE_STATE_NONE, number, "")
+}
+
+// pulsesOver are the pulses that end with the steps that go.
+func (c call) pulsesOver(steps []*pb.Step) (out []*pb.Event) {
+	for _, a := range c.s.attendees.All() {
+		if a.Pulse == nil || followPulse(a.Pulse, steps) != nil {
+			continue
+		}
+		if out = append(out, pulseOver(a, min(a.CurrentStep, int32(max(len(steps), 1))))); len(out) == maxPulsesTold {
+			break
+		}
+	}
+	return out
+}
+
+func (s *State) applyPulsed(seq uint64, at int64, p *pb.Pulsed) {
+	s.changeAttendee(seq, p.AttendeeId, func(a *pb.Attendee) {
+		var pulse *pb.Pulse
+		if p.State != pb.PulseState_PULSE_STATE_NONE {
+			pulse = &pb.Pulse{State: p.State, StepNumber: p.StepNumber, StepId: p.StepId, At: at}
+		}
+		s.setPulseOf(a, pulse)
+	})
+}
+
+// setPulseOf changes a record that is not shared yet.
+func (s *State) setPulseOf(a *pb.Attendee, p *pb.Pulse) {
+	s.pulses.Count(a.Pulse.GetState(), -1)
+	s.pulses.Count(p.GetState(), +1)
+	a.Pulse = p
+}
+
+// followPulse is what a pulse is among other steps: it goes with its step.
+func followPulse(p *pb.Pulse, steps []*pb.Step) *pb.Pulse {
+	if p == nil {
+		return nil
+	}
+	switch number := numberOf(steps, p.StepId); number {
+	case 0:
+		return nil
+	case p.StepNumber:
+		return p
+	default:
+		p = p.CloneVT()
+		p.StepNumber = number
+		return p
+	}
+}
+
+// stepID is the id of a step by its number; "" where there is none.
+func (s *State) stepID(number int32) string {
+	if number < 1 || int(number) > len(s.steps) {
+		return ""
+	}
+	return s.steps[number-1].Id
+}
+
+// numberOf is the number of the step with this id; 0 when it is not there.
+func numberOf(steps []*pb.Step, id string) int32 {
+	for i, st := range steps {
+		if st.Id == id {
+			return int32(i) + 1
+		}
+	}
+	return 0
+}

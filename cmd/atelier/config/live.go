@@ -1,0 +1,63 @@
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// Live is about WebSocket and SSE connections.
+type Live struct {
+	ReplayEvents int      `toml:"replay_events" doc:"Newest events of a codelab that a reconnecting client can catch up with."`
+	ReplayMiB    int      `toml:"replay_mib" doc:"Most memory of one codelab for that, in MiB."`
+	PingInterval Duration `toml:"ping_interval" doc:"A silent client is pinged after this time."`
+	IdleTimeout  Duration `toml:"idle_timeout" doc:"A client that answers nothing for this long is closed."`
+	SlowTimeout  Duration `toml:"slow_timeout" doc:"A client that takes nothing for this long is told to resync or closed."`
+
+	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them."`
+}
+
+// IceServer is one through which browsers reach each other, as WebRTC has it.
+type IceServer struct {
+	URLs       []string `toml:"urls" json:"urls"`
+	Username   string   `toml:"username,omitempty" json:"username"`
+	Credential string   `toml:"credential,omitempty" json:"credential"`
+}
+
+func defaultLive() Live {
+	return Live{
+		ReplayEvents: 50000, ReplayMiB: 64, PingInterval: Duration(30 * time.Second),
+		IdleTimeout: Duration(75 * time.Second), SlowTimeout: Duration(20 * time.Second), IceServers: []IceServer{},
+	}
+}
+
+func (l *Live) check(bad, warn func(string, ...any)) {
+	for name, d := range map[string]Duration{
+		"ping_interval": l.PingInterval, "idle_timeout": l.IdleTimeout, "slow_timeout": l.SlowTimeout,
+	} {
+		if d <= 0 {
+			bad("live.%s must be more than 0", name)
+		}
+	}
+	for name, n := range map[string]int{"replay_events": l.ReplayEvents, "replay_mib": l.ReplayMiB} {
+		if n <= 0 {
+			bad("live.%s must be more than 0", name)
+		}
+	}
+	if l.PingInterval >= l.IdleTimeout {
+		bad("live.ping_interval must be shorter than live.idle_timeout, or every silent client is closed")
+	}
+	for _, s := range l.IceServers {
+		if len(s.URLs) == 0 {
+			bad("live.ice_servers: a server needs urls")
+		}
+		for _, u := range s.URLs {
+			scheme, rest, _ := strings.Cut(u, ":")
+			if rest == "" || scheme != "stun" && scheme != "stuns" && scheme != "turn" && scheme != "turns" {
+				bad("live.ice_servers: %q is no address like stun:stun.example.org:3478", u)
+			}
+		}
+		if s.Credential != "" {
+			warn("live.ice_servers: the credential of %s can be read by everybody who reaches this server", strings.Join(s.URLs, ", "))
+		}
+	}
+}

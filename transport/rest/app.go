@@ -1,0 +1,55 @@
+package rest
+
+import (
+	"atelier/actors/codelab"
+	"atelier/transport/intake"
+)
+
+// AppInfo is what an app must know of the server before anybody logs in
+// (decisions W14). Nothing else of the configuration is told.
+type AppInfo struct {
+	Version, Mode string
+	IceServers    []IceServer
+}
+
+// IceServer is one that browsers reach each other through, as WebRTC has it.
+type IceServer struct {
+	URLs       []string `json:"urls"`
+	Username   string   `json:"username,omitempty"`
+	Credential string   `json:"credential,omitempty"`
+}
+
+// appLimits are in code points and in bytes.
+type appLimits struct {
+	Name            int `json:"name"`
+	Message         int `json:"message"`
+	StepContent     int `json:"step_content"`
+	ImageBytes      int `json:"image_bytes"`
+	MaterialBytes   int `json:"material_bytes"`
+	SubmissionBytes int `json:"submission_bytes"`
+	AttendeeBytes   int `json:"attendee_bytes"`
+	ImportBytes     int `json:"import_bytes"`
+}
+
+func getApp(r *Request) error {
+	app, b := r.api.App, codelab.Bounds
+	servers := app.IceServers
+	if servers == nil {
+		servers = []IceServer{}
+	}
+	// A key that cannot be opened now is as good as none.
+	key, err := r.StoredKey()
+	return r.json(struct {
+		Version    string      `json:"version"`
+		Mode       string      `json:"mode"`
+		Limits     appLimits   `json:"limits"`
+		IceServers []IceServer `json:"ice_servers"`
+		AI         bool        `json:"ai"`
+	}{
+		app.Version, app.Mode,
+		appLimits{
+			b.Name, b.Message, b.Markdown, intake.MaxImage, intake.MaxMaterial, codelab.MaxSubmissionBytes, codelab.MaxAttendeeBytes, maxImport,
+		},
+		servers, err == nil && !key.Zero(),
+	})
+}

@@ -1,0 +1,54 @@
+package rest
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+)
+
+// joinRecord is what somebody with the code may know before they register.
+type joinRecord struct {
+	ID               string `json:"id"`
+	Title            string `json:"title"`
+	Description      string `json:"description"`
+	Author           string `json:"author"`
+	IsPublic         bool   `json:"is_public"`
+	RegistrationOpen bool   `json:"registration_open"`
+	Attendees        int    `json:"attendees"`
+}
+
+// joinCode is a code as it is kept, of one that was read off a wall: case,
+// spaces and dashes do not count.
+func joinCode(typed string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Pd, r) || r == minus {
+			return -1
+		}
+		return unicode.ToUpper(r)
+	}, typed)
+}
+
+// minus is U+2212, which is no dash to Unicode.
+const minus = 0x2212
+
+// findByCode answers what a join code leads to.
+func findByCode(r *Request) error {
+	typed, err := url.PathUnescape(r.Param("code"))
+	if err != nil {
+		return errNoCodelab
+	}
+	code := joinCode(typed)
+	m := r.api.List.ByJoinCode(code)
+	if code == "" || m == nil {
+		return errNoCodelab
+	}
+	if r.Lab, err = r.api.Workshops.Get(m.Id); err != nil {
+		return err
+	}
+	v := r.view()
+	if v.Meta == nil {
+		return errNoCodelab
+	}
+	c := toCodelab(v.Meta, false)
+	return r.json(joinRecord{c.ID, c.Title, c.Description, c.Author, c.IsPublic, c.RegistrationOpen, v.Attendees.Len()})
+}

@@ -1,0 +1,14 @@
+package rest
+
+import "testing"
+
+// A code is read off a wall or a screen, and typed as people type.
+func TestCaseSpacesAndDashesOfACodeDoNotCount(t *testing.T) {
+	for typed, want := range map[string]string{
+		"abc-234": "ABC234", " AB C2\u00a034 ": "ABC234", "AB\u2013C2\u20143\u22124": "ABC234", "": "", "-- ": "", "äbc234": "ÄBC234",
+	} {
+		if got := joinCode(typed); got != want {
+			t.Errorf("%q is %q, want %q", typed, got, want)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package rest
+
+import (
+	"cmp"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
+)
+
+// listedRecord is a codelab in the facilitators' list.
+type listedRecord struct {
+	codelabRecord
+	// Online and Attendees count people; UpdatedAt is when settings, steps,
+	// quizzes or materials were last changed.
+	Online    int    `json:"online"`
+	Attendees int    `json:"attendees"`
+	UpdatedAt string `json:"updated_at"`
+}
+
+// listForAdmins answers all codelabs with what is going on in them. It wakes
+// only those whose figures were never recorded: they have not changed since a
+// time when they were not kept.
+func (r *Request) listForAdmins(all []*pb.Codelab) error {
+	figures, err := r.api.Audit.Figures()
+	if err != nil {
+		return err
+	}
+	online := map[string]int{}
+	for _, w := range r.api.Workshops.Active() {
+		online[w.ID()] = OnlineAttendees(w)
+	}
+	out := make([]listedRecord, 0, len(all))
+	for _, m := range all {
+		f := figures[m.Id]
+		if f == nil {
+			w, err := r.api.Workshops.Get(m.Id)
+			if err != nil {
+				continue // deleted just now, or it does not open
+			}
+			v := w.View()
+			f = &pb.Figures{Attendees: int32(v.Attendees.Len()), UpdatedAt: v.UpdatedAt}
+		}
+		out = append(out, listedRecord{
+			toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt)),
+		})
+	}
+	return r.json(out)
+}
