@@ -21,13 +21,22 @@ func (l *loop) lookAfter(s *Session) {
 		}
 	case s.flavour == SSE:
 		if l.now-s.beat >= int64(o.Heartbeat) {
-			s.beat = l.now
-			l.say(s, s.flavour.heartbeat())
+			l.beat(s)
 		}
-	case l.now-s.seen > int64(o.IdleTimeout):
+	case l.now-s.seen <= int64(o.IdleTimeout):
+		if l.now-max(s.seen, s.beat) >= int64(o.PingInterval) {
+			l.beat(s)
+		}
+	case s.beat <= s.seen:
+		// The process stood still for a while: silence counts from a ping on,
+		// or everybody would be given up in the tick in which it goes on.
+		l.beat(s)
+	case l.now-s.beat >= int64(min(o.PingInterval, o.IdleTimeout)):
 		l.endNow(s, ending{CloseGoingAway, "idle", ReasonIdle})
-	case l.now-max(s.seen, s.beat) >= int64(o.PingInterval):
-		s.beat = l.now
-		l.say(s, s.flavour.heartbeat())
 	}
+}
+
+func (l *loop) beat(s *Session) {
+	s.beat = l.now
+	l.say(s, s.flavour.heartbeat())
 }

@@ -126,22 +126,31 @@ func TestPingIsAnswered(t *testing.T) {
 	}
 }
 
+// TestSilentClientIsPingedThenGivenUp: a process that had stood still for the
+// idle time gave everybody up at once, and asked nobody.
 func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
-	h := newHouse(t, Options{
-		Tick: 5 * time.Millisecond, PingInterval: 20 * time.Millisecond,
-		IdleTimeout: 100 * time.Millisecond, CloseGrace: 50 * time.Millisecond,
-	})
-	c := h.dial("room=a&person=p1")
-	c.next()
-	pings := 0
-	c.conn.SetPingHandler(func(string) error { pings++; return nil }) // no pong
-	if code := c.expectClose(); code != CloseGoingAway {
-		t.Errorf("closed with %d", code)
+	for what, interval := range map[string]time.Duration{
+		"pinged in time":              20 * time.Millisecond,
+		"never pinged until too late": time.Hour,
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := newHouse(t, Options{
+				Tick: 5 * time.Millisecond, PingInterval: interval,
+				IdleTimeout: 100 * time.Millisecond, CloseGrace: 50 * time.Millisecond,
+			})
+			c := h.dial("room=a&person=p1")
+			c.next()
+			pings := 0
+			c.conn.SetPingHandler(func(string) error { pings++; return nil }) // no pong
+			if code := c.expectClose(); code != CloseGoingAway {
+				t.Errorf("closed with %d", code)
+			}
+			if pings == 0 {
+				t.Error("not pinged")
+			}
+			h.expectClosed(ReasonIdle)
+		})
 	}
-	if pings == 0 {
-		t.Error("not pinged")
-	}
-	h.expectClosed(ReasonIdle)
 }
 
 func TestFloodIsLimited(t *testing.T) {
