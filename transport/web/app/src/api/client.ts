@@ -1,0 +1,66 @@
+// The client of the server's REST interface. Its types are made from the
+// OpenAPI document, so a call with a wrong path, field or answer does not
+// compile.
+import createClient, { type Middleware } from 'openapi-fetch'
+import type { components, paths } from './schema'
+import { Refused, retryAfter } from './refused'
+import { waiting } from './waiting.svelte'
+
+export type Schemas = components['schemas']
+
+const csrf: Middleware = {
+  onRequest({ request }) {
+    if (request.method !== 'GET') request.headers.set('X-CSRF-Token', csrfToken())
+    return request
+  },
+}
+
+/** The token that goes with every write; the server sets it beside the session. */
+export function csrfToken(): string {
+  return document.cookie.match(/(?:^|; )svc_csrf=([^;]*)/)?.[1] ?? ''
+}
+
+/** How often a request that was told to come later does so by itself. */
+const tries = 4
+
+/**
+ * fetch that waits out a 429 as Retry-After says, and says so meanwhile. It
+ * gives up when the wait would be longer than a person waits.
+ */
+export async function patientFetch(input: Request): Promise<Response> {
+  for (let i = 1; ; i++) {
+    const answer = await fetch(input.clone())
+    const wait = answer.status === 429 ? retryAfter(answer.headers) : null
+    if (wait === null || wait > 60 || i === tries) return answer
+    await waiting.out(wait, input.signal)
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: '/api', fetch: patientFetch })
+api.use(csrf)
+
+/**
+ * Gives the data of an answer, or throws Refused with what the server said.
+ * Offline it throws Refused with status 0.
+ */
+export async function ask<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  return (await asked(call)).data
+}
+
+/** ask, with the answer's headers. */
+export async function asked<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<{ data: T; response: Response }> {
+  let got
+  try {
+    got = await call
+  } catch (e) {
+    if (e instanceof DOMException && e.name === 'AbortError') throw e
+    throw new Refused(0, '')
+  }
+  if (!got.response.ok) throw Refused.from(got.response, got.error)
+  return { data: got.data as T, response: got.response }
+}
+
+/** The position in the codelab's stream that a read shows. */
+export function position(response: Response): number {
+  return Number(response.headers.get('X-Codelab-Seq') ?? 0)
+}

@@ -1,0 +1,32 @@
+/** What the server did not do, and why. */
+export class Refused extends Error {
+  constructor(
+    /** The HTTP status; 0 when there was no answer. */
+    readonly status: number,
+    /** The server's own words, in English; "" when there are none. */
+    readonly said: string,
+    /** Seconds after which it may be tried again, when the server said so. */
+    readonly after: number | null = null,
+  ) {
+    super(said || `status ${status}`)
+  }
+
+  static from(response: Response, body: unknown): Refused {
+    return new Refused(response.status, saidIn(body), retryAfter(response.headers))
+  }
+}
+
+function saidIn(body: unknown): string {
+  if (body && typeof body === 'object' && 'error' in body && typeof body.error === 'string') return body.error
+  return ''
+}
+
+/** The seconds of a Retry-After header, or null. */
+export function retryAfter(headers: Headers): number | null {
+  const value = headers.get('Retry-After')
+  if (value === null) return null
+  const seconds = Number(value)
+  if (Number.isFinite(seconds)) return Math.max(0, seconds)
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1000)
+}

@@ -1,0 +1,29 @@
+// Requests that were told to come later: the app waits by itself, and one calm
+// line says so.
+let until = $state(0)
+let count = 0
+
+export const waiting = {
+  /** When the last of those that wait goes on, Unix milliseconds; 0: none. */
+  get until() {
+    return until
+  },
+
+  /** Waits so many seconds, with a little disorder so that a class does not come back as one. */
+  async out(seconds: number, signal?: AbortSignal | null): Promise<void> {
+    const ms = seconds * 1000 + Math.random() * Math.min(2000, 250 + seconds * 250)
+    until = Math.max(until, Date.now() + ms)
+    count++
+    try {
+      await new Promise<void>((done, stop) => {
+        const timer = setTimeout(done, ms)
+        signal?.addEventListener('abort', () => {
+          clearTimeout(timer)
+          stop(new DOMException('aborted', 'AbortError'))
+        })
+      })
+    } finally {
+      if (--count === 0) until = 0
+    }
+  },
+}

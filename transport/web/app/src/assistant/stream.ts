@@ -1,0 +1,52 @@
+// One question to the AI, and its answer as it comes.
+import { csrfToken, patientFetch, type Schemas } from '../api/client'
+import { Refused } from '../api/refused'
+
+type Event = Schemas['AIEvent']
+
+/** Reads server-sent events from a body; gives the data of each, with its name. */
+export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  let rest = ''
+  let event = ''
+  let data: string[] = []
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    rest += value
+    const lines = rest.split(/\r\n|\n|\r/)
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      if (line === '') {
+        if (data.length > 0) yield { event: event || 'message', data: data.join('\n') }
+        event = ''
+        data = []
+      } else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
+      else if (line.startsWith('event:')) event = line.slice(6).trim()
+    }
+  }
+}
+
+/**
+ * Asks and gives the pieces of the answer. Throws Refused, also when the answer
+ * breaks off; aborting the signal ends the question at the server too.
+ */
+export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attendee', signal: AbortSignal): AsyncGenerator<string> {
+  const response = await patientFetch(
+    new Request(`/api/ai/stream?as=${as}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': csrfToken() },
+      body: JSON.stringify(question),
+      signal,
+    }),
+  ).catch((e: unknown) => {
+    if (e instanceof DOMException && e.name === 'AbortError') throw e
+    throw new Refused(0, '')
+  })
+  if (!response.ok || !response.body) throw Refused.from(response, await response.json().catch(() => null))
+  for await (const { event, data } of sse(response.body)) {
+    if (event === 'error') throw new Refused(502, '')
+    const piece = JSON.parse(data) as Event
+    for (const c of piece.candidates) for (const p of c.content.parts) if (p.text && !p.thought) yield p.text
+  }
+}

@@ -1,0 +1,60 @@
+// Theme and language, as this device was told.
+import { getLocale, getTextDirection, locales, setLocale } from '../messages/compiled/runtime.js'
+
+export type Theme = 'system' | 'light' | 'dark'
+const key = 'atelier:theme'
+
+function stored(): Theme {
+  try {
+    const v = localStorage.getItem(key)
+    return v === 'light' || v === 'dark' ? v : 'system'
+  } catch {
+    return 'system'
+  }
+}
+
+let theme = $state<Theme>(stored())
+const dark = matchMedia('(prefers-color-scheme: dark)')
+
+function paint() {
+  const shown = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme
+  document.documentElement.dataset.theme = shown
+}
+
+export const appearance = {
+  get theme() {
+    return theme
+  },
+  set theme(t: Theme) {
+    theme = t
+    try {
+      if (t === 'system') localStorage.removeItem(key)
+      else localStorage.setItem(key, t)
+    } catch {
+      // Kept until the page is left.
+    }
+    paint()
+  },
+}
+
+/** Puts theme and language on the page; called once, before anything is shown. */
+export function dressPage(): void {
+  paint()
+  dark.addEventListener('change', paint)
+  document.documentElement.lang = getLocale()
+  document.documentElement.dir = getTextDirection()
+}
+
+/** The languages to choose from, in their own words. */
+export const languages = locales
+  .filter((l) => !l.endsWith('-XB'))
+  .map((id) => ({ id, name: new Intl.DisplayNames([id], { type: 'language' }).of(id) ?? id }))
+
+export const language = {
+  get now() {
+    return getLocale()
+  },
+  choose(id: string) {
+    void setLocale(id as (typeof locales)[number]) // loads the page anew
+  },
+}

@@ -1,0 +1,65 @@
+// Times, durations and numbers in the reader's language.
+import { getLocale } from '../messages/compiled/runtime.js'
+import { m } from '../messages/compiled/messages.js'
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = JSON.stringify(options)
+  let f = formats.get(key)
+  if (!f) formats.set(key, (f = new Intl.DateTimeFormat(getLocale(), options)))
+  return f
+}
+
+/** The server leaves the Z off in one place. */
+function at(time: string): Date {
+  return new Date(/[zZ]$|[+-]\d\d:\d\d$/.test(time) ? time : time + 'Z')
+}
+
+/** 09:41, and with the day when it is another one. */
+export function clock(time: string, now = new Date()): string {
+  const t = at(time)
+  const today = t.toDateString() === now.toDateString()
+  return format(today ? { hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }).format(t)
+}
+
+export function day(time: string): string {
+  return format({ dateStyle: 'long' }).format(at(time))
+}
+
+export function dayAndTime(time: string): string {
+  return format({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
+}
+
+/** 6:10 of so many seconds, 1:06:10 of more. */
+export function stopwatch(seconds: number): string {
+  const s = Math.max(0, Math.floor(seconds))
+  const two = (n: number) => String(n).padStart(2, '0')
+  const h = Math.floor(s / 3600)
+  return h > 0 ? `${h}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}` : `${Math.floor(s / 60)}:${two(s % 60)}`
+}
+
+/** "about 4 min", for waits and what is left. */
+export function about(seconds: number): string {
+  const minutes = Math.max(1, Math.round(seconds / 60))
+  return minutes < 90 ? m.minutes_short({ count: minutes }) : m.hours_short({ count: Math.round(minutes / 60) })
+}
+
+export function number(n: number): string {
+  return new Intl.NumberFormat(getLocale()).format(n)
+}
+
+export function percent(share: number): string {
+  return new Intl.NumberFormat(getLocale(), { style: 'percent', maximumFractionDigits: 0 }).format(share)
+}
+
+export function bytes(n: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
+  let i = 0
+  let v = n
+  while (v >= 1000 && i < units.length - 1) {
+    v /= 1000
+    i++
+  }
+  return new Intl.NumberFormat(getLocale(), { style: 'unit', unit: units[i], unitDisplay: 'short', maximumFractionDigits: v < 10 && i > 0 ? 1 : 0 }).format(v)
+}

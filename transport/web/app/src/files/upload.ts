@@ -1,0 +1,33 @@
+// Files go up with a bar, and can be stopped.
+import { csrfToken } from '../api/client'
+import { Refused, retryAfter } from '../api/refused'
+
+export interface Upload<T> {
+  done: Promise<T>
+  cancel(): void
+}
+
+/** Sends a file as the form field "file". progress is told the share that is sent, 0 to 1. */
+export function upload<T>(path: string, file: File, progress: (share: number) => void): Upload<T> {
+  const request = new XMLHttpRequest()
+  const done = new Promise<T>((resolve, reject) => {
+    request.open('POST', path)
+    request.setRequestHeader('X-CSRF-Token', csrfToken())
+    request.responseType = 'json'
+    request.upload.onprogress = (e) => e.lengthComputable && progress(e.loaded / e.total)
+    request.onload = () => {
+      const body: unknown = request.response
+      if (request.status < 300) resolve(body as T)
+      else {
+        const said = body && typeof body === 'object' && 'error' in body ? String(body.error) : ''
+        reject(new Refused(request.status, said, retryAfter(new Headers({ 'Retry-After': request.getResponseHeader('Retry-After') ?? '' }))))
+      }
+    }
+    request.onerror = () => reject(new Refused(0, ''))
+    request.onabort = () => reject(new DOMException('aborted', 'AbortError'))
+    const form = new FormData()
+    form.append('file', file)
+    request.send(form)
+  })
+  return { done, cancel: () => request.abort() }
+}

@@ -1,0 +1,259 @@
+// The connection of a screen to its codelab. It survives what networks do: it
+// reconnects with patience, goes on where it was, changes to server-sent events
+// where sockets are blocked, and says calmly how it stands.
+import type { Address, Dial, Pipe, Place } from './pipe'
+import type { Told, ServerMessage, You } from './protocol'
+
+/** How the connection stands. */
+export type Status =
+  | { state: 'connecting' }
+  | { state: 'connected' }
+  /** Until when it waits for the next attempt, Unix milliseconds. */
+  | { state: 'waiting'; until: number }
+  /** Over for good: signed out, removed, or the codelab is gone. */
+  | { state: 'ended' }
+
+export interface Callbacks {
+  status(status: Status): void
+  /** Messages in order. Those that were missed come as a batch of their own, missed says so. */
+  told(messages: Told[], missed: boolean): void
+  /**
+   * Everything is to be read anew; messages wait until it has been. Rejects
+   * when it could not be: the connection then tries again.
+   */
+  fresh(you: You): Promise<void>
+  /** A message that was sent with this ref is stored, or was refused. */
+  settled(ref: string, refused: string | null): void
+  /** The connection can send. */
+  ready(): void
+}
+
+export interface Clock {
+  now(): number
+  random(): number
+  after(ms: number, then: () => void): () => void
+}
+
+export const clock: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  after(ms, then) {
+    const timer = setTimeout(then, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** After so many sockets that never opened, events are tried. */
+const socketFailures = 2
+const firstWait = 500
+const longestWait = 15_000
+
+const closed = { goingAway: 1001, policy: 1008, restart: 1012, slow: 1013 }
+
+export class Connection {
+  #address: Address
+  #dials: { socket: Dial; events: Dial }
+  #on: Callbacks
+  #clock: Clock
+
+  #pipe: Pipe | null = null
+  #place: Place | null = null
+  /** Messages that wait until everything has been read; null: none need to. */
+  #held: Told[] | null = null
+  /** Counts attempts, so that what belongs to an old one is ignored. */
+  #attempt = 0
+  #welcomed = false
+  #failures = 0
+  #neverOpened = 0
+  #useEvents = false
+  #returnAfter: number | null = null
+  #cancelWait: (() => void) | null = null
+  /** Up to where replayed messages reach. */
+  #head = 0
+  #missed: Told[] = []
+
+  constructor(address: Address, dials: { socket: Dial; events: Dial }, on: Callbacks, time: Clock = clock) {
+    this.#address = address
+    this.#dials = dials
+    this.#on = on
+    this.#clock = time
+  }
+
+  start(): void {
+    this.#dial()
+  }
+
+  /** Ends the connection; nothing is told after it. */
+  stop(): void {
+    this.#attempt++
+    this.#cancelWait?.()
+    this.#pipe?.close()
+    this.#pipe = null
+  }
+
+  /** Does not wait any longer: the network came back, or a person asks. */
+  hurry(): void {
+    if (this.#cancelWait) {
+      this.#cancelWait()
+      this.#dial()
+    }
+  }
+
+  /** Whether what is sent now goes out. */
+  get ready(): boolean {
+    return this.#pipe !== null && this.#welcomed
+  }
+
+  send(message: object): void {
+    if (this.ready) this.#pipe?.send(message)
+  }
+
+  #dial() {
+    this.#cancelWait = null
+    this.#welcomed = false
+    const attempt = ++this.#attempt
+    this.#on.status({ state: 'connecting' })
+    const dial = this.#useEvents ? this.#dials.events : this.#dials.socket
+    this.#pipe = dial(this.#address, this.#place, {
+      message: (m) => attempt === this.#attempt && this.#message(m, attempt),
+      closed: (code) => attempt === this.#attempt && this.#closed(code),
+    })
+  }
+
+  #message(m: ServerMessage, attempt: number) {
+    switch (m.type) {
+      case 'welcome':
+        this.#welcome(m, attempt)
+        return
+      case 'resync':
+        this.#place = { epoch: m.epoch, seq: m.seq }
+        this.#read(attempt)
+        return
+      case 'ack':
+        if (m.ref !== null) this.#on.settled(m.ref, null)
+        return
+      case 'error':
+        if (m.ref !== undefined) this.#on.settled(m.ref, m.error)
+        return
+      case 'reconnect':
+        this.#returnAfter = m.after_ms
+        return
+    }
+    // Message handlers see each once: a shared stream may repeat some.
+    if ('seq' in m && typeof m.seq === 'number') {
+      if (this.#place && m.seq <= this.#place.seq) return
+      if (this.#place) this.#place = { ...this.#place, seq: m.seq }
+    }
+    this.#deliver(m)
+  }
+
+  #deliver(m: Told) {
+    if (this.#held) {
+      this.#held.push(m)
+      return
+    }
+    if ('seq' in m && typeof m.seq === 'number' && m.seq <= this.#head) {
+      this.#missed.push(m)
+      if (m.seq === this.#head) this.#caughtUp()
+      return
+    }
+    this.#caughtUp()
+    this.#on.told([m], false)
+  }
+
+  /** Tells in one batch what was replayed. */
+  #caughtUp() {
+    const batch = this.#missed
+    this.#missed = []
+    this.#head = 0
+    if (batch.length > 0) this.#on.told(batch, true)
+  }
+
+  #welcome(m: Extract<ServerMessage, { type: 'welcome' }>, attempt: number) {
+    if (this.#welcomed) return // the answer to a hello
+    this.#welcomed = true
+    this.#failures = 0
+    this.#neverOpened = 0
+    this.#you = m.you
+    const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#held === null
+    if (goesOn) {
+      this.#head = m.head
+      // Some of what was missed may not be for us: the rest of a batch is told
+      // with the next message, or soon.
+      this.#clock.after(300, () => attempt === this.#attempt && this.#caughtUp())
+      this.#open()
+    } else {
+      this.#place = { epoch: m.epoch, seq: m.seq }
+      this.#read(attempt)
+    }
+  }
+
+  #you: You | null = null
+
+  /** Has everything read anew, while messages wait. */
+  #read(attempt: number) {
+    this.#held = []
+    this.#missed = []
+    this.#head = 0
+    const you = this.#you
+    if (!you) return
+    this.#on.fresh(you).then(
+      () => {
+        if (attempt !== this.#attempt) return
+        const held = this.#held ?? []
+        this.#held = null
+        if (held.length > 0) this.#on.told(held, false)
+        this.#open()
+      },
+      () => {
+        if (attempt !== this.#attempt) return
+        this.#place = null
+        this.#pipe?.close()
+        this.#closed(1006)
+      },
+    )
+  }
+
+  #open() {
+    this.#on.status({ state: 'connected' })
+    this.#on.ready()
+  }
+
+  #closed(code: number) {
+    this.#caughtUp() // the place is behind them already
+    this.#attempt++
+    this.#pipe = null
+    const opened = this.#welcomed
+    this.#welcomed = false
+    if (this.#held) this.#place = null // what was being read is not known
+    this.#held = null
+    if (code === closed.policy) {
+      this.#on.status({ state: 'ended' })
+      return
+    }
+    if (!opened && !this.#useEvents && ++this.#neverOpened >= socketFailures) this.#useEvents = true
+    else if (!opened && this.#useEvents) this.#useEvents = this.#failures % 4 !== 3 // sockets may work again
+    this.#wait(code)
+  }
+
+  #wait(code: number) {
+    let ms: number
+    if (this.#returnAfter !== null) {
+      ms = this.#returnAfter
+      this.#returnAfter = null
+    } else {
+      ms = Math.min(longestWait, firstWait * 2 ** this.#failures)
+      ms = ms / 2 + this.#clock.random() * ms
+      if (code === closed.slow) ms /= 4
+    }
+    this.#failures++
+    const attempt = this.#attempt
+    this.#on.status({ state: 'waiting', until: this.#clock.now() + ms })
+    this.#cancelWait = this.#clock.after(ms, () => attempt === this.#attempt && this.#dial())
+    const cancel = this.#cancelWait
+    this.#cancelWait = () => {
+      cancel()
+      this.#cancelWait = null
+    }
+  }
+}

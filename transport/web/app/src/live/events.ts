@@ -1,0 +1,87 @@
+// For networks that break WebSockets: messages come as server-sent events and
+// go by POST. Browsers open six connections to a server at most, so all tabs
+// of a person share one stream, which a shared worker holds.
+import { api, ask } from '../api/client'
+import { Refused } from '../api/refused'
+import { query, type Address, type Dial, type PipeEvents, type Place } from './pipe'
+import type { ServerMessage } from './protocol'
+
+export const events: Dial = (address, from, on) => {
+  let over = false
+  const inner: PipeEvents = {
+    message: (m) => !over && on.message(m),
+    closed(code) {
+      if (over) return
+      over = true
+      on.closed(code)
+    },
+  }
+  const stop = 'SharedWorker' in globalThis ? shared(address, from, inner) : own(address, from, inner)
+  return {
+    send(message) {
+      void post(address, message as { type: string; ref?: string }, inner)
+    },
+    close() {
+      over = true
+      stop()
+    },
+  }
+}
+
+/** The stream of this tab alone, where there are no shared workers. */
+function own(address: Address, from: Place | null, on: PipeEvents): () => void {
+  const source = new EventSource(`/api/codelabs/${address.codelab}/events?${query(address, from)}`)
+  source.onmessage = (e: MessageEvent<string>) => on.message(JSON.parse(e.data) as ServerMessage)
+  source.onerror = () => {
+    source.close()
+    on.closed(1006)
+  }
+  return () => source.close()
+}
+
+/** What a tab tells the worker that holds the stream. */
+export type ToStream = { open: { path: string; epoch: string; seq: number } } | { leave: true }
+/** What the worker tells a tab. */
+export type FromStream = { message: string } | { closed: number }
+
+function shared(address: Address, from: Place | null, on: PipeEvents): () => void {
+  const worker = new SharedWorker(new URL('./stream.worker.ts', import.meta.url), { type: 'module', name: `${address.codelab} ${address.as}` })
+  const port = worker.port
+  const tell = (m: ToStream) => port.postMessage(m)
+  const leave = () => {
+    removeEventListener('pagehide', leave)
+    tell({ leave: true })
+    port.close()
+  }
+  addEventListener('pagehide', leave)
+  worker.onerror = () => on.closed(1006)
+  port.onmessage = (e: MessageEvent<FromStream>) => {
+    if ('message' in e.data) {
+      on.message(JSON.parse(e.data.message) as ServerMessage)
+    } else {
+      leave()
+      on.closed(e.data.closed)
+    }
+  }
+  tell({ open: { path: `/api/codelabs/${address.codelab}/events?as=${address.as}`, epoch: from?.epoch ?? '', seq: from?.seq ?? 0 } })
+  return leave
+}
+
+async function post(address: Address, message: { type: string; ref?: string }, on: PipeEvents): Promise<void> {
+  try {
+    const ack = await ask(
+      api.POST('/codelabs/{id}/messages', {
+        params: { path: { id: address.codelab }, query: { as: address.as } as never },
+        body: message as never,
+      } as never) as Promise<{ data?: unknown; error?: unknown; response: Response }>,
+    )
+    on.message(ack as ServerMessage)
+  } catch (e) {
+    const refused = e instanceof Refused ? e : new Refused(0, '')
+    if (refused.status >= 400 && refused.status < 500 && refused.status !== 401 && refused.status !== 429) {
+      on.message({ type: 'error', error: refused.said, ref: message.ref } as ServerMessage)
+    } else {
+      on.closed(refused.status === 401 ? 1008 : 1006)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import type { ServerMessage } from './protocol'
+
+/** Where the messages of a codelab come from. */
+export interface Address {
+  codelab: string
+  as: 'admin' | 'attendee'
+}
+
+/** A position in a codelab's stream; epoch names the stream. */
+export interface Place {
+  epoch: string
+  seq: number
+}
+
+/** One attempt at a connection, until it is closed. */
+export interface Pipe {
+  /** Sends one message; only after opened. Throws what the server refused. */
+  send(message: object): void
+  close(): void
+}
+
+/** What a pipe tells; after closed nothing more. */
+export interface PipeEvents {
+  message(message: ServerMessage): void
+  /** code is that of the WebSocket protocol; 1006 when nobody said why. */
+  closed(code: number): void
+}
+
+/** Begins an attempt; from is the place to go on from. */
+export type Dial = (address: Address, from: Place | null, on: PipeEvents) => Pipe
+
+/** The query of a connection. */
+export function query(address: Address, from: Place | null): string {
+  const q = new URLSearchParams({ as: address.as })
+  if (from) {
+    q.set('epoch', from.epoch)
+    q.set('since', String(from.seq))
+  }
+  return q.toString()
+}

@@ -1,0 +1,308 @@
+// A codelab as a screen holds it: what is true, how the connection stands, what
+// is on its way, and what one can do.
+import { api, ask, asked, position } from '../api/client'
+import { Refused } from '../api/refused'
+import { apply, readAgain } from '../workshop/apply'
+import { mergeChat } from '../workshop/chat'
+import { workshop, type Again, type Attendee, type ChatMessage, type Quiz, type Material, type Workshop } from '../workshop/state'
+import { Connection, type Status } from './connection'
+import { events } from './events'
+import { deviceStorage, Outbox, type Kept } from './outbox'
+import type { Told, You } from './protocol'
+import { socket } from './socket'
+
+export type Role = 'admin' | 'attendee'
+
+/** How many messages were caught up with, and when. */
+export interface CaughtUp {
+  count: number
+  at: number
+}
+
+/** Signals between people pass through and are kept nowhere. */
+export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_screen_status' | 'webrtc_signal' }>
+
+const chatPage = 200
+
+export class Room {
+  readonly id: string
+  readonly role: Role
+  /** What is true; null until it has been read. */
+  now = $state.raw<Workshop | null>(null)
+  status = $state.raw<Status>({ state: 'connecting' })
+  outbox = $state.raw<readonly Kept[]>([])
+  caughtUp = $state.raw<CaughtUp | null>(null)
+  /** Why the codelab could not be read: it is private, gone, or one is signed out. */
+  refused = $state.raw<Refused | null>(null)
+  you = $state.raw<You | null>(null)
+  quizzes = $state.raw<readonly Quiz[] | null>(null)
+  materials = $state.raw<readonly Material[] | null>(null)
+
+  #connection: Connection
+  #out: Outbox | null = null
+  #pending: Told[] = []
+  #frame: (() => void) | null = null
+  #signals = new Set<(s: Signal) => void>()
+  #arrivals = new Set<(told: readonly Told[], missed: boolean) => void>()
+  #reading = new Set<Again>()
+  #stopped = false
+
+  constructor(id: string, role: Role) {
+    this.id = id
+    this.role = role
+    this.#connection = new Connection({ codelab: id, as: role }, { socket, events }, {
+      status: (s) => (this.status = s),
+      told: (messages, missed) => this.#told(messages, missed),
+      fresh: (you) => this.#fresh(you),
+      settled: (ref, refused) => this.#settled(ref, refused),
+      ready: () => void this.#flushOutbox(),
+    })
+  }
+
+  /** Connects; call the returned function to leave. */
+  enter(): () => void {
+    this.#connection.start()
+    const hurry = () => this.#connection.hurry()
+    addEventListener('online', hurry)
+    return () => {
+      this.#stopped = true
+      removeEventListener('online', hurry)
+      this.#connection.stop()
+      this.#frame?.()
+    }
+  }
+
+  /** Does not wait any longer for the next attempt. */
+  hurry(): void {
+    this.#connection.hurry()
+  }
+
+  /** Called with signals until the returned function is. */
+  onSignal(f: (s: Signal) => void): () => void {
+    this.#signals.add(f)
+    return () => this.#signals.delete(f)
+  }
+
+  /** Called with what arrives, after it is part of what is true. */
+  onArrival(f: (told: readonly Told[], missed: boolean) => void): () => void {
+    this.#arrivals.add(f)
+    return () => this.#arrivals.delete(f)
+  }
+
+  /** Says a message that is kept until the server has it. False when too many wait. */
+  say(message: Kept['message']): boolean {
+    const entry = this.#out?.add(message, Date.now())
+    if (!entry) return false
+    if (this.#connection.ready) void this.#flushOutbox(entry)
+    return true
+  }
+
+  sayAgain(ref: string): void {
+    if (this.#out?.again(ref, Date.now())) void this.#flushOutbox()
+  }
+
+  discard(ref: string): void {
+    this.#out?.done(ref)
+  }
+
+  /** Sends a signal; it is lost when nobody is connected. */
+  signal(message: object): void {
+    this.#connection.send(message)
+  }
+
+  /** Fetches older messages of the chat. */
+  async older(): Promise<void> {
+    const w = this.now
+    const first = w?.chat[0]
+    if (!w || !first || !w.olderChat) return
+    const page = await ask(api.GET('/codelabs/{id}/chat', { params: { path: { id: this.id }, query: { ...this.#as, before: first.id, limit: chatPage } } }))
+    const now = this.now
+    if (!now || now.chat[0]?.id !== first.id) return
+    this.now = { ...now, chat: [...page, ...now.chat], olderChat: page.length === chatPage }
+  }
+
+  /** Lets go of all but the newest messages, while nobody looks at older ones. */
+  trim(keep: number): void {
+    const w = this.now
+    if (w && w.chat.length > 2 * keep) this.now = { ...w, chat: w.chat.slice(-keep), olderChat: true }
+  }
+
+  /** Changes one's own view at once; the stream or a read confirms it. */
+  assume(change: (w: Workshop) => Partial<Workshop>): void {
+    if (this.now) this.now = { ...this.now, ...change(this.now) }
+  }
+
+  /** Reads something again now. */
+  async read(what: Again): Promise<void> {
+    const w = this.now
+    if (w) this.now = readAgain(w, what, await this.#part(what))
+  }
+
+  get #as() {
+    return { as: this.role } as { as?: 'admin' | 'attendee' }
+  }
+
+  get #path() {
+    return { params: { path: { id: this.id }, query: this.#as } }
+  }
+
+  /** Reads everything, and then what was told since. */
+  async #fresh(you: You): Promise<void> {
+    try {
+      const first = this.you === null
+      this.you = you
+      if (first) this.#out = new Outbox(`${this.id}:${you.id}`, deviceStorage(), (entries) => (this.outbox = entries))
+      const read = await asked(api.GET('/codelabs/{id}', this.#path))
+      const [codelab, steps] = read.data as unknown as [Workshop['codelab'], Workshop['steps']]
+      const me = you.role === 'admin' ? 'facilitator' : you.id
+      // The text is shown as soon as it is here, the rest follows.
+      if (!this.now) this.now = workshop(me, codelab, steps)
+      const parts = await Promise.all([
+        this.#part('attendees'),
+        this.#part('chat'),
+        this.#part('threads'),
+        this.#help(),
+        this.#part('quizzes'),
+        this.#part('materials'),
+      ])
+      const before = this.now
+      this.now = Object.assign({ ...before, codelab, steps, again: new Set<Again>() }, ...parts) as Workshop
+      this.refused = null
+      void position(read.response)
+    } catch (e) {
+      if (e instanceof Refused && e.status >= 400 && e.status < 500 && e.status !== 429) this.refused = e
+      throw e
+    }
+  }
+
+  async #help(): Promise<Partial<Workshop>> {
+    return { help: await ask(api.GET('/codelabs/{id}/help', this.#path)) }
+  }
+
+  async #part(what: Again): Promise<Partial<Workshop>> {
+    switch (what) {
+      case 'codelab': {
+        const [codelab, steps] = (await ask(api.GET('/codelabs/{id}', this.#path))) as unknown as [Workshop['codelab'], Workshop['steps']]
+        return { codelab, steps }
+      }
+      case 'attendees': {
+        const people = await ask(api.GET('/codelabs/{id}/attendees', this.#path))
+        return { people: new Map(people.map((a: Attendee) => [a.id, a])) }
+      }
+      case 'chat': {
+        const chat: ChatMessage[] = await ask(
+          api.GET('/codelabs/{id}/chat', { params: { path: { id: this.id }, query: { ...this.#as, limit: chatPage } } }),
+        )
+        const held = this.now?.chat ?? []
+        const merged = mergeChat(held, chat)
+        return { chat: merged, olderChat: merged.length > chat.length ? this.now!.olderChat : chat.length === chatPage }
+      }
+      case 'threads':
+        return { threads: await ask(api.GET('/codelabs/{id}/inline-comments', this.#path)) }
+      case 'quizzes':
+        this.quizzes = await ask(api.GET('/codelabs/{id}/quizzes', this.#path))
+        return {}
+      case 'materials':
+        this.materials = await ask(api.GET('/codelabs/{id}/materials', this.#path))
+        return {}
+    }
+  }
+
+  #told(messages: Told[], missed: boolean) {
+    const rest: Told[] = []
+    for (const m of messages) {
+      if (m.type === 'screen_share_status' || m.type === 'attendee_screen_status' || m.type === 'webrtc_signal') {
+        for (const f of this.#signals) f(m)
+      } else {
+        rest.push(m)
+      }
+    }
+    if (rest.length === 0) return
+    if (missed) {
+      const count = rest.filter((m) => m.type === 'chat' || m.type === 'dm').length
+      if (count > 0) this.caughtUp = { count, at: Date.now() }
+      this.#apply(rest, true)
+      return
+    }
+    this.#pending.push(...rest)
+    this.#frame ??= nextFrame(() => {
+      this.#frame = null
+      const batch = this.#pending
+      this.#pending = []
+      this.#apply(batch, false)
+    })
+  }
+
+  #apply(batch: Told[], missed: boolean) {
+    if (!this.now || this.#stopped) return
+    this.now = apply(this.now, batch)
+    for (const f of this.#arrivals) f(batch, missed)
+    for (const what of this.now.again) void this.#readSoon(what)
+  }
+
+  /** Reads what has changed, once, however often that was said. */
+  async #readSoon(what: Again): Promise<void> {
+    if (this.#reading.has(what)) return
+    this.#reading.add(what)
+    try {
+      // A thousand clients hear of the change at the same moment.
+      await new Promise((done) => setTimeout(done, 50 + Math.random() * (what === 'attendees' ? 1500 : 400)))
+      const w = this.now
+      if (!w || this.#stopped) return
+      this.now = readAgain(w, what, {})
+      const part = await this.#part(what)
+      if (this.now) this.now = { ...this.now, ...part }
+    } catch {
+      // Offline: a resync or the next change reads it.
+      if (this.now && !this.#stopped) this.now = { ...this.now, again: new Set(this.now.again).add(what) }
+    } finally {
+      this.#reading.delete(what)
+    }
+  }
+
+  async #flushOutbox(only?: Kept): Promise<void> {
+    const out = this.#out
+    if (!out) return
+    this.#dropArrived(out)
+    for (const e of only ? out.takeAll(Date.now()).filter((x) => x.ref === only.ref) : out.takeAll(Date.now())) {
+      if (!this.#connection.ready) return
+      this.#connection.send(e.message)
+      // The server takes bursts of 40 and twenty a second.
+      if (!only) await new Promise((done) => setTimeout(done, 25))
+    }
+  }
+
+  /** What was sent so long ago that its ref is forgotten may have arrived: look. */
+  #dropArrived(out: Outbox) {
+    const w = this.now
+    if (!w) return
+    for (const e of out.doubtful(Date.now())) {
+      const there = w.chat.some(
+        (c) => c.sender_id === w.me && c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - 60_000,
+      )
+      if (there) out.done(e.ref)
+    }
+  }
+
+  #settled(ref: string, refused: string | null) {
+    const entry = this.#out?.entries.find((e) => e.ref === ref)
+    if (!entry) return
+    if (refused !== null) {
+      this.#out?.refused(ref, refused)
+      return
+    }
+    this.#out?.done(ref)
+    // A direct message is not told to the tab that sent it.
+    if (entry.message.type === 'dm') void this.read('chat').catch(() => {})
+  }
+}
+
+/** Calls f before the next picture is drawn, or soon when none is. */
+function nextFrame(f: () => void): () => void {
+  if (document.visibilityState === 'hidden') {
+    const timer = setTimeout(f, 250)
+    return () => clearTimeout(timer)
+  }
+  const frame = requestAnimationFrame(f)
+  return () => cancelAnimationFrame(frame)
+}

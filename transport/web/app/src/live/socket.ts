@@ -1,0 +1,35 @@
+import { query, type Dial } from './pipe'
+import type { ServerMessage } from './protocol'
+
+/** How long a socket may take to its welcome: some networks swallow the upgrade. */
+const openWithin = 10_000
+
+/** The WebSocket. */
+export const socket: Dial = (address, from, on) => {
+  const url = new URL(`/api/ws/${address.codelab}?${query(address, from)}`, location.href)
+  url.protocol = url.protocol.replace('http', 'ws')
+  const ws = new WebSocket(url)
+  let over = false
+  const end = (code: number) => {
+    if (over) return
+    over = true
+    clearTimeout(timer)
+    ws.close()
+    on.closed(code)
+  }
+  const timer = setTimeout(() => end(1006), openWithin)
+  ws.onmessage = (e: MessageEvent<string>) => {
+    if (over) return
+    clearTimeout(timer)
+    on.message(JSON.parse(e.data) as ServerMessage)
+  }
+  ws.onclose = (e) => end(e.code)
+  return {
+    send: (message) => ws.send(JSON.stringify(message)),
+    close() {
+      over = true
+      clearTimeout(timer)
+      ws.close(1000)
+    },
+  }
+}

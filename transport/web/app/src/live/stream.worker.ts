@@ -1,0 +1,87 @@
+/// <reference lib="webworker" />
+// The event stream that the tabs of one person share. Tabs may come at any
+// time: whoever does not continue where the stream stands is told to read
+// anew, as the server would tell them.
+import type { FromStream, ToStream } from './events'
+
+interface Head {
+  epoch: string
+  seq: number
+  /** The last welcome, which says who one is. */
+  welcome: Record<string, unknown>
+}
+
+/** How many messages are kept for tabs that come back. */
+const kept = 2000
+
+const tabs = new Set<MessagePort>()
+const recent: { seq: number; text: string }[] = []
+let source: EventSource | null = null
+let head: Head | null = null
+
+function tell(port: MessagePort, m: FromStream) {
+  port.postMessage(m)
+}
+
+function start(path: string, epoch: string, seq: number) {
+  recent.length = 0
+  head = null
+  const from = epoch ? `&epoch=${encodeURIComponent(epoch)}&since=${seq}` : ''
+  source = new EventSource(path + from)
+  source.onmessage = (e: MessageEvent<string>) => {
+    note(e.data)
+    for (const port of tabs) tell(port, { message: e.data })
+  }
+  source.onerror = () => {
+    source?.close()
+    source = null
+    for (const port of tabs) tell(port, { closed: 1006 })
+    tabs.clear()
+  }
+}
+
+/** Follows the place of the stream. */
+function note(text: string) {
+  const m = JSON.parse(text) as { type: string; seq?: number; epoch?: string }
+  if (m.type === 'welcome' || m.type === 'resync') {
+    const welcome = m.type === 'welcome' ? (m as Record<string, unknown>) : (head?.welcome ?? {})
+    if (m.type === 'resync') recent.length = 0
+    head = { epoch: m.epoch ?? '', seq: m.seq ?? 0, welcome }
+  } else if (head && typeof m.seq === 'number') {
+    head.seq = m.seq
+    recent.push({ seq: m.seq, text })
+    if (recent.length > kept) recent.splice(0, kept / 2)
+  }
+}
+
+/** Lets a tab into a stream that runs. */
+function letIn(port: MessagePort, epoch: string, seq: number) {
+  if (!head) return // its welcome is on the way
+  const oldest = recent[0]?.seq ?? head.seq + 1
+  const continues = epoch === head.epoch && seq <= head.seq && seq >= oldest - 1
+  tell(port, { message: JSON.stringify({ ...head.welcome, epoch: head.epoch, seq: continues ? seq : head.seq, head: head.seq }) })
+  if (epoch && !continues) {
+    tell(port, { message: JSON.stringify({ type: 'resync', epoch: head.epoch, seq: head.seq, reason: 'window' }) })
+  } else if (continues) {
+    for (const m of recent) if (m.seq > seq) tell(port, { message: m.text })
+  }
+}
+
+;(self as unknown as SharedWorkerGlobalScope).onconnect = (e) => {
+  const port = e.ports[0]
+  if (!port) return
+  port.onmessage = (m: MessageEvent<ToStream>) => {
+    if ('leave' in m.data) {
+      tabs.delete(port)
+      if (tabs.size === 0) {
+        source?.close()
+        source = null
+      }
+      return
+    }
+    const { path, epoch, seq } = m.data.open
+    tabs.add(port)
+    if (source) letIn(port, epoch, seq)
+    else start(path, epoch, seq)
+  }
+}

@@ -1,0 +1,38 @@
+// Short words about what was done. They are read out, go by themselves, and
+// never carry the only way to do something.
+export interface Toast {
+  id: number
+  text: string
+  kind: 'done' | 'bad'
+  /** Something that may be done about it. */
+  action?: { label: string; run(): void } | undefined
+}
+
+let list = $state.raw<readonly Toast[]>([])
+let next = 1
+const shownFor = 6000
+const most = 4
+
+export const toasts = {
+  get list() {
+    return list
+  },
+  close(id: number) {
+    list = list.filter((t) => t.id !== id)
+  },
+}
+
+/** Says that something was done. */
+export function toast(text: string, action?: Toast['action']): void {
+  show({ id: next++, text, kind: 'done', action })
+}
+
+/** Says that something was not done. Stays longer. */
+export function complain(text: string): void {
+  show({ id: next++, text, kind: 'bad' })
+}
+
+function show(t: Toast) {
+  list = [...list.filter((old) => old.text !== t.text), t].slice(-most)
+  setTimeout(() => toasts.close(t.id), t.kind === 'bad' || t.action ? 2 * shownFor : shownFor)
+}

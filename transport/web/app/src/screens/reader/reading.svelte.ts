@@ -1,0 +1,186 @@
+// Where one attendee is in the text, and what they can do there.
+import { api, ask } from '../../api/client'
+import { words } from '../../api/words'
+import { recall, remember } from '../../device/remember'
+import type { Room } from '../../live/room.svelte'
+import { complain, toast } from '../../parts/toasts.svelte'
+import { m } from '../../messages/compiled/messages.js'
+import type { Attendee, HelpRequest, Pulse, Step } from '../../workshop/state'
+
+/** The pages behind the steps. */
+export type Extra = 'guide' | 'quiz' | 'feedback' | 'handin' | 'done'
+export type Place = number | Extra
+export type Panel = 'chat' | 'notes' | 'ask' | 'files'
+
+/** One's own open request, with its place in the queue when the server says it. */
+export type OwnHelp = HelpRequest & { position?: number | null; wait_seconds?: number | null }
+
+export class Reading {
+  readonly room: Room
+  #key: string
+  /** Where one is; null until that is known. */
+  at = $state<Place | null>(null)
+  panel = $state<Panel | null>(null)
+  /** Details of one's own help request, from the last read. */
+  queue = $state.raw<OwnHelp | null>(null)
+  /** A text that was selected for a question to the AI. */
+  quoted = $state('')
+  /** The thread that was opened. */
+  thread = $state<string | null>(null)
+
+  constructor(room: Room) {
+    this.room = room
+    this.#key = `reading:${room.id}`
+    const kept = recall<{ at?: Place; panel?: Panel | null }>(this.#key, {})
+    this.#kept = kept.at ?? null
+    this.panel = kept.panel === undefined ? (innerWidth >= 1100 ? 'chat' : null) : innerWidth >= 1100 ? kept.panel : null
+  }
+
+  #kept: Place | null
+
+  readonly me = $derived.by<Attendee | null>(() => {
+    const w = this.room.now
+    return w?.people.get(w.me) ?? null
+  })
+
+  readonly steps = $derived.by<readonly Step[]>(() => this.room.now?.steps ?? [])
+
+  readonly step = $derived.by<Step | null>(() => (typeof this.at === 'number' ? (this.steps[this.at - 1] ?? null) : null))
+
+  readonly pulse = $derived.by<Pulse | null>(() => this.me?.pulse?.state ?? null)
+
+  /** One's own open request for help. */
+  readonly help = $derived.by<HelpRequest | null>(() => this.room.now?.help.find((h) => h.attendee_id === this.room.now?.me) ?? null)
+
+  /** The pages behind the steps that this codelab has. */
+  readonly extras = $derived.by<Extra[]>(() => {
+    const lab = this.room.now?.codelab
+    if (!lab) return []
+    const out: Extra[] = []
+    if (lab.quiz_enabled && (this.room.quizzes?.length ?? 0) > 0) out.push('quiz')
+    out.push('handin', 'feedback', 'done')
+    return out
+  })
+
+  /** Every page in order, the guide first when there is one. */
+  readonly pages = $derived.by<Place[]>(() => [
+    ...(this.room.now?.codelab.guide_markdown ? (['guide'] as const) : []),
+    ...this.steps.map((s) => s.step_number),
+    ...this.extras,
+  ])
+
+  /** Opens where one was: as the address says, else the server, else this device. */
+  begin(): void {
+    if (this.at !== null || this.steps.length === 0) return
+    const asked = Number(new URLSearchParams(location.search).get('step'))
+    const kept = this.#kept
+    const valid = (n: unknown): n is number => typeof n === 'number' && Number.isInteger(n) && n >= 1 && n <= this.steps.length
+    if (valid(asked)) this.at = asked
+    else if (this.me) this.at = kept !== null && typeof kept !== 'number' ? kept : this.me.current_step
+    else this.at = kept !== null && (typeof kept !== 'number' || valid(kept)) ? kept : 1
+    if (typeof this.at === 'number' && !valid(this.at)) this.at = 1
+    // Whoever opens a link to a step is there.
+    if (valid(asked) && this.me?.current_step !== asked) this.#tellStep(asked)
+  }
+
+  /** Steps may have been taken away. */
+  clamp(): void {
+    if (typeof this.at === 'number' && this.steps.length > 0 && this.at > this.steps.length) this.go(this.steps.length)
+  }
+
+  go(to: Place): void {
+    if (to === this.at) return
+    this.at = to
+    this.#keep()
+    if (typeof to === 'number') this.#tellStep(to)
+  }
+
+  #tellStep(to: number) {
+    const { room } = this
+    const me = room.now?.me
+    room.say({ type: 'step_progress', step_number: to })
+    room.assume((w) => {
+      const a = me ? w.people.get(me) : undefined
+      if (!a) return {}
+      return { people: new Map(w.people).set(a.id, { ...a, current_step: to, furthest_step: Math.max(a.furthest_step, to), pulse: null }) }
+    })
+  }
+
+  /** The page n further on, or null. */
+  beside(n: 1 | -1): Place | null {
+    if (this.at === null) return null
+    const i = this.pages.indexOf(this.at)
+    return this.pages[i + n] ?? null
+  }
+
+  turn(n: 1 | -1): void {
+    const to = this.beside(n)
+    if (to !== null) this.go(to)
+  }
+
+  show(panel: Panel | null): void {
+    this.panel = panel
+    this.#keep()
+  }
+
+  #keep() {
+    remember(this.#key, { at: this.at, panel: this.panel })
+  }
+
+  /** Says how it goes; the same again takes it back. */
+  feel(state: Pulse): void {
+    const next = this.pulse === state ? null : state
+    const { room } = this
+    room.say({ type: 'pulse', state: next })
+    room.assume((w) => {
+      const a = w.people.get(w.me)
+      if (!a) return {}
+      const pulse = next === null ? null : { state: next, step_number: a.current_step, at: new Date().toISOString() }
+      return { people: new Map(w.people).set(a.id, { ...a, pulse }) }
+    })
+  }
+
+  /** Asks for help at the step one is at. */
+  async askForHelp(message: string): Promise<boolean> {
+    try {
+      const step = typeof this.at === 'number' ? this.at : (this.me?.current_step ?? 1)
+      await ask(
+        api.POST('/codelabs/{id}/help', {
+          params: { path: { id: this.room.id }, query: { as: 'attendee' } as never },
+          body: { step_number: step, ...(message.trim() ? { message: message.trim() } : {}) },
+        }),
+      )
+      await this.readQueue()
+      return true
+    } catch (e) {
+      complain(words(e))
+      return false
+    }
+  }
+
+  /** Reads one's place in the queue. */
+  async readQueue(): Promise<void> {
+    const own = await ask(api.GET('/codelabs/{id}/help', { params: { path: { id: this.room.id }, query: { as: 'attendee' } as never } }))
+    const me = this.room.now?.me
+    const mine = own.find((h) => h.attendee_id === me && h.status !== 'resolved') ?? null
+    this.queue = mine
+    this.room.assume((w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }))
+  }
+
+  async solved(): Promise<void> {
+    const help = this.help
+    if (!help) return
+    try {
+      await ask(
+        api.POST('/codelabs/{id}/help/{help_id}/resolve', {
+          params: { path: { id: this.room.id, help_id: help.id }, query: { as: 'attendee' } as never },
+        }),
+      )
+      this.room.assume((w) => ({ help: w.help.filter((h) => h.id !== help.id) }))
+      this.queue = null
+      toast(m.help_closed())
+    } catch (e) {
+      complain(words(e))
+    }
+  }
+}

@@ -1,0 +1,209 @@
+// What a message of the stream makes of what is true. Pure, and the same for
+// every message however often it comes: what a read has already shown may be
+// told again.
+import type { Told } from '../live/protocol'
+import { chatHeld, type Again, type Attendee, type ChatMessage, type HelpRequest, type Workshop } from './state'
+
+/** Applies messages in order. The given state is not changed. */
+export function apply(before: Workshop, messages: readonly Told[]): Workshop {
+  const d = new Draft(before)
+  for (const m of messages) d.tell(m)
+  return d.done()
+}
+
+/** What has been read anew, as it was asked for. */
+export function readAgain(before: Workshop, what: Again, part: Partial<Workshop>): Workshop {
+  const again = new Set(before.again)
+  again.delete(what)
+  return { ...before, ...part, again }
+}
+
+/** Copies a collection when it is first changed, so that a batch copies it once. */
+class Draft {
+  #w: Workshop
+  #own = new Set<keyof Workshop>()
+
+  constructor(w: Workshop) {
+    this.#w = { ...w }
+  }
+
+  done(): Workshop {
+    return this.#w
+  }
+
+  #set<K extends keyof Workshop>(key: K, value: Workshop[K]) {
+    ;(this.#w as { [P in K]: Workshop[P] })[key] = value
+  }
+
+  #people(): Map<string, Attendee> {
+    if (!this.#own.has('people')) {
+      this.#own.add('people')
+      this.#set('people', new Map(this.#w.people))
+    }
+    return this.#w.people as Map<string, Attendee>
+  }
+
+  #here(): Set<string> {
+    if (!this.#own.has('here')) {
+      this.#own.add('here')
+      this.#set('here', new Set(this.#w.here))
+    }
+    return this.#w.here as Set<string>
+  }
+
+  #chat(): ChatMessage[] {
+    if (!this.#own.has('chat')) {
+      this.#own.add('chat')
+      this.#set('chat', [...this.#w.chat])
+    }
+    return this.#w.chat as ChatMessage[]
+  }
+
+  #readAgain(what: Again) {
+    if (!this.#w.again.has(what)) this.#set('again', new Set(this.#w.again).add(what))
+  }
+
+  #person(id: string, change: (a: Attendee) => Partial<Attendee>) {
+    const a = this.#w.people.get(id)
+    if (a) this.#people().set(id, { ...a, ...change(a) })
+  }
+
+  #said(m: ChatMessage) {
+    const chat = this.#chat()
+    // Those that a read has shown are there already; new ones are the newest.
+    for (let i = chat.length - 1; i >= 0 && chat[i]!.id >= m.id; i--) {
+      if (chat[i]!.id === m.id) return
+    }
+    let at = chat.length
+    while (at > 0 && chat[at - 1]!.id > m.id) at--
+    chat.splice(at, 0, m)
+    if (chat.length > 3 * chatHeld) {
+      chat.splice(0, chat.length - chatHeld)
+      this.#set('olderChat', true)
+    }
+  }
+
+  #help(id: string, change: (old: HelpRequest | undefined) => HelpRequest | null) {
+    const old = this.#w.help.find((h) => h.id === id)
+    const next = change(old)
+    if (next === null) {
+      if (old) this.#set('help', this.#w.help.filter((h) => h.id !== id))
+    } else if (old) {
+      this.#set('help', this.#w.help.map((h) => (h.id === id ? next : h)))
+    } else {
+      this.#set('help', [...this.#w.help, next])
+    }
+  }
+
+  tell(m: Told) {
+    const w = this.#w
+    switch (m.type) {
+      case 'chat':
+      case 'dm':
+        this.#said({
+          id: m.id,
+          codelab_id: w.codelab.id,
+          sender_id: m.sender_id,
+          sender_name: m.sender,
+          message: m.message,
+          msg_type: m.type,
+          target_id: m.type === 'dm' ? m.target_id : null,
+          created_at: m.ts,
+        })
+        return
+      case 'broadcast':
+        this.#said({
+          id: m.id,
+          codelab_id: w.codelab.id,
+          sender_id: m.sender_id,
+          sender_name: m.sender_name,
+          message: m.message,
+          msg_type: 'broadcast',
+          target_id: null,
+          created_at: m.ts,
+        })
+        return
+      case 'pin_changed':
+        this.#set('codelab', { ...w.codelab, pin: m.pin })
+        return
+      case 'pointer':
+        this.#set('codelab', { ...w.codelab, pointer: m.step_number === null ? null : { step_number: m.step_number, by: m.by, hints: m.hints } })
+        return
+      case 'pulse':
+        this.#person(m.attendee_id, () => ({
+          pulse: m.state === null ? null : { state: m.state, step_number: m.step_number, at: m.ts },
+        }))
+        return
+      case 'chat_deleted':
+        if (w.chat.some((c) => c.id === m.id)) {
+          this.#own.add('chat')
+          this.#set('chat', w.chat.filter((c) => c.id !== m.id))
+        }
+        return
+      case 'step_progress':
+        this.#person(m.attendee_id, (a) => ({
+          current_step: m.step_number,
+          furthest_step: Math.max(a.furthest_step, m.step_number),
+          // How it goes is said of a step, and ends with it.
+          pulse: a.current_step === m.step_number ? a.pulse : null,
+        }))
+        return
+      case 'attendee_completed':
+        this.#person(m.attendee_id, (a) => ({ is_completed: true, completed_at: a.completed_at ?? m.ts }))
+        return
+      case 'attendee_renamed':
+        this.#person(m.attendee_id, () => ({ name: m.name }))
+        this.#set('help', w.help.map((h) => (h.attendee_id === m.attendee_id ? { ...h, attendee_name: m.name } : h)))
+        return
+      case 'attendee_muted':
+        this.#person(m.attendee_id, () => ({ muted: m.muted }))
+        return
+      case 'attendee_joined':
+        this.#here().add(m.attendee.id)
+        if (!w.people.has(m.attendee.id)) this.#readAgain('attendees')
+        return
+      case 'attendee_left':
+        this.#here().delete(m.attendee.id)
+        return
+      case 'progress_summary':
+        this.#set('summary', { perStep: m.per_step, completed: m.completed, online: m.online, pulse: m.pulse ?? null })
+        return
+      case 'help_request':
+      case 'help_claimed':
+        this.#help(m.id, (old) => ({
+          ...(old ?? { message: '' }),
+          ...('message' in m && typeof m.message === 'string' ? { message: m.message } : {}),
+          id: m.id,
+          codelab_id: w.codelab.id,
+          attendee_id: m.attendee_id,
+          attendee_name: m.attendee_name,
+          step_number: m.step_number,
+          status: m.status,
+          created_at: old?.created_at ?? m.ts,
+          claimed_by: m.claimed_by ?? null,
+          resolved_at: null,
+        }))
+        return
+      case 'help_resolved':
+        this.#help(m.id, () => null)
+        return
+      case 'inline_comment_changed':
+        this.#readAgain('threads')
+        return
+      case 'steps_changed':
+        this.#readAgain('codelab')
+        this.#readAgain('threads')
+        return
+      case 'codelab_changed':
+        this.#readAgain('codelab')
+        this.#readAgain('quizzes')
+        this.#readAgain('materials')
+        return
+      case 'codelab_deleted':
+        this.#set('gone', true)
+        return
+      default:
+        return // signals between people are not part of what is true
+    }
+  }
+}

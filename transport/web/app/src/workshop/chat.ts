@@ -1,0 +1,44 @@
+import { facilitator, type ChatMessage } from './state'
+
+/** The newest page of the history, before it what is held of older pages. */
+export function mergeChat(held: readonly ChatMessage[], page: readonly ChatMessage[]): readonly ChatMessage[] {
+  const first = page[0]
+  const last = held.at(-1)
+  if (!first || !last || first.id > last.id) return page // nothing, or a gap between them
+  return [...held.filter((m) => m.id < first.id), ...page]
+}
+
+/** The other end of a direct message, for who looks. */
+export function otherEnd(m: ChatMessage, me: string): string {
+  return m.sender_id === me ? (m.target_id ?? facilitator) : m.target_id === me || m.target_id === null ? m.sender_id : m.target_id
+}
+
+/** What everybody reads: the room's chat and broadcasts. */
+export function ofRoom(chat: readonly ChatMessage[]): readonly ChatMessage[] {
+  return chat.filter((m) => m.msg_type !== 'dm')
+}
+
+/** A conversation with one person, or with the facilitators. */
+export interface Conversation {
+  with: string
+  name: string
+  messages: readonly ChatMessage[]
+}
+
+/** Direct messages by who they are with, the latest conversation first. */
+export function conversations(chat: readonly ChatMessage[], me: string, nameOf: (id: string) => string | undefined): Conversation[] {
+  const by = new Map<string, ChatMessage[]>()
+  for (const m of chat) {
+    if (m.msg_type !== 'dm') continue
+    const other = otherEnd(m, me)
+    const list = by.get(other)
+    if (list) list.push(m)
+    else by.set(other, [m])
+  }
+  const out = [...by].map(([id, messages]) => ({
+    with: id,
+    name: nameOf(id) ?? messages.find((m) => m.sender_id === id)?.sender_name ?? '',
+    messages,
+  }))
+  return out.sort((a, b) => (a.messages.at(-1)!.id < b.messages.at(-1)!.id ? 1 : -1))
+}

@@ -1,0 +1,9 @@
+/**
+ * The hash of a content by which comments know what they were made on: FNV-1a,
+ * 32 bit, over the UTF-16 code units, in lower-case hex without leading zeros.
+ */
+export function contentHash(text: string): string {
+  let h = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193)
+  return (h >>> 0).toString(16)
+}

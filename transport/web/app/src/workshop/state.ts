@@ -1,0 +1,72 @@
+// What is true in a workshop, as one person sees it. Plain values that are
+// never changed in place: who holds one holds a moment.
+import type { components } from '../api/schema'
+
+type S = components['schemas']
+
+export type Codelab = S['Codelab']
+export type Step = S['Step']
+export type Attendee = S['Attendee']
+export type HelpRequest = S['HelpRequest']
+export type ChatMessage = S['ChatMessage']
+export type Thread = S['Thread']
+export type Quiz = S['Quiz']
+export type Material = S['Material']
+export type Submission = S['Submission']
+export type Pulse = 'fine' | 'slow' | 'stuck'
+
+export interface Summary {
+  /** People on each step, the first at 0. */
+  readonly perStep: readonly number[]
+  readonly completed: number
+  readonly online: number
+  /** How many said how it goes; facilitators alone know. */
+  readonly pulse: Readonly<Record<Pulse, number>> | null
+}
+
+/** What a message said has changed without saying how: it is to be read again. */
+export type Again = 'codelab' | 'threads' | 'attendees' | 'chat' | 'quizzes' | 'materials'
+
+export interface Workshop {
+  /** Who looks: an attendee's id, or "facilitator". */
+  readonly me: string
+  readonly codelab: Codelab
+  readonly steps: readonly Step[]
+  readonly people: ReadonlyMap<string, Attendee>
+  /** The attendees who are connected; facilitators alone know. */
+  readonly here: ReadonlySet<string>
+  readonly help: readonly HelpRequest[]
+  /** Chat, direct messages and broadcasts, oldest first. */
+  readonly chat: readonly ChatMessage[]
+  /** Whether there are older messages on the server. */
+  readonly olderChat: boolean
+  readonly threads: readonly Thread[]
+  readonly summary: Summary | null
+  /** Read again, and then taken out of the set. */
+  readonly again: ReadonlySet<Again>
+  /** The codelab was deleted. */
+  readonly gone: boolean
+}
+
+/** The id of all facilitators together. */
+export const facilitator = 'facilitator'
+
+/** How many messages the page holds; older ones come back when one scrolls to them. */
+export const chatHeld = 500
+
+export function workshop(me: string, codelab: Codelab, steps: readonly Step[]): Workshop {
+  return {
+    me,
+    codelab,
+    steps,
+    people: new Map(),
+    here: new Set(),
+    help: [],
+    chat: [],
+    olderChat: false,
+    threads: [],
+    summary: null,
+    again: new Set(),
+    gone: false,
+  }
+}
