@@ -39,7 +39,7 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) *pb.Command {
 	}
 	threads, helps := l.threads.Len(), l.help.Len()
 	at := int32(l.seq * 10)
-	switch rapid.IntRange(0, 19).Draw(t, "kind") {
+	switch rapid.IntRange(0, 22).Draw(t, "kind") {
 	case 0:
 		cmd.Body = &pb.Command_Progress{Progress: &pb.Progress{StepNumber: int32(rapid.IntRange(1, 3).Draw(t, "step"))}}
 	case 1:
@@ -50,7 +50,7 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) *pb.Command {
 		cmd.Caller = admin
 		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: who.mark("to"), TargetId: who.id}}
 	case 4:
-		cmd.Body = &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: 1}}
+		cmd.Body = &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: 1, Message: who.mark("help")}}
 	case 5, 6:
 		if helps > 0 {
 			id := l.help.At(rapid.IntRange(0, helps-1).Draw(t, "help")).Id
@@ -91,6 +91,11 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) *pb.Command {
 	case 18:
 		cmd.Caller = admin
 		cmd.Body = &pb.Command_Mute{Mute: &pb.Mute{AttendeeId: who.id, Muted: l.seq%2 == 0}}
+	case 20, 21:
+		cmd.Body = &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: pb.PulseState(rapid.IntRange(0, 3).Draw(t, "pulse"))}}
+	case 22:
+		cmd.Caller = admin
+		cmd.Body = &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: who.id, Message: who.mark("offer")}}
 	case 19:
 		cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
 		cmd.Body = &pb.Command_Register{Register: &pb.Register{Name: l.attendee(who.id).Name, PinHash: l.attendee(who.id).PinHash, Email: who.mark("mail") + "@example.org"}}

@@ -23,10 +23,16 @@ var (
 	paper = "materials/" + strings.Repeat("b", 32) + ".pdf"
 )
 
-// note keeps what rows say of references to files. One that ends after a while
-// counts as ended.
+// note keeps what rows say of references to files and to the list. A reference
+// that ends after a while counts as ended.
 func (l *lab) note(rows []durable.Row) {
 	for _, r := range rows {
+		if r.Table == "figures" && !r.Delete {
+			l.figures = &pb.Figures{}
+			if err := l.figures.UnmarshalVT(r.Value); err != nil {
+				panic(err)
+			}
+		}
 		if r.Table != "uploaduses" && r.Table != "blobuses" {
 			continue
 		}

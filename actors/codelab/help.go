@@ -108,7 +108,7 @@ func (c call) offerHelp(b *pb.OfferHelp) (decision, error) {
 	now := c.now.UnixMilli()
 	h := &pb.HelpRequest{
 		Id: c.id(), AttendeeId: who.Id, AttendeeName: who.Name, StepNumber: step, Status: inProgress,
-		CreatedAt: now, ClaimedBy: c.Name, ClaimedPerson: c.Person, ClaimedAt: now, Message: b.Message,
+		CreatedAt: now, ClaimedBy: c.Name, ClaimedPerson: c.Person, ClaimedAt: now, Message: b.Message, Offered: true,
 	}
 	d := decided(h, &pb.Event{Body: &pb.Event_HelpOffered{HelpOffered: &pb.HelpOffered{Request: h}}})
 	d.Rows = c.audit("help_offer", h.Id, nil)

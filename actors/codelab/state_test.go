@@ -31,6 +31,8 @@ type lab struct {
 	audits []*catalogpb.AuditRecord
 	now    time.Time
 	uses   map[string]bool // the references to files that rows recorded
+
+	figures *pb.Figures // the row of the list
 }
 
 func newLab() *lab {
@@ -115,7 +117,7 @@ func same(t *rapid.T, what string, got, want *State) {
 		{got.byName, want.byName}, {got.byAttendee, want.byAttendee}, {got.openHelp, want.openHelp},
 		{got.byAnchor, want.byAnchor}, {got.answerOf, want.answerOf}, {got.byFeedback, want.byFeedback},
 		{list(got.right.Capture()), list(want.right.Capture())},
-		{got.submitted, want.submitted}, {got.completed, want.completed}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
+		{got.submitted, want.submitted}, {got.completed, want.completed}, {got.pulses, want.pulses}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
 	} {
 		if fmt.Sprint(d[0]) != fmt.Sprint(d[1]) {
 			t.Fatalf("%s: derived %v, want %v", what, d[0], d[1])
@@ -231,6 +233,9 @@ func anyCommand(t *rapid.T, l *lab) *pb.Command {
 		anyFileCommand(t, l, cmd, pick("whom", people))
 	}
 	anyCodeCommand(t, l, cmd, step, yes)
+	if rapid.IntRange(0, 3).Draw(t, "teach") == 0 {
+		anyTeachingCommand(t, cmd, step, word, pick("whom to help", people))
+	}
 	return cmd
 }
 
@@ -263,6 +268,8 @@ func TestAnySequenceOfCommands(t *testing.T) {
 			}
 			checkInvariants(t, l.State)
 			checkUses(t, l)
+			checkFigures(t, l)
+			checkTeaching(t, l.State)
 			if rapid.IntRange(0, 9).Draw(t, "snapshot") == 0 {
 				var err error
 				if snapshot, err = EncodeState(l.Capture()); err != nil {

@@ -57,7 +57,7 @@ func TestRoomIsItsModel(t *testing.T) {
 		draw := func(seq uint64) Frame {
 			return Frame{
 				Seq:      seq,
-				Audience: Audience(rapid.IntRange(0, 3).Draw(t, "audience")),
+				Audience: Audience(rapid.IntRange(0, 4).Draw(t, "audience")),
 				Origin:   rapid.Uint64Range(0, 2).Draw(t, "origin"),
 				Payload:  payload.Draw(t, "payload"),
 			}
@@ -177,6 +177,8 @@ func TestReaches(t *testing.T) {
 		{Everyone, [2]string{}, "a", false, true},
 		{Staff, [2]string{}, "a", false, false},
 		{Staff, [2]string{}, "f", true, true},
+		{Attendees, [2]string{}, "a", false, true},
+		{Attendees, [2]string{}, "f", true, false},
 		{People, [2]string{"a", "b"}, "b", false, true},
 		{People, [2]string{"a", "b"}, "c", false, false},
 		{People, [2]string{"a", "b"}, "f", true, false},

@@ -46,6 +46,22 @@ func TestFrames(t *testing.T) {
 			room.StaffAndPeople, [2]string{"a"}, `{"type":"attendee_renamed","attendee_id":"a","name":"Anna","seq":7,` + ts},
 		"muted": {&pb.Event_Muted{Muted: &pb.Muted{AttendeeId: "a", Muted: true}},
 			room.StaffAndPeople, [2]string{"a"}, `{"type":"attendee_muted","attendee_id":"a","muted":true,"seq":7,` + ts},
+		"broadcast": {&pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: &pb.ChatMessage{Id: "m", SenderId: "facilitator", SenderName: "Lea", Message: "hi", Broadcast: true}}},
+			room.Everyone, [2]string{"facilitator"}, `{"type":"broadcast","id":"m","sender_id":"facilitator","sender_name":"Lea","message":"hi","seq":7,` + ts},
+		"note": {&pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: &pb.ChatMessage{Id: "m", SenderId: "facilitator", SenderName: "Lea", Message: "hi", TargetId: "facilitator"}}},
+			room.People, [2]string{"facilitator", "facilitator"}, `{"type":"dm","sender":"Lea","message":"hi","target_id":"facilitator","id":"m","sender_id":"facilitator","seq":7,` + ts},
+		"message gone": {&pb.Event_ChatGone{ChatGone: &pb.ChatGone{MessageId: "m"}}, room.Everyone, [2]string{}, `{"type":"chat_deleted","id":"m","seq":7,` + ts},
+		"pulse": {&pb.Event_Pulsed{Pulsed: &pb.Pulsed{AttendeeId: "a", AttendeeName: "Ann", State: pb.PulseState_PULSE_STATE_STUCK, StepNumber: 2, StepId: "s"}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"pulse","attendee_id":"a","attendee_name":"Ann","state":"stuck","step_number":2,"seq":7,` + ts},
+		"pulse over": {&pb.Event_Pulsed{Pulsed: &pb.Pulsed{AttendeeId: "a", AttendeeName: "Ann", StepNumber: 3}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"pulse","attendee_id":"a","attendee_name":"Ann","state":null,"step_number":3,"seq":7,` + ts},
+		"pin":    {&pb.Event_Pinned{Pinned: &pb.Pinned{Message: "p"}}, room.Everyone, [2]string{}, `{"type":"pin_changed","pin":{"message":"p","at":"2023-11-14T22:13:20.123Z"},"seq":7,` + ts},
+		"no pin": {&pb.Event_Pinned{Pinned: &pb.Pinned{}}, room.Everyone, [2]string{}, `{"type":"pin_changed","pin":null,"seq":7,` + ts},
+		"pointer": {&pb.Event_Pointed{Pointed: &pb.Pointed{Pointer: &pb.Pointer{StepNumber: 2, StepId: "s", By: "Lea", Hints: true}}},
+			room.Everyone, [2]string{}, `{"type":"pointer","step_number":2,"hints":true,"by":"Lea","seq":7,` + ts},
+		"no pointer": {&pb.Event_Pointed{Pointed: &pb.Pointed{Pointer: &pb.Pointer{By: "Lea"}}}, room.Everyone, [2]string{}, `{"type":"pointer","step_number":null,"hints":false,"by":"Lea","seq":7,` + ts},
+		"offered": {&pb.Event_HelpOffered{HelpOffered: &pb.HelpOffered{Request: &pb.HelpRequest{Id: "h", AttendeeId: "a", AttendeeName: "Ann", StepNumber: 2, ClaimedBy: "Lea", Message: "m"}}},
+			room.StaffAndPeople, [2]string{"a"}, `{"type":"help_claimed","id":"h","attendee_id":"a","attendee_name":"Ann","step_number":2,"status":"in_progress","claimed_by":"Lea","message":"m","seq":7,` + ts},
 		"steps":   {&pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{}}, room.Everyone, [2]string{}, `{"type":"steps_changed","seq":7,` + ts},
 		"codelab": {&pb.Event_Updated{Updated: &pb.Updated{}}, room.Everyone, [2]string{}, `{"type":"codelab_changed","seq":7,` + ts},
 		"gone":    {&pb.Event_Deleted{Deleted: &pb.Deleted{}}, room.Everyone, [2]string{}, `{"type":"codelab_deleted","seq":7,` + ts},
@@ -67,6 +83,16 @@ func TestFrames(t *testing.T) {
 func setBody(e *pb.Event, body any) {
 	switch b := body.(type) {
 	case *pb.Event_ChatPosted:
+		e.Body = b
+	case *pb.Event_ChatGone:
+		e.Body = b
+	case *pb.Event_Pulsed:
+		e.Body = b
+	case *pb.Event_Pinned:
+		e.Body = b
+	case *pb.Event_Pointed:
+		e.Body = b
+	case *pb.Event_HelpOffered:
 		e.Body = b
 	case *pb.Event_Progressed:
 		e.Body = b
@@ -108,6 +134,9 @@ func TestParse(t *testing.T) {
 		`{"type":"chat","ref":5}`: "ref must be a string",
 		`{"type":"chat","ref":"` + strings.Repeat("é", 65) + `"}`: "ref is longer",
 		`{"type":"step_progress","step_number":"2"}`:              "step_number must be an integer",
+		`{"type":"pulse","state":null}`:                           "",
+		`{"type":"pulse","state":1}`:                              "state must be a string",
+		`{"type":"pointer","step_number":1,"hints":1}`:            "hints must be a boolean",
 		"{\"type\":\"chat\",\"message\":\"\xff\"}":                "UTF-8",
 	} {
 		_, err := parse([]byte(payload))
@@ -138,6 +167,7 @@ func TestStampedNamesTheRealSender(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`{"type":"chat","message":"hi","ref":"r"}`, `{"type":"dm","target_id":"x","message":"m"}`, `{"type":"step_progress","step_number":3}`,
+		`{"type":"pulse","state":"slow"}`, `{"type":"pointer","step_number":null,"hints":true}`, `{"type":"broadcast","message":"m"}`,
 		`{"type":"webrtc_signal","a":{"b":[1,2]}}`, `{"type":null}`, `{"ref":{}}`, "[[[[",
 	} {
 		f.Add([]byte(s))

@@ -101,6 +101,9 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 		{"saveConversation", "", "newest " + grouped(b.Conversations)},
 		{"createBranch", "409", grouped(b.Heads) + " branches"},
 		{"createFolder", "409", grouped(b.Heads) + " folders"},
+		{"removeAttendee", "", "newest " + grouped(b.Gone)},
+		{"replaceSteps", "", "first " + grouped(b.PulsesTold)},
+		{"askHelp", "400", grouped(b.HelpMessage) + " characters"},
 		{"importCodelab", "", grouped(archive.MaxLeftOut + 1)},
 	} {
 		op, known := ops[want.operation]
@@ -123,7 +126,8 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	for path, want := range map[string]int{
 		"CodelabCreate/title": b.Title, "CodelabUpdate/title": b.Title, "CodelabCreate/description": b.Description, "CodelabCreate/author": b.Author,
 		"CodelabCreate/guide_markdown": b.Markdown, "Codelab/guide_markdown": b.Markdown, "Steps/steps/title": b.Title, "Steps/steps/content_markdown": b.Markdown,
-		"Register/name": b.Name, "Reply/message": b.Message, "Annotate/message": b.Message, "QuizSubmit/submissions/answer": b.Answer,
+		"Register/name": b.Name, "Reply/message": b.Message, "PinSet/message": b.Message, "Pin/message": b.Message, "ClientMessage/message": b.Message,
+		"HelpAsk/message": b.HelpMessage, "HelpRequest/message": b.HelpMessage, "Annotate/message": b.Message, "QuizSubmit/submissions/answer": b.Answer,
 		"ConversationSave/question": b.Question, "ConversationSave/answer": b.AIAnswer, "MaterialAdd/link_url": b.URL,
 	} {
 		var at schema

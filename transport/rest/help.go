@@ -124,8 +124,7 @@ const recentHelp = 10
 func usualWait(v *codelab.View) *float64 {
 	var waited []int64
 	for i := v.Help.Len() - 1; i >= 0 && len(waited) < recentHelp; i-- {
-		// What was offered is claimed as it is made: nobody waited.
-		if h := v.Help.At(i); h.ClaimedAt > h.CreatedAt {
+		if h := v.Help.At(i); h.ClaimedAt != 0 && !h.Offered {
 			waited = append(waited, h.ClaimedAt-h.CreatedAt)
 		}
 	}

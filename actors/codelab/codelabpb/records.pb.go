@@ -710,8 +710,10 @@ type HelpRequest struct {
 	// Which login claimed it.
 	ClaimedPerson string `protobuf:"bytes,9,opt,name=claimed_person,json=claimedPerson,proto3" json:"claimed_person,omitempty"`
 	// What it is about, in the words of who asked or offered.
-	Message       string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
-	ClaimedAt     int64  `protobuf:"varint,11,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
+	Message   string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
+	ClaimedAt int64  `protobuf:"varint,11,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
+	// It was offered: nobody waited for it.
+	Offered       bool `protobuf:"varint,12,opt,name=offered,proto3" json:"offered,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -821,6 +823,13 @@ func (x *HelpRequest) GetClaimedAt() int64 {
 		return x.ClaimedAt
 	}
 	return 0
+}
+
+func (x *HelpRequest) GetOffered() bool {
+	if x != nil {
+		return x.Offered
+	}
+	return false
 }
 
 // What stands above the chat for all.
@@ -2498,7 +2507,7 @@ const file_records_proto_rawDesc = "" +
 	"\ttarget_id\x18\x05 \x01(\tB\x04\xa8\xbb\x18\x01R\btargetId\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x1c\n" +
-	"\tbroadcast\x18\a \x01(\bR\tbroadcast\"\x81\x03\n" +
+	"\tbroadcast\x18\a \x01(\bR\tbroadcast\"\x9b\x03\n" +
 	"\vHelpRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
@@ -2517,7 +2526,8 @@ const file_records_proto_rawDesc = "" +
 	"\amessage\x18\n" +
 	" \x01(\tR\amessage\x12\x1d\n" +
 	"\n" +
-	"claimed_at\x18\v \x01(\x03R\tclaimedAt\"/\n" +
+	"claimed_at\x18\v \x01(\x03R\tclaimedAt\x12\x18\n" +
+	"\aoffered\x18\f \x01(\bR\aoffered\"/\n" +
 	"\x03Pin\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\"i\n" +

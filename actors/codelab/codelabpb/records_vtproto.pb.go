@@ -181,6 +181,7 @@ func (m *HelpRequest) CloneVT() *HelpRequest {
 	r.ClaimedPerson = m.ClaimedPerson
 	r.Message = m.Message
 	r.ClaimedAt = m.ClaimedAt
+	r.Offered = m.Offered
 	if len(m.unknownFields) > 0 {
 		r.unknownFields = make([]byte, len(m.unknownFields))
 		copy(r.unknownFields, m.unknownFields)
@@ -975,6 +976,9 @@ func (this *HelpRequest) EqualVT(that *HelpRequest) bool {
 		return false
 	}
 	if this.ClaimedAt != that.ClaimedAt {
+		return false
+	}
+	if this.Offered != that.Offered {
 		return false
 	}
 	return string(this.unknownFields) == string(that.unknownFields)
@@ -2399,6 +2403,16 @@ func (m *HelpRequest) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.Offered {
+		i--
+		if m.Offered {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x60
 	}
 	if m.ClaimedAt != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.ClaimedAt))
@@ -4206,6 +4220,9 @@ func (m *HelpRequest) SizeVT() (n int) {
 	}
 	if m.ClaimedAt != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.ClaimedAt))
+	}
+	if m.Offered {
+		n += 2
 	}
 	n += len(m.unknownFields)
 	return n
@@ -6681,6 +6698,26 @@ func (m *HelpRequest) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 12:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Offered", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Offered = bool(v != 0)
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

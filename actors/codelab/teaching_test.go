@@ -1,0 +1,231 @@
+package codelab
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// anyTeachingCommand makes a command of live teaching of any other.
+func anyTeachingCommand(t *rapid.T, cmd *pb.Command, step int32, word, whom string) {
+	number := proto.Int32(step)
+	if rapid.Bool().Draw(t, "none") {
+		number = nil
+	}
+	switch rapid.IntRange(0, 7).Draw(t, "teaching") {
+	case 0, 1, 2:
+		cmd.Body = &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: pb.PulseState(step)}}
+	case 3:
+		p := &pb.SetPin{Message: &word}
+		if number == nil {
+			p.Message = nil
+		}
+		cmd.Body = &pb.Command_SetPin{SetPin: p}
+	case 4, 5:
+		cmd.Body = &pb.Command_Point{Point: &pb.Point{StepNumber: number, Hints: step > 2}}
+	case 6:
+		cmd.Body = &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: whom, StepNumber: number, Message: word}}
+	case 7:
+		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: word, Broadcast: true}}
+		if step > 3 {
+			cmd.Caller, cmd.Body = admin, &pb.Command_SetEnded{SetEnded: &pb.SetEnded{Ended: step > 4}}
+		}
+	}
+}
+
+// checkFigures: what rows recorded for the list is what the state holds.
+func checkFigures(t *rapid.T, l *lab) {
+	t.Helper()
+	if int(l.figures.Attendees) != l.attendees.Len() || l.figures.UpdatedAt != l.updatedAt {
+		t.Fatalf("the list says %v, there are %d, edited at %d", l.figures, l.attendees.Len(), l.updatedAt)
+	}
+}
+
+// checkTeaching: pulses are counted, they and the pointer are about steps that
+// are there.
+func checkTeaching(t *rapid.T, s *State) {
+	t.Helper()
+	var count Pulses
+	for _, a := range s.attendees.All() {
+		p := a.Pulse
+		if count.Count(p.GetState(), +1); p == nil {
+			continue
+		}
+		if p.State == pb.PulseState_PULSE_STATE_NONE || p.StepId != s.stepID(p.StepNumber) || p.At == 0 {
+			t.Fatalf("the pulse %v of steps %v", p, s.steps)
+		}
+	}
+	if count != s.pulses {
+		t.Fatalf("counted are %v, there are %v", s.pulses, count)
+	}
+	if p := s.pointer; p != nil && (p.StepId == "" || p.StepId != s.stepID(p.StepNumber)) {
+		t.Fatalf("the pointer %v of steps %v", p, s.steps)
+	}
+	if s.pin != nil && s.pin.Message == "" {
+		t.Fatalf("an empty pin")
+	}
+}
+
+// taught is a codelab with two steps and two attendees.
+func taught(t *testing.T) (l *lab, ann, bob *pb.Attendee) {
+	l = newLab()
+	l.create(t, "one", "two")
+	return l, l.joins(t, "Ann"), l.joins(t, "Bob")
+}
+
+func (l *lab) joins(t *testing.T, name string) *pb.Attendee {
+	t.Helper()
+	v, err := l.do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: &pb.Register{Name: name}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(Registration).Attendee
+}
+
+// says does a command and gives the kinds of its events.
+func (l *lab) says(t *testing.T, cmd *pb.Command) (kinds []string) {
+	t.Helper()
+	from := len(l.events)
+	if _, err := l.do(cmd); err != nil {
+		t.Fatalf("%T: %v", cmd.Body, err)
+	}
+	for _, e := range l.events[from:] {
+		kinds = append(kinds, fmt.Sprintf("%T", e.Body)[len("*codelabpb.Event_"):])
+	}
+	return kinds
+}
+
+func pulse(a *pb.Attendee, s pb.PulseState) *pb.Command {
+	return &pb.Command{Caller: attendeeCaller(a), Body: &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: s}}}
+}
+
+func goTo(a *pb.Attendee, step int32) *pb.Command {
+	return &pb.Command{Caller: attendeeCaller(a), Body: &pb.Command_Progress{Progress: &pb.Progress{StepNumber: step}}}
+}
+
+func TestWhatLiveTeachingMakesHappen(t *testing.T) {
+	const fine, stuck, none = pb.PulseState_PULSE_STATE_FINE, pb.PulseState_PULSE_STATE_STUCK, pb.PulseState_PULSE_STATE_NONE
+	l, ann, bob := taught(t)
+	one, two := l.steps[0].Id, l.steps[1].Id
+	steps := func(ids ...string) *pb.Command {
+		r := &pb.ReplaceSteps{}
+		for _, id := range ids {
+			r.Steps = append(r.Steps, &pb.Step{Id: id, Title: "t"})
+		}
+		return &pb.Command{Caller: admin, Body: &pb.Command_ReplaceSteps{ReplaceSteps: r}}
+	}
+	point := func(step *int32) *pb.Command {
+		return &pb.Command{Caller: admin, Body: &pb.Command_Point{Point: &pb.Point{StepNumber: step}}}
+	}
+	pin := func(text *string) *pb.Command {
+		return &pb.Command{Caller: admin, Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: text}}}
+	}
+	ended := &pb.Command{Caller: admin, Body: &pb.Command_SetEnded{SetEnded: &pb.SetEnded{Ended: true}}}
+	for i, tc := range []struct {
+		cmd  *pb.Command
+		want []string
+	}{
+		{pulse(ann, none), nil},
+		{pulse(ann, fine), []string{"Pulsed"}},
+		{pulse(ann, fine), nil},
+		{pulse(ann, stuck), []string{"Pulsed"}},
+		{goTo(ann, 1), []string{"Progressed"}}, // no other step
+		{goTo(ann, 2), []string{"Progressed", "Pulsed"}},
+		{goTo(ann, 1), []string{"Progressed"}}, // nothing to end any more
+		{pulse(ann, stuck), []string{"Pulsed"}},
+		{pulse(ann, none), []string{"Pulsed"}},
+		{pulse(ann, fine), []string{"Pulsed"}},
+		{pulse(bob, fine), []string{"Pulsed"}},
+		{point(nil), nil},
+		{point(proto.Int32(1)), []string{"Pointed"}},
+		{point(proto.Int32(1)), []string{"Pointed"}}, // calls back
+		{steps(one, two), []string{"StepsReplaced"}},
+		{steps(two, one), []string{"StepsReplaced", "Pointed"}}, // it follows
+		{steps(two), []string{"StepsReplaced", "Pointed", "Pulsed", "Pulsed"}},
+		{pin(nil), nil},
+		{pin(proto.String("p")), []string{"Pinned"}},
+		{pin(proto.String("p")), nil},
+		{pin(nil), []string{"Pinned"}},
+		{point(proto.Int32(1)), []string{"Pointed"}},
+		{ended, []string{"Updated", "Pointed"}},
+		{point(proto.Int32(1)), []string{"Pointed"}},
+		{&pb.Command{Caller: admin, Body: &pb.Command_Update{Update: &pb.Update{Title: proto.String("t")}}}, []string{"Updated"}},
+		{point(nil), []string{"Pointed"}}, // it was there
+		{&pb.Command{Caller: admin, Body: &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: ann.Id}}}, []string{"HelpOffered"}},
+		{&pb.Command{Caller: admin, Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "m", TargetId: ann.Id}}}, []string{"ChatPosted"}},
+		{&pb.Command{Caller: admin, Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "m", Broadcast: true}}}, []string{"ChatPosted"}},
+		{&pb.Command{Caller: admin, Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: ann.Id}}}, []string{"Removed", "ChatGone"}},
+	} {
+		if got := l.says(t, tc.cmd); !slices.Equal(got, tc.want) {
+			t.Errorf("%d: %v made %v, want %v", i, tc.cmd, got, tc.want)
+		}
+	}
+}
+
+func TestWhoMayDoWhatInLiveTeaching(t *testing.T) {
+	l, ann, bob := taught(t)
+	for name, tc := range map[string]struct {
+		cmd  *pb.Command
+		want durable.Reason
+	}{
+		"a facilitator's pulse":    {&pb.Command{Caller: admin, Body: &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: 1}}}, durable.Forbidden},
+		"no such state":            {pulse(ann, 4), durable.Invalid},
+		"an attendee's broadcast":  {&pb.Command{Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "m", Broadcast: true}}}, durable.Forbidden},
+		"an attendee's pin":        {&pb.Command{Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: proto.String("m")}}}, durable.Forbidden},
+		"an empty pin":             {&pb.Command{Caller: admin, Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: proto.String(" ")}}}, durable.Invalid},
+		"an attendee's pointer":    {&pb.Command{Body: &pb.Command_Point{Point: &pb.Point{StepNumber: proto.Int32(1)}}}, durable.Forbidden},
+		"a step that is not there": {&pb.Command{Caller: admin, Body: &pb.Command_Point{Point: &pb.Point{StepNumber: proto.Int32(3)}}}, durable.Invalid},
+		"an attendee's offer":      {&pb.Command{Body: &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: bob.Id}}}, durable.Forbidden},
+		"an offer to nobody":       {&pb.Command{Caller: admin, Body: &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: "x"}}}, durable.Missing},
+	} {
+		if tc.cmd.Caller == nil {
+			tc.cmd.Caller = attendeeCaller(ann)
+		}
+		var r *durable.Rejection
+		if _, err := l.do(tc.cmd); !errors.As(err, &r) || r.Reason != tc.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A reference that caused two events was acked with the seq of the second, and
+// when it came again with that of the first.
+func TestARepeatedReferenceGetsTheSeqOfTheLastEvent(t *testing.T) {
+	l, ann, _ := taught(t)
+	l.says(t, pulse(ann, 1))
+	move := goTo(ann, 2)
+	move.Ref = "r"
+	l.says(t, move)
+	at := l.seq
+	l.says(t, pulse(ann, 1))
+	d, err := l.Decide(move, durable.Env{Now: l.now, Seq: l.seq + 1})
+	if err != nil || d.Seq != at || len(d.Events) != 0 {
+		t.Errorf("repeated it is %d with %d events, %v; it was %d", d.Seq, len(d.Events), err, at)
+	}
+}
+
+// What clients are told one by one is bounded: a commit takes only so many
+// events, and everybody who listens gets each.
+func TestOnlySoManyAreToldOneByOne(t *testing.T) {
+	l, ann, _ := taught(t)
+	for i := range maxGone + 5 {
+		l.applyChat(1, &pb.ChatMessage{Id: fmt.Sprintf("%08d", i), SenderId: ann.Id, Message: "m"})
+	}
+	gone := call{s: l.State}.chatGone(ann.Id)
+	if first, last := gone[0].GetChatGone().MessageId, gone[len(gone)-1].GetChatGone().MessageId; len(gone) != maxGone || first != "00001004" || last != "00000005" {
+		t.Errorf("%d messages from %s to %s", len(gone), first, last)
+	}
+	for i := range maxPulsesTold + 5 {
+		l.applyRegistered(1, &pb.Attendee{Id: fmt.Sprint("p", i), Name: fmt.Sprint("p", i), CurrentStep: 1, Pulse: &pb.Pulse{State: 1, StepNumber: 1, StepId: l.steps[0].Id}})
+	}
+	if n := len(call{s: l.State}.pulsesOver(nil)); n != maxPulsesTold {
+		t.Errorf("%d pulses", n)
+	}
+}

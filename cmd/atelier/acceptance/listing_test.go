@@ -1,0 +1,103 @@
+package acceptance
+
+import "testing"
+
+// listed is a codelab as the list shows it to somebody.
+func (c *class) listed(b *browser) record {
+	c.t.Helper()
+	for _, m := range b.get("/codelabs").list() {
+		if m.text("id") == c.id {
+			return m
+		}
+	}
+	c.t.Fatal("the codelab is not in the list")
+	return nil
+}
+
+func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	c.attendee("Max")
+	boss := c.admin.connect(c.id, "")
+	s := lin.connect(c.id, "")
+	boss.next("attendee_joined")
+	if m := c.listed(c.admin); m.number("attendees") != 2 || m.number("online") != 1 || m.text("updated_at") == "" {
+		t.Errorf("the list says %v", m)
+	}
+	for _, b := range []*browser{lin.browser, open(t, c.addr)} {
+		for _, field := range []string{"attendees", "online", "updated_at", "pin", "pointer"} {
+			if v, there := c.listed(b)[field]; there {
+				t.Errorf("others are shown %s: %v", field, v)
+			}
+		}
+	}
+	_ = s.conn.Close()
+	boss.next("attendee_left")
+	before := c.listed(c.admin).text("updated_at")
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	if m := c.listed(c.admin); m.number("attendees") != 1 || m.number("online") != 0 || m.text("updated_at") != before {
+		t.Errorf("after one has gone the list says %v, edited before %s", m, before)
+	}
+	c.admin.put(c.path, record{"description": "new"}).want(200)
+	if now := c.listed(c.admin).text("updated_at"); now <= before {
+		t.Errorf("edited at %s, before at %s", now, before)
+	}
+}
+
+// The figures are those of the store, so that a codelab that rests need not
+// wake for the list.
+func TestTheListKnowsItsFiguresAfterARestart(t *testing.T) {
+	cfg := testConfig(t)
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	c.attendee("Lin")
+	want := c.listed(c.admin)
+	c.admin.http.CloseIdleConnections()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.admin.base = "http://" + startServer(t, cfg).Addr()
+	if got := c.listed(c.admin); got.number("attendees") != 1 || got.text("updated_at") != want.text("updated_at") {
+		t.Errorf("after a restart the list says %v, before %v", got, want)
+	}
+}
+
+// Whoever was looking at the chat kept showing what a removed attendee had
+// written, until they read it anew.
+func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
+	c := newClass(t)
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	s := max.connect(c.id, "")
+	from := resume(s.welcome.text("epoch"), s.welcome.seq())
+	for _, m := range []record{
+		{"type": "chat", "message": "one"}, {"type": "dm", "target_id": "facilitator", "message": "two"}, {"type": "dm", "target_id": max.id, "message": "three"},
+	} {
+		lin.post(c.path+"/messages", m).want(200)
+	}
+	max.post(c.path+"/messages", record{"type": "chat", "message": "stays"}).want(200)
+	gone := map[string]bool{}
+	for _, id := range texts(lin.get(c.path+"/chat").list(), "id")[:3] {
+		gone[id] = true
+	}
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
+	s.hear("end")
+	again := max.connect(c.id, from)
+	again.hear("end")
+	for name, s := range map[string]*socket{"live": s, "replayed": again} {
+		told := map[string]bool{}
+		for _, m := range s.heard {
+			if m.kind() == "chat_deleted" {
+				told[m.text("id")] = true
+			}
+		}
+		if len(told) != 3 {
+			t.Errorf("%s are %v", name, told)
+		}
+		for id := range gone {
+			if !told[id] {
+				t.Errorf("%s: nothing of %s", name, id)
+			}
+		}
+	}
+}

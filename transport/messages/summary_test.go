@@ -1,0 +1,50 @@
+package messages
+
+import (
+	"strings"
+	"testing"
+
+	"atelier/actors/codelab"
+	"atelier/actors/room"
+)
+
+// Facilitators got the same summary again whenever it was the attendees' turn.
+func TestASummaryIsToldOnceAndPulsesToFacilitatorsOnly(t *testing.T) {
+	var last told
+	// look is the audiences that hear of it, in order.
+	look := func(v codelab.View, online int, attendees bool) (out []room.Audience) {
+		for _, f := range last.tell(&v, online, attendees) {
+			out = append(out, f.Audience)
+			if pulse := strings.Contains(string(f.Payload), `"pulse":{"fine":`); pulse != (f.Audience == room.Staff) || f.Seq != 0 {
+				t.Errorf("to %v goes %s", f.Audience, f.Payload)
+			}
+		}
+		return out
+	}
+	v := codelab.View{PerStep: []int{3, 1}}
+	for i, tc := range []struct {
+		change    func()
+		online    int
+		attendees bool
+		want      []room.Audience
+	}{
+		{func() {}, 4, false, []room.Audience{room.Staff}},
+		{func() {}, 4, false, nil},
+		{func() {}, 4, true, []room.Audience{room.Attendees}},
+		{func() {}, 4, true, nil},
+		{func() {}, 5, true, []room.Audience{room.Attendees, room.Staff}},
+		{func() { v.Pulses.Stuck++ }, 5, true, []room.Audience{room.Staff}},
+		{func() { v.Completed++ }, 5, false, []room.Audience{room.Staff}},
+		{func() { v.Completed-- }, 5, false, []room.Audience{room.Staff}},
+		{func() {}, 5, true, nil}, // for them nothing has changed
+		{func() { v.PerStep = []int{2, 2} }, 5, true, []room.Audience{room.Attendees, room.Staff}},
+	} {
+		tc.change()
+		if got := look(v, tc.online, tc.attendees); len(got) != len(tc.want) || len(got) > 0 && got[0] != tc.want[0] || len(got) > 1 && got[1] != tc.want[1] {
+			t.Errorf("%d: told are %v, want %v", i, got, tc.want)
+		}
+	}
+	if f := new(told).tell(&codelab.View{}, 0, false); len(f) != 1 || !strings.Contains(string(f[0].Payload), `"per_step":[]`) {
+		t.Errorf("without steps: %v", f)
+	}
+}
