@@ -12,6 +12,7 @@
 //   - audit: what was lost, doubled or out of order; pure
 //   - workshop: the scenario, a workshop of some thousand people
 //   - uploads: the same while files are uploaded, and while they are not
+//   - demo: forty lively people, for somebody who looks; measures nothing
 //   - report: the result, for people and for machines
 //
 // # How it measures

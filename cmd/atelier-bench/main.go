@@ -4,6 +4,7 @@
 //
 //	atelier-bench workshop --attendees 1000 --duration 30s --spawn
 //	atelier-bench uploads --attendees 500 --duration 2m --spawn
+//	atelier-bench demo
 //
 // It ends with 0 when the run passed, 1 when something was lost, doubled or
 // reordered or a threshold was missed, 2 when the generator was too slow for its
@@ -31,6 +32,7 @@ const (
 type commands struct {
 	Workshop workshopCommand `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
 	Uploads  uploadsCommand  `cmd:"" help:"Hold a workshop while files are uploaded, and while they are not, in turns."`
+	Demo     demoCommand     `cmd:"" help:"Show a lively workshop of forty people to somebody who looks at it."`
 	Tokens   tokensCommand   `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`
 }
 

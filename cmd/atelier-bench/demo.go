@@ -1,0 +1,127 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"atelier/bench/demo"
+	"atelier/bench/server"
+)
+
+// demoCommand is the command line of the demo.
+type demoCommand struct {
+	Attendees int           `default:"40" help:"People in the workshop."`
+	Speed     float64       `default:"1" help:"How many times as fast as the codelab says people are."`
+	For       time.Duration `default:"2h" help:"When it ends by itself."`
+	Listen    string        `placeholder:"HOST:PORT" help:"Address of the server; the default is 127.0.0.1:8080, or a free port when that is taken."`
+	Server    string        `type:"path" placeholder:"PATH" help:"Binary of the server; the default is atelier beside this one."`
+	Seed      uint64        `help:"Decides what kind of people they are; drawn when 0."`
+}
+
+// longest bounds a demo that somebody forgets.
+const longest = 24 * time.Hour
+
+// Validate is called by kong.
+func (c *demoCommand) Validate() error {
+	if c.For > longest {
+		return fmt.Errorf("--for is %v, want %v or less", c.For, longest)
+	}
+	if !(c.Speed >= 0.1 && c.Speed <= 1000) {
+		return fmt.Errorf("--speed is %v, want 0.1 to 1000", c.Speed)
+	}
+	return errors.Join(atLeast("attendees", c.Attendees, 1), atLeast("for", c.For, time.Second))
+}
+
+// Run is called by kong.
+func (c *demoCommand) Run(ctx context.Context) (err error) {
+	if err := raiseFileLimit(); err != nil {
+		return err
+	}
+	binary, err := (&serverFlags{Server: c.Server}).binary()
+	if err != nil {
+		return err
+	}
+	process, err := server.New(binary)
+	if err != nil {
+		return err
+	}
+	process.AdminID, process.AdminPW, process.Listen = "admin", password(), c.address()
+	// Whatever happens, nothing stays.
+	defer func() { err = errors.Join(err, process.Remove()) }()
+	if err := process.Start(ctx); err != nil {
+		process.Kill()
+		return interrupted(ctx, err)
+	}
+	defer func() { err = errors.Join(err, process.Stop()) }()
+	cfg := demo.Config{Attendees: c.Attendees, Speed: c.Speed, Join: 5 * time.Second, Seed: c.Seed, Note: c.note(ctx)}
+	if cfg.Seed == 0 {
+		cfg.Seed = uint64(mathrand.Uint32())
+	}
+	workshop, err := demo.Prepare(cfg, demo.Target{URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW})
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	url := process.URL()
+	fmt.Printf(`
+  Open        %s/admin/%s
+  Admin id    %s
+  Password    %s
+
+  Attendees   %s/codelabs/%s
+  Log         %s
+
+  %d people are working through "%s".
+  Ctrl-C ends it and removes its data; it ends by itself in %v.
+
+`, url, workshop.ID, process.AdminID, process.AdminPW, url, workshop.ID, filepath.Join(process.Dir, "server.log"), c.Attendees, workshop.Title, c.For)
+	ctx, cancel := context.WithTimeout(ctx, c.For)
+	defer cancel()
+	workshop.Run(ctx)
+	fmt.Println("\n  The demo is over.")
+	return nil
+}
+
+// address is where the server of the demo listens: the usual place, if nobody
+// is there.
+func (c *demoCommand) address() string {
+	const usual = "127.0.0.1:8080"
+	if c.Listen != "" {
+		return c.Listen
+	}
+	l, err := net.Listen("tcp", usual)
+	if err != nil {
+		return ""
+	}
+	_ = l.Close()
+	return usual
+}
+
+// note tells what went wrong for somebody, as long as nobody has ended it.
+func (c *demoCommand) note(ctx context.Context) func(string) {
+	return func(text string) {
+		if ctx.Err() == nil {
+			fmt.Fprintln(os.Stderr, "demo:", text)
+		}
+	}
+}
+
+// password is one that can be typed.
+func password() string { return strings.ToLower(rand.Text()[:12]) }
+
+// interrupted is no error when somebody asked for it.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
