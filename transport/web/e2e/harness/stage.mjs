@@ -18,7 +18,7 @@ const patience = 120_000
  * A server and a browser for the tests of a file.
  *
  * @param {{env?: Record<string, string>, args?: string[]}} [options]  the server's configuration; the browser's arguments
- * @returns {{test: (name: string, run: (scene: Scene) => Promise<void>) => void}}
+ * @returns {{test: (name: string, run: (scene: Scene) => Promise<void>, options?: import('node:test').TestOptions) => void}}
  *
  * @typedef {object} Scene
  * @property {Server} server
@@ -26,6 +26,7 @@ const patience = 120_000
  * @property {(options?: object) => Promise<Visitor>} visitor  opens a context: {as: person}, and what playwright takes
  * @property {(displayName?: string) => Promise<Person>} facilitator  somebody who has logged in
  * @property {(codelab: {id: string}, name: string, code?: string) => Promise<Person>} person  somebody who has registered
+ * @property {(text: string) => void} note  tells a figure in the test's output
  */
 export function stage({ env, args } = {}) {
   const server = new Server(env)
@@ -38,8 +39,8 @@ export function stage({ env, args } = {}) {
     await browser?.close()
     await server.remove()
   })
-  const test = (name, run) =>
-    nodeTest(name, { timeout: patience }, async () => {
+  const test = (name, run, options = {}) =>
+    nodeTest(name, { timeout: patience, ...options }, async (context) => {
       const visitors = []
       const scene = {
         server,
@@ -50,6 +51,7 @@ export function stage({ env, args } = {}) {
           return visitor
         },
         facilitator: (displayName) => new Person(server).login(displayName),
+        note: (text) => context.diagnostic(text),
         person: (codelab, who, code) => new Person(server).register(codelab, who, code),
       }
       try {

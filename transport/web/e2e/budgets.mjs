@@ -1,0 +1,40 @@
+// Holds times against their bounds. For a quiet machine; exits with 1 when one
+// is missed.
+//
+//   make budgets
+import { openBrowser, Visitor } from './harness/browser.mjs'
+import { firstLoad, measureFirstLoad } from './harness/firstload.mjs'
+import { Person } from './harness/people.mjs'
+import { Server } from './harness/server.mjs'
+
+const rounds = 5
+const server = await new Server().start()
+const browser = await openBrowser()
+let missed = 0
+try {
+  const lead = await new Person(server).login()
+  const lab = await lead.codelab({ steps: ['# One\n\nThe text of the first step.\n\n```go\nfunc main() {}\n```', '# Two\n\nMore.'] })
+  const times = []
+  for (let i = 0; i < rounds; i++) {
+    const as = await new Person(server).register(lab, `Attendee ${i + 1}`)
+    const visitor = await Visitor.open(browser, server, { as })
+    times.push((await measureFirstLoad(visitor, lab, 'The text of the first step.', { slowed: 4 })).readable)
+    await visitor.context.close()
+  }
+  hold('first load of a reader, processor slowed four times', median(times), firstLoad.readable)
+} finally {
+  await browser.close()
+  await server.remove()
+}
+process.exitCode = missed ? 1 : 0
+
+/** Prints a time and counts it when it is over its bound, both milliseconds. */
+function hold(what, took, bound) {
+  const over = took > bound
+  if (over) missed++
+  console.log(`${over ? 'OVER' : 'ok  '}  ${took.toFixed(0).padStart(6)} ms of ${bound}  ${what}`)
+}
+
+function median(list) {
+  return list.toSorted((a, b) => a - b)[list.length >> 1]
+}
