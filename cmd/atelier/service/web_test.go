@@ -1,0 +1,26 @@
+package service
+
+import (
+	"testing"
+
+	"atelier/cmd/atelier/config"
+)
+
+// Nobody can open "http://[::]:8080", which it said.
+func TestTheAddressToOpenCanBeOpened(t *testing.T) {
+	for _, c := range []struct {
+		cfg        config.Server
+		addr, want string
+	}{
+		{config.Server{}, "127.0.0.1:8080", "http://127.0.0.1:8080"},
+		{config.Server{}, "[::]:8080", "http://127.0.0.1:8080"},
+		{config.Server{}, "0.0.0.0:80", "http://127.0.0.1:80"},
+		{config.Server{}, "[::1]:8080", "http://[::1]:8080"},
+		{config.Server{TLSCert: "c.pem"}, "10.1.2.3:8443", "https://10.1.2.3:8443"},
+		{config.Server{PublicURL: "https://workshop.example.org/"}, "127.0.0.1:8080", "https://workshop.example.org"},
+	} {
+		if got := openAt(c.cfg, c.addr); got != c.want {
+			t.Errorf("%s: %s, want %s", c.addr, got, c.want)
+		}
+	}
+}
