@@ -199,7 +199,6 @@ func (s *State) applyProgress(seq uint64, at int64, p *pb.Progressed) {
 		s.count(a.CurrentStep, -1)
 		s.count(p.StepNumber, +1)
 		a.CurrentStep, a.StepSince = p.StepNumber, at
-		s.setPulseOf(a, nil)
 		// Jumping forward reaches the steps between as well.
 		for int(p.StepNumber) > len(a.ReachedAt) {
 			a.ReachedAt = append(a.ReachedAt, at)

@@ -27,7 +27,10 @@ var (
 // that ends after a while counts as ended.
 func (l *lab) note(rows []durable.Row) {
 	for _, r := range rows {
-		if r.Table == "figures" && !r.Delete {
+		if r.Table == "figures" {
+			if l.figures = nil; r.Delete {
+				continue
+			}
 			l.figures = &pb.Figures{}
 			if err := l.figures.UnmarshalVT(r.Value); err != nil {
 				panic(err)

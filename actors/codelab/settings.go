@@ -273,8 +273,8 @@ func (s *State) applyCreated(seq uint64, b *pb.Created) {
 	}
 }
 
-// applySteps replaces the steps; threads, pulses and the pointer go with theirs,
-// and nobody stays behind the last step.
+// applySteps replaces the steps; threads and pulses go with theirs, and nobody
+// stays behind the last step.
 func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 	s.steps = steps
 	s.changed.Codelab, s.editions.Codelab = seq, seq
@@ -287,7 +287,6 @@ func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 		s.indexThreads()
 	}
 	s.changed.Threads = seq // staleness may have changed
-	s.pointer = follow(s.pointer, steps)
 	last := int32(max(len(steps), 1))
 	for i, a := range s.attendees.All() {
 		pulse := followPulse(a.Pulse, steps)

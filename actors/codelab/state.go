@@ -280,9 +280,6 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		if !onlySwitched(s.meta, b.Updated.Codelab) {
 			s.editions.Codelab = seq
 		}
-		if s.meta.GetEndedAt() == 0 && b.Updated.Codelab.EndedAt != 0 {
-			s.pointer = nil
-		}
 		s.meta = b.Updated.Codelab
 		s.changed.Codelab = seq
 	case *pb.Event_StepsReplaced:

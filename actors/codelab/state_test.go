@@ -117,7 +117,8 @@ func same(t *rapid.T, what string, got, want *State) {
 		{got.byName, want.byName}, {got.byAttendee, want.byAttendee}, {got.openHelp, want.openHelp},
 		{got.byAnchor, want.byAnchor}, {got.answerOf, want.answerOf}, {got.byFeedback, want.byFeedback},
 		{list(got.right.Capture()), list(want.right.Capture())},
-		{got.submitted, want.submitted}, {got.completed, want.completed}, {got.pulses, want.pulses}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
+		{got.submitted, want.submitted}, {got.completed, want.completed}, {got.pulses, want.pulses}, {got.pin, want.pin},
+		{got.pointer, want.pointer}, {got.updatedAt, want.updatedAt}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
 	} {
 		if fmt.Sprint(d[0]) != fmt.Sprint(d[1]) {
 			t.Fatalf("%s: derived %v, want %v", what, d[0], d[1])

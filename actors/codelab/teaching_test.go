@@ -169,6 +169,16 @@ func TestWhatLiveTeachingMakesHappen(t *testing.T) {
 	}
 }
 
+func TestADeletedCodelabLeavesNoFigures(t *testing.T) {
+	l, _, _ := taught(t)
+	if l.figures.GetAttendees() != 2 {
+		t.Errorf("the list says %v", l.figures)
+	}
+	if l.says(t, &pb.Command{Caller: admin, Body: &pb.Command_Delete{Delete: &pb.Delete{}}}); l.figures != nil {
+		t.Errorf("after the deletion it says %v", l.figures)
+	}
+}
+
 func TestWhoMayDoWhatInLiveTeaching(t *testing.T) {
 	l, ann, bob := taught(t)
 	for name, tc := range map[string]struct {

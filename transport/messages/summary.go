@@ -50,26 +50,31 @@ func (g *Gateway) summaries() {
 		case <-tick.C:
 		}
 		active := g.Workshops()
-		for _, w := range active {
-			if w.Room.Online() == 0 {
-				delete(last, w.ID()) // who comes next has heard nothing
-				continue
-			}
-			t := last[w.ID()]
-			if t == nil {
-				t = &told{}
-				last[w.ID()] = t
-			}
-			if frames := t.tell(w.View(), rest.OnlineAttendees(w), n%attendeeSummary == 0); frames != nil {
-				w.Room.Transient(frames...)
-			}
-		}
+		summarize(active, last, n%attendeeSummary == 0)
 		if n%240 == 0 { // forget those that rest, each minute
 			for id := range last {
 				if !slices.ContainsFunc(active, func(w codelab.Workshop) bool { return w.ID() == id }) {
 					delete(last, id)
 				}
 			}
+		}
+	}
+}
+
+// summarize tells each codelab's listeners what has changed since last.
+func summarize(active []codelab.Workshop, last map[string]*told, attendees bool) {
+	for _, w := range active {
+		if w.Room.Online() == 0 {
+			delete(last, w.ID()) // who comes next has heard nothing
+			continue
+		}
+		t := last[w.ID()]
+		if t == nil {
+			t = &told{}
+			last[w.ID()] = t
+		}
+		if frames := t.tell(w.View(), rest.OnlineAttendees(w), attendees); frames != nil {
+			w.Room.Transient(frames...)
 		}
 	}
 }

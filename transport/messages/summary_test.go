@@ -48,3 +48,24 @@ func TestASummaryIsToldOnceAndPulsesToFacilitatorsOnly(t *testing.T) {
 		t.Errorf("without steps: %v", f)
 	}
 }
+
+// Nobody who was there before is there to have heard it.
+func TestWhoComesIntoAnEmptyRoomIsTold(t *testing.T) {
+	s, last := newSchool(t), map[string]*told{}
+	room, active := s.lab.Room, []codelab.Workshop{s.lab}
+	for i, tc := range []struct {
+		change func()
+		want   uint64
+	}{
+		{func() {}, 0},
+		{func() { room.Join("facilitator") }, 1},
+		{func() {}, 1},
+		{func() { room.Leave("facilitator") }, 1},
+		{func() { room.Join("facilitator") }, 2},
+	} {
+		tc.change()
+		if summarize(active, last, false); room.TransientHead() != tc.want {
+			t.Errorf("%d: told %d times, want %d", i, room.TransientHead(), tc.want)
+		}
+	}
+}

@@ -963,8 +963,8 @@ func (x *Pinned) GetMessage() string {
 	return ""
 }
 
-// Without a step the pointer is taken away. What takes the step away, or ends
-// the workshop, takes the pointer by itself: then this says so to clients.
+// Without a step the pointer is taken away; so it is in the same decision when
+// its step goes or the workshop ends.
 type Pointed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Pointer       *Pointer               `protobuf:"bytes,1,opt,name=pointer,proto3" json:"pointer,omitempty"`
@@ -1009,8 +1009,9 @@ func (x *Pointed) GetPointer() *Pointer {
 	return nil
 }
 
-// Without a state the pulse is over. Moving on, or the end of the step, ends it
-// by itself: then this says so to clients.
+// Without a state the pulse is over; so it is in the same decision when the
+// attendee moves on. The end of its step ends it by itself: then this says so to
+// clients.
 type Pulsed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`

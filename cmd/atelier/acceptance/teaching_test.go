@@ -86,6 +86,11 @@ func TestAPinStandsForAllUntilItIsTakenAway(t *testing.T) {
 	if now := lin.get(c.path, header("If-None-Match", tag)); now.status != 200 {
 		t.Errorf("what was read before is fresh: %d", now.status)
 	}
+	// What a stranger has read is nothing that a member has.
+	late := c.join(stranger, record{"name": "Late"})
+	if got := late.get(c.path, header("If-None-Match", open(t, c.addr).get(c.path).header.Get("ETag"))); got.status != 200 {
+		t.Errorf("what strangers read is fresh to a member: %d", got.status)
+	}
 	// It is no edit of the text.
 	c.admin.put(c.path, record{"description": "x"}, header("If-Match", edit)).want(200)
 	c.admin.put(c.path+"/pin", record{"message": strings.Repeat("ä", 2001)}).refused(400, "message")
