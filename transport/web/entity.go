@@ -26,16 +26,12 @@ type variant struct {
 	tag  string // entity tag, with its quotes
 }
 
-// set enters the body in a coding. The tag of each coding is another, as that
-// of other bytes must be (RFC 9110, 8.8.3.3).
+// set enters the body in a coding. The tag is that of these bytes, so each
+// coding has another, as it must (RFC 9110, 8.8.3.3).
 func (e *entity) set(c coding, body []byte) {
 	sum := sha256.Sum256(body)
-	tag := base64.RawURLEncoding.EncodeToString(sum[:12])
-	if c != identity {
-		tag += "-" + names[c]
-		e.varies = true
-	}
-	e.variants[c] = variant{body: body, tag: `"` + tag + `"`}
+	e.varies = e.varies || c != identity
+	e.variants[c] = variant{body: body, tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
 // compress adds a coding to a body that is made at the start; one that every

@@ -376,6 +376,15 @@ func TestWithoutTheApp(t *testing.T) {
 	}
 }
 
+func TestTheNameOfTheAppIsText(t *testing.T) {
+	b := build()
+	b["index.html"] = &fstest.MapFile{Data: []byte(strings.Replace(indexHTML, "<title>Atelier<", "<title>\n Black &amp; White <", 1))}
+	r := answerTo(t, handler(t, func(c *Config) { c.Build = b }), "GET /login")
+	if !strings.Contains(string(r.Body()), "<title>Sign in · Black &amp; White</title>") {
+		t.Errorf("%s", r.Body())
+	}
+}
+
 func TestABuildThatCannotBeServed(t *testing.T) {
 	for name, page := range map[string]string{
 		"no title": strings.Replace(indexHTML, "<title>Atelier</title>", "", 1),
