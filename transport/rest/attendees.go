@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"slices"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -20,19 +21,21 @@ type attendeeRecord struct {
 	CompletedAt  *string `json:"completed_at"`
 	CreatedAt    string  `json:"created_at"`
 	Muted        bool    `json:"muted"`
-	// Pulse is for facilitators and the attendee.
-	Pulse *pulseRecord `json:"pulse"`
+	// StepSince, when they came to the step they are at, and Pulse are for
+	// facilitators and the attendee.
+	StepSince *string      `json:"step_since"`
+	Pulse     *pulseRecord `json:"pulse"`
 }
 
 // toAttendee is a record as its owner and admins see it; others see neither
-// e-mail nor the time of completion nor how somebody gets on.
+// e-mail nor the time of completion nor how somebody gets on and for how long.
 func toAttendee(lab string, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
-		toPulse(a.Pulse),
+		wire.StampOrNull(a.StepSince), toPulse(a.Pulse),
 	}
 	if !all {
-		out.Email, out.CompletedAt, out.Pulse = "", nil, nil
+		out.Email, out.CompletedAt, out.StepSince, out.Pulse = "", nil, nil, nil
 	}
 	return out
 }
@@ -59,6 +62,27 @@ func getAttendees(r *Request) error {
 	return nil
 }
 
+// getAttendee is one record of the list, for who needs no more.
+func getAttendee(r *Request) error {
+	v := r.view()
+	a := v.Attendee(r.Param("attendee_id"))
+	if a == nil {
+		return &statusError{status: 404, text: "attendee not found"}
+	}
+	return r.json(toAttendee(r.Lab.ID(), a, r.IsAdmin() || a.Id == r.Caller.Id))
+}
+
+// getPresence tells facilitators who is connected; attendee_joined and
+// attendee_left say what changes from then on.
+func getPresence(r *Request) error {
+	present := r.Lab.Room.Present()
+	present = slices.DeleteFunc(present, func(id string) bool { return id == codelab.FacilitatorID })
+	slices.Sort(present)
+	return r.json(struct {
+		AttendeeIDs []string `json:"attendee_ids"`
+	}{present})
+}
+
 // encodeAttendees is the list as a JSON array. Pages keep their encoding, so
 // most of this is copying: 10,000 people are 157 pages, of which few change
 // between two reads.
@@ -83,7 +107,7 @@ func encodeAttendees(v *codelab.View, lab string, all bool) []byte {
 
 // showOwn puts the caller's full record in the place of the reduced one.
 func showOwn(b []byte, lab string, own *pb.Attendee) []byte {
-	if own == nil || own.Email == "" && own.CompletedAt == 0 && own.Pulse == nil {
+	if own == nil {
 		return b
 	}
 	reduced, _ := wire.Codec.Marshal(toAttendee(lab, own, false))

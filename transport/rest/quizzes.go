@@ -15,6 +15,7 @@ type quizRecord struct {
 	Question       string   `json:"question"`
 	QuizType       string   `json:"quiz_type"`
 	Options        []string `json:"options"`
+	Several        bool     `json:"several"`
 	CorrectAnswer  *int32   `json:"correct_answer"`
 	CorrectAnswers *[]int32 `json:"correct_answers"`
 	CreatedAt      string   `json:"created_at"`
@@ -22,7 +23,7 @@ type quizRecord struct {
 
 // toQuiz is a question, with its right answer for who may see it.
 func toQuiz(lab string, q *pb.Quiz, answered bool) quizRecord {
-	out := quizRecord{q.Id, lab, q.Question, q.QuizType, q.Options, nil, nil, wire.Stamp(q.CreatedAt)}
+	out := quizRecord{q.Id, lab, q.Question, q.QuizType, q.Options, q.Several, nil, nil, wire.Stamp(q.CreatedAt)}
 	if answered && len(q.Correct) > 0 {
 		out.CorrectAnswer = &q.Correct[0]
 		if q.Several {

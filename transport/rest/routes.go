@@ -107,6 +107,8 @@ var operations = table([]operation{
 
 	{method: post, path: "/codelabs/{id}/register", access: register, handle: registerAttendee},
 	{method: get, path: "/codelabs/{id}/attendees", access: labMember, handle: getAttendees},
+	{method: get, path: "/codelabs/{id}/attendees/{attendee_id}", access: labMember, handle: getAttendee},
+	{method: get, path: "/codelabs/{id}/presence", access: labAdmin, handle: getPresence},
 	{method: put, path: "/codelabs/{id}/attendees/{attendee_id}", access: labAdmin, handle: updateAttendee},
 	{method: del, path: "/codelabs/{id}/attendees/{attendee_id}", access: labMember, handle: removeAttendee},
 	{method: post, path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", access: labAdmin, handle: resetPIN},

@@ -72,6 +72,8 @@ var probes = []probe{
 	{op: "GET /codelabs/{id}/chat", by: byMember},
 	{op: "GET /codelabs/{id}/inline-comments", by: byMember},
 	{op: "GET /codelabs/{id}/attendees", by: byMember},
+	{op: "GET /codelabs/{id}/attendees/{attendee_id}", by: byMember},
+	{op: "GET /codelabs/{id}/presence", by: byAdmin},
 	{op: "GET /codelabs/{id}/help", by: byMember},
 	{op: "GET /codelabs/{id}/feedback", by: byAdmin},
 	{op: "GET /codelabs/{id}/quizzes", by: byMember},

@@ -92,7 +92,9 @@ func TestAPinStandsForAllUntilItIsTakenAway(t *testing.T) {
 		t.Errorf("what strangers read is fresh to a member: %d", got.status)
 	}
 	// It is no edit of the text.
-	c.admin.put(c.path, record{"description": "x"}, header("If-Match", edit)).want(200)
+	if got := c.admin.put(c.path, record{"description": "x"}, header("If-Match", edit)).object(); got["pin"] == nil {
+		t.Errorf("the edit answers %v, without the pin", got)
+	}
 	c.admin.put(c.path+"/pin", record{"message": strings.Repeat("ä", 2001)}).refused(400, "message")
 	c.admin.put(c.path+"/pin", record{}).refused(400, "message")
 	lin.put(c.path+"/pin", record{"message": "mine"}).refused(403)
