@@ -175,6 +175,21 @@ export class Room {
     }
   }
 
+  /** One's own record: a class of thousands would be megabytes. */
+  async #own(): Promise<[string, Attendee]> {
+    const id = this.you?.id ?? ''
+    return [id, await ask(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params: { path: { id: this.id, attendee_id: id }, query: this.#as } }))]
+  }
+
+  /** The name of a person: as they last signed, or as the server knows them. */
+  async nameOf(id: string): Promise<string> {
+    const w = this.now
+    const known = w?.people.get(id)?.name ?? w?.chat.findLast((c) => c.sender_id === id)?.sender_name
+    if (known !== undefined) return known
+    const a = await ask(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params: { path: { id: this.id, attendee_id: id }, query: this.#as } }))
+    return a.name
+  }
+
   async #help(): Promise<Partial<Workshop>> {
     return { help: await ask(api.GET('/codelabs/{id}/help', this.#path)) }
   }
@@ -186,8 +201,13 @@ export class Room {
         return { codelab, steps }
       }
       case 'attendees': {
-        const people = await ask(api.GET('/codelabs/{id}/attendees', this.#path))
-        return { people: new Map(people.map((a: Attendee) => [a.id, a])) }
+        if (this.role === 'attendee') return { people: new Map([await this.#own()]) }
+        // Who is here first: arrivals that are told meanwhile are added to it.
+        const [people, here] = await Promise.all([
+          ask(api.GET('/codelabs/{id}/attendees', this.#path)),
+          ask(api.GET('/codelabs/{id}/presence', { params: { path: { id: this.id } } })),
+        ])
+        return { people: new Map(people.map((a: Attendee) => [a.id, a])), here: new Set(here.attendee_ids) }
       }
       case 'chat': {
         const chat: ChatMessage[] = await ask(

@@ -145,7 +145,7 @@ class Draft {
           current_step: m.step_number,
           furthest_step: Math.max(a.furthest_step, m.step_number),
           // How it goes is said of a step, and ends with it.
-          pulse: a.current_step === m.step_number ? a.pulse : null,
+          ...(a.current_step === m.step_number ? {} : { pulse: null, step_since: m.ts }),
         }))
         return
       case 'attendee_completed':

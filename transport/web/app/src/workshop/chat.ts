@@ -26,7 +26,7 @@ export interface Conversation {
 }
 
 /** Direct messages by who they are with, the latest conversation first. */
-export function conversations(chat: readonly ChatMessage[], me: string, nameOf: (id: string) => string | undefined): Conversation[] {
+export function conversations(chat: readonly ChatMessage[], me: string, nameOf: (id: string) => string): Conversation[] {
   const by = new Map<string, ChatMessage[]>()
   for (const m of chat) {
     if (m.msg_type !== 'dm') continue
@@ -37,7 +37,7 @@ export function conversations(chat: readonly ChatMessage[], me: string, nameOf: 
   }
   const out = [...by].map(([id, messages]) => ({
     with: id,
-    name: nameOf(id) ?? messages.find((m) => m.sender_id === id)?.sender_name ?? '',
+    name: nameOf(id),
     messages,
   }))
   return out.sort((a, b) => (a.messages.at(-1)!.id < b.messages.at(-1)!.id ? 1 : -1))

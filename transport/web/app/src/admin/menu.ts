@@ -1,0 +1,25 @@
+// What stands in the menu of every page for facilitators.
+import { api, ask } from '../api/client'
+import { words } from '../api/words'
+import { m } from '../messages/compiled/messages.js'
+import type { Item } from '../parts/Menu.svelte'
+import { complain } from '../parts/toasts.svelte'
+
+async function signOut(): Promise<void> {
+  try {
+    await ask(api.POST('/logout'))
+    location.assign('/login')
+  } catch (e) {
+    complain(words(e))
+  }
+}
+
+export function adminMenu(): Item[] {
+  return [
+    { label: m.admin_codelabs(), href: '/admin' },
+    { label: m.admin_settings(), href: '/admin/settings' },
+    { label: m.admin_audit(), href: '/admin/audit-logs' },
+    { label: m.admin_participants(), href: '/admin/participants' },
+    { label: m.admin_sign_out(), run: () => void signOut() },
+  ]
+}

@@ -1,0 +1,86 @@
+// What a facilitator watches: the floor, drawn at most four times a second
+// whatever arrives, the times on each step, and where the workshop is.
+import { api, ask, type Schemas } from '../../api/client'
+import { words } from '../../api/words'
+import { recall, remember } from '../../device/remember'
+import type { Room } from '../../live/room.svelte'
+import { complain } from '../../parts/toasts.svelte'
+import { defaultThresholds, floor, moods, verdict, type Column, type Feeling, type Thresholds, type Verdict } from '../../workshop/floor'
+import type { Workshop } from '../../workshop/state'
+
+const every = 250
+
+export class Watch {
+  readonly room: Room
+  columns = $state.raw<readonly Column[]>([])
+  moods = $state.raw<Record<Feeling, number>>({ fine: 0, slow: 0, stuck: 0, silent: 0 })
+  verdict = $state.raw<Verdict | null>(null)
+  overview = $state.raw<Schemas['Overview'] | null>(null)
+  /** Seconds tick with this, Unix milliseconds. */
+  now = $state(Date.now())
+  thresholds = $state<Thresholds>(defaultThresholds)
+  #drawn: Workshop | null = null
+
+  constructor(room: Room) {
+    this.room = room
+    this.thresholds = recall(`thresholds:${room.id}`, defaultThresholds)
+  }
+
+  /** Where the workshop is: as the pointer says, else where most people are. */
+  readonly at = $derived.by(() => {
+    const w = this.room.now
+    if (!w) return 1
+    if (w.codelab.pointer) return w.codelab.pointer.step_number ?? 1
+    const per = w.summary?.perStep ?? []
+    const most = Math.max(...per, 0)
+    return most > 0 ? per.indexOf(most) + 1 : 1
+  })
+
+  begin(): () => void {
+    const draw = setInterval(() => this.#draw(), every)
+    const second = setInterval(() => (this.now = Date.now()), 1000)
+    const times = setInterval(() => void this.#read(), 10_000)
+    void this.#read()
+    return () => [draw, second, times].forEach(clearInterval)
+  }
+
+  /** Draws when something has changed since. */
+  #draw() {
+    const w = this.room.now
+    if (!w || document.visibilityState === 'hidden') return
+    if (w !== this.#drawn) {
+      this.#drawn = w
+      this.columns = floor(w)
+      this.moods = moods(this.columns)
+    }
+    this.verdict = verdict(w, this.at, this.thresholds, Date.now())
+  }
+
+  async #read() {
+    if (document.visibilityState === 'hidden') return
+    try {
+      this.overview = await ask(api.GET('/codelabs/{id}/overview', { params: { path: { id: this.room.id } } }))
+    } catch {
+      // The next time.
+    }
+  }
+
+  keepThresholds(): void {
+    remember(`thresholds:${this.room.id}`, $state.snapshot(this.thresholds))
+  }
+
+  /** Points everybody to a step, or to none. */
+  point(step: number | null, hints = false): void {
+    this.room.say({ type: 'pointer', step_number: step, hints })
+  }
+
+  async pin(message: string | null): Promise<boolean> {
+    try {
+      await ask(api.PUT('/codelabs/{id}/pin', { params: { path: { id: this.room.id } }, body: { message } }))
+      return true
+    } catch (e) {
+      complain(words(e))
+      return false
+    }
+  }
+}
