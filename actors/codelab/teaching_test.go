@@ -11,6 +11,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 )
 
 // anyTeachingCommand makes a command of live teaching of any other.
@@ -165,6 +166,16 @@ func TestWhatLiveTeachingMakesHappen(t *testing.T) {
 	} {
 		if got := l.says(t, tc.cmd); !slices.Equal(got, tc.want) {
 			t.Errorf("%d: %v made %v, want %v", i, tc.cmd, got, tc.want)
+		}
+	}
+}
+
+func TestAPinKeepsTheFileThatItShows(t *testing.T) {
+	l, _, _ := taught(t)
+	for _, text := range []*string{proto.String("see /uploads/" + image), nil} {
+		l.says(t, &pb.Command{Caller: admin, Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: text}}})
+		if kept := l.uses["uploaduses "+image+" lab "+string(files.ByText)]; kept != (text != nil) {
+			t.Errorf("pinned %v, the file is kept: %v", text, l.uses)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestWhoMayOfferHelp(t *testing.T) {
 	max.post(c.path+"/help", record{"attendee_id": lin.id, "step_number": 1}).refused(403)
 	lin.post(c.path+"/help", record{"message": "where?"}).refused(400, "step_number")
 	// In one browser both: who names nobody asks for themselves.
-	both := c.join(facilitator(t, c.addr, "Ada"), record{"name": "Both"})
+	both := c.join(facilitator(t, c.addr, "Grace"), record{"name": "Both"})
 	both.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if q := c.admin.get(c.path + "/help").list(); len(q) != 1 || q[0].text("attendee_id") != both.id {
 		t.Errorf("the queue is %v", q)
