@@ -66,8 +66,8 @@ export function verdict(w: Workshop, step: number, t: Thresholds, now: number): 
   let stuck = 0
   let since = Infinity
   for (const a of w.people.values()) {
-    // Whoever has left and got nowhere does not hold the room up.
-    if (!w.here.has(a.id) && !a.is_completed && a.current_step <= step) continue
+    // Whoever looked in and left does not hold the room up.
+    if (!w.here.has(a.id) && !a.is_completed && a.furthest_step === 1 && !a.pulse) continue
     people++
     if (a.is_completed || a.current_step > step) past++
     if (a.pulse?.state === 'stuck') {

@@ -1,0 +1,315 @@
+import { describe, expect, test } from 'vitest'
+import { Connection, type Clock, type Status } from './connection'
+import type { Dial, Pipe, PipeEvents, Place } from './pipe'
+import type { ServerMessage, Told } from './protocol'
+
+/** A clock that moves when it is told to. */
+class Hands implements Clock {
+  #now = 0
+  #timers: { at: number; run: () => void; gone: boolean }[] = []
+  now = () => this.#now
+  random = () => 0.5
+  after(ms: number, run: () => void) {
+    const timer = { at: this.#now + ms, run, gone: false }
+    this.#timers.push(timer)
+    return () => {
+      timer.gone = true
+    }
+  }
+  /** Moves to the next timer and runs it; false when there is none. */
+  next(): boolean {
+    const due = this.#timers.filter((t) => !t.gone).sort((a, b) => a.at - b.at)[0]
+    if (!due) return false
+    due.gone = true
+    this.#now = Math.max(this.#now, due.at)
+    due.run()
+    return true
+  }
+}
+
+interface Attempt {
+  kind: 'socket' | 'events'
+  from: Place | null
+  on: PipeEvents
+  sent: object[]
+  closed: boolean
+}
+
+/** A connection whose server is played by the test. */
+function stage() {
+  const attempts: Attempt[] = []
+  const dial =
+    (kind: Attempt['kind']): Dial =>
+    (_, from, on): Pipe => {
+      const a: Attempt = { kind, from, on, sent: [], closed: false }
+      attempts.push(a)
+      return { send: (m) => void a.sent.push(m), close: () => void (a.closed = true) }
+    }
+  const hands = new Hands()
+  const told: Told[][] = []
+  const missed: Told[][] = []
+  const statuses: Status[] = []
+  const reads: { resolve: () => void; reject: (e: Error) => void }[] = []
+  const settled: [string, string | null][] = []
+  let ready = 0
+  const connection = new Connection(
+    { codelab: 'lab', as: 'attendee' },
+    { socket: dial('socket'), events: dial('events') },
+    {
+      status: (s) => void statuses.push(s),
+      told: (messages, replayed) => void (replayed ? missed : told).push(messages),
+      fresh: () => new Promise<void>((resolve, reject) => void reads.push({ resolve, reject })),
+      settled: (ref, why) => void settled.push([ref, why]),
+      ready: () => void ready++,
+    },
+    hands,
+  )
+  connection.start()
+  return {
+    connection,
+    attempts,
+    hands,
+    told,
+    missed,
+    statuses,
+    reads,
+    settled,
+    get ready() {
+      return ready
+    },
+    get last() {
+      return attempts.at(-1)!
+    },
+    get state() {
+      return statuses.at(-1)!.state
+    },
+  }
+}
+
+const you = { id: 'a1', name: 'A', role: 'attendee' } as const
+const welcome = (seq: number, head = seq, epoch = 'e1') => ({ type: 'welcome', epoch, seq, head, you }) as ServerMessage
+const chat = (seq: number) => ({ type: 'chat', sender: 'B', message: `m${seq}`, id: `c${seq}`, sender_id: 'b', seq, ts: '' }) as ServerMessage
+const seqs = (batches: Told[][]) => batches.flat().map((m) => (m as { seq: number }).seq)
+/** Lets promises that are settled tell so. */
+const settle = () => new Promise<void>((done) => setTimeout(done))
+
+async function connected(s: ReturnType<typeof stage>, seq = 10) {
+  s.last.on.message(welcome(seq))
+  s.reads.at(-1)!.resolve()
+  await settle()
+}
+
+describe('the connection', () => {
+  test('reads everything first, and then tells what came meanwhile', async () => {
+    const s = stage()
+    s.last.on.message(welcome(10))
+    s.last.on.message(chat(11))
+    s.last.on.message(chat(12))
+    expect(s.told).toEqual([])
+    s.reads[0]!.resolve()
+    await settle()
+    expect(seqs(s.told)).toEqual([11, 12])
+    expect(s.state).toBe('connected')
+    s.last.on.message(chat(13))
+    expect(seqs(s.told)).toEqual([11, 12, 13])
+  })
+
+  test('goes on where it was, and tells what was missed in one piece', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.message(chat(11))
+    s.last.on.closed(1006)
+    expect(s.state).toBe('waiting')
+    s.hands.next()
+    expect(s.last.from).toEqual({ epoch: 'e1', seq: 11 })
+    s.last.on.message(welcome(11, 14))
+    for (const seq of [12, 13, 14]) s.last.on.message(chat(seq))
+    s.last.on.message(chat(15))
+    expect(seqs(s.missed)).toEqual([12, 13, 14])
+    expect(s.missed).toHaveLength(1)
+    expect(seqs(s.told)).toEqual([11, 15])
+    expect(s.reads).toHaveLength(1)
+  })
+
+  test('tells what was missed although the last of it was for others', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.message(welcome(10, 20))
+    s.last.on.message(chat(12))
+    expect(s.missed).toEqual([])
+    s.hands.next()
+    expect(seqs(s.missed)).toEqual([12])
+  })
+
+  test('loses nothing when it breaks while it catches up', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.message(welcome(10, 20))
+    s.last.on.message(chat(12))
+    s.last.on.closed(1006)
+    expect(seqs(s.missed)).toEqual([12])
+    while (s.attempts.length < 3) s.hands.next()
+    expect(s.last.from).toEqual({ epoch: 'e1', seq: 12 })
+  })
+
+  test('tells each message once, although a shared stream repeats some', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.message(chat(11))
+    s.last.on.message(chat(11))
+    expect(seqs(s.told)).toEqual([11])
+  })
+
+  test('reads anew when the server says so, or the stream is another one', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.message({ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage)
+    s.last.on.message(chat(51))
+    expect(s.reads).toHaveLength(2)
+    expect(s.told).toEqual([])
+    s.reads[1]!.resolve()
+    await settle()
+    expect(seqs(s.told)).toEqual([51])
+    s.last.on.closed(1006)
+    s.hands.next()
+    expect(s.last.from).toEqual({ epoch: 'e1', seq: 51 })
+    s.last.on.message(welcome(3, 3, 'e2'))
+    expect(s.reads).toHaveLength(3)
+  })
+
+  test('begins anew when it broke while everything was read', async () => {
+    const s = stage()
+    s.last.on.message(welcome(10))
+    s.last.on.message(chat(11))
+    s.last.on.closed(1006)
+    s.reads[0]!.resolve()
+    await settle()
+    expect(s.told).toEqual([])
+    s.hands.next()
+    expect(s.last.from).toBeNull()
+  })
+
+  test('tries again when the reads fail', async () => {
+    const s = stage()
+    s.last.on.message(welcome(10))
+    s.reads[0]!.reject(new Error('offline'))
+    await settle()
+    expect(s.state).toBe('waiting')
+    expect(s.attempts[0]!.closed).toBe(true)
+    s.hands.next()
+    expect(s.last.from).toBeNull()
+  })
+
+  test('changes to events after two sockets that never opened', () => {
+    const s = stage()
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.closed(1006)
+    s.hands.next()
+    expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'events'])
+  })
+
+  test('stays with sockets when those that opened break', async () => {
+    const s = stage()
+    for (let i = 0; i < 4; i++) {
+      await connected(s, 10 + i)
+      s.last.on.closed(1006)
+      s.hands.next()
+    }
+    expect(new Set(s.attempts.map((a) => a.kind))).toEqual(new Set(['socket']))
+  })
+
+  test('looks whether sockets work again, now and then', () => {
+    const s = stage()
+    for (let i = 0; i < 20; i++) {
+      s.last.on.closed(1006)
+      s.hands.next()
+    }
+    const kinds = s.attempts.map((a) => a.kind)
+    expect(kinds.slice(3)).toContain('socket')
+    expect(kinds.filter((k) => k === 'events').length).toBeGreaterThan(10)
+  })
+
+  test('waits longer each time, and never more than a quarter of a minute and its disorder', () => {
+    const s = stage()
+    const waits: number[] = []
+    for (let i = 0; i < 10; i++) {
+      s.last.on.closed(1006)
+      const now = s.statuses.at(-1)
+      if (now?.state === 'waiting') waits.push(now.until - s.hands.now())
+      s.hands.next()
+    }
+    expect(waits[0]).toBe(500)
+    expect(waits.at(-1)).toBe(15_000)
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b))
+  })
+
+  test('comes back at the moment that a server which stops has named', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.message({ type: 'reconnect', after_ms: 7300 } as ServerMessage)
+    s.last.on.closed(1012)
+    const now = s.statuses.at(-1)
+    expect(now?.state === 'waiting' && now.until - s.hands.now()).toBe(7300)
+    s.hands.next()
+    expect(s.last.from).toEqual({ epoch: 'e1', seq: 10 })
+  })
+
+  test('ends when the session is over', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.closed(1008)
+    expect(s.state).toBe('ended')
+    expect(s.hands.next()).toBe(false)
+  })
+
+  test('does not wait when somebody is in a hurry', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.closed(1006)
+    s.connection.hurry()
+    expect(s.attempts).toHaveLength(2)
+    s.connection.hurry()
+    expect(s.attempts).toHaveLength(2)
+    expect(s.hands.next()).toBe(false)
+  })
+
+  test('is deaf to an attempt that is over', async () => {
+    const s = stage()
+    await connected(s)
+    const old = s.last
+    old.on.closed(1006)
+    old.on.message(chat(11))
+    old.on.closed(1006)
+    expect(s.told).toEqual([])
+    expect(s.statuses.filter((x) => x.state === 'waiting')).toHaveLength(1)
+  })
+
+  test('says what became of a message', async () => {
+    const s = stage()
+    await connected(s)
+    s.connection.send({ type: 'chat', ref: 'r1' })
+    expect(s.last.sent).toEqual([{ type: 'chat', ref: 'r1' }])
+    s.last.on.message({ type: 'ack', ref: 'r1', seq: 11 } as ServerMessage)
+    s.last.on.message({ type: 'error', error: 'muted', ref: 'r2' } as ServerMessage)
+    expect(s.settled).toEqual([
+      ['r1', null],
+      ['r2', 'muted'],
+    ])
+  })
+
+  test('tells nothing after it was stopped', async () => {
+    const s = stage()
+    await connected(s)
+    s.connection.stop()
+    s.last.on.message(chat(11))
+    s.last.on.closed(1006)
+    expect(s.told).toEqual([])
+    expect(s.state).toBe('connected')
+    expect(s.hands.next()).toBe(false)
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { Outbox, type Kept, type Storage } from './outbox'
+
+function device(): Storage & { map: Map<string, string> } {
+  const map = new Map<string, string>()
+  return { map, get: (k) => map.get(k) ?? null, set: (k, v) => void map.set(k, v), remove: (k) => void map.delete(k), keys: () => [...map.keys()] }
+}
+
+function open(storage: Storage, owner = 'lab:a1') {
+  let shown: readonly Kept[] = []
+  const box = new Outbox(owner, storage, (entries) => (shown = entries))
+  return {
+    box,
+    get texts() {
+      return shown.map((e) => e.message.message)
+    },
+  }
+}
+
+const say = (message: string) => ({ type: 'chat', message })
+
+describe('the outbox', () => {
+  test('keeps what was said, in order, until the server has it', () => {
+    const s = device()
+    const o = open(s)
+    const a = o.box.add(say('one'), 1)
+    o.box.add(say('two'), 2)
+    expect(o.texts).toEqual(['one', 'two'])
+    o.box.done((a as Kept).ref)
+    expect(o.texts).toEqual(['two'])
+    expect(s.map.size).toBe(1)
+  })
+
+  test('survives a page that is closed, with the same refs', () => {
+    const s = device()
+    const first = open(s)
+    const refs = [first.box.add(say('one'), 5), first.box.add(say('two'), 6)].map((e) => (e as Kept).ref)
+    const later = open(s)
+    expect(later.texts).toEqual(['one', 'two'])
+    expect(later.box.takeAll(9).map((e) => e.message.ref)).toEqual(refs)
+  })
+
+  test('is that of one person in one codelab', () => {
+    const s = device()
+    open(s).box.add(say('mine'), 1)
+    expect(open(s, 'lab:a2').texts).toEqual([])
+    expect(open(s, 'lab2:a1').texts).toEqual([])
+  })
+
+  test('never gives two messages one ref', () => {
+    const o = open(device())
+    const refs = Array.from({ length: 100 }, (_, i) => (o.box.add(say('x'), i) as Kept).ref)
+    expect(new Set(refs).size).toBe(100)
+    expect(refs.every((r) => r.length <= 64)).toBe(true)
+  })
+
+  test('holds what was refused, with the reason, and sends it only when asked to', () => {
+    const o = open(device())
+    const a = o.box.add(say('one'), 1) as Kept
+    o.box.takeAll(2)
+    o.box.refused(a.ref, 'muted')
+    expect(o.box.entries[0]?.refused).toBe('muted')
+    expect(o.box.takeAll(3)).toEqual([])
+    const again = o.box.again(a.ref, 4) as Kept
+    expect(again.ref).not.toBe(a.ref)
+    expect(o.box.takeAll(5).map((e) => e.ref)).toEqual([again.ref])
+  })
+
+  test('keeps of places and moods the last alone', () => {
+    const o = open(device())
+    for (const step of [1, 2, 3]) o.box.add({ type: 'step_progress', step_number: step }, step)
+    o.box.add({ type: 'pulse', state: 'slow' }, 4)
+    o.box.add({ type: 'pulse', state: null }, 5)
+    expect(o.box.takeAll(6).map((e) => e.message.step_number ?? e.message.state)).toEqual([3, null])
+    // One that is on its way may have arrived: it is not taken back.
+    o.box.add({ type: 'step_progress', step_number: 4 }, 7)
+    expect(o.box.entries.filter((e) => e.message.type === 'step_progress')).toHaveLength(2)
+    const late = o.box.entries.find((e) => e.message.step_number === 4)!
+    o.box.refused(late.ref, 'no such step')
+    expect(o.box.entries.some((e) => e.ref === late.ref)).toBe(false)
+  })
+
+  test('knows which may have arrived although their refs are forgotten', () => {
+    const o = open(device())
+    o.box.add(say('early'), 0)
+    o.box.takeAll(0)
+    o.box.add(say('late'), 1)
+    expect(o.box.doubtful(9 * 60_000).map((e) => e.message.message)).toEqual([])
+    expect(o.box.doubtful(9 * 60_000 + 1).map((e) => e.message.message)).toEqual(['early'])
+  })
+
+  test('is bounded, and says when it is full', () => {
+    const o = open(device())
+    let kept = 0
+    while (o.box.add(say('x'), kept)) kept++
+    expect(kept).toBe(200)
+  })
+
+  test('throws away what it cannot read', () => {
+    const s = device()
+    s.map.set('atelier:out:lab:a1:x', '{broken')
+    s.map.set('atelier:out:lab:a1:y', '{"ref":1}')
+    expect(open(s).texts).toEqual([])
+    expect(s.map.size).toBe(0)
+  })
+})

@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Told } from '../live/protocol'
+import { apply } from './apply'
+import { mergeChat } from './chat'
+import { workshop, type Attendee, type ChatMessage, type Codelab, type Step, type Workshop } from './state'
+
+const lab = { id: 'lab', title: 'T', pin: null, pointer: null } as unknown as Codelab
+const steps = [1, 2, 3].map((n) => ({ id: `s${n}`, step_number: n, title: `S${n}` })) as unknown as Step[]
+const person = (id: string): Attendee => ({
+  id,
+  codelab_id: 'lab',
+  name: id,
+  email: '',
+  current_step: 1,
+  furthest_step: 1,
+  is_completed: false,
+  completed_at: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+  muted: false,
+  step_since: '2026-01-01T00:00:00.000Z',
+  pulse: null,
+})
+const empty = (): Workshop => ({ ...workshop('facilitator', lab, steps), people: new Map(['a', 'b'].map((id) => [id, person(id)])) })
+
+const ts = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString()
+const id = (n: number) => `c${String(n).padStart(6, '0')}`
+
+/** A message of the stream at a position. */
+const event = (seq: number): fc.Arbitrary<Told> => {
+  const who = fc.constantFrom('a', 'b', 'unknown')
+  const common = { seq, ts: ts(seq) }
+  return fc.oneof(
+    fc.constant({ type: 'chat', id: id(seq), sender: 'A', sender_id: 'a', message: `m${seq}`, ...common } as Told),
+    fc.constant({ type: 'broadcast', id: id(seq), sender_id: 'facilitator', sender_name: 'F', message: `b${seq}`, ...common } as Told),
+    fc.integer({ min: 1, max: seq }).map((n) => ({ type: 'chat_deleted', id: id(n), ...common }) as Told),
+    fc.record({ w: who, n: fc.integer({ min: 1, max: 3 }) }).map(({ w, n }) => ({ type: 'step_progress', attendee_id: w, step_number: n, ...common }) as Told),
+    fc
+      .record({ w: who, state: fc.constantFrom('fine', 'slow', 'stuck', null) })
+      .map(({ w, state }) => ({ type: 'pulse', attendee_id: w, attendee_name: w, state, step_number: 1, ...common }) as Told),
+    who.map((w) => ({ type: 'help_request', id: `h-${w}`, attendee_id: w, attendee_name: w, step_number: 1, status: 'pending', ...common }) as Told),
+    who.map((w) => ({ type: 'help_resolved', id: `h-${w}`, attendee_id: w, attendee_name: w, step_number: 1, status: 'resolved', ...common }) as Told),
+    who.map((w) => ({ type: 'attendee_renamed', attendee_id: w, name: `n${seq}`, ...common }) as Told),
+    who.map((w) => ({ type: 'attendee_completed', attendee_id: w, ...common }) as Told),
+    fc.constant({ type: 'pin_changed', pin: seq % 2 ? { message: `p${seq}`, at: ts(seq) } : null, ...common } as Told),
+    fc.constant({ type: 'pointer', step_number: seq % 4 || null, hints: false, by: 'F', ...common } as Told),
+  )
+}
+const stream = fc.integer({ min: 1, max: 40 }).chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => event(i + 1))))
+
+/** What is true, in a form that can be compared. */
+const plain = (w: Workshop) => ({ ...w, people: Object.fromEntries(w.people), here: [...w.here], again: [...w.again] })
+
+describe('what a stream makes of what is true', () => {
+  test('is the same in one batch and in any pieces', () => {
+    fc.assert(
+      fc.property(stream, fc.infiniteStream(fc.integer({ min: 1, max: 5 })), (messages, sizes) => {
+        const whole = apply(empty(), messages)
+        let pieces = empty()
+        let at = 0
+        for (const size of sizes) {
+          if (at >= messages.length) break
+          pieces = apply(pieces, messages.slice(at, at + size))
+          at += size
+        }
+        expect(plain(pieces)).toEqual(plain(whole))
+      }),
+    )
+  })
+
+  // A read shows a position; what is told from an earlier one is told again.
+  test('is the same although a part is told twice', () => {
+    fc.assert(
+      fc.property(stream, fc.nat(), (messages, cut) => {
+        const at = cut % (messages.length + 1)
+        const whole = apply(empty(), messages)
+        const deleted = new Set(messages.filter((m) => m.type === 'chat_deleted').map((m) => m.id))
+        const twice = apply(apply(empty(), messages), messages.slice(at))
+        // What is told again is what was told last of everything that can change.
+        expect(plain(twice).people).toEqual(expect.objectContaining(Object.fromEntries([...whole.people].map(([k, a]) => [k, expect.objectContaining({ current_step: a.current_step, name: a.name, is_completed: a.is_completed })]))))
+        expect(twice.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id)).toEqual(whole.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id))
+        expect(twice.codelab).toEqual(whole.codelab)
+      }),
+    )
+  })
+
+  test('never changes what somebody holds', () => {
+    fc.assert(
+      fc.property(stream, (messages) => {
+        const before = empty()
+        const copy = structuredClone(plain(before))
+        const half = apply(before, messages.slice(0, messages.length / 2))
+        const held = structuredClone(plain(half))
+        apply(half, messages)
+        expect(plain(before)).toEqual(copy)
+        expect(plain(half)).toEqual(held)
+      }),
+    )
+  })
+
+  test('has each message of the chat once, in order', () => {
+    fc.assert(
+      fc.property(stream, (messages) => {
+        const ids = apply(apply(empty(), messages), messages).chat.map((c) => c.id)
+        expect(ids).toEqual([...new Set(ids)].toSorted())
+      }),
+    )
+  })
+
+  test('is told of help with what it is about', () => {
+    const asked = apply(empty(), [{ type: 'help_request', id: 'h', attendee_id: 'a', attendee_name: 'a', step_number: 2, status: 'pending', message: 'curl?', seq: 1, ts: ts(1) } as unknown as Told])
+    expect(asked.help).toMatchObject([{ id: 'h', message: 'curl?', claimed_by: null }])
+    const claimed = apply(asked, [{ type: 'help_claimed', id: 'h', attendee_id: 'a', attendee_name: 'a', step_number: 2, status: 'in_progress', claimed_by: 'F', seq: 2, ts: ts(2) } as Told])
+    expect(claimed.help).toMatchObject([{ message: 'curl?', status: 'in_progress', claimed_by: 'F', created_at: ts(1) }])
+  })
+
+  test('knows how somebody feels until they move on', () => {
+    const stuck = apply(empty(), [{ type: 'pulse', attendee_id: 'a', attendee_name: 'a', state: 'stuck', step_number: 1, seq: 1, ts: ts(1) } as Told])
+    expect(stuck.people.get('a')?.pulse?.state).toBe('stuck')
+    const same = apply(stuck, [{ type: 'step_progress', attendee_id: 'a', step_number: 1, seq: 2, ts: ts(2) } as Told])
+    expect(same.people.get('a')?.pulse?.state).toBe('stuck')
+    const moved = apply(stuck, [{ type: 'step_progress', attendee_id: 'a', step_number: 2, seq: 2, ts: ts(2) } as Told])
+    expect(moved.people.get('a')).toMatchObject({ pulse: null, step_since: ts(2), furthest_step: 2 })
+  })
+
+  test('reads again what messages do not carry', () => {
+    const w = apply(empty(), [
+      { type: 'steps_changed', seq: 1, ts: ts(1) } as Told,
+      { type: 'inline_comment_changed', target_type: 'step', target_step_id: 's1', thread_id: 't', action: 'created', seq: 2, ts: ts(2) } as Told,
+      { type: 'attendee_joined', attendee: { id: 'new', name: 'N', current_step: 1 } } as Told,
+    ])
+    expect([...w.again].toSorted()).toEqual(['attendees', 'codelab', 'threads'])
+    expect(w.here.has('new')).toBe(true)
+  })
+})
+
+test('pages of the chat are put together without a gap or a double', () => {
+  const m = (n: number) => ({ id: id(n) }) as ChatMessage
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => m(from + i))
+  const ids = (list: readonly ChatMessage[]) => list.map((x) => x.id)
+  expect(ids(mergeChat(range(1, 10), range(6, 15)))).toEqual(ids(range(1, 15)))
+  expect(ids(mergeChat([], range(6, 15)))).toEqual(ids(range(6, 15)))
+  // Nobody knows what lies between: only the newest page is shown.
+  expect(ids(mergeChat(range(1, 3), range(6, 15)))).toEqual(ids(range(6, 15)))
+  expect(ids(mergeChat(range(1, 10), []))).toEqual([])
+})

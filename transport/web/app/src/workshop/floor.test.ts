@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { defaultThresholds, floor, moods, verdict } from './floor'
+import { workshop, type Attendee, type Codelab, type HelpRequest, type Step, type Workshop } from './state'
+
+const minute = 60_000
+const at = (ms: number) => new Date(ms).toISOString()
+const now = 100 * minute
+
+function room(people: Partial<Attendee>[], help: Partial<HelpRequest>[] = []): Workshop {
+  const steps = [1, 2, 3].map((n) => ({ id: `s${n}`, step_number: n, title: `S${n}` })) as unknown as Step[]
+  const w = workshop('facilitator', { id: 'lab', pointer: null } as unknown as Codelab, steps)
+  const all = people.map((p, i) => ({ id: `p${i}`, name: `P${i}`, current_step: 1, furthest_step: p.current_step ?? 1, is_completed: false, pulse: null, step_since: at(0), ...p }) as Attendee)
+  return { ...w, people: new Map(all.map((a) => [a.id, a])), here: new Set(all.map((a) => a.id)), help: help as HelpRequest[] }
+}
+
+const feels = (state: 'fine' | 'slow' | 'stuck', minutesAgo: number) => ({ pulse: { state, step_number: 1, at: at(now - minutesAgo * minute) } })
+
+describe('the floor', () => {
+  test('has stuck ones first, then slow, fine, silent, each the longest first', () => {
+    const w = room([feels('fine', 1), { step_since: at(5) }, feels('stuck', 1), feels('slow', 9), feels('stuck', 4), { step_since: at(1) }])
+    expect(floor(w)[0]!.seats.map((s) => s.id)).toEqual(['p4', 'p2', 'p3', 'p0', 'p5', 'p1'])
+  })
+
+  test('has everybody once, whoever is done at the end', () => {
+    const w = room([{ current_step: 1 }, { current_step: 3 }, { current_step: 2, is_completed: true }, { current_step: 9 }])
+    expect(floor(w).map((c) => [c.step, c.seats.length])).toEqual([[1, 1], [2, 0], [3, 2], [0, 1]])
+    expect(Object.values(moods(floor(w))).reduce((a, b) => a + b)).toBe(4)
+  })
+
+  test('marks who asks for help and who is away', () => {
+    const w = room([{}, {}], [{ attendee_id: 'p1', status: 'pending', created_at: at(now) }])
+    const [a, b] = floor({ ...w, here: new Set(['p1']) })[0]!.seats
+    expect([a, b].map((s) => [s!.id, s!.asks, s!.here])).toEqual([['p0', false, false], ['p1', true, true]])
+  })
+})
+
+describe('whether one can go on', () => {
+  const moved = { current_step: 2 }
+  test('yes, when enough are past the step', () => {
+    expect(verdict(room([moved, moved, moved, {}]), 1, defaultThresholds, now)).toMatchObject({ form: 'go', past: 3, people: 4 })
+    expect(verdict(room([moved, moved, {}, {}]), 1, defaultThresholds, now)).toMatchObject({ form: 'wait', past: 2, people: 4 })
+    expect(verdict(room([]), 1, defaultThresholds, now).form).toBe('wait')
+  })
+
+  test('help first, when somebody has waited too long', () => {
+    expect(verdict(room([moved, moved, moved, feels('stuck', 6)]), 1, defaultThresholds, now)).toMatchObject({ form: 'help', stuck: 1, oldest: 360 })
+    expect(verdict(room([moved, moved, moved, feels('stuck', 1)]), 1, defaultThresholds, now).form).toBe('go')
+    const asked = (status: 'pending' | 'in_progress') => room([moved], [{ attendee_id: 'p0', status, created_at: at(now - 6 * minute) }])
+    expect(verdict(asked('pending'), 1, defaultThresholds, now).form).toBe('help')
+    expect(verdict(asked('in_progress'), 1, defaultThresholds, now).form).toBe('go')
+  })
+
+  test('who looked in and left does not hold the room up; who worked and lost the connection does', () => {
+    const w = room([moved, {}, { current_step: 1, furthest_step: 2 }])
+    expect(verdict({ ...w, here: new Set(['p0']) }, 1, defaultThresholds, now)).toMatchObject({ past: 1, people: 2 })
+  })
+
+  test('as this facilitator likes it', () => {
+    const w = room([moved, {}])
+    expect(verdict(w, 1, { past: 0.5, waiting: 300 }, now).form).toBe('go')
+    expect(verdict(w, 1, { past: 0.6, waiting: 300 }, now).form).toBe('wait')
+  })
+})
