@@ -10,8 +10,8 @@ var Bounds = struct {
 	Submissions, Refs int
 	// Of AI conversations that are kept, of a person and of a codelab.
 	PersonConversations, Conversations int
-	// Of what clients are told one by one: messages that go with a person, and
-	// pulses that end with their steps.
+	// Of what clients are told one by one: messages and threads that go with a
+	// person, and pulses that end with their steps.
 	Gone, PulsesTold int
 	// Of text, in code points.
 	Title, Description, Author, Markdown, Name, Message, HelpMessage, Answer, Question, AIAnswer, URL int

@@ -9,8 +9,8 @@ import (
 
 const (
 	maxMessage = 2000
-	// maxGone bounds of how many messages that go with somebody clients are
-	// told: as many as a page of the history has.
+	// maxGone bounds of how many messages that go with somebody, and of how many
+	// threads, clients are told: as many as a page of the history has.
 	maxGone = 1000
 )
 

@@ -356,7 +356,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applySubmissionAdded(seq, b.SubmissionAdded.Submission)
 	case *pb.Event_SubmissionDeleted:
 		s.keepSubmissions(seq, func(x *pb.Submission) bool { return x.Id != b.SubmissionDeleted.SubmissionId })
-	case *pb.Event_Erased, *pb.Event_ChatGone:
+	case *pb.Event_Erased, *pb.Event_ChatGone, *pb.Event_CommentsGone:
 	}
 }
 

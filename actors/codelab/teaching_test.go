@@ -243,6 +243,12 @@ func TestOnlySoManyAreToldOneByOne(t *testing.T) {
 	if first, last := gone[0].GetChatGone().MessageId, gone[len(gone)-1].GetChatGone().MessageId; len(gone) != maxGone || first != "00001004" || last != "00000005" {
 		t.Errorf("%d messages from %s to %s", len(gone), first, last)
 	}
+	for i := range maxGone + 5 {
+		l.threads.Append(&pb.Thread{Id: fmt.Sprint(i), Messages: []*pb.Comment{{AuthorId: "another"}, {AuthorId: ann.Id}}})
+	}
+	if n := len(call{s: l.State}.commentsGone(ann.Id)); n != maxGone || len(call{s: l.State}.commentsGone("nobody")) != 0 {
+		t.Errorf("%d threads", n)
+	}
 	for i := range maxPulsesTold + 5 {
 		l.applyRegistered(1, &pb.Attendee{Id: fmt.Sprint("p", i), Name: fmt.Sprint("p", i), CurrentStep: 1, Pulse: &pb.Pulse{State: 1, StepNumber: 1, StepId: l.steps[0].Id}})
 	}

@@ -207,6 +207,20 @@ func (s *State) stepByID(id string) *pb.Step {
 	return nil
 }
 
+// commentsGone says in which threads somebody wrote who is removed: the newest
+// of them, see chatGone.
+func (c call) commentsGone(person string) (out []*pb.Event) {
+	for i := c.s.threads.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
+		t := c.s.threads.At(i)
+		if slices.ContainsFunc(t.Messages, func(m *pb.Comment) bool { return m.AuthorId == person }) {
+			out = append(out, &pb.Event{Body: &pb.Event_CommentsGone{CommentsGone: &pb.CommentsGone{
+				ThreadId: t.Id, TargetType: t.TargetType, TargetStepId: t.TargetStepId,
+			}}})
+		}
+	}
+	return out
+}
+
 func (s *State) applyThread(seq uint64, t *pb.Thread) {
 	s.byAnchor[t.AnchorKey] = s.threads.Len()
 	s.threads.Append(t)

@@ -149,6 +149,9 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_CommentDeleted:
 		c := b.CommentDeleted
 		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, "deleted", seq, ts})
+	case *pb.Event_CommentsGone:
+		c := b.CommentsGone
+		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, "deleted", seq, ts})
 	case *pb.Event_Completed:
 		f.Audience, f.People = room.StaffAndPeople, [2]string{b.Completed.AttendeeId}
 		return with(f, completedMessage{"attendee_completed", b.Completed.AttendeeId, seq, ts})

@@ -40,6 +40,8 @@ func TestFrames(t *testing.T) {
 			room.Everyone, [2]string{"a"}, `{"type":"inline_comment_changed","target_type":"step","target_step_id":"s","thread_id":"t","action":"replied","seq":7,` + ts},
 		"deleted comment": {&pb.Event_CommentDeleted{CommentDeleted: &pb.CommentDeleted{ThreadId: "t", TargetType: "step", TargetStepId: "s"}},
 			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"step","target_step_id":"s","thread_id":"t","action":"deleted","seq":7,` + ts},
+		"comments gone": {&pb.Event_CommentsGone{CommentsGone: &pb.CommentsGone{ThreadId: "t", TargetType: "guide"}},
+			room.Everyone, [2]string{}, `{"type":"inline_comment_changed","target_type":"guide","target_step_id":null,"thread_id":"t","action":"deleted","seq":7,` + ts},
 		"completed": {&pb.Event_Completed{Completed: &pb.Completed{AttendeeId: "a"}},
 			room.StaffAndPeople, [2]string{"a"}, `{"type":"attendee_completed","attendee_id":"a","seq":7,` + ts},
 		"renamed": {&pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: "a", Name: "Anna"}},
@@ -85,6 +87,8 @@ func setBody(e *pb.Event, body any) {
 	case *pb.Event_ChatPosted:
 		e.Body = b
 	case *pb.Event_ChatGone:
+		e.Body = b
+	case *pb.Event_CommentsGone:
 		e.Body = b
 	case *pb.Event_Pulsed:
 		e.Body = b

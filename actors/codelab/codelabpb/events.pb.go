@@ -62,6 +62,7 @@ type Event struct {
 	//	*Event_ThreadCreated
 	//	*Event_CommentAdded
 	//	*Event_CommentDeleted
+	//	*Event_CommentsGone
 	//	*Event_RetentionApplied
 	//	*Event_Erased
 	//	*Event_MaterialAdded
@@ -388,6 +389,15 @@ func (x *Event) GetCommentDeleted() *CommentDeleted {
 	return nil
 }
 
+func (x *Event) GetCommentsGone() *CommentsGone {
+	if x != nil {
+		if x, ok := x.Body.(*Event_CommentsGone); ok {
+			return x.CommentsGone
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetRetentionApplied() *RetentionApplied {
 	if x != nil {
 		if x, ok := x.Body.(*Event_RetentionApplied); ok {
@@ -603,6 +613,10 @@ type Event_CommentDeleted struct {
 	CommentDeleted *CommentDeleted `protobuf:"bytes,62,opt,name=comment_deleted,json=commentDeleted,proto3,oneof"`
 }
 
+type Event_CommentsGone struct {
+	CommentsGone *CommentsGone `protobuf:"bytes,63,opt,name=comments_gone,json=commentsGone,proto3,oneof"`
+}
+
 type Event_RetentionApplied struct {
 	RetentionApplied *RetentionApplied `protobuf:"bytes,70,opt,name=retention_applied,json=retentionApplied,proto3,oneof"`
 }
@@ -703,6 +717,8 @@ func (*Event_ThreadCreated) isEvent_Body() {}
 func (*Event_CommentAdded) isEvent_Body() {}
 
 func (*Event_CommentDeleted) isEvent_Body() {}
+
+func (*Event_CommentsGone) isEvent_Body() {}
 
 func (*Event_RetentionApplied) isEvent_Body() {}
 
@@ -2193,6 +2209,68 @@ func (x *CommentDeleted) GetThreadDeleted() bool {
 	return false
 }
 
+// Comments of a thread, or all of it, went with somebody who was removed: says
+// so to clients.
+type CommentsGone struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ThreadId      string                 `protobuf:"bytes,1,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
+	TargetType    string                 `protobuf:"bytes,2,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
+	TargetStepId  string                 `protobuf:"bytes,3,opt,name=target_step_id,json=targetStepId,proto3" json:"target_step_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CommentsGone) Reset() {
+	*x = CommentsGone{}
+	mi := &file_events_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CommentsGone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CommentsGone) ProtoMessage() {}
+
+func (x *CommentsGone) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CommentsGone.ProtoReflect.Descriptor instead.
+func (*CommentsGone) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *CommentsGone) GetThreadId() string {
+	if x != nil {
+		return x.ThreadId
+	}
+	return ""
+}
+
+func (x *CommentsGone) GetTargetType() string {
+	if x != nil {
+		return x.TargetType
+	}
+	return ""
+}
+
+func (x *CommentsGone) GetTargetStepId() string {
+	if x != nil {
+		return x.TargetStepId
+	}
+	return ""
+}
+
 // Removes e-mail addresses of attendees registered, and chat messages sent,
 // before the given times; 0 removes none.
 type RetentionApplied struct {
@@ -2205,7 +2283,7 @@ type RetentionApplied struct {
 
 func (x *RetentionApplied) Reset() {
 	*x = RetentionApplied{}
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2217,7 +2295,7 @@ func (x *RetentionApplied) String() string {
 func (*RetentionApplied) ProtoMessage() {}
 
 func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2308,7 @@ func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionApplied.ProtoReflect.Descriptor instead.
 func (*RetentionApplied) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{29}
+	return file_events_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RetentionApplied) GetEmailsBefore() int64 {
@@ -2255,7 +2333,7 @@ type Erased struct {
 
 func (x *Erased) Reset() {
 	*x = Erased{}
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2267,7 +2345,7 @@ func (x *Erased) String() string {
 func (*Erased) ProtoMessage() {}
 
 func (x *Erased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2280,7 +2358,7 @@ func (x *Erased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erased.ProtoReflect.Descriptor instead.
 func (*Erased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{30}
+	return file_events_proto_rawDescGZIP(), []int{31}
 }
 
 type MaterialAdded struct {
@@ -2292,7 +2370,7 @@ type MaterialAdded struct {
 
 func (x *MaterialAdded) Reset() {
 	*x = MaterialAdded{}
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2304,7 +2382,7 @@ func (x *MaterialAdded) String() string {
 func (*MaterialAdded) ProtoMessage() {}
 
 func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2317,7 +2395,7 @@ func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
 func (*MaterialAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{31}
+	return file_events_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *MaterialAdded) GetMaterial() *Material {
@@ -2336,7 +2414,7 @@ type MaterialDeleted struct {
 
 func (x *MaterialDeleted) Reset() {
 	*x = MaterialDeleted{}
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2348,7 +2426,7 @@ func (x *MaterialDeleted) String() string {
 func (*MaterialDeleted) ProtoMessage() {}
 
 func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2361,7 +2439,7 @@ func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
 func (*MaterialDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{32}
+	return file_events_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *MaterialDeleted) GetMaterialId() string {
@@ -2380,7 +2458,7 @@ type SubmissionAdded struct {
 
 func (x *SubmissionAdded) Reset() {
 	*x = SubmissionAdded{}
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2392,7 +2470,7 @@ func (x *SubmissionAdded) String() string {
 func (*SubmissionAdded) ProtoMessage() {}
 
 func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2405,7 +2483,7 @@ func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
 func (*SubmissionAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{33}
+	return file_events_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SubmissionAdded) GetSubmission() *Submission {
@@ -2424,7 +2502,7 @@ type SubmissionDeleted struct {
 
 func (x *SubmissionDeleted) Reset() {
 	*x = SubmissionDeleted{}
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2436,7 +2514,7 @@ func (x *SubmissionDeleted) String() string {
 func (*SubmissionDeleted) ProtoMessage() {}
 
 func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2449,7 +2527,7 @@ func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
 func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{34}
+	return file_events_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SubmissionDeleted) GetSubmissionId() string {
@@ -2468,7 +2546,7 @@ type ConversationSaved struct {
 
 func (x *ConversationSaved) Reset() {
 	*x = ConversationSaved{}
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2480,7 +2558,7 @@ func (x *ConversationSaved) String() string {
 func (*ConversationSaved) ProtoMessage() {}
 
 func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2493,7 +2571,7 @@ func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
 func (*ConversationSaved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{35}
+	return file_events_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ConversationSaved) GetConversation() *Conversation {
@@ -2513,7 +2591,7 @@ type AIUsed struct {
 
 func (x *AIUsed) Reset() {
 	*x = AIUsed{}
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2525,7 +2603,7 @@ func (x *AIUsed) String() string {
 func (*AIUsed) ProtoMessage() {}
 
 func (x *AIUsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2538,7 +2616,7 @@ func (x *AIUsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
 func (*AIUsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{36}
+	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AIUsed) GetUsage() *AIUsage {
@@ -2557,7 +2635,7 @@ type WorkspaceCreated struct {
 
 func (x *WorkspaceCreated) Reset() {
 	*x = WorkspaceCreated{}
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +2647,7 @@ func (x *WorkspaceCreated) String() string {
 func (*WorkspaceCreated) ProtoMessage() {}
 
 func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +2660,7 @@ func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
 func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{37}
+	return file_events_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WorkspaceCreated) GetWorkspace() *Workspace {
@@ -2602,7 +2680,7 @@ type WorkspaceChanged struct {
 
 func (x *WorkspaceChanged) Reset() {
 	*x = WorkspaceChanged{}
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2614,7 +2692,7 @@ func (x *WorkspaceChanged) String() string {
 func (*WorkspaceChanged) ProtoMessage() {}
 
 func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2627,7 +2705,7 @@ func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
 func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{38}
+	return file_events_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
@@ -2645,7 +2723,7 @@ type WorkspaceDeleted struct {
 
 func (x *WorkspaceDeleted) Reset() {
 	*x = WorkspaceDeleted{}
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2657,7 +2735,7 @@ func (x *WorkspaceDeleted) String() string {
 func (*WorkspaceDeleted) ProtoMessage() {}
 
 func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2670,14 +2748,14 @@ func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
 func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{39}
+	return file_events_proto_rawDescGZIP(), []int{40}
 }
 
 var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\"\xd0\x15\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\"\x99\x16\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -2716,7 +2794,8 @@ const file_events_proto_rawDesc = "" +
 	"\tchat_gone\x184 \x01(\v2\x1c.atelier.codelab.v1.ChatGoneH\x00R\bchatGone\x12J\n" +
 	"\x0ethread_created\x18< \x01(\v2!.atelier.codelab.v1.ThreadCreatedH\x00R\rthreadCreated\x12G\n" +
 	"\rcomment_added\x18= \x01(\v2 .atelier.codelab.v1.CommentAddedH\x00R\fcommentAdded\x12M\n" +
-	"\x0fcomment_deleted\x18> \x01(\v2\".atelier.codelab.v1.CommentDeletedH\x00R\x0ecommentDeleted\x12S\n" +
+	"\x0fcomment_deleted\x18> \x01(\v2\".atelier.codelab.v1.CommentDeletedH\x00R\x0ecommentDeleted\x12G\n" +
+	"\rcomments_gone\x18? \x01(\v2 .atelier.codelab.v1.CommentsGoneH\x00R\fcommentsGone\x12S\n" +
 	"\x11retention_applied\x18F \x01(\v2$.atelier.codelab.v1.RetentionAppliedH\x00R\x10retentionApplied\x124\n" +
 	"\x06erased\x18G \x01(\v2\x1a.atelier.codelab.v1.ErasedH\x00R\x06erased\x12J\n" +
 	"\x0ematerial_added\x18P \x01(\v2!.atelier.codelab.v1.MaterialAddedH\x00R\rmaterialAdded\x12P\n" +
@@ -2837,7 +2916,12 @@ const file_events_proto_rawDesc = "" +
 	"\x0etarget_step_id\x18\x03 \x01(\tR\ftargetStepId\x12\x1d\n" +
 	"\n" +
 	"comment_id\x18\x04 \x01(\tR\tcommentId\x12%\n" +
-	"\x0ethread_deleted\x18\x05 \x01(\bR\rthreadDeleted:\x04\xb8\xbb\x18\x01\"X\n" +
+	"\x0ethread_deleted\x18\x05 \x01(\bR\rthreadDeleted:\x04\xb8\xbb\x18\x01\"x\n" +
+	"\fCommentsGone\x12\x1b\n" +
+	"\tthread_id\x18\x01 \x01(\tR\bthreadId\x12\x1f\n" +
+	"\vtarget_type\x18\x02 \x01(\tR\n" +
+	"targetType\x12$\n" +
+	"\x0etarget_step_id\x18\x03 \x01(\tR\ftargetStepId:\x04\xb8\xbb\x18\x01\"X\n" +
 	"\x10RetentionApplied\x12#\n" +
 	"\remails_before\x18\x01 \x01(\x03R\femailsBefore\x12\x1f\n" +
 	"\vchat_before\x18\x02 \x01(\x03R\n" +
@@ -2876,7 +2960,7 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
 	(*Created)(nil),           // 1: atelier.codelab.v1.Created
@@ -2907,35 +2991,36 @@ var file_events_proto_goTypes = []any{
 	(*ThreadCreated)(nil),     // 26: atelier.codelab.v1.ThreadCreated
 	(*CommentAdded)(nil),      // 27: atelier.codelab.v1.CommentAdded
 	(*CommentDeleted)(nil),    // 28: atelier.codelab.v1.CommentDeleted
-	(*RetentionApplied)(nil),  // 29: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),            // 30: atelier.codelab.v1.Erased
-	(*MaterialAdded)(nil),     // 31: atelier.codelab.v1.MaterialAdded
-	(*MaterialDeleted)(nil),   // 32: atelier.codelab.v1.MaterialDeleted
-	(*SubmissionAdded)(nil),   // 33: atelier.codelab.v1.SubmissionAdded
-	(*SubmissionDeleted)(nil), // 34: atelier.codelab.v1.SubmissionDeleted
-	(*ConversationSaved)(nil), // 35: atelier.codelab.v1.ConversationSaved
-	(*AIUsed)(nil),            // 36: atelier.codelab.v1.AIUsed
-	(*WorkspaceCreated)(nil),  // 37: atelier.codelab.v1.WorkspaceCreated
-	(*WorkspaceChanged)(nil),  // 38: atelier.codelab.v1.WorkspaceChanged
-	(*WorkspaceDeleted)(nil),  // 39: atelier.codelab.v1.WorkspaceDeleted
-	(*Codelab)(nil),           // 40: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 41: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 42: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 43: atelier.codelab.v1.Material
-	(*Pointer)(nil),           // 44: atelier.codelab.v1.Pointer
-	(PulseState)(0),           // 45: atelier.codelab.v1.PulseState
-	(*Attendee)(nil),          // 46: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 47: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 48: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 49: atelier.codelab.v1.QuizAnswer
-	(*ChatMessage)(nil),       // 50: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 51: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 52: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 53: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 54: atelier.codelab.v1.Conversation
-	(*AIUsage)(nil),           // 55: atelier.codelab.v1.AIUsage
-	(*Workspace)(nil),         // 56: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 57: atelier.codelab.v1.WorkspaceHead
+	(*CommentsGone)(nil),      // 29: atelier.codelab.v1.CommentsGone
+	(*RetentionApplied)(nil),  // 30: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 31: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 32: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 33: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 34: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 35: atelier.codelab.v1.SubmissionDeleted
+	(*ConversationSaved)(nil), // 36: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 37: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 38: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 39: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 40: atelier.codelab.v1.WorkspaceDeleted
+	(*Codelab)(nil),           // 41: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 42: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 43: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 44: atelier.codelab.v1.Material
+	(*Pointer)(nil),           // 45: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 46: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 47: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 48: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 49: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 50: atelier.codelab.v1.QuizAnswer
+	(*ChatMessage)(nil),       // 51: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 52: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 53: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 54: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 55: atelier.codelab.v1.Conversation
+	(*AIUsage)(nil),           // 56: atelier.codelab.v1.AIUsage
+	(*Workspace)(nil),         // 57: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 58: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
@@ -2966,45 +3051,46 @@ var file_events_proto_depIdxs = []int32{
 	26, // 25: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
 	27, // 26: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
 	28, // 27: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
-	29, // 28: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
-	30, // 29: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	31, // 30: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
-	32, // 31: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
-	33, // 32: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
-	34, // 33: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	35, // 34: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
-	36, // 35: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
-	37, // 36: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
-	38, // 37: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
-	39, // 38: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	40, // 39: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	41, // 40: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	42, // 41: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	43, // 42: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	40, // 43: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	41, // 44: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	44, // 45: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
-	45, // 46: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
-	46, // 47: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	47, // 48: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	47, // 49: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
-	48, // 50: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	42, // 51: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	49, // 52: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	50, // 53: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	51, // 54: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	52, // 55: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	43, // 56: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	53, // 57: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	54, // 58: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	55, // 59: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.codelab.v1.AIUsage
-	56, // 60: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	57, // 61: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	62, // [62:62] is the sub-list for method output_type
-	62, // [62:62] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	29, // 28: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
+	30, // 29: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
+	31, // 30: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
+	32, // 31: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	33, // 32: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	34, // 33: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	35, // 34: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	36, // 35: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	37, // 36: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	38, // 37: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	39, // 38: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	40, // 39: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	41, // 40: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	42, // 41: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	43, // 42: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	44, // 43: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	41, // 44: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	42, // 45: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	45, // 46: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	46, // 47: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	47, // 48: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	48, // 49: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	48, // 50: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	49, // 51: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	43, // 52: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	50, // 53: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	51, // 54: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	52, // 55: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	53, // 56: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	44, // 57: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	54, // 58: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	55, // 59: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	56, // 60: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.codelab.v1.AIUsage
+	57, // 61: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	58, // 62: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -3043,6 +3129,7 @@ func file_events_proto_init() {
 		(*Event_ThreadCreated)(nil),
 		(*Event_CommentAdded)(nil),
 		(*Event_CommentDeleted)(nil),
+		(*Event_CommentsGone)(nil),
 		(*Event_RetentionApplied)(nil),
 		(*Event_Erased)(nil),
 		(*Event_MaterialAdded)(nil),
@@ -3061,7 +3148,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   40,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,6 +1,9 @@
 package acceptance
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // listed is a codelab as the list shows it to somebody.
 func (c *class) listed(b *browser) record {
@@ -75,6 +78,7 @@ func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
 		lin.post(c.path+"/messages", m).want(200)
 	}
 	max.post(c.path+"/messages", record{"type": "chat", "message": "stays"}).want(200)
+	thread := lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "why")).object().text("id")
 	gone := map[string]bool{}
 	for _, id := range texts(lin.get(c.path+"/chat").list(), "id")[:3] {
 		gone[id] = true
@@ -93,6 +97,9 @@ func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
 		}
 		if len(told) != 3 {
 			t.Errorf("%s are %v", name, told)
+		}
+		if !slices.ContainsFunc(s.heard, func(m message) bool { return m.text("thread_id") == thread && m.text("action") == "deleted" }) {
+			t.Errorf("%s: nothing of the thread", name)
 		}
 		for id := range gone {
 			if !told[id] {

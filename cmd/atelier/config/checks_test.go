@@ -42,6 +42,11 @@ func TestWhatCannotWorkIsRefused(t *testing.T) {
 		"allowed_origins":        func(c *Config) { c.Server.AllowedOrigins = []string{"example.org"} },
 		"no origin":              func(c *Config) { c.Server.AllowedOrigins = []string{"https://example.org/app"} },
 		"shutdown_delay":         func(c *Config) { c.Server.ShutdownDelay = -1 },
+		"live.replay_events":     func(c *Config) { c.Live.ReplayEvents = 0 },
+		"live.slow_timeout":      func(c *Config) { c.Live.SlowTimeout = 0 },
+		"joins_per_second":       func(c *Config) { c.Limits.JoinsFrom = -1 },
+		"needs urls":             func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
+		"no address like stun":   func(c *Config) { c.Live.IceServers = []IceServer{{URLs: []string{"https://stun.example.org"}}} },
 	} {
 		c := Default()
 		set(&c)
@@ -53,5 +58,37 @@ func TestWhatCannotWorkIsRefused(t *testing.T) {
 	c.Server.AllowedOrigins = []string{"https://example.org", "http://localhost:5173"}
 	if _, err := c.Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Servers for shared screens, in the file and in the environment. Whoever can
+// read the page can read their credential, so that is told.
+func TestServersForSharedScreens(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	text := "[live]\nice_servers = [{urls = [\"stun:stun.example.org:3478\"]}, {urls = [\"turns:turn.example.org\"], username = \"u\", credential = \"c\"}]\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(path, nil)
+	if err != nil || len(c.Live.IceServers) != 2 || c.Live.IceServers[1].Username != "u" || c.Live.IceServers[1].URLs[0] != "turns:turn.example.org" {
+		t.Fatalf("read are %+v, %v", c.Live.IceServers, err)
+	}
+	warnings, err := c.Check()
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "turns:turn.example.org") {
+		t.Errorf("told is %q, %v", warnings, err)
+	}
+	var b strings.Builder
+	if err := Write(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Load(path, nil); err != nil || len(again.Live.IceServers) != 2 || again.Live.IceServers[1].Credential != "c" {
+		t.Errorf("written and read they are %+v, %v", again.Live.IceServers, err)
+	}
+	c, err = Load("", []string{`ATELIER_LIVE_ICE_SERVERS=[{"urls":["stun:stun.example.org"]}]`})
+	if err != nil || len(c.Live.IceServers) != 1 || c.Live.IceServers[0].URLs[0] != "stun:stun.example.org" {
+		t.Errorf("from the environment %+v, %v", c.Live.IceServers, err)
 	}
 }
