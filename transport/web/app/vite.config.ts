@@ -14,6 +14,21 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // One style sheet: its rules are scoped, and each screen's own would be a
+    // request of its own.
+    cssCodeSplit: false,
+    rolldownOptions: {
+      output: {
+        advancedChunks: {
+          groups: [
+            // What every screen needs, in one piece.
+            { name: 'base', test: /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|@lucide)\/|src\/(api|device|parts|routes|live\/outbox)|compiled\/(runtime|registry)/, minShareCount: 2 },
+            { name: 'words', test: /compiled\/messages\//, minShareCount: 2 },
+            { name: 'markdown', test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight)/, minShareCount: 2 },
+          ],
+        },
+      },
+    },
     chunkSizeWarningLimit: 600,
   },
   server: { proxy: { '/api': { target: server, ws: true }, '/uploads': server } },

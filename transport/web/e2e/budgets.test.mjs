@@ -20,12 +20,8 @@ test('a reader loads little', async (scene) => {
   assert.ok(got.bytes <= firstLoad.bytes, `${got.bytes} bytes of JavaScript and CSS, at most ${firstLoad.bytes} may be:\n${got.largest.join('\n')}`)
 })
 
-test(
-  'a reader asks seldom',
-  async (scene) => {
-    const got = await load(scene)
-    scene.note(`${got.requests} requests`)
-    assert.ok(got.requests <= firstLoad.requests, `${got.requests} requests, at most ${firstLoad.requests} may be:\n${got.asked.join('\n')}`)
-  },
-  { todo: 'the build makes more and smaller parts than it should' },
-)
+test('a reader asks seldom', async (scene) => {
+  const got = await load(scene)
+  scene.note(`${got.requests} requests`)
+  assert.ok(got.requests <= firstLoad.requests, `${got.requests} requests, at most ${firstLoad.requests} may be:\n${got.asked.join('\n')}`)
+})

@@ -19,6 +19,14 @@ export interface CaughtUp {
   at: number
 }
 
+/** What was read of a codelab before its screen was there. */
+export interface First {
+  me: string
+  codelab: Workshop['codelab']
+  steps: Workshop['steps']
+  own: Attendee | null
+}
+
 /** Signals between people pass through and are kept nowhere. */
 export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_screen_status' | 'webrtc_signal' }>
 
@@ -47,9 +55,14 @@ export class Room {
   #reading = new Set<Again>()
   #stopped = false
 
-  constructor(id: string, role: Role) {
+  /** first is what has been read already, so that the text need not wait for the connection. */
+  constructor(id: string, role: Role, first?: First) {
     this.id = id
     this.role = role
+    if (first) {
+      const w = workshop(first.me, first.codelab, first.steps)
+      this.now = first.own ? { ...w, people: new Map([[first.own.id, first.own]]) } : w
+    }
     this.#connection = new Connection({ codelab: id, as: role }, { socket, events }, {
       status: (s) => (this.status = s),
       told: (messages, missed) => this.#told(messages, missed),
