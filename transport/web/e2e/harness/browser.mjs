@@ -48,7 +48,7 @@ export class Visitor {
     const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', ...options })
     visitor.context = context
     context.setDefaultTimeout(20_000)
-    if (as) await context.addCookies(as.browserCookies())
+    if (as) await context.addCookies(as.browserCookies()) // for every port of the host
     context.on('console', (message) => {
       const text = message.text()
       if (message.type() === 'error' || /permissions.policy/i.test(text)) {

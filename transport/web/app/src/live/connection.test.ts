@@ -36,7 +36,7 @@ interface Attempt {
 }
 
 /** A connection whose server is played by the test. */
-function stage() {
+function stage(known = false) {
   const attempts: Attempt[] = []
   const dial =
     (kind: Attempt['kind']): Dial =>
@@ -52,6 +52,7 @@ function stage() {
   const reads: { resolve: () => void; reject: (e: Error) => void }[] = []
   const settled: [string, string | null][] = []
   let ready = 0
+  let blocked: boolean | null = null
   const connection = new Connection(
     { codelab: 'lab', as: 'attendee' },
     { socket: dial('socket'), events: dial('events') },
@@ -61,7 +62,9 @@ function stage() {
       fresh: () => new Promise<void>((resolve, reject) => void reads.push({ resolve, reject })),
       settled: (ref, why) => void settled.push([ref, why]),
       ready: () => void ready++,
+      blocked: (b) => void (blocked = b),
     },
+    known,
     hands,
   )
   connection.start()
@@ -76,6 +79,9 @@ function stage() {
     settled,
     get ready() {
       return ready
+    },
+    get blocked() {
+      return blocked
     },
     get last() {
       return attempts.at(-1)!
@@ -211,6 +217,16 @@ describe('the connection', () => {
     s.last.on.closed(1006)
     s.hands.next()
     expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'events'])
+  })
+
+  test('remembers that sockets are blocked, and forgets it when one works', () => {
+    const s = stage(true)
+    expect(s.last.kind).toBe('events')
+    s.last.on.message(welcome(10))
+    expect(s.blocked).toBe(true)
+    const free = stage()
+    free.last.on.message(welcome(10))
+    expect(free.blocked).toBe(false)
   })
 
   test('stays with sockets when those that opened break', async () => {

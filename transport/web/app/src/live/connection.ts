@@ -26,6 +26,8 @@ export interface Callbacks {
   settled(ref: string, refused: string | null): void
   /** The connection can send. */
   ready(): void
+  /** Sockets turned out to be blocked here, or to work. */
+  blocked(sockets: boolean): void
 }
 
 export interface Clock {
@@ -72,7 +74,9 @@ export class Connection {
   #head = 0
   #missed: Told[] = []
 
-  constructor(address: Address, dials: { socket: Dial; events: Dial }, on: Callbacks, time: Clock = clock) {
+  /** blocked: sockets were found blocked here a moment ago, so events are tried first. */
+  constructor(address: Address, dials: { socket: Dial; events: Dial }, on: Callbacks, blocked = false, time: Clock = clock) {
+    this.#useEvents = blocked
     this.#address = address
     this.#dials = dials
     this.#on = on
@@ -175,6 +179,7 @@ export class Connection {
     this.#failures = 0
     this.#neverOpened = 0
     this.#you = m.you
+    this.#on.blocked(this.#useEvents)
     const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#held === null
     if (goesOn) {
       this.#head = m.head

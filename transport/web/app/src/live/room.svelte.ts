@@ -2,6 +2,7 @@
 // is on its way, and what one can do.
 import { api, ask, asked, position } from '../api/client'
 import { Refused } from '../api/refused'
+import { recall, remember } from '../device/remember'
 import { apply, readAgain } from '../workshop/apply'
 import { mergeChat } from '../workshop/chat'
 import { workshop, type Again, type Attendee, type ChatMessage, type Quiz, type Material, type Workshop } from '../workshop/state'
@@ -31,6 +32,9 @@ export interface First {
 export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_screen_status' | 'webrtc_signal' }>
 
 const chatPage = 200
+
+/** For so long sockets are not tried again where they were blocked, milliseconds. */
+const blockedFor = 10 * 60_000
 
 export class Room {
   readonly id: string
@@ -69,7 +73,9 @@ export class Room {
       fresh: (you) => this.#fresh(you),
       settled: (ref, refused) => this.#settled(ref, refused),
       ready: () => void this.#flushOutbox(),
-    })
+      blocked: (sockets) => remember('sockets-blocked', sockets ? Date.now() : undefined),
+    }, Date.now() - recall('sockets-blocked', 0) < blockedFor)
+    if (first) this.#open(first.me)
   }
 
   /** Connects; call the returned function to leave. */
@@ -151,6 +157,11 @@ export class Room {
     if (w) this.now = readAgain(w, what, await this.#part(what))
   }
 
+  /** Opens the outbox of a person, with what an earlier page has left in it. */
+  #open(person: string) {
+    this.#out ??= new Outbox(`${this.id}:${person}`, deviceStorage(), (entries) => (this.outbox = entries))
+  }
+
   get #as() {
     return { as: this.role } as { as?: 'admin' | 'attendee' }
   }
@@ -164,7 +175,7 @@ export class Room {
     try {
       const first = this.you === null
       this.you = you
-      if (first) this.#out = new Outbox(`${this.id}:${you.id}`, deviceStorage(), (entries) => (this.outbox = entries))
+      if (first) this.#open(you.id)
       const read = await asked(api.GET('/codelabs/{id}', this.#path))
       const [codelab, steps] = read.data as unknown as [Workshop['codelab'], Workshop['steps']]
       const me = you.role === 'admin' ? 'facilitator' : you.id

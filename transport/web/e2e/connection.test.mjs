@@ -1,0 +1,193 @@
+// The connection survives everything: a killed server, a network that goes, a
+// network that breaks sockets, several tabs, a server that stops.
+import assert from 'node:assert/strict'
+import { Network } from './harness/network.mjs'
+import { offline, stage, until } from './harness/stage.mjs'
+
+const { test } = stage()
+
+const away = [offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/, /503/]
+
+test('SIGKILL in the middle: nobody loses text, place or message', async ({ server, visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ steps: ['# One\n\nFirst.', '# Two\n\n' + 'A line of text.\n\n'.repeat(60), '# Three\n\nThird.'] })
+  const ann = await person(lab, 'Attendee 1')
+  const ben = await person(lab, 'Attendee 2')
+  const guest = await visitor({ as: ann })
+  const phone = await visitor({ as: ben, viewport: { width: 390, height: 800 }, hasTouch: true })
+  for (const v of [guest, phone]) v.expect(...away)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}?step=2`)
+  await connected(page)
+  await phone.page.goto(`/codelabs/${lab.id}`)
+  await phone.page.getByRole('heading', { name: 'One' }).waitFor()
+  await until('the step is stored', async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0].current_step === 2)
+  await lead.say(lab, { type: 'chat', message: 'before' })
+  await page.getByRole('log').getByText('before').waitFor()
+  await page.locator('main').evaluate((main) => (main.scrollTop = 500))
+  const field = page.getByLabel('Write to everybody')
+
+  await server.kill()
+  await lost(page)
+  await field.fill('said while it was away')
+  await field.press('Enter')
+  await page.getByText('waits to be sent').waitFor()
+  await field.fill('not finished')
+  assert.ok(await page.getByText('A line of text.').first().isVisible())
+  await server.start()
+  await connected(page)
+  await until('it is stored once', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).filter((m) => m.message === 'said while it was away').length === 1)
+  await page.getByText('waits to be sent').waitFor({ state: 'detached' })
+  assert.equal(await page.getByRole('log').getByText('said while it was away').count(), 1)
+  assert.equal(await field.inputValue(), 'not finished')
+  assert.equal(await page.locator('main').evaluate((main) => main.scrollTop), 500)
+  assert.ok(await page.getByRole('heading', { name: 'Two' }).isVisible())
+
+  // The phone comes back by itself, too.
+  await phone.page.getByRole('button', { name: 'Chat' }).click()
+  await phone.page.getByRole('log').getByText('said while it was away').waitFor()
+
+  // And all of it is there after a reload.
+  await page.reload()
+  await page.getByRole('heading', { name: 'Two' }).waitFor()
+  assert.equal(await field.inputValue(), 'not finished')
+  await until('the place in the text', async () => (await page.locator('main').evaluate((main) => main.scrollTop)) === 500)
+})
+
+test('what was missed is caught up, and said so', async ({ server, visitor, facilitator, person }) => {
+  const network = await Network.before(server)
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const guest = await visitor({ as: await person(lab, 'Attendee 1'), baseURL: network.url })
+  guest.expect(...away)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  network.cut()
+  await lost(page)
+  for (let i = 1; i <= 12; i++) await lead.say(lab, { type: 'chat', message: `number ${i}` })
+  network.mend()
+  await page.getByText('back, 12 messages caught up').first().waitFor()
+  await page.getByRole('log').getByText('number 12', { exact: true }).waitFor()
+  assert.equal(await page.getByRole('log').getByText(/^number \d+$/).count(), 12)
+  await network.remove()
+})
+
+test('a text that was typed offline is sent once, although the tab was closed', async ({ server, visitor, facilitator, person }) => {
+  const network = await Network.before(server)
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const guest = await visitor({ as: await person(lab, 'Attendee 1'), baseURL: network.url })
+  guest.expect(...away)
+  const { context, page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  network.cut()
+  await lost(page)
+  await page.getByLabel('Write to everybody').fill('from the train')
+  await page.keyboard.press('Enter')
+  await page.getByText('waits to be sent').waitFor()
+  await page.close()
+  network.mend()
+  const again = await context.newPage()
+  await again.goto(`/codelabs/${lab.id}`)
+  await again.getByRole('log').getByText('from the train').waitFor()
+  await again.getByText('waits to be sent').waitFor({ state: 'detached' })
+  assert.equal((await lead.get(`/codelabs/${lab.id}/chat`)).filter((m) => m.message === 'from the train').length, 1)
+  await network.remove()
+})
+
+test('two tabs of one person do not disturb one another', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const guest = await visitor({ as: await person(lab, 'Attendee 1') })
+  const one = guest.page
+  const two = await guest.context.newPage()
+  for (const page of [one, two]) {
+    await page.goto(`/codelabs/${lab.id}`)
+    await connected(page)
+  }
+  await one.getByLabel('Write to everybody').fill('from the first')
+  await one.keyboard.press('Enter')
+  for (const page of [one, two]) await page.getByRole('log').getByText('from the first').waitFor()
+  await two.getByLabel('Write to everybody').fill('from the second')
+  await two.keyboard.press('Enter')
+  for (const page of [one, two]) await page.getByRole('log').getByText('from the second').waitFor()
+  assert.equal((await lead.get(`/codelabs/${lab.id}/chat`)).length, 2)
+  // Each stays where it is, and both know how it goes.
+  await one.keyboard.press('Escape')
+  await one.getByRole('link', { name: /Two/ }).click()
+  await one.getByRole('button', { name: 'Slow' }).click()
+  await until('the other tab knows', async () => (await two.getByRole('button', { name: 'Slow' }).getAttribute('aria-pressed')) === 'true')
+  assert.ok(await two.getByRole('heading', { name: 'One' }).isVisible())
+})
+
+test('eight tabs where sockets are blocked share one stream', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const guest = await visitor({ as: await person(lab, 'Attendee 1') })
+  guest.expect(/WebSocket/)
+  await guest.context.addInitScript(() => {
+    // A network that takes the connection and never answers the upgrade.
+    window.WebSocket = class {
+      constructor() {
+        setTimeout(() => this.onclose?.({ code: 1006 }))
+      }
+      send() {}
+      close() {}
+    }
+  })
+  const pages = [guest.page]
+  while (pages.length < 8) pages.push(await guest.context.newPage())
+  for (const page of pages) {
+    await page.goto(`/codelabs/${lab.id}`)
+    await connected(page)
+  }
+  await lead.say(lab, { type: 'chat', message: 'to all tabs' })
+  for (const page of pages) await page.getByRole('log').getByText('to all tabs').waitFor()
+  // Each can still speak: the browser has connections left.
+  await pages[7].getByLabel('Write to everybody').fill('from the last')
+  await pages[7].keyboard.press('Enter')
+  for (const page of pages) await page.getByRole('log').getByText('from the last').waitFor()
+  assert.equal((await lead.get(`/codelabs/${lab.id}/presence`)).attendee_ids.length, 1)
+  // The one that holds nothing but its own page may go.
+  await pages[0].close()
+  await lead.say(lab, { type: 'chat', message: 'after one left' })
+  for (const page of pages.slice(1)) await page.getByRole('log').getByText('after one left').waitFor()
+})
+
+test('a server that stops sends its people back, and they come', async ({ server, visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const guest = await visitor({ as: await person(lab, 'Attendee 1') })
+  guest.expect(...away)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  await server.stop()
+  await lost(page)
+  await server.start()
+  await connected(page)
+  await lead.say(lab, { type: 'chat', message: 'again' })
+  await page.getByRole('log').getByText('again').waitFor()
+})
+
+test('who is signed out or removed is told, and can come back', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Attendee 1')
+  const guest = await visitor({ as: ann })
+  guest.expect(/40[134]/, /WebSocket/)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  await lead.delete(`/codelabs/${lab.id}/attendees/${ann.id}`)
+  await page.getByText('You are no longer in this codelab').first().waitFor()
+  await page.getByRole('button', { name: 'Join again' }).first().click()
+  await page.getByLabel('Your name').fill('Attendee 2')
+  await page.getByRole('button', { name: 'Join', exact: true }).click()
+  await connected(page)
+})
+
+const connected = (page) => page.getByText('● connected').waitFor()
+const lost = (page) => page.getByText('Connection lost.').first().waitFor()
