@@ -94,3 +94,114 @@ test('the AI key is set, used and removed, and a token is made and revoked', asy
   await page.getByLabel('Language', { exact: true }).selectOption('de')
   await page.getByRole('heading', { level: 1, name: 'Einstellungen dieses Servers' }).waitFor()
 })
+
+/** A codelab that was taught: three people, of whom two have completed. */
+async function taught({ facilitator, person }) {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'A small service', quiz_enabled: true, steps: ['# Set up\n\nText.', '# Write it\n\nText.', '# Run it\n\nText.'] })
+  await lead.put(`/codelabs/${lab.id}/quizzes`, [
+    { question: 'What listens?', quiz_type: 'multiple_choice', options: ['A client', 'A server'], correct_answer: 1 },
+    { question: 'Why?', quiz_type: 'descriptive' },
+  ])
+  const [choice, free] = await lead.get(`/codelabs/${lab.id}/quizzes`)
+  const people = []
+  for (let i = 0; i < 3; i++) {
+    const one = await person(lab, `Attendee ${i + 1}`)
+    people.push(one)
+    const say = (step_number) => one.say(lab, { type: 'step_progress', step_number })
+    await say(2)
+    await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions: [{ quiz_id: choice.id, answer: i === 0 ? '1' : '0' }, { quiz_id: free.id, answer: `Because of ${i + 1}` }] })
+    if (i === 2) continue
+    await say(3)
+    await one.post(`/codelabs/${lab.id}/feedback`, { difficulty: '2', satisfaction: i === 0 ? '5' : '4', comment: i === 0 ? 'Clear and short.' : '' })
+    await one.post(`/codelabs/${lab.id}/complete`)
+  }
+  const file = (name, type, content) => {
+    const form = new FormData()
+    form.append('file', new Blob([content], { type }), name)
+    return people[0].post(`/codelabs/${lab.id}/attendees/${people[0].id}/submissions`, form)
+  }
+  await file('main.go', 'text/plain', 'package main')
+  await file('picture.png', 'image/png', Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64'))
+  await people[1].post(`/codelabs/${lab.id}/attendees/${people[1].id}/submissions/link`, { url: 'https://example.org/mine', title: 'My solution' })
+  await people[0].post('/ai/conversations', { codelab_id: lab.id, step_number: 2, question: 'Why is it refused?', answer: 'Nothing **listens** there.', model: 'gemini-2.5-flash' })
+  return { lead, lab, people }
+}
+
+test('results: attendance, quiz, feedback, work, questions, certificates, and a draw', async (scene) => {
+  const { lead, lab, people } = await taught(scene)
+  const { page } = await scene.visitor({ as: lead, reducedMotion: 'reduce' })
+  await page.goto(`/admin/${lab.id}/results`)
+  const tab = (name) => page.getByRole('tab', { name }).click()
+  const download = async (name) => {
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()])
+    assert.equal(await file.failure(), null)
+    return file.suggestedFilename()
+  }
+
+  await page.getByText('3 people joined').waitFor()
+  const heat = page.getByRole('region', { name: 'Where people were, and when' })
+  await until('the last column counts everybody', async () => {
+    const last = heat.locator('tbody tr td:last-child')
+    const counts = (await last.allTextContents()).map(Number)
+    return counts.join() === '0,1,0,2'
+  })
+  const steps = page.getByRole('region', { name: 'How far people came' })
+  assert.match(await steps.getByRole('row', { name: /Run it/ }).textContent(), /67/)
+  await page.getByRole('region', { name: 'Person by person' }).getByRole('rowheader', { name: 'Attendee 3' }).waitFor()
+  assert.match(await download('Download CSV'), /attendance.*\.csv$/)
+  await accessible(page)
+
+  await tab('Quiz')
+  await page.getByText('33% right').waitFor()
+  await page.getByText('Most common wrong answer: A client (2 people)').waitFor()
+  await page.getByText('Because of 3').waitFor()
+  assert.match(await download('Download CSV'), /quiz.*\.csv$/)
+  await accessible(page)
+
+  await tab('Feedback')
+  await page.getByText('average 4.5 of 5').waitFor()
+  await page.getByText('Clear and short.').waitFor()
+  assert.match(await download('Download CSV'), /feedback.*\.csv$/)
+  await accessible(page)
+
+  await tab('Work')
+  await page.getByText('3 things by 2 people').waitFor()
+  await page.getByRole('button', { name: 'Look at main.go' }).click()
+  await page.getByRole('dialog').getByText('package main').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Look at picture.png' }).click()
+  await until('the picture is drawn', () => page.getByRole('dialog').locator('img').evaluate((img) => img.naturalWidth > 0))
+  await accessible(page)
+  await page.keyboard.press('Escape')
+  assert.equal(await page.getByRole('link', { name: 'My solution' }).getAttribute('href'), 'https://example.org/mine')
+  assert.match(await download('Download all as one ZIP'), /\.zip$/)
+
+  await tab('AI questions')
+  await page.getByText('Why is it refused?').click()
+  await page.locator('strong', { hasText: 'listens' }).waitFor()
+  await accessible(page)
+
+  await tab('Certificates')
+  assert.equal(await page.getByRole('link', { name: 'Certificate of Attendee 1' }).getAttribute('href'), `/certificate/${people[0].id}`)
+  await accessible(page)
+
+  // Two have completed: two are drawn, each once, and then nobody is left.
+  await tab('Draw')
+  await page.getByRole('button', { name: 'Draw', exact: true }).click()
+  await page.getByRole('button', { name: 'Draw another' }).click()
+  await page.getByText('0 names in the draw').waitFor()
+  const drawn = page.getByRole('listitem')
+  assert.deepEqual((await drawn.allTextContents()).sort(), ['Attendee 1', 'Attendee 2'])
+  assert.ok(await page.getByRole('button', { name: 'Draw another' }).isDisabled())
+  await accessible(page)
+
+  // Kept on the device; with motion the names run and stop.
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  await page.reload()
+  assert.equal(await drawn.count(), 2)
+  await page.getByRole('button', { name: 'Begin anew' }).click()
+  await page.getByRole('button', { name: 'Draw', exact: true }).click()
+  await page.getByRole('button', { name: 'Draw another' }).waitFor()
+  await until('one is drawn', async () => (await drawn.count()) === 1)
+})

@@ -1,0 +1,97 @@
+// Who was at which step when, out of the table that the server exports.
+import { parseCsv } from './csv'
+
+export interface Times {
+  readonly id: string
+  readonly joined: number
+  readonly completed: number | null
+  /** When each step was first reached, Unix milliseconds; null: never. */
+  readonly reached: readonly (number | null)[]
+}
+
+/** Reads attendance.csv. Names are not taken from it: there they carry marks for spreadsheets. */
+export function readAttendance(csv: string): Times[] {
+  const [head = [], ...rows] = parseCsv(csv)
+  const at = (name: string) => head.indexOf(name)
+  const id = at('attendee_id')
+  const joined = at('registered_at')
+  const completed = at('completed_at')
+  const first = head.findIndex((h) => /^'?step 1 reached_at/.test(h))
+  const time = (text: string | undefined) => {
+    const ms = Date.parse(text ?? '')
+    return Number.isNaN(ms) ? null : ms
+  }
+  return rows
+    .filter((r) => r.length >= first)
+    .map((r) => ({ id: r[id] ?? '', joined: time(r[joined]) ?? 0, completed: time(r[completed]), reached: first < 0 ? [] : r.slice(first).map(time) }))
+}
+
+export interface Heat {
+  /** When each column begins, Unix milliseconds. */
+  readonly columns: readonly number[]
+  /** How long a column is, milliseconds. */
+  readonly size: number
+  /** People at each step, the last row those who have completed, at the end of each column. */
+  readonly rows: readonly (readonly number[])[]
+}
+
+const minute = 60_000
+const sizes = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10_080, 20_160, 40_320].map((n) => n * minute)
+
+/** How many columns there are at most. */
+const most = 14
+
+/**
+ * Counts people by time and by the furthest step they had reached. offset is
+ * the local time's from UTC in milliseconds, so that columns begin at round
+ * hours where the reader is.
+ */
+export function heat(people: readonly Times[], steps: number, offset: (ms: number) => number = () => 0): Heat {
+  const marks = people.map((p) => course(p, steps))
+  let from = Infinity
+  let to = -Infinity
+  for (const course of marks) {
+    for (const [t] of course) {
+      if (t < from) from = t
+      if (t > to) to = t
+    }
+  }
+  if (from > to) return { columns: [], size: 0, rows: [] }
+  const start = (size: number) => Math.floor((from + offset(from)) / size) * size - offset(from)
+  const wide = sizes.find((s) => Math.floor((to - start(s)) / s) < most) ?? Math.ceil((to - from + 1) / (most - 1) / sizes.at(-1)!) * sizes.at(-1)!
+  const first = start(wide)
+  const columns = Array.from({ length: Math.floor((to - first) / wide) + 1 }, (_, i) => first + i * wide)
+  const rows = Array.from({ length: steps + 1 }, () => columns.map(() => 0))
+  for (const course of marks) {
+    let next = 0
+    let row = -1
+    columns.forEach((c, i) => {
+      while (next < course.length && course[next]![0] < c + wide) row = Math.max(row, course[next++]![1])
+      if (row >= 0) rows[row]![i]!++
+    })
+  }
+  return { columns, size: wide, rows }
+}
+
+/** What somebody reached, in the order of time: [when, row]. */
+function course(p: Times, steps: number): [number, number][] {
+  const all: [number, number][] = []
+  p.reached.slice(0, steps).forEach((t, i) => {
+    if (t !== null) all.push([t, i])
+  })
+  if (p.completed !== null) all.push([p.completed, steps])
+  return all.sort((a, b) => a[0] - b[0])
+}
+
+/** How many reached each step, or one behind it. */
+export function reachedBy(people: readonly Times[], steps: number): number[] {
+  const per = Array.from({ length: steps }, () => 0)
+  for (const p of people) {
+    let far = -1
+    p.reached.forEach((t, i) => {
+      if (t !== null) far = i
+    })
+    for (let i = 0; i <= far && i < steps; i++) per[i]!++
+  }
+  return per
+}

@@ -1,0 +1,26 @@
+// Times along an axis, in the reader's language.
+import { getLocale } from '../../messages/compiled/runtime.js'
+
+const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(getLocale(), options)
+const day = format({ dateStyle: 'long' })
+const short = format({ day: 'numeric', month: 'short' })
+const time = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+
+export const hour = (ms: number): string => time.format(ms)
+export const dayAndHour = (ms: number): string => `${short.format(ms)}, ${time.format(ms)}`
+export const wholeDay = (ms: number): string => day.format(ms)
+export const sameDay = (a: number, b: number): boolean => day.format(a) === day.format(b)
+
+/** What stands over the columns: the hour, with the day where it changes. */
+export function ticks(columns: readonly number[], size: number): string[] {
+  const days = size >= 86_400_000
+  const several = columns.length > 1 && !sameDay(columns[0]!, columns.at(-1)!)
+  return columns.map((c, i) => {
+    if (days) return short.format(c)
+    const first = several && (i === 0 || !sameDay(c, columns[i - 1]!))
+    return first ? `${short.format(c)} ${time.format(c)}` : time.format(c)
+  })
+}
+
+/** Minutes by which the reader's clock is before UTC at a moment, as milliseconds. */
+export const local = (ms: number): number => -new Date(ms).getTimezoneOffset() * 60_000

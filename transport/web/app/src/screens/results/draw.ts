@@ -1,0 +1,27 @@
+// A draw in which everybody has the same chance.
+
+/** 32 random bits. */
+const bits = () => crypto.getRandomValues(new Uint32Array(1))[0]!
+
+/**
+ * A number from 0 to below n, each as likely as any other: what is left over
+ * when 2^32 is divided by n is thrown away, since the remainder alone would
+ * favour small numbers.
+ */
+export function fair(n: number, random: () => number = bits): number {
+  if (!Number.isInteger(n) || n < 1 || n > 2 ** 32) throw new RangeError('nothing to draw from')
+  const limit = 2 ** 32 - (2 ** 32 % n)
+  for (;;) {
+    const r = random()
+    if (r < limit) return r % n
+  }
+}
+
+/** What is shown on the way to the winner: indexes of the list, the winner's last, and how long each stays, milliseconds. */
+export function run(winner: number, n: number, length = 44): { index: number; stays: number }[] {
+  return Array.from({ length }, (_, i) => {
+    const left = length - 1 - i
+    const done = i / (length - 1)
+    return { index: (((winner - left) % n) + n) % n, stays: Math.round(35 + 380 * done ** 4) }
+  })
+}
