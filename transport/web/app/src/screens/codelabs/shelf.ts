@@ -1,0 +1,33 @@
+// What the list of codelabs says of each.
+import type { Schemas } from '../../api/client'
+
+export type Lab = Schemas['Codelab']
+export type LabState = 'open' | 'closed' | 'ended'
+
+/** Whether people can still come in: the end of a workshop closes the door, too. */
+export function stateOf(lab: Pick<Lab, 'ended_at' | 'registration_open'>): LabState {
+  if (lab.ended_at !== null) return 'ended'
+  return lab.registration_open ? 'open' : 'closed'
+}
+
+/** A list that can be taken in at a glance needs no filter. */
+export const filterFrom = 8
+
+/** Those that have all words, in the title or in the author's name. */
+export function filtered<T extends Pick<Lab, 'title' | 'author'>>(labs: readonly T[], words: string): readonly T[] {
+  const all = fold(words).split(/\s+/).filter(Boolean)
+  if (all.length === 0) return labs
+  return labs.filter((lab) => {
+    const text = fold(`${lab.title} ${lab.author}`)
+    return all.every((w) => text.includes(w))
+  })
+}
+
+/** Whether somebody typed this title: space around it and its case do not count. */
+export function sameTitle(typed: string, title: string): boolean {
+  return fold(typed).trim().replace(/\s+/g, ' ') === fold(title).trim().replace(/\s+/g, ' ')
+}
+
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
