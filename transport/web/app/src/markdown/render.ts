@@ -2,6 +2,7 @@
 // the parser is never trusted: it is sanitised as a whole.
 import DOMPurify from 'dompurify'
 import { Marked, type Token, type Tokens } from 'marked'
+import { quieten } from './quiet'
 
 const marked = new Marked({ gfm: true, async: false })
 
@@ -57,14 +58,15 @@ const allowed = {
  */
 export function render(markdown: string, top = 3): string {
   const tokens = marked.lexer(markdown)
-  lower(tokens, top)
+  prepare(tokens, top)
   return purify.sanitize(marked.parser(tokens), allowed)
 }
 
-function lower(tokens: Token[], top: number) {
+function prepare(tokens: Token[], top: number) {
   const headings: Tokens.Heading[] = []
   marked.walkTokens(tokens, (t) => {
     if (t.type === 'heading') headings.push(t as Tokens.Heading)
+    else if (t.type === 'html') t.text = quieten(t.text as string)
   })
   // Levels in use, from the highest on, become consecutive ones.
   const levels = [...new Set(headings.map((h) => h.depth))].sort((a, b) => a - b)

@@ -1,0 +1,86 @@
+// Raw HTML of an author, without what a browser would report as a violation of
+// the page's policy while the sanitiser still looks at it: browsers report
+// event handlers and styles already when they parse them, in whatever document.
+// What may be shown is decided by the sanitiser, behind this.
+
+const attributes = new Set(
+  'alt align checked cite class cols colspan controls datetime dir disabled headers height hidden href id kind label lang loop muted open poster preload reversed rows rowspan scope span src srclang start summary title type value valign width'.split(
+    ' ',
+  ),
+)
+
+/** These go with all that is in them. */
+const whole = new Set('script style iframe object embed noscript template title textarea xmp noembed noframes plaintext math svg'.split(' '))
+/** These go alone. */
+const alone = new Set('base meta link html head body frame frameset param'.split(' '))
+
+const letter = /[a-z]/i
+const name = /[a-z][a-z0-9-]*/iy
+
+/** Gives the HTML with known attributes alone; what is no whole tag becomes text. Takes linear time. */
+export function quieten(html: string): string {
+  let out = ''
+  let at = 0
+  /** The element with whose content we are not concerned. */
+  let skipping = ''
+  const say = (text: string) => {
+    if (skipping === '') out += text
+  }
+  for (;;) {
+    const open = html.indexOf('<', at)
+    say(html.slice(at, open < 0 ? undefined : open))
+    if (open < 0) return out
+    if (html.startsWith('<!--', open)) {
+      const end = html.indexOf('-->', open + 4)
+      if (end < 0) return out
+      at = end + 3
+      continue
+    }
+    const closing = html[open + 1] === '/'
+    const from = open + (closing ? 2 : 1)
+    if (!letter.test(html[from] ?? '')) {
+      say('&lt;')
+      at = open + 1
+      continue
+    }
+    name.lastIndex = from
+    const low = name.exec(html)![0].toLowerCase()
+    const end = tagEnd(html, from + low.length)
+    if (end < 0) {
+      // No parser finds a tag in the rest.
+      say(html.slice(open).replaceAll('<', '&lt;'))
+      return out
+    }
+    if (skipping !== '') {
+      if (closing && low === skipping) skipping = ''
+    } else if (whole.has(low)) {
+      if (!closing) skipping = low
+    } else if (!alone.has(low)) {
+      out += closing ? `</${low}>` : `<${low}${kept(html.slice(from + low.length, end))}>`
+    }
+    at = end + 1
+  }
+}
+
+/** Where the tag ends whose attributes begin at i; -1 when it does not. */
+function tagEnd(html: string, i: number): number {
+  for (let quote = ''; i < html.length; i++) {
+    const c = html[i]!
+    if (quote !== '') {
+      if (c === quote) quote = ''
+    } else if (c === '>') return i
+    else if ((c === '"' || c === "'") && /[=\s]/.test(html[i - 1] ?? '')) quote = c
+  }
+  return -1
+}
+
+const attribute = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g
+
+function kept(list: string): string {
+  let out = ''
+  for (const [, key, double, single, bare] of list.matchAll(attribute)) {
+    const attr = key!.toLowerCase()
+    if (attributes.has(attr)) out += ` ${attr}="${(double ?? single ?? bare ?? '').replaceAll('"', '&quot;').replaceAll('<', '&lt;')}"`
+  }
+  return out
+}

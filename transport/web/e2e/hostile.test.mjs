@@ -1,0 +1,113 @@
+// Hostile texts in every place that shows what somebody wrote: nothing of them
+// runs, and the policy has nothing to report.
+import assert from 'node:assert/strict'
+import { stage } from './harness/stage.mjs'
+
+const { test } = stage()
+
+const attacks = [
+  '<img src=x onerror="window.owned=1">',
+  '<script>window.owned=1</script>',
+  '<svg onload="window.owned=1"><script>window.owned=1</script></svg>',
+  '<a href="javascript:window.owned=1">press</a>',
+  '[press](javascript:window.owned=1)',
+  '[press](data:text/html;base64,PHNjcmlwdD5vcGVuZXIub3duZWQ9MTwvc2NyaXB0Pg==)',
+  '![x](x" onerror="window.owned=1)',
+  '<iframe srcdoc="<script>parent.owned=1</script>"></iframe>',
+  '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=x onerror=window.owned=1&gt;">',
+  '<form action="/api/logout" method="post"><button formaction="javascript:window.owned=1">press</button></form>',
+  '<style>@import "//example.org/x.css"; * { display: none !important }</style>',
+  '<div style="position:fixed;inset:0;background:url(//example.org/x)">over all</div>',
+  '<base href="//example.org/">',
+  '<meta http-equiv="refresh" content="0;url=//example.org/">',
+  '<input autofocus onfocus="window.owned=1">',
+  '<details open ontoggle="window.owned=1"><summary>x</summary></details>',
+  '<button popovertarget="x" id="app">x</button>',
+  '<a id="app" name="main" href="#">clobber</a>',
+  '{{constructor.constructor("window.owned=1")()}}',
+]
+const all = attacks.join('\n\n')
+const short = '"><img src=x onerror=window.owned=1>'
+
+test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, server }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({
+    title: `T${short}`,
+    description: all.slice(0, 3000),
+    author: `A${short}`,
+    guide_markdown: all,
+    quiz_enabled: true,
+    steps: [{ title: `S${short}`, content_markdown: `Plain words to comment on.\n\n${all}` }, { title: 'Two', content_markdown: '```<img src=x onerror=window.owned=1>\n<script>window.owned=1</script>\n```' }],
+  })
+  const ann = await person(lab, `Ann${short}`)
+  const ben = await person(lab, 'Attendee 2')
+  await ann.say(lab, { type: 'chat', message: all.slice(0, 2000) })
+  await ann.say(lab, { type: 'dm', target_id: ben.id, message: short })
+  await lead.say(lab, { type: 'broadcast', message: short })
+  await lead.put(`/codelabs/${lab.id}/pin`, { message: all.slice(0, 2000) })
+  await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1, message: short })
+  await lead.put(`/codelabs/${lab.id}/quizzes`, [{ question: `Q${short}`, quiz_type: 'multiple_choice', options: [`O${short}`, 'b'], correct_answer: 0 }])
+  await lead.post(`/codelabs/${lab.id}/materials`, { title: `M${short}`, material_type: 'link', link_url: 'https://example.org/"onmouseover="window.owned=1' })
+  const words = 'Plain words to comment on'
+  await ann.post(`/codelabs/${lab.id}/inline-comments`, {
+    anchor_key: `step|${lab.steps[0].id}|h|0|${words.length}`,
+    target_type: 'step',
+    target_step_id: lab.steps[0].id,
+    start_offset: 0,
+    end_offset: words.length,
+    selected_text: words,
+    content_hash: 'h',
+    message: short,
+  })
+  const file = new FormData()
+  file.append('file', new Blob(['<script>opener.owned=1</script>'], { type: 'text/html' }), 'x.html')
+  await ann.post(`/codelabs/${lab.id}/attendees/${ann.id}/submissions`, file)
+  await ann.post(`/codelabs/${lab.id}/attendees/${ann.id}/submissions/link`, { url: 'https://example.org/', title: short })
+  await ben.post(`/codelabs/${lab.id}/feedback`, { difficulty: '1', satisfaction: '5', comment: all.slice(0, 2000) })
+  await ben.post(`/codelabs/${lab.id}/complete`)
+
+  const calm = async (page, what) => {
+    await page.waitForLoadState('networkidle')
+    assert.equal(await page.evaluate(() => window.owned), undefined, `something ran ${what}`)
+    assert.equal(await page.evaluate(() => document.querySelectorAll('main iframe, main form[action], main style, main [onerror], main [onload], main [style*="fixed"], main base, main meta').length), 0, what)
+    assert.equal(await page.evaluate(() => [...document.querySelectorAll('a[href]')].some((a) => /^(javascript|data|vbscript):/i.test(a.href))), false, what)
+    assert.equal(new URL(page.url()).host, new URL(server.url).host)
+  }
+
+  // An attendee reads, opens and presses everything. Pictures that are not
+  // there are not the page's fault.
+  const guest = await visitor({ as: ben })
+  guest.expect(/404/, /ERR_(NAME_NOT_RESOLVED|INTERNET|CONNECTION|ABORTED|BLOCKED|FAILED|TUNNEL|ADDRESS)/)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByText(words).waitFor()
+  await calm(page, 'in the first step')
+  for (const link of await page.getByRole('main').getByText('press').all()) await link.click({ trial: false, timeout: 2000, noWaitAfter: true }).catch(() => {})
+  await calm(page, 'after the links were pressed')
+  await page.getByRole('button', { name: /^Comment by/ }).click()
+  await page.getByRole('tab', { name: /Comments/ }).click()
+  await calm(page, 'in the comments')
+  await page.getByRole('tab', { name: 'Files' }).click()
+  await page.getByRole('link', { name: /^M"/ }).waitFor()
+  await calm(page, 'in the files')
+  await page.getByRole('tab', { name: 'Chat' }).click()
+  await page.getByRole('button', { name: /^Direct/ }).click()
+  await calm(page, 'in the messages')
+  for (const name of ['Two', 'Before you start', 'Quiz', 'Hand in work', 'Complete']) {
+    await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click()
+    await page.getByRole('heading', { level: 2, name }).waitFor()
+    await calm(page, `on ${name}`)
+  }
+  for (const path of [`/certificate/${ben.id}`, `/verify/${ben.id}`, `/j/${lab.join_code}`, '/']) {
+    await page.goto(path)
+    await calm(page, `on ${path}`)
+  }
+
+  // A facilitator sees the same people and texts.
+  const boss = await visitor({ as: lead })
+  boss.expect(/404/, /ERR_/)
+  for (const path of ['', `/${lab.id}`, `/${lab.id}/edit`, `/${lab.id}/results`, `/${lab.id}/settings`, `/${lab.id}/projector`, '/audit-logs', '/participants', '/settings']) {
+    await boss.page.goto(`/admin${path}`)
+    await calm(boss.page, `on /admin${path}`)
+  }
+})
