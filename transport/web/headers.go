@@ -10,11 +10,12 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"frame-ancestors 'none'; manifest-src 'self'"
 
 // permissions is what pages may ask the browser for: to share the screen, to
-// copy, and to fill the screen. All else that a page could ask for is off.
-const permissions = "display-capture=(self), clipboard-write=(self), fullscreen=(self), " +
+// copy, to fill the screen, and to keep it awake where it hangs on a wall. All
+// else that a page could ask for is off.
+const permissions = "display-capture=(self), clipboard-write=(self), fullscreen=(self), screen-wake-lock=(self), " +
 	"accelerometer=(), autoplay=(), camera=(), clipboard-read=(), encrypted-media=(), gamepad=(), geolocation=(), " +
 	"gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), " +
-	"picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), storage-access=(), usb=(), " +
+	"picture-in-picture=(), publickey-credentials-get=(), serial=(), storage-access=(), usb=(), " +
 	"window-management=(), xr-spatial-tracking=()"
 
 // transport tells browsers to come by https only. Other names of the domain are

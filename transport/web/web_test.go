@@ -280,6 +280,26 @@ func TestTagsTellCodingsAndContentsApart(t *testing.T) {
 	}
 }
 
+// What the app uses it may ask for, for itself alone; nothing else.
+func TestPermissions(t *testing.T) {
+	for _, feature := range strings.Split(permissions, ", ") {
+		name, allowed, _ := strings.Cut(feature, "=")
+		want := "()"
+		switch name {
+		case "display-capture", "clipboard-write", "fullscreen", "screen-wake-lock":
+			want = "(self)"
+		}
+		if allowed != want {
+			t.Errorf("%s is %s, want %s", name, allowed, want)
+		}
+	}
+	for _, used := range []string{"display-capture", "fullscreen", "screen-wake-lock"} {
+		if !strings.Contains(permissions, used+"=(self)") {
+			t.Errorf("the app cannot ask for %s", used)
+		}
+	}
+}
+
 func TestSecurityHeaders(t *testing.T) {
 	for name, w := range map[string]*Handler{"with": handler(t, nil), "without": without(t)} {
 		for _, line := range []string{"GET /", "GET /nothing", "GET /assets/index-DiwrgTda.js", "GET /assets/gone.js", "GET /favicon.svg", "GET /verify/known", "GET /verify/x", "POST /"} {
