@@ -1,0 +1,265 @@
+// Everybody can use it: with a keyboard alone, a screen reader, 400 % zoom,
+// reduced motion, in the dark, from right to left, in another language.
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { axeSource, stage, until } from './harness/stage.mjs'
+
+const { test } = stage()
+
+/** A codelab in which there is something of everything. */
+async function busy({ facilitator, person }) {
+  const lead = await facilitator()
+  const lab = await lead.codelab({
+    title: 'A small service',
+    guide_markdown: 'Bring a laptop.',
+    quiz_enabled: true,
+    steps: ['# Set up\n\nInstall it first.\n\n```go\nfunc main() {}\n```\n\n<aside class="positive">\n\nGood to know.\n\n</aside>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n<details><summary>A hint</summary>\n\nLook.\n\n</details>', '# Write it\n\nText.', '# Run it\n\nText.'],
+  })
+  await lead.put(`/codelabs/${lab.id}/quizzes`, [
+    { question: 'What listens?', quiz_type: 'multiple_choice', options: ['A client', 'A server'], correct_answer: 1 },
+    { question: 'Why?', quiz_type: 'descriptive' },
+  ])
+  await lead.post(`/codelabs/${lab.id}/materials`, { title: 'The slides', material_type: 'link', link_url: 'https://example.org/slides' })
+  const ann = await person(lab, 'Attendee 1')
+  const ben = await person(lab, 'Attendee 2')
+  await ben.say(lab, { type: 'chat', message: 'Hello all' })
+  await ben.say(lab, { type: 'pulse', state: 'stuck' })
+  await ben.post(`/codelabs/${lab.id}/help`, { step_number: 1, message: 'It says refused' })
+  await lead.put(`/codelabs/${lab.id}/pin`, { message: 'A break at ten' })
+  await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
+  await ben.post(`/codelabs/${lab.id}/complete`)
+  await ben.post(`/codelabs/${lab.id}/feedback`, { difficulty: '2', satisfaction: '4', comment: 'More' })
+  return { lead, lab, ann, ben }
+}
+
+/** Every page, with who may see it and what says that it is there. */
+const pages = ({ lab, ann, ben }) => [
+  ['/', null, 'Join a workshop'],
+  ['/login', null, 'Sign in'],
+  [`/j/${lab.join_code}`, null, lab.title],
+  ['/nowhere', null, 'There is nothing here'],
+  [`/codelabs/${lab.id}`, ann, 'Set up'],
+  [`/certificate/${ben.id}`, null, lab.title],
+  [`/verify/${ben.id}`, null, 'Check a certificate'],
+  ['/admin', 'lead', 'Codelabs'],
+  [`/admin/${lab.id}`, 'lead', lab.title],
+  [`/admin/${lab.id}/edit`, 'lead', lab.title],
+  [`/admin/${lab.id}/results`, 'lead', lab.title],
+  [`/admin/${lab.id}/settings`, 'lead', lab.title],
+  [`/admin/${lab.id}/projector`, 'lead', lab.title],
+  ['/admin/audit-logs', 'lead', 'Audit log'],
+  ['/admin/participants', 'lead', 'Tokenization'],
+  ['/admin/settings', 'lead', 'Settings'],
+]
+
+async function findings(page) {
+  await page.evaluate(axeSource())
+  const found = await page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { resultTypes: ['violations'] })
+    return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.help}\n    ${v.nodes.map((n) => `${n.html.slice(0, 160)} ${n.failureSummary?.split('\n')[1] ?? ''}`).join('\n    ')}`)
+  })
+  return found
+}
+
+test('axe finds nothing serious on any screen, light or dark', async (scene) => {
+  const set = await busy(scene)
+  const bad = []
+  for (const colorScheme of ['light', 'dark']) {
+    const guest = await scene.visitor({ colorScheme })
+    const reader = await scene.visitor({ colorScheme, as: set.ann })
+    const boss = await scene.visitor({ colorScheme, as: set.lead })
+    for (const v of [guest, reader, boss]) v.expect(/404/)
+    for (const [path, who, heading] of pages(set)) {
+      const { page } = who === null ? guest : who === 'lead' ? boss : reader
+      await page.goto(path)
+      await page.getByRole('heading', { name: heading }).first().waitFor()
+      await page.waitForLoadState('networkidle')
+      assert.equal(await page.locator('h1').count(), 1, `${path} has not one h1`)
+      assert.equal(await page.locator('main').count(), 1, `${path} has not one main`)
+      assert.notEqual(await page.title(), '', path)
+      for (const f of await findings(page)) bad.push(`${path} ${colorScheme}: ${f}`)
+    }
+    // The pages of the reader, its panels and dialogs.
+    const { page } = reader
+    await page.goto(`/codelabs/${set.lab.id}`)
+    for (const name of ['Quiz', 'Hand in work', 'Feedback', 'Complete', 'Before you start', 'Set up']) {
+      await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click()
+      await page.getByRole('heading', { level: 2, name }).waitFor()
+      for (const f of await findings(page)) bad.push(`${name} ${colorScheme}: ${f}`)
+    }
+    for (const tab of ['Comments', 'Ask', 'Files', 'Chat']) {
+      await page.getByRole('tab', { name: tab }).click()
+      for (const f of await findings(page)) bad.push(`${tab} ${colorScheme}: ${f}`)
+    }
+    for (const key of ['h', '?', '/']) {
+      await page.keyboard.press(key)
+      await page.getByRole('dialog').waitFor()
+      for (const f of await findings(page)) bad.push(`dialog ${key} ${colorScheme}: ${f}`)
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await boss.page.goto(`/admin/${set.lab.id}`)
+    await boss.page.getByRole('button', { name: /^Attendee 2/ }).first().click()
+    await boss.page.getByRole('dialog').waitFor()
+    for (const f of await findings(boss.page)) bad.push(`person ${colorScheme}: ${f}`)
+  }
+  assert.deepEqual(bad, [])
+})
+
+test('a keyboard alone gets from joining to the certificate', async ({ facilitator, visitor }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const { page } = await visitor()
+  const focused = () => page.evaluate(() => document.activeElement?.matches('main, body') ? '' : document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim() || document.activeElement?.tagName)
+  /** Goes on with Tab until something is reached. */
+  const reach = async (what) => {
+    for (let i = 0; i < 60; i++) {
+      if (what.test(await focused())) return
+      await page.keyboard.press('Tab')
+      // Where one is can be seen.
+      const seen = await page.evaluate(() => {
+        const e = document.activeElement
+        if (!e || e === document.body) return true
+        const s = getComputedStyle(e)
+        return s.outlineStyle !== 'none' || e.matches('main') || e.type === 'radio'
+      })
+      assert.ok(seen, `the focus is not seen on ${await focused()}`)
+    }
+    assert.fail(`${what} is not reached; the focus is on ${await focused()}`)
+  }
+  await page.goto('/')
+  await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
+  await page.keyboard.press('Tab')
+  assert.match(await focused(), /Skip to content/)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(lab.join_code)
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Your name').waitFor()
+  await page.keyboard.type('Attendee 1')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'One' }).waitFor()
+  await page.getByText('● connected').waitFor()
+  await page.keyboard.press('j')
+  await page.getByRole('heading', { name: 'Two' }).waitFor()
+  await page.keyboard.press('2')
+  await until('it is known', async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0].pulse?.state === 'slow')
+  await page.keyboard.press('h')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.type('hjk123?')
+  await reach(/^Ask for help$/)
+  await page.keyboard.press('Enter')
+  await until('it is asked', async () => (await lead.get(`/codelabs/${lab.id}/help`))[0]?.message === 'hjk123?')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  for (const name of ['Three', 'Hand in work', 'Feedback', 'Complete']) {
+    await page.keyboard.press('j')
+    await page.getByRole('heading', { level: 2, name }).waitFor()
+  }
+  await reach(/Complete the codelab/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'To your certificate' }).waitFor()
+  await reach(/To your certificate/)
+  await page.keyboard.press('Enter')
+  await page.getByText('has completed').waitFor()
+})
+
+test('nothing is cut off at 320 pixels, which is 400 % zoom of a usual window', async (scene) => {
+  const set = await busy(scene)
+  const options = { viewport: { width: 320, height: 640 }, reducedMotion: 'reduce' }
+  const guest = await scene.visitor(options)
+  const reader = await scene.visitor({ ...options, as: set.ann })
+  const boss = await scene.visitor({ ...options, as: set.lead })
+  for (const v of [guest, reader, boss]) v.expect(/404/)
+  const wide = []
+  for (const [path, who, heading] of pages(set)) {
+    const { page } = who === null ? guest : who === 'lead' ? boss : reader
+    await page.goto(path)
+    await page.getByRole('heading', { name: heading }).first().waitFor()
+    await page.waitForLoadState('networkidle')
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    if (over > 0) wide.push(`${path} is ${over} px too wide: ${await page.evaluate(() => [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((e) => e.outerHTML.slice(0, 120)).join(' | '))}`)
+  }
+  assert.deepEqual(wide, [])
+  const moving = await reader.page.evaluate(() => document.getAnimations().filter((a) => (a.effect?.getTiming().duration ?? 0) > 1).length)
+  assert.equal(moving, 0)
+})
+
+test('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {
+  const set = await busy(scene)
+  const own = /A codelab|Attendee|small service|Install it|main\(\)|Good to know|Write it|Run it|Set up|Look|A hint|done|Hello all|It says|break at ten|laptop|slides|listens|A client|A server|Why|More|Text|Atelier|English|Deutsch|admin|gemini|Facilitator|Administrator/
+  for (const as of [null, set.ann, set.lead]) {
+    const guest = await scene.visitor({ ...(as ? { as } : {}) })
+    guest.expect(/404/)
+    const { page } = guest
+    await page.addInitScript(() => localStorage.setItem('PARAGLIDE_LOCALE', 'he-XB'))
+    for (const [path, who] of pages(set)) {
+      if ((who === null) !== (as === null) || (who === 'lead') !== (as === set.lead)) continue
+      await page.goto(path)
+      await page.locator('h1').waitFor()
+      await page.waitForLoadState('networkidle')
+      assert.equal(await page.evaluate(() => document.dir), 'rtl')
+      const left = await page.evaluate(() => {
+        const out = []
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+        for (let n = walker.nextNode(); n; n = walker.nextNode()) {
+          const p = n.parentElement
+          if (!p || p.closest('script, style, code, pre, kbd, [dir=auto], .markdown, .cm-editor, noscript, svg, time') || !p.checkVisibility()) continue
+          // A translated text stands between these marks, also when it has parts.
+          if (/[A-Za-z]{3}/.test(n.data) && !/[⟦⟧]/.test(p.textContent)) out.push(n.data.trim())
+        }
+        for (const e of document.querySelectorAll('[aria-label], [title], [placeholder]')) {
+          for (const a of ['aria-label', 'title', 'placeholder']) {
+            const v = e.getAttribute(a)
+            if (v && /[A-Za-z]{3}/.test(v) && !/[⟦⟧]/.test(v) && !e.closest('.cm-editor')) out.push(`${a}: ${v}`)
+          }
+        }
+        return out
+      })
+      assert.deepEqual(left.filter((t) => !own.test(t) && !/^[\w.-]+@|^[A-Z0-9]{3} ?[A-Z0-9]{3}$|https?:|^[a-z]+_[a-z_]+$|^\d|^[0-9a-f-]{36}$|AM|PM|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/.test(t)), [], `on ${path}`)
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${path} is too wide`)
+    }
+  }
+})
+
+test('the language is switched without a text that is missing', async ({ facilitator, visitor }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const { page } = await visitor()
+  await page.goto('/')
+  await page.getByRole('button', { name: 'Appearance and language' }).click()
+  await page.getByRole('menuitemradio', { name: 'Deutsch' }).click()
+  await page.getByRole('heading', { name: 'An einem Workshop teilnehmen' }).waitFor()
+  await page.goto(`/j/${lab.join_code}`)
+  await page.getByRole('button', { name: 'Beitreten' }).waitFor()
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'de')
+
+  // The catalogues have the same keys, parameters and no text twice under one key.
+  const root = new URL('../app/src/messages/', import.meta.url)
+  const seen = new Map()
+  for (const area of await readdir(root, { withFileTypes: true })) {
+    if (!area.isDirectory() || area.name === 'compiled') continue
+    const [en, de] = await Promise.all(['en', 'de'].map(async (l) => JSON.parse(await readFile(new URL(`${area.name}/${l}.json`, root), 'utf8'))))
+    assert.deepEqual(Object.keys(de).toSorted(), Object.keys(en).toSorted(), area.name)
+    for (const key of Object.keys(en)) {
+      if (key.startsWith('$')) continue
+      assert.ok(!seen.has(key), `${key} is in ${seen.get(key)} and ${area.name}`)
+      seen.set(key, area.name)
+      const parameters = (text) => [...new Set(JSON.stringify(text).match(/\{[a-z]\w*\}/g))].toSorted()
+      assert.deepEqual(parameters(de[key]), parameters(en[key]), key)
+    }
+  }
+})
+
+test('the theme follows the system until one chooses', async ({ visitor }) => {
+  const { page } = await visitor({ colorScheme: 'dark' })
+  await page.goto('/')
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme)
+  assert.equal(await theme(), 'dark')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await until('it follows', async () => (await theme()) === 'light')
+  await page.getByRole('button', { name: 'Appearance and language' }).click()
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click()
+  assert.equal(await theme(), 'dark')
+  await page.reload()
+  assert.equal(await theme(), 'dark')
+})

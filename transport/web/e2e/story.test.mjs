@@ -1,0 +1,138 @@
+// A whole workshop: a facilitator and three attendees in browsers of their own,
+// from importing a codelab to a certificate that verifies.
+import assert from 'node:assert/strict'
+import { stage, until } from './harness/stage.mjs'
+
+const { test } = stage()
+
+const codelab = new URL('../../../bench/demo/codelab.md', import.meta.url).pathname
+
+test('a facilitator and three attendees hold a workshop', async ({ visitor, facilitator }) => {
+  const boss = await visitor({ as: await facilitator('Grace'), viewport: { width: 1440, height: 900 } })
+  const rest = await facilitator('Looker-on')
+  const { page } = boss
+
+  // Import, and to the live view.
+  await page.goto('/admin')
+  await page.getByRole('heading', { level: 1, name: 'Codelabs' }).waitFor()
+  await page.locator('input[type=file]').first().setInputFiles(codelab)
+  const lab = await until('the codelab is there', async () => (await rest.get('/codelabs'))[0])
+  const [, steps] = await rest.get(`/codelabs/${lab.id}`)
+  assert.ok(steps.length >= 3, 'a codelab with few steps')
+  await page.goto(`/admin/${lab.id}`)
+  await page.getByText('Nobody is in yet').waitFor()
+
+  // Three join by the code that is shown; one with a phone.
+  const code = lab.join_code
+  await page.getByText(code.slice(0, 3) + ' ' + code.slice(3), { exact: true }).first().waitFor()
+  const people = []
+  for (const [i, options] of [{}, { viewport: { width: 720, height: 900 } }, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }].entries()) {
+    const v = await visitor(options)
+    people.push(v)
+    await v.page.goto(`/j/${code}`)
+    await v.page.getByLabel('Your name').fill(`Attendee ${i + 1}`)
+    await v.page.getByRole('button', { name: 'Join', exact: true }).click()
+    await v.page.getByRole('heading', { level: 2, name: steps[0].title }).waitFor()
+  }
+  const [one, two, phone] = people.map((v) => v.page)
+  await page.getByText('3 of 3 here').waitFor()
+
+  // They move, and say how it goes; the facilitator sees it within a moment.
+  await one.keyboard.press('j')
+  await two.keyboard.press('j')
+  await page.getByText('2 of 3 are past step 1.').waitFor({ timeout: 20_000 }).catch(() => page.getByText(/are past step 2/).waitFor())
+  await phone.getByRole('button', { name: 'Stuck' }).click()
+  const cell = page.getByRole('button', { name: /^Attendee 3, Stuck/ })
+  await cell.waitFor()
+
+  // Help is offered to somebody who did not ask, and ends.
+  await cell.click()
+  await page.getByRole('button', { name: 'Offer help' }).click()
+  await phone.getByText('Grace is with you.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText('with you', { exact: false }).first().waitFor()
+  await page.getByRole('button', { name: 'Solved', exact: true }).click()
+  await phone.getByText('Grace is with you.').waitFor({ state: 'detached' })
+
+  // Help is asked for, taken, and solved by the one who asked.
+  await one.keyboard.press('h')
+  await one.getByLabel(/What is it about/).fill('It does not start')
+  await one.getByRole('dialog').getByRole('button', { name: 'Ask for help' }).click()
+  await page.getByText('It does not start').waitFor()
+  await page.getByRole('button', { name: 'Take' }).click()
+  await one.getByText('Grace is with you.').waitFor()
+  await one.getByRole('button', { name: 'It is solved' }).click()
+  await page.getByText('Nobody waits for help.').waitFor()
+
+  // Chat, a message to one, a prepared hint, a broadcast, a pinned note.
+  await two.getByRole('button', { name: 'Chat' }).first().click()
+  await two.getByLabel('Write to everybody').fill('Where is the template?')
+  await two.keyboard.press('Enter')
+  await page.getByRole('log').getByText('Where is the template?').waitFor()
+  const field = page.getByLabel('Write to everybody')
+  await field.fill('In the first step')
+  await field.press('Enter')
+  await two.getByRole('log').getByText('In the first step').waitFor()
+  await page.getByRole('button', { name: /^Attendee 2,/ }).click()
+  await page.getByPlaceholder('A hint to keep').fill('Look at the path')
+  await page.getByRole('button', { name: 'Keep' }).click()
+  await page.getByRole('button', { name: 'Look at the path' }).click()
+  await page.keyboard.press('Escape')
+  await two.getByRole('button', { name: /^Direct/ }).click()
+  await two.getByRole('button', { name: /Look at the path/ }).click()
+  await two.getByLabel(/^Write to /).fill('Found it')
+  await two.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Direct/ }).click()
+  await page.getByRole('button', { name: /Found it/ }).click()
+  await page.getByRole('log').getByText('Found it').waitFor()
+  await page.getByRole('button', { name: 'Everybody', exact: true }).click()
+  await field.fill('A break until ten')
+  await page.getByRole('button', { name: /as a broadcast/ }).click()
+  for (const p of [one, two, phone]) await p.locator('.notice').getByText('A break until ten').waitFor()
+  await field.fill('Lunch at noon')
+  await page.getByRole('button', { name: 'Pin above the chat' }).click()
+  await one.getByText('Lunch at noon').waitFor()
+
+  // The pointer, with the hints of its step.
+  await page.getByRole('button', { name: 'Point everybody here' }).click()
+  await page.getByRole('button', { name: 'One step on' }).click()
+  await until('the pointer has moved', async () => (await rest.get(`/codelabs/${lab.id}`))[0].pointer?.step_number > 1)
+
+  // A person is renamed and muted.
+  await page.getByRole('button', { name: /^Attendee 2,/ }).click()
+  await page.getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('dialog').getByLabel('Rename').fill('Attendee B')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Attendee B' }).waitFor()
+  await page.getByRole('button', { name: 'Mute' }).click()
+  await until('they are muted', async () => (await rest.get(`/codelabs/${lab.id}/attendees`)).some((a) => a.name === 'Attendee B' && a.muted))
+  await page.keyboard.press('Escape')
+  await two.getByRole('button', { name: 'Everybody', exact: true }).click().catch(() => {})
+  await two.getByText('A facilitator has muted you').waitFor()
+
+  // All complete what there is to complete; one gets a certificate.
+  const done = async (p) => {
+    const own = await p.evaluate(async (id) => (await (await fetch(`/api/session?codelab_id=${id}`)).json()).sub, lab.id)
+    return own
+  }
+  const id = await done(one)
+  const [record] = await rest.get(`/codelabs/${lab.id}`)
+  await rest.put(`/codelabs/${lab.id}`, { ...record, require_quiz: false, require_feedback: false, require_submission: false })
+  await one.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Complete' }).click()
+  await one.getByRole('button', { name: 'Complete the codelab' }).click()
+  await one.getByRole('link', { name: 'To your certificate' }).click()
+  await one.getByText('has completed').waitFor()
+  await page.getByRole('region', { name: 'Done' }).getByText('1 person').waitFor()
+  const stranger = await visitor()
+  await stranger.page.goto(`/verify/${id}`)
+  await stranger.page.getByText('This certificate is valid.').waitFor()
+
+  // The end.
+  await page.getByRole('button', { name: 'End', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click()
+  await page.getByRole('button', { name: 'Open again' }).waitFor()
+  // What the screen says is what the server says.
+  const overview = await rest.get(`/codelabs/${lab.id}/overview`)
+  assert.equal(overview.completed, 1)
+  await page.getByText(`${overview.online} of ${overview.attendees} here`).waitFor()
+})
