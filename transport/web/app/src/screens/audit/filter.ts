@@ -1,0 +1,29 @@
+// Which records of the audit trail are wanted. The server knows two of the
+// conditions, the rest is looked for here.
+import type { Schemas } from '../../api/client'
+
+export type Entry = Schemas['AuditRecord']
+
+export interface Wanted {
+  readonly action: string
+  readonly codelab: string
+  readonly actor: string
+  readonly text: string
+}
+
+export const anything: Wanted = { action: '', codelab: '', actor: '', text: '' }
+
+/** Whether a record has what the server does not look for: who it was, and all words of a text somewhere in it. */
+export function fits(r: Entry, wanted: Wanted, says: (r: Entry) => string = () => ''): boolean {
+  if (wanted.actor !== '' && r.actor_type !== wanted.actor) return false
+  const all = wanted.text.toLowerCase().split(/\s+/).filter(Boolean)
+  if (all.length === 0) return true
+  const hay = [r.action, r.actor_id, r.target_id, r.codelab_id, r.ip, r.user_agent, ...Object.entries(r.metadata).flat(), says(r)].join('\n').toLowerCase()
+  return all.every((w) => hay.includes(w))
+}
+
+/** Adds what is not there yet: while one reads, new records push the older ones back. */
+export function append(held: readonly Entry[], more: readonly Entry[]): Entry[] {
+  const ids = new Set(held.map((r) => r.id))
+  return [...held, ...more.filter((r) => !ids.has(r.id))]
+}

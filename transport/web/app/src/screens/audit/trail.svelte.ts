@@ -1,0 +1,63 @@
+// The audit trail as far as it has been read, from the newest back.
+import { api, ask } from '../../api/client'
+import { words } from '../../api/words'
+import { actionWord } from './actions'
+import { anything, append, fits, type Entry, type Wanted } from './filter'
+
+/** How many are shown at a time. */
+const page = 50
+/** How many are asked for when most of them are not wanted. */
+const wide = 500
+/** How far one search goes back before it asks whether to go on. */
+const far = 10_000
+
+export class Trail {
+  shown = $state.raw<readonly Entry[]>([])
+  busy = $state(true)
+  failed = $state<string | null>(null)
+  /** There are no older ones. */
+  ended = $state(false)
+  /** How many were looked through. */
+  read = $state(0)
+  wanted: Wanted = anything
+  #stop: AbortController | null = null
+
+  /** Begins anew with other conditions; what was going on stops. */
+  begin(wanted: Wanted): void {
+    this.#stop?.abort()
+    this.wanted = wanted
+    this.shown = []
+    this.read = 0
+    this.ended = false
+    void this.older()
+  }
+
+  /** Goes on into the past, until a page is full or the search has gone far. */
+  async older(): Promise<void> {
+    const stop = (this.#stop = new AbortController())
+    const { action, codelab } = this.wanted
+    const size = this.wanted.actor !== '' || this.wanted.text.trim() !== '' ? wide : page
+    const enough = this.shown.length + page
+    const until = this.read + far
+    this.busy = true
+    this.failed = null
+    try {
+      while (!this.ended && this.shown.length < enough && this.read < until) {
+        const query = { limit: size, offset: this.read, ...(action ? { action } : {}), ...(codelab ? { codelab_id: codelab } : {}) }
+        const got = await ask(api.GET('/admin/audit-logs', { params: { query }, signal: stop.signal }))
+        if (stop.signal.aborted) return
+        this.shown = append(this.shown, got.filter((r) => fits(r, this.wanted, (r) => actionWord(r.action))))
+        this.read += got.length
+        this.ended = got.length < size
+      }
+    } catch (e) {
+      if (stop.signal.aborted) return
+      this.failed = words(e)
+    }
+    this.busy = false
+  }
+
+  leave(): void {
+    this.#stop?.abort()
+  }
+}
