@@ -2,13 +2,14 @@
 // is missed.
 //
 //   make budgets
+import { crowd, measureChat, measureFloor, unlimited } from './harness/crowd.mjs'
 import { openBrowser, Visitor } from './harness/browser.mjs'
 import { firstLoad, measureFirstLoad } from './harness/firstload.mjs'
 import { Person } from './harness/people.mjs'
 import { Server } from './harness/server.mjs'
 
 const rounds = 5
-const server = await new Server().start()
+const server = await new Server(unlimited).start()
 const browser = await openBrowser()
 let missed = 0
 try {
@@ -22,6 +23,19 @@ try {
     await visitor.context.close()
   }
   hold('first load of a reader, processor slowed four times', median(times), firstLoad.readable)
+
+  const [reader, speaker] = [await new Person(server).register(lab, 'Reader'), await new Person(server).register(lab, 'Speaker')]
+  const chat = await Visitor.open(browser, server, { as: reader })
+  hold("another person's message on the screen", median(await measureChat(chat, lab, speaker)), 50)
+  await chat.context.close()
+
+  const full = await lead.codelab()
+  const people = await crowd(server, full, 10_000)
+  const boss = await Visitor.open(browser, server, { as: lead, viewport: { width: 1440, height: 900 } })
+  const floor = await measureFloor(boss, full, people)
+  console.log(`      ${floor.moves} moves of 10,000 people, ${floor.elements} elements`)
+  hold('work of an update, 10,000 people and four updates a second', floor.perUpdate, 16)
+  hold('the longest task of it', floor.longest, 50)
 } finally {
   await browser.close()
   await server.remove()

@@ -1,10 +1,11 @@
 // What the app may cost. Sizes and counts fail here; times are only told, since
 // the machine is busy: make budgets holds them against their bounds.
 import assert from 'node:assert/strict'
+import { crowd, each, measureFloor, unlimited } from './harness/crowd.mjs'
 import { firstLoad, measureFirstLoad } from './harness/firstload.mjs'
-import { stage } from './harness/stage.mjs'
+import { stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test } = stage({ env: unlimited })
 
 /** The first load of somebody who has registered. */
 async function load({ visitor, facilitator, person }) {
@@ -24,4 +25,36 @@ test('a reader asks seldom', async (scene) => {
   const got = await load(scene)
   scene.note(`${got.requests} requests`)
   assert.ok(got.requests <= firstLoad.requests, `${got.requests} requests, at most ${firstLoad.requests} may be:\n${got.asked.join('\n')}`)
+})
+
+test('thousands of people are few elements', async ({ server, facilitator, visitor, note }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const people = await crowd(server, lab, 2000)
+  const boss = await visitor({ as: lead })
+  const got = await measureFloor(boss, lab, people, 3)
+  note(`${got.elements} elements for 2,000 people, ${got.perUpdate.toFixed(1)} ms an update, ${got.longest.toFixed(0)} ms at most`)
+  assert.ok(got.elements <= 700, `${got.elements} elements`)
+})
+
+test('a long chat does not grow the page, and older messages come back', async ({ facilitator, visitor, person, note }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const speaker = await person(lab, 'Speaker')
+  const guest = await visitor({ as: await person(lab, 'Attendee 1') })
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByText('● connected').waitFor()
+  let said = 0
+  await each(2000, async () => speaker.say(lab, { type: 'chat', message: `number ${++said}` }), 8)
+  const log = page.getByRole('log')
+  await until('all of it has come', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).at(-1).message === (await log.locator('.text').last().textContent()))
+  const held = await log.locator('.message').count()
+  note(`${held} of 2,000 messages are in the page`)
+  assert.ok(held <= 900, `${held} messages in the page`)
+  // Scrolling up brings them back.
+  const first = await log.locator('.text').first().textContent()
+  await log.evaluate((e) => (e.scrollTop = 0))
+  await until('older ones', async () => (await log.locator('.text').first().textContent()) !== first)
+  assert.ok((await log.evaluate((e) => e.scrollTop)) > 0, 'one does not stay where one reads')
 })

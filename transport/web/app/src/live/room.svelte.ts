@@ -53,7 +53,9 @@ export class Room {
   #connection: Connection
   #out: Outbox | null = null
   #pending: Told[] = []
+  /** Takes back the next time that what is pending is applied. */
   #frame: (() => void) | null = null
+  #calm = false
   #signals = new Set<(s: Signal) => void>()
   #arrivals = new Set<(told: readonly Told[], missed: boolean) => void>()
   #reading = new Set<Again>()
@@ -269,12 +271,18 @@ export class Room {
       return
     }
     this.#pending.push(...rest)
-    this.#frame ??= nextFrame(() => {
+    // What people read is shown at once; where a crowd moves, four times a second.
+    const calm = this.role === 'admin' && rest.every((m) => crowd.has(m.type))
+    if (this.#frame && (calm || !this.#calm)) return
+    this.#frame?.()
+    this.#calm = calm
+    const flush = () => {
       this.#frame = null
       const batch = this.#pending
       this.#pending = []
       this.#apply(batch, false)
-    })
+    }
+    this.#frame = calm ? soon(flush) : nextFrame(flush)
   }
 
   #apply(batch: Told[], missed: boolean) {
@@ -339,6 +347,14 @@ export class Room {
     // A direct message is not told to the tab that sent it.
     if (entry.message.type === 'dm') void this.read('chat').catch(() => {})
   }
+}
+
+/** What thousands of people make happen all the time, and facilitators alone hear. */
+const crowd = new Set<Told['type']>(['step_progress', 'pulse', 'attendee_joined', 'attendee_left', 'attendee_completed', 'progress_summary'])
+
+function soon(f: () => void): () => void {
+  const timer = setTimeout(f, 250)
+  return () => clearTimeout(timer)
 }
 
 /** Calls f before the next picture is drawn, or soon when none is. */

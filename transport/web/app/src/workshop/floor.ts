@@ -1,6 +1,6 @@
 // The room as a facilitator sees it: who is where, who is stuck and since when,
 // and whether one can move on. Pure; nothing here knows a screen.
-import type { Pulse, Workshop } from './state'
+import type { Attendee, Pulse, Workshop } from './state'
 
 export type Feeling = Pulse | 'silent'
 
@@ -25,19 +25,43 @@ export interface Column {
 
 const order: Record<Feeling, number> = { stuck: 0, slow: 1, fine: 2, silent: 3 }
 
+/** A seat and where it comes in its column: first how they feel, then since when. */
+interface Ranked {
+  seat: Seat
+  rank: number
+}
+
+// Of ten thousand people few change between two looks: what was made of a
+// record serves until there is another one. It takes half as long.
+const ranked = new WeakMap<Attendee, Ranked>()
+
+function rankOf(a: Attendee, here: boolean, asks: boolean): Ranked {
+  const known = ranked.get(a)
+  if (known && known.seat.here === here && known.seat.asks === asks) return known
+  const feels: Feeling = a.pulse?.state ?? 'silent'
+  const since = known?.seat.since ?? moment(a.pulse ? a.pulse.at : a.step_since)
+  const made: Ranked = { seat: { id: a.id, name: a.name, feels, since, here, asks }, rank: order[feels] * 1e14 + since }
+  ranked.set(a, made)
+  return made
+}
+
+function moment(time: string | null): number {
+  return time ? Date.parse(time) : 0
+}
+
 /** Who sits where: stuck ones first, then slow, fine, silent, each the longest first. */
 export function floor(w: Workshop): Column[] {
-  const columns: Seat[][] = [...w.steps.map(() => []), []]
+  const columns: Ranked[][] = [...w.steps.map(() => []), []]
   const asking = new Set(w.help.map((h) => h.attendee_id))
   for (const a of w.people.values()) {
     const at = a.is_completed ? columns.length - 1 : Math.min(Math.max(a.current_step, 1), w.steps.length) - 1
-    const since = a.pulse ? Date.parse(a.pulse.at) : a.step_since ? Date.parse(a.step_since) : 0
-    columns[at]?.push({ id: a.id, name: a.name, feels: a.pulse?.state ?? 'silent', since, here: w.here.has(a.id), asks: asking.has(a.id) })
+    columns[at]?.push(rankOf(a, w.here.has(a.id), asking.has(a.id)))
   }
-  for (const seats of columns) {
-    seats.sort((a, b) => order[a.feels] - order[b.feels] || a.since - b.since || (a.id < b.id ? -1 : 1))
-  }
-  return columns.map((seats, i) => ({ step: i < w.steps.length ? i + 1 : 0, title: w.steps[i]?.title ?? '', seats }))
+  return columns.map((column, i) => ({
+    step: i < w.steps.length ? i + 1 : 0,
+    title: w.steps[i]?.title ?? '',
+    seats: column.sort((a, b) => a.rank - b.rank || (a.seat.id < b.seat.id ? -1 : 1)).map((r) => r.seat),
+  }))
 }
 
 /** When one should wait, as this facilitator likes it. */

@@ -52,7 +52,7 @@ export interface Workshop {
 export const facilitator = 'facilitator'
 
 /** How many messages the page holds; older ones come back when one scrolls to them. */
-export const chatHeld = 500
+export const chatHeld = 300
 
 export function workshop(me: string, codelab: Codelab, steps: readonly Step[]): Workshop {
   return {

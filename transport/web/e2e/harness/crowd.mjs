@@ -1,0 +1,106 @@
+// What a crowd does to a page.
+import { setTimeout as pause } from 'node:timers/promises'
+import { Person } from './people.mjs'
+
+/** Limits are off for one who plays a crowd. */
+export const unlimited = {
+  ATELIER_LIMITS_REGISTRATIONS_PER_SECOND: '0',
+  ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS: '0',
+  ATELIER_LIMITS_WRITES_PER_MINUTE: '0',
+  ATELIER_LIMITS_READS_PER_MINUTE: '0',
+}
+
+/** Runs jobs, so many at once. */
+export async function each(count, job, atOnce = 16) {
+  let next = 0
+  await Promise.all(
+    Array.from({ length: Math.min(atOnce, count) }, async () => {
+      while (next < count) await job(next++)
+    }),
+  )
+}
+
+/** Registers so many people and gives them. */
+export async function crowd(server, lab, count) {
+  const people = []
+  await each(count, async (i) => {
+    people[i] = await new Person(server).register(lab, `Attendee ${i + 1}`, '')
+  })
+  return people
+}
+
+/**
+ * How long a message of the chat takes from its frame to the screen, milliseconds.
+ *
+ * @param {import('./browser.mjs').Visitor} visitor
+ */
+export async function measureChat({ page }, lab, speaker, rounds = 10) {
+  await page.addInitScript(() => {
+    const Real = window.WebSocket
+    window.frames_ = new Map()
+    window.WebSocket = class extends Real {
+      constructor(...args) {
+        super(...args)
+        this.addEventListener('message', (e) => {
+          const m = JSON.parse(e.data)
+          if (m.type === 'chat') window.frames_.set(m.message, performance.now())
+        })
+      }
+    }
+    window.shownAfter = (text) =>
+      new Promise((done) => {
+        const look = () => {
+          const there = [...document.querySelectorAll('[role=log] .text')].some((e) => e.textContent === text)
+          if (there) requestAnimationFrame(() => setTimeout(() => done(performance.now() - window.frames_.get(text))))
+          else requestAnimationFrame(look)
+        }
+        look()
+      })
+  })
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByText('● connected').waitFor()
+  const times = []
+  for (let i = 0; i < rounds; i++) {
+    const text = `message ${i} ${crypto.randomUUID()}`
+    const shown = page.evaluate((t) => window.shownAfter(t), text)
+    await speaker.say(lab, { type: 'chat', message: text })
+    times.push(await shown)
+  }
+  return times
+}
+
+/**
+ * Main-thread work of the live view while people move, milliseconds.
+ *
+ * @param {import('./browser.mjs').Visitor} visitor  a facilitator's
+ * @param {Person[]} people  all who are registered
+ * @returns {Promise<{perUpdate: number, longest: number, updates: number, elements: number}>}
+ */
+export async function measureFloor({ context, page }, lab, people, seconds = 8) {
+  await page.addInitScript(() => {
+    window.longest = 0
+    new PerformanceObserver((list) => {
+      for (const e of list.getEntries()) window.longest = Math.max(window.longest, e.duration)
+    }).observe({ type: 'longtask' })
+  })
+  await page.goto(`/admin/${lab.id}`)
+  await page.getByText(/are past step/).waitFor()
+  const cdp = await context.newCDPSession(page)
+  await cdp.send('Performance.enable')
+  const busy = async () => (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value * 1000
+  await pause(1500) // what opening it takes is not meant
+  await page.evaluate(() => (window.longest = 0))
+  const before = await busy()
+  const end = Date.now() + seconds * 1000
+  let moves = 0
+  await Promise.all(
+    Array.from({ length: 4 }, async (_, k) => {
+      for (let i = k; Date.now() < end; i += 4, moves++) {
+        await people[(i * 7919) % people.length].say(lab, { type: 'step_progress', step_number: 1 + (i % 3) })
+      }
+    }),
+  )
+  const took = (await busy()) - before
+  const updates = seconds * 4
+  return { perUpdate: took / updates, longest: await page.evaluate(() => window.longest), updates, moves, elements: await page.evaluate(() => document.querySelectorAll('*').length) }
+}
