@@ -1,0 +1,50 @@
+// Three hundred real attendees of the load harness, and a facilitator who looks.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { unlimited } from './harness/crowd.mjs'
+import { stage, until } from './harness/stage.mjs'
+
+const { test } = stage({ env: unlimited })
+
+const harness = process.env.ATELIER_BENCH_BIN ?? fileURLToPath(new URL('../../../bin/atelier-bench', import.meta.url))
+
+test('the live view says of three hundred what the server says', async ({ server, facilitator, visitor, note }) => {
+  assert.ok(existsSync(harness), `there is no ${harness}: make build comes first`)
+  const lead = await facilitator()
+  const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
+  const boss = await visitor({ as: lead, viewport: { width: 1440, height: 900 } })
+  const { page } = boss
+  await page.addInitScript(() => {
+    window.tasks = []
+    new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((e) => e.duration))).observe({ type: 'longtask' })
+  })
+  await page.goto(`/admin/${lab.id}`)
+  await page.getByText('Nobody is in yet').waitFor()
+  await page.evaluate(() => (window.tasks.length = 0))
+
+  const args = ['workshop', '--url', server.url, '--admin-id', server.adminId, '--admin-pw', server.adminPw, '--codelab-id', lab.id]
+  const load = spawn(harness, [...args, '--attendees', '300', '--join', '4s', '--duration', '8s', '--step-every', '3s', '--allow-lag', '--max-refused', '-1'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = []
+  for (const out of [load.stdout, load.stderr]) out.on('data', (text) => said.push(text))
+  const over = once(load, 'exit')
+  await page.getByText('300 of 300 here').waitFor({ timeout: 60_000 })
+  const [code] = await over
+  assert.equal(code, 0, said.join(''))
+
+  // What is on the screen is what the server knows, once nothing moves any more.
+  await until('the screen says what the overview says', async () => {
+    const overview = await lead.get(`/codelabs/${lab.id}/overview`)
+    for (const s of overview.steps) {
+      const there = (await lead.get(`/codelabs/${lab.id}/attendees`)).filter((a) => !a.is_completed && a.current_step === s.step_number).length
+      const shown = await page.getByRole('region', { name: `Step ${s.step_number}:` }).getByText(/\d+ (person|people)/).first().textContent()
+      if (Number.parseInt(shown) !== there) return false
+    }
+    return page.getByText(`${overview.online} of ${overview.attendees} here`).isVisible()
+  })
+  const tasks = await page.evaluate(() => window.tasks)
+  // Seconds are not judged here: the machine is busy. make budgets does.
+  note(`${tasks.length} long tasks, the longest ${Math.max(0, ...tasks).toFixed(0)} ms`)
+})
