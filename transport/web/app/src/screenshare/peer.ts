@@ -1,0 +1,93 @@
+// A direct connection to one other browser. Both sides may begin to negotiate at
+// any moment; when they do so at once the polite one gives way.
+import type { Step } from './protocol'
+
+interface Wires {
+  ice: RTCIceServer[]
+  polite: boolean
+  send: (step: Step) => void
+  /** The connection stands, or will not come to stand again. */
+  state: (state: 'connected' | 'failed') => void
+  track?: (stream: MediaStream) => void
+}
+
+export class Peer {
+  readonly #pc: RTCPeerConnection
+  readonly #wires: Wires
+  #offering = false
+  #ignoring = false
+  #closed = false
+  /** Steps are taken one after the other. */
+  #queue: Promise<void> = Promise.resolve()
+
+  constructor(wires: Wires) {
+    this.#wires = wires
+    const pc = (this.#pc = new RTCPeerConnection({ iceServers: wires.ice }))
+    pc.onnegotiationneeded = async () => {
+      try {
+        this.#offering = true
+        await pc.setLocalDescription()
+        this.#send({ description: pc.localDescription!.toJSON() as RTCSessionDescriptionInit })
+      } catch {
+        this.#fail()
+      } finally {
+        this.#offering = false
+      }
+    }
+    pc.onicecandidate = ({ candidate }) => candidate && this.#send({ candidate: candidate.toJSON() })
+    pc.onconnectionstatechange = () => {
+      if (pc.connectionState === 'connected') wires.state('connected')
+      else if (pc.connectionState === 'failed') this.#fail()
+    }
+    pc.ontrack = ({ track, streams }) => wires.track?.(streams[0] ?? new MediaStream([track]))
+  }
+
+  /** Shows the tracks of a stream to the other side. */
+  show(stream: MediaStream): void {
+    for (const track of stream.getTracks()) {
+      const sender = this.#pc.addTrack(track, stream)
+      const p = sender.getParameters()
+      p.degradationPreference = 'maintain-resolution'
+      for (const e of p.encodings) e.maxBitrate = 2_500_000
+      void sender.setParameters(p).catch(() => {})
+    }
+  }
+
+  take(step: Step): void {
+    this.#queue = this.#queue.then(() => this.#take(step)).catch(() => this.#fail())
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#pc.close()
+  }
+
+  async #take({ description, candidate }: Step): Promise<void> {
+    if (this.#closed) return
+    const pc = this.#pc
+    if (description) {
+      const collides = description.type === 'offer' && (this.#offering || pc.signalingState !== 'stable')
+      this.#ignoring = !this.#wires.polite && collides
+      if (this.#ignoring) return
+      await pc.setRemoteDescription(description)
+      if (description.type === 'offer') {
+        await pc.setLocalDescription()
+        this.#send({ description: pc.localDescription!.toJSON() as RTCSessionDescriptionInit })
+      }
+    } else if (candidate) {
+      try {
+        await pc.addIceCandidate(candidate)
+      } catch (e) {
+        if (!this.#ignoring) throw e
+      }
+    }
+  }
+
+  #send(step: Step) {
+    if (!this.#closed) this.#wires.send(step)
+  }
+
+  #fail() {
+    if (!this.#closed) this.#wires.state('failed')
+  }
+}

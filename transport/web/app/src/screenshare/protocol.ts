@@ -1,0 +1,83 @@
+// What this app says about screens. The server passes it on as it is and adds
+// who sent it; other programs speak here too, so that what is not marked as
+// ours, or is not complete, is not for us.
+import type { Signal } from '../live/room.svelte'
+
+const app = 'atelier'
+
+/** How one side gets a connection to the other. */
+export interface Step {
+  description?: RTCSessionDescriptionInit
+  candidate?: RTCIceCandidateInit
+}
+
+interface From {
+  /** Who: an attendee's id, or "facilitator". */
+  readonly person: string
+  readonly name: string
+}
+
+export type Heard = From &
+  (
+    | { is: 'status'; share: string; active: boolean; only: string | null; ask: string | null }
+    | { is: 'ask' | 'declined' | 'over'; ask: string }
+    | { is: 'watch'; share: string; from: string }
+    | { is: 'leave'; share: string; from: string }
+    | { is: 'full' | 'end'; share: string; to: string }
+    | ({ is: 'step'; share: string; from: string; to: string } & Step)
+  )
+
+export type Said =
+  | { is: 'ask' | 'declined' | 'over'; ask: string }
+  | { is: 'watch' | 'leave'; share: string; from: string }
+  | { is: 'full' | 'end'; share: string; to: string }
+  | ({ is: 'step'; share: string; from: string; to: string } & Step)
+
+/** A message to one person. */
+export const signalTo = (person: string, said: Said) => ({ type: 'webrtc_signal', target_id: person, app, ...said })
+
+/** That a screen is shown, or no longer. only: the facilitator for whom it is. */
+export function status(role: 'admin' | 'attendee', share: string, active: boolean, only: string | null = null, ask: string | null = null) {
+  return role === 'admin' ? { type: 'screen_share_status', app, active, share } : { type: 'attendee_screen_status', app, active, share, only, ask }
+}
+
+const isId = (v: unknown): v is string => typeof v === 'string' && /^[\w-]{8,64}$/.test(v)
+const isText = (v: unknown): v is string => typeof v === 'string' && v.length > 0 && v.length <= 200
+
+/** Understands a signal; null when it is not for us. */
+export function heard(signal: Signal): Heard | null {
+  const s = signal as unknown as Record<string, unknown>
+  if (s.app !== app || !isText(s.sender_id) || typeof s.sender !== 'string') return null
+  const who = { person: s.sender_id, name: s.sender }
+  if (s.type !== 'webrtc_signal') {
+    if (!isId(s.share) || typeof s.active !== 'boolean') return null
+    return { ...who, is: 'status', share: s.share, active: s.active, only: isText(s.only) ? s.only : null, ask: isId(s.ask) ? s.ask : null }
+  }
+  switch (s.is) {
+    case 'ask':
+    case 'declined':
+    case 'over':
+      return isId(s.ask) ? { ...who, is: s.is, ask: s.ask } : null
+    case 'watch':
+    case 'leave':
+      return isId(s.share) && isId(s.from) ? { ...who, is: s.is, share: s.share, from: s.from } : null
+    case 'full':
+    case 'end':
+      return isId(s.share) && isId(s.to) ? { ...who, is: s.is, share: s.share, to: s.to } : null
+    case 'step': {
+      if (!isId(s.share) || !isId(s.from) || !isId(s.to)) return null
+      const step: Step = {}
+      if (isObject(s.description)) step.description = s.description as unknown as RTCSessionDescriptionInit
+      else if (isObject(s.candidate)) step.candidate = s.candidate as RTCIceCandidateInit
+      else return null
+      return { ...who, is: 'step', share: s.share, from: s.from, to: s.to, ...step }
+    }
+    default:
+      return null
+  }
+}
+
+const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v)
+
+/** An id that nobody guesses; crypto.randomUUID is not there over plain http. */
+export const token = (): string => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('')

@@ -1,0 +1,305 @@
+// The screens of a room: which are shown, one's own and who watches it, the one
+// that is watched, and who asked whom.
+import { api, ask } from '../api/client'
+import type { Room, Signal } from '../live/room.svelte'
+import { facilitator } from '../workshop/state'
+import { Peer } from './peer'
+import { heard, signalTo, status, token, type Heard } from './protocol'
+
+/** How many can watch a screen: each takes a connection of its own. */
+export const mostViewers = 8
+
+/** Status messages are not kept by the server: they are said again for who comes later. */
+const sayEvery = 20_000
+/** A screen of which nothing was heard for so long is gone. */
+const goneAfter = 100_000
+
+export interface Offer {
+  readonly share: string
+  readonly person: string
+  readonly name: string
+  readonly heard: number
+}
+
+export interface Viewer {
+  readonly id: string
+  readonly person: string
+  readonly name: string
+}
+
+export type WatchState = 'connecting' | 'watching' | 'full' | 'lost' | 'ended'
+
+/** Whether this browser can show its screen: over https, on a computer. */
+export const canShow = (): boolean => typeof navigator.mediaDevices?.getDisplayMedia === 'function'
+
+export class Screens {
+  readonly room: Room
+  /** Screens of others that can be watched. */
+  offers = $state.raw<readonly Offer[]>([])
+  /** One's own screen, while it is shown. only: the facilitator for whom it is. */
+  mine = $state.raw<{ share: string; only: string | null; viewers: readonly Viewer[] } | null>(null)
+  /** A facilitator asks to see one's screen. */
+  asked = $state.raw<{ ask: string; name: string } | null>(null)
+  /** Attendees who were asked. */
+  asking = $state.raw<ReadonlyMap<string, { ask: string; declined: boolean }>>(new Map())
+  watching = $state.raw<{ offer: Offer; state: WatchState; stream: MediaStream | null } | null>(null)
+
+  readonly #me = token()
+  #stream: MediaStream | null = null
+  #ask: string | null = null
+  #viewers = new Map<string, Viewer & { peer: Peer }>()
+  #peer: Peer | null = null
+  #ice: Promise<RTCIceServer[]> | null = null
+
+  constructor(room: Room) {
+    this.room = room
+  }
+
+  /** Listens until the returned function is called, which also stops what is shown. */
+  begin(listen: (f: (s: Signal) => void) => () => void = (f) => this.room.onSignal(f)): () => void {
+    const leave = () => {
+      for (const person of this.asking.keys()) this.takeBack(person)
+      this.stop()
+      this.close()
+    }
+    const timer = setInterval(() => this.#tick(), sayEvery)
+    addEventListener('pagehide', leave)
+    const stops = [
+      listen((s) => this.#hear(s)),
+      this.room.onArrival((told) => {
+        if (this.mine && told.some((t) => t.type === 'attendee_joined')) this.#say(true)
+      }),
+      () => clearInterval(timer),
+      () => removeEventListener('pagehide', leave),
+      leave,
+    ]
+    return () => stops.forEach((stop) => stop())
+  }
+
+  /** Shows one's screen. False when the person or the browser did not want to. */
+  async show(only: string | null = null): Promise<boolean> {
+    const asked = this.asked
+    let stream
+    try {
+      stream = await navigator.mediaDevices.getDisplayMedia({ video: { frameRate: { max: 15 } }, audio: false })
+    } catch {
+      return false
+    }
+    this.stop()
+    const [track] = stream.getVideoTracks()
+    if (!track) return false
+    track.contentHint = 'detail'
+    track.addEventListener('ended', () => this.#stream === stream && this.stop())
+    this.#stream = stream
+    this.#ask = asked?.ask ?? null
+    this.asked = null
+    this.mine = { share: token(), only, viewers: [] }
+    this.#say(true)
+    return true
+  }
+
+  /** Stops showing one's screen. */
+  stop(): void {
+    const mine = this.mine
+    if (!mine) return
+    for (const v of this.#viewers.values()) {
+      this.room.signal(signalTo(v.person, { is: 'end', share: mine.share, to: v.id }))
+      v.peer.close()
+    }
+    this.#viewers.clear()
+    this.#stream?.getTracks().forEach((t) => t.stop())
+    this.#stream = null
+    this.#say(false)
+    this.mine = null
+    this.#ask = null
+  }
+
+  /** Opens a screen that is offered. */
+  async watch(offer: Offer): Promise<void> {
+    this.close()
+    this.watching = { offer, state: 'connecting', stream: null }
+    await this.#servers()
+    if (this.watching?.offer.share !== offer.share) return
+    this.room.signal(signalTo(offer.person, { is: 'watch', share: offer.share, from: this.#me }))
+  }
+
+  /** Watches no longer. */
+  close(): void {
+    const w = this.watching
+    if (!w) return
+    this.#peer?.close()
+    this.#peer = null
+    this.watching = null
+    if (w.state === 'connecting' || w.state === 'watching') this.room.signal(signalTo(w.offer.person, { is: 'leave', share: w.offer.share, from: this.#me }))
+  }
+
+  /** Asks an attendee to show their screen. Nothing is shown before they agree. */
+  askFor(person: string): void {
+    const id = token()
+    this.asking = new Map(this.asking).set(person, { ask: id, declined: false })
+    this.room.signal(signalTo(person, { is: 'ask', ask: id }))
+  }
+
+  /** Takes the question back. */
+  takeBack(person: string): void {
+    const a = this.asking.get(person)
+    if (!a) return
+    if (!a.declined) this.room.signal(signalTo(person, { is: 'over', ask: a.ask }))
+    const rest = new Map(this.asking)
+    rest.delete(person)
+    this.asking = rest
+  }
+
+  decline(): void {
+    if (this.asked) this.room.signal(signalTo(facilitator, { is: 'declined', ask: this.asked.ask }))
+    this.asked = null
+  }
+
+  #hear(signal: Signal) {
+    const h = heard(signal)
+    if (!h) return
+    switch (h.is) {
+      case 'status':
+        return this.#offered(h)
+      case 'ask':
+        if (this.room.role !== 'attendee' || h.person !== facilitator || h.ask === this.asked?.ask) return
+        // One question at a time; whoever asked before, or while one shows, hears no.
+        if (this.asked) this.decline()
+        if (this.mine) this.room.signal(signalTo(facilitator, { is: 'declined', ask: h.ask }))
+        else this.asked = { ask: h.ask, name: h.name }
+        return
+      case 'over':
+        if (this.asked?.ask === h.ask) this.asked = null
+        return
+      case 'declined': {
+        const a = this.asking.get(h.person)
+        if (a?.ask === h.ask) this.asking = new Map(this.asking).set(h.person, { ...a, declined: true })
+        return
+      }
+      case 'watch':
+        return void this.#let(h)
+      case 'leave':
+        if (h.share === this.mine?.share && this.#viewers.get(h.from)?.person === h.person) this.#drop(h.from)
+        return
+      case 'full':
+      case 'end':
+        if (h.to === this.#me) this.#end(h.share, h.person, h.is === 'full' ? 'full' : 'ended')
+        return
+      case 'step':
+        if (h.to === this.#me) this.#step(h)
+    }
+  }
+
+  #offered(h: Extract<Heard, { is: 'status' }>) {
+    if (h.share === this.mine?.share) return
+    const rest = this.offers.filter((o) => o.share !== h.share)
+    if (!h.active) {
+      if (rest.length < this.offers.length && this.offers.some((o) => o.share === h.share && o.person === h.person)) this.offers = rest
+      this.#end(h.share, h.person, 'ended')
+      return
+    }
+    // What an attendee shows is for one facilitator alone.
+    if (h.person !== facilitator && h.only !== null && h.only !== this.room.you?.name) return
+    const offer = { share: h.share, person: h.person, name: h.name, heard: Date.now() }
+    this.offers = [...rest, offer]
+    const a = this.asking.get(h.person)
+    if (a && a.ask === h.ask) {
+      this.takeBack(h.person)
+      void this.watch(offer)
+    }
+  }
+
+  /** Somebody wants to watch one's screen. */
+  async #let({ share, from, person, name }: Extract<Heard, { is: 'watch' }>) {
+    if (share !== this.mine?.share || !this.#stream) return
+    // An attendee's screen is for the facilitator they agreed to show it to.
+    if (this.room.role === 'attendee' && (person !== facilitator || (this.mine.only !== null && name !== this.mine.only))) return
+    const old = this.#viewers.get(from)
+    if (old && old.person !== person) return
+    if (old) this.#drop(from)
+    if (this.#viewers.size >= mostViewers) {
+      this.room.signal(signalTo(person, { is: 'full', share, to: from }))
+      return
+    }
+    const ice = await this.#servers()
+    if (share !== this.mine?.share || !this.#stream || this.#viewers.has(from) || this.#viewers.size >= mostViewers) return
+    const peer = new Peer({
+      ice,
+      polite: false,
+      send: (step) => this.room.signal(signalTo(person, { is: 'step', share, from: this.#me, to: from, ...step })),
+      state: (state) => state === 'failed' && this.#drop(from),
+    })
+    this.#viewers.set(from, { id: from, person, name, peer })
+    this.#count()
+    peer.show(this.#stream)
+  }
+
+  #step(h: Extract<Heard, { is: 'step' }>) {
+    const viewer = this.#viewers.get(h.from)
+    if (viewer && h.share === this.mine?.share) {
+      if (viewer.person === h.person) viewer.peer.take(h)
+      return
+    }
+    const w = this.watching
+    if (!w || w.offer.share !== h.share || w.offer.person !== h.person) return
+    // A new offer is a new connection when there is none any more.
+    if (!this.#peer && h.description?.type === 'offer') this.#connect(w.offer, h.from)
+    this.#peer?.take(h)
+  }
+
+  #connect(offer: Offer, other: string) {
+    const now = () => this.watching?.offer.share === offer.share
+    this.#peer = new Peer({
+      ice: this.#known,
+      polite: true,
+      send: (step) => this.room.signal(signalTo(offer.person, { is: 'step', share: offer.share, from: this.#me, to: other, ...step })),
+      state: (state) => {
+        if (now() && state === 'failed') this.#end(offer.share, offer.person, 'lost')
+      },
+      track: (stream) => {
+        if (now()) this.watching = { offer, state: 'watching', stream }
+      },
+    })
+  }
+
+  #end(share: string, person: string, state: WatchState) {
+    const w = this.watching
+    if (!w || w.offer.share !== share || w.offer.person !== person) return
+    this.#peer?.close()
+    this.#peer = null
+    this.watching = { ...w, state, stream: null }
+  }
+
+  #drop(id: string) {
+    this.#viewers.get(id)?.peer.close()
+    if (this.#viewers.delete(id)) this.#count()
+  }
+
+  #count() {
+    if (this.mine) this.mine = { ...this.mine, viewers: [...this.#viewers.values()].map(({ id, person, name }) => ({ id, person, name })) }
+  }
+
+  #say(active: boolean) {
+    if (this.mine) this.room.signal(status(this.room.role, this.mine.share, active, this.mine.only, this.#ask))
+  }
+
+  #tick() {
+    this.#say(true)
+    const since = Date.now() - goneAfter
+    if (this.offers.some((o) => o.heard < since)) this.offers = this.offers.filter((o) => o.heard >= since)
+  }
+
+  #known: RTCIceServer[] = []
+
+  /** The servers that help two browsers find each other; read once. */
+  #servers(): Promise<RTCIceServer[]> {
+    this.#ice ??= ask(api.GET('/app')).then(
+      (app) => (this.#known = app.ice_servers as RTCIceServer[]),
+      () => {
+        this.#ice = null
+        return []
+      },
+    )
+    return this.#ice
+  }
+}
