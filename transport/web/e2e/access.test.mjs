@@ -87,7 +87,7 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
       await page.getByRole('heading', { level: 2, name }).waitFor()
       for (const f of await findings(page)) bad.push(`${name} ${colorScheme}: ${f}`)
     }
-    for (const tab of ['Comments', 'Ask', 'Files', 'Chat']) {
+    for (const tab of ['Comments', 'Files', 'Chat']) {
       await page.getByRole('tab', { name: tab }).click()
       for (const f of await findings(page)) bad.push(`${tab} ${colorScheme}: ${f}`)
     }

@@ -33,6 +33,11 @@ export class Server {
     this.#env = env
   }
 
+  /** Configures the next start otherwise. */
+  configure(env = {}) {
+    this.#env = env
+  }
+
   /** Starts it, or starts it again on the same ports and data; returns when it is ready. */
   async start() {
     if (this.#child) throw new Error('the server runs already')

@@ -17,7 +17,8 @@ const patience = 120_000
 /**
  * A server and a browser for the tests of a file.
  *
- * @param {{env?: Record<string, string>, args?: string[]}} [options]  the server's configuration; the browser's arguments
+ * @param {{env?: Record<string, string> | (() => Promise<Record<string, string>>), args?: string[]}} [options]
+ *   the server's configuration, or what gives it before the start; the browser's arguments
  * @returns {{test: (name: string, run: (scene: Scene) => Promise<void>, options?: import('node:test').TestOptions) => void}}
  *
  * @typedef {object} Scene
@@ -29,9 +30,10 @@ const patience = 120_000
  * @property {(text: string) => void} note  tells a figure in the test's output
  */
 export function stage({ env, args } = {}) {
-  const server = new Server(env)
+  const server = new Server()
   let browser
   before(async () => {
+    server.configure(typeof env === 'function' ? await env() : env)
     await server.start()
     browser = await openBrowser(args)
   })

@@ -1,4 +1,5 @@
 // Where one attendee is in the text, and what they can do there.
+import { appInfo } from '../../api/app'
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import { recall, remember } from '../../device/remember'
@@ -25,6 +26,10 @@ export class Reading {
   queue = $state.raw<OwnHelp | null>(null)
   /** A text that was selected for a question to the AI. */
   quoted = $state('')
+  /** Whether the AI can be asked here. */
+  asks = $derived.by(() => this.answers && this.room.now?.codelab.ai_enabled === true)
+  /** The server has somebody who answers. */
+  answers = $state(false)
   /** The thread that was opened. */
   thread = $state<string | null>(null)
 
@@ -33,6 +38,10 @@ export class Reading {
     this.#key = `reading:${room.id}`
     const kept = recall<{ at?: Place; panel?: Panel | null }>(this.#key, {})
     this.#kept = kept.at ?? null
+    void appInfo().then(
+      (app) => (this.answers = app.ai),
+      () => {},
+    )
     this.panel = kept.panel === undefined ? (innerWidth >= 1100 ? 'chat' : null) : innerWidth >= 1100 ? kept.panel : null
   }
 
