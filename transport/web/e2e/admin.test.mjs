@@ -326,3 +326,103 @@ test('the audit log is narrowed, opened, and read far back', async ({ visitor, f
   await page.getByRole('button', { name: 'Show everything' }).click()
   await until('all are back', async () => (await list.getByRole('listitem').count()) === 50)
 })
+
+/** Gives a page a screen to show: a canvas that changes. Nobody chooses one in a test. */
+const screenOf = (page) =>
+  page.addInitScript(() => {
+    window.captures = 0
+    navigator.mediaDevices.getDisplayMedia = async () => {
+      window.captures++
+      const canvas = document.createElement('canvas')
+      canvas.width = 640
+      canvas.height = 360
+      const paint = canvas.getContext('2d')
+      let n = 0
+      setInterval(() => {
+        paint.fillStyle = `hsl(${n++ % 360} 80% 50%)`
+        paint.fillRect(0, 0, 640, 360)
+      }, 50)
+      return canvas.captureStream(15)
+    }
+  })
+
+/** Waits until pictures of another's screen arrive. */
+const watches = (page) => until('pictures arrive', () => page.locator('video').evaluate((v) => v.videoWidth > 0 && !v.paused && v.currentTime > 0.2))
+
+test('an attendee shows their screen when they agree, and a facilitator shows theirs', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator('Grace')
+  const lab = await lead.codelab({ title: 'Screens' })
+  const [ann, ben] = [await person(lab, 'Attendee 1'), await person(lab, 'Attendee 2')]
+  const [desk, one, two] = [await visitor({ as: lead }), await visitor({ as: ann }), await visitor({ as: ben })]
+  for (const v of [desk, one]) await screenOf(v.page)
+  await desk.page.goto(`/admin/${lab.id}`)
+  for (const v of [one, two]) {
+    await v.page.goto(`/codelabs/${lab.id}`)
+    await v.page.getByRole('heading', { name: 'One' }).waitFor()
+  }
+  const open = async () => {
+    await desk.page.getByRole('main').getByText('Attendee 1').first().click()
+    return desk.page.getByRole('dialog', { name: 'Attendee 1' })
+  }
+
+  // Another program's words about screens change nothing here.
+  await lead.say(lab, { type: 'screen_share_status', active: true })
+  await lead.say(lab, { type: 'webrtc_signal', target_id: ann.id, signal: { type: 'offer', sdp: 'v=0' } })
+  await ann.say(lab, { type: 'attendee_screen_status', status: 'sharing' })
+
+  // Asked, declined; asked again, agreed: it opens at the facilitator's by itself.
+  let dialog = await open()
+  await dialog.getByRole('button', { name: 'Ask to see the screen' }).click()
+  await one.page.getByText('Grace asks to see your screen').waitFor()
+  assert.equal(await one.page.evaluate(() => window.captures), 0)
+  await accessible(one.page)
+  await one.page.getByRole('button', { name: 'Not now' }).click()
+  await dialog.getByText('They do not want to show their screen now').waitFor()
+  await dialog.getByRole('button', { name: 'Ask again' }).click()
+  await one.page.getByRole('button', { name: 'Show my screen' }).click()
+  await desk.page.getByRole('dialog', { name: 'Screen of Attendee 1' }).waitFor()
+  await watches(desk.page)
+  await one.page.getByText('You show your screen to Grace').waitFor()
+  await one.page.getByText('Now: Grace').waitFor()
+  await accessible(desk.page)
+  assert.equal(await two.page.getByText('shows their screen').count(), 0)
+
+  // Closing ends it for the viewer alone; stopping ends it for all.
+  const view = desk.page.getByRole('dialog', { name: 'Screen of Attendee 1' })
+  await view.getByRole('button', { name: 'Close' }).last().click()
+  await one.page.getByText('Nobody watches yet').waitFor()
+  await dialog.getByRole('button', { name: 'Watch' }).click()
+  await watches(desk.page)
+  await one.page.getByRole('button', { name: 'Stop' }).click()
+  await view.getByText('Attendee 1 no longer shows their screen').waitFor()
+  await view.getByRole('button', { name: 'Close' }).last().click()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+
+  // Who is being helped shows it without being asked.
+  await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
+  await desk.page.getByRole('button', { name: 'Take' }).click()
+  await one.page.getByRole('button', { name: 'Show my screen to Grace' }).click()
+  await desk.page.getByText('Attendee 1 shows their screen').waitFor()
+  await desk.page.getByRole('button', { name: 'Watch' }).click()
+  await watches(desk.page)
+
+  // It goes on while the network is away, and ends with the page.
+  await one.page.goto('/')
+  await desk.page.getByText('Attendee 1 no longer shows their screen').waitFor()
+  await view.getByRole('button', { name: 'Close' }).last().click()
+
+  // The facilitator shows theirs; who comes later is told too.
+  await desk.page.getByRole('button', { name: 'Show my screen' }).click()
+  await desk.page.getByText('Up to 8 can watch').waitFor()
+  await two.page.getByText('Grace shows their screen').waitFor()
+  await one.page.goto(`/codelabs/${lab.id}`)
+  await one.page.getByText('Grace shows their screen').waitFor()
+  for (const v of [one, two]) {
+    await v.page.getByRole('button', { name: 'Watch' }).click()
+    await watches(v.page)
+  }
+  await desk.page.getByText('2 of at most 8').waitFor()
+  await accessible(two.page)
+  await desk.page.getByRole('button', { name: 'Stop' }).click()
+  for (const v of [one, two]) await v.page.getByText('Grace no longer shows their screen').waitFor()
+})

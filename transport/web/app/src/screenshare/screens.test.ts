@@ -1,0 +1,157 @@
+// Several people's screens in one room, without browsers: signals pass through a
+// server of a few lines, connections are pretended.
+import { beforeEach, expect, test, vi } from 'vitest'
+import type { Room, Signal } from '../live/room.svelte'
+import { mostViewers, Screens } from './screens.svelte'
+
+class Pretended {
+  static open = 0
+  connectionState = 'new'
+  signalingState = 'stable'
+  #answers = false
+  get localDescription() {
+    return { toJSON: () => ({ type: this.#answers ? 'answer' : 'offer', sdp: 'v=0' }) }
+  }
+  onnegotiationneeded: (() => void) | null = null
+  ontrack: ((e: object) => void) | null = null
+  constructor() {
+    Pretended.open++
+  }
+  addTrack() {
+    queueMicrotask(() => this.onnegotiationneeded?.())
+    return { getParameters: () => ({ encodings: [] }), setParameters: async () => {} }
+  }
+  async setLocalDescription() {}
+  async setRemoteDescription(d: { type: string }) {
+    this.#answers = d.type === 'offer'
+    if (this.#answers) this.ontrack?.({ track: {}, streams: ['the picture'] })
+  }
+  async addIceCandidate() {}
+  close() {
+    Pretended.open--
+  }
+}
+
+interface Person {
+  id: string
+  name: string
+  role: 'admin' | 'attendee'
+  ears: Set<(s: Signal) => void>
+}
+
+const everybody: Person[] = []
+
+/** As the server passes signals on: stamped, to whom they are for. */
+function pass(from: Person, message: Record<string, unknown>) {
+  const stamped = { ...JSON.parse(JSON.stringify(message)), sender: from.name, sender_id: from.id } as Signal
+  const to = message.type === 'screen_share_status' ? everybody : message.type === 'attendee_screen_status' ? everybody.filter((p) => p.role === 'admin') : everybody.filter((p) => p.id === message.target_id)
+  for (const p of to) for (const f of p.ears) f(stamped)
+}
+
+function enter(role: Person['role'], name: string): Screens {
+  const person: Person = { id: role === 'admin' ? 'facilitator' : `attendee-${everybody.length}`, name, role, ears: new Set() }
+  everybody.push(person)
+  const room = {
+    role,
+    you: { name },
+    signal: (m: Record<string, unknown>) => pass(person, m),
+    onSignal: (f: (s: Signal) => void) => (person.ears.add(f), () => person.ears.delete(f)),
+    onArrival: () => () => {},
+  }
+  const screens = new Screens(room as unknown as Room)
+  screens.begin()
+  return screens
+}
+
+const settle = () => new Promise((done) => setTimeout(done, 20))
+
+beforeEach(() => {
+  everybody.length = 0
+  Pretended.open = 0
+  vi.stubGlobal('addEventListener', () => {})
+  vi.stubGlobal('removeEventListener', () => {})
+  vi.stubGlobal('RTCPeerConnection', Pretended)
+  vi.stubGlobal('navigator', {
+    mediaDevices: {
+      getDisplayMedia: async () => {
+        const track = { contentHint: '', addEventListener: () => {}, stop: () => {} }
+        return { getTracks: () => [track], getVideoTracks: () => [track] }
+      },
+    },
+  })
+})
+
+test('so many can watch, and one more when somebody leaves', async () => {
+  const lead = enter('admin', 'Grace')
+  const people = Array.from({ length: mostViewers + 1 }, (_, i) => enter('attendee', `Attendee ${i + 1}`))
+  expect(await lead.show()).toBe(true)
+  for (const p of people) await p.watch(p.offers[0]!)
+  await settle()
+  expect(lead.mine?.viewers).toHaveLength(mostViewers)
+  expect(people.map((p) => p.watching?.state)).toEqual([...Array.from({ length: mostViewers }, () => 'watching'), 'full'])
+  people[0]!.close()
+  const last = people.at(-1)!
+  await last.watch(last.offers[0]!)
+  await settle()
+  expect(last.watching?.state).toBe('watching')
+  expect(lead.mine?.viewers).toHaveLength(mostViewers)
+  lead.stop()
+  expect(people.slice(1).map((p) => p.watching?.state)).toEqual(Array.from({ length: mostViewers }, () => 'ended'))
+  expect(people.every((p) => p.offers.length === 0)).toBe(true)
+  expect(Pretended.open).toBe(0)
+})
+
+test('an attendee’s screen is for the facilitator they agreed with alone', async () => {
+  const grace = enter('admin', 'Grace')
+  const other = enter('admin', 'Alan')
+  const ann = enter('attendee', 'Attendee 1')
+  const ben = enter('attendee', 'Attendee 2')
+  const [, , a] = everybody
+  grace.askFor(a!.id)
+  expect(ann.asked?.name).toBe('Grace')
+  expect(ann.mine).toBeNull()
+  await ann.show(ann.asked!.name)
+  await settle()
+  // It opens at who asked, and nobody else hears of it.
+  expect(grace.watching?.state).toBe('watching')
+  expect([other.offers, ben.offers]).toEqual([[], []])
+  // Who knows its name all the same is not let in.
+  const offer = grace.offers[0]!
+  await other.watch(offer)
+  await ben.watch(offer)
+  await settle()
+  expect(ann.mine?.viewers.map((v) => v.name)).toEqual(['Grace'])
+  expect([other.watching?.state, ben.watching?.state]).toEqual(['connecting', 'connecting'])
+  // Nor can anybody end it for another.
+  pass(everybody[3]!, { type: 'webrtc_signal', target_id: a!.id, app: 'atelier', is: 'leave', share: offer.share, from: ann.mine!.viewers[0]!.id })
+  pass(everybody[3]!, { type: 'webrtc_signal', target_id: 'facilitator', app: 'atelier', is: 'end', share: offer.share, to: ann.mine!.viewers[0]!.id })
+  expect(grace.watching?.state).toBe('watching')
+  expect(ann.mine?.viewers).toHaveLength(1)
+})
+
+test('a question is answered, taken back, or refused while a screen is shown', async () => {
+  const grace = enter('admin', 'Grace')
+  const ann = enter('attendee', 'Attendee 1')
+  const id = everybody[1]!.id
+  grace.askFor(id)
+  grace.takeBack(id)
+  expect(ann.asked).toBeNull()
+  grace.askFor(id)
+  ann.decline()
+  expect(grace.asking.get(id)?.declined).toBe(true)
+  await ann.show('Alan')
+  grace.askFor(id)
+  expect(ann.asked).toBeNull()
+  expect(grace.asking.get(id)?.declined).toBe(true)
+  // An attendee cannot ask.
+  pass(everybody[1]!, { type: 'webrtc_signal', target_id: 'facilitator', app: 'atelier', is: 'ask', ask: 'abcdefghij' })
+  expect(grace.asked).toBeNull()
+})
+
+test('who refuses in the browser shows nothing', async () => {
+  vi.stubGlobal('navigator', { mediaDevices: { getDisplayMedia: async () => Promise.reject(new Error('NotAllowedError')) } })
+  const lead = enter('admin', 'Grace')
+  const ann = enter('attendee', 'Attendee 1')
+  expect(await lead.show()).toBe(false)
+  expect([lead.mine, ann.offers]).toEqual([null, []])
+})
