@@ -199,7 +199,7 @@ test('results: attendance, quiz, feedback, work, questions, certificates, and a 
   // Kept on the device; with motion the names run and stop.
   await page.emulateMedia({ reducedMotion: 'no-preference' })
   await page.reload()
-  assert.equal(await drawn.count(), 2)
+  await until('who was drawn is still known', async () => (await drawn.count()) === 2)
   await page.getByRole('button', { name: 'Begin anew' }).click()
   await page.getByRole('button', { name: 'Draw', exact: true }).click()
   await page.getByRole('button', { name: 'Draw another' }).waitFor()
@@ -262,7 +262,7 @@ test('participants of the tokenization handler, from the first key to the end', 
   const card = { credential: { type: 'card', card_number_type: 'fpan', number: '4242424242424242', expiry_month: 12, expiry_year: 2030 }, binding: { checkout_id: 'c1' } }
   assert.equal((await ask('tokenize', shop, card)).status, 200)
 
-  // Adding one opens it; now the first alone.
+  // Adding one opens it; anew, all are closed.
   await page.reload()
   await page.getByText('The shop', { exact: true }).click()
   await page.getByText(one.identity).waitFor()
@@ -406,7 +406,7 @@ test('an attendee shows their screen when they agree, and a facilitator shows th
   await desk.page.getByRole('button', { name: 'Watch' }).click()
   await watches(desk.page)
 
-  // It goes on while the network is away, and ends with the page.
+  // It ends with the page.
   await one.page.goto('/')
   await desk.page.getByText('Attendee 1 no longer shows their screen').waitFor()
   await view.getByRole('button', { name: 'Close' }).last().click()
@@ -425,4 +425,22 @@ test('an attendee shows their screen when they agree, and a facilitator shows th
   await accessible(two.page)
   await desk.page.getByRole('button', { name: 'Stop' }).click()
   for (const v of [one, two]) await v.page.getByText('Grace no longer shows their screen').waitFor()
+})
+
+test('over plain http it says what needs https, and the rest works', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const { page } = await visitor({ as: lead })
+  // As browsers have it on another host without https.
+  await page.addInitScript(() => {
+    Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined })
+    Object.defineProperty(Crypto.prototype, 'randomUUID', { value: undefined })
+    Object.defineProperty(Navigator.prototype, 'mediaDevices', { value: undefined })
+  })
+  await page.goto('/admin/settings')
+  await page.getByText('Setting the key needs https').waitFor()
+  assert.equal(await page.getByLabel('AI key', { exact: true }).count(), 0)
+  await page.goto(`/admin/${lab.id}`)
+  await page.getByRole('button', { name: 'Show my screen' }).click()
+  await page.getByText('Showing the screen needs https').waitFor()
 })
