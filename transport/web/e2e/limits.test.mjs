@@ -1,0 +1,47 @@
+// Who is told to come later waits, with a calm word, and gets in by itself.
+import assert from 'node:assert/strict'
+import { stage } from './harness/stage.mjs'
+
+const { test } = stage({
+  env: { ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS: '1', ATELIER_LIMITS_REGISTRATION_BURST_PER_ADDRESS: '1' },
+})
+
+test('a class that joins at once is let in one after the other', async ({ facilitator, visitor }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const people = await Promise.all(Array.from({ length: 3 }, () => visitor()))
+  let told = 0
+  await Promise.all(
+    people.map(async (guest, i) => {
+      guest.expect(/429/)
+      const { page } = guest
+      page.on('response', (answer) => answer.status() === 429 && told++)
+      await page.goto(`/j/${lab.join_code}`)
+      await page.getByLabel('Your name').fill(`Attendee ${i + 1}`)
+      await page.getByRole('button', { name: 'Join', exact: true }).click()
+      await page.getByRole('heading', { name: 'One' }).waitFor()
+    }),
+  )
+  assert.ok(told > 0, 'nobody had to wait')
+  assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 3)
+})
+
+test('who waits is told so', async ({ facilitator, visitor }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const guest = await visitor()
+  guest.expect(/429/)
+  const { page } = guest
+  let first = true
+  await page.route('**/register', (route) => {
+    if (!first) return route.continue()
+    first = false
+    return route.fulfill({ status: 429, headers: { 'Retry-After': '3' }, json: { error: 'too many' } })
+  })
+  await page.goto(`/j/${lab.join_code}`)
+  await page.getByLabel('Your name').fill('Attendee 1')
+  await page.getByRole('button', { name: 'Join', exact: true }).click()
+  await page.getByText(/Many people at once/).waitFor()
+  await page.getByRole('heading', { name: 'One' }).waitFor()
+  assert.equal(await page.getByText(/Many people at once/).count(), 0)
+})
