@@ -108,3 +108,237 @@ test('the list begins with what to do first, and takes a file', async ({ visitor
   await files.setInputFiles({ name: 'bad.zip', mimeType: 'application/zip', buffer: Buffer.from('no archive') })
   await page.getByText(/This was not accepted/).waitFor()
 })
+
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+
+/** The editor's text, which lies in a shadow root. */
+const editor = (page) => page.locator('.cm-content')
+
+/** What the server has. */
+const stepsOf = async (person, id) => (await person.get(`/codelabs/${id}`))[1]
+
+test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const { page } = await visitor({ as: lead, ...wide })
+  await page.goto('/admin')
+  await page.getByRole('button', { name: 'New codelab' }).first().click()
+  await page.getByRole('dialog').getByLabel('Title').fill('A small web service')
+  await page.keyboard.press('Enter')
+  await page.getByText('No steps yet').waitFor()
+  const id = new URL(page.url()).pathname.split('/')[2]
+  await sound(page, 'edit-empty')
+
+  await page.getByRole('button', { name: 'Write the first step' }).click()
+  await until('the title to have the focus', () => page.evaluate(() => document.activeElement?.closest('#step-title') !== null))
+  await page.keyboard.type('Say hello')
+  await page.getByLabel('Minutes').fill('10')
+  await editor(page).click()
+  await page.keyboard.type('A handler takes a request.\n\n## What it says\n\nIt greets ')
+  await page.keyboard.press('Control+b')
+  await page.keyboard.type('everybody')
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('.\n\n')
+  await page.getByRole('button', { name: 'Box: good to know' }).click()
+  await page.keyboard.type('Counters need `sync/atomic`.')
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('\n\n')
+  await page.getByRole('button', { name: 'Hint that opens' }).click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('\n\n```go\nfunc main() {\n}\n```\n\n')
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByRole('heading', { name: 'What it says' }).waitFor()
+  await preview.locator('strong', { hasText: 'everybody' }).waitFor()
+  await preview.locator('aside.positive', { hasText: 'Counters' }).waitFor()
+  await preview.locator('.t-keyword', { hasText: 'func' }).waitFor()
+
+  // An image is pasted, and its link stands where it was pasted.
+  await page.evaluate((bytes) => {
+    const data = new DataTransfer()
+    data.items.add(new File([new Uint8Array(bytes)], 'dot.png', { type: 'image/png' }))
+    const host = [...document.querySelectorAll('.host')].find((h) => h.shadowRoot)
+    host.shadowRoot.querySelector('.cm-content').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  }, [...png])
+  await preview.getByRole('img', { name: 'dot' }).waitFor()
+
+  // A second step, which is moved before the first by keyboard and back by mouse.
+  await page.getByRole('button', { name: 'Add a step' }).click()
+  await page.getByLabel('Title of the step').fill('Set up')
+  const rail = page.getByRole('navigation', { name: 'Steps' }).getByRole('listitem')
+  const titles = async () => (await rail.locator('.name').allTextContents()).join(', ')
+  await rail.getByRole('button', { name: /Set up/ }).focus()
+  await page.keyboard.press('Alt+ArrowUp')
+  await until('the steps to be moved', async () => (await titles()) === 'Set up, Say hello')
+  assert.ok(await rail.getByRole('button', { name: /Set up/ }).evaluate((e) => e === document.activeElement))
+  const from = await rail.nth(0).locator('.grip').boundingBox()
+  const to = await rail.nth(1).boundingBox()
+  await page.mouse.move(from.x + 8, from.y + 20)
+  await page.mouse.down()
+  await page.mouse.move(from.x + 8, from.y + 30, { steps: 4 })
+  await page.mouse.move(to.x + 8, to.y + to.height - 4, { steps: 8 })
+  await until('the dragged step to show where it lands', async () => (await titles()).startsWith('Say hello'))
+  await page.mouse.up()
+  await until('the steps to be dragged', async () => (await titles()) === 'Say hello, Set up')
+
+  // Removed, and taken back.
+  await page.getByRole('button', { name: 'More for this step' }).click()
+  await page.getByRole('menuitem', { name: 'Remove this step' }).click()
+  await until('one to be left', async () => (await titles()) === 'Say hello')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await until('it to be back', async () => (await titles()) === 'Say hello, Set up')
+
+  await page.getByRole('button', { name: /Preparation guide/ }).click()
+  await editor(page).click()
+  await page.keyboard.type('Bring a laptop.')
+  await preview.getByText('Bring a laptop.').waitFor()
+  await page.keyboard.press('Control+s')
+  await page.getByText(/^Saved/).waitFor()
+  const [lab, steps] = await lead.get(`/codelabs/${id}`)
+  assert.equal(lab.guide_markdown, 'Bring a laptop.')
+  assert.deepEqual(steps.map((s) => [s.title, s.duration_minutes]), [['Say hello', 10], ['Set up', 0]])
+  assert.match(steps[0].content_markdown, /It greets \*\*everybody\*\*\.[^]*<aside class="positive">\n\nCounters need `sync\/atomic`\.\n\n<\/aside>[^]*!\[dot\]\(\/uploads\/images\/[0-9a-f]{32}\.png\)/)
+
+  await rail.getByRole('button', { name: /Say hello/ }).click()
+  await preview.getByRole('heading', { name: 'What it says' }).waitFor()
+  await sound(page, 'edit')
+
+  // What is undone stays undoable after another page was open, and a new step has its id by now.
+  await editor(page).click()
+  await page.keyboard.press('Control+z')
+  await page.getByText('Not saved', { exact: true }).waitFor()
+  await page.keyboard.press('Control+s')
+  await page.getByText(/^Saved/).waitFor()
+  const after = await stepsOf(lead, id)
+  assert.deepEqual(after.map((s) => s.id), steps.map((s) => s.id))
+  assert.notEqual(after[0].content_markdown, steps[0].content_markdown)
+
+  // The count shows when a text is nearly full, and too much is not sent.
+  await page.evaluate(async () => {
+    const data = new DataTransfer()
+    data.setData('text/plain', 'x'.repeat(49_000))
+    document.querySelector('.host').shadowRoot.querySelector('.cm-content').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+  })
+  await page.getByText(/of 50,000 characters/).waitFor()
+})
+
+test('text and preview scroll together', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const part = (n) => `## Part ${n}\n\n${'Some words that fill the line. '.repeat(30)}\n\n\`\`\`js\nlet n = ${n}\n\`\`\`\n`
+  const lab = await lead.codelab({ steps: [{ title: 'Long', content_markdown: Array.from({ length: 40 }, (_, i) => part(i + 1)).join('\n') }] })
+  const { page } = await visitor({ as: lead, ...wide })
+  await page.goto(`/admin/${lab.id}/edit`)
+  await editor(page).waitFor()
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByRole('heading', { name: 'Part 40' }).waitFor({ state: 'attached' })
+  const first = () => preview.evaluate((p) => [...p.querySelectorAll('h3')].findLast((h) => h.getBoundingClientRect().top < p.getBoundingClientRect().top + 60)?.textContent)
+  const written = () => page.evaluate(() => {
+    const root = document.querySelector('.host').shadowRoot
+    const top = root.querySelector('.cm-scroller').getBoundingClientRect().top
+    return [...root.querySelectorAll('.cm-line')].findLast((l) => l.textContent.startsWith('## ') && l.getBoundingClientRect().top < top + 60)?.textContent
+  })
+  await editor(page).hover()
+  await page.mouse.wheel(0, 6000)
+  await until('the preview to follow', async () => {
+    const [a, b] = [await first(), await written()]
+    return a && b === `## ${a}` && a !== 'Part 1'
+  })
+  await preview.hover()
+  await page.mouse.wheel(0, -3000)
+  await until('the text to follow', async () => {
+    const [a, b] = [await first(), await written()]
+    return a && b === `## ${a}`
+  })
+})
+
+test('two people write, comments are told of, and nothing is lost', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'Together', steps: ['# One\n\nThe first step.', '# Two\n\nThe second step.', '# Three\n\nThe third step.'] })
+  const guest = await person(lab, 'Attendee 1')
+  const hash = (text) => {
+    let h = 0x811c9dc5
+    for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193)
+    return (h >>> 0).toString(16)
+  }
+  const comment = async (step, text, from, to) => {
+    const h = hash(text)
+    await guest.post(`/codelabs/${lab.id}/inline-comments`, { anchor_key: `step|${step.id}|${h}|${from}|${to}`, target_type: 'step', target_step_id: step.id, start_offset: from, end_offset: to, selected_text: text.slice(from, to), content_hash: h, message: 'Which one?' })
+  }
+  await comment(lab.steps[0], 'The first step.', 4, 9)
+  await comment(lab.steps[2], 'The third step.', 4, 9)
+
+  const one = await visitor({ as: lead, ...wide })
+  const { page } = one
+  await page.goto(`/admin/${lab.id}/edit`)
+  await editor(page).click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type(' And more.')
+  await page.getByRole('button', { name: /3 Three/ }).click()
+  await page.getByRole('button', { name: 'More for this step' }).click()
+  await page.getByRole('menuitem', { name: 'Remove this step' }).click()
+  await page.keyboard.press('Control+s')
+  const told = page.getByRole('dialog', { name: 'This changes what comments stand on' })
+  await told.getByText('1 comment thread becomes stale').waitFor()
+  await told.getByText('1 comment thread is deleted with its step.').waitFor()
+  await sound(page, 'edit-comments')
+  await told.getByRole('button', { name: 'Save all the same' }).click()
+  await page.getByText(/^Saved/).waitFor()
+  const [first] = await stepsOf(lead, lab.id)
+  assert.equal(first.id, lab.steps[0].id)
+  assert.equal(first.content_markdown, 'The first step. And more.')
+  const threads = await lead.get(`/codelabs/${lab.id}/inline-comments`)
+  assert.deepEqual(threads.map((t) => [t.selected_text, t.stale]), [['first', true]])
+
+  // Whoever has nothing unsaved just sees what others saved.
+  const other = await facilitator('Helper')
+  const put = (texts) => other.put(`/codelabs/${lab.id}/steps`, { steps: texts.map(([id, title, content_markdown]) => ({ id, title, content_markdown })) })
+  const [a, b] = lab.steps.map((s) => s.id)
+  await put([[a, 'One', 'The first step. And more.'], [b, 'Two', 'Changed by the helper.']])
+  await page.getByRole('button', { name: /2 Two/ }).click()
+  await editor(page).getByText('Changed by the helper.').waitFor()
+
+  // Whoever has is told, and decides.
+  await editor(page).click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type(' And by me.')
+  await page.getByText('Not saved', { exact: true }).waitFor()
+  await put([[a, 'One', 'The helper was here, too.'], [b, 'Two', 'Changed again by the helper.'], ['', 'Four', 'A new step.']])
+  await page.getByText('Somebody else has saved while you were writing.').waitFor()
+  await page.keyboard.press('Control+s')
+  const both = page.getByRole('dialog', { name: 'Two versions' })
+  await both.getByText('1 difference is still open.').waitFor()
+  await both.getByText('Changed again by the helper.').waitFor()
+  await sound(page, 'edit-conflict')
+  const two = both.getByRole('region', { name: 'Two' })
+  await two.getByLabel('Keep mine').check()
+  await both.getByRole('button', { name: 'Save this' }).click()
+  await both.waitFor({ state: 'detached' })
+  await until('it to be saved', async () => (await stepsOf(lead, lab.id))[1].content_markdown === 'Changed by the helper. And by me.')
+  assert.deepEqual((await stepsOf(lead, lab.id)).map((s) => s.content_markdown), ['The helper was here, too.', 'Changed by the helper. And by me.', 'A new step.'])
+  await page.getByText(/^Saved/).waitFor()
+
+  // Unsaved text survives the closed tab.
+  await editor(page).click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type(' Unsaved words.')
+  await page.getByText('Not saved', { exact: true }).waitFor()
+  await page.close({ runBeforeUnload: false })
+  const again = await one.context.newPage()
+  await again.goto(`/admin/${lab.id}/edit`)
+  await again.getByText(/What you did not save is back/).waitFor()
+  await again.getByRole('button', { name: /2 Two/ }).click()
+  await editor(again).getByText('Unsaved words.').waitFor()
+  await again.getByRole('button', { name: 'Back to the saved version' }).click()
+  await editor(again).getByText('Changed by the helper. And by me.', { exact: true }).waitFor()
+  await again.getByRole('button', { name: 'Undo' }).click()
+  await editor(again).getByText('Unsaved words.').waitFor()
+
+  // Leaving asks.
+  await again.getByRole('link', { name: 'Results' }).click()
+  const leave = again.getByRole('dialog', { name: 'You have not saved' })
+  await leave.getByRole('button', { name: 'Stay here' }).click()
+  await leave.waitFor({ state: 'detached' })
+  assert.match(again.url(), /\/edit$/)
+  await again.getByRole('link', { name: 'Results' }).click()
+  await leave.getByRole('button', { name: 'Save and leave' }).click()
+  await again.waitForURL(/\/results$/)
+  assert.match((await stepsOf(lead, lab.id))[1].content_markdown, /Unsaved words\.$/)
+})

@@ -35,13 +35,18 @@ const names: Record<string, string> = {
   jsonc: 'json', json5: 'json', yml: 'yaml', svg: 'xml', md: 'markdown', sass: 'scss', less: 'scss',
 }
 
+/** The parser of a language by any of its names; null when there is none. */
+export function parserOf(language: string): (() => Promise<Parser>) | null {
+  const name = names[language.toLowerCase()] ?? language.toLowerCase()
+  return Object.hasOwn(parsers, name) ? parsers[name]! : null
+}
+
 /** Blocks longer than this stay plain: nobody reads them for their colours. */
 const longest = 50_000
 
 /** Colours a code element, unless that is no longer wanted. */
 export async function colour(code: HTMLElement, language: string, unwanted: () => boolean): Promise<void> {
-  const name = names[language.toLowerCase()] ?? language.toLowerCase()
-  const load = Object.hasOwn(parsers, name) ? parsers[name] : undefined
+  const load = parserOf(language)
   const text = code.textContent ?? ''
   if (!load || text.length > longest) return
   const parser = await load()

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { format, image, type Kind } from './format'
+import { across, anchors, rising } from './together'
+
+const words = { text: 'text', summary: 'A hint' }
+
+/** Formats what stands between the bars; the answer has bars around what is selected then. */
+function done(kind: Kind, marked: string): string {
+  const from = marked.indexOf('|')
+  const to = marked.lastIndexOf('|') - 1
+  const text = marked.replaceAll('|', '')
+  const e = format(kind, text, from, Math.max(from, to), words)
+  const out = text.slice(0, e.from) + e.insert + text.slice(e.to)
+  return `${out.slice(0, e.select[0])}|${out.slice(e.select[0], e.select[1])}|${out.slice(e.select[1])}`
+}
+
+describe('formatting', () => {
+  it('puts marks around, and takes them away', () => {
+    expect(done('bold', 'a |b| c')).toBe('a **|b|** c')
+    expect(done('bold', 'a **|b|** c')).toBe('a |b| c')
+    expect(done('code', 'a |b| c')).toBe('a `|b|` c')
+    expect(done('bold', '||')).toBe('**|text|**')
+  })
+  it('makes a block of several lines of code', () => {
+    expect(done('code', '|a\nb|')).toBe('```\n|a\nb|\n```')
+  })
+  it('makes boxes of whole lines, apart from what is around', () => {
+    expect(done('good', 'x\nca|r|e\ny')).toBe('x\n\n<aside class="positive">\n\n|care|\n\n</aside>\n\ny')
+    expect(done('hint', '||')).toBe('<details><summary>A hint</summary>\n\n|text|\n\n</details>')
+  })
+  it('makes links of words and of addresses', () => {
+    expect(done('link', '|here|')).toBe('[here](|https://|)')
+    expect(done('link', '|https://example.org|')).toBe('[|text|](https://example.org)')
+  })
+  it('makes lists', () => {
+    expect(done('list', '|a\n- b|')).toBe('- a\n- b||')
+  })
+  it('names an image', () => {
+    expect(image('a [b].png', '/uploads/x.png')).toBe('![a  b](/uploads/x.png)')
+  })
+})
+
+describe('scrolling together', () => {
+  it('finds headings and code', () => {
+    expect(anchors('# A\n\ntext\n\n```\n# no\n```\n\n## B\n')).toEqual([0, 4, 8])
+  })
+  it('shares out between known places', () => {
+    expect(across([100], [10], 200, 110, 50)).toBe(5)
+    expect(across([100], [10], 200, 110, 150)).toBe(60)
+    expect(across([], [], 200, 100, 200)).toBe(100)
+    expect(across([], [], 0, 0, 10)).toBe(0)
+  })
+  it('leaves out places that do not rise, and all when they do not pair', () => {
+    expect(rising([1, 2, 3], [10, 5, 30])).toEqual([[1, 3], [10, 30]])
+    expect(rising([1, 2], [1])).toEqual([[], []])
+  })
+})

@@ -1,0 +1,88 @@
+// What the buttons of the editor do to Markdown: a change, and what is then
+// selected.
+export interface Edit {
+  from: number
+  to: number
+  insert: string
+  /** The selection afterwards. */
+  select: [number, number]
+}
+
+export type Kind = 'bold' | 'italic' | 'link' | 'code' | 'good' | 'bad' | 'hint' | 'list'
+
+/** What is put where nothing is selected; in the author's language. */
+export interface Placeholders {
+  text: string
+  summary: string
+}
+
+export function format(kind: Kind, text: string, from: number, to: number, words: Placeholders): Edit {
+  switch (kind) {
+    case 'bold':
+      return wrap(text, from, to, '**', '**', words.text)
+    case 'italic':
+      return wrap(text, from, to, '*', '*', words.text)
+    case 'code':
+      return text.slice(from, to).includes('\n') ? block(text, from, to, '```\n', '\n```', words.text) : wrap(text, from, to, '`', '`', words.text)
+    case 'link': {
+      const label = text.slice(from, to)
+      if (/^https?:\/\/\S+$/.test(label)) {
+        const insert = `[${words.text}](${label})`
+        return { from, to, insert, select: [from + 1, from + 1 + words.text.length] }
+      }
+      const shown = label || words.text
+      const at = from + shown.length + 3
+      return { from, to, insert: `[${shown}](https://)`, select: [at, at + 'https://'.length] }
+    }
+    case 'list':
+      return lines(text, from, to)
+    case 'good':
+      return block(text, from, to, '<aside class="positive">\n\n', '\n\n</aside>', words.text)
+    case 'bad':
+      return block(text, from, to, '<aside class="negative">\n\n', '\n\n</aside>', words.text)
+    case 'hint':
+      return block(text, from, to, `<details><summary>${words.summary}</summary>\n\n`, '\n\n</details>', words.text)
+  }
+}
+
+/** Puts marks around the selection, or takes them away. */
+function wrap(text: string, from: number, to: number, before: string, after: string, otherwise: string): Edit {
+  const inner = text.slice(from, to)
+  const around = text.slice(from - before.length, from) === before && text.slice(to, to + after.length) === after
+  if (around && before !== '*') {
+    return { from: from - before.length, to: to + after.length, insert: inner, select: [from - before.length, to - before.length] }
+  }
+  const body = inner || otherwise
+  return { from, to, insert: before + body + after, select: [from + before.length, from + before.length + body.length] }
+}
+
+/** Puts whole lines between two others, with an empty line before and behind. */
+function block(text: string, from: number, to: number, before: string, after: string, otherwise: string): Edit {
+  const start = text.lastIndexOf('\n', from - 1) + 1
+  const next = text.indexOf('\n', to)
+  const end = next < 0 ? text.length : next
+  const inner = text.slice(start, end)
+  const body = inner.trim() === '' ? otherwise : inner
+  const lead = start === 0 || text.slice(0, start).endsWith('\n\n') ? '' : '\n'
+  const trail = end === text.length || text.slice(end).startsWith('\n\n') ? '' : '\n'
+  const at = start + lead.length + before.length
+  return { from: start, to: end, insert: lead + before + body + after + trail, select: [at, at + body.length] }
+}
+
+function lines(text: string, from: number, to: number): Edit {
+  const start = text.lastIndexOf('\n', from - 1) + 1
+  const next = text.indexOf('\n', to)
+  const end = next < 0 ? text.length : next
+  const insert = text
+    .slice(start, end)
+    .split('\n')
+    .map((l) => (l.startsWith('- ') ? l : `- ${l}`))
+    .join('\n')
+  return { from: start, to: end, insert, select: [start + insert.length, start + insert.length] }
+}
+
+/** The Markdown of an image; its name stands for what it shows until somebody says it better. */
+export function image(name: string, url: string): string {
+  const alt = name.replace(/\.\w{1,5}$/, '').replace(/[[\]\\\n]/g, ' ').trim()
+  return `![${alt}](${url})`
+}

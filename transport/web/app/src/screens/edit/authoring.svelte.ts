@@ -1,0 +1,278 @@
+// One author's work on a codelab: what the server has, what was changed since,
+// and the ways of the two to each other.
+import { api, ask, asked, type Schemas } from '../../api/client'
+import { Refused } from '../../api/refused'
+import { words } from '../../api/words'
+import { keeper, recallDraft } from '../../device/drafts'
+import { Connection } from '../../live/connection'
+import { events } from '../../live/events'
+import { socket } from '../../live/socket'
+import { m } from '../../messages/compiled/messages.js'
+import { complain, toast } from '../../parts/toasts.svelte'
+import { touched, type Touched } from './comments'
+import { differences, resolved, type Choices, type Difference } from './merge'
+import { edition, fromServer, guide, learned, problem, same, sameSteps, toServer, type Problem, type Script } from './script'
+
+interface Read {
+  codelab: Schemas['Codelab']
+  script: Script
+  tag: string
+}
+
+/** What is kept on the device of unsaved work. */
+interface Kept {
+  draft: Script
+  base: Script
+  tag: string
+  at: string
+}
+
+export interface Conflict {
+  read: Read
+  differences: readonly Difference[]
+}
+
+const empty: Script = { steps: [], guide: '' }
+
+export class Authoring {
+  readonly id: string
+  codelab = $state.raw<Schemas['Codelab'] | null>(null)
+  base = $state.raw<Script>(empty)
+  draft = $state.raw<Script>(empty)
+  /** The step or the guide that is open. */
+  chosen = $state('')
+  /** Why nothing could be read. */
+  refused = $state<string | null>(null)
+  /** Why it was not saved. */
+  error = $state<string | null>(null)
+  saving = $state(false)
+  savedAt = $state<string | null>(null)
+  /** When the unsaved work was kept that was found here. */
+  foundFrom = $state<string | null>(null)
+  /** Comments a save would touch; it waits for a word about them. */
+  asking = $state.raw<readonly Touched[] | null>(null)
+  /** Somebody else saved something else. */
+  elsewhere = $state.raw<Conflict | null>(null)
+  /** The conflict is shown. */
+  deciding = $state(false)
+  #tag = ''
+  #keeper: ReturnType<typeof keeper>
+  #connection: Connection
+
+  constructor(id: string) {
+    this.id = id
+    this.#keeper = keeper(`edit:${id}`, () => this.#kept())
+    this.#connection = new Connection({ codelab: id, as: 'admin' }, { socket, events }, {
+      status: () => {},
+      told: (all) => {
+        if (all.some((t) => t.type === 'steps_changed' || t.type === 'codelab_changed')) void this.look()
+        if (all.some((t) => t.type === 'codelab_deleted')) this.refused = m.edit_deleted()
+      },
+      fresh: async () => void (this.codelab && (await this.look())),
+      settled: () => {},
+      blocked: () => {},
+      ready: () => {},
+    })
+  }
+
+  readonly dirty = $derived(this.codelab !== null && !same(this.base, this.draft))
+  readonly problem = $derived<Problem | null>(this.dirty ? problem(this.base, this.draft) : null)
+  readonly step = $derived(this.draft.steps.find((s) => s.id === this.chosen) ?? null)
+  readonly text = $derived(this.chosen === guide ? this.draft.guide : (this.step?.text ?? ''))
+
+  begin(): () => void {
+    void this.#open()
+    return () => {
+      this.#keeper.stop()
+      this.#connection.stop()
+    }
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const read = await this.#read()
+      const kept = await recallDraft<Kept>(`edit:${this.id}`)
+      this.#take(read)
+      if (kept && !same(kept.draft, read.script) && !same(kept.draft, kept.base)) {
+        this.base = kept.base
+        this.draft = kept.draft
+        this.#tag = kept.tag
+        this.foundFrom = kept.at
+        if (edition(kept.tag) !== edition(read.tag)) this.#meet(read)
+      }
+      this.chosen = this.draft.steps[0]?.id ?? ''
+      this.#connection.start()
+    } catch (e) {
+      this.refused = words(e)
+    }
+  }
+
+  async #read(): Promise<Read> {
+    const { data, response } = await asked(api.GET('/codelabs/{id}', { params: { path: { id: this.id }, query: { as: 'admin' } as never } }))
+    const [codelab, steps] = data as unknown as [Schemas['Codelab'], Schemas['Step'][]]
+    return { codelab, script: fromServer(codelab, steps), tag: response.headers.get('ETag') ?? '' }
+  }
+
+  #take(read: Read) {
+    this.codelab = read.codelab
+    // What is open stays open, also when it was new a moment ago.
+    const ids = new Map(this.draft.steps.map((s) => [s.server, s.id]))
+    this.base = this.draft = { ...read.script, steps: read.script.steps.map((s) => ({ ...s, id: ids.get(s.server) ?? s.id })) }
+    this.#tag = read.tag
+    this.elsewhere = null
+    if (this.chosen !== guide && !this.step) this.chosen = this.draft.steps[0]?.id ?? ''
+  }
+
+  #kept(): Kept | undefined {
+    return this.dirty ? { draft: this.draft, base: this.base, tag: this.#tag, at: new Date().toISOString() } : undefined
+  }
+
+  change(draft: Script): void {
+    this.draft = draft
+    this.error = null
+    this.#keeper.later()
+  }
+
+  /** Goes back to what the server has; the returned function undoes that. */
+  discard(): () => void {
+    const before = this.draft
+    this.change(this.base)
+    this.foundFrom = null
+    if (this.chosen !== guide && !this.step) this.chosen = this.draft.steps[0]?.id ?? ''
+    return () => this.change(before)
+  }
+
+  /** Looks whether somebody else has saved. */
+  async look(): Promise<void> {
+    if (this.saving) return
+    try {
+      const read = await this.#read()
+      if (this.saving || edition(read.tag) === edition(this.#tag)) return
+      const clean = !this.dirty
+      if (same(read.script, this.base) || clean) {
+        const other = !same(read.script, this.base)
+        if (clean) this.#take(read)
+        if (other) toast(m.edit_renewed())
+        this.codelab = read.codelab
+        this.#tag = read.tag
+      } else this.#meet(read)
+    } catch {
+      // Offline; the next save tells.
+    }
+  }
+
+  #meet(read: Read) {
+    const all = differences(this.base, this.draft, read.script)
+    if (all.length > 0) {
+      this.elsewhere = { read, differences: all }
+      return
+    }
+    // Both did the same.
+    this.#take(read)
+    this.#keeper.later()
+  }
+
+  /** Saves. sure: what that does to comments was seen and is meant. */
+  async save(sure = false): Promise<void> {
+    if (this.saving || !this.dirty) return
+    this.error = null
+    if (this.elsewhere) {
+      this.decide()
+      return
+    }
+    if (this.problem) {
+      if (this.problem.at !== null) this.chosen = this.problem.at
+      return
+    }
+    this.saving = true
+    try {
+      if (!sure) {
+        const threads = await ask(api.GET('/codelabs/{id}/inline-comments', { params: { path: { id: this.id }, query: { as: 'admin' } as never } }))
+        const all = touched(this.base, this.draft, threads)
+        if (all.length > 0) {
+          this.asking = all
+          return
+        }
+      }
+      this.asking = null
+      await this.#send()
+    } catch (e) {
+      this.asking = null
+      this.error = words(e)
+    } finally {
+      this.saving = false
+    }
+  }
+
+  async #send(again = false): Promise<void> {
+    const sent = this.draft
+    const path = { id: this.id }
+    try {
+      if (!sameSteps(sent, this.base)) {
+        const { response } = await asked(api.PUT('/codelabs/{id}/steps', { params: { path, header: { 'If-Match': this.#tag } as never }, body: { steps: toServer(sent) } }))
+        this.#tag = response.headers.get('ETag') ?? this.#tag
+        this.base = { ...this.base, steps: sent.steps }
+      }
+      if (sent.guide !== this.base.guide) {
+        const { response } = await asked(api.PUT('/codelabs/{id}', { params: { path, header: { 'If-Match': this.#tag } as never }, body: { guide_markdown: sent.guide } }))
+        this.#tag = response.headers.get('ETag') ?? this.#tag
+        this.base = { ...this.base, guide: sent.guide }
+      }
+    } catch (e) {
+      if (!(e instanceof Refused) || e.status !== 412) throw e
+      const read = await this.#read()
+      if (same(read.script, this.base) && !again) {
+        // Only settings have changed.
+        this.codelab = read.codelab
+        this.#tag = read.tag
+        return this.#send(true)
+      }
+      this.#meet(read)
+      if (this.elsewhere) this.decide()
+      return
+    }
+    this.savedAt = new Date().toISOString()
+    this.foundFrom = null
+    this.#keeper.later()
+    await this.#learn(sent)
+  }
+
+  /** Learns which ids the server gave to new steps. */
+  async #learn(sent: Script): Promise<void> {
+    try {
+      const read = await this.#read()
+      this.draft = learned(this.draft, sent, read.script)
+      this.base = learned(this.base, sent, read.script)
+      this.codelab = read.codelab
+      if (edition(read.tag) !== edition(this.#tag)) queueMicrotask(() => void this.look())
+      else this.#tag = read.tag
+      this.#keeper.later()
+    } catch (e) {
+      complain(words(e))
+    }
+  }
+
+  /** Shows both versions, as they are now. */
+  decide(): void {
+    if (!this.elsewhere) return
+    const { read } = this.elsewhere
+    this.#meet(read)
+    this.deciding = this.elsewhere !== null
+  }
+
+  /** Takes what was chosen, on top of theirs; it is saved then as anything else is. */
+  async settle(choices: Choices): Promise<void> {
+    const conflict = this.elsewhere
+    if (!conflict) return
+    const { read } = conflict
+    const script = resolved(this.draft, read.script, conflict.differences, choices)
+    this.codelab = read.codelab
+    this.base = read.script
+    this.#tag = read.tag
+    this.elsewhere = null
+    this.deciding = false
+    this.change(script)
+    if (this.chosen !== guide && !this.step) this.chosen = script.steps[0]?.id ?? ''
+    await this.save()
+  }
+}

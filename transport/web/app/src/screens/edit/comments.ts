@@ -1,0 +1,30 @@
+// What a save does to the comments: they hold on to the text they were made on.
+import type { Thread } from '../../workshop/state'
+import { keyOf, type Script } from './script'
+
+export interface Touched {
+  readonly thread: Thread
+  /** The title of its step; null for the guide. */
+  readonly title: string | null
+  /** stale: nobody can reply any more. gone: it is deleted with its step. */
+  readonly what: 'stale' | 'gone'
+}
+
+/** The threads that a save would make stale or take away. */
+export function touched(base: Script, draft: Script, threads: readonly Thread[]): Touched[] {
+  const before = new Map(base.steps.map((s) => [keyOf(s), s]))
+  const after = new Map(draft.steps.map((s) => [keyOf(s), s]))
+  const out: Touched[] = []
+  for (const thread of threads) {
+    if (thread.target_type === 'guide') {
+      if (!thread.stale && base.guide !== draft.guide) out.push({ thread, title: null, what: 'stale' })
+      continue
+    }
+    const was = before.get(thread.target_step_id ?? '')
+    const is = after.get(thread.target_step_id ?? '')
+    if (!was) continue
+    if (!is) out.push({ thread, title: was.title, what: 'gone' })
+    else if (!thread.stale && is.text !== was.text) out.push({ thread, title: is.title, what: 'stale' })
+  }
+  return out
+}
