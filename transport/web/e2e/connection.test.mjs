@@ -191,3 +191,21 @@ test('who is signed out or removed is told, and can come back', async ({ visitor
 
 const connected = (page) => page.getByText('● connected').waitFor()
 const lost = (page) => page.getByText('Connection lost.').first().waitFor()
+
+test('a session that ended while nobody was connected is noticed', async ({ server, visitor, facilitator, person }) => {
+  const network = await Network.before(server)
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Attendee 1')
+  const guest = await visitor({ as: ann, baseURL: network.url })
+  guest.expect(...away, /40[13]/)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  network.cut()
+  await lost(page)
+  await lead.delete(`/codelabs/${lab.id}/attendees/${ann.id}`)
+  network.mend()
+  await page.getByText('You are no longer in this codelab').first().waitFor()
+  await network.remove()
+})

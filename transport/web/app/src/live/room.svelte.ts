@@ -2,6 +2,7 @@
 // is on its way, and what one can do.
 import { api, ask, asked, position } from '../api/client'
 import { Refused } from '../api/refused'
+import { noteTime } from '../device/now'
 import { recall, remember } from '../device/remember'
 import { apply, readAgain } from '../workshop/apply'
 import { mergeChat } from '../workshop/chat'
@@ -70,7 +71,10 @@ export class Room {
       this.now = first.own ? { ...w, people: new Map([[first.own.id, first.own]]) } : w
     }
     this.#connection = new Connection({ codelab: id, as: role }, { socket, events }, {
-      status: (s) => (this.status = s),
+      status: (s) => {
+        this.status = s
+        if (s.state === 'waiting') void this.#probe()
+      },
       told: (messages, missed) => this.#told(messages, missed),
       fresh: (you) => this.#fresh(you),
       settled: (ref, refused) => this.#settled(ref, refused),
@@ -157,6 +161,28 @@ export class Room {
   async read(what: Again): Promise<void> {
     const w = this.now
     if (w) this.now = readAgain(w, what, await this.#part(what))
+  }
+
+  #probing = false
+
+  /** A socket does not say why it does not open: the session may be over. */
+  async #probe(): Promise<void> {
+    if (this.#probing) return
+    this.#probing = true
+    try {
+      const session = await ask(api.GET('/session', { params: { query: this.role === 'attendee' ? { codelab_id: this.id } : {} } }))
+      if (session.role !== this.role) this.#end()
+    } catch (e) {
+      if (e instanceof Refused && e.status === 401) this.#end()
+    } finally {
+      this.#probing = false
+    }
+  }
+
+  #end() {
+    if (this.#stopped) return
+    this.#connection.stop()
+    this.status = { state: 'ended' }
   }
 
   /** Opens the outbox of a person, with what an earlier page has left in it. */
@@ -264,6 +290,8 @@ export class Room {
       }
     }
     if (rest.length === 0) return
+    const stamped = missed ? undefined : rest.findLast((m) => 'ts' in m && typeof m.ts === 'string')
+    if (stamped && 'ts' in stamped) noteTime(stamped.ts as string)
     if (missed) {
       const count = rest.filter((m) => m.type === 'chat' || m.type === 'dm').length
       if (count > 0) this.caughtUp = { count, at: Date.now() }

@@ -2,6 +2,7 @@
 // whatever arrives, the times on each step, and where the workshop is.
 import { api, ask, type Schemas } from '../../api/client'
 import { words } from '../../api/words'
+import { serverNow } from '../../device/now'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 import { complain } from '../../parts/toasts.svelte'
@@ -17,7 +18,7 @@ export class Watch {
   verdict = $state.raw<Verdict | null>(null)
   overview = $state.raw<Schemas['Overview'] | null>(null)
   /** Seconds tick with this, Unix milliseconds. */
-  now = $state(Date.now())
+  now = $state(serverNow())
   thresholds = $state<Thresholds>(defaultThresholds)
   #drawn: Workshop | null = null
 
@@ -38,7 +39,7 @@ export class Watch {
 
   begin(): () => void {
     const draw = setInterval(() => this.#draw(), every)
-    const second = setInterval(() => (this.now = Date.now()), 1000)
+    const second = setInterval(() => (this.now = serverNow()), 1000)
     const times = setInterval(() => void this.#read(), 10_000)
     void this.#read()
     return () => [draw, second, times].forEach(clearInterval)
@@ -53,7 +54,7 @@ export class Watch {
       this.columns = floor(w)
       this.moods = moods(this.columns)
     }
-    this.verdict = verdict(w, this.at, this.thresholds, Date.now())
+    this.verdict = verdict(w, this.at, this.thresholds, serverNow())
   }
 
   async #read() {

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { noteTime, serverNow } from './now'
+
+test('waits are counted with the server\'s clock', () => {
+  const here = Date.now()
+  noteTime(new Date(here - 3_600_000).toISOString(), here)
+  expect(Math.abs(serverNow() - (Date.now() - 3_600_000))).toBeLessThan(1000)
+  noteTime('nonsense')
+  expect(Math.abs(serverNow() - (Date.now() - 3_600_000))).toBeLessThan(1000)
+  // What a message needs for its way is no wrong clock.
+  noteTime(new Date(here - 900).toISOString(), here)
+  expect(Math.abs(serverNow() - Date.now())).toBeLessThan(1000)
+})
