@@ -235,14 +235,22 @@ func (m *Memory) Get(table string, key []byte) ([]byte, error) {
 	return m.content.get(table, string(key))
 }
 
+// look reads the content, which may be another journal's once this is closed.
+func (m *Memory) look(read func()) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return durable.ErrClosed
+	}
+	read()
+	return nil
+}
+
 // Scan implements durable.Journal.
 func (m *Memory) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
-	m.mu.Lock()
-	closed := m.closed
-	rows := m.content.scan(q)
-	m.mu.Unlock()
-	if closed {
-		return durable.ErrClosed
+	var rows []row
+	if err := m.look(func() { rows = m.content.scan(q) }); err != nil {
+		return err
 	}
 	for _, r := range rows {
 		if !fn([]byte(r.key), r.value) {
@@ -254,12 +262,9 @@ func (m *Memory) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 
 // Actors implements durable.Journal.
 func (m *Memory) Actors(prefix string, fn func(actor string) bool) error {
-	m.mu.Lock()
-	closed := m.closed
-	names := m.content.names(prefix)
-	m.mu.Unlock()
-	if closed {
-		return durable.ErrClosed
+	var names []string
+	if err := m.look(func() { names = m.content.names(prefix) }); err != nil {
+		return err
 	}
 	for _, name := range names {
 		if !fn(name) {
