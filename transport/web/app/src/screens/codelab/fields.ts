@@ -1,0 +1,61 @@
+// The settings of a codelab, as values that can be compared: only what was
+// changed is sent, so two people who change different things do not meet.
+import type { components } from '../../api/schema'
+
+type Codelab = components['schemas']['Codelab']
+
+export const names = [
+  'title',
+  'description',
+  'author',
+  'is_public',
+  'quiz_enabled',
+  'require_quiz',
+  'require_feedback',
+  'require_submission',
+  'ai_enabled',
+  'email_retention_days',
+  'chat_retention_days',
+] as const
+
+export type Name = (typeof names)[number]
+export type Fields = Pick<Codelab, Name>
+
+export function fieldsOf(lab: Codelab): Fields {
+  return Object.fromEntries(names.map((n) => [n, lab[n]])) as Fields
+}
+
+/** A value as the server keeps it. */
+function tidy<N extends Name>(name: N, value: Fields[N]): Fields[N] {
+  return typeof value === 'string' && name !== 'description' ? (value.trim() as Fields[N]) : value
+}
+
+/** What of draft differs from base. */
+export function changed(base: Fields, draft: Fields): Partial<Fields> {
+  return Object.fromEntries(names.filter((n) => tidy(n, draft[n]) !== base[n]).map((n) => [n, tidy(n, draft[n])])) as Partial<Fields>
+}
+
+/** The settings that both changed, and not to the same. */
+export function clashes(base: Fields, draft: Fields, theirs: Fields): Name[] {
+  const mine = changed(base, draft)
+  return names.filter((n) => n in mine && theirs[n] !== base[n] && theirs[n] !== mine[n])
+}
+
+/** Their settings with my changes on top. */
+export function onTop(base: Fields, draft: Fields, theirs: Fields): Fields {
+  return { ...theirs, ...changed(base, draft) }
+}
+
+export const mostDays = 36_500
+
+export type Trouble = { name: Name; kind: 'empty' | 'days' }
+
+export function troubles(draft: Fields): Trouble[] {
+  const out: Trouble[] = []
+  if (draft.title.trim() === '') out.push({ name: 'title', kind: 'empty' })
+  for (const name of ['email_retention_days', 'chat_retention_days'] as const) {
+    const days = draft[name]
+    if (!Number.isInteger(days) || days < 0 || days > mostDays) out.push({ name, kind: 'days' })
+  }
+  return out
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { changed, clashes, onTop, troubles, type Fields } from './fields'
+import { changedOption, fromServer, movedQuestion, newQuestion, same, toServer, trouble, type Question } from './questions'
+
+const base: Fields = {
+  title: 'Go',
+  description: '',
+  author: '',
+  is_public: true,
+  quiz_enabled: false,
+  require_quiz: false,
+  require_feedback: false,
+  require_submission: false,
+  ai_enabled: true,
+  email_retention_days: 0,
+  chat_retention_days: 0,
+}
+
+describe('settings', () => {
+  it('send only what changed', () => {
+    expect(changed(base, { ...base, title: ' Go ', is_public: false })).toEqual({ is_public: false })
+  })
+  it('meet only where both changed', () => {
+    const mine = { ...base, title: 'Mine', author: 'Same', is_public: false }
+    const theirs = { ...base, title: 'Theirs', author: 'Same', ai_enabled: false }
+    expect(clashes(base, mine, theirs)).toEqual(['title'])
+    expect(onTop(base, mine, theirs)).toEqual({ ...base, title: 'Mine', author: 'Same', is_public: false, ai_enabled: false })
+  })
+  it('say what is wrong', () => {
+    expect(troubles(base)).toEqual([])
+    expect(troubles({ ...base, title: ' ', chat_retention_days: -1 })).toEqual([
+      { name: 'title', kind: 'empty' },
+      { name: 'chat_retention_days', kind: 'days' },
+    ])
+  })
+})
+
+describe('questions', () => {
+  const q = (over: Partial<Question> = {}): Question => ({
+    id: 'a',
+    server: 'a',
+    text: 'Which?',
+    type: 'multiple_choice',
+    options: [
+      { id: '1', text: 'One', right: true },
+      { id: '2', text: 'Two', right: false },
+    ],
+    ...over,
+  })
+  it('say one right answer or several', () => {
+    expect(toServer([q()])).toEqual([{ id: 'a', question: 'Which?', quiz_type: 'multiple_choice', options: ['One', 'Two'], correct_answer: 0 }])
+    expect(toServer([changedOption(q(), '2', { right: true })])[0]).toMatchObject({ correct_answers: [0, 1] })
+    expect(toServer([q({ type: 'descriptive', server: null })])).toEqual([{ question: 'Which?', quiz_type: 'descriptive' }])
+  })
+  it('come back as they went', () => {
+    const sent = [q(), changedOption(q({ id: 'b', server: 'b' }), '2', { right: true })]
+    const got = sent.map((s, i) => ({ ...toServer(sent)[i]!, codelab_id: 'c', several: false, created_at: '', correct_answer: toServer(sent)[i]!.correct_answer ?? 0, correct_answers: toServer(sent)[i]!.correct_answers ?? null }))
+    expect(same(fromServer(got as never), sent)).toBe(true)
+  })
+  it('say what keeps them from being saved', () => {
+    expect(trouble(q())).toBeNull()
+    expect(trouble(newQuestion())).toBe('no_text')
+    expect(trouble(q({ options: [] }))).toBe('few_options')
+    expect(trouble(changedOption(q(), '2', { text: ' ' }))).toBe('empty_option')
+    expect(trouble(changedOption(q(), '2', { text: 'One ' }))).toBe('twice')
+    expect(trouble(changedOption(q(), '1', { right: false }))).toBe('none_right')
+    expect(trouble(q({ type: 'descriptive', options: [] }))).toBeNull()
+  })
+  it('move within the list', () => {
+    const all = [q(), q({ id: 'b' })]
+    expect(movedQuestion(all, 'a', 1).map((x) => x.id)).toEqual(['b', 'a'])
+    expect(movedQuestion(all, 'a', -1)).toBe(all)
+  })
+})
