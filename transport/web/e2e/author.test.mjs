@@ -450,3 +450,105 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await page.getByRole('dialog').getByRole('button', { name: 'Delete for good' }).click()
   await page.waitForURL(/\/admin$/)
 })
+
+for (const kind of ['branch', 'folder']) {
+  test(`the code of the steps, kept as a ${kind}`, async ({ visitor, facilitator }) => {
+    const lead = await facilitator()
+    const lab = await lead.codelab({ title: 'With code' })
+    const browser = await visitor({ as: lead, ...wide })
+    const { page } = browser
+    browser.expect(/404 \(Not Found\).*codeserver/)
+    await page.goto(`/admin/${lab.id}/code`)
+    await page.getByRole('heading', { name: 'No code for this codelab yet' }).waitFor()
+    if (kind === 'branch') await sound(page, 'code-none')
+    await page.getByLabel(kind === 'branch' ? /^Branches/ : /^Plain folders/).check()
+    await page.getByRole('button', { name: 'Begin' }).click()
+    const files = page.getByRole('list', { name: 'Files' })
+    await files.getByRole('button', { name: 'README.md' }).click()
+    await editor(page).getByText('With code').waitFor()
+
+    // A new file, in a folder; and one that cannot be.
+    await page.getByRole('button', { name: 'Add a file' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Path').fill('../main.go')
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await dialog.getByText(/none is empty/).waitFor()
+    await dialog.getByLabel('Path').fill('cmd/main.go')
+    await dialog.getByRole('button', { name: 'Add' }).click()
+    await page.getByRole('textbox', { name: 'Text of cmd/main.go' }).click()
+    await page.keyboard.type('package main\n\nfunc main() {\n')
+    await files.getByText('new, not saved').waitFor()
+    // It is still there after a reload.
+    await until('it to be kept', () =>
+      page.evaluate(
+        (key) =>
+          new Promise((done) => {
+            const open = indexedDB.open('keyval-store')
+            open.onsuccess = () => {
+              const get = open.result.transaction('keyval').objectStore('keyval').get(key)
+              get.onsuccess = () => (open.result.close(), done(JSON.stringify(get.result ?? '').includes('func main() {')))
+            }
+          }),
+        `atelier:code:${lab.id}:main`,
+      ),
+    )
+    page.once('dialog', (d) => void d.accept())
+    await page.reload()
+    await files.getByRole('button', { name: /main\.go/ }).click()
+    await page.locator('.cm-line', { hasText: 'func main()' }).waitFor()
+    await sound(page, `code-${kind}`)
+    if (kind === 'branch') await page.getByLabel('What you changed').fill('Begin')
+    await page.keyboard.press('Control+s')
+    await page.getByText('The files are saved.').waitFor()
+    const heads = kind === 'branch' ? 'branches' : 'folders'
+    const at = `/codeserver/${lab.id}/${heads}`
+    assert.deepEqual(await lead.get(`${at}/main/files`), ['README.md', 'cmd/main.go'])
+
+    // A head for a step, with these files.
+    await page.getByRole('button', { name: /^New (branch|folder) for a step/ }).click()
+    await dialog.getByLabel('Step', { exact: true }).selectOption('2')
+    await dialog.getByLabel('Where in the step').selectOption('end')
+    await dialog.getByText('It is called step-2-end.').waitFor()
+    if (kind === 'branch') await sound(page, 'code-new')
+    await dialog.getByRole('button', { name: 'Make it' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await page.getByLabel(kind === 'branch' ? 'Branch' : 'Folder', { exact: true }).inputValue(), 'step-2-end')
+
+    // Renamed, changed and deleted, in one save.
+    await files.getByRole('button', { name: 'main.go' }).click()
+    await page.getByRole('button', { name: 'More for cmd/main.go' }).click()
+    await page.getByRole('menuitem', { name: 'Rename or move …' }).click()
+    await dialog.getByLabel('Path').fill('main.go')
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await files.getByRole('button', { name: 'README.md' }).click()
+    await page.getByRole('button', { name: 'More for README.md' }).click()
+    await page.getByRole('menuitem', { name: 'Delete this file' }).click()
+    await page.getByText('This file goes when you save').waitFor()
+    await page.getByRole('button', { name: 'Save files' }).click()
+    await until('all of it to be saved', async () => (await lead.get(`${at}/step-2-end/files`)).join() === 'main.go')
+    assert.match(await lead.get(`${at}/step-2-end/file?file=main.go`), /^package main\n\nfunc main\(\) \{\n/)
+    assert.deepEqual(await lead.get(`${at}/main/files`), ['README.md', 'cmd/main.go'])
+
+    // Somebody else wrote the same file.
+    await files.getByRole('button', { name: 'main.go' }).click()
+    await editor(page).click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('}\n')
+    await lead.post(`${at}/step-2-end/files`, { files: [{ path: 'main.go', content: 'package other\n' }, { path: 'logo.bin', content: '\u0000\u0001' }] })
+    await page.getByRole('button', { name: 'Save files' }).click()
+    await dialog.getByText(/Since you opened them these were written: main\.go/).waitFor()
+    await dialog.getByRole('button', { name: 'Replace with mine' }).click()
+    await until('mine to be there', async () => /}\n$/.test(await lead.get(`${at}/step-2-end/file?file=main.go`)))
+    await files.getByRole('button', { name: 'logo.bin' }).click()
+    await page.getByText('This file is no text').waitFor()
+
+    // Taken along, and deleted.
+    await page.getByRole('button', { name: 'Download and delete' }).click()
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Download as tar.gz' }).click()])
+    assert.match(download.suggestedFilename(), /\.tar\.gz$/)
+    await page.getByRole('button', { name: 'Download and delete' }).click()
+    await page.getByRole('menuitem', { name: 'Delete all code …' }).click()
+    await dialog.getByRole('button', { name: 'Delete all code' }).click()
+    await page.getByRole('heading', { name: 'No code for this codelab yet' }).waitFor()
+  })
+}

@@ -16,6 +16,7 @@ export const { p, navigate, isActive, route } = createRouter({
     '/:id': {
       '/': () => import('./screens/live/Live.svelte'),
       '/edit': () => import('./screens/edit/Edit.svelte'),
+      '/code': () => import('./screens/code/Code.svelte'),
       '/results': () => import('./screens/results/Results.svelte'),
       '/settings': () => import('./screens/codelab/CodelabSettings.svelte'),
       '/projector': () => import('./screens/projector/Projector.svelte'),

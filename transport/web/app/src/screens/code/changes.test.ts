@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { isEmpty, listed, none, pathTrouble, remove, rename, restore, rows, toServer, write } from './changes'
+
+const there = ['go.mod', 'main.go', 'web/index.html']
+
+describe('changes', () => {
+  it('are none when the text is again what it was', () => {
+    const c = write(none, 'main.go', 'b', 'a')
+    expect(toServer(c, ' Why ')).toEqual({ files: [{ path: 'main.go', content: 'b' }], delete_files: [], commit_message: 'Why' })
+    expect(isEmpty(write(c, 'main.go', 'a', 'a'))).toBe(true)
+  })
+  it('remove what is there, and forget what never was', () => {
+    expect(toServer(remove(none, 'main.go', there), '')).toEqual({ files: [], delete_files: ['main.go'] })
+    expect(isEmpty(remove(write(none, 'new.go', 'x', null), 'new.go', there))).toBe(true)
+    expect(isEmpty(restore(remove(none, 'main.go', there), 'main.go'))).toBe(true)
+  })
+  it('rename by writing and deleting', () => {
+    const c = rename(write(none, 'main.go', 'b', 'a'), 'main.go', 'cmd/main.go', 'b', there)
+    expect(toServer(c, '')).toEqual({ files: [{ path: 'cmd/main.go', content: 'b' }], delete_files: ['main.go'] })
+    expect(isEmpty(restore(rename(none, 'new', 'newer', 'x', there), 'newer'))).toBe(true)
+  })
+  it('write a file again that was removed', () => {
+    const c = write(remove(none, 'main.go', there), 'main.go', 'new', null)
+    expect(toServer(c, '')).toEqual({ files: [{ path: 'main.go', content: 'new' }], delete_files: [] })
+  })
+})
+
+describe('the tree', () => {
+  it('has folders first, and says what happened', () => {
+    const c = remove(write(write(none, 'web/app.js', '', null), 'main.go', 'b', 'a'), 'go.mod', there)
+    expect(rows(listed(there, c)).map((r) => `${'  '.repeat(r.depth)}${r.name}${r.file ? ` ${r.file.state}` : '/'}`)).toEqual(['web/', '  app.js new', '  index.html same', 'go.mod removed', 'main.go edited'])
+  })
+})
+
+describe('paths', () => {
+  it('are relative, plain and new', () => {
+    expect(pathTrouble('a/b c.txt', there)).toBeNull()
+    expect(pathTrouble('', there)).toBe('empty')
+    for (const bad of ['/a', 'a//b', '../a', 'a/./b', 'a\\b', 'a\u0000']) expect(pathTrouble(bad, there), bad).toBe('form')
+    expect(pathTrouble('x/.GIT/config', there)).toBe('git')
+    expect(pathTrouble('é'.repeat(128), there)).toBe('long')
+    for (const taken of ['MAIN.go', 'web', 'main.go/x']) expect(pathTrouble(taken, there), taken).toBe('taken')
+  })
+})

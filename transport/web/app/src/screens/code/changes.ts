@@ -1,0 +1,127 @@
+// What was changed of a workspace's files and is not saved yet.
+export interface Changes {
+  /** The new text of a file, by its path. */
+  readonly edits: Readonly<Record<string, string>>
+  /** What its text was when it was opened; files without are new. */
+  readonly bases: Readonly<Record<string, string>>
+  readonly removed: readonly string[]
+}
+
+export const none: Changes = { edits: {}, bases: {}, removed: [] }
+
+export type State = 'same' | 'edited' | 'new' | 'removed'
+
+export interface File {
+  readonly path: string
+  readonly state: State
+}
+
+export function isEmpty(c: Changes): boolean {
+  return Object.keys(c.edits).length === 0 && c.removed.length === 0
+}
+
+function omit<T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> {
+  const out = { ...record }
+  delete out[key]
+  return out
+}
+
+/** Writes a file. base is the text that the server has; null when it has none. */
+export function write(c: Changes, path: string, text: string, base: string | null): Changes {
+  const known = c.bases[path] ?? base
+  if (text === known) return { edits: omit(c.edits, path), bases: omit(c.bases, path), removed: c.removed.filter((p) => p !== path) }
+  return { edits: { ...c.edits, [path]: text }, bases: known === null ? c.bases : { ...c.bases, [path]: known }, removed: c.removed.filter((p) => p !== path) }
+}
+
+export function remove(c: Changes, path: string, there: readonly string[]): Changes {
+  return {
+    edits: omit(c.edits, path),
+    bases: omit(c.bases, path),
+    removed: there.includes(path) && !c.removed.includes(path) ? [...c.removed, path] : c.removed,
+  }
+}
+
+/** Takes back what was done to a file. */
+export function restore(c: Changes, path: string): Changes {
+  return { edits: omit(c.edits, path), bases: omit(c.bases, path), removed: c.removed.filter((p) => p !== path) }
+}
+
+/** The file goes, and comes back under its new path. */
+export function rename(c: Changes, from: string, to: string, text: string, there: readonly string[]): Changes {
+  return write(remove(c, from, there), to, text, null)
+}
+
+/** All files in their order, with what happened to them. */
+export function listed(there: readonly string[], c: Changes): File[] {
+  const all = new Set([...there, ...Object.keys(c.edits)])
+  return [...all].sort(byFolder).map((path) => ({
+    path,
+    state: c.removed.includes(path) && !(path in c.edits) ? 'removed' : !(path in c.edits) ? 'same' : there.includes(path) ? 'edited' : 'new',
+  }))
+}
+
+/** Folders first, as people know it. */
+function byFolder(a: string, b: string): number {
+  const [x, y] = [a.split('/'), b.split('/')]
+  for (let i = 0; ; i++) {
+    const [lastX, lastY] = [i === x.length - 1, i === y.length - 1]
+    if (lastX !== lastY) return lastX ? 1 : -1
+    if (x[i] !== y[i]) return x[i]! < y[i]! ? -1 : 1
+    if (lastX) return 0
+  }
+}
+
+export interface Row {
+  readonly depth: number
+  readonly name: string
+  /** null: a folder. */
+  readonly file: File | null
+}
+
+/** The files as a tree, written line by line. */
+export function rows(files: readonly File[]): Row[] {
+  const out: Row[] = []
+  let open: string[] = []
+  for (const file of files) {
+    const parts = file.path.split('/')
+    const folders = parts.slice(0, -1)
+    let same = 0
+    while (same < open.length && same < folders.length && open[same] === folders[same]) same++
+    for (let i = same; i < folders.length; i++) out.push({ depth: i, name: folders[i]!, file: null })
+    open = folders
+    out.push({ depth: folders.length, name: parts.at(-1)!, file })
+  }
+  return out
+}
+
+export type PathTrouble = 'empty' | 'form' | 'git' | 'long' | 'taken'
+
+/** Why a path cannot be one; null when it can. */
+export function pathTrouble(path: string, taken: readonly string[]): PathTrouble | null {
+  if (path === '') return 'empty'
+  const bytes = (s: string) => new TextEncoder().encode(s).length
+  const parts = path.split('/')
+  // eslint-disable-next-line no-control-regex -- they are what is looked for
+  if (/[\\\u0000-\u001f\u007f]/.test(path) || parts.some((p) => p === '' || p === '.' || p === '..')) return 'form'
+  if (parts.some((p) => p.toLowerCase().replace(/[. ]+$/, '') === '.git')) return 'git'
+  if (bytes(path) > 1024 || parts.some((p) => bytes(p) > 255)) return 'long'
+  const fold = (s: string) => s.normalize('NFC').toLowerCase()
+  // A file cannot be where a folder is, nor the other way round.
+  if (taken.some((t) => fold(t) === fold(path) || fold(t).startsWith(fold(path) + '/') || fold(path).startsWith(fold(t) + '/'))) return 'taken'
+  return null
+}
+
+export function toServer(c: Changes, message: string): { files: { path: string; content: string }[]; delete_files: string[]; commit_message?: string } {
+  return {
+    files: Object.entries(c.edits).map(([path, content]) => ({ path, content })),
+    delete_files: [...c.removed],
+    ...(message.trim() === '' ? {} : { commit_message: message.trim() }),
+  }
+}
+
+/** The language of a file, by the end of its name. */
+export function languageOf(path: string): string {
+  const name = path.split('/').at(-1)!.toLowerCase()
+  const dot = name.lastIndexOf('.')
+  return dot < 0 ? '' : name.slice(dot + 1)
+}

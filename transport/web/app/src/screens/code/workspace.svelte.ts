@@ -1,0 +1,175 @@
+// The code of a codelab as one author works on it: its branches or folders, the
+// files of one of them, and what was changed there.
+import { api, ask, asked, type Schemas } from '../../api/client'
+import { Refused } from '../../api/refused'
+import { words } from '../../api/words'
+import { keeper, recallDraft } from '../../device/drafts'
+import { m } from '../../messages/compiled/messages.js'
+import { toast } from '../../parts/toasts.svelte'
+import { isEmpty, none, toServer, type Changes } from './changes'
+
+export interface Read {
+  text: string
+  binary: boolean
+}
+
+export class Workspace {
+  readonly id: string
+  codelab = $state.raw<Schemas['Codelab'] | null>(null)
+  steps = $state.raw<readonly Schemas['Step'][]>([])
+  /** null: there is none yet. */
+  info = $state.raw<Schemas['Workspace'] | null>(null)
+  failed = $state<string | null>(null)
+  /** The branch or folder that is open. */
+  head = $state('')
+  files = $state.raw<readonly string[] | null>(null)
+  changes = $state.raw<Changes>(none)
+  path = $state<string | null>(null)
+  /** The open file as the server has it; null while it is read. */
+  read = $state.raw<Read | null>(null)
+  message = $state('')
+  saving = $state(false)
+  error = $state<string | null>(null)
+  /** Files that somebody else wrote since they were opened. */
+  overwritten = $state.raw<readonly string[]>([])
+  #keeper: ReturnType<typeof keeper> | null = null
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  readonly heads = $derived<readonly string[]>(this.info?.branches ?? this.info?.folders ?? [])
+  readonly branches = $derived(this.info?.structure_type === 'branch')
+  readonly dirty = $derived(!isEmpty(this.changes))
+  readonly text = $derived(this.path === null ? '' : (this.changes.edits[this.path] ?? this.read?.text ?? ''))
+
+  async begin(): Promise<void> {
+    try {
+      const [codelab, steps] = (await ask(api.GET('/codelabs/{id}', { params: { path: { id: this.id }, query: { as: 'admin' } as never } }))) as unknown as [Schemas['Codelab'], Schemas['Step'][]]
+      this.steps = steps
+      await this.look()
+      this.codelab = codelab
+      this.failed = null
+    } catch (e) {
+      this.failed = words(e)
+    }
+  }
+
+  end(): void {
+    this.#keeper?.stop()
+  }
+
+  /** Reads which branches or folders there are. */
+  async look(open?: string): Promise<void> {
+    try {
+      this.info = await ask(api.GET('/codeserver/{id}', { params: { path: { id: this.id } } }))
+    } catch (e) {
+      if (!(e instanceof Refused) || e.status !== 404) throw e
+      this.info = null
+      return
+    }
+    const head = open ?? (this.heads.includes(this.head) ? this.head : this.heads.includes('main') ? 'main' : (this.heads[0] ?? ''))
+    if (head !== '') await this.open(head)
+  }
+
+  /** Opens a branch or folder; what was changed in the one before is kept. */
+  async open(head: string): Promise<void> {
+    this.#keeper?.stop()
+    this.head = head
+    this.path = null
+    this.read = null
+    this.files = null
+    this.overwritten = []
+    this.error = null
+    const key = `code:${this.id}:${head}`
+    this.changes = none
+    const kept = await recallDraft<Changes>(key)
+    if (this.head !== head) return
+    this.changes = kept ?? none
+    this.#keeper = keeper(key, () => (this.dirty ? $state.snapshot(this.changes) : undefined))
+    await this.list()
+  }
+
+  async list(): Promise<void> {
+    const head = this.head
+    try {
+      const files = this.branches
+        ? await ask(api.GET('/codeserver/{id}/branches/{branch}/files', { params: { path: { id: this.id, branch: head } } }))
+        : await ask(api.GET('/codeserver/{id}/folders/{folder}/files', { params: { path: { id: this.id, folder: head } } }))
+      if (head === this.head) this.files = files
+    } catch (e) {
+      this.error = words(e)
+    }
+  }
+
+  async fetch(path: string): Promise<Read> {
+    const call = this.branches
+      ? api.GET('/codeserver/{id}/branches/{branch}/file', { params: { path: { id: this.id, branch: this.head }, query: { file: path } }, parseAs: 'text' })
+      : api.GET('/codeserver/{id}/folders/{folder}/file', { params: { path: { id: this.id, folder: this.head }, query: { file: path } }, parseAs: 'text' })
+    const { data, response } = await asked(call as Promise<{ data?: string; error?: unknown; response: Response }>)
+    return { text: data ?? '', binary: !(response.headers.get('Content-Type') ?? '').startsWith('text/') }
+  }
+
+  async show(path: string | null): Promise<void> {
+    this.path = path
+    this.read = null
+    if (path === null) return
+    const base = this.changes.bases[path]
+    if (path in this.changes.edits) {
+      this.read = { text: base ?? '', binary: false }
+      return
+    }
+    try {
+      const read = await this.fetch(path)
+      if (this.path === path) this.read = read
+    } catch (e) {
+      this.error = words(e)
+    }
+  }
+
+  change(changes: Changes): void {
+    this.changes = changes
+    this.error = null
+    this.#keeper?.later()
+  }
+
+  /** Saves all of it at once. sure: others' versions may be written over. */
+  async save(sure = false): Promise<void> {
+    if (this.saving || !this.dirty) return
+    this.saving = true
+    this.error = null
+    const sent = this.changes
+    try {
+      if (!sure) {
+        const others = await Promise.all(Object.entries(sent.bases).map(async ([path, base]) => ((await this.now(path)) === base ? null : path)))
+        this.overwritten = others.filter((p) => p !== null)
+        if (this.overwritten.length > 0) return
+      }
+      this.overwritten = []
+      const body = toServer(sent, this.message)
+      if (this.branches) await ask(api.POST('/codeserver/{id}/branches/{branch}/files', { params: { path: { id: this.id, branch: this.head } }, body: body as never }))
+      else await ask(api.POST('/codeserver/{id}/folders/{folder}/files', { params: { path: { id: this.id, folder: this.head } }, body: body as never }))
+      if (this.path !== null && this.path in sent.edits) this.read = { text: sent.edits[this.path]!, binary: false }
+      // What was typed while it was on its way is still to be saved.
+      const late = Object.entries(this.changes.edits).filter(([path, text]) => sent.edits[path] !== text)
+      this.change({ edits: Object.fromEntries(late), bases: Object.fromEntries(late.flatMap(([path]) => (sent.edits[path] === undefined ? [] : [[path, sent.edits[path]!]]))), removed: this.changes.removed.filter((p) => !sent.removed.includes(p)) })
+      this.message = ''
+      toast(m.code_saved())
+      await this.list()
+    } catch (e) {
+      this.error = words(e)
+    } finally {
+      this.saving = false
+    }
+  }
+
+  /** The text of a file as it is now; null when it is gone. */
+  async now(path: string): Promise<string | null> {
+    try {
+      return (await this.fetch(path)).text
+    } catch (e) {
+      if (e instanceof Refused && e.status === 404) return null
+      throw e
+    }
+  }
+}
