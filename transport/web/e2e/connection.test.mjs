@@ -209,3 +209,66 @@ test('a session that ended while nobody was connected is noticed', async ({ serv
   await page.getByText('You are no longer in this codelab').first().waitFor()
   await network.remove()
 })
+
+test('a browser that keeps nothing can take part', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const { page } = await visitor()
+  await page.addInitScript(() => {
+    for (const name of ['localStorage', 'sessionStorage']) {
+      Object.defineProperty(window, name, {
+        get() {
+          throw new DOMException('forbidden', 'SecurityError')
+        },
+      })
+    }
+  })
+  await page.goto(`/j/${lab.join_code}`)
+  await page.getByLabel('Your name').fill('Attendee 1')
+  await page.getByRole('button', { name: 'Join', exact: true }).click()
+  await connected(page)
+  await page.getByLabel('Write to everybody').fill('Hello')
+  await page.keyboard.press('Enter')
+  await until('it has come', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).length === 1)
+})
+
+test('without a network the text stays, whatever one presses', async ({ server, visitor, facilitator, person }) => {
+  const network = await Network.before(server)
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const guest = await visitor({ as: await person(lab, 'Attendee 1'), baseURL: network.url })
+  guest.expect(...away, /dynamically imported|preload/)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  network.cut()
+  await lost(page)
+  await page.getByRole('tab', { name: 'Files' }).click()
+  await page.getByText('This part could not be loaded').waitFor()
+  assert.ok(await page.getByText('The first step.').isVisible())
+  network.mend()
+  await connected(page)
+  await page.getByRole('tab', { name: 'Chat' }).click()
+  await page.getByLabel('Write to everybody').waitFor()
+  await network.remove()
+})
+
+test('the chat opens at its newest message, and stays there', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ben = await person(lab, 'Attendee 2')
+  for (let i = 1; i <= 40; i++) await ben.say(lab, { type: 'chat', message: `number ${i}` })
+  const { page } = await visitor({ as: await person(lab, 'Attendee 1') })
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  const log = page.getByRole('log')
+  const left = () => log.evaluate((e) => e.scrollHeight - e.scrollTop - e.clientHeight)
+  await until('it is at the end', async () => (await log.getByText('number 40').count()) === 1 && (await left()) < 3)
+  await ben.say(lab, { type: 'chat', message: 'one more' })
+  await log.getByText('one more').waitFor()
+  await until('it is still at the end', async () => (await left()) < 3)
+  await log.evaluate((e) => (e.scrollTop = 0))
+  for (let i = 0; i < 60; i++) await ben.say(lab, { type: 'chat', message: `later ${i}` })
+  await page.getByRole('button', { name: '60 new' }).click()
+  await until('the jump reaches the end', async () => (await left()) < 3)
+})

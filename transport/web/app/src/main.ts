@@ -1,3 +1,4 @@
+import './device/locale'
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { dressPage } from './device/appearance.svelte'
@@ -9,11 +10,19 @@ const target = document.getElementById('app')
 if (target) mount(App, { target })
 
 // A page that was open while the server was replaced asks for parts that are no
-// longer there: it is loaded anew, once.
-addEventListener('vite:preloadError', (e) => {
-  const key = 'atelier:reloaded'
-  if (sessionStorage.getItem(key)) return
-  e.preventDefault()
-  sessionStorage.setItem(key, '1')
-  location.reload()
+// longer there: it is loaded anew, once. Without a network it stays as it is,
+// with the text that one reads.
+const reloaded = 'atelier:reloaded'
+addEventListener('vite:preloadError', () => {
+  void (async () => {
+    try {
+      if (sessionStorage.getItem(reloaded) === document.lastModified) return
+      const answer = await fetch('/', { method: 'HEAD', cache: 'no-store' })
+      if (!answer.ok) return
+      sessionStorage.setItem(reloaded, document.lastModified)
+      location.reload()
+    } catch {
+      // Offline.
+    }
+  })()
 })

@@ -3,14 +3,14 @@ import { getLocale } from '../messages/compiled/runtime.js'
 import { m } from '../messages/compiled/messages.js'
 
 /** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. */
-const region = navigator.languages.find((l) => l.split('-')[0] === getLocale()) ?? getLocale()
+const region = () => navigator.languages.find((l) => l.split('-')[0] === getLocale()) ?? getLocale()
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify(options)
   let f = formats.get(key)
-  if (!f) formats.set(key, (f = new Intl.DateTimeFormat(region, options)))
+  if (!f) formats.set(key, (f = new Intl.DateTimeFormat(region(), options)))
   return f
 }
 
@@ -49,11 +49,11 @@ export function about(seconds: number): string {
 }
 
 export function number(n: number): string {
-  return new Intl.NumberFormat(region).format(n)
+  return new Intl.NumberFormat(region()).format(n)
 }
 
 export function percent(share: number): string {
-  return new Intl.NumberFormat(region, { style: 'percent', maximumFractionDigits: 0 }).format(share)
+  return new Intl.NumberFormat(region(), { style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
 export function bytes(n: number): string {
@@ -64,5 +64,5 @@ export function bytes(n: number): string {
     v /= 1000
     i++
   }
-  return new Intl.NumberFormat(region, { style: 'unit', unit: units[i], unitDisplay: 'short', maximumFractionDigits: v < 10 && i > 0 ? 1 : 0 }).format(v)
+  return new Intl.NumberFormat(region(), { style: 'unit', unit: units[i], unitDisplay: 'short', maximumFractionDigits: v < 10 && i > 0 ? 1 : 0 }).format(v)
 }

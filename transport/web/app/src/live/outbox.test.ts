@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { Outbox, type Kept, type Storage } from './outbox'
 
-function device(): Storage & { map: Map<string, string> } {
+function device(): Storage & { map: Map<string, string>; tell: (key: string) => void } {
   const map = new Map<string, string>()
-  return { map, get: (k) => map.get(k) ?? null, set: (k, v) => void map.set(k, v), remove: (k) => void map.delete(k), keys: () => [...map.keys()] }
+  const watchers: ((key: string) => void)[] = []
+  return { map, get: (k) => map.get(k) ?? null, set: (k, v) => void map.set(k, v), remove: (k) => void map.delete(k), keys: () => [...map.keys()], watch: (f) => void watchers.push(f), tell: (key: string) => watchers.forEach((f) => f(key)) }
 }
 
 function open(storage: Storage, owner = 'lab:a1') {
@@ -37,7 +38,7 @@ describe('the outbox', () => {
     const refs = [first.box.add(say('one'), 5), first.box.add(say('two'), 6)].map((e) => (e as Kept).ref)
     const later = open(s)
     expect(later.texts).toEqual(['one', 'two'])
-    expect(later.box.takeAll(9).map((e) => e.message.ref)).toEqual(refs)
+    expect(later.box.waiting().map((e) => e.message.ref)).toEqual(refs)
   })
 
   test('is that of one person in one codelab', () => {
@@ -57,13 +58,14 @@ describe('the outbox', () => {
   test('holds what was refused, with the reason, and sends it only when asked to', () => {
     const o = open(device())
     const a = o.box.add(say('one'), 1) as Kept
-    o.box.takeAll(2)
+    o.box.send(a.ref, 2)
     o.box.refused(a.ref, 'muted')
     expect(o.box.entries[0]?.refused).toBe('muted')
-    expect(o.box.takeAll(3)).toEqual([])
+    expect(o.box.waiting()).toEqual([])
+    expect(o.box.send(a.ref, 3)).toBe(false)
     const again = o.box.again(a.ref, 4) as Kept
     expect(again.ref).not.toBe(a.ref)
-    expect(o.box.takeAll(5).map((e) => e.ref)).toEqual([again.ref])
+    expect(o.box.waiting().map((e) => e.ref)).toEqual([again.ref])
   })
 
   test('keeps of places and moods the last alone', () => {
@@ -71,7 +73,8 @@ describe('the outbox', () => {
     for (const step of [1, 2, 3]) o.box.add({ type: 'step_progress', step_number: step }, step)
     o.box.add({ type: 'pulse', state: 'slow' }, 4)
     o.box.add({ type: 'pulse', state: null }, 5)
-    expect(o.box.takeAll(6).map((e) => e.message.step_number ?? e.message.state)).toEqual([3, null])
+    expect(o.box.waiting().map((e) => e.message.step_number ?? e.message.state)).toEqual([3, null])
+    for (const e of o.box.waiting()) o.box.send(e.ref, 6)
     // One that is on its way may have arrived: it is not taken back.
     o.box.add({ type: 'step_progress', step_number: 4 }, 7)
     expect(o.box.entries.filter((e) => e.message.type === 'step_progress')).toHaveLength(2)
@@ -82,11 +85,29 @@ describe('the outbox', () => {
 
   test('knows which may have arrived although their refs are forgotten', () => {
     const o = open(device())
-    o.box.add(say('early'), 0)
-    o.box.takeAll(0)
+    o.box.send((o.box.add(say('early'), 0) as Kept).ref, 0)
     o.box.add(say('late'), 1)
     expect(o.box.doubtful(9 * 60_000).map((e) => e.message.message)).toEqual([])
     expect(o.box.doubtful(9 * 60_000 + 1).map((e) => e.message.message)).toEqual(['early'])
+  })
+
+  test('knows what another tab has sent, was refused, or has brought to its end', () => {
+    const s = device()
+    const [one, two] = [open(s), open(s)]
+    const a = one.box.add(say('one'), 1) as Kept
+    const later = open(s) // a tab that takes it over
+    later.box.send(a.ref, 5)
+    s.tell(`atelier:out:lab:a1:${a.ref}`)
+    expect(one.box.entries[0]?.sent).toBe(5)
+    later.box.done(a.ref)
+    // Although nobody has told this tab yet, it sends nothing twice.
+    expect(one.box.send(a.ref, 6)).toBe(false)
+    expect(one.texts).toEqual([])
+    const b = one.box.add(say('two'), 7) as Kept
+    s.map.delete(`atelier:out:lab:a1:${b.ref}`)
+    s.tell(`atelier:out:lab:a1:${b.ref}`)
+    expect(one.texts).toEqual([])
+    expect(two.texts).toEqual([])
   })
 
   test('is bounded, and says when it is full', () => {

@@ -8,7 +8,7 @@ export interface Kept {
   message: { type: string; [key: string]: unknown }
   /** When it was said, Unix milliseconds. */
   at: number
-  /** When it was first sent, or null. */
+  /** When it was first sent, in the server's time, or null. */
   sent: number | null
   /** Why the server refused it; it then waits for the person. */
   refused: string | null
@@ -20,6 +20,8 @@ export interface Storage {
   set(key: string, value: string): void
   remove(key: string): void
   keys(): string[]
+  /** Calls f when another tab of this device has changed something. */
+  watch(f: (key: string) => void): void
 }
 
 /** The server knows a ref for ten minutes; older ones are looked up instead. */
@@ -52,6 +54,16 @@ export class Outbox {
     }
     this.#entries.sort((a, b) => a.at - b.at)
     if (this.#entries.length > 0) this.#tell()
+    storage.watch((key) => key.startsWith(this.#prefix) && this.#follow(key))
+  }
+
+  /** Another tab has sent an entry, was refused, or has brought it to its end. */
+  #follow(key: string) {
+    const ref = key.slice(this.#prefix.length)
+    if (!this.#entries.some((e) => e.ref === ref)) return // its own affair
+    const entry = parse(this.#storage.get(key))
+    this.#entries = entry ? this.#entries.map((e) => (e.ref === ref ? entry : e)) : this.#entries.filter((e) => e.ref !== ref)
+    this.#tell()
   }
 
   get entries(): readonly Kept[] {
@@ -72,14 +84,25 @@ export class Outbox {
     return entry
   }
 
-  /** What is to be sent, oldest first. Marks it as sent. */
-  takeAll(now: number): Kept[] {
-    const out = this.#entries.filter((e) => e.refused === null)
-    for (const e of out) {
-      e.sent ??= now
-      this.#keep(e)
+  /** What is to be sent, oldest first. */
+  waiting(): readonly Kept[] {
+    return this.#entries.filter((e) => e.refused === null)
+  }
+
+  /**
+   * Marks an entry as sent, in the server's time. False when there is nothing to
+   * send any more: another tab has done it meanwhile.
+   */
+  send(ref: string, now: number): boolean {
+    const entry = this.#entries.find((e) => e.ref === ref)
+    if (!entry || entry.refused !== null) return false
+    if (this.#storage.get(this.#prefix + ref) === null) {
+      this.done(ref)
+      return false
     }
-    return out
+    entry.sent ??= now
+    this.#keep(entry)
+    return true
   }
 
   /** Those that may have arrived although the server no longer knows their refs. */
@@ -157,5 +180,6 @@ export function deviceStorage(): Storage {
       guarded(() => localStorage.removeItem(key), undefined)
     },
     keys: () => [...new Set([...guarded(() => Object.keys(localStorage), []), ...memory.keys()])],
+    watch: (f) => window.addEventListener('storage', (e) => e.key !== null && f(e.key)),
   }
 }

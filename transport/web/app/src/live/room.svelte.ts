@@ -2,7 +2,7 @@
 // is on its way, and what one can do.
 import { api, ask, asked, position } from '../api/client'
 import { Refused } from '../api/refused'
-import { noteTime } from '../device/now'
+import { noteTime, serverNow } from '../device/now'
 import { recall, remember } from '../device/remember'
 import { apply, readAgain } from '../workshop/apply'
 import { mergeChat } from '../workshop/chat'
@@ -33,6 +33,9 @@ export interface First {
 export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_screen_status' | 'webrtc_signal' }>
 
 const chatPage = 200
+
+/** So many messages are sent at once; the rest more slowly. */
+const burst = 25
 
 /** For so long sockets are not tried again where they were blocked, milliseconds. */
 const blockedFor = 10 * 60_000
@@ -344,11 +347,13 @@ export class Room {
     const out = this.#out
     if (!out) return
     this.#dropArrived(out)
-    for (const e of only ? out.takeAll(Date.now()).filter((x) => x.ref === only.ref) : out.takeAll(Date.now())) {
+    let sent = 0
+    for (const e of only ? [only] : out.waiting()) {
       if (!this.#connection.ready) return
+      if (!out.send(e.ref, serverNow())) continue
       this.#connection.send(e.message)
       // The server takes bursts of 40 and twenty a second.
-      if (!only) await new Promise((done) => setTimeout(done, 25))
+      if (++sent >= burst) await new Promise((done) => setTimeout(done, 60))
     }
   }
 
@@ -356,17 +361,25 @@ export class Room {
   #dropArrived(out: Outbox) {
     const w = this.now
     if (!w) return
-    for (const e of out.doubtful(Date.now())) {
-      const there = w.chat.some(
-        (c) => c.sender_id === w.me && c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - 60_000,
-      )
-      if (there) out.done(e.ref)
+    // Each message that is there stands for one that was sent.
+    const there = w.chat.filter((c) => c.sender_id === w.me)
+    for (const e of out.doubtful(serverNow())) {
+      const i = there.findIndex((c) => c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - 60_000)
+      if (i >= 0) {
+        there.splice(i, 1)
+        out.done(e.ref)
+      }
     }
   }
 
   #settled(ref: string, refused: string | null) {
     const entry = this.#out?.entries.find((e) => e.ref === ref)
     if (!entry) return
+    if (refused !== null && /too many|rate|slow down/i.test(refused)) {
+      // Not a word against the message: it is sent again a little later.
+      setTimeout(() => void this.#flushOutbox(entry), 2000 + Math.random() * 2000)
+      return
+    }
     if (refused !== null) {
       this.#out?.refused(ref, refused)
       return
