@@ -3,7 +3,7 @@ import { getLocale } from '../messages/compiled/runtime.js'
 import { m } from '../messages/compiled/messages.js'
 
 /** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. */
-const region = () => navigator.languages.find((l) => l.split('-')[0] === getLocale()) ?? getLocale()
+export const region = () => navigator.languages.find((l) => l.split('-')[0] === getLocale()) ?? getLocale()
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 

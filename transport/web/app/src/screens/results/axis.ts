@@ -1,7 +1,7 @@
 // Times along an axis, in the reader's language.
-import { getLocale } from '../../messages/compiled/runtime.js'
+import { region } from '../../device/moments'
 
-const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(getLocale(), options)
+const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(region(), options)
 const day = format({ dateStyle: 'long' })
 const short = format({ day: 'numeric', month: 'short' })
 const time = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
