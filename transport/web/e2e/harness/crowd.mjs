@@ -97,6 +97,7 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
     Array.from({ length: 4 }, async (_, k) => {
       for (let i = k; Date.now() < end; i += 4, moves++) {
         await people[(i * 7919) % people.length].say(lab, { type: 'step_progress', step_number: 1 + (i % 3) })
+        await pause(20) // ten thousand people who need a minute for a step
       }
     }),
   )
