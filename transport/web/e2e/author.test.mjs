@@ -530,7 +530,8 @@ for (const kind of ['branch', 'folder']) {
     assert.deepEqual(await lead.get(`${at}/main/files`), ['README.md', 'cmd/main.go'])
 
     // Somebody else wrote the same file.
-    await files.getByRole('button', { name: 'main.go' }).click()
+    await files.getByRole('button', { name: /not saved/ }).first().waitFor({ state: 'detached' })
+    await files.getByTitle('main.go', { exact: true }).click()
     await editor(page).click()
     await page.keyboard.press('Control+End')
     await page.keyboard.type('}\n')
