@@ -59,8 +59,3 @@ export async function asked<T>(call: Promise<{ data?: T; error?: unknown; respon
   if (!got.response.ok) throw Refused.from(got.response, got.error)
   return { data: got.data as T, response: got.response }
 }
-
-/** The position in the codelab's stream that a read shows. */
-export function position(response: Response): number {
-  return Number(response.headers.get('X-Codelab-Seq') ?? 0)
-}

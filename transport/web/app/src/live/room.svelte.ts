@@ -1,12 +1,12 @@
 // A codelab as a screen holds it: what is true, how the connection stands, what
 // is on its way, and what one can do.
-import { api, ask, asked, position } from '../api/client'
+import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
 import { noteTime, serverNow } from '../device/now'
 import { recall, remember } from '../device/remember'
 import { apply, readAgain } from '../workshop/apply'
 import { mergeChat } from '../workshop/chat'
-import { workshop, type Again, type Attendee, type ChatMessage, type Quiz, type Material, type Workshop } from '../workshop/state'
+import { facilitator, workshop, type Again, type Attendee, type ChatMessage, type Quiz, type Material, type Workshop } from '../workshop/state'
 import { Connection, type Status } from './connection'
 import { events } from './events'
 import { deviceStorage, Outbox, type Kept } from './outbox'
@@ -207,11 +207,10 @@ export class Room {
       const first = this.you === null
       this.you = you
       if (first) this.#open(you.id)
-      const read = await asked(api.GET('/codelabs/{id}', this.#path))
-      const [codelab, steps] = read.data as unknown as [Workshop['codelab'], Workshop['steps']]
-      const me = you.role === 'admin' ? 'facilitator' : you.id
+      const text = await this.#text()
+      const me = you.role === 'admin' ? facilitator : you.id
       // The text is shown as soon as it is here, the rest follows.
-      if (!this.now) this.now = workshop(me, codelab, steps)
+      if (!this.now) this.now = workshop(me, text.codelab, text.steps)
       const parts = await Promise.all([
         this.#part('attendees'),
         this.#part('chat'),
@@ -221,13 +220,17 @@ export class Room {
         this.#part('materials'),
       ])
       const before = this.now
-      this.now = Object.assign({ ...before, codelab, steps, again: new Set<Again>() }, ...parts) as Workshop
+      this.now = Object.assign({ ...before, ...text, again: new Set<Again>() }, ...parts) as Workshop
       this.refused = null
-      void position(read.response)
     } catch (e) {
       if (e instanceof Refused && e.status >= 400 && e.status < 500 && e.status !== 429) this.refused = e
       throw e
     }
+  }
+
+  async #text(): Promise<Pick<Workshop, 'codelab' | 'steps'>> {
+    const [codelab, steps] = (await ask(api.GET('/codelabs/{id}', this.#path))) as unknown as [Workshop['codelab'], Workshop['steps']]
+    return { codelab, steps }
   }
 
   /** One's own record: a class of thousands would be megabytes. */
@@ -251,10 +254,8 @@ export class Room {
 
   async #part(what: Again): Promise<Partial<Workshop>> {
     switch (what) {
-      case 'codelab': {
-        const [codelab, steps] = (await ask(api.GET('/codelabs/{id}', this.#path))) as unknown as [Workshop['codelab'], Workshop['steps']]
-        return { codelab, steps }
-      }
+      case 'codelab':
+        return this.#text()
       case 'attendees': {
         if (this.role === 'attendee') return { people: new Map([await this.#own()]) }
         // Who is here first: arrivals that are told meanwhile are added to it.

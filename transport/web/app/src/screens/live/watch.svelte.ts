@@ -1,11 +1,9 @@
 // What a facilitator watches: the floor, drawn at most four times a second
 // whatever arrives, the times on each step, and where the workshop is.
 import { api, ask, type Schemas } from '../../api/client'
-import { words } from '../../api/words'
 import { serverNow } from '../../device/now'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
-import { complain } from '../../parts/toasts.svelte'
 import { defaultThresholds, floor, moods, verdict, type Column, type Feeling, type Thresholds, type Verdict } from '../../workshop/floor'
 import type { Workshop } from '../../workshop/state'
 
@@ -73,15 +71,5 @@ export class Watch {
   /** Points everybody to a step, or to none. */
   point(step: number | null, hints = false): void {
     this.room.say({ type: 'pointer', step_number: step, hints })
-  }
-
-  async pin(message: string | null): Promise<boolean> {
-    try {
-      await ask(api.PUT('/codelabs/{id}/pin', { params: { path: { id: this.room.id } }, body: { message } }))
-      return true
-    } catch (e) {
-      complain(words(e))
-      return false
-    }
   }
 }
