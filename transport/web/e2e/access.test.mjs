@@ -2,7 +2,7 @@
 // reduced motion, in the dark, from right to left, in another language.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
-import { axeSource, stage, until } from './harness/stage.mjs'
+import { findings, stage, turn, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -51,15 +51,6 @@ const pages = ({ lab, ann, ben }) => [
   ['/admin/participants', 'lead', 'Tokenization'],
   ['/admin/settings', 'lead', 'Settings'],
 ]
-
-async function findings(page) {
-  await page.evaluate(axeSource())
-  const found = await page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { resultTypes: ['violations'] })
-    return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.help}\n    ${v.nodes.map((n) => `${n.html.slice(0, 160)} ${n.failureSummary?.split('\n')[1] ?? ''}`).join('\n    ')}`)
-  })
-  return found
-}
 
 test('axe finds nothing serious on any screen, light or dark', async (scene) => {
   const set = await busy(scene)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { axeSource, stage, until } from './harness/stage.mjs'
+import { findings, stage, turn, until } from './harness/stage.mjs'
 
 // A language model that answers everything with the same words.
 const model = createServer((request, answer) => {
@@ -24,10 +24,8 @@ const { test } = stage({
 /** Throws when axe finds something serious, in light and in dark. */
 async function accessible(page) {
   for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme })
-    await page.evaluate(axeSource())
-    const found = await page.evaluate(async () => (await axe.run()).violations.filter((v) => v.impact === 'serious' || v.impact === 'critical'))
-    assert.deepEqual(found.map((v) => `${colorScheme} ${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`), [])
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], colorScheme)
   }
 }
 

@@ -1,7 +1,7 @@
 // Whoever writes codelabs: the list, the editor, settings, quiz, files, and the
 // code of the steps.
 import assert from 'node:assert/strict'
-import { axeSource, stage, until } from './harness/stage.mjs'
+import { findings, stage, turn, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -11,15 +11,10 @@ const shots = process.env.SHOTS
 /** No serious finding of axe, light and dark; pictures of both, and of a phone, when they are wanted. */
 async function sound(page, name) {
   const size = page.viewportSize()
+  await page.emulateMedia({ reducedMotion: 'reduce' })
   for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await page.waitForFunction((scheme) => document.documentElement.dataset.theme === scheme, colorScheme)
-    await page.evaluate(axeSource())
-    const found = await page.evaluate(async () => {
-      const { violations } = await window.axe.run(document, { resultTypes: ['violations'] })
-      return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => `${v.id}: ${v.nodes.map((n) => n.target.flat().join(' ') + ' ' + n.failureSummary).join('\n')}`)
-    })
-    assert.deepEqual(found, [], `${name}, ${colorScheme}`)
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
     if (shots) {
       await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
       if (colorScheme === 'light') {

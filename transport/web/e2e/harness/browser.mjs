@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 // The app's packages are the only ones here.
-const require = createRequire(new URL('../../app/package.json', import.meta.url))
-const { chromium } = require('playwright-core')
+export const ofTheApp = createRequire(new URL('../../app/package.json', import.meta.url))
+const { chromium } = ofTheApp('playwright-core')
 
 /** The browser's program: CHROMIUM, or where distributions put it. */
 export function findBrowser() {
@@ -21,9 +21,6 @@ export async function openBrowser(args = []) {
     args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-dev-shm-usage', '--disable-gpu', ...args],
   })
 }
-
-/** The source of axe, for page.evaluate: checks of accessibility. */
-export const axeSource = () => require('axe-core').source
 
 /** What a browser says while the server is away. */
 export const offline = /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed/

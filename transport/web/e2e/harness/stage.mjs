@@ -5,7 +5,8 @@ import { Person } from './people.mjs'
 import { Server } from './server.mjs'
 
 export { until } from './until.mjs'
-export { axeSource, offline } from './browser.mjs'
+export { findings, turn } from './accessibility.mjs'
+export { offline } from './browser.mjs'
 export { Person, Refused } from './people.mjs'
 
 /** Where a failed test leaves what it showed. */
