@@ -100,7 +100,7 @@ const seqs = (batches: Told[][]) => batches.flat().map((m) => (m as { seq: numbe
 const settle = () => new Promise<void>((done) => setTimeout(done))
 
 async function connected(s: ReturnType<typeof stage>, seq = 10) {
-  s.last.on.message(welcome(seq))
+  s.last.on.messages([welcome(seq)])
   s.reads.at(-1)!.resolve()
   await settle()
 }
@@ -108,29 +108,29 @@ async function connected(s: ReturnType<typeof stage>, seq = 10) {
 describe('the connection', () => {
   test('reads everything first, and then tells what came meanwhile', async () => {
     const s = stage()
-    s.last.on.message(welcome(10))
-    s.last.on.message(chat(11))
-    s.last.on.message(chat(12))
+    s.last.on.messages([welcome(10)])
+    s.last.on.messages([chat(11)])
+    s.last.on.messages([chat(12)])
     expect(s.told).toEqual([])
     s.reads[0]!.resolve()
     await settle()
     expect(seqs(s.told)).toEqual([11, 12])
     expect(s.state).toBe('connected')
-    s.last.on.message(chat(13))
+    s.last.on.messages([chat(13)])
     expect(seqs(s.told)).toEqual([11, 12, 13])
   })
 
   test('goes on where it was, and tells what was missed in one piece', async () => {
     const s = stage()
     await connected(s)
-    s.last.on.message(chat(11))
+    s.last.on.messages([chat(11)])
     s.last.on.closed(1006)
     expect(s.state).toBe('waiting')
     s.hands.next()
     expect(s.last.from).toEqual({ epoch: 'e1', seq: 11 })
-    s.last.on.message(welcome(11, 14))
-    for (const seq of [12, 13, 14]) s.last.on.message(chat(seq))
-    s.last.on.message(chat(15))
+    s.last.on.messages([welcome(11, 14)])
+    for (const seq of [12, 13, 14]) s.last.on.messages([chat(seq)])
+    s.last.on.messages([chat(15)])
     expect(seqs(s.missed)).toEqual([12, 13, 14])
     expect(s.missed).toHaveLength(1)
     expect(seqs(s.told)).toEqual([11, 15])
@@ -142,8 +142,8 @@ describe('the connection', () => {
     await connected(s)
     s.last.on.closed(1006)
     s.hands.next()
-    s.last.on.message(welcome(10, 20))
-    s.last.on.message(chat(12))
+    s.last.on.messages([welcome(10, 20)])
+    s.last.on.messages([chat(12)])
     expect(s.missed).toEqual([])
     s.hands.next()
     expect(seqs(s.missed)).toEqual([12])
@@ -154,8 +154,8 @@ describe('the connection', () => {
     await connected(s)
     s.last.on.closed(1006)
     s.hands.next()
-    s.last.on.message(welcome(10, 20))
-    s.last.on.message(chat(12))
+    s.last.on.messages([welcome(10, 20)])
+    s.last.on.messages([chat(12)])
     s.last.on.closed(1006)
     expect(seqs(s.missed)).toEqual([12])
     while (s.attempts.length < 3) s.hands.next()
@@ -165,16 +165,16 @@ describe('the connection', () => {
   test('tells each message once, although a shared stream repeats some', async () => {
     const s = stage()
     await connected(s)
-    s.last.on.message(chat(11))
-    s.last.on.message(chat(11))
+    s.last.on.messages([chat(11)])
+    s.last.on.messages([chat(11)])
     expect(seqs(s.told)).toEqual([11])
   })
 
   test('reads anew when the server says so, or the stream is another one', async () => {
     const s = stage()
     await connected(s)
-    s.last.on.message({ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage)
-    s.last.on.message(chat(51))
+    s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
+    s.last.on.messages([chat(51)])
     expect(s.reads).toHaveLength(2)
     expect(s.told).toEqual([])
     s.reads[1]!.resolve()
@@ -183,14 +183,14 @@ describe('the connection', () => {
     s.last.on.closed(1006)
     s.hands.next()
     expect(s.last.from).toEqual({ epoch: 'e1', seq: 51 })
-    s.last.on.message(welcome(3, 3, 'e2'))
+    s.last.on.messages([welcome(3, 3, 'e2')])
     expect(s.reads).toHaveLength(3)
   })
 
   test('begins anew when it broke while everything was read', async () => {
     const s = stage()
-    s.last.on.message(welcome(10))
-    s.last.on.message(chat(11))
+    s.last.on.messages([welcome(10)])
+    s.last.on.messages([chat(11)])
     s.last.on.closed(1006)
     s.reads[0]!.resolve()
     await settle()
@@ -201,7 +201,7 @@ describe('the connection', () => {
 
   test('tries again when the reads fail', async () => {
     const s = stage()
-    s.last.on.message(welcome(10))
+    s.last.on.messages([welcome(10)])
     s.reads[0]!.reject(new Error('offline'))
     await settle()
     expect(s.state).toBe('waiting')
@@ -222,10 +222,10 @@ describe('the connection', () => {
   test('remembers that sockets are blocked, and forgets it when one works', () => {
     const s = stage(true)
     expect(s.last.kind).toBe('events')
-    s.last.on.message(welcome(10))
+    s.last.on.messages([welcome(10)])
     expect(s.blocked).toBe(true)
     const free = stage()
-    free.last.on.message(welcome(10))
+    free.last.on.messages([welcome(10)])
     expect(free.blocked).toBe(false)
   })
 
@@ -267,7 +267,7 @@ describe('the connection', () => {
   test('comes back at the moment that a server which stops has named', async () => {
     const s = stage()
     await connected(s)
-    s.last.on.message({ type: 'reconnect', after_ms: 7300 } as ServerMessage)
+    s.last.on.messages([{ type: 'reconnect', after_ms: 7300 } as ServerMessage])
     s.last.on.closed(1012)
     const now = s.statuses.at(-1)
     expect(now?.state === 'waiting' && now.until - s.hands.now()).toBe(7300)
@@ -299,7 +299,7 @@ describe('the connection', () => {
     await connected(s)
     const old = s.last
     old.on.closed(1006)
-    old.on.message(chat(11))
+    old.on.messages([chat(11)])
     old.on.closed(1006)
     expect(s.told).toEqual([])
     expect(s.statuses.filter((x) => x.state === 'waiting')).toHaveLength(1)
@@ -310,8 +310,8 @@ describe('the connection', () => {
     await connected(s)
     s.connection.send({ type: 'chat', ref: 'r1' })
     expect(s.last.sent).toEqual([{ type: 'chat', ref: 'r1' }])
-    s.last.on.message({ type: 'ack', ref: 'r1', seq: 11 } as ServerMessage)
-    s.last.on.message({ type: 'error', error: 'muted', ref: 'r2' } as ServerMessage)
+    s.last.on.messages([{ type: 'ack', ref: 'r1', seq: 11 } as ServerMessage])
+    s.last.on.messages([{ type: 'error', error: 'muted', ref: 'r2' } as ServerMessage])
     expect(s.settled).toEqual([
       ['r1', null],
       ['r2', 'muted'],
@@ -322,7 +322,7 @@ describe('the connection', () => {
     const s = stage()
     await connected(s)
     s.connection.stop()
-    s.last.on.message(chat(11))
+    s.last.on.messages([chat(11)])
     s.last.on.closed(1006)
     expect(s.told).toEqual([])
     expect(s.state).toBe('connected')

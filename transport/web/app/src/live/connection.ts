@@ -119,7 +119,7 @@ export class Connection {
     this.#on.status({ state: 'connecting' })
     const dial = this.#useEvents ? this.#dials.events : this.#dials.socket
     this.#pipe = dial(this.#address, this.#place, {
-      message: (m) => attempt === this.#attempt && this.#message(m, attempt),
+      messages: (batch) => batch.forEach((m) => attempt === this.#attempt && this.#message(m, attempt)),
       closed: (code) => attempt === this.#attempt && this.#closed(code),
     })
   }

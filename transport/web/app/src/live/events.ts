@@ -9,7 +9,7 @@ import type { ServerMessage } from './protocol'
 export const events: Dial = (address, from, on) => {
   let over = false
   const inner: PipeEvents = {
-    message: (m) => !over && on.message(m),
+    messages: (batch) => !over && on.messages(batch),
     closed(code) {
       if (over) return
       over = true
@@ -31,7 +31,7 @@ export const events: Dial = (address, from, on) => {
 /** The stream of this tab alone, where there are no shared workers. */
 function own(address: Address, from: Place | null, on: PipeEvents): () => void {
   const source = new EventSource(`/api/codelabs/${address.codelab}/events?${query(address, from)}`)
-  source.onmessage = (e: MessageEvent<string>) => on.message(JSON.parse(e.data) as ServerMessage)
+  source.onmessage = (e: MessageEvent<string>) => on.messages([JSON.parse(e.data) as ServerMessage])
   source.onerror = () => {
     source.close()
     on.closed(1006)
@@ -57,7 +57,7 @@ function shared(address: Address, from: Place | null, on: PipeEvents): () => voi
   worker.onerror = () => on.closed(1006)
   port.onmessage = (e: MessageEvent<FromStream>) => {
     if ('message' in e.data) {
-      on.message(JSON.parse(e.data.message) as ServerMessage)
+      on.messages([JSON.parse(e.data.message) as ServerMessage])
     } else {
       leave()
       on.closed(e.data.closed)
@@ -75,11 +75,11 @@ async function post(address: Address, message: { type: string; ref?: string }, o
         body: message as never,
       } as never) as Promise<{ data?: unknown; error?: unknown; response: Response }>,
     )
-    on.message(ack as ServerMessage)
+    on.messages([ack as ServerMessage])
   } catch (e) {
     const refused = e instanceof Refused ? e : new Refused(0, '')
     if (refused.status >= 400 && refused.status < 500 && refused.status !== 401 && refused.status !== 429) {
-      on.message({ type: 'error', error: refused.said, ref: message.ref } as ServerMessage)
+      on.messages([{ type: 'error', error: refused.said, ref: message.ref } as ServerMessage])
     } else {
       on.closed(refused.status === 401 ? 1008 : 1006)
     }

@@ -21,7 +21,8 @@ export interface Pipe {
 
 /** What a pipe tells; after closed nothing more. */
 export interface PipeEvents {
-  message(message: ServerMessage): void
+  /** One or more, in order. */
+  messages(batch: readonly ServerMessage[]): void
   /** code is that of the WebSocket protocol; 1006 when nobody said why. */
   closed(code: number): void
 }

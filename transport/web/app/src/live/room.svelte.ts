@@ -7,11 +7,13 @@ import { recall, remember } from '../device/remember'
 import { apply, readAgain } from '../workshop/apply'
 import { mergeChat } from '../workshop/chat'
 import { facilitator, workshop, type Again, type Attendee, type ChatMessage, type Quiz, type Material, type Workshop } from '../workshop/state'
+import { batched } from './batches'
 import { Connection, type Status } from './connection'
 import { events } from './events'
 import { deviceStorage, Outbox, type Kept } from './outbox'
 import type { Told, You } from './protocol'
 import { socket } from './socket'
+import { workedSocket } from './worked'
 
 export type Role = 'admin' | 'attendee'
 
@@ -59,7 +61,6 @@ export class Room {
   #pending: Told[] = []
   /** Takes back the next time that what is pending is applied. */
   #frame: (() => void) | null = null
-  #calm = false
   #signals = new Set<(s: Signal) => void>()
   #arrivals = new Set<(told: readonly Told[], missed: boolean) => void>()
   #reading = new Set<Again>()
@@ -73,7 +74,8 @@ export class Room {
       const w = workshop(first.me, first.codelab, first.steps)
       this.now = first.own ? { ...w, people: new Map([[first.own.id, first.own]]) } : w
     }
-    this.#connection = new Connection({ codelab: id, as: role }, { socket, events }, {
+    const dials = role === 'admin' ? { socket: workedSocket, events: batched(events) } : { socket, events }
+    this.#connection = new Connection({ codelab: id, as: role }, dials, {
       status: (s) => {
         this.status = s
         if (s.state === 'waiting') void this.#probe()
@@ -303,18 +305,14 @@ export class Room {
       return
     }
     this.#pending.push(...rest)
-    // What people read is shown at once; where a crowd moves, four times a second.
-    const calm = this.role === 'admin' && rest.every((m) => crowd.has(m.type))
-    if (this.#frame && (calm || !this.#calm)) return
-    this.#frame?.()
-    this.#calm = calm
+    if (this.#frame) return
     const flush = () => {
       this.#frame = null
       const batch = this.#pending
       this.#pending = []
       this.#apply(batch, false)
     }
-    this.#frame = calm ? soon(flush) : nextFrame(flush)
+    this.#frame = nextFrame(flush)
   }
 
   #apply(batch: Told[], missed: boolean) {
@@ -389,14 +387,6 @@ export class Room {
     // A direct message is not told to the tab that sent it.
     if (entry.message.type === 'dm') void this.read('chat').catch(() => {})
   }
-}
-
-/** What thousands of people make happen all the time, and facilitators alone hear. */
-const crowd = new Set<Told['type']>(['step_progress', 'pulse', 'attendee_joined', 'attendee_left', 'attendee_completed', 'progress_summary'])
-
-function soon(f: () => void): () => void {
-  const timer = setTimeout(f, 250)
-  return () => clearTimeout(timer)
 }
 
 /** Calls f before the next picture is drawn, or soon when none is. */

@@ -21,7 +21,7 @@ export const socket: Dial = (address, from, on) => {
   ws.onmessage = (e: MessageEvent<string>) => {
     if (over) return
     clearTimeout(timer)
-    on.message(JSON.parse(e.data) as ServerMessage)
+    on.messages([JSON.parse(e.data) as ServerMessage])
   }
   ws.onclose = (e) => end(e.code)
   return {

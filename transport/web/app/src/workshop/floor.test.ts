@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defaultThresholds, floor, moods, verdict } from './floor'
+import { defaultThresholds, Floor, moods, verdict as judge, type Thresholds } from './floor'
 import { workshop, type Attendee, type Codelab, type HelpRequest, type Step, type Workshop } from './state'
 
 const minute = 60_000
@@ -12,6 +13,9 @@ function room(people: Partial<Attendee>[], help: Partial<HelpRequest>[] = []): W
   const all = people.map((p, i) => ({ id: `p${i}`, name: `P${i}`, current_step: 1, furthest_step: p.current_step ?? 1, is_completed: false, pulse: null, step_since: at(0), ...p }) as Attendee)
   return { ...w, people: new Map(all.map((a) => [a.id, a])), here: new Set(all.map((a) => a.id)), help: help as HelpRequest[] }
 }
+
+const floor = (w: Workshop) => new Floor().look(w)
+const verdict = (w: Workshop, step: number, t: Thresholds, now: number) => judge(floor(w), w.help, step, t, now)
 
 const feels = (state: 'fine' | 'slow' | 'stuck', minutesAgo: number) => ({ pulse: { state, step_number: 1, at: at(now - minutesAgo * minute) } })
 
@@ -31,6 +35,53 @@ describe('the floor', () => {
     const w = room([{}, {}], [{ attendee_id: 'p1', status: 'pending', created_at: at(now) }])
     const [a, b] = floor({ ...w, here: new Set(['p1']) })[0]!.seats
     expect([a, b].map((s) => [s!.id, s!.asks, s!.here])).toEqual([['p0', false, false], ['p1', true, true]])
+  })
+
+  // Whatever happens between two looks, it looks as for somebody who comes in now.
+  const person = fc.record({
+    id: fc.integer({ min: 0, max: 30 }).map((n) => `p${n}`),
+    current_step: fc.integer({ min: 0, max: 5 }),
+    is_completed: fc.boolean(),
+    step_since: fc.integer({ min: 0, max: 3 }).map(at),
+    pulse: fc.option(fc.record({ state: fc.constantFrom('fine', 'slow', 'stuck'), step_number: fc.constant(1), at: fc.integer({ min: 0, max: 3 }).map(at) })),
+    here: fc.boolean(),
+    asks: fc.boolean(),
+  })
+  const happening = fc.record({ come: fc.array(person, { maxLength: 6 }), go: fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 3 }), steps: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }) })
+  test('is the same whether it was looked at before or not', () => {
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
+        const watched = new Floor()
+        let w = room([])
+        for (const { come, go, steps } of happenings) {
+          const people = new Map(w.people)
+          const here = new Set(w.here)
+          let help = w.help
+          for (const { here: isHere, asks, ...p } of come) {
+            people.set(p.id, { ...p, name: p.id, furthest_step: 1 } as unknown as Attendee)
+            if (isHere) here.add(p.id)
+            else here.delete(p.id)
+            help = help.filter((h) => h.attendee_id !== p.id)
+            if (asks) help = [...help, { attendee_id: p.id, status: 'pending', created_at: at(now) } as HelpRequest]
+          }
+          for (const n of go) people.delete(`p${n}`)
+          w = { ...w, people, here, help, steps: steps === null ? w.steps : (Array.from({ length: steps }, (_, i) => ({ step_number: i + 1, title: `T${i}` })) as unknown as Step[]) }
+          expect(watched.look(w)).toEqual(floor(w))
+        }
+      }),
+    )
+  })
+
+  test('keeps the columns in which nothing has changed, also of a crowd', () => {
+    const w = room(Array.from({ length: 3000 }, (_, i) => ({ current_step: 1 + (i % 2), step_since: at(i % 7) })))
+    const watched = new Floor()
+    const [one, two] = watched.look(w)
+    const moved = { ...w, people: new Map(w.people).set('p1', { ...w.people.get('p1')!, ...feels('stuck', 1) } as Attendee) }
+    const [oneAgain, twoAgain] = watched.look(moved)
+    expect(oneAgain).toBe(one)
+    expect(twoAgain).not.toBe(two)
+    expect(twoAgain!.seats[0]!.id).toBe('p1')
+    expect([oneAgain, twoAgain].map((c) => c!.seats)).toEqual(floor(moved).slice(0, 2).map((c) => c.seats))
   })
 })
 
@@ -52,7 +103,9 @@ describe('whether one can go on', () => {
 
   test('who looked in and left does not hold the room up; who worked and lost the connection does', () => {
     const w = room([moved, {}, { current_step: 1, furthest_step: 2 }])
-    expect(verdict({ ...w, here: new Set(['p0']) }, 1, defaultThresholds, now)).toMatchObject({ past: 1, people: 2 })
+    const later = (minutes: number) => verdict({ ...w, here: new Set(['p0']) }, 1, defaultThresholds, minutes * minute)
+    expect(later(14)).toMatchObject({ past: 1, people: 2 })
+    expect(later(16)).toMatchObject({ past: 1, people: 1 }) // by now they have gone home
   })
 
   test('as this facilitator likes it', () => {

@@ -14,6 +14,8 @@ export interface Seat {
   readonly here: boolean
   /** They have asked for help. */
   readonly asks: boolean
+  /** They have done more than look in. */
+  readonly began: boolean
 }
 
 export interface Column {
@@ -25,43 +27,126 @@ export interface Column {
 
 const order: Record<Feeling, number> = { stuck: 0, slow: 1, fine: 2, silent: 3 }
 
-/** A seat and where it comes in its column: first how they feel, then since when. */
-interface Ranked {
-  seat: Seat
-  rank: number
+/** A seat, the record it was made of, and where it stands. */
+interface Placed {
+  readonly of: Attendee
+  readonly seat: Seat
+  readonly column: number
+  /** First how they feel, then since when. */
+  readonly rank: number
 }
 
-// Of ten thousand people few change between two looks: what was made of a
-// record serves until there is another one. It takes half as long.
-const ranked = new WeakMap<Attendee, Ranked>()
+/**
+ * Who sits where: stuck ones first, then slow, fine, silent, each the longest
+ * first. It remembers the last look, because of ten thousand people few move
+ * between two: those are taken out and put in, which takes a tenth of sorting
+ * all anew.
+ */
+export class Floor {
+  #placed = new Map<string, Placed>()
+  /** The same in the order of the people, which stays: it saves looking most of them up. */
+  #order: Placed[] = []
+  #columns: Placed[][] = []
+  #shown: Column[] = []
+  #steps: Workshop['steps'] | null = null
+  #here: Workshop['here'] | null = null
+  #asking: ReadonlySet<string> = new Set()
 
-function rankOf(a: Attendee, here: boolean, asks: boolean): Ranked {
-  const known = ranked.get(a)
-  if (known && known.seat.here === here && known.seat.asks === asks) return known
+  /** The columns now, one a step and one for those who are done. Those in which nothing has changed are the same objects. */
+  look(w: Workshop): readonly Column[] {
+    if (w.steps !== this.#steps) {
+      this.#steps = w.steps
+      this.#placed.clear()
+      this.#order = []
+      this.#columns = [...w.steps.map(() => []), []]
+      this.#shown = []
+    }
+    const asking = new Set(w.help.map((h) => h.attendee_id))
+    const others = w.here !== this.#here || asking.size !== this.#asking.size || [...asking].some((id) => !this.#asking.has(id))
+    this.#here = w.here
+    this.#asking = asking
+
+    if (w.steps.length === 0) return [] // nobody can be anywhere
+
+    const left: Placed[] = []
+    const came: Placed[] = []
+    let i = -1
+    for (const a of w.people.values()) {
+      i++
+      const same = this.#order[i]
+      const known = same?.of === a ? same : this.#placed.get(a.id)
+      if (known?.of === a && (!others || (known.seat.here === w.here.has(a.id) && known.seat.asks === asking.has(a.id)))) {
+        this.#order[i] = known
+        continue
+      }
+      if (known) left.push(known)
+      const now = place(a, w.here.has(a.id), asking.has(a.id), this.#columns.length, known)
+      this.#placed.set(a.id, now)
+      this.#order[i] = now
+      came.push(now)
+    }
+    this.#order.length = w.people.size
+    if (this.#placed.size > w.people.size) {
+      for (const [id, p] of this.#placed) {
+        if (w.people.has(id)) continue
+        left.push(p)
+        this.#placed.delete(id)
+      }
+    }
+    this.#move(left, came)
+    return (this.#shown = this.#columns.map((column, i) => {
+      const before = this.#shown[i]
+      if (before && !left.some((p) => p.column === i) && !came.some((p) => p.column === i)) return before
+      return { step: i < w.steps.length ? i + 1 : 0, title: w.steps[i]?.title ?? '', seats: column.map((p) => p.seat) }
+    }))
+  }
+
+  #move(left: readonly Placed[], came: readonly Placed[]) {
+    // A crowd that comes at once is sorted at once.
+    if (came.length + left.length > 1000) {
+      const gone = new Set(left)
+      this.#columns = this.#columns.map((column) => column.filter((p) => !gone.has(p)))
+      for (const p of came) this.#columns[p.column]!.push(p)
+      for (const column of this.#columns) column.sort(compare)
+      return
+    }
+    for (const p of left) {
+      const column = this.#columns[p.column]!
+      column.splice(search(column, p), 1)
+    }
+    for (const p of came) {
+      const column = this.#columns[p.column]!
+      column.splice(search(column, p), 0, p)
+    }
+  }
+}
+
+function place(a: Attendee, here: boolean, asks: boolean, columns: number, known?: Placed): Placed {
+  const column = a.is_completed ? columns - 1 : Math.min(Math.max(a.current_step, 1), columns - 1) - 1
   const feels: Feeling = a.pulse?.state ?? 'silent'
-  const since = known?.seat.since ?? moment(a.pulse ? a.pulse.at : a.step_since)
-  const made: Ranked = { seat: { id: a.id, name: a.name, feels, since, here, asks }, rank: order[feels] * 1e14 + since }
-  ranked.set(a, made)
-  return made
+  const since = known?.of === a ? known.seat.since : moment(a.pulse ? a.pulse.at : a.step_since)
+  const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null
+  return { of: a, seat: { id: a.id, name: a.name, feels, since, here, asks, began }, column, rank: order[feels] * 1e14 + since }
 }
 
 function moment(time: string | null): number {
   return time ? Date.parse(time) : 0
 }
 
-/** Who sits where: stuck ones first, then slow, fine, silent, each the longest first. */
-export function floor(w: Workshop): Column[] {
-  const columns: Ranked[][] = [...w.steps.map(() => []), []]
-  const asking = new Set(w.help.map((h) => h.attendee_id))
-  for (const a of w.people.values()) {
-    const at = a.is_completed ? columns.length - 1 : Math.min(Math.max(a.current_step, 1), w.steps.length) - 1
-    columns[at]?.push(rankOf(a, w.here.has(a.id), asking.has(a.id)))
+function compare(a: Placed, b: Placed): number {
+  return a.rank - b.rank || (a.seat.id < b.seat.id ? -1 : a.seat.id > b.seat.id ? 1 : 0)
+}
+
+/** Where p stands in a column, or would stand. */
+function search(column: readonly Placed[], p: Placed): number {
+  let low = 0
+  let high = column.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compare(column[middle]!, p) < 0) low = middle + 1
+    else high = middle
   }
-  return columns.map((column, i) => ({
-    step: i < w.steps.length ? i + 1 : 0,
-    title: w.steps[i]?.title ?? '',
-    seats: column.sort((a, b) => a.rank - b.rank || (a.seat.id < b.seat.id ? -1 : 1)).map((r) => r.seat),
-  }))
+  return low
 }
 
 /** When one should wait, as this facilitator likes it. */
@@ -84,22 +169,27 @@ export interface Verdict {
   readonly oldest: number | null
 }
 
-export function verdict(w: Workshop, step: number, t: Thresholds, now: number): Verdict {
+/** Who has left and gave no sign for so long, milliseconds, has gone home. */
+const goneAfter = 15 * 60_000
+
+export function verdict(columns: readonly Column[], help: Workshop['help'], step: number, t: Thresholds, now: number): Verdict {
   let past = 0
   let people = 0
   let stuck = 0
   let since = Infinity
-  for (const a of w.people.values()) {
-    // Whoever looked in and left does not hold the room up.
-    if (!w.here.has(a.id) && !a.is_completed && a.furthest_step === 1 && !a.pulse) continue
-    people++
-    if (a.is_completed || a.current_step > step) past++
-    if (a.pulse?.state === 'stuck') {
-      stuck++
-      since = Math.min(since, Date.parse(a.pulse.at))
+  for (const c of columns) {
+    for (const s of c.seats) {
+      // Whoever looked in and left does not hold the room up, nor who has gone home.
+      if (!s.here && c.step !== 0 && (!s.began || now - s.since > goneAfter)) continue
+      people++
+      if (c.step === 0 || c.step > step) past++
+      if (s.feels === 'stuck') {
+        stuck++
+        since = Math.min(since, s.since)
+      }
     }
   }
-  for (const h of w.help) if (h.status === 'pending') since = Math.min(since, Date.parse(h.created_at))
+  for (const h of help) if (h.status === 'pending') since = Math.min(since, Date.parse(h.created_at))
   const oldest = since === Infinity ? null : Math.max(0, (now - since) / 1000)
   const share = people === 0 ? 0 : past / people
   const form = oldest !== null && oldest >= t.waiting ? 'help' : share >= t.past && people > 0 ? 'go' : 'wait'

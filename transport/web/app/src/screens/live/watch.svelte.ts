@@ -4,7 +4,7 @@ import { api, ask, type Schemas } from '../../api/client'
 import { serverNow } from '../../device/now'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
-import { defaultThresholds, floor, moods, verdict, type Column, type Feeling, type Thresholds, type Verdict } from '../../workshop/floor'
+import { defaultThresholds, Floor, moods, verdict, type Column, type Feeling, type Thresholds, type Verdict } from '../../workshop/floor'
 import type { Workshop } from '../../workshop/state'
 
 const every = 250
@@ -19,6 +19,7 @@ export class Watch {
   now = $state(serverNow())
   thresholds = $state<Thresholds>(defaultThresholds)
   #drawn: Workshop | null = null
+  #floor = new Floor()
 
   constructor(room: Room) {
     this.room = room
@@ -49,10 +50,10 @@ export class Watch {
     if (!w || document.visibilityState === 'hidden') return
     if (w !== this.#drawn) {
       this.#drawn = w
-      this.columns = floor(w)
+      this.columns = this.#floor.look(w)
       this.moods = moods(this.columns)
     }
-    this.verdict = verdict(w, this.at, this.thresholds, serverNow())
+    this.verdict = verdict(this.columns, w.help, this.at, this.thresholds, serverNow())
   }
 
   async #read() {

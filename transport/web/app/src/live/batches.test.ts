@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { batched } from './batches'
+import type { Dial, PipeEvents } from './pipe'
+import type { ServerMessage } from './protocol'
+
+const move = (n: number) => ({ type: 'step_progress', step_number: n }) as ServerMessage
+const word = (text: string) => ({ type: 'chat', message: text }) as ServerMessage
+
+describe('a dial whose crowd is told in batches', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  function stage() {
+    let server!: PipeEvents
+    const dial: Dial = (_address, _from, on) => {
+      server = on
+      return { send: () => {}, close: () => {} }
+    }
+    const heard: (readonly ServerMessage[] | number)[] = []
+    const pipe = batched(dial)({ codelab: 'lab', as: 'admin' }, null, { messages: (b) => heard.push(b), closed: (code) => heard.push(code) })
+    return { server, pipe, heard }
+  }
+
+  test('moves wait for a quarter of a second, and are told together', () => {
+    const { server, heard } = stage()
+    server.messages([move(1)])
+    vi.advanceTimersByTime(200)
+    server.messages([move(2)])
+    expect(heard).toEqual([])
+    vi.advanceTimersByTime(50)
+    expect(heard).toEqual([[move(1), move(2)]])
+    vi.advanceTimersByTime(1000)
+    expect(heard.length).toBe(1)
+  })
+
+  test('a word is told at once, after what came before it', () => {
+    const { server, heard } = stage()
+    server.messages([move(1)])
+    server.messages([word('hello')])
+    expect(heard).toEqual([[move(1), word('hello')]])
+    server.messages([move(2)])
+    vi.advanceTimersByTime(250)
+    expect(heard).toEqual([[move(1), word('hello')], [move(2)]])
+  })
+
+  test('what waits is told before the end of the connection, and nothing after one has left', () => {
+    const { server, heard } = stage()
+    server.messages([move(1)])
+    server.closed(1006)
+    expect(heard).toEqual([[move(1)], 1006])
+    const other = stage()
+    other.server.messages([move(1)])
+    other.pipe.close()
+    vi.advanceTimersByTime(1000)
+    expect(other.heard).toEqual([])
+  })
+})

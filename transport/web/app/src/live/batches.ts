@@ -1,0 +1,46 @@
+// What thousands of people make happen all the time comes to a facilitator's
+// screen four times a second; what people say to one another comes at once.
+import type { Dial } from './pipe'
+import type { ServerMessage } from './protocol'
+
+/** How long a crowd's messages may wait, milliseconds. */
+const every = 250
+
+const crowd = new Set<ServerMessage['type']>(['step_progress', 'pulse', 'attendee_joined', 'attendee_left', 'attendee_completed', 'progress_summary'])
+
+/** A dial that tells what a crowd does in batches. The order of messages stays. */
+export const batched =
+  (dial: Dial): Dial =>
+  (address, from, on) => {
+    let waiting: ServerMessage[] = []
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const take = () => {
+      clearTimeout(timer)
+      timer = undefined
+      const batch = waiting
+      waiting = []
+      return batch
+    }
+    const flush = () => {
+      const batch = take()
+      if (batch.length > 0) on.messages(batch)
+    }
+    const pipe = dial(address, from, {
+      messages(batch) {
+        waiting.push(...batch)
+        if (batch.some((m) => !crowd.has(m.type))) flush()
+        else timer ??= setTimeout(flush, every)
+      },
+      closed(code) {
+        flush()
+        on.closed(code)
+      },
+    })
+    return {
+      send: (m) => pipe.send(m),
+      close() {
+        take()
+        pipe.close()
+      },
+    }
+  }

@@ -1,0 +1,23 @@
+/// <reference lib="webworker" />
+// Holds the socket of one page, so that the page has time for its people.
+import { batched } from './batches'
+import type { Pipe } from './pipe'
+import { socket } from './socket'
+import type { FromSocket, ToSocket } from './worked'
+
+const page = self as unknown as DedicatedWorkerGlobalScope
+const tell = (m: FromSocket) => page.postMessage(m)
+const dial = batched(socket)
+let pipe: Pipe | null = null
+
+page.onmessage = ({ data }: MessageEvent<ToSocket>) => {
+  if ('open' in data) {
+    const { address, from } = data.open
+    pipe = dial(address, from, { messages: (batch) => tell({ batch }), closed: (closed) => tell({ closed }) })
+  } else if ('send' in data) {
+    pipe?.send(data.send)
+  } else {
+    pipe?.close()
+    page.close()
+  }
+}
