@@ -1,5 +1,7 @@
 package lint
 
+import "slices"
+
 // Severity weighs a finding.
 type Severity string
 
@@ -23,11 +25,19 @@ type Rule struct {
 // Rules lists every rule in the order they are explained in.
 func Rules() []Rule { return rules }
 
-var rules = []Rule{
+var rules = slices.Concat(ofRuns, ofDocuments)
+
+// ofRuns are about a run or a payload.
+var ofRuns = []Rule{
 	{"io", Error, "a file can be read"},
 	{"usage", Error, "the command is called as it should be"},
 	{"composition", Error, "schemas fit together"},
 	{"payload-invalid", Error, "a payload fits its schema"},
+}
+
+// ofDocuments are about what an author writes. Each has an archive of good and
+// bad examples in testdata.
+var ofDocuments = []Rule{
 	{"json-syntax", Error, "a file is JSON, within limits, without a member twice"},
 
 	{"schema-missing", Error, "$schema is stated"},

@@ -1,99 +1,215 @@
 package lint_test
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"atelier/transport/commerce/lint"
 )
 
-// TestRules has a folder for each rule: what is in bad breaks it, every file
-// of it; what is in good breaks none.
+var update = flag.Bool("update", false, "write what is found into the archives of the rules anew")
+
+const (
+	// findings ends the name of the section that stands behind a bad example
+	// and has what is found in it, a finding a line.
+	findings = ": findings"
+	// right begins a line of an archive's head, about a file of the bad example
+	// that does not break the rule and is there because others refer to it.
+	right = "right by itself: "
+)
+
+// TestRules has an archive for each rule: the files under good, linted
+// together, break no rule at all; of those under bad each breaks this one, and
+// what else is found in them stands behind them.
 func TestRules(t *testing.T) {
-	for _, rule := range lint.Rules() {
-		switch rule.Code {
-		case "io", "usage", "composition", "payload-invalid":
-			continue // about a run or a payload, not about an author's document
-		}
+	for _, rule := range lint.OfDocuments() {
 		t.Run(rule.Code, func(t *testing.T) {
-			folder := filepath.Join("testdata/rules", rule.Code)
-			for _, f := range run(t, filepath.Join(folder, "good")).Findings {
-				t.Errorf("good: %s %s %s: %s", f.File, f.Pointer, f.Code, f.Message)
-			}
-			broken := map[string]bool{}
-			for _, f := range run(t, filepath.Join(folder, "bad")).Findings {
-				if f.Code == rule.Code {
-					broken[f.File] = true
-					if f.Severity != rule.Severity || f.Line < 1 || f.Message == "" {
-						t.Errorf("finding %+v of rule %+v", f, rule)
-					}
-				}
-			}
-			for _, file := range files(t, filepath.Join(folder, "bad")) {
-				if !broken[file] && !partner(rule.Code, file) {
-					t.Errorf("bad: %s does not break the rule", file)
-				}
+			a := open(t, rule.Code)
+			t.Chdir(a.unpack(t))
+			a.checkGood(t)
+			a.checkBad(t, rule)
+			if *update && !t.Failed() {
+				a.write(t)
 			}
 		})
 	}
 }
 
-// partner tells the files of a bad folder that are right by themselves.
-func partner(code, file string) bool {
-	switch code {
-	case "id-duplicate":
-		return filepath.Base(file) == "one.json"
-	case "declaration-name", "declaration-version", "declaration-id", "declaration-category":
-		return filepath.Base(file) == "loyalty.json"
-	case "declaration-config":
-		return filepath.Base(file) == "wallet.json"
-	case "extension-conflict":
-		return filepath.Base(file) == "parent.json" || filepath.Base(file) == "older.json"
-	case "category-unknown", "variant-ref":
-		return filepath.Base(file) == "capability.json"
-	case "handler-id":
-		return filepath.Base(file) == "payment_handler.json"
-	}
-	return false
-}
-
-// TestEveryFixtureHasARule finds folders of rules that no longer exist.
-func TestEveryFixtureHasARule(t *testing.T) {
-	entries, err := os.ReadDir("testdata/rules")
+// TestEveryArchiveHasARule finds the archives of rules that no longer exist.
+func TestEveryArchiveHasARule(t *testing.T) {
+	entries, err := os.ReadDir("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if !slices.ContainsFunc(lint.Rules(), func(r lint.Rule) bool { return r.Code == e.Name() }) {
-			t.Errorf("%s is not a rule", e.Name())
+		code, ok := strings.CutSuffix(e.Name(), ".txtar")
+		if ok && !slices.ContainsFunc(lint.OfDocuments(), func(r lint.Rule) bool { return r.Code == code }) {
+			t.Errorf("%s is not a rule about documents", code)
+		}
+		if !ok {
+			t.Errorf("%s is no archive", e.Name())
 		}
 	}
 }
 
-func run(t *testing.T, paths ...string) lint.Report {
+// archive is the examples of one rule.
+type archive struct {
+	path string // absolute
+	*txtar.Archive
+	right []string
+}
+
+func open(t *testing.T, code string) *archive {
 	t.Helper()
-	r, err := lint.Files(t.Context(), paths, lint.Options{})
+	path, err := filepath.Abs("testdata/" + code + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatalf("a rule has an archive of examples: %v", err)
+	}
+	a := &archive{path: path, Archive: parsed}
+	for line := range strings.Lines(string(a.Comment)) {
+		name, ok := strings.CutPrefix(strings.TrimSpace(line), right)
+		if !ok || !slices.Contains(a.examples("bad"), name) {
+			t.Errorf("%q: want %q and a file under bad", line, right)
+		}
+		a.right = append(a.right, name)
+	}
+	return a
+}
+
+// examples are the names of the files of one side, good or bad.
+func (a *archive) examples(side string) (names []string) {
+	for _, f := range a.Files {
+		if strings.HasPrefix(f.Name, side+"/") && !strings.HasSuffix(f.Name, findings) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// unpack writes the examples into a folder.
+func (a *archive) unpack(t *testing.T) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	examples := slices.Concat(a.examples("good"), a.examples("bad"))
+	if sections := slices.Compact(slices.Sorted(slices.Values(examples))); len(sections) != len(examples) {
+		t.Error("a file stands twice in the archive")
+	}
+	for _, f := range a.Files {
+		if example, ok := strings.CutSuffix(f.Name, findings); ok && slices.Contains(a.examples("bad"), example) {
+			continue
+		}
+		if !slices.Contains(examples, f.Name) {
+			t.Errorf("%s is neither an example under good or bad nor the findings of one under bad", f.Name)
+		}
+		at := filepath.Join(folder, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, f.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func (a *archive) checkGood(t *testing.T) {
+	found := lintFiles(t, "good")
+	for _, name := range a.examples("good") {
+		t.Run(name, func(t *testing.T) {
+			for _, f := range found[name] {
+				t.Error(line(f))
+			}
+		})
+	}
+}
+
+func (a *archive) checkBad(t *testing.T, rule lint.Rule) {
+	found := lintFiles(t, "bad")
+	for _, name := range a.examples("bad") {
+		t.Run(name, func(t *testing.T) {
+			breaks := slices.ContainsFunc(found[name], func(f lint.Finding) bool { return f.Code == rule.Code })
+			if breaks == slices.Contains(a.right, name) {
+				t.Errorf("it breaks the rule: %t", breaks)
+			}
+			var lines strings.Builder
+			for _, f := range found[name] {
+				if f.Line < 1 || f.Message == "" || f.Code == rule.Code && f.Severity != rule.Severity {
+					t.Errorf("finding %+v of rule %+v", f, rule)
+				}
+				fmt.Fprintln(&lines, line(f))
+			}
+			if *update {
+				a.set(name, lines.String())
+			}
+			if got, want := lines.String(), a.findings(name); got != want {
+				t.Errorf("found\n%swant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// line is a finding as it stands in an archive.
+func line(f lint.Finding) string {
+	place := strings.TrimSpace(fmt.Sprintf("%d %s", f.Line, f.Pointer))
+	return fmt.Sprintf("%s: %s: %s [%s]", place, f.Severity, f.Message, f.Code)
+}
+
+func (a *archive) findings(example string) string {
+	for _, f := range a.Files {
+		if f.Name == example+findings {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+// set puts findings behind their example; no findings are no section.
+func (a *archive) set(example, lines string) {
+	a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return f.Name == example+findings })
+	if lines != "" {
+		at := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == example })
+		a.Files = slices.Insert(a.Files, at+1, txtar.File{Name: example + findings, Data: []byte(lines)})
+	}
+}
+
+func (a *archive) write(t *testing.T) {
+	t.Helper()
+	text := txtar.Format(a.Archive)
+	if old, err := os.ReadFile(a.path); err == nil && bytes.Equal(old, text) {
+		return
+	}
+	if err := os.WriteFile(a.path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lintFiles lints a folder; the findings are by file.
+func lintFiles(t *testing.T, folder string) map[string][]lint.Finding {
+	t.Helper()
+	r, err := lint.Files(t.Context(), []string{folder}, lint.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Files == 0 {
-		t.Errorf("no files in %v", paths)
+		t.Errorf("the archive has no example under %s", folder)
 	}
-	return r
-}
-
-func files(t *testing.T, folder string) (list []string) {
-	t.Helper()
-	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			list = append(list, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	found := map[string][]lint.Finding{}
+	for _, f := range r.Findings {
+		name := path.Clean(filepath.ToSlash(f.File))
+		found[name] = append(found[name], f)
 	}
-	return list
+	return found
 }
