@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { Back, type Past } from './back'
+
+/** A history whose moves arrive later, as a browser's do. */
+class Browser implements Past {
+  entries: { page: string; over?: number }[] = [{ page: 'before' }, { page: 'lab' }]
+  at = 1
+  shown = 'lab'
+  back = new Back(this)
+  /** What the router was told of. */
+  routed: string[] = []
+  #moves: number[] = []
+
+  get state() {
+    return this.entries[this.at]!
+  }
+  pushState(state: unknown) {
+    this.entries = [...this.entries.slice(0, this.at + 1), state as { page: string }]
+    this.at++
+  }
+  go(by: number) {
+    this.#moves.push(by)
+  }
+  /** A person presses Back or Forward; then everything comes to rest. */
+  async press(by: number) {
+    this.go(by)
+    await this.rest()
+  }
+  async rest() {
+    await Promise.resolve()
+    for (let by = this.#moves.shift(); by !== undefined; by = this.#moves.shift()) {
+      const to = this.at + by
+      if (to < 0 || to >= this.entries.length) continue
+      this.at = to
+      if (!this.back.arrived(this.state.page === this.shown)) {
+        this.shown = this.state.page
+        this.routed.push(this.shown)
+      }
+      await Promise.resolve()
+    }
+  }
+  get where() {
+    return `${this.state.page}${this.state.over ?? ''}`
+  }
+}
+
+function thing(b: Browser, name: string, open: string[]) {
+  open.push(name)
+  const left = b.back.open(() => close())
+  const close = () => {
+    open.splice(open.indexOf(name), 1)
+    left()
+  }
+  return close
+}
+
+describe('Back', () => {
+  test('closes what is open, the topmost first, and leaves the page only then', async () => {
+    const b = new Browser()
+    const open: string[] = []
+    thing(b, 'panel', open)
+    await b.rest()
+    thing(b, 'dialog', open)
+    await b.rest()
+    await b.press(-1)
+    expect(open).toEqual(['panel'])
+    await b.press(-1)
+    expect(open).toEqual([])
+    expect(b.routed).toEqual([])
+    await b.press(-1)
+    expect(b.routed).toEqual(['before'])
+  })
+
+  test('closed otherwise, a thing takes its entry back', async () => {
+    const b = new Browser()
+    const open: string[] = []
+    const close = thing(b, 'steps', open)
+    await b.rest()
+    expect(b.where).toBe('lab1')
+    close()
+    await b.rest()
+    expect(b.where).toBe('lab')
+    expect(b.routed).toEqual([])
+    await b.press(-1)
+    expect(b.shown).toBe('before')
+  })
+
+  test('what takes the place of another takes its entry', async () => {
+    const b = new Browser()
+    const open: string[] = []
+    const close = thing(b, 'person', open)
+    await b.rest()
+    close()
+    thing(b, 'chat', open)
+    await b.rest()
+    expect(b.where).toBe('lab1')
+    await b.press(-1)
+    expect(open).toEqual([])
+    expect(b.where).toBe('lab')
+  })
+
+  test('what opens while an entry is taken back gets one of its own', async () => {
+    const b = new Browser()
+    const open: string[] = []
+    const close = thing(b, 'one', open)
+    await b.rest()
+    close()
+    await Promise.resolve()
+    thing(b, 'two', open)
+    await b.rest()
+    expect(b.where).toBe('lab1')
+    expect(open).toEqual(['two'])
+  })
+
+  test('Forward opens nothing again and stays at the page', async () => {
+    const b = new Browser()
+    const open: string[] = []
+    thing(b, 'steps', open)
+    await b.rest()
+    await b.press(-1)
+    await b.press(1)
+    expect(open).toEqual([])
+    expect(b.where).toBe('lab')
+    expect(b.routed).toEqual([])
+  })
+
+  test('a link was followed in it: Back leads to the page', async () => {
+    const b = new Browser()
+    const open: string[] = []
+    const close = thing(b, 'panel', open)
+    await b.rest()
+    b.pushState({ page: 'other' })
+    b.shown = 'other'
+    close()
+    await b.rest()
+    expect(b.where).toBe('other')
+    await b.press(-1)
+    expect(b.where).toBe('lab')
+    expect(b.routed).toEqual(['lab'])
+  })
+
+  test('after a reload with things open the page alone is there', async () => {
+    const b = new Browser()
+    b.entries = [{ page: 'before' }, { page: 'lab' }, { page: 'lab', over: 1 }, { page: 'lab', over: 2 }]
+    b.at = 3
+    b.back = new Back(b)
+    await b.rest()
+    expect(b.at).toBe(1)
+    expect(b.routed).toEqual([])
+  })
+
+  test('what does not want to close stays, and Back closes it the next time', async () => {
+    const b = new Browser()
+    let asked = 0
+    b.back.open(() => asked++)
+    await b.rest()
+    await b.press(-1)
+    expect(b.where).toBe('lab1')
+    await b.press(-1)
+    expect(asked).toBe(2)
+    expect(b.routed).toEqual([])
+  })
+})

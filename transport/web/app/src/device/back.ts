@@ -1,0 +1,86 @@
+// On a narrow screen what opens over the page covers it, and then the browser's
+// Back closes it, as on a phone. Each such thing has an entry of the history
+// with the page's address; closed otherwise, it takes its entry back.
+
+/** The history of a window, or a test's own. */
+export interface Past {
+  readonly state: unknown
+  pushState(state: unknown, unused: string): void
+  go(by: number): void
+}
+
+interface Marked {
+  /** How many things were open over the page at this entry. */
+  over?: number
+}
+
+export class Back {
+  readonly #past: Past
+  /** What closes the things that are open, the topmost last. */
+  #open: { close: () => void }[] = []
+  /** A way in the history that this has begun and that has not arrived yet. */
+  #moving = false
+  #due = false
+
+  constructor(past: Past) {
+    this.#past = past
+    // Of a page that was loaded anew nothing is open.
+    if (this.#depth > 0) this.#soon()
+  }
+
+  /** Something opens; call the returned function when it has closed. */
+  open(close: () => void): () => void {
+    const it = { close }
+    this.#open.push(it)
+    this.#soon()
+    return () => {
+      this.#open = this.#open.filter((o) => o !== it)
+      this.#soon()
+    }
+  }
+
+  /**
+   * The history has moved. here: to an entry of the page that is shown. True
+   * when that concerned nothing but what is open over it.
+   */
+  arrived(here: boolean): boolean {
+    const own = this.#moving
+    this.#moving = false
+    const depth = this.#depth
+    if (!here) {
+      // The page below an entry of what was open once is what is wanted.
+      if (depth > 0) this.#go(-depth)
+      return depth > 0
+    }
+    if (own || depth > this.#open.length) {
+      this.#soon()
+      return true
+    }
+    const gone = this.#open.slice(depth)
+    for (const o of gone.toReversed()) o.close()
+    this.#soon() // who does not want to close has an entry again
+    return gone.length > 0
+  }
+
+  get #depth(): number {
+    return (this.#past.state as Marked | null)?.over ?? 0
+  }
+
+  /** After all that closes and opens now: what takes the place of another takes its entry. */
+  #soon() {
+    if (this.#due) return
+    this.#due = true
+    queueMicrotask(() => {
+      this.#due = false
+      if (this.#moving) return
+      const most = this.#open.length
+      for (let depth = this.#depth + 1; depth <= most; depth++) this.#past.pushState({ ...(this.#past.state as Marked | null), over: depth }, '')
+      if (this.#depth > most) this.#go(most - this.#depth)
+    })
+  }
+
+  #go(by: number) {
+    this.#moving = true
+    this.#past.go(by)
+  }
+}

@@ -1,0 +1,20 @@
+// What opens over the page says so here, so that the browser's Back closes it.
+import { untrack } from 'svelte'
+import { Back } from '../device/back'
+import { route } from '../routes'
+
+const back = new Back(history)
+
+/** Whether the address is that of the page that is shown; it is not while one is asked whether one wants to leave. */
+const here = () => (route.pathname as string) === location.pathname
+
+// Before the router hears of it, which would begin the page anew.
+addEventListener('popstate', (e) => back.arrived(here()) && e.stopImmediatePropagation(), { capture: true })
+
+/** From here on it fills a good part of the screen. */
+const narrow = matchMedia('(max-width: 1099px)')
+
+/** Something has opened over the page; call the returned function when it has closed. */
+export function over(close: () => void): () => void {
+  return narrow.matches && untrack(here) ? back.open(close) : () => {}
+}
