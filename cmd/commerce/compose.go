@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"atelier/transport/commerce/compose"
-	"atelier/transport/commerce/describe"
-	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schema"
 )
 
 // composeFlags are what compose and resolve share.
@@ -47,7 +46,7 @@ func (c resolveCmd) Run(ctx context.Context, s streams) error {
 	return c.write(ctx, s, view)
 }
 
-func (c composeFlags) write(ctx context.Context, s streams, view compose.View) error {
+func (c composeFlags) write(ctx context.Context, s streams, view schema.View) error {
 	d, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -56,16 +55,16 @@ func (c composeFlags) write(ctx context.Context, s streams, view compose.View) e
 	if err != nil {
 		return err
 	}
-	schema, err := compose.Compose(d.lib, base, extensions, compose.Options{View: view, Bundle: c.Bundle, Protocol: protocol})
+	composed, err := schema.Compose(d.lib, base, extensions, schema.ComposeOptions{View: view, Bundle: c.Bundle, Protocol: protocol})
 	if err != nil {
 		return composition(c.Base, err)
 	}
-	return writeJSON(s.out, schema)
+	return writeJSON(s.out, composed)
 }
 
 // gather finds the base and its extensions: those given, or those a payload
 // follows.
-func (c composeFlags) gather(d *desk) (*library.Resource, []*library.Resource, string, error) {
+func (c composeFlags) gather(d *desk) (*schema.Resource, []*schema.Resource, string, error) {
 	target, err := d.schema(c.Base)
 	if err != nil {
 		return nil, nil, "", err
@@ -77,7 +76,7 @@ func (c composeFlags) gather(d *desk) (*library.Resource, []*library.Resource, s
 		}
 		return c.followed(d, base)
 	}
-	var extensions []*library.Resource
+	var extensions []*schema.Resource
 	for _, place := range c.Extensions {
 		target, err := d.schema(place)
 		if err != nil {
@@ -88,22 +87,22 @@ func (c composeFlags) gather(d *desk) (*library.Resource, []*library.Resource, s
 	return base, extensions, c.Protocol, nil
 }
 
-func (c composeFlags) followed(d *desk, payload *library.Resource) (*library.Resource, []*library.Resource, string, error) {
-	set, err := describe.Read(d.lib, payload.Root())
+func (c composeFlags) followed(d *desk, payload *schema.Resource) (*schema.Resource, []*schema.Resource, string, error) {
+	set, err := profile.Follow(d.lib, payload.Root())
 	if err != nil {
 		return nil, nil, "", composition(c.Base, err)
 	}
 	var names []string
 	for _, base := range set.Bases {
-		names = append(names, compose.Name(base))
-		if c.Name == compose.Name(base) || c.Name == "" && len(set.Bases) == 1 {
+		names = append(names, base.Name())
+		if c.Name == base.Name() || c.Name == "" && len(set.Bases) == 1 {
 			return base, set.Over(base), set.Protocol, nil
 		}
 	}
 	return nil, nil, "", composition(c.Base, fmt.Errorf("the payload follows %v; pick one with --name", names))
 }
 
-func isPayload(r *library.Resource) bool {
+func isPayload(r *schema.Resource) bool {
 	root, _ := r.Root().(map[string]any)
 	_, follows := root["ucp"].(map[string]any)
 	return follows && root["$schema"] == nil && root["$id"] == nil

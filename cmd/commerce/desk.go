@@ -5,8 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"atelier/transport/commerce/library"
-	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/schema"
 )
 
 // sourceFlags say where schemas come from.
@@ -17,16 +16,16 @@ type sourceFlags struct {
 
 // desk is what a command works with.
 type desk struct {
-	lib       *library.Library
-	published *schemas.Set
+	lib       *schema.Library
+	published *schema.Set
 }
 
 func (f sourceFlags) open(ctx context.Context) (*desk, error) {
-	published, err := schemas.Published("")
+	published, err := schema.Published("")
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{library.New(ctx, library.Options{Published: published, Fetcher: fetcher(f.Remote)}), published}
+	d := &desk{schema.NewLibrary(ctx, schema.LibraryOptions{Published: published, Fetcher: fetcher(f.Remote)}), published}
 	for _, folder := range f.Schemas {
 		if err := d.lib.AddTree(folder); err != nil {
 			return nil, failure{exitIO, "io", folder, err}
@@ -37,24 +36,24 @@ func (f sourceFlags) open(ctx context.Context) (*desk, error) {
 
 // schema finds a schema given as a file or a URL, each with an optional
 // fragment: checkout.json#/$defs/platform_schema.
-func (d *desk) schema(place string) (library.Target, error) {
+func (d *desk) schema(place string) (schema.Target, error) {
 	file, fragment, _ := strings.Cut(place, "#")
-	var res *library.Resource
+	var res *schema.Resource
 	var err error
 	if strings.Contains(file, "://") {
 		res, err = d.lib.ByID(file)
 	} else {
-		d.lib.Open(library.Around(file))
+		d.lib.Open(schema.Around(file))
 		res, err = d.lib.AddFile(file)
 	}
-	if e := (*library.RefError)(nil); errors.As(err, &e) && e.Kind == library.Unreachable {
-		return library.Target{}, failure{exitIO, "io", file, err}
+	if e := (*schema.RefError)(nil); errors.As(err, &e) && e.Kind == schema.RefUnreachable {
+		return schema.Target{}, failure{exitIO, "io", file, err}
 	}
 	if isFileError(err) {
-		return library.Target{}, failure{exitIO, "io", file, err}
+		return schema.Target{}, failure{exitIO, "io", file, err}
 	}
 	if err != nil {
-		return library.Target{}, composition(file, err)
+		return schema.Target{}, composition(file, err)
 	}
 	target, err := d.lib.Resolve(res, "#"+fragment)
 	if err != nil {

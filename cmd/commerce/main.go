@@ -15,8 +15,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"atelier/cmd/internal/memory"
-	"atelier/transport/commerce/brief"
 	"atelier/transport/commerce/lint"
+	"atelier/transport/commerce/schema"
 )
 
 type cli struct {
@@ -79,7 +79,7 @@ func report(s streams, args []string, err error) int {
 	if f.err == nil {
 		return f.code
 	}
-	said := brief.Message(f.err.Error())
+	said := schema.BriefMessage(f.err.Error())
 	if wantsJSON(args) {
 		r := lint.Report{Findings: []lint.Finding{lint.New(f.rule, f.file, said)}}
 		if err := r.Write(s.out, "json"); err == nil {

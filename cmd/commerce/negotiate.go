@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schema"
 )
 
 type negotiateCmd struct {
@@ -77,7 +77,7 @@ func (c negotiateCmd) profile(ctx context.Context, place string) (any, error) {
 		return negotiate.Fetch(ctx, place, fetcher(true))
 	}
 	doc, err := read(ctx, place, c.Remote)
-	if syntax := (*document.SyntaxError)(nil); errors.As(err, &syntax) {
+	if syntax := (*schema.SyntaxError)(nil); errors.As(err, &syntax) {
 		return nil, &negotiate.Error{Code: negotiate.ProfileMalformed, Content: err.Error()}
 	}
 	if err != nil {

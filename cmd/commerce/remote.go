@@ -4,32 +4,31 @@ import (
 	"context"
 	"strings"
 
-	"atelier/transport/commerce/document"
-	"atelier/transport/commerce/fetch"
-	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/remote"
+	"atelier/transport/commerce/schema"
 )
 
 // fetcher is nil unless the user allowed the network.
-func fetcher(remote bool) library.Fetcher {
-	if !remote {
+func fetcher(allowed bool) schema.Fetcher {
+	if !allowed {
 		return nil
 	}
-	return fetch.New()
+	return remote.New()
 }
 
 // read gets a document from a file, or from a URL with --remote.
-func read(ctx context.Context, place string, remote bool) (*document.Document, error) {
+func read(ctx context.Context, place string, allowed bool) (*schema.Document, error) {
 	if !strings.Contains(place, "://") {
-		return document.Read(place)
+		return schema.Read(place)
 	}
-	if !remote {
+	if !allowed {
 		return nil, failure{exitUsage, "usage", place, errNeedsRemote(place)}
 	}
-	data, err := fetch.New().Fetch(ctx, place)
+	data, err := remote.New().Fetch(ctx, place)
 	if err != nil {
 		return nil, failure{exitIO, "io", place, err}
 	}
-	return document.Parse(place, data)
+	return schema.Parse(place, data)
 }
 
 type errNeedsRemote string

@@ -22,7 +22,7 @@ func TestScripts(t *testing.T) {
 			// Under the race detector every command would linger for a second.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			published, err := os.Getwd()
-			e.Setenv("PUBLISHED", published+"/../../transport/commerce/schemas/2026-01-23")
+			e.Setenv("PUBLISHED", published+"/../../transport/commerce/schema/published/2026-01-23")
 			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"atelier/transport/commerce/compose"
-	"atelier/transport/commerce/describe"
-	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/lint"
-	"atelier/transport/commerce/validate"
+	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schema"
 )
 
 type validateCmd struct {
@@ -36,8 +34,8 @@ func (c validateCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	doc, err := document.Read(c.Payload)
-	if syntax := (*document.SyntaxError)(nil); errors.As(err, &syntax) {
+	doc, err := schema.Read(c.Payload)
+	if syntax := (*schema.SyntaxError)(nil); errors.As(err, &syntax) {
 		f := lint.New("json-syntax", c.Payload, syntax.Reason)
 		f.Line = max(syntax.Line, 1)
 		return c.answer(s, []lint.Finding{f})
@@ -59,35 +57,35 @@ func (c validateCmd) Run(ctx context.Context, s streams) error {
 	return c.answer(s, asFindings(doc, problems))
 }
 
-func (c validateCmd) check(d *desk, doc *document.Document, view compose.View) ([]validate.Problem, error) {
+func (c validateCmd) check(d *desk, doc *schema.Document, view schema.View) ([]schema.Problem, error) {
 	if c.Schema != "" {
 		target, err := d.schema(c.Schema)
 		if err != nil {
 			return nil, err
 		}
-		bundle, err := compose.Bundle(d.lib, target, view)
+		bundle, err := schema.Bundle(d.lib, target, view)
 		if err != nil {
 			return nil, composition(c.Schema, err)
 		}
-		schema, err := validate.CompileBundle(bundle)
+		validator, err := schema.CompileBundle(bundle)
 		if err != nil {
 			return nil, composition(c.Schema, err)
 		}
-		problems, err := schema.CheckStranger(bundle, doc.Value)
+		problems, err := validator.CheckStranger(bundle, doc.Value)
 		if err != nil {
 			return nil, composition(c.Schema, err)
 		}
 		return problems, nil
 	}
-	set, err := describe.Read(d.lib, doc.Value)
-	if errors.Is(err, describe.ErrSilent) {
+	set, err := profile.Follow(d.lib, doc.Value)
+	if errors.Is(err, profile.ErrSilent) {
 		return nil, usage(fmt.Errorf("%s: %w; give --schema", c.Payload, err))
 	}
 	if err != nil {
 		return nil, composition(c.Payload, err)
 	}
 	if view.Direction == "" {
-		view = compose.View{Direction: compose.Response}.DefaultOperation()
+		view = schema.View{Direction: schema.Response}.DefaultOperation()
 	}
 	problems, err := set.Check(d.lib, doc.Value, view)
 	if err != nil {
@@ -98,7 +96,7 @@ func (c validateCmd) check(d *desk, doc *document.Document, view compose.View) (
 
 // profile checks the conventions first; what the schema says on top only
 // when they are kept, so that nothing is said twice.
-func (c validateCmd) profile(ctx context.Context, d *desk, doc *document.Document) ([]lint.Finding, error) {
+func (c validateCmd) profile(ctx context.Context, d *desk, doc *schema.Document) ([]lint.Finding, error) {
 	report, err := lint.Document(ctx, doc, lint.Options{Published: d.published, Library: d.lib, As: lint.Side(c.As)})
 	if err != nil {
 		return nil, err
@@ -106,7 +104,7 @@ func (c validateCmd) profile(ctx context.Context, d *desk, doc *document.Documen
 	if report.Failed(false) {
 		return report.Findings, nil
 	}
-	profiles, err := validate.NewProfiles(d.published)
+	profiles, err := profile.NewChecker(d.published)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +123,7 @@ func isProfile(value any) bool {
 	return len(object) == 1 && ucp["services"] != nil
 }
 
-func asFindings(doc *document.Document, problems []validate.Problem) (found []lint.Finding) {
+func asFindings(doc *schema.Document, problems []schema.Problem) (found []lint.Finding) {
 	if len(problems) == 0 {
 		return nil
 	}

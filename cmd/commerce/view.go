@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 
-	"atelier/transport/commerce/compose"
+	"atelier/transport/commerce/schema"
 )
 
 // viewFlags pick a direction and an operation.
@@ -14,21 +14,21 @@ type viewFlags struct {
 	Op        string `aliases:"operation" help:"Operation: create, read, update, complete, cancel, or one that the schemas name. Default: create for requests, read for responses." placeholder:"OPERATION"`
 }
 
-func (f viewFlags) view() (compose.View, error) {
-	direction := compose.Direction(f.Direction)
+func (f viewFlags) view() (schema.View, error) {
+	direction := schema.Direction(f.Direction)
 	for _, short := range []struct {
 		set       bool
-		direction compose.Direction
-	}{{f.Request, compose.Request}, {f.Response, compose.Response}} {
+		direction schema.Direction
+	}{{f.Request, schema.Request}, {f.Response, schema.Response}} {
 		if !short.set {
 			continue
 		}
 		if direction != "" && direction != short.direction {
-			return compose.View{}, usage(errors.New("a direction is given twice"))
+			return schema.View{}, usage(errors.New("a direction is given twice"))
 		}
 		direction = short.direction
 	}
-	v := compose.View{Direction: direction, Operation: f.Op}
+	v := schema.View{Direction: direction, Operation: f.Op}
 	if err := v.Check(); err != nil {
 		return v, usage(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
-	"atelier/transport/commerce/naming"
+	"atelier/transport/commerce/schema"
 )
 
 // Handler is the tokenization handler.
@@ -43,7 +43,7 @@ func defaultHandler() Handler {
 }
 
 func (h *Handler) check(bad, warn func(format string, args ...any)) {
-	if err := naming.CheckName(h.Name); err != nil {
+	if err := schema.CheckName(h.Name); err != nil {
 		bad("handler.name: %v", err)
 	}
 	if _, ok := token.ParsePolicy(h.DefaultPolicy); !ok {

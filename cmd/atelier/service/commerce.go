@@ -10,10 +10,9 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/cmd/atelier/config"
-	"atelier/transport/commerce/endpoint"
-	"atelier/transport/commerce/fetch"
-	"atelier/transport/commerce/profile"
-	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/publish"
+	"atelier/transport/commerce/remote"
+	"atelier/transport/commerce/schema"
 	"atelier/transport/limit"
 )
 
@@ -25,9 +24,9 @@ func CheckCommerce(cfg config.Config) error {
 
 // newCommerce makes the business profile from the configuration and holds it
 // against the conventions: a bad one does not start.
-func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*endpoint.Endpoint, error) {
+func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*publish.Endpoint, error) {
 	c := cfg.Commerce
-	p := profile.Default(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)
+	p := publish.DefaultBusiness(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)
 	p.Version = cmp.Or(c.Version, p.Version)
 	// Its own tokenization handler is declared under the name that the
 	// published schema carries; under another name it needs a schema of its
@@ -49,7 +48,7 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*
 	if len(c.Services) > 0 {
 		p.Services = nil
 		for _, s := range c.Services {
-			p.Services = append(p.Services, profile.Service{
+			p.Services = append(p.Services, publish.Service{
 				Name: s.Name, Version: s.Version, Transport: s.Transport, Endpoint: s.Endpoint, Schema: s.Schema, Spec: s.Spec,
 			})
 		}
@@ -57,29 +56,29 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*
 	if len(c.Capabilities) > 0 {
 		p.Capabilities = nil
 		for _, s := range c.Capabilities {
-			p.Capabilities = append(p.Capabilities, profile.Capability{
+			p.Capabilities = append(p.Capabilities, publish.Capability{
 				Name: s.Name, Version: s.Version, Extends: s.Extends, Spec: s.Spec, Schema: s.Schema, Config: s.Config,
 			})
 		}
 	}
 	for _, s := range c.PaymentHandlers {
-		p.PaymentHandlers = append(p.PaymentHandlers, profile.Handler{
+		p.PaymentHandlers = append(p.PaymentHandlers, publish.Handler{
 			ID: s.ID, Name: s.Name, Version: s.Version, Spec: s.Spec, Schema: s.Schema, Config: s.Config,
 		})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	business, err := profile.Build(ctx, p)
+	business, err := publish.NewBusiness(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("business profile: %w", err)
 	}
-	set, err := schemas.Published(p.SchemaBase)
+	set, err := schema.Published(p.SchemaBase)
 	if err != nil {
 		return nil, fmt.Errorf("published schemas: %w", err)
 	}
 	limiter := limit.New(limit.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
-	return endpoint.New(endpoint.Config{
-		Business: business, Schemas: set, Fetcher: fetch.New(),
+	return publish.NewEndpoint(publish.EndpointConfig{
+		Business: business, Schemas: set, Fetcher: remote.New(),
 		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
 	}), nil
 }

@@ -2,15 +2,13 @@ package lint
 
 import (
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"atelier/transport/commerce/document"
-	"atelier/transport/commerce/library"
-	"atelier/transport/commerce/naming"
-	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/schema"
 )
 
 // kind is what a file is.
@@ -66,7 +64,7 @@ var variantsOf = map[category][]string{
 
 // categorize tells the category of a schema: an entity by the meta schema its
 // variants refer to, the others by where they are and what they leave out.
-func (l *linter) categorize(res *library.Resource) category {
+func (l *linter) categorize(res *schema.Resource) category {
 	root, _ := res.Root().(map[string]any)
 	defs, _ := root["$defs"].(map[string]any)
 	hasVariants := false
@@ -76,7 +74,7 @@ func (l *linter) categorize(res *library.Resource) category {
 			continue
 		}
 		hasVariants = true
-		from := res.At(document.Pointer("$defs", variant))
+		from := res.At(schema.Pointer("$defs", variant))
 		for _, ref := range allOfRefs(def) {
 			if c, _ := l.metaRef(from, ref); c != unknown {
 				return c
@@ -96,14 +94,14 @@ func (l *linter) categorize(res *library.Resource) category {
 	return plain
 }
 
-func inFolder(res *library.Resource, folder string) bool {
+func inFolder(res *schema.Resource, folder string) bool {
 	file := filepath.ToSlash(res.Doc.File)
 	return path.Base(path.Dir(file)) == folder || path.Base(path.Dir(res.ID)) == folder
 }
 
 // allOfRefs are the references in the allOf of a schema.
-func allOfRefs(schema map[string]any) (refs []string) {
-	branches, _ := schema["allOf"].([]any)
+func allOfRefs(node map[string]any) (refs []string) {
+	branches, _ := node["allOf"].([]any)
 	for _, b := range branches {
 		branch, _ := b.(map[string]any)
 		if ref, ok := branch["$ref"].(string); ok {
@@ -118,7 +116,7 @@ func allOfRefs(schema map[string]any) (refs []string) {
 // published ones, wherever a reference finds them, and copies: documents of
 // that name that are no entity and have the variant. What a copy leaves out of
 // a variant, the rules for variants tell.
-func (l *linter) metaRef(from *library.Resource, ref string) (c category, variant string) {
+func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant string) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	c = category(strings.TrimSuffix(path.Base(file), ".json"))
 	variant, inDefs := strings.CutPrefix(fragment, "/$defs/")
@@ -129,7 +127,7 @@ func (l *linter) metaRef(from *library.Resource, ref string) (c category, varian
 	if err != nil {
 		// Not at hand: the protocol's own address is taken at its word, and the
 		// rules for references tell the rest.
-		if e := (*library.RefError)(nil); errors.As(err, &e) && e.Kind == library.Unknown && l.protocols(file) {
+		if e := (*schema.RefError)(nil); errors.As(err, &e) && e.Kind == schema.RefUnknown && l.protocols(file) {
 			return c, variant
 		}
 		return unknown, ""
@@ -147,10 +145,77 @@ func (l *linter) metaRef(from *library.Resource, ref string) (c category, varian
 // protocols tells whether an address is one at which the protocol publishes a
 // meta schema, under this base or the default one.
 func (l *linter) protocols(address string) bool {
-	for _, base := range []string{l.published.Base(), schemas.DefaultBase} {
+	for _, base := range []string{l.published.Base(), schema.DefaultBase} {
 		rest, ok := strings.CutPrefix(address, base+"/")
 		version, file, _ := strings.Cut(rest, "/")
-		if ok && naming.IsVersion(version) && path.Dir(file) == "meta" {
+		if ok && schema.IsVersion(version) && path.Dir(file) == "meta" {
+			return true
+		}
+	}
+	return false
+}
+
+// demanded are the members each variant has to require, beside what the
+// category adds.
+var demanded = map[string][]string{
+	"platform_schema": {"version", "spec", "schema"},
+	"business_schema": {"version"},
+	"response_schema": {"version"},
+}
+
+// variants checks that an entity has those of its category, each built on the
+// same variant of the meta schema.
+func (s *subject) variants() {
+	defs, _ := s.root["$defs"].(map[string]any)
+	for _, variant := range variantsOf[s.category] {
+		def, ok := defs[variant].(map[string]any)
+		if !ok {
+			s.find("variant-missing", "/$defs", fmt.Sprintf("a %s needs $defs/%s", s.category, variant))
+			continue
+		}
+		pointer := schema.Pointer("$defs", variant)
+		builtOn := func(ref string) bool {
+			c, v := s.metaRef(s.res.At(pointer), ref)
+			return c == s.category && v == variant
+		}
+		if !slices.ContainsFunc(allOfRefs(def), builtOn) {
+			s.find("variant-ref", pointer, fmt.Sprintf("want an allOf with a $ref to %s.json#/$defs/%s of the protocol's meta schemas", s.category, variant))
+			continue
+		}
+		for _, member := range demanded[variant] {
+			if !s.demands(s.res, pointer, def, member, 0) {
+				s.find("variant-ref", pointer, fmt.Sprintf("the variant does not require %s: what it is built on is not the meta schema %s", member, s.category))
+			}
+		}
+		if s.category == handler && !s.demands(s.res, pointer, def, "id", 0) {
+			s.find("handler-id", pointer, "the variant does not require an instance id, and a handler always carries one")
+		}
+	}
+}
+
+// demands tells whether a schema requires a member, following references and
+// allOf. What cannot be followed counts as demanding: other rules report it.
+func (s *subject) demands(res *schema.Resource, pointer string, node map[string]any, member string, depth int) bool {
+	if depth > schema.MaxDepth {
+		return true
+	}
+	required, _ := node["required"].([]any)
+	if slices.Contains(required, any(member)) {
+		return true
+	}
+	if ref, ok := node["$ref"].(string); ok {
+		target, err := s.lib.Resolve(res.At(pointer), ref)
+		if err != nil || target.Resource == nil {
+			return true
+		}
+		if next, ok := target.Value.(map[string]any); ok && s.demands(target.Resource, target.Pointer, next, member, depth+1) {
+			return true
+		}
+	}
+	branches, _ := node["allOf"].([]any)
+	for i, b := range branches {
+		branch, ok := b.(map[string]any)
+		if ok && s.demands(res, fmt.Sprintf("%s/allOf/%d", pointer, i), branch, member, depth+1) {
 			return true
 		}
 	}

@@ -3,9 +3,10 @@ package lint
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
-	"atelier/transport/commerce/brief"
-	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/schema"
 )
 
 // declaration holds an entry against the schema it points to, when that is at
@@ -17,8 +18,8 @@ func (e entry) declaration(parents []string) {
 	}
 	at := e.at + "/schema"
 	target, err := e.lib.Resolve(e.res, address)
-	if r := (*library.RefError)(nil); errors.As(err, &r) {
-		if r.Kind != library.Unknown && r.Kind != library.Malformed {
+	if r := (*schema.RefError)(nil); errors.As(err, &r) {
+		if r.Kind != schema.RefUnknown && r.Kind != schema.RefMalformed {
 			e.find("ref-missing", at, "schema "+err.Error())
 		}
 		return
@@ -76,7 +77,59 @@ func (e entry) agree(code, at, what string, declared, stated any) {
 // said is a member as it may be repeated.
 func said(value any) string {
 	if text, ok := value.(string); ok {
-		return brief.Text(text)
+		return schema.Brief(text)
 	}
 	return "something that is not a text"
+}
+
+// fit holds an entry, its config above all, against the variant of its own
+// schema: the one at its address, else the one at hand of its name and version.
+func (e entry) fit(side Side) {
+	version, _ := e.fields["version"].(string)
+	address, _ := e.fields["schema"].(string)
+	if e.registry == "services" {
+		address = "" // that is the description of a transport
+	}
+	res, err := e.lib.Entity(e.name, version, address)
+	if err != nil {
+		return // the rules for addresses tell, or it is not at hand
+	}
+	if c := e.categorize(res); c != categoryIn[e.registry] {
+		e.misplaced(e.at, c)
+		return
+	}
+	if side != "" {
+		for _, p := range e.against(res, side) {
+			e.find("declaration-config", e.at+p.Pointer, "the declaration "+p.Message)
+		}
+		return
+	}
+	// Nobody says whose it is. What a variant says of a member of config holds
+	// there; what has to be there at all only when both sides want it.
+	platform, business := e.against(res, Platform), e.against(res, Business)
+	for _, p := range slices.Concat(platform, business) {
+		inside := strings.HasPrefix(p.Pointer, "/config/")
+		if inside || slices.Contains(platform, p) && slices.Contains(business, p) {
+			e.find("declaration-config", e.at+p.Pointer, "the declaration "+p.Message)
+		}
+	}
+}
+
+// against lists what keeps the entry from being the variant of a side.
+func (e entry) against(res *schema.Resource, side Side) []schema.Problem {
+	pointer := schema.Pointer("$defs", string(side)+"_schema")
+	variant, ok := schema.Lookup(res.Root(), pointer)
+	if !ok {
+		return nil // the variant is missed where the schema is linted
+	}
+	target := schema.Target{Resource: res.Top, Pointer: res.Pointer + pointer, Value: variant}
+	validator, err := e.compiler.Compile(target)
+	if err != nil {
+		return []schema.Problem{{Message: "cannot be held against its schema: " + err.Error()}}
+	}
+	problems, err := validator.CheckMeasured(e.gauge, target, any(e.fields))
+	if err != nil {
+		return []schema.Problem{{Message: "cannot be held against its schema: " + err.Error()}}
+	}
+	return problems
 }

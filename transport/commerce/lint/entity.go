@@ -6,8 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"atelier/transport/commerce/naming"
-	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/schema"
 )
 
 var dateInURL = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}`)
@@ -66,12 +65,12 @@ func (s *subject) name() {
 		s.find("name-malformed", "/name", "name is not a string")
 		return
 	}
-	if err := naming.CheckName(name); err != nil {
+	if err := schema.CheckName(name); err != nil {
 		s.find("name-malformed", "/name", err.Error())
 		return
 	}
 	if s.reserved(name) {
-		s.find("namespace-reserved", "/name", fmt.Sprintf("names under %s are the protocol's; use your own domain in reverse", strings.TrimSuffix(naming.Reserved, ".")))
+		s.find("namespace-reserved", "/name", fmt.Sprintf("names under %s are the protocol's; use your own domain in reverse", strings.TrimSuffix(schema.Reserved, ".")))
 	}
 }
 
@@ -79,17 +78,17 @@ func (s *subject) name() {
 // its own. A copy of a published entity at another address is fine: the
 // address may change while the name stays.
 func (s *subject) reserved(name string) bool {
-	if !strings.HasPrefix(name, naming.Reserved) || strings.HasPrefix(s.res.ID, s.base+"/") || published(name) {
+	if !strings.HasPrefix(name, schema.Reserved) || strings.HasPrefix(s.res.ID, s.base+"/") || published(name) {
 		return false
 	}
 	u, err := url.Parse(s.res.ID)
-	return err != nil || u.Hostname() == "" || naming.CheckAuthority(name, u.Hostname()) != nil
+	return err != nil || u.Hostname() == "" || schema.CheckAuthority(name, u.Hostname()) != nil
 }
 
 // published tells whether the protocol has an entity of this name. Bindings
 // call the checkout dev.commerce.checkout, without its service.
 func published(name string) bool {
-	return schemas.IsEntity(name) || schemas.IsEntity(naming.Reserved+"shopping."+strings.TrimPrefix(name, naming.Reserved))
+	return schema.IsEntity(name) || schema.IsEntity(schema.Reserved+"shopping."+strings.TrimPrefix(name, schema.Reserved))
 }
 
 func (s *subject) version() {
@@ -111,7 +110,7 @@ func (s *subject) checkVersion(pointer string, value any) bool {
 		s.find("version-malformed", pointer, "version is not a string YYYY-MM-DD")
 		return false
 	}
-	if err := naming.CheckVersion(version); err != nil {
+	if err := schema.CheckVersion(version); err != nil {
 		s.find("version-malformed", pointer, err.Error())
 		return false
 	}

@@ -4,11 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"atelier/transport/commerce/compose"
-	"atelier/transport/commerce/document"
-	"atelier/transport/commerce/library"
-	"atelier/transport/commerce/naming"
-	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/schema"
 )
 
 // extension checks a schema that says what it extends.
@@ -17,7 +13,7 @@ func (s *subject) extension() {
 	if !ok {
 		return
 	}
-	parents, err := naming.ParseExtends(value)
+	parents, err := schema.ParseExtends(value)
 	if err != nil {
 		s.find("extension-parent", "/extends", err.Error())
 		return
@@ -28,12 +24,12 @@ func (s *subject) extension() {
 // conflicts checks that what an extension adds to a parent can be there beside
 // what the parent has.
 func (s *subject) conflicts() {
-	for _, name := range compose.Parents(s.res) {
+	for _, name := range s.res.Parents() {
 		parent := s.parent(name)
 		if parent == nil || parent == s.res {
 			continue
 		}
-		for _, c := range compose.Conflicts(s.lib, parent, s.res) {
+		for _, c := range schema.Conflicts(s.lib, parent, s.res) {
 			s.find("extension-conflict", c.Pointer, c.Reason)
 		}
 	}
@@ -41,19 +37,19 @@ func (s *subject) conflicts() {
 
 // parent finds the schema of a parent: the one that the extension refers to,
 // else the latest of that name.
-func (s *subject) parent(name string) *library.Resource {
+func (s *subject) parent(name string) *schema.Resource {
 	defs, _ := s.root["$defs"].(map[string]any)
 	def, _ := defs[name].(map[string]any)
 	for _, ref := range allOfRefs(def) {
-		t, err := s.lib.Resolve(s.res.At(document.Pointer("$defs", name)), ref)
-		if err == nil && t.Resource != nil && t.Pointer == "" && compose.Name(t.Resource) == name {
+		t, err := s.lib.Resolve(s.res.At(schema.Pointer("$defs", name)), ref)
+		if err == nil && t.Resource != nil && t.Pointer == "" && t.Resource.Name() == name {
 			return t.Resource
 		}
 	}
 	if r := s.latest[name]; r != nil {
 		return r
 	}
-	for _, version := range slices.Backward(schemas.Versions) {
+	for _, version := range slices.Backward(schema.Releases) {
 		if r, err := s.lib.Entity(name, version, ""); err == nil {
 			return r
 		}
@@ -62,8 +58,8 @@ func (s *subject) parent(name string) *library.Resource {
 }
 
 // hasParents checks that a schema has $defs[<name>] for every parent.
-func (s *subject) hasParents(pointer string, schema map[string]any, parents []string) {
-	defs, _ := schema["$defs"].(map[string]any)
+func (s *subject) hasParents(pointer string, stated map[string]any, parents []string) {
+	defs, _ := stated["$defs"].(map[string]any)
 	for _, parent := range parents {
 		if _, ok := defs[parent].(map[string]any); !ok {
 			s.find("extension-parent", pointer, fmt.Sprintf("the schema has no $defs[%q] that says what it adds there", parent))
@@ -81,18 +77,18 @@ func (s *subject) requires() {
 	object, _ := value.(map[string]any)
 	capabilities, _ := object["capabilities"].(map[string]any)
 	extended := map[string]bool{}
-	for _, p := range compose.Parents(s.res) {
+	for _, p := range s.res.Parents() {
 		extended[p] = true
 	}
 	for name := range capabilities {
-		if naming.IsName(name) && !extended[name] {
-			s.find("requires-key", document.Pointer("requires", "capabilities", name), fmt.Sprintf("%s is required, but $defs does not extend it", name))
+		if schema.IsName(name) && !extended[name] {
+			s.find("requires-key", schema.Pointer("requires", "capabilities", name), fmt.Sprintf("%s is required, but $defs does not extend it", name))
 		}
 	}
 }
 
 func (s *subject) checkRequires(pointer string, value any) {
-	for _, e := range naming.CheckRequires(value) {
+	for _, e := range schema.CheckRequires(value) {
 		s.find("requires-"+e.Part, pointer+e.Pointer, e.Reason)
 	}
 }

@@ -9,19 +9,19 @@ import (
 	"testing"
 
 	"atelier/transport/commerce/lint"
-	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/schema"
 )
 
 // checkouts writes so many schemas the size of the checkout, each with its
 // example and with references to the same types.
 func checkouts(t testing.TB, n int) string {
 	t.Helper()
-	set, err := schemas.Published("")
+	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkout, _ := set.Entity("dev.commerce.shopping.checkout", schemas.Version)
-	text := bytes.ReplaceAll(checkout.Data, []byte(`"../`), []byte(`"`+set.Base()+"/"+schemas.Version+"/"))
+	checkout, _ := set.Entity("dev.commerce.shopping.checkout", schema.Release)
+	text := bytes.ReplaceAll(checkout.Data, []byte(`"../`), []byte(`"`+set.Base()+"/"+schema.Release+"/"))
 	folder := t.TempDir()
 	for i := range n {
 		one := bytes.Replace(text, []byte(checkout.ID), fmt.Appendf(nil, "https://vendor.com/%d.json", i), 1)

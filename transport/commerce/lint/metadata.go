@@ -4,18 +4,18 @@ import (
 	"net/url"
 	"strings"
 
-	"atelier/transport/commerce/compose"
+	"atelier/transport/commerce/schema"
 )
 
 // metadata checks what every schema states about itself.
 func (s *subject) metadata() {
 	switch draft, ok := s.root["$schema"].(string); {
 	case s.root["$schema"] == nil:
-		s.find("schema-missing", "", "$schema is missing; state "+compose.Draft)
+		s.find("schema-missing", "", "$schema is missing; state "+schema.Draft)
 	case !ok:
 		s.find("schema-missing", "/$schema", "$schema is not a string")
-	case strings.TrimSuffix(draft, "#") != compose.Draft:
-		s.find("schema-draft", "/$schema", "the draft should be "+compose.Draft)
+	case strings.TrimSuffix(draft, "#") != schema.Draft:
+		s.find("schema-draft", "/$schema", "the draft should be "+schema.Draft)
 	}
 	s.id()
 	for _, member := range []string{"title", "description"} {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/schema"
 )
 
 // checkoutStates is the set the protocol itself closes.
@@ -24,7 +24,7 @@ func (s *subject) open(pointer string, value any) {
 		return
 	}
 	s.closed(pointer, node)
-	library.Subschemas(node, func(at string, _ library.Place, child any) {
+	schema.Subschemas(node, func(at string, _ schema.Place, child any) {
 		if at != "/if" && at != "/not" {
 			s.open(pointer+at, child)
 		}

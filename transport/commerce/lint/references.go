@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strconv"
 
-	"atelier/transport/commerce/document"
-	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/schema"
 )
 
 // references checks that every $ref of a schema leads somewhere, and that
 // following them comes to an end.
 func (s *subject) references() {
-	library.Walk(s.doc.Value, func(pointer string, node map[string]any) {
+	schema.Walk(s.doc.Value, func(pointer string, node map[string]any) {
 		for _, keyword := range []string{"$ref", "$dynamicRef"} {
 			if ref, ok := node[keyword]; ok {
 				s.reference(pointer, keyword, ref)
@@ -39,7 +38,7 @@ func (s *subject) anyBelow(pointer string, value any) {
 			s.reference(pointer, "$ref", ref)
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			s.anyBelow(pointer+"/"+document.Escape(key), v[key])
+			s.anyBelow(pointer+"/"+schema.Escape(key), v[key])
 		}
 	case []any:
 		for i, item := range v {
@@ -49,7 +48,7 @@ func (s *subject) anyBelow(pointer string, value any) {
 }
 
 func (s *subject) reference(pointer, keyword string, value any) {
-	at := pointer + "/" + document.Escape(keyword)
+	at := pointer + "/" + schema.Escape(keyword)
 	ref, ok := value.(string)
 	if !ok {
 		s.find("ref-malformed", at, keyword+" is not a string")
@@ -60,13 +59,13 @@ func (s *subject) reference(pointer, keyword string, value any) {
 		return
 	}
 	code := "ref-missing"
-	if e := (*library.RefError)(nil); errors.As(err, &e) {
+	if e := (*schema.RefError)(nil); errors.As(err, &e) {
 		switch e.Kind {
-		case library.Malformed:
+		case schema.RefMalformed:
 			code = "ref-malformed"
-		case library.NoPlace:
+		case schema.RefNoPlace:
 			code = "ref-place"
-		case library.Unknown:
+		case schema.RefUnknown:
 			code = "ref-unchecked"
 		}
 	}

@@ -1,6 +1,8 @@
 package lint
 
-import "slices"
+import (
+	"slices"
+)
 
 // Severity weighs a finding.
 type Severity string

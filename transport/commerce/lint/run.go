@@ -3,13 +3,11 @@ package lint
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"slices"
 
-	"atelier/transport/commerce/brief"
-	"atelier/transport/commerce/compose"
-	"atelier/transport/commerce/document"
-	"atelier/transport/commerce/library"
-	"atelier/transport/commerce/schemas"
-	"atelier/transport/commerce/validate"
+	"atelier/transport/commerce/schema"
 )
 
 // maxFindings bounds what is said about one file.
@@ -19,12 +17,12 @@ const maxFindings = 200
 type Options struct {
 	// Published are the schemas found by $id; nil is ours under their default
 	// base.
-	Published *schemas.Set
+	Published *schema.Set
 	// Fetcher gets schemas by address; nil is offline.
-	Fetcher library.Fetcher
+	Fetcher schema.Fetcher
 	// Library has schemas beside those that are linted; nil is none. With it,
 	// Published and Fetcher are its own.
-	Library *library.Library
+	Library *schema.Library
 	// As is the side a profile is of; "" when nobody said.
 	As Side
 }
@@ -55,7 +53,7 @@ func Files(ctx context.Context, paths []string, opts Options) (Report, error) {
 }
 
 // Document lints one document that need not be in a file.
-func Document(ctx context.Context, doc *document.Document, opts Options) (Report, error) {
+func Document(ctx context.Context, doc *schema.Document, opts Options) (Report, error) {
 	l, err := newLinter(ctx, opts)
 	if err != nil {
 		return Report{}, err
@@ -66,24 +64,24 @@ func Document(ctx context.Context, doc *document.Document, opts Options) (Report
 
 // linter is one run. Owned by its caller's goroutine.
 type linter struct {
-	lib       *library.Library
-	published *schemas.Set
+	lib       *schema.Library
+	published *schema.Set
 	as        Side
-	costs     *library.Costs
-	gauge     *library.Gauge
-	compiler  *validate.Compiler
+	costs     *schema.Costs
+	gauge     *schema.Gauge
+	compiler  *schema.Compiler
 	base      string
 	subjects  []*subject
 	// latest has, by name, the latest of the schemas that are linted.
-	latest map[string]*library.Resource
+	latest map[string]*schema.Resource
 	report Report
 }
 
 // subject is one document under inspection.
 type subject struct {
 	*linter
-	res  *library.Resource
-	doc  *document.Document
+	res  *schema.Resource
+	doc  *schema.Document
 	root map[string]any
 	kind kind
 	// category is only set for schemas.
@@ -94,20 +92,20 @@ type subject struct {
 func newLinter(ctx context.Context, opts Options) (*linter, error) {
 	if opts.Published == nil {
 		var err error
-		if opts.Published, err = schemas.Published(""); err != nil {
+		if opts.Published, err = schema.Published(""); err != nil {
 			return nil, err
 		}
 	}
 	lib := opts.Library
 	if lib == nil {
-		lib = library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher})
+		lib = schema.NewLibrary(ctx, schema.LibraryOptions{Published: opts.Published, Fetcher: opts.Fetcher})
 	}
-	return &linter{lib: lib, published: opts.Published, as: opts.As, latest: map[string]*library.Resource{}, costs: lib.NewCosts(), gauge: lib.NewGauge(), compiler: validate.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
+	return &linter{lib: lib, published: opts.Published, as: opts.As, latest: map[string]*schema.Resource{}, costs: lib.NewCosts(), gauge: lib.NewGauge(), compiler: schema.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
 }
 
 func (l *linter) read(path string) {
 	res, err := l.lib.AddFile(path)
-	if syntax := (*document.SyntaxError)(nil); errors.As(err, &syntax) {
+	if syntax := (*schema.SyntaxError)(nil); errors.As(err, &syntax) {
 		f := New("json-syntax", path, syntax.Reason)
 		f.Line = max(syntax.Line, 1)
 		l.report.Findings = append(l.report.Findings, f)
@@ -122,13 +120,13 @@ func (l *linter) read(path string) {
 	l.add(res)
 }
 
-func (l *linter) add(res *library.Resource) {
+func (l *linter) add(res *schema.Resource) {
 	s := &subject{linter: l, res: res, doc: res.Doc}
 	s.root, _ = res.Doc.Value.(map[string]any)
 	s.kind = kindOf(s.root)
 	l.subjects = append(l.subjects, s)
-	name := compose.Name(res)
-	if other := l.latest[name]; name != "" && (other == nil || compose.Version(res) > compose.Version(other)) {
+	name := res.Name()
+	if other := l.latest[name]; name != "" && (other == nil || res.Version() > other.Version()) {
 		l.latest[name] = res
 	}
 }
@@ -177,6 +175,39 @@ func (s *subject) lint() {
 // find notes a finding, unless the file has too many already.
 func (s *subject) find(code, pointer, message string) {
 	if len(s.found) < maxFindings {
-		s.found = append(s.found, Finding{Code: code, Severity: severities[code], File: s.doc.File, Pointer: brief.Message(pointer), Message: brief.Message(message)})
+		s.found = append(s.found, Finding{Code: code, Severity: severities[code], File: s.doc.File, Pointer: schema.BriefMessage(pointer), Message: schema.BriefMessage(message)})
 	}
+}
+
+// expand lists the files of paths: a file as it is, of a folder all *.json
+// below it, hidden folders aside. References may lead to what was named.
+func expand(lib *schema.Library, paths []string) (files []string, failed []Finding) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			failed = append(failed, New("io", path, reason(err)))
+			continue
+		}
+		if !info.IsDir() {
+			lib.Open(schema.Around(path))
+			files = append(files, path)
+			continue
+		}
+		lib.Open(path)
+		found, err := schema.Tree(path)
+		if err != nil {
+			failed = append(failed, New("io", path, reason(err)))
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), failed
+}
+
+// reason is an error of the file system without the path, which the finding has.
+func reason(err error) string {
+	if e, ok := err.(*fs.PathError); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
 }

@@ -4,23 +4,21 @@ import (
 	"fmt"
 	"strings"
 
-	"atelier/transport/commerce/compose"
-	"atelier/transport/commerce/library"
-	"atelier/transport/commerce/validate"
+	"atelier/transport/commerce/schema"
 )
 
 // validity checks a schema against JSON Schema itself, and its examples
 // against it.
 func (s *subject) validity() {
-	if draft, ok := s.root["$schema"].(string); ok && strings.TrimSuffix(draft, "#") != compose.Draft {
+	if draft, ok := s.root["$schema"].(string); ok && strings.TrimSuffix(draft, "#") != schema.Draft {
 		return // its own draft has other rules
 	}
 	valid := true
-	for _, p := range validate.Draft2020(s.doc.Value) {
+	for _, p := range schema.Draft2020(s.doc.Value) {
 		valid = false
 		s.find("schema-invalid", p.Pointer, p.Message)
 	}
-	library.Walk(s.doc.Value, func(pointer string, node map[string]any) {
+	schema.Walk(s.doc.Value, func(pointer string, node map[string]any) {
 		if examples, ok := node["examples"].([]any); ok && valid {
 			s.examples(pointer, node, examples)
 		}
@@ -28,15 +26,15 @@ func (s *subject) validity() {
 }
 
 func (s *subject) examples(pointer string, node map[string]any, examples []any) {
-	target := library.Target{Resource: s.res, Pointer: pointer, Value: node}
-	schema, err := s.compiler.Compile(target)
+	target := schema.Target{Resource: s.res, Pointer: pointer, Value: node}
+	validator, err := s.compiler.Compile(target)
 	if err != nil {
 		s.find("example-unchecked", pointer+"/examples", "the examples cannot be checked: "+err.Error())
 		return
 	}
 	for i, example := range examples {
 		at := fmt.Sprintf("%s/examples/%d", pointer, i)
-		problems, err := schema.CheckMeasured(s.gauge, target, example)
+		problems, err := validator.CheckMeasured(s.gauge, target, example)
 		if err != nil {
 			s.find("example-unchecked", at, "the example cannot be checked: "+err.Error())
 			continue

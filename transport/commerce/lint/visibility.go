@@ -6,22 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"atelier/transport/commerce/brief"
-	"atelier/transport/commerce/compose"
-	"atelier/transport/commerce/document"
-	"atelier/transport/commerce/library"
+	"atelier/transport/commerce/schema"
 )
 
 // visibility checks the annotations of properties.
 func (s *subject) visibility() {
-	library.Walk(s.doc.Value, func(pointer string, node map[string]any) {
+	schema.Walk(s.doc.Value, func(pointer string, node map[string]any) {
 		for _, key := range slices.Sorted(maps.Keys(node)) {
-			at := pointer + "/" + document.Escape(key)
+			at := pointer + "/" + schema.Escape(key)
 			switch {
-			case key == compose.RequestKey || key == compose.ResponseKey:
+			case key == schema.RequestKey || key == schema.ResponseKey:
 				s.annotation(at, key, node[key])
 			case strings.HasPrefix(key, "ucp_"):
-				s.find("visibility-unknown", at, fmt.Sprintf("%q means nothing; known are %s and %s", brief.Text(key), compose.RequestKey, compose.ResponseKey))
+				s.find("visibility-unknown", at, fmt.Sprintf("%q means nothing; known are %s and %s", schema.Brief(key), schema.RequestKey, schema.ResponseKey))
 			}
 		}
 	})
@@ -37,16 +34,16 @@ func (s *subject) annotation(at, key string, value any) {
 		s.find("visibility-value", at, key+" names no operation")
 	}
 	for _, operation := range slices.Sorted(maps.Keys(byOperation)) {
-		if !compose.IsOperation(operation) {
-			s.find("visibility-operation", at+"/"+document.Escape(operation), fmt.Sprintf("%q is no operation of the protocol; those are %s", brief.Text(operation), strings.Join(compose.Operations, ", ")))
+		if !schema.IsOperation(operation) {
+			s.find("visibility-operation", at+"/"+schema.Escape(operation), fmt.Sprintf("%q is no operation of the protocol; those are %s", schema.Brief(operation), strings.Join(schema.Operations, ", ")))
 		}
-		s.visibilityValue(at+"/"+document.Escape(operation), key, byOperation[operation])
+		s.visibilityValue(at+"/"+schema.Escape(operation), key, byOperation[operation])
 	}
 }
 
 func (s *subject) visibilityValue(at, key string, value any) {
 	switch value {
-	case compose.Omit, compose.Optional, compose.Required:
+	case schema.Omit, schema.Optional, schema.Required:
 		return
 	}
 	s.find("visibility-value", at, key+" has to say omit, optional or required, or that for each operation")

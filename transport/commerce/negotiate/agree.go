@@ -4,22 +4,19 @@ import (
 	"context"
 	"errors"
 
-	"atelier/transport/commerce/document"
-	"atelier/transport/commerce/library"
-	"atelier/transport/commerce/naming"
 	"atelier/transport/commerce/profile"
-	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/schema"
 )
 
 // Options say what a negotiation may look up.
 type Options struct {
 	// Published are schemas whose requirements count; nil is none.
-	Published *schemas.Set
+	Published *schema.Set
 	// Fetcher gets profiles and schemas by address; nil is offline, and then
 	// the requirements of schemas that are not at hand are not known.
-	Fetcher library.Fetcher
+	Fetcher schema.Fetcher
 	// Library has more schemas; nil is none. With it, Published is its own.
-	Library *library.Library
+	Library *schema.Library
 }
 
 // Agree reads the profile of a platform and negotiates with a business. Where
@@ -32,7 +29,7 @@ func Agree(ctx context.Context, platform any, business *profile.Profile, want ma
 	}
 	lib := opts.Library
 	if lib == nil {
-		lib = library.New(ctx, library.Options{Published: opts.Published, Fetcher: opts.Fetcher})
+		lib = schema.NewLibrary(ctx, schema.LibraryOptions{Published: opts.Published, Fetcher: opts.Fetcher})
 	}
 	if version, ok := protocol(p, business); ok && opts.Fetcher != nil {
 		if p, err = atVersion(ctx, p, version, opts.Fetcher); err != nil {
@@ -46,7 +43,7 @@ func Agree(ctx context.Context, platform any, business *profile.Profile, want ma
 }
 
 // atVersion gives the profile a side has for a version.
-func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher library.Fetcher) (*profile.Profile, error) {
+func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher schema.Fetcher) (*profile.Profile, error) {
 	if p.Version == version {
 		return p, nil
 	}
@@ -65,12 +62,12 @@ func atVersion(ctx context.Context, p *profile.Profile, version string, fetcher 
 }
 
 // Fetch gets a profile as a tree. The error is an *Error.
-func Fetch(ctx context.Context, address string, fetcher library.Fetcher) (any, error) {
+func Fetch(ctx context.Context, address string, fetcher schema.Fetcher) (any, error) {
 	data, err := fetcher.Fetch(ctx, address)
 	if err != nil {
 		return nil, refuse(ProfileUnreachable, err.Error())
 	}
-	doc, err := document.Parse(address, data)
+	doc, err := schema.Parse(address, data)
 	if err != nil {
 		return nil, refuse(ProfileMalformed, err.Error())
 	}
@@ -79,19 +76,19 @@ func Fetch(ctx context.Context, address string, fetcher library.Fetcher) (any, e
 
 // schemaRequirements looks into the schemas of entries: those at the addresses
 // they state, else those at hand by name and version.
-func schemaRequirements(lib *library.Library) Requirements {
-	return func(name string, e profile.Entry) (naming.Requires, error) {
+func schemaRequirements(lib *schema.Library) Requirements {
+	return func(name string, e profile.Entry) (schema.Requires, error) {
 		r, err := lib.Entity(name, e.Version, e.Schema)
-		if ref := (*library.RefError)(nil); errors.As(err, &ref) && ref.Kind == library.Unknown {
-			return naming.Requires{}, nil
+		if ref := (*schema.RefError)(nil); errors.As(err, &ref) && ref.Kind == schema.RefUnknown {
+			return schema.Requires{}, nil
 		}
 		if err != nil {
-			return naming.Requires{}, errors.New("its schema " + err.Error())
+			return schema.Requires{}, errors.New("its schema " + err.Error())
 		}
 		root, _ := r.Root().(map[string]any)
-		requires, err := naming.ParseRequires(root["requires"])
+		requires, err := schema.ParseRequires(root["requires"])
 		if err != nil {
-			return naming.Requires{}, errors.New("its schema has wrong " + err.Error())
+			return schema.Requires{}, errors.New("its schema has wrong " + err.Error())
 		}
 		return requires, nil
 	}

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"atelier/transport/commerce/brief"
-	"atelier/transport/commerce/naming"
 	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schema"
 )
 
 // agreement is a negotiation under way.
@@ -23,7 +22,7 @@ type choice struct {
 	version            string
 	platform, business []profile.Entry
 	// requires is what must hold beside the parents.
-	requires []naming.Requires
+	requires []schema.Requires
 }
 
 // choose takes the names in both, each at the version asked for if both have
@@ -69,7 +68,7 @@ func versions(entries []profile.Entry) string {
 		list = append(list, e.Version)
 	}
 	slices.Sort(list)
-	return brief.List(slices.Compact(list))
+	return schema.BriefList(slices.Compact(list))
 }
 
 // transports are the entries of the business over a transport both have. An
@@ -84,14 +83,14 @@ func (c *choice) transports() []profile.Entry {
 
 // require collects what the chosen entries require, by themselves and by
 // their schemas.
-func (a *agreement) require(schema Requirements) {
+func (a *agreement) require(stated Requirements) {
 	for k, c := range a.chosen {
 		for _, e := range slices.Concat(c.platform, c.business) {
 			c.requires = append(c.requires, e.Requires)
-			if schema == nil {
+			if stated == nil {
 				continue
 			}
-			more, err := schema(k.name, e)
+			more, err := stated(k.name, e)
 			if err != nil {
 				a.drop(k, err.Error())
 				break
@@ -103,7 +102,7 @@ func (a *agreement) require(schema Requirements) {
 
 func (a *agreement) drop(k key, reason string) {
 	delete(a.chosen, k)
-	a.dropped[k] = brief.Message(reason)
+	a.dropped[k] = schema.BriefMessage(reason)
 }
 
 // settle prunes what has no parent left and excludes what is not given what
@@ -140,7 +139,7 @@ func (a *agreement) prune() {
 	}
 	for k, c := range a.chosen {
 		if !reached[k] {
-			a.drop(k, "extends "+brief.List(c.parents())+", and none of them is agreed on")
+			a.drop(k, "extends "+schema.BriefList(c.parents())+", and none of them is agreed on")
 		}
 	}
 }

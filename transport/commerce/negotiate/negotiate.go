@@ -6,18 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"atelier/transport/commerce/brief"
-	"atelier/transport/commerce/naming"
 	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schema"
 )
 
 // Requirements finds what the schema of an entry requires, beside what the
 // entry itself states. An error drops the entry, and is the reason.
-type Requirements func(name string, entry profile.Entry) (naming.Requires, error)
+type Requirements func(name string, entry profile.Entry) (schema.Requires, error)
 
 // Profiles negotiates. want has the version the platform asks for, by name;
-// schema may be nil. The error is an *Error.
-func Profiles(platform, business *profile.Profile, want map[string]string, schema Requirements) (*Result, error) {
+// stated may be nil. The error is an *Error.
+func Profiles(platform, business *profile.Profile, want map[string]string, stated Requirements) (*Result, error) {
 	version, ok := protocol(platform, business)
 	if !ok {
 		return nil, refuse(VersionUnsupported, fmt.Sprintf("the platform speaks %s, the business %s", spoken(platform), spoken(business)))
@@ -26,7 +25,7 @@ func Profiles(platform, business *profile.Profile, want map[string]string, schem
 	a.choose(capabilities, platform.Capabilities, business.Capabilities, want)
 	a.choose(services, platform.Services, business.Services, want)
 	a.choose(handlers, platform.PaymentHandlers, business.PaymentHandlers, want)
-	a.require(schema)
+	a.require(stated)
 	a.settle()
 	r := a.result()
 	if len(r.Capabilities) == 0 {
@@ -56,7 +55,7 @@ func spoken(p *profile.Profile) string {
 		versions = append(versions, v)
 	}
 	slices.Sort(versions)
-	return brief.List(slices.Compact(versions))
+	return schema.BriefList(slices.Compact(versions))
 }
 
 func because(dropped []Dropped) string {

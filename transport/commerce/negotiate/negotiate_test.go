@@ -8,17 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"atelier/transport/commerce/document"
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/profile"
-	"atelier/transport/commerce/schemas"
+	"atelier/transport/commerce/publish"
+	"atelier/transport/commerce/schema"
 )
 
 const day = "2026-01-23"
 
 func tree(t *testing.T, text string) any {
 	t.Helper()
-	doc, err := document.Parse("profile", []byte(text))
+	doc, err := schema.Parse("profile", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestProtocolVersion(t *testing.T) {
 
 // TestAgainstTheDefaultProfile negotiates as a server nobody configured does.
 func TestAgainstTheDefaultProfile(t *testing.T) {
-	business, err := profile.Build(t.Context(), profile.Default("", "https://shop.example"))
+	business, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness("", "https://shop.example"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,32 +169,32 @@ func (i internet) Fetch(_ context.Context, address string) ([]byte, error) {
 }
 
 func TestRequirementsOfSchemasCount(t *testing.T) {
-	set, err := schemas.Published("")
+	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := func(schema string) string {
+	entry := func(address string) string {
 		return fmt.Sprintf(`{"ucp": {"version": "2026-01-23", "capabilities": {
-			"com.a.x": [{"version": "2026-01-23"}], "com.vendor.points": [{"version": "2026-01-23", "extends": "com.a.x", "schema": %q}]}}}`, schema)
+			"com.a.x": [{"version": "2026-01-23"}], "com.vendor.points": [{"version": "2026-01-23", "extends": "com.a.x", "schema": %q}]}}}`, address)
 	}
 	net := internet{
 		"https://vendor.com/points.json": `{"name": "com.vendor.points", "requires": {"capabilities": {"com.a.x": {"min": "2026-06-01"}}}}`,
 		"https://evil.com/points.json":   `{}`,
 		"https://vendor.com/fine.json":   `{"requires": {"protocol": {"min": "2026-01-01"}}}`,
 	}
-	for schema, reason := range map[string]string{
+	for address, reason := range map[string]string{
 		"https://vendor.com/points.json": "requires com.a.x 2026-06-01 or later",
 		"https://evil.com/points.json":   "cannot speak for",
 		"https://vendor.com/gone.json":   "no such host",
 		"https://vendor.com/fine.json":   "",
 	} {
-		text := entry(schema)
+		text := entry(address)
 		r, err := negotiate.Agree(t.Context(), tree(t, text), parsed(t, text), nil, negotiate.Options{Published: set, Fetcher: net})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if reason == "" != (len(r.Dropped) == 0) || len(r.Dropped) > 0 && !strings.Contains(r.Dropped[0].Reason, reason) {
-			t.Errorf("%s: %v", schema, r.Dropped)
+			t.Errorf("%s: %v", address, r.Dropped)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"atelier/transport/commerce/naming"
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schema"
 )
 
 var (
@@ -29,7 +29,7 @@ func entries(t *rapid.T) []profile.Entry {
 			e.Extends = rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 2, rapid.ID[string]).Draw(t, "parents")
 		}
 		if rapid.IntRange(0, 3).Draw(t, "requires") == 0 {
-			e.Requires.Capabilities = map[string]naming.Range{rapid.SampledFrom(names).Draw(t, "needed"): {Min: rapid.SampledFrom(versions).Draw(t, "min")}}
+			e.Requires.Capabilities = map[string]schema.Range{rapid.SampledFrom(names).Draw(t, "needed"): {Min: rapid.SampledFrom(versions).Draw(t, "min")}}
 		}
 		list = append(list, e)
 	}

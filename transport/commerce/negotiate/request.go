@@ -1,9 +1,8 @@
 package negotiate
 
 import (
-	"atelier/transport/commerce/document"
-	"atelier/transport/commerce/naming"
 	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schema"
 )
 
 // Request is what a platform asks for.
@@ -20,7 +19,7 @@ type Request struct {
 func ReadRequest(body []byte, agent string) (*Request, error) {
 	r := &Request{}
 	if len(body) > 0 {
-		doc, err := document.Parse("body", body)
+		doc, err := schema.Parse("body", body)
 		if err != nil {
 			return nil, refuse(ProfileMalformed, err.Error())
 		}
@@ -68,8 +67,8 @@ func parseWant(value any) (map[string]string, error) {
 
 // CheckWant says what is wrong with a version that is asked for.
 func CheckWant(name, version string) error {
-	if err := naming.CheckName(name); err != nil {
+	if err := schema.CheckName(name); err != nil {
 		return err
 	}
-	return naming.CheckVersion(version)
+	return schema.CheckVersion(version)
 }

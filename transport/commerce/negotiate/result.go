@@ -1,6 +1,8 @@
 package negotiate
 
-import "atelier/transport/commerce/brief"
+import (
+	"atelier/transport/commerce/schema"
+)
 
 // Result is what both sides agree on.
 type Result struct {
@@ -44,7 +46,7 @@ type Error struct {
 
 // refuse makes an Error. Its content goes to a stranger, who may have written
 // most of it.
-func refuse(code, content string) *Error { return &Error{code, brief.Message(content)} }
+func refuse(code, content string) *Error { return &Error{code, schema.BriefMessage(content)} }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Content }
 

@@ -1,0 +1,132 @@
+package profile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"atelier/transport/commerce/schema"
+)
+
+// ErrSilent is a payload that does not say what it follows.
+var ErrSilent = errors.New("the payload has no ucp.capabilities that say which schemas it follows")
+
+// Set is what a payload follows.
+type Followed struct {
+	// Bases are the capabilities that extend none of the others, by name.
+	Bases []*schema.Resource
+	// Extensions are the others.
+	Extensions []*schema.Resource
+	// Protocol is the version of the protocol.
+	Protocol string
+}
+
+// capability is one the payload follows.
+type capability struct {
+	schema   *schema.Resource
+	declared []string // parents by the entry
+}
+
+// Read finds the schemas of a payload: at the address an entry states, else
+// among the documents of the library and the published ones by name and
+// version. Name and version of a schema have to be those of the entry.
+func Follow(lib *schema.Library, payload any) (*Followed, error) {
+	object, _ := payload.(map[string]any)
+	ucp, _ := object["ucp"].(map[string]any)
+	if ucp["capabilities"] == nil {
+		return nil, ErrSilent
+	}
+	stated, err := Parse(map[string]any{"ucp": map[string]any{"version": ucp["version"], "capabilities": ucp["capabilities"]}})
+	if err != nil {
+		return nil, err
+	}
+	active := map[string]capability{}
+	for _, name := range slices.Sorted(maps.Keys(stated.Capabilities)) {
+		entries := stated.Capabilities[name]
+		entry := slices.MaxFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Version, b.Version) })
+		found, err := find(lib, name, entry)
+		if err != nil {
+			return nil, err
+		}
+		active[name] = capability{found, entry.Extends}
+	}
+	return sort(stated.Version, active)
+}
+
+func find(lib *schema.Library, name string, e Entry) (*schema.Resource, error) {
+	r, err := lib.Entity(name, e.Version, e.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s %s: %w", name, e.Version, err)
+	}
+	if r.Name() != name || r.Version() != e.Version {
+		return nil, fmt.Errorf("schema of %s %s: %s states name %q and version %q", name, e.Version, r.Doc.File, r.Name(), r.Version())
+	}
+	return r, nil
+}
+
+// sort tells bases from extensions.
+func sort(protocol string, active map[string]capability) (*Followed, error) {
+	s := &Followed{Protocol: protocol}
+	for _, name := range slices.Sorted(maps.Keys(active)) {
+		c := active[name]
+		isActive := func(parent string) bool { _, ok := active[parent]; return ok && parent != name }
+		switch {
+		case slices.ContainsFunc(c.schema.Parents(), isActive):
+			s.Extensions = append(s.Extensions, c.schema)
+		case len(c.declared) > 0:
+			return nil, fmt.Errorf("%s extends %v, and its schema adds to nothing the payload follows", name, c.declared)
+		default:
+			s.Bases = append(s.Bases, c.schema)
+		}
+	}
+	if len(s.Bases) == 0 {
+		return nil, errors.New("every capability of the payload extends another; there is no base")
+	}
+	return s, nil
+}
+
+// Over gives the extensions that reach a base, over each other or directly.
+func (s *Followed) Over(base *schema.Resource) []*schema.Resource {
+	reached := map[string]bool{base.Name(): true}
+	var over []*schema.Resource
+	for again := true; again; {
+		again = false
+		for _, e := range s.Extensions {
+			if !reached[e.Name()] && slices.ContainsFunc(e.Parents(), func(p string) bool { return reached[p] }) {
+				reached[e.Name()], again = true, true
+				over = append(over, e)
+			}
+		}
+	}
+	return over
+}
+
+// Check holds a payload against what it follows. An answer may follow several
+// bases, say a checkout and an order, and is one of them: it has to fit one,
+// and when it fits none the nearest one speaks.
+func (s *Followed) Check(lib *schema.Library, payload any, view schema.View) ([]schema.Problem, error) {
+	var nearest []schema.Problem
+	for i, base := range s.Bases {
+		bundle, err := schema.Compose(lib, base, s.Over(base), schema.ComposeOptions{View: view, Bundle: true, Protocol: s.Protocol})
+		if err != nil {
+			return nil, err
+		}
+		validator, err := schema.CompileBundle(bundle)
+		if err != nil {
+			return nil, err
+		}
+		problems, err := validator.CheckStranger(bundle, payload)
+		if err != nil {
+			return nil, err
+		}
+		if len(problems) == 0 {
+			return nil, nil
+		}
+		if i == 0 || len(problems) < len(nearest) {
+			nearest = problems
+		}
+	}
+	return nearest, nil
+}

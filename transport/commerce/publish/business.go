@@ -1,0 +1,207 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"atelier/transport/commerce/lint"
+	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/schema"
+)
+
+// Config is what the profile of a business is made of.
+type BusinessConfig struct {
+	// SchemaBase is where the published schemas are served, without a slash at
+	// the end. "" is their default base.
+	SchemaBase string
+	// Version is the protocol version. "" is the current release.
+	Version         string
+	Services        []Service
+	Capabilities    []Capability
+	PaymentHandlers []Handler
+	// SupportedVersions has the address of the profile of each other protocol
+	// version that is still spoken.
+	SupportedVersions map[string]string
+}
+
+// Service is a service over one transport.
+type Service struct {
+	Name, Version, Transport string
+	// Endpoint and Schema are addresses; which are needed the transport says.
+	Endpoint, Schema, Spec string
+}
+
+// Capability is a capability in one version.
+type Capability struct {
+	Name, Version string
+	// Extends names the parents of an extension.
+	Extends      []string
+	Spec, Schema string
+	Config       map[string]any
+}
+
+// Handler is one configuration of a payment handler.
+type Handler struct {
+	ID, Name, Version string
+	Spec, Schema      string
+	Config            map[string]any
+}
+
+// Default is the profile of a server that nobody configured: the published
+// capabilities at the current release, the shopping service at address, which
+// is where the server is reached, and the tokenization handler below it.
+//
+// Every address in it is served there. Schemas lie under schemaBase, "" for
+// that of the server; a server that does not know its address has neither
+// services nor handlers to offer, nor schemas to point to.
+func DefaultBusiness(schemaBase, address string) BusinessConfig {
+	address = strings.TrimSuffix(address, "/")
+	c := BusinessConfig{SchemaBase: cmp.Or(schemaBase, schema.DefaultBase), Version: schema.Release, Capabilities: offered("")}
+	if address == "" {
+		return c
+	}
+	const v = schema.Release
+	c.SchemaBase = cmp.Or(schemaBase, address+"/schemas")
+	at := c.SchemaBase + "/" + v + "/"
+	c.Capabilities = offered(at)
+	c.Services = []Service{
+		{Name: "dev.commerce.shopping", Version: v, Transport: "rest", Endpoint: address + "/api/commerce", Schema: at + "shopping/rest.openapi.json"},
+	}
+	c.PaymentHandlers = []Handler{
+		{ID: "tokenization", Name: "com.atelier.tokenization", Version: v, Schema: at + "handlers/tokenization.json",
+			Config: map[string]any{"environment": "production", "base_url": address + "/handler"}},
+		{ID: "tokenization-sandbox", Name: "com.atelier.tokenization", Version: v, Schema: at + "handlers/tokenization.json",
+			Config: map[string]any{"environment": "sandbox", "base_url": address + "/sandbox/handler"}},
+	}
+	return c
+}
+
+// offered are the capabilities of the business's checkout, their schemas below
+// at; "" leaves those out.
+func offered(at string) []Capability {
+	const (
+		v        = schema.Release
+		shopping = "dev.commerce.shopping."
+	)
+	list := []Capability{
+		{Name: shopping + "checkout"},
+		{Name: shopping + "fulfillment", Extends: []string{shopping + "checkout"},
+			Config: map[string]any{"allows_multi_destination": map[string]any{"shipping": true}}},
+		{Name: shopping + "discount", Extends: []string{shopping + "checkout"}},
+		{Name: shopping + "order"},
+	}
+	for i := range list {
+		list[i].Version = v
+		if at != "" {
+			list[i].Schema = at + "shopping/" + strings.TrimPrefix(list[i].Name, shopping) + ".json"
+		}
+	}
+	return list
+}
+
+// Business is the profile of this business, ready to be served. Immutable.
+type Business struct {
+	// JSON is the document.
+	JSON []byte
+	// ETag is strong and quoted, as the header wants it.
+	ETag string
+	// Profile is the document as negotiation reads it.
+	Profile *profile.Profile
+}
+
+// Build makes the profile from config and holds it against the conventions
+// and the published schema. The error names each rule that is broken.
+func NewBusiness(ctx context.Context, config BusinessConfig) (*Business, error) {
+	published, err := schema.Published(config.SchemaBase)
+	if err != nil {
+		return nil, fmt.Errorf("business profile: %w", err)
+	}
+	data, err := json.MarshalIndent(config.document(), "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("business profile: %w", err)
+	}
+	doc, err := schema.Parse("business profile", data)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(ctx, doc, published); err != nil {
+		return nil, fmt.Errorf("business profile: %w", err)
+	}
+	parsed, err := profile.Parse(doc.Value)
+	if err != nil {
+		return nil, fmt.Errorf("business profile: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return &Business{JSON: data, ETag: `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, Profile: parsed}, nil
+}
+
+func check(ctx context.Context, doc *schema.Document, published *schema.Set) error {
+	report, err := lint.Document(ctx, doc, lint.Options{Published: published, As: lint.Business})
+	if err != nil {
+		return err
+	}
+	var broken []error
+	for _, f := range report.Findings {
+		if f.Severity == lint.Error {
+			broken = append(broken, fmt.Errorf("%s: %s [%s]", f.Pointer, f.Message, f.Code))
+		}
+	}
+	if len(broken) > 0 {
+		return errors.Join(broken...)
+	}
+	profiles, err := profile.NewChecker(published)
+	if err != nil {
+		return err
+	}
+	for _, p := range profiles.Business(doc.Value) {
+		broken = append(broken, fmt.Errorf("%s [meta/profile.json]", p))
+	}
+	return errors.Join(broken...)
+}
+
+// declared is an entry as the document has it.
+type declared struct {
+	ID        string         `json:"id,omitempty"`
+	Version   string         `json:"version"`
+	Transport string         `json:"transport,omitempty"`
+	Endpoint  string         `json:"endpoint,omitempty"`
+	Extends   any            `json:"extends,omitempty"`
+	Spec      string         `json:"spec,omitempty"`
+	Schema    string         `json:"schema,omitempty"`
+	Config    map[string]any `json:"config,omitempty"`
+}
+
+func (c BusinessConfig) document() any {
+	type ucp struct {
+		Version           string                `json:"version"`
+		Services          map[string][]declared `json:"services"`
+		Capabilities      map[string][]declared `json:"capabilities"`
+		PaymentHandlers   map[string][]declared `json:"payment_handlers"`
+		SupportedVersions map[string]string     `json:"supported_versions,omitempty"`
+	}
+	d := ucp{cmp.Or(c.Version, schema.Release), map[string][]declared{}, map[string][]declared{}, map[string][]declared{}, c.SupportedVersions}
+	for _, s := range c.Services {
+		d.Services[s.Name] = append(d.Services[s.Name], declared{Version: s.Version, Transport: s.Transport, Endpoint: s.Endpoint, Spec: s.Spec, Schema: s.Schema})
+	}
+	for _, x := range c.Capabilities {
+		e := declared{Version: x.Version, Spec: x.Spec, Schema: x.Schema, Config: x.Config}
+		switch len(x.Extends) {
+		case 0:
+		case 1:
+			e.Extends = x.Extends[0]
+		default:
+			e.Extends = x.Extends
+		}
+		d.Capabilities[x.Name] = append(d.Capabilities[x.Name], e)
+	}
+	for _, h := range c.PaymentHandlers {
+		d.PaymentHandlers[h.Name] = append(d.PaymentHandlers[h.Name], declared{ID: h.ID, Version: h.Version, Spec: h.Spec, Schema: h.Schema, Config: h.Config})
+	}
+	return map[string]ucp{"ucp": d}
+}

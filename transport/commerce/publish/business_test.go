@@ -1,0 +1,127 @@
+package publish_test
+
+import (
+	"strings"
+	"testing"
+
+	"atelier/transport/commerce/profile"
+	"atelier/transport/commerce/publish"
+)
+
+func TestTheDefaultProfileIsSound(t *testing.T) {
+	for _, base := range []string{"", "https://shop.example/schemas"} {
+		b, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness(base, "https://shop.example/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Profile.Version != "2026-01-23" || len(b.Profile.Capabilities) != 4 {
+			t.Errorf("profile %+v", b.Profile)
+		}
+		again, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness(base, "https://shop.example/"))
+		if err != nil || again.ETag != b.ETag || len(b.ETag) < 10 {
+			t.Errorf("the tag of one document is %s and %s", b.ETag, again.ETag)
+		}
+		addresses := 0
+		for part := range strings.SplitSeq(string(b.JSON), `"`) {
+			if !strings.Contains(part, "://") {
+				continue
+			}
+			if addresses++; !strings.HasPrefix(part, "https://shop.example/") {
+				t.Errorf("it names %s, which is not served here", part)
+			}
+		}
+		if addresses != 10 {
+			t.Errorf("it names %d addresses", addresses)
+		}
+	}
+}
+
+// TestWithoutItsAddressAServerNamesNone: it named somebody else's payment
+// handler as its own.
+func TestWithoutItsAddressAServerNamesNone(t *testing.T) {
+	for _, base := range []string{"", "https://shop.example/schemas"} {
+		b, err := publish.NewBusiness(t.Context(), publish.DefaultBusiness(base, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.Profile
+		if len(p.Services) > 0 || len(p.PaymentHandlers) > 0 || len(p.Capabilities) != 4 || strings.Contains(string(b.JSON), "://") {
+			t.Errorf("profile %s", b.JSON)
+		}
+		if e := p.Capabilities["dev.commerce.shopping.fulfillment"]; len(e) != 1 || len(e[0].Extends) != 1 {
+			t.Errorf("fulfillment is %+v", e)
+		}
+	}
+}
+
+func TestABadConfigurationNamesTheRule(t *testing.T) {
+	cases := map[string]struct {
+		change func(*publish.BusinessConfig)
+		rule   string
+	}{
+		"a version that is no day":     {func(c *publish.BusinessConfig) { c.Version = "2026-02-30" }, "[version-malformed]"},
+		"a name in capitals":           {func(c *publish.BusinessConfig) { c.Capabilities[0].Name = "Checkout" }, "[name-malformed]"},
+		"another version than schema":  {func(c *publish.BusinessConfig) { c.Capabilities[3].Version = "2026-02-01" }, "[declaration-version]"},
+		"another name than the schema": {func(c *publish.BusinessConfig) { c.Capabilities[3].Name = "com.vendor.order" }, "[declaration-name]"},
+		"a schema that is not there":   {func(c *publish.BusinessConfig) { c.Capabilities[3].Schema = "orders" }, "[profile-malformed]"},
+		"a capability twice":           {func(c *publish.BusinessConfig) { c.Capabilities = append(c.Capabilities, c.Capabilities[0]) }, "[registry-duplicate]"},
+		"an unknown transport":         {func(c *publish.BusinessConfig) { c.Services[0].Transport = "smtp" }, "[transport-unknown]"},
+		"no endpoint":                  {func(c *publish.BusinessConfig) { c.Services[0].Endpoint = "" }, "[transport-field]"},
+		"a handler id twice":           {func(c *publish.BusinessConfig) { c.PaymentHandlers[1].ID = c.PaymentHandlers[0].ID }, "[handler-id-duplicate]"},
+		"a handler without id":         {func(c *publish.BusinessConfig) { c.PaymentHandlers[0].ID = "" }, "[handler-id]"},
+		"extends what it does not": {func(c *publish.BusinessConfig) {
+			c.Capabilities[3].Extends = []string{"dev.commerce.shopping.checkout"}
+		}, "[extension-parent]"},
+		"an id too long": {func(c *publish.BusinessConfig) { c.PaymentHandlers[0].ID = strings.Repeat("x", 300) }, "[declaration-config]"},
+		"the same, without a schema": {func(c *publish.BusinessConfig) {
+			c.PaymentHandlers[0] = publish.Handler{ID: strings.Repeat("x", 300), Name: "com.vendor.pay", Version: "2026-01-23"}
+		}, "[meta/profile.json]"},
+		"a config of the wrong type": {func(c *publish.BusinessConfig) {
+			c.Capabilities[1].Config = map[string]any{"allows_multi_destination": map[string]any{"shipping": "yes"}}
+		}, "[declaration-config]"},
+		"the same, without an address": {func(c *publish.BusinessConfig) {
+			c.Capabilities[1].Schema = ""
+			c.Capabilities[1].Config = map[string]any{"allows_multi_destination": map[string]any{"shipping": "yes"}}
+		}, "[declaration-config]"},
+		"a handler's config":  {func(c *publish.BusinessConfig) { c.PaymentHandlers[0].Config["ttl_seconds"] = 5 }, "[declaration-config]"},
+		"a base that is none": {func(c *publish.BusinessConfig) { c.SchemaBase = "schemas" }, "schema base"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := publish.DefaultBusiness("", "https://shop.example")
+			tc.change(&c)
+			if _, err := publish.NewBusiness(t.Context(), c); err == nil || !strings.Contains(err.Error(), tc.rule) {
+				t.Errorf("got %v, want %s", err, tc.rule)
+			}
+		})
+	}
+}
+
+func TestParseAgent(t *testing.T) {
+	for header, want := range map[string]string{
+		`profile="https://p.example/c.json"`:                    "https://p.example/c.json",
+		` version="2026-01-23", profile="https://p.example/c" `: "https://p.example/c",
+		`profile=https://p.example/c`:                           "https://p.example/c",
+		`flag;q=1;profile="https://p.example/a\"b"`:             `https://p.example/a"b`,
+		`name="a, profile=x";profile="https://p.example"`:       "https://p.example",
+	} {
+		if got, err := profile.ParseAgent(header); err != nil || got != want {
+			t.Errorf("%s: got %q, %v", header, got, err)
+		}
+	}
+	for _, header := range []string{"", "profile", `profile=""`, `profile="https://p`, "profile=\"a\x00\"", `other="x"`, strings.Repeat("a", 5000), "=", "==;=,"} {
+		if got, err := profile.ParseAgent(header); err == nil {
+			t.Errorf("%q: got %q", header, got)
+		}
+	}
+}
+
+func FuzzParseAgent(f *testing.F) {
+	f.Add(`profile="https://p.example"`)
+	f.Add(`a;b=",=;profile=`)
+	f.Fuzz(func(t *testing.T, header string) {
+		if got, err := profile.ParseAgent(header); err == nil && got == "" {
+			t.Error("nothing, and no error")
+		}
+	})
+}

@@ -1,0 +1,171 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"atelier/transport/commerce/schema"
+)
+
+// Limits of one fetch.
+const (
+	MaxBytes = 1 << 20
+	Timeout  = 5 * time.Second
+)
+
+// Client fetches. Safe for concurrent use; the zero Client is not usable.
+type Client struct {
+	http    *http.Client
+	allowed func(netip.AddrPort) error
+}
+
+// New makes a client.
+func New() *Client {
+	c := &Client{allowed: public}
+	dialer := &net.Dialer{Timeout: Timeout, Control: c.control}
+	c.http = &http.Client{
+		Timeout: Timeout,
+		Transport: &http.Transport{
+			// No Proxy: a proxy would resolve the name, out of our sight.
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    Timeout,
+			ResponseHeaderTimeout:  Timeout,
+			MaxResponseHeaderBytes: 64 << 10,
+			DisableKeepAlives:      true,
+			ForceAttemptHTTP2:      true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c
+}
+
+// control runs after the name has been resolved and before the connection.
+func (c *Client) control(_, address string, _ syscall.RawConn) error {
+	a, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("address %q: %w", address, err)
+	}
+	return c.allowed(a)
+}
+
+// Fetch gets the body at an address. Errors are in words fit for whoever gave
+// the address: they tell nothing of our network but that it is not reached.
+func (c *Client) Fetch(ctx context.Context, address string) ([]byte, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "":
+		return nil, fmt.Errorf("%q is not a URL", schema.Brief(address))
+	case u.Scheme != "https":
+		return nil, fmt.Errorf("%s: only https is fetched", schema.Brief(address))
+	case u.User != nil:
+		return nil, errors.New("a URL with credentials is not fetched")
+	}
+	u.Fragment, u.RawFragment = "", ""
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a URL", schema.Brief(address))
+	}
+	request.Header.Set("Accept", "application/json, application/schema+json")
+	request.Header.Set("User-Agent", "atelier-commerce")
+	shown := schema.Brief(address)
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", shown, plain(err))
+	}
+	defer response.Body.Close()
+	return body(shown, response)
+}
+
+func body(address string, response *http.Response) ([]byte, error) {
+	switch {
+	case response.StatusCode >= 300 && response.StatusCode < 400:
+		return nil, fmt.Errorf("fetch %s: it redirects, and redirects are not followed", address)
+	case response.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("fetch %s: status %d", address, response.StatusCode)
+	case response.ContentLength > MaxBytes:
+		return nil, fmt.Errorf("fetch %s: larger than %d bytes", address, MaxBytes)
+	}
+	if media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err == nil && strings.HasPrefix(media, "text/html") {
+		return nil, fmt.Errorf("fetch %s: it is a web page, not JSON", address)
+	}
+	data, err := io.ReadAll(io.LimitReader(response.Body, MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", address, plain(err))
+	}
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("fetch %s: larger than %d bytes", address, MaxBytes)
+	}
+	return data, nil
+}
+
+// plain says what went wrong in words of our own. What the network says names
+// our resolver and our addresses; what a stranger's server says is its text.
+func plain(err error) error {
+	var (
+		name        *net.DNSError
+		certificate *tls.CertificateVerificationError
+		timeout     interface{ Timeout() bool }
+	)
+	switch {
+	case errors.Is(err, errInside):
+		return errInside
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case errors.As(err, &name) && name.IsNotFound:
+		return errors.New("no such host")
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return errors.New("it takes too long")
+	case errors.As(err, &name):
+		return errors.New("the name of the host cannot be resolved")
+	case errors.As(err, &certificate):
+		return errors.New("its certificate is not valid for it")
+	}
+	return errors.New("the connection failed")
+}
+
+// errInside is all that is said of an address of our own network.
+var errInside = errors.New("the host is not on the public internet")
+
+// inside are ranges that package netip does not know as private.
+var inside = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),       // this network
+	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT
+	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments
+	netip.MustParsePrefix("192.0.2.0/24"),    // documentation
+	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarks
+	netip.MustParsePrefix("198.51.100.0/24"), // documentation
+	netip.MustParsePrefix("203.0.113.0/24"),  // documentation
+	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, and broadcast
+	netip.MustParsePrefix("64:ff9b::/96"),    // NAT64 may lead to any of these
+	netip.MustParsePrefix("64:ff9b:1::/48"),  // local NAT64
+	netip.MustParsePrefix("100::/64"),        // discard
+	netip.MustParsePrefix("2001::/23"),       // protocol assignments, Teredo
+	netip.MustParsePrefix("2001:db8::/32"),   // documentation
+	netip.MustParsePrefix("2002::/16"),       // 6to4 may lead to any of these
+	netip.MustParsePrefix("fec0::/10"),       // site-local, deprecated
+}
+
+// public refuses what is not an address of the public internet.
+func public(a netip.AddrPort) error {
+	ip := a.Addr().WithZone("").Unmap()
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() {
+		return errInside
+	}
+	for _, p := range inside {
+		if p.Contains(ip) {
+			return errInside
+		}
+	}
+	return nil
+}

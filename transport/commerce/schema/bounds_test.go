@@ -1,0 +1,205 @@
+package schema_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"atelier/transport/commerce/schema"
+)
+
+// repeated is an array of so many of one item.
+func repeated(n int, item string) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
+}
+
+// allocated counts the bytes a function asks for, freed or not.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestAThousandAlternativesForAThousandItems once took 753 MB.
+func TestAThousandAlternativesForAThousandItems(t *testing.T) {
+	var consts []any
+	for i := range 1000 {
+		consts = append(consts, map[string]any{"const": fmt.Sprint(i)})
+	}
+	bundle := map[string]any{"items": map[string]any{"oneOf": consts}}
+	s, err := schema.CompileBundle(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload := valueOf(t, repeated(1000, `"none"`))
+	bytes := allocated(func() { _, err = s.CheckStranger(bundle, payload) })
+	if !errors.Is(err, schema.ErrTooMuchWork) {
+		t.Errorf("got %v", err)
+	}
+	if bytes > 16<<20 {
+		t.Errorf("refusing took %d bytes", bytes)
+	}
+}
+
+// TestManyWrongPlacesAreNotKept: each was an error in memory until the list
+// was cut to a hundred.
+func TestManyWrongPlacesAreNotKept(t *testing.T) {
+	bundle := map[string]any{"items": map[string]any{"type": "integer"}}
+	s, err := schema.CompileBundle(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, err := s.CheckStranger(bundle, valueOf(t, repeated(1000, `"a"`)))
+	if err != nil || len(few) != 100 || few[0].Pointer == "" {
+		t.Errorf("got %d, %v", len(few), err)
+	}
+	many, err := s.CheckStranger(bundle, valueOf(t, repeated(300_000, `"a"`)))
+	if err != nil || len(many) != 1 || !strings.Contains(many[0].Message, "too large") {
+		t.Errorf("got %v, %v", many, err)
+	}
+	if fits, err := s.CheckStranger(bundle, valueOf(t, repeated(300_000, `1`))); err != nil || len(fits) > 0 {
+		t.Errorf("got %v, %v", fits, err)
+	}
+}
+
+// TestALargeCheckoutIsWithinTheLimits keeps the limits from what is used.
+func TestALargeCheckoutIsWithinTheLimits(t *testing.T) {
+	lib, set := publishedSet(t)
+	base, err := lib.ByID(set.Base() + "/" + schema.Release + "/shopping/checkout.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle, err := schema.Bundle(lib, schema.Target{Resource: base, Value: base.Root()}, schema.View{Direction: schema.Response})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := schema.CompileBundle(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, line, _ := strings.Cut(checkout, `"line_items": [`)
+	line, _, _ = strings.Cut(line, `],`)
+	large := strings.Replace(checkout, line, strings.Trim(repeated(1000, line), "[]"), 1)
+	if p, err := s.CheckStranger(bundle, valueOf(t, large)); err != nil || len(p) > 0 {
+		t.Errorf("got %v, %v", p, err)
+	}
+	wrong := strings.Replace(large, `"quantity": 2`, `"quantity": 0`, 1)
+	if p, err := s.CheckStranger(bundle, valueOf(t, wrong)); err != nil || len(p) != 1 || p[0].Pointer != "/line_items/0/quantity" {
+		t.Errorf("got %v, %v", p, err)
+	}
+}
+
+// TestNothingLargeIsRepeated: what is said goes to a screen, or to a stranger.
+func TestNothingLargeIsRepeated(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	var names []any
+	wide := map[string]any{}
+	for i := range 5000 {
+		name := fmt.Sprintf("%d%s", i, long[:100])
+		names = append(names, name)
+		wide[name] = "y"
+	}
+	for name, tc := range map[string]struct {
+		schema map[string]any
+		value  any
+	}{
+		"missing members":   {map[string]any{"required": names}, map[string]any{}},
+		"members too many":  {map[string]any{"additionalProperties": false}, wide},
+		"a long text":       {map[string]any{"const": 1}, long},
+		"a wide object":     {map[string]any{"const": wide}, 1},
+		"nested wide":       {map[string]any{"enum": []any{[]any{wide}}}, []any{[]any{wide, long}}},
+		"a long format":     {map[string]any{"format": "date"}, long},
+		"a long pattern":    {map[string]any{"pattern": long[:4000]}, "y"},
+		"a dependent list":  {map[string]any{"dependentRequired": map[string]any{"a": names}}, map[string]any{"a": 1}},
+		"a wrong long name": {map[string]any{"propertyNames": map[string]any{"maxLength": 3}}, map[string]any{long: 1}},
+	} {
+		s, err := schema.CompileBundle(tc.schema)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		list := s.Check(tc.value)
+		if len(list) == 0 {
+			t.Errorf("%s: nothing is wrong", name)
+		}
+		for _, p := range list {
+			if len(p.Message) > 4000 {
+				t.Errorf("%s: %d bytes are said", name, len(p.Message))
+			}
+		}
+	}
+}
+
+// TestLargeValuesAreNotWrittenOut: they were, to be cut to a line.
+func TestLargeValuesAreNotWrittenOut(t *testing.T) {
+	large := strings.Split(strings.Repeat("word ", 50_000), " ")
+	items := make([]any, len(large))
+	for i, word := range large {
+		items[i] = word
+	}
+	var payload []any
+	for range 100 {
+		payload = append(payload, []any{items})
+	}
+	s, err := schema.CompileBundle(map[string]any{"items": map[string]any{"const": 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes := allocated(func() { s.Check(payload) }); bytes > 4<<20 {
+		t.Errorf("it took %d bytes", bytes)
+	}
+}
+
+// TestPatternsAreOfECMA262 are valid ones that were refused, and an invalid
+// one that was taken.
+func TestPatternsAreOfECMA262(t *testing.T) {
+	s, err := schema.CompileBundle(map[string]any{"pattern": `^(?=.*\d)[a-z\d]+$`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := s.Check("abc"); len(p) != 1 || !strings.Contains(p[0].Message, "pattern") {
+		t.Errorf("got %v", p)
+	}
+	if p := s.Check("a1"); len(p) > 0 {
+		t.Error(p)
+	}
+	for _, wrong := range []map[string]any{{"pattern": "^[a-z"}, {"patternProperties": map[string]any{"(?P<n>a)": true}}} {
+		if len(schema.Draft2020(wrong)) != 1 {
+			t.Errorf("%v is a schema", wrong)
+		}
+		if _, err := schema.CompileBundle(wrong); err == nil {
+			t.Errorf("%v compiles", wrong)
+		}
+	}
+	s, err = schema.CompileBundle(map[string]any{"items": map[string]any{"format": "regex"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.Check([]any{"(?=a)", "(?P<n>a)"})
+	if len(p) != 1 || p[0] != (schema.Problem{Pointer: "/1", Message: `"(?P<n>a)" is not a valid regex`}) {
+		t.Errorf("got %v", p)
+	}
+}
+
+// TestMatchingIsGivenUp has a text that a backtracking engine tries in more
+// ways than there are seconds.
+func TestAnEndlessMatchEndsACheck(t *testing.T) {
+	bundle := map[string]any{"pattern": `^(?=x?)(a+)+$`}
+	s, err := schema.CompileBundle(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("a", 5000) + "!"
+	if _, err := s.CheckStranger(bundle, text); !errors.Is(err, schema.ErrTooMuchWork) || len(err.Error()) > 300 {
+		t.Errorf("got %v", err)
+	}
+	if p := s.Check(text); len(p) != 1 || !strings.Contains(p[0].Message, "takes too long") {
+		t.Errorf("got %v", p)
+	}
+	if p := s.Check("aaa"); len(p) > 0 { // the budget of a check is its own
+		t.Error(p)
+	}
+}

@@ -1,0 +1,345 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Draft is the dialect of every schema we make.
+const Draft = "https://json-schema.org/draft/2020-12/schema"
+
+// Limits of one bundle.
+const (
+	maxDocuments = 128
+	maxNodes     = 100_000
+)
+
+// Bundle makes one schema of a target and everything it reaches. Its
+// references lead to places inside it, or to JSON Schema itself.
+func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
+	if target.Resource == nil {
+		return map[string]any{"$schema": Draft, "$ref": target.External}, nil
+	}
+	if target.Pointer == "" {
+		return Compose(lib, target.Resource, nil, ComposeOptions{View: view, Bundle: true})
+	}
+	b := newBundler(lib, view, true)
+	ref, err := b.refer(target)
+	if err != nil {
+		return nil, err
+	}
+	root := map[string]any{"$schema": Draft, "$ref": ref}
+	if err := b.finish(root); err != nil {
+		return nil, err
+	}
+	return root, b.checkOperation()
+}
+
+// checkOperation refuses a view for an operation that neither the protocol nor
+// any annotation knows: a mistyped one would be answered with a schema that
+// nothing was carried out on.
+func (b *bundler) checkOperation() error {
+	op := b.view.Operation
+	if b.view.Direction == "" || IsOperation(op) || b.operations[op] {
+		return nil
+	}
+	known := maps.Clone(b.operations)
+	for _, o := range Operations {
+		known[o] = true
+	}
+	return fmt.Errorf("operation %q is unknown; known here are %s", Brief(op), BriefList(slices.Sorted(maps.Keys(known))))
+}
+
+// bundler copies documents into the $defs of a root.
+type bundler struct {
+	lib  *Library
+	view View
+	// all takes every document in; else only the given ones, and references
+	// to others become absolute.
+	all bool
+	// base is the document whose content is the root itself; nil for none.
+	base  *Resource
+	given map[*Resource]bool
+
+	// prefix comes before the name of a document in a reference to it.
+	prefix string
+
+	names map[*Resource]string
+	taken map[string]bool
+	queue []*Resource
+	defs  map[string]any
+	nodes int
+	costs *Costs
+
+	// operations are those that annotations name, collected for a view.
+	operations map[string]bool
+}
+
+func newBundler(lib *Library, view View, all bool) *bundler {
+	return &bundler{lib: lib, view: view, all: all, given: map[*Resource]bool{}, prefix: inDefs,
+		names: map[*Resource]string{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts(), operations: map[string]bool{}}
+}
+
+// inDefs is where a bundle keeps its documents.
+const inDefs = "#/$defs/"
+
+// copier copies one document; atRoot says its content becomes the root.
+type copier struct {
+	*bundler
+	doc    *Resource
+	atRoot bool
+}
+
+// finish takes in what is referred to, until nothing new is, and hangs it
+// under the $defs of root.
+func (b *bundler) finish(root map[string]any) error {
+	for len(b.queue) > 0 {
+		doc := b.queue[0]
+		b.queue = b.queue[1:]
+		c := copier{bundler: b, doc: doc}
+		value, err := c.schema("", doc.Doc.Value)
+		if err != nil {
+			return err
+		}
+		b.defs[b.names[doc]] = value
+	}
+	if len(b.defs) == 0 {
+		return nil
+	}
+	own, _ := root["$defs"].(map[string]any)
+	defs := make(map[string]any, len(own)+len(b.defs))
+	for name, def := range own {
+		defs[name] = def
+	}
+	for name, def := range b.defs {
+		defs[name] = def
+	}
+	root["$defs"] = defs
+	return nil
+}
+
+// refer gives the reference from inside the bundle to a target.
+func (b *bundler) refer(t Target) (string, error) {
+	if t.Resource == nil {
+		return t.External, nil
+	}
+	if !b.all && !b.given[t.Resource] {
+		id := t.Resource.ID
+		if id == "" {
+			return "", fmt.Errorf("%s has no $id to refer to it by; bundle it", t.Resource.Doc.File)
+		}
+		if t.Pointer != "" {
+			id += "#" + fragment(t.Pointer)
+		}
+		return id, nil
+	}
+	name, ok := b.names[t.Resource]
+	if !ok {
+		if b.prefix == inDefs && len(b.names) >= maxDocuments {
+			return "", fmt.Errorf("more than %d documents belong to one schema", maxDocuments)
+		}
+		if cycle := b.costs.Check(t.Resource); cycle != nil {
+			return "", cycle
+		}
+		name = b.name(t.Resource)
+		b.names[t.Resource] = name
+		b.queue = append(b.queue, t.Resource)
+	}
+	if b.prefix != inDefs {
+		return b.prefix + name + "#" + fragment(t.Pointer), nil
+	}
+	return inDefs + name + fragment(t.Pointer), nil
+}
+
+// name makes a member name of $defs from the last two steps of an address.
+func (b *bundler) name(r *Resource) string {
+	address := r.ID
+	if address == "" {
+		address = r.Doc.File
+	}
+	address = strings.TrimSuffix(address, ".json")
+	stem := path.Base(path.Dir(address)) + "_" + path.Base(address)
+	stem = strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' {
+			return c
+		}
+		return '_'
+	}, stem)
+	name := stem
+	for i := 2; b.taken[name]; i++ {
+		name = fmt.Sprintf("%s_%d", stem, i)
+	}
+	b.taken[name] = true
+	return name
+}
+
+// schema copies a subschema at pointer of the document.
+func (c copier) schema(pointer string, value any) (any, error) {
+	if c.nodes++; c.nodes > maxNodes {
+		return nil, fmt.Errorf("the schema has more than %d parts", maxNodes)
+	}
+	node, ok := value.(map[string]any)
+	if !ok {
+		return value, nil
+	}
+	out := make(map[string]any, len(node))
+	// In order, so that of several mistakes always the same one is told.
+	for _, key := range slices.Sorted(maps.Keys(node)) {
+		copied, err := c.keyword(pointer, key, node[key])
+		if err != nil {
+			return nil, err
+		}
+		if copied != nil {
+			out[key] = copied
+		}
+	}
+	if c.view.Direction == "" {
+		return out, nil
+	}
+	if err := c.visible(out, node); err != nil {
+		return nil, fmt.Errorf("%s#%s: %w", c.doc.Doc.File, pointer, err)
+	}
+	return out, nil
+}
+
+// keyword copies the value of a keyword; nil drops it.
+func (c copier) keyword(pointer, key string, value any) (any, error) {
+	switch key {
+	case "$ref":
+		return c.reference(pointer, value)
+	case "$dynamicRef":
+		return nil, fmt.Errorf("%s#%s: $dynamicRef cannot be bundled", c.doc.Doc.File, pointer)
+	case "$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary":
+		// References inside a bundle are pointers; an $id would change what
+		// they start from.
+		return nil, nil
+	case RequestKey, ResponseKey:
+		if c.view.Direction != "" {
+			return nil, nil
+		}
+	case "name", "version", "extends", "requires":
+		// What a document says of itself is no keyword of a plain schema.
+		if c.view.Direction != "" && pointer == "" {
+			return nil, nil
+		}
+	case "examples":
+		// They are examples of the schema before it was resolved.
+		if c.view.Direction != "" {
+			return nil, nil
+		}
+	}
+	holds, ok := Keywords[key]
+	if !ok {
+		return value, nil
+	}
+	at := pointer + "/" + Escape(key)
+	return holds.Map(value, func(token string, child any) (any, error) {
+		if holds.Named() {
+			return c.schema(at+"/"+Escape(token), child)
+		}
+		return c.schema(at, child)
+	})
+}
+
+func (c copier) reference(pointer string, value any) (any, error) {
+	ref, ok := value.(string)
+	if !ok {
+		return nil, fmt.Errorf("%s#%s: $ref is not a string", c.doc.Doc.File, pointer)
+	}
+	target, err := c.lib.Resolve(c.doc.At(pointer), ref)
+	if err != nil {
+		return nil, fmt.Errorf("%s#%s: reference %w", c.doc.Doc.File, pointer, err)
+	}
+	if c.atRoot && target.Resource == c.doc {
+		return "#" + fragment(target.Pointer), nil
+	}
+	return c.refer(target)
+}
+
+// visible carries out the annotations original has on its properties in copied,
+// where they are gone already.
+func (c copier) visible(copied, original map[string]any) error {
+	properties, _ := copied["properties"].(map[string]any)
+	if properties == nil {
+		return nil
+	}
+	annotated, _ := original["properties"].(map[string]any)
+	for _, value := range annotated {
+		property, _ := value.(map[string]any)
+		for _, key := range []string{RequestKey, ResponseKey} {
+			byOperation, _ := property[key].(map[string]any)
+			for operation := range byOperation {
+				c.operations[operation] = true
+			}
+		}
+	}
+	omitted, required, err := c.view.carry(original)
+	if err != nil {
+		return err
+	}
+	for _, name := range omitted {
+		delete(properties, name)
+	}
+	delete(copied, "required")
+	if len(required) > 0 {
+		copied["required"] = required
+	}
+	return nil
+}
+
+// Linker copies documents one by one, with references that name each by a
+// number. Where many targets share documents, as in a lint run, each is copied
+// once, which a Bundle for every target would not do. Owned by one goroutine.
+type Linker struct{ b *bundler }
+
+// NewLinker starts with nothing linked.
+func NewLinker(lib *Library) *Linker {
+	b := newBundler(lib, View{}, true)
+	b.prefix = "urn:commerce:document:"
+	return &Linker{b}
+}
+
+// Link gives the address of a target, and those documents it needs that have
+// not been given before, by address.
+func (l *Linker) Link(target Target) (address string, added map[string]any, err error) {
+	if target.Resource == nil {
+		return target.External, nil, nil
+	}
+	if address, err = l.b.refer(target); err != nil {
+		return "", nil, err
+	}
+	added = map[string]any{}
+	for len(l.b.queue) > 0 {
+		doc := l.b.queue[0]
+		l.b.queue = l.b.queue[1:]
+		l.b.nodes = 0
+		value, failed := copier{bundler: l.b, doc: doc}.schema("", doc.Doc.Value)
+		if failed != nil {
+			// The others are still wanted; this one stays missing for good.
+			err = failed
+			continue
+		}
+		added[l.b.prefix+l.b.names[doc]] = value
+	}
+	return address, added, err
+}
+
+// fragment writes a JSON Pointer as the fragment of a URI reference.
+func fragment(pointer string) string {
+	return fragmentEscaper.Replace(pointer)
+}
+
+var fragmentEscaper = strings.NewReplacer("%", "%25", " ", "%20", "\"", "%22", "<", "%3C", ">", "%3E",
+	"#", "%23", "^", "%5E", "{", "%7B", "}", "%7D", "[", "%5B", "]", "%5D", "|", "%7C", "\\", "%5C", "`", "%60")
+
+// unfragment reads one token of a pointer in a fragment.
+func unfragment(token string) string {
+	if plain, err := url.PathUnescape(token); err == nil {
+		token = plain
+	}
+	return Unescape(token)
+}

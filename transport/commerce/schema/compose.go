@@ -1,0 +1,235 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+const maxExtensions = 64
+
+// Options of a composition.
+type ComposeOptions struct {
+	View View
+	// Bundle takes in every document that is referred to, so that the result
+	// needs no other. Else references to documents that were not given stay,
+	// as absolute addresses.
+	Bundle bool
+	// Protocol is the version requirements on the protocol are held against;
+	// "" leaves those unchecked.
+	Protocol string
+}
+
+// Compose lays extensions over a base: a value that fits the result fits the
+// base and what every extension adds under $defs[<name of its parent>]. The
+// order of the extensions does not matter.
+func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeOptions) (map[string]any, error) {
+	if err := opts.View.Check(); err != nil {
+		return nil, err
+	}
+	opts.View = opts.View.DefaultOperation()
+	additions, err := lay(base, extensions, opts.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	b := newBundler(lib, opts.View, opts.Bundle)
+	b.base = base
+	b.given[base] = true
+	for _, e := range extensions {
+		b.given[e] = true
+	}
+	if cycle := b.costs.Check(base); cycle != nil {
+		return nil, cycle
+	}
+	root, err := b.root(base)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range additions {
+		if err := b.fits(base, additions[:i], a); err != nil {
+			return nil, err
+		}
+		if err := b.add(root, a); err != nil {
+			return nil, err
+		}
+	}
+	if opts.View.Direction != "" {
+		if err := b.overrule(root, additions); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.finish(root); err != nil {
+		return nil, err
+	}
+	if opts.View.Direction != "" {
+		prune(root)
+	}
+	return root, b.checkOperation()
+}
+
+// root copies the base; its content is the root of the result.
+func (b *bundler) root(base *Resource) (map[string]any, error) {
+	if own, ok := base.Doc.Value.(map[string]any); ok {
+		defs, _ := own["$defs"].(map[string]any)
+		for name := range defs {
+			b.taken[name] = true
+		}
+	}
+	c := copier{bundler: b, doc: base, atRoot: true}
+	value, err := c.schema("", base.Doc.Value)
+	if err != nil {
+		return nil, err
+	}
+	root, ok := value.(map[string]any)
+	if !ok {
+		return map[string]any{"$schema": Draft, "allOf": []any{value}}, nil
+	}
+	root["$schema"] = Draft
+	return root, nil
+}
+
+// addition is what one extension adds to one of its parents.
+type addition struct {
+	extension *Resource
+	parent    string
+	schema    map[string]any
+}
+
+// add appends an addition to the allOf of root, without the branch that only
+// repeats the base: root is the base.
+func (b *bundler) add(root map[string]any, a addition) error {
+	pointer := Pointer("$defs", a.parent)
+	if cycle := b.costs.Check(a.extension); cycle != nil {
+		return cycle
+	}
+	stripped := maps.Clone(a.schema)
+	if branches, ok := stripped["allOf"].([]any); ok {
+		kept := slices.Clone(branches)
+		kept = slices.DeleteFunc(kept, func(branch any) bool { return b.repeatsBase(a.extension, pointer, branch) })
+		delete(stripped, "allOf")
+		if len(kept) > 0 {
+			stripped["allOf"] = kept
+		}
+	}
+	c := copier{bundler: b, doc: a.extension}
+	value, err := c.schema(pointer, stripped)
+	if err != nil {
+		return err
+	}
+	all, _ := root["allOf"].([]any)
+	root["allOf"] = append(slices.Clone(all), value)
+	return nil
+}
+
+// fits refuses an addition to which, together with the base or what was added
+// before, no value fits.
+func (b *bundler) fits(base *Resource, before []addition, a addition) error {
+	root, _ := base.Root().(map[string]any)
+	over := place{a.extension, Pointer("$defs", a.parent), a.schema}
+	against := func(name string, below place) error {
+		c := comparer{lib: b.lib, below: base, names: [2]string{name, a.extension.Name()}}
+		c.compare(below, over)
+		if len(c.found) == 0 {
+			return nil
+		}
+		return errors.New(c.found[0].Reason)
+	}
+	if err := against(base.Name(), place{base, "", root}); err != nil {
+		return err
+	}
+	for _, other := range before {
+		if err := against(other.extension.Name(), place{other.extension, Pointer("$defs", other.parent), other.schema}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bundler) repeatsBase(extension *Resource, pointer string, branch any) bool {
+	node, ok := branch.(map[string]any)
+	if !ok || len(node) != 1 {
+		return false
+	}
+	ref, ok := node["$ref"].(string)
+	if !ok {
+		return false
+	}
+	target, err := b.lib.Resolve(extension.At(pointer), ref)
+	return err == nil && target.Resource == b.base && target.Pointer == ""
+}
+
+// lay orders the extensions by name and finds what each adds, and refuses an
+// extension that reaches the base over none of the others.
+func lay(base *Resource, extensions []*Resource, protocol string) ([]addition, error) {
+	if len(extensions) > maxExtensions {
+		return nil, fmt.Errorf("more than %d extensions", maxExtensions)
+	}
+	active := map[string]*Resource{}
+	for _, r := range append([]*Resource{base}, extensions...) {
+		name := r.Name()
+		if name == "" && len(extensions) == 0 {
+			return nil, nil // a type or a component on its own
+		}
+		if name == "" {
+			return nil, fmt.Errorf("%s has no name; only named schemas compose", r.Doc.File)
+		}
+		if active[name] != nil {
+			return nil, fmt.Errorf("%s and %s are both named %s", active[name].Doc.File, r.Doc.File, name)
+		}
+		active[name] = r
+	}
+	reached := map[string]bool{base.Name(): true}
+	for again := true; again; {
+		again = false
+		for name, r := range active {
+			if !reached[name] && slices.ContainsFunc(r.Parents(), func(p string) bool { return reached[p] }) {
+				reached[name], again = true, true
+			}
+		}
+	}
+	var additions []addition
+	for _, name := range slices.Sorted(maps.Keys(active)) {
+		r := active[name]
+		if r == base {
+			continue
+		}
+		if !reached[name] {
+			return nil, fmt.Errorf("%s extends nothing that is here: $defs has %v", name, r.Parents())
+		}
+		if err := checkRequires(r, active, protocol); err != nil {
+			return nil, err
+		}
+		for _, parent := range r.Parents() {
+			if !reached[parent] {
+				continue
+			}
+			defs := r.Root().(map[string]any)["$defs"].(map[string]any)
+			schema, ok := defs[parent].(map[string]any)
+			if !ok {
+				return nil, fmt.Errorf("%s: $defs[%q] is not a schema object", r.Doc.File, parent)
+			}
+			additions = append(additions, addition{r, parent, schema})
+		}
+	}
+	return additions, nil
+}
+
+func checkRequires(r *Resource, active map[string]*Resource, protocol string) error {
+	root, _ := r.Root().(map[string]any)
+	requires, err := ParseRequires(root["requires"])
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Doc.File, err)
+	}
+	reason := requires.Unmet(protocol, func(name string) (string, bool) {
+		other, ok := active[name]
+		if !ok {
+			return "", false
+		}
+		return other.Version(), true
+	})
+	if reason != "" {
+		return errors.New(r.Name() + " " + reason)
+	}
+	return nil
+}

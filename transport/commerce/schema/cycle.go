@@ -1,0 +1,109 @@
+package schema
+
+import (
+	"fmt"
+)
+
+// Limits of what one schema may come to when its references are followed.
+const (
+	// maxCost is how often a validator may have to look at one value: schemas
+	// that refer to each other twice at each step double the work each time.
+	maxCost = 50_000
+	// maxChain is how many steps may follow each other on the same value.
+	maxChain = 2_000
+)
+
+// CycleError is a schema that applies itself to the same value again, which
+// no validator can finish; or one that takes too many steps to apply.
+type CycleError struct {
+	// Resource and Pointer are where the reference stands.
+	Resource *Resource
+	Pointer  string
+	// Endless tells a cycle from mere size.
+	Endless bool
+	Reason  string
+}
+
+func (e *CycleError) Error() string {
+	return fmt.Sprintf("%s#%s: %s", Brief(e.Resource.Doc.File), Brief(e.Pointer), e.Reason)
+}
+
+type spot struct {
+	resource *Resource
+	pointer  string
+}
+
+// Costs remembers what is known of schemas, so that looking at many that
+// refer to each other stays linear.
+type Costs struct {
+	library *Library
+	known   map[spot]int
+	active  map[spot]bool
+}
+
+// NewCosts starts with nothing known.
+func (l *Library) NewCosts() *Costs {
+	return &Costs{library: l, known: map[spot]int{}, active: map[spot]bool{}}
+}
+
+// Check looks at every schema of a document. References that lead nowhere are
+// not its concern.
+func (c *Costs) Check(r *Resource) (first *CycleError) {
+	Walk(r.Top.Doc.Value, func(pointer string, node map[string]any) {
+		if first == nil {
+			_, first = c.cost(spot{r.Top, pointer}, node, 0)
+		}
+	})
+	return first
+}
+
+// cost counts the steps of applying node to one value, members not included.
+func (c *Costs) cost(at spot, node map[string]any, depth int) (int, *CycleError) {
+	if known, ok := c.known[at]; ok {
+		return known, nil
+	}
+	if c.active[at] {
+		return 0, &CycleError{Resource: at.resource, Pointer: at.pointer, Endless: true, Reason: "it refers to itself without going into the value"}
+	}
+	if depth > maxChain {
+		return 0, &CycleError{Resource: at.resource, Pointer: at.pointer, Reason: fmt.Sprintf("more than %d references follow each other", maxChain)}
+	}
+	c.active[at] = true
+	defer delete(c.active, at)
+	sum := 1
+	add := func(next spot, value any) *CycleError {
+		child, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		n, err := c.cost(next, child, depth+1)
+		if sum += n; err == nil && sum > maxCost {
+			err = &CycleError{Resource: at.resource, Pointer: at.pointer, Reason: fmt.Sprintf("applying it takes more than %d steps", maxCost)}
+		}
+		return err
+	}
+	for _, keyword := range []string{"$ref", "$dynamicRef"} {
+		ref, ok := node[keyword].(string)
+		if !ok {
+			continue
+		}
+		target, err := c.library.Resolve(at.resource.At(at.pointer), ref)
+		if err != nil || target.Resource == nil {
+			continue
+		}
+		if err := add(spot{target.Resource, target.Pointer}, target.Value); err != nil {
+			return 0, err
+		}
+	}
+	var failed *CycleError
+	Subschemas(node, func(pointer string, place Place, child any) {
+		if failed == nil && place == Same {
+			failed = add(spot{at.resource, at.pointer + pointer}, child)
+		}
+	})
+	if failed != nil {
+		return 0, failed
+	}
+	c.known[at] = sum
+	return sum, nil
+}

@@ -1,0 +1,128 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Open lets relative references lead to the files of these folders, too.
+func (l *Library) Open(folders ...string) {
+	for _, folder := range folders {
+		abs, err := filepath.Abs(folder)
+		if err != nil {
+			continue
+		}
+		l.roots = append(l.roots, abs)
+		if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
+			l.roots = append(l.roots, real)
+		}
+	}
+}
+
+// Around is the folder to open for a file that somebody named: the one they
+// are working in when the file is there, else its own.
+func Around(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return filepath.Dir(path)
+	}
+	work, err := os.Getwd()
+	if err == nil && strings.HasPrefix(abs, work+string(filepath.Separator)) {
+		return work
+	}
+	return filepath.Dir(abs)
+}
+
+// within tells whether a file is in one of the folders, where symbolic links
+// lead: schemas come from strangers, and what a reference finds is told in
+// findings and in bundles.
+func (l *Library) within(path string) bool {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return l.below(path)
+}
+
+func (l *Library) below(path string) bool {
+	for _, root := range l.roots {
+		relative, err := filepath.Rel(root, path)
+		if err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+// MaxFiles bounds how many files a folder is looked through for.
+const MaxFiles = 20_000
+
+// Tree lists the *.json files below a folder in order, hidden folders and
+// node_modules aside. Symbolic links are not followed.
+func Tree(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if path != folder && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".json" || !d.Type().IsRegular() {
+			return nil
+		}
+		if len(files) >= MaxFiles {
+			return fmt.Errorf("%s has more than %d files", folder, MaxFiles)
+		}
+		files = append(files, path)
+		return nil
+	})
+	return files, err
+}
+
+// AddTree adds every document below a folder. A file that is no JSON is
+// left out: it is none of ours until something refers to it.
+func (l *Library) AddTree(folder string) error {
+	files, err := Tree(folder)
+	if err != nil {
+		return err
+	}
+	l.Open(folder)
+	for _, f := range files {
+		if _, err := l.AddFile(f); err != nil && !isSyntax(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddFolder adds the documents right in a folder, those that can be read.
+func (l *Library) AddFolder(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	var files []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".json" && len(files) < MaxFiles {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	l.Open(folder)
+	for _, f := range files {
+		if _, err := l.AddFile(f); err != nil && !isSyntax(err) && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
+}
+
+func isSyntax(err error) bool {
+	var syntax *SyntaxError
+	return errors.As(err, &syntax)
+}

@@ -1,0 +1,314 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxLoads bounds how many documents references may pull in.
+	maxLoads = 512
+	// maxTotal bounds the text of all files together, bytes; trees take some
+	// ten times as much memory.
+	maxTotal = 64 << 20
+)
+
+// Fetcher gets a document from an address; *fetch.Client is one.
+type Fetcher interface {
+	Fetch(ctx context.Context, address string) ([]byte, error)
+}
+
+// Options say what a library may reach beside the documents added to it.
+type LibraryOptions struct {
+	// Published are found by their $id; nil is none.
+	Published *Set
+	// Fetcher is asked for addresses nothing else has; nil is offline.
+	Fetcher Fetcher
+	// Folders are those to whose files a relative reference may lead; none
+	// when it may lead to no file that was not added.
+	Folders []string
+}
+
+// Library is a set of documents. Owned by one goroutine.
+type Library struct {
+	ctx    context.Context
+	opts   LibraryOptions
+	roots  []string // Folders, as they are called and where links lead
+	byFile map[string]*Resource
+	// byName has what byFile has, by name and version; empty until asked for.
+	byName map[[2]string]*Resource
+	byID   map[string]*Resource
+	// resolved remembers references: each is followed for several reasons.
+	resolved map[link]Target
+	loads    int
+	total    int
+}
+
+// New makes an empty library; ctx bounds what it fetches.
+func NewLibrary(ctx context.Context, opts LibraryOptions) *Library {
+	l := &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}, resolved: map[link]Target{}}
+	l.Open(opts.Folders...)
+	return l
+}
+
+// Resource is a schema with its own base: a document, or a part of one with
+// an $id of its own.
+type Resource struct {
+	Doc *Document
+	// ID is the absolute $id without fragment; "" when there is none.
+	ID string
+	// Pointer is where the resource stands in its document.
+	Pointer string
+	// Top is the resource of the whole document, which may be this one.
+	Top *Resource
+
+	path    string // absolute file path; "" when it is from no file
+	nested  map[string]*Resource
+	anchors map[string]string
+}
+
+// Root is the schema of the resource.
+func (r *Resource) Root() any {
+	v, _ := Lookup(r.Doc.Value, r.Pointer)
+	return v
+}
+
+// Name is the name a schema states for itself; "" when it has none.
+func (r *Resource) Name() string { return r.text("name") }
+
+// Version is the version a schema states for itself.
+func (r *Resource) Version() string { return r.text("version") }
+
+func (r *Resource) text(member string) string {
+	root, _ := r.Root().(map[string]any)
+	s, _ := root[member].(string)
+	return s
+}
+
+// Parents are the names an extension adds to, sorted: the members of its
+// $defs that are reverse-domain names.
+func (r *Resource) Parents() []string {
+	root, _ := r.Root().(map[string]any)
+	defs, _ := root["$defs"].(map[string]any)
+	var parents []string
+	for _, name := range slices.Sorted(maps.Keys(defs)) {
+		if IsName(name) {
+			parents = append(parents, name)
+		}
+	}
+	return parents
+}
+
+// Add puts a document into the library. When two have the same $id the first
+// is the one references find.
+func (l *Library) Add(doc *Document) *Resource {
+	r := &Resource{Doc: doc, nested: map[string]*Resource{}}
+	r.Top = r
+	if root, ok := doc.Value.(map[string]any); ok {
+		r.ID = absoluteID(root["$id"], "")
+	}
+	l.index(r)
+	l.findNested(r)
+	return r
+}
+
+// AddFile reads a file into the library, once.
+func (l *Library) AddFile(path string) (*Resource, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if r := l.byFile[abs]; r != nil {
+		return r, nil
+	}
+	doc, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if l.total += doc.Size(); l.total > maxTotal {
+		return nil, fmt.Errorf("the files are more than %d bytes together", maxTotal)
+	}
+	r := l.Add(doc)
+	r.path = abs
+	l.byFile[abs] = r
+	clear(l.byName)
+	return r, nil
+}
+
+// ByID finds a document, or a part of one, by its address without fragment.
+func (l *Library) ByID(id string) (*Resource, error) {
+	if r := l.byID[id]; r != nil {
+		return r, nil
+	}
+	if l.opts.Published != nil {
+		if f, ok := l.opts.Published.ByID(id); ok {
+			return l.load(id, f.Data)
+		}
+		if strings.HasPrefix(id, l.opts.Published.Base()+"/") {
+			return nil, &RefError{Kind: RefMissing, Ref: id, Reason: "no such document is published"}
+		}
+	}
+	if l.opts.Fetcher == nil {
+		return nil, &RefError{Kind: RefUnknown, Ref: id, Reason: "no document with this address is at hand"}
+	}
+	if err := l.mayLoad(id); err != nil {
+		return nil, err
+	}
+	data, err := l.opts.Fetcher.Fetch(l.ctx, id)
+	if err != nil {
+		return nil, &RefError{Kind: RefUnreachable, Ref: id, Reason: err.Error()}
+	}
+	return l.load(id, data)
+}
+
+// load adds a document that was asked for under id, whatever it says of itself.
+func (l *Library) load(id string, data []byte) (*Resource, error) {
+	doc, err := Parse(id, data)
+	if err != nil {
+		return nil, &RefError{Kind: RefBroken, Ref: id, Reason: err.Error()}
+	}
+	r := l.Add(doc)
+	if r.ID == "" {
+		r.ID = id
+	}
+	l.byID[id] = r
+	return r, nil
+}
+
+func (l *Library) mayLoad(ref string) error {
+	if l.loads++; l.loads > maxLoads {
+		return &RefError{Kind: RefUnreachable, Ref: ref, Reason: fmt.Sprintf("more than %d documents are referred to", maxLoads)}
+	}
+	return nil
+}
+
+func (l *Library) index(r *Resource) {
+	if r.ID != "" && l.byID[r.ID] == nil {
+		l.byID[r.ID] = r
+	}
+}
+
+// findNested indexes the parts of a document that have an $id of their own.
+func (l *Library) findNested(top *Resource) {
+	Walk(top.Doc.Value, func(pointer string, node map[string]any) {
+		if pointer == "" || node["$id"] == nil {
+			return
+		}
+		id := absoluteID(node["$id"], top.ID)
+		if id == "" {
+			return
+		}
+		r := &Resource{Doc: top.Doc, ID: id, Pointer: pointer, Top: top}
+		top.nested[pointer] = r
+		l.index(r)
+	})
+}
+
+// At gives the resource a place in the document belongs to.
+func (r *Resource) At(pointer string) *Resource {
+	top := r.Top
+	if len(top.nested) == 0 {
+		return top
+	}
+	for p := pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
+		if n := top.nested[p]; n != nil {
+			return n
+		}
+	}
+	return top
+}
+
+// absoluteID resolves an $id against the one around it and drops the fragment;
+// "" when that gives no absolute URL.
+func absoluteID(id any, base string) string {
+	s, ok := id.(string)
+	if !ok || s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	if !u.IsAbs() {
+		b, err := url.Parse(base)
+		if base == "" || err != nil {
+			return ""
+		}
+		u = b.ResolveReference(u)
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u.String()
+}
+
+// Entity finds the schema an entry declares: at the address it states, else
+// among the files of the library and the published schemas by the name and the
+// version that are declared. An address that nothing at hand has is no reason
+// not to look for the name.
+func (l *Library) Entity(name, version, address string) (*Resource, error) {
+	var stated error
+	if address != "" {
+		r, err := l.Declared(name, address)
+		if e := (*RefError)(nil); err == nil || !errors.As(err, &e) || e.Kind != RefUnknown {
+			return r, err
+		}
+		stated = err
+	}
+	if r := l.named(name, version); r != nil {
+		return r, nil
+	}
+	if l.opts.Published != nil {
+		if f, ok := l.opts.Published.Entity(name, version); ok {
+			return l.ByID(f.ID)
+		}
+	}
+	if stated != nil {
+		return nil, stated
+	}
+	return nil, &RefError{Kind: RefUnknown, Ref: name, Reason: "it is not published here, and the entry states no address"}
+}
+
+// named finds a file by the name and version it states, of several the one
+// whose path comes first.
+func (l *Library) named(name, version string) *Resource {
+	if len(l.byName) == 0 {
+		l.byName = map[[2]string]*Resource{}
+		for _, path := range slices.Sorted(maps.Keys(l.byFile)) {
+			r := l.byFile[path]
+			root, _ := r.Root().(map[string]any)
+			name, _ := root["name"].(string)
+			version, _ := root["version"].(string)
+			if key := [2]string{name, version}; name != "" && l.byName[key] == nil {
+				l.byName[key] = r
+			}
+		}
+	}
+	return l.byName[[2]string{name, version}]
+}
+
+// Declared finds the schema an entry named name points to. A schema that
+// would have to be fetched has to be on a host that may speak for the name.
+func (l *Library) Declared(name, address string) (*Resource, error) {
+	if l.opts.Fetcher == nil {
+		return l.ByID(address)
+	}
+	offline := *l
+	offline.opts.Fetcher = nil
+	r, err := offline.ByID(address)
+	if e := (*RefError)(nil); err == nil || !errors.As(err, &e) || e.Kind != RefUnknown {
+		return r, err
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, &RefError{Kind: RefMalformed, Ref: address, Reason: "not a URL"}
+	}
+	if err := CheckAuthority(name, u.Hostname()); err != nil {
+		return nil, &RefError{Kind: RefUnreachable, Ref: address, Reason: err.Error()}
+	}
+	return l.ByID(address)
+}

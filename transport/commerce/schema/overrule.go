@@ -1,0 +1,112 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// word is what an extension says of the visibility of a member of its base.
+type word struct {
+	visibility, extension string
+}
+
+// overrule lets the annotations of the additions count for the members they
+// are on, whoever declared those: an extension that omits a member of its base
+// takes it out of the result, and one that makes it optional lets it be
+// missing. Extensions that disagree do not compose.
+func (b *bundler) overrule(root map[string]any, additions []addition) error {
+	said := map[string]word{}
+	for _, a := range additions {
+		if err := b.hear("", a, sameValue(a.schema), sameValue(root), said); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hear carries out the annotations of one addition, whose schemas of a value
+// are over, on the schemas of that value in the result, and those further in.
+// It goes through each schema once.
+func (b *bundler) hear(at string, a addition, over, places []map[string]any, said map[string]word) error {
+	above, below := properties(over), properties(places)
+	words := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(above)) {
+		path := at + "/" + name
+		for _, property := range above[name] {
+			visibility, err := b.view.visibility(property)
+			if err != nil {
+				return fmt.Errorf("%s: property %q: %w", a.extension.Name(), name, err)
+			}
+			if visibility == "" {
+				continue
+			}
+			if other, ok := said[path]; ok && other.visibility != visibility {
+				return fmt.Errorf("%s says that %s is %s, and %s that it is %s", other.extension, path, other.visibility, a.extension.Name(), visibility)
+			}
+			said[path] = word{visibility, a.extension.Name()}
+			words[name] = visibility
+		}
+		if err := b.hear(path, a, flat(above[name]), flat(below[name]), said); err != nil {
+			return err
+		}
+	}
+	for _, place := range places {
+		lift(place, words)
+	}
+	return nil
+}
+
+// flat are all schemas of the value some schemas are of.
+func flat(schemas []map[string]any) (list []map[string]any) {
+	for _, schema := range schemas {
+		list = append(list, sameValue(schema)...)
+	}
+	return list
+}
+
+// properties are the schemas of each member in some schemas of one value.
+func properties(schemas []map[string]any) map[string][]map[string]any {
+	byName := map[string][]map[string]any{}
+	for _, schema := range schemas {
+		properties, _ := schema["properties"].(map[string]any)
+		for name, value := range properties {
+			if property, ok := value.(map[string]any); ok {
+				byName[name] = append(byName[name], property)
+			}
+		}
+	}
+	return byName
+}
+
+// lift takes members out of what a schema requires and, when they are omitted,
+// out of the schema. What is required stands in the addition.
+func lift(schema map[string]any, words map[string]string) {
+	if len(words) == 0 {
+		return
+	}
+	if required, ok := schema["required"].([]any); ok {
+		kept := slices.DeleteFunc(slices.Clone(required), func(r any) bool {
+			name, _ := r.(string)
+			return words[name] == Omit || words[name] == Optional
+		})
+		delete(schema, "required")
+		if len(kept) > 0 {
+			schema["required"] = kept
+		}
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	maps.DeleteFunc(properties, func(name string, _ any) bool { return words[name] == Omit })
+}
+
+// sameValue are the schemas that stand for the same value: one and its allOf.
+func sameValue(schema map[string]any) []map[string]any {
+	list := []map[string]any{schema}
+	branches, _ := schema["allOf"].([]any)
+	for _, branch := range branches {
+		if node, ok := branch.(map[string]any); ok {
+			list = append(list, sameValue(node)...)
+		}
+	}
+	return list
+}

@@ -1,0 +1,230 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dlclark/regexp2"
+)
+
+// MaxBytes bounds the text of a pattern.
+const maxPattern = 4096
+
+// matchFor bounds one match of an engine that backtracks.
+const matchFor = 250 * time.Millisecond
+
+// ErrSlow is a match that was given up.
+var ErrSlow = errors.New("matching takes too long")
+
+// Pattern is a compiled pattern. Safe for concurrent use.
+type Pattern struct {
+	source string
+	// One of the two is nil.
+	linear    *regexp.Regexp
+	backtrack *regexp2.Regexp
+	// size is how many instructions the linear one may look at for each byte.
+	size int
+}
+
+// Compile reads a pattern as ECMA-262 with the u flag has it, but for the
+// escapes of punctuation that need none, which many schemas have.
+func CompilePattern(source string) (*Pattern, error) {
+	if len(source) > maxPattern {
+		return nil, fmt.Errorf("the pattern is longer than %d bytes", maxPattern)
+	}
+	t, err := translate(source)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not a regular expression of ECMA-262: %w", quoteBrief(source), err)
+	}
+	// Even what RE2 takes has to be a pattern of the dialect.
+	backtrack, err := regexp2.Compile(t.ecma, regexp2.ECMAScript|regexp2.Unicode)
+	if err != nil {
+		reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `")
+		return nil, fmt.Errorf("%s is not a regular expression of ECMA-262: %s", quoteBrief(source), reason)
+	}
+	if t.common {
+		// RE2 has bounds of its own, on repetitions; beyond them it backtracks.
+		if linear, err := regexp.Compile(t.re2); err == nil {
+			return &Pattern{source: source, linear: linear, size: instructions(t.re2)}, nil
+		}
+	}
+	backtrack.MatchTimeout = matchFor
+	return &Pattern{source: source, backtrack: backtrack}, nil
+}
+
+// Linear tells whether a match takes time in proportion to the text.
+func (p *Pattern) Linear() bool { return p.linear != nil }
+
+func instructions(re2 string) int {
+	parsed, err := syntax.Parse(re2, syntax.Perl)
+	if err != nil {
+		return maxPattern
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return maxPattern
+	}
+	return len(program.Inst)
+}
+
+// Looks is how often an engine may look at a text of n bytes; meaningless for
+// a pattern that is not linear.
+func (p *Pattern) Looks(n int) int { return p.size * n }
+
+// Match tells whether the pattern is found in s. The error is ErrSlow, and
+// never that of a linear pattern.
+func (p *Pattern) Match(s string) (bool, error) {
+	if p.linear != nil {
+		return p.linear.MatchString(s), nil
+	}
+	ok, err := p.backtrack.MatchString(s)
+	if err != nil {
+		return false, ErrSlow
+	}
+	return ok, nil
+}
+
+// String is the pattern as it was written.
+func (p *Pattern) String() string { return p.source }
+
+func quoteBrief(source string) string {
+	const longest = 80
+	if len(source) > longest {
+		source = strings.ToValidUTF8(source[:longest], "") + "…"
+	}
+	return fmt.Sprintf("%q", source)
+}
+
+// translation is a pattern in the words of both engines.
+type translation struct {
+	ecma, re2 string
+	// common says that re2 means the same.
+	common bool
+}
+
+// What the two dialects call by one name and mean differently, for RE2.
+const (
+	anyCharacter = `[^\n\r\x{2028}\x{2029}]`
+	space        = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+)
+
+var quantifier = regexp.MustCompile(`^\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}`)
+
+// translator goes through a pattern once.
+type translator struct {
+	source    string
+	at        int
+	ecma, re2 strings.Builder
+	common    bool
+	inClass   bool
+}
+
+func translate(source string) (translation, error) {
+	t := &translator{source: source, common: true}
+	for t.at < len(source) {
+		if err := t.next(); err != nil {
+			return translation{}, err
+		}
+	}
+	return translation{t.ecma.String(), t.re2.String(), t.common}, nil
+}
+
+func (t *translator) next() error {
+	rest := t.source[t.at:]
+	switch c := rest[0]; {
+	case c == '\\':
+		return t.escape(rest)
+	case t.inClass && c == '[':
+		// Engines give a bracket in a class meanings ECMA-262 does not.
+		t.write(1, `\[`, `\[`)
+	case t.inClass && c == ']':
+		t.inClass = false
+		t.same(1)
+	case t.inClass:
+		_, size := utf8.DecodeRuneInString(rest)
+		t.same(size)
+	case c == '[':
+		t.inClass = true
+		// The empty class and its complement are no classes of RE2.
+		if strings.HasPrefix(rest, "[]") || strings.HasPrefix(rest, "[^]") {
+			t.common = false
+		}
+		t.same(1)
+		if strings.HasPrefix(rest, "[^") {
+			t.same(1)
+		}
+	case c == '{' && !quantifier.MatchString(rest):
+		t.common = false // what is no quantifier for the one may be one for the other
+		t.same(1)
+	case c == '.':
+		t.write(1, ".", anyCharacter)
+	case strings.HasPrefix(rest, "(?"):
+		return t.group(rest)
+	default:
+		_, size := utf8.DecodeRuneInString(rest)
+		t.same(size)
+	}
+	return nil
+}
+
+// group reads what begins with (?, of which engines know more than ECMA-262.
+func (t *translator) group(rest string) error {
+	switch {
+	case strings.HasPrefix(rest, "(?:"):
+		t.same(3)
+	case strings.HasPrefix(rest, "(?="), strings.HasPrefix(rest, "(?!"):
+		t.common = false
+		t.same(3)
+	case strings.HasPrefix(rest, "(?<="), strings.HasPrefix(rest, "(?<!"):
+		t.common = false
+		t.same(4)
+	case strings.HasPrefix(rest, "(?<"):
+		t.same(3)
+	default:
+		return fmt.Errorf("unknown group %s", rest[:min(3, len(rest))])
+	}
+	return nil
+}
+
+func (t *translator) escape(rest string) error {
+	if len(rest) < 2 {
+		return errors.New("it ends in a backslash")
+	}
+	c := rest[1]
+	switch {
+	case c == 's' && t.inClass:
+		t.write(2, `\s`, space)
+	case c == 's':
+		t.write(2, `\s`, "["+space+"]")
+	case c == 'S' && !t.inClass:
+		t.write(2, `\S`, "[^"+space+"]")
+	case strings.IndexByte("dDwWfnrtv", c) >= 0:
+		t.same(2)
+	case (c == 'b' || c == 'B') && !t.inClass:
+		t.same(2)
+	case strings.IndexByte("SbBcxupPk0123456789", c) >= 0:
+		t.common = false
+		t.same(2)
+	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf:
+		_, size := utf8.DecodeRuneInString(rest[1:])
+		return fmt.Errorf("unknown escape %s", rest[:1+size])
+	default:
+		t.same(2)
+	}
+	return nil
+}
+
+// same copies n bytes that mean the same everywhere.
+func (t *translator) same(n int) { t.write(n, t.source[t.at:t.at+n], t.source[t.at:t.at+n]) }
+
+// write goes on by n bytes.
+func (t *translator) write(n int, ecma, re2 string) {
+	t.at += n
+	t.ecma.WriteString(ecma)
+	t.re2.WriteString(re2)
+}

@@ -1,0 +1,102 @@
+package schema
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dlclark/regexp2"
+)
+
+func TestPatternsMeanWhatECMA262Says(t *testing.T) {
+	for _, tc := range []struct {
+		pattern       string
+		linear        bool
+		match, differ []string
+	}{
+		{`^[A-Z]{3}$`, true, []string{"EUR"}, []string{"eur", "EUR\n", "EURO"}},
+		{`^(?=.*\d)[a-z\d]+$`, false, []string{"a1"}, []string{"ab", "A1"}},
+		{`(?<!x)a`, false, []string{"ba"}, []string{"xa"}},
+		{`^(a|b)\1$`, false, []string{"aa"}, []string{"ab"}},
+		{`^(?<year>\d{4})-\k<year>$`, false, []string{"2026-2026"}, []string{"2026-2027"}},
+		{`^(?<year>\d{4})$`, true, []string{"2026"}, []string{"٢٠٢٦"}},
+		{`^\s$`, true, []string{" ", "\u00a0", "\ufeff", "\u2028"}, []string{"x"}},
+		{`^[^\s]$`, true, []string{"x"}, []string{"\u00a0"}},
+		{`^\S$`, true, []string{"x"}, []string{"\u3000"}},
+		{`^.$`, true, []string{"x", "😀"}, []string{"\r", "\n", "\u2028"}},
+		{`^[[a]$`, true, []string{"[", "a"}, []string{"b"}},
+		{`^[a-z-[b]]$`, true, []string{"[]", "-]"}, []string{"a"}},
+		{`^\p{Lu}$`, false, []string{"Ä"}, []string{"ä"}},
+		{`^\u0041\/$`, false, []string{"A/"}, []string{"B/"}},
+		{`^[]$`, false, nil, []string{"", "a"}},
+		{`^0{00}$`, false, []string{""}, []string{"0"}},
+		{`^a{2000}$`, false, []string{strings.Repeat("a", 2000)}, []string{"a"}},
+	} {
+		p, err := CompilePattern(tc.pattern)
+		if err != nil {
+			t.Errorf("%s: %v", tc.pattern, err)
+			continue
+		}
+		if p.Linear() != tc.linear {
+			t.Errorf("%s is linear: %v", tc.pattern, p.Linear())
+		}
+		for _, s := range tc.match {
+			if ok, err := p.Match(s); !ok || err != nil {
+				t.Errorf("%s does not match %q: %v", tc.pattern, s, err)
+			}
+		}
+		for _, s := range tc.differ {
+			if ok, _ := p.Match(s); ok {
+				t.Errorf("%s matches %q", tc.pattern, s)
+			}
+		}
+	}
+}
+
+func TestPatternsOfOtherDialectsAreRefused(t *testing.T) {
+	for _, pattern := range []string{`^[a-z`, `(`, `a**`, `(?P<n>a)`, `(?i)a`, `(?#c)`, `(?>a)`, `(?'n'a)`, `\Aa\z`, `\Qa\E`, `a\`, `a++`, `[b-a]`, `\ä`, strings.Repeat("a", maxPattern+1)} {
+		if _, err := CompilePattern(pattern); err == nil {
+			t.Errorf("%.80s compiles", pattern)
+		} else if len(err.Error()) > 300 {
+			t.Errorf("the error repeats %d bytes", len(err.Error()))
+		}
+	}
+}
+
+// TestMatchingIsGivenUp: with look-ahead nothing but the limit ends this.
+func TestMatchingIsGivenUp(t *testing.T) {
+	p, err := CompilePattern(`^(?=x?)(a+)+$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Match(strings.Repeat("a", 5000) + "!"); !errors.Is(err, ErrSlow) {
+		t.Errorf("got %v", err)
+	}
+	p, err = CompilePattern(`^(a+)+$`)
+	if err != nil || !p.Linear() {
+		t.Fatalf("a plain pattern backtracks: %v", err)
+	}
+}
+
+// FuzzTheEnginesAgree compares what both engines make of a pattern.
+func FuzzTheEnginesAgree(f *testing.F) {
+	for _, s := range []string{`^[a-z]+$`, `a|b*`, `[^\s.]{2,}`, `\bx\B`, `(a)(?:b)?`, `^.\S$`, `[[-]`, `a{2}`} {
+		f.Add(s, "ab x\u00a0\n")
+	}
+	f.Fuzz(func(t *testing.T, source, text string) {
+		if len(source) > 40 || len(text) > 40 {
+			return
+		}
+		p, err := CompilePattern(source)
+		if err != nil || !p.Linear() || strings.ToValidUTF8(text, "") != text || strings.ToValidUTF8(source, "") != source {
+			return
+		}
+		tr, _ := translate(source)
+		re := regexp2.MustCompile(tr.ecma, regexp2.ECMAScript|regexp2.Unicode)
+		re.MatchTimeout = matchFor
+		want, err := re.MatchString(text)
+		if got, _ := p.Match(text); err == nil && got != want {
+			t.Errorf("%q on %q: linear %v, backtracking %v", source, text, got, want)
+		}
+	})
+}

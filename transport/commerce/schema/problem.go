@@ -1,0 +1,179 @@
+package schema
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// maxProblems bounds what is said about one value.
+const maxProblems = 100
+
+// Problem is one thing wrong with a value.
+type Problem struct {
+	// Pointer is where, as a JSON Pointer into the value.
+	Pointer string
+	// Message says what, without the place.
+	Message string
+}
+
+func (p Problem) String() string {
+	if p.Pointer == "" {
+		return p.Message
+	}
+	return p.Pointer + ": " + p.Message
+}
+
+// problems reads the tree of a validator as a list: the leaves, each once.
+// Where a value fits none of several shapes, the shape it comes nearest to
+// speaks, since the others would complain of what it never tried to be.
+func problems(root *jsonschema.ValidationError, value any) []Problem {
+	r := reader{value, map[int]map[string]string{}}
+	list := r.read(root)
+	for i := range list {
+		list[i].Message = BriefMessage(list[i].Message)
+	}
+	sortProblems(list)
+	list = slices.Compact(list)
+	return list[:min(len(list), maxProblems)]
+}
+
+func sortProblems(list []Problem) {
+	slices.SortStableFunc(list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message))
+	})
+}
+
+// reader reads the errors about one value.
+type reader struct {
+	value any
+	// holders has, by depth, the first object with each member.
+	holders map[int]map[string]string
+}
+
+func (r reader) read(e *jsonschema.ValidationError) []Problem {
+	at := Pointer(e.InstanceLocation...)
+	switch k := e.ErrorKind.(type) {
+	case *kind.AnyOf:
+		return r.nearest(e, at)
+	case *kind.OneOf:
+		if len(k.Subschemas) == 0 {
+			return r.nearest(e, at)
+		}
+		return []Problem{{at, "fits more than one of the shapes of which it may have one"}}
+	case *kind.Not:
+		return []Problem{{at, "has a shape that is ruled out"}}
+	case *kind.PropertyNames:
+		return []Problem{{r.holder(len(e.InstanceLocation), k.Property), r.memberName(e, k.Property)}}
+	}
+	if len(e.Causes) > 0 {
+		return r.readAll(e.Causes)
+	}
+	return []Problem{{at, say(e.ErrorKind)}}
+}
+
+func (r reader) memberName(e *jsonschema.ValidationError, name string) string {
+	inner := r.readAll(e.Causes)
+	if len(inner) == 0 {
+		return "has a member it may not have: " + quote(name)
+	}
+	return "member name " + quote(name) + " " + inner[0].Message
+}
+
+// holder finds the object that has a member. The validator's own word on the
+// place of a wrong name is not to be had: it shares the memory of the path it
+// walks, and has walked on by the time it is read. Only the depth is right.
+func (r reader) holder(depth int, member string) string {
+	byMember, ok := r.holders[depth]
+	if !ok {
+		byMember = map[string]string{}
+		r.holders[depth] = byMember
+		collect("", r.value, depth, byMember)
+	}
+	return byMember[member]
+}
+
+// collect notes the members of the objects so deep in a value, each with the
+// first of them in the order of names.
+func collect(at string, value any, depth int, byMember map[string]string) {
+	switch v := value.(type) {
+	case map[string]any:
+		if depth == 0 {
+			for name := range v {
+				if _, ok := byMember[name]; !ok {
+					byMember[name] = at
+				}
+			}
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			collect(at+Pointer(name), v[name], depth-1, byMember)
+		}
+	case []any:
+		for i, item := range v {
+			if depth > 0 {
+				collect(at+"/"+strconv.Itoa(i), item, depth-1, byMember)
+			}
+		}
+	}
+}
+
+func (r reader) readAll(causes []*jsonschema.ValidationError) (list []Problem) {
+	for _, c := range causes {
+		list = append(list, r.read(c)...)
+		if len(list) > 4*maxProblems {
+			break
+		}
+	}
+	return list
+}
+
+// nearest gives the problems of the shape a value comes nearest to.
+func (r reader) nearest(e *jsonschema.ValidationError, at string) []Problem {
+	var best []Problem
+	var kinds []string
+	for _, c := range e.Causes {
+		if t := wantedType(c, len(e.InstanceLocation)); t != "" {
+			kinds = append(kinds, t)
+			continue
+		}
+		list := r.read(c)
+		if best == nil || distance(list, at) < distance(best, at) {
+			best = list
+		}
+	}
+	if best != nil {
+		return best
+	}
+	slices.Sort(kinds)
+	return []Problem{{at, "must be " + strings.Join(slices.Compact(kinds), " or ")}}
+}
+
+// distance ranks how far a value is from a shape: problems with the value
+// itself weigh more than problems deep inside it.
+func distance(list []Problem, at string) int {
+	d := 0
+	for _, p := range list {
+		if d++; p.Pointer == at {
+			d += 10
+		}
+	}
+	return d
+}
+
+// wantedType is the type a shape wants when all that is wrong is the type of
+// the value itself, at that depth.
+func wantedType(e *jsonschema.ValidationError, depth int) string {
+	for len(e.Causes) == 1 {
+		e = e.Causes[0]
+	}
+	if k, ok := e.ErrorKind.(*kind.Type); ok && len(e.Causes) == 0 && len(e.InstanceLocation) == depth {
+		return article(k.Want)
+	}
+	return ""
+}

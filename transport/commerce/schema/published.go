@@ -1,0 +1,135 @@
+package schema
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// DefaultBase is the schema base the embedded files are written with.
+const DefaultBase = "https://atelier.example/schemas"
+
+// Version is the protocol release new profiles are made of.
+const Release = "2026-01-23"
+
+// Versions are all published versions, the oldest first. None is ever removed.
+var Releases = []string{"2026-01-23"}
+
+//go:embed published
+var embedded embed.FS
+
+// File is a published document as it is served. Immutable.
+type PublishedFile struct {
+	// Path is below the base, for example 2026-01-23/types/buyer.json.
+	Path string
+	// ID is the address of the document: base, slash, path.
+	ID   string
+	Data []byte
+	// ETag is strong and quoted, as the header wants it.
+	ETag string
+}
+
+// Set is what is published under one base. Immutable after Published; safe
+// for concurrent use.
+type Set struct {
+	base   string
+	byPath map[string]*PublishedFile
+	paths  []string
+}
+
+// Published puts the schemas under base, an absolute URL without a slash at
+// its end; "" is DefaultBase.
+func Published(base string) (*Set, error) {
+	if base == "" {
+		base = DefaultBase
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") ||
+		u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.HasSuffix(base, "/") || strings.ContainsAny(base, "\"\\<>") {
+		return nil, fmt.Errorf("schema base %q: want an absolute http(s) URL without query, fragment and slash at the end", base)
+	}
+	s := &Set{base: base, byPath: map[string]*PublishedFile{}}
+	released, err := fs.Sub(embedded, "published")
+	if err != nil {
+		return nil, fmt.Errorf("published schemas: %w", err)
+	}
+	err = fs.WalkDir(released, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(released, path)
+		if err != nil {
+			return err
+		}
+		data = bytes.ReplaceAll(data, []byte(`"`+DefaultBase+`/`), []byte(`"`+base+`/`))
+		sum := sha256.Sum256(data)
+		s.byPath[path] = &PublishedFile{Path: path, ID: base + "/" + path, Data: data,
+			ETag: `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`}
+		s.paths = append(s.paths, path)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("published schemas: %w", err)
+	}
+	slices.Sort(s.paths)
+	return s, nil
+}
+
+// Base is the schema base of the set.
+func (s *Set) Base() string { return s.base }
+
+// Lookup finds a document by its path below the base, as in a request for
+// /schemas/<path>.
+func (s *Set) Lookup(path string) (*PublishedFile, bool) {
+	f, ok := s.byPath[path]
+	return f, ok
+}
+
+// ByID finds a document by its address, without a fragment.
+func (s *Set) ByID(id string) (*PublishedFile, bool) {
+	path, ok := strings.CutPrefix(id, s.base+"/")
+	if !ok {
+		return nil, false
+	}
+	return s.Lookup(path)
+}
+
+// All gives the documents in the order of their paths.
+func (s *Set) All() []*PublishedFile {
+	all := make([]*PublishedFile, len(s.paths))
+	for i, p := range s.paths {
+		all[i] = s.byPath[p]
+	}
+	return all
+}
+
+// entities are the paths of the published entities below a version's folder.
+var entities = map[string]string{
+	"dev.commerce.shopping":             "shopping/service.json",
+	"dev.commerce.shopping.checkout":    "shopping/checkout.json",
+	"dev.commerce.shopping.fulfillment": "shopping/fulfillment.json",
+	"dev.commerce.shopping.discount":    "shopping/discount.json",
+	"dev.commerce.shopping.order":       "shopping/order.json",
+	"com.atelier.tokenization":          "handlers/tokenization.json",
+}
+
+// Entity finds the schema of a published entity by name and version.
+func (s *Set) Entity(name, version string) (*PublishedFile, bool) {
+	path, ok := entities[name]
+	if !ok {
+		return nil, false
+	}
+	return s.Lookup(version + "/" + path)
+}
+
+// IsEntity tells whether we publish an entity of this name, in any version.
+func IsEntity(name string) bool {
+	_, ok := entities[name]
+	return ok
+}

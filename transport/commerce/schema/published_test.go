@@ -1,0 +1,121 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"atelier/transport/commerce/lint"
+	"atelier/transport/commerce/schema"
+)
+
+// promised are the documents of every published version. A new version adds a
+// list; nothing is ever taken from one, since somebody refers to it.
+var promised = map[string][]string{
+	"2026-01-23": {
+		"handlers/tokenization.json",
+		"meta/capability.json", "meta/entity.json", "meta/payment_handler.json", "meta/profile.json", "meta/service.json", "meta/ucp.json",
+		"shopping/checkout.json", "shopping/discount.json", "shopping/fulfillment.json", "shopping/order.json", "shopping/service.json",
+		"shopping/embedded.openrpc.json", "shopping/mcp.openrpc.json", "shopping/rest.openapi.json",
+		"types/binding.json", "types/buyer.json", "types/card.json", "types/card_instrument.json", "types/item.json", "types/line_item.json",
+		"types/link.json", "types/links.json", "types/network_token.json", "types/pan.json", "types/payment_credential.json",
+		"types/payment_identity.json", "types/postal_address.json", "types/refusal.json", "types/token_credential.json", "types/total.json", "types/totals.json",
+	},
+}
+
+func TestEveryVersionStaysResolvable(t *testing.T) {
+	set, err := schema.Published("https://shop.example/schemas")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(promised) != len(schema.Releases) {
+		t.Errorf("versions are %v", schema.Releases)
+	}
+	for _, version := range schema.Releases {
+		for _, path := range promised[version] {
+			f, ok := set.ByID("https://shop.example/schemas/" + version + "/" + path)
+			if !ok {
+				t.Errorf("%s/%s is gone", version, path)
+				continue
+			}
+			var doc map[string]any
+			if err := json.Unmarshal(f.Data, &doc); err != nil {
+				t.Errorf("%s: %v", f.Path, err)
+			}
+			if id, ok := doc["$id"]; ok && id != f.ID {
+				t.Errorf("%s has $id %v, want %s", f.Path, id, f.ID)
+			}
+			if strings.Contains(string(f.Data), "atelier.example/schemas") {
+				t.Errorf("%s keeps the default base", f.Path)
+			}
+		}
+	}
+}
+
+// TestPublishedSchemasKeepTheConventions has lint look at what we publish, at
+// its strictest, examples included.
+func TestPublishedSchemasKeepTheConventions(t *testing.T) {
+	report, err := lint.Files(t.Context(), []string{"published"}, lint.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		t.Errorf("%s %s: %s [%s]", f.File, f.Pointer, f.Message, f.Code)
+	}
+	if want := len(promised["2026-01-23"]); report.Files != want {
+		t.Errorf("%d files were looked at, want %d", report.Files, want)
+	}
+}
+
+// TestEverySchemaHasAnExample keeps the examples complete: payloads have one
+// at the root, meta schemas and services one for each variant.
+func TestEverySchemaHasAnExample(t *testing.T) {
+	set, err := schema.Published("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range set.All() {
+		if strings.Contains(f.Path, ".open") || strings.Contains(f.Path, "service.json") {
+			continue
+		}
+		if !strings.Contains(string(f.Data), `"examples"`) {
+			t.Errorf("%s has no example", f.Path)
+		}
+	}
+}
+
+func TestEntitiesAreFoundByName(t *testing.T) {
+	set, err := schema.Published("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"dev.commerce.shopping", "dev.commerce.shopping.checkout", "dev.commerce.shopping.fulfillment",
+		"dev.commerce.shopping.discount", "dev.commerce.shopping.order", "com.atelier.tokenization"} {
+		f, ok := set.Entity(name, schema.Release)
+		if !ok || !strings.Contains(string(f.Data), `"name": "`+name+`"`) {
+			t.Errorf("%s is not found", name)
+		}
+	}
+	if _, ok := set.Entity("dev.commerce.shopping.checkout", "2020-01-01"); ok {
+		t.Error("a version that never was is found")
+	}
+}
+
+func TestBasesThatCannotBe(t *testing.T) {
+	for _, base := range []string{"schemas", "https://x.example/schemas/", "ftp://x.example", "https://x.example/a?b", "https://u@x.example/a", "https://"} {
+		if _, err := schema.Published(base); err == nil {
+			t.Errorf("%q is taken", base)
+		}
+	}
+}
+
+func TestFilesOnDiskAreEmbedded(t *testing.T) {
+	set, _ := schema.Published("")
+	for _, f := range set.All() {
+		data, err := os.ReadFile("published/" + f.Path)
+		if err != nil || string(data) != string(f.Data) {
+			t.Errorf("%s differs: %v", f.Path, err)
+		}
+	}
+}

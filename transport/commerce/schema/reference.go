@@ -1,0 +1,183 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// Kind says why a reference leads nowhere.
+type RefKind int
+
+const (
+	// Malformed is no URI reference.
+	RefMalformed RefKind = iota
+	// Missing is a file that does not exist, or no document of that $id.
+	RefMissing
+	// NoPlace is a document without that anchor or pointer.
+	RefNoPlace
+	// Unknown is an address that nothing at hand has and that is not fetched.
+	RefUnknown
+	// Unreachable is an address that could not be fetched.
+	RefUnreachable
+	// Broken is a document that could not be read.
+	RefBroken
+	// Outside is a file that is in none of the folders of the library.
+	RefOutside
+)
+
+// RefError says where a reference fails.
+type RefError struct {
+	Kind   RefKind
+	Ref    string
+	Reason string
+}
+
+func (e *RefError) Error() string { return fmt.Sprintf("%q: %s", Brief(e.Ref), e.Reason) }
+
+// Target is a place in a document.
+type Target struct {
+	// Resource is the one of the whole document; nil for the schemas of JSON
+	// Schema itself, which every validator has.
+	Resource *Resource
+	// Pointer is from the root of the document.
+	Pointer string
+	Value   any
+	// External is the address of a schema of JSON Schema itself.
+	External string
+}
+
+// link is a reference in its place.
+type link struct {
+	from *Resource
+	ref  string
+}
+
+// Resolve follows a reference that stands in the resource from.
+func (l *Library) Resolve(from *Resource, ref string) (Target, error) {
+	if t, ok := l.resolved[link{from, ref}]; ok {
+		return t, nil
+	}
+	t, err := l.follow(from, ref)
+	if err == nil {
+		l.resolved[link{from, ref}] = t
+	}
+	return t, err
+}
+
+func (l *Library) follow(from *Resource, ref string) (Target, error) {
+	u, err := url.Parse(ref)
+	if err != nil {
+		return Target{}, &RefError{Kind: RefMalformed, Ref: ref, Reason: "not a URI reference"}
+	}
+	fragment := u.Fragment
+	u.Fragment, u.RawFragment = "", ""
+	if strings.HasPrefix(u.String(), "https://json-schema.org/draft/") {
+		return Target{External: ref}, nil
+	}
+	to := from
+	if u.String() != "" {
+		if to, err = l.document(from, u); err != nil {
+			if e := (*RefError)(nil); errors.As(err, &e) {
+				e.Ref = ref
+			}
+			return Target{}, err
+		}
+	}
+	return to.place(fragment, ref)
+}
+
+func (l *Library) document(from *Resource, u *url.URL) (*Resource, error) {
+	if u.IsAbs() {
+		if u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "urn" {
+			return nil, &RefError{Kind: RefMalformed, Reason: fmt.Sprintf("scheme %q is not followed", Brief(u.Scheme))}
+		}
+		return l.ByID(u.String())
+	}
+	var beside error
+	if path := from.Top.path; path != "" && u.Host == "" && u.Path != "" {
+		r, err := l.beside(path, u.Path)
+		if err == nil {
+			return r, nil
+		}
+		if e := (*RefError)(nil); !errors.As(err, &e) || e.Kind != RefMissing && e.Kind != RefOutside {
+			return nil, err
+		}
+		beside = err
+	}
+	if id := absoluteID(u.String(), from.ID); id != "" {
+		r, err := l.ByID(id)
+		if e := (*RefError)(nil); beside == nil || err == nil || !errors.As(err, &e) || e.Kind != RefUnknown {
+			return r, err
+		}
+	}
+	if beside != nil {
+		return nil, beside
+	}
+	return nil, &RefError{Kind: RefMissing, Reason: "it is relative, and its document has neither a file nor an $id"}
+}
+
+// beside looks for a relative reference among the files around path.
+func (l *Library) beside(path, relative string) (*Resource, error) {
+	file := filepath.Join(filepath.Dir(path), filepath.FromSlash(relative))
+	if r := l.byFile[file]; r != nil {
+		return r, nil
+	}
+	missing := &RefError{Kind: RefMissing, Reason: "there is no such file beside it"}
+	if len(l.roots) == 0 || filepath.IsAbs(relative) {
+		return nil, missing
+	}
+	if !l.within(file) {
+		return nil, &RefError{Kind: RefOutside, Reason: "it leads out of the folder"}
+	}
+	if err := l.mayLoad(relative); err != nil {
+		return nil, err
+	}
+	r, err := l.AddFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing
+	}
+	if err != nil {
+		return nil, &RefError{Kind: RefBroken, Reason: err.Error()}
+	}
+	return r, nil
+}
+
+// place finds a fragment: a JSON Pointer or an anchor.
+func (r *Resource) place(fragment, ref string) (Target, error) {
+	pointer := fragment
+	if fragment != "" && fragment[0] != '/' {
+		p, ok := r.anchor(fragment)
+		if !ok {
+			return Target{}, &RefError{Kind: RefNoPlace, Ref: ref, Reason: fmt.Sprintf("there is no anchor %q", Brief(fragment))}
+		}
+		pointer = strings.TrimPrefix(p, r.Pointer)
+	}
+	pointer = r.Pointer + pointer
+	value, ok := Lookup(r.Doc.Value, pointer)
+	if !ok {
+		return Target{}, &RefError{Kind: RefNoPlace, Ref: ref, Reason: fmt.Sprintf("%s has nothing at %q", Brief(r.Doc.File), Brief(fragment))}
+	}
+	return Target{Resource: r.Top, Pointer: pointer, Value: value}, nil
+}
+
+func (r *Resource) anchor(name string) (string, bool) {
+	if r.anchors == nil {
+		r.anchors = map[string]string{}
+		Walk(r.Doc.Value, func(pointer string, node map[string]any) {
+			if r.At(pointer) != r {
+				return
+			}
+			for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
+				if a, ok := node[keyword].(string); ok {
+					r.anchors[a] = pointer
+				}
+			}
+		})
+	}
+	p, ok := r.anchors[name]
+	return p, ok
+}

@@ -1,0 +1,176 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// maxTold is how many places of a value may be told of, were all of them wrong:
+// each takes some hundred bytes until the list is read.
+const maxTold = 200_000
+
+// Schema is a compiled schema. Immutable; safe for concurrent use.
+type Validator struct {
+	compiled *jsonschema.Schema
+	// denied is its negation: a validator that has nothing to explain keeps
+	// nothing of what fails on the way.
+	denied *jsonschema.Schema
+	budget *budget
+}
+
+func newValidator(compiled *jsonschema.Schema, b *budget) *Validator {
+	return &Validator{compiled, &jsonschema.Schema{DraftVersion: 2020, Location: compiled.Location, Not: compiled}, b}
+}
+
+// Compile makes a target of the library ready to check values, as seen in a
+// view. Everything it refers to must be at hand.
+func Compile(lib *Library, target Target, view View) (*Validator, error) {
+	bundle, err := Bundle(lib, target, view)
+	if err != nil {
+		return nil, err
+	}
+	return CompileBundle(bundle)
+}
+
+// bundleURL is where a bundle pretends to be; nothing is ever loaded from it.
+const bundleURL = "urn:commerce:bundle"
+
+// CompileBundle makes a schema ready that refers to nothing outside itself.
+func CompileBundle(bundle map[string]any) (*Validator, error) {
+	c, b := newCompiler()
+	if err := c.AddResource(bundleURL, ownFormats(bundle)); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	compiled, err := c.Compile(bundleURL)
+	if err != nil {
+		return nil, compileError(err, bundle)
+	}
+	return newValidator(compiled, b), nil
+}
+
+func newCompiler() (*jsonschema.Compiler, *budget) {
+	b := &budget{}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	c.UseLoader(closed{})
+	c.UseRegexpEngine(b.compile)
+	c.RegisterFormat(&jsonschema.Format{Name: regexFormat, Validate: checkRegex})
+	return c, b
+}
+
+// closed refuses to load anything: bundles are whole.
+type closed struct{}
+
+func (closed) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is not part of the schema", url)
+}
+
+func compileError(err error, schema any) error {
+	if e := (*jsonschema.SchemaValidationError)(nil); errors.As(err, &e) {
+		if v := (*jsonschema.ValidationError)(nil); errors.As(e.Err, &v) {
+			p := problems(v, schema)[0]
+			return fmt.Errorf("not a valid JSON Schema: %s", p)
+		}
+	}
+	return fmt.Errorf("not a valid JSON Schema: %w", err)
+}
+
+// CheckStranger is Check for a schema nobody vouches for: it first makes sure
+// that the value can be held against it in reasonable time and memory. bundle
+// is what the schema was compiled from.
+func (s *Validator) CheckStranger(bundle map[string]any, value any) ([]Problem, error) {
+	lib := NewLibrary(context.Background(), LibraryOptions{})
+	r := lib.Add(&Document{File: "schema", Value: bundle})
+	return s.CheckMeasured(lib.NewGauge(), Target{Resource: r, Value: bundle}, value)
+}
+
+// CheckMeasured does the same with a gauge that may know the schema already;
+// target is what the schema was compiled from.
+func (s *Validator) CheckMeasured(g *Gauge, target Target, value any) ([]Problem, error) {
+	work, err := g.Measure(target, value)
+	if err != nil {
+		return nil, err
+	}
+	return s.check(value, work.Places <= maxTold)
+}
+
+// Check lists what is wrong with a value; nothing when it fits. The value is
+// a tree as package document makes them.
+func (s *Validator) Check(value any) []Problem {
+	list, err := s.check(value, true)
+	if err != nil {
+		return []Problem{{Message: "cannot be checked: " + err.Error()}}
+	}
+	return list
+}
+
+// check looks at a value, and says where it is wrong if that may be told.
+func (s *Validator) check(value any, told bool) (list []Problem, err error) {
+	end := s.budget.begin()
+	defer func() { err = end(recover(), err) }()
+	if !told {
+		if s.denied.Validate(value) == nil {
+			return []Problem{{Message: "does not fit, and is too large for this schema to say where"}}, nil
+		}
+		return nil, nil
+	}
+	failed := s.compiled.Validate(value)
+	if failed == nil {
+		return nil, nil
+	}
+	if v := (*jsonschema.ValidationError)(nil); errors.As(failed, &v) {
+		return problems(v, value), nil
+	}
+	return []Problem{{Message: failed.Error()}}, nil
+}
+
+// Compiler compiles many targets of one library; what they share is compiled
+// once: commerce lint goes through a hundred schemas the size of the checkout
+// in 0.11 s, and took 0.66 s with Compile. Owned by one goroutine; its Schemas
+// are not.
+type Compiler struct {
+	linker   *Linker
+	compiler *jsonschema.Compiler
+	budget   *budget
+}
+
+// NewCompiler makes a compiler for a library.
+func NewCompiler(lib *Library) *Compiler {
+	c, b := newCompiler()
+	return &Compiler{NewLinker(lib), c, b}
+}
+
+// Compile makes a target ready, annotations unheeded.
+func (c *Compiler) Compile(target Target) (*Validator, error) {
+	address, added, failed := c.linker.Link(target)
+	for at, doc := range added {
+		if err := c.compiler.AddResource(at, ownFormats(doc)); err != nil {
+			return nil, err
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	compiled, err := c.compiler.Compile(address)
+	if err != nil {
+		return nil, compileError(err, target.Value)
+	}
+	return newValidator(compiled, c.budget), nil
+}
+
+var draft2020 = sync.OnceValue(func() *Validator {
+	return newValidator(jsonschema.NewCompiler().MustCompile(Draft), &budget{})
+})
+
+// Draft2020 lists what keeps a value from being a schema of draft 2020-12.
+func Draft2020(value any) []Problem {
+	if list := draft2020().Check(value); len(list) > 0 {
+		return list
+	}
+	return patterns(value)
+}

@@ -1,0 +1,172 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Direction is a side of an exchange.
+type Direction string
+
+// The two directions; the zero Direction leaves the annotations as they are.
+const (
+	Request  Direction = "request"
+	Response Direction = "response"
+)
+
+// The annotations, and what they may say of a property.
+const (
+	RequestKey  = "ucp_request"
+	ResponseKey = "ucp_response"
+
+	Omit     = "omit"
+	Optional = "optional"
+	Required = "required"
+)
+
+// Operations are those the protocol has. A vendor's capability may have others,
+// and names them in its annotations.
+var Operations = []string{"create", "read", "update", "complete", "cancel"}
+
+// IsOperation tells whether the protocol has an operation.
+func IsOperation(name string) bool { return slices.Contains(Operations, name) }
+
+// View is how a schema is looked at: in a direction, for an operation. The
+// zero View changes nothing.
+type View struct {
+	Direction Direction
+	// Operation picks a value where an annotation differs by operation.
+	Operation string
+}
+
+// Check says what is wrong with a view.
+func (v View) Check() error {
+	switch v.Direction {
+	case "", Request, Response:
+		return nil
+	}
+	return fmt.Errorf("direction %q: want request or response", v.Direction)
+}
+
+// DefaultOperation is looked at when none is named: a request creates, a
+// response answers a read.
+func (v View) DefaultOperation() View {
+	if v.Operation == "" {
+		v.Operation = map[Direction]string{Request: "create", Response: "read"}[v.Direction]
+	}
+	return v
+}
+
+func (v View) key() string {
+	if v.Direction == Request {
+		return RequestKey
+	}
+	return ResponseKey
+}
+
+// visibility is what a property is annotated with for the view; "" is nothing.
+func (v View) visibility(property map[string]any) (string, error) {
+	annotation, ok := property[v.key()]
+	if !ok {
+		return "", nil
+	}
+	if byOperation, ok := annotation.(map[string]any); ok {
+		if annotation, ok = byOperation[v.Operation]; !ok {
+			return "", nil
+		}
+	}
+	switch annotation {
+	case Omit, Optional, Required:
+		return annotation.(string), nil
+	}
+	return "", fmt.Errorf("%s is %v: want omit, optional or required", v.key(), annotation)
+}
+
+// carry reads the annotations on the properties of a schema: which of them go,
+// and what the schema then requires.
+func (v View) carry(node map[string]any) (omitted []string, required []any, err error) {
+	properties, _ := node["properties"].(map[string]any)
+	listed, _ := node["required"].([]any)
+	dropped := map[string]bool{}
+	for name, value := range properties {
+		property, ok := value.(map[string]any)
+		if !ok {
+			continue
+		}
+		visibility, err := v.visibility(property)
+		if err != nil {
+			return nil, nil, fmt.Errorf("property %q: %w", name, err)
+		}
+		switch visibility {
+		case Omit:
+			omitted = append(omitted, name)
+			dropped[name] = true
+		case Optional:
+			dropped[name] = true
+		case Required:
+			dropped[name] = true // where it stands, to stand once
+			required = append(required, name)
+		}
+	}
+	for _, r := range listed {
+		if name, ok := r.(string); !ok || !dropped[name] {
+			required = append(required, r)
+		}
+	}
+	sortNames(required)
+	return omitted, required, nil
+}
+
+func sortNames(names []any) {
+	slices.SortFunc(names, func(a, b any) int {
+		s, _ := a.(string)
+		t, _ := b.(string)
+		return cmp.Compare(s, t)
+	})
+}
+
+// prune drops the members of $defs that nothing leads to: a resolved schema
+// has no use for the variants its entity is declared with.
+func prune(root map[string]any) {
+	defs, _ := root["$defs"].(map[string]any)
+	if defs == nil {
+		return
+	}
+	body := make(map[string]any, len(root))
+	for key, value := range root {
+		if key != "$defs" {
+			body[key] = value
+		}
+	}
+	used := map[string]bool{}
+	pending := []any{body}
+	for len(pending) > 0 {
+		next := pending[0]
+		pending = pending[1:]
+		Walk(next, func(_ string, node map[string]any) {
+			ref, _ := node["$ref"].(string)
+			rest, ok := strings.CutPrefix(ref, "#/$defs/")
+			if !ok {
+				return
+			}
+			name, _, _ := strings.Cut(rest, "/")
+			name = unfragment(name)
+			if !used[name] {
+				used[name] = true
+				pending = append(pending, defs[name])
+			}
+		})
+	}
+	kept := map[string]any{}
+	for name, def := range defs {
+		if used[name] {
+			kept[name] = def
+		}
+	}
+	delete(root, "$defs")
+	if len(kept) > 0 {
+		root["$defs"] = kept
+	}
+}
