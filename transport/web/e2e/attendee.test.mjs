@@ -149,6 +149,9 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.setInputFiles('input[type=file]', { name: 'main.go', mimeType: 'text/plain', buffer: Buffer.from('package main') })
   await page.getByRole('link', { name: 'main.go' }).waitFor()
   await page.getByLabel('Or a link').fill('https://example.org/mine')
+  await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Feedback' }).click()
+  await page.getByRole('heading', { level: 2, name: 'Feedback' }).waitFor()
+  await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Hand in work' }).click()
   await page.getByRole('button', { name: 'Add link' }).click()
   await page.getByRole('link', { name: 'https://example.org/mine' }).waitFor()
 
