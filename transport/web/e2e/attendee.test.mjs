@@ -181,6 +181,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   guest.expect(/40[134]/, /WebSocket/)
   await page.getByLabel('Your name').waitFor()
   assert.deepEqual(await lead.get(`/codelabs/${lab.id}/attendees`), [])
+  assert.deepEqual(await page.evaluate((id) => Object.keys(localStorage).filter((key) => key.includes(id)), lab.id), [])
   await page.goto(`/verify/${me.id}`)
   await page.getByText('This certificate is not valid.').waitFor()
 })

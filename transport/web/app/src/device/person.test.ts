@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { forget, unsent } from './person'
+
+function device(entries: Record<string, unknown>) {
+  const map = new Map(Object.entries(entries).map(([k, v]) => [`atelier:${k}`, JSON.stringify(v)]))
+  return {
+    map,
+    get length() {
+      return map.size
+    },
+    key: (i: number) => [...map.keys()][i] ?? null,
+    getItem: (k: string) => map.get(k) ?? null,
+    removeItem: (k: string) => void map.delete(k),
+  }
+}
+
+const said = (at: number, message: object) => ({ ref: `r${at}`, at, message, sent: null, refused: null })
+const kept = {
+  'out:lab:a1:r2': said(2, { type: 'chat', message: 'second' }),
+  'out:lab:a1:r1': said(1, { type: 'dm', message: 'first', target_id: 'a2' }),
+  'out:lab:a1:r3': said(3, { type: 'pulse', state: 'stuck' }),
+  'draft:chat:lab': 'half a thou',
+  'draft:dm:lab:a2': 'to one',
+  'draft:feedback:lab': { difficulty: '2', satisfaction: '', comment: 'More' },
+  'draft:quiz:lab': { q1: '0,1', q2: 'Because' },
+  'reading:lab': { at: 2 },
+  'me:lab': 'a1',
+}
+const others = {
+  'out:lab:a2:r9': said(9, { type: 'chat', message: 'of another person' }),
+  'out:lab2:a1:r9': said(9, { type: 'chat', message: 'in another codelab' }),
+  'draft:chat:lab2': 'there',
+  'hints:lab': ['of a facilitator on the same device'],
+  theme: 'dark',
+}
+
+test('what was not sent is all there, oldest first, and no choice among numbers', () => {
+  expect(unsent('lab', 'a1', device({ ...kept, ...others }))).toEqual(['first', 'second', 'half a thou', 'to one', 'More', 'Because'])
+  expect(unsent('lab', 'a1', device({ 'draft:chat:lab': 7 }))).toEqual([])
+})
+
+test('what is forgotten is of that person in that codelab', () => {
+  const d = device({ ...kept, ...others })
+  forget('lab', 'a1', d)
+  expect([...d.map.keys()]).toEqual(Object.keys(others).map((k) => `atelier:${k}`))
+})

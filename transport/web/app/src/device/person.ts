@@ -1,0 +1,45 @@
+// What this device keeps of one person in one codelab.
+
+/** As much of the device's storage as is needed. */
+type Kept = Pick<globalThis.Storage, 'key' | 'length' | 'getItem' | 'removeItem'>
+
+/** Texts that were begun, and places, by the codelab. */
+const kinds = ['draft:chat', 'draft:dm', 'draft:comment', 'draft:reply', 'draft:help', 'draft:ask', 'draft:handin', 'draft:feedback', 'draft:quiz', 'feedback', 'asked', 'reading', 'codes', 'me']
+
+function keys(storage: Kept, ...beginnings: string[]): string[] {
+  const all = Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? '')
+  return all.filter((key) => beginnings.some((b) => key === b || key.startsWith(`${b}:`)))
+}
+
+const outbox = (codelab: string, person: string) => `atelier:out:${codelab}:${person}`
+
+/** What somebody wrote in a codelab and the server does not have: what waits, then what was begun. */
+export function unsent(codelab: string, person: string, of?: Kept): string[] {
+  const texts: string[] = []
+  try {
+    const storage = of ?? localStorage
+    const waiting = keys(storage, outbox(codelab, person)).map((key) => JSON.parse(storage.getItem(key) ?? 'null') as { at: number; message: { message?: unknown } } | null)
+    for (const e of waiting.toSorted((a, b) => (a?.at ?? 0) - (b?.at ?? 0))) texts.push(...written(e?.message.message))
+    const drafts = kinds.filter((kind) => kind.startsWith('draft:')).map((kind) => `atelier:${kind}:${codelab}`)
+    for (const key of keys(storage, ...drafts)) texts.push(...written(JSON.parse(storage.getItem(key) ?? 'null')))
+  } catch {
+    // Forbidden here, or not what this app has written.
+  }
+  return [...new Set(texts)]
+}
+
+/** The words in what is kept; numbers of a scale and chosen answers are none. */
+function written(value: unknown): string[] {
+  if (typeof value === 'string') return /^[\d,\s]*$/.test(value) ? [] : [value.trim()]
+  return value !== null && typeof value === 'object' ? Object.values(value).flatMap(written) : []
+}
+
+/** Forgets it all. */
+export function forget(codelab: string, person: string, of?: Kept): void {
+  try {
+    const storage = of ?? localStorage
+    for (const key of keys(storage, outbox(codelab, person), ...kinds.map((kind) => `atelier:${kind}:${codelab}`))) storage.removeItem(key)
+  } catch {
+    // Forbidden here: then nothing is kept either.
+  }
+}
