@@ -7,11 +7,11 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Profiles checks profiles against the published schema. Safe for concurrent
+// Checker holds profiles against the published schema. Safe for concurrent
 // use.
 type Checker struct{ platform, business *schema.Validator }
 
-// NewProfiles compiles the schema of profiles.
+// NewChecker compiles the schema of profiles.
 func NewChecker(published *schema.Set) (*Checker, error) {
 	lib := schema.NewLibrary(context.Background(), schema.LibraryOptions{Published: published})
 	meta, err := lib.ByID(published.Base() + "/" + schema.Release + "/meta/profile.json")

@@ -13,7 +13,7 @@ import (
 // ErrSilent is a payload that does not say what it follows.
 var ErrSilent = errors.New("the payload has no ucp.capabilities that say which schemas it follows")
 
-// Set is what a payload follows.
+// Followed is what a payload follows.
 type Followed struct {
 	// Bases are the capabilities that extend none of the others, by name.
 	Bases []*schema.Resource
@@ -29,7 +29,7 @@ type capability struct {
 	declared []string // parents by the entry
 }
 
-// Read finds the schemas of a payload: at the address an entry states, else
+// Follow finds the schemas of a payload: at the address an entry states, else
 // among the documents of the library and the published ones by name and
 // version. Name and version of a schema have to be those of the entry.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {

@@ -52,7 +52,7 @@ func (e *MalformedError) Error() string {
 	return schema.Brief(e.Pointer) + ": " + schema.BriefMessage(e.Reason)
 }
 
-// Parse reads a profile from a tree of package document. A registry that is
+// Parse reads a profile from a tree that schema.Parse made. A registry that is
 // left out is empty. The error is a *MalformedError.
 func Parse(value any) (*Profile, error) {
 	root, ok := value.(map[string]any)

@@ -15,7 +15,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Config is what the profile of a business is made of.
+// BusinessConfig is what the profile of a business is made of.
 type BusinessConfig struct {
 	// SchemaBase is where the published schemas are served, without a slash at
 	// the end. "" is their default base.
@@ -53,7 +53,7 @@ type Handler struct {
 	Config            map[string]any
 }
 
-// Default is the profile of a server that nobody configured: the published
+// DefaultBusiness is the profile of a server that nobody configured: the published
 // capabilities at the current release, the shopping service at address, which
 // is where the server is reached, and the tokenization handler below it.
 //
@@ -115,7 +115,7 @@ type Business struct {
 	Profile *profile.Profile
 }
 
-// Build makes the profile from config and holds it against the conventions
+// NewBusiness makes the profile from config and holds it against the conventions
 // and the published schema. The error names each rule that is broken.
 func NewBusiness(ctx context.Context, config BusinessConfig) (*Business, error) {
 	published, err := schema.Published(config.SchemaBase)

@@ -46,7 +46,7 @@ type Endpoint struct {
 	fetching chan struct{}
 }
 
-// New returns an endpoint.
+// NewEndpoint returns an endpoint.
 func NewEndpoint(cfg EndpointConfig) *Endpoint {
 	return &Endpoint{EndpointConfig: cfg, fetching: make(chan struct{}, atOnce)}
 }

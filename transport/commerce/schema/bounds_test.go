@@ -35,7 +35,7 @@ func TestAThousandAlternativesForAThousandItems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload := valueOf(t, repeated(1000, `"none"`))
+	payload := value(t, repeated(1000, `"none"`))
 	bytes := allocated(func() { _, err = s.CheckStranger(bundle, payload) })
 	if !errors.Is(err, schema.ErrTooMuchWork) {
 		t.Errorf("got %v", err)
@@ -53,23 +53,23 @@ func TestManyWrongPlacesAreNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, err := s.CheckStranger(bundle, valueOf(t, repeated(1000, `"a"`)))
+	few, err := s.CheckStranger(bundle, value(t, repeated(1000, `"a"`)))
 	if err != nil || len(few) != 100 || few[0].Pointer == "" {
 		t.Errorf("got %d, %v", len(few), err)
 	}
-	many, err := s.CheckStranger(bundle, valueOf(t, repeated(300_000, `"a"`)))
+	many, err := s.CheckStranger(bundle, value(t, repeated(300_000, `"a"`)))
 	if err != nil || len(many) != 1 || !strings.Contains(many[0].Message, "too large") {
 		t.Errorf("got %v, %v", many, err)
 	}
-	if fits, err := s.CheckStranger(bundle, valueOf(t, repeated(300_000, `1`))); err != nil || len(fits) > 0 {
+	if fits, err := s.CheckStranger(bundle, value(t, repeated(300_000, `1`))); err != nil || len(fits) > 0 {
 		t.Errorf("got %v, %v", fits, err)
 	}
 }
 
 // TestALargeCheckoutIsWithinTheLimits keeps the limits from what is used.
 func TestALargeCheckoutIsWithinTheLimits(t *testing.T) {
-	lib, set := publishedSet(t)
-	base, err := lib.ByID(set.Base() + "/" + schema.Release + "/shopping/checkout.json")
+	lib := published(t)
+	base, err := lib.ByID(schema.DefaultBase + "/" + schema.Release + "/shopping/checkout.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func TestALargeCheckoutIsWithinTheLimits(t *testing.T) {
 	_, line, _ := strings.Cut(checkout, `"line_items": [`)
 	line, _, _ = strings.Cut(line, `],`)
 	large := strings.Replace(checkout, line, strings.Trim(repeated(1000, line), "[]"), 1)
-	if p, err := s.CheckStranger(bundle, valueOf(t, large)); err != nil || len(p) > 0 {
+	if p, err := s.CheckStranger(bundle, value(t, large)); err != nil || len(p) > 0 {
 		t.Errorf("got %v, %v", p, err)
 	}
 	wrong := strings.Replace(large, `"quantity": 2`, `"quantity": 0`, 1)
-	if p, err := s.CheckStranger(bundle, valueOf(t, wrong)); err != nil || len(p) != 1 || p[0].Pointer != "/line_items/0/quantity" {
+	if p, err := s.CheckStranger(bundle, value(t, wrong)); err != nil || len(p) != 1 || p[0].Pointer != "/line_items/0/quantity" {
 		t.Errorf("got %v, %v", p, err)
 	}
 }

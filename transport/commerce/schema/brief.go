@@ -5,34 +5,44 @@ import (
 	"unicode/utf8"
 )
 
+// What strangers write must not fill logs, screens and answers when an error
+// repeats it: texts are cut after so many bytes, lists after so many entries.
 const (
-	// maxText bounds a name, a value or an address that is repeated, bytes.
+	// maxText bounds a name or an address.
 	maxText = 120
-	// MaxMessage bounds a whole message, bytes.
+	// maxWord bounds a value or a pattern in a Problem, which has many.
+	maxWord = 80
+	// MaxMessage bounds a whole message.
 	MaxMessage = 1000
-	// maxListed bounds a list.
+	// maxListed bounds a list of names.
 	maxListed = 10
+	// maxSaid bounds a list of names or values in a Problem.
+	maxSaid = 20
 )
 
-// Text gives a text as it may be repeated: its beginning.
+// Brief gives a text as it may be repeated: its beginning.
 func Brief(s string) string { return cut(s, maxText) }
 
-// Message gives a message as it may be sent.
+// BriefMessage gives a message as it may be sent.
 func BriefMessage(s string) string { return cut(s, MaxMessage) }
 
-// List joins names with commas: the first of them.
-func BriefList(names []string) string {
-	listed := make([]string, 0, maxListed)
-	for i, name := range names {
-		if i == maxListed {
-			listed = append(listed, "…")
+// BriefList joins names with commas: the first of them.
+func BriefList(names []string) string { return enumerate(names, maxListed, Brief) }
+
+// enumerate joins what say makes of entries with commas: of the first of them.
+func enumerate[T any](list []T, most int, say func(T) string) string {
+	words := make([]string, 0, min(len(list), most+1))
+	for i, entry := range list {
+		if i == most {
+			words = append(words, "…")
 			break
 		}
-		listed = append(listed, Brief(name))
+		words = append(words, say(entry))
 	}
-	return strings.Join(listed, ", ")
+	return strings.Join(words, ", ")
 }
 
+// cut ends a text between two characters.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -9,7 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// matchFor bounds what one check spends on patterns that backtrack.
+// checkFor bounds what one check spends on patterns that backtrack.
 const checkFor = time.Second
 
 // budget counts that down for the schemas of one compiler. A check holds mu when
@@ -25,7 +25,7 @@ type budget struct {
 type errPattern struct{ source string }
 
 func (e errPattern) Error() string {
-	return "matching the pattern " + cutWord(e.source) + " takes too long"
+	return "matching the pattern " + cut(e.source, maxWord) + " takes too long"
 }
 
 // begin starts a check. What it returns ends the check, with what recover gave.

@@ -9,7 +9,7 @@ import (
 
 const maxExtensions = 64
 
-// Options of a composition.
+// ComposeOptions of a composition. The zero ComposeOptions lay and bundle nothing.
 type ComposeOptions struct {
 	View View
 	// Bundle takes in every document that is referred to, so that the result

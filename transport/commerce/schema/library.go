@@ -19,12 +19,12 @@ const (
 	maxTotal = 64 << 20
 )
 
-// Fetcher gets a document from an address; *fetch.Client is one.
+// Fetcher gets a document from an address; *remote.Client is one.
 type Fetcher interface {
 	Fetch(ctx context.Context, address string) ([]byte, error)
 }
 
-// Options say what a library may reach beside the documents added to it.
+// LibraryOptions say what a library may reach beside the documents added to it.
 type LibraryOptions struct {
 	// Published are found by their $id; nil is none.
 	Published *Set
@@ -50,7 +50,7 @@ type Library struct {
 	total    int
 }
 
-// New makes an empty library; ctx bounds what it fetches.
+// NewLibrary makes an empty library; ctx bounds what it fetches.
 func NewLibrary(ctx context.Context, opts LibraryOptions) *Library {
 	l := &Library{ctx: ctx, opts: opts, byFile: map[string]*Resource{}, byID: map[string]*Resource{}, resolved: map[link]Target{}}
 	l.Open(opts.Folders...)

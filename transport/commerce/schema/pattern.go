@@ -12,7 +12,7 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// MaxBytes bounds the text of a pattern.
+// maxPattern bounds the text of a pattern, bytes.
 const maxPattern = 4096
 
 // matchFor bounds one match of an engine that backtracks.
@@ -31,7 +31,7 @@ type Pattern struct {
 	size int
 }
 
-// Compile reads a pattern as ECMA-262 with the u flag has it, but for the
+// CompilePattern reads a pattern as ECMA-262 with the u flag has it, but for the
 // escapes of punctuation that need none, which many schemas have.
 func CompilePattern(source string) (*Pattern, error) {
 	if len(source) > maxPattern {
@@ -39,13 +39,13 @@ func CompilePattern(source string) (*Pattern, error) {
 	}
 	t, err := translate(source)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a regular expression of ECMA-262: %w", quoteBrief(source), err)
+		return nil, fmt.Errorf("%q is not a regular expression of ECMA-262: %w", cut(source, maxWord), err)
 	}
 	// Even what RE2 takes has to be a pattern of the dialect.
 	backtrack, err := regexp2.Compile(t.ecma, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
 		reason, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `")
-		return nil, fmt.Errorf("%s is not a regular expression of ECMA-262: %s", quoteBrief(source), reason)
+		return nil, fmt.Errorf("%q is not a regular expression of ECMA-262: %s", cut(source, maxWord), reason)
 	}
 	if t.common {
 		// RE2 has bounds of its own, on repetitions; beyond them it backtracks.
@@ -91,14 +91,6 @@ func (p *Pattern) Match(s string) (bool, error) {
 
 // String is the pattern as it was written.
 func (p *Pattern) String() string { return p.source }
-
-func quoteBrief(source string) string {
-	const longest = 80
-	if len(source) > longest {
-		source = strings.ToValidUTF8(source[:longest], "") + "…"
-	}
-	return fmt.Sprintf("%q", source)
-}
 
 // translation is a pattern in the words of both engines.
 type translation struct {

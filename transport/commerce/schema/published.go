@@ -15,16 +15,16 @@ import (
 // DefaultBase is the schema base the embedded files are written with.
 const DefaultBase = "https://atelier.example/schemas"
 
-// Version is the protocol release new profiles are made of.
+// Release is the protocol release new profiles are made of.
 const Release = "2026-01-23"
 
-// Versions are all published versions, the oldest first. None is ever removed.
+// Releases are all published versions, the oldest first. None is ever removed.
 var Releases = []string{"2026-01-23"}
 
 //go:embed published
 var embedded embed.FS
 
-// File is a published document as it is served. Immutable.
+// PublishedFile is a published document as it is served. Immutable.
 type PublishedFile struct {
 	// Path is below the base, for example 2026-01-23/types/buyer.json.
 	Path string

@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// Kind says why a reference leads nowhere.
+// RefKind says why a reference leads nowhere.
 type RefKind int
 
 const (
-	// Malformed is no URI reference.
+	// RefMalformed is no URI reference.
 	RefMalformed RefKind = iota
-	// Missing is a file that does not exist, or no document of that $id.
+	// RefMissing is a file that does not exist, or no document of that $id.
 	RefMissing
-	// NoPlace is a document without that anchor or pointer.
+	// RefNoPlace is a document without that anchor or pointer.
 	RefNoPlace
-	// Unknown is an address that nothing at hand has and that is not fetched.
+	// RefUnknown is an address that nothing at hand has and that is not fetched.
 	RefUnknown
-	// Unreachable is an address that could not be fetched.
+	// RefUnreachable is an address that could not be fetched.
 	RefUnreachable
-	// Broken is a document that could not be read.
+	// RefBroken is a document that could not be read.
 	RefBroken
-	// Outside is a file that is in none of the folders of the library.
+	// RefOutside is a file that is in none of the folders of the library.
 	RefOutside
 )
 

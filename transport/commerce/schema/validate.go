@@ -13,7 +13,7 @@ import (
 // each takes some hundred bytes until the list is read.
 const maxTold = 200_000
 
-// Schema is a compiled schema. Immutable; safe for concurrent use.
+// Validator is a compiled schema. Immutable; safe for concurrent use.
 type Validator struct {
 	compiled *jsonschema.Schema
 	// denied is its negation: a validator that has nothing to explain keeps
@@ -100,7 +100,7 @@ func (s *Validator) CheckMeasured(g *Gauge, target Target, value any) ([]Problem
 }
 
 // Check lists what is wrong with a value; nothing when it fits. The value is
-// a tree as package document makes them.
+// a tree as Parse makes them.
 func (s *Validator) Check(value any) []Problem {
 	list, err := s.check(value, true)
 	if err != nil {

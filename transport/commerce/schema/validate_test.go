@@ -4,34 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"atelier/transport/commerce/profile"
 	"atelier/transport/commerce/schema"
 )
-
-func publishedSet(t testing.TB) (*schema.Library, *schema.Set) {
-	t.Helper()
-	set, err := schema.Published("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema.NewLibrary(t.Context(), schema.LibraryOptions{Published: set}), set
-}
-
-func valueOf(t testing.TB, text string) any {
-	t.Helper()
-	doc, err := schema.Parse("value", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc.Value
-}
 
 // compile makes a published schema ready, given by path and fragment.
 func compile(t testing.TB, place string, view schema.View) *schema.Validator {
 	t.Helper()
-	lib, set := publishedSet(t)
+	lib := published(t)
 	path, fragment, _ := strings.Cut(place, "#")
-	r, err := lib.ByID(set.Base() + "/" + schema.Release + "/" + path)
+	r, err := lib.ByID(schema.DefaultBase + "/" + schema.Release + "/" + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +39,7 @@ const checkout = `{
 
 func TestWhatIsSaidOfACheckout(t *testing.T) {
 	s := compile(t, "shopping/checkout.json", schema.View{Direction: schema.Response})
-	if p := s.Check(valueOf(t, checkout)); len(p) > 0 {
+	if p := s.Check(value(t, checkout)); len(p) > 0 {
 		t.Fatal(p)
 	}
 	cases := []struct{ old, new, pointer, message string }{
@@ -75,7 +56,7 @@ func TestWhatIsSaidOfACheckout(t *testing.T) {
 	}
 	for _, tc := range cases {
 		text := strings.Replace(checkout, tc.old, tc.new, 1)
-		problems := s.Check(valueOf(t, text))
+		problems := s.Check(value(t, text))
 		if len(problems) != 1 || problems[0] != (schema.Problem{Pointer: tc.pointer, Message: tc.message}) {
 			t.Errorf("%s: got %+v", tc.new, problems)
 		}
@@ -86,11 +67,11 @@ func TestWhatIsSaidOfACheckout(t *testing.T) {
 func TestSecretsAreNotRepeated(t *testing.T) {
 	s := compile(t, "handlers/tokenization.json#/$defs/tokenize_request", schema.View{})
 	good := `{"credential": {"type": "card", "card_number_type": "fpan", "number": "4242424242424242", "expiry_month": 1, "expiry_year": 2030, "cvc": "123"}, "binding": {"checkout_id": "c"}}`
-	if p := s.Check(valueOf(t, good)); len(p) > 0 {
+	if p := s.Check(value(t, good)); len(p) > 0 {
 		t.Fatal(p)
 	}
 	for _, bad := range []string{strings.Replace(good, "4242424242424242", "4242-4242-4242-4242", 1), strings.Replace(good, `"123"`, `"98765"`, 1), strings.Replace(good, `"4242424242424242"`, `4242424242424242`, 1)} {
-		problems := s.Check(valueOf(t, bad))
+		problems := s.Check(value(t, bad))
 		if len(problems) == 0 {
 			t.Errorf("%s fits", bad)
 		}
@@ -127,7 +108,7 @@ func TestDraftBehaviours(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			lib, _ := publishedSet(t)
+			lib := published(t)
 			doc, err := schema.Parse("schema.json", []byte(tc.schema))
 			if err != nil {
 				t.Fatal(err)
@@ -138,12 +119,12 @@ func TestDraftBehaviours(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, good := range tc.good {
-				if p := s.Check(valueOf(t, good)); len(p) > 0 {
+				if p := s.Check(value(t, good)); len(p) > 0 {
 					t.Errorf("%s: %v", good, p)
 				}
 			}
 			for _, bad := range tc.bad {
-				if len(s.Check(valueOf(t, bad))) == 0 {
+				if len(s.Check(value(t, bad))) == 0 {
 					t.Errorf("%s fits", bad)
 				}
 			}
@@ -159,29 +140,13 @@ func TestSchemasThatAreNone(t *testing.T) {
 	}
 }
 
-func TestProfiles(t *testing.T) {
-	_, set := publishedSet(t)
-	profiles, err := profile.NewChecker(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	business := valueOf(t, `{"ucp": {"version": "2026-01-23", "services": {}, "capabilities": {"dev.commerce.shopping.checkout": [{"version": "2026-01-23"}]}, "payment_handlers": {}}}`)
-	if p := profiles.Business(business); len(p) > 0 {
-		t.Error(p)
-	}
-	p := profiles.Platform(business)
-	if len(p) != 1 || p[0].Pointer != "/ucp/capabilities/dev.commerce.shopping.checkout/0" || p[0].Message != `misses "spec", "schema"` {
-		t.Error(p)
-	}
-}
-
 // BenchmarkCheckout validates a checkout with compiled schemas:
 //
-//	go test -run - -bench Checkout -benchmem ./transport/commerce/validate
+//	go test -run - -bench Checkout -benchmem ./transport/commerce/schema
 //	BenchmarkCheckout-2   43975   27743 ns/op   13885 B/op   259 allocs/op
 func BenchmarkCheckout(b *testing.B) {
 	s := compile(b, "shopping/checkout.json", schema.View{Direction: schema.Response})
-	payload := valueOf(b, checkout)
+	payload := value(b, checkout)
 	b.ReportAllocs()
 	for b.Loop() {
 		if p := s.Check(payload); len(p) > 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -28,12 +27,12 @@ func say(k jsonschema.ErrorKind) string {
 		return fmt.Sprintf("must be %s, is %s", value(k.Want), value(k.Got))
 	case *kind.Pattern:
 		// Patterns guard card numbers and codes: the value is not repeated.
-		return "does not match the pattern " + cutWord(k.Want)
+		return "does not match the pattern " + cut(k.Want, maxWord)
 	case *kind.Format:
 		if k.Want == regexFormat {
 			return value(k.Got) + " is not a valid regex"
 		}
-		return fmt.Sprintf("%s is not a valid %s", value(k.Got), cutWord(k.Want))
+		return fmt.Sprintf("%s is not a valid %s", value(k.Got), cut(k.Want, maxWord))
 	case *kind.AdditionalProperties:
 		return "has members it may not have: " + quoteAll(k.Properties)
 	case *kind.MinLength:
@@ -53,25 +52,12 @@ func say(k jsonschema.ErrorKind) string {
 	case *kind.FalseSchema:
 		return "must not be there"
 	}
-	return cutWord(k.LocalizedString(printer))
+	return cut(k.LocalizedString(printer), maxWord)
 }
 
-func quote(s string) string { return "\"" + cutWord(s) + "\"" }
+func quote(s string) string { return "\"" + cut(s, maxWord) + "\"" }
 
-// maxListed bounds how many of a stranger's names or values are listed.
-const maxSaid = 20
-
-func quoteAll(list []string) string {
-	var quoted []string
-	for i, s := range list {
-		if i == maxSaid {
-			quoted = append(quoted, "…")
-			break
-		}
-		quoted = append(quoted, quote(s))
-	}
-	return strings.Join(quoted, ", ")
-}
+func quoteAll(list []string) string { return enumerate(list, maxSaid, quote) }
 
 // article names types as a sentence does.
 func article(types []string) string {
@@ -107,7 +93,7 @@ func value(v any) string {
 	if out.Encode(v) != nil {
 		return "something else"
 	}
-	return cutWord(strings.TrimSuffix(text.String(), "\n"))
+	return cut(strings.TrimSuffix(text.String(), "\n"), maxWord)
 }
 
 // small tells whether a value is of few values and short texts.
@@ -132,34 +118,12 @@ func small(v any, room *int) bool {
 	return *room >= 0
 }
 
-func values(list []any) string {
-	words := make([]string, 0, len(list))
-	for _, v := range list {
-		if words = append(words, value(v)); len(words) > maxSaid {
-			words = append(words, "…")
-			break
-		}
-	}
-	return strings.Join(words, ", ")
-}
+func values(list []any) string { return enumerate(list, maxSaid, value) }
 
 func number(r *big.Rat) string {
 	if r.IsInt() {
-		return cutWord(r.Num().String())
+		return cut(r.Num().String(), maxWord)
 	}
 	f, _ := r.Float64()
 	return fmt.Sprint(f)
-}
-
-// cut keeps a stranger's text from filling the screen.
-func cutWord(s string) string {
-	const longest = 80
-	if len(s) <= longest {
-		return s
-	}
-	end := longest
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
 }

@@ -1,0 +1,49 @@
+// Package schema reads schemas that nobody vouches for, makes one of many, and
+// says what of a value does not fit. The sections "Schema metadata fields",
+// "Variants" and "Versioning" of the specification are its grammar. From the
+// text of a file to a Problem:
+//
+//	document, pointer      JSON within limits as a tree, and places in it
+//	name, version          names, versions and ranges; who speaks for a name
+//	vocabulary             the closed lists of the protocol
+//	published              the schemas that we publish, embedded in the binary
+//	library, folders,      documents by file, $id and name, and where a
+//	reference, keywords    reference leads
+//	cycle, plan, work      what holding a value against a schema would take
+//	bundle, compose,       one schema of all that a reference reaches, of a
+//	conflict, overrule     base and its extensions
+//	view                   visibility in a direction and for an operation
+//	validate, budget       a schema compiled, and values held against it
+//	pattern                regular expressions of ECMA-262
+//	problem, words         what is wrong, in words; brief cuts what they repeat
+//
+// # Documents
+//
+// Parse gives map[string]any, []any, string, json.Number, bool and nil. What is
+// too large, nested too deep, repeats a member or is not JSON is a *SyntaxError
+// with the line. A tree is immutable once parsed.
+//
+// # Published schemas
+//
+// They lie in published, in a folder for each version, and carry their $id
+// under DefaultBase, so that they are whole as they stand; Published puts them
+// under the base an operator configured. A version that is published stays:
+// Releases only grows, and a test keeps what each of them promised.
+//
+// # References
+//
+// A relative reference is looked for beside the file it stands in, then against
+// the $id of its document. An absolute one is looked for among the documents of
+// the Library, then among the published schemas, and fetched only when the
+// Library has a Fetcher. A relative one leads to files in the folders that were
+// opened, symbolic links included. A Library belongs to one goroutine.
+//
+// # Time
+//
+// References can multiply the work at each step, so a Gauge counts beforehand
+// what a value and a schema come to. What the dialect of patterns and RE2 have
+// in common, which is nearly everything people write, runs in linear time;
+// look-around and back-references need an engine that backtracks, and each
+// check has a budget for it. A Validator is compiled once and safe for
+// concurrent use.
+package schema
