@@ -5,22 +5,10 @@ import (
 	"slices"
 
 	"atelier/actors/catalog/catalogpb"
-	"atelier/actors/durable"
 )
 
 // maxSealed bounds the sealed AI key, bytes.
 const maxSealed = 64 << 10
-
-// setAIKey keeps the key as it came, sealed; what is in it is not looked at
-// here.
-func setAIKey(b *catalogpb.AIKeySet, now int64) (durable.Decision[*catalogpb.Event], error) {
-	var d durable.Decision[*catalogpb.Event]
-	if len(b.Sealed) > maxSealed {
-		return d, durable.Reject(durable.Invalid, "ai_api_key is too long")
-	}
-	d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_AiKeySet{AiKeySet: b}}}
-	return d, nil
-}
 
 // replacesKey and eraseKeys take a key out of the log that was replaced or
 // removed: a later backup must not hold it.

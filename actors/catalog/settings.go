@@ -4,21 +4,17 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
-	"atelier/actors/naming"
 )
 
 // SettingsHost runs the settings actor.
-type SettingsHost = durable.Host[*catalogpb.Command, *catalogpb.Event, SettingsView]
+type SettingsHost = durable.Host[Command, *catalogpb.Event, SettingsView]
 
 // SettingsID is the id of the one settings actor.
 const SettingsID = "settings"
-
-const maxTokens = 200
 
 // SettingsView is the committed state of the settings. Immutable.
 type SettingsView struct {
@@ -46,10 +42,10 @@ func (v *SettingsView) Has(id string) bool {
 }
 
 // SettingsKind describes the settings actor.
-func SettingsKind(audit *Audit) durable.Kind[*catalogpb.Command, *catalogpb.Event, SettingsView] {
-	return durable.Kind[*catalogpb.Command, *catalogpb.Event, SettingsView]{
+func SettingsKind(audit *Audit) durable.Kind[Command, *catalogpb.Event, SettingsView] {
+	return durable.Kind[Command, *catalogpb.Event, SettingsView]{
 		Name: "catalog",
-		New: func(string) durable.Core[*catalogpb.Command, *catalogpb.Event, SettingsView] {
+		New: func(string) durable.Core[Command, *catalogpb.Event, SettingsView] {
 			return &settings{audit: audit, ids: ids.NewSource("catalog")}
 		},
 		AppendEvent: durable.AppendMessage[*catalogpb.Event],
@@ -75,54 +71,19 @@ type settings struct {
 	aiUsage []*catalogpb.AIUsage
 }
 
-func (s *settings) Decide(cmd *catalogpb.Command, env durable.Env) (durable.Decision[*catalogpb.Event], error) {
-	var d durable.Decision[*catalogpb.Event]
-	now := env.Now.UnixMilli()
-	record := func(action, target string, about map[string]string) {
-		d.Rows = s.audit.Rows(&catalogpb.AuditRecord{
-			Id: s.ids.Next(env.Now), Action: action, ActorType: "admin", ActorId: cmd.Caller.AdminId, TargetId: target,
-			Ip: cmd.Caller.Ip, UserAgent: cmd.Caller.UserAgent, Metadata: about, CreatedAt: now,
-		})
+// Decide implements durable.Core.
+func (s *settings) Decide(cmd Command, env durable.Env) (durable.Decision[*catalogpb.Event], error) {
+	c := change{s: s, caller: cmd.Caller, env: env}
+	if cmd.Body == nil {
+		return c.Decision, durable.Reject(durable.Invalid, "unknown command")
 	}
-	switch b := cmd.Body.(type) {
-	case *catalogpb.Command_CreateToken:
-		name, ok := naming.Line(b.CreateToken.Name)
-		if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
-			return d, durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
-		}
-		if len(s.tokens) >= maxTokens {
-			return d, durable.Reject(durable.Conflict, "there are %d API tokens already; revoke one first", maxTokens)
-		}
-		t := &catalogpb.ApiToken{Id: s.ids.Next(env.Now), Name: name, SecretHash: b.CreateToken.SecretHash, CreatedAt: now}
-		d.Reply = t
-		d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_TokenCreated{TokenCreated: t}}}
-		record("api_token_create", t.Id, nil)
-	case *catalogpb.Command_RevokeToken:
-		found := false
-		for _, t := range s.tokens {
-			found = found || t.Id == b.RevokeToken.Id
-		}
-		if !found {
-			return d, durable.Reject(durable.Missing, "API token not found")
-		}
-		d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_TokenRevoked{TokenRevoked: &catalogpb.TokenRevoked{Id: b.RevokeToken.Id}}}}
-		record("api_token_revoke", b.RevokeToken.Id, nil)
-	case *catalogpb.Command_SetAiKey:
-		var err error
-		if d, err = setAIKey(b.SetAiKey, now); err != nil {
-			return d, err
-		}
-		about := map[string]string{"ai_api_key": "set"}
-		if len(b.SetAiKey.Sealed) == 0 {
-			about["ai_api_key"] = "removed"
-		}
-		record("settings_update", "", about)
-	case *catalogpb.Command_NoteAiUse:
-		d.Events = []*catalogpb.Event{{At: now, Body: &catalogpb.Event_AiUsed{AiUsed: b.NoteAiUse}}}
-	default:
-		return d, durable.Reject(durable.Invalid, "unknown command")
+	if err := cmd.Body.decide(&c); err != nil {
+		return durable.Decision[*catalogpb.Event]{}, err
 	}
-	return d, nil
+	for _, e := range c.Events {
+		e.At = env.Now.UnixMilli()
+	}
+	return c.Decision, nil
 }
 
 func (s *settings) Apply(_ uint64, e *catalogpb.Event) {

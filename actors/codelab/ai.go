@@ -16,9 +16,17 @@ const (
 	otherModels = "other"
 )
 
-// askAI decides whether the caller may ask the AI about this codelab. Nothing
+// AskAI decides whether the caller may ask the AI about this codelab. Nothing
 // of the question comes here: the actor must not wait for an upstream.
-func (c call) askAI(a *pb.AskAI) (decision, error) {
+//
+// May the caller ask the AI now? Says so to the audit trail.
+type AskAI struct {
+	Model string
+	// 0 for none.
+	StepNumber int32
+}
+
+func (a AskAI) decide(c call) (decision, error) {
 	if !c.admin() {
 		if err := c.live(); err != nil {
 			return decision{}, err
@@ -44,9 +52,13 @@ func (c call) stepExists(n int32) error {
 	return nil
 }
 
-// noteAIUse counts what a query has used. The codelab's row in the table of
+// NoteAIUse counts what a query has used. The codelab's row in the table of
 // all goes with it, so the sums need no codelab in memory.
-func (c call) noteAIUse(n *pb.NoteAIUse) (decision, error) {
+type NoteAIUse struct {
+	Usage *pb.AIUsage
+}
+
+func (n NoteAIUse) decide(c call) (decision, error) {
 	if n.Usage == nil {
 		return decision{}, durable.Reject(durable.Invalid, "usage is required")
 	}

@@ -14,7 +14,7 @@ import (
 
 // anyCodeCommand draws a command about conversations, the AI or the workspace,
 // when none is drawn yet.
-func anyCodeCommand(t *rapid.T, l *lab, cmd *pb.Command, step int32, yes bool) {
+func anyCodeCommand(t *rapid.T, l *lab, cmd Command, step int32, yes bool) {
 	if cmd.Body != nil {
 		return
 	}
@@ -26,28 +26,28 @@ func anyCodeCommand(t *rapid.T, l *lab, cmd *pb.Command, step int32, yes bool) {
 	}
 	switch rapid.IntRange(0, 6).Draw(t, "code") {
 	case 0, 1:
-		cmd.Body = &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{StepNumber: step, Question: "why", Answer: strings.Repeat("b", int(step)), Model: "m"}}
+		cmd.Body = SaveConversation{StepNumber: step, Question: "why", Answer: strings.Repeat("b", int(step)), Model: "m"}
 	case 2:
-		cmd.Body = &pb.Command_AskAi{AskAi: &pb.AskAI{Model: "m", StepNumber: step}}
+		cmd.Body = AskAI{Model: "m", StepNumber: step}
 	case 3:
-		cmd.Body = &pb.Command_NoteAiUse{NoteAiUse: &pb.NoteAIUse{Usage: &pb.AIUsage{Model: fmt.Sprint(step), Queries: 1, TotalTokens: int64(step)}}}
+		cmd.Body = NoteAIUse{Usage: &pb.AIUsage{Model: fmt.Sprint(step), Queries: 1, TotalTokens: int64(step)}}
 	case 4:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_CreateWorkspace{CreateWorkspace: &pb.CreateWorkspace{
-			Id: fmt.Sprint("w", step), StructureType: BranchWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main",
-		}}
+		cmd.Body = CreateWorkspace{
+			ID: fmt.Sprint("w", step), StructureType: BranchWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main",
+		}
 	case 5:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{
-			WorkspaceId: id, Name: rapid.SampledFrom([]string{"main", "a", "b"}).Draw(t, "head"), Before: tree("before"), After: "t" + fmt.Sprint(step),
-		}}
+		cmd.Body = ChangeWorkspace{
+			WorkspaceID: id, Name: rapid.SampledFrom([]string{"main", "a", "b"}).Draw(t, "head"), Before: tree("before"), After: "t" + fmt.Sprint(step),
+		}
 	case 6:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_DeleteWorkspace{DeleteWorkspace: &pb.DeleteWorkspace{}}
+		cmd.Body = DeleteWorkspace{}
 	}
 }
 
-func ask(t *testing.T, l *lab, who *pb.Caller, body *pb.Command) error {
+func ask(t *testing.T, l *lab, who *Caller, body Command) error {
 	t.Helper()
 	body.Caller = who
 	_, err := l.do(body)
@@ -63,10 +63,10 @@ func reason(err error) durable.Reason {
 	return r.Reason
 }
 
-func register(t *testing.T, l *lab, name string) *pb.Caller {
+func register(t *testing.T, l *lab, name string) *Caller {
 	t.Helper()
-	anyone := &pb.Caller{Role: pb.Role_ROLE_ANYONE}
-	if err := ask(t, l, anyone, &pb.Command{Body: &pb.Command_Register{Register: &pb.Register{Name: name}}}); err != nil {
+	anyone := &Caller{Role: RoleAnyone}
+	if err := ask(t, l, anyone, Command{Body: Register{Name: name}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range l.attendees.All() {
@@ -82,16 +82,16 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	lin, eve := register(t, l, "Lin"), register(t, l, "Eve")
-	save := func(who *pb.Caller, size int) {
+	save := func(who *Caller, size int) {
 		t.Helper()
-		c := &pb.Command{Body: &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{Question: "q", Answer: strings.Repeat("a", size)}}}
+		c := Command{Body: SaveConversation{Question: "q", Answer: strings.Repeat("a", size)}}
 		if err := ask(t, l, who, c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	of := func(who *pb.Caller) (n int) {
+	of := func(who *Caller) (n int) {
 		for _, c := range l.conversations.All() {
-			if c.UserId == who.Id {
+			if c.UserId == who.ID {
 				n++
 			}
 		}
@@ -110,7 +110,7 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	for range 60 {
 		save(eve, 150_000)
 	}
-	if by := l.saved[eve.Id]; by.bytes > maxPersonConversationSize || by.count != of(eve) || of(lin) != 1 {
+	if by := l.saved[eve.ID]; by.bytes > maxPersonConversationSize || by.count != of(eve) || of(lin) != 1 {
 		t.Errorf("Eve has %+v", by)
 	}
 	if l.savedAll.count != l.conversations.Len() {
@@ -122,14 +122,14 @@ func TestWhoMayAsk(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
 	lin := register(t, l, "Lin")
-	try := func(who *pb.Caller, step int32) durable.Reason {
-		return reason(ask(t, l, who, &pb.Command{Body: &pb.Command_AskAi{AskAi: &pb.AskAI{Model: "m", StepNumber: step}}}))
+	try := func(who *Caller, step int32) durable.Reason {
+		return reason(ask(t, l, who, Command{Body: AskAI{Model: "m", StepNumber: step}}))
 	}
 	off := false
 	if try(lin, 2) != 0 || try(lin, 3) != durable.Invalid || try(admin, 0) != 0 {
 		t.Error("at first")
 	}
-	if err := ask(t, l, admin, &pb.Command{Body: &pb.Command_Update{Update: &pb.Update{AiEnabled: &off}}}); err != nil {
+	if err := ask(t, l, admin, Command{Body: Update{AIEnabled: &off}}); err != nil {
 		t.Fatal(err)
 	}
 	if try(lin, 0) != durable.Forbidden || try(admin, 0) != 0 {
@@ -145,13 +145,13 @@ func TestAHeadMovesOnlyFromWhereItIs(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	change := func(id, name, before, after string) durable.Reason {
-		return reason(ask(t, l, admin, &pb.Command{Body: &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{WorkspaceId: id, Name: name, Before: before, After: after}}}))
+		return reason(ask(t, l, admin, Command{Body: ChangeWorkspace{WorkspaceID: id, Name: name, Before: before, After: after}}))
 	}
-	make := &pb.Command_CreateWorkspace{CreateWorkspace: &pb.CreateWorkspace{Id: "w", StructureType: FolderWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main"}}
+	make := CreateWorkspace{ID: "w", StructureType: FolderWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main"}
 	if change("w", "main", "t1", "t2") != durable.Missing {
 		t.Error("there is none")
 	}
-	if err := ask(t, l, admin, &pb.Command{Body: make}); err != nil {
+	if err := ask(t, l, admin, Command{Body: make}); err != nil {
 		t.Fatal(err)
 	}
 	first := l.Capture()
@@ -172,7 +172,7 @@ func TestAHeadMovesOnlyFromWhereItIs(t *testing.T) {
 	if first.Workspace.Heads[0].Tree != "t1" {
 		t.Error("a view has changed")
 	}
-	if reason(ask(t, l, admin, &pb.Command{Body: make})) != durable.Conflict {
+	if reason(ask(t, l, admin, Command{Body: make})) != durable.Conflict {
 		t.Error("a second workspace")
 	}
 }

@@ -25,18 +25,23 @@ func (c call) target(id string) (*pb.Attendee, error) {
 	return nil, durable.Reject(durable.Missing, "attendee not found")
 }
 
-func (c call) progress(p *pb.Progress) (decision, error) {
+// Progress moves an attendee to a step.
+type Progress struct {
+	StepNumber int32
+}
+
+func (p Progress) decide(c call) (decision, error) {
 	if err := c.live(); err != nil {
 		return decision{}, err
 	}
-	if c.Role != pb.Role_ROLE_ATTENDEE {
+	if c.Role != RoleAttendee {
 		return decision{}, durable.Reject(durable.Forbidden, "only attendees make progress")
 	}
 	if err := c.step(p.StepNumber); err != nil {
 		return decision{}, err
 	}
-	d := progressed(c.Id, p.StepNumber)
-	if a := c.s.attendee(c.Id); a.Pulse != nil && a.CurrentStep != p.StepNumber {
+	d := progressed(c.ID, p.StepNumber)
+	if a := c.s.attendee(c.ID); a.Pulse != nil && a.CurrentStep != p.StepNumber {
 		d.Events = append(d.Events, pulseOver(a, p.StepNumber))
 	}
 	return d, nil
@@ -67,8 +72,11 @@ func (c call) step(n int32) error {
 	return nil
 }
 
-func (c call) complete() (decision, error) {
-	a := c.s.attendee(c.Id)
+// Complete ends the codelab for an attendee, when all that it asks for is done.
+type Complete struct{}
+
+func (Complete) decide(c call) (decision, error) {
+	a := c.s.attendee(c.ID)
 	if a == nil {
 		return decision{}, durable.Reject(durable.Forbidden, "only attendees complete a codelab")
 	}
@@ -103,8 +111,14 @@ func (c call) gates(attendee string) error {
 	return nil
 }
 
-func (c call) mute(m *pb.Mute) (decision, error) {
-	a, err := c.target(m.AttendeeId)
+// Mute takes an attendee's voice, or gives it back.
+type Mute struct {
+	AttendeeID string
+	Muted      bool
+}
+
+func (m Mute) decide(c call) (decision, error) {
+	a, err := c.target(m.AttendeeID)
 	if err != nil {
 		return decision{}, err
 	}
@@ -130,17 +144,22 @@ func (c call) speak() error {
 	if err := c.live(); err != nil {
 		return err
 	}
-	if a := c.s.attendee(c.Id); !c.admin() && a != nil && a.Muted {
+	if a := c.s.attendee(c.ID); !c.admin() && a != nil && a.Muted {
 		return ErrMuted
 	}
 	return nil
 }
 
-func (c call) remove(r *pb.Remove) (decision, error) {
-	if !c.admin() && c.Id != r.AttendeeId {
+// Remove takes an attendee out of the codelab, with all that was theirs.
+type Remove struct {
+	AttendeeID string
+}
+
+func (r Remove) decide(c call) (decision, error) {
+	if !c.admin() && c.ID != r.AttendeeID {
 		return decision{}, durable.Reject(durable.Forbidden, "only your own record can be erased")
 	}
-	a, err := c.target(r.AttendeeId)
+	a, err := c.target(r.AttendeeID)
 	if err != nil {
 		return decision{}, err
 	}

@@ -45,14 +45,14 @@ func BenchmarkDurableCommands(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer ws.Close(context.Background())
-			admin := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID}
+			admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}
 			type caller struct {
 				codelab.Workshop
-				*pb.Caller
+				*codelab.Caller
 			}
 			var callers []caller
 			for i := range c.labs {
-				m, err := ws.Create(admin, &pb.Create{
+				m, err := ws.Create(admin, &codelab.Create{
 					Codelab: &pb.Codelab{Title: fmt.Sprint("Lab ", i), IsPublic: true},
 					Steps:   []*pb.Step{{Title: "1"}, {Title: "2"}, {Title: "3"}},
 				})
@@ -64,11 +64,11 @@ func BenchmarkDurableCommands(b *testing.B) {
 					b.Fatal(err)
 				}
 				for j := range c.callers / c.labs {
-					r, _, err := w.Ask(&pb.Command{Caller: admin, Body: &pb.Command_Register{Register: &pb.Register{Name: fmt.Sprint("P", j)}}})
+					r, _, err := w.Ask(codelab.Command{Caller: admin, Body: codelab.Register{Name: fmt.Sprint("P", j)}})
 					if err != nil {
 						b.Fatal(err)
 					}
-					callers = append(callers, caller{w, &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: r.(codelab.Registration).Attendee.Id}})
+					callers = append(callers, caller{w, &codelab.Caller{Role: codelab.RoleAttendee, ID: r.(codelab.Registration).Attendee.Id}})
 				}
 			}
 			b.ReportAllocs()
@@ -79,7 +79,7 @@ func BenchmarkDurableCommands(b *testing.B) {
 				go func() {
 					defer wg.Done()
 					for i := range b.N/len(callers) + 1 {
-						_, _, err := cl.Ask(&pb.Command{Caller: cl.Caller, Body: &pb.Command_Progress{Progress: &pb.Progress{StepNumber: int32(i%3) + 1}}})
+						_, _, err := cl.Ask(codelab.Command{Caller: cl.Caller, Body: codelab.Progress{StepNumber: int32(i%3) + 1}})
 						if err != nil {
 							b.Error(err)
 							return

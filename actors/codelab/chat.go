@@ -14,7 +14,15 @@ const (
 	maxGone = 1000
 )
 
-func (c call) postChat(p *pb.PostChat) (decision, error) {
+// PostChat says something to all, to one, or as a broadcast.
+type PostChat struct {
+	Message string
+	// The recipient of a direct message; empty for the room.
+	TargetID  string
+	Broadcast bool
+}
+
+func (p PostChat) decide(c call) (decision, error) {
 	if err := c.speak(); err != nil {
 		return decision{}, err
 	}
@@ -24,11 +32,11 @@ func (c call) postChat(p *pb.PostChat) (decision, error) {
 	if p.Broadcast && !c.admin() {
 		return decision{}, durable.Reject(durable.Forbidden, "only facilitators send a broadcast")
 	}
-	if t := p.TargetId; t != "" && t != FacilitatorID && c.s.attendee(t) == nil {
+	if t := p.TargetID; t != "" && t != FacilitatorID && c.s.attendee(t) == nil {
 		return decision{}, durable.Reject(durable.Invalid, "target_id is nobody in this codelab")
 	}
 	m := &pb.ChatMessage{
-		Id: c.id(), SenderId: c.Id, SenderName: c.name(), Message: p.Message, TargetId: p.TargetId, CreatedAt: c.now.UnixMilli(),
+		Id: c.id(), SenderId: c.ID, SenderName: c.name(), Message: p.Message, TargetId: p.TargetID, CreatedAt: c.now.UnixMilli(),
 		Broadcast: p.Broadcast,
 	}
 	d := decided(m, &pb.Event{Body: &pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: m}}})
@@ -39,20 +47,25 @@ func (c call) postChat(p *pb.PostChat) (decision, error) {
 // name is what others see as the caller's name: the record's, which a
 // facilitator may have changed, or the admin's display name.
 func (c call) name() string {
-	if a := c.s.attendee(c.Id); a != nil && !c.admin() {
+	if a := c.s.attendee(c.ID); a != nil && !c.admin() {
 		return a.Name
 	}
 	return c.Name
 }
 
-func (c call) deleteChat(b *pb.DeleteChat) (decision, error) {
-	i, ok := searchID(&c.s.chat, b.MessageId, (*pb.ChatMessage).GetId)
+// DeleteChat removes a message of the chat.
+type DeleteChat struct {
+	MessageID string
+}
+
+func (b DeleteChat) decide(c call) (decision, error) {
+	i, ok := searchID(&c.s.chat, b.MessageID, (*pb.ChatMessage).GetId)
 	if !ok {
 		return decision{}, durable.Reject(durable.Missing, "message not found")
 	}
-	dropped, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.Id == b.MessageId }, noComment)
-	d := decided(files.Forgotten{Uploads: dropped}, &pb.Event{Body: &pb.Event_ChatDeleted{ChatDeleted: &pb.ChatDeleted{MessageId: b.MessageId}}})
-	d.Rows = c.audit("chat_delete", b.MessageId, map[string]string{"author_id": c.s.chat.At(i).SenderId})
+	dropped, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.Id == b.MessageID }, noComment)
+	d := decided(files.Forgotten{Uploads: dropped}, &pb.Event{Body: &pb.Event_ChatDeleted{ChatDeleted: &pb.ChatDeleted{MessageId: b.MessageID}}})
+	d.Rows = c.audit("chat_delete", b.MessageID, map[string]string{"author_id": c.s.chat.At(i).SenderId})
 	d.Rows = append(d.Rows, rows...)
 	return d, nil
 }

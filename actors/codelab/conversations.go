@@ -23,7 +23,15 @@ func (h heap) over(count, bytes int) bool { return h.count > count || h.bytes > 
 
 func conversationBytes(c *pb.Conversation) int { return len(c.Question) + len(c.Answer) }
 
-func (c call) saveConversation(in *pb.SaveConversation) (decision, error) {
+// SaveConversation keeps a question to the AI and its answer.
+type SaveConversation struct {
+	StepNumber int32
+	Question   string
+	Answer     string
+	Model      string
+}
+
+func (in SaveConversation) decide(c call) (decision, error) {
 	if in.StepNumber != 0 {
 		if err := c.stepExists(in.StepNumber); err != nil {
 			return decision{}, err
@@ -40,7 +48,7 @@ func (c call) saveConversation(in *pb.SaveConversation) (decision, error) {
 		return decision{}, err
 	}
 	out := &pb.Conversation{
-		Id: c.id(), UserType: "attendee", UserId: c.Id, UserName: c.name(), StepNumber: in.StepNumber,
+		Id: c.id(), UserType: "attendee", UserId: c.ID, UserName: c.name(), StepNumber: in.StepNumber,
 		Question: in.Question, Answer: in.Answer, Model: model, CreatedAt: c.now.UnixMilli(),
 	}
 	if c.admin() {

@@ -10,9 +10,9 @@ type Directory interface {
 	// Get returns a codelab, or a Missing rejection.
 	Get(id string) (Workshop, error)
 	// Create makes one and returns its record.
-	Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error)
+	Create(caller *Caller, c *Create) (*pb.Codelab, error)
 	// Delete removes one with all that belongs to it.
-	Delete(caller *pb.Caller, id string) error
+	Delete(caller *Caller, id string) error
 	// Active returns those that are at work, which is where people are.
 	Active() []Workshop
 	// FindAttendee returns an attendee and a view of their codelab.

@@ -7,7 +7,8 @@
 // around it. One file holds the rules of one concept: help.go the queue,
 // threads.go the comments, and so on.
 //
-// Commands, events and records are the protobuf messages of codelabpb. A
+// Commands are Go values, each beside its rules (command.go lists them); events
+// and records are the protobuf messages of codelabpb, because they are stored. A
 // record inside the state is never changed in place: a changed copy replaces
 // it, which is what makes a View cheap.
 package codelab

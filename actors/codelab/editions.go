@@ -3,6 +3,8 @@ package codelab
 import (
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 )
@@ -18,8 +20,9 @@ type Editions struct {
 
 // Edited is the reply to a command that edits.
 type Edited struct {
-	// Value is what was made: *pb.Codelab, []*pb.Quiz, or nil for steps.
-	Value any
+	// Codelab and Quizzes are what was made, whichever it was; of steps neither.
+	Codelab *pb.Codelab
+	Quizzes []*pb.Quiz
 	// Edition is the one made, and Seq the position in the stream that shows
 	// it.
 	Edition, Seq uint64
@@ -27,23 +30,17 @@ type Edited struct {
 
 var errOutdated = &durable.Rejection{Reason: durable.Outdated, Text: "somebody else has changed this meanwhile: read it again"}
 
-// edited is the reply of an edit, after which the edition is this.
-func (c call) edited(d decision, edition uint64) decision {
-	d.Reply = Edited{Value: d.Reply, Edition: edition, Seq: c.seq}
-	return d
-}
-
 // current refuses an edit of an edition that is no longer the present one. It
 // is decided with the edit, so of several that edit the same one wins.
-func (c call) current(cmd *pb.Command) error {
+func (c call) current(cmd Command) error {
 	if cmd.IfMatch == nil {
 		return nil
 	}
 	present := c.s.editions.Codelab
-	if cmd.GetReplaceQuizzes() != nil {
+	if _, quizzes := cmd.Body.(ReplaceQuizzes); quizzes {
 		present = c.s.editions.Quizzes
 	}
-	if !slices.Contains(cmd.IfMatch.Any, present) {
+	if !slices.Contains(cmd.IfMatch, present) {
 		return errOutdated
 	}
 	return nil
@@ -57,5 +54,5 @@ func onlySwitched(old, m *pb.Codelab) bool {
 	}
 	m = m.CloneVT()
 	m.RegistrationClosed, m.EndedAt = old.RegistrationClosed, old.EndedAt
-	return m.EqualVT(old)
+	return proto.Equal(m, old)
 }

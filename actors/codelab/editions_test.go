@@ -9,11 +9,11 @@ import (
 )
 
 // edits are the commands that replace what somebody has read.
-func edits(mark string) map[string]*pb.Command {
-	return map[string]*pb.Command{
-		"settings": {Caller: admin, Body: &pb.Command_Update{Update: &pb.Update{Title: &mark}}},
-		"steps":    {Caller: admin, Body: &pb.Command_ReplaceSteps{ReplaceSteps: &pb.ReplaceSteps{Steps: []*pb.Step{{Title: mark}}}}},
-		"quizzes":  {Caller: admin, Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: mark, QuizType: Descriptive}}}}},
+func edits(mark string) map[string]Command {
+	return map[string]Command{
+		"settings": {Caller: admin, Body: Update{Title: &mark}},
+		"steps":    {Caller: admin, Body: ReplaceSteps{Steps: []*pb.Step{{Title: mark}}}},
+		"quizzes":  {Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: mark, QuizType: Descriptive}}}},
 	}
 }
 
@@ -31,8 +31,8 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 		l := newLab()
 		l.create(t, "one")
 		first, second := edits("first")[what], edits("second")[what]
-		first.IfMatch = &pb.Editions{Any: []uint64{7777, l.edition(what)}}
-		second.IfMatch = &pb.Editions{Any: []uint64{l.edition(what)}}
+		first.IfMatch = []uint64{7777, l.edition(what)}
+		second.IfMatch = []uint64{l.edition(what)}
 		made, err := l.do(first)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -47,7 +47,7 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 			t.Errorf("%s: the second got %v and wrote %d", what, err, len(l.events)-events)
 		}
 		// Having read again, it passes; without the condition the last wins.
-		second.IfMatch.Any[0] = made.(Edited).Edition
+		second.IfMatch[0] = made.(Edited).Edition
 		for range 2 {
 			if _, err := l.do(second); err != nil {
 				t.Errorf("%s: %v", what, err)
@@ -55,7 +55,7 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 			second.IfMatch = nil
 		}
 		// One that may replace nothing that exists.
-		first.IfMatch = &pb.Editions{}
+		first.IfMatch = []uint64{}
 		if _, err := l.do(first); !errors.As(err, &refused) || refused.Reason != durable.Outdated {
 			t.Errorf("%s: an empty list passed: %v", what, err)
 		}
@@ -72,10 +72,10 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 		}
 	}
 	want := l.editions
-	for _, cmd := range []*pb.Command{
-		{Caller: admin, Body: &pb.Command_SetRegistration{SetRegistration: &pb.SetRegistration{}}},
-		{Caller: admin, Body: &pb.Command_SetEnded{SetEnded: &pb.SetEnded{Ended: true}}},
-		{Caller: admin, Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "x"}}},
+	for _, cmd := range []Command{
+		{Caller: admin, Body: SetRegistration{}},
+		{Caller: admin, Body: SetEnded{Ended: true}},
+		{Caller: admin, Body: PostChat{Message: "x"}},
 		edits("x")["settings"],
 	} {
 		if _, err := l.do(cmd); err != nil {

@@ -31,9 +31,9 @@ func (m *marks) mark(what string) string {
 }
 
 // personCommand draws a command by one person, or by a facilitator about one.
-func personCommand(t *rapid.T, l *lab, who, other *marks) *pb.Command {
-	self := &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: who.id, Name: who.values[0], Person: who.id, Generation: l.attendee(who.id).Generation}
-	cmd := &pb.Command{Caller: self}
+func personCommand(t *rapid.T, l *lab, who, other *marks) Command {
+	self := &Caller{Role: RoleAttendee, ID: who.id, Name: who.values[0], Person: who.id, Generation: l.attendee(who.id).Generation}
+	cmd := Command{Caller: self}
 	if rapid.Bool().Draw(t, "with ref") {
 		cmd.Ref = fmt.Sprint("ref", l.seq)
 	}
@@ -41,64 +41,64 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) *pb.Command {
 	at := int32(l.seq * 10)
 	switch rapid.IntRange(0, 22).Draw(t, "kind") {
 	case 0:
-		cmd.Body = &pb.Command_Progress{Progress: &pb.Progress{StepNumber: int32(rapid.IntRange(1, 3).Draw(t, "step"))}}
+		cmd.Body = Progress{StepNumber: int32(rapid.IntRange(1, 3).Draw(t, "step"))}
 	case 1:
-		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: who.mark("chat")}}
+		cmd.Body = PostChat{Message: who.mark("chat")}
 	case 2:
-		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: who.mark("dm"), TargetId: other.id}}
+		cmd.Body = PostChat{Message: who.mark("dm"), TargetID: other.id}
 	case 3:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: who.mark("to"), TargetId: who.id}}
+		cmd.Body = PostChat{Message: who.mark("to"), TargetID: who.id}
 	case 4:
-		cmd.Body = &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: 1, Message: who.mark("help")}}
+		cmd.Body = AskHelp{StepNumber: 1, Message: who.mark("help")}
 	case 5, 6:
 		if helps > 0 {
 			id := l.help.At(rapid.IntRange(0, helps-1).Draw(t, "help")).Id
 			cmd.Caller = admin
-			if cmd.Body = (&pb.Command_ClaimHelp{ClaimHelp: &pb.ClaimHelp{HelpId: id}}); rapid.Bool().Draw(t, "resolve") {
-				cmd.Body = &pb.Command_ResolveHelp{ResolveHelp: &pb.ResolveHelp{HelpId: id}}
+			if cmd.Body = (ClaimHelp{HelpID: id}); rapid.Bool().Draw(t, "resolve") {
+				cmd.Body = ResolveHelp{HelpID: id}
 			}
 		}
 	case 7:
-		cmd.Body = &pb.Command_GiveFeedback{GiveFeedback: &pb.GiveFeedback{Difficulty: "1", Satisfaction: "5", Comment: who.mark("feedback")}}
+		cmd.Body = GiveFeedback{Difficulty: "1", Satisfaction: "5", Comment: who.mark("feedback")}
 	case 8:
-		cmd.Body = &pb.Command_SubmitQuiz{SubmitQuiz: &pb.SubmitQuiz{Items: []*pb.SubmitQuiz_Item{{QuizId: l.quizzes[0].Id, Answer: who.mark("answer")}}}}
+		cmd.Body = SubmitQuiz{Items: []SubmittedAnswer{{QuizID: l.quizzes[0].Id, Answer: who.mark("answer")}}}
 	case 9, 10:
-		cmd.Body = &pb.Command_Annotate{Annotate: &pb.Annotate{
+		cmd.Body = Annotate{
 			TargetType: TargetGuide, AnchorKey: fmt.Sprint("guide|guide|h|", at), StartOffset: at, EndOffset: at + 1,
 			SelectedText: "s", ContentHash: "h", Message: who.mark("comment"),
-		}}
+		}
 	case 11, 12:
 		if threads > 0 {
-			cmd.Body = &pb.Command_Reply{Reply: &pb.Reply{
-				ThreadId: l.threads.At(rapid.IntRange(0, threads-1).Draw(t, "thread")).Id, Message: who.mark("reply"), ContentHash: "h",
-			}}
+			cmd.Body = Reply{
+				ThreadID: l.threads.At(rapid.IntRange(0, threads-1).Draw(t, "thread")).Id, Message: who.mark("reply"), ContentHash: "h",
+			}
 		}
 	case 13:
-		cmd.Body = &pb.Command_AddSubmission{AddSubmission: &pb.AddSubmission{Submission: &pb.Submission{
+		cmd.Body = AddSubmission{Submission: &pb.Submission{
 			AttendeeId: who.id, SubmissionType: Link, LinkUrl: "https://example.org/" + who.mark("link"), FileName: who.mark("title"),
-		}}}
+		}}
 	case 14:
-		cmd.Body = &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{Question: who.mark("question"), Answer: who.mark("ai")}}
+		cmd.Body = SaveConversation{Question: who.mark("question"), Answer: who.mark("ai")}
 	case 15:
-		cmd.Body = &pb.Command_Complete{Complete: &pb.Complete{}}
+		cmd.Body = Complete{}
 	case 16:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_Rename{Rename: &pb.Rename{AttendeeId: who.id, Name: who.mark("renamed")}}
+		cmd.Body = Rename{AttendeeID: who.id, Name: who.mark("renamed")}
 	case 17:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: who.id, PinHash: []byte(who.mark("pin"))}}
+		cmd.Body = ResetPin{AttendeeID: who.id, PINHash: []byte(who.mark("pin"))}
 	case 18:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_Mute{Mute: &pb.Mute{AttendeeId: who.id, Muted: l.seq%2 == 0}}
+		cmd.Body = Mute{AttendeeID: who.id, Muted: l.seq%2 == 0}
 	case 20, 21:
-		cmd.Body = &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: pb.PulseState(rapid.IntRange(0, 3).Draw(t, "pulse"))}}
+		cmd.Body = SetPulse{State: pb.PulseState(rapid.IntRange(0, 3).Draw(t, "pulse"))}
 	case 22:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: who.id, Message: who.mark("offer")}}
+		cmd.Body = OfferHelp{AttendeeID: who.id, Message: who.mark("offer")}
 	case 19:
-		cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
-		cmd.Body = &pb.Command_Register{Register: &pb.Register{Name: l.attendee(who.id).Name, PinHash: l.attendee(who.id).PinHash, Email: who.mark("mail") + "@example.org"}}
+		cmd.Caller = &Caller{Role: RoleAnyone}
+		cmd.Body = Register{Name: l.attendee(who.id).Name, PINHash: l.attendee(who.id).PinHash, Email: who.mark("mail") + "@example.org"}
 	}
 	return cmd
 }
@@ -111,7 +111,7 @@ func TestNothingIsLeftOfWhoWasRemoved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()
 		l.create(t, "one", "two", "three")
-		must := func(cmd *pb.Command) any {
+		must := func(cmd Command) any {
 			t.Helper()
 			v, err := l.do(cmd)
 			if err != nil {
@@ -119,16 +119,16 @@ func TestNothingIsLeftOfWhoWasRemoved(t *testing.T) {
 			}
 			return v
 		}
-		must(&pb.Command{Caller: admin, Body: &pb.Command_Update{Update: &pb.Update{GuideMarkdown: proto.String("guide"), QuizEnabled: proto.Bool(true)}}})
-		must(&pb.Command{Caller: admin, Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: "q", QuizType: Descriptive}}}}})
+		must(Command{Caller: admin, Body: Update{GuideMarkdown: proto.String("guide"), QuizEnabled: proto.Bool(true)}})
+		must(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: "q", QuizType: Descriptive}}}})
 		var people []*marks
 		for i := range 3 {
 			m := &marks{values: []string{fmt.Sprintf("person%cz", 'a'+i)}}
-			r := &pb.Register{Name: m.values[0], PinHash: []byte(m.mark("pin"))}
+			r := Register{Name: m.values[0], PINHash: []byte(m.mark("pin"))}
 			if i != 1 {
 				r.Email = m.mark("mail") + "@example.org"
 			}
-			m.id = must(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: r}}).(Registration).Attendee.Id
+			m.id = must(Command{Caller: &Caller{Role: RoleAnyone}, Body: r}).(Registration).Attendee.Id
 			people = append(people, m)
 		}
 		act := func(n int, among []*marks) {
@@ -144,9 +144,9 @@ func TestNothingIsLeftOfWhoWasRemoved(t *testing.T) {
 		removed, left := people[0], people[1:]
 		caller := admin
 		if rapid.Bool().Draw(t, "by themselves") {
-			caller = &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: removed.id, Name: "x", Person: removed.id, Generation: l.attendee(removed.id).Generation}
+			caller = &Caller{Role: RoleAttendee, ID: removed.id, Name: "x", Person: removed.id, Generation: l.attendee(removed.id).Generation}
 		}
-		must(&pb.Command{Caller: caller, Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: removed.id}}})
+		must(Command{Caller: caller, Body: Remove{AttendeeID: removed.id}})
 		act(rapid.IntRange(0, 10).Draw(t, "after"), left)
 
 		state, err := EncodeState(l.Capture())
@@ -188,7 +188,7 @@ func TestNothingIsLeftOfWhoWasRemoved(t *testing.T) {
 func TestDeletedTextsLeaveTheLog(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
-	do := func(cmd *pb.Command) any {
+	do := func(cmd Command) any {
 		t.Helper()
 		cmd.Caller = admin
 		v, err := l.do(cmd)
@@ -197,22 +197,22 @@ func TestDeletedTextsLeaveTheLog(t *testing.T) {
 		}
 		return v
 	}
-	do(&pb.Command{Body: &pb.Command_Update{Update: &pb.Update{GuideMarkdown: proto.String("guide")}}})
-	chat := do(&pb.Command{Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "regret this"}}}).(*pb.ChatMessage)
+	do(Command{Body: Update{GuideMarkdown: proto.String("guide")}})
+	chat := do(Command{Body: PostChat{Message: "regret this"}}).(*pb.ChatMessage)
 	annotate := func(at int32, message string) *pb.Thread {
-		return do(&pb.Command{Body: &pb.Command_Annotate{Annotate: &pb.Annotate{
+		return do(Command{Body: Annotate{
 			TargetType: TargetGuide, AnchorKey: fmt.Sprint("guide|", at), StartOffset: at, EndOffset: at + 1, SelectedText: "s", ContentHash: "h", Message: message,
-		}}}).(*pb.Thread)
+		}}).(*pb.Thread)
 	}
 	lone, first, second := annotate(1, "regret a thread"), annotate(3, "regret a start"), annotate(5, "stays")
-	do(&pb.Command{Body: &pb.Command_Reply{Reply: &pb.Reply{ThreadId: first.Id, ContentHash: "h", Message: "lives on"}}})
-	answered := do(&pb.Command{Body: &pb.Command_Reply{Reply: &pb.Reply{ThreadId: second.Id, ContentHash: "h", Message: "regret an answer"}}}).(*pb.Thread)
+	do(Command{Body: Reply{ThreadID: first.Id, ContentHash: "h", Message: "lives on"}})
+	answered := do(Command{Body: Reply{ThreadID: second.Id, ContentHash: "h", Message: "regret an answer"}}).(*pb.Thread)
 
-	do(&pb.Command{Body: &pb.Command_DeleteChat{DeleteChat: &pb.DeleteChat{MessageId: chat.Id}}})
+	do(Command{Body: DeleteChat{MessageID: chat.Id}})
 	for _, c := range []struct{ thread, comment string }{
 		{lone.Id, lone.Messages[0].Id}, {first.Id, first.Messages[0].Id}, {second.Id, answered.Messages[1].Id},
 	} {
-		do(&pb.Command{Body: &pb.Command_DeleteComment{DeleteComment: &pb.DeleteComment{ThreadId: c.thread, CommentId: c.comment}}})
+		do(Command{Body: DeleteComment{ThreadID: c.thread, CommentID: c.comment}})
 	}
 	clean := Erase(l.Capture())
 	kept := ""

@@ -5,8 +5,15 @@ import (
 	"atelier/actors/durable"
 )
 
-func (c call) giveFeedback(f *pb.GiveFeedback) (decision, error) {
-	if c.s.attendee(c.Id) == nil {
+// GiveFeedback records what an attendee thinks of the codelab, once.
+type GiveFeedback struct {
+	Difficulty   string
+	Satisfaction string
+	Comment      string
+}
+
+func (f GiveFeedback) decide(c call) (decision, error) {
+	if c.s.attendee(c.ID) == nil {
 		return decision{}, durable.Reject(durable.Forbidden, "only attendees give feedback")
 	}
 	for _, field := range [][2]string{{"difficulty", f.Difficulty}, {"satisfaction", f.Satisfaction}} {
@@ -17,11 +24,11 @@ func (c call) giveFeedback(f *pb.GiveFeedback) (decision, error) {
 	if err := text("comment", f.Comment, 0, 2000); err != nil {
 		return decision{}, err
 	}
-	if c.s.byFeedback[c.Id] {
+	if c.s.byFeedback[c.ID] {
 		return decision{}, durable.Reject(durable.Conflict, "you have given feedback already")
 	}
 	out := &pb.Feedback{
-		Id: c.id(), AttendeeId: c.Id, Difficulty: f.Difficulty, Satisfaction: f.Satisfaction,
+		Id: c.id(), AttendeeId: c.ID, Difficulty: f.Difficulty, Satisfaction: f.Satisfaction,
 		Comment: f.Comment, CreatedAt: c.now.UnixMilli(),
 	}
 	d := decided(out, &pb.Event{Body: &pb.Event_FeedbackGiven{FeedbackGiven: &pb.FeedbackGiven{Feedback: out}}})

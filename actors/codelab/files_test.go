@@ -84,7 +84,7 @@ func checkUses(t *rapid.T, l *lab) {
 }
 
 // anyFileCommand makes a command about files of one that is still empty.
-func anyFileCommand(t *rapid.T, l *lab, cmd *pb.Command, whom string) {
+func anyFileCommand(t *rapid.T, l *lab, cmd Command, whom string) {
 	if cmd.Body != nil {
 		return
 	}
@@ -109,21 +109,21 @@ func anyFileCommand(t *rapid.T, l *lab, cmd *pb.Command, whom string) {
 		if rapid.Bool().Draw(t, "is file") {
 			m = &pb.Material{Title: "m", MaterialType: File, Upload: rapid.SampledFrom([]string{paper, image}).Draw(t, "upload")}
 		}
-		cmd.Body = &pb.Command_AddMaterial{AddMaterial: &pb.AddMaterial{Material: m}}
+		cmd.Body = AddMaterial{Material: m}
 	case 1:
-		cmd.Body = &pb.Command_DeleteSubmission{DeleteSubmission: &pb.DeleteSubmission{AttendeeId: whom, SubmissionId: pick(submissions)}}
+		cmd.Body = DeleteSubmission{AttendeeID: whom, SubmissionID: pick(submissions)}
 	case 2:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_DeleteMaterial{DeleteMaterial: &pb.DeleteMaterial{MaterialId: pick(materials)}}
+		cmd.Body = DeleteMaterial{MaterialID: pick(materials)}
 	case 3:
-		s := &pb.Submission{AttendeeId: cmd.Caller.Id, SubmissionType: Link, LinkUrl: "https://example.org"}
+		s := &pb.Submission{AttendeeId: cmd.Caller.ID, SubmissionType: Link, LinkUrl: "https://example.org"}
 		if rapid.Bool().Draw(t, "is file") {
 			s = &pb.Submission{
-				AttendeeId: cmd.Caller.Id, SubmissionType: File, FileName: "f", FileSize: 9 << 20,
+				AttendeeId: cmd.Caller.ID, SubmissionType: File, FileName: "f", FileSize: 9 << 20,
 				Sum: bytes.Repeat([]byte{byte(rapid.IntRange(1, 3).Draw(t, "sum"))}, 32),
 			}
 		}
-		cmd.Body = &pb.Command_AddSubmission{AddSubmission: &pb.AddSubmission{Submission: s}}
+		cmd.Body = AddSubmission{Submission: s}
 	}
 }
 
@@ -136,7 +136,7 @@ func TestWhatATextLetsGoOfStaysForAWhile(t *testing.T) {
 		guide string
 		want  string
 	}{{text, "use"}, {text + " more", ""}, {"", "let go"}} {
-		d, err := l.Decide(&pb.Command{Caller: admin, Body: &pb.Command_Update{Update: &pb.Update{GuideMarkdown: &step.guide}}}, durable.Env{Now: l.now})
+		d, err := l.Decide(Command{Caller: admin, Body: Update{GuideMarkdown: &step.guide}}, durable.Env{Now: l.now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestTheOldestChatGoes(t *testing.T) {
 func TestMaterialsAndHandInsAreBounded(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
-	add := &pb.Command{Caller: admin, Body: &pb.Command_AddMaterial{AddMaterial: &pb.AddMaterial{Material: &pb.Material{Title: "m", MaterialType: Link, LinkUrl: "http://a"}}}}
+	add := Command{Caller: admin, Body: AddMaterial{Material: &pb.Material{Title: "m", MaterialType: Link, LinkUrl: "http://a"}}}
 	for range maxMaterials {
 		if _, err := l.do(add); err != nil {
 			t.Fatal(err)
@@ -210,12 +210,12 @@ func TestMaterialsAndHandInsAreBounded(t *testing.T) {
 	if _, err := l.do(add); !errors.As(err, &r) || r.Reason != durable.Conflict {
 		t.Errorf("one more material: %v", err)
 	}
-	reg, err := l.do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: &pb.Register{Name: "Lin"}}})
+	reg, err := l.do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: "Lin"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	lin := attendeeCaller(reg.(Registration).Attendee)
-	hand := &pb.Command{Caller: lin, Body: &pb.Command_AddSubmission{AddSubmission: &pb.AddSubmission{Submission: &pb.Submission{AttendeeId: lin.Id, SubmissionType: Link, LinkUrl: "http://a"}}}}
+	hand := Command{Caller: lin, Body: AddSubmission{Submission: &pb.Submission{AttendeeId: lin.ID, SubmissionType: Link, LinkUrl: "http://a"}}}
 	for range maxSubmissions {
 		if _, err := l.do(hand); err != nil {
 			t.Fatal(err)

@@ -16,13 +16,18 @@ const (
 // maxHelpMessage bounds what a request says, in code points (decisions W14).
 const maxHelpMessage = 500
 
-// askHelp opens a request, or moves the open one to another step: an attendee
+// AskHelp opens a request, or moves the open one to another step: an attendee
 // is never twice in the queue (decisions W6).
-func (c call) askHelp(a *pb.AskHelp) (decision, error) {
+type AskHelp struct {
+	StepNumber int32
+	Message    string
+}
+
+func (a AskHelp) decide(c call) (decision, error) {
 	if err := c.live(); err != nil {
 		return decision{}, err
 	}
-	who := c.s.attendee(c.Id)
+	who := c.s.attendee(c.ID)
 	if who == nil {
 		return decision{}, durable.Reject(durable.Forbidden, "only attendees ask for help")
 	}
@@ -33,7 +38,7 @@ func (c call) askHelp(a *pb.AskHelp) (decision, error) {
 		return decision{}, err
 	}
 	var h *pb.HelpRequest
-	if i, ok := c.s.openHelp[c.Id]; ok {
+	if i, ok := c.s.openHelp[c.ID]; ok {
 		h = c.s.help.At(i).CloneVT()
 		h.StepNumber, h.Message = a.StepNumber, cmp.Or(a.Message, h.Message)
 	} else {
@@ -54,8 +59,13 @@ func (c call) findHelp(id string) (*pb.HelpRequest, error) {
 	return nil, durable.Reject(durable.Missing, "help request not found")
 }
 
-func (c call) claimHelp(b *pb.ClaimHelp) (decision, error) {
-	h, err := c.findHelp(b.HelpId)
+// ClaimHelp makes a request the caller's to answer.
+type ClaimHelp struct {
+	HelpID string
+}
+
+func (b ClaimHelp) decide(c call) (decision, error) {
+	h, err := c.findHelp(b.HelpID)
 	if err != nil {
 		return decision{}, err
 	}
@@ -82,13 +92,20 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	return d, nil
 }
 
-// offerHelp opens a request for somebody who has not asked, as the caller's at
+// OfferHelp opens a request for somebody who has not asked, as the caller's at
 // once, or makes the one that waits theirs (decisions W14).
-func (c call) offerHelp(b *pb.OfferHelp) (decision, error) {
+type OfferHelp struct {
+	AttendeeID string
+	// The attendee's own step when absent.
+	StepNumber *int32
+	Message    string
+}
+
+func (b OfferHelp) decide(c call) (decision, error) {
 	if !c.admin() {
 		return decision{}, durable.Reject(durable.Forbidden, "only facilitators offer help")
 	}
-	who, err := c.target(b.AttendeeId)
+	who, err := c.target(b.AttendeeID)
 	if err != nil {
 		return decision{}, err
 	}
@@ -115,12 +132,17 @@ func (c call) offerHelp(b *pb.OfferHelp) (decision, error) {
 	return d, nil
 }
 
-func (c call) resolveHelp(b *pb.ResolveHelp) (decision, error) {
-	h, err := c.findHelp(b.HelpId)
+// ResolveHelp closes a request: by a facilitator, or by who asked.
+type ResolveHelp struct {
+	HelpID string
+}
+
+func (b ResolveHelp) decide(c call) (decision, error) {
+	h, err := c.findHelp(b.HelpID)
 	if err != nil {
 		return decision{}, err
 	}
-	if !c.admin() && h.AttendeeId != c.Id {
+	if !c.admin() && h.AttendeeId != c.ID {
 		return decision{}, durable.Reject(durable.Forbidden, "this is another attendee's request")
 	}
 	if h.Status == resolved {

@@ -21,7 +21,13 @@ const (
 	maxURL       = 2048
 )
 
-func (c call) addMaterial(b *pb.AddMaterial) (decision, error) {
+// AddMaterial adds a link or a file. The upload that a material names is known
+// to exist.
+type AddMaterial struct {
+	Material *pb.Material
+}
+
+func (b AddMaterial) decide(c call) (decision, error) {
 	if c.s.materials.Len() >= maxMaterials {
 		return decision{}, durable.Reject(durable.Conflict, "a codelab has at most %d materials", maxMaterials)
 	}
@@ -94,8 +100,13 @@ func link(field, value string) (string, error) {
 	return value, nil
 }
 
-func (c call) deleteMaterial(b *pb.DeleteMaterial) (decision, error) {
-	i, ok := searchID(&c.s.materials, b.MaterialId, (*pb.Material).GetId)
+// DeleteMaterial removes one.
+type DeleteMaterial struct {
+	MaterialID string
+}
+
+func (b DeleteMaterial) decide(c call) (decision, error) {
+	i, ok := searchID(&c.s.materials, b.MaterialID, (*pb.Material).GetId)
 	if !ok {
 		return decision{}, durable.Reject(durable.Missing, "material not found")
 	}

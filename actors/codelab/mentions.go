@@ -2,10 +2,9 @@ package codelab
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
-
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -157,37 +156,39 @@ func (v *View) TextUploads() []string {
 // Mentions are the uploads that a command could make a codelab refer to: all
 // that any text in it names. That a few of them stay a moment longer than they
 // would have to costs nothing.
-func Mentions(cmd *pb.Command) []string {
+func Mentions(b Body) []string {
 	n := names{}
-	n.addAll(cmd.ProtoReflect())
+	n.addAll(reflect.ValueOf(b))
 	return slices.Sorted(maps.Keys(n))
 }
 
-// addAll adds what the strings in a message name, at whatever depth: the path
+// addAll adds what the strings in a value name, at whatever depth: the path
 // of an upload in a text, or the name of one alone.
-func (n names) addAll(m protoreflect.Message) {
-	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		each := func(v protoreflect.Value) {
-			switch f.Kind() {
-			case protoreflect.MessageKind:
-				n.addAll(v.Message())
-			case protoreflect.StringKind:
-				text := v.String()
-				n.add(text)
-				if text != "" && files.NameAt(text) == text && len(n) < maxMentions {
-					n[text] = true
-				}
+func (n names) addAll(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			n.addAll(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				n.addAll(v.Field(i))
 			}
 		}
-		switch {
-		case f.IsMap(): // holds nothing that is stored
-		case f.IsList():
-			for list, i := v.List(), 0; i < list.Len(); i++ {
-				each(list.Get(i))
-			}
-		default:
-			each(v)
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return
 		}
-		return true
-	})
+		for i := range v.Len() {
+			n.addAll(v.Index(i))
+		}
+	case reflect.String:
+		text := v.String()
+		n.add(text)
+		if text != "" && files.NameAt(text) == text && len(n) < maxMentions {
+			n[text] = true
+		}
+	}
+	// Maps hold nothing that is stored.
 }

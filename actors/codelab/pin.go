@@ -5,18 +5,24 @@ import (
 	"atelier/actors/durable"
 )
 
-// setPin puts a message above the chat for all, or takes it away (decisions
+// SetPin puts a message above the chat for all, or takes it away (decisions
 // W14).
-func (c call) setPin(p *pb.SetPin) (decision, error) {
+type SetPin struct {
+	// Takes the pin away when absent.
+	Message *string
+}
+
+func (p SetPin) decide(c call) (decision, error) {
 	if !c.admin() {
 		return decision{}, durable.Reject(durable.Forbidden, "only facilitators pin a message")
 	}
+	message, action := "", "pin_set"
 	if p.Message != nil {
-		if err := text("message", *p.Message, 1, maxMessage); err != nil {
+		message = *p.Message
+		if err := text("message", message, 1, maxMessage); err != nil {
 			return decision{}, err
 		}
 	}
-	message, action := p.GetMessage(), "pin_set"
 	if message == c.s.pin.GetMessage() {
 		return decision{}, nil
 	}

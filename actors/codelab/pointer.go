@@ -5,10 +5,16 @@ import (
 	"atelier/actors/durable"
 )
 
-// point says to all where the facilitators are, or no longer anywhere
+// Point says to all where the facilitators are, or no longer anywhere
 // (decisions W14). Pointing at the same step again is told again: it calls back
 // whoever went elsewhere.
-func (c call) point(p *pb.Point) (decision, error) {
+type Point struct {
+	// Takes the pointer away when absent.
+	StepNumber *int32
+	Hints      bool
+}
+
+func (p Point) decide(c call) (decision, error) {
 	if !c.admin() {
 		return decision{}, durable.Reject(durable.Forbidden, "only facilitators point at a step")
 	}

@@ -25,17 +25,22 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 // says; one commit could not take an event for each of 100,000.
 const maxPulsesTold = 10_000
 
-func (c call) setPulse(p *pb.SetPulse) (decision, error) {
+// SetPulse says how an attendee gets on with their step.
+type SetPulse struct {
+	State pb.PulseState
+}
+
+func (p SetPulse) decide(c call) (decision, error) {
 	if err := c.live(); err != nil {
 		return decision{}, err
 	}
-	if c.Role != pb.Role_ROLE_ATTENDEE {
+	if c.Role != RoleAttendee {
 		return decision{}, durable.Reject(durable.Forbidden, "only attendees say how they get on")
 	}
 	if _, known := pb.PulseState_name[int32(p.State)]; !known {
 		return decision{}, durable.Reject(durable.Invalid, "state must be fine, slow, stuck or null")
 	}
-	a := c.s.attendee(c.Id)
+	a := c.s.attendee(c.ID)
 	step := c.s.stepID(a.CurrentStep)
 	if was := a.Pulse; was.GetState() == p.State && (was == nil || was.StepId == step && was.StepNumber == a.CurrentStep) {
 		return decision{}, nil

@@ -90,19 +90,34 @@ func checkQuiz(at string, q *pb.Quiz) (err error) {
 	return nil
 }
 
-func (c call) replaceQuizzes(r *pb.ReplaceQuizzes) (decision, error) {
+// ReplaceQuizzes makes these the questions. Answers to those that stay are judged
+// again.
+type ReplaceQuizzes struct {
+	Quizzes []*pb.Quiz
+}
+
+func (r ReplaceQuizzes) decide(c call) (decision, error) {
 	quizzes, err := c.newQuizzes(r.Quizzes)
 	if err != nil {
 		return decision{}, err
 	}
-	d := decided(quizzes, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
+	d := decided(Edited{Quizzes: quizzes, Edition: c.seq, Seq: c.seq}, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
 	d.Rows = c.audit("quiz_update", c.s.id, map[string]string{"questions": fmt.Sprint(len(quizzes))})
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, c.s.steps, quizzes, c.s.pin.GetMessage()))...)
-	return c.edited(d, c.seq), nil
+	return d, nil
 }
 
-func (c call) submitQuiz(b *pb.SubmitQuiz) (decision, error) {
-	if c.s.attendee(c.Id) == nil {
+// SubmittedAnswer is the answer to one question: the index of a choice, or the
+// text of a free one.
+type SubmittedAnswer struct{ QuizID, Answer string }
+
+// SubmitQuiz answers questions; a second answer replaces the first.
+type SubmitQuiz struct {
+	Items []SubmittedAnswer
+}
+
+func (b SubmitQuiz) decide(c call) (decision, error) {
+	if c.s.attendee(c.ID) == nil {
 		return decision{}, durable.Reject(durable.Forbidden, "only attendees answer quizzes")
 	}
 	if len(b.Items) == 0 || len(b.Items) > maxQuizzes {
@@ -111,7 +126,7 @@ func (c call) submitQuiz(b *pb.SubmitQuiz) (decision, error) {
 	var results []*pb.QuizAnswer
 	right := map[string]bool{}
 	for i, item := range b.Items {
-		q := c.s.quiz(item.QuizId)
+		q := c.s.quiz(item.QuizID)
 		if q == nil {
 			return decision{}, durable.Reject(durable.Invalid, "submissions[%d].quiz_id is unknown", i)
 		}
@@ -124,13 +139,13 @@ func (c call) submitQuiz(b *pb.SubmitQuiz) (decision, error) {
 		ok := grade(q, item.Answer)
 		right[q.Id] = ok
 		results = append(results, &pb.QuizAnswer{
-			Id: c.id(), AttendeeId: c.Id, QuizId: q.Id, Answer: item.Answer, IsCorrect: ok, CreatedAt: c.now.UnixMilli(),
+			Id: c.id(), AttendeeId: c.ID, QuizId: q.Id, Answer: item.Answer, IsCorrect: ok, CreatedAt: c.now.UnixMilli(),
 		})
 	}
-	score, answered := c.s.standing(c.Id, right)
+	score, answered := c.s.standing(c.ID, right)
 	total := len(c.s.quizzes)
 	reply := QuizResult{Score: score, Total: total, Passed: answered == total && score == total, Results: results}
-	return decided(reply, &pb.Event{Body: &pb.Event_QuizSubmitted{QuizSubmitted: &pb.QuizSubmitted{AttendeeId: c.Id, Answers: results}}}), nil
+	return decided(reply, &pb.Event{Body: &pb.Event_QuizSubmitted{QuizSubmitted: &pb.QuizSubmitted{AttendeeId: c.ID, Answers: results}}}), nil
 }
 
 // grade judges an answer: the index of the option, or a JSON array of indexes,

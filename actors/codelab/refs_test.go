@@ -39,7 +39,7 @@ func TestReferencesWithOneHashAreTwo(t *testing.T) {
 func TestReferencesAreRecognisedAsLongAsPromised(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
-	say := &pb.Command{Caller: admin, Ref: "r1", Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "once"}}}
+	say := Command{Caller: admin, Ref: "r1", Body: PostChat{Message: "once"}}
 	if _, err := l.do(say); err != nil {
 		t.Fatal(err)
 	}

@@ -25,12 +25,12 @@ var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitat
 
 // Admit says what is wrong with a registration, whoever is registered already:
 // its form, or the join code of a private codelab.
-func Admit(m *pb.Codelab, r *pb.Register, admin bool) error {
+func Admit(m *pb.Codelab, r Register, admin bool) error {
 	_, _, err := admit(m, r, admin)
 	return err
 }
 
-func admit(m *pb.Codelab, r *pb.Register, admin bool) (name, mail string, err error) {
+func admit(m *pb.Codelab, r Register, admin bool) (name, mail string, err error) {
 	if name, err = PersonName("name", r.Name, 1, maxName); err != nil {
 		return "", "", err
 	}
@@ -52,14 +52,25 @@ func reserved(name string, loggedIn bool) bool {
 	return loggedIn || naming.Key(name) == naming.Key(naming.Facilitator)
 }
 
-func (c call) register(r *pb.Register) (decision, error) {
+// Register lets somebody in, or back in with their code.
+type Register struct {
+	Name  string
+	Email string
+	// Keyed hash of the PIN; empty when none was given.
+	PINHash  []byte
+	JoinCode string
+	// The name belongs to a facilitator at this moment.
+	NameReserved bool
+}
+
+func (r Register) decide(c call) (decision, error) {
 	m := c.s.meta
 	name, mail, err := admit(m, r, c.admin())
 	if err != nil {
 		return decision{}, err
 	}
 	if i, ok := c.s.byName[naming.Key(name)]; ok {
-		return c.rejoin(c.s.attendees.At(i), mail, r.PinHash)
+		return c.rejoin(c.s.attendees.At(i), mail, r.PINHash)
 	}
 	switch {
 	case reserved(name, r.NameReserved):
@@ -73,7 +84,7 @@ func (c call) register(r *pb.Register) (decision, error) {
 	}
 	now := c.now.UnixMilli()
 	a := &pb.Attendee{
-		Id: c.id(), Name: name, Email: mail, PinHash: r.PinHash, CurrentStep: 1, FurthestStep: 1,
+		Id: c.id(), Name: name, Email: mail, PinHash: r.PINHash, CurrentStep: 1, FurthestStep: 1,
 		CreatedAt: now, StepSince: now, ReachedAt: []int64{now},
 	}
 	d := decided(Registration{Attendee: a}, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: a}}})
@@ -96,15 +107,20 @@ func (c call) rejoin(a *pb.Attendee, mail string, pin []byte) (decision, error) 
 	return d, nil
 }
 
-// resetPIN sets another code, or none. Whoever came in by the earlier one is
+// ResetPin sets another code, or none. Whoever came in by the earlier one is
 // out: their grants are of an earlier generation.
-func (c call) resetPIN(r *pb.ResetPin) (decision, error) {
-	a, err := c.target(r.AttendeeId)
+type ResetPin struct {
+	AttendeeID string
+	PINHash    []byte
+}
+
+func (r ResetPin) decide(c call) (decision, error) {
+	a, err := c.target(r.AttendeeID)
 	if err != nil {
 		return decision{}, err
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_PinReset{PinReset: &pb.PinReset{
-		AttendeeId: a.Id, PinHash: r.PinHash, Generation: a.Generation + 1,
+		AttendeeId: a.Id, PinHash: r.PINHash, Generation: a.Generation + 1,
 	}}})
 	d.Rows = c.audit("attendee_pin_reset", a.Id, nil)
 	return d, nil
@@ -116,8 +132,16 @@ func (s *State) applyPINReset(seq uint64, r *pb.PinReset) {
 	})
 }
 
-func (c call) rename(r *pb.Rename) (decision, error) {
-	a, err := c.target(r.AttendeeId)
+// Rename gives an attendee another name.
+type Rename struct {
+	AttendeeID string
+	Name       string
+	// The name belongs to a facilitator at this moment.
+	NameReserved bool
+}
+
+func (r Rename) decide(c call) (decision, error) {
+	a, err := c.target(r.AttendeeID)
 	if err != nil {
 		return decision{}, err
 	}

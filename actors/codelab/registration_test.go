@@ -13,11 +13,11 @@ import (
 	"atelier/actors/ids"
 )
 
-var anyone = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
+var anyone = &Caller{Role: RoleAnyone}
 
-func (l *lab) register(t *testing.T, r *pb.Register) *pb.Attendee {
+func (l *lab) register(t *testing.T, r Register) *pb.Attendee {
 	t.Helper()
-	v, err := l.do(&pb.Command{Caller: anyone, Body: &pb.Command_Register{Register: r}})
+	v, err := l.do(Command{Caller: anyone, Body: r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,33 +29,33 @@ func (l *lab) register(t *testing.T, r *pb.Register) *pb.Attendee {
 func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	l := newLab()
 	l.create(t)
-	if _, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_Update{Update: &pb.Update{IsPublic: proto.Bool(false)}}}); err != nil {
+	if _, err := l.do(Command{Caller: admin, Body: Update{IsPublic: proto.Bool(false)}}); err != nil {
 		t.Fatal(err)
 	}
 	for what, tc := range map[string]struct {
-		in    *pb.Register
+		in    Register
 		admin bool
 		want  durable.Reason
 	}{
-		"good":              {&pb.Register{Name: "Lin", JoinCode: "ABC234"}, false, 0},
-		"no name":           {&pb.Register{JoinCode: "ABC234"}, false, durable.Invalid},
-		"nothing visible":   {&pb.Register{Name: "\u200b\u2800", JoinCode: "ABC234"}, false, durable.Invalid},
-		"two lines":         {&pb.Register{Name: "a\u2029b", JoinCode: "ABC234"}, false, durable.Invalid},
-		"as long as may be": {&pb.Register{Name: strings.Repeat("ä\u200b", 80), JoinCode: "ABC234"}, false, 0},
-		"too long":          {&pb.Register{Name: strings.Repeat("ä", 81), JoinCode: "ABC234"}, false, durable.Invalid},
-		"all invisible":     {&pb.Register{Name: "a" + strings.Repeat("\u200b", 5000), JoinCode: "ABC234"}, false, durable.Invalid},
-		"no UTF-8":          {&pb.Register{Name: "\xff", JoinCode: "ABC234"}, false, durable.Invalid},
-		"no address":        {&pb.Register{Name: "Lin", Email: "x", JoinCode: "ABC234"}, false, durable.Invalid},
-		"another join code": {&pb.Register{Name: "Lin", JoinCode: "ABC235"}, false, durable.Forbidden},
-		"no join code":      {&pb.Register{Name: "Lin"}, false, durable.Forbidden},
-		"a facilitator":     {&pb.Register{Name: "Lin"}, true, 0},
+		"good":              {Register{Name: "Lin", JoinCode: "ABC234"}, false, 0},
+		"no name":           {Register{JoinCode: "ABC234"}, false, durable.Invalid},
+		"nothing visible":   {Register{Name: "\u200b\u2800", JoinCode: "ABC234"}, false, durable.Invalid},
+		"two lines":         {Register{Name: "a\u2029b", JoinCode: "ABC234"}, false, durable.Invalid},
+		"as long as may be": {Register{Name: strings.Repeat("ä\u200b", 80), JoinCode: "ABC234"}, false, 0},
+		"too long":          {Register{Name: strings.Repeat("ä", 81), JoinCode: "ABC234"}, false, durable.Invalid},
+		"all invisible":     {Register{Name: "a" + strings.Repeat("\u200b", 5000), JoinCode: "ABC234"}, false, durable.Invalid},
+		"no UTF-8":          {Register{Name: "\xff", JoinCode: "ABC234"}, false, durable.Invalid},
+		"no address":        {Register{Name: "Lin", Email: "x", JoinCode: "ABC234"}, false, durable.Invalid},
+		"another join code": {Register{Name: "Lin", JoinCode: "ABC235"}, false, durable.Forbidden},
+		"no join code":      {Register{Name: "Lin"}, false, durable.Forbidden},
+		"a facilitator":     {Register{Name: "Lin"}, true, 0},
 	} {
 		caller := anyone
 		if tc.admin {
 			caller = admin
 		}
 		admits := Admit(l.meta, tc.in, tc.admin)
-		_, decides := l.Decide(&pb.Command{Caller: caller, Body: &pb.Command_Register{Register: tc.in}}, durable.Env{Now: l.now, Seq: l.seq + 1})
+		_, decides := l.Decide(Command{Caller: caller, Body: tc.in}, durable.Env{Now: l.now, Seq: l.seq + 1})
 		if reason(admits) != tc.want || reason(decides) != tc.want {
 			t.Errorf("%s: admitted %v, decided %v", what, admits, decides)
 		}
@@ -65,17 +65,17 @@ func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 func TestWhoeverHasAReservedNameComesBack(t *testing.T) {
 	l := newLab()
 	l.create(t)
-	lea := l.register(t, &pb.Register{Name: "Lea", PinHash: []byte("p")})
-	if got := l.register(t, &pb.Register{Name: "LEA", PinHash: []byte("p"), NameReserved: true}); got.Id != lea.Id {
+	lea := l.register(t, Register{Name: "Lea", PINHash: []byte("p")})
+	if got := l.register(t, Register{Name: "LEA", PINHash: []byte("p"), NameReserved: true}); got.Id != lea.Id {
 		t.Error("she is somebody else")
 	}
-	for _, r := range []*pb.Register{{Name: "Max", NameReserved: true}, {Name: "facilitator"}, {Name: "Facili\u00adtator\u202e"}} {
-		if _, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_Register{Register: r}}); reason(err) != durable.Conflict {
+	for _, r := range []Register{{Name: "Max", NameReserved: true}, {Name: "facilitator"}, {Name: "Facili\u00adtator\u202e"}} {
+		if _, err := l.do(Command{Caller: admin, Body: r}); reason(err) != durable.Conflict {
 			t.Errorf("%q: %v", r.Name, err)
 		}
 	}
 	rename := func(name string, reserved bool) error {
-		_, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_Rename{Rename: &pb.Rename{AttendeeId: lea.Id, Name: name, NameReserved: reserved}}})
+		_, err := l.do(Command{Caller: admin, Body: Rename{AttendeeID: lea.Id, Name: name, NameReserved: reserved}})
 		return err
 	}
 	if err := rename("Ada", true); reason(err) != durable.Conflict {
@@ -93,15 +93,15 @@ func TestWhoeverHasAReservedNameComesBack(t *testing.T) {
 func TestAResetPINEndsTheGenerationBefore(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
-	lin := l.register(t, &pb.Register{Name: "Lin", PinHash: []byte("p")})
-	max := l.register(t, &pb.Register{Name: "Max"})
+	lin := l.register(t, Register{Name: "Lin", PINHash: []byte("p")})
+	max := l.register(t, Register{Name: "Max"})
 	as := func(a *pb.Attendee, generation uint32) error {
-		_, err := l.do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Generation: generation}, Body: &pb.Command_Progress{Progress: &pb.Progress{StepNumber: 1}}})
+		_, err := l.do(Command{Caller: &Caller{Role: RoleAttendee, ID: a.Id, Generation: generation}, Body: Progress{StepNumber: 1}})
 		return err
 	}
 	reset := func(pin string) {
 		t.Helper()
-		if _, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: lin.Id, PinHash: []byte(pin)}}}); err != nil {
+		if _, err := l.do(Command{Caller: admin, Body: ResetPin{AttendeeID: lin.Id, PINHash: []byte(pin)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestAResetPINEndsTheGenerationBefore(t *testing.T) {
 	if err := as(lin, lin.Generation); reason(err) != durable.Forbidden {
 		t.Errorf("by the earlier grant: %v", err)
 	}
-	again := l.register(t, &pb.Register{Name: "Lin", PinHash: []byte("q")})
+	again := l.register(t, Register{Name: "Lin", PINHash: []byte("q")})
 	if again.Id != lin.Id || again.Generation == lin.Generation {
 		t.Errorf("back as %v", again)
 	}

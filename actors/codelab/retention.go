@@ -19,8 +19,8 @@ func (w *Workshops) Retain(ctx context.Context, every time.Duration) {
 			}
 			ws, err := w.Get(m.Id)
 			if err == nil {
-				_, _, err = ws.Ask(&pb.Command{
-					Caller: &pb.Caller{Role: pb.Role_ROLE_SYSTEM}, Body: &pb.Command_ApplyRetention{ApplyRetention: &pb.ApplyRetention{}},
+				_, _, err = ws.Ask(Command{
+					Caller: &Caller{Role: RoleSystem}, Body: ApplyRetention{},
 				})
 			}
 			if err != nil {
@@ -35,9 +35,11 @@ func (w *Workshops) Retain(ctx context.Context, every time.Duration) {
 	}
 }
 
-// applyRetention decides whether something has outlived the codelab's
+// ApplyRetention decides whether something has outlived the codelab's
 // retention.
-func (c call) applyRetention() (decision, error) {
+type ApplyRetention struct{}
+
+func (ApplyRetention) decide(c call) (decision, error) {
 	m := c.s.meta
 	b := &pb.RetentionApplied{}
 	if m.EmailRetentionDays > 0 {

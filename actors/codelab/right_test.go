@@ -12,7 +12,7 @@ import (
 func TestWhatWasAnsweredRightFollowsFromTheAnswers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
-	do := func(cmd *pb.Command) any {
+	do := func(cmd Command) any {
 		t.Helper()
 		v, err := l.do(cmd)
 		if err != nil {
@@ -21,7 +21,7 @@ func TestWhatWasAnsweredRightFollowsFromTheAnswers(t *testing.T) {
 		return v
 	}
 	replace := func(quizzes ...*pb.Quiz) []*pb.Quiz {
-		return do(&pb.Command{Caller: admin, Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: quizzes}}}).(Edited).Value.([]*pb.Quiz)
+		return do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: quizzes}}).(Edited).Quizzes
 	}
 	var questions []*pb.Quiz
 	for i := range 10 {
@@ -31,15 +31,15 @@ func TestWhatWasAnsweredRightFollowsFromTheAnswers(t *testing.T) {
 	quizzes := replace(questions...)
 	var people []*pb.Attendee
 	for _, name := range []string{"Ann", "Ben", "Cem"} {
-		do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: &pb.Register{Name: name}}})
+		do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: name}})
 		people = append(people, l.attendees.At(l.attendees.Len()-1))
 	}
 	answer := func(who int, text string, of ...int) {
-		s := &pb.SubmitQuiz{}
+		s := SubmitQuiz{}
 		for _, i := range of {
-			s.Items = append(s.Items, &pb.SubmitQuiz_Item{QuizId: quizzes[i].Id, Answer: text})
+			s.Items = append(s.Items, SubmittedAnswer{QuizID: quizzes[i].Id, Answer: text})
 		}
-		do(&pb.Command{Caller: attendeeCaller(people[who]), Body: &pb.Command_SubmitQuiz{SubmitQuiz: s}})
+		do(Command{Caller: attendeeCaller(people[who]), Body: s})
 	}
 	expect := func(what string, want ...string) {
 		t.Helper()
@@ -71,7 +71,7 @@ func TestWhatWasAnsweredRightFollowsFromTheAnswers(t *testing.T) {
 	expect("after answers", "[]", "[1 9]", "[0]")
 	answer(1, "0", 1, 2)
 	expect("after others", "[]", "[2 9]", "[0]")
-	do(&pb.Command{Caller: admin, Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: people[0].Id}}})
+	do(Command{Caller: admin, Body: Remove{AttendeeID: people[0].Id}})
 	expect("after one has gone", "[]", "[2 9]", "[0]")
 	kept := quizzes[9].CloneVT()
 	turned := quizzes[2].CloneVT()

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
@@ -23,51 +22,74 @@ const (
 	maxSteps       = 200
 )
 
-func (s *State) create(who *pb.Caller, c *pb.Create, now time.Time) (decision, error) {
-	if s.deleted {
+// Origin is how a codelab came to be, for the audit trail.
+type Origin uint8
+
+// The origins.
+const (
+	OriginCreate Origin = iota
+	OriginCopy
+	OriginImport
+)
+
+// Create makes the codelab. The reply is its *pb.Codelab.
+type Create struct {
+	Codelab *pb.Codelab
+	Steps   []*pb.Step
+	Quizzes []*pb.Quiz
+	Origin  Origin
+	// SourceID is the codelab it was copied from.
+	SourceID  string
+	Materials []*pb.Material
+	// Uploads are files that are registered in the same commit: those of an
+	// import.
+	Uploads []*pb.Upload
+}
+
+func (b Create) decide(c call) (decision, error) {
+	if c.s.deleted {
 		return decision{}, errGone
 	}
-	if s.meta != nil {
+	if c.s.meta != nil {
 		return decision{}, durable.Reject(durable.Conflict, "this codelab exists already")
 	}
-	meta := c.Codelab.CloneVT()
-	meta.Id, meta.CreatedAt = s.id, now.UnixMilli()
+	meta := b.Codelab.CloneVT()
+	meta.Id, meta.CreatedAt = c.s.id, c.now.UnixMilli()
 	if err := checkMeta(meta); err != nil {
 		return decision{}, err
 	}
-	cl := call{s: s, Caller: who, now: now}
-	steps, err := cl.newSteps(c.Steps, 0)
+	steps, err := c.newSteps(b.Steps, 0)
 	if err != nil {
 		return decision{}, err
 	}
-	quizzes, err := cl.newQuizzes(c.Quizzes)
+	quizzes, err := c.newQuizzes(b.Quizzes)
 	if err != nil {
 		return decision{}, err
 	}
-	materials, err := cl.newMaterials(c.Materials)
+	materials, err := c.newMaterials(b.Materials)
 	if err != nil {
 		return decision{}, err
 	}
-	d := decided(meta, &pb.Event{At: now.UnixMilli(), Body: &pb.Event_Created{Created: &pb.Created{
+	d := decided(meta, &pb.Event{Body: &pb.Event_Created{Created: &pb.Created{
 		Codelab: meta, Steps: steps, Quizzes: quizzes, Materials: materials,
 	}}})
 	action, about := "codelab_create", map[string]string(nil)
-	switch c.Origin {
-	case pb.Origin_ORIGIN_COPY:
-		action, about = "codelab_copy", map[string]string{"source_id": c.SourceId}
-	case pb.Origin_ORIGIN_IMPORT:
+	switch b.Origin {
+	case OriginCopy:
+		action, about = "codelab_copy", map[string]string{"source_id": b.SourceID}
+	case OriginImport:
 		action = "codelab_import"
 	}
-	d.Rows = append(cl.audit(action, s.id, about), catalog.ListRow(meta))
-	d.Rows = append(d.Rows, cl.textRows(nil, inText(meta, steps, quizzes, ""))...)
-	for _, u := range c.Uploads {
+	d.Rows = append(c.audit(action, c.s.id, about), catalog.ListRow(meta))
+	d.Rows = append(d.Rows, c.textRows(nil, inText(meta, steps, quizzes, ""))...)
+	for _, u := range b.Uploads {
 		d.Rows = append(d.Rows, files.UploadRows(u)...)
 	}
 	uses := names{}
 	for _, m := range materials {
 		if m.Upload != "" && !uses[m.Upload] {
 			uses[m.Upload] = true
-			d.Rows = append(d.Rows, files.UseRow(m.Upload, s.id, files.ByMaterial))
+			d.Rows = append(d.Rows, files.UseRow(m.Upload, c.s.id, files.ByMaterial))
 		}
 	}
 	return d, nil
@@ -105,7 +127,25 @@ func sum(content string) []byte {
 	return h[:16]
 }
 
-func (c call) update(u *pb.Update) (decision, error) {
+// Update changes settings. Absent fields keep their value.
+type Update struct {
+	Title             *string
+	Description       *string
+	Author            *string
+	IsPublic          *bool
+	QuizEnabled       *bool
+	RequireQuiz       *bool
+	RequireFeedback   *bool
+	RequireSubmission *bool
+	GuideMarkdown     *string
+	// Set to remove the guide.
+	ClearGuide         bool
+	EmailRetentionDays *int32
+	ChatRetentionDays  *int32
+	AIEnabled          *bool
+}
+
+func (u Update) decide(c call) (decision, error) {
 	m := c.s.meta.CloneVT()
 	changed := map[string]string{}
 	set(changed, "title", &m.Title, u.Title)
@@ -118,8 +158,8 @@ func (c call) update(u *pb.Update) (decision, error) {
 	set(changed, "require_submission", &m.RequireSubmission, u.RequireSubmission)
 	set(changed, "email_retention_days", &m.EmailRetentionDays, u.EmailRetentionDays)
 	set(changed, "chat_retention_days", &m.ChatRetentionDays, u.ChatRetentionDays)
-	if u.AiEnabled != nil {
-		m.AiDisabled = !*u.AiEnabled
+	if u.AIEnabled != nil {
+		m.AiDisabled = !*u.AIEnabled
 		changed["ai_enabled"] = ""
 	}
 	if u.GuideMarkdown != nil || u.ClearGuide {
@@ -141,7 +181,8 @@ func (c call) update(u *pb.Update) (decision, error) {
 	if onlySwitched(c.s.meta, m) {
 		edition = c.s.editions.Codelab
 	}
-	return c.edited(d, edition), nil
+	d.Reply = Edited{Codelab: m, Edition: edition, Seq: c.seq}
+	return d, nil
 }
 
 // inText are the uploads that the text mentions now.
@@ -161,7 +202,12 @@ func (c call) updated(m *pb.Codelab, action string, about map[string]string) dec
 	return d
 }
 
-func (c call) setRegistration(r *pb.SetRegistration) (decision, error) {
+// SetRegistration opens or closes the door to new attendees.
+type SetRegistration struct {
+	Open bool
+}
+
+func (r SetRegistration) decide(c call) (decision, error) {
 	if c.s.meta.RegistrationClosed == !r.Open {
 		return decided(c.s.meta), nil
 	}
@@ -177,7 +223,12 @@ func openText(open bool) string {
 	return "closed"
 }
 
-func (c call) setEnded(r *pb.SetEnded) (decision, error) {
+// SetEnded ends the workshop, or takes that back.
+type SetEnded struct {
+	Ended bool
+}
+
+func (r SetEnded) decide(c call) (decision, error) {
 	if (c.s.meta.EndedAt != 0) == r.Ended {
 		return decided(c.s.meta), nil
 	}
@@ -201,7 +252,12 @@ func (c call) live() error {
 	return nil
 }
 
-func (c call) replaceSteps(r *pb.ReplaceSteps) (decision, error) {
+// ReplaceSteps makes these the steps. What stands on one goes with it.
+type ReplaceSteps struct {
+	Steps []*pb.Step
+}
+
+func (r ReplaceSteps) decide(c call) (decision, error) {
 	steps, err := c.newSteps(r.Steps, 1)
 	if err != nil {
 		return decision{}, err
@@ -250,13 +306,22 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 	return out, nil
 }
 
-func (c call) delete() (decision, error) {
+// Delete removes the codelab.
+type Delete struct{}
+
+func (Delete) decide(c call) (decision, error) {
 	d := decided(c.s.files(), &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
 	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.GoneRows(c.s.id)...)
 	return d, nil
 }
 
-func (c call) noteExport(n *pb.NoteExport) (decision, error) {
+// NoteExport tells the audit trail that something was taken out of the server.
+type NoteExport struct {
+	// What is "" for the whole codelab.
+	What string
+}
+
+func (n NoteExport) decide(c call) (decision, error) {
 	var about map[string]string
 	if n.What != "" {
 		about = map[string]string{"what": n.What}

@@ -113,32 +113,17 @@ type decision = durable.Decision[*pb.Event]
 var errGone = &durable.Rejection{Reason: durable.Missing, Text: "codelab not found"}
 
 // Decide says what a command leads to.
-func (s *State) Decide(cmd *pb.Command, env durable.Env) (decision, error) {
+func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 	if cmd.Ref != "" {
 		if seq, ok := s.refs.find(cmd.Caller.Person, cmd.Ref, env.Now); ok {
 			return decision{Seq: seq}, nil
 		}
 	}
-	if create := cmd.GetCreate(); create != nil {
-		d, err := s.create(cmd.Caller, create, env.Now)
-		if err == nil {
-			d.Rows = append(d.Rows, s.figureRows(d.Events, env.Now)...)
-		}
-		return d, err
-	}
-	if s.meta == nil {
-		return decision{}, errGone
-	}
-	if who := cmd.Caller; who.Role == pb.Role_ROLE_ATTENDEE {
-		switch a := s.attendee(who.Id); {
-		case a == nil:
-			return decision{}, durable.Reject(durable.Forbidden, "you are no longer registered for this codelab")
-		case a.Generation != who.Generation:
-			return decision{}, durable.Reject(durable.Forbidden, "your code was reset; register again with the new one")
-		}
+	if err := s.admit(cmd); err != nil {
+		return decision{}, err
 	}
 	c := call{s: s, Caller: cmd.Caller, now: env.Now, seq: env.Seq}
-	d, err := c.dispatch(cmd)
+	d, err := cmd.Body.decide(c)
 	if err != nil {
 		return decision{}, err
 	}
@@ -162,104 +147,40 @@ func (s *State) Decide(cmd *pb.Command, env durable.Env) (decision, error) {
 	return d, nil
 }
 
+// admit refuses what concerns no codelab, and who is no longer in this one.
+func (s *State) admit(cmd Command) error {
+	switch cmd.Body.(type) {
+	case nil:
+		return durable.Reject(durable.Invalid, "unknown command")
+	case Create:
+		return nil
+	}
+	if s.meta == nil {
+		return errGone
+	}
+	if who := cmd.Caller; who.Role == RoleAttendee {
+		switch a := s.attendee(who.ID); {
+		case a == nil:
+			return durable.Reject(durable.Forbidden, "you are no longer registered for this codelab")
+		case a.Generation != who.Generation:
+			return durable.Reject(durable.Forbidden, "your code was reset; register again with the new one")
+		}
+	}
+	return nil
+}
+
 // call is one command being decided.
 type call struct {
-	*pb.Caller
+	*Caller
 	s   *State
 	now time.Time
 	seq uint64 // of the first event
 }
 
-func (c call) admin() bool { return c.Role == pb.Role_ROLE_ADMIN }
+func (c call) admin() bool { return c.Role == RoleAdmin }
 
 // id makes an id of this codelab.
 func (c call) id() string { return c.s.ids.Next(c.now) }
-
-func (c call) dispatch(cmd *pb.Command) (decision, error) {
-	switch b := cmd.Body.(type) {
-	case *pb.Command_Update:
-		return c.update(b.Update)
-	case *pb.Command_ReplaceSteps:
-		return c.replaceSteps(b.ReplaceSteps)
-	case *pb.Command_Delete:
-		return c.delete()
-	case *pb.Command_NoteExport:
-		return c.noteExport(b.NoteExport)
-	case *pb.Command_Register:
-		return c.register(b.Register)
-	case *pb.Command_Progress:
-		return c.progress(b.Progress)
-	case *pb.Command_Complete:
-		return c.complete()
-	case *pb.Command_Rename:
-		return c.rename(b.Rename)
-	case *pb.Command_Mute:
-		return c.mute(b.Mute)
-	case *pb.Command_Remove:
-		return c.remove(b.Remove)
-	case *pb.Command_ResetPin:
-		return c.resetPIN(b.ResetPin)
-	case *pb.Command_SetRegistration:
-		return c.setRegistration(b.SetRegistration)
-	case *pb.Command_SetEnded:
-		return c.setEnded(b.SetEnded)
-	case *pb.Command_SetPulse:
-		return c.setPulse(b.SetPulse)
-	case *pb.Command_SetPin:
-		return c.setPin(b.SetPin)
-	case *pb.Command_Point:
-		return c.point(b.Point)
-	case *pb.Command_OfferHelp:
-		return c.offerHelp(b.OfferHelp)
-	case *pb.Command_AskHelp:
-		return c.askHelp(b.AskHelp)
-	case *pb.Command_ClaimHelp:
-		return c.claimHelp(b.ClaimHelp)
-	case *pb.Command_ResolveHelp:
-		return c.resolveHelp(b.ResolveHelp)
-	case *pb.Command_GiveFeedback:
-		return c.giveFeedback(b.GiveFeedback)
-	case *pb.Command_ReplaceQuizzes:
-		return c.replaceQuizzes(b.ReplaceQuizzes)
-	case *pb.Command_SubmitQuiz:
-		return c.submitQuiz(b.SubmitQuiz)
-	case *pb.Command_PostChat:
-		return c.postChat(b.PostChat)
-	case *pb.Command_DeleteChat:
-		return c.deleteChat(b.DeleteChat)
-	case *pb.Command_Annotate:
-		return c.annotate(b.Annotate)
-	case *pb.Command_Reply:
-		return c.reply(b.Reply)
-	case *pb.Command_DeleteComment:
-		return c.deleteComment(b.DeleteComment)
-	case *pb.Command_ApplyRetention:
-		return c.applyRetention()
-	case *pb.Command_AskAi:
-		return c.askAI(b.AskAi)
-	case *pb.Command_NoteAiUse:
-		return c.noteAIUse(b.NoteAiUse)
-	case *pb.Command_SaveConversation:
-		return c.saveConversation(b.SaveConversation)
-	case *pb.Command_CreateWorkspace:
-		return c.createWorkspace(b.CreateWorkspace)
-	case *pb.Command_ChangeWorkspace:
-		return c.changeWorkspace(b.ChangeWorkspace)
-	case *pb.Command_DeleteWorkspace:
-		return c.deleteWorkspace()
-	case *pb.Command_NoteDownload:
-		return c.noteDownload()
-	case *pb.Command_AddMaterial:
-		return c.addMaterial(b.AddMaterial)
-	case *pb.Command_DeleteMaterial:
-		return c.deleteMaterial(b.DeleteMaterial)
-	case *pb.Command_AddSubmission:
-		return c.addSubmission(b.AddSubmission)
-	case *pb.Command_DeleteSubmission:
-		return c.deleteSubmission(b.DeleteSubmission)
-	}
-	return decision{}, durable.Reject(durable.Invalid, "unknown command")
-}
 
 // Apply lets one event change the state. An event whose subject is gone
 // changes nothing.
@@ -373,20 +294,20 @@ func (c call) audit(action, target string, metadata map[string]string) []durable
 	return auditRows(c.s, c.Caller, c.now, action, target, metadata)
 }
 
-func auditRows(s *State, who *pb.Caller, now time.Time, action, target string, metadata map[string]string) []durable.Row {
+func auditRows(s *State, who *Caller, now time.Time, action, target string, metadata map[string]string) []durable.Row {
 	if s.rules.AuditRows == nil {
 		return nil
 	}
 	r := &catalogpb.AuditRecord{
 		Id: s.ids.Next(now), Action: action, TargetId: target, CodelabId: s.id,
-		Ip: who.Ip, UserAgent: who.UserAgent, Metadata: metadata, CreatedAt: now.UnixMilli(),
+		Ip: who.IP, UserAgent: who.UserAgent, Metadata: metadata, CreatedAt: now.UnixMilli(),
 	}
 	switch who.Role {
-	case pb.Role_ROLE_ADMIN:
-		r.ActorType, r.ActorId = "admin", who.AdminId
-	case pb.Role_ROLE_ATTENDEE:
-		r.ActorType, r.ActorId = "attendee", who.Id
-	case pb.Role_ROLE_SYSTEM:
+	case RoleAdmin:
+		r.ActorType, r.ActorId = "admin", who.AdminID
+	case RoleAttendee:
+		r.ActorType, r.ActorId = "attendee", who.ID
+	case RoleSystem:
 		r.ActorType = "system"
 	default:
 		r.ActorType = "anonymous"

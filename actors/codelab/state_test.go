@@ -1,8 +1,10 @@
 package codelab
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +19,10 @@ import (
 	"atelier/actors/naming"
 )
 
-var admin = &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: FacilitatorID, Name: "Facilitator", Person: "login-1", AdminId: "admin"}
+var admin = &Caller{Role: RoleAdmin, ID: FacilitatorID, Name: "Facilitator", Person: "login-1", AdminID: "admin"}
 
-func attendeeCaller(a *pb.Attendee) *pb.Caller {
-	return &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Name: a.Name, Person: a.Id}
+func attendeeCaller(a *pb.Attendee) *Caller {
+	return &Caller{Role: RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id}
 }
 
 // lab drives a state the way the shell does and keeps what was decided.
@@ -49,11 +51,26 @@ func (l *lab) empty() *State {
 	return New("lab", rules, ids.NewSource("lab"))
 }
 
-// do decides and applies one command.
-func (l *lab) do(cmd *pb.Command) (any, error) {
+// do decides and applies one command, as it comes from another process.
+func (l *lab) do(cmd Command) (any, error) {
+	if cmd.Body != nil {
+		b, err := json.Marshal(cmd)
+		if err != nil {
+			panic(err)
+		}
+		cmd = Command{}
+		if err := json.Unmarshal(b, &cmd); err != nil {
+			panic(err)
+		}
+	}
 	d, err := l.Decide(cmd, durable.Env{Now: l.now, Seq: l.seq + 1})
 	if err != nil {
 		return nil, err
+	}
+	if cmd.Body != nil {
+		if _, err := Vocabulary.EncodeReply(reflect.TypeOf(cmd.Body).Name(), d.Reply); err != nil {
+			panic(err)
+		}
 	}
 	l.note(d.Rows)
 	for _, e := range d.Events {
@@ -74,11 +91,11 @@ func (l *lab) do(cmd *pb.Command) (any, error) {
 }
 
 func (l *lab) create(t interface{ Fatal(...any) }, steps ...string) {
-	c := &pb.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234"}}
+	c := Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234"}}
 	for _, s := range steps {
 		c.Steps = append(c.Steps, &pb.Step{Title: s, ContentMarkdown: "content of " + s})
 	}
-	if _, err := l.do(&pb.Command{Caller: admin, Body: &pb.Command_Create{Create: c}}); err != nil {
+	if _, err := l.do(Command{Caller: admin, Body: c}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -128,7 +145,7 @@ func same(t *rapid.T, what string, got, want *State) {
 
 // anyCommand draws a command about what the state holds, sometimes about
 // nothing.
-func anyCommand(t *rapid.T, l *lab) *pb.Command {
+func anyCommand(t *rapid.T, l *lab) Command {
 	pick := func(label string, known []string) string {
 		return rapid.SampledFrom(append(known, "", "nothing")).Draw(t, label)
 	}
@@ -159,45 +176,45 @@ func anyCommand(t *rapid.T, l *lab) *pb.Command {
 	if id := pick("who", people); l.attendee(id) != nil {
 		who = attendeeCaller(l.attendee(id))
 	}
-	cmd := &pb.Command{Caller: who, Ref: rapid.SampledFrom([]string{"", "", "r1", "r2"}).Draw(t, "ref")}
+	cmd := Command{Caller: who, Ref: rapid.SampledFrom([]string{"", "", "r1", "r2"}).Draw(t, "ref")}
 	step := int32(rapid.IntRange(0, 5).Draw(t, "step"))
 	word := rapid.SampledFrom([]string{"", " a ", "b", "c", strings.Repeat("x", 2001), "/uploads/" + image, "/uploads/" + paper + " and /uploads/" + image}).Draw(t, "word")
 	yes := rapid.Bool().Draw(t, "yes")
 	switch rapid.IntRange(0, 32).Draw(t, "kind") {
 	case 0, 1, 2, 3:
-		cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_ANYONE}
-		cmd.Body = &pb.Command_Register{Register: &pb.Register{Name: rapid.SampledFrom([]string{"Ann", "ann ", "Bob", "Cy", "Dee", ""}).Draw(t, "name"), PinHash: []byte(word), Email: rapid.SampledFrom([]string{"", "a@example.org", "no"}).Draw(t, "mail")}}
+		cmd.Caller = &Caller{Role: RoleAnyone}
+		cmd.Body = Register{Name: rapid.SampledFrom([]string{"Ann", "ann ", "Bob", "Cy", "Dee", ""}).Draw(t, "name"), PINHash: []byte(word), Email: rapid.SampledFrom([]string{"", "a@example.org", "no"}).Draw(t, "mail")}
 	case 4, 5, 6:
-		cmd.Body = &pb.Command_Progress{Progress: &pb.Progress{StepNumber: step}}
+		cmd.Body = Progress{StepNumber: step}
 	case 7, 8:
-		cmd.Body = &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: step}}
+		cmd.Body = AskHelp{StepNumber: step}
 	case 9:
-		cmd.Body = &pb.Command_ClaimHelp{ClaimHelp: &pb.ClaimHelp{HelpId: pick("help", helps)}}
+		cmd.Body = ClaimHelp{HelpID: pick("help", helps)}
 	case 10:
-		cmd.Body = &pb.Command_ResolveHelp{ResolveHelp: &pb.ResolveHelp{HelpId: pick("help", helps)}}
+		cmd.Body = ResolveHelp{HelpID: pick("help", helps)}
 	case 11, 12:
-		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: word, TargetId: pick("to", people)}}
+		cmd.Body = PostChat{Message: word, TargetID: pick("to", people)}
 	case 13:
-		cmd.Body = &pb.Command_DeleteChat{DeleteChat: &pb.DeleteChat{MessageId: pick("message", messages)}}
+		cmd.Body = DeleteChat{MessageID: pick("message", messages)}
 	case 14, 15:
-		a := &pb.Annotate{TargetType: TargetStep, TargetStepId: pick("target", steps), StartOffset: step, EndOffset: step + 3, SelectedText: "s", ContentHash: "h", Message: word}
+		a := Annotate{TargetType: TargetStep, TargetStepID: pick("target", steps), StartOffset: step, EndOffset: step + 3, SelectedText: "s", ContentHash: "h", Message: word}
 		if yes {
-			a.TargetType, a.TargetStepId = TargetGuide, ""
+			a.TargetType, a.TargetStepID = TargetGuide, ""
 		}
-		a.AnchorKey = fmt.Sprintf("%s|%s|h|%d|%d", a.TargetType, a.TargetStepId, a.StartOffset, a.EndOffset)
-		cmd.Body = &pb.Command_Annotate{Annotate: a}
+		a.AnchorKey = fmt.Sprintf("%s|%s|h|%d|%d", a.TargetType, a.TargetStepID, a.StartOffset, a.EndOffset)
+		cmd.Body = a
 	case 16:
-		cmd.Body = &pb.Command_Reply{Reply: &pb.Reply{ThreadId: pick("thread", threads), Message: word, ContentHash: "h"}}
+		cmd.Body = Reply{ThreadID: pick("thread", threads), Message: word, ContentHash: "h"}
 	case 17:
 		th := pick("thread", threads)
-		cmd.Body = &pb.Command_DeleteComment{DeleteComment: &pb.DeleteComment{ThreadId: th, CommentId: pick("comment", comments[th])}}
+		cmd.Body = DeleteComment{ThreadID: th, CommentID: pick("comment", comments[th])}
 	case 18:
-		cmd.Body = &pb.Command_GiveFeedback{GiveFeedback: &pb.GiveFeedback{Difficulty: "1", Satisfaction: "5", Comment: word}}
+		cmd.Body = GiveFeedback{Difficulty: "1", Satisfaction: "5", Comment: word}
 	case 19:
 		if yes {
-			cmd.Body = &pb.Command_SubmitQuiz{SubmitQuiz: &pb.SubmitQuiz{Items: []*pb.SubmitQuiz_Item{{QuizId: pick("quiz", quizzes), Answer: fmt.Sprint(step)}}}}
+			cmd.Body = SubmitQuiz{Items: []SubmittedAnswer{{QuizID: pick("quiz", quizzes), Answer: fmt.Sprint(step)}}}
 		} else {
-			cmd.Body = &pb.Command_Complete{Complete: &pb.Complete{}}
+			cmd.Body = Complete{}
 		}
 	case 20:
 		cmd.Caller = admin
@@ -205,29 +222,29 @@ func anyCommand(t *rapid.T, l *lab) *pb.Command {
 		for range rapid.IntRange(0, 3).Draw(t, "quizzes") {
 			out = append(out, &pb.Quiz{Id: pick("quiz", quizzes), Question: "q", QuizType: MultipleChoice, Options: []string{"x", "y"}, Correct: []int32{step % 2}})
 		}
-		cmd.Body = &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: out}}
+		cmd.Body = ReplaceQuizzes{Quizzes: out}
 	case 21:
 		cmd.Caller = admin
 		var out []*pb.Step
 		for range rapid.IntRange(0, 5).Draw(t, "steps") {
 			out = append(out, &pb.Step{Id: pick("step", steps), Title: "t", ContentMarkdown: word})
 		}
-		cmd.Body = &pb.Command_ReplaceSteps{ReplaceSteps: &pb.ReplaceSteps{Steps: out}}
+		cmd.Body = ReplaceSteps{Steps: out}
 	case 22:
 		cmd.Caller = admin
-		cmd.Body = &pb.Command_Rename{Rename: &pb.Rename{AttendeeId: pick("whom", people), Name: rapid.SampledFrom([]string{"Ann", "Eve"}).Draw(t, "name")}}
+		cmd.Body = Rename{AttendeeID: pick("whom", people), Name: rapid.SampledFrom([]string{"Ann", "Eve"}).Draw(t, "name")}
 		if yes {
-			cmd.Body = &pb.Command_Mute{Mute: &pb.Mute{AttendeeId: pick("whom", people), Muted: step > 2}}
+			cmd.Body = Mute{AttendeeID: pick("whom", people), Muted: step > 2}
 		}
 	case 23:
-		cmd.Body = &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: pick("whom", people)}}
+		cmd.Body = Remove{AttendeeID: pick("whom", people)}
 	case 24:
 		cmd.Caller = admin
 		guide := word
-		cmd.Body = &pb.Command_Update{Update: &pb.Update{GuideMarkdown: &guide, ChatRetentionDays: proto.Int32(step), EmailRetentionDays: proto.Int32(step)}}
+		cmd.Body = Update{GuideMarkdown: &guide, ChatRetentionDays: proto.Int32(step), EmailRetentionDays: proto.Int32(step)}
 		if yes {
-			cmd.Caller = &pb.Caller{Role: pb.Role_ROLE_SYSTEM}
-			cmd.Body = &pb.Command_ApplyRetention{ApplyRetention: &pb.ApplyRetention{}}
+			cmd.Caller = &Caller{Role: RoleSystem}
+			cmd.Body = ApplyRetention{}
 		}
 	}
 	if yes || cmd.Body != nil {

@@ -30,19 +30,25 @@ type handedIn struct {
 	bytes int64
 }
 
-func (c call) addSubmission(b *pb.AddSubmission) (decision, error) {
-	if c.s.attendee(c.Id) == nil {
+// AddSubmission hands in a file or a link. The content of a file is on disk
+// already.
+type AddSubmission struct {
+	Submission *pb.Submission
+}
+
+func (b AddSubmission) decide(c call) (decision, error) {
+	if c.s.attendee(c.ID) == nil {
 		return decision{}, durable.Reject(durable.Forbidden, "only attendees hand something in")
 	}
-	if b.Submission.AttendeeId != c.Id {
+	if b.Submission.AttendeeId != c.ID {
 		return decision{}, durable.Reject(durable.Forbidden, "you can hand in only for yourself")
 	}
-	had := c.s.submitted[c.Id]
+	had := c.s.submitted[c.ID]
 	if had.count >= maxSubmissions {
 		return decision{}, durable.Reject(durable.Conflict, "you have handed in %d times; delete something first", maxSubmissions)
 	}
 	out := &pb.Submission{
-		Id: c.id(), AttendeeId: c.Id, SubmissionType: b.Submission.SubmissionType, CreatedAt: c.now.UnixMilli(),
+		Id: c.id(), AttendeeId: c.ID, SubmissionType: b.Submission.SubmissionType, CreatedAt: c.now.UnixMilli(),
 	}
 	var rows []durable.Row
 	var err error
@@ -70,15 +76,21 @@ func (c call) addSubmission(b *pb.AddSubmission) (decision, error) {
 	return d, nil
 }
 
-func (c call) deleteSubmission(b *pb.DeleteSubmission) (decision, error) {
-	if !c.admin() && c.Id != b.AttendeeId {
+// DeleteSubmission takes one back.
+type DeleteSubmission struct {
+	AttendeeID   string
+	SubmissionID string
+}
+
+func (b DeleteSubmission) decide(c call) (decision, error) {
+	if !c.admin() && c.ID != b.AttendeeID {
 		return decision{}, durable.Reject(durable.Forbidden, "only your own submissions can be deleted")
 	}
-	if _, err := c.target(b.AttendeeId); err != nil {
+	if _, err := c.target(b.AttendeeID); err != nil {
 		return decision{}, err
 	}
-	i, ok := searchID(&c.s.submissions, b.SubmissionId, (*pb.Submission).GetId)
-	if !ok || c.s.submissions.At(i).AttendeeId != b.AttendeeId {
+	i, ok := searchID(&c.s.submissions, b.SubmissionID, (*pb.Submission).GetId)
+	if !ok || c.s.submissions.At(i).AttendeeId != b.AttendeeID {
 		return decision{}, durable.Reject(durable.Missing, "submission not found")
 	}
 	old := c.s.submissions.At(i)

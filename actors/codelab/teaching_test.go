@@ -15,28 +15,28 @@ import (
 )
 
 // anyTeachingCommand makes a command of live teaching of any other.
-func anyTeachingCommand(t *rapid.T, cmd *pb.Command, step int32, word, whom string) {
+func anyTeachingCommand(t *rapid.T, cmd Command, step int32, word, whom string) {
 	number := proto.Int32(step)
 	if rapid.Bool().Draw(t, "none") {
 		number = nil
 	}
 	switch rapid.IntRange(0, 7).Draw(t, "teaching") {
 	case 0, 1, 2:
-		cmd.Body = &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: pb.PulseState(step)}}
+		cmd.Body = SetPulse{State: pb.PulseState(step)}
 	case 3:
-		p := &pb.SetPin{Message: &word}
+		p := SetPin{Message: &word}
 		if number == nil {
 			p.Message = nil
 		}
-		cmd.Body = &pb.Command_SetPin{SetPin: p}
+		cmd.Body = p
 	case 4, 5:
-		cmd.Body = &pb.Command_Point{Point: &pb.Point{StepNumber: number, Hints: step > 2}}
+		cmd.Body = Point{StepNumber: number, Hints: step > 2}
 	case 6:
-		cmd.Body = &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: whom, StepNumber: number, Message: word}}
+		cmd.Body = OfferHelp{AttendeeID: whom, StepNumber: number, Message: word}
 	case 7:
-		cmd.Body = &pb.Command_PostChat{PostChat: &pb.PostChat{Message: word, Broadcast: true}}
+		cmd.Body = PostChat{Message: word, Broadcast: true}
 		if step > 3 {
-			cmd.Caller, cmd.Body = admin, &pb.Command_SetEnded{SetEnded: &pb.SetEnded{Ended: step > 4}}
+			cmd.Caller, cmd.Body = admin, SetEnded{Ended: step > 4}
 		}
 	}
 }
@@ -83,7 +83,7 @@ func taught(t *testing.T) (l *lab, ann, bob *pb.Attendee) {
 
 func (l *lab) joins(t *testing.T, name string) *pb.Attendee {
 	t.Helper()
-	v, err := l.do(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_ANYONE}, Body: &pb.Command_Register{Register: &pb.Register{Name: name}}})
+	v, err := l.do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: name}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (l *lab) joins(t *testing.T, name string) *pb.Attendee {
 }
 
 // says does a command and gives the kinds of its events.
-func (l *lab) says(t *testing.T, cmd *pb.Command) (kinds []string) {
+func (l *lab) says(t *testing.T, cmd Command) (kinds []string) {
 	t.Helper()
 	from := len(l.events)
 	if _, err := l.do(cmd); err != nil {
@@ -103,34 +103,34 @@ func (l *lab) says(t *testing.T, cmd *pb.Command) (kinds []string) {
 	return kinds
 }
 
-func pulse(a *pb.Attendee, s pb.PulseState) *pb.Command {
-	return &pb.Command{Caller: attendeeCaller(a), Body: &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: s}}}
+func pulse(a *pb.Attendee, s pb.PulseState) Command {
+	return Command{Caller: attendeeCaller(a), Body: SetPulse{State: s}}
 }
 
-func goTo(a *pb.Attendee, step int32) *pb.Command {
-	return &pb.Command{Caller: attendeeCaller(a), Body: &pb.Command_Progress{Progress: &pb.Progress{StepNumber: step}}}
+func goTo(a *pb.Attendee, step int32) Command {
+	return Command{Caller: attendeeCaller(a), Body: Progress{StepNumber: step}}
 }
 
 func TestWhatLiveTeachingMakesHappen(t *testing.T) {
 	const fine, stuck, none = pb.PulseState_PULSE_STATE_FINE, pb.PulseState_PULSE_STATE_STUCK, pb.PulseState_PULSE_STATE_NONE
 	l, ann, bob := taught(t)
 	one, two := l.steps[0].Id, l.steps[1].Id
-	steps := func(ids ...string) *pb.Command {
-		r := &pb.ReplaceSteps{}
+	steps := func(ids ...string) Command {
+		r := ReplaceSteps{}
 		for _, id := range ids {
 			r.Steps = append(r.Steps, &pb.Step{Id: id, Title: "t"})
 		}
-		return &pb.Command{Caller: admin, Body: &pb.Command_ReplaceSteps{ReplaceSteps: r}}
+		return Command{Caller: admin, Body: r}
 	}
-	point := func(step *int32) *pb.Command {
-		return &pb.Command{Caller: admin, Body: &pb.Command_Point{Point: &pb.Point{StepNumber: step}}}
+	point := func(step *int32) Command {
+		return Command{Caller: admin, Body: Point{StepNumber: step}}
 	}
-	pin := func(text *string) *pb.Command {
-		return &pb.Command{Caller: admin, Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: text}}}
+	pin := func(text *string) Command {
+		return Command{Caller: admin, Body: SetPin{Message: text}}
 	}
-	ended := &pb.Command{Caller: admin, Body: &pb.Command_SetEnded{SetEnded: &pb.SetEnded{Ended: true}}}
+	ended := Command{Caller: admin, Body: SetEnded{Ended: true}}
 	for i, tc := range []struct {
-		cmd  *pb.Command
+		cmd  Command
 		want []string
 	}{
 		{pulse(ann, none), nil},
@@ -157,12 +157,12 @@ func TestWhatLiveTeachingMakesHappen(t *testing.T) {
 		{point(proto.Int32(1)), []string{"Pointed"}},
 		{ended, []string{"Updated", "Pointed"}},
 		{point(proto.Int32(1)), []string{"Pointed"}},
-		{&pb.Command{Caller: admin, Body: &pb.Command_Update{Update: &pb.Update{Title: proto.String("t")}}}, []string{"Updated"}},
+		{Command{Caller: admin, Body: Update{Title: proto.String("t")}}, []string{"Updated"}},
 		{point(nil), []string{"Pointed"}}, // it was there
-		{&pb.Command{Caller: admin, Body: &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: ann.Id}}}, []string{"HelpOffered"}},
-		{&pb.Command{Caller: admin, Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "m", TargetId: ann.Id}}}, []string{"ChatPosted"}},
-		{&pb.Command{Caller: admin, Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "m", Broadcast: true}}}, []string{"ChatPosted"}},
-		{&pb.Command{Caller: admin, Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: ann.Id}}}, []string{"Removed", "ChatGone"}},
+		{Command{Caller: admin, Body: OfferHelp{AttendeeID: ann.Id}}, []string{"HelpOffered"}},
+		{Command{Caller: admin, Body: PostChat{Message: "m", TargetID: ann.Id}}, []string{"ChatPosted"}},
+		{Command{Caller: admin, Body: PostChat{Message: "m", Broadcast: true}}, []string{"ChatPosted"}},
+		{Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}}, []string{"Removed", "ChatGone"}},
 	} {
 		if got := l.says(t, tc.cmd); !slices.Equal(got, tc.want) {
 			t.Errorf("%d: %v made %v, want %v", i, tc.cmd, got, tc.want)
@@ -173,7 +173,7 @@ func TestWhatLiveTeachingMakesHappen(t *testing.T) {
 func TestAPinKeepsTheFileThatItShows(t *testing.T) {
 	l, _, _ := taught(t)
 	for _, text := range []*string{proto.String("see /uploads/" + image), nil} {
-		l.says(t, &pb.Command{Caller: admin, Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: text}}})
+		l.says(t, Command{Caller: admin, Body: SetPin{Message: text}})
 		if kept := l.uses["uploaduses "+image+" lab "+string(files.ByText)]; kept != (text != nil) {
 			t.Errorf("pinned %v, the file is kept: %v", text, l.uses)
 		}
@@ -185,7 +185,7 @@ func TestADeletedCodelabLeavesNoFigures(t *testing.T) {
 	if l.figures.GetAttendees() != 2 {
 		t.Errorf("the list says %v", l.figures)
 	}
-	if l.says(t, &pb.Command{Caller: admin, Body: &pb.Command_Delete{Delete: &pb.Delete{}}}); l.figures != nil {
+	if l.says(t, Command{Caller: admin, Body: Delete{}}); l.figures != nil {
 		t.Errorf("after the deletion it says %v", l.figures)
 	}
 }
@@ -193,18 +193,18 @@ func TestADeletedCodelabLeavesNoFigures(t *testing.T) {
 func TestWhoMayDoWhatInLiveTeaching(t *testing.T) {
 	l, ann, bob := taught(t)
 	for name, tc := range map[string]struct {
-		cmd  *pb.Command
+		cmd  Command
 		want durable.Reason
 	}{
-		"a facilitator's pulse":    {&pb.Command{Caller: admin, Body: &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: 1}}}, durable.Forbidden},
+		"a facilitator's pulse":    {Command{Caller: admin, Body: SetPulse{State: 1}}, durable.Forbidden},
 		"no such state":            {pulse(ann, 4), durable.Invalid},
-		"an attendee's broadcast":  {&pb.Command{Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: "m", Broadcast: true}}}, durable.Forbidden},
-		"an attendee's pin":        {&pb.Command{Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: proto.String("m")}}}, durable.Forbidden},
-		"an empty pin":             {&pb.Command{Caller: admin, Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: proto.String(" ")}}}, durable.Invalid},
-		"an attendee's pointer":    {&pb.Command{Body: &pb.Command_Point{Point: &pb.Point{StepNumber: proto.Int32(1)}}}, durable.Forbidden},
-		"a step that is not there": {&pb.Command{Caller: admin, Body: &pb.Command_Point{Point: &pb.Point{StepNumber: proto.Int32(3)}}}, durable.Invalid},
-		"an attendee's offer":      {&pb.Command{Body: &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: bob.Id}}}, durable.Forbidden},
-		"an offer to nobody":       {&pb.Command{Caller: admin, Body: &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: "x"}}}, durable.Missing},
+		"an attendee's broadcast":  {Command{Body: PostChat{Message: "m", Broadcast: true}}, durable.Forbidden},
+		"an attendee's pin":        {Command{Body: SetPin{Message: proto.String("m")}}, durable.Forbidden},
+		"an empty pin":             {Command{Caller: admin, Body: SetPin{Message: proto.String(" ")}}, durable.Invalid},
+		"an attendee's pointer":    {Command{Body: Point{StepNumber: proto.Int32(1)}}, durable.Forbidden},
+		"a step that is not there": {Command{Caller: admin, Body: Point{StepNumber: proto.Int32(3)}}, durable.Invalid},
+		"an attendee's offer":      {Command{Body: OfferHelp{AttendeeID: bob.Id}}, durable.Forbidden},
+		"an offer to nobody":       {Command{Caller: admin, Body: OfferHelp{AttendeeID: "x"}}, durable.Missing},
 	} {
 		if tc.cmd.Caller == nil {
 			tc.cmd.Caller = attendeeCaller(ann)

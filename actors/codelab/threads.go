@@ -17,9 +17,22 @@ const (
 	TargetGuide = "guide"
 )
 
-// annotate makes a thread on a text range, or appends to the thread that has
+// Annotate makes a thread on a text range, or appends to the thread that has
 // this anchor (decisions W10).
-func (c call) annotate(a *pb.Annotate) (decision, error) {
+//
+// Makes a thread on a text range, or appends to the one with this anchor.
+type Annotate struct {
+	AnchorKey    string
+	TargetType   string
+	TargetStepID string
+	StartOffset  int32
+	EndOffset    int32
+	SelectedText string
+	ContentHash  string
+	Message      string
+}
+
+func (a Annotate) decide(c call) (decision, error) {
 	if err := c.speak(); err != nil {
 		return decision{}, err
 	}
@@ -31,7 +44,7 @@ func (c call) annotate(a *pb.Annotate) (decision, error) {
 		return c.appendTo(c.s.threads.At(i), a.Message)
 	}
 	for _, t := range c.s.threads.All() {
-		if t.TargetType == a.TargetType && t.TargetStepId == a.TargetStepId && !c.s.stale(t) &&
+		if t.TargetType == a.TargetType && t.TargetStepId == a.TargetStepID && !c.s.stale(t) &&
 			a.StartOffset < t.EndOffset && a.EndOffset > t.StartOffset {
 			return decision{}, durable.Reject(durable.Invalid, "overlapping highlight: another thread marks part of this range")
 		}
@@ -42,9 +55,9 @@ func (c call) annotate(a *pb.Annotate) (decision, error) {
 	now := c.now.UnixMilli()
 	id := c.id()
 	t := &pb.Thread{
-		Id: id, AnchorKey: a.AnchorKey, TargetType: a.TargetType, TargetStepId: a.TargetStepId,
+		Id: id, AnchorKey: a.AnchorKey, TargetType: a.TargetType, TargetStepId: a.TargetStepID,
 		StartOffset: a.StartOffset, EndOffset: a.EndOffset, SelectedText: a.SelectedText, ContentHash: a.ContentHash,
-		CreatedBy: c.Id, CreatedAt: now, ContentSum: content, Messages: []*pb.Comment{c.comment(a.Message)},
+		CreatedBy: c.ID, CreatedAt: now, ContentSum: content, Messages: []*pb.Comment{c.comment(a.Message)},
 	}
 	d := decided(t, &pb.Event{Body: &pb.Event_ThreadCreated{ThreadCreated: &pb.ThreadCreated{Thread: t}}})
 	d.Rows = c.talkRows(a.Message)
@@ -53,7 +66,7 @@ func (c call) annotate(a *pb.Annotate) (decision, error) {
 
 // checkAnnotation checks the shape and returns the server's hash of the
 // target's present content.
-func (c call) checkAnnotation(a *pb.Annotate) ([]byte, error) {
+func (c call) checkAnnotation(a Annotate) ([]byte, error) {
 	bad := func(format string, args ...any) ([]byte, error) {
 		return nil, durable.Reject(durable.Invalid, format, args...)
 	}
@@ -73,7 +86,7 @@ func (c call) checkAnnotation(a *pb.Annotate) ([]byte, error) {
 	}
 	switch a.TargetType {
 	case TargetGuide:
-		if a.TargetStepId != "" {
+		if a.TargetStepID != "" {
 			return bad("target_step_id must be null for the guide")
 		}
 		if !strings.HasPrefix(a.AnchorKey, "guide|") {
@@ -82,13 +95,13 @@ func (c call) checkAnnotation(a *pb.Annotate) ([]byte, error) {
 		return c.s.meta.GuideSum, nil
 	case TargetStep:
 		want := strings.Join([]string{
-			"step", a.TargetStepId, a.ContentHash,
+			"step", a.TargetStepID, a.ContentHash,
 			strconv.Itoa(int(a.StartOffset)), strconv.Itoa(int(a.EndOffset)),
 		}, "|")
 		if a.AnchorKey != want {
 			return bad("anchor_key does not agree with the other fields")
 		}
-		st := c.s.stepByID(a.TargetStepId)
+		st := c.s.stepByID(a.TargetStepID)
 		if st == nil {
 			return bad("target_step_id is no step of this codelab")
 		}
@@ -103,7 +116,7 @@ func (c call) comment(message string) *pb.Comment {
 		role = "admin"
 	}
 	return &pb.Comment{
-		Id: c.id(), AuthorRole: role, AuthorId: c.Id, AuthorName: c.name(), Message: message, CreatedAt: c.now.UnixMilli(),
+		Id: c.id(), AuthorRole: role, AuthorId: c.ID, AuthorName: c.name(), Message: message, CreatedAt: c.now.UnixMilli(),
 	}
 }
 
@@ -134,7 +147,14 @@ func shallow(t *pb.Thread) *pb.Thread {
 	}
 }
 
-func (c call) reply(r *pb.Reply) (decision, error) {
+// Reply adds a comment to a thread.
+type Reply struct {
+	ThreadID    string
+	Message     string
+	ContentHash string
+}
+
+func (r Reply) decide(c call) (decision, error) {
 	if err := c.speak(); err != nil {
 		return decision{}, err
 	}
@@ -144,7 +164,7 @@ func (c call) reply(r *pb.Reply) (decision, error) {
 	if err := text("content_hash", r.ContentHash, 1, 128); err != nil {
 		return decision{}, err
 	}
-	i, ok := searchID(&c.s.threads, r.ThreadId, (*pb.Thread).GetId)
+	i, ok := searchID(&c.s.threads, r.ThreadID, (*pb.Thread).GetId)
 	if !ok {
 		return decision{}, durable.Reject(durable.Missing, "thread not found")
 	}
@@ -162,18 +182,24 @@ type CommentDeletion struct {
 	Files files.Forgotten
 }
 
-func (c call) deleteComment(b *pb.DeleteComment) (decision, error) {
-	i, ok := searchID(&c.s.threads, b.ThreadId, (*pb.Thread).GetId)
+// DeleteComment removes one, and its thread when it was the last.
+type DeleteComment struct {
+	ThreadID  string
+	CommentID string
+}
+
+func (b DeleteComment) decide(c call) (decision, error) {
+	i, ok := searchID(&c.s.threads, b.ThreadID, (*pb.Thread).GetId)
 	if !ok {
 		return decision{}, durable.Reject(durable.Missing, "thread not found")
 	}
 	t := c.s.threads.At(i)
-	at := slices.IndexFunc(t.Messages, func(m *pb.Comment) bool { return m.Id == b.CommentId })
+	at := slices.IndexFunc(t.Messages, func(m *pb.Comment) bool { return m.Id == b.CommentID })
 	if at < 0 {
 		return decision{}, durable.Reject(durable.Missing, "comment not found")
 	}
 	m := t.Messages[at]
-	own := m.AuthorId == c.Id
+	own := m.AuthorId == c.ID
 	if !own && (!c.admin() || c.s.rules.AuthorOnlyDeletes) {
 		return decision{}, durable.Reject(durable.Forbidden, "only the author may delete this comment")
 	}

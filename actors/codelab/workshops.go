@@ -17,8 +17,8 @@ import (
 )
 
 type (
-	host   = durable.Host[*pb.Command, *pb.Event, View]
-	handle = durable.Handle[*pb.Command, *pb.Event, View]
+	host   = durable.Host[Command, *pb.Event, View]
+	handle = durable.Handle[Command, *pb.Event, View]
 )
 
 // Frames encodes what goes out to listeners.
@@ -79,9 +79,9 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 	if keep == 0 {
 		keep = 50_000
 	}
-	w.host, err = durable.NewHost(cfg.System, cfg.Journal, durable.Kind[*pb.Command, *pb.Event, View]{
+	w.host, err = durable.NewHost(cfg.System, cfg.Journal, durable.Kind[Command, *pb.Event, View]{
 		Name: "codelab",
-		New: func(id string) durable.Core[*pb.Command, *pb.Event, View] {
+		New: func(id string) durable.Core[Command, *pb.Event, View] {
 			return New(id, cfg.Rules, ids.NewSource(id))
 		},
 		AppendEvent: durable.AppendMessage[*pb.Event],
@@ -209,7 +209,7 @@ func (w *Workshops) Active() []Workshop {
 
 // Create makes a new codelab, with a join code that no other has, and returns
 // its record.
-func (w *Workshops) Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error) {
+func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	c.Codelab.JoinCode = joinCode()
 	for w.List.ByJoinCode(c.Codelab.JoinCode) != nil {
 		c.Codelab.JoinCode = joinCode()
@@ -219,9 +219,9 @@ func (w *Workshops) Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error)
 	if err != nil {
 		return nil, err
 	}
-	cmd := &pb.Command{Caller: caller, Body: &pb.Command_Create{Create: c}}
+	cmd := Command{Caller: caller, Body: *c}
 	// The uploads it begins with stay until it is recorded that it has them.
-	release, err := w.Files.ClaimKnown(Mentions(cmd)...)
+	release, err := w.Files.ClaimKnown(Mentions(c)...)
 	if err != nil {
 		return nil, err
 	}
@@ -235,12 +235,12 @@ func (w *Workshops) Create(caller *pb.Caller, c *pb.Create) (*pb.Codelab, error)
 }
 
 // Delete removes a codelab and all that its actor has stored.
-func (w *Workshops) Delete(caller *pb.Caller, id string) error {
+func (w *Workshops) Delete(caller *Caller, id string) error {
 	ws, err := w.Get(id)
 	if err != nil {
 		return err
 	}
-	v, _, err := ws.Ask(&pb.Command{Caller: caller, Body: &pb.Command_Delete{Delete: &pb.Delete{}}})
+	v, _, err := ws.Ask(Command{Caller: caller, Body: Delete{}})
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,15 @@ const maxHeads = 2*maxSteps + 1
 
 var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
 
-// createWorkspace makes the trees that were written before count.
-func (c call) createWorkspace(in *pb.CreateWorkspace) (decision, error) {
+// CreateWorkspace makes the trees that were written before count.
+type CreateWorkspace struct {
+	ID            string
+	StructureType string
+	Heads         []*pb.WorkspaceHead
+	Current       string
+}
+
+func (in CreateWorkspace) decide(c call) (decision, error) {
 	if c.s.workspace != nil {
 		return decision{}, durable.Reject(durable.Conflict, "this codelab has a workspace already")
 	}
@@ -31,7 +38,7 @@ func (c call) createWorkspace(in *pb.CreateWorkspace) (decision, error) {
 		return decision{}, durable.Reject(durable.Invalid, "structure_type must be %s or %s", BranchWorkspace, FolderWorkspace)
 	}
 	w := &pb.Workspace{
-		Id: in.Id, StructureType: in.StructureType, CreatedAt: c.now.UnixMilli(), Heads: slices.Clone(in.Heads), Current: in.Current,
+		Id: in.ID, StructureType: in.StructureType, CreatedAt: c.now.UnixMilli(), Heads: slices.Clone(in.Heads), Current: in.Current,
 	}
 	slices.SortFunc(w.Heads, byName)
 	d := decided(w, &pb.Event{Body: &pb.Event_WorkspaceCreated{WorkspaceCreated: &pb.WorkspaceCreated{Workspace: w}}})
@@ -41,11 +48,23 @@ func (c call) createWorkspace(in *pb.CreateWorkspace) (decision, error) {
 
 func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
 
-// changeWorkspace moves a head from one tree to another. That it names the
+// ChangeWorkspace moves a head from one tree to another. That it names the
 // tree it was made from is what keeps writers apart, whoever locks what.
-func (c call) changeWorkspace(in *pb.ChangeWorkspace) (decision, error) {
+//
+// Makes a branch or folder, or gives it another tree.
+type ChangeWorkspace struct {
+	WorkspaceID string
+	Name        string
+	// The tree that the change was made from; empty to make the name.
+	Before string
+	After  string
+	// What to tell the audit trail of it.
+	About map[string]string
+}
+
+func (in ChangeWorkspace) decide(c call) (decision, error) {
 	w := c.s.workspace
-	if w == nil || w.Id != in.WorkspaceId {
+	if w == nil || w.Id != in.WorkspaceID {
 		return decision{}, errNoWorkspace
 	}
 	i, exists := head(w, in.Name)
@@ -73,7 +92,10 @@ func (c call) changeWorkspace(in *pb.ChangeWorkspace) (decision, error) {
 	return d, nil
 }
 
-func (c call) deleteWorkspace() (decision, error) {
+// DeleteWorkspace lets go of the code.
+type DeleteWorkspace struct{}
+
+func (DeleteWorkspace) decide(c call) (decision, error) {
 	if c.s.workspace == nil {
 		return decision{}, errNoWorkspace
 	}
@@ -82,7 +104,10 @@ func (c call) deleteWorkspace() (decision, error) {
 	return d, nil
 }
 
-func (c call) noteDownload() (decision, error) {
+// NoteDownload tells the audit trail that the code was downloaded.
+type NoteDownload struct{}
+
+func (NoteDownload) decide(c call) (decision, error) {
 	if c.s.workspace == nil {
 		return decision{}, errNoWorkspace
 	}

@@ -3,11 +3,13 @@ package participant
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"atelier/actors/catalog"
@@ -57,21 +59,26 @@ func (d *desk) view() *View {
 	return h.View()
 }
 
-func (d *desk) ask(cmd *pb.Command) (any, error) {
+func (d *desk) ask(cmd Command) (any, error) {
 	h, err := d.host.Get(ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	cmd.Caller = &pb.Caller{ActorType: "admin", ActorId: "admin"}
+	cmd.Caller = Caller{ActorType: "admin", ActorID: "admin"}
 	v, _, err := h.Ask(cmd)
+	if cmd.Body != nil && err == nil {
+		if _, err := Vocabulary.EncodeReply(reflect.TypeOf(cmd.Body).Name(), v); err != nil {
+			d.t.Error(err)
+		}
+	}
 	return v, err
 }
 
 func (d *desk) add(name, environment string) (*pb.Participant, string, Secret) {
 	keyID, secret, hash := NewKey(environment)
-	v, err := d.ask(&pb.Command{Body: &pb.Command_Add{Add: &pb.Add{
-		Name: name, Kind: Business, Environment: environment, Scopes: []string{ScopeDetokenize}, Identity: NewIdentity(environment), KeyId: keyID, SecretHash: hash,
-	}}})
+	v, err := d.ask(Command{Body: Add{
+		Name: name, Kind: Business, Environment: environment, Scopes: []string{ScopeDetokenize}, Identity: NewIdentity(environment), KeyID: keyID, SecretHash: hash,
+	}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -106,7 +113,7 @@ func TestKeysAuthenticateUntilTheyAreRemoved(t *testing.T) {
 	d.stop()
 	d.start()
 	check(true)
-	if _, err := d.ask(&pb.Command{Body: &pb.Command_RemoveKey{RemoveKey: &pb.RemoveKey{Id: shop.Id, KeyId: keyID}}}); err != nil {
+	if _, err := d.ask(Command{Body: RemoveKey{ID: shop.Id, KeyID: keyID}}); err != nil {
 		t.Fatal(err)
 	}
 	check(false)
@@ -116,7 +123,7 @@ func TestDisablingIsForGood(t *testing.T) {
 	d := newDesk(t)
 	shop, keyID, secret := d.add("Shop", Sandbox)
 	for range 2 {
-		if _, err := d.ask(&pb.Command{Body: &pb.Command_Disable{Disable: &pb.Disable{Id: shop.Id}}}); err != nil {
+		if _, err := d.ask(Command{Body: Disable{ID: shop.Id}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -131,34 +138,34 @@ func TestWhatIsRefused(t *testing.T) {
 	d := newDesk(t)
 	shop, _, _ := d.add("Shop", "")
 	other, _, _ := d.add("Other", Sandbox)
-	add := func(change func(*pb.Add)) *pb.Command {
-		a := &pb.Add{Name: "N", Kind: PSP, Scopes: []string{ScopeTokenize}}
-		change(a)
-		return &pb.Command{Body: &pb.Command_Add{Add: a}}
+	add := func(change func(*Add)) Command {
+		a := Add{Name: "N", Kind: PSP, Scopes: []string{ScopeTokenize}}
+		change(&a)
+		return Command{Body: a}
 	}
 	for name, c := range map[string]struct {
-		cmd    *pb.Command
+		cmd    Command
 		reason durable.Reason
 	}{
-		"no name":            {add(func(a *pb.Add) { a.Name = "  " }), durable.Invalid},
-		"long name":          {add(func(a *pb.Add) { a.Name = strings.Repeat("ä", 81) }), durable.Invalid},
-		"kind":               {add(func(a *pb.Add) { a.Kind = "bank" }), durable.Invalid},
-		"environment":        {add(func(a *pb.Add) { a.Environment = "moon" }), durable.Invalid},
-		"no scopes":          {add(func(a *pb.Add) { a.Scopes = nil }), durable.Invalid},
-		"scope":              {add(func(a *pb.Add) { a.Scopes = []string{"admin"} }), durable.Invalid},
-		"key of nobody":      {&pb.Command{Body: &pb.Command_AddKey{AddKey: &pb.AddKey{Id: "x"}}}, durable.Missing},
-		"no such key":        {&pb.Command{Body: &pb.Command_RemoveKey{RemoveKey: &pb.RemoveKey{Id: shop.Id, KeyId: "x"}}}, durable.Missing},
-		"grant to nobody":    {&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: "x", ParticipantId: shop.Id}}}, durable.Missing},
-		"grant for nobody":   {&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: shop.Id, ParticipantId: "x"}}}, durable.Invalid},
-		"grant to itself":    {&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: shop.Id, ParticipantId: shop.Id}}}, durable.Invalid},
-		"across":             {&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: shop.Id, ParticipantId: other.Id}}}, durable.Invalid},
-		"no such grant":      {&pb.Command{Body: &pb.Command_Ungrant{Ungrant: &pb.Ungrant{Id: shop.Id, ParticipantId: other.Id}}}, durable.Missing},
-		"nothing to ack":     {&pb.Command{Body: &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: shop.Id, Version: " "}}}, durable.Invalid},
-		"policy":             {&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: shop.Id, Policy: "never"}}}, durable.Invalid},
-		"too short a life":   {&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: shop.Id, Policy: "ttl", TtlSeconds: 59}}}, durable.Invalid},
-		"too long a life":    {&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: shop.Id, Policy: "single_use", TtlSeconds: 1801}}}, durable.Invalid},
-		"a life for session": {&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: shop.Id, Policy: "session", TtlSeconds: 60}}}, durable.Invalid},
-		"nothing":            {&pb.Command{}, durable.Invalid},
+		"no name":            {add(func(a *Add) { a.Name = "  " }), durable.Invalid},
+		"long name":          {add(func(a *Add) { a.Name = strings.Repeat("ä", 81) }), durable.Invalid},
+		"kind":               {add(func(a *Add) { a.Kind = "bank" }), durable.Invalid},
+		"environment":        {add(func(a *Add) { a.Environment = "moon" }), durable.Invalid},
+		"no scopes":          {add(func(a *Add) { a.Scopes = nil }), durable.Invalid},
+		"scope":              {add(func(a *Add) { a.Scopes = []string{"admin"} }), durable.Invalid},
+		"key of nobody":      {Command{Body: AddKey{ID: "x"}}, durable.Missing},
+		"no such key":        {Command{Body: RemoveKey{ID: shop.Id, KeyID: "x"}}, durable.Missing},
+		"grant to nobody":    {Command{Body: Grant{ID: "x", For: shop.Id}}, durable.Missing},
+		"grant for nobody":   {Command{Body: Grant{ID: shop.Id, For: "x"}}, durable.Invalid},
+		"grant to itself":    {Command{Body: Grant{ID: shop.Id, For: shop.Id}}, durable.Invalid},
+		"across":             {Command{Body: Grant{ID: shop.Id, For: other.Id}}, durable.Invalid},
+		"no such grant":      {Command{Body: Ungrant{ID: shop.Id, For: other.Id}}, durable.Missing},
+		"nothing to ack":     {Command{Body: Acknowledge{ID: shop.Id, Version: " "}}, durable.Invalid},
+		"policy":             {Command{Body: SetPolicy{ID: shop.Id, Policy: "never"}}, durable.Invalid},
+		"too short a life":   {Command{Body: SetPolicy{ID: shop.Id, Policy: "ttl", TTLSeconds: 59}}, durable.Invalid},
+		"too long a life":    {Command{Body: SetPolicy{ID: shop.Id, Policy: "single_use", TTLSeconds: 1801}}, durable.Invalid},
+		"a life for session": {Command{Body: SetPolicy{ID: shop.Id, Policy: "session", TTLSeconds: 60}}, durable.Invalid},
+		"nothing":            {Command{}, durable.Invalid},
 	} {
 		_, err := d.ask(c.cmd)
 		var r *durable.Rejection
@@ -183,22 +190,22 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 			return rapid.SampledFrom(live.all).Draw(rt, "who").Id
 		}
 		for i := range rapid.IntRange(1, 30).Draw(rt, "commands") {
-			cmd := &pb.Command{}
+			cmd := Command{}
 			switch rapid.IntRange(0, 8).Draw(rt, "kind") {
 			case 0, 1, 2:
-				cmd.Body = &pb.Command_Add{Add: &pb.Add{Name: fmt.Sprint(i), Kind: PSP, Scopes: []string{"tokenize"}, Identity: fmt.Sprint(i), KeyId: fmt.Sprint("k", i)}}
+				cmd.Body = Add{Name: fmt.Sprint(i), Kind: PSP, Scopes: []string{"tokenize"}, Identity: fmt.Sprint(i), KeyID: fmt.Sprint("k", i)}
 			case 3:
-				cmd.Body = &pb.Command_AddKey{AddKey: &pb.AddKey{Id: any(), KeyId: fmt.Sprint("k", i)}}
+				cmd.Body = AddKey{ID: any(), KeyID: fmt.Sprint("k", i)}
 			case 4:
-				cmd.Body = &pb.Command_Grant{Grant: &pb.Grant{Id: any(), ParticipantId: any()}}
+				cmd.Body = Grant{ID: any(), For: any()}
 			case 5:
-				cmd.Body = &pb.Command_Ungrant{Ungrant: &pb.Ungrant{Id: any(), ParticipantId: any()}}
+				cmd.Body = Ungrant{ID: any(), For: any()}
 			case 6:
-				cmd.Body = &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: any(), Policy: "ttl", TtlSeconds: 60}}
+				cmd.Body = SetPolicy{ID: any(), Policy: "ttl", TTLSeconds: 60}
 			case 7:
-				cmd.Body = &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: any(), Version: "1"}}
+				cmd.Body = Acknowledge{ID: any(), Version: "1"}
 			case 8:
-				cmd.Body = &pb.Command_Disable{Disable: &pb.Disable{Id: any()}}
+				cmd.Body = Disable{ID: any()}
 			}
 			d, err := live.Decide(cmd, durable.Env{Now: time.UnixMilli(int64(i + 1))})
 			if err != nil {
@@ -211,7 +218,7 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 		}
 		view := live.Capture()
 		same := func(what string, other *core) {
-			if !slices.EqualFunc(view.All(), other.Capture().All(), (*pb.Participant).EqualVT) {
+			if !slices.EqualFunc(view.All(), other.Capture().All(), func(a, b *pb.Participant) bool { return proto.Equal(a, b) }) {
 				rt.Fatalf("%s differs", what)
 			}
 		}

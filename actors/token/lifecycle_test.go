@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"atelier/actors/catalog"
@@ -86,7 +87,7 @@ func TestDecisions(t *testing.T) {
 				c.attempt(&a)
 			}
 			v := Decide(tok, a, rules)
-			if !tok.EqualVT(before) {
+			if !proto.Equal(tok, before) {
 				t.Error("the record was changed")
 			}
 			if v.Refusal != c.refusal || v.State != c.state || v.Record != c.record {

@@ -172,7 +172,7 @@ func (s *Service) Stream(r *rest.Request) error {
 	if wait := s.Rate.Allow(person); wait > 0 {
 		return rest.Refusal(http.StatusTooManyRequests, "too many questions; try again later", wait)
 	}
-	a := &answer{s: s, key: key, query: q, person: person, codelab: text(in.CodelabID), admin: r.Caller.AdminId, standing: r.Standing()}
+	a := &answer{s: s, key: key, query: q, person: person, codelab: text(in.CodelabID), admin: r.Caller.AdminID, standing: r.Standing()}
 	step := int32(0)
 	if in.StepNumber != nil && a.codelab != "" {
 		step = *in.StepNumber
@@ -213,7 +213,7 @@ func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 	if a.codelab == "" {
 		return r.AuditAdmin("ai_query", map[string]string{"model": a.query.Model})
 	}
-	_, _, err := r.Lab.Ask(&pb.Command{Caller: r.Caller, Body: &pb.Command_AskAi{AskAi: &pb.AskAI{Model: a.query.Model, StepNumber: step}}})
+	_, _, err := r.Lab.Ask(codelab.Command{Caller: r.Caller, Body: codelab.AskAI{Model: a.query.Model, StepNumber: step}})
 	return err
 }
 
@@ -223,19 +223,19 @@ func (s *Service) note(a *answer) {
 	u := a.usage
 	if a.codelab == "" {
 		var h interface {
-			Ask(*catalogpb.Command) (any, uint64, error)
+			Ask(catalog.Command) (any, uint64, error)
 		}
 		if h, err = s.Settings.Get(catalog.SettingsID); err == nil {
-			_, _, err = h.Ask(&catalogpb.Command{Caller: &catalogpb.Caller{AdminId: a.admin}, Body: &catalogpb.Command_NoteAiUse{NoteAiUse: &catalogpb.AIUsage{
+			_, _, err = h.Ask(catalog.Command{Caller: catalog.Caller{AdminID: a.admin}, Body: catalog.NoteAIUse{Usage: &catalogpb.AIUsage{
 				Model: a.query.Model, Queries: 1, Failed: a.failed, PromptTokens: u.Prompt, OutputTokens: u.Output, TotalTokens: u.Total,
 			}}})
 		}
 	} else {
 		var lab codelab.Workshop
 		if lab, err = s.Workshops.Get(a.codelab); err == nil {
-			_, _, err = lab.Ask(&pb.Command{Caller: &pb.Caller{Role: pb.Role_ROLE_SYSTEM}, Body: &pb.Command_NoteAiUse{NoteAiUse: &pb.NoteAIUse{Usage: &pb.AIUsage{
+			_, _, err = lab.Ask(codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.NoteAIUse{Usage: &pb.AIUsage{
 				Model: a.query.Model, Queries: 1, Failed: a.failed, PromptTokens: u.Prompt, OutputTokens: u.Output, TotalTokens: u.Total,
-			}}}})
+			}}})
 		}
 	}
 	var gone *durable.Rejection

@@ -31,7 +31,7 @@ type Imported struct {
 // brings are registered in the commit of the codelab; of an import that is
 // refused, or for which nobody waits any more, nothing is kept. still says the
 // latter by its error.
-func (im Importer) Import(caller *pb.Caller, r io.ReaderAt, size int64, still func() error) (Imported, error) {
+func (im Importer) Import(caller *codelab.Caller, r io.ReaderAt, size int64, still func() error) (Imported, error) {
 	var leases []*files.Lease
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
 		u, lease, err := im.keep(kind, name, content)

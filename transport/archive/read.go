@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/transport/claat"
@@ -39,7 +40,7 @@ const (
 // have. What is wrong with the file is an Invalid rejection that says so; other
 // errors are those of keep, of reading, and of still, which is asked now and
 // then whether anybody waits for the outcome.
-func Read(r io.ReaderAt, size int64, keep Keep, still func() error) (*pb.Create, []LeftOut, error) {
+func Read(r io.ReaderAt, size int64, keep Keep, still func() error) (*codelab.Create, []LeftOut, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
 		return nil, nil, fmt.Errorf("read the file: %w", err)
@@ -77,7 +78,7 @@ type tree struct {
 	left  leftOut
 }
 
-func readZIP(r io.ReaderAt, size int64, keep Keep, still func() error) (*pb.Create, []LeftOut, error) {
+func readZIP(r io.ReaderAt, size int64, keep Keep, still func() error) (*codelab.Create, []LeftOut, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, nil, invalid("the file is not a readable ZIP")
@@ -101,7 +102,7 @@ func readZIP(r io.ReaderAt, size int64, keep Keep, still func() error) (*pb.Crea
 }
 
 // understand reads the codelab in whichever layout the archive has.
-func (t *tree) understand(k *keeper) (*pb.Create, error) {
+func (t *tree) understand(k *keeper) (*codelab.Create, error) {
 	if t.files["codelab.json"] == nil {
 		return t.tutorial(k)
 	}
@@ -200,11 +201,11 @@ func (t *tree) json(name string, into any) error {
 }
 
 // codelab reads our own layout, or that of the reference application.
-func (t *tree) codelab(d *document, k *keeper) (*pb.Create, error) {
+func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	if d.Format != "" && d.Format != format || d.FormatVersion > formatVersion {
 		return nil, invalid("codelab.json has format %q version %d; this server reads %q up to version %d", d.Format, d.FormatVersion, format, formatVersion)
 	}
-	c := &pb.Create{Origin: pb.Origin_ORIGIN_IMPORT, Codelab: &pb.Codelab{
+	c := &codelab.Create{Origin: codelab.OriginImport, Codelab: &pb.Codelab{
 		Title: d.Title, Description: d.Description, Author: d.Author, IsPublic: d.IsPublic == nil || bool(*d.IsPublic),
 		QuizEnabled: bool(d.QuizEnabled), RequireQuiz: bool(d.RequireQuiz), RequireFeedback: bool(d.RequireFeedback),
 		RequireSubmission: bool(d.RequireSubmission), AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
@@ -341,7 +342,7 @@ func parseStep(text string) (*pb.Step, error) {
 
 // tutorial looks for the claat file of an archive: the highest in the tree
 // that reads as one.
-func (t *tree) tutorial(k *keeper) (*pb.Create, error) {
+func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
 	var names []string
 	for name := range t.files {
 		if isMarkdown(name) && !isNoise(name) {
@@ -382,7 +383,7 @@ func (t *tree) tutorial(k *keeper) (*pb.Create, error) {
 const maxTried = 50
 
 // readTutorial reads a claat file of the archive.
-func (t *tree) readTutorial(name string) (c *pb.Create, preface bool, err error) {
+func (t *tree) readTutorial(name string) (c *codelab.Create, preface bool, err error) {
 	b, err := t.read(name)
 	if err != nil {
 		return nil, false, err
@@ -416,7 +417,7 @@ func (t *tree) further(names []string) error {
 }
 
 // relinkSteps lets the steps of a tutorial refer to what the archive brings.
-func (t *tree) relinkSteps(c *pb.Create, k *keeper, name, dir string, preface bool) error {
+func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, preface bool) error {
 	if preface {
 		t.left.add(name, "the text before the first step belongs to none")
 	}
@@ -435,7 +436,7 @@ func isInvalid(err error) bool {
 
 // fromClaat makes a codelab of a tutorial; preface says that it has text that
 // belongs to no step.
-func (t *tree) fromClaat(b []byte, include claat.Include) (c *pb.Create, preface bool, err error) {
+func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, preface bool, err error) {
 	if bytes.IndexByte(b, 0) >= 0 {
 		return nil, false, invalid("the file is not Markdown")
 	}
@@ -450,8 +451,8 @@ func (t *tree) fromClaat(b []byte, include claat.Include) (c *pb.Create, preface
 	if err != nil {
 		return nil, false, invalid("%v", err)
 	}
-	c = &pb.Create{
-		Origin:  pb.Origin_ORIGIN_IMPORT,
+	c = &codelab.Create{
+		Origin:  codelab.OriginImport,
 		Codelab: &pb.Codelab{Title: tut.Title, Description: tut.Summary, Author: tut.Author, IsPublic: true},
 	}
 	for _, s := range tut.Steps {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 )
 
@@ -56,7 +57,7 @@ func (t *tree) referenceStepNames() []string {
 }
 
 // referenceSteps reads the steps and the guide of that layout.
-func (t *tree) referenceSteps(c *pb.Create, d *document) error {
+func (t *tree) referenceSteps(c *codelab.Create, d *document) error {
 	for i, name := range t.referenceStepNames() {
 		b, err := t.read(name)
 		if err != nil {

@@ -75,14 +75,14 @@ func newStage(t testing.TB) *stage {
 		t.Fatal(err)
 	}
 	keyID, secret, hash := participant.NewKey(participant.Production)
-	v, _, err := h.Ask(&pb.Command{Body: &pb.Command_Add{Add: &pb.Add{
-		Name: "Everybody", Kind: "psp", Scopes: []string{"tokenize", "detokenize"}, Identity: "me", KeyId: keyID, SecretHash: hash,
-	}}})
+	v, _, err := h.Ask(participant.Command{Body: participant.Add{
+		Name: "Everybody", Kind: "psp", Scopes: []string{"tokenize", "detokenize"}, Identity: "me", KeyID: keyID, SecretHash: hash,
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.id, s.secret = v.(*pb.Participant).Id, string(secret)
-	if _, _, err := h.Ask(&pb.Command{Body: &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: s.id, Version: "1"}}}); err != nil {
+	if _, _, err := h.Ask(participant.Command{Body: participant.Acknowledge{ID: s.id, Version: "1"}}); err != nil {
 		t.Fatal(err)
 	}
 	return s

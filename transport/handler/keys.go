@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"atelier/actors/participant"
-	pb "atelier/actors/participant/participantpb"
 	"atelier/transport/handler/encrypted"
 )
 
@@ -78,9 +77,9 @@ func (c *call) setKey(key []byte) error {
 		return err
 	}
 	caller := c.caller()
-	_, _, err = h.Ask(&pb.Command{
-		Caller: &pb.Caller{ActorType: "participant", ActorId: c.who.Id, Ip: caller.IP, UserAgent: caller.UserAgent},
-		Body:   &pb.Command_SetEncryptionKey{SetEncryptionKey: &pb.SetEncryptionKey{Id: c.who.Id, Key: key}},
+	_, _, err = h.Ask(participant.Command{
+		Caller: participant.Caller{ActorType: "participant", ActorID: c.who.Id, IP: caller.IP, UserAgent: caller.UserAgent},
+		Body:   participant.SetEncryptionKey{ID: c.who.Id, Key: key},
 	})
 	return err
 }

@@ -141,7 +141,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	p := &peer{g: g, lab: r.Lab, who: r.Caller, standing: r.Standing()}
 	rm := r.Lab.Room
 	o := live.AttachOptions{
-		Room: rm, Person: r.Caller.Id, Staff: r.IsAdmin(), Handler: handler{}, Data: p,
+		Room: rm, Person: r.Caller.ID, Staff: r.IsAdmin(), Handler: handler{}, Data: p,
 		From:    rm.Head(),
 		Welcome: func(seq, head uint64) []byte { return p.welcome(seq, head) },
 		Resync:  func(seq uint64, reason string) []byte { return resync(rm.Epoch(), seq, reason) },
@@ -206,14 +206,13 @@ func (g *Gateway) Message(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	cmd, err := m.command()
+	wanted, err := m.wanted()
 	if err != nil {
 		return err
 	}
 	switch {
-	case cmd != nil:
-		cmd.Caller = r.Caller
-		_, seq, err := r.Lab.Ask(cmd)
+	case wanted != nil:
+		_, seq, err := r.Lab.Ask(codelab.Command{Caller: r.Caller, Ref: m.ref(), Body: wanted})
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"atelier/actors/codelab"
-	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/room"
 	"atelier/transport/wire"
@@ -67,36 +66,29 @@ func parse(payload []byte) (m inbound, err error) {
 	return m, err
 }
 
-// command turns a message that is to be stored into the command for the
-// actor; nil when the message is of another kind.
-func (m *inbound) command() (*pb.Command, error) {
-	cmd := &pb.Command{Ref: m.ref()}
+// wanted turns a message that is to be stored into what the actor is to do;
+// nil when the message is of another kind.
+func (m *inbound) wanted() (codelab.Body, error) {
 	switch m.Type {
 	case "chat", "dm":
 		if m.Message == nil {
 			return nil, wire.Invalid("message is required")
 		}
-		p := &pb.PostChat{Message: *m.Message}
+		p := codelab.PostChat{Message: *m.Message}
 		if m.Type == "dm" {
 			if m.TargetID == nil || *m.TargetID == "" {
 				return nil, wire.Invalid("target_id is required")
 			}
-			p.TargetId = *m.TargetID
+			p.TargetID = *m.TargetID
 		}
-		cmd.Body = &pb.Command_PostChat{PostChat: p}
+		return p, nil
 	case "step_progress":
 		if m.StepNumber == nil {
 			return nil, wire.Invalid("step_number is required")
 		}
-		cmd.Body = &pb.Command_Progress{Progress: &pb.Progress{StepNumber: *m.StepNumber}}
-	default:
-		taught, err := m.teaching()
-		if taught == nil || err != nil {
-			return nil, err
-		}
-		cmd.Body = taught.Body
+		return codelab.Progress{StepNumber: *m.StepNumber}, nil
 	}
-	return cmd, nil
+	return m.teaching()
 }
 
 // isSignal says that a message is relayed and not stored.
@@ -108,14 +100,14 @@ var errUnknownType = wire.Invalid("unknown type")
 
 // relay passes a signal on: the status of a facilitator's screen to all, of
 // an attendee's screen to the facilitators, WebRTC signals to their target.
-func (g *Gateway) relay(w codelab.Workshop, who *pb.Caller, kind string, m *inbound, payload []byte) error {
+func (g *Gateway) relay(w codelab.Workshop, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
 	if len(payload) > maxSignal {
 		return wire.Invalid("the message is larger than %d bytes", maxSignal)
 	}
-	admin := who.Role == pb.Role_ROLE_ADMIN
-	if v := w.View(); !admin && !v.Stands(who.Id, who.Generation) {
+	admin := who.Role == codelab.RoleAdmin
+	if v := w.View(); !admin && !v.Stands(who.ID, who.Generation) {
 		return errWrongGrant
-	} else if !admin && v.Attendee(who.Id).Muted {
+	} else if !admin && v.Attendee(who.ID).Muted {
 		return codelab.ErrMuted
 	}
 	if kind == "screen_share_status" && !admin {
@@ -151,7 +143,7 @@ func (g *Gateway) relay(w codelab.Workshop, who *pb.Caller, kind string, m *inbo
 
 // stamped is the client's message with who really sent it, whatever it says
 // itself.
-func stamped(payload []byte, who *pb.Caller, name string) ([]byte, error) {
+func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
 	fields := map[string]json.RawMessage{}
 	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {
 		return nil, wire.Invalid("the body is not valid JSON")
@@ -159,8 +151,8 @@ func stamped(payload []byte, who *pb.Caller, name string) ([]byte, error) {
 	for _, ours := range []string{"ref", "seq", "ts", "attendee_id", "attendee_name"} {
 		delete(fields, ours)
 	}
-	fields["sender"], fields["sender_id"] = encode(name), encode(who.Id)
-	if who.Role != pb.Role_ROLE_ADMIN {
+	fields["sender"], fields["sender_id"] = encode(name), encode(who.ID)
+	if who.Role != codelab.RoleAdmin {
 		fields["attendee_id"], fields["attendee_name"] = fields["sender_id"], fields["sender"]
 	}
 	// RawMessage may refer to the payload, which is the loop's buffer.

@@ -1,12 +1,13 @@
 package messages
 
 import (
+	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/proto"
-
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/room"
 	"atelier/transport/wire"
@@ -155,7 +156,7 @@ func TestParse(t *testing.T) {
 
 func TestStampedNamesTheRealSender(t *testing.T) {
 	b, err := stamped([]byte(`{"type":"webrtc_signal","sender":"facilitator","sender_id":"facilitator","attendee_id":"x","seq":9,"sdp":"s"}`),
-		&pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: "a"}, "Ann")
+		&codelab.Caller{Role: codelab.RoleAttendee, ID: "a"}, "Ann")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,14 +185,20 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		cmd, err := m.command()
-		if err == nil && cmd != nil {
-			if _, err := proto.Marshal(cmd); err != nil {
-				t.Fatalf("a command that cannot be sent: %v", err)
+		wanted, err := m.wanted()
+		if err == nil && wanted != nil {
+			sent := codelab.Command{Ref: m.ref(), Body: wanted}
+			var got codelab.Command
+			b, err := json.Marshal(sent)
+			if err == nil {
+				err = json.Unmarshal(b, &got)
+			}
+			if err != nil || !reflect.DeepEqual(got, sent) {
+				t.Fatalf("%v: a command that cannot be sent: %+v became %+v", err, sent, got)
 			}
 		}
 		if isSignal(m.Type) {
-			if out, err := stamped(b, &pb.Caller{Id: "a"}, "n"); err == nil && !utf8.Valid(out) {
+			if out, err := stamped(b, &codelab.Caller{ID: "a"}, "n"); err == nil && !utf8.Valid(out) {
 				t.Fatal("relayed text is not UTF-8")
 			}
 		}

@@ -31,7 +31,7 @@ type school struct {
 	tokens    *catalog.SettingsView
 }
 
-var boss = &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, Name: "Facilitator", AdminId: "admin"}
+var boss = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", AdminID: "admin"}
 
 func newSchool(t *testing.T) *school {
 	s := &school{t: t, tokens: &catalog.SettingsView{}}
@@ -65,14 +65,14 @@ func newSchool(t *testing.T) *school {
 	})
 	fatal(err)
 	t.Cleanup(func() { _ = s.workshops.Close(context.Background()) })
-	m, err := s.workshops.Create(boss, &pb.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+	m, err := s.workshops.Create(boss, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
 	fatal(err)
 	s.lab, err = s.workshops.Get(m.Id)
 	fatal(err)
 	return s
 }
 
-func (s *school) ask(c *pb.Command) any {
+func (s *school) ask(c codelab.Command) any {
 	s.t.Helper()
 	c.Caller = boss
 	v, _, err := s.lab.Ask(c)
@@ -84,11 +84,11 @@ func (s *school) ask(c *pb.Command) any {
 
 // enters is what a request has found out when its connection is about to be
 // taken over.
-func (s *school) enters(who auth.Identity, caller *pb.Caller) *peer {
-	admin := caller.Role == pb.Role_ROLE_ADMIN
+func (s *school) enters(who auth.Identity, caller *codelab.Caller) *peer {
+	admin := caller.Role == codelab.RoleAdmin
 	return &peer{g: s.Gateway, lab: s.lab, who: caller, standing: who.Standing(s.lab.ID(), admin, func() bool {
 		v := s.lab.View()
-		return v.Meta != nil && (admin || v.Stands(caller.Id, caller.Generation))
+		return v.Meta != nil && (admin || v.Stands(caller.ID, caller.Generation))
 	})}
 }
 
@@ -104,13 +104,13 @@ func (s *school) facilitator() (auth.Identity, *peer) {
 
 func (s *school) attendee() (*pb.Attendee, auth.Identity, *peer) {
 	s.t.Helper()
-	a := s.ask(&pb.Command{Body: &pb.Command_Register{Register: &pb.Register{Name: "Lin"}}}).(codelab.Registration).Attendee
+	a := s.ask(codelab.Command{Body: codelab.Register{Name: "Lin"}}).(codelab.Registration).Attendee
 	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, a.Generation)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	who, _ := s.grants.Identify(i.Cookie, "")
-	return a, who, s.enters(who, &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation})
+	return a, who, s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation})
 }
 
 // opens takes a connection over and returns the client's end.
@@ -119,7 +119,7 @@ func (s *school) opens(p *peer, flavour live.Flavour) net.Conn {
 	server, client := net.Pipe()
 	s.t.Cleanup(func() { _ = client.Close() })
 	s.attach(server, live.AttachOptions{
-		Room: s.lab.Room, Person: p.who.Id, Staff: p.who.Role == pb.Role_ROLE_ADMIN, Flavour: flavour, Handler: handler{}, Data: p,
+		Room: s.lab.Room, Person: p.who.ID, Staff: p.who.Role == codelab.RoleAdmin, Flavour: flavour, Handler: handler{}, Data: p,
 		Welcome: func(seq, head uint64) []byte { return p.welcome(seq, head) },
 		Resync:  func(seq uint64, reason string) []byte { return resync("e", seq, reason) },
 	})
@@ -182,17 +182,17 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 			},
 			"the attendee is removed": func(s *school) *peer {
 				a, _, p := s.attendee()
-				s.ask(&pb.Command{Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: a.Id}}})
+				s.ask(codelab.Command{Body: codelab.Remove{AttendeeID: a.Id}})
 				return p
 			},
 			"the PIN is reset": func(s *school) *peer {
 				a, _, p := s.attendee()
-				s.ask(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: a.Id}}})
+				s.ask(codelab.Command{Body: codelab.ResetPin{AttendeeID: a.Id}})
 				return p
 			},
 			"the codelab is deleted": func(s *school) *peer {
 				_, p := s.facilitator()
-				s.ask(&pb.Command{Body: &pb.Command_Delete{Delete: &pb.Delete{}}})
+				s.ask(codelab.Command{Body: codelab.Delete{}})
 				return p
 			},
 		} {
@@ -211,7 +211,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	s := newSchool(t)
 	a, _, p := s.attendee()
 	old := s.opens(p, live.WebSocket)
-	s.ask(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: a.Id}}})
+	s.ask(codelab.Command{Body: codelab.ResetPin{AttendeeID: a.Id}})
 	if code, why := closed(t, old, live.WebSocket); code != live.ClosePolicy || why != "the code was reset" {
 		t.Errorf("closed with %d, %s", code, why)
 	}
@@ -221,7 +221,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	who, _ := s.grants.Identify(i.Cookie, "")
-	stays := s.opens(s.enters(who, &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Generation: a.Generation + 1}), live.WebSocket)
+	stays := s.opens(s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Generation: a.Generation + 1}), live.WebSocket)
 	s.Removed(s.lab.Room, a.Id)
 	looked := make(chan struct{}, 2) // behind it on the loop
 	s.Hub.EachSession(s.lab.Room, a.Id, func(*live.Session) { looked <- struct{}{} })
@@ -244,7 +244,7 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	say := func(p *peer, payload string) { handler{}.Message(p.session, []byte(payload)) }
 	said := func() int {
 		s.t.Helper()
-		s.ask(&pb.Command{Body: &pb.Command_SetRegistration{SetRegistration: &pb.SetRegistration{Open: true}}}) // behind what was said
+		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // behind what was said
 		return s.lab.View().Chat.Len()
 	}
 	say(p, `{"type":"chat","message":"before"}`)
@@ -256,7 +256,7 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(p, `{"type":"chat","message":"after"}`)
-	s.ask(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{AttendeeId: a.Id}}})
+	s.ask(codelab.Command{Body: codelab.ResetPin{AttendeeID: a.Id}})
 	say(removed, `{"type":"chat","message":"after"}`)
 	if n := said(); n != 2 {
 		t.Errorf("%d messages are heard, 2 of them before", n)

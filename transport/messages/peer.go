@@ -17,7 +17,7 @@ import (
 type peer struct {
 	g        *Gateway
 	lab      codelab.Workshop
-	who      *pb.Caller
+	who      *codelab.Caller
 	standing auth.Standing
 
 	session *live.Session // set before the peer is held
@@ -57,9 +57,9 @@ func (p *peer) left() {
 // came.
 func (p *peer) name() string { return nameOf(p.lab, p.who) }
 
-func nameOf(w codelab.Workshop, who *pb.Caller) string {
-	if who.Role == pb.Role_ROLE_ATTENDEE {
-		if a := w.View().Attendee(who.Id); a != nil {
+func nameOf(w codelab.Workshop, who *codelab.Caller) string {
+	if who.Role == codelab.RoleAttendee {
+		if a := w.View().Attendee(who.ID); a != nil {
 			return a.Name
 		}
 	}
@@ -68,34 +68,34 @@ func nameOf(w codelab.Workshop, who *pb.Caller) string {
 
 func (p *peer) welcome(seq, head uint64) []byte {
 	role := "attendee"
-	if p.who.Role == pb.Role_ROLE_ADMIN {
+	if p.who.Role == codelab.RoleAdmin {
 		role = "admin"
 	}
-	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.Id, p.name(), role})
+	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.ID, p.name(), role})
 }
 
 // arrive and leave keep the presence; facilitators hear of the first tab in
 // and the last tab out.
 func (p *peer) arrive() {
-	if p.lab.Room.Join(p.who.Id) {
+	if p.lab.Room.Join(p.who.ID) {
 		p.announce("attendee_joined")
 	}
 }
 
 func (p *peer) leave() {
-	if p.lab.Room.Leave(p.who.Id) {
+	if p.lab.Room.Leave(p.who.ID) {
 		p.announce("attendee_left")
 	}
 }
 
 func (p *peer) announce(kind string) {
-	if p.who.Role != pb.Role_ROLE_ATTENDEE {
+	if p.who.Role != codelab.RoleAttendee {
 		return
 	}
-	a := p.lab.View().Attendee(p.who.Id)
+	a := p.lab.View().Attendee(p.who.ID)
 	if a == nil {
 		// Removed, with their place: facilitators still hear who is gone.
-		a = &pb.Attendee{Id: p.who.Id, Name: p.who.Name, CurrentStep: 1}
+		a = &pb.Attendee{Id: p.who.ID, Name: p.who.Name, CurrentStep: 1}
 	}
 	p.lab.Room.Transient(room.Frame{Audience: room.Staff, Payload: presence(kind, a)})
 }
@@ -130,13 +130,13 @@ func (handler) Closed(s *live.Session, _ live.Reason) {
 
 // say handles one message of a live session.
 func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
-	cmd, err := m.command()
+	wanted, err := m.wanted()
 	if err != nil {
 		return err
 	}
 	switch {
-	case cmd != nil:
-		cmd.Caller = p.as(s.ID())
+	case wanted != nil:
+		cmd := codelab.Command{Caller: p.as(s.ID()), Ref: m.ref(), Body: wanted}
 		return p.lab.Submit(cmd, &acker{s, m.ref(), p.g, time.Now()})
 	case m.Type == "join" || m.Type == "hello":
 		head := p.lab.Room.Head()
@@ -155,11 +155,10 @@ func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 }
 
 // as is the caller of one command.
-func (p *peer) as(session uint64) *pb.Caller {
-	return &pb.Caller{
-		Role: p.who.Role, Id: p.who.Id, Name: p.who.Name, Person: p.who.Person, Ip: p.who.Ip,
-		UserAgent: p.who.UserAgent, AdminId: p.who.AdminId, Session: session, Generation: p.who.Generation,
-	}
+func (p *peer) as(session uint64) *codelab.Caller {
+	who := *p.who
+	who.Session = session
+	return &who
 }
 
 // acker answers the sender once the actor has committed.

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
 )
@@ -68,14 +69,14 @@ var pulseStates = map[string]pb.PulseState{
 	"fine": pb.PulseState_PULSE_STATE_FINE, "slow": pb.PulseState_PULSE_STATE_SLOW, "stuck": pb.PulseState_PULSE_STATE_STUCK,
 }
 
-// teaching is command for the messages of live teaching; nil for others.
-func (m *inbound) teaching() (*pb.Command, error) {
+// teaching is wanted for the messages of live teaching; nil for others.
+func (m *inbound) teaching() (codelab.Body, error) {
 	switch m.Type {
 	case "broadcast":
 		if m.Message == nil {
 			return nil, wire.Invalid("message is required")
 		}
-		return &pb.Command{Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: *m.Message, Broadcast: true}}}, nil
+		return codelab.PostChat{Message: *m.Message, Broadcast: true}, nil
 	case "pulse":
 		if m.given["state"] == nil {
 			return nil, wire.Invalid("state is required: fine, slow, stuck or null")
@@ -84,12 +85,12 @@ func (m *inbound) teaching() (*pb.Command, error) {
 		if m.State != nil && !known {
 			return nil, wire.Invalid("state must be fine, slow, stuck or null")
 		}
-		return &pb.Command{Body: &pb.Command_SetPulse{SetPulse: &pb.SetPulse{State: state}}}, nil
+		return codelab.SetPulse{State: state}, nil
 	case "pointer":
 		if m.given["step_number"] == nil {
 			return nil, wire.Invalid("step_number is required: a number or null")
 		}
-		return &pb.Command{Body: &pb.Command_Point{Point: &pb.Point{StepNumber: m.StepNumber, Hints: or(m.Hints, false)}}}, nil
+		return codelab.Point{StepNumber: m.StepNumber, Hints: or(m.Hints, false)}, nil
 	}
 	return nil, nil
 }

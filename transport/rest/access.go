@@ -5,7 +5,6 @@ import (
 
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
-	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
 )
@@ -132,8 +131,7 @@ func (r *Request) enter(who access, id string) (err error) {
 
 // isMember says that the caller is a facilitator, or an attendee of the codelab.
 func (r *Request) isMember() bool {
-	role := r.Caller.GetRole()
-	return role == pb.Role_ROLE_ADMIN || role == pb.Role_ROLE_ATTENDEE
+	return r.Caller != nil && (r.Caller.Role == codelab.RoleAdmin || r.Caller.Role == codelab.RoleAttendee)
 }
 
 // actAsAttendee lets a caller who has both grants act by that of an attendee,
@@ -213,7 +211,7 @@ func (r *Request) Standing() auth.Standing {
 	}
 	return r.who.Standing(lab.ID(), r.IsAdmin(), func() bool {
 		v := lab.View()
-		return v.Meta != nil && (who.Role == pb.Role_ROLE_ADMIN || v.Stands(who.Id, who.Generation))
+		return v.Meta != nil && (who.Role == codelab.RoleAdmin || v.Stands(who.ID, who.Generation))
 	})
 }
 
@@ -221,32 +219,32 @@ func (r *Request) Standing() auth.Standing {
 // began: sending a body takes as long as the client likes, and meanwhile the
 // session or the attendee may be gone.
 func (r *Request) still() error {
-	switch role := r.Caller.GetRole(); {
-	case role != pb.Role_ROLE_ADMIN && role != pb.Role_ROLE_ATTENDEE:
+	switch {
+	case !r.isMember():
 		return nil
 	case !r.api.Auth.Knows(&r.who):
 		return errLogin
-	case role == pb.Role_ROLE_ATTENDEE && !r.Lab.View().Stands(r.Caller.Id, r.Caller.Generation):
+	case r.Caller.Role == codelab.RoleAttendee && !r.Lab.View().Stands(r.Caller.ID, r.Caller.Generation):
 		return errForbidden
 	}
 	return nil
 }
 
 func (r *Request) asAdmin() {
-	r.Caller = r.caller(pb.Role_ROLE_ADMIN)
-	r.Caller.Id, r.Caller.Name, r.Caller.Person = codelab.FacilitatorID, r.who.AdminName(), r.who.Person()
-	r.Caller.AdminId = r.api.AdminID
+	r.Caller = r.caller(codelab.RoleAdmin)
+	r.Caller.ID, r.Caller.Name, r.Caller.Person = codelab.FacilitatorID, r.who.AdminName(), r.who.Person()
+	r.Caller.AdminID = r.api.AdminID
 }
 
 func (r *Request) asAttendee(v *codelab.View, id string) {
-	r.Caller = r.caller(pb.Role_ROLE_ATTENDEE)
+	r.Caller = r.caller(codelab.RoleAttendee)
 	a := v.Attendee(id)
-	r.Caller.Id, r.Caller.Name, r.Caller.Person, r.Caller.Generation = id, a.GetName(), id, a.GetGeneration()
+	r.Caller.ID, r.Caller.Name, r.Caller.Person, r.Caller.Generation = id, a.GetName(), id, a.GetGeneration()
 }
 
-func (r *Request) asAnyone() { r.Caller = r.caller(pb.Role_ROLE_ANYONE) }
+func (r *Request) asAnyone() { r.Caller = r.caller(codelab.RoleAnyone) }
 
-func (r *Request) caller(role pb.Role) *pb.Caller {
+func (r *Request) caller(role codelab.Role) *codelab.Caller {
 	ua := r.Request.Header.UserAgent()
-	return &pb.Caller{Role: role, Ip: r.ip(), UserAgent: string(ua[:min(len(ua), 256)])}
+	return &codelab.Caller{Role: role, IP: r.ip(), UserAgent: string(ua[:min(len(ua), 256)])}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"atelier/actors/catalog"
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
 )
@@ -52,9 +53,9 @@ func saveConversation(r *Request) error {
 	if in.StepNumber != nil && *in.StepNumber < 1 {
 		return wire.Invalid("step_number must be that of a step")
 	}
-	v, err := r.do(&pb.Command{Body: &pb.Command_SaveConversation{SaveConversation: &pb.SaveConversation{
+	v, err := r.do(codelab.SaveConversation{
 		StepNumber: or(in.StepNumber, 0), Question: *in.Question, Answer: *in.Answer, Model: r.api.AIModels.Used(in.Model),
-	}}})
+	})
 	if err != nil {
 		return err
 	}

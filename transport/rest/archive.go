@@ -3,7 +3,7 @@ package rest
 import (
 	"io"
 
-	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/codelab"
 	"atelier/transport/archive"
 )
 
@@ -12,7 +12,7 @@ func exportCodelab(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	if _, err := r.do(&pb.Command{Body: &pb.Command_NoteExport{NoteExport: &pb.NoteExport{}}}); err != nil {
+	if _, err := r.do(codelab.NoteExport{}); err != nil {
 		return err
 	}
 	r.stream("codelab-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error { return archive.Write(w, v, r.api.Files) })

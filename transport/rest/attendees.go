@@ -45,7 +45,7 @@ func getAttendees(r *Request) error {
 	admin := r.IsAdmin()
 	variant := "a"
 	if !admin {
-		variant = r.Caller.Id
+		variant = r.Caller.ID
 	}
 	if r.fresh(v.Changed.Attendees, variant) {
 		return nil
@@ -56,7 +56,7 @@ func getAttendees(r *Request) error {
 		return err
 	}
 	if !admin {
-		b = showOwn(b, lab, v.Attendee(r.Caller.Id))
+		b = showOwn(b, lab, v.Attendee(r.Caller.ID))
 	}
 	r.raw(b)
 	return nil
@@ -69,7 +69,7 @@ func getAttendee(r *Request) error {
 	if a == nil {
 		return &statusError{status: 404, text: "attendee not found"}
 	}
-	return r.json(toAttendee(r.Lab.ID(), a, r.IsAdmin() || a.Id == r.Caller.Id))
+	return r.json(toAttendee(r.Lab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID))
 }
 
 // getPresence tells facilitators who is connected; attendee_joined and
@@ -130,14 +130,14 @@ func updateAttendee(r *Request) error {
 	var v any
 	var err error
 	if in.Name != nil {
-		if v, err = r.do(&pb.Command{Body: &pb.Command_Rename{Rename: &pb.Rename{
-			AttendeeId: id, Name: *in.Name, NameReserved: r.api.Auth.Reserved(*in.Name),
-		}}}); err != nil {
+		if v, err = r.do(codelab.Rename{
+			AttendeeID: id, Name: *in.Name, NameReserved: r.api.Auth.Reserved(*in.Name),
+		}); err != nil {
 			return err
 		}
 	}
 	if in.Muted != nil {
-		if v, err = r.do(&pb.Command{Body: &pb.Command_Mute{Mute: &pb.Mute{AttendeeId: id, Muted: *in.Muted}}}); err != nil {
+		if v, err = r.do(codelab.Mute{AttendeeID: id, Muted: *in.Muted}); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func updateAttendee(r *Request) error {
 
 func removeAttendee(r *Request) error {
 	id := r.Param("attendee_id")
-	v, err := r.do(&pb.Command{Body: &pb.Command_Remove{Remove: &pb.Remove{AttendeeId: id}}})
+	v, err := r.do(codelab.Remove{AttendeeID: id})
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func removeAttendee(r *Request) error {
 }
 
 func complete(r *Request) error {
-	if _, err := r.do(&pb.Command{Body: &pb.Command_Complete{Complete: &pb.Complete{}}}); err != nil {
+	if _, err := r.do(codelab.Complete{}); err != nil {
 		return err
 	}
 	return r.ok()

@@ -49,10 +49,10 @@ func getChat(r *Request) error {
 		}
 		end = at
 	}
-	if r.fresh(v.Changed.Chat, r.Caller.Id) {
+	if r.fresh(v.Changed.Chat, r.Caller.ID) {
 		return nil
 	}
-	who := r.Caller.Id
+	who := r.Caller.ID
 	out := func() any { return history(v, r.Lab.ID(), who, end, limit) }
 	// Whoever has no direct message in the default page sees the same as all
 	// others: after a reconnect ten thousand ask for it.
@@ -96,7 +96,7 @@ func deleteChat(r *Request) error {
 	if m := r.Lab.View().ChatMessage(id); m != nil && !visible(m, codelab.FacilitatorID) {
 		return &statusError{status: 404, text: "message not found"}
 	}
-	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteChat{DeleteChat: &pb.DeleteChat{MessageId: id}}})
+	v, err := r.do(codelab.DeleteChat{MessageID: id})
 	if err != nil {
 		return err
 	}

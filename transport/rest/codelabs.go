@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
 	"atelier/actors/naming"
@@ -117,7 +118,7 @@ func createCodelab(r *Request) error {
 	if or(in.GuideMarkdown, "") == "" {
 		in.GuideMarkdown = nil
 	}
-	m, err := r.api.Workshops.Create(r.Caller, &pb.Create{Codelab: &pb.Codelab{
+	m, err := r.api.Workshops.Create(r.Caller, &codelab.Create{Codelab: &pb.Codelab{
 		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
 		RequireFeedback: or(in.RequireFeedback, false), RequireSubmission: or(in.RequireSubmission, false),
@@ -162,20 +163,20 @@ func updateCodelab(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	u := &pb.Update{
+	u := codelab.Update{
 		Title: in.Title, Description: in.Description, Author: in.Author, IsPublic: in.IsPublic, QuizEnabled: in.QuizEnabled,
 		RequireQuiz: in.RequireQuiz, RequireFeedback: in.RequireFeedback, RequireSubmission: in.RequireSubmission,
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: in.EmailRetentionDays, ChatRetentionDays: in.ChatRetentionDays,
-		AiEnabled: in.AIEnabled,
+		AIEnabled: in.AIEnabled,
 	}
 	if in.GuideMarkdown != nil && *in.GuideMarkdown == "" {
 		u.GuideMarkdown, u.ClearGuide = nil, true
 	}
-	v, err := r.edit(&pb.Command{Body: &pb.Command_Update{Update: u}})
+	made, err := r.edit(u)
 	if err != nil {
 		return err
 	}
-	return r.json(toTaught(r.Lab.View(), v.(*pb.Codelab), true))
+	return r.json(toTaught(r.Lab.View(), made.Codelab, true))
 }
 
 func deleteCodelab(r *Request) error {
@@ -205,7 +206,7 @@ func copyCodelab(r *Request) error {
 		m.Title = strings.TrimSpace(string([]rune(m.Title)[:keep]))
 	}
 	m.Title += copySuffix
-	c := &pb.Create{Codelab: m, Origin: pb.Origin_ORIGIN_COPY, SourceId: m.Id}
+	c := &codelab.Create{Codelab: m, Origin: codelab.OriginCopy, SourceID: m.Id}
 	for _, st := range v.Steps {
 		c.Steps = append(c.Steps, &pb.Step{Title: st.Title, ContentMarkdown: st.ContentMarkdown, DurationMinutes: st.DurationMinutes})
 	}
@@ -225,7 +226,7 @@ func copyCodelab(r *Request) error {
 }
 
 // copyWithFiles makes a codelab that refers to the files of another.
-func (r *Request) copyWithFiles(c *pb.Create) (*pb.Codelab, error) {
+func (r *Request) copyWithFiles(c *codelab.Create) (*pb.Codelab, error) {
 	var names []string
 	for _, m := range c.Materials {
 		if m.Upload != "" {
@@ -272,7 +273,7 @@ func replaceSteps(r *Request) error {
 		}
 		steps[i] = &pb.Step{Id: st.ID, Title: *st.Title, ContentMarkdown: *st.ContentMarkdown, DurationMinutes: or(st.DurationMinutes, durations[st.ID])}
 	}
-	if _, err := r.edit(&pb.Command{Body: &pb.Command_ReplaceSteps{ReplaceSteps: &pb.ReplaceSteps{Steps: steps}}}); err != nil {
+	if _, err := r.edit(codelab.ReplaceSteps{Steps: steps}); err != nil {
 		return err
 	}
 	return r.ok()
@@ -288,7 +289,7 @@ func setRegistration(r *Request) error {
 	if in.Open == nil {
 		return wire.Invalid("open is required")
 	}
-	return r.answerCodelab(&pb.Command{Body: &pb.Command_SetRegistration{SetRegistration: &pb.SetRegistration{Open: *in.Open}}})
+	return r.answerCodelab(codelab.SetRegistration{Open: *in.Open})
 }
 
 // endWorkshop ends the workshop, or reopens it with {"ended": false}.
@@ -299,11 +300,11 @@ func endWorkshop(r *Request) error {
 	if err := r.decodeOptional(&in); err != nil {
 		return err
 	}
-	return r.answerCodelab(&pb.Command{Body: &pb.Command_SetEnded{SetEnded: &pb.SetEnded{Ended: or(in.Ended, true)}}})
+	return r.answerCodelab(codelab.SetEnded{Ended: or(in.Ended, true)})
 }
 
-func (r *Request) answerCodelab(cmd *pb.Command) error {
-	v, err := r.do(cmd)
+func (r *Request) answerCodelab(b codelab.Body) error {
+	v, err := r.do(b)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
-	pb "atelier/actors/codelab/codelabpb"
 )
 
 // fresh sets the entity tag of a read of the codelab, which changed last with
@@ -77,17 +76,17 @@ func (r *Request) noneMatch(tag string) bool {
 
 // ifMatch are the editions that an edit may replace; nil when it may replace
 // any.
-func (r *Request) ifMatch() *pb.Editions {
+func (r *Request) ifMatch() []uint64 {
 	tags, star := r.tags("If-Match")
 	if star || len(r.Request.Header.PeekAll("If-Match")) == 0 {
 		return nil
 	}
-	out := &pb.Editions{}
+	out := []uint64{}
 	for _, tag := range tags {
 		edition, _, _ := strings.Cut(tag, ".")
 		seq, ok := strings.CutPrefix(edition, r.stream8()+"-")
 		if n, err := strconv.ParseUint(seq, 36, 64); ok && err == nil {
-			out.Any = append(out.Any, n)
+			out = append(out, n)
 		}
 	}
 	return out

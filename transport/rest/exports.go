@@ -20,7 +20,7 @@ func export(what string, table func(v *codelab.View, w *sheet.Writer)) func(*Req
 		if v.Meta == nil {
 			return errNoCodelab
 		}
-		if _, err := r.do(&pb.Command{Body: &pb.Command_NoteExport{NoteExport: &pb.NoteExport{What: what}}}); err != nil {
+		if _, err := r.do(codelab.NoteExport{What: what}); err != nil {
 			return err
 		}
 		r.stream(what+"-"+v.Meta.Id+".csv", "text/csv; charset=utf-8; header=present", func(w io.Writer) error {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
 )
@@ -30,9 +31,9 @@ func giveFeedback(r *Request) error {
 	if in.Satisfaction == nil {
 		return wire.Invalid("satisfaction is required")
 	}
-	v, err := r.do(&pb.Command{Body: &pb.Command_GiveFeedback{GiveFeedback: &pb.GiveFeedback{
+	v, err := r.do(codelab.GiveFeedback{
 		Difficulty: *in.Difficulty, Satisfaction: *in.Satisfaction, Comment: in.Comment,
-	}}})
+	})
 	if err != nil {
 		return err
 	}

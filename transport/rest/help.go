@@ -55,20 +55,20 @@ func askHelp(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	cmd := &pb.Command{}
+	var wanted codelab.Body
 	switch {
 	case r.IsAdmin() && in.AttendeeID != "":
-		cmd.Body = &pb.Command_OfferHelp{OfferHelp: &pb.OfferHelp{AttendeeId: in.AttendeeID, StepNumber: in.StepNumber, Message: in.Message}}
+		wanted = codelab.OfferHelp{AttendeeID: in.AttendeeID, StepNumber: in.StepNumber, Message: in.Message}
 	case r.IsAdmin() && !r.actAsAttendee():
 		return wire.Invalid("attendee_id is required: to whom help is offered")
-	case in.AttendeeID != "" && in.AttendeeID != r.Caller.Id:
+	case in.AttendeeID != "" && in.AttendeeID != r.Caller.ID:
 		return errForbidden
 	case in.StepNumber == nil:
 		return wire.Invalid("step_number is required")
 	default:
-		cmd.Body = &pb.Command_AskHelp{AskHelp: &pb.AskHelp{StepNumber: *in.StepNumber, Message: in.Message}}
+		wanted = codelab.AskHelp{StepNumber: *in.StepNumber, Message: in.Message}
 	}
-	if _, err := r.do(cmd); err != nil {
+	if _, err := r.do(wanted); err != nil {
 		return err
 	}
 	return r.ok()
@@ -78,11 +78,11 @@ func askHelp(r *Request) error {
 // requests.
 func getHelp(r *Request) error {
 	v := r.view()
-	if r.fresh(v.Changed.Help, r.Caller.Id) {
+	if r.fresh(v.Changed.Help, r.Caller.ID) {
 		return nil
 	}
 	if !r.IsAdmin() {
-		return r.json(ownHelp(v, r.Lab.ID(), r.Caller.Id))
+		return r.json(ownHelp(v, r.Lab.ID(), r.Caller.ID))
 	}
 	return r.cached(v.Encoded.Help, forAdmins, func() any {
 		out := []helpRecord{}
@@ -133,7 +133,7 @@ func usualWait(v *codelab.View) *float64 {
 }
 
 func claimHelp(r *Request) error {
-	v, err := r.do(&pb.Command{Body: &pb.Command_ClaimHelp{ClaimHelp: &pb.ClaimHelp{HelpId: r.Param("help_id")}}})
+	v, err := r.do(codelab.ClaimHelp{HelpID: r.Param("help_id")})
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func claimHelp(r *Request) error {
 }
 
 func resolveHelp(r *Request) error {
-	if _, err := r.do(&pb.Command{Body: &pb.Command_ResolveHelp{ResolveHelp: &pb.ResolveHelp{HelpId: r.Param("help_id")}}}); err != nil {
+	if _, err := r.do(codelab.ResolveHelp{HelpID: r.Param("help_id")}); err != nil {
 		return err
 	}
 	return r.ok()

@@ -69,7 +69,7 @@ func addMaterial(r *Request) error {
 		}
 		defer release()
 	}
-	v, err := r.do(&pb.Command{Body: &pb.Command_AddMaterial{AddMaterial: &pb.AddMaterial{Material: m}}})
+	v, err := r.do(codelab.AddMaterial{Material: m})
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (r *Request) claimMaterial(path string) (release func(), err error) {
 var errNoUpload = wire.Invalid("file_path is not the path of an uploaded file")
 
 func deleteMaterial(r *Request) error {
-	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteMaterial{DeleteMaterial: &pb.DeleteMaterial{MaterialId: r.Param("material_id")}}})
+	v, err := r.do(codelab.DeleteMaterial{MaterialID: r.Param("material_id")})
 	if err != nil {
 		return err
 	}

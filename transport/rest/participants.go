@@ -66,13 +66,13 @@ func recordOfParticipant(p *pb.Participant) participantRecord {
 
 // tellParticipants sends a command to the participants' actor and returns its
 // answer and the state that shows it.
-func (r *Request) tellParticipants(cmd *pb.Command) (any, *participant.View, error) {
+func (r *Request) tellParticipants(b participant.Body) (any, *participant.View, error) {
 	h, err := r.api.Participants.Get(participant.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	cmd.Caller = &pb.Caller{ActorType: "admin", ActorId: r.api.AdminID, Ip: r.ip(), UserAgent: r.Caller.UserAgent}
-	v, _, err := h.Ask(cmd)
+	caller := participant.Caller{ActorType: "admin", ActorID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
+	v, _, err := h.Ask(participant.Command{Caller: caller, Body: b})
 	return v, h.View(), err
 }
 
@@ -95,10 +95,10 @@ func addParticipant(r *Request) error {
 		return wire.Invalid("scopes is required")
 	}
 	keyID, secret, hash := participant.NewKey(in.Environment)
-	v, _, err := r.tellParticipants(&pb.Command{Body: &pb.Command_Add{Add: &pb.Add{
+	v, _, err := r.tellParticipants(participant.Add{
 		Name: *in.Name, Kind: *in.Kind, Environment: in.Environment, Scopes: in.Scopes,
-		Identity: participant.NewIdentity(in.Environment), KeyId: keyID, SecretHash: hash,
-	}}})
+		Identity: participant.NewIdentity(in.Environment), KeyID: keyID, SecretHash: hash,
+	})
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func addParticipantKey(r *Request) error {
 	id := r.Param("participant_id")
 	environment := h.View().Get(id).GetEnvironment()
 	keyID, secret, hash := participant.NewKey(environment)
-	_, _, err = r.tellParticipants(&pb.Command{Body: &pb.Command_AddKey{AddKey: &pb.AddKey{Id: id, KeyId: keyID, SecretHash: hash}}})
+	_, _, err = r.tellParticipants(participant.AddKey{ID: id, KeyID: keyID, SecretHash: hash})
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func addParticipantKey(r *Request) error {
 }
 
 func removeParticipantKey(r *Request) error {
-	_, _, err := r.tellParticipants(&pb.Command{Body: &pb.Command_RemoveKey{RemoveKey: &pb.RemoveKey{Id: r.Param("participant_id"), KeyId: r.Param("key_id")}}})
+	_, _, err := r.tellParticipants(participant.RemoveKey{ID: r.Param("participant_id"), KeyID: r.Param("key_id")})
 	if err != nil {
 		return err
 	}
@@ -159,11 +159,11 @@ func grantParticipant(r *Request) error {
 	if in.ParticipantID == nil {
 		return wire.Invalid("participant_id is required")
 	}
-	return r.changeParticipant(&pb.Command{Body: &pb.Command_Grant{Grant: &pb.Grant{Id: r.Param("participant_id"), ParticipantId: *in.ParticipantID}}})
+	return r.changeParticipant(participant.Grant{ID: r.Param("participant_id"), For: *in.ParticipantID})
 }
 
 func ungrantParticipant(r *Request) error {
-	_, _, err := r.tellParticipants(&pb.Command{Body: &pb.Command_Ungrant{Ungrant: &pb.Ungrant{Id: r.Param("participant_id"), ParticipantId: r.Param("for_id")}}})
+	_, _, err := r.tellParticipants(participant.Ungrant{ID: r.Param("participant_id"), For: r.Param("for_id")})
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func acknowledgeParticipant(r *Request) error {
 	if in.Version == nil {
 		return wire.Invalid("version is required")
 	}
-	return r.changeParticipant(&pb.Command{Body: &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: r.Param("participant_id"), Version: *in.Version}}})
+	return r.changeParticipant(participant.Acknowledge{ID: r.Param("participant_id"), Version: *in.Version})
 }
 
 func setParticipantPolicy(r *Request) error {
@@ -194,18 +194,18 @@ func setParticipantPolicy(r *Request) error {
 	if in.Policy == nil {
 		return wire.Invalid("policy is required")
 	}
-	return r.changeParticipant(&pb.Command{Body: &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{
-		Id: r.Param("participant_id"), Policy: *in.Policy, TtlSeconds: in.TTLSeconds,
-	}}})
+	return r.changeParticipant(participant.SetPolicy{
+		ID: r.Param("participant_id"), Policy: *in.Policy, TTLSeconds: in.TTLSeconds,
+	})
 }
 
 func disableParticipant(r *Request) error {
-	return r.changeParticipant(&pb.Command{Body: &pb.Command_Disable{Disable: &pb.Disable{Id: r.Param("participant_id")}}})
+	return r.changeParticipant(participant.Disable{ID: r.Param("participant_id")})
 }
 
 // changeParticipant carries out a change and answers the record as it is then.
-func (r *Request) changeParticipant(cmd *pb.Command) error {
-	_, view, err := r.tellParticipants(cmd)
+func (r *Request) changeParticipant(b participant.Body) error {
+	_, view, err := r.tellParticipants(b)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func getQuizzes(r *Request) error {
 	var right codelab.Right
 	variant := r.variant()
 	if !r.IsAdmin() {
-		right = v.Right(r.Caller.Id)
+		right = v.Right(r.Caller.ID)
 		variant += hex.EncodeToString([]byte(right))
 	}
 	if r.freshEdition(v.Editions.Quizzes, v.Changed.Quizzes, variant) {
@@ -118,11 +118,11 @@ func replaceQuizzes(r *Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := r.edit(&pb.Command{Body: &pb.Command_ReplaceQuizzes{ReplaceQuizzes: &pb.ReplaceQuizzes{Quizzes: quizzes}}})
+	made, err := r.edit(codelab.ReplaceQuizzes{Quizzes: quizzes})
 	if err != nil {
 		return err
 	}
-	return r.json(toQuizzes(r.Lab.ID(), v.([]*pb.Quiz), every))
+	return r.json(toQuizzes(r.Lab.ID(), made.Quizzes, every))
 }
 
 func submitQuiz(r *Request) error {
@@ -138,7 +138,7 @@ func submitQuiz(r *Request) error {
 	if in.Submissions == nil {
 		return wire.Invalid("submissions is required")
 	}
-	cmd := &pb.SubmitQuiz{}
+	cmd := codelab.SubmitQuiz{}
 	for i, s := range *in.Submissions {
 		if s.QuizID == nil {
 			return wire.Invalid("submissions[%d].quiz_id is required", i)
@@ -146,9 +146,9 @@ func submitQuiz(r *Request) error {
 		if s.Answer == nil {
 			return wire.Invalid("submissions[%d].answer is required", i)
 		}
-		cmd.Items = append(cmd.Items, &pb.SubmitQuiz_Item{QuizId: *s.QuizID, Answer: *s.Answer})
+		cmd.Items = append(cmd.Items, codelab.SubmittedAnswer{QuizID: *s.QuizID, Answer: *s.Answer})
 	}
-	v, err := r.do(&pb.Command{Body: &pb.Command_SubmitQuiz{SubmitQuiz: cmd}})
+	v, err := r.do(cmd)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"atelier/actors/codelab"
-	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/naming"
 	"atelier/transport/limit"
 	"atelier/transport/wire"
@@ -37,8 +36,8 @@ func registerAttendee(r *Request) error {
 			return errTooMany(wait)
 		}
 	}
-	in.PinHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(in.Name)
-	v, err := r.do(&pb.Command{Body: &pb.Command_Register{Register: in}})
+	in.PINHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(in.Name)
+	v, err := r.do(in)
 	if code != "" && errors.Is(err, codelab.ErrNameTaken) {
 		a.Limits.WrongPINs.Allow(attempts)
 	}
@@ -58,7 +57,7 @@ func registerAttendee(r *Request) error {
 }
 
 // registration reads the body.
-func (r *Request) registration() (_ *pb.Register, code string, err error) {
+func (r *Request) registration() (_ codelab.Register, code string, err error) {
 	var in struct {
 		Name     *string `json:"name"`
 		Email    string  `json:"email"`
@@ -72,9 +71,9 @@ func (r *Request) registration() (_ *pb.Register, code string, err error) {
 		code, err = oneLine("code", in.Code, 64)
 	}
 	if err != nil {
-		return nil, "", r.wasted(err)
+		return codelab.Register{}, "", r.wasted(err)
 	}
-	return &pb.Register{Name: *in.Name, Email: in.Email, JoinCode: in.JoinCode}, code, nil
+	return codelab.Register{Name: *in.Name, Email: in.Email, JoinCode: in.JoinCode}, code, nil
 }
 
 // mayRegister takes a place in the buckets of the codelab and of the address,
@@ -119,9 +118,9 @@ func resetPIN(r *Request) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.do(&pb.Command{Body: &pb.Command_ResetPin{ResetPin: &pb.ResetPin{
-		AttendeeId: r.Param("attendee_id"), PinHash: r.api.Auth.PINHash(r.Lab.ID(), code),
-	}}})
+	_, err = r.do(codelab.ResetPin{
+		AttendeeID: r.Param("attendee_id"), PINHash: r.api.Auth.PINHash(r.Lab.ID(), code),
+	})
 	if err != nil {
 		return err
 	}

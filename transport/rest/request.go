@@ -8,7 +8,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
-	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/ids"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
@@ -23,7 +22,7 @@ type Request struct {
 	id  string // request id
 	who auth.Identity
 	// Caller is who acts, for actors. Set when the operation needs somebody.
-	Caller *pb.Caller
+	Caller *codelab.Caller
 	// Lab is the codelab of the path, for operations on one.
 	Lab codelab.Workshop
 	// detached: the answer comes from elsewhere, see Detach.
@@ -41,7 +40,7 @@ func (r *Request) operation() string {
 func (r *Request) Identity() *auth.Identity { return &r.who }
 
 // IsAdmin says whether the admin grant acts.
-func (r *Request) IsAdmin() bool { return r.Caller.GetRole() == pb.Role_ROLE_ADMIN }
+func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
 
 // Param returns a copy of a path parameter.
 func (r *Request) Param(name string) string {
@@ -162,8 +161,10 @@ func (r *Request) admit() error {
 
 // do sends a command to the codelab of the path. The uploads that it mentions
 // stay until it is recorded that they are needed.
-func (r *Request) do(cmd *pb.Command) (any, error) {
-	if names := codelab.Mentions(cmd); len(names) > 0 {
+func (r *Request) do(b codelab.Body) (any, error) { return r.ask(codelab.Command{Body: b}) }
+
+func (r *Request) ask(cmd codelab.Command) (any, error) {
+	if names := codelab.Mentions(cmd.Body); len(names) > 0 {
 		release, err := r.api.Files.ClaimKnown(names...)
 		if err != nil {
 			return nil, err
@@ -177,13 +178,12 @@ func (r *Request) do(cmd *pb.Command) (any, error) {
 
 // edit is do for a command that replaces what somebody has read: only when it
 // is still what the client says it was (If-Match), and with the tag of the new.
-func (r *Request) edit(cmd *pb.Command) (any, error) {
-	cmd.IfMatch = r.ifMatch()
-	v, err := r.do(cmd)
+func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
+	v, err := r.ask(codelab.Command{Body: b, IfMatch: r.ifMatch()})
 	if err != nil {
-		return nil, err
+		return codelab.Edited{}, err
 	}
 	made := v.(codelab.Edited)
 	r.madeEdition(made)
-	return made.Value, nil
+	return made, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
 	"atelier/transport/ai/keys"
 	"atelier/transport/wire"
 )
@@ -59,14 +58,14 @@ func saveSettings(r *Request) error {
 	if utf8.RuneCountInString(*in.Key) > maxAIKey {
 		return wire.Invalid("ai_api_key is longer than %d characters", maxAIKey)
 	}
-	set := &catalogpb.AIKeySet{}
+	set := catalog.SetAIKey{}
 	if *in.Key != "" {
 		if _, err := r.OpenKey(*in.Key); err != nil {
 			return err
 		}
 		set.Sealed = r.api.AIKeys.Seal(*in.Key)
 	}
-	if _, err := r.settings(func(c *catalogpb.Command) { c.Body = &catalogpb.Command_SetAiKey{SetAiKey: set} }); err != nil {
+	if _, err := r.setting(set); err != nil {
 		return err
 	}
 	return r.ok()
@@ -109,5 +108,5 @@ func (m AIModels) Used(asked string) string {
 
 // AuditAdmin records what an admin did that belongs to no codelab.
 func (r *Request) AuditAdmin(action string, about map[string]string) error {
-	return r.audit(action, "admin", r.Caller.AdminId, about)
+	return r.audit(action, "admin", r.Caller.AdminID, about)
 }

@@ -13,7 +13,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/catalog/catalogpb"
-	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/codelab"
 	"atelier/actors/durable/journaltest"
 	"atelier/transport/auth"
 )
@@ -57,12 +57,12 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		return who
 	}
 	robot := auth.Identity{Token: &catalogpb.ApiToken{Id: "t"}}
-	read := func(who auth.Identity, role pb.Role, read func(*Request) error, contentType string, body []byte, meanwhile func()) error {
+	read := func(who auth.Identity, role codelab.Role, read func(*Request) error, contentType string, body []byte, meanwhile func()) error {
 		ctx := &fasthttp.RequestCtx{}
 		ctx.Init2(&net.TCPConn{}, nil, false)
 		ctx.Request.Header.SetContentType(contentType)
 		ctx.Request.SetBodyStream(&slowly{bytes.NewReader(body), meanwhile}, len(body))
-		return read(&Request{RequestCtx: ctx, api: a, op: &operation{}, who: who, Caller: &pb.Caller{Role: role}})
+		return read(&Request{RequestCtx: ctx, api: a, op: &operation{}, who: who, Caller: &codelab.Caller{Role: role}})
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -86,16 +86,16 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 	for name, way := range ways {
 		tokens = &catalog.SettingsView{Tokens: []*catalogpb.ApiToken{robot.Token}}
 		for _, who := range []auth.Identity{login(), robot} {
-			if err := read(who, pb.Role_ROLE_ADMIN, way.read, way.kind, way.body, nil); err != nil {
+			if err := read(who, codelab.RoleAdmin, way.read, way.kind, way.body, nil); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		revoke := func() { tokens = &catalog.SettingsView{} }
-		if err := read(robot, pb.Role_ROLE_ADMIN, way.read, way.kind, way.body, revoke); !errors.Is(err, errLogin) {
+		if err := read(robot, codelab.RoleAdmin, way.read, way.kind, way.body, revoke); !errors.Is(err, errLogin) {
 			t.Errorf("%s with a token that was revoked: %v", name, err)
 		}
 		// For what anybody may do it does not matter.
-		if err := read(robot, pb.Role_ROLE_ANYONE, way.read, way.kind, way.body, revoke); err != nil {
+		if err := read(robot, codelab.RoleAnyone, way.read, way.kind, way.body, revoke); err != nil {
 			t.Errorf("%s by anyone: %v", name, err)
 		}
 		admin := login()
@@ -104,7 +104,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := read(admin, pb.Role_ROLE_ADMIN, way.read, way.kind, way.body, logout); !errors.Is(err, errLogin) {
+		if err := read(admin, codelab.RoleAdmin, way.read, way.kind, way.body, logout); !errors.Is(err, errLogin) {
 			t.Errorf("%s after a logout: %v", name, err)
 		}
 	}

@@ -35,7 +35,7 @@ func toSubmission(lab, name string, s *pb.Submission) submissionRecord {
 
 // own checks that the attendee of the path is the caller, as an attendee.
 func (r *Request) own() error {
-	if r.Param("attendee_id") != r.Caller.Id {
+	if r.Param("attendee_id") != r.Caller.ID {
 		return errForbidden
 	}
 	return nil
@@ -46,7 +46,7 @@ func submitFile(r *Request) error {
 		return err
 	}
 	// The actor counts again; this spares the disk what cannot be kept.
-	if r.Lab.View().Submitted(r.Caller.Id) >= codelab.MaxAttendeeBytes {
+	if r.Lab.View().Submitted(r.Caller.ID) >= codelab.MaxAttendeeBytes {
 		return durable.Reject(durable.TooLarge, "your submissions are %d MiB together, which is as much as they may be; delete one first", codelab.MaxAttendeeBytes>>20)
 	}
 	part, err := r.filePart(codelab.MaxSubmissionBytes)
@@ -59,7 +59,7 @@ func submitFile(r *Request) error {
 	}
 	defer lease.Release()
 	err = r.submit(&pb.Submission{
-		AttendeeId: r.Caller.Id, SubmissionType: codelab.File, FileName: part.FileName(), FileSize: lease.Size,
+		AttendeeId: r.Caller.ID, SubmissionType: codelab.File, FileName: part.FileName(), FileSize: lease.Size,
 		MediaType: mediaType, Sum: lease.Sum[:],
 	})
 	if lease.Release(); durable.Refused(err) {
@@ -82,11 +82,11 @@ func submitLink(r *Request) error {
 	if in.URL == nil {
 		return wire.Invalid("url is required")
 	}
-	return r.submit(&pb.Submission{AttendeeId: r.Caller.Id, SubmissionType: codelab.Link, LinkUrl: *in.URL, FileName: in.Title})
+	return r.submit(&pb.Submission{AttendeeId: r.Caller.ID, SubmissionType: codelab.Link, LinkUrl: *in.URL, FileName: in.Title})
 }
 
 func (r *Request) submit(s *pb.Submission) error {
-	v, err := r.do(&pb.Command{Body: &pb.Command_AddSubmission{AddSubmission: &pb.AddSubmission{Submission: s}}})
+	v, err := r.do(codelab.AddSubmission{Submission: s})
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func getSubmissions(r *Request) error {
 	v := r.view()
 	variant := "a"
 	if !r.IsAdmin() {
-		variant = r.Caller.Id
+		variant = r.Caller.ID
 	}
 	// Names are part of the records.
 	if r.fresh(max(v.Changed.Submissions, v.Changed.Attendees), variant) {
@@ -107,7 +107,7 @@ func getSubmissions(r *Request) error {
 	}
 	out := []submissionRecord{}
 	for i := v.Submissions.Len() - 1; i >= 0; i-- {
-		if s := v.Submissions.At(i); r.IsAdmin() || s.AttendeeId == r.Caller.Id {
+		if s := v.Submissions.At(i); r.IsAdmin() || s.AttendeeId == r.Caller.ID {
 			out = append(out, toSubmission(r.Lab.ID(), v.Attendee(s.AttendeeId).GetName(), s))
 		}
 	}
@@ -115,9 +115,9 @@ func getSubmissions(r *Request) error {
 }
 
 func deleteSubmission(r *Request) error {
-	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteSubmission{DeleteSubmission: &pb.DeleteSubmission{
-		AttendeeId: r.Param("attendee_id"), SubmissionId: r.Param("submission_id"),
-	}}})
+	v, err := r.do(codelab.DeleteSubmission{
+		AttendeeID: r.Param("attendee_id"), SubmissionID: r.Param("submission_id"),
+	})
 	if err != nil {
 		return err
 	}

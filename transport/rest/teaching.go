@@ -54,7 +54,7 @@ func setPin(r *Request) error {
 			return wire.Invalid("message is required: a text or null")
 		}
 	}
-	if _, err := r.do(&pb.Command{Body: &pb.Command_SetPin{SetPin: &pb.SetPin{Message: in.Message}}}); err != nil {
+	if _, err := r.do(codelab.SetPin{Message: in.Message}); err != nil {
 		return err
 	}
 	return r.ok()

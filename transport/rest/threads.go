@@ -110,11 +110,11 @@ func annotate(r *Request) error {
 	if *in.StartOffset < 0 || *in.EndOffset > math.MaxInt32 || *in.StartOffset >= *in.EndOffset {
 		return wire.Invalid("start_offset and end_offset must hold 0 <= start < end")
 	}
-	return r.answerThread(&pb.Command{Body: &pb.Command_Annotate{Annotate: &pb.Annotate{
-		AnchorKey: *in.AnchorKey, TargetType: *in.TargetType, TargetStepId: or(in.TargetStepID, ""),
+	return r.answerThread(codelab.Annotate{
+		AnchorKey: *in.AnchorKey, TargetType: *in.TargetType, TargetStepID: or(in.TargetStepID, ""),
 		StartOffset: int32(*in.StartOffset), EndOffset: int32(*in.EndOffset),
 		SelectedText: *in.SelectedText, ContentHash: *in.ContentHash, Message: *in.Message,
-	}}})
+	})
 }
 
 func replyToThread(r *Request) error {
@@ -131,13 +131,13 @@ func replyToThread(r *Request) error {
 	if in.ContentHash == nil {
 		return wire.Invalid("content_hash is required")
 	}
-	return r.answerThread(&pb.Command{Body: &pb.Command_Reply{Reply: &pb.Reply{
-		ThreadId: r.Param("thread_id"), Message: *in.Message, ContentHash: *in.ContentHash,
-	}}})
+	return r.answerThread(codelab.Reply{
+		ThreadID: r.Param("thread_id"), Message: *in.Message, ContentHash: *in.ContentHash,
+	})
 }
 
-func (r *Request) answerThread(cmd *pb.Command) error {
-	v, err := r.do(cmd)
+func (r *Request) answerThread(b codelab.Body) error {
+	v, err := r.do(b)
 	if err != nil {
 		return err
 	}
@@ -146,9 +146,9 @@ func (r *Request) answerThread(cmd *pb.Command) error {
 }
 
 func deleteComment(r *Request) error {
-	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteComment{DeleteComment: &pb.DeleteComment{
-		ThreadId: r.Param("thread_id"), CommentId: r.Param("comment_id"),
-	}}})
+	v, err := r.do(codelab.DeleteComment{
+		ThreadID: r.Param("thread_id"), CommentID: r.Param("comment_id"),
+	})
 	if err != nil {
 		return err
 	}

@@ -15,14 +15,15 @@ type tokenRecord struct {
 	CreatedAt string `json:"created_at"`
 }
 
-func (r *Request) settings(body func(*catalogpb.Command)) (any, error) {
+// setting sends a command to the settings.
+func (r *Request) setting(b catalog.Body) (any, error) {
 	h, err := r.api.Settings.Get(catalog.SettingsID)
 	if err != nil {
 		return nil, err
 	}
-	cmd := &catalogpb.Command{Caller: &catalogpb.Caller{AdminId: r.api.AdminID, Ip: r.ip(), UserAgent: r.Caller.UserAgent}}
-	body(cmd)
-	v, _, err := h.Ask(cmd)
+	v, _, err := h.Ask(catalog.Command{
+		Caller: catalog.Caller{AdminID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}, Body: b,
+	})
 	return v, err
 }
 
@@ -38,9 +39,7 @@ func createToken(r *Request) error {
 	}
 	token := auth.TokenPrefix + auth.Random(32)
 	hash := sha256.Sum256([]byte(token))
-	v, err := r.settings(func(c *catalogpb.Command) {
-		c.Body = &catalogpb.Command_CreateToken{CreateToken: &catalogpb.CreateToken{Name: *in.Name, SecretHash: hash[:]}}
-	})
+	v, err := r.setting(catalog.CreateToken{Name: *in.Name, SecretHash: hash[:]})
 	if err != nil {
 		return err
 	}
@@ -64,9 +63,7 @@ func listTokens(r *Request) error {
 
 func revokeToken(r *Request) error {
 	id := r.Param("token_id")
-	_, err := r.settings(func(c *catalogpb.Command) {
-		c.Body = &catalogpb.Command_RevokeToken{RevokeToken: &catalogpb.RevokeToken{Id: id}}
-	})
+	_, err := r.setting(catalog.RevokeToken{ID: id})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 func uploadImage(r *Request) error {
 	// Images belong to no codelab, so no codelab's quota bounds them.
 	if !r.IsAdmin() {
-		if wait := r.api.Limits.Images.Allow(r.Caller.Id); wait > 0 {
+		if wait := r.api.Limits.Images.Allow(r.Caller.ID); wait > 0 {
 			return errTooMany(wait)
 		}
 	}
@@ -70,11 +70,11 @@ func uploadMaterial(r *Request) error {
 // fails it may be recorded all the same; a sweep sees to it.
 func (r *Request) register(u *pb.Upload, action string) error {
 	record := &catalogpb.AuditRecord{
-		Action: action, TargetId: u.Name, Ip: r.Caller.Ip, UserAgent: r.Caller.UserAgent, CreatedAt: u.CreatedAt,
-		ActorType: "admin", ActorId: r.Caller.AdminId, Metadata: map[string]string{"bytes": strconv.FormatInt(u.Size, 10)},
+		Action: action, TargetId: u.Name, Ip: r.Caller.IP, UserAgent: r.Caller.UserAgent, CreatedAt: u.CreatedAt,
+		ActorType: "admin", ActorId: r.Caller.AdminID, Metadata: map[string]string{"bytes": strconv.FormatInt(u.Size, 10)},
 	}
 	if !r.IsAdmin() {
-		record.ActorType, record.ActorId, record.CodelabId = "attendee", r.Caller.Id, r.Lab.ID()
+		record.ActorType, record.ActorId, record.CodelabId = "attendee", r.Caller.ID, r.Lab.ID()
 	}
 	return r.api.Files.Add(u, r.api.Audit.Rows(record)...)
 }

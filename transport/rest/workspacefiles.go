@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/persistence/workspaces"
@@ -138,10 +139,10 @@ func writeFiles(structure string) func(*Request) error {
 		if err != nil {
 			return storeError(err)
 		}
-		_, err = r.recordWorkspace(&pb.Command{Body: &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{
-			WorkspaceId: w.Id, Name: name, Before: before, After: after,
+		_, err = r.recordWorkspace(codelab.ChangeWorkspace{
+			WorkspaceID: w.Id, Name: name, Before: before, After: after,
 			About: map[string]string{"files": fmt.Sprint(len(files)), "deleted": fmt.Sprint(len(in.Gone))},
-		}}})
+		})
 		if err != nil {
 			return err
 		}
@@ -165,7 +166,7 @@ func downloadWorkspace(r *Request) error {
 	if err != nil {
 		return storeError(err)
 	}
-	if _, err := r.do(&pb.Command{Body: &pb.Command_NoteDownload{NoteDownload: &pb.NoteDownload{}}}); err != nil {
+	if _, err := r.do(codelab.NoteDownload{}); err != nil {
 		_ = f.Close()
 		return err
 	}

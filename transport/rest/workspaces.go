@@ -101,16 +101,16 @@ func createWorkspace(r *Request) error {
 	if r.Lab.View().Workspace != nil {
 		return durable.Reject(durable.Conflict, "this codelab has a workspace already")
 	}
-	cmd := &pb.CreateWorkspace{Id: ids.New(), StructureType: structure}
+	cmd := codelab.CreateWorkspace{ID: ids.New(), StructureType: structure}
 	if err := r.fillWorkspace(cmd, files); err != nil {
-		r.api.Workspaces.Remove(cmd.Id)
+		r.api.Workspaces.Remove(cmd.ID)
 		return storeError(err)
 	}
-	w, err := r.recordWorkspace(&pb.Command{Body: &pb.Command_CreateWorkspace{CreateWorkspace: cmd}})
+	w, err := r.recordWorkspace(cmd)
 	if err != nil {
 		var refused *durable.Rejection
 		if errors.As(err, &refused) { // of any other error the next start knows better
-			r.api.Workspaces.Remove(cmd.Id)
+			r.api.Workspaces.Remove(cmd.ID)
 		}
 		return err
 	}
@@ -119,15 +119,15 @@ func createWorkspace(r *Request) error {
 
 // fillWorkspace makes a workspace with its first head. Folders have one only
 // when there are files for it.
-func (r *Request) fillWorkspace(cmd *pb.CreateWorkspace, files []workspaces.File) error {
+func (r *Request) fillWorkspace(cmd codelab.CreateWorkspace, files []workspaces.File) error {
 	kind := kindOf(cmd.StructureType)
-	if err := r.api.Workspaces.Make(cmd.Id, kind); err != nil {
+	if err := r.api.Workspaces.Make(cmd.ID, kind); err != nil {
 		return err
 	}
 	if kind == workspaces.Plain && len(files) == 0 {
 		return nil
 	}
-	tree, err := r.api.Workspaces.Write(cmd.Id, kind, "", r.change("Create the workspace", files, nil))
+	tree, err := r.api.Workspaces.Write(cmd.ID, kind, "", r.change("Create the workspace", files, nil))
 	if err != nil {
 		return err
 	}
@@ -141,8 +141,8 @@ func (r *Request) change(message string, files []workspaces.File, gone []string)
 
 // recordWorkspace commits what counts from now on, and lets the store follow.
 // That it does not at once does no harm: what is read goes by the record.
-func (r *Request) recordWorkspace(cmd *pb.Command) (*pb.Workspace, error) {
-	v, err := r.do(cmd)
+func (r *Request) recordWorkspace(b codelab.Body) (*pb.Workspace, error) {
+	v, err := r.do(b)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func namesOf(w *pb.Workspace) []string {
 
 func deleteWorkspace(r *Request) error {
 	defer r.api.Workspaces.Lock(r.Lab.ID())()
-	v, err := r.do(&pb.Command{Body: &pb.Command_DeleteWorkspace{DeleteWorkspace: &pb.DeleteWorkspace{}}})
+	v, err := r.do(codelab.DeleteWorkspace{})
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (r *Request) createHead(structure string) error {
 			return storeError(err)
 		}
 	}
-	_, err = r.recordWorkspace(&pb.Command{Body: &pb.Command_ChangeWorkspace{ChangeWorkspace: &pb.ChangeWorkspace{WorkspaceId: w.Id, Name: name, After: tree}}})
+	_, err = r.recordWorkspace(codelab.ChangeWorkspace{WorkspaceID: w.Id, Name: name, After: tree})
 	if err != nil {
 		return err
 	}

@@ -810,284 +810,6 @@ func (x *AIUsage) GetTotalTokens() int64 {
 	return 0
 }
 
-type Caller struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AdminId       string                 `protobuf:"bytes,1,opt,name=admin_id,json=adminId,proto3" json:"admin_id,omitempty"`
-	Ip            string                 `protobuf:"bytes,2,opt,name=ip,proto3" json:"ip,omitempty"`
-	UserAgent     string                 `protobuf:"bytes,3,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Caller) Reset() {
-	*x = Caller{}
-	mi := &file_catalog_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Caller) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Caller) ProtoMessage() {}
-
-func (x *Caller) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Caller.ProtoReflect.Descriptor instead.
-func (*Caller) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *Caller) GetAdminId() string {
-	if x != nil {
-		return x.AdminId
-	}
-	return ""
-}
-
-func (x *Caller) GetIp() string {
-	if x != nil {
-		return x.Ip
-	}
-	return ""
-}
-
-func (x *Caller) GetUserAgent() string {
-	if x != nil {
-		return x.UserAgent
-	}
-	return ""
-}
-
-type Command struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Caller *Caller                `protobuf:"bytes,1,opt,name=caller,proto3" json:"caller,omitempty"`
-	// Types that are valid to be assigned to Body:
-	//
-	//	*Command_CreateToken
-	//	*Command_RevokeToken
-	//	*Command_SetAiKey
-	//	*Command_NoteAiUse
-	Body          isCommand_Body `protobuf_oneof:"body"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Command) Reset() {
-	*x = Command{}
-	mi := &file_catalog_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Command) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Command) ProtoMessage() {}
-
-func (x *Command) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Command.ProtoReflect.Descriptor instead.
-func (*Command) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *Command) GetCaller() *Caller {
-	if x != nil {
-		return x.Caller
-	}
-	return nil
-}
-
-func (x *Command) GetBody() isCommand_Body {
-	if x != nil {
-		return x.Body
-	}
-	return nil
-}
-
-func (x *Command) GetCreateToken() *CreateToken {
-	if x != nil {
-		if x, ok := x.Body.(*Command_CreateToken); ok {
-			return x.CreateToken
-		}
-	}
-	return nil
-}
-
-func (x *Command) GetRevokeToken() *RevokeToken {
-	if x != nil {
-		if x, ok := x.Body.(*Command_RevokeToken); ok {
-			return x.RevokeToken
-		}
-	}
-	return nil
-}
-
-func (x *Command) GetSetAiKey() *AIKeySet {
-	if x != nil {
-		if x, ok := x.Body.(*Command_SetAiKey); ok {
-			return x.SetAiKey
-		}
-	}
-	return nil
-}
-
-func (x *Command) GetNoteAiUse() *AIUsage {
-	if x != nil {
-		if x, ok := x.Body.(*Command_NoteAiUse); ok {
-			return x.NoteAiUse
-		}
-	}
-	return nil
-}
-
-type isCommand_Body interface {
-	isCommand_Body()
-}
-
-type Command_CreateToken struct {
-	CreateToken *CreateToken `protobuf:"bytes,2,opt,name=create_token,json=createToken,proto3,oneof"`
-}
-
-type Command_RevokeToken struct {
-	RevokeToken *RevokeToken `protobuf:"bytes,3,opt,name=revoke_token,json=revokeToken,proto3,oneof"`
-}
-
-type Command_SetAiKey struct {
-	SetAiKey *AIKeySet `protobuf:"bytes,100,opt,name=set_ai_key,json=setAiKey,proto3,oneof"`
-}
-
-type Command_NoteAiUse struct {
-	NoteAiUse *AIUsage `protobuf:"bytes,101,opt,name=note_ai_use,json=noteAiUse,proto3,oneof"`
-}
-
-func (*Command_CreateToken) isCommand_Body() {}
-
-func (*Command_RevokeToken) isCommand_Body() {}
-
-func (*Command_SetAiKey) isCommand_Body() {}
-
-func (*Command_NoteAiUse) isCommand_Body() {}
-
-type CreateToken struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	SecretHash    []byte                 `protobuf:"bytes,2,opt,name=secret_hash,json=secretHash,proto3" json:"secret_hash,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CreateToken) Reset() {
-	*x = CreateToken{}
-	mi := &file_catalog_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CreateToken) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CreateToken) ProtoMessage() {}
-
-func (x *CreateToken) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CreateToken.ProtoReflect.Descriptor instead.
-func (*CreateToken) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *CreateToken) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *CreateToken) GetSecretHash() []byte {
-	if x != nil {
-		return x.SecretHash
-	}
-	return nil
-}
-
-type RevokeToken struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RevokeToken) Reset() {
-	*x = RevokeToken{}
-	mi := &file_catalog_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RevokeToken) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RevokeToken) ProtoMessage() {}
-
-func (x *RevokeToken) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RevokeToken.ProtoReflect.Descriptor instead.
-func (*RevokeToken) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *RevokeToken) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
 type Snapshot struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
@@ -1100,7 +822,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_catalog_proto_msgTypes[15]
+	mi := &file_catalog_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1112,7 +834,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_catalog_proto_msgTypes[15]
+	mi := &file_catalog_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1125,7 +847,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_catalog_proto_rawDescGZIP(), []int{15}
+	return file_catalog_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -1237,26 +959,7 @@ const file_catalog_proto_rawDesc = "" +
 	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12#\n" +
 	"\rprompt_tokens\x18\x04 \x01(\x03R\fpromptTokens\x12#\n" +
 	"\routput_tokens\x18\x05 \x01(\x03R\foutputTokens\x12!\n" +
-	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokens\"R\n" +
-	"\x06Caller\x12\x19\n" +
-	"\badmin_id\x18\x01 \x01(\tR\aadminId\x12\x0e\n" +
-	"\x02ip\x18\x02 \x01(\tR\x02ip\x12\x1d\n" +
-	"\n" +
-	"user_agent\x18\x03 \x01(\tR\tuserAgent\"\xce\x02\n" +
-	"\aCommand\x122\n" +
-	"\x06caller\x18\x01 \x01(\v2\x1a.atelier.catalog.v1.CallerR\x06caller\x12D\n" +
-	"\fcreate_token\x18\x02 \x01(\v2\x1f.atelier.catalog.v1.CreateTokenH\x00R\vcreateToken\x12D\n" +
-	"\frevoke_token\x18\x03 \x01(\v2\x1f.atelier.catalog.v1.RevokeTokenH\x00R\vrevokeToken\x12<\n" +
-	"\n" +
-	"set_ai_key\x18d \x01(\v2\x1c.atelier.catalog.v1.AIKeySetH\x00R\bsetAiKey\x12=\n" +
-	"\vnote_ai_use\x18e \x01(\v2\x1b.atelier.catalog.v1.AIUsageH\x00R\tnoteAiUseB\x06\n" +
-	"\x04body\"B\n" +
-	"\vCreateToken\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1f\n" +
-	"\vsecret_hash\x18\x02 \x01(\fR\n" +
-	"secretHash\"\x1d\n" +
-	"\vRevokeToken\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"\xa1\x01\n" +
+	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokens\"\xa1\x01\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x124\n" +
 	"\x06tokens\x18\x02 \x03(\v2\x1c.atelier.catalog.v1.ApiTokenR\x06tokens\x12\x15\n" +
@@ -1275,7 +978,7 @@ func file_catalog_proto_rawDescGZIP() []byte {
 	return file_catalog_proto_rawDescData
 }
 
-var file_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_catalog_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_catalog_proto_goTypes = []any{
 	(*AuditRecord)(nil),   // 0: atelier.catalog.v1.AuditRecord
 	(*ApiToken)(nil),      // 1: atelier.catalog.v1.ApiToken
@@ -1288,39 +991,30 @@ var file_catalog_proto_goTypes = []any{
 	(*TokenRevoked)(nil),  // 8: atelier.catalog.v1.TokenRevoked
 	(*AIKeySet)(nil),      // 9: atelier.catalog.v1.AIKeySet
 	(*AIUsage)(nil),       // 10: atelier.catalog.v1.AIUsage
-	(*Caller)(nil),        // 11: atelier.catalog.v1.Caller
-	(*Command)(nil),       // 12: atelier.catalog.v1.Command
-	(*CreateToken)(nil),   // 13: atelier.catalog.v1.CreateToken
-	(*RevokeToken)(nil),   // 14: atelier.catalog.v1.RevokeToken
-	(*Snapshot)(nil),      // 15: atelier.catalog.v1.Snapshot
-	nil,                   // 16: atelier.catalog.v1.AuditRecord.MetadataEntry
-	nil,                   // 17: atelier.catalog.v1.SessionFamily.AttendeesEntry
-	nil,                   // 18: atelier.catalog.v1.Session.AttendeesEntry
+	(*Snapshot)(nil),      // 11: atelier.catalog.v1.Snapshot
+	nil,                   // 12: atelier.catalog.v1.AuditRecord.MetadataEntry
+	nil,                   // 13: atelier.catalog.v1.SessionFamily.AttendeesEntry
+	nil,                   // 14: atelier.catalog.v1.Session.AttendeesEntry
 }
 var file_catalog_proto_depIdxs = []int32{
-	16, // 0: atelier.catalog.v1.AuditRecord.metadata:type_name -> atelier.catalog.v1.AuditRecord.MetadataEntry
+	12, // 0: atelier.catalog.v1.AuditRecord.metadata:type_name -> atelier.catalog.v1.AuditRecord.MetadataEntry
 	3,  // 1: atelier.catalog.v1.SessionFamily.ids:type_name -> atelier.catalog.v1.SessionId
-	17, // 2: atelier.catalog.v1.SessionFamily.attendees:type_name -> atelier.catalog.v1.SessionFamily.AttendeesEntry
+	13, // 2: atelier.catalog.v1.SessionFamily.attendees:type_name -> atelier.catalog.v1.SessionFamily.AttendeesEntry
 	4,  // 3: atelier.catalog.v1.SessionId.admin:type_name -> atelier.catalog.v1.AdminGrant
-	18, // 4: atelier.catalog.v1.Session.attendees:type_name -> atelier.catalog.v1.Session.AttendeesEntry
+	14, // 4: atelier.catalog.v1.Session.attendees:type_name -> atelier.catalog.v1.Session.AttendeesEntry
 	1,  // 5: atelier.catalog.v1.Event.token_created:type_name -> atelier.catalog.v1.ApiToken
 	8,  // 6: atelier.catalog.v1.Event.token_revoked:type_name -> atelier.catalog.v1.TokenRevoked
 	9,  // 7: atelier.catalog.v1.Event.ai_key_set:type_name -> atelier.catalog.v1.AIKeySet
 	10, // 8: atelier.catalog.v1.Event.ai_used:type_name -> atelier.catalog.v1.AIUsage
-	11, // 9: atelier.catalog.v1.Command.caller:type_name -> atelier.catalog.v1.Caller
-	13, // 10: atelier.catalog.v1.Command.create_token:type_name -> atelier.catalog.v1.CreateToken
-	14, // 11: atelier.catalog.v1.Command.revoke_token:type_name -> atelier.catalog.v1.RevokeToken
-	9,  // 12: atelier.catalog.v1.Command.set_ai_key:type_name -> atelier.catalog.v1.AIKeySet
-	10, // 13: atelier.catalog.v1.Command.note_ai_use:type_name -> atelier.catalog.v1.AIUsage
-	1,  // 14: atelier.catalog.v1.Snapshot.tokens:type_name -> atelier.catalog.v1.ApiToken
-	10, // 15: atelier.catalog.v1.Snapshot.ai_usage:type_name -> atelier.catalog.v1.AIUsage
-	5,  // 16: atelier.catalog.v1.SessionFamily.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
-	5,  // 17: atelier.catalog.v1.Session.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	1,  // 9: atelier.catalog.v1.Snapshot.tokens:type_name -> atelier.catalog.v1.ApiToken
+	10, // 10: atelier.catalog.v1.Snapshot.ai_usage:type_name -> atelier.catalog.v1.AIUsage
+	5,  // 11: atelier.catalog.v1.SessionFamily.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
+	5,  // 12: atelier.catalog.v1.Session.AttendeesEntry.value:type_name -> atelier.catalog.v1.AttendeeGrant
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_catalog_proto_init() }
@@ -1334,19 +1028,13 @@ func file_catalog_proto_init() {
 		(*Event_AiKeySet)(nil),
 		(*Event_AiUsed)(nil),
 	}
-	file_catalog_proto_msgTypes[12].OneofWrappers = []any{
-		(*Command_CreateToken)(nil),
-		(*Command_RevokeToken)(nil),
-		(*Command_SetAiKey)(nil),
-		(*Command_NoteAiUse)(nil),
-	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_catalog_proto_rawDesc), len(file_catalog_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

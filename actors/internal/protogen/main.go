@@ -28,7 +28,7 @@ import (
 // plugins are tools of go.mod, each with its parameter.
 var plugins = [][2]string{
 	{"protoc-gen-go", "paths=source_relative"},
-	{"protoc-gen-go-vtproto", "paths=source_relative,features=marshal+unmarshal+size+clone+equal"},
+	{"protoc-gen-go-vtproto", "paths=source_relative,features=marshal+unmarshal+size+clone"},
 }
 
 func main() {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"atelier/actors/codelab"
-	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/archive"
 	"atelier/transport/control"
 )
@@ -23,7 +22,7 @@ func (c *Core) Import(f *os.File) (string, error) {
 		return "", fmt.Errorf("the file is larger than %d MiB", archive.MaxPacked>>20)
 	}
 	in := archive.Importer{Workshops: c.workshops, Files: c.files, Now: time.Now}
-	caller := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, AdminId: c.cfg.Admin.ID, UserAgent: "atelier import"}
+	caller := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, AdminID: c.cfg.Admin.ID, UserAgent: "atelier import"}
 	made, err := in.Import(caller, f, info.Size(), func() error { return nil })
 	if err != nil {
 		return "", err

@@ -37,7 +37,7 @@ func (c *Core) Participant(request []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := &pb.Command{Caller: &pb.Caller{ActorType: "admin", ActorId: c.cfg.Admin.ID, UserAgent: "atelier participant"}}
+	cmd := participant.Command{Caller: participant.Caller{ActorType: "admin", ActorID: c.cfg.Admin.ID, UserAgent: "atelier participant"}}
 	done := "done\n"
 	switch r.Op {
 	case "list":
@@ -49,7 +49,7 @@ func (c *Core) Participant(request []byte) (string, error) {
 		}
 		keyID, secret, hash := participant.NewKey(env)
 		identity := participant.NewIdentity(env)
-		cmd.Body = &pb.Command_Add{Add: &pb.Add{Name: r.Name, Kind: r.Kind, Environment: env, Scopes: r.Scopes, Identity: identity, KeyId: keyID, SecretHash: hash}}
+		cmd.Body = participant.Add{Name: r.Name, Kind: r.Kind, Environment: env, Scopes: r.Scopes, Identity: identity, KeyID: keyID, SecretHash: hash}
 		v, _, err := h.Ask(cmd)
 		if err != nil {
 			return "", err
@@ -62,20 +62,20 @@ func (c *Core) Participant(request []byte) (string, error) {
 			env = p.Environment
 		}
 		keyID, secret, hash := participant.NewKey(env)
-		cmd.Body = &pb.Command_AddKey{AddKey: &pb.AddKey{Id: r.ID, KeyId: keyID, SecretHash: hash}}
+		cmd.Body = participant.AddKey{ID: r.ID, KeyID: keyID, SecretHash: hash}
 		done = fmt.Sprintf("key     %s\nsecret  %s   (shown once)\n", keyID, string(secret))
 	case "remove-key":
-		cmd.Body = &pb.Command_RemoveKey{RemoveKey: &pb.RemoveKey{Id: r.ID, KeyId: r.KeyID}}
+		cmd.Body = participant.RemoveKey{ID: r.ID, KeyID: r.KeyID}
 	case "grant":
-		cmd.Body = &pb.Command_Grant{Grant: &pb.Grant{Id: r.ID, ParticipantId: r.For}}
+		cmd.Body = participant.Grant{ID: r.ID, For: r.For}
 	case "ungrant":
-		cmd.Body = &pb.Command_Ungrant{Ungrant: &pb.Ungrant{Id: r.ID, ParticipantId: r.For}}
+		cmd.Body = participant.Ungrant{ID: r.ID, For: r.For}
 	case "ack":
-		cmd.Body = &pb.Command_Acknowledge{Acknowledge: &pb.Acknowledge{Id: r.ID, Version: r.Version}}
+		cmd.Body = participant.Acknowledge{ID: r.ID, Version: r.Version}
 	case "policy":
-		cmd.Body = &pb.Command_SetPolicy{SetPolicy: &pb.SetPolicy{Id: r.ID, Policy: r.Policy, TtlSeconds: r.TTLSeconds}}
+		cmd.Body = participant.SetPolicy{ID: r.ID, Policy: r.Policy, TTLSeconds: r.TTLSeconds}
 	case "disable":
-		cmd.Body = &pb.Command_Disable{Disable: &pb.Disable{Id: r.ID}}
+		cmd.Body = participant.Disable{ID: r.ID}
 	default:
 		return "", fmt.Errorf("unknown operation %q", r.Op)
 	}

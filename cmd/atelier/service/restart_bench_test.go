@@ -30,8 +30,8 @@ func BenchmarkRestartAfterKill(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	admin := &pb.Caller{Role: pb.Role_ROLE_ADMIN, Id: codelab.FacilitatorID, Name: "Facilitator"}
-	made, err := core.workshops.Create(admin, &pb.Create{
+	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator"}
+	made, err := core.workshops.Create(admin, &codelab.Create{
 		Codelab: &pb.Codelab{Title: "Large", IsPublic: true}, Steps: []*pb.Step{{Title: "1"}, {Title: "2"}},
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func BenchmarkRestartAfterKill(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	callers := make([]*pb.Caller, people)
+	callers := make([]*codelab.Caller, people)
 	var wg sync.WaitGroup
 	each := func(n int, do func(i int) error) {
 		for w := range 64 {
@@ -57,17 +57,17 @@ func BenchmarkRestartAfterKill(b *testing.B) {
 		wg.Wait()
 	}
 	each(people, func(i int) error {
-		r, _, err := lab.Ask(&pb.Command{Caller: admin, Body: &pb.Command_Register{Register: &pb.Register{Name: fmt.Sprint("Person ", i)}}})
+		r, _, err := lab.Ask(codelab.Command{Caller: admin, Body: codelab.Register{Name: fmt.Sprint("Person ", i)}})
 		if err == nil {
 			a := r.(codelab.Registration).Attendee
-			callers[i] = &pb.Caller{Role: pb.Role_ROLE_ATTENDEE, Id: a.Id, Name: a.Name, Person: a.Id}
+			callers[i] = &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id}
 		}
 		return err
 	})
 	each(messages, func(i int) error {
-		_, _, err := lab.Ask(&pb.Command{
+		_, _, err := lab.Ask(codelab.Command{
 			Caller: callers[i%people], Ref: fmt.Sprint(i),
-			Body: &pb.Command_PostChat{PostChat: &pb.PostChat{Message: fmt.Sprintf("message %d, about as long as people write in a workshop", i)}},
+			Body: codelab.PostChat{Message: fmt.Sprintf("message %d, about as long as people write in a workshop", i)},
 		})
 		return err
 	})

@@ -1,0 +1,109 @@
+package catalog
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/durable"
+	"atelier/actors/naming"
+)
+
+// Caller is the admin who acts, and from where, for the audit trail.
+type Caller struct{ AdminID, IP, UserAgent string }
+
+// Command is what somebody wants of the settings. It is plain data.
+type Command struct {
+	Caller Caller
+	Body   Body
+}
+
+// Body is one kind of command.
+type Body interface {
+	// decide adds to c what it leads to; it changes nothing else.
+	decide(c *change) error
+}
+
+// Vocabulary is all that can be asked of the settings, with the replies.
+var Vocabulary = durable.NewVocabulary[Body](
+	durable.Says[CreateToken, *catalogpb.ApiToken](),
+	durable.Says[RevokeToken, durable.Nothing](),
+	durable.Says[SetAIKey, durable.Nothing](),
+	durable.Says[NoteAIUse, durable.Nothing](),
+)
+
+// change is a command being decided.
+type change struct {
+	durable.Decision[*catalogpb.Event]
+	s      *settings
+	caller Caller
+	env    durable.Env
+}
+
+func (c *change) record(action, target string, about map[string]string) {
+	c.Rows = c.s.audit.Rows(&catalogpb.AuditRecord{
+		Id: c.s.ids.Next(c.env.Now), Action: action, ActorType: "admin", ActorId: c.caller.AdminID, TargetId: target,
+		Ip: c.caller.IP, UserAgent: c.caller.UserAgent, Metadata: about, CreatedAt: c.env.Now.UnixMilli(),
+	})
+}
+
+const maxTokens = 200
+
+// CreateToken makes an API token; its secret never gets here. The reply is its
+// *catalogpb.ApiToken.
+type CreateToken struct {
+	Name       string
+	SecretHash []byte
+}
+
+func (b CreateToken) decide(c *change) error {
+	name, ok := naming.Line(b.Name)
+	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
+		return durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
+	}
+	if len(c.s.tokens) >= maxTokens {
+		return durable.Reject(durable.Conflict, "there are %d API tokens already; revoke one first", maxTokens)
+	}
+	t := &catalogpb.ApiToken{Id: c.s.ids.Next(c.env.Now), Name: name, SecretHash: b.SecretHash, CreatedAt: c.env.Now.UnixMilli()}
+	c.Reply = t
+	c.Events = []*catalogpb.Event{{Body: &catalogpb.Event_TokenCreated{TokenCreated: t}}}
+	c.record("api_token_create", t.Id, nil)
+	return nil
+}
+
+// RevokeToken ends an API token.
+type RevokeToken struct{ ID string }
+
+func (b RevokeToken) decide(c *change) error {
+	if !slices.ContainsFunc(c.s.tokens, func(t *catalogpb.ApiToken) bool { return t.Id == b.ID }) {
+		return durable.Reject(durable.Missing, "API token not found")
+	}
+	c.Events = []*catalogpb.Event{{Body: &catalogpb.Event_TokenRevoked{TokenRevoked: &catalogpb.TokenRevoked{Id: b.ID}}}}
+	c.record("api_token_revoke", b.ID, nil)
+	return nil
+}
+
+// SetAIKey keeps the key as it came, sealed; what is in it is not looked at
+// here. None removes it.
+type SetAIKey struct{ Sealed []byte }
+
+func (b SetAIKey) decide(c *change) error {
+	if len(b.Sealed) > maxSealed {
+		return durable.Reject(durable.Invalid, "ai_api_key is too long")
+	}
+	c.Events = []*catalogpb.Event{{Body: &catalogpb.Event_AiKeySet{AiKeySet: &catalogpb.AIKeySet{Sealed: b.Sealed}}}}
+	about := map[string]string{"ai_api_key": "set"}
+	if len(b.Sealed) == 0 {
+		about["ai_api_key"] = "removed"
+	}
+	c.record("settings_update", "", about)
+	return nil
+}
+
+// NoteAIUse counts what a question of an admin, about no codelab, has used.
+type NoteAIUse struct{ Usage *catalogpb.AIUsage }
+
+func (b NoteAIUse) decide(c *change) error {
+	c.Events = []*catalogpb.Event{{Body: &catalogpb.Event_AiUsed{AiUsed: b.Usage}}}
+	return nil
+}

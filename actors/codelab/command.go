@@ -1,0 +1,150 @@
+package codelab
+
+import (
+	"encoding/json"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// Role is as what somebody acts.
+type Role uint8
+
+// The roles.
+const (
+	RoleSystem Role = iota
+	RoleAdmin
+	RoleAttendee
+	// RoleAnyone is somebody without a session, for example on registration.
+	RoleAnyone
+)
+
+// Caller is who acts, and from where: for the rules and for the audit trail.
+// Immutable once it is part of a command.
+type Caller struct {
+	Role Role
+	// ID is the attendee's id; FacilitatorID for admins.
+	ID string
+	// Name is what others see.
+	Name string
+	// Person tells people apart that share an id: the login of an admin.
+	// References (see Event.ref) belong to it.
+	Person string
+	IP     string
+	// UserAgent is that of the browser, as far as one was named.
+	UserAgent string
+	// AdminID is for the audit trail.
+	AdminID string
+	// Session is the live session the command came through; 0 for none.
+	Session uint64
+	// Generation is that of the attendee's grant, see Attendee.
+	Generation uint32
+}
+
+// IsAdmin says whether the admin grant acts; of nobody it says no.
+func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
+
+// system acts where nobody has asked.
+var system = &Caller{Role: RoleSystem}
+
+// Command is what somebody wants of a codelab. It is plain data, which JSON
+// carries to another process. Text is already trimmed where the interface says
+// so; lengths and rules are checked by the codelab itself.
+type Command struct {
+	Caller *Caller
+	// Ref is the client's reference: the same one of a person is done once.
+	Ref string
+	// IfMatch are editions, see Editions: an edit is refused when none of them
+	// is the present one of what it replaces. Without them the last edit wins.
+	IfMatch []uint64
+	// Body says what is wanted. Each stands with its rules in the file of its
+	// subject.
+	Body Body
+}
+
+// Body is one kind of command.
+type Body interface {
+	// decide says what it leads to; it changes nothing.
+	decide(c call) (decision, error)
+}
+
+// Vocabulary is all that can be asked of a codelab, with the replies.
+var Vocabulary = durable.NewVocabulary[Body](
+	durable.Says[Create, *pb.Codelab](),
+	durable.Says[Update, Edited](),
+	durable.Says[ReplaceSteps, Edited](),
+	durable.Says[SetRegistration, *pb.Codelab](),
+	durable.Says[SetEnded, *pb.Codelab](),
+	durable.Says[Delete, files.Forgotten](),
+	durable.Says[NoteExport, durable.Nothing](),
+	durable.Says[ApplyRetention, durable.Nothing](),
+
+	durable.Says[Register, Registration](),
+	durable.Says[ResetPin, durable.Nothing](),
+	durable.Says[Rename, *pb.Attendee](),
+	durable.Says[Mute, *pb.Attendee](),
+	durable.Says[Remove, files.Forgotten](),
+	durable.Says[Progress, durable.Nothing](),
+	durable.Says[Complete, durable.Nothing](),
+
+	durable.Says[SetPin, durable.Nothing](),
+	durable.Says[Point, durable.Nothing](),
+	durable.Says[SetPulse, durable.Nothing](),
+	durable.Says[AskHelp, *pb.HelpRequest](),
+	durable.Says[OfferHelp, *pb.HelpRequest](),
+	durable.Says[ClaimHelp, *pb.HelpRequest](),
+	durable.Says[ResolveHelp, durable.Nothing](),
+
+	durable.Says[PostChat, *pb.ChatMessage](),
+	durable.Says[DeleteChat, files.Forgotten](),
+	durable.Says[Annotate, *pb.Thread](),
+	durable.Says[Reply, *pb.Thread](),
+	durable.Says[DeleteComment, CommentDeletion](),
+
+	durable.Says[ReplaceQuizzes, Edited](),
+	durable.Says[SubmitQuiz, QuizResult](),
+	durable.Says[GiveFeedback, *pb.Feedback](),
+	durable.Says[AddMaterial, *pb.Material](),
+	durable.Says[DeleteMaterial, *pb.Material](),
+	durable.Says[AddSubmission, *pb.Submission](),
+	durable.Says[DeleteSubmission, *pb.Submission](),
+
+	durable.Says[AskAI, durable.Nothing](),
+	durable.Says[NoteAIUse, durable.Nothing](),
+	durable.Says[SaveConversation, *pb.Conversation](),
+
+	durable.Says[CreateWorkspace, *pb.Workspace](),
+	durable.Says[ChangeWorkspace, *pb.Workspace](),
+	durable.Says[DeleteWorkspace, *pb.Workspace](),
+	durable.Says[NoteDownload, durable.Nothing](),
+)
+
+// carried is the form of a command on its way.
+type carried struct {
+	Caller  *Caller         `json:"caller"`
+	Ref     string          `json:"ref,omitempty"`
+	IfMatch []uint64        `json:"if_match"`
+	Kind    string          `json:"kind"`
+	Body    json.RawMessage `json:"body"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c Command) MarshalJSON() ([]byte, error) {
+	kind, body, err := Vocabulary.Encode(c.Body)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(carried{c.Caller, c.Ref, c.IfMatch, kind, body})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Command) UnmarshalJSON(b []byte) error {
+	var in carried
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	body, err := Vocabulary.Decode(in.Kind, in.Body)
+	*c = Command{Caller: in.Caller, Ref: in.Ref, IfMatch: in.IfMatch, Body: body}
+	return err
+}

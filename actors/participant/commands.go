@@ -1,0 +1,280 @@
+package participant
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"atelier/actors/durable"
+	"atelier/actors/naming"
+	pb "atelier/actors/participant/participantpb"
+	"atelier/actors/token"
+)
+
+// Caller is who acts, and from where, for the audit trail.
+type Caller struct {
+	ActorType string // admin, participant
+	ActorID   string
+	IP        string
+	UserAgent string
+}
+
+// Command is what somebody wants of the participants. It is plain data.
+type Command struct {
+	Caller Caller
+	Body   Body
+}
+
+// Body is one kind of command.
+type Body interface {
+	// decide adds to d what it leads to; it changes nothing else.
+	decide(d *decision) error
+}
+
+// Vocabulary is all that can be asked of the participants, with the replies.
+var Vocabulary = durable.NewVocabulary[Body](
+	durable.Says[Add, *pb.Participant](),
+	durable.Says[AddKey, *pb.Key](),
+	durable.Says[RemoveKey, durable.Nothing](),
+	durable.Says[Grant, durable.Nothing](),
+	durable.Says[Ungrant, durable.Nothing](),
+	durable.Says[Acknowledge, durable.Nothing](),
+	durable.Says[SetPolicy, durable.Nothing](),
+	durable.Says[Disable, durable.Nothing](),
+	durable.Says[SetEncryptionKey, durable.Nothing](),
+)
+
+// Add makes a participant with a first key, whose secret never gets here. The
+// reply is its *pb.Participant.
+type Add struct {
+	Name        string
+	Kind        string // platform, business, psp
+	Environment string // production, sandbox
+	Scopes      []string
+	Identity    string
+	KeyID       string
+	SecretHash  []byte
+}
+
+func (in Add) decide(d *decision) error {
+	name, ok := naming.Line(in.Name)
+	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
+		return durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
+	}
+	switch in.Kind {
+	case Platform, Business, PSP:
+	default:
+		return durable.Reject(durable.Invalid, "kind must be platform, business or psp")
+	}
+	environment := in.Environment
+	switch environment {
+	case "":
+		environment = Production
+	case Production, Sandbox:
+	default:
+		return durable.Reject(durable.Invalid, "environment must be production or sandbox")
+	}
+	if len(in.Scopes) == 0 {
+		return durable.Reject(durable.Invalid, "scopes must name at least one of tokenize and detokenize")
+	}
+	var scopes []string
+	for _, s := range in.Scopes {
+		if s != ScopeTokenize && s != ScopeDetokenize {
+			return durable.Reject(durable.Invalid, "scopes must be tokenize or detokenize")
+		}
+		if !slices.Contains(scopes, s) {
+			scopes = append(scopes, s)
+		}
+	}
+	if len(d.core.all) >= MaxParticipants {
+		return durable.Reject(durable.Conflict, "there are %d participants already", MaxParticipants)
+	}
+	now := d.env.Now.UnixMilli()
+	p := &pb.Participant{
+		Id: d.core.ids.Next(d.env.Now), Name: name, Kind: in.Kind, Environment: environment, Identity: in.Identity, Scopes: scopes,
+		Keys: []*pb.Key{{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: now}}, CreatedAt: now,
+	}
+	d.Reply = p
+	d.event(&pb.Event{Body: &pb.Event_Added{Added: p}})
+	d.record("participant_add", p.Id, map[string]string{"kind": p.Kind, "environment": environment})
+	return nil
+}
+
+// known returns the participant, or the rejection.
+func (c *core) known(id string) (*pb.Participant, error) {
+	p := c.find(id)
+	if p == nil {
+		return nil, durable.Reject(durable.Missing, "participant not found")
+	}
+	return p, nil
+}
+
+// AddKey gives a participant one more key. The reply is its *pb.Key.
+type AddKey struct {
+	ID         string
+	KeyID      string
+	SecretHash []byte
+}
+
+func (in AddKey) decide(d *decision) error {
+	p, err := d.core.known(in.ID)
+	if err != nil {
+		return err
+	}
+	if len(p.Keys) >= MaxKeys {
+		return durable.Reject(durable.Conflict, "the participant has %d keys already; remove one first", MaxKeys)
+	}
+	k := &pb.Key{Id: in.KeyID, SecretHash: in.SecretHash, CreatedAt: d.env.Now.UnixMilli()}
+	d.Reply = k
+	d.event(&pb.Event{Body: &pb.Event_KeyAdded{KeyAdded: &pb.KeyAdded{Id: p.Id, Key: k}}})
+	d.record("participant_key_add", p.Id, map[string]string{"key_id": k.Id})
+	return nil
+}
+
+// RemoveKey ends a key.
+type RemoveKey struct{ ID, KeyID string }
+
+func (in RemoveKey) decide(d *decision) error {
+	p, err := d.core.known(in.ID)
+	if err != nil {
+		return err
+	}
+	if Key(p, in.KeyID) == nil {
+		return durable.Reject(durable.Missing, "key not found")
+	}
+	d.event(&pb.Event{Body: &pb.Event_KeyRemoved{KeyRemoved: &pb.KeyRemoved{Id: p.Id, KeyId: in.KeyID}}})
+	d.record("participant_key_remove", p.Id, map[string]string{"key_id": in.KeyID})
+	return nil
+}
+
+// Grant lets one participant act for another.
+type Grant struct{ ID, For string }
+
+func (in Grant) decide(d *decision) error {
+	who, err := d.core.known(in.ID)
+	if err != nil {
+		return err
+	}
+	whom := d.core.find(in.For)
+	switch {
+	case whom == nil:
+		return durable.Reject(durable.Invalid, "participant_id names no participant")
+	case whom.Id == who.Id:
+		return durable.Reject(durable.Invalid, "participant_id must be another participant")
+	case whom.Environment != who.Environment:
+		return durable.Reject(durable.Invalid, "participant_id belongs to another environment")
+	case slices.Contains(whom.Delegates, who.Id):
+		return nil // it has it
+	case len(whom.Delegates) >= MaxDelegates:
+		return durable.Reject(durable.Conflict, "the participant has %d delegates already", MaxDelegates)
+	}
+	d.event(&pb.Event{Body: &pb.Event_Granted{Granted: &pb.Granted{Id: who.Id, ParticipantId: whom.Id}}})
+	d.record("participant_grant", who.Id, map[string]string{"for": whom.Id})
+	return nil
+}
+
+// Ungrant takes that back.
+type Ungrant struct{ ID, For string }
+
+func (in Ungrant) decide(d *decision) error {
+	if _, err := d.core.known(in.ID); err != nil {
+		return err
+	}
+	whom := d.core.find(in.For)
+	if whom == nil || !slices.Contains(whom.Delegates, in.ID) {
+		return durable.Reject(durable.Missing, "grant not found")
+	}
+	d.event(&pb.Event{Body: &pb.Event_Ungranted{Ungranted: &pb.Ungranted{Id: in.ID, ParticipantId: whom.Id}}})
+	d.record("participant_ungrant", in.ID, map[string]string{"for": whom.Id})
+	return nil
+}
+
+// Acknowledge records that a participant accepts the security duties of
+// receiving credentials, in this version.
+type Acknowledge struct{ ID, Version string }
+
+func (in Acknowledge) decide(d *decision) error {
+	p, err := d.core.known(in.ID)
+	if err != nil {
+		return err
+	}
+	version := strings.TrimSpace(in.Version)
+	if n := utf8.RuneCountInString(version); n < 1 || n > 200 || !utf8.ValidString(version) {
+		return durable.Reject(durable.Invalid, "version must have 1 to 200 characters")
+	}
+	a := &pb.Acknowledgement{Version: version, AdminId: d.caller.ActorID, At: d.env.Now.UnixMilli()}
+	d.event(&pb.Event{Body: &pb.Event_Acknowledged{Acknowledged: &pb.Acknowledged{Id: p.Id, Acknowledgement: a}}})
+	d.record("participant_acknowledge", p.Id, map[string]string{"version": version})
+	return nil
+}
+
+// SetPolicy sets the lifecycle of the tokens that are bound to a participant.
+type SetPolicy struct {
+	ID     string
+	Policy string // as token.ParsePolicy reads it
+	// TTLSeconds of 0 is the default.
+	TTLSeconds int64
+}
+
+func (in SetPolicy) decide(d *decision) error {
+	p, err := d.core.known(in.ID)
+	if err != nil {
+		return err
+	}
+	if _, ok := token.ParsePolicy(in.Policy); !ok {
+		return durable.Reject(durable.Invalid, "policy must be single_use, ttl or session")
+	}
+	life := time.Duration(in.TTLSeconds) * time.Second
+	if in.TTLSeconds != 0 && (in.Policy == "session" || life < token.MinLife || life > token.MaxLife) {
+		return durable.Reject(durable.Invalid, "ttl_seconds must be %d to %d, and is not for session", int(token.MinLife.Seconds()), int(token.MaxLife.Seconds()))
+	}
+	d.event(&pb.Event{Body: &pb.Event_PolicySet{PolicySet: &pb.PolicySet{
+		Id: p.Id, Policy: &pb.Policy{Policy: in.Policy, TtlSeconds: in.TTLSeconds},
+	}}})
+	d.record("participant_policy", p.Id, map[string]string{"policy": in.Policy, "ttl_seconds": fmt.Sprint(in.TTLSeconds)})
+	return nil
+}
+
+// Disable ends what a participant may do.
+type Disable struct{ ID string }
+
+func (in Disable) decide(d *decision) error {
+	p, err := d.core.known(in.ID)
+	if err != nil || p.Disabled {
+		return err
+	}
+	d.event(&pb.Event{Body: &pb.Event_Disabled{Disabled: &pb.Disabled{Id: p.Id}}})
+	d.record("participant_disable", p.Id, nil)
+	return nil
+}
+
+// SetEncryptionKey sets the public key (JWK, JSON) to which credentials for a
+// participant are encrypted; none removes it.
+type SetEncryptionKey struct {
+	ID  string
+	Key []byte
+}
+
+func (in SetEncryptionKey) decide(d *decision) error {
+	p, err := d.core.known(in.ID)
+	if err != nil {
+		return err
+	}
+	if len(in.Key) > 8<<10 {
+		return durable.Reject(durable.Invalid, "the key is too large")
+	}
+	d.event(&pb.Event{Body: &pb.Event_EncryptionKeySet{EncryptionKeySet: &pb.EncryptionKeySet{Id: p.Id, Key: in.Key}}})
+	// Whoever sets the key reads what is encrypted from then on: somebody should
+	// notice a change that nobody wanted.
+	more := map[string]string{"security": "true"}
+	if old := thumbprint(p.EncryptionKey); old != "" {
+		more["old_thumbprint"] = old
+	}
+	if changed := thumbprint(in.Key); changed != "" {
+		more["new_thumbprint"] = changed
+	}
+	d.record("participant_encryption_key", p.Id, more)
+	return nil
+}

@@ -1,0 +1,9 @@
+package participant
+
+import (
+	"testing"
+
+	"atelier/actors/durable/journaltest"
+)
+
+func TestCommandsAndRepliesTravel(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }
