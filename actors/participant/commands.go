@@ -1,12 +1,14 @@
 package participant
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"atelier/actors/closed"
 	"atelier/actors/durable"
 	"atelier/actors/naming"
 	pb "atelier/actors/participant/participantpb"
@@ -63,26 +65,20 @@ func (in Add) decide(d *decision) error {
 	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
 		return durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
 	}
-	switch in.Kind {
-	case Platform, Business, PSP:
-	default:
-		return durable.Reject(durable.Invalid, "kind must be platform, business or psp")
+	if !slices.Contains(Kinds, in.Kind) {
+		return durable.Reject(durable.Invalid, "kind must be %s", closed.Or(Kinds...))
 	}
-	environment := in.Environment
-	switch environment {
-	case "":
-		environment = Production
-	case Production, Sandbox:
-	default:
-		return durable.Reject(durable.Invalid, "environment must be production or sandbox")
+	environment := cmp.Or(in.Environment, Production)
+	if !slices.Contains(Environments, environment) {
+		return durable.Reject(durable.Invalid, "environment must be %s", closed.Or(Environments...))
 	}
 	if len(in.Scopes) == 0 {
-		return durable.Reject(durable.Invalid, "scopes must name at least one of tokenize and detokenize")
+		return durable.Reject(durable.Invalid, "scopes must name at least one of %s", closed.And(Scopes...))
 	}
 	var scopes []string
 	for _, s := range in.Scopes {
-		if s != ScopeTokenize && s != ScopeDetokenize {
-			return durable.Reject(durable.Invalid, "scopes must be tokenize or detokenize")
+		if !slices.Contains(Scopes, s) {
+			return durable.Reject(durable.Invalid, "scopes must be %s", closed.Or(Scopes...))
 		}
 		if !slices.Contains(scopes, s) {
 			scopes = append(scopes, s)
@@ -223,12 +219,14 @@ func (in SetPolicy) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := token.ParsePolicy(in.Policy); !ok {
-		return durable.Reject(durable.Invalid, "policy must be single_use, ttl or session")
+	policy, ok := token.ParsePolicy(in.Policy)
+	if !ok {
+		return durable.Reject(durable.Invalid, "policy must be %s", closed.Or(token.PolicyNames(nil)...))
 	}
 	life := time.Duration(in.TTLSeconds) * time.Second
-	if in.TTLSeconds != 0 && (in.Policy == "session" || life < token.MinLife || life > token.MaxLife) {
-		return durable.Reject(durable.Invalid, "ttl_seconds must be %d to %d, and is not for session", int(token.MinLife.Seconds()), int(token.MaxLife.Seconds()))
+	if in.TTLSeconds != 0 && (!policy.Life || life < token.MinLife || life > token.MaxLife) {
+		return durable.Reject(durable.Invalid, "ttl_seconds must be %d to %d, and is not for %s",
+			int(token.MinLife.Seconds()), int(token.MaxLife.Seconds()), closed.Or(token.PolicyNames(token.Ends)...))
 	}
 	d.event(&pb.Event{Body: &pb.Event_PolicySet{PolicySet: &pb.PolicySet{
 		Id: p.Id, Policy: &pb.Policy{Policy: in.Policy, TtlSeconds: in.TTLSeconds},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	pb "atelier/actors/participant/participantpb"
+	"atelier/actors/token/seal"
 )
 
 // Kinds and environments of participants, and the scopes of their keys.
@@ -14,11 +15,18 @@ const (
 	Business = "business"
 	PSP      = "psp"
 
-	Production = "production"
-	Sandbox    = "sandbox"
+	Production = string(seal.Production)
+	Sandbox    = string(seal.Sandbox)
 
 	ScopeTokenize   = "tokenize"
 	ScopeDetokenize = "detokenize"
+)
+
+// The closed lists of these.
+var (
+	Kinds        = []string{Platform, Business, PSP}
+	Environments = []string{Production, Sandbox}
+	Scopes       = []string{ScopeTokenize, ScopeDetokenize}
 )
 
 // Limits of what is kept.

@@ -159,7 +159,7 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 		return Verdict{State: state, Refusal: IsUsed, Record: "token_reuse", Security: true}
 	case state != Active:
 		return Verdict{State: state, Refusal: refusalOf(state)}
-	case t.Policy == pb.Policy_POLICY_SINGLE_USE:
+	case PolicyOf(t.Policy).Once:
 		return Verdict{State: Redeemed, Next: ended(t, pb.State_STATE_REDEEMED, a.Now), Record: "token_detokenize"}
 	}
 	v := Verdict{State: Active, Record: "token_detokenize"}

@@ -3,7 +3,6 @@ package token
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -136,7 +135,7 @@ func (a *tokenActor) create(w *work) error {
 	w.rows = append(v.audit("token_create", w.cmd.caller, reference(c.key), now, map[string]string{
 		"participant": c.record.Participant, "checkout_id": w.cmd.checkout, "policy": PolicyName(c.record.Policy),
 	}), row)
-	if c.record.Policy == pb.Policy_POLICY_SESSION {
+	if Ends(PolicyOf(c.record.Policy)) {
 		if c.record.ExpiresAt > s.ends(v, now).UnixMilli() {
 			return durable.ErrConflict // it was opened since: decide anew
 		}
@@ -302,35 +301,3 @@ func (a *tokenActor) finish(ctx actor.Context, w *work, r result) {
 	}
 	ctx.Send(a.parent, f)
 }
-
-// PolicyName is a policy as the interface writes it.
-func PolicyName(p pb.Policy) string {
-	switch p {
-	case pb.Policy_POLICY_TTL:
-		return "ttl"
-	case pb.Policy_POLICY_SESSION:
-		return "session"
-	}
-	return "single_use"
-}
-
-// ParsePolicy is the reverse of PolicyName.
-func ParsePolicy(name string) (pb.Policy, bool) {
-	switch name {
-	case "single_use":
-		return pb.Policy_POLICY_SINGLE_USE, true
-	case "ttl":
-		return pb.Policy_POLICY_TTL, true
-	case "session":
-		return pb.Policy_POLICY_SESSION, true
-	}
-	return 0, false
-}
-
-// Limits of a token's life under single_use and ttl, and its default
-// (decisions C1).
-const (
-	MinLife     = time.Minute
-	MaxLife     = 30 * time.Minute
-	DefaultLife = 15 * time.Minute
-)

@@ -249,7 +249,7 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	version := v.ring.Load().Newest()
 	t := seal.NewToken(v.opts.Environment)
 	checkout := CheckoutHash(in.Checkout)
-	if in.Policy == pb.Policy_POLICY_SESSION {
+	if Ends(PolicyOf(in.Policy)) {
 		s, err := v.session(in.Participant, checkout[:])
 		if err != nil {
 			return "", err

@@ -50,7 +50,7 @@ var cli struct {
 func main() {
 	_ = memory.Hide() // serve logs it when it fails
 	ctx := kong.Parse(&cli, kong.Name("atelier"),
-		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.UsageOnError())
+		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.UsageOnError(), closedLists)
 	if err := ctx.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "atelier:", err)
 		os.Exit(1)

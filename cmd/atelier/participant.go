@@ -2,10 +2,25 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 
+	"github.com/alecthomas/kong"
+
+	"atelier/actors/closed"
+	"atelier/actors/participant"
+	"atelier/actors/token"
 	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
+
+// closedLists are what the help and the checks of the commands below name.
+var closedLists = kong.Vars{
+	"kinds": closed.Or(participant.Kinds...), "kind_enum": strings.Join(participant.Kinds, ","),
+	"scopes": strings.Join(participant.Scopes, ", "), "scope_enum": strings.Join(participant.Scopes, ","),
+	"environments": closed.Or(participant.Environments...), "environment_enum": strings.Join(participant.Environments, ","),
+	"policies": closed.Or(token.PolicyNames(nil)...), "policy_enum": strings.Join(token.PolicyNames(nil), ","),
+	"policies_with_life": closed.And(token.PolicyNames(token.Lives)...),
+}
 
 // participantCmd onboards participants of the tokenization handler.
 type participantCmd struct {
@@ -21,9 +36,9 @@ type participantCmd struct {
 type participantAdd struct {
 	common
 	Name        string   `arg:"" help:"Name, for people."`
-	Kind        string   `required:"" help:"platform, business or psp." enum:"platform,business,psp"`
-	Scope       []string `required:"" help:"What its keys allow: tokenize, detokenize, or both with a comma." enum:"tokenize,detokenize"`
-	Environment string   `default:"production" help:"production or sandbox." enum:"production,sandbox"`
+	Kind        string   `required:"" help:"${kinds}." enum:"${kind_enum}"`
+	Scope       []string `required:"" help:"What its keys allow: ${scopes}, or both with a comma." enum:"${scope_enum}"`
+	Environment string   `default:"production" help:"${environments}." enum:"${environment_enum}"`
 }
 
 // Run adds a participant.
@@ -80,8 +95,8 @@ func (c participantAck) Run() error {
 type participantPolicy struct {
 	common
 	ID     string `arg:"" help:"The participant's id."`
-	Policy string `arg:"" help:"single_use, ttl or session." enum:"single_use,ttl,session"`
-	TTL    int64  `help:"Life of tokens in seconds, for single_use and ttl." placeholder:"SECONDS"`
+	Policy string `arg:"" help:"${policies}." enum:"${policy_enum}"`
+	TTL    int64  `help:"Life of tokens in seconds, for ${policies_with_life}." placeholder:"SECONDS"`
 }
 
 // Run sets a policy.

@@ -12,6 +12,10 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"atelier/actors/participant"
+	"atelier/actors/token"
+	"atelier/actors/token/credential"
 )
 
 // Document is what the specification document says beside what follows from
@@ -90,7 +94,7 @@ func (b *base) specify(root string) specification {
 	d, here := b.Document, root+b.path
 	s := specification{
 		Name: d.Name, Environment: b.environment, Onboarding: d.Onboarding,
-		BaseURLs: map[string]string{"production": root + b.bases[0].path, "sandbox": root + b.bases[1].path},
+		BaseURLs: map[string]string{participant.Production: root + b.bases[0].path, participant.Sandbox: root + b.bases[1].path},
 		Acknowledgement: map[string]string{
 			"version": d.AcknowledgementVersion, "text": d.AcknowledgementText,
 			"required_for": "detokenize, publishing and removing an encryption key, and introspect and revoke on behalf of another participant",
@@ -104,18 +108,17 @@ func (b *base) specify(root string) specification {
 			{Type: "api_key", About: "Authorization: Bearer with the secret of an API key."},
 			{Type: "oauth2_client_credentials", TokenURL: here + "/oauth/token",
 				About:  "client_id is the participant's id, client_secret the secret of one of its keys; the access token is valid for 600 seconds.",
-				Scopes: map[string]string{"tokenize": "make tokens", "detokenize": "read, introspect and revoke tokens, end sessions, publish and remove the encryption key"}},
+				Scopes: map[string]string{participant.ScopeTokenize: "make tokens", participant.ScopeDetokenize: "read, introspect and revoke tokens, end sessions, publish and remove the encryption key"}},
 		},
 		Lifecycle: lifecycleText{
 			DefaultPolicy: b.DefaultPolicy, TTLSeconds: int(b.DefaultLife.Seconds()), CapSeconds: int(d.SessionCap.Seconds()),
 			Mismatches: d.MaxMismatches, DropSensitive: d.DropSensitive,
-			Policies: map[string]string{
-				"single_use": "Valid for one detokenization within its life. An answer that is lost on the way is not given again: tokenize again.",
-				"ttl":        "Valid for its life, for any number of detokenizations.",
-				"session":    "Valid until the checkout session is ended, or until the cap.",
-			},
+			Policies: map[string]string{},
 		},
 		Errors: errorTable,
+	}
+	for _, p := range token.Policies() {
+		s.Lifecycle.Policies[p.Name] = p.About
 	}
 	add := func(offered bool, method, path, scope, about string) {
 		if offered {
@@ -132,7 +135,7 @@ func (b *base) specify(root string) specification {
 	add(true, "DELETE", "/keys", "detokenize", "Takes the caller's encryption key back.")
 	add(true, "GET", "/keys/{identity}", "", "Returns the encryption key that a participant published.")
 	s.Credentials = []credentialText{
-		{"card", []string{"fpan", "dpan", "network_token"}, "token", "Number, expiry_month and expiry_year are required; cvc, name, cryptogram and eci_value are optional."},
+		{"card", credential.NumberTypes, "token", "Number, expiry_month and expiry_year are required; cvc, name, cryptogram and eci_value are optional."},
 		{"pan", nil, "token", "Number, expiry_month and expiry_year are required."},
 		{"network_token", nil, "token", "Number, expiry_month, expiry_year and cryptogram are required."},
 	}

@@ -83,10 +83,10 @@ func (c *call) policyOf(p *pb.Participant) (tokenpb.Policy, time.Duration) {
 			life = time.Duration(s) * time.Second
 		}
 	}
-	if policy == tokenpb.Policy_POLICY_SESSION {
+	if !policy.Life {
 		life = c.vault.SessionCap()
 	}
-	return policy, life
+	return policy.Kind, life
 }
 
 // use reads the request of an operation on a token: everything that is decided

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bytedance/sonic"
 
+	"atelier/actors/closed"
 	pb "atelier/actors/token/tokenpb"
 )
 
@@ -125,8 +126,15 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	return nil, &Refused{"credential.type is not one this handler accepts"}
 }
 
+// Types are those that this package looks into (commerce protocol,
+// "Tokenization resources").
+var Types = []string{"card", "pan", "network_token"}
+
+// NumberTypes are the kinds of number that a card may have.
+var NumberTypes = []string{"fpan", "dpan", "network_token"}
+
 // Known says whether a type is one that this package looks into.
-func Known(kind string) bool { return kind == "card" || kind == "pan" || kind == "network_token" }
+func Known(kind string) bool { return slices.Contains(Types, kind) }
 
 func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	var in card
@@ -157,13 +165,10 @@ func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	}
 	luhn := kind == "pan"
 	if kind == "card" {
-		switch *in.NumberType {
-		case "fpan", "dpan":
-			luhn = true
-		case "network_token":
-		default:
-			return &Refused{"credential.card_number_type must be fpan, dpan or network_token"}
+		if !slices.Contains(NumberTypes, *in.NumberType) {
+			return &Refused{"credential.card_number_type must be " + closed.Or(NumberTypes...)}
 		}
+		luhn = *in.NumberType != "network_token"
 	}
 	switch number := *in.Number; {
 	case !digits(number, 12, 19):

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"atelier/actors/closed"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
 	"atelier/transport/commerce/schema"
@@ -14,12 +15,12 @@ type Handler struct {
 	Name            string   `toml:"name" doc:"The handler's reverse-domain name."`
 	Tokenize        bool     `toml:"tokenize" doc:"Whether /tokenize is offered."`
 	Detokenize      bool     `toml:"detokenize" doc:"Whether /detokenize is offered."`
-	DefaultPolicy   string   `toml:"default_policy" doc:"Policy of tokens whose participant has none of its own: single_use, ttl or session."`
-	TTL             Duration `toml:"ttl" doc:"Life of tokens under single_use and ttl, 1m to 30m."`
+	DefaultPolicy   string   `toml:"default_policy" doc:"Policy of tokens whose participant has none of its own: ${policies}."`
+	TTL             Duration `toml:"ttl" doc:"Life of tokens under ${policies_with_life}, 1m to 30m."`
 	SessionCap      Duration `toml:"session_cap" doc:"Longest life of a checkout session, and of its tokens under session."`
 	MaxMismatches   int      `toml:"max_mismatches" doc:"A token used so often with another checkout is locked."`
 	RefuseExpired   bool     `toml:"refuse_expired_cards" doc:"Refuse cards whose month is over."`
-	DropSensitive   bool     `toml:"drop_sensitive_after_first_use" doc:"Under ttl and session, give out cvc and cryptogram only once."`
+	DropSensitive   bool     `toml:"drop_sensitive_after_first_use" doc:"Under ${policies_that_repeat}, give out cvc and cryptogram only once."`
 	OpaqueTypes     []string `toml:"opaque_types" doc:"Further credential types, kept without being looked into."`
 	RatePerSecond   int      `toml:"requests_per_second" doc:"Requests per participant and second; 0 is no limit."`
 	Onboarding      string   `toml:"onboarding" doc:"How to become a participant, for the specification document."`
@@ -31,7 +32,7 @@ type Handler struct {
 
 func defaultHandler() Handler {
 	return Handler{
-		Name: "com.atelier.tokenization", Tokenize: true, Detokenize: true, DefaultPolicy: "single_use",
+		Name: "com.atelier.tokenization", Tokenize: true, Detokenize: true, DefaultPolicy: token.Policies()[0].Name,
 		TTL: Duration(token.DefaultLife), SessionCap: Duration(6 * time.Hour), MaxMismatches: 5, OpaqueTypes: []string{},
 		RatePerSecond: 2000, DutiesVersion: "1",
 		Onboarding: "Ask the operator of this server. You get a participant id, a public identity and an API key, whose secret is shown once. " +
@@ -46,8 +47,9 @@ func (h *Handler) check(bad, warn func(format string, args ...any)) {
 	if err := schema.CheckName(h.Name); err != nil {
 		bad("handler.name: %v", err)
 	}
-	if _, ok := token.ParsePolicy(h.DefaultPolicy); !ok {
-		bad("handler.default_policy must be single_use, ttl or session")
+	policy, ok := token.ParsePolicy(h.DefaultPolicy)
+	if !ok {
+		bad("handler.default_policy must be %s", closed.Or(token.PolicyNames(nil)...))
 	}
 	if d := h.TTL.Std(); d < token.MinLife || d > token.MaxLife {
 		bad("handler.ttl must be 1m to 30m")
@@ -75,7 +77,7 @@ func (h *Handler) check(bad, warn func(format string, args ...any)) {
 	if h.MaxMismatches > 100 {
 		warn("handler.max_mismatches is high: whoever has a token may try many checkouts")
 	}
-	if h.DefaultPolicy != "single_use" {
+	if ok && !policy.Once {
 		warn("handler.default_policy %s lets a token be used more than once", h.DefaultPolicy)
 	}
 }

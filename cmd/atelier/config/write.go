@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"atelier/actors/closed"
+	"atelier/actors/token"
 )
 
 // Write writes a configuration as a TOML file in which every key has its line
@@ -24,12 +27,19 @@ func Write(w io.Writer, c Config) error {
 		fmt.Fprintf(&b, "\n# %s\n[%s]\n", f.Tag.Get("doc"), f.Tag.Get("toml"))
 		for j := range f.Type.NumField() {
 			key := f.Type.Field(j)
-			fmt.Fprintf(&b, "# %s\n%s = %s\n", key.Tag.Get("doc"), key.Tag.Get("toml"), value(v.Field(i).Field(j).Interface()))
+			fmt.Fprintf(&b, "# %s\n%s = %s\n", explained.Replace(key.Tag.Get("doc")), key.Tag.Get("toml"), value(v.Field(i).Field(j).Interface()))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// explained puts the closed lists into what is said of a key.
+var explained = strings.NewReplacer(
+	"${policies}", closed.Or(token.PolicyNames(nil)...),
+	"${policies_with_life}", closed.And(token.PolicyNames(token.Lives)...),
+	"${policies_that_repeat}", closed.And(token.PolicyNames(token.Repeats)...),
+)
 
 func value(x any) string {
 	switch x := x.(type) {

@@ -1,0 +1,89 @@
+package token
+
+import (
+	"slices"
+	"time"
+
+	pb "atelier/actors/token/tokenpb"
+)
+
+// Policy says when tokens end (commerce protocol, "States and transitions").
+type Policy struct {
+	Kind pb.Policy
+	// Name is the policy as the interface writes it.
+	Name string
+	// About is the rule in the words of the specification document.
+	About string
+	// Once says that the first detokenization ends the token.
+	Once bool
+	// Life says that a token has a life of its own, of MinLife to MaxLife.
+	// Else it lives as long as its session.
+	Life bool
+}
+
+// policies is the one list of them; the first is the default.
+var policies = []Policy{
+	{
+		Kind: pb.Policy_POLICY_SINGLE_USE, Name: "single_use", Once: true, Life: true,
+		About: "Valid for one detokenization within its life. An answer that is lost on the way is not given again: tokenize again.",
+	},
+	{
+		Kind: pb.Policy_POLICY_TTL, Name: "ttl", Life: true,
+		About: "Valid for its life, for any number of detokenizations.",
+	},
+	{
+		Kind: pb.Policy_POLICY_SESSION, Name: "session",
+		About: "Valid until the checkout session is ended, or until the cap.",
+	},
+}
+
+// Policies lists every policy, the default first.
+func Policies() []Policy { return slices.Clone(policies) }
+
+// PolicyNames lists the names of the policies that are such; nil is for all.
+func PolicyNames(such func(Policy) bool) []string {
+	var names []string
+	for _, p := range policies {
+		if such == nil || such(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// Lives says that the tokens of a policy have a life of their own.
+func Lives(p Policy) bool { return p.Life }
+
+// Ends says that the tokens of a policy end with their session.
+func Ends(p Policy) bool { return !p.Life }
+
+// Repeats says that a token may be detokenized more than once.
+func Repeats(p Policy) bool { return !p.Once }
+
+// PolicyOf finds a policy by its kind; one that is none is the default.
+func PolicyOf(kind pb.Policy) Policy {
+	if i := slices.IndexFunc(policies, func(p Policy) bool { return p.Kind == kind }); i >= 0 {
+		return policies[i]
+	}
+	return policies[0]
+}
+
+// PolicyName is a policy as the interface writes it.
+func PolicyName(kind pb.Policy) string { return PolicyOf(kind).Name }
+
+// ParsePolicy finds a policy by its name.
+func ParsePolicy(name string) (Policy, bool) {
+	i := slices.IndexFunc(policies, func(p Policy) bool { return p.Name == name })
+	if i < 0 {
+		return Policy{}, false
+	}
+	return policies[i], true
+}
+
+// Limits of a token's life under the policies with a life, and its default
+// (decisions C1).
+const (
+	MinLife     = time.Minute
+	MaxLife     = 30 * time.Minute
+	DefaultLife = 15 * time.Minute
+)
