@@ -81,3 +81,80 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   assert.equal(new URL(boss.page.url()).pathname, `/admin/${lab.id}`)
   assert.equal(await until('the entry is gone', () => boss.page.evaluate(() => (history.state?.over ?? 0) === 0)), true)
 })
+
+const long = 'An introduction to distributed systems with many small services that talk to one another'
+const box = (locator) => locator.evaluate((e) => e.getBoundingClientRect().toJSON())
+
+test('bars and panels hold what they must on 390 pixels', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: long })
+  const ann = await person(lab, 'Attendee 1')
+  const ben = await person(lab, 'Attendee with a very long name that hardly fits into any line 2')
+  await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
+  for (const locale of ['en-GB', 'de-DE']) {
+    const { page } = await visitor({ as: ann, locale, ...phone })
+    await page.goto(`/codelabs/${lab.id}`)
+    await page.getByRole('heading', { name: 'One', exact: true }).waitFor()
+    // The title has the greater part of the bar.
+    await page.locator('.pointer').waitFor()
+    assert.ok((await box(page.getByRole('heading', { level: 1 }))).width > 150, 'the title is squeezed')
+    // How it goes is said in words, and all of the lower bar is in one row.
+    const below = page.locator('nav.below')
+    const words = locale === 'en-GB' ? ['Fine', 'Slow', 'Stuck'] : ['Läuft', 'Langsam', 'Hänge fest']
+    for (const word of words) assert.ok(await below.getByText(word, { exact: true }).isVisible(), word)
+    const places = () => below.getByRole('button').evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON()))
+    const before = await places()
+    assert.equal(new Set(before.map((b) => Math.round((b.top + b.bottom) / 2))).size, 1, 'the bar has two rows')
+    assert.ok(before.every((b) => b.left >= 0 && b.right <= 390), 'the bar is cut off')
+    // Unread messages move nothing.
+    await ben.say(lab, { type: 'chat', message: 'w'.repeat(300) })
+    await below.locator('.count').waitFor()
+    assert.deepEqual(await places(), before)
+  }
+
+  const guest = await visitor({ as: ann, ...phone })
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByRole('button', { name: 'Chat' }).click()
+  // A long name leaves the time whole, a long word the panel as wide as it is.
+  const message = page.locator('.message').first()
+  const time = await box(message.locator('.num'))
+  assert.ok(time.height < 24 && time.right <= 390, 'the time is cut')
+  assert.equal(await page.getByRole('log').evaluate((e) => e.scrollWidth - e.clientWidth), 0)
+  await page.goBack()
+  await page.getByRole('button', { name: 'Steps' }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'Feedback' }).click()
+  const [easy, one, hard, five] = await Promise.all([page.getByText('very easy'), page.locator('label span').first(), page.getByText('very hard'), page.locator('label span').nth(4)].map(box))
+  assert.equal(easy.top, hard.top)
+  assert.ok(easy.top >= one.bottom && Math.abs(easy.left - one.left) < 2 && Math.abs(hard.right - five.right) < 2, 'the words do not stand below the ends')
+
+  const boss = await visitor({ as: lead, ...phone })
+  await boss.page.goto(`/admin/${lab.id}`)
+  await boss.page.getByRole('button', { name: 'End', exact: true }).waitFor()
+  const header = await box(boss.page.locator('header').first())
+  assert.ok(header.height < 100, `the bar of the live view is ${header.height} pixels high`)
+  await boss.page.getByRole('button', { name: /^Help and chat/ }).click()
+  assert.ok((await box(boss.page.getByRole('complementary'))).top >= header.bottom, 'the side covers the bar')
+  await boss.page.goto(`/admin/${lab.id}/results`)
+  const [tabs, again] = await Promise.all([boss.page.getByRole('tablist'), boss.page.getByRole('button', { name: 'Read again' })].map(box))
+  assert.ok(tabs.right <= again.left, 'the button covers tabs')
+  await boss.page.getByRole('tab', { name: 'Draw' }).click()
+  const draw = await box(boss.page.getByRole('tab', { name: 'Draw' }))
+  assert.ok(draw.right <= again.left + 1, 'the chosen tab is not in view')
+})
+
+test('the code to join with is on the wall, however long the rest', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: `${long}, ${long}`, steps: [{ title: long, content_markdown: 'Text.' }] })
+  await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Bring a laptop and a charger.\n'.repeat(40) })
+  await lead.say(lab, { type: 'pointer', step_number: 1, hints: false })
+  for (const viewport of [{ width: 1440, height: 860 }, { width: 1024, height: 768 }, { width: 1920, height: 1080 }, { width: 390, height: 800 }]) {
+    const { page } = await visitor({ as: lead, viewport })
+    await page.goto(`/admin/${lab.id}/projector`)
+    await page.getByText('We are at step 1').waitFor()
+    for (const what of ['.code', '.qr']) {
+      const at = await box(page.locator(what))
+      assert.ok(at.top >= 0 && at.bottom <= viewport.height && at.height > 40, `${what} at ${viewport.width} x ${viewport.height}: ${JSON.stringify(at)}`)
+    }
+  }
+})
