@@ -2,7 +2,7 @@
 // is on its way, and what one can do.
 import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
-import { noteTime, serverNow } from '../device/now'
+import { noteTime } from '../device/now'
 import { recall, remember } from '../device/remember'
 import { apply, readAgain } from '../workshop/apply'
 import { mergeChat } from '../workshop/chat'
@@ -12,6 +12,7 @@ import { Connection, type Status } from './connection'
 import { events } from './events'
 import { deviceStorage, Outbox, type Kept } from './outbox'
 import type { Told, You } from './protocol'
+import { Sender } from './sender'
 import { socket } from './socket'
 import { workedSocket } from './worked'
 
@@ -36,9 +37,6 @@ export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_scr
 
 const chatPage = 200
 
-/** So many messages are sent at once; the rest more slowly. */
-const burst = 25
-
 /** For so long sockets are not tried again where they were blocked, milliseconds. */
 const blockedFor = 10 * 60_000
 
@@ -58,6 +56,7 @@ export class Room {
 
   #connection: Connection
   #out: Outbox | null = null
+  #sender: Sender | null = null
   #pending: Told[] = []
   /** Takes back the next time that what is pending is applied. */
   #frame: (() => void) | null = null
@@ -83,7 +82,7 @@ export class Room {
       told: (messages, missed) => this.#told(messages, missed),
       fresh: (you) => this.#fresh(you),
       settled: (ref, refused) => this.#settled(ref, refused),
-      ready: () => void this.#flushOutbox(),
+      ready: () => void this.#sender?.flush(),
       blocked: (sockets) => remember('sockets-blocked', sockets ? Date.now() : undefined),
     }, Date.now() - recall('sockets-blocked', 0) < blockedFor)
     if (first) this.#open(first.me)
@@ -123,12 +122,12 @@ export class Room {
   say(message: Kept['message']): boolean {
     const entry = this.#out?.add(message, Date.now())
     if (!entry) return false
-    if (this.#connection.ready) void this.#flushOutbox(entry)
+    if (this.#connection.ready) void this.#sender?.flush(entry)
     return true
   }
 
   sayAgain(ref: string): void {
-    if (this.#out?.again(ref, Date.now())) void this.#flushOutbox()
+    if (this.#out?.again(ref, Date.now())) void this.#sender?.flush()
   }
 
   discard(ref: string): void {
@@ -193,6 +192,7 @@ export class Room {
   /** Opens the outbox of a person, with what an earlier page has left in it. */
   #open(person: string) {
     this.#out ??= new Outbox(`${this.id}:${person}`, deviceStorage(), (entries) => (this.outbox = entries))
+    this.#sender ??= new Sender(this.#out, this.#connection, () => this.now?.chat.filter((c) => c.sender_id === this.now?.me) ?? [])
   }
 
   get #as() {
@@ -342,50 +342,9 @@ export class Room {
     }
   }
 
-  async #flushOutbox(only?: Kept): Promise<void> {
-    const out = this.#out
-    if (!out) return
-    this.#dropArrived(out)
-    let sent = 0
-    for (const e of only ? [only] : out.waiting()) {
-      if (!this.#connection.ready) return
-      if (!out.send(e.ref, serverNow())) continue
-      this.#connection.send(e.message)
-      // The server takes bursts of 40 and twenty a second.
-      if (++sent >= burst) await new Promise((done) => setTimeout(done, 60))
-    }
-  }
-
-  /** What was sent so long ago that its ref is forgotten may have arrived: look. */
-  #dropArrived(out: Outbox) {
-    const w = this.now
-    if (!w) return
-    // Each message that is there stands for one that was sent.
-    const there = w.chat.filter((c) => c.sender_id === w.me)
-    for (const e of out.doubtful(serverNow())) {
-      const i = there.findIndex((c) => c.message === e.message.message && Date.parse(c.created_at) >= (e.sent ?? 0) - 60_000)
-      if (i >= 0) {
-        there.splice(i, 1)
-        out.done(e.ref)
-      }
-    }
-  }
-
   #settled(ref: string, refused: string | null) {
-    const entry = this.#out?.entries.find((e) => e.ref === ref)
-    if (!entry) return
-    if (refused !== null && /too many|rate|slow down/i.test(refused)) {
-      // Not a word against the message: it is sent again a little later.
-      setTimeout(() => void this.#flushOutbox(entry), 2000 + Math.random() * 2000)
-      return
-    }
-    if (refused !== null) {
-      this.#out?.refused(ref, refused)
-      return
-    }
-    this.#out?.done(ref)
     // A direct message is not told to the tab that sent it.
-    if (entry.message.type === 'dm') void this.read('chat').catch(() => {})
+    if (this.#sender?.settled(ref, refused)?.message.type === 'dm') void this.read('chat').catch(() => {})
   }
 }
 

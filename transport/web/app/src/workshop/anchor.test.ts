@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { anchorKey, locate, overlaps } from './anchor'
+import { anchorKey, locate } from './anchor'
 import { contentHash } from './hash'
 
 test('contents have the hash that other clients give them', () => {
@@ -33,9 +33,4 @@ test('a thread whose words are gone stands nowhere', () => {
 test('keys name what is commented', () => {
   expect(anchorKey({ type: 'step', id: 's1' }, 'abc', { start: 1, end: 2 })).toBe('step|s1|abc|1|2')
   expect(anchorKey({ type: 'guide' }, 'abc', { start: 1, end: 2 })).toBe('guide|guide|abc|1|2')
-})
-
-test('ranges that touch do not overlap', () => {
-  expect(overlaps({ start: 0, end: 2 }, { start: 2, end: 4 })).toBe(false)
-  expect(overlaps({ start: 0, end: 3 }, { start: 2, end: 4 })).toBe(true)
 })

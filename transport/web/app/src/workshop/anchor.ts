@@ -37,8 +37,3 @@ export function anchorKey(target: { type: 'step'; id: string } | { type: 'guide'
   const head = target.type === 'step' ? `step|${target.id}` : 'guide|guide'
   return `${head}|${hash}|${span.start}|${span.end}`
 }
-
-/** Whether two spans share a character. */
-export function overlaps(a: Span, b: Span): boolean {
-  return a.start < b.end && a.end > b.start
-}

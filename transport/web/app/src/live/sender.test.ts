@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { noteTime, serverNow } from '../device/now'
+import type { ChatMessage } from '../workshop/state'
+import { arrived } from './arrived'
+import { Outbox, type Kept, type Storage } from './outbox'
+import { Sender } from './sender'
+
+function device(): Storage {
+  const map = new Map<string, string>()
+  return { get: (k) => map.get(k) ?? null, set: (k, v) => void map.set(k, v), remove: (k) => void map.delete(k), keys: () => [...map.keys()], watch: () => {} }
+}
+
+/** An outbox and its sender; pauses end when the test says so. */
+function stage(own: ChatMessage[] = []) {
+  const out = new Outbox('lab:a1', device(), () => {})
+  const line = { ready: true, sent: [] as { message: string; ref: string }[], send: (m: object) => void line.sent.push(m as never) }
+  const pauses: { ms: number; end: () => void }[] = []
+  const sender = new Sender(out, line, () => own, (ms) => new Promise<void>((end) => pauses.push({ ms, end })))
+  return { out, line, pauses, sender }
+}
+
+const say = (message: string) => ({ type: 'chat', message })
+const message = (text: string, at: number) => ({ id: `m${at}`, sender_id: 'a1', message: text, created_at: new Date(at).toISOString() }) as ChatMessage
+const sent = (text: string, at: number) => ({ ref: `${text}@${at}`, message: say(text), at, sent: at, refused: null }) as Kept
+const soon = () => new Promise((done) => setTimeout(done, 0))
+
+afterEach(() => noteTime(new Date().toISOString()))
+
+describe('what has arrived', () => {
+  test('each message that is there stands for one that was sent', () => {
+    const twice = [sent('yes', 1000), sent('yes', 2000)]
+    expect(arrived(twice, [message('yes', 1500)])).toEqual(['yes@1000'])
+    expect(arrived(twice, [message('yes', 1500), message('yes', 2500)])).toEqual(['yes@1000', 'yes@2000'])
+    expect(arrived(twice, [])).toEqual([])
+  })
+
+  test('one that was said long before is another one', () => {
+    const now = 10_000_000
+    expect(arrived([sent('yes', now)], [message('yes', now - 61_000)])).toEqual([])
+    expect(arrived([sent('yes', now)], [message('yes', now - 59_000)])).toEqual([`yes@${now}`])
+  })
+})
+
+describe('the sender', () => {
+  test('sends a burst at once and the rest one by one', async () => {
+    const { out, line, pauses, sender } = stage()
+    for (let i = 0; i < 60; i++) out.add(say(`${i}`), i)
+    const done = sender.flush()
+    expect(line.sent).toHaveLength(25)
+    for (let n = 26; n <= 60; n++) {
+      expect(pauses).toHaveLength(1)
+      pauses.shift()!.end()
+      await soon()
+      expect(line.sent).toHaveLength(n)
+    }
+    pauses.shift()!.end()
+    await done
+    expect(line.sent.map((m) => m.message)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`))
+  })
+
+  test('stops when the line is lost, and goes on with the rest', async () => {
+    const { out, line, pauses, sender } = stage()
+    for (let i = 0; i < 30; i++) out.add(say(`${i}`), i)
+    const done = sender.flush()
+    line.ready = false
+    pauses.shift()!.end()
+    await done
+    expect(line.sent).toHaveLength(25)
+    for (const m of [...line.sent]) sender.settled(m.ref, null)
+    line.ready = true
+    await sender.flush()
+    expect(line.sent).toHaveLength(30)
+  })
+
+  test('sends again what came too fast, under the same ref, and holds what was refused', async () => {
+    const { out, line, pauses, sender } = stage()
+    const fast = out.add(say('fast'), 1) as Kept
+    const bad = out.add(say('bad'), 2) as Kept
+    await sender.flush()
+    expect(sender.settled(fast.ref, 'too many messages, slow down')).toBeNull()
+    expect(sender.settled(bad.ref, 'you are muted')).toBeNull()
+    expect(out.entries.map((e) => e.refused)).toEqual([null, 'you are muted'])
+    expect(pauses[0]!.ms).toBeGreaterThanOrEqual(2000)
+    pauses[0]!.end()
+    await soon()
+    expect(line.sent.map((m) => m.ref)).toEqual([fast.ref, bad.ref, fast.ref])
+    expect(sender.settled(fast.ref, null)?.ref).toBe(fast.ref)
+    expect(out.entries.map((e) => e.ref)).toEqual([bad.ref])
+    expect(sender.settled('unknown', null)).toBeNull()
+  })
+
+  test('counts in the server\'s time: a device with a wrong clock neither doubts too soon nor too late', async () => {
+    for (const wrong of [3_600_000, -3_600_000]) {
+      noteTime(new Date(Date.now() - wrong).toISOString()) // the device is ahead, or behind
+      const own: ChatMessage[] = []
+      const { out, line, sender } = stage(own)
+      const entry = out.add(say('hello'), Date.now()) as Kept
+      await sender.flush()
+      expect(Math.abs((out.entries[0]?.sent ?? 0) - serverNow())).toBeLessThan(1000)
+      // The server still knows the ref: it is asked again, whatever it looks like.
+      own.push(message('hello', serverNow()))
+      await sender.flush()
+      expect(line.sent.map((m) => m.ref)).toEqual([entry.ref, entry.ref])
+      // Ten minutes later the message in the chat is the answer.
+      noteTime(new Date(serverNow() + 600_000).toISOString())
+      await sender.flush()
+      expect(line.sent).toHaveLength(2)
+      expect(out.entries).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,59 @@
+// Sends what the outbox holds: not faster than the server takes it, once more
+// when it was too fast, and nothing that has arrived already.
+import { serverNow } from '../device/now'
+import type { ChatMessage } from '../workshop/state'
+import { arrived } from './arrived'
+import type { Kept, Outbox } from './outbox'
+
+/** What it sends through. */
+export interface Line {
+  readonly ready: boolean
+  send(message: object): void
+}
+
+/** So many are sent at once; the rest one by one: the server takes bursts of 40, and twenty a second. */
+const burst = 25
+const between = 60
+/** After so long what was refused because it came too fast is sent again. */
+const later = () => 2000 + Math.random() * 2000
+
+export class Sender {
+  readonly #out: Outbox
+  readonly #line: Line
+  readonly #own: () => readonly ChatMessage[]
+  readonly #pause: (ms: number) => Promise<unknown>
+
+  /** own: one's messages as far as they are known. */
+  constructor(out: Outbox, line: Line, own: () => readonly ChatMessage[], pause = (ms: number): Promise<unknown> => new Promise((done) => setTimeout(done, ms))) {
+    this.#out = out
+    this.#line = line
+    this.#own = own
+    this.#pause = pause
+  }
+
+  /** Sends what waits, or one entry alone. */
+  async flush(only?: Kept): Promise<void> {
+    for (const ref of arrived(this.#out.doubtful(serverNow()), this.#own())) this.#out.done(ref)
+    let sent = 0
+    for (const e of only ? [only] : this.#out.waiting()) {
+      if (!this.#line.ready) return
+      if (!this.#out.send(e.ref, serverNow())) continue
+      this.#line.send(e.message)
+      if (++sent >= burst) await this.#pause(between)
+    }
+  }
+
+  /** The server has stored a message, which is given, or refused it. */
+  settled(ref: string, refused: string | null): Kept | null {
+    const entry = this.#out.entries.find((e) => e.ref === ref)
+    if (!entry) return null
+    if (refused === null) {
+      this.#out.done(ref)
+      return entry
+    }
+    // Not a word against the message itself.
+    if (/too many|rate|slow down/i.test(refused)) void this.#pause(later()).then(() => this.flush(entry))
+    else this.#out.refused(ref, refused)
+    return null
+  }
+}
