@@ -11,10 +11,10 @@ package closed
 
 import "strings"
 
-// Or joins members as a choice: "rest, mcp, a2a or embedded".
+// Or joins members as a choice: "a, b or c".
 func Or(members ...string) string { return join(members, " or ") }
 
-// And joins members as what goes together: "single_use and ttl".
+// And joins members as what goes together: "a, b and c".
 func And(members ...string) string { return join(members, " and ") }
 
 func join(members []string, last string) string {

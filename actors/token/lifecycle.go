@@ -19,6 +19,9 @@ const (
 	Locked       State = "locked"
 )
 
+// States are all of them.
+var States = []State{Active, Redeemed, Expired, Revoked, SessionEnded, Locked}
+
 // Operation is what is asked of a token.
 type Operation uint8
 

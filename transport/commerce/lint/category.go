@@ -23,8 +23,6 @@ const (
 	descriptionKind
 )
 
-var registries = []string{"services", "capabilities", "payment_handlers"}
-
 func kindOf(root map[string]any) kind {
 	if root == nil {
 		return notObject
@@ -36,7 +34,7 @@ func kindOf(root map[string]any) kind {
 		return schemaKind
 	}
 	_, profile := root["ucp"]
-	if profile || slices.ContainsFunc(registries, func(r string) bool { _, ok := root[r]; return ok }) {
+	if profile || slices.ContainsFunc(schema.Registries, func(r string) bool { _, ok := root[r]; return ok }) {
 		return profileKind
 	}
 	return schemaKind
@@ -55,11 +53,17 @@ const (
 	unknown category = ""
 )
 
-// variantsOf are the variants of each category of entity.
-var variantsOf = map[category][]string{
-	capability: {"platform_schema", "business_schema", "response_schema"},
-	service:    {"platform_schema", "business_schema"},
-	handler:    {"platform_schema", "business_schema", "response_schema"},
+// variantsOf are the variants of each category of entity, and categoryIn is the
+// category of what each registry holds.
+var (
+	variantsOf = map[category][]string{}
+	categoryIn = map[string]category{}
+)
+
+func init() {
+	for _, c := range schema.Categories {
+		variantsOf[category(c.Name)], categoryIn[c.Registry] = c.Variants, category(c.Name)
+	}
 }
 
 // categorize tells the category of a schema: an entity by the meta schema its
@@ -158,9 +162,9 @@ func (l *linter) protocols(address string) bool {
 // demanded are the members each variant has to require, beside what the
 // category adds.
 var demanded = map[string][]string{
-	"platform_schema": {"version", "spec", "schema"},
-	"business_schema": {"version"},
-	"response_schema": {"version"},
+	schema.PlatformVariant: {"version", "spec", "schema"},
+	schema.BusinessVariant: {"version"},
+	schema.ResponseVariant: {"version"},
 }
 
 // variants checks that an entity has those of its category, each built on the

@@ -34,7 +34,7 @@ func (e entry) declaration(parents []string) {
 		return
 	}
 	if kindOf(root) == descriptionKind {
-		if e.registry != "services" {
+		if e.registry != schema.Services {
 			e.find("declaration-category", at, fmt.Sprintf("the document there describes a service, not a %s", categoryIn[e.registry]))
 			return
 		}
@@ -60,9 +60,6 @@ func (e entry) misplaced(at string, c category) {
 	}
 }
 
-// categoryIn is the category of what each registry holds.
-var categoryIn = map[string]category{"services": service, "capabilities": capability, "payment_handlers": handler}
-
 func (e entry) agree(code, at, what string, declared, stated any) {
 	if declared == stated {
 		return
@@ -87,7 +84,7 @@ func said(value any) string {
 func (e entry) fit(side Side) {
 	version, _ := e.fields["version"].(string)
 	address, _ := e.fields["schema"].(string)
-	if e.registry == "services" {
+	if e.registry == schema.Services {
 		address = "" // that is the description of a transport
 	}
 	res, err := e.lib.Entity(e.name, version, address)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"atelier/actors/closed"
 	"atelier/transport/commerce/schema"
 )
 
@@ -45,7 +46,7 @@ func (s *subject) withoutCategory() {
 			missing = append(missing, "$defs/"+variant)
 		}
 	}
-	why := "none of its variants refers to the meta schema capability, service or payment_handler"
+	why := "none of its variants refers to the meta schema " + closed.Or(schema.CategoryNames()...)
 	if len(missing) > 0 {
 		why = strings.Join(missing, " and ") + " are missing, which an entity is declared with and which tell its category"
 		if len(missing) == 1 {

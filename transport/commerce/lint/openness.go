@@ -7,9 +7,6 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// checkoutStates is the set the protocol itself closes.
-var checkoutStates = []any{"open", "completed", "expired"}
-
 // openness advises against what keeps a schema from growing. Where it is
 // meant, a $comment beside it that begins with "closed" says why.
 func (s *subject) openness() {
@@ -35,7 +32,7 @@ func (s *subject) closed(pointer string, node map[string]any) {
 	if comment, _ := node["$comment"].(string); strings.HasPrefix(comment, "closed") {
 		return
 	}
-	if enum, ok := node["enum"].([]any); ok && len(enum) > 1 && !slices.Equal(sortedText(enum), sortedText(checkoutStates)) {
+	if enum, ok := node["enum"].([]any); ok && len(enum) > 1 && !slices.Equal(sortedText(enum), slices.Sorted(slices.Values(schema.CheckoutStates))) {
 		s.find("enum-closed", pointer+"/enum", `a new value will break readers; describe known values instead, or say why in a $comment that begins with "closed"`)
 	}
 	for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"atelier/actors/closed"
 	"atelier/transport/commerce/schema"
 )
 
@@ -30,13 +31,13 @@ func (s *subject) profile() {
 	}
 	s.supportedVersions(at+"/supported_versions", holder["supported_versions"])
 	side := s.side(holder)
-	for _, registry := range registries {
+	for _, registry := range schema.Registries {
 		if _, ok := holder[registry]; !ok && wrapped && side != answer {
 			s.find("profile-malformed", at, registry+" is missing; a profile without any has an empty object")
 		}
 	}
 	ids := map[string]string{}
-	for _, registry := range registries {
+	for _, registry := range schema.Registries {
 		if value, ok := holder[registry]; ok {
 			s.registry(side, at+"/"+registry, registry, value, ids)
 		}
@@ -53,7 +54,7 @@ func (s *subject) side(holder map[string]any) Side {
 	if s.as != "" {
 		return s.as
 	}
-	for _, registry := range registries {
+	for _, registry := range schema.Registries {
 		byName, _ := holder[registry].(map[string]any)
 		for _, value := range byName {
 			entries, _ := value.([]any)
@@ -153,10 +154,10 @@ func (e entry) conventions(seen map[string]bool, ids map[string]string) {
 	}
 	key := fmt.Sprint(e.fields["version"])
 	switch e.registry {
-	case "services":
+	case schema.Services:
 		e.transport()
 		key += " over " + fmt.Sprint(e.fields["transport"])
-	case "payment_handlers":
+	case schema.PaymentHandlers:
 		e.instance(ids)
 		return // the ids keep entries of one version apart
 	}
@@ -207,16 +208,16 @@ func (e entry) instance(ids map[string]string) {
 func (e entry) transport() {
 	value, ok := e.fields["transport"]
 	if !ok {
-		e.find("transport-missing", e.at, "a service entry states its transport: rest, mcp, a2a or embedded")
+		e.find("transport-missing", e.at, "a service entry states its transport: "+closed.Or(schema.TransportNames()...))
 		return
 	}
 	name, _ := value.(string)
-	needs, known := schema.Transports[name]
-	if !known {
-		e.find("transport-unknown", e.at+"/transport", "known transports are rest, mcp, a2a and embedded")
+	i := slices.IndexFunc(schema.Transports, func(t schema.Transport) bool { return t.Name == name })
+	if i < 0 {
+		e.find("transport-unknown", e.at+"/transport", "known transports are "+closed.And(schema.TransportNames()...))
 		return
 	}
-	for _, member := range needs {
+	for _, member := range schema.Transports[i].Needs {
 		if text, _ := e.fields[member].(string); text == "" {
 			e.find("transport-field", e.at, fmt.Sprintf("transport %s needs %s", name, member))
 		}

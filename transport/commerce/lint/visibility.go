@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"atelier/actors/closed"
 	"atelier/transport/commerce/schema"
 )
 
@@ -42,9 +43,8 @@ func (s *subject) annotation(at, key string, value any) {
 }
 
 func (s *subject) visibilityValue(at, key string, value any) {
-	switch value {
-	case schema.Omit, schema.Optional, schema.Required:
+	if said, _ := value.(string); slices.Contains(schema.Visibilities, said) {
 		return
 	}
-	s.find("visibility-value", at, key+" has to say omit, optional or required, or that for each operation")
+	s.find("visibility-value", at, key+" has to say "+closed.Or(schema.Visibilities...)+", or that for each operation")
 }

@@ -68,7 +68,7 @@ func Parse(value any) (*Profile, error) {
 		return nil, err
 	}
 	p := &Profile{Version: version}
-	for name, into := range map[string]*Registry{"services": &p.Services, "capabilities": &p.Capabilities, "payment_handlers": &p.PaymentHandlers} {
+	for name, into := range map[string]*Registry{schema.Services: &p.Services, schema.Capabilities: &p.Capabilities, schema.PaymentHandlers: &p.PaymentHandlers} {
 		if *into, err = parseRegistry("/ucp/"+name, ucp[name]); err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package schema_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,20 +86,64 @@ func TestEverySchemaHasAnExample(t *testing.T) {
 	}
 }
 
+// TestEntitiesAreFoundByName: those are the published documents that state a
+// name.
 func TestEntitiesAreFoundByName(t *testing.T) {
 	set, err := schema.Published("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"dev.commerce.shopping", "dev.commerce.shopping.checkout", "dev.commerce.shopping.fulfillment",
-		"dev.commerce.shopping.discount", "dev.commerce.shopping.order", "com.atelier.tokenization"} {
-		f, ok := set.Entity(name, schema.Release)
-		if !ok || !strings.Contains(string(f.Data), `"name": "`+name+`"`) {
-			t.Errorf("%s is not found", name)
+	entities := 0
+	for _, f := range set.All() {
+		var stated struct{ Name, Version string }
+		if err := json.Unmarshal(f.Data, &stated); err != nil {
+			t.Fatal(err)
 		}
+		if stated.Name == "" {
+			continue
+		}
+		entities++
+		if found, ok := set.Entity(stated.Name, stated.Version); !ok || found != f || !schema.IsEntity(stated.Name) {
+			t.Errorf("%s %s is not found", stated.Name, stated.Version)
+		}
+	}
+	if entities != 6 {
+		t.Errorf("%d entities are published", entities)
 	}
 	if _, ok := set.Entity("dev.commerce.shopping.checkout", "2020-01-01"); ok {
 		t.Error("a version that never was is found")
+	}
+}
+
+// TestMetaSchemasAreThoseOfTheCategories: each category has a meta schema with
+// its variants and no others.
+func TestMetaSchemasAreThoseOfTheCategories(t *testing.T) {
+	set, err := schema.Published("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range schema.Categories {
+		f, ok := set.Lookup(schema.Release + "/meta/" + c.Name + ".json")
+		if !ok {
+			t.Errorf("%s has no meta schema", c.Name)
+			continue
+		}
+		var meta struct {
+			Defs map[string]any `json:"$defs"`
+		}
+		if err := json.Unmarshal(f.Data, &meta); err != nil {
+			t.Fatal(err)
+		}
+		for name := range meta.Defs {
+			if strings.HasSuffix(name, "_schema") && !slices.Contains(c.Variants, name) {
+				t.Errorf("the meta schema of a %s has %s", c.Name, name)
+			}
+		}
+		for _, v := range c.Variants {
+			if meta.Defs[v] == nil {
+				t.Errorf("the meta schema of a %s misses %s", c.Name, v)
+			}
+		}
 	}
 }
 

@@ -57,16 +57,16 @@ func newCompiler() (*jsonschema.Compiler, *budget) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
-	c.UseLoader(closed{})
+	c.UseLoader(whole{})
 	c.UseRegexpEngine(b.compile)
 	c.RegisterFormat(&jsonschema.Format{Name: regexFormat, Validate: checkRegex})
 	return c, b
 }
 
-// closed refuses to load anything: bundles are whole.
-type closed struct{}
+// whole refuses to load anything: bundles are whole.
+type whole struct{}
 
-func (closed) Load(url string) (any, error) {
+func (whole) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is not part of the schema", url)
 }
 

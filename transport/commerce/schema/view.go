@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"atelier/actors/closed"
 )
 
 // Direction is a side of an exchange.
@@ -15,23 +17,6 @@ const (
 	Request  Direction = "request"
 	Response Direction = "response"
 )
-
-// The annotations, and what they may say of a property.
-const (
-	RequestKey  = "ucp_request"
-	ResponseKey = "ucp_response"
-
-	Omit     = "omit"
-	Optional = "optional"
-	Required = "required"
-)
-
-// Operations are those the protocol has. A vendor's capability may have others,
-// and names them in its annotations.
-var Operations = []string{"create", "read", "update", "complete", "cancel"}
-
-// IsOperation tells whether the protocol has an operation.
-func IsOperation(name string) bool { return slices.Contains(Operations, name) }
 
 // View is how a schema is looked at: in a direction, for an operation. The
 // zero View changes nothing.
@@ -77,11 +62,10 @@ func (v View) visibility(property map[string]any) (string, error) {
 			return "", nil
 		}
 	}
-	switch annotation {
-	case Omit, Optional, Required:
-		return annotation.(string), nil
+	if said, _ := annotation.(string); slices.Contains(Visibilities, said) {
+		return said, nil
 	}
-	return "", fmt.Errorf("%s is %v: want omit, optional or required", v.key(), annotation)
+	return "", fmt.Errorf("%s is %v: want %s", v.key(), annotation, closed.Or(Visibilities...))
 }
 
 // carry reads the annotations on the properties of a schema: which of them go,

@@ -1,10 +1,97 @@
 package schema
 
-// Transports are those a service may be offered over, each with the members
-// its entries need in every profile.
-var Transports = map[string][]string{
-	"rest":     {"endpoint", "schema"},
-	"mcp":      {"endpoint", "schema"},
-	"a2a":      {"endpoint"},
-	"embedded": {"schema"},
+import "slices"
+
+// The closed lists of the protocol. Each stands here once; what is written by
+// hand elsewhere, the published schemas among it, is held against them by the
+// tests of atelier/actors/closed.
+
+// The registries of a profile ("Registry shape").
+const (
+	Services        = "services"
+	Capabilities    = "capabilities"
+	PaymentHandlers = "payment_handlers"
+)
+
+// Registries are all of them, in the order in which findings tell of them.
+var Registries = []string{Services, Capabilities, PaymentHandlers}
+
+// The variants an entity is declared with, under $defs ("Variants").
+const (
+	PlatformVariant = "platform_schema"
+	BusinessVariant = "business_schema"
+	ResponseVariant = "response_schema"
+)
+
+// Category is a kind of entity ("Schema categories").
+type Category struct {
+	// Name is also that of its meta schema.
+	Name string
+	// Registry holds its declarations.
+	Registry string
+	Variants []string
 }
+
+// Categories are all of them.
+var Categories = []Category{
+	{"capability", Capabilities, []string{PlatformVariant, BusinessVariant, ResponseVariant}},
+	{"service", Services, []string{PlatformVariant, BusinessVariant}},
+	{"payment_handler", PaymentHandlers, []string{PlatformVariant, BusinessVariant, ResponseVariant}},
+}
+
+// CategoryNames are the names of all categories.
+func CategoryNames() []string {
+	var names []string
+	for _, c := range Categories {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Transport is a way in which a service is offered.
+type Transport struct {
+	Name string
+	// Needs are the members its entries need in every profile.
+	Needs []string
+}
+
+// Transports are all of them ("Schema categories").
+var Transports = []Transport{
+	{"rest", []string{"endpoint", "schema"}},
+	{"mcp", []string{"endpoint", "schema"}},
+	{"a2a", []string{"endpoint"}},
+	{"embedded", []string{"schema"}},
+}
+
+// TransportNames are the names of all transports.
+func TransportNames() []string {
+	var names []string
+	for _, t := range Transports {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Operations are those the protocol has. A vendor's capability may have others,
+// and names them in its annotations.
+var Operations = []string{"create", "read", "update", "complete", "cancel"}
+
+// IsOperation tells whether the protocol has an operation.
+func IsOperation(name string) bool { return slices.Contains(Operations, name) }
+
+// The annotations, and what they may say of a property.
+const (
+	RequestKey  = "ucp_request"
+	ResponseKey = "ucp_response"
+
+	Omit     = "omit"
+	Optional = "optional"
+	Required = "required"
+)
+
+// Visibilities are what an annotation may say.
+var Visibilities = []string{Omit, Optional, Required}
+
+// CheckoutStates are those of a checkout, the one set of values that payloads
+// have and that can never grow ("Checkout payload").
+var CheckoutStates = []string{"open", "completed", "expired"}

@@ -1,0 +1,292 @@
+package closed_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/actors/participant"
+	tokens "atelier/actors/token"
+	"atelier/actors/token/credential"
+	"atelier/transport/commerce/lint"
+	"atelier/transport/commerce/schema"
+)
+
+var update = flag.Bool("update", false, "complete the enumerations in documents")
+
+// root is the folder of the module.
+const root = "../.."
+
+// list is a closed list, or a part of one that has a meaning of its own:
+// some policies are not all, but all with a life.
+type list struct {
+	members []string
+	// plain says that its members are no words of English: an enumeration of
+	// them counts even without quotes.
+	plain bool
+}
+
+var lists = []list{
+	{tokens.PolicyNames(nil), true}, {tokens.PolicyNames(tokens.Lives), true}, {tokens.PolicyNames(tokens.Repeats), true},
+	{texts(tokens.States), false},
+	{credential.Types, true}, {append(slices.Clone(credential.Types), "token"), true}, {credential.NumberTypes, true},
+	{participant.Kinds, false}, {participant.Environments, false}, {participant.Scopes, false},
+	{schema.Registries, false}, {append([]string{"version"}, schema.Registries...), false}, {schema.CategoryNames(), false},
+	{schema.TransportNames(), true}, {transports("endpoint", "schema"), true}, {transports("endpoint"), true}, {transports("schema"), true},
+	{[]string{schema.PlatformVariant, schema.BusinessVariant, schema.ResponseVariant}, true},
+	{[]string{schema.PlatformVariant, schema.BusinessVariant}, true},
+	{texts([]lint.Side{lint.Platform, lint.Business}), false},
+	{schema.Operations, false}, {schema.Visibilities, false}, {schema.CheckoutStates, false},
+}
+
+// transports are those whose entries need all of some members.
+func transports(needs ...string) (names []string) {
+	for _, t := range schema.Transports {
+		if intersect(needs, t.Needs) == len(needs) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func texts[S ~string](list []S) (plain []string) {
+	for _, s := range list {
+		plain = append(plain, string(s))
+	}
+	return plain
+}
+
+// TestNoEnumerationIsStale looks at every enumeration in documents, comments
+// and literals. One that has two members in common with a closed list is that
+// list, or a part with a meaning of its own: a policy that was added to the
+// code and not to README is found so.
+func TestNoEnumerationIsStale(t *testing.T) {
+	known := 0
+	for _, path := range written(t) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(data)
+		isSource := filepath.Ext(path) == ".go"
+		if isSource {
+			text = words(data)
+		}
+		fresh := enumeration.ReplaceAllStringFunc(text, func(found string) string {
+			rest := article.FindString(found)
+			found = strings.TrimSuffix(found, rest)
+			is, should := judge(found)
+			if is {
+				known++
+			}
+			if should == nil {
+				return found + rest
+			}
+			if *update && !isSource {
+				return complete(found, should) + rest
+			}
+			at := 1 + strings.Count(text[:strings.Index(text, found)], "\n")
+			t.Errorf("%s:%d: %q is a part of %q", strings.TrimPrefix(path, root+"/"), at, found, should)
+			return found + rest
+		})
+		if fresh != text {
+			if err := os.WriteFile(path, []byte(fresh), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if known < 30 {
+		t.Errorf("%d enumerations were recognised: nothing is looked at any more", known)
+	}
+}
+
+// policies is the table of README that explains the policies.
+var policies = regexp.MustCompile(`(?m)^\| Policy \| A token is \|\n\|---\|---\|\n((?:\|.*\n)*)`)
+
+func TestREADMEExplainsEveryPolicy(t *testing.T) {
+	path := filepath.Join(root, "README.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for _, p := range tokens.Policies() {
+		fmt.Fprintf(&rows, "| `%s` | %s |\n", p.Name, strings.ToLower(p.About[:1])+p.About[1:])
+	}
+	at := policies.FindSubmatchIndex(text)
+	if at == nil {
+		t.Fatal("README has no table of policies")
+	}
+	if string(text[at[2]:at[3]]) == rows.String() {
+		return
+	}
+	if !*update {
+		t.Fatalf("README explains other policies; go test ./actors/closed -update puts in\n%s", rows.String())
+	}
+	if err := os.WriteFile(path, slices.Concat(text[:at[2]], []byte(rows.String()), text[at[3]:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const (
+	word  = "[a-z][a-z0-9_]*"
+	entry = `"` + word + `"|` + "`" + word + "`|" + word
+	comma = `,\s*`
+	last  = `,?\s+(?:or|and)\s+|,\s*`
+)
+
+var (
+	// enumeration is a, b or c: of "strings", of `code`, of plain words, on one
+	// line or on several.
+	enumeration = regexp.MustCompile(listOf(`"`) + "|" + listOf("`") + "|" + listOf(""))
+	separator   = regexp.MustCompile("^(?:" + last + ")")
+	begins      = regexp.MustCompile("^(?:" + entry + ")")
+	// article begins what is no member: "a, b, or another one".
+	article = regexp.MustCompile("(?:" + last + ")(?:a|an|another|the)$")
+)
+
+func listOf(quote string) string {
+	one := quote + word + quote
+	return one + "(?:" + comma + one + ")*(?:" + last + ")" + one
+}
+
+// split gives the entries of an enumeration, with their quotes, and what stands
+// between them.
+func split(found string) (entries, between []string) {
+	for {
+		e := begins.FindString(found)
+		entries, found = append(entries, e), found[len(e):]
+		sep := separator.FindString(found)
+		if sep == "" {
+			return entries, between
+		}
+		between, found = append(between, sep), found[len(sep):]
+	}
+}
+
+// judge tells whether an enumeration is a closed list, and if it is a part of
+// one, of which: the shortest that has all of its members.
+func judge(found string) (is bool, should []string) {
+	entries, _ := split(found)
+	plain := !strings.ContainsAny(found, "\"`")
+	var members []string
+	for _, e := range entries {
+		if e = strings.Trim(e, "\"`"); !slices.Contains(members, e) {
+			members = append(members, e)
+		}
+	}
+	covered := 0
+	for _, l := range lists {
+		common := intersect(members, l.members)
+		if common < 2 || plain && !l.plain {
+			continue
+		}
+		if common == len(members) && common == len(l.members) {
+			return true, nil
+		}
+		if common > covered || common == covered && len(l.members) < len(should) {
+			covered, should = common, l.members
+		}
+	}
+	return false, should
+}
+
+func intersect(a, b []string) (n int) {
+	for _, x := range a {
+		if slices.Contains(b, x) {
+			n++
+		}
+	}
+	return n
+}
+
+// complete writes an enumeration anew in its own style.
+func complete(found string, members []string) string {
+	entries, between := split(found)
+	quote := ""
+	if strings.ContainsAny(entries[0][:1], "\"`") {
+		quote = entries[0][:1]
+	}
+	sep, end := between[0], between[len(between)-1]
+	if len(between) == 1 && !strings.HasPrefix(sep, ",") {
+		sep = ", "
+	}
+	var b strings.Builder
+	for i, m := range members {
+		switch i {
+		case 0:
+		case len(members) - 1:
+			b.WriteString(end)
+		default:
+			b.WriteString(sep)
+		}
+		b.WriteString(quote + m + quote)
+	}
+	return b.String()
+}
+
+// written lists what people write and others read: sources, documents and
+// schemas, without tests, what is generated and the browser's side.
+func written(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != root && (strings.HasPrefix(name, ".") || slices.Contains([]string{"bin", "data", "testdata", "web", "node_modules"}, name)) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		switch {
+		case strings.HasSuffix(name, "_test.go"), strings.HasSuffix(name, ".pb.go"), name == "CHANGELOG.md":
+		case slices.Contains([]string{".go", ".md", ".json", ".proto", ".html", ".toml"}, filepath.Ext(name)):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// words are the comments and literals of a source, with commas between them
+// and the lines they stand on; the rest is blanked out.
+func words(source []byte) string {
+	var s scanner.Scanner
+	files := token.NewFileSet()
+	file := files.AddFile("", files.Base(), len(source))
+	s.Init(file, source, nil, scanner.ScanComments)
+	out := bytes.Repeat([]byte{';'}, len(source))
+	for i, c := range source {
+		if c == '\n' || c == '\t' || c == ' ' {
+			out[i] = c
+		}
+	}
+	for {
+		pos, tok, lit := s.Scan()
+		at := file.Offset(pos)
+		switch tok {
+		case token.EOF:
+			return string(out)
+		case token.STRING:
+			copy(out[at:], lit)
+		case token.COMMENT:
+			copy(out[at:], strings.ReplaceAll(lit, "\n// ", "\n   "))
+		case token.COMMA:
+			out[at] = ','
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package handler
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/actors/token/credential"
+)
+
+// TestTheDocumentExplainsEveryCredential: each type that is looked into, in the
+// order of its list.
+func TestTheDocumentExplainsEveryCredential(t *testing.T) {
+	b := &base{Handler: &Handler{}}
+	b.bases = [2]*base{b, b}
+	var types []string
+	for _, c := range b.specify("https://x.example").Credentials {
+		types = append(types, c.Type)
+	}
+	if !slices.Equal(types, credential.Types) {
+		t.Errorf("it explains %v of %v", types, credential.Types)
+	}
+}
+
+// TestEveryCodeIsExplained: the codes of the error table are those of the
+// OpenAPI document, beside what is no operation, and README says what to do.
+func TestEveryCodeIsExplained(t *testing.T) {
+	var doc struct {
+		Components struct {
+			Schemas struct {
+				Error struct {
+					Properties struct {
+						Code struct{ Enum []string }
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := []string{errNotFound.code, errMethod.code}
+	for _, e := range errorTable {
+		codes = append(codes, e.Code)
+		if !strings.Contains(string(readme), "`"+e.Code+"`") {
+			t.Errorf("README does not explain %s", e.Code)
+		}
+	}
+	for _, r := range refusals {
+		if !slices.Contains(codes, r.code) {
+			t.Errorf("%s is answered and not in the table", r.code)
+		}
+	}
+	slices.Sort(codes)
+	described := slices.Sorted(slices.Values(doc.Components.Schemas.Error.Properties.Code.Enum))
+	if codes = slices.Compact(codes); !slices.Equal(codes, described) {
+		t.Errorf("the OpenAPI document has %v, the table %v", described, codes)
+	}
+}
