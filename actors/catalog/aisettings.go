@@ -43,7 +43,7 @@ func addUse(list []*catalogpb.AIUsage, u *catalogpb.AIUsage) []*catalogpb.AIUsag
 		list = append(list, &catalogpb.AIUsage{Model: model})
 		i = len(list) - 1
 	}
-	sum := list[i].CloneVT()
+	sum := list[i].Clone()
 	sum.Queries += u.Queries
 	sum.Failed += u.Failed
 	sum.PromptTokens += u.PromptTokens

@@ -7,6 +7,7 @@ import (
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/internal/pbwire"
 )
 
 // Tables of the audit trail: the records by id, which is by time, and an index
@@ -38,11 +39,8 @@ func (a *Audit) Rows(r *catalogpb.AuditRecord) []durable.Row {
 	// The id is the key.
 	id := r.Id
 	r.Id = ""
-	value, err := r.MarshalVT()
+	value := pbwire.Encode(r)
 	r.Id = id
-	if err != nil { // a message of ours always encodes
-		panic(fmt.Sprintf("encode audit record: %v", err))
-	}
 	rows := []durable.Row{{Table: auditTable, Key: []byte(r.Id), Value: value, TTL: a.retention}}
 	if r.CodelabId != "" {
 		rows = append(rows, durable.Row{Table: auditIndex, Key: indexKey(r.CodelabId, r.Id), TTL: a.retention})
@@ -68,7 +66,7 @@ func (a *Audit) Find(q Query) ([]*catalogpb.AuditRecord, error) {
 	var failed error
 	take := func(id, value []byte) bool {
 		r := &catalogpb.AuditRecord{}
-		if failed = r.UnmarshalVT(value); failed != nil {
+		if failed = r.Decode(value); failed != nil {
 			return false
 		}
 		r.Id = string(id)

@@ -11,6 +11,7 @@ import (
 	"atelier/actors/cow"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/internal/pbwire"
 )
 
 // ListTable is the table of the codelabs: their records by id. Each codelab
@@ -19,10 +20,7 @@ const ListTable = "codelabs"
 
 // ListRow is a codelab's row in the list.
 func ListRow(m *pb.Codelab) durable.Row {
-	value, err := m.MarshalVT()
-	if err != nil { // a message of ours always encodes
-		panic(fmt.Sprintf("encode codelab: %v", err))
-	}
+	value := pbwire.Encode(m)
 	return durable.Row{Table: ListTable, Key: []byte(m.Id), Value: value}
 }
 
@@ -51,7 +49,7 @@ func LoadList(journal durable.Journal) (*List, error) {
 	var failed error
 	err := journal.Scan(durable.Scan{Table: ListTable, Reverse: true}, func(key, value []byte) bool {
 		m := &pb.Codelab{}
-		if failed = m.UnmarshalVT(value); failed != nil {
+		if failed = m.Decode(value); failed != nil {
 			failed = fmt.Errorf("codelab %s: %w", key, failed)
 			return false
 		}

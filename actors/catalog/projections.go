@@ -5,6 +5,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
 )
 
 // Tables that codelabs write in the commits of their changes, so that what is
@@ -41,11 +42,8 @@ func GoneRows(codelab string) []durable.Row {
 	return []durable.Row{UnlistRow(codelab), NoWorkspaceRow(codelab), {Table: usageTable, Key: []byte(codelab), Delete: true}, {Table: figuresTable, Key: []byte(codelab), Delete: true}}
 }
 
-func projection(table, codelab string, m interface{ MarshalVT() ([]byte, error) }) durable.Row {
-	value, err := m.MarshalVT()
-	if err != nil { // a message of ours always encodes
-		panic(fmt.Sprintf("encode row of %s: %v", table, err))
-	}
+func projection(table, codelab string, m pbwire.Message) durable.Row {
+	value := pbwire.Encode(m)
 	return durable.Row{Table: table, Key: []byte(codelab), Value: value}
 }
 
@@ -53,7 +51,7 @@ func projection(table, codelab string, m interface{ MarshalVT() ([]byte, error) 
 func (a *Audit) Usages(fn func(codelab string, models []*pb.AIUsage)) error {
 	return project(a.journal, usageTable, func(codelab string, value []byte) error {
 		u := &pb.AIUsages{}
-		if err := u.UnmarshalVT(value); err != nil {
+		if err := u.Decode(value); err != nil {
 			return err
 		}
 		fn(codelab, u.Models)
@@ -68,7 +66,7 @@ func (a *Audit) Figures() (map[string]*pb.Figures, error) {
 	err := project(a.journal, figuresTable, func(codelab string, value []byte) error {
 		f := &pb.Figures{}
 		out[codelab] = f
-		return f.UnmarshalVT(value)
+		return f.Decode(value)
 	})
 	return out, err
 }
@@ -77,7 +75,7 @@ func (a *Audit) Figures() (map[string]*pb.Figures, error) {
 func Workspaces(journal durable.Journal, fn func(codelab string, w *pb.Workspace)) error {
 	return project(journal, workspaceTable, func(codelab string, value []byte) error {
 		w := &pb.Workspace{}
-		if err := w.UnmarshalVT(value); err != nil {
+		if err := w.Decode(value); err != nil {
 			return err
 		}
 		fn(codelab, w)

@@ -12,6 +12,7 @@ import (
 
 	pb "atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
 )
 
 // Tables of sessions: the families by a random key. Before there were
@@ -50,7 +51,7 @@ func newFamily() *family {
 
 func parseFamily(key, value []byte) (*family, *pb.SessionFamily, error) {
 	rec := &pb.SessionFamily{}
-	if err := rec.UnmarshalVT(value); err != nil {
+	if err := rec.Decode(value); err != nil {
 		return nil, nil, fmt.Errorf("session family: %w", durable.ErrCorrupt)
 	}
 	for _, e := range rec.Ids {
@@ -65,7 +66,7 @@ func parseFamily(key, value []byte) (*family, *pb.SessionFamily, error) {
 // not taken over: nobody knows which password it was given for.
 func parseLegacy(key, value []byte) (*family, *pb.SessionFamily, error) {
 	old := &pb.Session{}
-	if err := old.UnmarshalVT(value); err != nil || len(key) != len(hash{}) {
+	if err := old.Decode(value); err != nil || len(key) != len(hash{}) {
 		return nil, nil, fmt.Errorf("session: %w", durable.ErrCorrupt)
 	}
 	id := &pb.SessionId{Hash: key}
@@ -81,10 +82,7 @@ func parseLegacy(key, value []byte) (*family, *pb.SessionFamily, error) {
 func (f *family) rows(rec *pb.SessionFamily, now int64) []durable.Row {
 	row := durable.Row{Table: familyTable, Key: f.key, Delete: true}
 	if last := lasts(rec); last > now {
-		value, err := rec.MarshalVT()
-		if err != nil { // a message of ours always encodes
-			panic(fmt.Sprintf("encode session family: %v", err))
-		}
+		value := pbwire.Encode(rec)
 		row = durable.Row{Table: familyTable, Key: f.key, Value: value, TTL: time.Duration(last-now) * time.Millisecond}
 	}
 	rows := []durable.Row{row}

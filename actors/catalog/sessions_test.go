@@ -10,6 +10,7 @@ import (
 	pb "atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
+	"atelier/actors/internal/pbwire"
 )
 
 // desk is sessions on a journal in memory, with a clock of their own.
@@ -319,10 +320,7 @@ func TestSessionsOfBeforeFamiliesAreTakenOver(t *testing.T) {
 	d := newDesk(t)
 	old := hashOf("old")
 	// As it was written: with an admin's grant in fields 1 to 3.
-	value, err := (&pb.Session{Attendees: map[string]*pb.AttendeeGrant{"a": d.grant("x")}}).MarshalVT()
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := pbwire.Encode((&pb.Session{Attendees: map[string]*pb.AttendeeGrant{"a": d.grant("x")}}))
 	value = append([]byte("\x0a\x01L\x12\x05Grace\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), value...)
 	if err := durable.Commit(d.journal, []durable.Row{{Table: legacyTable, Key: old[:], Value: value}}); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/internal/pbwire"
 )
 
 // SettingsHost runs the settings actor.
@@ -51,12 +52,12 @@ func SettingsKind(audit *Audit) durable.Kind[Command, *catalogpb.Event, Settings
 		AppendEvent: durable.AppendMessage[*catalogpb.Event],
 		ParseEvent: func(record []byte) (*catalogpb.Event, error) {
 			e := &catalogpb.Event{}
-			return e, e.UnmarshalVT(record)
+			return e, e.Decode(record)
 		},
 		Erases: replacesKey,
 		Erase:  eraseKeys,
 		EncodeState: func(v *SettingsView) ([]byte, error) {
-			return (&catalogpb.Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}).MarshalVT()
+			return pbwire.Encode(&catalogpb.Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}), nil
 		},
 	}
 }
@@ -112,7 +113,7 @@ func (s *settings) Capture() *SettingsView {
 
 func (s *settings) Restore(_ uint64, state []byte) error {
 	var snap catalogpb.Snapshot
-	if err := snap.UnmarshalVT(state); err != nil {
+	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}
 	s.tokens, s.aiKey, s.aiUsage = snap.Tokens, snap.AiKey, snap.AiUsage

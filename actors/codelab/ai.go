@@ -81,7 +81,7 @@ func addUsage(list []*pb.AIUsage, u *pb.AIUsage) []*pb.AIUsage {
 		list = append(list, &pb.AIUsage{Model: model})
 		i = len(list) - 1
 	}
-	sum := list[i].CloneVT()
+	sum := list[i].Clone()
 	sum.Queries += u.Queries
 	sum.Failed += u.Failed
 	sum.PromptTokens += u.PromptTokens

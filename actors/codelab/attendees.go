@@ -125,7 +125,7 @@ func (m Mute) decide(c call) (decision, error) {
 	if a.Muted == m.Muted {
 		return decided(a), nil
 	}
-	out := a.CloneVT()
+	out := a.Clone()
 	out.Muted = m.Muted
 	action := "attendee_unmute"
 	if m.Muted {
@@ -245,7 +245,7 @@ func (s *State) applyRenamed(seq uint64, r *pb.Renamed) {
 		s.byName[naming.Key(a.Name)] = s.byAttendee[a.Id]
 	})
 	if i, ok := s.openHelp[r.AttendeeId]; ok {
-		h := s.help.At(i).CloneVT()
+		h := s.help.At(i).Clone()
 		h.AttendeeName = r.Name
 		s.help.Set(i, h)
 		s.changed.Help = seq

@@ -52,7 +52,7 @@ func onlySwitched(old, m *pb.Codelab) bool {
 	if old == nil || m == nil {
 		return false
 	}
-	m = m.CloneVT()
+	m = m.Clone()
 	m.RegistrationClosed, m.EndedAt = old.RegistrationClosed, old.EndedAt
 	return proto.Equal(m, old)
 }

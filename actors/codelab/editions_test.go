@@ -6,6 +6,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
 )
 
 // edits are the commands that replace what somebody has read.
@@ -101,13 +102,11 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 	}
 	// A snapshot of an older version does not know them.
 	var snap pb.Snapshot
-	if err := snap.UnmarshalVT(b); err != nil {
+	if err := snap.Decode(b); err != nil {
 		t.Fatal(err)
 	}
 	snap.CodelabEdition, snap.QuizzesEdition = 0, 0
-	if b, err = snap.MarshalVT(); err != nil {
-		t.Fatal(err)
-	}
+	b = pbwire.Encode(&snap)
 	if restored = l.empty(); restored.Restore(l.seq, b) != nil || restored.editions != (Editions{l.seq, l.seq}) {
 		t.Errorf("of an old snapshot they are %+v", restored.editions)
 	}

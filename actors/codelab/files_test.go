@@ -32,7 +32,7 @@ func (l *lab) note(rows []durable.Row) {
 				continue
 			}
 			l.figures = &pb.Figures{}
-			if err := l.figures.UnmarshalVT(r.Value); err != nil {
+			if err := l.figures.Decode(r.Value); err != nil {
 				panic(err)
 			}
 		}

@@ -39,7 +39,7 @@ func (a AskHelp) decide(c call) (decision, error) {
 	}
 	var h *pb.HelpRequest
 	if i, ok := c.s.openHelp[c.ID]; ok {
-		h = c.s.help.At(i).CloneVT()
+		h = c.s.help.At(i).Clone()
 		h.StepNumber, h.Message = a.StepNumber, cmp.Or(a.Message, h.Message)
 	} else {
 		h = &pb.HelpRequest{
@@ -82,7 +82,7 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	case h.Status == inProgress:
 		return decision{}, durable.Reject(durable.Conflict, "already claimed by %s", h.ClaimedBy)
 	}
-	out := h.CloneVT()
+	out := h.Clone()
 	out.Status, out.ClaimedBy, out.ClaimedPerson, out.ClaimedAt = inProgress, c.Name, c.Person, c.now.UnixMilli()
 	d := decided(out, &pb.Event{Body: &pb.Event_HelpClaimed{HelpClaimed: &pb.HelpClaimed{
 		HelpId: h.Id, By: c.Name, Person: c.Person,
@@ -174,7 +174,7 @@ func (s *State) changeHelp(seq uint64, id string, change func(*pb.HelpRequest)) 
 	if !ok {
 		return
 	}
-	h := s.help.At(i).CloneVT()
+	h := s.help.At(i).Clone()
 	change(h)
 	s.help.Set(i, h)
 	s.changed.Help = seq

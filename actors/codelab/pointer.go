@@ -48,7 +48,7 @@ func follow(p *pb.Pointer, steps []*pb.Step) *pb.Pointer {
 	case p.StepNumber:
 		return p
 	default:
-		p = p.CloneVT()
+		p = p.Clone()
 		p.StepNumber = number
 		return p
 	}

@@ -101,7 +101,7 @@ func followPulse(p *pb.Pulse, steps []*pb.Step) *pb.Pulse {
 	case p.StepNumber:
 		return p
 	default:
-		p = p.CloneVT()
+		p = p.Clone()
 		p.StepNumber = number
 		return p
 	}

@@ -44,7 +44,7 @@ func (c call) newQuizzes(in []*pb.Quiz) ([]*pb.Quiz, error) {
 	}
 	out := make([]*pb.Quiz, len(in))
 	for i, q := range in {
-		q = q.CloneVT()
+		q = q.Clone()
 		if err := checkQuiz(fmt.Sprintf("[%d].", i), q); err != nil {
 			return nil, err
 		}
@@ -221,7 +221,7 @@ func (s *State) applyQuizzes(seq uint64, quizzes []*pb.Quiz) {
 	}
 	for i, a := range s.answers.All() {
 		if ok := grade(s.quiz(a.QuizId), a.Answer); ok != a.IsCorrect {
-			a = a.CloneVT()
+			a = a.Clone()
 			a.IsCorrect = ok
 			s.answers.Set(i, a)
 		}

@@ -98,7 +98,7 @@ func (c call) rejoin(a *pb.Attendee, mail string, pin []byte) (decision, error) 
 	}
 	var d decision
 	if a.Email == "" && mail != "" {
-		a = a.CloneVT()
+		a = a.Clone()
 		a.Email = mail
 		d.Events = []*pb.Event{{Body: &pb.Event_Rejoined{Rejoined: &pb.Rejoined{AttendeeId: a.Id, Email: mail}}}}
 	}
@@ -155,7 +155,7 @@ func (r Rename) decide(c call) (decision, error) {
 	case !ok && reserved(name, r.NameReserved):
 		return decision{}, errNameReserved
 	}
-	out := a.CloneVT()
+	out := a.Clone()
 	out.Name = name
 	d := decided(out, &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: a.Id, Name: name}}})
 	d.Rows = c.audit("attendee_rename", a.Id, nil)

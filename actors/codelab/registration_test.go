@@ -126,7 +126,7 @@ func TestAResetPINEndsTheGenerationBefore(t *testing.T) {
 	// throws nobody out.
 	old := New("lab", Rules{}, ids.NewSource("lab"))
 	for i, e := range l.events {
-		e = e.CloneVT()
+		e = proto.Clone(e).(*pb.Event)
 		if r := e.GetPinReset(); r != nil {
 			r.Generation = 0
 		}

@@ -73,7 +73,7 @@ func (s *State) applyRetained(seq uint64, b *pb.RetentionApplied) {
 	if b.EmailsBefore > 0 {
 		for i, a := range s.attendees.All() {
 			if a.CreatedAt < b.EmailsBefore && a.Email != "" {
-				a = a.CloneVT()
+				a = a.Clone()
 				a.Email = ""
 				s.attendees.Set(i, a)
 			}

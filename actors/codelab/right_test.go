@@ -73,8 +73,8 @@ func TestWhatWasAnsweredRightFollowsFromTheAnswers(t *testing.T) {
 	expect("after others", "[]", "[2 9]", "[0]")
 	do(Command{Caller: admin, Body: Remove{AttendeeID: people[0].Id}})
 	expect("after one has gone", "[]", "[2 9]", "[0]")
-	kept := quizzes[9].CloneVT()
-	turned := quizzes[2].CloneVT()
+	kept := quizzes[9].Clone()
+	turned := quizzes[2].Clone()
 	turned.Correct = []int32{1}
 	replace(kept, turned)
 	expect("after other questions", "[]", "[0]", "[]")

@@ -53,7 +53,7 @@ func (b Create) decide(c call) (decision, error) {
 	if c.s.meta != nil {
 		return decision{}, durable.Reject(durable.Conflict, "this codelab exists already")
 	}
-	meta := b.Codelab.CloneVT()
+	meta := b.Codelab.Clone()
 	meta.Id, meta.CreatedAt = c.s.id, c.now.UnixMilli()
 	if err := checkMeta(meta); err != nil {
 		return decision{}, err
@@ -146,7 +146,7 @@ type Update struct {
 }
 
 func (u Update) decide(c call) (decision, error) {
-	m := c.s.meta.CloneVT()
+	m := c.s.meta.Clone()
 	changed := map[string]string{}
 	set(changed, "title", &m.Title, u.Title)
 	set(changed, "description", &m.Description, u.Description)
@@ -211,7 +211,7 @@ func (r SetRegistration) decide(c call) (decision, error) {
 	if c.s.meta.RegistrationClosed == !r.Open {
 		return decided(c.s.meta), nil
 	}
-	m := c.s.meta.CloneVT()
+	m := c.s.meta.Clone()
 	m.RegistrationClosed = !r.Open
 	return c.updated(m, "codelab_update", map[string]string{"registration": openText(r.Open)}), nil
 }
@@ -232,7 +232,7 @@ func (r SetEnded) decide(c call) (decision, error) {
 	if (c.s.meta.EndedAt != 0) == r.Ended {
 		return decided(c.s.meta), nil
 	}
-	m := c.s.meta.CloneVT()
+	m := c.s.meta.Clone()
 	m.EndedAt = 0
 	if r.Ended {
 		m.EndedAt = c.now.UnixMilli()
@@ -356,7 +356,7 @@ func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 	for i, a := range s.attendees.All() {
 		pulse := followPulse(a.Pulse, steps)
 		if a.CurrentStep > last || a.FurthestStep > last || pulse != a.Pulse {
-			a = a.CloneVT()
+			a = a.Clone()
 			s.setPulseOf(a, pulse)
 			a.CurrentStep = min(a.CurrentStep, last)
 			a.FurthestStep = min(a.FurthestStep, last)

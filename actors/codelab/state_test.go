@@ -16,6 +16,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
 )
 
@@ -75,12 +76,9 @@ func (l *lab) do(cmd Command) (any, error) {
 	l.note(d.Rows)
 	for _, e := range d.Events {
 		// What the journal keeps is the encoded event.
-		b, err := e.MarshalVT()
-		if err != nil {
-			panic(err)
-		}
+		b := pbwire.Encode(e)
 		stored := &pb.Event{}
-		if err := stored.UnmarshalVT(b); err != nil {
+		if err := stored.Decode(b); err != nil {
 			panic(err)
 		}
 		l.seq++
@@ -108,7 +106,7 @@ func content(s *State) *pb.Snapshot {
 		panic(err)
 	}
 	snap := &pb.Snapshot{}
-	if err := snap.UnmarshalVT(b); err != nil {
+	if err := snap.Decode(b); err != nil {
 		panic(err)
 	}
 	snap.Refs = nil

@@ -7,6 +7,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
+	"atelier/actors/internal/pbwire"
 )
 
 // View is the committed state of a codelab at one moment, for readers. It is
@@ -154,7 +155,7 @@ func find[T any](list cow.View[*T], id string, idOf func(*T) string) *T {
 
 // EncodeState encodes a view as a snapshot.
 func EncodeState(v *View) ([]byte, error) {
-	return (&pb.Snapshot{
+	return pbwire.Encode(&pb.Snapshot{
 		Codelab: v.Meta, Steps: v.Steps, Quizzes: v.Quizzes,
 		Attendees: list(v.Attendees), Chat: list(v.Chat), Help: list(v.Help),
 		Feedback: list(v.Feedback), Threads: list(v.Threads), Answers: list(v.Answers),
@@ -162,7 +163,7 @@ func EncodeState(v *View) ([]byte, error) {
 		Refs: v.refs, Deleted: v.deleted, Materials: list(v.Materials), Submissions: list(v.Submissions),
 		CodelabEdition: v.Editions.Codelab, QuizzesEdition: v.Editions.Quizzes,
 		Pin: v.Pin, Pointer: v.Pointer, UpdatedAt: v.UpdatedAt,
-	}).MarshalVT()
+	}), nil
 }
 
 func list[T any](v cow.View[T]) []T {
@@ -177,7 +178,7 @@ func list[T any](v cow.View[T]) []T {
 // to seq.
 func (s *State) Restore(seq uint64, state []byte) error {
 	var snap pb.Snapshot
-	if err := snap.UnmarshalVT(state); err != nil {
+	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}
 	s.meta, s.steps, s.quizzes, s.deleted = snap.Codelab, snap.Steps, snap.Quizzes, snap.Deleted

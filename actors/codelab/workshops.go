@@ -145,7 +145,7 @@ func (w *Workshops) deleted(name string) (bool, error) {
 		return false, err
 	}
 	var snap pb.Snapshot
-	if err := snap.UnmarshalVT(state); err != nil {
+	if err := snap.Decode(state); err != nil {
 		return false, fmt.Errorf("%w: snapshot: %w", durable.ErrCorrupt, err)
 	}
 	deleted, records := snap.Deleted, snap.Codelab != nil
@@ -165,7 +165,7 @@ func (w *Workshops) FinishErasing(ctx context.Context) error { return w.host.Fin
 // ParseEvent decodes a stored event.
 func ParseEvent(record []byte) (*pb.Event, error) {
 	e := &pb.Event{}
-	return e, e.UnmarshalVT(record)
+	return e, e.Decode(record)
 }
 
 func (w *Workshops) room(id string) *room.Room {

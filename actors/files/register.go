@@ -57,7 +57,7 @@ func (r *Register) Get(name string) (*pb.Upload, error) {
 		return nil, fmt.Errorf("read upload: %w", err)
 	}
 	u := &pb.Upload{}
-	if err := u.UnmarshalVT(b); err != nil {
+	if err := u.Decode(b); err != nil {
 		return nil, fmt.Errorf("%w: upload %s: %w", durable.ErrCorrupt, name, err)
 	}
 	return u, nil

@@ -1,11 +1,11 @@
 package files
 
 import (
-	"fmt"
 	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
 )
 
 // The tables. Their keys are parts joined by a zero byte.
@@ -40,10 +40,7 @@ func key(parts ...string) []byte {
 
 // UploadRows register an upload.
 func UploadRows(u *pb.Upload) []durable.Row {
-	value, err := u.MarshalVT()
-	if err != nil { // a message of ours always encodes
-		panic(fmt.Sprintf("encode upload: %v", err))
-	}
+	value := pbwire.Encode(u)
 	sum, _ := SumOf(u.Sum)
 	return []durable.Row{
 		{Table: uploadTable, Key: []byte(u.Name), Value: value},

@@ -91,7 +91,7 @@ func (r *Register) sweepUploads(ctx context.Context) (removed int, err error) {
 	var old []string
 	err = r.journal.Scan(durable.Scan{Table: uploadTable}, func(k, value []byte) bool {
 		u := &pb.Upload{}
-		if u.UnmarshalVT(value) == nil && u.CreatedAt <= before {
+		if u.Decode(value) == nil && u.CreatedAt <= before {
 			old = append(old, string(k))
 		}
 		return true

@@ -8,6 +8,7 @@ import (
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/internal/pbwire"
 	pb "atelier/actors/participant/participantpb"
 )
 
@@ -27,10 +28,10 @@ func Kind(audit *catalog.Audit) durable.Kind[Command, *pb.Event, View] {
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent: func(record []byte) (*pb.Event, error) {
 			e := &pb.Event{}
-			return e, e.UnmarshalVT(record)
+			return e, e.Decode(record)
 		},
 		EncodeState: func(v *View) ([]byte, error) {
-			return (&pb.Snapshot{Participants: v.all}).MarshalVT()
+			return pbwire.Encode(&pb.Snapshot{Participants: v.all}), nil
 		},
 	}
 }
@@ -121,7 +122,7 @@ func (c *core) change(id string, fn func(*pb.Participant)) {
 		return
 	}
 	c.all = slices.Clone(c.all)
-	c.all[i] = c.all[i].CloneVT()
+	c.all[i] = c.all[i].Clone()
 	fn(c.all[i])
 }
 
@@ -143,7 +144,7 @@ func (c *core) Capture() *View {
 // Restore implements durable.Core.
 func (c *core) Restore(_ uint64, state []byte) error {
 	var snap pb.Snapshot
-	if err := snap.UnmarshalVT(state); err != nil {
+	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}
 	c.all = snap.Participants

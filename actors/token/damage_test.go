@@ -115,7 +115,7 @@ func TestSealsAreBoundToWhatMustNotChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r pb.Token
-		if err := r.UnmarshalVT(body); err != nil {
+		if err := r.Decode(body); err != nil {
 			t.Fatal(err)
 		}
 		opener, err := v.SharedOpener(tok, w.vault.findShare(r.Share))

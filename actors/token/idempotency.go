@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
 )
@@ -79,7 +80,7 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 	}
 	defer clear.Wipe()
 	answer := &pb.Answer{}
-	if err := answer.UnmarshalVT(clear); err != nil {
+	if err := answer.Decode(clear); err != nil {
 		return nil, seal.ErrDamaged
 	}
 	return answer, nil
@@ -94,12 +95,9 @@ func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, 
 	if string(before.row) == string(row) {
 		guard = durable.Unchanged(before.raw)
 	}
-	clear, err := (&pb.Answer{
+	clear := pbwire.Encode(&pb.Answer{
 		Request: version.RequestHash(c.Participant, in.IdempotencyKey, in.Request), Token: string(t),
-	}).MarshalVT()
-	if err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
-	}
+	})
 	defer seal.Secret(clear).Wipe()
 	opener, err := version.SharedAnswerOpener(c.Participant, in.IdempotencyKey, share)
 	if err != nil {

@@ -65,7 +65,7 @@ func (w *watched) Append(rows []durable.Row, done func(error)) error {
 	for _, r := range rows {
 		if r.Table == "audit" {
 			var a catalogpb.AuditRecord
-			if err := a.UnmarshalVT(r.Value); err != nil {
+			if err := a.Decode(r.Value); err != nil {
 				return err
 			}
 			counted = append(counted, [2]string{a.Action, a.TargetId})

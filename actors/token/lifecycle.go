@@ -167,7 +167,7 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	}
 	v := Verdict{State: Active, Record: "token_detokenize"}
 	if rules.DropSensitive && !t.SensitiveDropped {
-		v.Next = t.CloneVT()
+		v.Next = t.Clone()
 		v.Next.SensitiveDropped, v.DropSensitive = true, true
 	}
 	return v
@@ -186,7 +186,7 @@ func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 		return v
 	}
 	v.Record, v.Security = "token_mismatch", true
-	v.Next = t.CloneVT()
+	v.Next = t.Clone()
 	v.Next.Mismatches++
 	if v.Next.Mismatches >= rules.MaxMismatches {
 		v.Next = ended(v.Next, pb.State_STATE_LOCKED, a.Now)
@@ -228,7 +228,7 @@ func refusalOf(s State) Refusal {
 
 // ended returns the record of a token that is over: its credential is erased.
 func ended(t *pb.Token, s pb.State, now time.Time) *pb.Token {
-	t = t.CloneVT()
+	t = t.Clone()
 	t.State, t.EndedAt, t.Credential, t.Share = s, now.UnixMilli(), nil, nil
 	return t
 }

@@ -81,7 +81,7 @@ func TestDecisions(t *testing.T) {
 			if c.token != nil {
 				c.token(tok)
 			}
-			before := tok.CloneVT()
+			before := tok.Clone()
 			a := Attempt{Operation: c.op, Participant: "p", Checkout: CheckoutHash("c"), Now: noon}
 			if c.attempt != nil {
 				c.attempt(&a)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
 )
@@ -75,7 +76,7 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 		return s, err
 	}
 	s.version, s.record = version, &pb.Token{}
-	if err := s.record.UnmarshalVT(body); err != nil {
+	if err := s.record.Decode(body); err != nil {
 		return s, fmt.Errorf("%w: %w", seal.ErrDamaged, err)
 	}
 	return s, nil
@@ -94,10 +95,7 @@ func (v *Vault) levelOut(s *stored) error {
 
 // row is the row that stores a record.
 func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Time, guard durable.Guard) (durable.Row, error) {
-	body, err := t.MarshalVT()
-	if err != nil {
-		return durable.Row{}, fmt.Errorf("encode token: %w", err)
-	}
+	body := pbwire.Encode(t)
 	// How long it is remembered: what is over is small and tells a second use
 	// from an unknown token.
 	until := time.UnixMilli(t.ExpiresAt).Add(v.opts.RememberExpired)

@@ -30,7 +30,7 @@ func TestMustBindEveryCredentialToCheckoutAndParticipant(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r pb.Token
-	if err := r.UnmarshalVT(body); err != nil {
+	if err := r.Decode(body); err != nil {
 		t.Fatal(err)
 	}
 	want := CheckoutHash("c")
@@ -97,7 +97,7 @@ func TestTheCredentialCannotBeDerivedFromTheToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var r pb.Token
-	if err := r.UnmarshalVT(body); err != nil {
+	if err := r.Decode(body); err != nil {
 		t.Fatal(err)
 	}
 	share := w.vault.findShare(r.Share)

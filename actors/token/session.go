@@ -10,6 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
 )
@@ -38,7 +39,7 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 		return s, err
 	}
 	s.raw = raw
-	if err := s.record.UnmarshalVT(raw); err != nil || s.record.Participant != participant {
+	if err := s.record.Decode(raw); err != nil || s.record.Participant != participant {
 		return s, fmt.Errorf("%w: checkout session", seal.ErrDamaged)
 	}
 	// What another stream left open is void: the store is a restored backup.
@@ -80,10 +81,7 @@ func (v *Vault) sessionCheck(s checkoutSession, t *pb.Token) durable.Row {
 }
 
 func (v *Vault) sessionRow(record *pb.Session, checkout []byte, life time.Duration, guard durable.Guard) (durable.Row, error) {
-	value, err := record.MarshalVT()
-	if err != nil {
-		return durable.Row{}, fmt.Errorf("encode checkout session: %w", err)
-	}
+	value := pbwire.Encode(record)
 	name := sessionName(record.Participant, checkout)
 	return durable.Row{Table: v.tables.sessions, Key: name[:], Value: value, TTL: life, Guard: guard}, nil
 }

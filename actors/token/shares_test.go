@@ -73,7 +73,7 @@ func (th *thief) cards() (n int) {
 	for _, row := range th.rows {
 		body, v, err := ring.Verify(row.Key, row.Value)
 		var r pb.Token
-		if row.Table != th.vault.tables.tokens || err != nil || r.UnmarshalVT(body) != nil {
+		if row.Table != th.vault.tables.tokens || err != nil || r.Decode(body) != nil {
 			continue
 		}
 		for _, tok := range th.tokens {

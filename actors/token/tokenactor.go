@@ -237,7 +237,7 @@ func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 			return err
 		}
 		w.reply.display = &pb.Display{}
-		if err := w.reply.display.UnmarshalVT(clear); err != nil {
+		if err := w.reply.display.Decode(clear); err != nil {
 			return fmt.Errorf("%w: display", seal.ErrDamaged)
 		}
 		return nil

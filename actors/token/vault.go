@@ -15,6 +15,7 @@ import (
 	"atelier/actors/catalog"
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
 )
@@ -148,15 +149,13 @@ func NewVault(opts Options) (*Vault, error) {
 // placeDecoy stores the record that is read in place of an unknown token's.
 func (v *Vault) placeDecoy(version *seal.Version) {
 	now := v.opts.Now().UnixMilli()
-	body, err := (&pb.Token{
+	body := pbwire.Encode(&pb.Token{
 		State: pb.State_STATE_ACTIVE, Policy: pb.Policy_POLICY_SINGLE_USE, Checkout: make([]byte, 32), CreatedAt: now, ExpiresAt: now,
 		Credential: make([]byte, 200), Display: make([]byte, 50), Share: make([]byte, len(seal.ShareID{})),
-	}).MarshalVT()
-	if err == nil {
-		err = durable.Commit(v.opts.Journal, []durable.Row{{
-			Table: v.tables.tokens, Key: v.decoyKey, Value: version.Authenticate(v.decoyKey, body),
-		}})
-	}
+	})
+	err := durable.Commit(v.opts.Journal, []durable.Row{{
+		Table: v.tables.tokens, Key: v.decoyKey, Value: version.Authenticate(v.decoyKey, body),
+	}})
 	if err != nil {
 		v.log.Warn("unknown tokens may be told from others by their timing", "error", err)
 	}
@@ -269,10 +268,7 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 		State: pb.State_STATE_ACTIVE, Policy: in.Policy, Participant: in.Participant,
 		Checkout: checkout[:], CreatedAt: now.UnixMilli(), ExpiresAt: now.Add(in.Life).UnixMilli(), Share: id[:],
 	}
-	display, err := in.Credential.Display().MarshalVT()
-	if err != nil {
-		return "", fmt.Errorf("encode display: %w", err)
-	}
+	display := pbwire.Encode(in.Credential.Display())
 	opener, err := version.SharedOpener(t, share)
 	if err != nil {
 		return "", durable.ErrConflict // it has just ended: decide anew

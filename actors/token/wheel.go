@@ -69,7 +69,7 @@ func (v *Vault) recount(ctx context.Context, now time.Time) {
 			return ctx.Err() == nil
 		}
 		t.Reset()
-		if t.UnmarshalVT(body) == nil && t.Participant != "" && StateOf(&t, now, false, false) == Active && t.CreatedAt < now.UnixMilli() {
+		if t.Decode(body) == nil && t.Participant != "" && StateOf(&t, now, false, false) == Active && t.CreatedAt < now.UnixMilli() {
 			i := key[streamTagBytes]
 			if ends[i] == nil {
 				ends[i] = map[int64]int{}

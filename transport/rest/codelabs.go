@@ -199,7 +199,7 @@ func copyCodelab(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	m := v.Meta.CloneVT()
+	m := v.Meta.Clone()
 	m.RegistrationClosed, m.EndedAt = false, 0
 	// A long title is cut, so that the copy is always possible.
 	if keep := 200 - len(copySuffix); utf8.RuneCountInString(m.Title) > keep {
@@ -211,7 +211,7 @@ func copyCodelab(r *Request) error {
 		c.Steps = append(c.Steps, &pb.Step{Title: st.Title, ContentMarkdown: st.ContentMarkdown, DurationMinutes: st.DurationMinutes})
 	}
 	for _, q := range v.Quizzes {
-		q = q.CloneVT()
+		q = q.Clone()
 		q.Id = ""
 		c.Quizzes = append(c.Quizzes, q)
 	}

@@ -102,7 +102,7 @@ func createWorkspace(r *Request) error {
 		return durable.Reject(durable.Conflict, "this codelab has a workspace already")
 	}
 	cmd := codelab.CreateWorkspace{ID: ids.New(), StructureType: structure}
-	if err := r.fillWorkspace(cmd, files); err != nil {
+	if err := r.fillWorkspace(&cmd, files); err != nil {
 		r.api.Workspaces.Remove(cmd.ID)
 		return storeError(err)
 	}
@@ -119,7 +119,7 @@ func createWorkspace(r *Request) error {
 
 // fillWorkspace makes a workspace with its first head. Folders have one only
 // when there are files for it.
-func (r *Request) fillWorkspace(cmd codelab.CreateWorkspace, files []workspaces.File) error {
+func (r *Request) fillWorkspace(cmd *codelab.CreateWorkspace, files []workspaces.File) error {
 	kind := kindOf(cmd.StructureType)
 	if err := r.api.Workspaces.Make(cmd.ID, kind); err != nil {
 		return err

@@ -1,6 +1,7 @@
-// Command protogen compiles the .proto files of one folder and runs the Go
-// plugins on them, so that generating needs nothing but the Go toolchain (no
-// protoc). Run it through go generate, in the folder of the .proto files:
+// Command protogen compiles the .proto files of one folder to Go: the types by
+// protoc-gen-go, and codecs for them (codec.go), so that generating needs nothing
+// but the Go toolchain (no protoc). Run it through go generate, in the folder of
+// the .proto files:
 //
 //	go run atelier/actors/internal/protogen [-check]
 //
@@ -25,12 +26,6 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// plugins are tools of go.mod, each with its parameter.
-var plugins = [][2]string{
-	{"protoc-gen-go", "paths=source_relative"},
-	{"protoc-gen-go-vtproto", "paths=source_relative,features=marshal+unmarshal+size+clone"},
-}
-
 func main() {
 	check := flag.Bool("check", false, "fail when a generated file is not fresh, write nothing")
 	flag.Parse()
@@ -50,10 +45,10 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range plugins {
-		out, err := generate(req, p[0], p[1])
+	for _, generate := range []func(*pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error){messages, codecs} {
+		out, err := generate(req)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p[0], err)
+			return err
 		}
 		for _, f := range out {
 			if err := write(f.GetName(), []byte(f.GetContent()), check); err != nil {
@@ -73,7 +68,7 @@ func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := &pluginpb.CodeGeneratorRequest{FileToGenerate: names}
+	req := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: proto.String("paths=source_relative")}
 	// Dependencies first, as plugins expect them.
 	seen := map[string]bool{}
 	var add func(fd *descriptorpb.FileDescriptorProto)
@@ -101,13 +96,13 @@ func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
 	return req, nil
 }
 
-func generate(req *pluginpb.CodeGeneratorRequest, plugin, parameter string) ([]*pluginpb.CodeGeneratorResponse_File, error) {
-	req.Parameter = proto.String(parameter)
+// messages generates the types.
+func messages(req *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error) {
 	in, err := proto.Marshal(req)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command("go", "tool", plugin)
+	cmd := exec.Command("go", "tool", "protoc-gen-go")
 	cmd.Stdin = bytes.NewReader(in)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -1,0 +1,62 @@
+package pbwire
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// CloneAll copies a list of messages.
+func CloneAll[M interface{ Clone() M }](list []M) []M {
+	if list == nil {
+		return nil
+	}
+	out := make([]M, len(list))
+	for i, m := range list {
+		out[i] = m.Clone()
+	}
+	return out
+}
+
+// CloneMap copies a map to messages.
+func CloneMap[M interface{ Clone() M }](m map[string]M) map[string]M {
+	out := maps.Clone(m)
+	for k, v := range out {
+		out[k] = v.Clone()
+	}
+	return out
+}
+
+// CloneBytes copies a list of bytes.
+func CloneBytes(list [][]byte) [][]byte {
+	out := slices.Clone(list)
+	for i, b := range out {
+		out[i] = bytes.Clone(b)
+	}
+	return out
+}
+
+// CloneOptional copies a value that may be absent.
+func CloneOptional[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}
+
+// Keys are the keys of a map, the last first: the order in which they are put,
+// so that they are sorted.
+func Keys[V any](m map[string]V) []string {
+	keys := slices.Sorted(maps.Keys(m))
+	slices.Reverse(keys)
+	return keys
+}
+
+// Truth is a truth as a number.
+func Truth(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}

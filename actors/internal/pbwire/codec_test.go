@@ -1,0 +1,258 @@
+package pbwire_test
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"pgregory.net/rapid"
+
+	_ "atelier/actors/catalog/catalogpb"
+	"atelier/actors/codelab/codelabpb"
+	"atelier/actors/internal/pbwire"
+	_ "atelier/actors/participant/participantpb"
+	_ "atelier/actors/token/tokenpb"
+)
+
+// coded is a message with a generated codec.
+type coded interface {
+	proto.Message
+	pbwire.Message
+	Decode([]byte) error
+}
+
+// stored are all messages that the server stores.
+func stored() (out []protoreflect.MessageType) {
+	protoregistry.GlobalTypes.RangeMessages(func(t protoreflect.MessageType) bool {
+		if strings.HasPrefix(string(t.Descriptor().FullName()), "atelier.") {
+			out = append(out, t)
+		}
+		return true
+	})
+	return out
+}
+
+// What a codec writes and reads is what protobuf says, for every message that
+// is stored and whatever is in it.
+func TestCodecsSpeakProtobuf(t *testing.T) {
+	types := stored()
+	if len(types) < 80 {
+		t.Fatalf("only %d messages are stored", len(types))
+	}
+	for _, typ := range types {
+		t.Run(string(typ.Descriptor().Name()), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				m := typ.New()
+				fill(t, m, 3)
+				sent := m.Interface().(coded)
+				ours := pbwire.Encode(sent)
+				if len(ours) != sent.EncodedSize() || !bytes.Equal(pbwire.Append([]byte("ab"), sent), append([]byte("ab"), ours...)) {
+					t.Fatal("size and bytes differ")
+				}
+				theirs := typ.New().Interface()
+				if err := proto.Unmarshal(ours, theirs); err != nil || !proto.Equal(sent, theirs) {
+					t.Fatalf("protobuf reads %v: %v instead of %v", err, theirs, sent)
+				}
+				b, err := proto.Marshal(sent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := typ.New().Interface().(coded)
+				if err := got.Decode(b); err != nil || !proto.Equal(sent, got) {
+					t.Fatalf("read %v: %v instead of %v", err, got, sent)
+				}
+				checkClone(t, sent)
+			})
+		})
+	}
+}
+
+// checkClone checks that a clone is equal and shares nothing with m.
+func checkClone(t *rapid.T, m proto.Message) {
+	method := reflect.ValueOf(m).MethodByName("Clone")
+	if !method.IsValid() {
+		return // an event
+	}
+	clone := method.Call(nil)[0].Interface().(proto.Message)
+	if !proto.Equal(m, clone) {
+		t.Fatalf("a clone of %v is %v", m, clone)
+	}
+	before := proto.Clone(clone)
+	scramble(m.ProtoReflect())
+	if !proto.Equal(before, clone) {
+		t.Fatal("a clone shares something with its original")
+	}
+}
+
+// What a message has that its type does not know is kept.
+func TestWhatIsNotKnownIsKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		types := stored()
+		m := rapid.SampledFrom(types).Draw(t, "type").New()
+		fill(t, m, 2)
+		b, err := proto.Marshal(m.Interface())
+		if err != nil {
+			t.Fatal(err)
+		}
+		small := &codelabpb.Erased{} // which knows nothing
+		if err := small.Decode(b); err != nil {
+			t.Fatal(err)
+		}
+		if !proto.Equal(reread(t, m, pbwire.Encode(small)), m.Interface()) {
+			t.Fatal("something was lost")
+		}
+	})
+}
+
+func reread(t *rapid.T, of protoreflect.Message, b []byte) proto.Message {
+	out := of.Type().New().Interface()
+	if err := proto.Unmarshal(b, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Bytes that are no message are refused; none make it fail otherwise.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
+	f.Add([]byte{0x52, 0x04, 0x0a, 0x02, 0x0a, 0x00})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, m := range []coded{&codelabpb.Event{}, &codelabpb.Snapshot{}} {
+			if m.Decode(b) != nil {
+				continue
+			}
+			again := m.ProtoReflect().Type().New().Interface().(coded)
+			if err := again.Decode(pbwire.Encode(m)); err != nil || !bytes.Equal(pbwire.Encode(again), pbwire.Encode(m)) {
+				t.Fatalf("%x became another message", b)
+			}
+		}
+	})
+}
+
+// fill sets some of a message's fields, its messages as deep as depth.
+func fill(t *rapid.T, m protoreflect.Message, depth int) {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		inner := f.Kind() == protoreflect.MessageKind && !f.IsMap()
+		if (inner || f.IsMap()) && depth == 0 || !rapid.Bool().Draw(t, "set "+string(f.Name())) {
+			continue
+		}
+		switch {
+		case f.IsMap():
+			for range rapid.IntRange(1, 3).Draw(t, "entries") {
+				v := m.Mutable(f).Map().NewValue()
+				if f.MapValue().Kind() == protoreflect.MessageKind {
+					fill(t, v.Message(), depth-1)
+				} else {
+					v = value(t, f.MapValue())
+				}
+				m.Mutable(f).Map().Set(value(t, f.MapKey()).MapKey(), v)
+			}
+		case f.IsList():
+			for range rapid.IntRange(1, 3).Draw(t, "elements") {
+				v := m.Mutable(f).List().NewElement()
+				if inner {
+					fill(t, v.Message(), depth-1)
+				} else {
+					v = value(t, f)
+				}
+				m.Mutable(f).List().Append(v)
+			}
+		case inner:
+			fill(t, m.Mutable(f).Message(), depth-1)
+		default:
+			m.Set(f, value(t, f))
+		}
+	}
+}
+
+func value(t *rapid.T, f protoreflect.FieldDescriptor) protoreflect.Value {
+	edges := rapid.SampledFrom([]int64{0, 1, 127, 128, 1 << 31, -1, -1 << 63, 1<<63 - 1})
+	switch f.Kind() {
+	case protoreflect.StringKind:
+		return protoreflect.ValueOfString(rapid.String().Draw(t, "text"))
+	case protoreflect.BytesKind:
+		return protoreflect.ValueOfBytes(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
+	case protoreflect.BoolKind:
+		return protoreflect.ValueOfBool(rapid.Bool().Draw(t, "truth"))
+	case protoreflect.EnumKind:
+		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(rapid.IntRange(0, 3).Draw(t, "choice")))
+	case protoreflect.Int32Kind:
+		return protoreflect.ValueOfInt32(int32(edges.Draw(t, "number")))
+	case protoreflect.Uint32Kind:
+		return protoreflect.ValueOfUint32(uint32(edges.Draw(t, "number")))
+	case protoreflect.Int64Kind:
+		return protoreflect.ValueOfInt64(edges.Draw(t, "number"))
+	case protoreflect.Uint64Kind:
+		return protoreflect.ValueOfUint64(uint64(edges.Draw(t, "number")))
+	}
+	panic("no value of " + f.Kind().String())
+}
+
+// scramble changes in place what a message refers to.
+func scramble(m protoreflect.Message) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.IsMap():
+			v.Map().Range(func(k protoreflect.MapKey, v protoreflect.Value) bool {
+				if f.MapValue().Kind() == protoreflect.MessageKind {
+					scramble(v.Message())
+				}
+				return true
+			})
+			v.Map().Set(protoreflect.ValueOfString("one more").MapKey(), v.Map().NewValue())
+		case f.IsList():
+			for i := range v.List().Len() {
+				disturb(f, v.List().Get(i))
+			}
+			v.List().Set(0, v.List().NewElement())
+		default:
+			disturb(f, v)
+			if f.HasPresence() && f.Kind() != protoreflect.MessageKind {
+				m.Clear(f)
+			}
+		}
+		return true
+	})
+}
+
+func disturb(f protoreflect.FieldDescriptor, v protoreflect.Value) {
+	switch f.Kind() {
+	case protoreflect.MessageKind:
+		scramble(v.Message())
+	case protoreflect.BytesKind:
+		for i := range v.Bytes() {
+			v.Bytes()[i]++
+		}
+	}
+}
+
+// Of an event of the chat, which is what most journals are full of.
+func BenchmarkDecode(b *testing.B) {
+	m := &codelabpb.Event{At: 1_700_000_000_000, Body: &codelabpb.Event_ChatPosted{ChatPosted: &codelabpb.ChatPosted{Message: &codelabpb.ChatMessage{
+		Id: "01a1fff6-f691-7000-811c-9d442d7144c0", SenderId: "01a1fff6-f6ad-7000-ac7b-e2d4715771fb", SenderName: "Attendee 1",
+		Message: strings.Repeat("what people say ", 4), CreatedAt: 1_700_000_000_000,
+	}}}}
+	encoded := pbwire.Encode(m)
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := (&codelabpb.Event{}).Decode(encoded); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("encode", func(b *testing.B) {
+		b.ReportAllocs()
+		buf := make([]byte, 0, 1024)
+		for b.Loop() {
+			buf = pbwire.Append(buf[:0], m)
+		}
+	})
+}

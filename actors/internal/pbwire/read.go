@@ -1,0 +1,173 @@
+package pbwire
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// ErrMalformed is the error of bytes that are no message.
+var ErrMalformed = errors.New("malformed protobuf message")
+
+// Reader goes through the fields of an encoded message:
+//
+//	for r := Read(b); r.Next(); {
+//		switch r.Field { case 1: m.Name = r.Text() … default: r.Skip(&m.unknown) }
+//	}
+//
+// A field whose wire type is not that of the method is malformed. What it
+// returns is copied.
+type Reader struct {
+	Field int
+	rest  []byte
+	start []byte // of the field
+	kind  int
+	err   error
+}
+
+// Read begins with the first field.
+func Read(b []byte) *Reader { return &Reader{rest: b} }
+
+// Err is what ended the reading; nil at the end of the message.
+func (r *Reader) Err() error { return r.err }
+
+// Next goes to the next field.
+func (r *Reader) Next() bool {
+	if r.err != nil || len(r.rest) == 0 {
+		return false
+	}
+	r.start = r.rest
+	tag := r.uvarint()
+	r.Field, r.kind = int(tag>>3), int(tag&7)
+	if tag>>3 == 0 || tag>>3 > 1<<29-1 {
+		r.fail()
+	}
+	return r.err == nil
+}
+
+func (r *Reader) fail() { r.rest, r.err = nil, ErrMalformed }
+
+func (r *Reader) uvarint() uint64 {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 {
+		v := r.rest[0]
+		r.rest = r.rest[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// Uint reads a number.
+func (r *Reader) Uint() uint64 {
+	if r.kind != varint {
+		r.fail()
+		return 0
+	}
+	return r.uvarint()
+}
+
+// Bool reads a truth.
+func (r *Reader) Bool() bool { return r.Uint() != 0 }
+
+// part is the content of a field with a length; it is not copied.
+func (r *Reader) part() []byte {
+	if r.kind != sized {
+		r.fail()
+		return nil
+	}
+	n := r.uvarint()
+	if n > uint64(len(r.rest)) {
+		r.fail()
+		return nil
+	}
+	out := r.rest[:n]
+	r.rest = r.rest[n:]
+	return out
+}
+
+// Text reads a text.
+func (r *Reader) Text() string { return string(r.part()) }
+
+// Bytes reads bytes; none are not nil.
+func (r *Reader) Bytes() []byte { return append([]byte{}, r.part()...) }
+
+// Inner reads a message.
+func (r *Reader) Inner(m interface{ Decode([]byte) error }) {
+	b := r.part()
+	if r.err != nil {
+		return
+	}
+	if err := m.Decode(b); err != nil {
+		r.fail()
+	}
+}
+
+// ReadPacked reads one number, or several that were written as one field, after
+// those that list has.
+func ReadPacked[T int32 | int64 | uint32 | uint64](r *Reader, list []T) []T {
+	if r.kind == varint {
+		return append(list, T(r.uvarint()))
+	}
+	in := Read(r.part())
+	for len(in.rest) > 0 {
+		list = append(list, T(in.uvarint()))
+	}
+	if in.err != nil {
+		r.fail()
+	}
+	return list
+}
+
+// ReadEntry reads an entry of a map whose keys are texts.
+func ReadEntry[V any](r *Reader, into *map[string]V, value func(*Reader) V) {
+	var key string
+	var v V
+	in := Read(r.part())
+	for in.Next() {
+		switch in.Field {
+		case 1:
+			key = in.Text()
+		case 2:
+			v = value(in)
+		default:
+			in.Skip(nil)
+		}
+	}
+	if in.err != nil {
+		r.fail()
+		return
+	}
+	if *into == nil {
+		*into = map[string]V{}
+	}
+	(*into)[key] = v
+}
+
+// Skip passes a field that is not known, and appends it to kept.
+func (r *Reader) Skip(kept *[]byte) {
+	switch r.kind {
+	case varint:
+		r.uvarint()
+	case sized:
+		r.part()
+	case fixed8, fixed4:
+		n := 8
+		if r.kind == fixed4 {
+			n = 4
+		}
+		if len(r.rest) < n {
+			r.fail()
+			return
+		}
+		r.rest = r.rest[n:]
+	default: // groups are used nowhere
+		r.fail()
+	}
+	if r.err == nil && kept != nil {
+		*kept = append(*kept, r.start[:len(r.start)-len(r.rest)]...)
+	}
+}
