@@ -318,12 +318,12 @@ test('two people write, comments are told of, and nothing is lost', async ({ vis
   await page.close({ runBeforeUnload: false })
   const again = await one.context.newPage()
   await again.goto(`/admin/${lab.id}/edit`)
-  await again.getByText(/What you did not save is back/).waitFor()
+  await again.getByText(/There is unsaved work from/).waitFor()
   await again.getByRole('button', { name: /2 Two/ }).click()
-  await editor(again).getByText('Unsaved words.').waitFor()
-  await again.getByRole('button', { name: 'Back to the saved version' }).click()
   await editor(again).getByText('Changed by the helper. And by me.', { exact: true }).waitFor()
+  await again.getByRole('button', { name: 'Throw it away' }).click()
   await again.getByRole('button', { name: 'Undo' }).click()
+  await again.getByRole('button', { name: 'Go on with it' }).click()
   await editor(again).getByText('Unsaved words.').waitFor()
 
   // Leaving asks.
@@ -363,11 +363,14 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   const kept = await now()
   assert.deepEqual([kept.title, kept.author, kept.is_public, kept.require_quiz, kept.email_retention_days], ['Better settings', 'Attendee 1', false, true, 30])
 
-  // The same setting: one is told, and decides. A draft survives a reload.
+  // The same setting: one is told, and decides. A draft survives a reload, and is offered.
   await title.fill('Mine')
   await until('it to be kept', () => page.evaluate((id) => localStorage.getItem(`atelier:draft:settings:${id}`)?.includes('Mine'), lab.id))
   await page.reload()
-  await until('it to be back', async () => (await title.inputValue()) === 'Mine')
+  await page.getByText(/There is unsaved work from/).waitFor()
+  assert.equal(await title.inputValue(), 'Better settings')
+  await page.getByRole('button', { name: 'Go on with it' }).click()
+  assert.equal(await title.inputValue(), 'Mine')
   await lead.put(`/codelabs/${lab.id}`, { title: 'Theirs' })
   await save.click()
   await page.getByText(/Somebody else has changed the same settings/).waitFor()
@@ -474,21 +477,12 @@ for (const kind of ['branch', 'folder']) {
     await page.keyboard.type('package main\n\nfunc main() {\n')
     await files.getByText('new, not saved').waitFor()
     // It is still there after a reload.
-    await until('it to be kept', () =>
-      page.evaluate(
-        (key) =>
-          new Promise((done) => {
-            const open = indexedDB.open('keyval-store')
-            open.onsuccess = () => {
-              const get = open.result.transaction('keyval').objectStore('keyval').get(key)
-              get.onsuccess = () => (open.result.close(), done(JSON.stringify(get.result ?? '').includes('func main() {')))
-            }
-          }),
-        `atelier:code:${lab.id}:main`,
-      ),
-    )
+    await kept(page, `code:${lab.id}:main`, 'func main() {')
     page.once('dialog', (d) => void d.accept())
     await page.reload()
+    await page.getByText(/There is unsaved work from/).waitFor()
+    assert.equal(await files.getByRole('button', { name: /main\.go/ }).count(), 0)
+    await page.getByRole('button', { name: 'Go on with it' }).click()
     await files.getByRole('button', { name: /main\.go/ }).click()
     await page.locator('.cm-line', { hasText: 'func main()' }).waitFor()
     await sound(page, `code-${kind}`)
@@ -548,3 +542,59 @@ for (const kind of ['branch', 'folder']) {
     await page.getByRole('heading', { name: 'No code for this codelab yet' }).waitFor()
   })
 }
+
+test('unsaved text is offered, and until then what is saved is shown', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const { page } = await visitor({ as: lead, ...wide })
+  await page.goto(`/admin/${lab.id}/edit`)
+  await editor(page).getByText('The first step.').waitFor()
+  const write = async (text) => {
+    await editor(page).click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(text)
+    await kept(page, `edit:${lab.id}`, text)
+  }
+  page.on('dialog', (d) => void d.accept())
+  await write(' Begun on Monday.')
+  await page.reload()
+  const offer = page.getByText(/There is unsaved work from/)
+  await offer.waitFor()
+  assert.equal(await editor(page).getByText('Begun on Monday.').count(), 0)
+
+  // What is begun beside it takes nothing away.
+  await write(' Begun on Tuesday.')
+  await page.reload()
+  await offer.waitFor()
+  await page.getByRole('button', { name: 'Throw it away' }).click()
+  await page.getByText('The unsaved work is gone.').waitFor()
+  await offer.waitFor()
+  await page.getByRole('button', { name: 'Go on with it' }).click()
+  await editor(page).getByText('Begun on Monday.').waitFor()
+  await offer.waitFor({ state: 'detached' })
+  await page.getByText('Not saved', { exact: true }).waitFor()
+
+  // Somebody else has saved in between: that is told as at any other time.
+  await page.reload()
+  await offer.waitFor()
+  await lead.put(`/codelabs/${lab.id}/steps`, { steps: lab.steps.map((s, i) => ({ id: s.id, title: s.title, content_markdown: i === 0 ? 'Another first step.' : 'Text.' })) })
+  await editor(page).getByText('Another first step.').waitFor()
+  await page.getByRole('button', { name: 'Go on with it' }).click()
+  await page.getByText('Somebody else has saved while you were writing.').waitFor()
+})
+
+/** Waits until the device keeps a text in a draft. */
+const kept = (page, key, text) =>
+  until('it to be kept', () =>
+    page.evaluate(
+      ([key, text]) =>
+        new Promise((done) => {
+          const open = indexedDB.open('keyval-store')
+          open.onsuccess = () => {
+            const get = open.result.transaction('keyval').objectStore('keyval').get(key)
+            get.onsuccess = () => (open.result.close(), done(JSON.stringify(get.result ?? '').includes(text)))
+          }
+        }),
+      [`atelier:${key}`, text],
+    ),
+  )

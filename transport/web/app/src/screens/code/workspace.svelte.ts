@@ -4,6 +4,7 @@ import { api, ask, asked, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
 import { keeper, recallDraft } from '../../device/drafts'
+import { Leftover, type Left } from '../../device/leftover.svelte'
 import { m } from '../../messages/compiled/messages.js'
 import { toast } from '../../parts/toasts.svelte'
 import { isEmpty, none, toServer, type Changes } from './changes'
@@ -32,6 +33,10 @@ export class Workspace {
   error = $state<string | null>(null)
   /** Files that somebody else wrote since they were opened. */
   overwritten = $state.raw<readonly string[]>([])
+  /** Changes of an earlier visit. */
+  readonly left = new Leftover<Changes>()
+  /** Branches or folders that were open in this visit: what was changed there is simply there again. */
+  readonly #visited = new Set<string>()
   #keeper: ReturnType<typeof keeper> | null = null
 
   constructor(id: string) {
@@ -83,11 +88,27 @@ export class Workspace {
     this.error = null
     const key = `code:${this.id}:${head}`
     this.changes = none
-    const kept = await recallDraft<Changes>(key)
+    this.left.found(null)
+    const kept = await recallDraft<Left<Changes>>(key)
     if (this.head !== head) return
-    this.changes = kept ?? none
-    this.#keeper = keeper(key, () => (this.dirty ? $state.snapshot(this.changes) : undefined))
+    this.left.found(kept)
+    if (this.#visited.has(head)) this.changes = this.left.take(undefined) ?? none
+    this.#visited.add(head)
+    this.#keeper = keeper(key, () => this.left.keep(this.dirty ? $state.snapshot(this.changes) : undefined))
     await this.list()
+  }
+
+  /** Goes on with what was left unsaved. */
+  async takeLeft(): Promise<void> {
+    const changes = this.left.take(this.dirty ? $state.snapshot(this.changes) : undefined)
+    if (!changes) return
+    this.change(changes)
+    await this.show(this.path)
+  }
+
+  /** What is kept on the device has changed. */
+  keep(): void {
+    this.#keeper?.later()
   }
 
   async list(): Promise<void> {

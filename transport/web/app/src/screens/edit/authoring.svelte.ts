@@ -4,6 +4,7 @@ import { api, ask, asked, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
 import { keeper, recallDraft } from '../../device/drafts'
+import { Leftover, type Left } from '../../device/leftover.svelte'
 import { Connection } from '../../live/connection'
 import { events } from '../../live/events'
 import { socket } from '../../live/socket'
@@ -19,12 +20,11 @@ interface Read {
   tag: string
 }
 
-/** What is kept on the device of unsaved work. */
-interface Kept {
+/** Unsaved work: what it is, and on top of what. */
+interface Work {
   draft: Script
   base: Script
   tag: string
-  at: string
 }
 
 export interface Conflict {
@@ -47,8 +47,8 @@ export class Authoring {
   error = $state<string | null>(null)
   saving = $state(false)
   savedAt = $state<string | null>(null)
-  /** When the unsaved work was kept that was found here. */
-  foundFrom = $state<string | null>(null)
+  /** Unsaved work of an earlier visit. */
+  readonly left = new Leftover<Work>()
   /** Comments a save would touch; it waits for a word about them. */
   asking = $state.raw<readonly Touched[] | null>(null)
   /** Somebody else saved something else. */
@@ -61,7 +61,7 @@ export class Authoring {
 
   constructor(id: string) {
     this.id = id
-    this.#keeper = keeper(`edit:${id}`, () => this.#kept())
+    this.#keeper = keeper(`edit:${id}`, () => this.left.keep(this.#work()))
     this.#connection = new Connection({ codelab: id, as: 'admin' }, { socket, events }, {
       status: () => {},
       told: (all) => {
@@ -91,15 +91,10 @@ export class Authoring {
   async #open(): Promise<void> {
     try {
       const read = await this.#read()
-      const kept = await recallDraft<Kept>(`edit:${this.id}`)
+      const kept = await recallDraft<Left<Work>>(`edit:${this.id}`)
       this.#take(read)
-      if (kept && !same(kept.draft, read.script) && !same(kept.draft, kept.base)) {
-        this.base = kept.base
-        this.draft = kept.draft
-        this.#tag = kept.tag
-        this.foundFrom = kept.at
-        if (edition(kept.tag) !== edition(read.tag)) this.#meet(read)
-      }
+      // Another tab may have saved it.
+      this.left.found(kept?.work && same(kept.work.draft, read.script) ? (kept.older ?? null) : kept)
       this.chosen = this.draft.steps[0]?.id ?? ''
       this.#connection.start()
     } catch (e) {
@@ -123,23 +118,31 @@ export class Authoring {
     if (this.chosen !== guide && !this.step) this.chosen = this.draft.steps[0]?.id ?? ''
   }
 
-  #kept(): Kept | undefined {
-    return this.dirty ? { draft: this.draft, base: this.base, tag: this.#tag, at: new Date().toISOString() } : undefined
+  #work(): Work | undefined {
+    return this.dirty ? { draft: this.draft, base: this.base, tag: this.#tag } : undefined
+  }
+
+  /** Goes on with what was left unsaved. */
+  takeLeft(): void {
+    const work = this.left.take(this.#work())
+    if (!work) return
+    this.elsewhere = null
+    this.base = work.base
+    this.#tag = work.tag
+    this.change(work.draft)
+    if (this.chosen !== guide && !this.step) this.chosen = this.draft.steps[0]?.id ?? ''
+    void this.look() // others may have saved since
+  }
+
+  /** What is kept on the device has changed. */
+  keep(): void {
+    this.#keeper.later()
   }
 
   change(draft: Script): void {
     this.draft = draft
     this.error = null
     this.#keeper.later()
-  }
-
-  /** Goes back to what the server has; the returned function undoes that. */
-  discard(): () => void {
-    const before = this.draft
-    this.change(this.base)
-    this.foundFrom = null
-    if (this.chosen !== guide && !this.step) this.chosen = this.draft.steps[0]?.id ?? ''
-    return () => this.change(before)
   }
 
   /** Looks whether somebody else has saved. */
@@ -232,7 +235,6 @@ export class Authoring {
       return
     }
     this.savedAt = new Date().toISOString()
-    this.foundFrom = null
     this.#keeper.later()
     await this.#learn(sent)
   }

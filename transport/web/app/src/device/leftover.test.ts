@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { Leftover, type Left } from './leftover.svelte'
+
+const left = (work: string, older?: Left<string>): Left<string> => ({ work, at: '2026-03-02T09:00:00Z', older })
+
+test('what was left is offered, and kept until somebody decides', () => {
+  const l = new Leftover<string>()
+  l.found(null)
+  expect(l.offer).toBeNull()
+  expect(l.keep(undefined)).toBeUndefined()
+  l.found(left('old'))
+  expect(l.keep(undefined)).toMatchObject({ work: 'old' })
+  expect(l.take(undefined)).toBe('old')
+  expect(l.offer).toBeNull()
+  expect(l.keep('old')).toMatchObject({ work: 'old', older: undefined })
+})
+
+test('what is begun beside it loses neither', () => {
+  const l = new Leftover<string>()
+  l.found(left('old'))
+  const kept = l.keep('new')!
+  expect(kept).toMatchObject({ work: 'new', older: { work: 'old' } })
+  // The next visit offers the one, and then the other.
+  const later = new Leftover<string>()
+  later.found(kept)
+  later.drop()
+  expect(later.offer?.work).toBe('old')
+  // And here the two change places.
+  expect(l.take('new')).toBe('old')
+  expect(l.take('old')).toBe('new')
+})
+
+test('thrown away, it can be fetched back', () => {
+  const l = new Leftover<string>()
+  l.found(left('old'))
+  const undo = l.drop()
+  expect(l.keep(undefined)).toBeUndefined()
+  undo()
+  expect(l.take(undefined)).toBe('old')
+  expect(l.take(undefined)).toBeUndefined()
+})
+
+test('what something else has kept there is nothing', () => {
+  const l = new Leftover<string>()
+  l.found({ draft: 'x' } as never)
+  expect(l.offer).toBeNull()
+})
