@@ -29,6 +29,15 @@ const attacks = [
 const all = attacks.join('\n\n')
 const short = '"><img src=x onerror=window.owned=1>'
 
+/** Nothing ran, nothing leads where it should not, and the page is still the app's. */
+const calmOn = (server) => async (page, what) => {
+  await page.waitForLoadState('networkidle')
+  assert.equal(await page.evaluate(() => window.owned), undefined, `something ran ${what}`)
+  assert.equal(await page.evaluate(() => document.querySelectorAll('main iframe, main form[action], main style, main [onerror], main [onload], main [style*="fixed"], main base, main meta').length), 0, what)
+  assert.equal(await page.evaluate(() => [...document.querySelectorAll('a[href]')].some((a) => /^(javascript|data|vbscript):/i.test(a.href))), false, what)
+  assert.equal(new URL(page.url()).host, new URL(server.url).host)
+}
+
 test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, server }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({
@@ -66,13 +75,7 @@ test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, 
   await ben.post(`/codelabs/${lab.id}/feedback`, { difficulty: '1', satisfaction: '5', comment: all.slice(0, 2000) })
   await ben.post(`/codelabs/${lab.id}/complete`)
 
-  const calm = async (page, what) => {
-    await page.waitForLoadState('networkidle')
-    assert.equal(await page.evaluate(() => window.owned), undefined, `something ran ${what}`)
-    assert.equal(await page.evaluate(() => document.querySelectorAll('main iframe, main form[action], main style, main [onerror], main [onload], main [style*="fixed"], main base, main meta').length), 0, what)
-    assert.equal(await page.evaluate(() => [...document.querySelectorAll('a[href]')].some((a) => /^(javascript|data|vbscript):/i.test(a.href))), false, what)
-    assert.equal(new URL(page.url()).host, new URL(server.url).host)
-  }
+  const calm = calmOn(server)
 
   // An attendee reads, opens and presses everything. Pictures that are not
   // there are not the page's fault.
@@ -110,4 +113,78 @@ test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, 
     await boss.page.goto(`/admin${path}`)
     await calm(boss.page, `on /admin${path}`)
   }
+})
+
+test('no name of a file runs, in the editor, the code of the steps, or what was handed in', async ({ visitor, facilitator, person, server }) => {
+  const calm = calmOn(server)
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Attendee 1')
+  // Names as hostile as the server takes them; what begins with it looks like a path elsewhere.
+  const names = [`a"><img src=x onerror=window.owned=1>.txt`, `<svg onload="window.owned=1">.svg`, `javascript:window.owned=1`, `'";window.owned=1;'.html`, `%2e%2e%2f%2e%2e%2fetc.txt`, `{{constructor}}\u202etxt.exe`]
+  const inside = '<script>opener.owned=1;window.owned=1</script>'
+  await lead.post('/codeserver', { codelab_id: lab.id, structure_type: 'branch', workspace_files: names.map((path) => ({ path: `dir<b>/${path}`, content: inside })) })
+  for (const name of names) {
+    const file = new FormData()
+    file.append('file', new File([inside], name, { type: 'text/html' }))
+    await ann.post(`/codelabs/${lab.id}/attendees/${ann.id}/submissions`, file)
+    const material = new FormData()
+    material.append('file', new File([inside], name, { type: 'text/html' }))
+    const up = await lead.post('/upload/material', material)
+    await lead.post(`/codelabs/${lab.id}/materials`, { title: up.original_name, material_type: 'file', file_path: up.url })
+  }
+
+  const boss = await visitor({ as: lead })
+  boss.expect(/404/)
+  const { page } = boss
+  page.on('dialog', (d) => void d.accept())
+  await page.goto(`/admin/${lab.id}/code`)
+  const files = page.getByRole('list', { name: 'Files' })
+  for (const name of names) {
+    await files.getByRole('button', { name }).click()
+    await page.getByRole('textbox', { name: `Text of dir<b>/${name}` }).getByText('window.owned').waitFor()
+    await calm(page, `with ${name} open`)
+  }
+  // A new one, a longer one, a renamed one.
+  await page.getByRole('button', { name: 'Add a file' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Path').fill(`new/${names[0]}`)
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await page.getByRole('textbox', { name: `Text of new/${names[0]}` }).click()
+  await page.keyboard.type(inside)
+  await page.keyboard.press('Control+s')
+  await page.getByText('The files are saved.').waitFor()
+  await calm(page, 'after a save')
+  await page.getByLabel('Branch', { exact: true }).waitFor()
+
+  // Pictures that one drops into the text go there under their names.
+  await page.goto(`/admin/${lab.id}/edit`)
+  const text = page.getByRole('textbox', { name: /^Text of step 1/ })
+  await text.getByText('The first step.').waitFor()
+  const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+  await page.locator('input[type=file]').first().setInputFiles({ name: `](javascript:window.owned=1) ${names[0]}.png`, mimeType: 'image/png', buffer: png })
+  await page.getByRole('region', { name: 'Preview' }).locator('img').waitFor()
+  await calm(page, 'with a picture of a hostile name')
+
+  await page.goto(`/admin/${lab.id}/results`)
+  await page.getByRole('tab', { name: 'Work' }).click()
+  await page.getByText('onerror').first().waitFor()
+  await calm(page, 'in the results')
+  const looks = await page.getByRole('button', { name: /^Look/ }).all()
+  assert.ok(looks.length > 0, 'there is nothing to look at')
+  for (const button of looks) {
+    await button.click()
+    await page.getByRole('dialog').waitFor()
+    await calm(page, 'in the preview of a file')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  const guest = await visitor({ as: ann })
+  await guest.page.goto(`/codelabs/${lab.id}`)
+  await guest.page.getByRole('tab', { name: 'Files' }).click()
+  await guest.page.getByText('onerror').first().waitFor()
+  await calm(guest.page, 'in the files')
+  await guest.page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Hand in work' }).click()
+  await guest.page.getByText('onerror').first().waitFor()
+  await calm(guest.page, 'where work is handed in')
 })
