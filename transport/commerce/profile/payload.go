@@ -31,7 +31,9 @@ type capability struct {
 
 // Follow finds the schemas of a payload: at the address an entry states, else
 // among the documents of the library and the published ones by name and
-// version. Name and version of a schema have to be those of the entry.
+// version. Name and version of a schema have to be those of the entry. A payload
+// that says nothing of capabilities is ErrSilent; other errors name the entry
+// that is malformed (*MalformedError) or whose schema is not found.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	object, _ := payload.(map[string]any)
 	ucp, _ := object["ucp"].(map[string]any)
@@ -105,7 +107,8 @@ func (s *Followed) Over(base *schema.Resource) []*schema.Resource {
 
 // Check holds a payload against what it follows. An answer may follow several
 // bases, say a checkout and an order, and is one of them: it has to fit one,
-// and when it fits none the nearest one speaks.
+// and when it fits none the nearest one speaks. An error is of the schemas: they
+// do not compose, or the payload takes too long to hold against them.
 func (s *Followed) Check(lib *schema.Library, payload any, view schema.View) ([]schema.Problem, error) {
 	var nearest []schema.Problem
 	for i, base := range s.Bases {

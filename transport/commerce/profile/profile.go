@@ -28,7 +28,7 @@ type Profile struct {
 // Registry has the entries of each name.
 type Registry map[string][]Entry
 
-// Entry is one declaration.
+// Entry is one declaration ("Entity entry fields").
 type Entry struct {
 	Version string
 	// Spec and Schema are addresses; "" when not stated.

@@ -18,7 +18,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// Limits of one fetch.
+// Limits of one fetch, bytes and time.
 const (
 	MaxBytes = 1 << 20
 	Timeout  = 5 * time.Second

@@ -12,8 +12,8 @@ const (
 	maxText = 120
 	// maxWord bounds a value or a pattern in a Problem, which has many.
 	maxWord = 80
-	// MaxMessage bounds a whole message.
-	MaxMessage = 1000
+	// maxMessage bounds a whole message.
+	maxMessage = 1000
 	// maxListed bounds a list of names.
 	maxListed = 10
 	// maxSaid bounds a list of names or values in a Problem.
@@ -24,7 +24,7 @@ const (
 func Brief(s string) string { return cut(s, maxText) }
 
 // BriefMessage gives a message as it may be sent.
-func BriefMessage(s string) string { return cut(s, MaxMessage) }
+func BriefMessage(s string) string { return cut(s, maxMessage) }
 
 // BriefList joins names with commas: the first of them.
 func BriefList(names []string) string { return enumerate(names, maxListed, Brief) }

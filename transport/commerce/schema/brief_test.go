@@ -16,7 +16,7 @@ func TestLongTextsAreCutBetweenCharacters(t *testing.T) {
 			t.Errorf("got %d bytes %q", len(got), got)
 		}
 	}
-	if got := BriefMessage(strings.Repeat("x", 5000)); len(got) != MaxMessage+len("…") {
+	if got := BriefMessage(strings.Repeat("x", 5000)); len(got) != maxMessage+len("…") {
 		t.Errorf("got %d bytes", len(got))
 	}
 }

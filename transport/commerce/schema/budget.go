@@ -52,7 +52,7 @@ func (b *budget) begin() (end func(thrown any, err error) error) {
 
 // compile is the engine of a compiler.
 func (b *budget) compile(source string) (jsonschema.Regexp, error) {
-	p, err := CompilePattern(source)
+	p, err := compilePattern(source)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (b *budget) compile(source string) (jsonschema.Regexp, error) {
 // spender is a pattern that takes from a budget.
 type spender struct {
 	budget *budget
-	*Pattern
+	*expression
 }
 
 // MatchString tells whether the pattern is found, or throws an errPattern.
@@ -91,7 +91,7 @@ func checkRegex(value any) error {
 	if !ok {
 		return nil
 	}
-	_, err := CompilePattern(text)
+	_, err := compilePattern(text)
 	return err
 }
 
@@ -114,7 +114,7 @@ func copyFormats(schema any) (any, error) {
 	}
 	out := make(map[string]any, len(node))
 	for key, value := range node {
-		if keyword, ok := Keywords[key]; ok {
+		if keyword, ok := keywords[key]; ok {
 			value, _ = keyword.Map(value, func(_ string, child any) (any, error) { return copyFormats(child) })
 		}
 		if key == "format" && value == "regex" {

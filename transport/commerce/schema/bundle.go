@@ -19,7 +19,9 @@ const (
 )
 
 // Bundle makes one schema of a target and everything it reaches. Its
-// references lead to places inside it, or to JSON Schema itself.
+// references lead to places inside it, or to JSON Schema itself. The error names
+// the reference that leads nowhere (*RefError), the cycle (*CycleError) or the
+// operation that nobody has; what is too large is refused.
 func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	if target.Resource == nil {
 		return map[string]any{"$schema": Draft, "$ref": target.External}, nil
@@ -232,7 +234,7 @@ func (c copier) keyword(pointer, key string, value any) (any, error) {
 			return nil, nil
 		}
 	}
-	holds, ok := Keywords[key]
+	holds, ok := keywords[key]
 	if !ok {
 		return value, nil
 	}
@@ -291,21 +293,21 @@ func (c copier) visible(copied, original map[string]any) error {
 	return nil
 }
 
-// Linker copies documents one by one, with references that name each by a
+// linker copies documents one by one, with references that name each by a
 // number. Where many targets share documents, as in a lint run, each is copied
 // once, which a Bundle for every target would not do. Owned by one goroutine.
-type Linker struct{ b *bundler }
+type linker struct{ b *bundler }
 
-// NewLinker starts with nothing linked.
-func NewLinker(lib *Library) *Linker {
+// newLinker starts with nothing linked.
+func newLinker(lib *Library) *linker {
 	b := newBundler(lib, View{}, true)
 	b.prefix = "urn:commerce:document:"
-	return &Linker{b}
+	return &linker{b}
 }
 
 // Link gives the address of a target, and those documents it needs that have
 // not been given before, by address.
-func (l *Linker) Link(target Target) (address string, added map[string]any, err error) {
+func (l *linker) Link(target Target) (address string, added map[string]any, err error) {
 	if target.Resource == nil {
 		return target.External, nil, nil
 	}

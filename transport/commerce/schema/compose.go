@@ -23,7 +23,9 @@ type ComposeOptions struct {
 
 // Compose lays extensions over a base: a value that fits the result fits the
 // base and what every extension adds under $defs[<name of its parent>]. The
-// order of the extensions does not matter.
+// order of the extensions does not matter. Errors are those of Bundle, and name
+// the extension that does not fit, is of a parent that is not there, or whose
+// requirements are not met ("Variants", decisions C3).
 func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeOptions) (map[string]any, error) {
 	if err := opts.View.Check(); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func Read(path string) (*Document, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -36,11 +36,11 @@ func Read(path string) (*Document, error) {
 
 // Limits of one document. A published schema is some ten KiB, eight deep.
 const (
-	MaxBytes = 4 << 20
+	maxBytes = 4 << 20
 	MaxDepth = 96
-	// MaxValues bounds memory: a value costs far more than the byte or two
+	// maxValues bounds memory: a value costs far more than the byte or two
 	// it may be written with.
-	MaxValues = 500_000
+	maxValues = 500_000
 	// maxPaths bounds the pointers to all values together, bytes: whoever tells
 	// where values are writes them out, and a long name is in each of those
 	// below it.
@@ -78,8 +78,8 @@ func (e *SyntaxError) Error() string {
 
 // Parse reads data, which the document keeps. The error is a *SyntaxError.
 func Parse(file string, data []byte) (*Document, error) {
-	if len(data) > MaxBytes {
-		return nil, &SyntaxError{File: file, Reason: fmt.Sprintf("larger than %d bytes", MaxBytes)}
+	if len(data) > maxBytes {
+		return nil, &SyntaxError{File: file, Reason: fmt.Sprintf("larger than %d bytes", maxBytes)}
 	}
 	if !utf8.Valid(data) {
 		return nil, &SyntaxError{File: file, Reason: "not valid UTF-8"}
@@ -138,8 +138,8 @@ func (p *parser) value(pointer string, path, depth int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.values++; p.values > MaxValues {
-		return nil, fmt.Errorf("more than %d values", MaxValues)
+	if p.values++; p.values > maxValues {
+		return nil, fmt.Errorf("more than %d values", maxValues)
 	}
 	if p.paths += path; p.paths > maxPaths {
 		return nil, errors.New("its values stand under names that are too long")

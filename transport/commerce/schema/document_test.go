@@ -21,9 +21,9 @@ func TestParseRefuses(t *testing.T) {
 		"an endless number":   {"1e999999", "number", 1},
 		"a tiny number":       {"1e-999999999", "number", 1},
 		"a long number":       {strings.Repeat("9", 500), "number", 1},
-		"too many values":     {"[" + strings.Repeat("0,", MaxValues) + "0]", "values", 1},
+		"too many values":     {"[" + strings.Repeat("0,", maxValues) + "0]", "values", 1},
 		"names in many paths": {`{"` + strings.Repeat("n", 1<<20) + `": [` + strings.Repeat("0,", 100) + `0]}`, "names", 1},
-		"too many bytes":      {strings.Repeat(" ", MaxBytes+1), "larger", 0},
+		"too many bytes":      {strings.Repeat(" ", maxBytes+1), "larger", 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -57,8 +57,8 @@ func (l *Library) below(path string) bool {
 	return false
 }
 
-// MaxFiles bounds how many files a folder is looked through for.
-const MaxFiles = 20_000
+// maxFiles bounds how many files a folder is looked through for.
+const maxFiles = 20_000
 
 // Tree lists the *.json files below a folder in order, hidden folders and
 // node_modules aside. Symbolic links are not followed.
@@ -76,8 +76,8 @@ func Tree(folder string) (files []string, err error) {
 		if filepath.Ext(path) != ".json" || !d.Type().IsRegular() {
 			return nil
 		}
-		if len(files) >= MaxFiles {
-			return fmt.Errorf("%s has more than %d files", folder, MaxFiles)
+		if len(files) >= maxFiles {
+			return fmt.Errorf("%s has more than %d files", folder, maxFiles)
 		}
 		files = append(files, path)
 		return nil
@@ -109,7 +109,7 @@ func (l *Library) AddFolder(folder string) error {
 	}
 	var files []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".json" && len(files) < MaxFiles {
+		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".json" && len(files) < maxFiles {
 			files = append(files, filepath.Join(folder, e.Name()))
 		}
 	}

@@ -27,18 +27,18 @@ const (
 	byName
 )
 
-// Keyword is one that holds subschemas.
-type Keyword struct {
+// keyword is one that holds subschemas.
+type keyword struct {
 	Place Place
 	shape shape
 }
 
 // Named tells whether the subschemas stand under names or indices.
-func (k Keyword) Named() bool { return k.shape != single }
+func (k keyword) Named() bool { return k.shape != single }
 
-// Keywords are all keywords of draft 2020-12 that hold subschemas. What stands
+// keywords are all keywords of draft 2020-12 that hold subschemas. What stands
 // under any other is data, even when it looks like a schema.
-var Keywords = map[string]Keyword{
+var keywords = map[string]keyword{
 	"$defs":                 {Nowhere, byName},
 	"definitions":           {Nowhere, byName},
 	"properties":            {Inside, byName},
@@ -65,7 +65,7 @@ var Keywords = map[string]Keyword{
 // pointer from node; in a fixed order.
 func Subschemas(node map[string]any, visit func(pointer string, place Place, child any)) {
 	for _, key := range slices.Sorted(maps.Keys(node)) {
-		keyword, ok := Keywords[key]
+		keyword, ok := keywords[key]
 		if !ok {
 			continue
 		}
@@ -82,7 +82,7 @@ func Subschemas(node map[string]any, visit func(pointer string, place Place, chi
 
 // Each calls visit for every subschema in the value of a keyword, with its
 // member name or index; "" when the value is the subschema.
-func (k Keyword) Each(value any, visit func(token string, child any)) {
+func (k keyword) Each(value any, visit func(token string, child any)) {
 	switch v := value.(type) {
 	case map[string]any:
 		if k.shape == single {
@@ -108,7 +108,7 @@ func (k Keyword) Each(value any, visit func(token string, child any)) {
 }
 
 // Map gives the value of a keyword with every subschema replaced.
-func (k Keyword) Map(value any, replace func(token string, child any) (any, error)) (any, error) {
+func (k keyword) Map(value any, replace func(token string, child any) (any, error)) (any, error) {
 	switch v := value.(type) {
 	case map[string]any:
 		if k.shape == single {

@@ -118,7 +118,8 @@ func (l *Library) Add(doc *Document) *Resource {
 	return r
 }
 
-// AddFile reads a file into the library, once.
+// AddFile reads a file into the library, once. Errors are those of Read, and the
+// bound on all files together.
 func (l *Library) AddFile(path string) (*Resource, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -141,7 +142,8 @@ func (l *Library) AddFile(path string) (*Resource, error) {
 	return r, nil
 }
 
-// ByID finds a document, or a part of one, by its address without fragment.
+// ByID finds a document, or a part of one, by its address without fragment. The
+// error is a *RefError.
 func (l *Library) ByID(id string) (*Resource, error) {
 	if r := l.byID[id]; r != nil {
 		return r, nil

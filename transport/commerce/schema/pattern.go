@@ -18,11 +18,11 @@ const maxPattern = 4096
 // matchFor bounds one match of an engine that backtracks.
 const matchFor = 250 * time.Millisecond
 
-// ErrSlow is a match that was given up.
-var ErrSlow = errors.New("matching takes too long")
+// errSlow is a match that was given up.
+var errSlow = errors.New("matching takes too long")
 
-// Pattern is a compiled pattern. Safe for concurrent use.
-type Pattern struct {
+// expression is a compiled pattern. Safe for concurrent use.
+type expression struct {
 	source string
 	// One of the two is nil.
 	linear    *regexp.Regexp
@@ -31,9 +31,9 @@ type Pattern struct {
 	size int
 }
 
-// CompilePattern reads a pattern as ECMA-262 with the u flag has it, but for the
+// compilePattern reads a pattern as ECMA-262 with the u flag has it, but for the
 // escapes of punctuation that need none, which many schemas have.
-func CompilePattern(source string) (*Pattern, error) {
+func compilePattern(source string) (*expression, error) {
 	if len(source) > maxPattern {
 		return nil, fmt.Errorf("the pattern is longer than %d bytes", maxPattern)
 	}
@@ -50,15 +50,15 @@ func CompilePattern(source string) (*Pattern, error) {
 	if t.common {
 		// RE2 has bounds of its own, on repetitions; beyond them it backtracks.
 		if linear, err := regexp.Compile(t.re2); err == nil {
-			return &Pattern{source: source, linear: linear, size: instructions(t.re2)}, nil
+			return &expression{source: source, linear: linear, size: instructions(t.re2)}, nil
 		}
 	}
 	backtrack.MatchTimeout = matchFor
-	return &Pattern{source: source, backtrack: backtrack}, nil
+	return &expression{source: source, backtrack: backtrack}, nil
 }
 
 // Linear tells whether a match takes time in proportion to the text.
-func (p *Pattern) Linear() bool { return p.linear != nil }
+func (p *expression) Linear() bool { return p.linear != nil }
 
 func instructions(re2 string) int {
 	parsed, err := syntax.Parse(re2, syntax.Perl)
@@ -74,23 +74,23 @@ func instructions(re2 string) int {
 
 // Looks is how often an engine may look at a text of n bytes; meaningless for
 // a pattern that is not linear.
-func (p *Pattern) Looks(n int) int { return p.size * n }
+func (p *expression) Looks(n int) int { return p.size * n }
 
-// Match tells whether the pattern is found in s. The error is ErrSlow, and
+// Match tells whether the pattern is found in s. The error is errSlow, and
 // never that of a linear pattern.
-func (p *Pattern) Match(s string) (bool, error) {
+func (p *expression) Match(s string) (bool, error) {
 	if p.linear != nil {
 		return p.linear.MatchString(s), nil
 	}
 	ok, err := p.backtrack.MatchString(s)
 	if err != nil {
-		return false, ErrSlow
+		return false, errSlow
 	}
 	return ok, nil
 }
 
 // String is the pattern as it was written.
-func (p *Pattern) String() string { return p.source }
+func (p *expression) String() string { return p.source }
 
 // translation is a pattern in the words of both engines.
 type translation struct {

@@ -32,7 +32,7 @@ func TestPatternsMeanWhatECMA262Says(t *testing.T) {
 		{`^0{00}$`, false, []string{""}, []string{"0"}},
 		{`^a{2000}$`, false, []string{strings.Repeat("a", 2000)}, []string{"a"}},
 	} {
-		p, err := CompilePattern(tc.pattern)
+		p, err := compilePattern(tc.pattern)
 		if err != nil {
 			t.Errorf("%s: %v", tc.pattern, err)
 			continue
@@ -55,7 +55,7 @@ func TestPatternsMeanWhatECMA262Says(t *testing.T) {
 
 func TestPatternsOfOtherDialectsAreRefused(t *testing.T) {
 	for _, pattern := range []string{`^[a-z`, `(`, `a**`, `(?P<n>a)`, `(?i)a`, `(?#c)`, `(?>a)`, `(?'n'a)`, `\Aa\z`, `\Qa\E`, `a\`, `a++`, `[b-a]`, `\ä`, strings.Repeat("a", maxPattern+1)} {
-		if _, err := CompilePattern(pattern); err == nil {
+		if _, err := compilePattern(pattern); err == nil {
 			t.Errorf("%.80s compiles", pattern)
 		} else if len(err.Error()) > 300 {
 			t.Errorf("the error repeats %d bytes", len(err.Error()))
@@ -65,14 +65,14 @@ func TestPatternsOfOtherDialectsAreRefused(t *testing.T) {
 
 // TestMatchingIsGivenUp: with look-ahead nothing but the limit ends this.
 func TestMatchingIsGivenUp(t *testing.T) {
-	p, err := CompilePattern(`^(?=x?)(a+)+$`)
+	p, err := compilePattern(`^(?=x?)(a+)+$`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Match(strings.Repeat("a", 5000) + "!"); !errors.Is(err, ErrSlow) {
+	if _, err := p.Match(strings.Repeat("a", 5000) + "!"); !errors.Is(err, errSlow) {
 		t.Errorf("got %v", err)
 	}
-	p, err = CompilePattern(`^(a+)+$`)
+	p, err = compilePattern(`^(a+)+$`)
 	if err != nil || !p.Linear() {
 		t.Fatalf("a plain pattern backtracks: %v", err)
 	}
@@ -87,7 +87,7 @@ func FuzzTheEnginesAgree(f *testing.F) {
 		if len(source) > 40 || len(text) > 40 {
 			return
 		}
-		p, err := CompilePattern(source)
+		p, err := compilePattern(source)
 		if err != nil || !p.Linear() || strings.ToValidUTF8(text, "") != text || strings.ToValidUTF8(source, "") != source {
 			return
 		}

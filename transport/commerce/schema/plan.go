@@ -36,7 +36,7 @@ type plan struct {
 // byPattern is a schema for the members a pattern finds.
 type byPattern struct {
 	plan    *plan
-	pattern *Pattern
+	pattern *expression
 }
 
 // fits tells whether the member may be meant. A match that could be slow is
@@ -116,7 +116,7 @@ func (p *plan) read(node map[string]any) {
 	}
 	if text, ok := node["pattern"].(string); ok {
 		p.pattern = &byPattern{}
-		p.pattern.pattern, _ = CompilePattern(text)
+		p.pattern.pattern, _ = compilePattern(text)
 	}
 }
 
@@ -134,7 +134,7 @@ func (p *plan) place(pointer string, child *plan) {
 		p.properties[token] = child
 	case "patternProperties":
 		by := byPattern{plan: child}
-		by.pattern, _ = CompilePattern(token)
+		by.pattern, _ = compilePattern(token)
 		p.patterns = append(p.patterns, by)
 	case "dependentSchemas":
 		if p.dependent == nil {

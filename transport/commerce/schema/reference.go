@@ -56,7 +56,8 @@ type link struct {
 	ref  string
 }
 
-// Resolve follows a reference that stands in the resource from.
+// Resolve follows a reference that stands in the resource from. The error is a
+// *RefError.
 func (l *Library) Resolve(from *Resource, ref string) (Target, error) {
 	if t, ok := l.resolved[link{from, ref}]; ok {
 		return t, nil

@@ -27,7 +27,8 @@ func newValidator(compiled *jsonschema.Schema, b *budget) *Validator {
 }
 
 // Compile makes a target of the library ready to check values, as seen in a
-// view. Everything it refers to must be at hand.
+// view. Everything it refers to must be at hand. Errors are those of Bundle, or
+// say why the schema is none.
 func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	bundle, err := Bundle(lib, target, view)
 	if err != nil {
@@ -39,7 +40,8 @@ func Compile(lib *Library, target Target, view View) (*Validator, error) {
 // bundleURL is where a bundle pretends to be; nothing is ever loaded from it.
 const bundleURL = "urn:commerce:bundle"
 
-// CompileBundle makes a schema ready that refers to nothing outside itself.
+// CompileBundle makes a schema ready that refers to nothing outside itself. The
+// error says why it is no JSON Schema.
 func CompileBundle(bundle map[string]any) (*Validator, error) {
 	c, b := newCompiler()
 	if err := c.AddResource(bundleURL, ownFormats(bundle)); err != nil {
@@ -131,10 +133,10 @@ func (s *Validator) check(value any, told bool) (list []Problem, err error) {
 
 // Compiler compiles many targets of one library; what they share is compiled
 // once: commerce lint goes through a hundred schemas the size of the checkout
-// in 0.11 s, and took 0.66 s with Compile. Owned by one goroutine; its Schemas
-// are not.
+// in 0.11 s, and took 0.66 s with Compile. Owned by one goroutine; its
+// Validators are not.
 type Compiler struct {
-	linker   *Linker
+	linker   *linker
 	compiler *jsonschema.Compiler
 	budget   *budget
 }
@@ -142,7 +144,7 @@ type Compiler struct {
 // NewCompiler makes a compiler for a library.
 func NewCompiler(lib *Library) *Compiler {
 	c, b := newCompiler()
-	return &Compiler{NewLinker(lib), c, b}
+	return &Compiler{newLinker(lib), c, b}
 }
 
 // Compile makes a target ready, annotations unheeded.

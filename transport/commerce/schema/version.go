@@ -8,7 +8,7 @@ import (
 )
 
 // CheckVersion says what is wrong with a version: a real calendar date,
-// YYYY-MM-DD. Such versions compare as strings.
+// YYYY-MM-DD ("Versioning"). Such versions compare as strings.
 func CheckVersion(version string) error {
 	if len(version) != len(time.DateOnly) {
 		return fmt.Errorf("version %q is not a date YYYY-MM-DD", Brief(version))
