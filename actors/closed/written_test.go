@@ -2,6 +2,7 @@ package closed_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"go/scanner"
@@ -45,7 +46,26 @@ var lists = []list{
 	{[]string{schema.PlatformVariant, schema.BusinessVariant, schema.ResponseVariant}, true},
 	{[]string{schema.PlatformVariant, schema.BusinessVariant}, true},
 	{texts([]lint.Side{lint.Platform, lint.Business}), false},
+	{capabilities(), true}, {lint.Formats, false},
 	{schema.Operations, false}, {schema.Visibilities, false}, {schema.CheckoutStates, false},
+}
+
+// capabilities are those of the shopping service that are published, without
+// the service's name before theirs.
+func capabilities() (names []string) {
+	set, err := schema.Published("")
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range set.All() {
+		var stated struct{ Name string }
+		if json.Unmarshal(f.Data, &stated) == nil {
+			if name, ok := strings.CutPrefix(stated.Name, schema.Reserved+"shopping."); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // transports are those whose entries need all of some members.

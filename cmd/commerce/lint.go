@@ -10,7 +10,7 @@ type lintCmd struct {
 	Paths  []string `arg:"" name:"path" help:"Files, or folders to look through for *.json."`
 	As     string   `help:"Whose profiles they are: ${enum}. Default: what a profile shows." enum:",business,platform" default:"" placeholder:"SIDE"`
 	Strict bool     `help:"Let warnings and advice fail the run too."`
-	Format string   `help:"How to write findings: ${enum}." enum:"text,json,sarif,github" default:"text"`
+	Format string   `help:"How to write findings: ${enum}." enum:"${formats}" default:"text"`
 	Remote bool     `help:"Fetch schemas that are referred to by URL."`
 }
 
