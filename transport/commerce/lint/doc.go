@@ -2,6 +2,10 @@
 // never changes, and checks schemas, profiles and service descriptions against
 // them. Rules is the list; AUTHORING.md beside the parent package explains it.
 //
+// A rule about documents has its examples in testdata/<code>.txtar: what is
+// under good keeps every rule, each file under bad breaks this one, with its
+// findings behind it, which go test -update writes.
+//
 // Files gives findings in the order of files and places, whatever the order of
 // the arguments.
 package lint
