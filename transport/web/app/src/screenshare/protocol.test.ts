@@ -11,7 +11,7 @@ test('what one says the other understands', () => {
   expect(heard(passed(status('admin', share, true)))).toEqual({ person: 'facilitator', name: 'Facilitator', is: 'status', share, active: true, only: null, ask: null })
   expect(heard(passed(status('attendee', share, false, 'Facilitator', ask), 'a-1', 'Attendee 1'))).toMatchObject({ person: 'a-1', is: 'status', active: false, only: 'Facilitator', ask })
   for (const said of [
-    { is: 'ask', ask } as const,
+    { is: 'ask', ask, from: ask } as const,
     { is: 'watch', share, from } as const,
     { is: 'full', share, to } as const,
     { is: 'step', share, from, to, description: { type: 'offer', sdp: 'v=0' } } as const,

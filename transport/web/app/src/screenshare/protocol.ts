@@ -20,7 +20,8 @@ interface From {
 export type Heard = From &
   (
     | { is: 'status'; share: string; active: boolean; only: string | null; ask: string | null }
-    | { is: 'ask' | 'declined' | 'over'; ask: string }
+    | { is: 'ask'; ask: string; from: string | null }
+    | { is: 'declined' | 'over'; ask: string }
     | { is: 'watch'; share: string; from: string }
     | { is: 'leave'; share: string; from: string }
     | { is: 'full' | 'end'; share: string; to: string }
@@ -28,7 +29,8 @@ export type Heard = From &
   )
 
 export type Said =
-  | { is: 'ask' | 'declined' | 'over'; ask: string }
+  | { is: 'ask'; ask: string; from: string }
+  | { is: 'declined' | 'over'; ask: string }
   | { is: 'watch' | 'leave'; share: string; from: string }
   | { is: 'full' | 'end'; share: string; to: string }
   | ({ is: 'step'; share: string; from: string; to: string } & Step)
@@ -55,6 +57,7 @@ export function heard(signal: Signal): Heard | null {
   }
   switch (s.is) {
     case 'ask':
+      return isId(s.ask) ? { ...who, is: s.is, ask: s.ask, from: isId(s.from) ? s.from : null } : null
     case 'declined':
     case 'over':
       return isId(s.ask) ? { ...who, is: s.is, ask: s.ask } : null

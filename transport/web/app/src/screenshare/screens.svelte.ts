@@ -2,7 +2,7 @@
 // that is watched, and who asked whom.
 import { api, ask } from '../api/client'
 import type { Room, Signal } from '../live/room.svelte'
-import { facilitator } from '../workshop/state'
+import { facilitator, unnamed } from '../workshop/state'
 import { Peer } from './peer'
 import { heard, signalTo, status, token, type Heard } from './protocol'
 
@@ -39,7 +39,7 @@ export class Screens {
   /** One's own screen, while it is shown. only: the facilitator for whom it is. */
   mine = $state.raw<{ share: string; only: string | null; viewers: readonly Viewer[] } | null>(null)
   /** A facilitator asks to see one's screen. */
-  asked = $state.raw<{ ask: string; name: string } | null>(null)
+  asked = $state.raw<{ ask: string; name: string; from: string | null } | null>(null)
   /** Attendees who were asked. */
   asking = $state.raw<ReadonlyMap<string, { ask: string; declined: boolean }>>(new Map())
   watching = $state.raw<{ offer: Offer; state: WatchState; stream: MediaStream | null } | null>(null)
@@ -47,6 +47,8 @@ export class Screens {
   readonly #me = token()
   #stream: MediaStream | null = null
   #ask: string | null = null
+  /** The browser of the facilitator who asked for one's own screen. */
+  #asker: string | null = null
   #viewers = new Map<string, Viewer & { peer: Peer }>()
   #peer: Peer | null = null
   #ice: Promise<RTCIceServer[]> | null = null
@@ -92,6 +94,7 @@ export class Screens {
     track.addEventListener('ended', () => this.#stream === stream && this.stop())
     this.#stream = stream
     this.#ask = asked?.ask ?? null
+    this.#asker = asked?.from ?? null
     this.asked = null
     this.mine = { share: token(), only, viewers: [] }
     this.#say(true)
@@ -137,7 +140,7 @@ export class Screens {
   askFor(person: string): void {
     const id = token()
     this.asking = new Map(this.asking).set(person, { ask: id, declined: false })
-    this.room.signal(signalTo(person, { is: 'ask', ask: id }))
+    this.room.signal(signalTo(person, { is: 'ask', ask: id, from: this.#me }))
   }
 
   /** Takes the question back. */
@@ -166,7 +169,7 @@ export class Screens {
         // One question at a time; whoever asked before, or while one shows, hears no.
         if (this.asked) this.decline()
         if (this.mine) this.room.signal(signalTo(facilitator, { is: 'declined', ask: h.ask }))
-        else this.asked = { ask: h.ask, name: h.name }
+        else this.asked = { ask: h.ask, name: h.name, from: h.from }
         return
       case 'over':
         if (this.asked?.ask === h.ask) this.asked = null
@@ -198,11 +201,14 @@ export class Screens {
       this.#end(h.share, h.person, 'ended')
       return
     }
-    // What an attendee shows is for one facilitator alone.
-    if (h.person !== facilitator && h.only !== null && h.only !== this.room.you?.name) return
+    const a = this.asking.get(h.person)
+    // What an attendee shows is for one facilitator alone; names need not tell them apart.
+    if (h.person !== facilitator && h.only !== null) {
+      const mine = h.ask !== null && (h.ask === a?.ask || rest.length < this.offers.length)
+      if (!mine && (h.only !== this.room.you?.name || (h.ask !== null && h.only === unnamed))) return
+    }
     const offer = { share: h.share, person: h.person, name: h.name, heard: Date.now() }
     this.offers = [...rest, offer]
-    const a = this.asking.get(h.person)
     if (a && a.ask === h.ask) {
       this.takeBack(h.person)
       void this.watch(offer)
@@ -213,7 +219,7 @@ export class Screens {
   async #let({ share, from, person, name }: Extract<Heard, { is: 'watch' }>) {
     if (share !== this.mine?.share || !this.#stream) return
     // An attendee's screen is for the facilitator they agreed to show it to.
-    if (this.room.role === 'attendee' && (person !== facilitator || (this.mine.only !== null && name !== this.mine.only))) return
+    if (this.room.role === 'attendee' && (person !== facilitator || !this.#isFor(from, name))) return
     const old = this.#viewers.get(from)
     if (old && old.person !== person) return
     if (old) this.#drop(from)
@@ -232,6 +238,13 @@ export class Screens {
     this.#viewers.set(from, { id: from, person, name, peer })
     this.#count()
     peer.show(this.#stream)
+  }
+
+  /** Whether one's screen is for a facilitator: who asked is known by their browser, also when others have their name. */
+  #isFor(from: string, name: string): boolean {
+    const only = this.mine?.only ?? null
+    if (only === null || from === this.#asker) return true
+    return name === only && (this.#asker === null || only !== unnamed)
   }
 
   #step(h: Extract<Heard, { is: 'step' }>) {

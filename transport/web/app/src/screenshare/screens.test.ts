@@ -129,6 +129,43 @@ test('an attendee’s screen is for the facilitator they agreed with alone', asy
   expect(ann.mine?.viewers).toHaveLength(1)
 })
 
+test('facilitators without a name are told apart by who asked', async () => {
+  const one = enter('admin', 'Facilitator')
+  const two = enter('admin', 'Facilitator')
+  const ann = enter('attendee', 'Attendee 1')
+  one.askFor(everybody[2]!.id)
+  await ann.show(ann.asked!.name)
+  await settle()
+  expect(one.watching?.state).toBe('watching')
+  expect(two.offers).toEqual([])
+  await two.watch(one.offers[0]!)
+  await settle()
+  expect(ann.mine?.viewers).toHaveLength(1)
+  // It is said again for who comes later, and stays offered to who asked.
+  const said = { type: 'attendee_screen_status', app: 'atelier', active: true, share: ann.mine!.share, only: 'Facilitator', ask: 'another-ask' }
+  pass(everybody[2]!, said)
+  expect([one.offers.length, two.offers.length]).toEqual([1, 0])
+  // Shown to whoever helps, there is the name alone to go by.
+  ann.stop()
+  await ann.show('Facilitator')
+  expect(two.offers).toHaveLength(1)
+  await two.watch(two.offers[0]!)
+  await settle()
+  expect(two.watching?.state).toBe('watching')
+})
+
+test('who asked under a name of their own is let in after a reload', async () => {
+  const grace = enter('admin', 'Grace')
+  const ann = enter('attendee', 'Attendee 1')
+  grace.askFor(everybody[1]!.id)
+  await ann.show(ann.asked!.name)
+  const again = enter('admin', 'Grace')
+  pass(everybody[1]!, { type: 'attendee_screen_status', app: 'atelier', active: true, share: ann.mine!.share, only: 'Grace', ask: 'the-first-ask' })
+  await again.watch(again.offers[0]!)
+  await settle()
+  expect(again.watching?.state).toBe('watching')
+})
+
 test('a question is answered, taken back, or refused while a screen is shown', async () => {
   const grace = enter('admin', 'Grace')
   const ann = enter('attendee', 'Attendee 1')

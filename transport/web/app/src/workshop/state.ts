@@ -50,6 +50,8 @@ export interface Workshop {
 
 /** The id of all facilitators together. */
 export const facilitator = 'facilitator'
+/** What the server calls a facilitator who gave no name: several may be called so. */
+export const unnamed = 'Facilitator'
 
 /** How many messages the page holds; older ones come back when one scrolls to them. */
 export const chatHeld = 300
