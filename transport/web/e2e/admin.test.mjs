@@ -148,6 +148,15 @@ test('results: attendance, quiz, feedback, work, questions, certificates, and a 
   assert.match(await steps.getByRole('row', { name: /Run it/ }).textContent(), /67/)
   await page.getByRole('region', { name: 'Person by person' }).getByRole('rowheader', { name: 'Attendee 3' }).waitFor()
   assert.match(await download('Download CSV'), /attendance.*\.csv$/)
+
+  // Read once, however often one comes back: each time is written into the audit log.
+  const exports = async () => (await lead.get('/admin/audit-logs?limit=200')).filter((r) => JSON.stringify(r).includes('attendance')).length
+  const before = await exports()
+  assert.ok(before > 0, 'the audit log does not have it')
+  await tab('Draw')
+  await tab('Attendance')
+  await heat.first().waitFor()
+  assert.equal(await exports(), before)
   await accessible(page)
 
   await tab('Quiz')
