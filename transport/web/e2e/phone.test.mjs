@@ -121,6 +121,11 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   const time = await box(message.locator('.num'))
   assert.ok(time.height < 24 && time.right <= 390, 'the time is cut')
   assert.equal(await page.getByRole('log').evaluate((e) => e.scrollWidth - e.clientWidth), 0)
+  const words = 'The first step'
+  await ben.post(`/codelabs/${lab.id}/inline-comments`, { anchor_key: `step|${lab.steps[0].id}|h|0|14`, target_type: 'step', target_step_id: lab.steps[0].id, start_offset: 0, end_offset: words.length, selected_text: words, content_hash: 'h', message: 'w'.repeat(300) })
+  await page.getByRole('tab', { name: /Comments/ }).click()
+  await page.getByText('w'.repeat(300)).waitFor()
+  assert.equal(await page.locator('.threads').evaluate((e) => e.scrollWidth - e.clientWidth), 0)
   await page.goBack()
   await page.getByRole('button', { name: 'Steps' }).click()
   await page.getByRole('dialog').getByRole('link', { name: 'Feedback' }).click()
