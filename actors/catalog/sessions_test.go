@@ -9,22 +9,22 @@ import (
 
 	pb "atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
 	"atelier/actors/internal/pbwire"
+	"atelier/persistence/memory"
 )
 
 // desk is sessions on a journal in memory, with a clock of their own.
 type desk struct {
 	*Sessions
 	t       *testing.T
-	journal *journaltest.Memory
+	journal *memory.Store
 	clock   time.Time
 }
 
 var account = []byte("the account")
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{t: t, journal: journaltest.NewMemory(), clock: time.Now()}
+	d := &desk{t: t, journal: memory.New(), clock: time.Now()}
 	t.Cleanup(func() { _ = d.journal.Close() })
 	d.load(account)
 	return d

@@ -20,7 +20,7 @@ func (w *Workshops) Retain(ctx context.Context, every time.Duration) {
 			ws, err := w.Get(m.Id)
 			if err == nil {
 				_, _, err = ws.Ask(Command{
-					Caller: &Caller{Role: RoleSystem}, Body: ApplyRetention{},
+					Caller: system, Body: ApplyRetention{},
 				})
 			}
 			if err != nil {

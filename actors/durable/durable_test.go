@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
+	"atelier/persistence/memory"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -102,8 +102,8 @@ func ask(t *testing.T, hd *handle, cmd string) any {
 	return v
 }
 
-func memory(t *testing.T) *journaltest.Memory {
-	j := journaltest.NewMemory()
+func store(t *testing.T) *memory.Store {
+	j := memory.New()
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -126,7 +126,7 @@ type answers chan durable.Reply
 func (a answers) Reply(r durable.Reply) { a <- r }
 
 func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
 	release := j.Hold()
 	got := make(answers, 2)
@@ -158,7 +158,7 @@ func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
 }
 
 func TestFailedCommitIsNeverAnsweredYes(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
 	ask(t, hd, "1")
@@ -177,7 +177,7 @@ func TestFailedCommitIsNeverAnsweredYes(t *testing.T) {
 }
 
 func TestManyFailuresQuarantine(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
 	hd, other := get(t, h, "a"), get(t, h, "b")
 	// Applying comes before the append, so nothing of a poisonous event is
@@ -202,7 +202,7 @@ func TestManyFailuresQuarantine(t *testing.T) {
 }
 
 func TestDamagedRecordQuarantinesAtStart(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	k := kind()
 	k.ParseEvent = func(b []byte) (string, error) {
 		if string(b) == "7" {
@@ -218,7 +218,7 @@ func TestDamagedRecordQuarantinesAtStart(t *testing.T) {
 }
 
 func TestPanicInDecideFailsOnlyItsCommand(t *testing.T) {
-	h := start(t, memory(t), kind(), durable.Options{})
+	h := start(t, store(t), kind(), durable.Options{})
 	hd := get(t, h, "a")
 	ask(t, hd, "3")
 	if _, _, err := hd.Ask("panic"); !errors.Is(err, durable.ErrInternal) {
@@ -230,7 +230,7 @@ func TestPanicInDecideFailsOnlyItsCommand(t *testing.T) {
 }
 
 func TestStateSurvivesRestSnapshotAndCrash(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	h := start(t, j, kind(), durable.Options{SnapshotEvents: 10, SnapshotBytes: 1 << 20})
 	hd := get(t, h, "a")
 	for range 25 {
@@ -255,7 +255,7 @@ func TestStateSurvivesRestSnapshotAndCrash(t *testing.T) {
 }
 
 func TestIdleActorsRest(t *testing.T) {
-	h := start(t, memory(t), kind(), durable.Options{IdleAfter: time.Millisecond})
+	h := start(t, store(t), kind(), durable.Options{IdleAfter: time.Millisecond})
 	ask(t, get(t, h, "a"), "4")
 	eventually(t, "rest", func() bool { return h.Peek("a") == nil })
 	if got := ask(t, get(t, h, "a"), "get"); got != 4 {
@@ -264,7 +264,7 @@ func TestIdleActorsRest(t *testing.T) {
 }
 
 func TestFullQueuesSayBusy(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{MaxPending: 3}), "a")
 	release := j.Hold()
 	defer release()
@@ -281,7 +281,7 @@ func TestFullQueuesSayBusy(t *testing.T) {
 
 func TestGateRefuses(t *testing.T) {
 	shut := durable.ErrReadOnly
-	hd := get(t, start(t, memory(t), kind(), durable.Options{Gate: func() error { return shut }}), "a")
+	hd := get(t, start(t, store(t), kind(), durable.Options{Gate: func() error { return shut }}), "a")
 	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
 		t.Fatalf("got %v", err)
 	}
@@ -310,7 +310,7 @@ func (r *recorder) Commit(_ *sumView, _ uint64, events []durable.Committed[strin
 }
 
 func TestObserverSeesKeptRecordsAndCommits(t *testing.T) {
-	j, rec := memory(t), &recorder{}
+	j, rec := store(t), &recorder{}
 	k := kind()
 	k.Keep = 4
 	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return rec }
@@ -332,7 +332,7 @@ func TestObserverSeesKeptRecordsAndCommits(t *testing.T) {
 }
 
 func TestErasedRecordsLeaveTheLog(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	k := kind()
 	k.Erases = func(e string) bool { return e == "0" }
 	k.Erase = func(*sumView) func(string) (string, bool) {
@@ -359,7 +359,7 @@ func TestErasedRecordsLeaveTheLog(t *testing.T) {
 }
 
 func TestRowsCommitWithTheEvents(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
 	ask(t, hd, "row x")
 	if v, err := j.Get("t", []byte("x")); err != nil || string(v) != "v" {
@@ -368,7 +368,7 @@ func TestRowsCommitWithTheEvents(t *testing.T) {
 }
 
 func TestManyCallersLoseNothing(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	h := start(t, j, kind(), durable.Options{SnapshotEvents: 50})
 	var wg sync.WaitGroup
 	for range 16 {

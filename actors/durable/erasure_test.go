@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
+	"atelier/persistence/memory"
 )
 
 // eraser is a kind in which "0" asks that every "1" be erased.
@@ -54,7 +54,7 @@ func finishErasing(t *testing.T, h *host) {
 // being rewritten was not judged by the view, so it is not the view's to
 // erase. A rewrite without a limit lost acknowledged messages here.
 func TestErasingTouchesNothingThatCameLater(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
 	h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{})
 	hd := get(t, h, "a")
@@ -74,8 +74,8 @@ func TestErasingTouchesNothingThatCameLater(t *testing.T) {
 // crash before anything was erased is made up for by the next start, without
 // anybody asking for the actor.
 func TestErasingSurvivesACrash(t *testing.T) {
-	for name, prepare := range map[string]func(t *testing.T, j *journaltest.Memory) *journaltest.Memory{
-		"before the snapshot": func(t *testing.T, j *journaltest.Memory) *journaltest.Memory {
+	for name, prepare := range map[string]func(t *testing.T, j *memory.Store) *memory.Store{
+		"before the snapshot": func(t *testing.T, j *memory.Store) *memory.Store {
 			k := eraser(nil)
 			k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
 			hd := get(t, start(t, j, k, durable.Options{}), "a")
@@ -83,7 +83,7 @@ func TestErasingSurvivesACrash(t *testing.T) {
 			ask(t, hd, "0")
 			return j.Crash()
 		},
-		"behind the snapshot": func(t *testing.T, j *journaltest.Memory) *journaltest.Memory {
+		"behind the snapshot": func(t *testing.T, j *memory.Store) *memory.Store {
 			began, never := make(chan struct{}), make(chan struct{})
 			t.Cleanup(func() { close(never) })
 			hd := get(t, start(t, j, eraser(func() { close(began); <-never }), durable.Options{}), "a")
@@ -94,7 +94,7 @@ func TestErasingSurvivesACrash(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := prepare(t, journaltest.NewMemory())
+			j := prepare(t, memory.New())
 			t.Cleanup(func() { _ = j.Close() })
 			var rounds atomic.Int32
 			h := start(t, j, eraser(func() { rounds.Add(1) }), durable.Options{})
@@ -110,7 +110,7 @@ func TestErasingSurvivesACrash(t *testing.T) {
 // TestWhatIsErasedIsErasedOnce: an activation does not erase again for events
 // whose erasure is done, though they stay in the log.
 func TestWhatIsErasedIsErasedOnce(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	var rounds atomic.Int32
 	h := start(t, j, eraser(func() { rounds.Add(1) }), durable.Options{})
 	hd := get(t, h, "a")
@@ -131,7 +131,7 @@ func TestWhatIsErasedIsErasedOnce(t *testing.T) {
 // TestErasingInALogWithoutAMark: logs from before there were marks are cleaned
 // when their event shows that they were not.
 func TestErasingInALogWithoutAMark(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "1")
 	ask(t, get(t, start(t, j, kind(), durable.Options{}), "a"), "0")
 	k := eraser(nil)
@@ -149,7 +149,7 @@ func TestErasingInALogWithoutAMark(t *testing.T) {
 // TestErasingWaitsForADiskThatTakesNothing: a failure keeps the mark, and the
 // next round makes up for it. Stopping meanwhile does not wait.
 func TestErasingWaitsForADiskThatTakesNothing(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
 	h := start(t, j, eraser(func() { began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Hour})
 	hd := get(t, h, "a")
@@ -169,7 +169,7 @@ func TestErasingWaitsForADiskThatTakesNothing(t *testing.T) {
 // TestOneRoundErasesForMany: what is asked for during a round waits for the
 // next, and no longer than somebody wants.
 func TestOneRoundErasesForMany(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	var rounds atomic.Int32
 	began, goOn := make(chan struct{}, 8), make(chan struct{})
 	h := start(t, j, eraser(func() { rounds.Add(1); began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Hour})
@@ -193,7 +193,7 @@ func TestOneRoundErasesForMany(t *testing.T) {
 // TestWaitingForAnErasureEndsWithAQuarantine: a damaged actor keeps nobody from
 // a backup.
 func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	k := eraser(nil)
 	k.EncodeState = func(*sumView) ([]byte, error) { return nil, errors.New("no snapshot") }
 	ask(t, get(t, start(t, j, k, durable.Options{}), "a"), "0")

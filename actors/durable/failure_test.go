@@ -18,7 +18,7 @@ import (
 func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 	for _, refuse := range []string{"read-only", "closed"} {
 		t.Run(refuse, func(t *testing.T) {
-			j := memory(t)
+			j := store(t)
 			rec := &recorder{}
 			k := kind()
 			k.Observe = func(string, *handle) durable.Observer[string, sumView] { return rec }
@@ -61,7 +61,7 @@ func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 // TestReadOnlyIsNoFailure: a disk that fills up again and again quarantines
 // nobody.
 func TestReadOnlyIsNoFailure(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	h := start(t, j, kind(), durable.Options{MaxFailures: 2})
 	hd := get(t, h, "a")
 	for range 10 {
@@ -80,7 +80,7 @@ func TestReadOnlyIsNoFailure(t *testing.T) {
 // TestQuarantineAnswersTheMailbox: whoever stood in the mailbox of an actor
 // that failed once too often hears so; the mailbox is dropped with the actor.
 func TestQuarantineAnswersTheMailbox(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	k := kind()
 	applying, goOn := make(chan struct{}), make(chan struct{})
 	k.New = func(string) durable.Core[string, string, sumView] { return &stuck{applying: applying, goOn: goOn} }
@@ -128,7 +128,7 @@ func (s *stuck) Apply(seq uint64, e string) {
 // TestTooLargeIsRefusedBeforeItHappens: what no append can carry is refused to
 // the one who asked; applied, it would have failed the whole batch.
 func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	j.SetLimits(durable.Limits{RecordBytes: 100, Rows: 3, RowBytes: 1000})
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
@@ -171,7 +171,7 @@ func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 // TestAFailureOnTheWayToRestEndsInRest: an incarnation that fails while it is
 // stopping is followed by one that stops, and whoever waits is told.
 func TestAFailureOnTheWayToRestEndsInRest(t *testing.T) {
-	j := &failingSnapshots{Journal: memory(t)}
+	j := &failingSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
 	ask(t, hd, "1")
@@ -213,7 +213,7 @@ func TestAStopAnswersWhoWaits(t *testing.T) {
 	applying, goOn := make(chan struct{}), make(chan struct{})
 	k.New = func(string) durable.Core[string, string, sumView] { return &stuck{applying: applying, goOn: goOn} }
 	asked := make(chan struct{}, 10)
-	h := start(t, memory(t), k, durable.Options{
+	h := start(t, store(t), k, durable.Options{
 		BackoffMin: time.Hour, BackoffMax: time.Hour, AskTimeout: time.Hour,
 		Gate: func() error { asked <- struct{}{}; return nil },
 	})
@@ -255,7 +255,7 @@ func TestAnAnswerComesBehindTheViewAndTheObserver(t *testing.T) {
 	rec := &recorder{}
 	k := kind()
 	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return rec }
-	hd := get(t, start(t, memory(t), k, durable.Options{}), "a")
+	hd := get(t, start(t, store(t), k, durable.Options{}), "a")
 	l := looker{hd, rec, make(chan [2]int, 1)}
 	for i := 1; i <= 20; i++ {
 		if err := hd.Submit("1", l); err != nil {
@@ -277,7 +277,7 @@ func (p panicker) Reply(durable.Reply) {
 
 // TestAPanicWhileAnsweringAnswersNobodyTwice, and leaves nobody out.
 func TestAPanicWhileAnsweringAnswersNobodyTwice(t *testing.T) {
-	j := memory(t)
+	j := store(t)
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
 	release := j.Hold()

@@ -19,7 +19,7 @@ import (
 	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
+	"atelier/persistence/memory"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -95,7 +95,7 @@ func (s *shelf) has(b []byte) bool {
 
 type world struct {
 	t       testing.TB
-	journal *journaltest.Memory
+	journal *memory.Store
 	shelf   *shelf
 	now     time.Time
 	*Register
@@ -105,7 +105,7 @@ const grace = time.Hour
 
 func newWorld(t testing.TB) *world {
 	w := &world{
-		t: t, journal: journaltest.NewMemory(), now: time.UnixMilli(1_800_000_000_000),
+		t: t, journal: memory.New(), now: time.UnixMilli(1_800_000_000_000),
 		shelf: &shelf{contents: map[Sum]bool{}, leases: map[Sum]int{}},
 	}
 	w.Register = NewRegister(w.journal, w.shelf, grace, func() time.Time { return w.now })

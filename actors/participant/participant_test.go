@@ -14,20 +14,20 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
 	pb "atelier/actors/participant/participantpb"
+	"atelier/persistence/memory"
 )
 
 // desk is the actor with what it stands on.
 type desk struct {
 	t       *testing.T
-	journal *journaltest.Memory
+	journal *memory.Store
 	audit   *catalog.Audit
 	host    *Host
 }
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{t: t, journal: journaltest.NewMemory()}
+	d := &desk{t: t, journal: memory.New()}
 	d.audit = catalog.NewAudit(d.journal, time.Hour)
 	d.start()
 	t.Cleanup(func() {

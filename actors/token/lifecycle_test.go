@@ -12,9 +12,9 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
+	"atelier/persistence/memory"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -123,7 +123,7 @@ type promised struct {
 func TestLifecycleAgainstAReference(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		clock := clockAt(noon)
-		journal := journaltest.NewMemory()
+		journal := memory.New()
 		defer journal.Close()
 		opts := Options{
 			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Now: clock.now, Shares: newMemoryShares(clock.now),

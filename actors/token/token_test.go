@@ -13,10 +13,10 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
+	"atelier/persistence/memory"
 )
 
 func TestATokenGivesItsCredentialOnce(t *testing.T) {
@@ -54,7 +54,7 @@ func (c *clock) wait(d time.Duration) { c.at.Add(int64(d)) }
 // world is a vault with what it stands on.
 type world struct {
 	testing.TB
-	journal *journaltest.Memory
+	journal *memory.Store
 	audit   *catalog.Audit
 	vault   *Vault
 	opts    Options
@@ -62,7 +62,7 @@ type world struct {
 
 // newWorld starts a vault on a journal in memory, unless change gives another.
 func newWorld(t testing.TB, change ...func(*Options)) *world {
-	journal := journaltest.NewMemory()
+	journal := memory.New()
 	w := &world{TB: t, journal: journal}
 	w.opts = Options{
 		Environment: seal.Production, System: durable.NewSystem(), Journal: journal, Stream: "stream-1",

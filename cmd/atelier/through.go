@@ -56,5 +56,8 @@ func (c common) through(running func(*control.Client) (string, error), stopped f
 
 // openCore opens the store with its actors, which no server has open.
 func openCore(cfg config.Config) (*service.Core, error) {
+	if cfg.Storage.Backend == config.Memory {
+		return nil, errors.New("storage.backend is memory: only a running server has data, and none runs on this folder")
+	}
 	return service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log)))
 }

@@ -3,34 +3,11 @@ package badger
 import (
 	"sync/atomic"
 	"time"
+
+	"atelier/actors/durable"
 )
 
-// Stats is a picture of the store; counters count from Open.
-type Stats struct {
-	QueueBatches  int   // queued or being committed
-	QueueBytes    int64 // of them
-	SnapshotBytes int64 // states that wait to be stored
-
-	Commits       uint64 // transactions of the group-commit writer that are on disk
-	FailedCommits uint64
-	Batches       uint64 // committed batches, rows alone included
-	Records       uint64
-	Bytes         uint64
-	LastCommit    time.Duration
-	PeakCommit    time.Duration
-
-	Snapshots       uint64
-	FailedSnapshots uint64
-
-	FreeBytes uint64
-	// ReadOnly says that writes are refused: opened so, the disk is nearly
-	// full, or it failed.
-	ReadOnly bool
-	// Failed is why writing ended until the next start; nil normally.
-	Failed error
-}
-
-// stats are the counters behind Stats.
+// stats are the counters behind Store.Stats.
 type stats struct {
 	commits, failedCommits, batches, records, bytes atomic.Uint64
 	lastCommit, peakCommit                          atomic.Int64
@@ -59,11 +36,11 @@ func (s *stats) snapshot(err error) {
 	s.snapshots.Add(1)
 }
 
-// Stats returns the present numbers. It is cheap and may be called after Close.
-func (s *Store) Stats() Stats {
+// Stats implements durable.Store.
+func (s *Store) Stats() durable.StoreStats {
 	count, bytes := s.queue.load()
 	failed := s.broken()
-	return Stats{
+	return durable.StoreStats{
 		QueueBatches:    count,
 		QueueBytes:      bytes,
 		SnapshotBytes:   s.snapshots.bytes.Load(),
@@ -82,8 +59,7 @@ func (s *Store) Stats() Stats {
 	}
 }
 
-// ReadOnly reports whether writes are refused. It is cheap enough to be asked
-// before each of them.
+// ReadOnly implements durable.Store.
 func (s *Store) ReadOnly() bool {
 	return s.opts.ReadOnly || s.space.low.Load() || s.broken() != nil
 }

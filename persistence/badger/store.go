@@ -176,7 +176,5 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// StreamID names the stream of changes that the store holds, as 32 hex digits.
-// It survives restarts and is replaced when a backup is restored: a client
-// that followed another stream cannot go on from its position.
+// StreamID implements durable.Store.
 func (s *Store) StreamID() string { return s.stream }

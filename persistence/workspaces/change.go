@@ -2,32 +2,16 @@ package workspaces
 
 import (
 	"strings"
-	"time"
+
+	"atelier/actors/code"
 )
 
 // Bounds of a workspace.
 const (
-	// MaxFiles bounds the files of a tree.
-	MaxFiles     = 2_000
 	maxFile      = 8 << 20
 	maxTree      = 64 << 20
 	maxWorkspace = 512 << 20
 )
-
-// File is a file to be written.
-type File struct {
-	Path    string
-	Content []byte
-}
-
-// Change makes a tree out of another: first files go, then files come.
-type Change struct {
-	Write  []File
-	Delete []string
-	// Message and Author describe the change, where the kind keeps that.
-	Message, Author string
-	At              time.Time
-}
 
 // entry is a file of a tree.
 type entry struct {
@@ -37,30 +21,30 @@ type entry struct {
 }
 
 // apply returns the files of a tree after a change, or a *Problem.
-func apply(before map[string]entry, c Change) (map[string]entry, error) {
+func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
 	after := make(map[string]entry, len(before)+len(c.Write))
 	for path, e := range before {
 		after[path] = e
 	}
 	for _, path := range c.Delete {
-		if err := CheckPath(path); err != nil {
+		if err := code.CheckPath(path); err != nil {
 			return nil, err
 		}
 		if _, exists := before[path]; !exists {
-			return nil, ErrNotFound
+			return nil, code.ErrNotFound
 		}
 		delete(after, path)
 	}
 	written := map[string]bool{}
 	for _, f := range c.Write {
-		if err := CheckPath(f.Path); err != nil {
+		if err := code.CheckPath(f.Path); err != nil {
 			return nil, err
 		}
 		if written[f.Path] {
-			return nil, problem("%s is given twice", f.Path)
+			return nil, code.Fault("%s is given twice", f.Path)
 		}
 		if len(f.Content) > maxFile {
-			return nil, problem("%s is larger than %d MiB", f.Path, maxFile>>20)
+			return nil, code.Fault("%s is larger than %d MiB", f.Path, maxFile>>20)
 		}
 		written[f.Path] = true
 		after[f.Path] = entry{size: int64(len(f.Content)), content: f.Content}
@@ -70,28 +54,28 @@ func apply(before map[string]entry, c Change) (map[string]entry, error) {
 
 // check looks at a tree as a whole.
 func check(files map[string]entry) error {
-	if len(files) > MaxFiles {
-		return problem("there would be more than %d files", MaxFiles)
+	if len(files) > code.MaxFiles {
+		return code.Fault("there would be more than %d files", code.MaxFiles)
 	}
 	var total int64
 	names := map[place]*name{}
 	for path, e := range files {
 		if total += e.size; total > maxTree {
-			return problem("the files would be larger than %d MiB together", maxTree>>20)
+			return code.Fault("the files would be larger than %d MiB together", maxTree>>20)
 		}
 		at := 0 // the folder we are in; 0 is the top
 		for rest, more := path, true; more; {
 			var part string
 			part, rest, more = strings.Cut(rest, "/")
-			n := names[place{at, fold(part)}]
+			n := names[place{at, code.Fold(part)}]
 			switch {
 			case n == nil:
 				n = &name{spelled: part, number: len(names) + 1, file: !more}
-				names[place{at, fold(part)}] = n
+				names[place{at, code.Fold(part)}] = n
 			case n.spelled != part:
-				return problem("%s is there in another spelling, which not every file system tells apart", path)
+				return code.Fault("%s is there in another spelling, which not every file system tells apart", path)
 			case n.file || !more:
-				return problem("%s would be a file and a folder", part)
+				return code.Fault("%s would be a file and a folder", part)
 			}
 			at = n.number
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"atelier/actors/code"
 )
 
 // hurt changes the one stored file, in a folder of the workspace, that fits.
@@ -53,7 +55,7 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 					t.Fatal(err)
 				}
 				folder, fits := treesFolder, func(path string, _ []byte) bool { return filepath.Base(path) == "a.txt" }
-				if kind == Git {
+				if kind == code.Git {
 					folder = gitFolder + "/objects"
 					want := plumbing.ComputeHash(plumbing.BlobObject, []byte(text)).String()
 					fits = func(path string, _ []byte) bool { return filepath.Base(filepath.Dir(path))+filepath.Base(path) == want }
@@ -65,14 +67,14 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 				if b, err := s.Read(id, kind, tree, "dir/b.txt"); string(b) != "sound" || err != nil {
 					t.Errorf("the other one: %q, %v", b, err)
 				}
-				if _, err := s.Read(id, kind, tree, "none"); !errors.Is(err, ErrNotFound) {
+				if _, err := s.Read(id, kind, tree, "none"); !errors.Is(err, code.ErrNotFound) {
 					t.Errorf("one that never was: %v", err)
 				}
-				if _, _, err := s.Pack(id, kind, []Head{{"main", tree}}, at); err == nil {
+				if _, _, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: tree}}, at); err == nil {
 					t.Error("packed")
 				}
 				var found []string
-				n, err := s.Scrub(map[string]Kind{id: kind}, func(what string) { found = append(found, what) })
+				n, err := s.Scrub(map[string]code.Kind{id: kind}, func(what string) { found = append(found, what) })
 				if n < 2 || err != nil || len(found) != 1 {
 					t.Errorf("scrubbing %d found %q, %v", n, found, err)
 				}
@@ -83,8 +85,8 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 
 // TestAMissingOrForeignPlainFileIsDamage: the sums say what a tree holds.
 func TestAMissingOrForeignPlainFileIsDamage(t *testing.T) {
-	s := newWorkspace(t, Plain)
-	tree, err := s.Write(id, Plain, "", change("a", "1", "b", "2"))
+	s := newWorkspace(t, code.Plain)
+	tree, err := s.Write(id, code.Plain, "", change("a", "1", "b", "2"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,19 +95,19 @@ func TestAMissingOrForeignPlainFileIsDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{"a": ErrDamaged, "b": nil, "c": ErrDamaged} {
-		if _, err := s.Read(id, Plain, tree, path); !errors.Is(err, want) {
+		if _, err := s.Read(id, code.Plain, tree, path); !errors.Is(err, want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := s.Write(id, Plain, tree, change("d", "4")); !errors.Is(err, ErrDamaged) {
+	if _, err := s.Write(id, code.Plain, tree, change("d", "4")); !errors.Is(err, ErrDamaged) {
 		t.Errorf("the loss became the new state: %v", err)
 	}
 	var found []string
-	if _, err := s.Scrub(map[string]Kind{id: Plain}, func(what string) { found = append(found, what) }); err != nil || len(found) != 2 {
+	if _, err := s.Scrub(map[string]code.Kind{id: code.Plain}, func(what string) { found = append(found, what) }); err != nil || len(found) != 2 {
 		t.Errorf("scrubbing found %q, %v", found, err)
 	}
 	hurt(t, s, sumsFolder, func(string, []byte) bool { return true }, flip)
-	if _, err := s.Read(id, Plain, tree, "b"); !errors.Is(err, ErrDamaged) {
+	if _, err := s.Read(id, code.Plain, tree, "b"); !errors.Is(err, ErrDamaged) {
 		t.Errorf("with damaged sums: %v", err)
 	}
 }
@@ -118,7 +120,7 @@ func TestAMissingWorkspaceIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		var found []string
-		if _, err := s.Scrub(map[string]Kind{id: kind}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
+		if _, err := s.Scrub(map[string]code.Kind{id: kind}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
 			t.Errorf("%s: scrubbing found %q, %v", kind, found, err)
 		}
 	}
@@ -128,32 +130,32 @@ func TestAMissingWorkspaceIsFound(t *testing.T) {
 // damage is not passed on as if it had been written so; trees from before
 // there were sums get theirs with the next change.
 func TestSumsGoOnFromTreeToTree(t *testing.T) {
-	s := newWorkspace(t, Plain)
-	old, err := s.Write(id, Plain, "", change("kept", "k", "hurt", "h"))
+	s := newWorkspace(t, code.Plain)
+	old, err := s.Write(id, code.Plain, "", change("kept", "k", "hurt", "h"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(filepath.Join(s.dir, id, sumsFolder)); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := s.Read(id, Plain, old, "kept"); string(b) != "k" || err != nil {
+	if b, err := s.Read(id, code.Plain, old, "kept"); string(b) != "k" || err != nil {
 		t.Fatalf("a tree without sums: %q, %v", b, err)
 	}
-	second, err := s.Write(id, Plain, old, change("new", "n"))
+	second, err := s.Write(id, code.Plain, old, change("new", "n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	hurt(t, s, filepath.Join(treesFolder, second), func(path string, _ []byte) bool { return filepath.Base(path) == "hurt" }, flip)
-	third, err := s.Write(id, Plain, second, change("new", "n2"))
+	third, err := s.Write(id, code.Plain, second, change("new", "n2"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{"kept": nil, "new": nil, "hurt": ErrDamaged} {
-		if _, err := s.Read(id, Plain, third, path); !errors.Is(err, want) {
+		if _, err := s.Read(id, code.Plain, third, path); !errors.Is(err, want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if err := s.Publish(id, Plain, []Head{{"main", third}}); err != nil {
+	if err := s.Publish(id, code.Plain, []code.Head{{Name: "main", Tree: third}}); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(filepath.Join(s.dir, id, sumsFolder))
@@ -210,7 +212,7 @@ func TestEverySyncOfATreeIsInItsPlace(t *testing.T) {
 			check("writing")
 			// What is there already may have been left unsynced by a crash.
 			clear(synced)
-			if kind == Git {
+			if kind == code.Git {
 				if _, err := s.Write(id, kind, "", change("a.txt", "1", "dir/b.txt", "2")); err != nil {
 					t.Fatal(err)
 				}

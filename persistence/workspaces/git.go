@@ -15,6 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"atelier/actors/code"
 )
 
 // gitFolder holds the repository in the folder of a workspace.
@@ -58,11 +60,11 @@ func (g *repository) close() error { return g.root.Close() }
 
 func (g *repository) commit(tree string) (*object.Commit, error) {
 	if !plumbing.IsHash(tree) {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	c, err := object.GetCommit(g.st, plumbing.NewHash(tree))
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read commit: %w", err)
@@ -112,7 +114,7 @@ func (g *repository) read(tree, path string) ([]byte, error) {
 	}
 	e, err := t.FindEntry(path)
 	if err != nil || e.Mode != filemode.Regular {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	return g.blob(e.Hash)
 }
@@ -124,7 +126,7 @@ func (g *repository) blob(h plumbing.Hash) ([]byte, error) {
 		return nil, fmt.Errorf("%w: read blob: %w", ErrDamaged, err)
 	}
 	if b.Size > maxFile {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	r, err := b.Reader()
 	if err != nil {
@@ -173,7 +175,7 @@ func (g *repository) object(h plumbing.Hash) string {
 }
 
 // write makes a commit. One that would change nothing is the one before.
-func (g *repository) write(base string, files map[string]entry, c Change) (string, error) {
+func (g *repository) write(base string, files map[string]entry, c code.Change) (string, error) {
 	top := &folder{}
 	for path, e := range files {
 		h := plumbing.NewHash(e.ref)
@@ -263,7 +265,7 @@ var branchFolder = filepath.Join(gitFolder, "refs", "heads")
 // publish makes the branches those that count. Each is written beside and
 // renamed, so that whoever copies the repository meanwhile finds the old one
 // or the new.
-func (g *repository) publish(heads []Head) error {
+func (g *repository) publish(heads []code.Head) error {
 	dir, err := g.root.Open(branchFolder)
 	if err != nil {
 		return fmt.Errorf("read branches: %w", err)

@@ -10,13 +10,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 	"github.com/go-git/go-git/v5/plumbing/revlist"
+
+	"atelier/actors/code"
 )
 
 const gitConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
 
 // pack writes the first head checked out, and the repository beside: every
 // head, and the objects they need and no others.
-func (g *repository) pack(to *packer, heads []Head) error {
+func (g *repository) pack(to *packer, heads []code.Head) error {
 	if len(heads) == 0 {
 		return nil
 	}
@@ -56,8 +58,8 @@ func (g *repository) pack(to *packer, heads []Head) error {
 			return err
 		}
 	}
-	for _, f := range []File{
-		{".git/HEAD", []byte("ref: refs/heads/" + heads[0].Name + "\n")}, {".git/config", []byte(gitConfig)}, {".git/index", staged.Bytes()},
+	for _, f := range []code.File{
+		{Path: ".git/HEAD", Content: []byte("ref: refs/heads/" + heads[0].Name + "\n")}, {Path: ".git/config", Content: []byte(gitConfig)}, {Path: ".git/index", Content: staged.Bytes()},
 	} {
 		if err := to.file(f.Path, f.Content); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"atelier/actors/code"
 	"atelier/persistence/backup"
 )
 
@@ -49,7 +50,7 @@ func (s *Store) Save(w io.Writer) error { return backup.SaveFolder(w, s.dir, asi
 // byte is sent. The files are dated at, or when the last commit was made if
 // that is later; never now, so that the same state is the same bytes each time
 // and on each server that it is restored on. The caller holds RLock.
-func (s *Store) Pack(id string, kind Kind, heads []Head, at time.Time) (_ *os.File, size int64, err error) {
+func (s *Store) Pack(id string, kind code.Kind, heads []code.Head, at time.Time) (_ io.ReadCloser, size int64, err error) {
 	s.busy <- struct{}{}
 	defer func() { <-s.busy }()
 	t, err := s.open(id, kind)

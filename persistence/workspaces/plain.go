@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"atelier/actors/code"
 )
 
 const treesFolder = "trees"
@@ -29,11 +31,11 @@ func (f *folders) close() error { return f.root.Close() }
 
 func (f *folders) tree(name string) (*os.Root, error) {
 	if !treeForm.MatchString(name) {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	r, err := f.root.OpenRoot(filepath.Join(treesFolder, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	return r, err
 }
@@ -106,12 +108,12 @@ func readPlain(root *os.Root, path string) ([]byte, error) {
 		}
 		info, err := root.Lstat(filepath.FromSlash(path[:end]))
 		if err != nil || end < len(path) && !info.IsDir() || end == len(path) && !info.Mode().IsRegular() {
-			return nil, ErrNotFound
+			return nil, code.ErrNotFound
 		}
 	}
 	f, err := root.Open(filepath.FromSlash(path))
 	if err != nil {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -119,12 +121,12 @@ func readPlain(root *os.Root, path string) ([]byte, error) {
 		return nil, fmt.Errorf("read file: %w", err)
 	}
 	if len(b) > maxFile {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	return b, nil
 }
 
-func (f *folders) write(base string, files map[string]entry, _ Change) (tree string, err error) {
+func (f *folders) write(base string, files map[string]entry, _ code.Change) (tree string, err error) {
 	tree = random()
 	temp := tempPrefix + tree
 	if err := f.root.Mkdir(temp, 0o700); err != nil {
@@ -175,7 +177,7 @@ func (f *folders) put(base, to, name string, e entry) error {
 }
 
 // publish removes what no head names, and what was not finished.
-func (f *folders) publish(heads []Head) error {
+func (f *folders) publish(heads []code.Head) error {
 	discard := func(folder string, unwanted func(string) bool) error {
 		d, err := f.root.Open(folder)
 		if err != nil {
@@ -193,7 +195,7 @@ func (f *folders) publish(heads []Head) error {
 		return nil
 	}
 	unnamed := func(name string) bool {
-		return !slices.ContainsFunc(heads, func(h Head) bool { return h.Tree == name })
+		return !slices.ContainsFunc(heads, func(h code.Head) bool { return h.Tree == name })
 	}
 	sums := discard(sumsFolder, unnamed)
 	if errors.Is(sums, fs.ErrNotExist) {
@@ -205,7 +207,7 @@ func (f *folders) publish(heads []Head) error {
 	)
 }
 
-func (f *folders) pack(to *packer, heads []Head) error {
+func (f *folders) pack(to *packer, heads []code.Head) error {
 	for _, h := range heads {
 		if err := to.folder(h.Name); err != nil {
 			return err

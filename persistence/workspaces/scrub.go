@@ -11,15 +11,17 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+
+	"atelier/actors/code"
 )
 
 // Scrub reads every workspace and calls bad with what is not what was written.
 // It says how many files and objects it looked at.
-func (s *Store) Scrub(kinds map[string]Kind, bad func(what string)) (looked int, err error) {
+func (s *Store) Scrub(kinds map[string]code.Kind, bad func(what string)) (looked int, err error) {
 	for id, kind := range kinds {
 		n, err := s.scrub(id, kind, bad)
 		looked += n
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, code.ErrNotFound) {
 			s.damaged()
 			bad("workspace " + id + " is missing")
 			err = nil
@@ -31,7 +33,7 @@ func (s *Store) Scrub(kinds map[string]Kind, bad func(what string)) (looked int,
 	return looked, nil
 }
 
-func (s *Store) scrub(id string, kind Kind, bad func(what string)) (looked int, err error) {
+func (s *Store) scrub(id string, kind code.Kind, bad func(what string)) (looked int, err error) {
 	t, err := s.open(id, kind)
 	if err != nil {
 		return 0, err

@@ -13,33 +13,21 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"atelier/actors/code"
 )
 
 var (
-	// ErrNotFound says that there is no such workspace, tree or file.
-	ErrNotFound = errors.New("not found")
 	// ErrDamaged says that a file is not what was written.
 	ErrDamaged = errors.New("workspaces: stored code is damaged")
 )
-
-// Kind is how a workspace keeps its trees.
-type Kind string
-
-// The kinds.
-const (
-	Git   Kind = "git"
-	Plain Kind = "plain"
-)
-
-// Head is a name and the tree it stands for.
-type Head struct{ Name, Tree string }
 
 const lockShards = 256
 
 // tempPrefix marks what is not finished.
 const tempPrefix = ".new-"
 
-// Store keeps workspaces in a folder. Safe for concurrent use.
+// Store keeps workspaces in a folder: a code.Store. Safe for concurrent use.
 type Store struct {
 	dir  string
 	root *os.Root
@@ -160,40 +148,40 @@ var idForm = regexp.MustCompile(`^[0-9a-f-]{36}$`)
 // trees is one kind's way to keep trees.
 type trees interface {
 	// write makes a tree of files, on top of another ("" for none).
-	write(base string, files map[string]entry, c Change) (tree string, err error)
+	write(base string, files map[string]entry, c code.Change) (tree string, err error)
 	// files lists a tree.
 	files(tree string) (map[string]entry, error)
 	// read reads a file of a tree.
 	read(tree, path string) ([]byte, error)
 	// publish makes exactly these heads last.
-	publish(heads []Head) error
+	publish(heads []code.Head) error
 	// pack writes what is downloaded.
-	pack(to *packer, heads []Head) error
+	pack(to *packer, heads []code.Head) error
 	// scrub reads everything and calls bad for what is damaged.
 	scrub(bad func(what string)) (looked int, err error)
 	close() error
 }
 
 // open opens a workspace.
-func (s *Store) open(id string, kind Kind) (trees, error) {
+func (s *Store) open(id string, kind code.Kind) (trees, error) {
 	if !idForm.MatchString(id) {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	root, err := s.root.OpenRoot(id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNotFound
+		return nil, code.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
-	if kind == Git {
+	if kind == code.Git {
 		return openRepository(filepath.Join(s.dir, id), root, s.syncer), nil
 	}
 	return &folders{s: s, id: id, root: root}, nil
 }
 
 // Make makes an empty workspace. It is there for good when Make returns.
-func (s *Store) Make(id string, kind Kind) (err error) {
+func (s *Store) Make(id string, kind code.Kind) (err error) {
 	if !idForm.MatchString(id) {
 		return fmt.Errorf("make workspace: %q is no id", id)
 	}
@@ -209,7 +197,7 @@ func (s *Store) Make(id string, kind Kind) (err error) {
 			_ = s.root.RemoveAll(temp)
 		}
 	}()
-	if kind == Git {
+	if kind == code.Git {
 		err = initRepository(filepath.Join(s.dir, temp), s.syncer)
 	} else {
 		err = errors.Join(s.root.Mkdir(filepath.Join(temp, treesFolder), 0o700), s.root.Mkdir(filepath.Join(temp, sumsFolder), 0o700))
@@ -243,7 +231,7 @@ func (s *Store) Remove(id string) {
 // Write makes a tree out of another ("" for an empty one) and a change. The
 // caller holds the lock. Its errors for who asked are *Problem and
 // ErrNotFound.
-func (s *Store) Write(id string, kind Kind, base string, c Change) (tree string, err error) {
+func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (tree string, err error) {
 	if err := s.gate(); err != nil {
 		return "", err
 	}
@@ -270,7 +258,7 @@ func (s *Store) Write(id string, kind Kind, base string, c Change) (tree string,
 
 // grow counts what a change adds to a workspace, with its history, and refuses
 // what is too much.
-func (s *Store) grow(id string, c Change) error {
+func (s *Store) grow(id string, c code.Change) error {
 	added := int64(4096)
 	for _, f := range c.Write {
 		added += int64(len(f.Content)) + 4096
@@ -286,7 +274,7 @@ func (s *Store) grow(id string, c Change) error {
 		}
 	}
 	if size+added > maxWorkspace {
-		return problem("the workspace would be larger than %d MiB with its history", maxWorkspace>>20)
+		return code.Fault("the workspace would be larger than %d MiB with its history", maxWorkspace>>20)
 	}
 	s.mu.Lock()
 	s.sizes[id] = size + added
@@ -296,7 +284,7 @@ func (s *Store) grow(id string, c Change) error {
 
 // Publish makes exactly these heads last. The caller holds the lock and has
 // recorded them.
-func (s *Store) Publish(id string, kind Kind, heads []Head) (err error) {
+func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) (err error) {
 	t, err := s.open(id, kind)
 	if err != nil {
 		return err
@@ -306,7 +294,7 @@ func (s *Store) Publish(id string, kind Kind, heads []Head) (err error) {
 }
 
 // List returns the paths of a tree, sorted.
-func (s *Store) List(id string, kind Kind, tree string) (paths []string, err error) {
+func (s *Store) List(id string, kind code.Kind, tree string) (paths []string, err error) {
 	t, err := s.open(id, kind)
 	if err != nil {
 		return nil, err
@@ -320,8 +308,8 @@ func (s *Store) List(id string, kind Kind, tree string) (paths []string, err err
 }
 
 // Read returns a file of a tree.
-func (s *Store) Read(id string, kind Kind, tree, path string) (content []byte, err error) {
-	if err := CheckPath(path); err != nil {
+func (s *Store) Read(id string, kind code.Kind, tree, path string) (content []byte, err error) {
+	if err := code.CheckPath(path); err != nil {
 		return nil, err
 	}
 	t, err := s.open(id, kind)
@@ -341,3 +329,5 @@ func random() string {
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
+
+var _ code.Store = (*Store)(nil)

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"atelier/actors/code"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const id = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c01"
 
 var (
-	kinds = []Kind{Git, Plain}
+	kinds = []code.Kind{code.Git, code.Plain}
 	at    = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 )
 
@@ -41,7 +43,7 @@ func newStore(t testing.TB) *Store {
 	return s
 }
 
-func newWorkspace(t testing.TB, kind Kind) *Store {
+func newWorkspace(t testing.TB, kind code.Kind) *Store {
 	t.Helper()
 	s := newStore(t)
 	if err := s.Make(id, kind); err != nil {
@@ -51,19 +53,19 @@ func newWorkspace(t testing.TB, kind Kind) *Store {
 }
 
 // write is a change given as path and content; "-" deletes.
-func change(files ...string) Change {
-	c := Change{Message: "change", Author: "Ada <x>\n", At: at}
+func change(files ...string) code.Change {
+	c := code.Change{Message: "change", Author: "Ada <x>\n", At: at}
 	for i := 0; i < len(files); i += 2 {
 		if files[i+1] == "-" {
 			c.Delete = append(c.Delete, files[i])
 		} else {
-			c.Write = append(c.Write, File{files[i], []byte(files[i+1])})
+			c.Write = append(c.Write, code.File{Path: files[i], Content: []byte(files[i+1])})
 		}
 	}
 	return c
 }
 
-func (s *Store) must(t testing.TB, kind Kind, base string, files ...string) string {
+func (s *Store) must(t testing.TB, kind code.Kind, base string, files ...string) string {
 	t.Helper()
 	tree, err := s.Write(id, kind, base, change(files...))
 	if err != nil {
@@ -73,7 +75,7 @@ func (s *Store) must(t testing.TB, kind Kind, base string, files ...string) stri
 }
 
 // content is a tree as text.
-func (s *Store) content(t testing.TB, kind Kind, tree string) string {
+func (s *Store) content(t testing.TB, kind code.Kind, tree string) string {
 	t.Helper()
 	paths, err := s.List(id, kind, tree)
 	if err != nil {
@@ -105,12 +107,12 @@ func TestATreeNeverChanges(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"no", "b/c", "a/b", "b/c/d"} {
-			if _, err := s.Read(id, kind, two, path); !errors.Is(err, ErrNotFound) {
+			if _, err := s.Read(id, kind, two, path); !errors.Is(err, code.ErrNotFound) {
 				t.Errorf("%s: %s: %v", kind, path, err)
 			}
 		}
 		for _, tree := range []string{"", "x", "..", strings.Repeat("0", 32), strings.Repeat("0", 40)} {
-			if _, err := s.List(id, kind, tree); !errors.Is(err, ErrNotFound) {
+			if _, err := s.List(id, kind, tree); !errors.Is(err, code.ErrNotFound) {
 				t.Errorf("%s: tree %q: %v", kind, tree, err)
 			}
 		}
@@ -126,19 +128,19 @@ func TestAChangeThatCannotBeIsRefusedAsAWhole(t *testing.T) {
 			{"ok", "x", "../evil", "x"}, {"ok", "x", ".GIT/config", "x"}, {"ok", "x", "ok", "y"}, {"a/b", "x"}, {"dir", "x"},
 			{"A", "x"}, {"DIR/c", "x"}, {"dir/B", "x"}, {"STRASSE", "x"}, {"ok", "x", "OK", "y"}, {"e\u0301", "x", "\u00e9", "y"}, {"../a", "-"}, {"big", strings.Repeat("x", maxFile+1)},
 		} {
-			var p *Problem
+			var p *code.Problem
 			if _, err := s.Write(id, kind, base, change(bad...)); !errors.As(err, &p) {
 				t.Errorf("%s: %.60q: %v", kind, bad, err)
 			}
 		}
-		if _, err := s.Write(id, kind, base, change("no", "-")); !errors.Is(err, ErrNotFound) {
+		if _, err := s.Write(id, kind, base, change("no", "-")); !errors.Is(err, code.ErrNotFound) {
 			t.Errorf("%s: deleting what is not there: %v", kind, err)
 		}
 		var many []string
-		for i := range MaxFiles + 1 {
+		for i := range code.MaxFiles + 1 {
 			many = append(many, fmt.Sprint(i), "")
 		}
-		var p *Problem
+		var p *code.Problem
 		if _, err := s.Write(id, kind, base, change(many...)); !errors.As(err, &p) {
 			t.Errorf("%s: too many files: %v", kind, err)
 		}
@@ -217,7 +219,7 @@ func TestWhatNobodyKnowsIsSetAside(t *testing.T) {
 		}
 		again.Remove(id)
 		again.Remove("..")
-		if _, err := again.List(id, kind, ""); !errors.Is(err, ErrNotFound) {
+		if _, err := again.List(id, kind, ""); !errors.Is(err, code.ErrNotFound) {
 			t.Errorf("%v", err)
 		}
 		_ = again.Close()
@@ -225,46 +227,46 @@ func TestWhatNobodyKnowsIsSetAside(t *testing.T) {
 }
 
 func TestNothingReferredToGoesWhileItIsHeld(t *testing.T) {
-	s := newWorkspace(t, Plain)
-	one := s.must(t, Plain, "", "a", "1")
-	two := s.must(t, Plain, one, "a", "2")
+	s := newWorkspace(t, code.Plain)
+	one := s.must(t, code.Plain, "", "a", "1")
+	two := s.must(t, code.Plain, one, "a", "2")
 	release, err := s.Hold()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := s.Publish(id, Plain, []Head{{"main", two}}); err != nil {
+		if err := s.Publish(id, code.Plain, []code.Head{{Name: "main", Tree: two}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := s.content(t, Plain, one); got != "a=1" {
+	if got := s.content(t, code.Plain, one); got != "a=1" {
 		t.Errorf("held is %q", got)
 	}
 	release()
 	release()
-	if _, err := s.List(id, Plain, one); !errors.Is(err, ErrNotFound) {
+	if _, err := s.List(id, code.Plain, one); !errors.Is(err, code.ErrNotFound) {
 		t.Errorf("a tree that no head names is kept: %v", err)
 	}
-	if got := s.content(t, Plain, two); got != "a=2" {
+	if got := s.content(t, code.Plain, two); got != "a=2" {
 		t.Errorf("published is %q", got)
 	}
 }
 
 func TestNothingIsWrittenWhileTheGateIsShut(t *testing.T) {
-	s := newWorkspace(t, Git)
+	s := newWorkspace(t, code.Git)
 	shut := errors.New("read-only")
 	s.gate = func() error { return shut }
-	if _, err := s.Write(id, Git, "", change("a", "1")); !errors.Is(err, shut) {
+	if _, err := s.Write(id, code.Git, "", change("a", "1")); !errors.Is(err, shut) {
 		t.Errorf("%v", err)
 	}
-	if err := s.Make(id, Git); !errors.Is(err, shut) {
+	if err := s.Make(id, code.Git); !errors.Is(err, shut) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestLinksLeadNowhere(t *testing.T) {
-	s := newWorkspace(t, Plain)
-	tree := s.must(t, Plain, "", "a", "1", "dir/b", "2")
+	s := newWorkspace(t, code.Plain)
+	tree := s.must(t, code.Plain, "", "a", "1", "dir/b", "2")
 	folder := filepath.Join(s.dir, id, treesFolder, tree)
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
@@ -276,11 +278,11 @@ func TestLinksLeadNowhere(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"out", "up", "in", "folder/b"} {
-		if b, err := s.Read(id, Plain, tree, path); !errors.Is(err, ErrNotFound) {
+		if b, err := s.Read(id, code.Plain, tree, path); !errors.Is(err, code.ErrNotFound) {
 			t.Errorf("%s: %q %v", path, b, err)
 		}
 	}
-	if got := s.content(t, Plain, tree); got != "a=1 dir/b=2" {
+	if got := s.content(t, code.Plain, tree); got != "a=1 dir/b=2" {
 		t.Errorf("listed are %q", got)
 	}
 }
@@ -289,7 +291,7 @@ func TestWritersOfDifferentBranchesDoNotMix(t *testing.T) {
 	for _, kind := range kinds {
 		s := newWorkspace(t, kind)
 		first := s.must(t, kind, "", "shared", "x")
-		heads := make([]Head, 8)
+		heads := make([]code.Head, 8)
 		var wg sync.WaitGroup
 		for i := range heads {
 			wg.Go(func() {
@@ -304,7 +306,7 @@ func TestWritersOfDifferentBranchesDoNotMix(t *testing.T) {
 						return
 					}
 				}
-				heads[i] = Head{fmt.Sprintf("branch-%d", i), tree}
+				heads[i] = code.Head{Name: fmt.Sprintf("branch-%d", i), Tree: tree}
 			})
 		}
 		wg.Wait()
@@ -323,14 +325,14 @@ func TestWritersOfDifferentBranchesDoNotMix(t *testing.T) {
 }
 
 // unpack unpacks a download.
-func (s *Store) unpack(t testing.TB, kind Kind, heads []Head) string {
+func (s *Store) unpack(t testing.TB, kind code.Kind, heads []code.Head) string {
 	t.Helper()
 	f, size, err := s.Pack(id, kind, heads, at)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.Size() != size {
+	if info, err := f.(*os.File).Stat(); err != nil || info.Size() != size {
 		t.Errorf("%d bytes, said %d", info.Size(), size)
 	}
 	z, err := gzip.NewReader(f)
@@ -380,16 +382,16 @@ func git(t testing.TB, dir string, args ...string) string {
 }
 
 func TestTheOrdinaryClientClonesTheDownload(t *testing.T) {
-	s := newWorkspace(t, Git)
-	main := s.must(t, Git, "", "README.md", "# Hi\n", "src/main.go", "package main\n", "ä/한글.txt", "x")
-	start := s.must(t, Git, main, "src/main.go", "package start\n", "src/a/b/c.txt", "deep")
-	end := s.must(t, Git, start, "README.md", "-", "src/main.go", "package end\n")
-	heads := []Head{{"main", main}, {"step-1-end", end}, {"step-1-start", start}}
-	if err := s.Publish(id, Git, heads); err != nil {
+	s := newWorkspace(t, code.Git)
+	main := s.must(t, code.Git, "", "README.md", "# Hi\n", "src/main.go", "package main\n", "ä/한글.txt", "x")
+	start := s.must(t, code.Git, main, "src/main.go", "package start\n", "src/a/b/c.txt", "deep")
+	end := s.must(t, code.Git, start, "README.md", "-", "src/main.go", "package end\n")
+	heads := []code.Head{{Name: "main", Tree: main}, {Name: "step-1-end", Tree: end}, {Name: "step-1-start", Tree: start}}
+	if err := s.Publish(id, code.Git, heads); err != nil {
 		t.Fatal(err)
 	}
-	s.must(t, Git, end, "unpublished", "secret") // in the repository, in no branch
-	dir := s.unpack(t, Git, heads)
+	s.must(t, code.Git, end, "unpublished", "secret") // in the repository, in no branch
+	dir := s.unpack(t, code.Git, heads)
 	if got := git(t, dir, "status", "--porcelain"); got != "" {
 		t.Errorf("the download is not clean:\n%s", got)
 	}
@@ -414,7 +416,7 @@ func TestTheOrdinaryClientClonesTheDownload(t *testing.T) {
 	if got := git(t, filepath.Join(s.dir, id, gitFolder), "--git-dir=.", "branch", "--format=%(refname:short)"); got != "main\nstep-1-end\nstep-1-start" {
 		t.Errorf("branches: %s", got)
 	}
-	if err := s.Publish(id, Git, heads[:1]); err != nil {
+	if err := s.Publish(id, code.Git, heads[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if got := git(t, filepath.Join(s.dir, id, gitFolder), "--git-dir=.", "branch", "--format=%(refname:short)"); got != "main" {
@@ -423,10 +425,10 @@ func TestTheOrdinaryClientClonesTheDownload(t *testing.T) {
 }
 
 func TestFoldersAreDownloadedAsFolders(t *testing.T) {
-	s := newWorkspace(t, Plain)
-	one := s.must(t, Plain, "", "a/b", "1")
-	two := s.must(t, Plain, one, "c", "2")
-	dir := s.unpack(t, Plain, []Head{{"step-1-end", two}, {"step-1-start", one}})
+	s := newWorkspace(t, code.Plain)
+	one := s.must(t, code.Plain, "", "a/b", "1")
+	two := s.must(t, code.Plain, one, "c", "2")
+	dir := s.unpack(t, code.Plain, []code.Head{{Name: "step-1-end", Tree: two}, {Name: "step-1-start", Tree: one}})
 	for path, want := range map[string]string{"step-1-start/a/b": "1", "step-1-end/a/b": "1", "step-1-end/c": "2"} {
 		if b, err := os.ReadFile(filepath.Join(dir, path)); err != nil || string(b) != want {
 			t.Errorf("%s: %q %v", path, b, err)
@@ -435,39 +437,43 @@ func TestFoldersAreDownloadedAsFolders(t *testing.T) {
 }
 
 func TestAnEmptyRepositoryIsOneToo(t *testing.T) {
-	s := newWorkspace(t, Git)
-	main := s.must(t, Git, "")
-	dir := s.unpack(t, Git, []Head{{"main", main}})
+	s := newWorkspace(t, code.Git)
+	main := s.must(t, code.Git, "")
+	dir := s.unpack(t, code.Git, []code.Head{{Name: "main", Tree: main}})
 	if got := git(t, dir, "status", "--porcelain", "--branch"); got != "## main" {
 		t.Errorf("status: %s", got)
 	}
-	if same := s.must(t, Git, main); same != main {
+	if same := s.must(t, code.Git, main); same != main {
 		t.Error("a change of nothing makes a commit")
 	}
 }
 
 func FuzzWrite(f *testing.F) {
-	for _, p := range append(badPaths, goodPaths...) {
+	// What is said of paths is tested with package code; here are a few of each kind.
+	for _, p := range []string{
+		"a", "", "/etc/passwd", "../evil", "a/../b", "dir", "dir/b", "DIR/B", "a/x", "a\\b", "a\x00b", ".git/config", ".GIT", "git~1/x", ".g\u200cit/x",
+		".gitignore", "a b/ä/한글.txt", "...", "-x", "con", strings.Repeat("x", 256), strings.Repeat("a/", 512) + "a",
+	} {
 		f.Add(p, "x", false)
 		f.Add("a", p, true)
 	}
-	stores := map[Kind]*Store{}
-	trees := map[Kind]string{}
+	stores := map[code.Kind]*Store{}
+	trees := map[code.Kind]string{}
 	for _, kind := range kinds {
 		stores[kind] = newWorkspace(f, kind)
 		trees[kind] = stores[kind].must(f, kind, "", "a", "1", "dir/b", "2")
 	}
 	f.Fuzz(func(t *testing.T, one, two string, remove bool) {
-		c := Change{Write: []File{{one, []byte("1")}, {two, []byte("2")}}, At: at}
+		c := code.Change{Write: []code.File{{Path: one, Content: []byte("1")}, {Path: two, Content: []byte("2")}}, At: at}
 		if remove {
 			c.Delete = []string{two}
 		}
 		for kind, s := range stores {
 			outside := filepath.Join(filepath.Dir(s.dir), "evil")
 			tree, err := s.Write(id, kind, trees[kind], c)
-			var p *Problem
+			var p *code.Problem
 			if err != nil {
-				if !errors.As(err, &p) && !errors.Is(err, ErrNotFound) {
+				if !errors.As(err, &p) && !errors.Is(err, code.ErrNotFound) {
 					t.Errorf("%s: %q %q: %v", kind, one, two, err)
 				}
 				continue

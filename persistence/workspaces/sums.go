@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"atelier/actors/code"
 )
 
 // sumsFolder holds, for each tree of plain files, a file of its name with the
@@ -52,7 +54,7 @@ func (k sums) check(path string, content []byte, err error) ([]byte, error) {
 	switch {
 	case k == nil:
 		return content, err
-	case known && (errors.Is(err, ErrNotFound) || err == nil && sumOf(content) != want):
+	case known && (errors.Is(err, code.ErrNotFound) || err == nil && sumOf(content) != want):
 		return nil, fmt.Errorf("%w: %s", ErrDamaged, path)
 	case !known && err == nil:
 		return nil, fmt.Errorf("%w: %s is not of this tree", ErrDamaged, path)

@@ -7,7 +7,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/catalog/catalogpb"
-	"atelier/actors/durable/journaltest"
+	"atelier/persistence/memory"
 	"atelier/transport/limit"
 )
 
@@ -28,7 +28,7 @@ type gate struct {
 func newGate(t *testing.T) *gate {
 	g := &gate{t: t, clock: time.Now(), tokens: &catalog.SettingsView{}}
 	now := func() time.Time { return g.clock }
-	journal := journaltest.NewMemory()
+	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })
 	account := Account(secret, "admin", "password")
 	sessions, err := catalog.LoadSessions(journal, account, now)

@@ -92,9 +92,13 @@ func Listen(data string, ops Operations) (*Server, error) {
 		answer(w, text, err)
 	})
 	mux.HandleFunc("GET /backup", func(w http.ResponseWriter, r *http.Request) {
-		// An error on the way breaks the stream, and the backup's own trailer
-		// shows that it is not whole.
-		if err := ops.Backup(w); err != nil {
+		begun := &begun{Writer: w}
+		switch err := ops.Backup(begun); {
+		case err != nil && !begun.yes:
+			answer(w, "", err)
+		case err != nil:
+			// It breaks the stream, and the backup's own trailer shows that it is
+			// not whole.
 			panic(http.ErrAbortHandler)
 		}
 	})
@@ -107,6 +111,17 @@ func Listen(data string, ops Operations) (*Server, error) {
 	s := &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}, path: path, release: release}
 	go func() { _ = s.http.Serve(l) }()
 	return s, nil
+}
+
+// begun knows whether anything was written.
+type begun struct {
+	io.Writer
+	yes bool
+}
+
+func (b *begun) Write(p []byte) (int, error) {
+	b.yes = true
+	return b.Writer.Write(p)
 }
 
 // damagedHeader carries how much a scrub found.
@@ -228,6 +243,10 @@ func (c *Client) Backup(w io.Writer) error {
 		return fmt.Errorf("reach the running server: %w", err)
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		why, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+		return errors.New(strings.TrimSpace(string(why)))
+	}
 	if _, err := io.Copy(w, resp.Body); err != nil {
 		return fmt.Errorf("the backup broke off: %w", err)
 	}

@@ -14,11 +14,11 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
 	"atelier/actors/participant"
 	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
 	"atelier/actors/token/seal"
+	"atelier/persistence/memory"
 	"atelier/persistence/shares"
 )
 
@@ -30,7 +30,7 @@ type stage struct {
 }
 
 func newStage(t testing.TB) *stage {
-	journal, system := journaltest.NewMemory(), durable.NewSystem()
+	journal, system := memory.New(), durable.NewSystem()
 	audit := catalog.NewAudit(journal, time.Hour)
 	s := &stage{}
 	logger := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))

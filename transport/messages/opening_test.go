@@ -14,8 +14,8 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/durable/journaltest"
 	"atelier/actors/files"
+	"atelier/persistence/memory"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
 	"atelier/transport/live"
@@ -41,7 +41,7 @@ func newSchool(t *testing.T) *school {
 			t.Fatal(err)
 		}
 	}
-	journal := journaltest.NewMemory()
+	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })
 	sessions, err := catalog.LoadSessions(journal, []byte("account"), time.Now)
 	fatal(err)

@@ -14,10 +14,10 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/code"
 	"atelier/actors/codelab"
 	"atelier/actors/files"
 	"atelier/actors/participant"
-	"atelier/persistence/workspaces"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
@@ -43,7 +43,7 @@ type Config struct {
 	AIModels AIModels
 	AIKeys   *keys.Ring
 	// Workspaces holds the code of codelabs.
-	Workspaces *workspaces.Store
+	Workspaces code.Store
 	// Denials takes note of refused requests for the audit trail.
 	Denials func(status int, actorType, actorID, codelab, ip string)
 	// Observe is told of each answer; may be nil.

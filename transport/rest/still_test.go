@@ -14,7 +14,7 @@ import (
 	"atelier/actors/catalog"
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
-	"atelier/actors/durable/journaltest"
+	"atelier/persistence/memory"
 	"atelier/transport/auth"
 )
 
@@ -36,7 +36,7 @@ func (s *slowly) Read(b []byte) (int, error) {
 // Who is calling was looked at when the request began. A body may take minutes,
 // and what came with it was then done for somebody who had logged out.
 func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
-	journal := journaltest.NewMemory()
+	journal := memory.New()
 	defer journal.Close()
 	sessions, err := catalog.LoadSessions(journal, []byte("account"), time.Now)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"atelier/actors/code"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/persistence/workspaces"
 	"atelier/transport/wire"
 )
 
@@ -20,11 +20,11 @@ type workspaceFile struct {
 	Content *string `json:"content"`
 }
 
-func toFiles(field string, in []workspaceFile) ([]workspaces.File, error) {
-	if len(in) > workspaces.MaxFiles {
-		return nil, wire.Invalid("%s has more than %d items", field, workspaces.MaxFiles)
+func toFiles(field string, in []workspaceFile) ([]code.File, error) {
+	if len(in) > code.MaxFiles {
+		return nil, wire.Invalid("%s has more than %d items", field, code.MaxFiles)
 	}
-	out := make([]workspaces.File, len(in))
+	out := make([]code.File, len(in))
 	for i, f := range in {
 		if f.Path == nil {
 			return nil, wire.Invalid("%s[%d].path is required", field, i)
@@ -32,10 +32,10 @@ func toFiles(field string, in []workspaceFile) ([]workspaces.File, error) {
 		if f.Content == nil {
 			return nil, wire.Invalid("%s[%d].content is required", field, i)
 		}
-		if err := workspaces.CheckPath(*f.Path); err != nil {
+		if err := code.CheckPath(*f.Path); err != nil {
 			return nil, wire.Invalid("%s[%d].path: %v", field, i, err)
 		}
-		out[i] = workspaces.File{Path: *f.Path, Content: []byte(*f.Content)}
+		out[i] = code.File{Path: *f.Path, Content: []byte(*f.Content)}
 	}
 	return out, nil
 }
@@ -43,7 +43,7 @@ func toFiles(field string, in []workspaceFile) ([]workspaces.File, error) {
 // head finds the branch or folder of the path. The caller holds a lock.
 func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, err error) {
 	name = r.Param(structure)
-	if err := workspaces.CheckName(name); err != nil {
+	if err := code.CheckName(name); err != nil {
 		return nil, "", "", wire.Invalid("%s: %v", structure, err)
 	}
 	if w, err = r.workspace(); err != nil {
@@ -74,7 +74,7 @@ func listFiles(structure string) func(*Request) error {
 func readFile(structure string) func(*Request) error {
 	return func(r *Request) error {
 		path := r.Query("file")
-		if err := workspaces.CheckPath(path); err != nil {
+		if err := code.CheckPath(path); err != nil {
 			return wire.Invalid("file: %v", err)
 		}
 		defer r.api.Workspaces.RLock(r.Lab.ID())()
@@ -122,11 +122,11 @@ func writeFiles(structure string) func(*Request) error {
 		if err != nil {
 			return err
 		}
-		if len(in.Gone) > workspaces.MaxFiles {
-			return wire.Invalid("delete_files has more than %d items", workspaces.MaxFiles)
+		if len(in.Gone) > code.MaxFiles {
+			return wire.Invalid("delete_files has more than %d items", code.MaxFiles)
 		}
 		for i, path := range in.Gone {
-			if err := workspaces.CheckPath(path); err != nil {
+			if err := code.CheckPath(path); err != nil {
 				return wire.Invalid("delete_files[%d]: %v", i, err)
 			}
 		}

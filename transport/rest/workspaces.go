@@ -4,11 +4,11 @@ import (
 	"errors"
 	"strconv"
 
+	"atelier/actors/code"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
-	"atelier/persistence/workspaces"
 	"atelier/transport/wire"
 )
 
@@ -29,27 +29,27 @@ var (
 
 // storeError is what the caller is told of an error of the store.
 func storeError(err error) error {
-	var p *workspaces.Problem
+	var p *code.Problem
 	switch {
 	case errors.As(err, &p):
 		return wire.Invalid("%s", p.Text)
-	case errors.Is(err, workspaces.ErrNotFound):
+	case errors.Is(err, code.ErrNotFound):
 		return errNoCode
 	}
 	return err
 }
 
-func kindOf(structure string) workspaces.Kind {
+func kindOf(structure string) code.Kind {
 	if structure == codelab.BranchWorkspace {
-		return workspaces.Git
+		return code.Git
 	}
-	return workspaces.Plain
+	return code.Plain
 }
 
-func headsOf(w *pb.Workspace) []workspaces.Head {
-	out := make([]workspaces.Head, len(w.Heads))
+func headsOf(w *pb.Workspace) []code.Head {
+	out := make([]code.Head, len(w.Heads))
 	for i, h := range w.Heads {
-		out[i] = workspaces.Head{Name: h.Name, Tree: h.Tree}
+		out[i] = code.Head{Name: h.Name, Tree: h.Tree}
 	}
 	return out
 }
@@ -119,12 +119,12 @@ func createWorkspace(r *Request) error {
 
 // fillWorkspace makes a workspace with its first head. Folders have one only
 // when there are files for it.
-func (r *Request) fillWorkspace(cmd *codelab.CreateWorkspace, files []workspaces.File) error {
+func (r *Request) fillWorkspace(cmd *codelab.CreateWorkspace, files []code.File) error {
 	kind := kindOf(cmd.StructureType)
 	if err := r.api.Workspaces.Make(cmd.ID, kind); err != nil {
 		return err
 	}
-	if kind == workspaces.Plain && len(files) == 0 {
+	if kind == code.Plain && len(files) == 0 {
 		return nil
 	}
 	tree, err := r.api.Workspaces.Write(cmd.ID, kind, "", r.change("Create the workspace", files, nil))
@@ -135,8 +135,8 @@ func (r *Request) fillWorkspace(cmd *codelab.CreateWorkspace, files []workspaces
 	return nil
 }
 
-func (r *Request) change(message string, files []workspaces.File, gone []string) workspaces.Change {
-	return workspaces.Change{Write: files, Delete: gone, Message: message, Author: r.Caller.Name, At: r.api.Now()}
+func (r *Request) change(message string, files []code.File, gone []string) code.Change {
+	return code.Change{Write: files, Delete: gone, Message: message, Author: r.Caller.Name, At: r.api.Now()}
 }
 
 // recordWorkspace commits what counts from now on, and lets the store follow.
@@ -224,7 +224,7 @@ func (r *Request) createHead(structure string) error {
 		return wire.Invalid(`%s_type must be "start" or "end"`, structure)
 	}
 	if from := or(in.From, ""); from != "" {
-		if err := workspaces.CheckName(from); err != nil {
+		if err := code.CheckName(from); err != nil {
 			return wire.Invalid("from: %v", err)
 		}
 	}

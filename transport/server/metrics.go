@@ -10,7 +10,6 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/token"
-	"atelier/persistence/badger"
 	"atelier/transport/ai"
 	"atelier/transport/live"
 )
@@ -82,7 +81,7 @@ func (m *Metrics) Handled(environment, operation, result string, took time.Durat
 }
 
 // Commit takes note of a group commit.
-func (m *Metrics) Commit(c badger.Commit) { m.commits.Observe(c.Took.Seconds()) }
+func (m *Metrics) Commit(took time.Duration) { m.commits.Observe(took.Seconds()) }
 
 // LoginFailed counts a login with a wrong account or password.
 func (m *Metrics) LoginFailed() { m.failures.Inc() }
@@ -101,7 +100,7 @@ func (m *Metrics) Damaged() { m.damaged.Inc() }
 
 // Sources are read when somebody asks for the metrics.
 type Sources struct {
-	Store       func() badger.Stats
+	Store       func() durable.StoreStats
 	Hub         func() live.Stats
 	Actors      func() *durable.Stats
 	AI          func() ai.Stats

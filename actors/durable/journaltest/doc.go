@@ -2,7 +2,5 @@
 // durable.Journal.
 //
 // Run is the conformance suite: every implementation of the journal passes it.
-// Memory is an implementation without a disk, for the tests of actors: it
-// keeps every promise of the contract, and can fail, hold or lose commits when
-// a test asks for it.
+// Vocabulary is the suite of what carries commands to another process.
 package journaltest

@@ -91,8 +91,15 @@ type Limits struct {
 	MessageBurst        int      `toml:"message_burst" doc:"WebSocket messages per connection at once."`
 }
 
-// Storage is about the embedded store.
+// The backends of Storage.
+const (
+	Badger = "badger"
+	Memory = "memory"
+)
+
+// Storage is about where events and records are kept.
 type Storage struct {
+	Backend        string   `toml:"backend" doc:"What keeps the data: \"badger\" (files in the data folder), or \"memory\" to try things out: everything ends with the process."`
 	MinFreeMiB     int      `toml:"min_free_mib" doc:"Below this much free disk the server turns read-only (503 for writes)."`
 	MemtableMiB    int      `toml:"memtable_mib" doc:"Badger's memtable."`
 	BlockCacheMiB  int      `toml:"block_cache_mib" doc:"Badger's block cache."`
@@ -135,7 +142,7 @@ func Default() Config {
 		},
 		Live: defaultLive(),
 		Storage: Storage{
-			MinFreeMiB: 512, MemtableMiB: 32, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
+			Backend: Badger, MinFreeMiB: 512, MemtableMiB: 32, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
 			IdleAfter: Duration(15 * time.Minute),
 		},
 		Files:   Files{Grace: Duration(24 * time.Hour)},
@@ -417,6 +424,13 @@ func (c *Config) Check() (warnings []string, err error) {
 	}
 	if c.Files.Grace < Duration(time.Minute) {
 		bad("files.grace must be at least 1m")
+	}
+	switch c.Storage.Backend {
+	case Badger:
+	case Memory:
+		warn("storage.backend is memory: nothing is kept when the server ends")
+	default:
+		bad("storage.backend must be badger or memory")
 	}
 	if c.Storage.MinFreeMiB < 64 {
 		warn("storage.min_free_mib is low: a full disk stops the server hard")

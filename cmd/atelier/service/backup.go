@@ -12,7 +12,7 @@ import (
 	"atelier/actors/files"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/backup"
-	"atelier/persistence/badger"
+	"atelier/persistence/memory"
 )
 
 // sections are the parts of the data folder, in the order of a backup: the
@@ -20,7 +20,7 @@ import (
 // among them.
 func (c *Core) sections() []backup.Section {
 	return []backup.Section{
-		{Name: "store", Folder: "store", Save: c.store.Backup, Load: badger.Restore},
+		{Name: "store", Folder: "store", Save: c.store.Backup, Load: restoreStore},
 		c.blobs.Section("blobs", "blobs"),
 		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.code.Save, Load: backup.LoadFolder},
 	}
@@ -31,6 +31,9 @@ func (c *Core) sections() []backup.Section {
 // that cannot be, on a disk that takes no writes or in a codelab that is
 // quarantined, a backup is needed more than ever: the log says what it may hold.
 func (c *Core) Backup(w io.Writer) error {
+	if c.cfg.Storage.Backend == config.Memory {
+		return memory.ErrNoBackup
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), eraseWait)
 	defer cancel()
 	err := c.writable()
@@ -80,7 +83,7 @@ func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 // OpenData opens what the data folder holds, without any actor.
 func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	c := &Core{cfg: cfg, log: log}
-	if err = c.openStore(cfg, Hooks{}, Options{}, log); err != nil {
+	if c.store, err = openStore(cfg, Hooks{}, Options{}, log); err != nil {
 		return nil, err
 	}
 	if err = errors.Join(c.openFiles(cfg, Hooks{}, log), c.openCode(cfg, Hooks{}, log)); err != nil {

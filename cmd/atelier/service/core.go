@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"atelier/actors/catalog"
+	"atelier/actors/code"
 	"atelier/actors/codelab"
 	"atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -18,7 +18,6 @@ import (
 	"atelier/actors/participant"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
-	"atelier/persistence/badger"
 	"atelier/persistence/blobs"
 	"atelier/persistence/workspaces"
 	"atelier/transport/messages"
@@ -27,7 +26,7 @@ import (
 // Core is the store and the actors: what serving and the offline commands
 // share.
 type Core struct {
-	store        *badger.Store
+	store        durable.Store
 	audit        *catalog.Audit
 	list         *catalog.List
 	settings     *catalog.SettingsHost
@@ -41,13 +40,10 @@ type Core struct {
 	code         *workspaces.Store
 }
 
-// StoreDir is where the store lies in the data folder.
-func StoreDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "store") }
-
 // Hooks are told what happens below. nil hooks are not called.
 type Hooks struct {
-	// Committed is told of each commit, and must not block.
-	Committed func(badger.Commit)
+	// Committed is told of each commit, how long it took, and must not block.
+	Committed func(took time.Duration)
 	// Damaged is called for each stored content that is not what was written.
 	Damaged func()
 	// Removed is told of attendees and codelabs that are gone, see
@@ -55,26 +51,6 @@ type Hooks struct {
 	Removed func(r *room.Room, attendee string)
 	// Waited is told how long commands wait for their actors.
 	Waited func(time.Duration)
-}
-
-// openStore opens the store of the data folder.
-func (c *Core) openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (err error) {
-	s := cfg.Storage
-	c.store, err = badger.Open(badger.Options{
-		Dir: StoreDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
-		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, OnCommit: hooks.Committed, Logger: log,
-		RecoverDamaged: opts.RecoverDamaged,
-	})
-	if errors.Is(err, badger.ErrLocked) {
-		return fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
-	}
-	if err != nil {
-		return err
-	}
-	if err = movePINKey(cfg, c.store, !opts.RecoverDamaged, log); err != nil {
-		err, c.store = errors.Join(err, c.store.Close()), nil
-	}
-	return err
 }
 
 // openFiles opens the contents of files, and their register in the store.
@@ -98,7 +74,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 			_ = c.Close(context.Background())
 		}
 	}()
-	if err = c.openStore(cfg, hooks, opts, log); err != nil {
+	if c.store, err = openStore(cfg, hooks, opts, log); err != nil {
 		return nil, err
 	}
 	if err = c.openFiles(cfg, hooks, log); err != nil {
@@ -170,12 +146,12 @@ func (c *Core) sweepCode() error {
 }
 
 // knownCode are the workspaces that codelabs have.
-func (c *Core) knownCode() (map[string]workspaces.Kind, error) {
-	known := map[string]workspaces.Kind{}
+func (c *Core) knownCode() (map[string]code.Kind, error) {
+	known := map[string]code.Kind{}
 	err := catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) {
-		known[w.Id] = workspaces.Plain
+		known[w.Id] = code.Plain
 		if w.StructureType == codelab.BranchWorkspace {
-			known[w.Id] = workspaces.Git
+			known[w.Id] = code.Git
 		}
 	})
 	return known, err

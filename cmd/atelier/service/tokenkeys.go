@@ -12,7 +12,6 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/token/seal"
 	"atelier/cmd/atelier/config"
-	"atelier/persistence/badger"
 	"atelier/persistence/keyfile"
 )
 
@@ -36,7 +35,7 @@ func keepKeys(cfg config.Config) time.Duration {
 // openTokenKeys returns the server's token keys, making the first one where
 // none was ever used. It refuses to start with a key missing or wrong: tokens
 // that were acknowledged could not be kept.
-func openTokenKeys(cfg config.Config, store *badger.Store, now time.Time) ([]seal.Key, error) {
+func openTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]seal.Key, error) {
 	path := TokenKeyFile(cfg)
 	known, err := keyVersions(store)
 	if err != nil {
@@ -70,7 +69,7 @@ func openTokenKeys(cfg config.Config, store *badger.Store, now time.Time) ([]sea
 
 // rotateTokenKeys adds a key, and drops those that nothing needs any more. Keys
 // that come with an error are to be used all the same.
-func rotateTokenKeys(cfg config.Config, store *badger.Store, now time.Time) ([]seal.Key, error) {
+func rotateTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]seal.Key, error) {
 	if _, err := openTokenKeys(cfg, store, now); err != nil {
 		return nil, err
 	}
@@ -91,7 +90,7 @@ func rotateTokenKeys(cfg config.Config, store *badger.Store, now time.Time) ([]s
 // settleKeys makes the store's checks and the file agree: new keys get a check,
 // keys that are over lose it and then leave the file. In this order a crash on
 // the way leaves no check without a key.
-func settleKeys(cfg config.Config, store *badger.Store, keys []seal.Key, now time.Time) ([]seal.Key, error) {
+func settleKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.Time) ([]seal.Key, error) {
 	over := func(k seal.Key) bool { return !k.RetiredAt.IsZero() && now.Sub(k.RetiredAt) > keepKeys(cfg) }
 	var rows []durable.Row
 	for _, k := range keys {
@@ -110,7 +109,7 @@ func checkKey(stream string, version uint32) []byte {
 
 // keyVersions returns the checks of the keys in use in the store's stream. A
 // restored backup is another stream: it needs none of the earlier keys.
-func keyVersions(store *badger.Store) (map[uint32][]byte, error) {
+func keyVersions(store durable.Store) (map[uint32][]byte, error) {
 	known := map[uint32][]byte{}
 	prefix := checkKey(store.StreamID(), 0)
 	prefix = prefix[:len(prefix)-4]

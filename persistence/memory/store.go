@@ -1,4 +1,4 @@
-package journaltest
+package memory
 
 import (
 	"errors"
@@ -10,26 +10,28 @@ import (
 	"atelier/actors/durable"
 )
 
-// Memory is a journal that lives in memory. One goroutine commits, batch by
-// batch, and calls Done, as a real journal does; Close ends it. It waits on a
+// Store is a durable.Store that lives in memory. One goroutine commits, batch
+// by batch, and calls Done, as a real journal does; Close ends it. It waits on a
 // sync.Cond, so it may live inside a testing/synctest bubble, whose clock then
 // ends the rows' lives.
-type Memory struct {
+type Store struct {
 	mu      sync.Mutex
 	changed *sync.Cond // of everything below
 	content *content   // guarded by mu; handed on by Reopen
 
 	queue   []entry
-	bytes   int                   // queued and in work
-	limit   int                   // of bytes
-	limits  durable.Limits        // of one append
-	current map[string]*memoryLog // the newest handle of each actor
+	bytes   int                // queued and in work
+	limit   int                // of bytes
+	limits  durable.Limits     // of one append
+	current map[string]*handle // the newest handle of each actor
 
 	closed   bool
 	readOnly bool
 	held     int   // Holds that were not released
 	failures int   // commits still to fail
 	failWith error // and how
+
+	stats durable.StoreStats // counters of commits
 
 	done chan struct{} // closed when the writer ends
 }
@@ -39,22 +41,24 @@ type Memory struct {
 type entry struct {
 	commit bool // a commit, which can be made to fail
 	bytes  int
-	log    *memoryLog // whose later batches fail with this one; may be nil
-	apply  func() error
-	done   func(error)
+	// records is how many there are, of a batch of a log.
+	records int
+	log     *handle // whose later batches fail with this one; may be nil
+	apply   func() error
+	done    func(error)
 }
 
-var _ durable.Journal = (*Memory)(nil)
+var _ durable.Store = (*Store)(nil)
 
-// NewMemory returns an empty journal. Close it at the end of the test.
-func NewMemory() *Memory { return newMemory(newContent()) }
+// New returns an empty store.
+func New() *Store { return open(newContent()) }
 
-func newMemory(c *content) *Memory {
-	m := &Memory{
+func open(c *content) *Store {
+	m := &Store{
 		content: c,
 		limit:   64 << 20,
 		limits:  durable.Limits{RecordBytes: maxBatch / 2, Rows: 1 << 16, RowBytes: maxBatch / 2},
-		current: make(map[string]*memoryLog),
+		current: make(map[string]*handle),
 		done:    make(chan struct{}),
 	}
 	m.changed = sync.NewCond(&m.mu)
@@ -63,7 +67,7 @@ func newMemory(c *content) *Memory {
 }
 
 // run is the writer.
-func (m *Memory) run() {
+func (m *Store) run() {
 	defer close(m.done)
 	for {
 		e, ok := m.take()
@@ -82,7 +86,7 @@ func (m *Memory) run() {
 	}
 }
 
-func (m *Memory) take() (entry, bool) {
+func (m *Store) take() (entry, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for len(m.queue) == 0 || m.held > 0 && !m.closed {
@@ -96,7 +100,7 @@ func (m *Memory) take() (entry, bool) {
 	return e, true
 }
 
-func (m *Memory) apply(e entry) error {
+func (m *Store) apply(e entry) error {
 	if e.log != nil && e.log.failed != nil {
 		return e.log.failed
 	}
@@ -104,13 +108,27 @@ func (m *Memory) apply(e entry) error {
 	if err == nil {
 		err = e.apply()
 	}
+	if e.commit {
+		m.counted(e, err)
+	}
 	if err != nil && e.commit && e.log != nil && e.log.failed == nil {
 		e.log.failed = fmt.Errorf("%w: after a batch that failed: %w", durable.ErrGap, err)
 	}
 	return err
 }
 
-func (m *Memory) injected(e entry) error {
+func (m *Store) counted(e entry, err error) {
+	if err != nil {
+		m.stats.FailedCommits++
+		return
+	}
+	m.stats.Commits++
+	m.stats.Batches++
+	m.stats.Records += uint64(e.records)
+	m.stats.Bytes += uint64(e.bytes)
+}
+
+func (m *Store) injected(e entry) error {
 	if !e.commit || m.failures == 0 {
 		return nil
 	}
@@ -119,7 +137,7 @@ func (m *Memory) injected(e entry) error {
 }
 
 // push queues an entry; the caller holds mu.
-func (m *Memory) push(e entry) error {
+func (m *Store) push(e entry) error {
 	switch {
 	case m.closed:
 		return durable.ErrClosed
@@ -141,7 +159,7 @@ func (m *Memory) push(e entry) error {
 const maxBatch = 64 << 20
 
 // wait runs apply in its place in the queue and waits for it.
-func (m *Memory) wait(apply func() error) error {
+func (m *Store) wait(apply func() error) error {
 	done := make(chan error, 1)
 	m.mu.Lock()
 	err := m.push(entry{apply: apply, done: func(err error) { done <- err }})
@@ -153,7 +171,7 @@ func (m *Memory) wait(apply func() error) error {
 }
 
 // Close commits what is queued, a Hold notwithstanding, and ends the writer.
-func (m *Memory) Close() error {
+func (m *Store) Close() error {
 	m.mu.Lock()
 	m.closed = true
 	m.changed.Broadcast()
@@ -163,11 +181,11 @@ func (m *Memory) Close() error {
 }
 
 // Open implements durable.Journal.
-func (m *Memory) Open(actor string) (durable.Log, error) {
+func (m *Store) Open(actor string) (durable.Log, error) {
 	if actor == "" || len(actor) > 256 || strings.IndexByte(actor, 0) >= 0 {
-		return nil, fmt.Errorf("journaltest: actor %q", actor)
+		return nil, fmt.Errorf("memory: actor %q", actor)
 	}
-	l := &memoryLog{journal: m, actor: actor}
+	l := &handle{store: m, actor: actor}
 	err := m.wait(func() error {
 		m.fence(actor)
 		m.current[actor] = l
@@ -181,7 +199,7 @@ func (m *Memory) Open(actor string) (durable.Log, error) {
 	return l, nil
 }
 
-func (m *Memory) fence(actor string) {
+func (m *Store) fence(actor string) {
 	if old := m.current[actor]; old != nil {
 		old.failed = durable.ErrFenced
 		delete(m.current, actor)
@@ -189,7 +207,7 @@ func (m *Memory) fence(actor string) {
 }
 
 // Append implements durable.Journal.
-func (m *Memory) Append(rows []durable.Row, done func(error)) error {
+func (m *Store) Append(rows []durable.Row, done func(error)) error {
 	if err := checkRows(rows); err != nil {
 		return err
 	}
@@ -210,7 +228,7 @@ func (m *Memory) Append(rows []durable.Row, done func(error)) error {
 }
 
 // Purge implements durable.Journal.
-func (m *Memory) Purge(actor string) error {
+func (m *Store) Purge(actor string) error {
 	return m.wait(func() error {
 		m.fence(actor)
 		delete(m.content.actors, actor)
@@ -219,14 +237,14 @@ func (m *Memory) Purge(actor string) error {
 }
 
 // Limits implements durable.Journal.
-func (m *Memory) Limits() durable.Limits {
+func (m *Store) Limits() durable.Limits {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.limits
 }
 
 // Get implements durable.Journal.
-func (m *Memory) Get(table string, key []byte) ([]byte, error) {
+func (m *Store) Get(table string, key []byte) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -236,7 +254,7 @@ func (m *Memory) Get(table string, key []byte) ([]byte, error) {
 }
 
 // look reads the content, which may be another journal's once this is closed.
-func (m *Memory) look(read func()) error {
+func (m *Store) look(read func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -247,7 +265,7 @@ func (m *Memory) look(read func()) error {
 }
 
 // Scan implements durable.Journal.
-func (m *Memory) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
+func (m *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	var rows []row
 	if err := m.look(func() { rows = m.content.scan(q) }); err != nil {
 		return err
@@ -261,7 +279,7 @@ func (m *Memory) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 }
 
 // Actors implements durable.Journal.
-func (m *Memory) Actors(prefix string, fn func(actor string) bool) error {
+func (m *Store) Actors(prefix string, fn func(actor string) bool) error {
 	var names []string
 	if err := m.look(func() { names = m.content.names(prefix) }); err != nil {
 		return err
@@ -277,7 +295,7 @@ func (m *Memory) Actors(prefix string, fn func(actor string) bool) error {
 func checkRows(rows []durable.Row) error {
 	for _, r := range rows {
 		if r.Table == "" || strings.Trim(r.Table, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return fmt.Errorf("journaltest: table %q", r.Table)
+			return fmt.Errorf("memory: table %q", r.Table)
 		}
 	}
 	return nil
@@ -292,8 +310,8 @@ func rowBytes(rows []durable.Row) int {
 }
 
 var (
-	errNoRecords = errors.New("journaltest: a batch holds one or more records")
-	errGuards    = errors.New("journaltest: rows of a log's batch carry no guards")
+	errNoRecords = errors.New("memory: a batch holds one or more records")
+	errGuards    = errors.New("memory: rows of a log's batch carry no guards")
 )
 
 func expires(ttl time.Duration) time.Time {

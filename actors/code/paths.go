@@ -1,4 +1,4 @@
-package workspaces
+package code
 
 import (
 	"fmt"
@@ -23,7 +23,8 @@ type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }
 
-func problem(format string, args ...any) error { return &Problem{fmt.Sprintf(format, args...)} }
+// Fault makes a Problem.
+func Fault(format string, args ...any) error { return &Problem{fmt.Sprintf(format, args...)} }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
@@ -31,7 +32,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 // own for branches: no "..", and neither a dot nor ".lock" at the end.
 func CheckName(name string) error {
 	if len(name) > maxName || !nameForm.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
-		return problem("a name has the form [a-z0-9][a-z0-9._-]*, at most %d characters, without .. and without a dot or .lock at its end", maxName)
+		return Fault("a name has the form [a-z0-9][a-z0-9._-]*, at most %d characters, without .. and without a dot or .lock at its end", maxName)
 	}
 	return nil
 }
@@ -40,17 +41,17 @@ func CheckName(name string) error {
 func CheckPath(path string) error {
 	switch {
 	case path == "":
-		return problem("a path is empty")
+		return Fault("a path is empty")
 	case len(path) > maxPath:
-		return problem("a path is longer than %d bytes", maxPath)
+		return Fault("a path is longer than %d bytes", maxPath)
 	case !utf8.ValidString(path):
-		return problem("a path is not valid UTF-8")
+		return Fault("a path is not valid UTF-8")
 	case strings.ContainsRune(path, '\\'):
-		return problem("a path has a backslash; folders are separated by /")
+		return Fault("a path has a backslash; folders are separated by /")
 	case strings.ContainsFunc(path, unicode.IsControl):
-		return problem("a path has a control character")
+		return Fault("a path has a control character")
 	case strings.HasPrefix(path, "/"):
-		return problem("a path is absolute")
+		return Fault("a path is absolute")
 	}
 	for part := range strings.SplitSeq(path, "/") {
 		if err := checkPart(part); err != nil {
@@ -63,13 +64,13 @@ func CheckPath(path string) error {
 func checkPart(part string) error {
 	switch {
 	case part == "":
-		return problem("a path has an empty part")
+		return Fault("a path has an empty part")
 	case part == "." || part == "..":
-		return problem("a path has the part %s", part)
+		return Fault("a path has the part %s", part)
 	case len(part) > maxPart:
-		return problem("a path has a part longer than %d bytes", maxPart)
+		return Fault("a path has a part longer than %d bytes", maxPart)
 	case isGit(part):
-		return problem("a path leads into .git")
+		return Fault("a path leads into .git")
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func isGit(part string) bool {
 		}
 		return r
 	}, part)
-	part = fold(part)
+	part = Fold(part)
 	part, _, _ = strings.Cut(part, ":")
 	part = strings.TrimRight(part, ". ")
 	if part == ".git" {
@@ -100,7 +101,7 @@ func ignorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x034f
 }
 
-// fold maps names to one that some file system takes for the same.
-func fold(name string) string {
+// Fold maps names to one that some file system takes for the same.
+func Fold(name string) string {
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 }

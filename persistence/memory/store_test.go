@@ -1,4 +1,4 @@
-package journaltest_test
+package memory_test
 
 import (
 	"errors"
@@ -10,17 +10,18 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
+	"atelier/persistence/memory"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestMemoryConforms(t *testing.T) {
-	opened := make(map[string]*journaltest.Memory)
+	opened := make(map[string]*memory.Store)
 	journaltest.Run(t, func(_ testing.TB, dir string) journaltest.Journal {
 		if m := opened[dir]; m != nil {
 			opened[dir] = m.Reopen()
 		} else {
-			opened[dir] = journaltest.NewMemory()
+			opened[dir] = memory.New()
 			opened[dir].SetQueueBytes(4 << 20)
 		}
 		return opened[dir]
@@ -59,7 +60,7 @@ func count(t *testing.T, l durable.Log) (n int) {
 }
 
 func TestFailCommits(t *testing.T) {
-	m := journaltest.NewMemory()
+	m := memory.New()
 	defer func() { _ = m.Close() }()
 	disk := errors.New("disk on fire")
 	l := open(t, m)
@@ -78,7 +79,7 @@ func TestFailCommits(t *testing.T) {
 
 func TestHoldDelaysCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := journaltest.NewMemory()
+		m := memory.New()
 		defer func() { _ = m.Close() }()
 		l := open(t, m)
 		release := m.Hold()
@@ -96,7 +97,7 @@ func TestHoldDelaysCommits(t *testing.T) {
 }
 
 func TestCrashLosesWhatIsQueued(t *testing.T) {
-	m := journaltest.NewMemory()
+	m := memory.New()
 	l := open(t, m)
 	if err := <-append1(t, l, 1); err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestCrashLosesWhatIsQueued(t *testing.T) {
 }
 
 func TestReadOnlyMemory(t *testing.T) {
-	m := journaltest.NewMemory()
+	m := memory.New()
 	defer func() { _ = m.Close() }()
 	m.SetReadOnly(true)
 	if err := m.Append(nil, nil); !errors.Is(err, durable.ErrReadOnly) {
@@ -125,7 +126,7 @@ func TestReadOnlyMemory(t *testing.T) {
 
 func TestRowsEndWithTheirTimeToLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := journaltest.NewMemory()
+		m := memory.New()
 		defer func() { _ = m.Close() }()
 		done := make(chan error, 1)
 		row := durable.Row{Table: "session", Key: []byte("k"), Value: []byte("v"), TTL: time.Minute}
@@ -144,4 +145,27 @@ func TestRowsEndWithTheirTimeToLive(t *testing.T) {
 			t.Fatalf("still there: %v", err)
 		}
 	})
+}
+
+func TestStatsCountWhatWasCommitted(t *testing.T) {
+	m := memory.New()
+	defer m.Close()
+	l := open(t, m)
+	m.FailCommits(1, errors.New("no"))
+	if err := <-append1(t, l, 1); err == nil {
+		t.Fatal("it did not fail")
+	}
+	l = open(t, m)
+	if err := <-append1(t, l, 1); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.Stats(); s.Commits != 1 || s.FailedCommits != 1 || s.Records != 1 || s.ReadOnly {
+		t.Errorf("%+v", s)
+	}
+	other, again := memory.New(), m.Reopen()
+	defer other.Close()
+	defer again.Close()
+	if id := m.StreamID(); len(id) != 32 || id == other.StreamID() || id != again.StreamID() {
+		t.Errorf("the stream is %q", id)
+	}
 }

@@ -1,4 +1,4 @@
-package journaltest
+package memory
 
 import (
 	"bytes"
@@ -8,23 +8,23 @@ import (
 	"atelier/actors/durable"
 )
 
-// memoryLog is a handle of Memory.
-type memoryLog struct {
-	journal *Memory
-	actor   string
-	closed  atomic.Bool
+// handle is a handle of Store.
+type handle struct {
+	store  *Store
+	actor  string
+	closed atomic.Bool
 
 	tail   uint64 // when it was opened
-	next   uint64 // guarded by journal.mu; seq of the next record
-	failed error  // guarded by journal.mu; why every later batch fails
+	next   uint64 // guarded by store.mu; seq of the next record
+	failed error  // guarded by store.mu; why every later batch fails
 }
 
 // Load implements durable.Log.
-func (l *memoryLog) Load() ([]byte, uint64, error) {
+func (l *handle) Load() ([]byte, uint64, error) {
 	if l.closed.Load() {
 		return nil, 0, durable.ErrClosed
 	}
-	m := l.journal
+	m := l.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -38,14 +38,14 @@ func (l *memoryLog) Load() ([]byte, uint64, error) {
 }
 
 // Tail implements durable.Log.
-func (l *memoryLog) Tail() uint64 { return l.tail }
+func (l *handle) Tail() uint64 { return l.tail }
 
 // Replay implements durable.Log.
-func (l *memoryLog) Replay(after uint64, fn func(uint64, []byte) error) error {
+func (l *handle) Replay(after uint64, fn func(uint64, []byte) error) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
-	m := l.journal
+	m := l.store
 	m.mu.Lock()
 	closed := m.closed
 	first, records := m.content.records(l.actor)
@@ -64,7 +64,7 @@ func (l *memoryLog) Replay(after uint64, fn func(uint64, []byte) error) error {
 }
 
 // Append implements durable.Log.
-func (l *memoryLog) Append(b durable.Batch) error {
+func (l *handle) Append(b durable.Batch) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
@@ -85,13 +85,14 @@ func (l *memoryLog) Append(b durable.Batch) error {
 	if err := checkRows(b.Rows); err != nil {
 		return err
 	}
-	m := l.journal
+	m := l.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.push(entry{
-		commit: true,
-		bytes:  len(b.Records) + rowBytes(b.Rows),
-		log:    l,
+		commit:  true,
+		bytes:   len(b.Records) + rowBytes(b.Rows),
+		records: len(records),
+		log:     l,
 		apply: func() error {
 			if b.First != l.next {
 				return fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d",
@@ -107,11 +108,11 @@ func (l *memoryLog) Append(b durable.Batch) error {
 }
 
 // Snapshot implements durable.Log.
-func (l *memoryLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
+func (l *handle) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
-	m := l.journal
+	m := l.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.readOnly {
@@ -132,11 +133,11 @@ func (l *memoryLog) Snapshot(seq uint64, state []byte, keep uint64, done func(er
 
 // Rewrite implements durable.Log. fn runs on the caller's goroutine and
 // without a lock, so appends go on beside it.
-func (l *memoryLog) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) error {
+func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
-	m := l.journal
+	m := l.store
 	var first uint64
 	var records [][]byte
 	err := m.wait(func() error {
@@ -174,4 +175,4 @@ func (l *memoryLog) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, 
 }
 
 // Close implements durable.Log.
-func (l *memoryLog) Close() { l.closed.Store(true) }
+func (l *handle) Close() { l.closed.Store(true) }

@@ -1,4 +1,4 @@
-package journaltest
+package memory
 
 import (
 	"bytes"
@@ -8,14 +8,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"atelier/actors/durable"
 )
 
-// content is what a Memory holds: what would be on a disk. Guarded by the
-// mutex of the one Memory that has it.
+// content is what a Store holds: what would be on a disk. Guarded by the
+// mutex of the one Store that has it.
 type content struct {
-	actors map[string]*actorContent
-	rows   map[string]map[string]row
+	written int    // rows since the last sweep
+	stream  string // see durable.Store.StreamID
+	actors  map[string]*actorContent
+	rows    map[string]map[string]row
 }
 
 type actorContent struct {
@@ -32,7 +36,7 @@ type row struct {
 }
 
 func newContent() *content {
-	return &content{actors: make(map[string]*actorContent), rows: make(map[string]map[string]row)}
+	return &content{stream: strings.ReplaceAll(uuid.NewString(), "-", ""), actors: make(map[string]*actorContent), rows: make(map[string]map[string]row)}
 }
 
 func (c *content) actor(name string) *actorContent {
@@ -79,7 +83,7 @@ func (c *content) replace(actor string, seq uint64, record []byte) {
 func (c *content) snapshot(actor string, seq uint64, state []byte, keep uint64) error {
 	a := c.actor(actor)
 	if a.snapshot != nil && seq < a.snapshotSeq {
-		return fmt.Errorf("journaltest: snapshot of %s at %d is older than the stored one at %d", actor, seq, a.snapshotSeq)
+		return fmt.Errorf("memory: snapshot of %s at %d is older than the stored one at %d", actor, seq, a.snapshotSeq)
 	}
 	a.snapshot, a.snapshotSeq = append([]byte{}, state...), seq
 	if limit := min(seq, keep); limit >= a.first {
@@ -111,7 +115,21 @@ func (c *content) check(rows []durable.Row) error {
 	return nil
 }
 
+// sweepEvery is after how many rows those that are over are looked for: they
+// would else stay where nobody looks again.
+const sweepEvery = 50_000
+
+func (c *content) sweep() {
+	for _, table := range c.rows {
+		maps.DeleteFunc(table, func(_ string, r row) bool { return !r.live() })
+	}
+}
+
 func (c *content) put(rows []durable.Row) {
+	if c.written += len(rows); c.written >= sweepEvery {
+		c.written = 0
+		c.sweep()
+	}
 	for _, r := range rows {
 		if r.CheckOnly {
 			continue

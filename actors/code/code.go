@@ -1,0 +1,70 @@
+package code
+
+import (
+	"errors"
+	"io"
+	"time"
+)
+
+// MaxFiles bounds the files of a tree.
+const MaxFiles = 2_000
+
+// ErrNotFound says that there is no such workspace, tree or file.
+var ErrNotFound = errors.New("not found")
+
+// Kind is how a workspace keeps its trees.
+type Kind string
+
+// The kinds.
+const (
+	Git   Kind = "git"
+	Plain Kind = "plain"
+)
+
+// Head is a name and the tree it stands for.
+type Head struct{ Name, Tree string }
+
+// File is a file to be written.
+type File struct {
+	Path    string
+	Content []byte
+}
+
+// Change makes a tree out of another: first files go, then files come.
+type Change struct {
+	Write  []File
+	Delete []string
+	// Message and Author describe the change, where the kind keeps that.
+	Message, Author string
+	At              time.Time
+}
+
+// Store keeps the trees of workspaces, on a disk or elsewhere. An error that is
+// for who asked is a *Problem or wraps ErrNotFound. Safe for concurrent use.
+type Store interface {
+	// Lock is for those who write and publish, RLock for those who read what is
+	// published. Both take a key of the caller's.
+	Lock(key string) (unlock func())
+	RLock(key string) (unlock func())
+
+	// Make makes an empty workspace.
+	Make(id string, kind Kind) error
+	// Remove removes a workspace, if there is one.
+	Remove(id string)
+	// Write makes a tree out of another, or of none, and a change. It is stored
+	// when Write returns. The caller holds the lock.
+	Write(id string, kind Kind, base string, c Change) (tree string, err error)
+	// Publish says which trees count now, and under which names. The caller
+	// holds the lock.
+	Publish(id string, kind Kind, heads []Head) error
+
+	// List returns the paths of a tree's files, sorted.
+	List(id string, kind Kind, tree string) (paths []string, err error)
+	// Read returns one file of a tree.
+	Read(id string, kind Kind, tree, path string) (content []byte, err error)
+	// Pack returns a workspace as tar.gz and its size, bytes: of a repository
+	// the files of the first head and the repository itself, of folders a folder
+	// for each head. The files are dated at, or when the last commit was made if
+	// that is later. The caller holds RLock, and closes what it gets.
+	Pack(id string, kind Kind, heads []Head, at time.Time) (content io.ReadCloser, size int64, err error)
+}

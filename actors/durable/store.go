@@ -1,0 +1,63 @@
+package durable
+
+import (
+	"io"
+	"time"
+)
+
+// Store is a journal as a server runs on it. Which one is a matter of the
+// configuration ([storage] backend); everything above sees this interface.
+// Safe for concurrent use.
+type Store interface {
+	Journal
+
+	// StreamID names the stream of changes that the store holds, as 32 hex
+	// digits. It survives restarts and is another one when a backup was
+	// restored: who followed another stream cannot go on from their position.
+	StreamID() string
+
+	// ReadOnly reports whether writes are refused. It is cheap enough to be
+	// asked before each of them.
+	ReadOnly() bool
+
+	// Stats returns the present numbers. It is cheap and may be called after
+	// Close.
+	Stats() StoreStats
+
+	// Backup writes one consistent state to w, the one at the moment of the
+	// call, while the store goes on serving.
+	Backup(w io.Writer) error
+
+	// Scrub reads everything and calls bad for what is not what was written.
+	Scrub(bad func(what string)) error
+
+	// Close commits what is queued and ends the store. A second call does
+	// nothing.
+	Close() error
+}
+
+// StoreStats is a picture of a store; counters count from its opening.
+type StoreStats struct {
+	QueueBatches  int   // queued or being committed
+	QueueBytes    int64 // of them
+	SnapshotBytes int64 // states that wait to be stored
+
+	Commits       uint64 // transactions that are on disk
+	FailedCommits uint64
+	Batches       uint64 // committed batches, rows alone included
+	Records       uint64
+	Bytes         uint64
+	LastCommit    time.Duration
+	PeakCommit    time.Duration
+
+	Snapshots       uint64
+	FailedSnapshots uint64
+
+	// FreeBytes is the free space where the data lies; 0 for what lies nowhere.
+	FreeBytes uint64
+	// ReadOnly says that writes are refused: opened so, the disk is nearly
+	// full, or it failed.
+	ReadOnly bool
+	// Failed is why writing ended until the next start; nil normally.
+	Failed error
+}

@@ -1,0 +1,63 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/badger"
+	"atelier/persistence/memory"
+)
+
+// StoreDir is where the embedded store lies in the data folder.
+func StoreDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "store") }
+
+// openStore opens the store that the configuration names.
+func openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
+	if cfg.Storage.Backend == config.Memory {
+		return openMemory(cfg, log)
+	}
+	return openBadger(cfg, hooks, opts, log)
+}
+
+// openMemory returns a store that ends with the process. It does not stand on a
+// folder that holds a store: what that refers to would look as if nothing did,
+// and be swept.
+func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
+	if _, err := os.Stat(StoreDir(cfg)); err == nil {
+		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which memory would not know; choose another server.data", cfg.Server.Data)
+	}
+	log.Warn("nothing is kept: storage.backend is memory, and everything ends with this process")
+	return memory.New(), nil
+}
+
+func openBadger(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
+	s := cfg.Storage
+	o := badger.Options{
+		Dir: StoreDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
+		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, Logger: log,
+		RecoverDamaged: opts.RecoverDamaged,
+	}
+	if hooks.Committed != nil {
+		o.OnCommit = func(c badger.Commit) { hooks.Committed(c.Took) }
+	}
+	store, err := badger.Open(o)
+	if errors.Is(err, badger.ErrLocked) {
+		return nil, fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := movePINKey(cfg, store, !opts.RecoverDamaged, log); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// restoreStore makes a store out of its part of a backup.
+func restoreStore(dir string, r io.Reader) error { return badger.Restore(dir, r) }

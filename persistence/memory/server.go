@@ -1,0 +1,39 @@
+package memory
+
+import (
+	"errors"
+	"io"
+
+	"atelier/actors/durable"
+)
+
+// What a server asks of its store beside the journal.
+
+// StreamID implements durable.Store.
+func (m *Store) StreamID() string { return m.content.stream }
+
+// ReadOnly implements durable.Store.
+func (m *Store) ReadOnly() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.readOnly
+}
+
+// Stats implements durable.Store.
+func (m *Store) Stats() durable.StoreStats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.stats
+	s.QueueBatches, s.QueueBytes, s.ReadOnly = len(m.queue), int64(m.bytes), m.readOnly
+	return s
+}
+
+// ErrNoBackup says that there is nothing to be backed up.
+var ErrNoBackup = errors.New("a store in memory has no backup: set storage.backend to badger")
+
+// Backup implements durable.Store: it fails with ErrNoBackup.
+func (m *Store) Backup(io.Writer) error { return ErrNoBackup }
+
+// Scrub implements durable.Store. There is nothing that a disk could have
+// changed.
+func (m *Store) Scrub(func(string)) error { return nil }
