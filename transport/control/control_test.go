@@ -1,0 +1,107 @@
+package control
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// listen answers operations on a new folder.
+func listen(t *testing.T, data string, ops Operations) *Client {
+	t.Helper()
+	s, err := Listen(data, ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	c, err := Dial(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestCommandsReachTheServer(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("deep", 30)) // longer than the address of a socket
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range []string{t.TempDir(), long} {
+		c := listen(t, data, Operations{
+			Import:      func(r io.Reader) (string, error) { b, err := io.ReadAll(r); return "read " + string(b), err },
+			Participant: func(b []byte) (string, error) { return "", errors.New("no such " + string(b)) },
+			RotateKeys:  func() (string, error) { return "rotated", nil },
+			Backup:      func(w io.Writer) error { _, err := io.WriteString(w, "everything"); return err },
+			Scrub:       func(w io.Writer) (int, error) { _, err := io.WriteString(w, "two are damaged"); return 2, err },
+		})
+		if text, err := c.Import(strings.NewReader("a file")); text != "read a file" || err != nil {
+			t.Error(text, err)
+		}
+		if _, err := c.Participant([]byte("one")); err == nil || err.Error() != "no such one" {
+			t.Error(err)
+		}
+		if text, err := c.RotateKeys(); text != "rotated" || err != nil {
+			t.Error(text, err)
+		}
+		var b bytes.Buffer
+		if err := c.Backup(&b); b.String() != "everything" || err != nil {
+			t.Error(b.String(), err)
+		}
+		b.Reset()
+		if n, err := c.Scrub(&b); n != 2 || b.String() != "two are damaged" || err != nil {
+			t.Error(n, b.String(), err)
+		}
+	}
+}
+
+// A backup that breaks off must not look whole; one that cannot begin says why.
+func TestABackupThatFails(t *testing.T) {
+	var begins bool
+	c := listen(t, t.TempDir(), Operations{Backup: func(w io.Writer) error {
+		if begins {
+			if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
+				return err
+			}
+		}
+		return errors.New("the disk is gone")
+	}})
+	if err := c.Backup(io.Discard); err == nil || err.Error() != "the disk is gone" {
+		t.Error(err)
+	}
+	begins = true
+	if err := c.Backup(io.Discard); err == nil || !strings.Contains(err.Error(), "broke off") {
+		t.Error(err)
+	}
+}
+
+func TestNobodyElseMayConnect(t *testing.T) {
+	data := t.TempDir()
+	if _, err := Dial(data); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("without a server: %v", err)
+	}
+	listen(t, data, Operations{})
+	info, err := os.Stat(filepath.Join(data, socketName))
+	if err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+// A killed server leaves its socket; the next one takes its place.
+func TestASocketThatWasLeftIsReplaced(t *testing.T) {
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, socketName), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Dial(data); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("a socket that was left: %v", err)
+	}
+	c := listen(t, data, Operations{RotateKeys: func() (string, error) { return "here", nil }})
+	if text, err := c.RotateKeys(); text != "here" || err != nil {
+		t.Error(text, err)
+	}
+}

@@ -1,0 +1,117 @@
+package intake
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/persistence/blobs"
+)
+
+func contents(t *testing.T) *blobs.Store {
+	t.Helper()
+	b, err := blobs.Open(blobs.Options{Dir: t.TempDir(), Grace: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// picture is a PNG with a text that tells more than the picture.
+func picture(t *testing.T, told string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 4, 4))); err != nil {
+		t.Fatal(err)
+	}
+	chunk := append([]byte{0, 0, 0, byte(len(told))}, "tEXt"+told...)
+	chunk = append(chunk, 0, 0, 0, 0) // a checksum that nobody looks at
+	at := 8 + 25                      // behind the signature and the header
+	return append(append(append([]byte{}, b.Bytes()[:at]...), chunk...), b.Bytes()[at:]...)
+}
+
+func kept(t *testing.T, b *blobs.Store, l *files.Lease) string {
+	t.Helper()
+	f, _, err := b.Open(l.Sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func TestAnImageLosesWhatItTellsBesideThePicture(t *testing.T) {
+	b := contents(t)
+	sent := picture(t, "where it was taken")
+	l, kind, err := Image(b, bytes.NewReader(sent))
+	if err != nil || kind.MediaType() != "image/png" {
+		t.Fatal(kind, err)
+	}
+	defer l.Release()
+	if got := kept(t, b, l); strings.Contains(got, "taken") || !strings.HasPrefix(got, "\x89PNG") {
+		t.Errorf("kept %q", got)
+	}
+	l, media, err := Material(b, bytes.NewReader(sent))
+	if err != nil || media != "image/png" {
+		t.Fatal(media, err)
+	}
+	defer l.Release()
+	if got := kept(t, b, l); strings.Contains(got, "taken") {
+		t.Errorf("kept %q", got)
+	}
+}
+
+func TestWhatIsNoImageIsNeverShown(t *testing.T) {
+	b := contents(t)
+	var refused *durable.Rejection
+	for _, content := range []string{"", "GIF89a but no more", "<svg onload=alert(1)>", "\x89PNG\r\n\x1a\nnothing"} {
+		if _, _, err := Image(b, strings.NewReader(content)); !errors.As(err, &refused) {
+			t.Errorf("as an image %q gave %v", content, err)
+		}
+	}
+	for content, want := range map[string]string{
+		"\x89PNG\r\n\x1a\nnothing": "application/octet-stream", "GIF89a but no more": "application/octet-stream", "%PDF-1.7": "application/pdf", "words": "text/plain; charset=utf-8",
+	} {
+		l, media, err := Material(b, strings.NewReader(content))
+		if err != nil || media != want || kept(t, b, l) != content {
+			t.Errorf("%q is %s, %v", content, media, err)
+			continue
+		}
+		l.Release()
+	}
+	if _, _, err := Material(b, strings.NewReader("")); !errors.As(err, &refused) {
+		t.Errorf("an empty material gave %v", err)
+	}
+}
+
+func TestNothingIsLeftOfWhatBreaksOff(t *testing.T) {
+	b := contents(t)
+	broken := errors.New("the line is dead")
+	for _, take := range []func(io.Reader) error{
+		func(r io.Reader) error { _, _, err := Image(b, r); return err },
+		func(r io.Reader) error { _, _, err := Material(b, r); return err },
+		func(r io.Reader) error { _, _, err := File(b, r, 100); return err },
+	} {
+		if err := take(io.MultiReader(strings.NewReader("some"), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+			t.Errorf("it gave %v", err)
+		}
+	}
+	if _, _, err := File(b, strings.NewReader(strings.Repeat("x", 101)), 100); err == nil {
+		t.Error("a file over the limit was taken")
+	}
+	if n, err := b.Scrub(func(string) {}); n != 0 || err != nil {
+		t.Errorf("%d contents are left, %v", n, err)
+	}
+}

@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"atelier/actors/durable"
+)
+
+type body struct {
+	Name  string   `json:"name"`
+	Count int32    `json:"count"`
+	On    *bool    `json:"on"`
+	Tags  []string `json:"tags"`
+	Inner struct {
+		Deep string `json:"deep"`
+	} `json:"inner"`
+}
+
+func TestBadBodiesAreNamed(t *testing.T) {
+	const secret = "4111111111111111"
+	for in, want := range map[string]string{
+		"":                                  "a JSON body is required",
+		"{":                                 "not valid JSON",
+		"nonsense":                          "not valid JSON",
+		"[]":                                "the body must be an object",
+		"\"" + secret + "\"":                "the body must be an object",
+		"{\"name\":\"\xff\"}":               "not valid UTF-8",
+		`{"name":` + secret + `}`:           "name must be a string",
+		`{"count":"` + secret + `"}`:        "count must be an integer",
+		`{"count":1.5}`:                     "count must be an integer",
+		`{"on":"` + secret + `"}`:           "on must be a boolean",
+		`{"tags":"` + secret + `"}`:         "tags must be an array",
+		`{"inner":{"deep":` + secret + `}}`: "inner.deep must be a string",
+	} {
+		for name, decode := range map[string]func([]byte, any) error{"Decode": Decode, "DecodeQuietly": DecodeQuietly} {
+			var b body
+			err := decode([]byte(in), &b)
+			var rejected *durable.Rejection
+			if !errors.As(err, &rejected) || rejected.Reason != durable.Invalid || !strings.Contains(rejected.Text, want) {
+				t.Errorf("%s(%q) gave %v, want %q", name, in, err, want)
+			}
+			if name == "DecodeQuietly" && err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("the error repeats what stood in the body: %v", err)
+			}
+		}
+	}
+}
+
+func TestWhatIsDecodedIsACopy(t *testing.T) {
+	for name, decode := range map[string]func([]byte, any) error{"Decode": Decode, "DecodeQuietly": DecodeQuietly} {
+		in := []byte(`{"name":"Ann","count":3,"tags":["a"],"Count":9,"more":1}`)
+		var b body
+		if err := decode(in, &b); err != nil {
+			t.Fatal(err)
+		}
+		for i := range in {
+			in[i] = 'x' // the server's buffer is used for somebody else now
+		}
+		if b.Name != "Ann" || b.Count != 3 || b.Tags[0] != "a" || b.On != nil {
+			t.Errorf("%s: %+v", name, b)
+		}
+	}
+}
+
+func TestFormsOfTimesAndOfNothing(t *testing.T) {
+	if got := Stamp(1_700_000_000_120); got != "2023-11-14T22:13:20.120Z" {
+		t.Error(got)
+	}
+	if StampOrNull(0) != nil || *StampOrNull(1) != "1970-01-01T00:00:00.001Z" || OrNull("") != nil || *OrNull("x") != "x" {
+		t.Error("nothing is not null")
+	}
+	b, err := Codec.Marshal(struct {
+		List []string          `json:"list"`
+		Map  map[string]string `json:"map"`
+	}{})
+	if err != nil || string(b) != `{"list":[],"map":{}}` {
+		t.Errorf("%s %v", b, err)
+	}
+}
