@@ -265,6 +265,20 @@ test('signed out in another tab, one finds it said and what was begun kept', asy
   assert.equal(await page.getByLabel('Write to everybody').inputValue(), 'only begun')
 })
 
+test('a facilitator who is signed out cannot write into nothing', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const boss = await visitor({ as: lead, viewport: { width: 1440, height: 860 } })
+  boss.expect(/40[13]/)
+  const { page } = boss
+  await page.goto(`/admin/${lab.id}`)
+  await page.getByLabel('Write to everybody').waitFor()
+  await connected(page)
+  await lead.post('/logout')
+  await page.getByRole('complementary').getByText('You are no longer in this codelab on this device.').waitFor()
+  assert.equal(await page.getByLabel('Write to everybody').count(), 0)
+})
+
 test('a browser that keeps nothing can take part', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
