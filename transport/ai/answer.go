@@ -9,7 +9,7 @@ import (
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
 	"atelier/transport/auth"
-	"atelier/transport/rest"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -51,7 +51,7 @@ type content struct {
 var heartbeat = []byte(": still here\n\n")
 
 // serve asks the upstream and passes on what it says, until one side ends.
-func (a *answer) serve(d *rest.Detached) {
+func (a *answer) serve(d *httpapi.Detached) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(a.s.base)
 	defer cancel(nil)
@@ -104,7 +104,7 @@ func (a *answer) End(string) { a.cancel(errEnded) }
 const maxStray = 64 << 10
 
 // watch returns when the client has left, or sends what nobody asked for.
-func watch(d *rest.Detached) {
+func watch(d *httpapi.Detached) {
 	var chunk [512]byte
 	for total := 0; total < maxStray; {
 		n, err := d.Conn.Read(chunk[:])
@@ -116,7 +116,7 @@ func watch(d *rest.Detached) {
 }
 
 // pass runs the upstream's answer to the client and returns why it ended.
-func (a *answer) pass(ctx context.Context, d *rest.Detached, cancel context.CancelCauseFunc) error {
+func (a *answer) pass(ctx context.Context, d *httpapi.Detached, cancel context.CancelCauseFunc) error {
 	a.s.stats.begun()
 	chunks, ended := make(chan upstream.Chunk), make(chan error, 1)
 	go func() {
@@ -179,7 +179,7 @@ func data(name string, v any) []byte {
 }
 
 // finish tells the client how it ended, if it is still there.
-func (a *answer) finish(ctx context.Context, d *rest.Detached, err error) {
+func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	if err == nil {
 		if !d.Begun() { // an answer of nothing
 			err = &upstream.Failure{Status: http.StatusBadGateway, Cause: upstream.CauseBroken, Text: "the AI gave no answer"}
@@ -205,19 +205,19 @@ func (a *answer) finish(ctx context.Context, d *rest.Detached, err error) {
 }
 
 // refusal is what the client is told of a failure.
-func (a *answer) refusal(d *rest.Detached, cause, err error) error {
+func (a *answer) refusal(d *httpapi.Detached, cause, err error) error {
 	if errors.Is(cause, errStopping) || errors.Is(cause, errEnded) {
 		return cause
 	}
 	var f *upstream.Failure
 	if !errors.As(err, &f) {
 		a.s.Logger.Error("answering failed", "request_id", d.ID, "error", err)
-		return rest.Refusal(http.StatusInternalServerError, "internal error", 0)
+		return httpapi.Refusal(http.StatusInternalServerError, "internal error", 0)
 	}
 	a.s.Logger.Warn("the AI did not answer", "request_id", d.ID, "cause", f.Cause, "status", f.Status, "begun", d.Begun())
 	retry := f.Retry
 	if f.Status == http.StatusServiceUnavailable && retry == 0 {
 		retry = time.Second
 	}
-	return rest.Refusal(f.Status, f.Text, retry)
+	return httpapi.Refusal(f.Status, f.Text, retry)
 }

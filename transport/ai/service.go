@@ -16,6 +16,7 @@ import (
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
 	"atelier/transport/auth"
+	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
@@ -71,11 +72,11 @@ func New(cfg Config) *Service {
 }
 
 var (
-	errStopping = rest.Refusal(http.StatusServiceUnavailable, "the server is stopping; try again", 2*time.Second)
-	errCrowded  = rest.Refusal(http.StatusServiceUnavailable, "too many people are asking at this moment; try again", 5*time.Second)
-	errYours    = rest.Refusal(http.StatusTooManyRequests, "too many of your questions are being answered; wait for one to end", 2*time.Second)
+	errStopping = httpapi.Refusal(http.StatusServiceUnavailable, "the server is stopping; try again", 2*time.Second)
+	errCrowded  = httpapi.Refusal(http.StatusServiceUnavailable, "too many people are asking at this moment; try again", 5*time.Second)
+	errYours    = httpapi.Refusal(http.StatusTooManyRequests, "too many of your questions are being answered; wait for one to end", 2*time.Second)
 	errNoKey    = wire.Invalid("no AI key is set, or ADMIN_PW has changed and it must be set again: an administrator must set ai_api_key, or the request must carry api_key")
-	errEnded    = rest.Refusal(http.StatusForbidden, "your access has ended: you are logged out, or no longer registered", 0)
+	errEnded    = httpapi.Refusal(http.StatusForbidden, "your access has ended: you are logged out, or no longer registered", 0)
 	errLeft     = errors.New("the client left")
 )
 
@@ -170,7 +171,7 @@ func (s *Service) Stream(r *rest.Request) error {
 		return err
 	}
 	if wait := s.Rate.Allow(person); wait > 0 {
-		return rest.Refusal(http.StatusTooManyRequests, "too many questions; try again later", wait)
+		return httpapi.Refusal(http.StatusTooManyRequests, "too many questions; try again later", wait)
 	}
 	a := &answer{s: s, key: key, query: q, person: person, codelab: text(in.CodelabID), admin: r.Caller.AdminID, standing: r.Standing()}
 	step := int32(0)

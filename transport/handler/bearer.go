@@ -12,6 +12,7 @@ import (
 
 	"atelier/actors/participant"
 	pb "atelier/actors/participant/participantpb"
+	"atelier/transport/httpapi"
 )
 
 // accessTokenLife is how long an access token of an OAuth client is valid.
@@ -40,7 +41,7 @@ func (c *call) authenticate() error {
 		return errUnauthorized
 	}
 	if wait := c.Limiter.Allow(c.who.Id); wait > 0 {
-		return tooFast(wait)
+		return httpapi.ErrTooMany(wait)
 	}
 	return nil
 }

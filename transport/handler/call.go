@@ -1,35 +1,43 @@
 package handler
 
 import (
-	"bytes"
-	"errors"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
 	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
-	"atelier/transport/body"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
 // call is one request. It and what it points to is valid only until its
 // handler returns.
 type call struct {
-	*fasthttp.RequestCtx
+	*httpapi.Exchange
 	*base
-	id     string // of the request
-	param  string // of the path, escaped
+	handle func(*call) error
 	who    *pb.Participant
 	scopes []string // what who may do with this bearer
-	result string   // for the metrics: "ok" or a code
+	result string   // for the metrics: "" or a code
 	owned  [][]byte // wiped at the end
 }
 
-// errPanic stands for whatever panicked.
-var errPanic = errors.New("panic")
+// Admit implements httpapi.Call: each operation asks for its own bearer.
+func (c *call) Admit() error { return nil }
+
+// Serve implements httpapi.Call.
+func (c *call) Serve() error { return c.handle(c) }
+
+// End implements httpapi.Call.
+func (c *call) End(took time.Duration) {
+	c.wipe()
+	result := c.result
+	if result == "" {
+		result = "ok"
+	}
+	c.Observe(c.environment, c.Operation(), result, took)
+}
 
 // caller is who is calling, for the audit trail.
 func (c *call) caller() token.Caller {
@@ -37,23 +45,10 @@ func (c *call) caller() token.Caller {
 	return token.Caller{Participant: c.who.Id, IP: c.ClientIP(c.RequestCtx), UserAgent: string(ua[:min(len(ua), 256)])}
 }
 
-// parameter returns the path's parameter.
-func (c *call) parameter() (string, error) {
-	s, err := url.PathUnescape(c.param)
-	if err != nil {
-		return "", invalid("the path is not well escaped")
-	}
-	return s, nil
-}
-
 // decode reads a JSON body. optional allows none.
 func (c *call) decode(into any, optional bool) ([]byte, error) {
-	ct := c.Request.Header.ContentType()
-	if i := bytes.IndexByte(ct, ';'); i >= 0 {
-		ct = ct[:i]
-	}
-	if ct = bytes.TrimSpace(ct); len(ct) > 0 && !bytes.EqualFold(ct, []byte("application/json")) {
-		return nil, errMediaType
+	if !c.Type("application/json") {
+		return nil, httpapi.ErrMediaType
 	}
 	b, err := c.readBody()
 	if err != nil || optional && len(b) == 0 {
@@ -63,52 +58,21 @@ func (c *call) decode(into any, optional bool) ([]byte, error) {
 }
 
 func (c *call) readBody() ([]byte, error) {
-	b, err := body.ReadSecret(c.RequestCtx, maxBody)
+	b, err := c.ReadSecret(maxBody)
 	c.own(b)
-	switch {
-	case errors.Is(err, body.ErrTooLarge):
-		return nil, errTooLarge
-	case err != nil:
-		return nil, invalid("the body broke off")
-	}
-	return b, nil
+	return b, err
 }
 
-func (c *call) json(v any) error {
-	b, err := wire.Codec.Marshal(v)
-	if err != nil {
-		return err
-	}
-	c.raw(b)
-	return nil
-}
-
-func (c *call) raw(b []byte) {
-	c.SetContentType("application/json")
-	c.Response.SetBodyRaw(b)
-}
-
-func (c *call) noContent() error {
-	c.SetStatusCode(fasthttp.StatusNoContent)
-	return nil
-}
-
-// refuse answers an error.
-func (c *call) refuse(err error) {
+// Refuse implements httpapi.Call.
+func (c *call) Refuse(err error) httpapi.Problem {
 	r, known := refusalOf(err)
-	if !known {
-		// Its text could hold anything, so it stays out of the log too.
-		c.base.Logger.Error("request failed", "request_id", c.id, "environment", c.environment)
-	}
 	c.result = r.code
-	c.Response.ResetBody()
-	c.SetStatusCode(r.status)
-	h := &c.Response.Header
-	if r.retry > 0 {
-		h.Set("Retry-After", strconv.Itoa(int((r.retry+time.Second-1)/time.Second)))
-	}
 	if r.status == fasthttp.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="`+c.Document.Name+`"`)
+		scheme := "Bearer"
+		if r.oauth != "" {
+			scheme = "Basic"
+		}
+		c.Response.Header.Set("WWW-Authenticate", scheme+` realm="`+c.Document.Name+`"`)
 	}
 	switch r.status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden, fasthttp.StatusNotFound, fasthttp.StatusGone:
@@ -118,10 +82,10 @@ func (c *call) refuse(err error) {
 		}
 		c.Denied(r.status, kind, id, "", c.ClientIP(c.RequestCtx))
 	}
-	b, _ := wire.Codec.Marshal(struct {
-		Code    string `json:"code"`
-		Content string `json:"content"`
-	}{r.code, r.content})
-	c.SetContentType("application/json")
-	c.Response.SetBody(b)
+	return httpapi.Problem{
+		Status: r.status, Retry: r.retry,
+		// Its text could hold anything, so it stays out of the log.
+		Unexpected: !known,
+		Body:       r.body(),
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"atelier/actors/token/credential"
+	"atelier/transport/httpapi"
 )
 
 // TestTheDocumentExplainsEveryCredential: each type that is looked into, in the
@@ -45,7 +46,7 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := []string{errNotFound.code, errMethod.code}
+	codes := []string{httpapi.ErrNoOperation.Code, httpapi.ErrMethod.Code}
 	for _, e := range errorTable {
 		codes = append(codes, e.Code)
 		if !strings.Contains(string(readme), "`"+e.Code+"`") {

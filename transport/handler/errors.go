@@ -9,6 +9,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
+	"atelier/transport/httpapi"
 )
 
 // refusal is an answer of the error table (decisions C1).
@@ -17,35 +18,44 @@ type refusal struct {
 	code    string
 	content string
 	retry   time.Duration
+	oauth   string // what OAuth calls it, at its token endpoint
 }
 
 func (e *refusal) Error() string { return e.content }
+
+// body is what is answered.
+func (e *refusal) body() any {
+	type ours struct {
+		Code    string `json:"code"`
+		Content string `json:"content"`
+	}
+	if e.oauth == "" {
+		return ours{e.code, e.content}
+	}
+	return struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+		ours
+	}{e.oauth, e.content, ours{e.code, e.content}}
+}
 
 func invalid(content string) error {
 	return &refusal{status: fasthttp.StatusBadRequest, code: "invalid_request", content: content}
 }
 
 var (
-	errMediaType    = &refusal{status: fasthttp.StatusUnsupportedMediaType, code: "invalid_request", content: "the body must be application/json"}
 	errFormType     = &refusal{status: fasthttp.StatusUnsupportedMediaType, code: "invalid_request", content: "the body must be application/x-www-form-urlencoded"}
-	errTooLarge     = &refusal{status: fasthttp.StatusRequestEntityTooLarge, code: "invalid_request", content: "the body is too large"}
 	errUnauthorized = &refusal{status: fasthttp.StatusUnauthorized, code: "unauthorized", content: "a valid bearer token is required"}
 	errScope        = &refusal{status: fasthttp.StatusForbidden, code: "insufficient_scope", content: "this key's scopes do not allow the operation"}
 	errNotForThem   = &refusal{status: fasthttp.StatusForbidden, code: "participant_not_authorized", content: "the caller may not act for this identity"}
 	errNotAcked     = &refusal{status: fasthttp.StatusForbidden, code: "participant_not_authorized", content: "the caller has not acknowledged the security duties of receiving credentials"}
-	errNotFound     = &refusal{status: fasthttp.StatusNotFound, code: "not_found", content: "there is no such operation"}
 	errNoKey        = &refusal{status: fasthttp.StatusNotFound, code: "not_found", content: "no encryption key is published for this identity"}
-	errMethod       = &refusal{status: fasthttp.StatusMethodNotAllowed, code: "method_not_allowed", content: "this method is not allowed here"}
 )
-
-func tooFast(wait time.Duration) error {
-	return &refusal{fasthttp.StatusTooManyRequests, "rate_limited", "too many requests; try again later", wait}
-}
 
 // unavailable is the answer when nothing could be recorded, or it is not known
 // whether it was.
 func unavailable(retry time.Duration) *refusal {
-	return &refusal{fasthttp.StatusServiceUnavailable, "unavailable", "this cannot be recorded right now; try again", retry}
+	return &refusal{status: fasthttp.StatusServiceUnavailable, code: "unavailable", content: "this cannot be recorded right now; try again", retry: retry}
 }
 
 // refusals answers what tokens refuse.
@@ -63,6 +73,7 @@ var refusals = map[token.Refusal]*refusal{
 // error that nobody expected.
 func refusalOf(err error) (r *refusal, known bool) {
 	var own *refusal
+	var onTheWay *httpapi.Error
 	var ofToken token.Refusal
 	var shape *credential.Shape
 	var refused *credential.Refused
@@ -70,6 +81,8 @@ func refusalOf(err error) (r *refusal, known bool) {
 	switch {
 	case errors.As(err, &own):
 		return own, true
+	case errors.As(err, &onTheWay):
+		return &refusal{status: onTheWay.Status, code: onTheWay.Code, content: onTheWay.Text, retry: onTheWay.Retry}, true
 	case errors.As(err, &ofToken):
 		return refusals[ofToken], true
 	case errors.As(err, &shape):

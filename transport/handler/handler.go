@@ -7,11 +7,10 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/ids"
 	"atelier/actors/participant"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
-	"atelier/transport/body"
+	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 )
 
@@ -53,14 +52,8 @@ type base struct {
 	path        string
 	environment string
 	vault       *token.Vault
-	routes      map[string]map[string]operation // path below, method
+	way         *httpapi.API
 	description description
-}
-
-// operation is one line of the interface. handle writes the answer.
-type operation struct {
-	name   string
-	handle func(*call) error
 }
 
 // New returns a handler.
@@ -75,7 +68,10 @@ func New(cfg Config) (*Handler, error) {
 	h.bases[0] = &base{Handler: h, path: "/handler", environment: participant.Production, vault: cfg.Production}
 	h.bases[1] = &base{Handler: h, path: "/sandbox/handler", environment: participant.Sandbox, vault: cfg.Sandbox}
 	for _, b := range h.bases {
-		b.route()
+		b.way = httpapi.New(httpapi.Config{
+			Endpoints: b.endpoints(), Drain: 1 << 20, Logger: cfg.Logger, Now: time.Now,
+			Stray: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b} },
+		})
 		if err := b.render(); err != nil {
 			return nil, err
 		}
@@ -83,19 +79,22 @@ func New(cfg Config) (*Handler, error) {
 	return h, nil
 }
 
-func (b *base) route() {
-	b.routes = map[string]map[string]operation{}
+// maxBody bounds a request, bytes: the largest credential, escaped, with its
+// binding.
+const maxBody = 64 << 10
+
+// endpoints is the interface of one address.
+func (b *base) endpoints() (out []httpapi.Endpoint) {
 	add := func(method, path, name string, handle func(*call) error) {
-		if b.routes[path] == nil {
-			b.routes[path] = map[string]operation{}
-		}
-		b.routes[path][method] = operation{name, handle}
+		out = append(out, httpapi.Endpoint{
+			Method: method, Path: b.path + path, Name: name, Body: maxBody, Head: method == fasthttp.MethodGet,
+			Begin: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b, handle: handle} },
+		})
 	}
 	add("GET", "", "document", (*call).describe)
-	add("GET", "/", "document", (*call).describe)
 	add("GET", "/openapi.json", "openapi", (*call).openAPI)
 	add("POST", "/oauth/token", "oauth_token", (*call).accessToken)
-	add("GET", "/keys/:", "key_get", (*call).getKey)
+	add("GET", "/keys/{identity}", "key_get", (*call).getKey)
 	add("PUT", "/keys", "key_put", (*call).putKey)
 	add("POST", "/keys", "key_put", (*call).putKey)
 	add("DELETE", "/keys", "key_delete", (*call).deleteKey)
@@ -107,7 +106,8 @@ func (b *base) route() {
 	}
 	add("POST", "/revoke", "revoke", (*call).revoke)
 	add("POST", "/introspect", "introspect", (*call).introspect)
-	add("POST", "/sessions/:/end", "session_end", (*call).endSession)
+	add("POST", "/sessions/{checkout}/end", "session_end", (*call).endSession)
+	return out
 }
 
 // Handle serves a request if its path is one of ours, and says whether it was.
@@ -116,86 +116,12 @@ func (h *Handler) Handle(ctx *fasthttp.RequestCtx) bool {
 	path := string(ctx.URI().PathOriginal())
 	for _, b := range h.bases {
 		if rest, ok := strings.CutPrefix(path, b.path); ok && (rest == "" || rest[0] == '/') {
-			b.serve(ctx, rest)
+			if rest == "/" {
+				ctx.URI().SetPath(b.path)
+			}
+			b.way.Handler(ctx)
 			return true
 		}
 	}
 	return false
-}
-
-// maxBody bounds a request, bytes: the largest credential, escaped, with its
-// binding.
-const maxBody = 64 << 10
-
-func (b *base) serve(ctx *fasthttp.RequestCtx, path string) {
-	began := time.Now()
-	c := &call{RequestCtx: ctx, base: b, id: ids.New()}
-	h := &ctx.Response.Header
-	h.Set("X-Request-Id", c.id)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	name := "none"
-	defer func() {
-		if p := recover(); p != nil {
-			// The value may hold what was being worked with.
-			b.Logger.Error("handler panicked", "request_id", c.id, "operation", name)
-			c.refuse(errPanic)
-		}
-		body.Discard(ctx, 1<<20)
-		c.wipe()
-		b.Observe(b.environment, name, c.result, time.Since(began))
-	}()
-	methods := b.find(c, path)
-	op, ok := methods[methodOf(ctx)]
-	c.result = "ok"
-	var err error
-	switch {
-	case methods == nil:
-		err = errNotFound
-	case !ok:
-		h.Set("Allow", allow(methods))
-		err = errMethod
-	default:
-		name = op.name
-		err = op.handle(c)
-	}
-	if err != nil {
-		c.refuse(err)
-	}
-}
-
-func methodOf(ctx *fasthttp.RequestCtx) string {
-	if ctx.IsHead() {
-		return "GET"
-	}
-	return string(ctx.Method())
-}
-
-func allow(methods map[string]operation) string {
-	out := ""
-	for _, m := range []string{"GET", "POST", "PUT", "DELETE"} {
-		if _, ok := methods[m]; ok {
-			out += ", " + m
-		}
-	}
-	return out[2:]
-}
-
-// find returns the operations of a path. The two paths with a parameter leave
-// it in the call, still escaped.
-func (b *base) find(c *call, path string) map[string]operation {
-	if m := b.routes[path]; m != nil && !strings.Contains(path, ":") {
-		return m
-	}
-	if id, ok := strings.CutPrefix(path, "/keys/"); ok && !strings.Contains(id, "/") {
-		c.param = id
-		return b.routes["/keys/:"]
-	}
-	if id, ok := strings.CutPrefix(path, "/sessions/"); ok {
-		if id, ok = strings.CutSuffix(id, "/end"); ok && id != "" && !strings.Contains(id, "/") {
-			c.param = id
-			return b.routes["/sessions/:/end"]
-		}
-	}
-	return nil
 }

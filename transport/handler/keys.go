@@ -10,22 +10,16 @@ import (
 // getKey publishes the key to which credentials for a participant are
 // encrypted. Anyone may read it: it is public.
 func (c *call) getKey() error {
-	name, err := c.parameter()
-	if err != nil {
-		return err
-	}
 	view, err := c.participants()
 	if err != nil {
 		return err
 	}
-	p := view.ByIdentity(name)
+	p := view.ByIdentity(c.Param("identity"))
 	if p == nil || p.Disabled || p.Environment != c.environment || len(p.EncryptionKey) == 0 {
 		return errNoKey
 	}
-	c.raw(p.EncryptionKey)
-	c.SetContentType("application/jwk+json")
 	c.Response.Header.Set("Cache-Control", "public, max-age=60")
-	return nil
+	return c.jwk(p.EncryptionKey)
 }
 
 // putKey publishes the caller's key, in place of an earlier one. Whoever has it
@@ -52,7 +46,11 @@ func (c *call) putKey() error {
 	if err := c.setKey(key); err != nil {
 		return err
 	}
-	c.raw(key)
+	return c.jwk(key)
+}
+
+func (c *call) jwk(key []byte) error {
+	c.Response.SetBodyRaw(key)
 	c.SetContentType("application/jwk+json")
 	return nil
 }
@@ -65,7 +63,7 @@ func (c *call) deleteKey() error {
 	if err := c.setKey(nil); err != nil {
 		return err
 	}
-	return c.noContent()
+	return c.NoContent()
 }
 
 func (c *call) setKey(key []byte) error {

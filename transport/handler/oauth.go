@@ -1,7 +1,6 @@
 package handler
 
 import (
-	"bytes"
 	"encoding/base64"
 	"net/url"
 	"strings"
@@ -9,18 +8,14 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/participant"
-	"atelier/transport/wire"
+	"atelier/transport/httpapi"
 )
 
 // accessToken is the token endpoint of OAuth 2.0 for the client_credentials
 // grant (RFC 6749, section 4.4). The client authenticates with its participant
 // id and the secret of one of its keys, in the form or by HTTP Basic.
 func (c *call) accessToken() error {
-	ct := c.Request.Header.ContentType()
-	if i := bytes.IndexByte(ct, ';'); i >= 0 {
-		ct = ct[:i]
-	}
-	if !bytes.EqualFold(bytes.TrimSpace(ct), []byte("application/x-www-form-urlencoded")) {
+	if len(c.Request.Header.ContentType()) == 0 || !c.Type("application/x-www-form-urlencoded") {
 		return errFormType
 	}
 	b, err := c.readBody()
@@ -61,7 +56,7 @@ func (c *call) accessToken() error {
 	}
 	c.who = p
 	if wait := c.Limiter.Allow(p.Id); wait > 0 {
-		return tooFast(wait)
+		return httpapi.ErrTooMany(wait)
 	}
 	for s := range strings.FieldsSeq(form.Get("scope")) {
 		if !participant.HasScope(p, s) {
@@ -79,7 +74,7 @@ func (c *call) accessToken() error {
 		return err
 	}
 	c.Response.Header.Set("Pragma", "no-cache")
-	return c.json(struct {
+	return c.JSON(struct {
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int    `json:"expires_in"`
@@ -87,28 +82,14 @@ func (c *call) accessToken() error {
 	}{signed, "Bearer", int(accessTokenLife.Seconds()), scope})
 }
 
-// oauthError answers as OAuth clients expect (RFC 6749, section 5.2), with the
-// members of the handler's own errors beside.
-func (c *call) oauthError(status int, code, description string) error {
+// oauthError is an error as OAuth clients expect it (RFC 6749, section 5.2), with
+// the members of the handler's own errors beside.
+func (c *call) oauthError(status int, name, description string) error {
 	ours := "invalid_request"
 	if status == fasthttp.StatusUnauthorized {
 		ours = "unauthorized"
 	}
-	c.refuse(&refusal{status: status, code: ours, content: description})
-	b, err := wire.Codec.Marshal(struct {
-		Error       string `json:"error"`
-		Description string `json:"error_description"`
-		Code        string `json:"code"`
-		Content     string `json:"content"`
-	}{code, description, ours, description})
-	if err != nil {
-		return err
-	}
-	if status == fasthttp.StatusUnauthorized {
-		c.Response.Header.Set("WWW-Authenticate", `Basic realm="`+c.Document.Name+`"`)
-	}
-	c.Response.SetBody(b)
-	return nil
+	return &refusal{status: status, code: ours, content: description, oauth: name}
 }
 
 // basicAuth reads client_id and client_secret from a Basic header (RFC 6749,

@@ -53,7 +53,7 @@ func (c *call) tokenize() error {
 	if err != nil {
 		return err
 	}
-	return c.json(struct {
+	return c.JSON(struct {
 		Token string `json:"token"`
 	}{string(t)})
 }
@@ -151,7 +151,7 @@ func (c *call) revoke() error {
 	if err != nil {
 		return err
 	}
-	return c.noContent()
+	return c.NoContent()
 }
 
 func (c *call) introspect() error {
@@ -166,7 +166,7 @@ func (c *call) introspect() error {
 	if err != nil {
 		return err
 	}
-	return c.json(struct {
+	return c.JSON(struct {
 		Policy    string  `json:"policy"`
 		State     string  `json:"state"`
 		ExpiresAt string  `json:"expires_at"`
@@ -185,11 +185,8 @@ func (c *call) endSession() error {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {
 		return err
 	}
-	checkout, err := c.parameter()
-	if err == nil {
-		err = checkCheckout(checkout)
-	}
-	if err != nil {
+	checkout := c.Param("checkout")
+	if err := checkCheckout(checkout); err != nil {
 		return err
 	}
 	var in struct {
@@ -208,5 +205,5 @@ func (c *call) endSession() error {
 	if err := c.vault.EndSession(c.caller(), p.Id, checkout); err != nil {
 		return err
 	}
-	return c.noContent()
+	return c.NoContent()
 }

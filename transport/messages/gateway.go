@@ -19,6 +19,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/room"
 	"atelier/transport/auth"
+	"atelier/transport/httpapi"
 	"atelier/transport/live"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
@@ -81,7 +82,7 @@ func (g *Gateway) Close() {
 var (
 	errOrigin     = durable.Reject(durable.Forbidden, "this origin may not open a connection")
 	errNoUpgrade  = wire.Invalid("this is a WebSocket address: a GET by HTTP/1.1 with Connection: Upgrade and Upgrade: websocket is needed; if the client sent them, a proxy in between did not pass them on")
-	errVersion    = rest.Refusal(fasthttp.StatusUpgradeRequired, "only version 13 of the WebSocket protocol is spoken here", 0)
+	errVersion    = httpapi.Refusal(fasthttp.StatusUpgradeRequired, "only version 13 of the WebSocket protocol is spoken here", 0)
 	errWrongGrant = durable.Reject(durable.Forbidden, "access denied")
 )
 

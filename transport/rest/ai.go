@@ -59,7 +59,7 @@ func saveConversation(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		ID string `json:"id"`
 	}{v.(*pb.Conversation).Id})
 }
@@ -76,7 +76,7 @@ func getConversations(r *Request) error {
 		}
 		out = append(out, rec)
 	}
-	return r.json(out)
+	return r.JSON(out)
 }
 
 // usageNumbers is what was asked of a model.
@@ -149,7 +149,7 @@ func aiUsage(r *Request) error {
 		return cmp.Or(cmp.Compare(b.TotalTokens, a.TotalTokens), cmp.Compare(a.Model, b.Model))
 	})
 	slices.SortStableFunc(codelabs, func(a, b codelabUsage) int { return cmp.Compare(b.TotalTokens, a.TotalTokens) })
-	return r.json(struct {
+	return r.JSON(struct {
 		usageNumbers
 		Models   []modelUsage   `json:"models"`
 		Codelabs []codelabUsage `json:"codelabs"`

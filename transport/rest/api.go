@@ -5,11 +5,9 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/catalog"
@@ -20,6 +18,7 @@ import (
 	"atelier/actors/participant"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
+	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 )
 
@@ -84,55 +83,40 @@ type Live interface {
 // API serves the interface. Safe for concurrent use.
 type API struct {
 	Config
-	router *router.Router
+	way *httpapi.API
 }
 
 // New returns the API.
 func New(cfg Config) *API {
-	a := &API{Config: cfg, router: router.New()}
-	a.router.RedirectTrailingSlash = false
-	a.router.RedirectFixedPath = false
-	a.router.HandleOPTIONS = false
-	a.router.NotFound = func(ctx *fasthttp.RequestCtx) { a.refuse(ctx, errNoOperation) }
-	a.router.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { a.refuse(ctx, errMethod) }
-	for _, op := range operations {
+	a := &API{Config: cfg}
+	a.way = httpapi.New(httpapi.Config{
+		Endpoints: a.endpoints(), Drain: drainBytes, Logger: cfg.Logger, Now: cfg.Now,
+		Stray: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a} },
+	})
+	return a
+}
+
+// endpoints are the operations as httpapi knows them.
+func (a *API) endpoints() []httpapi.Endpoint {
+	out := make([]httpapi.Endpoint, len(operations))
+	for i, op := range operations {
 		path := op.path
 		if !op.root {
 			path = "/api" + path
 		}
-		a.router.Handle(op.method, path, a.serve(op))
-		if op.head {
-			a.router.Handle(fasthttp.MethodHead, path, a.serve(op))
+		out[i] = httpapi.Endpoint{
+			Method: op.method, Path: path, Name: op.name, Body: op.body, File: op.file, Head: op.head,
+			Begin: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a, op: op} },
 		}
 	}
-	return a
+	return out
 }
 
 // Handler is the entry for paths under /api and /uploads.
-func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
+func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.way.Handler(ctx) }
 
-// refuse answers a request that reaches no operation.
-func (a *API) refuse(ctx *fasthttp.RequestCtx, err error) {
-	r := &Request{RequestCtx: ctx, api: a}
-	r.begin()
-	if allow := ctx.Response.Header.Peek("Allow"); len(allow) > 0 {
-		// The router counts OPTIONS in, which no operation has.
-		methods := slices.DeleteFunc(strings.Split(string(allow), ", "), func(m string) bool { return m == fasthttp.MethodOptions })
-		ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
-	}
-	r.fail(err)
-	if r.expecting() {
-		return
-	}
-	r.discardBody()
-	a.observe("none", r, a.Now())
-}
-
-func (a *API) observe(operation string, r *Request, began time.Time) {
-	if a.Observe != nil {
-		a.Observe(operation, r.Response.StatusCode(), a.Now().Sub(began))
-	}
-}
+// Expect looks at the head of a request, see httpapi.API.Expect.
+func (a *API) Expect(ctx *fasthttp.RequestCtx) int { return a.way.Expect(ctx) }
 
 // ClientIP is the address of who is calling. X-Forwarded-For counts only from
 // a trusted proxy: the last address in it that is no proxy of ours.

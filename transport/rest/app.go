@@ -39,7 +39,7 @@ func getApp(r *Request) error {
 	}
 	// A key that cannot be opened now is as good as none.
 	key, err := r.StoredKey()
-	return r.json(struct {
+	return r.JSON(struct {
 		Version    string      `json:"version"`
 		Mode       string      `json:"mode"`
 		Limits     appLimits   `json:"limits"`

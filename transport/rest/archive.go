@@ -15,7 +15,7 @@ func exportCodelab(r *Request) error {
 	if _, err := r.do(codelab.NoteExport{}); err != nil {
 		return err
 	}
-	r.stream("codelab-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error { return archive.Write(w, v, r.api.Files) })
+	r.Stream("codelab-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error { return archive.Write(w, v, r.api.Files) })
 	return nil
 }
 
@@ -25,7 +25,7 @@ func downloadSubmissions(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	r.stream("submissions-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error {
+	r.Stream("submissions-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error {
 		return archive.WriteSubmissions(w, v, r.api.Files.Blobs())
 	})
 	return nil
@@ -46,7 +46,7 @@ func importCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		codelabRecord
 		LeftOut []archive.LeftOut `json:"left_out"`
 	}{toCodelab(made.Codelab, true), made.LeftOut})

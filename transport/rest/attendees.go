@@ -7,6 +7,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -58,8 +59,7 @@ func getAttendees(r *Request) error {
 	if !admin {
 		b = showOwn(b, lab, v.Attendee(r.Caller.ID))
 	}
-	r.raw(b)
-	return nil
+	return r.Answer(b)
 }
 
 // getAttendee is one record of the list, for who needs no more.
@@ -67,9 +67,9 @@ func getAttendee(r *Request) error {
 	v := r.view()
 	a := v.Attendee(r.Param("attendee_id"))
 	if a == nil {
-		return &statusError{status: 404, text: "attendee not found"}
+		return &httpapi.Error{Status: 404, Text: "attendee not found"}
 	}
-	return r.json(toAttendee(r.Lab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID))
+	return r.JSON(toAttendee(r.Lab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID))
 }
 
 // getPresence tells facilitators who is connected; attendee_joined and
@@ -78,7 +78,7 @@ func getPresence(r *Request) error {
 	present := r.Lab.Room.Present()
 	present = slices.DeleteFunc(present, func(id string) bool { return id == codelab.FacilitatorID })
 	slices.Sort(present)
-	return r.json(struct {
+	return r.JSON(struct {
 		AttendeeIDs []string `json:"attendee_ids"`
 	}{present})
 }
@@ -141,7 +141,7 @@ func updateAttendee(r *Request) error {
 			return err
 		}
 	}
-	return r.json(toAttendee(r.Lab.ID(), v.(*pb.Attendee), true))
+	return r.JSON(toAttendee(r.Lab.ID(), v.(*pb.Attendee), true))
 }
 
 func removeAttendee(r *Request) error {
@@ -152,7 +152,7 @@ func removeAttendee(r *Request) error {
 	}
 	r.api.Auth.Sessions.Forget(id) // void already
 	r.release(v.(files.Forgotten))
-	return r.noContent()
+	return r.NoContent()
 }
 
 func complete(r *Request) error {
@@ -168,9 +168,9 @@ func certificate(r *Request) error {
 		return err
 	}
 	if a.CompletedAt == 0 {
-		return &statusError{status: 403, text: "this attendee has not completed the codelab"}
+		return &httpapi.Error{Status: 403, Text: "this attendee has not completed the codelab"}
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		AttendeeName    string `json:"attendee_name"`
 		CodelabTitle    string `json:"codelab_title"`
 		CodelabID       string `json:"codelab_id"`

@@ -40,7 +40,7 @@ func auditLogs(r *Request) error {
 			a.Ip, a.UserAgent, a.Metadata, wire.Stamp(a.CreatedAt),
 		})
 	}
-	return r.json(out)
+	return r.JSON(out)
 }
 
 // number reads a whole number from the query.

@@ -6,6 +6,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -59,7 +60,7 @@ func getChat(r *Request) error {
 	if end == v.Chat.Len() && limit == defaultHistory && !direct(v, end, limit) {
 		return r.cached(v.Encoded.Chat, forOthers, out)
 	}
-	return r.json(out())
+	return r.JSON(out())
 }
 
 // history is the newest messages before a position that somebody may see.
@@ -94,12 +95,12 @@ func deleteChat(r *Request) error {
 	id := r.Param("message_id")
 	// Direct messages between attendees are nothing an admin sees.
 	if m := r.Lab.View().ChatMessage(id); m != nil && !visible(m, codelab.FacilitatorID) {
-		return &statusError{status: 404, text: "message not found"}
+		return &httpapi.Error{Status: 404, Text: "message not found"}
 	}
 	v, err := r.do(codelab.DeleteChat{MessageID: id})
 	if err != nil {
 		return err
 	}
 	r.release(v.(files.Forgotten))
-	return r.noContent()
+	return r.NoContent()
 }

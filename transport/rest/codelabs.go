@@ -10,6 +10,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
 	"atelier/actors/naming"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -102,7 +103,7 @@ func listCodelabs(r *Request) error {
 	case r.who.Admin() && r.Query("as") != "attendee":
 		return r.listForAdmins(all)
 	case r.who.Known():
-		return r.json(list(true)())
+		return r.JSON(list(true)())
 	}
 	return r.cached(encoded, forOthers, list(false))
 }
@@ -128,7 +129,7 @@ func createCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toCodelab(m, true))
+	return r.JSON(toCodelab(m, true))
 }
 
 func getCodelab(r *Request) error {
@@ -176,7 +177,7 @@ func updateCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toTaught(r.Lab.View(), made.Codelab, true))
+	return r.JSON(toTaught(r.Lab.View(), made.Codelab, true))
 }
 
 func deleteCodelab(r *Request) error {
@@ -189,7 +190,7 @@ func deleteCodelab(r *Request) error {
 	if w != nil {
 		r.api.Workspaces.Remove(w.Id)
 	}
-	return r.noContent()
+	return r.NoContent()
 }
 
 const copySuffix = " (Copy)"
@@ -222,7 +223,7 @@ func copyCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toCodelab(out, true))
+	return r.JSON(toCodelab(out, true))
 }
 
 // copyWithFiles makes a codelab that refers to the files of another.
@@ -235,7 +236,7 @@ func (r *Request) copyWithFiles(c *codelab.Create) (*pb.Codelab, error) {
 	}
 	release, err := r.api.Files.Claim(names...)
 	if errors.Is(err, files.ErrMissing) {
-		return nil, &statusError{status: 409, text: "a material was deleted just now; try again"}
+		return nil, &httpapi.Error{Status: 409, Text: "a material was deleted just now; try again"}
 	}
 	if err != nil {
 		return nil, err
@@ -308,7 +309,7 @@ func (r *Request) answerCodelab(b codelab.Body) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toTaught(r.Lab.View(), v.(*pb.Codelab), true))
+	return r.JSON(toTaught(r.Lab.View(), v.(*pb.Codelab), true))
 }
 
 // oneLine trims and bounds a field that no actor checks.
@@ -323,4 +324,4 @@ func oneLine(field, value string, most int) (string, error) {
 	return value, nil
 }
 
-var errNoCodelab = &statusError{status: 404, text: "codelab not found"}
+var errNoCodelab = &httpapi.Error{Status: 404, Text: "codelab not found"}

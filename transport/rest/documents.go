@@ -21,6 +21,5 @@ func asyncAPI(r *Request) error { return r.document(asyncAPIDocument) }
 
 func (r *Request) document(b []byte) error {
 	r.Response.Header.Set("Cache-Control", "public, max-age=300")
-	r.raw(b)
-	return nil
+	return r.Answer(b)
 }

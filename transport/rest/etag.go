@@ -1,12 +1,8 @@
 package rest
 
 import (
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
 )
@@ -57,27 +53,12 @@ func (r *Request) edition(seq uint64) string {
 
 func (r *Request) stream8() string { return r.api.StreamID[:min(8, len(r.api.StreamID))] }
 
-func (r *Request) freshAs(tag string) bool {
-	h := &r.Response.Header
-	h.Set("ETag", `"`+tag+`"`)
-	h.Set("Cache-Control", "private, no-cache")
-	if r.noneMatch(tag) {
-		r.SetStatusCode(fasthttp.StatusNotModified)
-		return true
-	}
-	return false
-}
-
-// noneMatch says that the client has what the tag stands for.
-func (r *Request) noneMatch(tag string) bool {
-	tags, star := r.tags("If-None-Match")
-	return star || slices.Contains(tags, tag)
-}
+func (r *Request) freshAs(tag string) bool { return r.Fresh(tag, "private, no-cache") }
 
 // ifMatch are the editions that an edit may replace; nil when it may replace
 // any.
 func (r *Request) ifMatch() []uint64 {
-	tags, star := r.tags("If-Match")
+	tags, star := r.Tags("If-Match")
 	if star || len(r.Request.Header.PeekAll("If-Match")) == 0 {
 		return nil
 	}
@@ -90,34 +71,4 @@ func (r *Request) ifMatch() []uint64 {
 		}
 	}
 	return out
-}
-
-// coded is what servers in front of this one put at the end of the tag of an
-// answer that they have compressed.
-var coded = regexp.MustCompile(`[-;]+(?:gzip|br|zstd|deflate)$`)
-
-// tags reads a list of entity tags (RFC 9110, 8.8.3) without what makes them
-// weak and without the mark of a coding; star says that the header is a star.
-// What is malformed matches nothing.
-func (r *Request) tags(header string) (tags []string, star bool) {
-	for _, line := range r.Request.Header.PeekAll(header) {
-		rest := strings.TrimSpace(string(line))
-		if rest == "*" {
-			return nil, true
-		}
-		for {
-			rest = strings.TrimLeft(rest, " \t,")
-			quoted, ok := strings.CutPrefix(strings.TrimPrefix(rest, "W/"), `"`)
-			if !ok {
-				break
-			}
-			tag, behind, ok := strings.Cut(quoted, `"`)
-			if !ok {
-				break
-			}
-			tags = append(tags, coded.ReplaceAllString(tag, ""))
-			rest = behind
-		}
-	}
-	return tags, false
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
+
+	"atelier/transport/httpapi"
 )
 
 func conditional(header string, lines ...string) *Request {
@@ -12,30 +14,7 @@ func conditional(header string, lines ...string) *Request {
 	for _, l := range lines {
 		ctx.Request.Header.Add(header, l)
 	}
-	return &Request{RequestCtx: ctx, api: &API{Config: Config{StreamID: "0123456789"}}}
-}
-
-func TestListsOfEntityTagsAreRead(t *testing.T) {
-	for _, tc := range []struct {
-		lines []string
-		want  []string
-		star  bool
-	}{
-		{nil, nil, false},
-		{[]string{`"a"`}, []string{"a"}, false},
-		{[]string{`"a", W/"b,c" ,,"d"`, `"e"`}, []string{"a", "b,c", "d", "e"}, false},
-		{[]string{"*"}, nil, true},
-		{[]string{`"*"`}, []string{"*"}, false},
-		{[]string{`a`}, nil, false},
-		{[]string{`"a", b, "c"`}, []string{"a"}, false},
-		{[]string{`"a`}, nil, false},
-		{[]string{`"a-gzip", "b;br", "c--zstd", W/"d-deflate", "gzip"`}, []string{"a", "b", "c", "d", "gzip"}, false},
-		{[]string{``}, nil, false},
-	} {
-		if tags, star := conditional("If-Match", tc.lines...).tags("If-Match"); !slices.Equal(tags, tc.want) || star != tc.star {
-			t.Errorf("%q gave %q, %v", tc.lines, tags, star)
-		}
-	}
+	return &Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{}), api: &API{Config: Config{StreamID: "0123456789"}}}
 }
 
 func TestIfMatchComparesTheEditionOnly(t *testing.T) {

@@ -23,7 +23,7 @@ func export(what string, table func(v *codelab.View, w *sheet.Writer)) func(*Req
 		if _, err := r.do(codelab.NoteExport{What: what}); err != nil {
 			return err
 		}
-		r.stream(what+"-"+v.Meta.Id+".csv", "text/csv; charset=utf-8; header=present", func(w io.Writer) error {
+		r.Stream(what+"-"+v.Meta.Id+".csv", "text/csv; charset=utf-8; header=present", func(w io.Writer) error {
 			s := sheet.NewWriter(w)
 			table(v, s)
 			return s.Close()

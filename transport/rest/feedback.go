@@ -37,7 +37,7 @@ func giveFeedback(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		ID string `json:"id"`
 	}{v.(*pb.Feedback).Id})
 }
@@ -51,5 +51,5 @@ func getFeedback(r *Request) error {
 	for _, f := range v.Feedback.All() {
 		out = append(out, feedbackRecord{f.Id, r.Lab.ID(), f.AttendeeId, f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt)})
 	}
-	return r.json(out)
+	return r.JSON(out)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/files"
+	"atelier/transport/httpapi"
 	"atelier/transport/images"
 )
 
@@ -40,7 +41,7 @@ func serveUpload(r *Request) error {
 	return r.serveFile(file{sum: u.Sum, mediaType: u.MediaType, name: u.OriginalName, cache: "public, max-age=600"})
 }
 
-var errNoFile = &statusError{status: fasthttp.StatusNotFound, text: "file not found"}
+var errNoFile = &httpapi.Error{Status: fasthttp.StatusNotFound, Text: "file not found"}
 
 // serveFile streams a content from disk: all of it, or the range that was
 // asked for.
@@ -53,7 +54,7 @@ func (r *Request) serveFile(f file) error {
 	tag := `"` + sum.String() + `"`
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", f.cache)
-	if r.noneMatch(sum.String()) {
+	if r.NoneMatch(sum.String()) {
 		r.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}
@@ -78,7 +79,7 @@ func (r *Request) serveFile(f file) error {
 		}
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Range", fmt.Sprintf("bytes */%d", size))
-		return &statusError{status: fasthttp.StatusRequestedRangeNotSatisfiable, text: fmt.Sprintf("the file has %d bytes", size)}
+		return &httpapi.Error{Status: fasthttp.StatusRequestedRangeNotSatisfiable, Text: fmt.Sprintf("the file has %d bytes", size)}
 	case part:
 		if _, err := content.Seek(from, io.SeekStart); err != nil {
 			_ = content.Close()

@@ -82,7 +82,7 @@ func getHelp(r *Request) error {
 		return nil
 	}
 	if !r.IsAdmin() {
-		return r.json(ownHelp(v, r.Lab.ID(), r.Caller.ID))
+		return r.JSON(ownHelp(v, r.Lab.ID(), r.Caller.ID))
 	}
 	return r.cached(v.Encoded.Help, forAdmins, func() any {
 		out := []helpRecord{}
@@ -137,7 +137,7 @@ func claimHelp(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toHelp(r.Lab.ID(), v.(*pb.HelpRequest)))
+	return r.JSON(toHelp(r.Lab.ID(), v.(*pb.HelpRequest)))
 }
 
 func resolveHelp(r *Request) error {

@@ -50,5 +50,5 @@ func findByCode(r *Request) error {
 		return errNoCodelab
 	}
 	c := toCodelab(v.Meta, false)
-	return r.json(joinRecord{c.ID, c.Title, c.Description, c.Author, c.IsPublic, c.RegistrationOpen, v.Attendees.Len()})
+	return r.JSON(joinRecord{c.ID, c.Title, c.Description, c.Author, c.IsPublic, c.RegistrationOpen, v.Attendees.Len()})
 }

@@ -44,5 +44,5 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 			toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt)),
 		})
 	}
-	return r.json(out)
+	return r.JSON(out)
 }

@@ -73,7 +73,7 @@ func addMaterial(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toMaterial(r.Lab.ID(), v.(*pb.Material)))
+	return r.JSON(toMaterial(r.Lab.ID(), v.(*pb.Material)))
 }
 
 // claimMaterial keeps an uploaded material in its place.
@@ -99,5 +99,5 @@ func deleteMaterial(r *Request) error {
 	if m := v.(*pb.Material); m.Upload != "" {
 		r.release(files.Forgotten{Uploads: []string{m.Upload}})
 	}
-	return r.noContent()
+	return r.NoContent()
 }

@@ -102,7 +102,7 @@ func overview(r *Request) error {
 			out.OldestHelp = &rec
 		}
 	}
-	return r.json(out)
+	return r.JSON(out)
 }
 
 // timeOn is how long an attendee took from reaching a step (index from 0) to

@@ -103,7 +103,7 @@ func addParticipant(r *Request) error {
 		return err
 	}
 	p := v.(*pb.Participant)
-	return r.json(struct {
+	return r.JSON(struct {
 		ID          string      `json:"id"`
 		Name        string      `json:"name"`
 		Kind        string      `json:"kind"`
@@ -123,7 +123,7 @@ func listParticipants(r *Request) error {
 	for _, p := range h.View().All() {
 		out = append(out, recordOfParticipant(p))
 	}
-	return r.json(out)
+	return r.JSON(out)
 }
 
 func addParticipantKey(r *Request) error {
@@ -138,7 +138,7 @@ func addParticipantKey(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(shownSecret{keyID, string(secret)})
+	return r.JSON(shownSecret{keyID, string(secret)})
 }
 
 func removeParticipantKey(r *Request) error {
@@ -146,7 +146,7 @@ func removeParticipantKey(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.noContent()
+	return r.NoContent()
 }
 
 func grantParticipant(r *Request) error {
@@ -167,7 +167,7 @@ func ungrantParticipant(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.noContent()
+	return r.NoContent()
 }
 
 func acknowledgeParticipant(r *Request) error {
@@ -209,5 +209,5 @@ func (r *Request) changeParticipant(b participant.Body) error {
 	if err != nil {
 		return err
 	}
-	return r.json(recordOfParticipant(view.Get(r.Param("participant_id"))))
+	return r.JSON(recordOfParticipant(view.Get(r.Param("participant_id"))))
 }

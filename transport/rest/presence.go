@@ -4,10 +4,12 @@ import (
 	"crypto/tls"
 	"net"
 	"syscall"
+
+	"atelier/transport/httpapi"
 )
 
 // errLeft ends the work for a client that has left; hardly anybody reads it.
-var errLeft = &statusError{status: 400, text: "the client left before the end"}
+var errLeft = &httpapi.Error{Status: 400, Text: "the client left before the end"}
 
 // present fails when the client has closed its connection. A connection that
 // cannot be looked at counts as open.

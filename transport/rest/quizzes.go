@@ -59,7 +59,7 @@ func getQuizzes(r *Request) error {
 		return nil
 	}
 	if right != "" {
-		return r.json(toQuizzes(r.Lab.ID(), v.Quizzes, right.Has))
+		return r.JSON(toQuizzes(r.Lab.ID(), v.Quizzes, right.Has))
 	}
 	answered := none
 	if r.IsAdmin() {
@@ -122,7 +122,7 @@ func replaceQuizzes(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(toQuizzes(r.Lab.ID(), made.Quizzes, every))
+	return r.JSON(toQuizzes(r.Lab.ID(), made.Quizzes, every))
 }
 
 func submitQuiz(r *Request) error {
@@ -161,7 +161,7 @@ func submitQuiz(r *Request) error {
 	for i, a := range res.Results {
 		items[i] = item{a.QuizId, a.IsCorrect}
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		Score   int    `json:"score"`
 		Total   int    `json:"total"`
 		Passed  bool   `json:"passed"`
@@ -188,5 +188,5 @@ func getQuizSubmissions(r *Request) error {
 			a.Id, r.Lab.ID(), a.AttendeeId, v.Attendee(a.AttendeeId).GetName(), a.QuizId, a.Answer, a.IsCorrect, wire.Stamp(a.CreatedAt),
 		})
 	}
-	return r.json(out)
+	return r.JSON(out)
 }

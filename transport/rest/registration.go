@@ -5,6 +5,7 @@ import (
 
 	"atelier/actors/codelab"
 	"atelier/actors/naming"
+	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 	"atelier/transport/wire"
 )
@@ -33,7 +34,7 @@ func registerAttendee(r *Request) error {
 	attempts := lab + "\x00" + naming.Key(in.Name)
 	if code != "" {
 		if wait := a.Limits.WrongPINs.Check(attempts); wait > 0 {
-			return errTooMany(wait)
+			return httpapi.ErrTooMany(wait)
 		}
 	}
 	in.PINHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(in.Name)
@@ -53,7 +54,7 @@ func registerAttendee(r *Request) error {
 		return err
 	}
 	r.started(issued)
-	return r.json(toAttendee(lab, who, true))
+	return r.JSON(toAttendee(lab, who, true))
 }
 
 // registration reads the body.
@@ -89,7 +90,7 @@ func (r *Request) mayRegister(take bool) error {
 		wait = limit.AllowAll(all...)
 	}
 	if wait > 0 {
-		return errTooMany(wait)
+		return httpapi.ErrTooMany(wait)
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func (r *Request) mayRegister(take bool) error {
 func (r *Request) wasted(err error) error {
 	if !r.who.Known() {
 		if wait := r.api.Limits.Writes.Allow(r.bucket()); wait > 0 {
-			return errTooMany(wait)
+			return httpapi.ErrTooMany(wait)
 		}
 	}
 	return err

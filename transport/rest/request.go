@@ -1,39 +1,27 @@
 package rest
 
 import (
-	"fmt"
-	"io"
-	"strings"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
-	"atelier/actors/ids"
 	"atelier/transport/auth"
+	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 )
 
-// Request is one call on its way through the pipeline. It and everything it
-// points to is valid only until its handler returns.
+// Request is one call of an operation. It and everything it points to is valid
+// only until its handler returns.
 type Request struct {
-	*fasthttp.RequestCtx
+	*httpapi.Exchange
 	api *API
-	op  *operation
-	id  string // request id
+	op  *operation // nil for none
 	who auth.Identity
 	// Caller is who acts, for actors. Set when the operation needs somebody.
 	Caller *codelab.Caller
 	// Lab is the codelab of the path, for operations on one.
 	Lab codelab.Workshop
-	// detached: the answer comes from elsewhere, see Detach.
-	detached bool
-}
-
-func (r *Request) operation() string {
-	if r.op == nil {
-		return "none"
-	}
-	return r.op.name
 }
 
 // Identity is who is calling.
@@ -41,15 +29,6 @@ func (r *Request) Identity() *auth.Identity { return &r.who }
 
 // IsAdmin says whether the admin grant acts.
 func (r *Request) IsAdmin() bool { return r.Caller.IsAdmin() }
-
-// Param returns a copy of a path parameter.
-func (r *Request) Param(name string) string {
-	s, _ := r.UserValue(name).(string)
-	return strings.Clone(s)
-}
-
-// Query returns a copy of a query parameter.
-func (r *Request) Query(name string) string { return string(r.QueryArgs().Peek(name)) }
 
 func (r *Request) ip() string { return r.api.ClientIP(r.RequestCtx) }
 
@@ -75,54 +54,28 @@ func (r *Request) device() string {
 	return r.api.Auth.Signer.DeviceID(string(cookie))
 }
 
-func (r *Request) begin() {
-	r.id = ids.New()
-	dress(&r.Response.Header, r.id)
-}
+// Serve implements httpapi.Call.
+func (r *Request) Serve() error { return r.op.handle(r) }
 
-// dress sets the headers of every answer.
-func dress(h *fasthttp.ResponseHeader, id string) {
-	h.Set("X-Request-Id", id)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-}
-
-// serve wraps an operation in the pipeline.
-func (a *API) serve(op *operation) fasthttp.RequestHandler {
-	return func(ctx *fasthttp.RequestCtx) {
-		began := a.Now()
-		r := &Request{RequestCtx: ctx, api: a, op: op}
-		r.begin()
-		defer func() {
-			if p := recover(); p != nil {
-				// The value may hold what a person wrote, so only its type is
-				// told.
-				a.Logger.Error("handler panicked", "request_id", r.id, "operation", op.name, "panic", fmt.Sprintf("%T", p))
-				r.fail(io.ErrUnexpectedEOF)
-			}
-			if r.expecting() {
-				return
-			}
-			r.discardBody()
-			if !r.detached {
-				a.observe(op.name, r, began)
-			}
-		}()
-		err := r.admit()
-		switch {
-		case err == nil && r.expecting():
-			err = r.expected()
-		case err == nil:
-			err = op.handle(r)
-		}
-		if err != nil {
-			r.fail(err)
-		}
+// End implements httpapi.Call.
+func (r *Request) End(took time.Duration) {
+	if r.api.Observe != nil {
+		r.api.Observe(r.Operation(), r.Response.StatusCode(), took)
 	}
 }
 
-// admit does everything that comes before the handler.
-func (r *Request) admit() error {
+// Detach is httpapi's, with errors as this interface writes them.
+func (r *Request) Detach(serve func(d *httpapi.Detached)) {
+	name, began, api := r.Operation(), r.api.Now(), r.api
+	r.Exchange.Detach(problemOf, func(status int) {
+		if api.Observe != nil {
+			api.Observe(name, status, api.Now().Sub(began))
+		}
+	}, serve)
+}
+
+// Admit implements httpapi.Call.
+func (r *Request) Admit() error {
 	a, op := r.api, r.op
 	cookie := string(r.Request.Header.Cookie(auth.SessionCookie))
 	var badToken bool
@@ -138,9 +91,9 @@ func (r *Request) admit() error {
 	}
 	// A whole class registers from one address; registration has buckets of its
 	// own.
-	if (op.access != register || r.who.Known()) && !r.expecting() {
+	if (op.access != register || r.who.Known()) && !r.Expecting() {
 		if wait := limiter.Allow(key()); wait > 0 {
-			return errTooMany(wait)
+			return httpapi.ErrTooMany(wait)
 		}
 	}
 	if op.method != fasthttp.MethodGet && r.who.SessionID != "" {

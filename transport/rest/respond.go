@@ -3,33 +3,10 @@ package rest
 import (
 	"strconv"
 
-	"github.com/valyala/fasthttp"
-
 	"atelier/actors/codelab"
 	"atelier/actors/cow"
 	"atelier/transport/wire"
 )
-
-// Answer answers 200 with encoded JSON.
-func (r *Request) Answer(b []byte) error {
-	r.raw(b)
-	return nil
-}
-
-// json answers 200 with a value.
-func (r *Request) json(v any) error {
-	b, err := wire.Codec.Marshal(v)
-	if err != nil {
-		return err
-	}
-	r.raw(b)
-	return nil
-}
-
-func (r *Request) raw(b []byte) {
-	r.SetContentType("application/json")
-	r.Response.SetBodyRaw(b)
-}
 
 // cached answers 200 with what was encoded before of the same thing, or with
 // what value gives, which is kept. Slot tells two variants apart.
@@ -38,8 +15,7 @@ func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	if err != nil {
 		return err
 	}
-	r.raw(b)
-	return nil
+	return r.Answer(b)
 }
 
 // Slots of cow.Encoded: what facilitators and what others are shown; where those
@@ -59,16 +35,10 @@ func (r *Request) slot() int {
 
 // ok answers the plain success.
 func (r *Request) ok() error {
-	r.raw(statusOK)
-	return nil
+	return r.Answer(statusOK)
 }
 
 var statusOK = []byte(`{"status":"ok"}`)
-
-func (r *Request) noContent() error {
-	r.SetStatusCode(fasthttp.StatusNoContent)
-	return nil
-}
 
 // view returns the codelab's view and tells the client which position of the
 // stream it shows.

@@ -173,6 +173,9 @@ func table(ops []operation) []*operation {
 	out := make([]*operation, len(ops))
 	for i := range ops {
 		ops[i].name = ops[i].method + " " + ops[i].path
+		if ops[i].body == 0 {
+			ops[i].body = maxJSON
+		}
 		out[i] = &ops[i]
 	}
 	return out

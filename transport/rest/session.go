@@ -9,6 +9,7 @@ import (
 	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
 	"atelier/transport/auth"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -34,7 +35,7 @@ func login(r *Request) error {
 	a, device := r.api, r.device()
 	attempt := a.Auth.Failures.Attempt(&r.who, device, r.ip(), *in.ID)
 	if wait := attempt.Wait(); wait > 0 {
-		return errTooMany(wait)
+		return httpapi.ErrTooMany(wait)
 	}
 	if !a.Auth.CheckPassword(*in.ID, *in.Password) {
 		time.Sleep(attempt.Failed())
@@ -44,7 +45,7 @@ func login(r *Request) error {
 		if err := r.audit("admin_login_failed", "anonymous", "", nil); err != nil {
 			return err
 		}
-		return &statusError{status: fasthttp.StatusUnauthorized, text: "admin_id or admin_pw is wrong"}
+		return &httpapi.Error{Status: fasthttp.StatusUnauthorized, Text: "admin_id or admin_pw is wrong"}
 	}
 	issued, err := a.Auth.GrantAdmin(r.who, name)
 	if err != nil {
@@ -124,7 +125,7 @@ func getSession(r *Request) error {
 	if sid := r.who.SessionID; sid != "" && !signer.Owns(sid, string(r.Request.Header.Cookie(auth.CSRFCookie))) {
 		r.setCookie(auth.CSRFCookie, signer.CSRF(sid), time.Unix(g.Expires, 0), false)
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		Sub       string  `json:"sub"`
 		Role      string  `json:"role"`
 		CodelabID *string `json:"codelab_id"`
@@ -141,5 +142,5 @@ func logout(r *Request) error {
 	past := time.Unix(1, 0)
 	r.setCookie(auth.SessionCookie, "", past, true)
 	r.setCookie(auth.CSRFCookie, "", past, false)
-	return r.noContent()
+	return r.NoContent()
 }

@@ -10,6 +10,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/transport/ai/keys"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -37,7 +38,7 @@ func (r *Request) StoredKey() (keys.Key, error) {
 func slowed(err error) error {
 	var slow *keys.Slow
 	if errors.As(err, &slow) {
-		return &statusError{fasthttp.StatusTooManyRequests, slow.Error(), slow.After}
+		return httpapi.Refusal(fasthttp.StatusTooManyRequests, slow.Error(), slow.After)
 	}
 	return err
 }
@@ -82,7 +83,7 @@ func getSettings(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		Set      bool     `json:"ai_api_key_set"`
 		Usable   bool     `json:"ai_api_key_usable"`
 		Provider string   `json:"ai_provider"`

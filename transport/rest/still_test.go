@@ -16,6 +16,7 @@ import (
 	"atelier/actors/codelab"
 	"atelier/persistence/memory"
 	"atelier/transport/auth"
+	"atelier/transport/httpapi"
 )
 
 // slowly is a body with whose last byte something happens.
@@ -62,7 +63,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		ctx.Init2(&net.TCPConn{}, nil, false)
 		ctx.Request.Header.SetContentType(contentType)
 		ctx.Request.SetBodyStream(&slowly{bytes.NewReader(body), meanwhile}, len(body))
-		return read(&Request{RequestCtx: ctx, api: a, op: &operation{}, who: who, Caller: &codelab.Caller{Role: role}})
+		return read(&Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{Body: maxJSON}), api: a, op: &operation{}, who: who, Caller: &codelab.Caller{Role: role}})
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

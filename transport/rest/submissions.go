@@ -5,6 +5,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/transport/httpapi"
 	"atelier/transport/intake"
 	"atelier/transport/wire"
 )
@@ -91,7 +92,7 @@ func (r *Request) submit(s *pb.Submission) error {
 		return err
 	}
 	out := v.(*pb.Submission)
-	return r.json(toSubmission(r.Lab.ID(), r.Lab.View().Attendee(out.AttendeeId).GetName(), out))
+	return r.JSON(toSubmission(r.Lab.ID(), r.Lab.View().Attendee(out.AttendeeId).GetName(), out))
 }
 
 // getSubmissions answers all to admins, their own to attendees, newest first.
@@ -111,7 +112,7 @@ func getSubmissions(r *Request) error {
 			out = append(out, toSubmission(r.Lab.ID(), v.Attendee(s.AttendeeId).GetName(), s))
 		}
 	}
-	return r.json(out)
+	return r.JSON(out)
 }
 
 func deleteSubmission(r *Request) error {
@@ -122,7 +123,7 @@ func deleteSubmission(r *Request) error {
 		return err
 	}
 	r.release(files.Forgotten{Submissions: []*pb.Submission{v.(*pb.Submission)}})
-	return r.noContent()
+	return r.NoContent()
 }
 
 // getSubmissionFile serves a submitted file to its attendee and to admins.
@@ -139,4 +140,4 @@ func getSubmissionFile(r *Request) error {
 	return r.serveFile(file{sum: s.Sum, mediaType: s.MediaType, name: s.FileName, cache: "private, no-cache"})
 }
 
-var errNoSubmission = &statusError{status: 404, text: "submission not found"}
+var errNoSubmission = &httpapi.Error{Status: 404, Text: "submission not found"}

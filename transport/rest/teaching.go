@@ -37,7 +37,7 @@ func toTaught(v *codelab.View, m *pb.Codelab, admin bool) taughtRecord {
 }
 
 func setPin(r *Request) error {
-	b, err := r.body()
+	b, err := r.Body()
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func getThreads(r *Request) error {
 	if target == "" && step == "" {
 		return r.cached(v.Encoded.Threads, forOthers, out)
 	}
-	return r.json(out())
+	return r.JSON(out())
 }
 
 // tagSafe makes a query value fit for an entity tag.
@@ -142,7 +142,7 @@ func (r *Request) answerThread(b codelab.Body) error {
 		return err
 	}
 	t := v.(*pb.Thread)
-	return r.json(toThread(r.Lab.ID(), t, r.Lab.View().Stale(t)))
+	return r.JSON(toThread(r.Lab.ID(), t, r.Lab.View().Stale(t)))
 }
 
 func deleteComment(r *Request) error {
@@ -154,7 +154,7 @@ func deleteComment(r *Request) error {
 	}
 	deletion := v.(codelab.CommentDeletion)
 	r.release(deletion.Files)
-	return r.json(struct {
+	return r.JSON(struct {
 		Status        string `json:"status"`
 		ThreadDeleted bool   `json:"thread_deleted"`
 	}{"ok", deletion.ThreadDeleted})

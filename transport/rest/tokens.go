@@ -43,7 +43,7 @@ func createToken(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		ID    string `json:"id"`
 		Token string `json:"token"`
 	}{v.(*catalogpb.ApiToken).Id, token})
@@ -58,7 +58,7 @@ func listTokens(r *Request) error {
 	for _, t := range h.View().Tokens {
 		out = append(out, tokenRecord{t.Id, t.Name, wire.Stamp(t.CreatedAt)})
 	}
-	return r.json(out)
+	return r.JSON(out)
 }
 
 func revokeToken(r *Request) error {
@@ -68,5 +68,5 @@ func revokeToken(r *Request) error {
 		return err
 	}
 	r.api.Auth.Revoked(id)
-	return r.noContent()
+	return r.NoContent()
 }

@@ -15,6 +15,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/transport/httpapi"
 	"atelier/transport/intake"
 	"atelier/transport/wire"
 )
@@ -24,7 +25,7 @@ func uploadImage(r *Request) error {
 	// Images belong to no codelab, so no codelab's quota bounds them.
 	if !r.IsAdmin() {
 		if wait := r.api.Limits.Images.Allow(r.Caller.ID); wait > 0 {
-			return errTooMany(wait)
+			return httpapi.ErrTooMany(wait)
 		}
 	}
 	part, err := r.filePart(intake.MaxImage)
@@ -40,7 +41,7 @@ func uploadImage(r *Request) error {
 	if err := r.register(u, "image_upload"); err != nil {
 		return err
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		URL string `json:"url"`
 	}{files.Folder + u.Name})
 }
@@ -60,7 +61,7 @@ func uploadMaterial(r *Request) error {
 	if err := r.register(u, "material_upload"); err != nil {
 		return err
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		URL          string `json:"url"`
 		OriginalName string `json:"original_name"`
 	}{files.Folder + u.Name, u.OriginalName})
@@ -81,12 +82,12 @@ func (r *Request) register(u *pb.Upload, action string) error {
 
 var (
 	errBrokeOff = wire.Invalid("the file broke off")
-	errSpool    = &statusError{status: 503, text: "the upload cannot be stored right now; try again", retry: 10 * time.Second}
+	errSpool    = &httpapi.Error{Status: 503, Text: "the upload cannot be stored right now; try again", Retry: 10 * time.Second}
 )
 
 // storeError is the answer to a file that was not taken.
 func (r *Request) storeError(err error) error {
-	var own *statusError
+	var own *httpapi.Error
 	var rejected *durable.Rejection
 	switch {
 	case errors.As(err, &own):
@@ -94,13 +95,13 @@ func (r *Request) storeError(err error) error {
 	case errors.As(err, &rejected):
 		return err
 	case errors.Is(err, files.ErrTooLarge):
-		return errBodyTooBig
+		return httpapi.ErrTooLarge
 	case errors.Is(err, files.ErrSource):
 		return errBrokeOff
 	case errors.Is(err, durable.ErrReadOnly):
 		return err
 	}
-	r.api.Logger.Error("storing an upload failed", "request_id", r.id, "error", err)
+	r.api.Logger.Error("storing an upload failed", "request_id", r.ID, "error", err)
 	return errSpool
 }
 
@@ -108,7 +109,7 @@ func (r *Request) storeError(err error) error {
 // left to a sweep: the change itself is recorded.
 func (r *Request) release(f files.Forgotten) {
 	if err := r.api.Files.Release(f); err != nil {
-		r.api.Logger.Warn("removing files failed; a sweep will", "request_id", r.id, "error", err)
+		r.api.Logger.Warn("removing files failed; a sweep will", "request_id", r.ID, "error", err)
 	}
 }
 
@@ -136,7 +137,7 @@ func (r *Request) filePart(limit int64) (*filePart, error) {
 	}
 	// The parts around the file take a little.
 	if int64(r.Request.Header.ContentLength()) > limit+1<<20 {
-		return nil, errBodyTooBig
+		return nil, httpapi.ErrTooLarge
 	}
 	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
 	parts := multipart.NewReader(io.LimitReader(r.bodyReader(), limit+1<<20), params["boundary"])

@@ -67,7 +67,7 @@ func listFiles(structure string) func(*Request) error {
 		if err != nil {
 			return storeError(err)
 		}
-		return r.json(paths)
+		return r.JSON(paths)
 	}
 }
 
@@ -172,6 +172,6 @@ func downloadWorkspace(r *Request) error {
 	}
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="codelab-`+r.Lab.ID()+`.tar.gz"`)
 	r.SetContentType("application/gzip")
-	r.Response.SetBodyStream(r.paced(f), int(size))
+	r.Response.SetBodyStream(r.Paced(f), int(size))
 	return nil
 }

@@ -114,7 +114,7 @@ func createWorkspace(r *Request) error {
 		}
 		return err
 	}
-	return r.json(r.workspaceRecord(w))
+	return r.JSON(r.workspaceRecord(w))
 }
 
 // fillWorkspace makes a workspace with its first head. Folders have one only
@@ -148,7 +148,7 @@ func (r *Request) recordWorkspace(b codelab.Body) (*pb.Workspace, error) {
 	}
 	w := v.(*pb.Workspace)
 	if err := r.api.Workspaces.Publish(w.Id, kindOf(w.StructureType), headsOf(w)); err != nil {
-		r.api.Logger.Warn("a workspace does not follow its record", "request_id", r.id, "codelab", r.Lab.ID(), "error", err)
+		r.api.Logger.Warn("a workspace does not follow its record", "request_id", r.ID, "codelab", r.Lab.ID(), "error", err)
 	}
 	return w, nil
 }
@@ -172,7 +172,7 @@ func getWorkspace(r *Request) error {
 	} else {
 		out.Folders = &names
 	}
-	return r.json(out)
+	return r.JSON(out)
 }
 
 func namesOf(w *pb.Workspace) []string {
@@ -190,7 +190,7 @@ func deleteWorkspace(r *Request) error {
 		return err
 	}
 	r.api.Workspaces.Remove(v.(*pb.Workspace).Id)
-	return r.noContent()
+	return r.NoContent()
 }
 
 // headInput is the body that makes a branch or a folder.
@@ -262,7 +262,7 @@ func (r *Request) createHead(structure string) error {
 	if err != nil {
 		return err
 	}
-	return r.json(struct {
+	return r.JSON(struct {
 		Status string `json:"status"`
 		Name   string `json:"name"`
 	}{"ok", name})
@@ -280,7 +280,7 @@ func (r *Request) listHeads(structure string) error {
 	if w.StructureType != structure {
 		return durable.Reject(durable.Missing, "the workspace of this codelab has no %s", plural[structure])
 	}
-	return r.json(namesOf(w))
+	return r.JSON(namesOf(w))
 }
 
 var plural = map[string]string{codelab.BranchWorkspace: "branches", codelab.FolderWorkspace: "folders"}

@@ -19,8 +19,9 @@ import (
 // store comes first, since it refers to what the others hold. Secrets are not
 // among them.
 func (c *Core) sections() []backup.Section {
+	save := func(w io.Writer) error { return c.store.Backup(w) } // of a Core that is only restored there is none
 	return []backup.Section{
-		{Name: "store", Folder: "store", Save: c.store.Backup, Load: restoreStore},
+		{Name: "store", Folder: "store", Save: save, Load: restoreStore},
 		c.blobs.Section("blobs", "blobs"),
 		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.code.Save, Load: backup.LoadFolder},
 	}

@@ -1,4 +1,4 @@
-package rest
+package httpapi
 
 import (
 	"bufio"
@@ -18,11 +18,10 @@ type Detached struct {
 	ID   string // request id
 	Conn net.Conn
 
-	api       *API
-	operation string
-	began     time.Time
-	http11    bool
-	head      bool // whether it was sent
+	refuse func(error) Problem
+	begun  func(status int)
+	http11 bool
+	head   bool // whether it was sent
 }
 
 // writeFor is how long a client may take for one piece of an answer.
@@ -30,9 +29,10 @@ const writeFor = 20 * time.Second
 
 // Detach takes the connection over and calls serve on a goroutine of its own
 // when the handler has returned without an error. The connection is closed
-// after it.
-func (r *Request) Detach(serve func(d *Detached)) {
-	d := &Detached{ID: r.id, api: r.api, operation: r.operation(), began: r.api.Now(), http11: r.Request.Header.IsHTTP11()}
+// after it. refuse says how errors are answered, without the request; begun is
+// told the status of the answer when it begins.
+func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), serve func(d *Detached)) {
+	d := &Detached{ID: r.ID, refuse: refuse, begun: begun, http11: r.Request.Header.IsHTTP11()}
 	r.detached = true
 	r.HijackSetNoResponse(true)
 	r.Hijack(func(c net.Conn) {
@@ -47,13 +47,13 @@ func (d *Detached) Fail(err error) error {
 	if d.head {
 		return errors.New("the answer has begun")
 	}
-	status, text, retry := statusOf(err)
+	p := d.refuse(err)
 	res := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(res)
 	dress(&res.Header, d.ID)
 	res.SetConnectionClose()
-	writeError(res, status, text, retry)
-	d.begin(status)
+	p.write(res)
+	d.begin(p.Status)
 	w := bufio.NewWriter(d.Conn)
 	if err := res.Write(w); err != nil {
 		return fmt.Errorf("answer: %w", err)
@@ -64,9 +64,7 @@ func (d *Detached) Fail(err error) error {
 func (d *Detached) begin(status int) {
 	d.head = true
 	_ = d.Conn.SetWriteDeadline(time.Now().Add(writeFor))
-	if d.api.Observe != nil {
-		d.api.Observe(d.operation, status, d.api.Now().Sub(d.began))
-	}
+	d.begun(status)
 }
 
 // Begun says whether an answer has begun.

@@ -1,4 +1,4 @@
-package rest
+package httpapi
 
 import "github.com/valyala/fasthttp"
 
@@ -26,24 +26,22 @@ func (a *API) Expect(ctx *fasthttp.RequestCtx) int {
 	return fasthttp.StatusContinue
 }
 
-func (r *Request) expecting() bool { return r.UserValue(expectKey{}) != nil }
+// Expecting says that only the head of the request is here.
+func (r *Exchange) Expecting() bool { return r.UserValue(expectKey{}) != nil }
 
 // expected ends the look at a head: who asks may, if what is announced is not
 // too large.
-func (r *Request) expected() error {
-	limit := r.op.body
-	switch {
-	case r.op.file > 0:
-		limit = r.op.file + formOverhead
-	case limit == 0:
-		limit = maxJSON
+func (r *Exchange) expected() error {
+	limit := r.endpoint.Body
+	if r.endpoint.File > 0 {
+		limit = r.endpoint.File + FormOverhead
 	}
 	if r.Request.Header.ContentLength() > limit {
-		return errBodyTooBig
+		return ErrTooLarge
 	}
 	r.UserValue(expectKey{}).(*expectation).met = true
 	return nil
 }
 
-// formOverhead is more than a form takes beside its file.
-const formOverhead = 1 << 20
+// FormOverhead is more than a form takes beside its file, bytes.
+const FormOverhead = 1 << 20

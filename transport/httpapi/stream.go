@@ -1,4 +1,4 @@
-package rest
+package httpapi
 
 import (
 	"errors"
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// stream answers what write writes, while it is written. When that fails on
+// Stream answers what write writes, while it is written. When that fails on
 // the way, the answer breaks off without its end.
-func (r *Request) stream(name, mediaType string, write func(io.Writer) error) {
+func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 	pr, pw := io.Pipe()
-	log := r.api.Logger.With("request_id", r.id)
+	log := r.api.Logger.With("request_id", r.ID)
 	go func() {
 		err := write(pw)
 		_ = pw.CloseWithError(err)
@@ -22,15 +22,15 @@ func (r *Request) stream(name, mediaType string, write func(io.Writer) error) {
 	}()
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	r.SetContentType(mediaType)
-	r.Response.SetBodyStream(r.paced(pr), -1) // closes it, also when the client has left
+	r.Response.SetBodyStream(r.Paced(pr), -1) // closes it, also when the client has left
 }
 
 // pieceFor is how long a client may take for one piece of a download.
 const pieceFor = 60 * time.Second
 
-// paced lets a download take as long as it needs, as long as it goes on: the
+// Paced lets a download take as long as it needs, as long as it goes on: the
 // server's time-out is for whole answers.
-func (r *Request) paced(content io.ReadCloser) io.ReadCloser {
+func (r *Exchange) Paced(content io.ReadCloser) io.ReadCloser {
 	return &paced{content, r.Conn()}
 }
 

@@ -1,0 +1,186 @@
+package httpapi
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/ids"
+	"atelier/transport/body"
+)
+
+// Endpoint is one line of an interface.
+type Endpoint struct {
+	// Method and Path; {name} in the path stands for a part of it, which the
+	// call gets by Exchange.Param.
+	Method, Path string
+	// Name is told to logs and metrics.
+	Name string
+	// Body bounds the body, bytes, and File the file that is uploaded, if there
+	// is one.
+	Body, File int
+	// Head answers HEAD too.
+	Head bool
+	// Begin makes the call.
+	Begin func(*Exchange) Call
+}
+
+// Call is one request of an interface. It is used by one goroutine, and valid
+// until End returns.
+type Call interface {
+	// Admit says whether the request may be carried out: who is calling, how
+	// often, whether what the path names exists. The body is not here yet.
+	Admit() error
+	// Serve carries it out and writes the answer.
+	Serve() error
+	// Refuse says how an error of either is answered.
+	Refuse(err error) Problem
+	// End is told that the answer stands, and how long it took. It is not called
+	// when the request goes on elsewhere (Detach), nor when only its head was
+	// looked at.
+	End(took time.Duration)
+}
+
+// Problem is the answer to a request that failed.
+type Problem struct {
+	Status int
+	// Body is encoded as JSON.
+	Body any
+	// Retry is when to try again; 0 when that is not said.
+	Retry time.Duration
+	// Unexpected errors are logged, with Hint when there is one.
+	Unexpected bool
+	Hint       error
+}
+
+// Config of an API. All fields are required.
+type Config struct {
+	Endpoints []Endpoint
+	// Stray makes the call of a request that no endpoint has; its Serve and
+	// Admit are not called, and its Refuse gets ErrNoOperation or ErrMethod.
+	Stray func(*Exchange) Call
+	// Drain bounds what is read of a body that nobody wants, bytes, so that the
+	// client gets to read the answer.
+	Drain  int64
+	Logger *slog.Logger
+	Now    func() time.Time
+}
+
+// API serves an interface. Safe for concurrent use.
+type API struct {
+	Config
+	router *router.Router
+}
+
+// New returns the API of a table.
+func New(cfg Config) *API {
+	a := &API{Config: cfg, router: router.New()}
+	a.router.RedirectTrailingSlash = false
+	a.router.RedirectFixedPath = false
+	a.router.HandleOPTIONS = false
+	a.router.NotFound = func(ctx *fasthttp.RequestCtx) { a.stray(ctx, ErrNoOperation) }
+	a.router.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { a.stray(ctx, ErrMethod) }
+	for i := range cfg.Endpoints {
+		e := &a.Endpoints[i]
+		serve := func(ctx *fasthttp.RequestCtx) { a.serve(ctx, e) }
+		a.router.Handle(e.Method, e.Path, serve)
+		if e.Head {
+			a.router.Handle(fasthttp.MethodHead, e.Path, serve)
+		}
+	}
+	return a
+}
+
+// Handler serves a request.
+func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
+
+func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
+	r := &Exchange{RequestCtx: ctx, ID: ids.New(), api: a, endpoint: e}
+	dress(&ctx.Response.Header, r.ID)
+	return r
+}
+
+// dress sets the headers of every answer.
+func dress(h *fasthttp.ResponseHeader, id string) {
+	h.Set("X-Request-Id", id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+}
+
+func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
+	began := a.Now()
+	r := a.begin(ctx, e)
+	c := e.Begin(r)
+	r.call = c
+	defer a.end(r, began)
+	defer func() {
+		if p := recover(); p != nil {
+			// The value may hold what a person wrote, so only its type is told.
+			a.Logger.Error("handler panicked", "request_id", r.ID, "operation", e.Name, "panic", fmt.Sprintf("%T", p))
+			r.fail(ErrPanic)
+		}
+	}()
+	err := r.path()
+	if err == nil {
+		err = c.Admit()
+	}
+	switch {
+	case err == nil && r.Expecting():
+		err = r.expected()
+	case err == nil:
+		err = c.Serve()
+	}
+	if err != nil {
+		r.fail(err)
+	}
+}
+
+// end leaves nothing of the request on the connection.
+func (a *API) end(r *Exchange, began time.Time) {
+	if r.Expecting() {
+		return
+	}
+	body.Discard(r.RequestCtx, a.Drain)
+	if !r.detached {
+		r.call.End(a.Now().Sub(began))
+	}
+}
+
+// stray answers a request that no endpoint has.
+func (a *API) stray(ctx *fasthttp.RequestCtx, err error) {
+	r := a.begin(ctx, nil)
+	r.call = a.Stray(r)
+	if allow := ctx.Response.Header.Peek("Allow"); len(allow) > 0 {
+		// The router counts OPTIONS in, which no endpoint has.
+		methods := slices.DeleteFunc(strings.Split(string(allow), ", "), func(m string) bool { return m == fasthttp.MethodOptions })
+		ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
+	}
+	defer a.end(r, a.Now())
+	r.fail(err)
+}
+
+// fail answers an error.
+func (r *Exchange) fail(err error) {
+	p := r.call.Refuse(err)
+	if p.Unexpected {
+		r.api.Logger.Error("request failed", "request_id", r.ID, "operation", r.Operation(), "error", p.Hint)
+	}
+	r.Response.ResetBody()
+	p.write(&r.Response)
+}
+
+// write answers it.
+func (p Problem) write(res *fasthttp.Response) {
+	res.SetStatusCode(p.Status)
+	if p.Retry > 0 {
+		res.Header.Set("Retry-After", strconv.Itoa(int((p.Retry+time.Second-1)/time.Second)))
+	}
+	res.Header.SetContentType("application/json")
+	res.SetBody(encode(p.Body))
+}

@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"errors"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Error is an error with a status of its own. Its text is for the caller.
+type Error struct {
+	Status int
+	// Code names it where an interface has such names.
+	Code string
+	Text string
+	// Retry is when to try again; 0 when that is not said.
+	Retry time.Duration
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Refusal returns an Error without a code.
+func Refusal(status int, text string, retry time.Duration) error {
+	return &Error{Status: status, Text: text, Retry: retry}
+}
+
+// What the way itself refuses (decisions W1, C1).
+var (
+	ErrMediaType   = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must be application/json"}
+	ErrTooLarge    = &Error{Status: fasthttp.StatusRequestEntityTooLarge, Code: "invalid_request", Text: "the body is too large"}
+	ErrBroken      = &Error{Status: fasthttp.StatusBadRequest, Code: "invalid_request", Text: "the body broke off"}
+	ErrPath        = &Error{Status: fasthttp.StatusBadRequest, Code: "invalid_request", Text: "the path is not well escaped"}
+	ErrNoOperation = &Error{Status: fasthttp.StatusNotFound, Code: "not_found", Text: "there is no such operation"}
+	ErrMethod      = &Error{Status: fasthttp.StatusMethodNotAllowed, Code: "method_not_allowed", Text: "this method is not allowed here"}
+)
+
+// ErrTooMany says that the caller is too fast.
+func ErrTooMany(wait time.Duration) error {
+	return &Error{Status: fasthttp.StatusTooManyRequests, Code: "rate_limited", Text: "too many requests; try again later", Retry: wait}
+}
+
+// ErrPanic stands for whatever panicked.
+var ErrPanic = errors.New("panic")

@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/transport/body"
+	"atelier/transport/wire"
+)
+
+// Exchange is one request on its way, and its answer. It and everything it points to is valid
+// only until its call has ended.
+type Exchange struct {
+	*fasthttp.RequestCtx
+	// ID is what the answer carries as X-Request-Id.
+	ID string
+
+	api      *API
+	endpoint *Endpoint // nil for none
+	call     Call
+	detached bool
+}
+
+// Alone makes an exchange outside an API, for tests of what calls do with it.
+func Alone(ctx *fasthttp.RequestCtx, e Endpoint) *Exchange {
+	return &Exchange{RequestCtx: ctx, endpoint: &e}
+}
+
+// Operation is the name of the endpoint, for logs and metrics.
+func (r *Exchange) Operation() string {
+	if r.endpoint == nil {
+		return "none"
+	}
+	return r.endpoint.Name
+}
+
+// path says whether the path names something in each of its parts, and is well
+// escaped, so that Param needs not.
+func (r *Exchange) path() error {
+	p := r.URI().PathOriginal()
+	if bytes.Contains(p, []byte("//")) {
+		return ErrNoOperation
+	}
+	if bytes.IndexByte(p, '%') < 0 {
+		return nil
+	}
+	if _, err := url.PathUnescape(string(p)); err != nil {
+		return ErrPath
+	}
+	return nil
+}
+
+// Param returns a copy of a part of the path, unescaped: it may hold a slash.
+func (r *Exchange) Param(name string) string {
+	s, _ := r.UserValue(name).(string)
+	s, _ = url.PathUnescape(strings.Clone(s)) // the router's is the server's buffer
+	return s
+}
+
+// Query returns a copy of a query parameter.
+func (r *Exchange) Query(name string) string { return string(r.QueryArgs().Peek(name)) }
+
+// Type says that the body is of this media type, or of none.
+func (r *Exchange) Type(want string) bool {
+	ct, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte{';'})
+	ct = bytes.TrimSpace(ct)
+	return len(ct) == 0 || bytes.EqualFold(ct, []byte(want))
+}
+
+// Body returns a JSON body of at most the endpoint's limit. It is valid until
+// the call ends.
+func (r *Exchange) Body() ([]byte, error) {
+	if !r.Type("application/json") {
+		return nil, ErrMediaType
+	}
+	return r.Read(r.endpoint.Body)
+}
+
+// Read reads a body of whatever type, of at most limit bytes.
+func (r *Exchange) Read(limit int) ([]byte, error) { return readable(body.Read(r.RequestCtx, limit)) }
+
+// ReadSecret is Read for a body that must not stay in memory, see package body.
+// What it returns is the caller's to wipe.
+func (r *Exchange) ReadSecret(limit int) ([]byte, error) {
+	return readable(body.ReadSecret(r.RequestCtx, limit))
+}
+
+func readable(b []byte, err error) ([]byte, error) {
+	switch {
+	case errors.Is(err, body.ErrTooLarge):
+		return b, ErrTooLarge
+	case err != nil:
+		return b, ErrBroken
+	}
+	return b, nil
+}
+
+// Answer answers 200 with encoded JSON.
+func (r *Exchange) Answer(b []byte) error {
+	r.SetContentType("application/json")
+	r.Response.SetBodyRaw(b)
+	return nil
+}
+
+// JSON answers 200 with a value.
+func (r *Exchange) JSON(v any) error {
+	b, err := wire.Codec.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return r.Answer(b)
+}
+
+// NoContent answers 204.
+func (r *Exchange) NoContent() error {
+	r.SetStatusCode(fasthttp.StatusNoContent)
+	return nil
+}
+
+func encode(v any) []byte {
+	b, err := wire.Codec.Marshal(v)
+	if err != nil { // errors of ours always encode
+		panic("encode an error: " + err.Error())
+	}
+	return b
+}
