@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -18,13 +19,13 @@ import (
 
 // CheckCommerce says what is wrong with the business profile.
 func CheckCommerce(cfg config.Config) error {
-	_, err := newCommerce(cfg, nil)
+	_, err := newCommerce(cfg, nil, nil)
 	return err
 }
 
 // newCommerce makes the business profile from the configuration and holds it
 // against the conventions: a bad one does not start.
-func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*publish.Endpoint, error) {
+func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, log *slog.Logger) (*publish.Endpoint, error) {
 	c := cfg.Commerce
 	p := publish.DefaultBusiness(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)
 	p.Version = cmp.Or(c.Version, p.Version)
@@ -78,7 +79,7 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string) (*
 	}
 	limiter := limit.New(limit.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
 	return publish.NewEndpoint(publish.EndpointConfig{
-		Business: business, Schemas: set, Fetcher: remote.New(),
+		Business: business, Schemas: set, Fetcher: remote.New(), Logger: log,
 		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
 	}), nil
 }

@@ -140,7 +140,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if s.control, err = control.Listen(cfg.Server.Data, s.controls()); err != nil {
 		return nil, err
 	}
-	commerce, err := newCommerce(cfg, api.ClientIP)
+	commerce, err := newCommerce(cfg, api.ClientIP, log)
 	if err != nil {
 		return nil, err
 	}

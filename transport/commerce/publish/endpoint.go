@@ -4,16 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/ids"
-	"atelier/transport/body"
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/schema"
+	"atelier/transport/httpapi"
 )
 
 const (
@@ -37,112 +36,123 @@ type EndpointConfig struct {
 	Fetcher schema.Fetcher
 	// Wait says how long the caller must wait before the next negotiation; nil
 	// for never.
-	Wait func(ctx *fasthttp.RequestCtx) time.Duration
+	Wait   func(ctx *fasthttp.RequestCtx) time.Duration
+	Logger *slog.Logger
 }
 
 // Endpoint serves. Safe for concurrent use.
 type Endpoint struct {
 	EndpointConfig
 	fetching chan struct{}
+	way      *httpapi.API
 }
 
 // NewEndpoint returns an endpoint.
 func NewEndpoint(cfg EndpointConfig) *Endpoint {
-	return &Endpoint{EndpointConfig: cfg, fetching: make(chan struct{}, atOnce)}
+	e := &Endpoint{EndpointConfig: cfg, fetching: make(chan struct{}, atOnce)}
+	begin := func(serve func(*httpapi.Exchange) error) func(*httpapi.Exchange) httpapi.Call {
+		return func(r *httpapi.Exchange) httpapi.Call { return call{r, serve} }
+	}
+	e.way = httpapi.New(httpapi.Config{
+		Endpoints: []httpapi.Endpoint{
+			{Method: fasthttp.MethodGet, Path: profilePath, Name: "profile", Head: true, Begin: begin(e.profile)},
+			{Method: fasthttp.MethodGet, Path: schemasPath + "{file:*}", Name: "schema", Head: true, Begin: begin(e.schema)},
+			{Method: fasthttp.MethodPost, Path: negotiatePath, Name: "negotiate", Body: maxBody, Begin: begin(e.negotiate)},
+		},
+		Stray: begin(nil), Drain: maxBody, Logger: cfg.Logger, Now: time.Now,
+	})
+	return e
 }
 
 // Handle serves a request if its path is one of ours, and says whether it was.
 func (e *Endpoint) Handle(ctx *fasthttp.RequestCtx) bool {
 	path := string(ctx.Path())
-	file, isSchema := strings.CutPrefix(path, schemasPath)
-	switch {
-	case path == profilePath:
-		e.document(ctx, e.Business.JSON, e.Business.ETag)
-	case isSchema:
-		f, ok := e.Schemas.Lookup(file)
-		if !ok {
-			refuse(ctx, fasthttp.StatusNotFound, "not_found", "there is no such schema")
-			break
-		}
-		e.document(ctx, f.Data, f.ETag)
-	case path == negotiatePath:
-		e.negotiate(ctx)
-	case strings.HasPrefix(path, "/api/commerce/"):
-		refuse(ctx, fasthttp.StatusNotFound, "not_found", "there is no such operation")
-	default:
+	if path != profilePath && !strings.HasPrefix(path, schemasPath) && !strings.HasPrefix(path, "/api/commerce/") {
 		return false
 	}
-	ctx.Response.Header.Set("X-Request-Id", ids.New())
-	ctx.Response.Header.Set("X-Content-Type-Options", "nosniff")
+	e.way.Handler(ctx)
 	return true
 }
 
+// call is one request.
+type call struct {
+	*httpapi.Exchange
+	serve func(*httpapi.Exchange) error
+}
+
+// Admit implements httpapi.Call: all of it is public.
+func (c call) Admit() error { return nil }
+
+// Serve implements httpapi.Call.
+func (c call) Serve() error { return c.serve(c.Exchange) }
+
+// End implements httpapi.Call.
+func (c call) End(time.Duration) {}
+
+// Refuse implements httpapi.Call.
+func (c call) Refuse(err error) httpapi.Problem {
+	var onTheWay *httpapi.Error
+	var refused *negotiate.Error
+	switch {
+	case errors.As(err, &onTheWay):
+		return httpapi.Problem{Status: onTheWay.Status, Retry: onTheWay.Retry, Body: negotiate.Error{Code: onTheWay.Code, Content: onTheWay.Text}}
+	case errors.As(err, &refused):
+		return httpapi.Problem{Status: refused.Status(), Body: negotiate.Error{Code: refused.Code, Content: refused.Content}}
+	}
+	return httpapi.Problem{
+		Status: fasthttp.StatusInternalServerError, Unexpected: true, Hint: err,
+		Body: negotiate.Error{Code: "internal", Content: "internal error"},
+	}
+}
+
+func (e *Endpoint) profile(r *httpapi.Exchange) error {
+	return document(r, e.Business.JSON, e.Business.ETag)
+}
+
+func (e *Endpoint) schema(r *httpapi.Exchange) error {
+	f, ok := e.Schemas.Lookup(r.Param("file"))
+	if !ok {
+		return &httpapi.Error{Status: fasthttp.StatusNotFound, Code: "not_found", Text: "there is no such schema"}
+	}
+	return document(r, f.Data, f.ETag)
+}
+
 // document answers a public document, or 304 to whoever has it.
-func (e *Endpoint) document(ctx *fasthttp.RequestCtx, data []byte, tag string) {
-	if !ctx.IsGet() && !ctx.IsHead() {
-		ctx.Response.Header.Set("Allow", "GET, HEAD")
-		refuse(ctx, fasthttp.StatusMethodNotAllowed, "method_not_allowed", "this method is not allowed here")
-		return
-	}
-	h := &ctx.Response.Header
-	h.Set("ETag", tag)
-	h.Set("Cache-Control", "public, max-age=300")
+func document(r *httpapi.Exchange, data []byte, tag string) error {
 	// Pages of other origins may read what is public.
-	h.Set("Access-Control-Allow-Origin", "*")
-	for m := range strings.SplitSeq(string(ctx.Request.Header.Peek("If-None-Match")), ",") {
-		if m = strings.TrimPrefix(strings.TrimSpace(m), "W/"); m == tag || m == "*" {
-			ctx.SetStatusCode(fasthttp.StatusNotModified)
-			return
-		}
+	r.Response.Header.Set("Access-Control-Allow-Origin", "*")
+	if r.Fresh(strings.Trim(tag, `"`), "public, max-age=300") {
+		return nil
 	}
-	ctx.SetContentType("application/json")
-	ctx.Response.SetBodyRaw(data)
+	return r.Answer(data)
 }
 
 // negotiate answers what a platform and this business agree on.
-func (e *Endpoint) negotiate(ctx *fasthttp.RequestCtx) {
-	if !ctx.IsPost() {
-		ctx.Response.Header.Set("Allow", "POST")
-		refuse(ctx, fasthttp.StatusMethodNotAllowed, "method_not_allowed", "this method is not allowed here")
-		return
-	}
+func (e *Endpoint) negotiate(r *httpapi.Exchange) error {
 	if e.Wait != nil {
-		if wait := e.Wait(ctx); wait > 0 {
-			ctx.Response.Header.Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-			refuse(ctx, fasthttp.StatusTooManyRequests, "rate_limited", "too many requests; try again later")
-			return
+		if wait := e.Wait(r.RequestCtx); wait > 0 {
+			return httpapi.ErrTooMany(wait)
 		}
 	}
-	sent, err := body.Read(ctx, maxBody)
-	switch {
-	case errors.Is(err, body.ErrTooLarge):
-		refuse(ctx, fasthttp.StatusRequestEntityTooLarge, "invalid_request", err.Error())
-		return
-	case err != nil:
-		refuse(ctx, fasthttp.StatusBadRequest, "invalid_request", err.Error())
-		return
+	sent, err := r.Body()
+	if err != nil {
+		return err
 	}
-	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); len(sent) > 0 && kind != "" &&
-		!strings.EqualFold(strings.TrimSpace(kind), "application/json") {
-		refuse(ctx, fasthttp.StatusUnsupportedMediaType, "invalid_request", "the body must be application/json")
-		return
+	result, err := e.agree(sent, string(r.Request.Header.Peek("UCP-Agent")))
+	if err != nil {
+		return err
 	}
-	result, err := e.agree(sent, string(ctx.Request.Header.Peek("UCP-Agent")))
-	var refused *negotiate.Error
-	switch {
-	case errors.Is(err, errBusy):
-		ctx.Response.Header.Set("Retry-After", "1")
-		refuse(ctx, fasthttp.StatusServiceUnavailable, "unavailable", err.Error())
-	case errors.As(err, &refused):
-		refuse(ctx, refused.Status(), refused.Code, refused.Content)
-	case err != nil:
-		refuse(ctx, fasthttp.StatusInternalServerError, "internal", "internal error")
-	default:
-		answer(ctx, fasthttp.StatusOK, result)
+	// The standard encoder sorts names: the same agreement is the same text.
+	b, err := json.Marshal(result)
+	if err != nil {
+		return err
 	}
+	return r.Answer(b)
 }
 
-var errBusy = errors.New("too many profiles are being fetched; try again")
+var errBusy = &httpapi.Error{
+	Status: fasthttp.StatusServiceUnavailable, Code: "unavailable", Text: "too many profiles are being fetched; try again", Retry: time.Second,
+}
 
 func (e *Endpoint) agree(sent []byte, agent string) (*negotiate.Result, error) {
 	req, err := negotiate.ReadRequest(sent, agent)
@@ -167,20 +177,4 @@ func (e *Endpoint) agree(sent []byte, agent string) (*negotiate.Result, error) {
 		}
 	}
 	return negotiate.Agree(ctx, req.Profile, e.Business.Profile, req.Want, opts)
-}
-
-func answer(ctx *fasthttp.RequestCtx, status int, v any) {
-	// The standard encoder sorts names: the same agreement is the same text.
-	b, err := json.Marshal(v)
-	if err != nil { // a result of ours always encodes
-		panic("encode answer: " + err.Error())
-	}
-	ctx.SetStatusCode(status)
-	ctx.SetContentType("application/json")
-	ctx.Response.Header.Set("Cache-Control", "no-store")
-	ctx.SetBody(b)
-}
-
-func refuse(ctx *fasthttp.RequestCtx, status int, code, content string) {
-	answer(ctx, status, negotiate.Error{Code: code, Content: content})
 }
