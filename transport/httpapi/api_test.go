@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -70,7 +71,7 @@ func play(t *testing.T, endpoints map[*Endpoint]played) *stage {
 	server := &fasthttp.Server{Handler: a.Handler, StreamRequestBody: true}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
-	s.Transport = &http.Transport{Dial: func(string, string) (net.Conn, error) { return l.Dial() }}
+	s.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return l.Dial() }}
 	t.Cleanup(func() {
 		s.CloseIdleConnections()
 		if err := errors.Join(server.Shutdown(), <-done); err != nil {

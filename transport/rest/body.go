@@ -15,15 +15,6 @@ func (r *Request) JSONBody() ([]byte, error) {
 	return b, r.still()
 }
 
-// readBody reads a body of whatever type, of at most limit bytes.
-func (r *Request) readBody(limit int) ([]byte, error) {
-	b, err := r.Read(limit)
-	if err != nil {
-		return nil, err
-	}
-	return b, r.still()
-}
-
 // decode reads the JSON body into a value.
 func (r *Request) decode(into any) error {
 	b, err := r.JSONBody()
