@@ -1,7 +1,13 @@
 # make run    builds and starts the server on http://127.0.0.1:8080
 # make demo   the same with a codelab and forty lively attendees
 # make test   passes the tests
+# make quick  those that need neither a store nor a whole server: half a minute
 # make check  format, vet, staticcheck, race detector, generated files fresh
+#
+# make fuzz     every fuzz test for FUZZTIME (10s)
+# make bench    every Go benchmark; what they gave is in bench/RESULTS.md
+# make audit    looks for known vulnerabilities, where their lists can be had
+# make release  binaries with checksums and licences, in dist/
 #
 # The browser app is built where Node 20.19 or newer is, and tested in a browser
 # where Chromium is. NEED_PROGRAMS=1 makes it an error that one is missing;
@@ -23,7 +29,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/rest/asyncapi.json)
 
-.PHONY: all build app run demo test app-test check app-check fmt generate fresh fuzz bench budgets screenshots clean
+.PHONY: all build app run demo test quick app-test check app-check fmt generate fresh fuzz bench budgets screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -42,6 +48,25 @@ demo: build
 test: build
 	$(GO) test -timeout 15m ./...
 	@$(MAKE) --no-print-directory app-test
+
+# What boots whole servers, writes to disks or waits for clocks is left out.
+SLOW := /acceptance$$|/cmd/|/persistence/(badger|workspaces)|/bench|/transport/(server|live|web)|/actors/(durable|token)$$
+quick:
+	$(GO) test $$($(GO) list ./... | grep -vE '$(SLOW)')
+
+# Each fuzz test by itself, as Go wants it.
+FUZZTIME ?= 10s
+fuzz:
+	@git ls-files '*_test.go' | xargs grep -l '^func Fuzz' | while read -r f; do \
+		for t in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\).*/\1/p' "$$f"); do \
+			echo "$$(dirname "$$f") $$t"; \
+			$(GO) test -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$f")" >.fuzz.out 2>&1 || { cat .fuzz.out; rm .fuzz.out; exit 1; }; \
+		done || exit 1; \
+	done; rm -f .fuzz.out
+
+BENCHTIME ?= 1s
+bench:
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem -timeout 60m $$($(GO) list ./... | grep -v /acceptance$$)
 
 check: fmt fresh app-check
 	$(GO) vet ./...
@@ -100,6 +125,28 @@ generate:
 fresh:
 	@for d in actors/*/*pb; do (cd $$d && $(GO) run atelier/actors/internal/protogen -check) || exit 1; done
 
+audit:
+	@$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./... || echo 'the list of vulnerabilities of Go modules was not read, or names some: see above'
+ifeq ($(HAVE_NODE),yes)
+	@cd $(APP) && npm audit --omit=dev || echo 'the list of vulnerabilities of npm packages was not read, or names some: see above'
+endif
+
+# The app is embedded, so it must be there.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+release: build
+	@test -f $(BUILT) || { echo 'the browser app is not built: this needs Node 20.19 or newer'; exit 1; }
+	rm -rf dist && mkdir dist
+	$(GO) run atelier/cmd/internal/notice > dist/NOTICE
+	@for p in $(PLATFORMS); do \
+		name=atelier-$(VERSION)-$${p%/*}-$${p#*/}; mkdir dist/$$name; \
+		for c in atelier atelier-bench commerce; do \
+			GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/$$name/ ./cmd/$$c || exit 1; \
+		done; \
+		cp LICENSE README.md config.toml dist/NOTICE dist/$$name/; \
+		tar -C dist --sort=name --owner=0 --group=0 --mtime='1970-01-01' -czf dist/$$name.tar.gz $$name && rm -r dist/$$name || exit 1; \
+	done
+	cd dist && sha256sum *.tar.gz > SHA256SUMS && cat SHA256SUMS
+
 clean:
-	rm -rf bin
+	rm -rf bin dist
 	find transport/web/built -mindepth 1 ! -name .gitignore -delete

@@ -9,7 +9,7 @@ import (
 
 // What a request brings of a credential, and what it takes away, is wiped when
 // it has been answered: the memory of a process ends up in more places than it
-// should. ARCHITECTURE.md names what is out of reach.
+// should. actors/token/DESIGN.md names what is out of reach.
 
 // own makes the call wipe a buffer when it ends.
 func (c *call) own(b []byte) []byte {
