@@ -62,7 +62,10 @@ type Service struct {
 	active  int
 }
 
-var _ rest.AI = (*Service)(nil)
+// Operations are what the service answers.
+func (s *Service) Operations() []rest.Operation {
+	return []rest.Operation{{Method: http.MethodPost, Path: "/ai/stream", Access: rest.Session, Handle: s.stream}}
+}
 
 // New returns a service.
 func New(cfg Config) *Service {
@@ -156,8 +159,8 @@ func (s *Service) Removed(attendee string) {
 	}
 }
 
-// Stream answers one question.
-func (s *Service) Stream(r *rest.Request) error {
+// stream answers one question.
+func (s *Service) stream(r *rest.Request) error {
 	q, in, err := s.read(r)
 	if err != nil {
 		return err

@@ -59,7 +59,14 @@ type Gateway struct {
 	done sync.WaitGroup
 }
 
-var _ rest.Live = (*Gateway)(nil)
+// Operations are the live connections, and messages posted in place of one.
+func (g *Gateway) Operations() []rest.Operation {
+	return []rest.Operation{
+		{Method: fasthttp.MethodGet, Path: "/ws/{id}", Access: rest.LabMember, Handle: g.webSocket},
+		{Method: fasthttp.MethodGet, Path: "/codelabs/{id}/events", Access: rest.LabMember, Handle: g.events},
+		{Method: fasthttp.MethodPost, Path: "/codelabs/{id}/messages", Access: rest.LabMember, Handle: g.message},
+	}
+}
 
 // NewGateway returns a gateway whose summaries run until Close.
 func NewGateway(cfg Config) *Gateway {
@@ -86,8 +93,8 @@ var (
 	errWrongGrant = durable.Reject(durable.Forbidden, "access denied")
 )
 
-// WebSocket upgrades and attaches (GET /ws/:id).
-func (g *Gateway) WebSocket(r *rest.Request) error {
+// webSocket upgrades and attaches (GET /ws/:id).
+func (g *Gateway) webSocket(r *rest.Request) error {
 	if err := g.allowed(r); err != nil {
 		return err
 	}
@@ -105,9 +112,9 @@ func (g *Gateway) WebSocket(r *rest.Request) error {
 	return nil
 }
 
-// Events streams the same messages as server-sent events
+// events streams the same messages as server-sent events
 // (GET /codelabs/:id/events).
-func (g *Gateway) Events(r *rest.Request) error {
+func (g *Gateway) events(r *rest.Request) error {
 	epoch, since := r.Query("epoch"), r.Query("since")
 	if last := string(r.Request.Header.Peek("Last-Event-ID")); last != "" {
 		var ok bool
@@ -196,9 +203,9 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	p.joined(s)
 }
 
-// Message takes one message by POST and answers its ack
+// message takes one message by POST and answers its ack
 // (POST /codelabs/:id/messages).
-func (g *Gateway) Message(r *rest.Request) error {
+func (g *Gateway) message(r *rest.Request) error {
 	payload, err := r.JSONBody()
 	if err != nil {
 		return err

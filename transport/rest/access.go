@@ -11,13 +11,13 @@ import (
 
 // authorize checks the role and, after it, that the codelab of the path
 // exists.
-func (r *Request) authorize() error { return r.enter(r.op.access, r.Param("id")) }
+func (r *Request) authorize() error { return r.enter(r.op.Access, r.Param("id")) }
 
 // EnterCodelab does for a codelab that the body names what the pipeline does
 // for one of the path: its caller must be an admin or an attendee of it.
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
-	return r.enter(labMember, id)
+	return r.enter(LabMember, id)
 }
 
 // enterNamed is EnterCodelab for a codelab that the body must name.
@@ -59,34 +59,34 @@ func (r *Request) EnterAsAdmin() bool {
 	return true
 }
 
-func (r *Request) enter(who access, id string) (err error) {
+func (r *Request) enter(who Access, id string) (err error) {
 	a := r.api
 	admin := r.who.Admin() && r.Query("as") != "attendee"
 	attendee := ""
 	switch who {
-	case anyone:
+	case Anyone:
 		return nil
-	case session:
+	case Session:
 		if !r.who.Known() {
 			return errLogin
 		}
 		return nil
-	case adminOnly:
+	case AdminOnly:
 		if err := r.needAdmin(); err != nil {
 			return err
 		}
 		r.asAdmin()
 		return nil
-	case somebody:
+	case Somebody:
 		return r.authorizeSomebody(admin)
-	case labAdmin:
+	case LabAdmin:
 		if err := r.needAdmin(); err != nil {
 			return err
 		}
 		r.asAdmin()
 		r.Lab, err = a.Workshops.Get(id)
 		return err
-	case labReader, register:
+	case LabReader, Registrant:
 		if r.Lab, err = a.Workshops.Get(id); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (r *Request) enter(who access, id string) (err error) {
 			r.asAdmin()
 		case attendee != "":
 			r.asAttendee(v, attendee)
-		case who == register || v.Meta.GetIsPublic():
+		case who == Registrant || v.Meta.GetIsPublic():
 			r.asAnyone()
 		case !r.who.Known():
 			return errLogin
@@ -106,11 +106,11 @@ func (r *Request) enter(who access, id string) (err error) {
 		}
 		return nil
 	}
-	// labMember, labAttendee
+	// LabMember, LabAttendee
 	if !r.who.Known() {
 		return errLogin
 	}
-	if admin && who == labMember {
+	if admin && who == LabMember {
 		r.asAdmin()
 		r.Lab, err = a.Workshops.Get(id)
 		return err

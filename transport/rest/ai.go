@@ -10,9 +10,6 @@ import (
 	"atelier/transport/wire"
 )
 
-// AI answers questions (POST /ai/stream).
-type AI interface{ Stream(r *Request) error }
-
 type conversationRecord struct {
 	ID         string `json:"id"`
 	CodelabID  string `json:"codelab_id"`

@@ -2,9 +2,11 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,12 +35,11 @@ type Config struct {
 	Participants *participant.Host
 	Auth         *auth.Authenticator
 	Limits       Limits
-	// Live serves the operations that need a connection of their own: the
-	// WebSocket, the event stream, and messages posted in their place.
-	Live Live
-	// AI answers questions, AIModels says of which models, and AIKeys opens
-	// the keys for it.
-	AI       AI
+	// Others are the operations that are not resources: live connections, and
+	// answers of the AI.
+	Others []Operation
+	// AIModels says which models the AI may be asked of, and AIKeys opens its
+	// keys.
 	AIModels AIModels
 	AIKeys   *keys.Ring
 	// Workspaces holds the code of codelabs.
@@ -72,14 +73,6 @@ type Limits struct {
 	Joins *limit.Limiter
 }
 
-// Live are the operations on live connections. They run after the pipeline
-// has checked who is calling.
-type Live interface {
-	WebSocket(r *Request) error
-	Events(r *Request) error
-	Message(r *Request) error
-}
-
 // API serves the interface. Safe for concurrent use.
 type API struct {
 	Config
@@ -97,17 +90,16 @@ func New(cfg Config) *API {
 }
 
 // endpoints are the operations as httpapi knows them.
-func (a *API) endpoints() []httpapi.Endpoint {
-	out := make([]httpapi.Endpoint, len(operations))
-	for i, op := range operations {
-		path := op.path
-		if !op.root {
+func (a *API) endpoints() (out []httpapi.Endpoint) {
+	for _, op := range slices.Concat(operations, a.Others) {
+		path := op.Path
+		if !op.Root {
 			path = "/api" + path
 		}
-		out[i] = httpapi.Endpoint{
-			Method: op.method, Path: path, Name: op.name, Body: op.body, File: op.file, Head: op.head,
-			Begin: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a, op: op} },
-		}
+		out = append(out, httpapi.Endpoint{
+			Method: op.Method, Path: path, Name: op.Method + " " + op.Path, Body: cmp.Or(op.Body, maxJSON), File: op.File, Head: op.Head,
+			Begin: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a, op: &op} },
+		})
 	}
 	return out
 }

@@ -159,11 +159,11 @@ func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
 	paths, _, _ := documented(t)
 	var seen []string
 	for _, op := range operations {
-		d, known := paths[op.path][strings.ToLower(op.method)]
+		d, known := paths[op.Path][strings.ToLower(op.Method)]
 		if !known || d.RequestBody == nil {
 			continue
 		}
-		limit := op.body
+		limit := op.Body
 		if limit == 0 {
 			limit = maxJSON
 		}

@@ -16,7 +16,7 @@ import (
 type Request struct {
 	*httpapi.Exchange
 	api *API
-	op  *operation // nil for none
+	op  *Operation // nil for none
 	who auth.Identity
 	// Caller is who acts, for actors. Set when the operation needs somebody.
 	Caller *codelab.Caller
@@ -55,7 +55,7 @@ func (r *Request) device() string {
 }
 
 // Serve implements httpapi.Call.
-func (r *Request) Serve() error { return r.op.handle(r) }
+func (r *Request) Serve() error { return r.op.Handle(r) }
 
 // End implements httpapi.Call.
 func (r *Request) End(took time.Duration) {
@@ -82,31 +82,31 @@ func (r *Request) Admit() error {
 	r.who, badToken = a.Auth.Identify(cookie, string(r.Request.Header.Peek("Authorization")))
 	limiter, key := a.Limits.Writes, r.bucket
 	switch {
-	case op.joins:
+	case op.Joins:
 		limiter, key = a.Limits.Joins, func() string { return limit.Address(r.ip()) }
-	case op.method == fasthttp.MethodGet:
+	case op.Method == fasthttp.MethodGet:
 		limiter = a.Limits.Reads
-	case op.upload:
+	case op.Upload:
 		limiter = a.Limits.Uploads
 	}
 	// A whole class registers from one address; registration has buckets of its
 	// own.
-	if (op.access != register || r.who.Known()) && !r.Expecting() {
+	if (op.Access != Registrant || r.who.Known()) && !r.Expecting() {
 		if wait := limiter.Allow(key()); wait > 0 {
 			return httpapi.ErrTooMany(wait)
 		}
 	}
-	if op.method != fasthttp.MethodGet && r.who.SessionID != "" {
+	if op.Method != fasthttp.MethodGet && r.who.SessionID != "" {
 		h := &r.Request.Header
 		if !a.Auth.Signer.CheckCSRF(r.who.SessionID, string(h.Peek(auth.CSRFHeader)), string(h.Cookie(auth.CSRFCookie))) {
 			return errCSRF
 		}
 	}
-	if badToken && op.access != anyone {
+	if badToken && op.Access != Anyone {
 		return errLogin
 	}
 	err := r.authorize()
-	if err != nil && op.access == register {
+	if err != nil && op.Access == Registrant {
 		return r.wasted(err)
 	}
 	return err

@@ -63,7 +63,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		ctx.Init2(&net.TCPConn{}, nil, false)
 		ctx.Request.Header.SetContentType(contentType)
 		ctx.Request.SetBodyStream(&slowly{bytes.NewReader(body), meanwhile}, len(body))
-		return read(&Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{Body: maxJSON}), api: a, op: &operation{}, who: who, Caller: &codelab.Caller{Role: role}})
+		return read(&Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{Body: maxJSON}), api: a, op: &Operation{}, who: who, Caller: &codelab.Caller{Role: role}})
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

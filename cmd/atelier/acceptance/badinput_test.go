@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"atelier/transport/ai/upstream/upstreamtest"
-	"atelier/transport/rest"
 )
 
 // Every operation is tried with everything that can be wrong about a request.
@@ -397,8 +396,8 @@ func TestBadRequestsCoverEveryOperation(t *testing.T) {
 	for _, p := range probes {
 		probed[strings.Replace(p.op, "/certificates/{attendee_id}", "/certificates/{id}", 1)] = true
 	}
-	for _, op := range rest.Operations() {
-		name := op[0] + " " + op[1]
+	for _, op := range offered() {
+		name := op.Method + " " + op.Path
 		if !probed[name] {
 			t.Errorf("%s is not in the table", name)
 		}

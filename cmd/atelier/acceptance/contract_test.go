@@ -13,6 +13,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"atelier/transport/ai"
+	"atelier/transport/messages"
 	"atelier/transport/rest"
 )
 
@@ -128,12 +130,12 @@ func (d *document) validate(p pointer, text []byte) error {
 // of the routes' table.
 func operationOf(method, path string) (template string, ok bool) {
 	best := -1
-	for _, op := range rest.Operations() {
-		if op[0] != method {
+	for _, op := range offered() {
+		if op.Method != method {
 			continue
 		}
-		if literal, fits := matches(op[1], path); fits && literal > best {
-			template, best, ok = op[1], literal, true
+		if literal, fits := matches(op.Path, path); fits && literal > best {
+			template, best, ok = op.Path, literal, true
 		}
 	}
 	return template, ok
@@ -264,4 +266,9 @@ func holdMessage(text []byte) error {
 		}
 	}
 	return fmt.Errorf("messages of type %q are not documented: %.300s", m.kind(), text)
+}
+
+// offered are all operations below /api, and the files.
+func offered() []rest.Operation {
+	return slices.Concat(rest.Operations(), (&messages.Gateway{}).Operations(), (&ai.Service{}).Operations())
 }

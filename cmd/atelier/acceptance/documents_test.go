@@ -7,14 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"atelier/transport/rest"
 )
 
 func TestEveryOperationIsDocumentedAndNoOther(t *testing.T) {
 	var served, documented []string
-	for _, op := range rest.Operations() {
-		served = append(served, op[0]+" "+op[1])
+	for _, op := range offered() {
+		served = append(served, op.Method+" "+op.Path)
 	}
 	for path, item := range openAPI.root["paths"].(map[string]any) {
 		for method := range item.(map[string]any) {
@@ -146,8 +144,8 @@ func TestSchemasOfAnswersAreClosed(t *testing.T) {
 			}
 		})
 	}
-	for _, op := range rest.Operations() {
-		responses, at := openAPI.at(pointer{"paths", op[1], strings.ToLower(op[0]), "responses"})
+	for _, op := range offered() {
+		responses, at := openAPI.at(pointer{"paths", op.Path, strings.ToLower(op.Method), "responses"})
 		for status := range responses.(map[string]any) {
 			p := at.to(status, "content", "application/json", "schema")
 			if v, _ := openAPI.at(p); v != nil {
@@ -159,11 +157,11 @@ func TestSchemasOfAnswersAreClosed(t *testing.T) {
 
 func TestEveryOperationTellsWhatItIs(t *testing.T) {
 	ids := map[string]bool{}
-	for _, op := range rest.Operations() {
-		v, at := openAPI.at(pointer{"paths", op[1], strings.ToLower(op[0])})
+	for _, op := range offered() {
+		v, at := openAPI.at(pointer{"paths", op.Path, strings.ToLower(op.Method)})
 		o := record(v.(map[string]any))
 		if o.text("summary") == "" || o.text("description") == "" || ids[o.text("operationId")] {
-			t.Errorf("%s %s lacks a summary, a description or an operationId of its own", op[0], op[1])
+			t.Errorf("%s %s lacks a summary, a description or an operationId of its own", op.Method, op.Path)
 		}
 		ids[o.text("operationId")] = true
 		names := map[string]bool{}
@@ -172,13 +170,13 @@ func TestEveryOperationTellsWhatItIs(t *testing.T) {
 			p, _ := openAPI.at(at.to("parameters", fmt.Sprint(i)))
 			names[record(p.(map[string]any)).text("name")] = true
 		}
-		for part := range strings.SplitSeq(op[1], "/") {
+		for part := range strings.SplitSeq(op.Path, "/") {
 			if name, ok := strings.CutPrefix(part, "{"); ok && !names[strings.TrimSuffix(name, "}")] {
-				t.Errorf("%s %s: the path parameter %s is not documented", op[0], op[1], name)
+				t.Errorf("%s %s: the path parameter %s is not documented", op.Method, op.Path, name)
 			}
 		}
-		if op[0] != http.MethodGet && !names["X-CSRF-Token"] {
-			t.Errorf("%s %s: the CSRF header is not documented", op[0], op[1])
+		if op.Method != http.MethodGet && !names["X-CSRF-Token"] {
+			t.Errorf("%s %s: the CSRF header is not documented", op.Method, op.Path)
 		}
 	}
 }

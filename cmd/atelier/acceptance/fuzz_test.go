@@ -12,9 +12,9 @@ import (
 // FuzzJSONCommands sends any bytes as the body of any write. Whatever comes
 // back is documented, and never the server's fault.
 func FuzzJSONCommands(f *testing.F) {
-	var writes [][2]string
-	for _, op := range rest.Operations() {
-		if op[0] != http.MethodGet && op[1] != "/logout" && op[1] != "/login" && op[1] != "/codelabs/{id}" && !strings.HasPrefix(op[1], "/admin/tokens/") {
+	var writes []rest.Operation
+	for _, op := range offered() {
+		if op.Method != http.MethodGet && op.Path != "/logout" && op.Path != "/login" && op.Path != "/codelabs/{id}" && !strings.HasPrefix(op.Path, "/admin/tokens/") {
 			writes = append(writes, op)
 		}
 	}
@@ -38,7 +38,7 @@ func FuzzJSONCommands(f *testing.F) {
 		"{help_id}", unknownID, "{message_id}", unknownID)
 	f.Fuzz(func(t *testing.T, which uint8, asAdmin bool, body string) {
 		op := writes[int(which)%len(writes)]
-		if op[0] == http.MethodDelete && strings.HasSuffix(op[1], "{attendee_id}") {
+		if op.Method == http.MethodDelete && strings.HasSuffix(op.Path, "{attendee_id}") {
 			return // it would end the fuzzing attendee
 		}
 		by := *lin.browser
@@ -46,9 +46,9 @@ func FuzzJSONCommands(f *testing.F) {
 			by = *c.admin
 		}
 		by.t = t
-		path := ids.Replace(op[1])
-		got := by.send(op[0], path, body)
-		if err := holdAnswer(op[0], path, got.status, got.header, got.body); err != nil {
+		path := ids.Replace(op.Path)
+		got := by.send(op.Method, path, body)
+		if err := holdAnswer(op.Method, path, got.status, got.header, got.body); err != nil {
 			t.Errorf("%q: %v", body, err)
 		}
 		if got.status >= 500 {
@@ -58,7 +58,7 @@ func FuzzJSONCommands(f *testing.F) {
 			got.error()
 		}
 		if got.status == 200 && json.Valid([]byte(body)) {
-			if err := holdRequest(op[0], path, []byte(body)); err != nil && body != "null" {
+			if err := holdRequest(op.Method, path, []byte(body)); err != nil && body != "null" {
 				t.Logf("the server takes what the document does not describe: %v", err)
 			}
 		}

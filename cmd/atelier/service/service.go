@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -120,9 +121,9 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	api := rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, Auth: s.grants,
-		Limits: newLimits(cfg.Limits), Live: s.gateway, Denials: s.denials.Note, Observe: metrics.Request,
+		Limits: newLimits(cfg.Limits), Denials: s.denials.Note, Observe: metrics.Request,
 		LoginFailed: metrics.LoginFailed,
-		AI:          s.ai, AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
+		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
 		App:     appInfo(cfg, opts.Version),
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
 		SecureCookies: overHTTPS(cfg.Server),
