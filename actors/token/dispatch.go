@@ -21,18 +21,18 @@ func (inline) Schedule(fn func()) { fn() }
 // Throughput is asked by the mailbox.
 func (inline) Throughput() int { return 300 }
 
-// landings brings the journal's answers to the actors that wait for them, on
+// completions brings the journal's answers to the actors that wait for them, on
 // a goroutine of its own: the journal's must not be kept. What it holds is
 // bounded by the operations that are open.
-type landings struct {
+type completions struct {
 	mu      sync.Mutex
 	wake    sync.Cond
-	pending []landing // guarded by mu
-	closed  bool      // guarded by mu
+	pending []completion // guarded by mu
+	closed  bool         // guarded by mu
 	done    sync.WaitGroup
 }
 
-type landing struct {
+type completion struct {
 	to      *actor.PID
 	message any
 }
@@ -41,8 +41,8 @@ type landing struct {
 // another may go on with the next.
 const landers = 2
 
-func newLandings(system *actor.ActorSystem) *landings {
-	l := &landings{}
+func newCompletions(system *actor.ActorSystem) *completions {
+	l := &completions{}
 	l.wake.L = &l.mu
 	for range landers {
 		l.done.Go(func() { l.run(system) })
@@ -51,15 +51,15 @@ func newLandings(system *actor.ActorSystem) *landings {
 }
 
 // add never blocks.
-func (l *landings) add(to *actor.PID, message any) {
+func (l *completions) add(to *actor.PID, message any) {
 	l.mu.Lock()
-	l.pending = append(l.pending, landing{to, message})
+	l.pending = append(l.pending, completion{to, message})
 	l.mu.Unlock()
 	l.wake.Signal()
 }
 
-func (l *landings) run(system *actor.ActorSystem) {
-	var batch []landing
+func (l *completions) run(system *actor.ActorSystem) {
+	var batch []completion
 	for {
 		l.mu.Lock()
 		for len(l.pending) == 0 && !l.closed {
@@ -79,7 +79,7 @@ func (l *landings) run(system *actor.ActorSystem) {
 }
 
 // close ends the goroutines when everything was brought.
-func (l *landings) close() {
+func (l *completions) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()

@@ -62,14 +62,14 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 	}
 	unknown := s == nil
 	if unknown {
-		raw, err := v.get(v.tables.tokens, v.decoyKey)
+		raw, err := v.get(v.tables.tokens, v.placeholderKey)
 		if err != nil && !errors.Is(err, seal.ErrDamaged) {
 			return nil, err
 		}
-		s = &stored{key: v.decoyKey, raw: raw}
+		s = &stored{key: v.placeholderKey, raw: raw}
 	}
 	body, version, err := ring.Verify(s.key, s.raw)
-	if err != nil && unknown { // the decoy could not be written, or is damaged; it is nobody's
+	if err != nil && unknown { // the placeholder could not be written, or is damaged; it is nobody's
 		return &stored{record: &pb.Token{}}, nil
 	}
 	if err != nil {
@@ -86,7 +86,7 @@ func (v *Vault) load(t seal.Token) (*stored, error) {
 // unknown one takes: a look-up that finds nothing. The one that finds
 // something, the checks and the decision both have in common.
 func (v *Vault) levelOut(s *stored) error {
-	if string(s.key) == string(v.decoyKey) {
+	if string(s.key) == string(v.placeholderKey) {
 		return nil
 	}
 	_, err := v.get(v.tables.tokens, v.missingKey)

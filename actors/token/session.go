@@ -150,7 +150,7 @@ func (a *sessionActor) end(ctx actor.Context, cmd *command, rounds int) {
 	}), row)
 	e := &ending{cmd: cmd, rounds: rounds}
 	self := ctx.Self()
-	if err := v.opts.Journal.Append(rows, func(err error) { e.err = err; v.landings.add(self, e) }); err != nil {
+	if err := v.opts.Journal.Append(rows, func(err error) { e.err = err; v.completions.add(self, e) }); err != nil {
 		a.finish(ctx, cmd, err)
 		return
 	}

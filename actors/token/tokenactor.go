@@ -85,10 +85,10 @@ func (a *tokenActor) work(ctx actor.Context, w *work) {
 }
 
 func (a *tokenActor) append(ctx actor.Context, w *work) {
-	landings, self := a.vault.landings, ctx.Self()
+	completions, self := a.vault.completions, ctx.Self()
 	err := a.vault.opts.Journal.Append(w.rows, func(err error) {
 		w.err = err
-		landings.add(self, w)
+		completions.add(self, w)
 	})
 	if err != nil {
 		a.fail(ctx, w, err)

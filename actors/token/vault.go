@@ -89,14 +89,14 @@ const shardCount = 256
 // Vault holds the tokens of one environment. Safe for concurrent use.
 type Vault struct {
 	// Immutable after NewVault.
-	opts       Options
-	tables     tables
-	streamTag  [streamTagBytes]byte
-	decoyKey   []byte // a record that belongs to nobody
-	missingKey []byte // a record that never is
-	shards     [shardCount]*actor.PID
-	landings   *landings
-	log        *slog.Logger
+	opts           Options
+	tables         tables
+	streamTag      [streamTagBytes]byte
+	placeholderKey []byte // a record that belongs to nobody
+	missingKey     []byte // a record that never is
+	shards         [shardCount]*actor.PID
+	completions    *completions
+	log            *slog.Logger
 
 	ring        atomic.Pointer[seal.Ring]
 	open        atomic.Int64 // unanswered operations
@@ -120,16 +120,16 @@ func NewVault(opts Options) (*Vault, error) {
 	}
 	env := string(opts.Environment)
 	v := &Vault{
-		opts:     opts,
-		tables:   tables{"tokens-" + env, "checkouts-" + env, "answers-" + env},
-		landings: newLandings(opts.System),
-		log:      opts.Logger.With("component", "token", "environment", env),
+		opts:        opts,
+		tables:      tables{"tokens-" + env, "checkouts-" + env, "answers-" + env},
+		completions: newCompletions(opts.System),
+		log:         opts.Logger.With("component", "token", "environment", env),
 	}
 	sum := sha256.Sum256([]byte(opts.Stream))
 	copy(v.streamTag[:], sum[:])
 	v.ring.Store(ring)
-	v.decoyKey, v.missingKey = v.rowKey("decoy", ring.Newest()), v.rowKey("missing", ring.Newest())
-	v.placeDecoy(ring.Newest())
+	v.placeholderKey, v.missingKey = v.rowKey("decoy", ring.Newest()), v.rowKey("missing", ring.Newest())
+	v.placePlaceholder(ring.Newest())
 	for i := range v.shards {
 		sh := newShard(v)
 		props := actor.PropsFromProducer(func() actor.Actor { return sh },
@@ -146,15 +146,15 @@ func NewVault(opts Options) (*Vault, error) {
 	return v, nil
 }
 
-// placeDecoy stores the record that is read in place of an unknown token's.
-func (v *Vault) placeDecoy(version *seal.Version) {
+// placePlaceholder stores the record that is read in place of an unknown token's.
+func (v *Vault) placePlaceholder(version *seal.Version) {
 	now := v.opts.Now().UnixMilli()
 	body := pbwire.Encode(&pb.Token{
 		State: pb.State_STATE_ACTIVE, Policy: pb.Policy_POLICY_SINGLE_USE, Checkout: make([]byte, 32), CreatedAt: now, ExpiresAt: now,
 		Credential: make([]byte, 200), Display: make([]byte, 50), Share: make([]byte, len(seal.ShareID{})),
 	})
 	err := durable.Commit(v.opts.Journal, []durable.Row{{
-		Table: v.tables.tokens, Key: v.decoyKey, Value: version.Authenticate(v.decoyKey, body),
+		Table: v.tables.tokens, Key: v.placeholderKey, Value: version.Authenticate(v.placeholderKey, body),
 	}})
 	if err != nil {
 		v.log.Warn("unknown tokens may be told from others by their timing", "error", err)
@@ -168,10 +168,10 @@ func (v *Vault) SetKeys(keys []seal.Key) error {
 	if err != nil {
 		return err
 	}
-	// The decoy must not be left under a key that is dropped. The newest key
+	// The placeholder must not be left under a key that is dropped. The newest key
 	// until now is among the new ones, so before and after the change there is
 	// what checks it.
-	v.placeDecoy(v.ring.Load().Newest())
+	v.placePlaceholder(v.ring.Load().Newest())
 	v.ring.Store(ring)
 	return nil
 }
@@ -400,6 +400,6 @@ func (v *Vault) Close(ctx context.Context) error {
 	for _, pid := range v.shards {
 		errs = append(errs, v.opts.System.Root.StopFuture(pid).Wait())
 	}
-	v.landings.close()
+	v.completions.close()
 	return errors.Join(errs...)
 }

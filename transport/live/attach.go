@@ -15,7 +15,7 @@ type AttachOptions struct {
 	Person string
 	Staff  bool
 
-	Flavour Flavour
+	Protocol Protocol
 	// Preamble is written first, as it is: for SSE the HTTP response head.
 	Preamble []byte
 
@@ -59,15 +59,15 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 	id := h.attached.Add(1)
 	l := h.loops[id%uint64(len(h.loops))]
 	s := &Session{
-		Data:    o.Data,
-		id:      id,
-		loop:    l,
-		room:    o.Room,
-		handler: o.Handler,
-		resync:  o.Resync,
-		person:  o.Person,
-		staff:   o.Staff,
-		flavour: o.Flavour,
+		Data:     o.Data,
+		id:       id,
+		loop:     l,
+		room:     o.Room,
+		handler:  o.Handler,
+		resync:   o.Resync,
+		person:   o.Person,
+		staff:    o.Staff,
+		protocol: o.Protocol,
 	}
 	if err := l.plug(s, conn); err != nil {
 		conn.Close()
@@ -85,7 +85,7 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 
 // join lets a session take its place in its room.
 func (l *loop) join(s *Session, buffered []byte, o *AttachOptions) {
-	h := l.hall(s.room)
+	h := l.loopRoom(s.room)
 	// Those who are here already get everything up to now first, so that the
 	// newcomer can begin where they are.
 	l.drain(h)
@@ -115,7 +115,7 @@ func (l *loop) join(s *Session, buffered []byte, o *AttachOptions) {
 
 // greet appends the welcome, and decides how the session goes on.
 func (l *loop) greet(s *Session, dst []byte, o *AttachOptions) []byte {
-	at := s.hall.at.stored
+	at := s.loopRoom.at.stored
 	refuse := func(why Resync) []byte {
 		l.count.resyncs[why].Add(1)
 		dst = s.stamp(dst, at, o.Welcome(at, at))

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"atelier/actors/room"
+	"atelier/transport/rfc6455"
 )
 
 // drainer reads and forgets whatever arrives on many sockets.
@@ -205,7 +206,7 @@ func bareLoop(b *testing.B, conns []*net.TCPConn, join, rounds int) float64 {
 	b.Helper()
 	var p []byte
 	for range join {
-		p = appendFrame(p, opText, bytes.Repeat([]byte{'x'}, benchFrame))
+		p = rfc6455.AppendFrame(p, rfc6455.Text, bytes.Repeat([]byte{'x'}, benchFrame))
 	}
 	fds := make([]int, len(conns))
 	for i, c := range conns {

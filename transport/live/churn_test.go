@@ -19,6 +19,7 @@ import (
 	"github.com/fasthttp/websocket"
 
 	"atelier/actors/room"
+	"atelier/transport/rfc6455"
 )
 
 // withTLS makes a listener speak TLS, so that every connection is a pipe.
@@ -56,8 +57,8 @@ func TestTLS(t *testing.T) {
 	big := strings.Repeat("b", 100_000)
 	c.send("echo " + big)
 	c.expect(big)
-	c.session.Close(CloseNormal, "")
-	if code := c.expectClose(); code != CloseNormal {
+	c.session.Close(rfc6455.CloseNormal, "")
+	if code := c.expectClose(); code != rfc6455.CloseNormal {
 		t.Errorf("closed with %d", code)
 	}
 	h.expectClosed(ReasonServer)

@@ -1,5 +1,7 @@
 package live
 
+import "atelier/transport/rfc6455"
+
 // beginClose starts the end of a session: it appends the close frame to dst,
 // and from here on nothing else is sent.
 func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
@@ -9,11 +11,11 @@ func (l *loop) beginClose(s *Session, dst []byte, e ending) []byte {
 	s.state = closing
 	l.beginLeaving(s, e.reason)
 	s.outbox.close()
-	if s.flavour == SSE {
+	if s.protocol == SSE {
 		s.hangup = true
 		return dst
 	}
-	return appendClose(dst, e.code, e.text)
+	return rfc6455.AppendClose(dst, e.code, e.text)
 }
 
 // beginLeaving starts the time that a session has for taking its goodbye.
@@ -78,10 +80,10 @@ func (l *loop) bury(s *Session, reason Reason) {
 	l.count.sessions.Add(-1)
 }
 
-// sweep removes the sessions that ended from their halls.
+// sweep removes the sessions that ended from their rooms.
 func (l *loop) sweep() {
 	for _, s := range l.gone {
-		s.hall.leave(s)
+		s.loopRoom.leave(s)
 	}
 	clear(l.gone)
 	l.gone = l.gone[:0]

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"atelier/transport/rfc6455"
 )
 
 const (
@@ -55,7 +57,7 @@ func (l *loop) closeSome(n int) {
 		}
 		if s.state == open && !s.draining {
 			s.draining = true
-			s.end(ending{CloseRestart, "server restarts", ReasonDrain})
+			s.end(ending{rfc6455.CloseRestart, "server restarts", ReasonDrain})
 			n--
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"atelier/transport/rfc6455"
 )
 
 func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
@@ -34,7 +36,7 @@ func TestDrainTellsEveryoneWhenToComeBack(t *testing.T) {
 			t.Fatalf("got %+v, %v", m, err)
 		}
 		delays[m.Seq] = true
-		if code := c.expectClose(); code != CloseRestart {
+		if code := c.expectClose(); code != rfc6455.CloseRestart {
 			t.Fatalf("closed with %d", code)
 		}
 		c.conn.Close()

@@ -2,9 +2,9 @@ package live
 
 import "atelier/actors/room"
 
-// drain serves everything published up to now to the sessions of a hall.
-func (l *loop) drain(h *hall) {
-	// What is published while the fan-out runs makes the hall dirty again; a
+// drain serves everything published up to now to the sessions of a loop's room.
+func (l *loop) drain(h *loopRoom) {
+	// What is published while the fan-out runs makes the loop's room dirty again; a
 	// publisher that never rests cannot keep the loop here.
 	for head := h.room.Head(); h.at.stored < head; {
 		seg := h.segment(h.at.stored, head)
@@ -31,9 +31,9 @@ func (l *loop) drain(h *hall) {
 	}
 }
 
-// fanOut writes a segment to every session of the hall that is not behind: the
+// fanOut writes a segment to every session of the loop's room that is not behind: the
 // same bytes to all of a group, except to those that a frame singles out.
-func (l *loop) fanOut(h *hall, seg *segment, to position) {
+func (l *loop) fanOut(h *loopRoom, seg *segment, to position) {
 	h.was, h.at = h.at, to
 	h.fanout++
 	h.fanningOut, l.fanningOut = true, true
@@ -64,7 +64,7 @@ func (l *loop) fanOut(h *hall, seg *segment, to position) {
 }
 
 // single collects the sessions that get other bytes than their group.
-func (h *hall) single(seg *segment) {
+func (h *loopRoom) single(seg *segment) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]
 		for _, person := range f.People {
@@ -76,14 +76,14 @@ func (h *hall) single(seg *segment) {
 			}
 		}
 		if f.Origin != 0 {
-			if s := h.loop.sessions[f.Origin]; s != nil && s.hall == h {
+			if s := h.loop.sessions[f.Origin]; s != nil && s.loopRoom == h {
 				h.singleOut(s, f)
 			}
 		}
 	}
 }
 
-func (h *hall) singleOut(s *Session, f *room.Frame) {
+func (h *loopRoom) singleOut(s *Session, f *room.Frame) {
 	if s.single != h.fanout && s.wants(f) != f.Reaches("", s.staff) {
 		s.single = h.fanout
 		h.singled = append(h.singled, s)
@@ -91,7 +91,7 @@ func (h *hall) singleOut(s *Session, f *room.Frame) {
 }
 
 // deliver gives a session its part of the fan-out under way.
-func (l *loop) deliver(h *hall, s *Session, p []byte, frames int) {
+func (l *loop) deliver(h *loopRoom, s *Session, p []byte, frames int) {
 	if s.lag != nil || s.state != open || s.next > h.fanout {
 		return
 	}
@@ -115,8 +115,8 @@ func (l *loop) deliver(h *hall, s *Session, p []byte, frames int) {
 }
 
 // overrun is what happens when the window has moved past the loop itself: all
-// of the hall's sessions are behind, and will be told so one by one.
-func (l *loop) overrun(h *hall, head uint64) {
+// of its sessions are behind, and will be told so one by one.
+func (l *loop) overrun(h *loopRoom, head uint64) {
 	for _, members := range h.groups {
 		for _, s := range members {
 			if s.lag == nil && s.state == open {

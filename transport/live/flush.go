@@ -5,9 +5,9 @@ func (l *loop) flush(s *Session) {
 	if s.state == closed {
 		return
 	}
-	// A letter follows every frame published before it was sent. The room's
+	// An outbound message follows every frame published before it was sent. The room's
 	// wake-up may still be on its way.
-	if h := s.hall; h.at.stored < s.room.Head() {
+	if h := s.loopRoom; h.at.stored < s.room.Head() {
 		l.drain(h)
 	}
 	if s.lag != nil {
@@ -33,7 +33,7 @@ func (l *loop) flushMidway() {
 	for _, s := range l.held {
 		switch {
 		case s.state == closed:
-		case s.state != open, s.lag != nil, s.hall.fanningOut && s.next <= s.hall.fanout:
+		case s.state != open, s.lag != nil, s.loopRoom.fanningOut && s.next <= s.loopRoom.fanout:
 			kept = append(kept, s)
 		default:
 			if l.mail(s) {
@@ -45,12 +45,12 @@ func (l *loop) flushMidway() {
 	l.held = kept
 }
 
-// mail writes the letters of a session that is not behind, as far as it has
-// got in its room. It reports whether letters remain.
+// mail writes the outbound messages of a session that is not behind, as far as it has
+// got in its room. It reports whether outbound messages remain.
 func (l *loop) mail(s *Session) (more bool) {
-	l.letters, more = s.outbox.take(l.letters[:0], s.hall.reached(s).stored)
-	l.out = l.dressLetters(s, l.out[:0], l.letters)
-	clear(l.letters)
+	l.outbound, more = s.outbox.take(l.outbound[:0], s.loopRoom.reached(s).stored)
+	l.out = l.dressAll(s, l.out[:0], l.outbound)
+	clear(l.outbound)
 	l.say(s, l.out)
 	return more
 }
@@ -60,7 +60,7 @@ func (l *loop) flushHeld() {
 	held := l.held
 	l.held = l.spareHeld[:0]
 	for _, s := range held {
-		if s.hall == nil { // its join is still in the inbox
+		if s.loopRoom == nil { // its join is still in the inbox
 			l.held = append(l.held, s)
 			continue
 		}
@@ -70,21 +70,21 @@ func (l *loop) flushHeld() {
 	l.spareHeld = held[:0]
 }
 
-// flushAgain has the next turn flush a session once more: letters remain that
-// were sent after frames which the hall has not served. Whoever sent them may
+// flushAgain has the next turn flush a session once more: outbound messages remain that
+// were sent after frames which the loop's room has not served. Whoever sent them may
 // have found the session already in the list, and does not tell the loop again.
 func (l *loop) flushAgain(s *Session) {
 	l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
 }
 
-// dressLetters appends what goes onto the wire for some letters. A close among
+// dressAll appends what goes onto the wire for some outbound messages. A close among
 // them is the last.
-func (l *loop) dressLetters(s *Session, dst []byte, letters []letter) []byte {
-	for i := range letters {
-		if end := letters[i].end; end != nil {
+func (l *loop) dressAll(s *Session, dst []byte, outbound []outboundMessage) []byte {
+	for i := range outbound {
+		if end := outbound[i].end; end != nil {
 			return l.beginClose(s, dst, *end)
 		}
-		dst = s.dress(dst, letters[i].payload)
+		dst = s.dress(dst, outbound[i].payload)
 		l.count.private.Add(1)
 	}
 	return dst

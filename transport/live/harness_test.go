@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"atelier/actors/room"
+	"atelier/transport/rfc6455"
 )
 
 func TestMain(m *testing.M) {
@@ -148,7 +150,7 @@ func (h *house) serve(ctx *fasthttp.RequestCtx) {
 		o.From = uint64(from)
 	}
 	if string(ctx.Path()) == "/sse" {
-		o.Flavour = SSE
+		o.Protocol = SSE
 		o.Preamble = []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\n")
 		ctx.HijackSetNoResponse(true)
 		ctx.Hijack(func(c net.Conn) { h.attach(c, o) })
@@ -277,3 +279,17 @@ func frames(from, to uint64) []room.Frame {
 }
 
 func text(seq uint64) string { return fmt.Sprintf(`{"seq":%d}`, seq) }
+
+// masked makes a client's frame. First is the byte with FIN, RSV and opcode.
+func masked(first byte, payload []byte) []byte {
+	p := rfc6455.AppendHeader(nil, 0, len(payload))
+	p[0] = first
+	p[1] |= 0x80
+	key := [4]byte{0x12, 0x34, 0x56, 0x78}
+	p = append(p, key[:]...)
+	body := slices.Clone(payload)
+	rfc6455.Unmask(body, key)
+	return append(p, body...)
+}
+
+func clientText(s string) []byte { return masked(0x80|byte(rfc6455.Text), []byte(s)) }

@@ -1,5 +1,7 @@
 package live
 
+import "atelier/transport/rfc6455"
+
 // housekeep looks after every session, once a tick. It costs about 30 ns a
 // session, so 10,000 of them cost 0.03 % of a core.
 func (l *loop) housekeep() {
@@ -19,7 +21,7 @@ func (l *loop) lookAfter(s *Session) {
 		if l.now-s.lag.moved > int64(o.SlowTimeout) {
 			l.abort(s, ReasonStalled)
 		}
-	case s.flavour == SSE:
+	case s.protocol == SSE:
 		if l.now-s.beat >= int64(o.Heartbeat) {
 			l.beat(s)
 		}
@@ -32,11 +34,11 @@ func (l *loop) lookAfter(s *Session) {
 		// or everybody would be given up in the tick in which it goes on.
 		l.beat(s)
 	case l.now-s.beat >= int64(min(o.PingInterval, o.IdleTimeout)):
-		l.endNow(s, ending{CloseGoingAway, "idle", ReasonIdle})
+		l.endNow(s, ending{rfc6455.CloseGoingAway, "idle", ReasonIdle})
 	}
 }
 
 func (l *loop) beat(s *Session) {
 	s.beat = l.now
-	l.say(s, s.flavour.heartbeat())
+	l.say(s, s.protocol.heartbeat())
 }

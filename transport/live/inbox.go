@@ -12,7 +12,7 @@ import (
 // loop says that it is about to, then looks once more; a producer adds, then
 // looks whether it sleeps. One of the two sees the other.
 //
-// Bounds: halls and outboxes are queued at most once each; tasks are a few per
+// Bounds: rooms and outboxes are queued at most once each; tasks are a few per
 // connection; the payloads of signals are bounded by Options.SignalBytes.
 type inbox struct {
 	mu sync.Mutex
@@ -29,8 +29,8 @@ type inbox struct {
 
 // work is what a loop has been asked to do, in the order in which it does it.
 type work struct {
-	// halls have something new to send.
-	halls []*hall
+	// rooms have something new to send.
+	rooms []*loopRoom
 	// tasks are everything else: joins, input of pipes, signals, ticks.
 	tasks []func()
 	// outboxes have something private to send.
@@ -38,7 +38,7 @@ type work struct {
 }
 
 func (w *work) empty() bool {
-	return len(w.halls)+len(w.tasks)+len(w.outboxes) == 0
+	return len(w.rooms)+len(w.tasks)+len(w.outboxes) == 0
 }
 
 // add lets put add to the work, and wakes the loop when it sleeps.
@@ -69,10 +69,10 @@ func (in *inbox) take(spare work) work {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	taken := in.work
-	clear(spare.halls)
+	clear(spare.rooms)
 	clear(spare.tasks)
 	clear(spare.outboxes)
-	in.work = work{spare.halls[:0], spare.tasks[:0], spare.outboxes[:0]}
+	in.work = work{spare.rooms[:0], spare.tasks[:0], spare.outboxes[:0]}
 	return taken
 }
 

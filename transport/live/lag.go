@@ -5,7 +5,7 @@ package live
 // others of its loop.
 const catchUpBudget = 4 * segmentBytes
 
-// lag is where a session stands that did not keep up with its hall, or that has
+// lag is where a session stands that did not keep up with its loop's room, or that has
 // just come back and is being caught up. Its memory is bounded: one segment,
 // mostly shared with others, one control frame, and the outbox.
 type lag struct {
@@ -18,7 +18,7 @@ type lag struct {
 	// since is when the session fell behind, moved when it last took a byte.
 	since, moved int64
 	// returning says that the session asked for a replay and has never been
-	// up with its hall: it is excused from the bounds on being behind.
+	// up with its loop's room: it is excused from the bounds on being behind.
 	returning bool
 	// soon says that the session stands in the loop's list to be resumed.
 	soon bool
@@ -26,14 +26,14 @@ type lag struct {
 
 // fallBehind notes that a session has not taken all of what it was given.
 func (l *loop) fallBehind(s *Session, rest []byte) {
-	s.lag = &lag{rest: rest, at: s.hall.reached(s), since: l.now, moved: l.now}
-	s.hall.lagging++
+	s.lag = &lag{rest: rest, at: s.loopRoom.reached(s), since: l.now, moved: l.now}
+	s.loopRoom.lagging++
 	l.count.slow.Add(1)
 }
 
 // catchesUp ends a session's lag.
 func (l *loop) catchesUp(s *Session) {
-	h := s.hall
+	h := s.loopRoom
 	s.lag = nil
 	// It has been served all of the fan-out under way, if there is one.
 	s.next = h.fanout + 1
@@ -85,15 +85,15 @@ func (l *loop) resume(s *Session) {
 // nextFor returns what a session that is behind gets next, nothing when it is
 // behind no more. It may close the session.
 func (l *loop) nextFor(s *Session) []byte {
-	g, h := s.lag, s.hall
+	g, h := s.lag, s.loopRoom
 	if p := g.control; p != nil {
 		g.control = nil
 		return p
 	}
 	for s.state == open {
-		letters, more := s.outbox.take(l.letters[:0], g.at.stored)
-		if len(letters) > 0 {
-			if p := l.dressLetters(s, nil, letters); len(p) > 0 {
+		outbound, more := s.outbox.take(l.outbound[:0], g.at.stored)
+		if len(outbound) > 0 {
+			if p := l.dressAll(s, nil, outbound); len(p) > 0 {
 				return p
 			}
 			break // An SSE session closes without a word.
@@ -124,7 +124,7 @@ func (l *loop) nextFor(s *Session) []byte {
 // nextSegment returns what follows for a session that is behind, or why it
 // must not have it.
 func (l *loop) nextSegment(s *Session) (*segment, Resync) {
-	g, h, o := s.lag, s.hall, &l.hub.opts
+	g, h, o := s.lag, s.loopRoom, &l.hub.opts
 	if !g.returning {
 		if l.now-g.since > int64(o.SlowTimeout) {
 			return nil, ResyncTime
@@ -136,22 +136,22 @@ func (l *loop) nextSegment(s *Session) (*segment, Resync) {
 	return h.segment(g.at.stored, h.at.stored), ResyncOvertaken
 }
 
-// skip moves a session to where its hall is and tells it so.
+// skip moves a session to where its loop's room is and tells it so.
 func (l *loop) skip(s *Session, why Resync) []byte {
 	l.count.resyncs[why].Add(1)
 	g := s.lag
-	g.at, g.since, g.returning = s.hall.at, l.now, false
+	g.at, g.since, g.returning = s.loopRoom.at, l.now, false
 	return s.stamp(nil, g.at.stored, s.resync(g.at.stored, why.String()))
 }
 
 // nextTransients returns the transients that a session has not had and that
 // are still to be had.
 func (l *loop) nextTransients(s *Session) []byte {
-	g, h := s.lag, s.hall
+	g, h := s.lag, s.loopRoom
 	for g.at.transient < h.at.transient {
 		frames, to, missed := h.room.TransientsAfter(g.at.transient, nil, segmentBytes)
 		l.count.missedTransients.Add(missed)
-		// The room may be ahead of the hall, whose next fan-out brings those.
+		// The room may be ahead of the loop's room, whose next fan-out brings those.
 		if to > h.at.transient {
 			frames = frames[:max(0, len(frames)-int(to-h.at.transient))]
 			to = h.at.transient

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"atelier/actors/room"
+	"atelier/transport/rfc6455"
 )
 
 // readBuffer is what a loop reads at a time, one buffer for all its sessions.
@@ -27,7 +28,7 @@ type loop struct {
 	// the hub was made, read once per turn.
 	now      int64
 	sessions map[uint64]*Session
-	halls    map[*room.Room]*hall
+	rooms    map[*room.Room]*loopRoom
 	// soon are sessions that are behind and could go on.
 	soon []*Session
 	// unread are sessions that have sent more than they were read.
@@ -35,7 +36,7 @@ type loop struct {
 	// held are sessions whose outbox is to be emptied in this turn: in the
 	// middle of a fan-out if the order allows, or at its end.
 	held []*Session
-	// fanningOut says that some hall's groups are being walked; gone are the
+	// fanningOut says that some group are being walked; gone are the
 	// sessions that ended meanwhile and are still in their groups.
 	fanningOut bool
 	gone       []*Session
@@ -51,9 +52,9 @@ type loop struct {
 	spareHeld  []*Session
 	spare      *segment
 	transients []room.Frame
-	letters    []letter
+	outbound   []outboundMessage
 	out        []byte
-	decoder    decoder
+	decoder    rfc6455.Decoder
 	buf        []byte
 	// ping is the last ping of what is being read; pinged says there was one.
 	ping   []byte
@@ -69,7 +70,7 @@ func newLoop(h *Hub) (*loop, error) {
 		hub:      h,
 		poller:   p,
 		sessions: make(map[uint64]*Session),
-		halls:    make(map[*room.Room]*hall),
+		rooms:    make(map[*room.Room]*loopRoom),
 		buf:      make([]byte, readBuffer),
 	}, nil
 }
@@ -122,7 +123,7 @@ func (l *loop) turn() (worked bool) {
 	}
 	l.now = l.hub.now()
 	l.held = append(l.held, w.outboxes...)
-	for _, h := range w.halls {
+	for _, h := range w.rooms {
 		h.dirty.Store(false)
 		if len(h.people) > 0 {
 			since := h.since.Load()

@@ -7,8 +7,8 @@ import "sync"
 type outbox struct {
 	mu sync.Mutex
 	// Guarded by mu. Nil while nothing waits.
-	letters []letter
-	// Guarded by mu. The payload bytes of letters.
+	outbound []outboundMessage
+	// Guarded by mu. The payload bytes of outbound messages.
 	bytes int
 	// Guarded by mu. The session stands in its loop's list of outboxes.
 	queued bool
@@ -16,11 +16,11 @@ type outbox struct {
 	shut bool
 }
 
-// letter is one private payload, or the close of the session.
-type letter struct {
+// outboundMessage is one private payload, or the close of the session.
+type outboundMessage struct {
 	payload []byte
 	// after is the position the session must have reached before it gets the
-	// letter: the room's head when it was sent.
+	// outbound message: the room's head when it was sent.
 	after uint64
 	// end is not nil for a close.
 	end *ending
@@ -36,9 +36,9 @@ type ending struct {
 type verdict uint8
 
 const (
-	// accepted: the letter is in, and the session already in its loop's list.
+	// accepted: the outbound message is in, and the session already in its loop's list.
 	accepted verdict = iota
-	// acceptedFirst: the letter is in, and the caller must tell the loop.
+	// acceptedFirst: the outbound message is in, and the caller must tell the loop.
 	acceptedFirst
 	// refused: the outbox is shut.
 	refused
@@ -47,7 +47,7 @@ const (
 	overflowed
 )
 
-func (o *outbox) put(m letter, limit int) verdict {
+func (o *outbox) put(m outboundMessage, limit int) verdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.shut {
@@ -56,10 +56,10 @@ func (o *outbox) put(m letter, limit int) verdict {
 	if o.bytes+len(m.payload) > limit {
 		// Everything is dropped, not only this: an answer missing between two
 		// others could not be noticed, a closed connection can.
-		o.letters, o.bytes, o.shut = nil, 0, true
+		o.outbound, o.bytes, o.shut = nil, 0, true
 		return overflowed
 	}
-	o.letters = append(o.letters, m)
+	o.outbound = append(o.outbound, m)
 	o.bytes += len(m.payload)
 	o.shut = m.end != nil
 	if o.queued {
@@ -69,37 +69,37 @@ func (o *outbox) put(m letter, limit int) verdict {
 	return acceptedFirst
 }
 
-// take moves to dst the letters that a session at this position may get. More
+// take moves to dst the outbound messages that a session at this position may get. More
 // reports whether others remain.
-func (o *outbox) take(dst []letter, position uint64) (due []letter, more bool) {
+func (o *outbox) take(dst []outboundMessage, position uint64) (due []outboundMessage, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.queued = false
 	n := 0
-	for n < len(o.letters) && o.letters[n].after <= position {
-		o.bytes -= len(o.letters[n].payload)
+	for n < len(o.outbound) && o.outbound[n].after <= position {
+		o.bytes -= len(o.outbound[n].payload)
 		n++
 	}
-	dst = append(dst, o.letters[:n]...)
-	if o.letters = o.letters[n:]; len(o.letters) == 0 {
-		o.letters = nil
+	dst = append(dst, o.outbound[:n]...)
+	if o.outbound = o.outbound[n:]; len(o.outbound) == 0 {
+		o.outbound = nil
 	}
-	return dst, o.letters != nil
+	return dst, o.outbound != nil
 }
 
 // ending returns the close that waits in the outbox, if there is one.
 func (o *outbox) ending() *ending {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.shut || len(o.letters) == 0 {
+	if !o.shut || len(o.outbound) == 0 {
 		return nil
 	}
-	return o.letters[len(o.letters)-1].end
+	return o.outbound[len(o.outbound)-1].end
 }
 
 // close refuses everything from now on and forgets what waits.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.letters, o.bytes, o.shut = nil, 0, true
+	o.outbound, o.bytes, o.shut = nil, 0, true
 }

@@ -1,5 +1,7 @@
 package live
 
+import "atelier/transport/rfc6455"
+
 // input takes bytes that came from a session's client. They are unmasked in
 // place.
 func (l *loop) input(s *Session, p []byte) {
@@ -7,13 +9,13 @@ func (l *loop) input(s *Session, p []byte) {
 		return
 	}
 	s.seen = l.now
-	if s.flavour == SSE {
+	if s.protocol == SSE {
 		return
 	}
 	if s.deaf {
 		// Only the answer to our close is of interest. It comes by itself: a
 		// client that was in the middle of something sends that first.
-		_ = (&decoder{}).feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
+		_ = (&rfc6455.Decoder{}).Feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
 		l.pinged = false
 		return
 	}
@@ -22,22 +24,22 @@ func (l *loop) input(s *Session, p []byte) {
 		d = &l.decoder
 	}
 	l.pinged = false
-	err := d.feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
+	err := d.Feed(p, l.hub.opts.MaxMessage, (*receiver)(s))
 	if s.state == closed {
-		l.decoder = decoder{}
+		l.decoder = rfc6455.Decoder{}
 		return
 	}
 	switch {
 	case err != nil:
-		l.decoder = decoder{}
+		l.decoder = rfc6455.Decoder{}
 		s.partial, s.deaf = nil, true
-		l.endNow(s, ending{err.code, err.reason, ReasonProtocol})
+		l.endNow(s, ending{err.Code, err.Reason, ReasonProtocol})
 		return
-	case d.idle():
+	case d.Idle():
 		s.partial = nil
 	case s.partial == nil:
 		kept := l.decoder
-		s.partial, l.decoder = &kept, decoder{}
+		s.partial, l.decoder = &kept, rfc6455.Decoder{}
 	}
 	if l.pinged {
 		l.answerPing(s)
@@ -52,20 +54,20 @@ func (l *loop) answerPing(s *Session) {
 		return
 	}
 	if g := s.lag; g != nil {
-		g.control = appendFrame(nil, opPong, l.ping)
+		g.control = rfc6455.AppendFrame(nil, rfc6455.Pong, l.ping)
 		if len(g.rest) == 0 {
 			l.resumeSoon(s)
 		}
 		return
 	}
-	l.out = appendFrame(l.out[:0], opPong, l.ping)
+	l.out = rfc6455.AppendFrame(l.out[:0], rfc6455.Pong, l.ping)
 	l.say(s, l.out)
 }
 
 // receiver is a session as its decoder sees it.
 type receiver Session
 
-func (r *receiver) message(payload []byte) {
+func (r *receiver) Message(payload []byte) {
 	s := (*Session)(r)
 	if s.state != open {
 		return
@@ -80,15 +82,15 @@ func (r *receiver) message(payload []byte) {
 	s.handler.Message(s, payload)
 }
 
-func (r *receiver) ping(payload []byte) {
+func (r *receiver) Ping(payload []byte) {
 	l := r.loop
 	l.pinged = true
 	l.ping = append(l.ping[:0], payload...)
 }
 
-func (r *receiver) pong() {}
+func (r *receiver) Pong() {}
 
-func (r *receiver) closed(code int) {
+func (r *receiver) Closed(code int) {
 	s := (*Session)(r)
 	l := s.loop
 	s.hangup = true

@@ -49,10 +49,10 @@ func (seg *segment) forGroup(g int) ([]byte, int) {
 	j := &seg.joined[g]
 	if !j.ready {
 		j.ready = true
-		flavour, staff := groupFlavour(g), groupIsStaff(g)
+		protocol, staff := groupProtocol(g), groupIsStaff(g)
 		for i := range seg.frames {
 			if f := &seg.frames[i]; f.Reaches("", staff) {
-				j.bytes = flavour.append(j.bytes, seg.epoch, f.Seq, f.Payload)
+				j.bytes = protocol.append(j.bytes, seg.epoch, f.Seq, f.Payload)
 				j.frames++
 			}
 		}
@@ -75,7 +75,7 @@ func (seg *segment) forSession(s *Session) ([]byte, int) {
 func (seg *segment) build(s *Session) (p []byte, frames int) {
 	for i := range seg.frames {
 		if f := &seg.frames[i]; s.wants(f) {
-			p = s.flavour.append(p, seg.epoch, f.Seq, f.Payload)
+			p = s.protocol.append(p, seg.epoch, f.Seq, f.Payload)
 			frames++
 		}
 	}

@@ -1,6 +1,10 @@
 package live
 
-import "atelier/actors/room"
+import (
+	"atelier/actors/room"
+
+	"atelier/transport/rfc6455"
+)
 
 // Handler is what a session's owner does with it. Its methods are called on the
 // goroutine of the session's loop, which serves thousands of others: they must
@@ -50,7 +54,7 @@ type Session struct {
 	// Immutable after Attach.
 	staff bool
 	// Immutable after Attach.
-	flavour Flavour
+	protocol Protocol
 
 	// Owned by the loop goroutine.
 	state state
@@ -71,11 +75,11 @@ type Session struct {
 	// Owned by the loop goroutine.
 	wire wire
 	// Owned by the loop goroutine. Nil until joined.
-	hall *hall
-	// Owned by the loop goroutine. Nil while the session is up with its hall.
+	loopRoom *loopRoom
+	// Owned by the loop goroutine. Nil while the session is up with its loop's room.
 	lag *lag
 	// Owned by the loop goroutine. Nil while no message is half received.
-	partial *decoder
+	partial *rfc6455.Decoder
 	// Owned by the loop goroutine. The number of the first fan-out that the
 	// session has not taken.
 	next uint64
@@ -114,7 +118,7 @@ func (s *Session) Room() *room.Room { return s.room }
 // It reports false when the session is closing, or when more than
 // Options.PrivateBytes would wait: then the session is closed with 1013.
 func (s *Session) Send(payload []byte) bool {
-	return s.put(letter{payload: payload, after: s.room.Head()})
+	return s.put(outboundMessage{payload: payload, after: s.room.Head()})
 }
 
 // Close closes the session after what was sent before. A reason longer than
@@ -124,10 +128,10 @@ func (s *Session) Close(code int, reason string) {
 }
 
 func (s *Session) end(e ending) {
-	s.put(letter{after: s.room.Head(), end: &e})
+	s.put(outboundMessage{after: s.room.Head(), end: &e})
 }
 
-func (s *Session) put(m letter) bool {
+func (s *Session) put(m outboundMessage) bool {
 	switch s.outbox.put(m, s.loop.hub.opts.PrivateBytes) {
 	case refused:
 		return false
@@ -136,7 +140,7 @@ func (s *Session) put(m letter) bool {
 	case overflowed:
 		l := s.loop
 		l.count.overflows.Add(1)
-		l.post(func() { l.endNow(s, ending{CloseTryLater, "too much is waiting", ReasonOverflow}) })
+		l.post(func() { l.endNow(s, ending{rfc6455.CloseTryLater, "too much is waiting", ReasonOverflow}) })
 		return false
 	default:
 		return s.loop.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
@@ -148,30 +152,30 @@ func (s *Session) wants(f *room.Frame) bool {
 	return f.Reaches(s.person, s.staff) && (f.Origin == 0 || f.Origin != s.id)
 }
 
-// group returns which of its hall's groups the session belongs to: those who
+// group returns which group of its room the session belongs to: those who
 // get the same bytes, unless a frame singles somebody out.
 func (s *Session) group() int {
-	g := 2 * int(s.flavour)
+	g := 2 * int(s.protocol)
 	if s.staff {
 		g++
 	}
 	return g
 }
 
-// groups is the number of combinations of flavour and staff.
+// groups is the number of combinations of protocol and staff.
 const groups = 4
 
-func groupIsStaff(g int) bool    { return g&1 == 1 }
-func groupFlavour(g int) Flavour { return Flavour(g >> 1) }
+func groupIsStaff(g int) bool      { return g&1 == 1 }
+func groupProtocol(g int) Protocol { return Protocol(g >> 1) }
 
-// dress appends a payload as this session's flavour sends what has no place in
+// dress appends a payload as this session's protocol sends what has no place in
 // the stream.
 func (s *Session) dress(dst, payload []byte) []byte {
-	return s.flavour.append(dst, "", 0, payload)
+	return s.protocol.append(dst, "", 0, payload)
 }
 
 // stamp appends a payload that says where the session is. An SSE client that
 // loses the connection right after it comes back with that place.
 func (s *Session) stamp(dst []byte, seq uint64, payload []byte) []byte {
-	return s.flavour.append(dst, s.room.Epoch(), seq, payload)
+	return s.protocol.append(dst, s.room.Epoch(), seq, payload)
 }

@@ -5,11 +5,14 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fasthttp/websocket"
+
+	"atelier/transport/rfc6455"
 )
 
 func (h *house) expectClosed(want Reason) {
@@ -58,12 +61,12 @@ func TestOwnerClosesAfterWhatWasSent(t *testing.T) {
 	c.next()
 	h.room("a").Publish(frames(1, 3)...)
 	c.session.Send([]byte("last words"))
-	c.session.Close(ClosePolicy, "removed")
+	c.session.Close(rfc6455.ClosePolicy, "removed")
 	if c.session.Send([]byte("too late")) {
 		t.Error("Send after Close was accepted")
 	}
 	c.expect(text(1), text(2), text(3), "last words")
-	if code := c.expectClose(); code != ClosePolicy {
+	if code := c.expectClose(); code != rfc6455.ClosePolicy {
 		t.Errorf("closed with %d", code)
 	}
 	h.expectClosed(ReasonServer)
@@ -75,10 +78,10 @@ func TestBrokenFramesCloseTheConnection(t *testing.T) {
 		input []byte
 		code  int
 	}{
-		{appendFrame(nil, opText, []byte("unmasked")), CloseProtocol},
-		{masked(0x82, []byte("binary")), CloseUnsupported},
-		{clientText("\xff"), CloseInvalidText},
-		{clientText(strings.Repeat("x", 1001)), CloseTooBig},
+		{rfc6455.AppendFrame(nil, rfc6455.Text, []byte("unmasked")), rfc6455.CloseProtocol},
+		{masked(0x82, []byte("binary")), rfc6455.CloseUnsupported},
+		{clientText("\xff"), rfc6455.CloseInvalidText},
+		{clientText(strings.Repeat("x", 1001)), rfc6455.CloseTooBig},
 	} {
 		cl := h.dial("room=a&person=p1")
 		cl.next()
@@ -104,7 +107,7 @@ func TestTheAnswerToOurCloseEndsABrokenConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The library answers a close when it reads one.
-	if code := c.expectClose(); code != CloseUnsupported {
+	if code := c.expectClose(); code != rfc6455.CloseUnsupported {
 		t.Fatalf("closed with %d", code)
 	}
 	h.expectClosed(ReasonProtocol)
@@ -142,7 +145,7 @@ func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
 			c.next()
 			pings := 0
 			c.conn.SetPingHandler(func(string) error { pings++; return nil }) // no pong
-			if code := c.expectClose(); code != CloseGoingAway {
+			if code := c.expectClose(); code != rfc6455.CloseGoingAway {
 				t.Errorf("closed with %d", code)
 			}
 			if pings == 0 {
@@ -202,7 +205,7 @@ func TestBytesBehindTheHandshakeAreNotLost(t *testing.T) {
 	defer conn.Close()
 	request := "GET /ws?room=a&person=p1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-	if _, err := conn.Write(append([]byte(request), join(clientText("first"), clientText("second"))...)); err != nil {
+	if _, err := conn.Write(append([]byte(request), slices.Concat(clientText("first"), clientText("second"))...)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"first", "second"} {
@@ -245,7 +248,7 @@ func TestSSE(t *testing.T) {
 	r.Publish(frames(4, 4)...)
 	until("id: e1:4\ndata: {\"seq\":4}\n\n")
 	fmt.Fprint(conn, "whatever")
-	s.Close(CloseNormal, "")
+	s.Close(rfc6455.CloseNormal, "")
 	if _, err := in.ReadString(0); err == nil {
 		t.Error("the stream goes on after Close")
 	}
@@ -277,15 +280,15 @@ func TestSignalsReachThePersonsSessionsAndTheStaff(t *testing.T) {
 	staff.expect("to staff", "end")
 	elsewhere.expect("end")
 
-	h.hub.EachSession(r, "ann", func(s *Session) { s.Close(ClosePolicy, "removed") })
+	h.hub.EachSession(r, "ann", func(s *Session) { s.Close(rfc6455.ClosePolicy, "removed") })
 	for _, c := range []*client{ann, ann2} {
-		if code := c.expectClose(); code != ClosePolicy {
+		if code := c.expectClose(); code != rfc6455.ClosePolicy {
 			t.Errorf("closed with %d", code)
 		}
 	}
-	h.hub.CloseRoom(r, CloseNormal, "over")
+	h.hub.CloseRoom(r, rfc6455.CloseNormal, "over")
 	for _, c := range []*client{bob, staff} {
-		if code := c.expectClose(); code != CloseNormal {
+		if code := c.expectClose(); code != rfc6455.CloseNormal {
 			t.Errorf("closed with %d", code)
 		}
 	}

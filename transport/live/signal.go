@@ -8,7 +8,7 @@ import "atelier/actors/room"
 // Options.SignalBytes of such payloads to distribute; then some sessions may
 // have been left out.
 func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
-	return h.signal(r, len(payload), func(v *hall) {
+	return h.signal(r, len(payload), func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
 			s.Send(payload)
 		}
@@ -17,7 +17,7 @@ func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 
 // SendStaff is SendPerson for every facilitator's session.
 func (h *Hub) SendStaff(r *room.Room, payload []byte) bool {
-	return h.signal(r, len(payload), func(v *hall) {
+	return h.signal(r, len(payload), func(v *loopRoom) {
 		for g, members := range v.groups {
 			if !groupIsStaff(g) {
 				continue
@@ -33,7 +33,7 @@ func (h *Hub) SendStaff(r *room.Room, payload []byte) bool {
 // included whose Attach has returned. It is called on the loops' goroutines and
 // must not block.
 func (h *Hub) EachSession(r *room.Room, person string, fn func(*Session)) {
-	h.signal(r, 0, func(v *hall) {
+	h.signal(r, 0, func(v *loopRoom) {
 		for s := v.people[person]; s != nil; s = s.after {
 			fn(s)
 		}
@@ -42,7 +42,7 @@ func (h *Hub) EachSession(r *room.Room, person string, fn func(*Session)) {
 
 // CloseRoom closes every session in a room.
 func (h *Hub) CloseRoom(r *room.Room, code int, reason string) {
-	h.signal(r, 0, func(v *hall) {
+	h.signal(r, 0, func(v *loopRoom) {
 		for _, members := range v.groups {
 			for _, s := range members {
 				s.Close(code, reason)
@@ -51,9 +51,9 @@ func (h *Hub) CloseRoom(r *room.Room, code int, reason string) {
 	})
 }
 
-// signal runs act on the hall of a room in each loop that has one. Only the
+// signal runs act on a room in each loop that has one. Only the
 // loops know who is there, so every one of them is asked.
-func (h *Hub) signal(r *room.Room, size int, act func(*hall)) bool {
+func (h *Hub) signal(r *room.Room, size int, act func(*loopRoom)) bool {
 	all := true
 	for _, l := range h.loops {
 		if !l.reserve(size) {
@@ -63,7 +63,7 @@ func (h *Hub) signal(r *room.Room, size int, act func(*hall)) bool {
 		}
 		l.post(func() {
 			l.reserve(-size)
-			if v := l.halls[r]; v != nil {
+			if v := l.rooms[r]; v != nil {
 				act(v)
 			}
 		})

@@ -22,6 +22,7 @@ import (
 	"atelier/transport/httpapi"
 	"atelier/transport/live"
 	"atelier/transport/rest"
+	"atelier/transport/rfc6455"
 	"atelier/transport/wire"
 )
 
@@ -102,7 +103,7 @@ func (g *Gateway) webSocket(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	o.Flavour = live.WebSocket
+	o.Protocol = live.WebSocket
 	if err := checkHandshake(r); err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (g *Gateway) events(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	o.Flavour = live.SSE
+	o.Protocol = live.SSE
 	var head strings.Builder
 	head.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n" +
 		"X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nX-Request-Id: ")
@@ -262,16 +263,16 @@ func (g *Gateway) allowed(r *rest.Request) error {
 // deleted.
 func (g *Gateway) Removed(rm *room.Room, attendee string) {
 	if attendee == "" {
-		g.Hub.CloseRoom(rm, live.ClosePolicy, "codelab deleted")
+		g.Hub.CloseRoom(rm, rfc6455.ClosePolicy, "codelab deleted")
 		return
 	}
 	g.Hub.EachSession(rm, attendee, func(s *live.Session) {
 		p := s.Data.(*peer)
 		switch v := p.lab.View(); {
 		case v.Attendee(attendee) == nil:
-			s.Close(live.ClosePolicy, "removed from the codelab")
+			s.Close(rfc6455.ClosePolicy, "removed from the codelab")
 		case !v.Stands(attendee, p.who.Generation):
-			s.Close(live.ClosePolicy, "the code was reset")
+			s.Close(rfc6455.ClosePolicy, "the code was reset")
 		}
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"atelier/transport/auth"
 	"atelier/transport/limit"
 	"atelier/transport/live"
+	"atelier/transport/rfc6455"
 )
 
 // school is a codelab with its gateway and who may enter.
@@ -114,12 +115,12 @@ func (s *school) attendee() (*pb.Attendee, auth.Identity, *peer) {
 }
 
 // opens takes a connection over and returns the client's end.
-func (s *school) opens(p *peer, flavour live.Flavour) net.Conn {
+func (s *school) opens(p *peer, protocol live.Protocol) net.Conn {
 	s.t.Helper()
 	server, client := net.Pipe()
 	s.t.Cleanup(func() { _ = client.Close() })
 	s.attach(server, live.AttachOptions{
-		Room: s.lab.Room, Person: p.who.ID, Staff: p.who.Role == codelab.RoleAdmin, Flavour: flavour, Handler: handler{}, Data: p,
+		Room: s.lab.Room, Person: p.who.ID, Staff: p.who.Role == codelab.RoleAdmin, Protocol: protocol, Handler: handler{}, Data: p,
 		Welcome: func(seq, head uint64) []byte { return p.welcome(seq, head) },
 		Resync:  func(seq uint64, reason string) []byte { return resync("e", seq, reason) },
 	})
@@ -128,10 +129,10 @@ func (s *school) opens(p *peer, flavour live.Flavour) net.Conn {
 
 // closed reads to the close frame of a WebSocket and returns its code and why;
 // of an event stream to its end.
-func closed(t *testing.T, c net.Conn, flavour live.Flavour) (code int, why string) {
+func closed(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why string) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
-	if flavour == live.SSE {
+	if protocol == live.SSE {
 		if _, err := io.Copy(io.Discard, c); err != nil {
 			t.Fatalf("the stream goes on: %v", err)
 		}
@@ -163,7 +164,7 @@ func closed(t *testing.T, c net.Conn, flavour live.Flavour) (code int, why strin
 // Between the look at who is calling and the place in the room the grant ends:
 // the connection stayed, and one then spoke as the facilitator.
 func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
-	for _, flavour := range []live.Flavour{live.WebSocket, live.SSE} {
+	for _, protocol := range []live.Protocol{live.WebSocket, live.SSE} {
 		for name, ends := range map[string]func(*school) *peer{
 			"an admin logs out": func(s *school) *peer {
 				who, p := s.facilitator()
@@ -199,7 +200,7 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := newSchool(t)
 				p := ends(s)
-				if code, _ := closed(t, s.opens(p, flavour), flavour); flavour == live.WebSocket && code != live.ClosePolicy {
+				if code, _ := closed(t, s.opens(p, protocol), protocol); protocol == live.WebSocket && code != rfc6455.ClosePolicy {
 					t.Errorf("closed with %d", code)
 				}
 			})
@@ -212,7 +213,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	a, _, p := s.attendee()
 	old := s.opens(p, live.WebSocket)
 	s.ask(codelab.Command{Body: codelab.ResetPin{AttendeeID: a.Id}})
-	if code, why := closed(t, old, live.WebSocket); code != live.ClosePolicy || why != "the code was reset" {
+	if code, why := closed(t, old, live.WebSocket); code != rfc6455.ClosePolicy || why != "the code was reset" {
 		t.Errorf("closed with %d, %s", code, why)
 	}
 	// One that came by the new code stays when the old ones are looked for.

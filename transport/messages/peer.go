@@ -10,6 +10,7 @@ import (
 	"atelier/actors/room"
 	"atelier/transport/auth"
 	"atelier/transport/live"
+	"atelier/transport/rfc6455"
 )
 
 // peer is a live session's owner: who it is, where, and by which grant. All but
@@ -32,7 +33,7 @@ func (p *peer) Standing() *auth.Standing { return &p.standing }
 // client has sent may come before it, and must not count.
 func (p *peer) End(reason string) {
 	p.over.Store(true)
-	p.session.Close(live.ClosePolicy, reason)
+	p.session.Close(rfc6455.ClosePolicy, reason)
 }
 
 // joined lets the connection end with its grant. It may be gone before the

@@ -1,4 +1,4 @@
-package live
+package rfc6455
 
 import (
 	"bytes"
@@ -13,34 +13,34 @@ import (
 // recorder writes down what a decoder finds.
 type recorder []string
 
-func (r *recorder) message(p []byte) { *r = append(*r, "text "+string(p)) }
-func (r *recorder) ping(p []byte)    { *r = append(*r, "ping "+string(p)) }
-func (r *recorder) pong()            { *r = append(*r, "pong") }
-func (r *recorder) closed(code int)  { *r = append(*r, fmt.Sprint("close ", code)) }
+func (r *recorder) Message(p []byte) { *r = append(*r, "text "+string(p)) }
+func (r *recorder) Ping(p []byte)    { *r = append(*r, "ping "+string(p)) }
+func (r *recorder) Pong()            { *r = append(*r, "pong") }
+func (r *recorder) Closed(code int)  { *r = append(*r, fmt.Sprint("close ", code)) }
 
 // masked makes a client's frame. First is the byte with FIN, RSV and opcode.
 func masked(first byte, payload []byte) []byte {
-	p := appendHeader(nil, 0, len(payload))
+	p := AppendHeader(nil, 0, len(payload))
 	p[0] = first
 	p[1] |= maskBit
 	key := [4]byte{0x12, 0x34, 0x56, 0x78}
 	p = append(p, key[:]...)
 	body := slices.Clone(payload)
-	unmask(body, key)
+	Unmask(body, key)
 	return append(p, body...)
 }
 
-func clientText(s string) []byte { return masked(finBit|byte(opText), []byte(s)) }
+func clientText(s string) []byte { return masked(finBit|byte(Text), []byte(s)) }
 
 func clientClose(code int, reason string) []byte {
-	return masked(finBit|byte(opClose), append(binary.BigEndian.AppendUint16(nil, uint16(code)), reason...))
+	return masked(finBit|byte(Close), append(binary.BigEndian.AppendUint16(nil, uint16(code)), reason...))
 }
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
 // decode feeds input cut at the given sizes, over and over.
-func decode(input []byte, limit int, cuts ...int) (recorder, *protocolError) {
-	var d decoder
+func decode(input []byte, limit int, cuts ...int) (recorder, *ProtocolError) {
+	var d Decoder
 	var r recorder
 	input = slices.Clone(input)
 	for i := 0; len(input) > 0; i++ {
@@ -50,7 +50,7 @@ func decode(input []byte, limit int, cuts ...int) (recorder, *protocolError) {
 		}
 		chunk := slices.Clone(input[:n])
 		input = input[n:]
-		if err := d.feed(chunk, limit, &r); err != nil {
+		if err := d.Feed(chunk, limit, &r); err != nil {
 			return r, err
 		}
 	}
@@ -69,10 +69,10 @@ func TestDecoder(t *testing.T) {
 		{"empty text", clientText(""), []string{"text "}, 0},
 		{"two", join(clientText("a"), clientText("b")), []string{"text a", "text b"}, 0},
 		{"utf-8", clientText("한글 ⛵"), []string{"text 한글 ⛵"}, 0},
-		{"fragments", join(masked(byte(opText), []byte("a")), masked(0, []byte("b")), masked(finBit, []byte("c"))), []string{"text abc"}, 0},
-		{"fragments cut in a character", join(masked(byte(opText), []byte{0xED}), masked(finBit, []byte{0x95, 0x9C})), []string{"text 한"}, 0},
-		{"empty fragments", join(masked(byte(opText), nil), masked(finBit, nil)), []string{"text "}, 0},
-		{"ping between fragments", join(masked(byte(opText), []byte("a")), masked(0x89, []byte("?")), masked(finBit, []byte("b"))), []string{"ping ?", "text ab"}, 0},
+		{"fragments", join(masked(byte(Text), []byte("a")), masked(0, []byte("b")), masked(finBit, []byte("c"))), []string{"text abc"}, 0},
+		{"fragments cut in a character", join(masked(byte(Text), []byte{0xED}), masked(finBit, []byte{0x95, 0x9C})), []string{"text 한"}, 0},
+		{"empty fragments", join(masked(byte(Text), nil), masked(finBit, nil)), []string{"text "}, 0},
+		{"ping between fragments", join(masked(byte(Text), []byte("a")), masked(0x89, []byte("?")), masked(finBit, []byte("b"))), []string{"ping ?", "text ab"}, 0},
 		{"pong", masked(0x8A, []byte("x")), []string{"pong"}, 0},
 		{"ping of 125", masked(0x89, []byte(long[:125])), []string{"ping " + long[:125]}, 0},
 		{"close", clientClose(1000, "bye"), []string{"close 1000"}, 0},
@@ -80,25 +80,25 @@ func TestDecoder(t *testing.T) {
 		{"nothing after close", join(clientClose(1001, ""), clientText("a")), []string{"close 1001"}, 0},
 		{"at the limit", clientText(strings.Repeat("y", 1000)), []string{"text " + strings.Repeat("y", 1000)}, 0},
 
-		{"not masked", appendFrame(nil, opText, []byte("a")), nil, 1002},
+		{"not masked", AppendFrame(nil, Text, []byte("a")), nil, 1002},
 		{"rsv1", masked(0xC1, nil), nil, 1002},
 		{"rsv2", masked(0xA1, nil), nil, 1002},
 		{"rsv3", masked(0x91, nil), nil, 1002},
-		{"opcode 3", masked(0x83, nil), nil, 1002},
-		{"opcode 11", masked(0x8B, nil), nil, 1002},
+		{"Opcode 3", masked(0x83, nil), nil, 1002},
+		{"Opcode 11", masked(0x8B, nil), nil, 1002},
 		{"binary", masked(0x82, []byte("a")), nil, 1003},
 		{"not utf-8", clientText("\xff"), nil, 1007},
 		{"surrogate", clientText("\xed\xa0\x80"), nil, 1007},
-		{"fragments not utf-8", join(masked(byte(opText), []byte{0xED}), masked(finBit, []byte("a"))), nil, 1007},
+		{"fragments not utf-8", join(masked(byte(Text), []byte{0xED}), masked(finBit, []byte("a"))), nil, 1007},
 		{"continuation of nothing", masked(finBit, []byte("a")), nil, 1002},
-		{"text within fragments", join(masked(byte(opText), []byte("a")), clientText("b")), nil, 1002},
+		{"text within fragments", join(masked(byte(Text), []byte("a")), clientText("b")), nil, 1002},
 		{"ping of 126", masked(0x89, []byte(long[:126])), nil, 1002},
 		{"fragmented ping", masked(0x09, nil), nil, 1002},
 		{"fragmented close", masked(0x08, nil), nil, 1002},
 		{"close of one byte", masked(0x88, []byte{3}), nil, 1002},
 		{"close reason not utf-8", clientClose(1000, "\xff"), nil, 1007},
 		{"over the limit", clientText(strings.Repeat("y", 1001)), nil, 1009},
-		{"fragments over the limit", join(masked(byte(opText), make([]byte, 600)), masked(0, make([]byte, 401))), nil, 1009},
+		{"fragments over the limit", join(masked(byte(Text), make([]byte, 600)), masked(0, make([]byte, 401))), nil, 1009},
 		{"16 bits for 125", join([]byte{0x81, 0x80 | 126, 0, 125, 0, 0, 0, 0}, make([]byte, 125)), nil, 1002},
 		{"64 bits for 65535", []byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF}, nil, 1002},
 		{"length with the top bit", []byte{0x81, 0x80 | 127, 0x80, 0, 0, 0, 0, 1, 0, 0}, nil, 1002},
@@ -118,11 +118,11 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
-func codeOf(err *protocolError) int {
+func codeOf(err *ProtocolError) int {
 	if err == nil {
 		return 0
 	}
-	return err.code
+	return err.Code
 }
 
 func TestCloseCodesThatAPeerMaySend(t *testing.T) {
@@ -145,7 +145,7 @@ func TestHeaderLengths(t *testing.T) {
 	for _, c := range []struct{ length, header int }{
 		{0, 2}, {1, 2}, {125, 2}, {126, 4}, {127, 4}, {65535, 4}, {65536, 10}, {1 << 20, 10},
 	} {
-		p := appendFrame(nil, opText, make([]byte, c.length))
+		p := AppendFrame(nil, Text, make([]byte, c.length))
 		if len(p) != c.header+c.length {
 			t.Errorf("length %d: header of %d bytes, want %d", c.length, len(p)-c.length, c.header)
 		}
@@ -157,11 +157,11 @@ func TestHeaderLengths(t *testing.T) {
 }
 
 func TestCloseReasonIsCutBetweenCharacters(t *testing.T) {
-	p := appendClose(nil, 1008, strings.Repeat("한", 50))
+	p := AppendClose(nil, 1008, strings.Repeat("한", 50))
 	if got := len(p) - 4; got != 123 || p[1] != 125 {
 		t.Errorf("reason of %d bytes", got)
 	}
-	if p := appendClose(nil, closeNoStatus, ""); !bytes.Equal(p, []byte{0x88, 0}) {
+	if p := AppendClose(nil, CloseNoStatus, ""); !bytes.Equal(p, []byte{0x88, 0}) {
 		t.Errorf("empty close is %x", p)
 	}
 }
@@ -170,7 +170,7 @@ func TestUnmaskIsXor(t *testing.T) {
 	key := [4]byte{1, 2, 3, 4}
 	for n := range 70 {
 		p := make([]byte, n)
-		unmask(p, key)
+		Unmask(p, key)
 		for i, b := range p {
 			if b != key[i%4] {
 				t.Fatalf("length %d: byte %d is %d", n, i, b)
@@ -180,15 +180,15 @@ func TestUnmaskIsXor(t *testing.T) {
 }
 
 func TestAnIdleDecoderKeepsNothing(t *testing.T) {
-	var d decoder
+	var d Decoder
 	var r recorder
-	input := join(masked(byte(opText), []byte("ab")), masked(finBit, []byte("cd")))
+	input := join(masked(byte(Text), []byte("ab")), masked(finBit, []byte("cd")))
 	for _, b := range input {
-		if err := d.feed([]byte{b}, 100, &r); err != nil {
+		if err := d.Feed([]byte{b}, 100, &r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !d.idle() || d.pending != nil || d.message != nil {
+	if !d.Idle() || d.pending != nil || d.message != nil {
 		t.Errorf("kept %+v", d)
 	}
 }
@@ -198,7 +198,7 @@ func TestAnIdleDecoderKeepsNothing(t *testing.T) {
 func FuzzFrames(f *testing.F) {
 	for _, seed := range [][]byte{
 		clientText("hello"),
-		join(masked(byte(opText), []byte("a")), masked(0x89, []byte("?")), masked(finBit, []byte("b"))),
+		join(masked(byte(Text), []byte("a")), masked(0x89, []byte("?")), masked(finBit, []byte("b"))),
 		join(clientText(strings.Repeat("z", 200)), clientClose(1000, "bye")),
 		{0x81, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF},
 	} {
@@ -226,32 +226,16 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-func TestSSEEvents(t *testing.T) {
-	for _, c := range []struct {
-		seq     uint64
-		payload string
-		want    string
-	}{
-		{7, `{"a":1}`, "id: e1:7\ndata: {\"a\":1}\n\n"},
-		{0, `{"a":1}`, "data: {\"a\":1}\n\n"},
-		{0, "two\nlines", "data: two\ndata: lines\n\n"},
-	} {
-		if got := string(SSE.append(nil, "e1", c.seq, []byte(c.payload))); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-	}
-}
-
 func BenchmarkDecode(b *testing.B) {
 	input := clientText(strings.Repeat("x", 200))
 	p := make([]byte, len(input))
-	var d decoder
+	var d Decoder
 	var r discard
 	b.ReportAllocs()
 	b.SetBytes(int64(len(p)))
 	for range b.N {
 		copy(p, input)
-		if err := d.feed(p, 1<<10, &r); err != nil {
+		if err := d.Feed(p, 1<<10, &r); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -259,7 +243,7 @@ func BenchmarkDecode(b *testing.B) {
 
 type discard struct{}
 
-func (*discard) message([]byte) {}
-func (*discard) ping([]byte)    {}
-func (*discard) pong()          {}
-func (*discard) closed(int)     {}
+func (*discard) Message([]byte) {}
+func (*discard) Ping([]byte)    {}
+func (*discard) Pong()          {}
+func (*discard) Closed(int)     {}

@@ -3,14 +3,16 @@ package live
 import (
 	"bytes"
 	"strconv"
+
+	"atelier/transport/rfc6455"
 )
 
-// Flavour is how payloads are dressed on their way out.
-type Flavour uint8
+// Protocol is how payloads are dressed on their way out.
+type Protocol uint8
 
 const (
 	// WebSocket sends each payload as a text message.
-	WebSocket Flavour = iota
+	WebSocket Protocol = iota
 	// SSE sends each payload as a server-sent event. What the client sends is
 	// ignored.
 	SSE
@@ -18,9 +20,9 @@ const (
 
 // append dresses one payload. Only stored frames have a seq; an SSE client gets
 // it, with the epoch, as the event's id and hands it back as Last-Event-ID.
-func (f Flavour) append(dst []byte, epoch string, seq uint64, payload []byte) []byte {
+func (f Protocol) append(dst []byte, epoch string, seq uint64, payload []byte) []byte {
 	if f == WebSocket {
-		return appendFrame(dst, opText, payload)
+		return rfc6455.AppendFrame(dst, rfc6455.Text, payload)
 	}
 	if seq != 0 {
 		dst = append(append(dst, "id: "...), epoch...)
@@ -38,8 +40,8 @@ func (f Flavour) append(dst []byte, epoch string, seq uint64, payload []byte) []
 	}
 }
 
-// heartbeat is what an idle connection of the flavour is sent.
-func (f Flavour) heartbeat() []byte {
+// heartbeat is what an idle connection of the protocol is sent.
+func (f Protocol) heartbeat() []byte {
 	if f == SSE {
 		return sseComment
 	}
@@ -48,5 +50,5 @@ func (f Flavour) heartbeat() []byte {
 
 var (
 	sseComment = []byte(":\n\n")
-	emptyPing  = appendHeader(nil, opPing, 0)
+	emptyPing  = rfc6455.AppendHeader(nil, rfc6455.Ping, 0)
 )

@@ -1,49 +1,49 @@
-package live
+package rfc6455
 
 import (
 	"encoding/binary"
 	"unicode/utf8"
 )
 
-// protocolError says why a connection must be failed (RFC 6455, 7.1.7).
-type protocolError struct {
-	code   int
-	reason string
+// ProtocolError says why a connection must be failed (RFC 6455, 7.1.7).
+type ProtocolError struct {
+	Code   int // for the close frame
+	Reason string
 }
 
-func (e *protocolError) Error() string { return e.reason }
+func (e *ProtocolError) Error() string { return e.Reason }
 
 var (
-	errReservedBits   = &protocolError{CloseProtocol, "reserved bits set"}
-	errOpcode         = &protocolError{CloseProtocol, "unknown opcode"}
-	errUnmasked       = &protocolError{CloseProtocol, "frame is not masked"}
-	errLength         = &protocolError{CloseProtocol, "length is not in its shortest form"}
-	errControlSize    = &protocolError{CloseProtocol, "control frame is too long"}
-	errControlPart    = &protocolError{CloseProtocol, "control frame is fragmented"}
-	errNoStart        = &protocolError{CloseProtocol, "continuation of nothing"}
-	errNotFinished    = &protocolError{CloseProtocol, "new message inside of a fragmented one"}
-	errCloseLength    = &protocolError{CloseProtocol, "close frame of one byte"}
-	errCloseCode      = &protocolError{CloseProtocol, "invalid close code"}
-	errCloseText      = &protocolError{CloseInvalidText, "close reason is not UTF-8"}
-	errBinary         = &protocolError{CloseUnsupported, "binary messages are not understood"}
-	errText           = &protocolError{CloseInvalidText, "message is not UTF-8"}
-	errMessageTooLong = &protocolError{CloseTooBig, "message is too long"}
+	errReservedBits   = &ProtocolError{CloseProtocol, "reserved bits set"}
+	errOpcode         = &ProtocolError{CloseProtocol, "unknown opcode"}
+	errUnmasked       = &ProtocolError{CloseProtocol, "frame is not masked"}
+	errLength         = &ProtocolError{CloseProtocol, "length is not in its shortest form"}
+	errControlSize    = &ProtocolError{CloseProtocol, "control frame is too long"}
+	errControlPart    = &ProtocolError{CloseProtocol, "control frame is fragmented"}
+	errNoStart        = &ProtocolError{CloseProtocol, "continuation of nothing"}
+	errNotFinished    = &ProtocolError{CloseProtocol, "new message inside of a fragmented one"}
+	errCloseLength    = &ProtocolError{CloseProtocol, "close frame of one byte"}
+	errCloseCode      = &ProtocolError{CloseProtocol, "invalid close code"}
+	errCloseText      = &ProtocolError{CloseInvalidText, "close reason is not UTF-8"}
+	errBinary         = &ProtocolError{CloseUnsupported, "binary messages are not understood"}
+	errText           = &ProtocolError{CloseInvalidText, "message is not UTF-8"}
+	errMessageTooLong = &ProtocolError{CloseTooBig, "message is too long"}
 )
 
-// sink takes what a decoder finds. The payloads are valid only during the call.
-type sink interface {
-	message(payload []byte)
-	ping(payload []byte)
-	pong()
+// Sink takes what a decoder finds. The payloads are valid only during the call.
+type Sink interface {
+	Message(payload []byte)
+	Ping(payload []byte)
+	Pong()
 	// closed is called for a valid close frame; nothing is decoded after it.
-	closed(code int)
+	Closed(code int)
 }
 
-// decoder turns the bytes of a client into messages. The zero value is ready.
+// Decoder turns the bytes of a client into messages. The zero value is ready.
 // It keeps bytes only while a frame or a fragmented message is incomplete, so
 // an idle connection needs none; how the bytes were cut on their way makes no
 // difference to what comes out.
-type decoder struct {
+type Decoder struct {
 	// pending is the beginning of a frame whose end has not arrived.
 	pending []byte
 	// message is what has arrived of a fragmented message.
@@ -55,12 +55,12 @@ type decoder struct {
 }
 
 // idle reports whether the decoder could be forgotten.
-func (d *decoder) idle() bool {
+func (d *Decoder) Idle() bool {
 	return len(d.pending) == 0 && !d.fragmented && !d.done
 }
 
 // feed decodes p, which it unmasks in place. An error is final.
-func (d *decoder) feed(p []byte, limit int, out sink) *protocolError {
+func (d *Decoder) Feed(p []byte, limit int, out Sink) *ProtocolError {
 	for len(p) > 0 && !d.done {
 		if len(d.pending) > 0 {
 			rest, err := d.complete(p, limit, out)
@@ -88,7 +88,7 @@ func (d *decoder) feed(p []byte, limit int, out sink) *protocolError {
 
 // complete adds to the pending frame what it lacks and no more, and returns the
 // rest of p.
-func (d *decoder) complete(p []byte, limit int, out sink) ([]byte, *protocolError) {
+func (d *Decoder) complete(p []byte, limit int, out Sink) ([]byte, *ProtocolError) {
 	for {
 		h, err := d.header(d.pending, limit)
 		if err != nil {
@@ -115,7 +115,7 @@ func (d *decoder) complete(p []byte, limit int, out sink) ([]byte, *protocolErro
 
 // header is what precedes a payload.
 type header struct {
-	op     opcode
+	op     Opcode
 	fin    bool
 	length int
 	// size is the length of the header itself; 0 while it is incomplete.
@@ -124,11 +124,11 @@ type header struct {
 
 // header reads and checks the header at the start of p. It judges as early as
 // the bytes allow, so that nothing is buffered for a frame that is refused.
-func (d *decoder) header(p []byte, limit int) (header, *protocolError) {
+func (d *Decoder) header(p []byte, limit int) (header, *ProtocolError) {
 	if len(p) < 2 {
 		return header{}, nil
 	}
-	h := header{op: opcode(p[0] & 0x0F), fin: p[0]&finBit != 0}
+	h := header{op: Opcode(p[0] & 0x0F), fin: p[0]&finBit != 0}
 	short := int(p[1] &^ maskBit)
 	switch {
 	case p[0]&rsvBits != 0:
@@ -156,7 +156,7 @@ func (d *decoder) header(p []byte, limit int) (header, *protocolError) {
 			return h, errLength
 		}
 	}
-	if length > uint64(limit) || h.op < opClose && len(d.message)+int(length) > limit {
+	if length > uint64(limit) || h.op < Close && len(d.message)+int(length) > limit {
 		return h, errMessageTooLong
 	}
 	h.length = int(length)
@@ -168,20 +168,20 @@ func (d *decoder) header(p []byte, limit int) (header, *protocolError) {
 }
 
 // admit checks what the opcode allows at this place.
-func (d *decoder) admit(h header, short int) *protocolError {
+func (d *Decoder) admit(h header, short int) *ProtocolError {
 	switch h.op {
-	case opText, opBinary:
+	case Text, Binary:
 		if d.fragmented {
 			return errNotFinished
 		}
-		if h.op == opBinary {
+		if h.op == Binary {
 			return errBinary
 		}
-	case opContinuation:
+	case Continuation:
 		if !d.fragmented {
 			return errNoStart
 		}
-	case opClose, opPing, opPong:
+	case Close, Ping, Pong:
 		if short > maxControl {
 			return errControlSize
 		}
@@ -195,21 +195,21 @@ func (d *decoder) admit(h header, short int) *protocolError {
 }
 
 // frame acts on one whole frame.
-func (d *decoder) frame(h header, p []byte, out sink) *protocolError {
+func (d *Decoder) frame(h header, p []byte, out Sink) *ProtocolError {
 	payload := p[h.size:]
-	unmask(payload, [4]byte(p[h.size-4:]))
+	Unmask(payload, [4]byte(p[h.size-4:]))
 	switch h.op {
-	case opPing:
-		out.ping(payload)
+	case Ping:
+		out.Ping(payload)
 		return nil
-	case opPong:
-		out.pong()
+	case Pong:
+		out.Pong()
 		return nil
-	case opClose:
+	case Close:
 		code, err := parseClose(payload)
 		if err == nil {
 			d.done = true
-			out.closed(code)
+			out.Closed(code)
 		}
 		return err
 	}
@@ -225,6 +225,6 @@ func (d *decoder) frame(h header, p []byte, out sink) *protocolError {
 	if !utf8.Valid(payload) {
 		return errText
 	}
-	out.message(payload)
+	out.Message(payload)
 	return nil
 }

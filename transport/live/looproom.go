@@ -7,22 +7,22 @@ import (
 	"atelier/actors/room"
 )
 
-// recentSegments bounds how many joined segments a hall keeps for sessions that
+// recentSegments bounds how many joined segments a loop's room keeps for sessions that
 // are behind, 2 MiB a group at most.
 const recentSegments = 32
 
-// hall is one room as one loop sees it: the loop's sessions in it and how far
+// loopRoom is one room as one loop sees it: the loop's sessions in it and how far
 // they have been served. It exists while there is such a session.
-type hall struct {
-	// Immutable after newHall.
+type loopRoom struct {
+	// Immutable after newLoopRoom.
 	loop *loop
-	// Immutable after newHall.
+	// Immutable after newLoopRoom.
 	room *room.Room
 
-	// Set by the publisher, cleared by the loop: the hall stands in the loop's
+	// Set by the publisher, cleared by the loop: the loop's room stands in the loop's
 	// list of work.
 	dirty atomic.Bool
-	// Set by the publisher that made the hall dirty, read by the loop: when
+	// Set by the publisher that made the loop's room dirty, read by the loop: when
 	// that was, on the hub's clock.
 	since atomic.Int64
 
@@ -56,34 +56,34 @@ type position struct {
 }
 
 // Wake implements room.Waker. It costs one atomic load while the loop has not
-// come round to the hall since the last call.
-func (h *hall) Wake() {
+// come round to the loop's room since the last call.
+func (h *loopRoom) Wake() {
 	if h.dirty.Load() || h.dirty.Swap(true) {
 		return
 	}
 	if h.loop.hub.opts.Delivered != nil {
 		h.since.Store(h.loop.hub.now())
 	}
-	h.loop.add(func(w *work) { w.halls = append(w.halls, h) })
+	h.loop.add(func(w *work) { w.rooms = append(w.rooms, h) })
 }
 
-// hall returns the loop's view of a room, new if need be.
-func (l *loop) hall(r *room.Room) *hall {
-	if h := l.halls[r]; h != nil {
+// loopRoom returns the loop's view of a room, new if need be.
+func (l *loop) loopRoom(r *room.Room) *loopRoom {
+	if h := l.rooms[r]; h != nil {
 		return h
 	}
-	h := &hall{loop: l, room: r, people: make(map[string]*Session)}
+	h := &loopRoom{loop: l, room: r, people: make(map[string]*Session)}
 	r.Subscribe(h)
-	// After Subscribe: what is published from here on wakes the hall.
+	// After Subscribe: what is published from here on wakes the loop's room.
 	h.at = position{stored: r.Head(), transient: r.TransientHead()}
 	h.revision = r.Revision()
-	l.halls[r] = h
+	l.rooms[r] = h
 	return h
 }
 
 // enter adds a session, which takes part from the next fan-out on.
-func (h *hall) enter(s *Session) {
-	s.hall = h
+func (h *loopRoom) enter(s *Session) {
+	s.loopRoom = h
 	s.next = h.fanout + 1
 	g := s.group()
 	s.place = len(h.groups[g])
@@ -95,9 +95,9 @@ func (h *hall) enter(s *Session) {
 	h.people[s.person] = s
 }
 
-// leave removes a session, and the hall with its last one. It must not be
+// leave removes a session, and the loop's room with its last one. It must not be
 // called during a fan-out, which walks the groups.
-func (h *hall) leave(s *Session) {
+func (h *loopRoom) leave(s *Session) {
 	g := s.group()
 	last := len(h.groups[g]) - 1
 	moved := h.groups[g][last]
@@ -120,13 +120,13 @@ func (h *hall) leave(s *Session) {
 
 	if len(h.people) == 0 {
 		h.room.Unsubscribe(h)
-		delete(h.loop.halls, h.room)
+		delete(h.loop.rooms, h.room)
 	}
 }
 
 // reached returns what a session that is not behind has been served. During a
 // fan-out that depends on whether its turn has come.
-func (h *hall) reached(s *Session) position {
+func (h *loopRoom) reached(s *Session) position {
 	if h.fanningOut && s.next <= h.fanout {
 		return h.was
 	}
@@ -136,7 +136,7 @@ func (h *hall) reached(s *Session) position {
 // segment returns what follows a position, up to a limit; nil when the room's
 // window does not reach back so far. It is shared by all who ask for the same
 // while somebody is behind.
-func (h *hall) segment(from, limit uint64) *segment {
+func (h *loopRoom) segment(from, limit uint64) *segment {
 	if revision := h.room.Revision(); revision != h.revision {
 		h.recent, h.revision = nil, revision
 	}
@@ -173,7 +173,7 @@ func (h *hall) segment(from, limit uint64) *segment {
 
 // recycle keeps a segment's memory for the next one, unless a session that is
 // behind may hold part of it.
-func (h *hall) recycle(seg *segment) {
+func (h *loopRoom) recycle(seg *segment) {
 	if h.lagging == 0 {
 		seg.forget()
 		h.loop.spare = seg

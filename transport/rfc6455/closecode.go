@@ -1,4 +1,4 @@
-package live
+package rfc6455
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ const (
 	CloseGoingAway    = 1001
 	CloseProtocol     = 1002
 	CloseUnsupported  = 1003
-	closeNoStatus     = 1005 // never on the wire: "the close frame was empty"
+	CloseNoStatus     = 1005 // never on the wire: "the close frame was empty"
 	CloseInvalidText  = 1007
 	ClosePolicy       = 1008
 	CloseTooBig       = 1009
@@ -35,10 +35,10 @@ func validCloseCode(code int) bool {
 }
 
 // parseClose reads the payload of a close frame.
-func parseClose(payload []byte) (code int, err *protocolError) {
+func parseClose(payload []byte) (code int, err *ProtocolError) {
 	switch {
 	case len(payload) == 0:
-		return closeNoStatus, nil
+		return CloseNoStatus, nil
 	case len(payload) == 1:
 		return 0, errCloseLength
 	}

@@ -33,10 +33,10 @@ func TestUnknownTokensStayUnknownWhenKeysAreOver(t *testing.T) {
 	}
 }
 
-func TestADamagedDecoyIsNoTokensDamage(t *testing.T) {
+func TestADamagedPlaceholderIsNoTokensDamage(t *testing.T) {
 	w, j := stash(t)
 	j.change(func(_ string, key, value []byte) []byte {
-		if string(key) == string(w.vault.decoyKey) {
+		if string(key) == string(w.vault.placeholderKey) {
 			value[len(value)-1] ^= 1
 		}
 		return value

@@ -1,17 +1,17 @@
-package live
+package rfc6455
 
 import "encoding/binary"
 
-// opcode is the kind of a WebSocket frame (RFC 6455, 5.2).
-type opcode byte
+// Opcode is the kind of a WebSocket frame (RFC 6455, 5.2).
+type Opcode byte
 
 const (
-	opContinuation opcode = 0x0
-	opText         opcode = 0x1
-	opBinary       opcode = 0x2
-	opClose        opcode = 0x8
-	opPing         opcode = 0x9
-	opPong         opcode = 0xA
+	Continuation Opcode = 0x0
+	Text         Opcode = 0x1
+	Binary       Opcode = 0x2
+	Close        Opcode = 0x8
+	Ping         Opcode = 0x9
+	Pong         Opcode = 0xA
 )
 
 const (
@@ -23,9 +23,9 @@ const (
 	maxControl = 125
 )
 
-// appendHeader appends the header of an unfragmented, unmasked frame, which is
+// AppendHeader appends the header of an unfragmented, unmasked frame, which is
 // all that a server ever has to send.
-func appendHeader(dst []byte, op opcode, length int) []byte {
+func AppendHeader(dst []byte, op Opcode, length int) []byte {
 	dst = append(dst, finBit|byte(op))
 	switch {
 	case length <= maxControl:
@@ -37,24 +37,24 @@ func appendHeader(dst []byte, op opcode, length int) []byte {
 	}
 }
 
-func appendFrame(dst []byte, op opcode, payload []byte) []byte {
-	return append(appendHeader(dst, op, len(payload)), payload...)
+func AppendFrame(dst []byte, op Opcode, payload []byte) []byte {
+	return append(AppendHeader(dst, op, len(payload)), payload...)
 }
 
-// appendClose appends a close frame. The reason is cut to what fits.
-func appendClose(dst []byte, code int, reason string) []byte {
-	if code == closeNoStatus {
-		return appendHeader(dst, opClose, 0)
+// AppendClose appends a close frame. The reason is cut to what fits.
+func AppendClose(dst []byte, code int, reason string) []byte {
+	if code == CloseNoStatus {
+		return AppendHeader(dst, Close, 0)
 	}
 	reason = cutUTF8(reason, maxControl-2)
-	dst = appendHeader(dst, opClose, 2+len(reason))
+	dst = AppendHeader(dst, Close, 2+len(reason))
 	dst = binary.BigEndian.AppendUint16(dst, uint16(code))
 	return append(dst, reason...)
 }
 
-// unmask undoes the client's masking in place (RFC 6455, 5.3), eight bytes at a
+// Unmask undoes the client's masking in place (RFC 6455, 5.3), eight bytes at a
 // time: 12 GB/s against 1 GB/s byte by byte.
-func unmask(p []byte, key [4]byte) {
+func Unmask(p []byte, key [4]byte) {
 	k := uint64(binary.LittleEndian.Uint32(key[:]))
 	k |= k << 32
 	for len(p) >= 8 {
