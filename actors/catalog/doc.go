@@ -1,24 +1,5 @@
-// Package catalog owns what belongs to the whole installation and not to one
-// codelab: the list of codelabs, the audit trail, sessions and API tokens.
-//
-// The list and the audit trail are projections: the actor that decides a
-// change writes the row in the same commit as its events, so they can neither
-// miss a change nor tell of one that did not happen. Settings are a small actor
-// of their own.
-//
-// # Sessions
-//
-// All session ids that were issued from one another are a family, and a family
-// is one row. So two tabs that register at once change the same record, one
-// after the other, and neither grant is lost; logging out is one deletion. Every
-// id that is good has all attendees' grants of its family. An admin's grant
-// belongs to the id it was issued with and to those issued from that, so that an
-// id which somebody planted in a browser gains nothing by the login of another.
-// An id that was replaced stays good until its successor was used, which proves
-// that the answer arrived, and a minute longer.
-//
-// A grant is on disk before it is seen, and so is its end. Only the note that an
-// id was used is not waited for: should it be lost, the next use makes it again.
-// A family has at most 32 good ids, and an attendee is registered in at most 50
-// families; the oldest go.
+// Package catalog is the list of codelabs, and what can be asked of all of them
+// at once: projections that the codelab which decides a change writes in the
+// same commit as its events, so they can neither miss a change nor tell of one
+// that did not happen.
 package catalog

@@ -32,8 +32,9 @@ func UnlistRow(id string) durable.Row {
 // List is the committed list of codelabs. Safe for concurrent use; records
 // and slices it returns are immutable.
 type List struct {
-	mu    sync.Mutex // serialises writers
-	state atomic.Pointer[listState]
+	journal durable.Journal
+	mu      sync.Mutex // serialises writers
+	state   atomic.Pointer[listState]
 }
 
 type listState struct {
@@ -44,7 +45,7 @@ type listState struct {
 
 // LoadList reads the list.
 func LoadList(journal durable.Journal) (*List, error) {
-	l := &List{}
+	l := &List{journal: journal}
 	s := &listState{byID: map[string]*pb.Codelab{}}
 	var failed error
 	err := journal.Scan(durable.Scan{Table: ListTable, Reverse: true}, func(key, value []byte) bool {

@@ -48,8 +48,8 @@ func projection(table, codelab string, m pbwire.Message) durable.Row {
 }
 
 // Usages reads what was used in each codelab, in the order of their ids.
-func (a *Audit) Usages(fn func(codelab string, models []*pb.AIUsage)) error {
-	return project(a.journal, usageTable, func(codelab string, value []byte) error {
+func (l *List) Usages(fn func(codelab string, models []*pb.AIUsage)) error {
+	return project(l.journal, usageTable, func(codelab string, value []byte) error {
 		u := &pb.AIUsages{}
 		if err := u.Decode(value); err != nil {
 			return err
@@ -61,9 +61,9 @@ func (a *Audit) Usages(fn func(codelab string, models []*pb.AIUsage)) error {
 
 // Figures reads what the list says of the codelabs beside their records. One
 // that has not changed since before this was kept is not there.
-func (a *Audit) Figures() (map[string]*pb.Figures, error) {
+func (l *List) Figures() (map[string]*pb.Figures, error) {
 	out := map[string]*pb.Figures{}
-	err := project(a.journal, figuresTable, func(codelab string, value []byte) error {
+	err := project(l.journal, figuresTable, func(codelab string, value []byte) error {
 		f := &pb.Figures{}
 		out[codelab] = f
 		return f.Decode(value)

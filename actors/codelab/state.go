@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit/auditpb"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/durable"
@@ -22,7 +22,7 @@ type Rules struct {
 	// FileGrace is how long a file stays that a text let go of.
 	FileGrace time.Duration
 	// AuditRows gives the rows of an audit record; nil writes none.
-	AuditRows func(*catalogpb.AuditRecord) []durable.Row
+	AuditRows func(*auditpb.Record) []durable.Row
 }
 
 // Bounds of what one codelab holds. Reaching one is a Conflict, except for
@@ -298,7 +298,7 @@ func auditRows(s *State, who *Caller, now time.Time, action, target string, meta
 	if s.rules.AuditRows == nil {
 		return nil
 	}
-	r := &catalogpb.AuditRecord{
+	r := &auditpb.Record{
 		Id: s.ids.Next(now), Action: action, TargetId: target, CodelabId: s.id,
 		Ip: who.IP, UserAgent: who.UserAgent, Metadata: metadata, CreatedAt: now.UnixMilli(),
 	}

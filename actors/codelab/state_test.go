@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit/auditpb"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
@@ -31,7 +31,7 @@ type lab struct {
 	*State
 	seq    uint64
 	events []*pb.Event
-	audits []*catalogpb.AuditRecord
+	audits []*auditpb.Record
 	now    time.Time
 	uses   map[string]bool // the references to files that rows recorded
 
@@ -45,7 +45,7 @@ func newLab() *lab {
 }
 
 func (l *lab) empty() *State {
-	rules := Rules{AuditRows: func(r *catalogpb.AuditRecord) []durable.Row {
+	rules := Rules{AuditRows: func(r *auditpb.Record) []durable.Row {
 		l.audits = append(l.audits, r)
 		return nil
 	}}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit"
+	"atelier/actors/audit/auditpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
@@ -19,11 +19,11 @@ type Host = durable.Host[Command, *pb.Event, View]
 const ID = "all"
 
 // Kind describes the actor.
-func Kind(audit *catalog.Audit) durable.Kind[Command, *pb.Event, View] {
+func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 	return durable.Kind[Command, *pb.Event, View]{
 		Name: "participants",
 		New: func(string) durable.Core[Command, *pb.Event, View] {
-			return &core{audit: audit, ids: ids.NewSource("participants")}
+			return &core{audit: trail, ids: ids.NewSource("participants")}
 		},
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent: func(record []byte) (*pb.Event, error) {
@@ -39,7 +39,7 @@ func Kind(audit *catalog.Audit) durable.Kind[Command, *pb.Event, View] {
 // core is the pure part. Owned by its actor; slice and records are replaced,
 // never changed.
 type core struct {
-	audit *catalog.Audit
+	audit *audit.Trail
 	ids   *ids.Source
 	all   []*pb.Participant
 }
@@ -67,7 +67,7 @@ func (d *decision) event(e *pb.Event) {
 }
 
 func (d *decision) record(action, target string, more map[string]string) {
-	d.Rows = append(d.Rows, d.core.audit.Rows(&catalogpb.AuditRecord{
+	d.Rows = append(d.Rows, d.core.audit.Rows(&auditpb.Record{
 		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: d.caller.ActorType, ActorId: d.caller.ActorID,
 		TargetId: target, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: more,
 		CreatedAt: d.env.Now.UnixMilli(),

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"atelier/actors/catalog"
+	"atelier/actors/audit"
 	"atelier/actors/durable"
 	pb "atelier/actors/participant/participantpb"
 	"atelier/persistence/memory"
@@ -22,13 +22,13 @@ import (
 type desk struct {
 	t       *testing.T
 	journal *memory.Store
-	audit   *catalog.Audit
+	audit   *audit.Trail
 	host    *Host
 }
 
 func newDesk(t *testing.T) *desk {
 	d := &desk{t: t, journal: memory.New()}
-	d.audit = catalog.NewAudit(d.journal, time.Hour)
+	d.audit = audit.New(d.journal, time.Hour)
 	d.start()
 	t.Cleanup(func() {
 		d.stop()
@@ -179,7 +179,7 @@ func TestWhatIsRefused(t *testing.T) {
 // the journal, or from a snapshot of it, is the one that was there.
 func TestAnythingThatHappensSurvives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		audit := catalog.NewAudit(nil, time.Hour)
+		audit := audit.New(nil, time.Hour)
 		kind := Kind(audit)
 		live := kind.New(ID).(*core)
 		var events []*pb.Event

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit/auditpb"
 	"atelier/actors/durable"
 )
 
@@ -64,7 +64,7 @@ func (w *watched) Append(rows []durable.Row, done func(error)) error {
 	}
 	for _, r := range rows {
 		if r.Table == "audit" {
-			var a catalogpb.AuditRecord
+			var a auditpb.Record
 			if err := a.Decode(r.Value); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"atelier/actors/catalog"
+	"atelier/actors/audit"
 	"atelier/actors/durable"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
@@ -127,7 +127,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 		defer journal.Close()
 		opts := Options{
 			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Now: clock.now, Shares: newMemoryShares(clock.now),
-			Audit: catalog.NewAudit(journal, time.Hour), SessionCap: time.Hour,
+			Audit: audit.New(journal, time.Hour), SessionCap: time.Hour,
 			RememberEnded: 24 * time.Hour, RememberExpired: 24 * time.Hour,
 		}
 		w := &world{TB: t, opts: opts}

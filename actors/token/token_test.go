@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"atelier/actors/catalog"
+	"atelier/actors/audit"
 	"atelier/actors/durable"
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
@@ -55,7 +55,7 @@ func (c *clock) wait(d time.Duration) { c.at.Add(int64(d)) }
 type world struct {
 	testing.TB
 	journal *memory.Store
-	audit   *catalog.Audit
+	audit   *audit.Trail
 	vault   *Vault
 	opts    Options
 }
@@ -74,7 +74,7 @@ func newWorld(t testing.TB, change ...func(*Options)) *world {
 	if w.opts.Shares == nil {
 		w.opts.Shares = newMemoryShares(w.opts.Now)
 	}
-	w.audit = catalog.NewAudit(w.opts.Journal, time.Hour)
+	w.audit = audit.New(w.opts.Journal, time.Hour)
 	w.opts.Audit = w.audit
 	w.start()
 	t.Cleanup(func() {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit"
+	"atelier/actors/audit/auditpb"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/token/seal"
@@ -25,7 +25,7 @@ type Options struct {
 	Environment seal.Environment
 	System      *actor.ActorSystem
 	Journal     durable.Journal
-	Audit       *catalog.Audit
+	Audit       *audit.Trail
 	// Stream names the store's stream; a restored backup has another one.
 	Stream string
 	Keys   []seal.Key
@@ -374,7 +374,7 @@ func (v *Vault) audit(action string, c Caller, target string, now time.Time, mor
 	if more["participant"] == c.Participant {
 		delete(more, "participant")
 	}
-	return v.opts.Audit.Rows(&catalogpb.AuditRecord{
+	return v.opts.Audit.Rows(&auditpb.Record{
 		Action: action, ActorType: "participant", ActorId: c.Participant, TargetId: target,
 		Ip: c.IP, UserAgent: c.UserAgent, Metadata: more, CreatedAt: now.UnixMilli(),
 	})

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/settings"
+	"atelier/actors/settings/settingspb"
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
 	"atelier/transport/auth"
@@ -27,7 +27,7 @@ type Config struct {
 	Upstream  *upstream.Client
 	Models    rest.AIModels
 	Workshops codelab.Directory
-	Settings  *catalog.SettingsHost
+	Settings  *settings.Host
 	// Grants ends answers with what they stand on.
 	Grants Grants
 	// Rate is how much one person may ask; nil for as much as they like.
@@ -227,10 +227,10 @@ func (s *Service) note(a *answer) {
 	u := a.usage
 	if a.codelab == "" {
 		var h interface {
-			Ask(catalog.Command) (any, uint64, error)
+			Ask(settings.Command) (any, uint64, error)
 		}
-		if h, err = s.Settings.Get(catalog.SettingsID); err == nil {
-			_, _, err = h.Ask(catalog.Command{Caller: catalog.Caller{AdminID: a.admin}, Body: catalog.NoteAIUse{Usage: &catalogpb.AIUsage{
+		if h, err = s.Settings.Get(settings.ID); err == nil {
+			_, _, err = h.Ask(settings.Command{Caller: settings.Caller{AdminID: a.admin}, Body: settings.NoteAIUse{Usage: &settingspb.AIUsage{
 				Model: a.query.Model, Queries: 1, Failed: a.failed, PromptTokens: u.Prompt, OutputTokens: u.Output, TotalTokens: u.Total,
 			}}})
 		}

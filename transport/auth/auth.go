@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/login"
+	"atelier/actors/login/loginpb"
 	"atelier/actors/naming"
+	"atelier/actors/settings"
+	"atelier/actors/settings/settingspb"
 )
 
 // TokenPrefix starts every API token, so that scanners recognise a leaked one.
@@ -20,9 +22,9 @@ type Config struct {
 	AdminID, AdminPassword          string
 	AdminLifetime, AttendeeLifetime time.Duration
 	Signer                          *Signer
-	Sessions                        *catalog.Sessions
+	Sessions                        *login.Sessions
 	// Tokens returns the API tokens as they are now.
-	Tokens func() *catalog.SettingsView
+	Tokens func() *settings.View
 	// Failures limits failed logins.
 	Failures *Failures
 	// PINKey keys the hash of rejoin codes.
@@ -89,7 +91,7 @@ type Issued struct {
 // GrantAdmin issues a session id with an admin's grant.
 func (a *Authenticator) GrantAdmin(old Identity, name string) (Issued, error) {
 	id := Random(24)
-	last, err := a.Sessions.GrantAdmin(old.SessionID, id, &catalogpb.AdminGrant{
+	last, err := a.Sessions.GrantAdmin(old.SessionID, id, &loginpb.AdminGrant{
 		Login: Random(9), Name: name, ExpiresAt: a.Now().Add(a.AdminLifetime).UnixMilli(),
 	})
 	if err != nil {
@@ -101,7 +103,7 @@ func (a *Authenticator) GrantAdmin(old Identity, name string) (Issued, error) {
 // GrantAttendee issues a session id with an attendee's grant of a generation.
 func (a *Authenticator) GrantAttendee(old Identity, codelab, attendee string, generation uint32) (Issued, error) {
 	id := Random(24)
-	last, err := a.Sessions.GrantAttendee(old.SessionID, id, codelab, &catalogpb.AttendeeGrant{
+	last, err := a.Sessions.GrantAttendee(old.SessionID, id, codelab, &loginpb.AttendeeGrant{
 		AttendeeId: attendee, Generation: generation, ExpiresAt: a.Now().Add(a.AttendeeLifetime).UnixMilli(),
 	})
 	if err != nil {
@@ -136,9 +138,9 @@ func (a *Authenticator) PINHash(codelab, code string) []byte {
 type Identity struct {
 	// SessionID is the browser's session; "" without one.
 	SessionID string
-	session   catalog.Session
+	session   login.Session
 	// Token is the API token; nil without one.
-	Token *catalogpb.ApiToken
+	Token *settingspb.ApiToken
 	now   int64
 }
 
@@ -177,7 +179,7 @@ func (i *Identity) Person() string {
 
 // Grant returns the caller's attendee grant in a codelab, or nil. Whether its
 // attendee is still there, the codelab knows.
-func (i *Identity) Grant(codelab string) *catalogpb.AttendeeGrant {
+func (i *Identity) Grant(codelab string) *loginpb.AttendeeGrant {
 	if g := i.session.Attendees()[codelab]; g.GetExpiresAt() > i.now {
 		return g
 	}
@@ -185,7 +187,7 @@ func (i *Identity) Grant(codelab string) *catalogpb.AttendeeGrant {
 }
 
 // Grants calls fn for each attendee grant that has not expired.
-func (i *Identity) Grants(fn func(codelab string, g *catalogpb.AttendeeGrant)) {
+func (i *Identity) Grants(fn func(codelab string, g *loginpb.AttendeeGrant)) {
 	for codelab, g := range i.session.Attendees() {
 		if g.ExpiresAt > i.now {
 			fn(codelab, g)
@@ -211,7 +213,7 @@ func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(cod
 	case i.Admin():
 		return Grant{Sub: adminID, Role: "admin", Expires: i.session.Admin(i.now).GetExpiresAt() / 1000}, true
 	}
-	i.Grants(func(lab string, a *catalogpb.AttendeeGrant) {
+	i.Grants(func(lab string, a *loginpb.AttendeeGrant) {
 		expires := a.ExpiresAt / 1000
 		later := !ok || expires > g.Expires || expires == g.Expires && lab > g.CodelabID
 		if (codelab == "" || lab == codelab) && later && alive(lab) {

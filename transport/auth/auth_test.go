@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/login"
+	"atelier/actors/settings"
+	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
 	"atelier/transport/limit"
 )
@@ -22,22 +23,22 @@ type gate struct {
 	*Authenticator
 	t      *testing.T
 	clock  time.Time
-	tokens *catalog.SettingsView
+	tokens *settings.View
 }
 
 func newGate(t *testing.T) *gate {
-	g := &gate{t: t, clock: time.Now(), tokens: &catalog.SettingsView{}}
+	g := &gate{t: t, clock: time.Now(), tokens: &settings.View{}}
 	now := func() time.Time { return g.clock }
 	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })
 	account := Account(secret, "admin", "password")
-	sessions, err := catalog.LoadSessions(journal, account, now)
+	sessions, err := login.Load(journal, account, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.Authenticator = New(Config{
 		AdminID: "admin", AdminPassword: "password", AdminLifetime: 8 * time.Hour, AttendeeLifetime: 12 * time.Hour,
-		Signer: NewSigner(secret, account, now), Sessions: sessions, Tokens: func() *catalog.SettingsView { return g.tokens },
+		Signer: NewSigner(secret, account, now), Sessions: sessions, Tokens: func() *settings.View { return g.tokens },
 		Failures: NewFailures(limit.Rate{Burst: 20, Per: 5 * time.Minute}, now), PINKey: []byte("k"), Now: now,
 	})
 	return g
@@ -72,7 +73,7 @@ func (g *gate) attendee() Identity {
 
 func (g *gate) robot() Identity {
 	hash := sha256.Sum256([]byte("atl_token"))
-	g.tokens = &catalog.SettingsView{Tokens: []*catalogpb.ApiToken{{Id: "robot", SecretHash: hash[:]}}}
+	g.tokens = &settings.View{Tokens: []*settingspb.ApiToken{{Id: "robot", SecretHash: hash[:]}}}
 	return g.identify("", "Bearer atl_token")
 }
 
@@ -95,7 +96,7 @@ var whatEnds = map[string]struct {
 }{
 	"a logout":            {(*gate).admin, true, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
 	"an attendee's":       {(*gate).attendee, false, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
-	"a revoked API token": {(*gate).robot, true, func(g *gate, i *Identity, _ *bool) { g.tokens = &catalog.SettingsView{}; g.Revoked("robot") }, false},
+	"a revoked API token": {(*gate).robot, true, func(g *gate, i *Identity, _ *bool) { g.tokens = &settings.View{}; g.Revoked("robot") }, false},
 	"a removed attendee":  {(*gate).attendee, false, func(_ *gate, _ *Identity, alive *bool) { *alive = false }, true},
 	"a deleted codelab":   {(*gate).robot, true, func(_ *gate, _ *Identity, alive *bool) { *alive = false }, true},
 	"an expired login":    {(*gate).admin, true, func(g *gate, _ *Identity, _ *bool) { g.clock = g.clock.Add(8 * time.Hour) }, true},
@@ -251,7 +252,7 @@ func TestACallerWhoLoggedOutMeanwhileIsNobody(t *testing.T) {
 		t.Error("the caller is still somebody")
 	}
 	robot := g.robot()
-	if g.tokens = (&catalog.SettingsView{}); g.Knows(&robot) {
+	if g.tokens = (&settings.View{}); g.Knows(&robot) {
 		t.Error("a revoked token is known")
 	}
 }

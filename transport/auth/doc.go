@@ -2,7 +2,7 @@
 // automation, and the login that starts a session.
 //
 // A browser holds a signed reference to its session; what the session may do
-// is kept on the server (catalog.Sessions). The CSRF token is derived from the
+// is kept on the server (login.Sessions). The CSRF token is derived from the
 // session id, so it needs no store and belongs to that id alone.
 //
 // What lives longer than the request that began it, a live connection or an

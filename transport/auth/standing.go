@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/login"
+	"atelier/actors/login/loginpb"
 )
 
 // Standing is the grant that something stands on which lives longer than the
@@ -13,10 +13,10 @@ import (
 type Standing struct {
 	key     string // of the caller
 	token   string // id of the API token; "" without one
-	session catalog.Session
+	session login.Session
 	codelab string
-	grant   *catalogpb.AttendeeGrant // nil for an admin's
-	alive   func() bool              // nil for always
+	grant   *loginpb.AttendeeGrant // nil for an admin's
+	alive   func() bool            // nil for always
 }
 
 // Standing is what the caller's deed stands on: the grant of an admin, or of an

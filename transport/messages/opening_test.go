@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/login"
+	"atelier/actors/settings"
+	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
@@ -29,13 +31,13 @@ type school struct {
 	grants    *auth.Authenticator
 	workshops *codelab.Workshops
 	lab       codelab.Workshop
-	tokens    *catalog.SettingsView
+	tokens    *settings.View
 }
 
 var boss = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", AdminID: "admin"}
 
 func newSchool(t *testing.T) *school {
-	s := &school{t: t, tokens: &catalog.SettingsView{}}
+	s := &school{t: t, tokens: &settings.View{}}
 	fatal := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -44,11 +46,11 @@ func newSchool(t *testing.T) *school {
 	}
 	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })
-	sessions, err := catalog.LoadSessions(journal, []byte("account"), time.Now)
+	sessions, err := login.Load(journal, []byte("account"), time.Now)
 	fatal(err)
 	s.grants = auth.New(auth.Config{
 		AdminLifetime: time.Hour, AttendeeLifetime: time.Hour, Signer: auth.NewSigner("secret", []byte("account"), time.Now), Sessions: sessions,
-		Tokens: func() *catalog.SettingsView { return s.tokens }, Failures: auth.NewFailures(limit.Rate{}, time.Now), Now: time.Now,
+		Tokens: func() *settings.View { return s.tokens }, Failures: auth.NewFailures(limit.Rate{}, time.Now), Now: time.Now,
 	})
 	hub, err := live.New(live.Options{Loops: 1})
 	fatal(err)
@@ -177,7 +179,7 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 				return p
 			},
 			"an API token is revoked": func(s *school) *peer {
-				p := s.enters(auth.Identity{Token: &catalogpb.ApiToken{Id: "t"}}, boss)
+				p := s.enters(auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}, boss)
 				s.grants.Revoked("t")
 				return p
 			},

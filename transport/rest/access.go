@@ -3,8 +3,8 @@ package rest
 import (
 	"slices"
 
-	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
+	"atelier/actors/login/loginpb"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
 )
@@ -35,7 +35,7 @@ func (r *Request) EnterOwn() error {
 		return errLogin
 	}
 	var own []string
-	r.who.Grants(func(lab string, _ *catalogpb.AttendeeGrant) {
+	r.who.Grants(func(lab string, _ *loginpb.AttendeeGrant) {
 		if r.registered(lab) {
 			own = append(own, lab)
 		}
@@ -155,7 +155,7 @@ func (r *Request) authorizeSomebody(admin bool) error {
 		return nil
 	}
 	var labs []string
-	r.who.Grants(func(lab string, _ *catalogpb.AttendeeGrant) { labs = append(labs, lab) })
+	r.who.Grants(func(lab string, _ *loginpb.AttendeeGrant) { labs = append(labs, lab) })
 	slices.Sort(labs)
 	for _, lab := range labs {
 		w, err := r.api.Workshops.Get(lab)

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"atelier/actors/catalog"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/settings"
 	"atelier/transport/wire"
 )
 
@@ -117,7 +117,7 @@ func aiUsage(r *Request) error {
 		into.add(n)
 		total.add(n)
 	}
-	err := r.api.Audit.Usages(func(id string, list []*pb.AIUsage) {
+	err := r.api.List.Usages(func(id string, list []*pb.AIUsage) {
 		lab := codelabUsage{CodelabID: &id}
 		for _, u := range list {
 			count(&lab.usageNumbers, u.Model, usageNumbers{u.Queries, u.Failed, u.PromptTokens, u.OutputTokens, u.TotalTokens})
@@ -127,7 +127,7 @@ func aiUsage(r *Request) error {
 	if err != nil {
 		return err
 	}
-	h, err := r.api.Settings.Get(catalog.SettingsID)
+	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
 		return err
 	}

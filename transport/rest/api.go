@@ -12,12 +12,14 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"atelier/actors/audit"
 	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/code"
 	"atelier/actors/codelab"
 	"atelier/actors/files"
+	"atelier/actors/login/loginpb"
 	"atelier/actors/participant"
+	"atelier/actors/settings"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
@@ -28,9 +30,9 @@ import (
 type Config struct {
 	Workshops codelab.Directory
 	List      *catalog.List
-	Audit     *catalog.Audit
+	Audit     *audit.Trail
 	Files     *files.Register
-	Settings  *catalog.SettingsHost
+	Settings  *settings.Host
 	// Participants of the tokenization handler.
 	Participants *participant.Host
 	Auth         *auth.Authenticator
@@ -165,7 +167,7 @@ func (a *API) denied(r *Request, status int) {
 		kind, id = "admin", a.AdminID
 	case r.who.Known():
 		kind = "attendee"
-		r.who.Grants(func(_ string, g *catalogpb.AttendeeGrant) { id = g.AttendeeId })
+		r.who.Grants(func(_ string, g *loginpb.AttendeeGrant) { id = g.AttendeeId })
 	}
 	lab, _ := r.UserValue("id").(string)
 	if a.List.Get(lab) == nil {

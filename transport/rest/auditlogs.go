@@ -3,7 +3,7 @@ package rest
 import (
 	"strconv"
 
-	"atelier/actors/catalog"
+	"atelier/actors/audit"
 	"atelier/transport/wire"
 )
 
@@ -21,7 +21,7 @@ type auditRecord struct {
 }
 
 func auditLogs(r *Request) error {
-	q := catalog.Query{CodelabID: r.Query("codelab_id"), Action: r.Query("action")}
+	q := audit.Query{CodelabID: r.Query("codelab_id"), Action: r.Query("action")}
 	var err error
 	if q.Limit, err = r.number("limit", 100, 1, 1000); err != nil {
 		return err

@@ -21,7 +21,7 @@ type listedRecord struct {
 // only those whose figures were never recorded: they have not changed since a
 // time when they were not kept.
 func (r *Request) listForAdmins(all []*pb.Codelab) error {
-	figures, err := r.api.Audit.Figures()
+	figures, err := r.api.List.Figures()
 	if err != nil {
 		return err
 	}

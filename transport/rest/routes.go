@@ -61,9 +61,9 @@ const (
 // operations are the resources: what is under /api, and the files. Others give
 // theirs with Config.Others.
 var operations = []Operation{
-	{Method: post, Path: "/login", Access: Anyone, Handle: login},
+	{Method: post, Path: "/login", Access: Anyone, Handle: logIn},
 	{Method: get, Path: "/session", Access: Session, Handle: getSession},
-	{Method: post, Path: "/logout", Access: Anyone, Handle: logout},
+	{Method: post, Path: "/logout", Access: Anyone, Handle: logOut},
 	{Method: post, Path: "/admin/tokens", Access: AdminOnly, Handle: createToken},
 	{Method: get, Path: "/admin/tokens", Access: AdminOnly, Handle: listTokens},
 	{Method: del, Path: "/admin/tokens/{token_id}", Access: AdminOnly, Handle: revokeToken},

@@ -6,14 +6,14 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit/auditpb"
 	"atelier/actors/codelab"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
-func login(r *Request) error {
+func logIn(r *Request) error {
 	var in struct {
 		ID          *string `json:"admin_id"`
 		Password    *string `json:"admin_pw"`
@@ -80,7 +80,7 @@ func (r *Request) known(device string) error {
 // audit records what belongs to no codelab.
 func (r *Request) audit(action, kind, actor string, about map[string]string) error {
 	ua := r.Request.Header.UserAgent()
-	err := r.api.Audit.Record(&catalogpb.AuditRecord{
+	err := r.api.Audit.Record(&auditpb.Record{
 		Action: action, ActorType: kind, ActorId: actor, Ip: r.ip(), UserAgent: string(ua), Metadata: about,
 		CreatedAt: r.api.Now().UnixMilli(),
 	})
@@ -133,7 +133,7 @@ func getSession(r *Request) error {
 	}{g.Sub, g.Role, wire.OrNull(g.CodelabID), g.Expires})
 }
 
-func logout(r *Request) error {
+func logOut(r *Request) error {
 	if r.who.SessionID != "" {
 		if err := r.api.Auth.End(&r.who); err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/catalog"
+	"atelier/actors/settings"
 	"atelier/transport/ai/keys"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
@@ -23,7 +23,7 @@ func (r *Request) OpenKey(text string) (keys.Key, error) {
 // StoredKey opens the key of the settings; it is zero when there is none, or
 // none that can be opened.
 func (r *Request) StoredKey() (keys.Key, error) {
-	h, err := r.api.Settings.Get(catalog.SettingsID)
+	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
 		return keys.Key{}, err
 	}
@@ -59,7 +59,7 @@ func saveSettings(r *Request) error {
 	if utf8.RuneCountInString(*in.Key) > maxAIKey {
 		return wire.Invalid("ai_api_key is longer than %d characters", maxAIKey)
 	}
-	set := catalog.SetAIKey{}
+	set := settings.SetAIKey{}
 	if *in.Key != "" {
 		if _, err := r.OpenKey(*in.Key); err != nil {
 			return err
@@ -75,7 +75,7 @@ func saveSettings(r *Request) error {
 // getSettings tells whether there is a key, and what may be asked of which
 // model; never the key.
 func getSettings(r *Request) error {
-	h, err := r.api.Settings.Get(catalog.SettingsID)
+	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,10 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
 	"atelier/actors/codelab"
+	"atelier/actors/login"
+	"atelier/actors/settings"
+	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
@@ -39,14 +40,14 @@ func (s *slowly) Read(b []byte) (int, error) {
 func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()
-	sessions, err := catalog.LoadSessions(journal, []byte("account"), time.Now)
+	sessions, err := login.Load(journal, []byte("account"), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens := &catalog.SettingsView{}
+	tokens := &settings.View{}
 	grants := auth.New(auth.Config{
 		AdminLifetime: time.Hour, Signer: auth.NewSigner("secret", nil, time.Now), Sessions: sessions,
-		Tokens: func() *catalog.SettingsView { return tokens }, Now: time.Now,
+		Tokens: func() *settings.View { return tokens }, Now: time.Now,
 	})
 	a := &API{Config: Config{Auth: grants}}
 	login := func() auth.Identity {
@@ -57,7 +58,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		who, _ := grants.Identify(issued.Cookie, "")
 		return who
 	}
-	robot := auth.Identity{Token: &catalogpb.ApiToken{Id: "t"}}
+	robot := auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}
 	read := func(who auth.Identity, role codelab.Role, read func(*Request) error, contentType string, body []byte, meanwhile func()) error {
 		ctx := &fasthttp.RequestCtx{}
 		ctx.Init2(&net.TCPConn{}, nil, false)
@@ -85,13 +86,13 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		}, w.FormDataContentType(), form.Bytes()},
 	}
 	for name, way := range ways {
-		tokens = &catalog.SettingsView{Tokens: []*catalogpb.ApiToken{robot.Token}}
+		tokens = &settings.View{Tokens: []*settingspb.ApiToken{robot.Token}}
 		for _, who := range []auth.Identity{login(), robot} {
 			if err := read(who, codelab.RoleAdmin, way.read, way.kind, way.body, nil); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		revoke := func() { tokens = &catalog.SettingsView{} }
+		revoke := func() { tokens = &settings.View{} }
 		if err := read(robot, codelab.RoleAdmin, way.read, way.kind, way.body, revoke); !errors.Is(err, errLogin) {
 			t.Errorf("%s with a token that was revoked: %v", name, err)
 		}

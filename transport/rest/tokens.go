@@ -3,8 +3,8 @@ package rest
 import (
 	"crypto/sha256"
 
-	"atelier/actors/catalog"
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/settings"
+	"atelier/actors/settings/settingspb"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
 )
@@ -16,13 +16,13 @@ type tokenRecord struct {
 }
 
 // setting sends a command to the settings.
-func (r *Request) setting(b catalog.Body) (any, error) {
-	h, err := r.api.Settings.Get(catalog.SettingsID)
+func (r *Request) setting(b settings.Body) (any, error) {
+	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := h.Ask(catalog.Command{
-		Caller: catalog.Caller{AdminID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}, Body: b,
+	v, _, err := h.Ask(settings.Command{
+		Caller: settings.Caller{AdminID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}, Body: b,
 	})
 	return v, err
 }
@@ -39,18 +39,18 @@ func createToken(r *Request) error {
 	}
 	token := auth.TokenPrefix + auth.Random(32)
 	hash := sha256.Sum256([]byte(token))
-	v, err := r.setting(catalog.CreateToken{Name: *in.Name, SecretHash: hash[:]})
+	v, err := r.setting(settings.CreateToken{Name: *in.Name, SecretHash: hash[:]})
 	if err != nil {
 		return err
 	}
 	return r.JSON(struct {
 		ID    string `json:"id"`
 		Token string `json:"token"`
-	}{v.(*catalogpb.ApiToken).Id, token})
+	}{v.(*settingspb.ApiToken).Id, token})
 }
 
 func listTokens(r *Request) error {
-	h, err := r.api.Settings.Get(catalog.SettingsID)
+	h, err := r.api.Settings.Get(settings.ID)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func listTokens(r *Request) error {
 
 func revokeToken(r *Request) error {
 	id := r.Param("token_id")
-	_, err := r.setting(catalog.RevokeToken{ID: id})
+	_, err := r.setting(settings.RevokeToken{ID: id})
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,12 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"pgregory.net/rapid"
 
-	_ "atelier/actors/catalog/catalogpb"
+	_ "atelier/actors/audit/auditpb"
 	"atelier/actors/codelab/codelabpb"
 	"atelier/actors/internal/pbwire"
+	_ "atelier/actors/login/loginpb"
 	_ "atelier/actors/participant/participantpb"
+	_ "atelier/actors/settings/settingspb"
 	_ "atelier/actors/token/tokenpb"
 )
 

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"atelier/actors/catalog"
+	"atelier/actors/login"
+	"atelier/actors/settings"
 	"atelier/persistence/secretfile"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
@@ -81,11 +82,11 @@ func (s *Service) account() (pw adminPassword, err error) {
 		}
 	}
 	account := auth.Account(key, cfg.Admin.ID, password)
-	sessions, err := catalog.LoadSessions(s.core.store, account, time.Now)
+	sessions, err := login.Load(s.core.store, account, time.Now)
 	if err != nil {
 		return pw, err
 	}
-	settings, err := s.core.settings.Get(catalog.SettingsID)
+	settings, err := s.core.settings.Get(settings.ID)
 	if err != nil {
 		return pw, fmt.Errorf("settings: %w", err)
 	}

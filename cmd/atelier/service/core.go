@@ -9,6 +9,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"atelier/actors/audit"
 	"atelier/actors/catalog"
 	"atelier/actors/code"
 	"atelier/actors/codelab"
@@ -17,6 +18,7 @@ import (
 	"atelier/actors/files"
 	"atelier/actors/participant"
 	"atelier/actors/room"
+	"atelier/actors/settings"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/blobs"
 	"atelier/persistence/workspaces"
@@ -27,9 +29,9 @@ import (
 // share.
 type Core struct {
 	store        durable.Store
-	audit        *catalog.Audit
+	audit        *audit.Trail
 	list         *catalog.List
-	settings     *catalog.SettingsHost
+	settings     *settings.Host
 	workshops    *codelab.Workshops
 	participants *participant.Host
 	system       *actor.ActorSystem
@@ -80,7 +82,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if err = c.openFiles(cfg, hooks, log); err != nil {
 		return nil, err
 	}
-	c.audit = catalog.NewAudit(c.store, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
+	c.audit = audit.New(c.store, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
 	if c.list, err = catalog.LoadList(c.store); err != nil {
 		return nil, err
 	}
@@ -99,7 +101,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	}
 	forever := actors
 	forever.IdleAfter = -1
-	if c.settings, err = durable.NewHost(c.system, c.store, catalog.SettingsKind(c.audit), forever); err != nil {
+	if c.settings, err = durable.NewHost(c.system, c.store, settings.Kind(c.audit), forever); err != nil {
 		return nil, err
 	}
 	if c.participants, err = durable.NewHost(c.system, c.store, participant.Kind(c.audit), forever); err != nil {

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"atelier/actors/catalog"
+	"atelier/actors/audit"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/transport/ai"
@@ -31,7 +31,7 @@ type Service struct {
 	log      *slog.Logger
 	core     *Core
 	grants   *auth.Authenticator
-	denials  *catalog.Denials
+	denials  *audit.Denials
 	hub      *live.Hub
 	gateway  *messages.Gateway
 	ai       *ai.Service
@@ -98,7 +98,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if s.vaults, err = s.core.openVaults(); err != nil {
 		return nil, err
 	}
-	s.denials = catalog.NewDenials(s.core.audit, time.Minute, log)
+	s.denials = audit.NewDenials(s.core.audit, time.Minute, log)
 	if s.hub, err = live.New(live.Options{
 		MessageRate: float64(cfg.Limits.MessagesPerSecond), MessageBurst: float64(cfg.Limits.MessageBurst),
 		PingInterval: cfg.Live.PingInterval.Std(), IdleTimeout: cfg.Live.IdleTimeout.Std(), SlowTimeout: cfg.Live.SlowTimeout.Std(),

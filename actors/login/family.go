@@ -1,4 +1,4 @@
-package catalog
+package login
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	pb "atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
+	pb "atelier/actors/login/loginpb"
 )
 
 // Tables of sessions: the families by a random key. Before there were

@@ -1,12 +1,13 @@
-package catalog
+package settings
 
 import (
 	"slices"
 	"unicode/utf8"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit/auditpb"
 	"atelier/actors/durable"
 	"atelier/actors/naming"
+	"atelier/actors/settings/settingspb"
 )
 
 // Caller is the admin who acts, and from where, for the audit trail.
@@ -26,7 +27,7 @@ type Body interface {
 
 // Vocabulary is all that can be asked of the settings, with the replies.
 var Vocabulary = durable.NewVocabulary[Body](
-	durable.Says[CreateToken, *catalogpb.ApiToken](),
+	durable.Says[CreateToken, *settingspb.ApiToken](),
 	durable.Says[RevokeToken, durable.Nothing](),
 	durable.Says[SetAIKey, durable.Nothing](),
 	durable.Says[NoteAIUse, durable.Nothing](),
@@ -34,14 +35,14 @@ var Vocabulary = durable.NewVocabulary[Body](
 
 // change is a command being decided.
 type change struct {
-	durable.Decision[*catalogpb.Event]
+	durable.Decision[*settingspb.Event]
 	s      *settings
 	caller Caller
 	env    durable.Env
 }
 
 func (c *change) record(action, target string, about map[string]string) {
-	c.Rows = c.s.audit.Rows(&catalogpb.AuditRecord{
+	c.Rows = c.s.audit.Rows(&auditpb.Record{
 		Id: c.s.ids.Next(c.env.Now), Action: action, ActorType: "admin", ActorId: c.caller.AdminID, TargetId: target,
 		Ip: c.caller.IP, UserAgent: c.caller.UserAgent, Metadata: about, CreatedAt: c.env.Now.UnixMilli(),
 	})
@@ -50,7 +51,7 @@ func (c *change) record(action, target string, about map[string]string) {
 const maxTokens = 200
 
 // CreateToken makes an API token; its secret never gets here. The reply is its
-// *catalogpb.ApiToken.
+// *settingspb.ApiToken.
 type CreateToken struct {
 	Name       string
 	SecretHash []byte
@@ -64,9 +65,9 @@ func (b CreateToken) decide(c *change) error {
 	if len(c.s.tokens) >= maxTokens {
 		return durable.Reject(durable.Conflict, "there are %d API tokens already; revoke one first", maxTokens)
 	}
-	t := &catalogpb.ApiToken{Id: c.s.ids.Next(c.env.Now), Name: name, SecretHash: b.SecretHash, CreatedAt: c.env.Now.UnixMilli()}
+	t := &settingspb.ApiToken{Id: c.s.ids.Next(c.env.Now), Name: name, SecretHash: b.SecretHash, CreatedAt: c.env.Now.UnixMilli()}
 	c.Reply = t
-	c.Events = []*catalogpb.Event{{Body: &catalogpb.Event_TokenCreated{TokenCreated: t}}}
+	c.Events = []*settingspb.Event{{Body: &settingspb.Event_TokenCreated{TokenCreated: t}}}
 	c.record("api_token_create", t.Id, nil)
 	return nil
 }
@@ -75,10 +76,10 @@ func (b CreateToken) decide(c *change) error {
 type RevokeToken struct{ ID string }
 
 func (b RevokeToken) decide(c *change) error {
-	if !slices.ContainsFunc(c.s.tokens, func(t *catalogpb.ApiToken) bool { return t.Id == b.ID }) {
+	if !slices.ContainsFunc(c.s.tokens, func(t *settingspb.ApiToken) bool { return t.Id == b.ID }) {
 		return durable.Reject(durable.Missing, "API token not found")
 	}
-	c.Events = []*catalogpb.Event{{Body: &catalogpb.Event_TokenRevoked{TokenRevoked: &catalogpb.TokenRevoked{Id: b.ID}}}}
+	c.Events = []*settingspb.Event{{Body: &settingspb.Event_TokenRevoked{TokenRevoked: &settingspb.TokenRevoked{Id: b.ID}}}}
 	c.record("api_token_revoke", b.ID, nil)
 	return nil
 }
@@ -91,7 +92,7 @@ func (b SetAIKey) decide(c *change) error {
 	if len(b.Sealed) > maxSealed {
 		return durable.Reject(durable.Invalid, "ai_api_key is too long")
 	}
-	c.Events = []*catalogpb.Event{{Body: &catalogpb.Event_AiKeySet{AiKeySet: &catalogpb.AIKeySet{Sealed: b.Sealed}}}}
+	c.Events = []*settingspb.Event{{Body: &settingspb.Event_AiKeySet{AiKeySet: &settingspb.AIKeySet{Sealed: b.Sealed}}}}
 	about := map[string]string{"ai_api_key": "set"}
 	if len(b.Sealed) == 0 {
 		about["ai_api_key"] = "removed"
@@ -101,9 +102,9 @@ func (b SetAIKey) decide(c *change) error {
 }
 
 // NoteAIUse counts what a question of an admin, about no codelab, has used.
-type NoteAIUse struct{ Usage *catalogpb.AIUsage }
+type NoteAIUse struct{ Usage *settingspb.AIUsage }
 
 func (b NoteAIUse) decide(c *change) error {
-	c.Events = []*catalogpb.Event{{Body: &catalogpb.Event_AiUsed{AiUsed: b.Usage}}}
+	c.Events = []*settingspb.Event{{Body: &settingspb.Event_AiUsed{AiUsed: b.Usage}}}
 	return nil
 }

@@ -1,17 +1,17 @@
-package catalog
+package settings
 
 import (
 	"testing"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/settings/settingspb"
 )
 
 func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
-	set := func(key string) *catalogpb.Event {
-		return &catalogpb.Event{At: 1, Body: &catalogpb.Event_AiKeySet{AiKeySet: &catalogpb.AIKeySet{Sealed: []byte(key)}}}
+	set := func(key string) *settingspb.Event {
+		return &settingspb.Event{At: 1, Body: &settingspb.Event_AiKeySet{AiKeySet: &settingspb.AIKeySet{Sealed: []byte(key)}}}
 	}
-	log := []*catalogpb.Event{set("one"), set("two"), set(""), set("three")}
-	state := func(events []*catalogpb.Event) *SettingsView {
+	log := []*settingspb.Event{set("one"), set("two"), set(""), set("three")}
+	state := func(events []*settingspb.Event) *View {
 		s := &settings{}
 		for i, e := range events {
 			s.Apply(uint64(i+1), e)
@@ -24,7 +24,7 @@ func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
 			t.Error("setting a key erases nothing")
 		}
 		erase := eraseKeys(view)
-		var after []*catalogpb.Event
+		var after []*settingspb.Event
 		for _, e := range log[:n] {
 			if out, changed := erase(e); changed {
 				e = out
@@ -41,9 +41,9 @@ func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
 }
 
 func TestUsageOfManyModelsIsBounded(t *testing.T) {
-	var list []*catalogpb.AIUsage
+	var list []*settingspb.AIUsage
 	for i := range 3 * maxModels {
-		list = addUse(list, &catalogpb.AIUsage{Model: string(rune('a' + i)), Queries: 1, TotalTokens: 2})
+		list = addUse(list, &settingspb.AIUsage{Model: string(rune('a' + i)), Queries: 1, TotalTokens: 2})
 	}
 	total := int64(0)
 	for _, u := range list {

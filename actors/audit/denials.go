@@ -1,4 +1,4 @@
-package catalog
+package audit
 
 import (
 	"log/slog"
@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit/auditpb"
 )
 
 // maxDenials bounds the callers that are counted at a time; the denials of
@@ -16,7 +16,7 @@ const maxDenials = 4096
 // Denials sums refused requests per caller and minute into the audit trail,
 // so that a flood of them costs one record. Safe for concurrent use.
 type Denials struct {
-	audit *Audit
+	audit *Trail
 	log   *slog.Logger
 	stop  chan struct{}
 	done  sync.WaitGroup
@@ -31,7 +31,7 @@ type denial struct {
 }
 
 // NewDenials starts the summing; every is the minute, shorter in tests.
-func NewDenials(audit *Audit, every time.Duration, log *slog.Logger) *Denials {
+func NewDenials(audit *Trail, every time.Duration, log *slog.Logger) *Denials {
 	d := &Denials{audit: audit, log: log, stop: make(chan struct{}), counts: map[denial]int{}}
 	d.done.Go(func() {
 		tick := time.NewTicker(every)
@@ -72,7 +72,7 @@ func (d *Denials) flush() {
 	d.counts = map[denial]int{}
 	d.mu.Unlock()
 	for k, n := range counts {
-		err := d.audit.Record(&catalogpb.AuditRecord{
+		err := d.audit.Record(&auditpb.Record{
 			Action: "access_denied", ActorType: k.actorType, ActorId: k.actorID, CodelabId: k.codelab, Ip: k.ip,
 			Metadata:  map[string]string{"status": strconv.Itoa(k.status), "count": strconv.Itoa(n)},
 			CreatedAt: time.Now().UnixMilli(),

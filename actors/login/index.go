@@ -1,9 +1,9 @@
-package catalog
+package login
 
 import (
 	"slices"
 
-	pb "atelier/actors/catalog/catalogpb"
+	pb "atelier/actors/login/loginpb"
 	"atelier/actors/naming"
 )
 

@@ -1,4 +1,4 @@
-package catalog
+package login
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	pb "atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
+	pb "atelier/actors/login/loginpb"
 )
 
 const (
@@ -45,10 +45,10 @@ type hash [sha256.Size]byte
 
 func hashOf(id string) hash { return sha256.Sum256([]byte(id)) }
 
-// LoadSessions reads the sessions that are still valid. account is a keyed
+// Load reads the sessions that are still valid. account is a keyed
 // fingerprint of the admin account as it is now: the grants of those who
 // logged in to another have ended.
-func LoadSessions(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
+func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
 	s := &Sessions{
 		journal: journal, now: now, account: account,
 		families: map[hash]*family{}, attendees: map[string][]*family{}, named: map[string]map[*family]struct{}{},

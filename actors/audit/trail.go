@@ -1,10 +1,10 @@
-package catalog
+package audit
 
 import (
 	"fmt"
 	"time"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/audit/auditpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
@@ -17,21 +17,21 @@ const (
 	auditIndex = "auditby"
 )
 
-// Audit writes and reads the audit trail. Safe for concurrent use.
-type Audit struct {
+// Trail writes and reads the audit trail. Safe for concurrent use.
+type Trail struct {
 	journal   durable.Journal
 	retention time.Duration
 }
 
-// NewAudit returns the trail kept in journal; records disappear after
+// New returns the trail kept in journal; records disappear after
 // retention.
-func NewAudit(journal durable.Journal, retention time.Duration) *Audit {
-	return &Audit{journal, retention}
+func New(journal durable.Journal, retention time.Duration) *Trail {
+	return &Trail{journal, retention}
 }
 
 // Rows returns the rows of a record, to be committed with the change it tells
 // of. An empty id is filled in.
-func (a *Audit) Rows(r *catalogpb.AuditRecord) []durable.Row {
+func (a *Trail) Rows(r *auditpb.Record) []durable.Row {
 	if r.Id == "" {
 		r.Id = ids.New()
 	}
@@ -49,7 +49,7 @@ func (a *Audit) Rows(r *catalogpb.AuditRecord) []durable.Row {
 }
 
 // Record commits a record that belongs to no actor's change and waits for it.
-func (a *Audit) Record(r *catalogpb.AuditRecord) error {
+func (a *Trail) Record(r *auditpb.Record) error {
 	return durable.Commit(a.journal, a.Rows(r))
 }
 
@@ -60,12 +60,12 @@ type Query struct {
 }
 
 // Find returns records, newest first.
-func (a *Audit) Find(q Query) ([]*catalogpb.AuditRecord, error) {
-	out := []*catalogpb.AuditRecord{}
+func (a *Trail) Find(q Query) ([]*auditpb.Record, error) {
+	out := []*auditpb.Record{}
 	skip := q.Offset
 	var failed error
 	take := func(id, value []byte) bool {
-		r := &catalogpb.AuditRecord{}
+		r := &auditpb.Record{}
 		if failed = r.Decode(value); failed != nil {
 			return false
 		}

@@ -1,10 +1,10 @@
-package catalog
+package settings
 
 import (
 	"bytes"
 	"slices"
 
-	"atelier/actors/catalog/catalogpb"
+	"atelier/actors/settings/settingspb"
 )
 
 // maxSealed bounds the sealed AI key, bytes.
@@ -12,15 +12,15 @@ const maxSealed = 64 << 10
 
 // replacesKey and eraseKeys take a key out of the log that was replaced or
 // removed: a later backup must not hold it.
-func replacesKey(e *catalogpb.Event) bool { return e.GetAiKeySet() != nil }
+func replacesKey(e *settingspb.Event) bool { return e.GetAiKeySet() != nil }
 
-func eraseKeys(v *SettingsView) func(*catalogpb.Event) (*catalogpb.Event, bool) {
-	return func(e *catalogpb.Event) (*catalogpb.Event, bool) {
+func eraseKeys(v *View) func(*settingspb.Event) (*settingspb.Event, bool) {
+	return func(e *settingspb.Event) (*settingspb.Event, bool) {
 		set := e.GetAiKeySet()
 		if set == nil || len(set.Sealed) == 0 || bytes.Equal(set.Sealed, v.AIKey) {
 			return nil, false
 		}
-		return &catalogpb.Event{At: e.At, Body: &catalogpb.Event_AiKeySet{AiKeySet: &catalogpb.AIKeySet{}}}, true
+		return &settingspb.Event{At: e.At, Body: &settingspb.Event_AiKeySet{AiKeySet: &settingspb.AIKeySet{}}}, true
 	}
 }
 
@@ -28,10 +28,10 @@ func eraseKeys(v *SettingsView) func(*catalogpb.Event) (*catalogpb.Event, bool) 
 const maxModels = 50
 
 // addUse returns a new list with one more use.
-func addUse(list []*catalogpb.AIUsage, u *catalogpb.AIUsage) []*catalogpb.AIUsage {
+func addUse(list []*settingspb.AIUsage, u *settingspb.AIUsage) []*settingspb.AIUsage {
 	model := u.Model
 	at := func() int {
-		return slices.IndexFunc(list, func(have *catalogpb.AIUsage) bool { return have.Model == model })
+		return slices.IndexFunc(list, func(have *settingspb.AIUsage) bool { return have.Model == model })
 	}
 	i := at()
 	if i < 0 && len(list) >= maxModels {
@@ -40,7 +40,7 @@ func addUse(list []*catalogpb.AIUsage, u *catalogpb.AIUsage) []*catalogpb.AIUsag
 	}
 	list = slices.Clone(list)
 	if i < 0 {
-		list = append(list, &catalogpb.AIUsage{Model: model})
+		list = append(list, &settingspb.AIUsage{Model: model})
 		i = len(list) - 1
 	}
 	sum := list[i].Clone()

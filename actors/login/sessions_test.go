@@ -1,4 +1,4 @@
-package catalog
+package login
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	pb "atelier/actors/catalog/catalogpb"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
+	pb "atelier/actors/login/loginpb"
 	"atelier/persistence/memory"
 )
 
@@ -33,7 +33,7 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) load(account []byte) {
 	d.t.Helper()
 	var err error
-	if d.Sessions, err = LoadSessions(d.journal, account, func() time.Time { return d.clock }); err != nil {
+	if d.Sessions, err = Load(d.journal, account, func() time.Time { return d.clock }); err != nil {
 		d.t.Fatal(err)
 	}
 }

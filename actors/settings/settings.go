@@ -1,0 +1,125 @@
+package settings
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"slices"
+
+	"atelier/actors/audit"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+	"atelier/actors/internal/pbwire"
+	"atelier/actors/settings/settingspb"
+)
+
+// Host runs the settings actor.
+type Host = durable.Host[Command, *settingspb.Event, View]
+
+// ID is the id of the one settings actor.
+const ID = "settings"
+
+// View is the committed state of the settings. Immutable.
+type View struct {
+	Tokens []*settingspb.ApiToken
+	// AIKey is the sealed AI key; empty when there is none.
+	AIKey []byte
+	// AIUsage is what admins asked the AI about no codelab.
+	AIUsage []*settingspb.AIUsage
+}
+
+// Token finds the API token with this secret's hash, or nil.
+func (v *View) Token(hash []byte) *settingspb.ApiToken {
+	var found *settingspb.ApiToken
+	for _, t := range v.Tokens { // all of them, so that time tells nothing
+		if subtle.ConstantTimeCompare(t.SecretHash, hash) == 1 {
+			found = t
+		}
+	}
+	return found
+}
+
+// Has says that an API token was not revoked.
+func (v *View) Has(id string) bool {
+	return slices.ContainsFunc(v.Tokens, func(t *settingspb.ApiToken) bool { return t.Id == id })
+}
+
+// Kind describes the settings actor.
+func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
+	return durable.Kind[Command, *settingspb.Event, View]{
+		Name: "catalog", // as it is called in stores that exist
+		New: func(string) durable.Core[Command, *settingspb.Event, View] {
+			return &settings{audit: trail, ids: ids.NewSource("catalog")}
+		},
+		AppendEvent: durable.AppendMessage[*settingspb.Event],
+		ParseEvent: func(record []byte) (*settingspb.Event, error) {
+			e := &settingspb.Event{}
+			return e, e.Decode(record)
+		},
+		Erases: replacesKey,
+		Erase:  eraseKeys,
+		EncodeState: func(v *View) ([]byte, error) {
+			return pbwire.Encode(&settingspb.Snapshot{Tokens: v.Tokens, AiKey: v.AIKey, AiUsage: v.AIUsage}), nil
+		},
+	}
+}
+
+// settings is the pure core. Owned by its actor; the slice is replaced, never
+// changed.
+type settings struct {
+	audit   *audit.Trail
+	ids     *ids.Source
+	tokens  []*settingspb.ApiToken
+	aiKey   []byte
+	aiUsage []*settingspb.AIUsage
+}
+
+// Decide implements durable.Core.
+func (s *settings) Decide(cmd Command, env durable.Env) (durable.Decision[*settingspb.Event], error) {
+	c := change{s: s, caller: cmd.Caller, env: env}
+	if cmd.Body == nil {
+		return c.Decision, durable.Reject(durable.Invalid, "unknown command")
+	}
+	if err := cmd.Body.decide(&c); err != nil {
+		return durable.Decision[*settingspb.Event]{}, err
+	}
+	for _, e := range c.Events {
+		e.At = env.Now.UnixMilli()
+	}
+	return c.Decision, nil
+}
+
+func (s *settings) Apply(_ uint64, e *settingspb.Event) {
+	switch b := e.Body.(type) {
+	case *settingspb.Event_TokenCreated:
+		s.ids.Seen(b.TokenCreated.Id)
+		s.tokens = append(s.tokens[:len(s.tokens):len(s.tokens)], b.TokenCreated)
+	case *settingspb.Event_TokenRevoked:
+		var kept []*settingspb.ApiToken
+		for _, t := range s.tokens {
+			if t.Id != b.TokenRevoked.Id {
+				kept = append(kept, t)
+			}
+		}
+		s.tokens = kept
+	case *settingspb.Event_AiKeySet:
+		s.aiKey = b.AiKeySet.Sealed
+	case *settingspb.Event_AiUsed:
+		s.aiUsage = addUse(s.aiUsage, b.AiUsed)
+	}
+}
+
+func (s *settings) Capture() *View {
+	return &View{Tokens: s.tokens, AIKey: s.aiKey, AIUsage: s.aiUsage}
+}
+
+func (s *settings) Restore(_ uint64, state []byte) error {
+	var snap settingspb.Snapshot
+	if err := snap.Decode(state); err != nil {
+		return fmt.Errorf("decode snapshot: %w", err)
+	}
+	s.tokens, s.aiKey, s.aiUsage = snap.Tokens, snap.AiKey, snap.AiUsage
+	for _, t := range s.tokens {
+		s.ids.Seen(t.Id)
+	}
+	return nil
+}
