@@ -14,11 +14,12 @@ describe('a dial whose crowd is told in batches', () => {
     let server!: PipeEvents
     const dial: Dial = (_address, _from, on) => {
       server = on
-      return { send: () => {}, close: () => {} }
+      return { send: (m) => void sent.push(m), close: () => void sent.push('closed') }
     }
+    const sent: unknown[] = []
     const heard: (readonly ServerMessage[] | number)[] = []
     const pipe = batched(dial)({ codelab: 'lab', as: 'admin' }, null, { messages: (b) => heard.push(b), closed: (code) => heard.push(code) })
-    return { server, pipe, heard }
+    return { server, pipe, heard, sent }
   }
 
   test('moves wait for a quarter of a second, and are told together', () => {
@@ -53,5 +54,25 @@ describe('a dial whose crowd is told in batches', () => {
     other.pipe.close()
     vi.advanceTimersByTime(1000)
     expect(other.heard).toEqual([])
+  })
+
+  test('a word takes the wait of what came with it', () => {
+    const { server, heard } = stage()
+    server.messages([move(1)])
+    vi.advanceTimersByTime(100)
+    server.messages([word('hello')])
+    vi.advanceTimersByTime(100)
+    server.messages([move(2)])
+    vi.advanceTimersByTime(200)
+    expect(heard).toHaveLength(1)
+    vi.advanceTimersByTime(50)
+    expect(heard).toEqual([[move(1), word('hello')], [move(2)]])
+  })
+
+  test('what is sent, and the end, go through', () => {
+    const { pipe, sent } = stage()
+    pipe.send(word('hello'))
+    pipe.close()
+    expect(sent).toEqual([word('hello'), 'closed'])
   })
 })

@@ -328,4 +328,182 @@ describe('the connection', () => {
     expect(s.state).toBe('connected')
     expect(s.hands.next()).toBe(false)
   })
+
+  test('when it is told to read anew while it reads, the later reading counts', async () => {
+    const s = stage()
+    s.last.on.messages([welcome(10)])
+    s.last.on.messages([chat(11)])
+    s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
+    s.last.on.messages([chat(51)])
+    s.reads[0]!.resolve()
+    await settle()
+    expect(s.told).toEqual([])
+    expect(s.state).toBe('connecting')
+    s.reads[1]!.resolve()
+    await settle()
+    expect(seqs(s.told)).toEqual([51])
+    expect(s.state).toBe('connected')
+  })
+
+  test('a reading that fails counts no more when a later one has begun, or its attempt is over', async () => {
+    const s = stage()
+    s.last.on.messages([welcome(10)])
+    s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
+    s.reads[0]!.reject(new Error('offline'))
+    await settle()
+    expect(s.attempts[0]!.closed).toBe(false)
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.messages([welcome(60)])
+    s.reads[1]!.reject(new Error('offline'))
+    await settle()
+    expect(s.last.closed).toBe(false)
+    expect(s.state).toBe('connecting')
+  })
+
+  test('reads anew where the stream goes on behind what it has seen', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.messages([welcome(40, 50)])
+    expect(s.reads).toHaveLength(2)
+  })
+
+  test('reads once when the server greets it elsewhere and says so', async () => {
+    for (const epoch of ['e1', 'e2']) {
+      const s = stage()
+      await connected(s)
+      s.last.on.closed(1006)
+      s.hands.next()
+      s.last.on.messages([welcome(50, 50, epoch)])
+      s.last.on.messages([{ type: 'resync', epoch, seq: 50, reason: 'window' } as ServerMessage])
+      expect(s.reads).toHaveLength(2)
+      s.last.on.messages([chat(51)])
+      s.reads[1]!.resolve()
+      await settle()
+      expect(seqs(s.told)).toEqual([51])
+    }
+  })
+
+  test('what had come of what was missed does not come after everything was read anew', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.messages([welcome(10, 60)])
+    s.last.on.messages([chat(12)])
+    s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
+    s.reads[1]!.resolve()
+    await settle()
+    // What is new now is not held back as if it had been missed.
+    s.last.on.messages([chat(55)])
+    expect(seqs(s.told)).toEqual([55])
+    s.hands.next()
+    expect(s.missed).toEqual([])
+  })
+
+  test('tells what was missed before what is new', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.messages([welcome(10, 20)])
+    s.last.on.messages([chat(12)])
+    s.last.on.messages([chat(21)]) // 13 to 20 were for others
+    expect([seqs(s.missed), seqs(s.told)]).toEqual([[12], [21]])
+    s.hands.next()
+    expect(s.missed).toHaveLength(1)
+  })
+
+  test('the answer to a hello begins nothing', async () => {
+    const s = stage()
+    await connected(s)
+    s.last.on.messages([welcome(30)])
+    expect(s.reads).toHaveLength(1)
+    s.last.on.messages([chat(11)])
+    expect(seqs(s.told)).toEqual([11])
+    expect(s.ready).toBe(1)
+  })
+
+  test('each connection that holds makes the next wait short again', async () => {
+    const s = stage()
+    const wait = () => {
+      const now = s.statuses.at(-1)
+      return now?.state === 'waiting' ? now.until - s.hands.now() : null
+    }
+    s.last.on.closed(1006)
+    s.hands.next()
+    await connected(s)
+    s.last.on.closed(1006)
+    expect(wait()).toBe(500)
+    // The socket that opened also forgets the one that did not.
+    s.hands.next()
+    s.last.on.closed(1006)
+    expect(wait()).toBe(1000)
+    s.hands.next()
+    expect(s.last.kind).toBe('socket')
+  })
+
+  test('who was too slow comes back soon, and a named moment is for one return alone', async () => {
+    const s = stage()
+    const wait = () => {
+      const now = s.statuses.at(-1)
+      return now?.state === 'waiting' ? now.until - s.hands.now() : null
+    }
+    await connected(s)
+    s.last.on.closed(1013)
+    expect(wait()).toBe(125)
+    s.hands.next()
+    s.last.on.messages([welcome(10)])
+    s.last.on.messages([{ type: 'reconnect', after_ms: 7300 } as ServerMessage])
+    s.last.on.closed(1012)
+    expect(wait()).toBe(7300)
+    while (s.attempts.length < 3) s.hands.next()
+    s.last.on.closed(1006)
+    expect(wait()).toBe(1000)
+  })
+
+  test('sends nothing before it is welcome', async () => {
+    const s = stage()
+    expect(s.connection.ready).toBe(false)
+    s.connection.send({ type: 'chat' })
+    expect(s.last.sent).toEqual([])
+    await connected(s)
+    expect(s.connection.ready).toBe(true)
+    s.last.on.closed(1006)
+    expect(s.connection.ready).toBe(false)
+  })
+
+  test('one attempt at a time, however much one hurries', async () => {
+    const s = stage()
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.connection.hurry() // it tries already
+    expect(s.attempts).toHaveLength(2)
+  })
+
+  test('stopped, it lets go of the line and tries no more', async () => {
+    const s = stage()
+    await connected(s)
+    s.connection.stop()
+    expect(s.last.closed).toBe(true)
+    const waiting = stage()
+    waiting.last.on.closed(1006)
+    waiting.connection.stop()
+    waiting.connection.hurry()
+    expect(waiting.hands.next()).toBe(false)
+    expect(waiting.attempts).toHaveLength(1)
+  })
+
+  test('what follows the end in one batch is not told', async () => {
+    const s = stage()
+    const on = s.last.on
+    s.last.on.messages([welcome(10)])
+    s.reads[0]!.resolve()
+    await settle()
+    const end = { type: 'chat', get seq() { s.connection.stop(); return 11 } } as unknown as ServerMessage
+    on.messages([end, chat(12)])
+    expect(seqs(s.told)).not.toContain(12)
+  })
 })

@@ -130,6 +130,8 @@ export class Connection {
         this.#welcome(m, attempt)
         return
       case 'resync':
+        // The welcome to a place that is out of reach has begun to read already.
+        if (this.#held?.length === 0 && this.#place?.epoch === m.epoch && this.#place.seq === m.seq) return
         this.#place = { epoch: m.epoch, seq: m.seq }
         this.#read(attempt)
         return
@@ -180,7 +182,8 @@ export class Connection {
     this.#neverOpened = 0
     this.#you = m.you
     this.#on.blocked(this.#useEvents)
-    const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#held === null
+    // A stream that tabs share may stand behind a place that this one has not seen.
+    const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#place.seq >= m.seq
     if (goesOn) {
       this.#head = m.head
       // Some of what was missed may not be for us: the rest of a batch is told
@@ -197,22 +200,23 @@ export class Connection {
 
   /** Has everything read anew, while messages wait. */
   #read(attempt: number) {
-    this.#held = []
-    this.#missed = []
-    this.#head = 0
     const you = this.#you
     if (!you) return
+    const held: Told[] = []
+    this.#held = held
+    this.#missed = []
+    this.#head = 0
+    // Of two readings the later one counts: what the first has read may be older.
+    const current = () => attempt === this.#attempt && this.#held === held
     this.#on.fresh(you).then(
       () => {
-        if (attempt !== this.#attempt) return
-        const held = this.#held ?? []
+        if (!current()) return
         this.#held = null
         if (held.length > 0) this.#on.told(held, false)
         this.#open()
       },
       () => {
-        if (attempt !== this.#attempt) return
-        this.#place = null
+        if (!current()) return
         this.#pipe?.close()
         this.#closed(1006)
       },

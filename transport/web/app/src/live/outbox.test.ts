@@ -124,4 +124,35 @@ describe('the outbox', () => {
     expect(open(s).texts).toEqual([])
     expect(s.map.size).toBe(0)
   })
+
+  test('what an earlier page left is sent in the order in which it was said', () => {
+    const s = device()
+    const kept = (ref: string, at: number) => s.map.set(`atelier:out:lab:a1:${ref}`, JSON.stringify({ ref, message: { ...say(ref), ref }, at, sent: null, refused: null }))
+    kept('second', 2)
+    kept('first', 1)
+    expect(open(s).texts).toEqual(['first', 'second'])
+  })
+
+  test('the first time something was sent is what counts, and doubts end with a refusal', () => {
+    const o = open(device())
+    const a = o.box.add(say('one'), 0) as Kept
+    o.box.send(a.ref, 0)
+    o.box.send(a.ref, 8 * 60_000) // the server knows its ref since the first time
+    expect(o.box.doubtful(9 * 60_000 + 1).map((e) => e.ref)).toEqual([a.ref])
+    o.box.refused(a.ref, 'muted')
+    expect(o.box.doubtful(9 * 60_000 + 1)).toEqual([])
+  })
+
+  test('what was refused stays refused on a page that is opened anew, and goes once when it is sent again', () => {
+    const s = device()
+    const o = open(s)
+    const a = o.box.add(say('one'), 1) as Kept
+    o.box.refused(a.ref, 'muted')
+    const later = open(s)
+    expect(later.box.entries.map((e) => e.refused)).toEqual(['muted'])
+    later.box.again(a.ref, 2)
+    expect(later.texts).toEqual(['one'])
+    expect(open(s).texts).toEqual(['one'])
+    expect(later.box.again('unknown', 3)).toBe(false)
+  })
 })

@@ -108,4 +108,23 @@ describe('the sender', () => {
       expect(out.entries).toEqual([])
     }
   })
+
+  test('sends what was just said, without what is on its way already', async () => {
+    const { out, line, sender } = stage()
+    const one = out.add(say('one'), 1) as Kept
+    await sender.flush(one)
+    const two = out.add(say('two'), 2) as Kept
+    await sender.flush(two)
+    expect(line.sent.map((m) => m.message)).toEqual(['one', 'two'])
+  })
+
+  test('waits with whatever the server says about too much', async () => {
+    for (const words of ['Too many messages', 'rate limit exceeded', 'Slow down']) {
+      const { out, pauses, sender } = stage()
+      const entry = out.add(say('fast'), 1) as Kept
+      sender.settled(entry.ref, words)
+      expect(pauses, words).toHaveLength(1)
+      expect(out.entries[0]?.refused).toBeNull()
+    }
+  })
 })

@@ -12,7 +12,12 @@ let pipe: Pipe | null = null
 
 page.onmessage = ({ data }: MessageEvent<ToSocket>) => {
   if ('open' in data) {
-    const { address, from } = data.open
+    const { address, from, life } = data.open
+    // Pages that did not come over HTTPS have no locks.
+    void navigator.locks?.request(life, () => {
+      tell({ alive: true })
+      return new Promise(() => {}) // it is held to the end
+    })
     pipe = dial(address, from, { messages: (batch) => tell({ batch }), closed: (closed) => tell({ closed }) })
   } else if ('send' in data) {
     pipe?.send(data.send)

@@ -4,10 +4,13 @@
 import type { Address, Dial, Place } from './pipe'
 import type { ServerMessage } from './protocol'
 
-/** What the page tells the worker. */
-export type ToSocket = { open: { address: Address; from: Place | null } } | { send: object } | { close: true }
+/** What the page tells the worker; life names the lock that it holds as long as it lives. */
+export type ToSocket = { open: { address: Address; from: Place | null; life: string } } | { send: object } | { close: true }
 /** What the worker tells the page. */
-export type FromSocket = { batch: readonly ServerMessage[] } | { closed: number }
+export type FromSocket = { alive: true } | { batch: readonly ServerMessage[] } | { closed: number }
+
+/** How long a worker may take to its first word: its script comes over the network, too. */
+const wordWithin = 20_000
 
 export const workedSocket: Dial = (address, from, on) => {
   const worker = new Worker(new URL('./socket.worker.ts', import.meta.url), { type: 'module', name: 'socket' })
@@ -16,20 +19,27 @@ export const workedSocket: Dial = (address, from, on) => {
   const end = (code: number) => {
     if (over) return
     over = true
+    clearTimeout(timer)
     worker.terminate()
     on.closed(code)
   }
+  const timer = setTimeout(() => end(1006), wordWithin)
+  const life = `atelier:socket:${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
   worker.onerror = () => end(1006)
   worker.onmessage = (e: MessageEvent<FromSocket>) => {
     if (over) return
+    clearTimeout(timer)
     if ('closed' in e.data) end(e.data.closed)
-    else on.messages(e.data.batch)
+    else if ('batch' in e.data) on.messages(e.data.batch)
+    // A browser that ends a worker, for its memory say, tells nobody; but its lock is free then.
+    else void navigator.locks.request(life, () => end(1006))
   }
-  tell({ open: { address, from } })
+  tell({ open: { address, from, life } })
   return {
     send: (message) => tell({ send: message }),
     close() {
       over = true
+      clearTimeout(timer)
       tell({ close: true }) // it ends itself when the socket has heard of it
     },
   }

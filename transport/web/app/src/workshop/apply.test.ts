@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Told } from '../live/protocol'
-import { apply } from './apply'
+import { apply, readAgain } from './apply'
 import { mergeChat } from './chat'
-import { workshop, type Attendee, type ChatMessage, type Codelab, type Step, type Workshop } from './state'
+import { chatHeld, workshop, type Attendee, type ChatMessage, type Codelab, type Step, type Workshop } from './state'
 
 const lab = { id: 'lab', title: 'T', pin: null, pointer: null } as unknown as Codelab
 const steps = [1, 2, 3].map((n) => ({ id: `s${n}`, step_number: n, title: `S${n}` })) as unknown as Step[]
@@ -131,6 +131,57 @@ describe('what a stream makes of what is true', () => {
     ])
     expect([...w.again].toSorted()).toEqual(['attendees', 'codelab', 'threads'])
     expect(w.here.has('new')).toBe(true)
+  })
+
+  const told = (...messages: object[]) => apply(empty(), messages.map((m, i) => ({ seq: i + 1, ts: ts(i + 1), ...m })) as Told[])
+
+  test('who goes back has been as far as before, and is done since the first time', () => {
+    const w = told({ type: 'step_progress', attendee_id: 'a', step_number: 3 }, { type: 'step_progress', attendee_id: 'a', step_number: 2 }, { type: 'attendee_completed', attendee_id: 'a' }, { type: 'attendee_completed', attendee_id: 'a' })
+    expect(w.people.get('a')).toMatchObject({ current_step: 2, furthest_step: 3, is_completed: true, completed_at: ts(3) })
+  })
+
+  test('knows who is here, who may not write, and what they are called, also where they wait', () => {
+    const ask = { type: 'help_request', id: 'h', attendee_id: 'a', attendee_name: 'a', step_number: 1, status: 'pending' }
+    const w = told(
+      { type: 'attendee_joined', attendee: { id: 'a', name: 'a', current_step: 1 } },
+      { type: 'attendee_joined', attendee: { id: 'b', name: 'b', current_step: 1 } },
+      { type: 'attendee_left', attendee: { id: 'a', name: 'a', current_step: 1 } },
+      { type: 'attendee_muted', attendee_id: 'a', muted: true },
+      { type: 'attendee_muted', attendee_id: 'b', muted: true },
+      { type: 'attendee_muted', attendee_id: 'b', muted: false },
+      ask,
+      { ...ask, id: 'other', attendee_id: 'b', attendee_name: 'b' },
+      ask,
+      { type: 'attendee_renamed', attendee_id: 'a', name: 'A' },
+    )
+    expect([...w.here]).toEqual(['b'])
+    expect(['a', 'b'].map((id) => w.people.get(id)?.muted)).toEqual([true, false])
+    expect(w.help.map((h) => [h.id, h.attendee_name])).toEqual([['h', 'A'], ['other', 'b']])
+    // Whoever is known need not be read again.
+    expect([...w.again]).toEqual([])
+  })
+
+  test('knows to whom a direct message goes, and what a facilitator alone is told', () => {
+    const w = told({ type: 'dm', id: id(1), sender: 'A', sender_id: 'a', target_id: 'b', message: 'x' }, { type: 'chat', id: id(2), sender: 'A', sender_id: 'a', message: 'y' }, { type: 'progress_summary', per_step: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
+    expect(w.chat.map((c) => c.target_id)).toEqual(['b', null])
+    expect(w.summary).toEqual({ perStep: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
+  })
+
+  test('reads all of a codelab that has changed, once, and knows when it is gone', () => {
+    const w = told({ type: 'codelab_changed' }, { type: 'codelab_changed' })
+    expect([...w.again].toSorted()).toEqual(['codelab', 'materials', 'quizzes'])
+    const read = readAgain(w, 'codelab', { codelab: { ...lab, title: 'New' } })
+    expect([[...read.again].toSorted(), read.codelab.title, w.again.size]).toEqual([['materials', 'quizzes'], 'New', 3])
+    expect([w.gone, told({ type: 'codelab_deleted' }).gone]).toEqual([false, true])
+  })
+
+  test('holds a long chat at its newest, and knows that there is more', () => {
+    const say = (n: number) => ({ type: 'chat', id: id(n), sender: 'A', sender_id: 'a', message: `m${n}` })
+    const many = (n: number) => told(...Array.from({ length: n }, (_, i) => say(i + 1)))
+    const full = many(3 * chatHeld)
+    expect([full.chat.length, full.olderChat]).toEqual([3 * chatHeld, false])
+    const over = many(3 * chatHeld + 1)
+    expect([over.chat.length, over.chat.at(-1)?.id, over.olderChat]).toEqual([chatHeld, id(3 * chatHeld + 1), true])
   })
 })
 

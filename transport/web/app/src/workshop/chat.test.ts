@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { conversations, otherEnd, ofRoom } from './chat'
+import { facilitator, type ChatMessage } from './state'
+
+const said = (id: string, from: string, to: string | null, type: 'chat' | 'dm' | 'broadcast' = 'dm') => ({ id, sender_id: from, target_id: to, msg_type: type, message: id }) as ChatMessage
+
+test('the other end is whoever one is not', () => {
+  // An attendee writes to another, to the facilitators, and is written to.
+  expect(otherEnd(said('1', 'a', 'b'), 'a')).toBe('b')
+  expect(otherEnd(said('2', 'a', null), 'a')).toBe(facilitator)
+  expect(otherEnd(said('3', 'b', 'a'), 'a')).toBe('b')
+  expect(otherEnd(said('4', facilitator, 'a'), 'a')).toBe(facilitator)
+  // Facilitators are one person to attendees, and see what any of them wrote.
+  expect(otherEnd(said('5', 'a', facilitator), facilitator)).toBe('a')
+  expect(otherEnd(said('6', 'a', null), facilitator)).toBe('a')
+  expect(otherEnd(said('7', facilitator, 'a'), facilitator)).toBe('a')
+})
+
+test('the room reads no direct message', () => {
+  const all = [said('1', 'a', null, 'chat'), said('2', 'a', 'b'), said('3', facilitator, null, 'broadcast')]
+  expect(ofRoom(all).map((m) => m.id)).toEqual(['1', '3'])
+})
+
+test('conversations: each person once, the latest first, its messages in order', () => {
+  const all = [said('1', 'b', 'a'), said('2', 'c', 'a'), said('3', 'a', null, 'chat'), said('4', 'a', 'b'), said('5', 'b', 'a')]
+  expect(conversations(all, 'a', (id) => id.toUpperCase()).map((c) => [c.with, c.name, c.messages.map((m) => m.id).join('')])).toEqual([
+    ['b', 'B', '145'],
+    ['c', 'C', '2'],
+  ])
+  expect(conversations([...all, said('6', 'c', 'a')], 'a', (id) => id).map((c) => c.with)).toEqual(['c', 'b'])
+})
