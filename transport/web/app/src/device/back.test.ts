@@ -160,4 +160,47 @@ describe('Back', () => {
     expect(asked).toBe(2)
     expect(b.routed).toEqual([])
   })
+
+  test('a leap over several closes them all, the topmost first', async () => {
+    const b = new Browser()
+    const closed: string[] = []
+    for (const name of ['panel', 'dialog', 'menu']) {
+      const left = b.back.open(() => {
+        closed.push(name)
+        left()
+      })
+    }
+    await b.rest()
+    expect(b.where).toBe('lab3')
+    await b.press(-3)
+    expect(closed).toEqual(['menu', 'dialog', 'panel'])
+    expect(b.where).toBe('lab')
+    expect(b.routed).toEqual([])
+  })
+
+  test('things that close one after the other, faster than the history moves, take back their own entries alone', async () => {
+    const b = new Browser()
+    const open: string[] = []
+    const panel = thing(b, 'panel', open)
+    const dialog = thing(b, 'dialog', open)
+    await b.rest()
+    dialog()
+    await Promise.resolve() // its way back has begun
+    panel()
+    await b.rest()
+    expect(b.where).toBe('lab')
+    expect(b.routed).toEqual([])
+  })
+
+  test('Back, pressed faster than the history moves, leaves the page only after all is closed', async () => {
+    const b = new Browser()
+    const open: string[] = []
+    thing(b, 'panel', open)
+    thing(b, 'dialog', open)
+    await b.rest()
+    for (let i = 0; i < 3; i++) b.go(-1)
+    await b.rest()
+    expect(open).toEqual([])
+    expect(b.routed).toEqual(['before'])
+  })
 })

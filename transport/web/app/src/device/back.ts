@@ -20,7 +20,6 @@ export class Back {
   #open: { close: () => void }[] = []
   /** A way in the history that this has begun and that has not arrived yet. */
   #moving = false
-  #due = false
 
   constructor(past: Past) {
     this.#past = past
@@ -68,10 +67,7 @@ export class Back {
 
   /** After all that closes and opens now: what takes the place of another takes its entry. */
   #soon() {
-    if (this.#due) return
-    this.#due = true
     queueMicrotask(() => {
-      this.#due = false
       if (this.#moving) return
       const most = this.#open.length
       for (let depth = this.#depth + 1; depth <= most; depth++) this.#past.pushState({ ...(this.#past.state as Marked | null), over: depth }, '')

@@ -30,6 +30,16 @@ test('what is begun beside it loses neither', () => {
   expect(l.take('old')).toBe('new')
 })
 
+test('of two that were left, both can be taken, one after the other', () => {
+  const l = new Leftover<string>()
+  l.found(left('new', left('old')))
+  expect(l.take(undefined)).toBe('new')
+  expect(l.offer?.work).toBe('old')
+  expect(l.keep('new')).toMatchObject({ work: 'new', older: { work: 'old' } })
+  expect(l.take('new')).toBe('old')
+  expect(l.offer).toMatchObject({ work: 'new', older: undefined })
+})
+
 test('thrown away, it can be fetched back', () => {
   const l = new Leftover<string>()
   l.found(left('old'))

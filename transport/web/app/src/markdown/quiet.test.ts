@@ -25,6 +25,12 @@ test('what would be reported goes', () => {
     ['<img src=x onerror="a()"', '&lt;img src=x onerror="a()"'],
     ['a <!-- b', 'a '],
     ['<script>a</style><p>b</p></script>c', 'c'],
+    ['a<script>b<script>c</script>d', 'ad'],
+    // Where a tag ends, and a value: not in its quotes, and a quote within a bare value is none.
+    ["<a title='x>y'>z", '<a title="x>y">z'],
+    ['<p title=a"b>c', '<p title="a">c'],
+    [`<a title='a"b'>z`, '<a title="a&quot;b">z'],
+    ['<a title="a<b">z', '<a title="a&lt;b">z'],
   ] as const) {
     expect(quieten(html), html).toBe(left)
   }

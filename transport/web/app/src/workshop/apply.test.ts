@@ -194,4 +194,6 @@ test('pages of the chat are put together without a gap or a double', () => {
   // Nobody knows what lies between: only the newest page is shown.
   expect(ids(mergeChat(range(1, 3), range(6, 15)))).toEqual(ids(range(6, 15)))
   expect(ids(mergeChat(range(1, 10), []))).toEqual([])
+  // The last that is held is the first of the page.
+  expect(ids(mergeChat(range(1, 6), range(6, 15)))).toEqual(ids(range(1, 15)))
 })

@@ -113,4 +113,18 @@ describe('whether one can go on', () => {
     expect(verdict(w, 1, { past: 0.5, waiting: 300 }, now).form).toBe('go')
     expect(verdict(w, 1, { past: 0.6, waiting: 300 }, now).form).toBe('wait')
   })
+
+  test('whoever is done has passed every step, also when they have left, and whoever said how it goes has begun', () => {
+    const done = { is_completed: true, current_step: 3, furthest_step: 1 }
+    expect(verdict(room([done, {}]), 3, defaultThresholds, now)).toMatchObject({ past: 1, people: 2 })
+    const away = (p: Partial<Attendee>) => ({ ...room([p, {}]), here: new Set(['p1']) })
+    expect(verdict(away(done), 1, defaultThresholds, now)).toMatchObject({ past: 1, people: 2 })
+    expect(verdict(away(feels('slow', 1)), 1, defaultThresholds, now)).toMatchObject({ past: 0, people: 2 })
+    expect([done, feels('slow', 1), { furthest_step: 2 }, {}].map((p) => floor(room([p])).flatMap((c) => c.seats)[0]!.began)).toEqual([true, true, true, false])
+  })
+
+  test('help comes first from the very second on, and nobody waits since the future', () => {
+    expect(verdict(room([moved, moved, moved, feels('stuck', 5)]), 1, defaultThresholds, now)).toMatchObject({ form: 'help', oldest: 300 })
+    expect(verdict(room([feels('stuck', -1)]), 1, defaultThresholds, now).oldest).toBe(0)
+  })
 })
