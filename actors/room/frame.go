@@ -10,14 +10,14 @@ type Audience uint8
 const (
 	// Everyone is every session in the room.
 	Everyone Audience = iota
-	// Staff is every facilitator's session.
-	Staff
+	// Facilitators is every facilitator's session.
+	Facilitators
 	// Attendees is every session that is no facilitator's.
 	Attendees
 	// People is the sessions of the persons named in Frame.People.
 	People
-	// StaffAndPeople is the facilitators and the persons named.
-	StaffAndPeople
+	// FacilitatorsAndPeople is the facilitators and the persons named.
+	FacilitatorsAndPeople
 )
 
 // Frame is one encoded message and whom it is for. It is a value; Payload is
@@ -45,18 +45,18 @@ type Frame struct {
 // Reaches reports whether the frame is for a session of this person. With an
 // empty person it answers for the class alone: what every facilitator, or
 // every attendee, gets.
-func (f *Frame) Reaches(person string, staff bool) bool {
+func (f *Frame) Reaches(person string, facilitator bool) bool {
 	switch f.Audience {
 	case Everyone:
 		return true
-	case Staff:
-		return staff
+	case Facilitators:
+		return facilitator
 	case Attendees:
-		return !staff
-	case StaffAndPeople:
-		return staff || f.names(person)
+		return !facilitator
+	case FacilitatorsAndPeople:
+		return facilitator || f.names(person)
 	default:
-		return f.names(person) || staff && f.names(Facilitator)
+		return f.names(person) || facilitator && f.names(Facilitator)
 	}
 }
 

@@ -169,14 +169,14 @@ func TestTransientsAreMissedByWhoComesTooLate(t *testing.T) {
 
 func TestReaches(t *testing.T) {
 	for _, c := range []struct {
-		audience   Audience
-		people     [2]string
-		person     string
-		staff, hit bool
+		audience         Audience
+		people           [2]string
+		person           string
+		facilitator, hit bool
 	}{
 		{Everyone, [2]string{}, "a", false, true},
-		{Staff, [2]string{}, "a", false, false},
-		{Staff, [2]string{}, "f", true, true},
+		{Facilitators, [2]string{}, "a", false, false},
+		{Facilitators, [2]string{}, "f", true, true},
 		{Attendees, [2]string{}, "a", false, true},
 		{Attendees, [2]string{}, "f", true, false},
 		{People, [2]string{"a", "b"}, "b", false, true},
@@ -184,13 +184,13 @@ func TestReaches(t *testing.T) {
 		{People, [2]string{"a", "b"}, "f", true, false},
 		{People, [2]string{"a", Facilitator}, "f", true, true},
 		{People, [2]string{"a", ""}, "", false, false},
-		{StaffAndPeople, [2]string{"a", ""}, "a", false, true},
-		{StaffAndPeople, [2]string{"a", ""}, "f", true, true},
-		{StaffAndPeople, [2]string{"a", ""}, "b", false, false},
+		{FacilitatorsAndPeople, [2]string{"a", ""}, "a", false, true},
+		{FacilitatorsAndPeople, [2]string{"a", ""}, "f", true, true},
+		{FacilitatorsAndPeople, [2]string{"a", ""}, "b", false, false},
 	} {
 		f := Frame{Audience: c.audience, People: c.people}
-		if got := f.Reaches(c.person, c.staff); got != c.hit {
-			t.Errorf("%d %v reaches %q staff %v: %v", c.audience, c.people, c.person, c.staff, got)
+		if got := f.Reaches(c.person, c.facilitator); got != c.hit {
+			t.Errorf("%d %v reaches %q facilitator %v: %v", c.audience, c.people, c.person, c.facilitator, got)
 		}
 	}
 }

@@ -8,14 +8,14 @@ import (
 )
 
 // isFor reports whether the event must reach the subscriber.
-func isFor(e Event, index int, staff bool) bool {
+func isFor(e Event, index int, facilitator bool) bool {
 	switch e.Audience {
 	case Everyone:
 		return true
-	case Staff:
-		return staff
-	case StaffAndOwner:
-		return staff || e.Owner == index
+	case Facilitators:
+		return facilitator
+	case FacilitatorsAndOwner:
+		return facilitator || e.Owner == index
 	}
 	return false
 }
@@ -36,7 +36,7 @@ func TestAuditorFindsExactlyWhatWasInjected(t *testing.T) {
 		var subscribers [people]*Subscriber
 		lost, doubled, swapped := [people]int{}, [people]int{}, [people]int{}
 		for i := range people {
-			s := &Subscriber{Index: i, Staff: i >= 4}
+			s := &Subscriber{Index: i, Facilitator: i >= 4}
 			subscribers[i] = s
 			from := uint64(100)
 			if len(events) > 0 && rng.IntN(2) == 0 {
@@ -45,7 +45,7 @@ func TestAuditorFindsExactlyWhatWasInjected(t *testing.T) {
 			s.Welcome(from)
 			var sent []Event
 			for _, e := range events {
-				if e.Seq > from && isFor(e, i, s.Staff) {
+				if e.Seq > from && isFor(e, i, s.Facilitator) {
 					sent = append(sent, e)
 				}
 			}
@@ -70,7 +70,7 @@ func TestAuditorFindsExactlyWhatWasInjected(t *testing.T) {
 			}
 		}
 		// Somebody must have got it, or nobody can know.
-		witness := &Subscriber{Index: 99, Staff: true}
+		witness := &Subscriber{Index: 99, Facilitator: true}
 		witness.Welcome(100)
 		for _, e := range events {
 			auditor.Observe(witness, e)
@@ -110,10 +110,10 @@ func TestEventsForOthersAreMisdirected(t *testing.T) {
 	var a Auditor
 	s := &Subscriber{Index: 1}
 	s.Welcome(0)
-	a.Observe(s, Event{Seq: 1, Audience: Staff, Owner: 2})
-	a.Observe(s, Event{Seq: 2, Audience: StaffAndOwner, Owner: NoOwner})
-	a.Observe(s, Event{Seq: 3, Audience: StaffAndOwner, Owner: 1})
-	a.Observe(s, Event{Seq: 4, Audience: Staff, Owner: 1}) // one's own, after a replay
+	a.Observe(s, Event{Seq: 1, Audience: Facilitators, Owner: 2})
+	a.Observe(s, Event{Seq: 2, Audience: FacilitatorsAndOwner, Owner: NoOwner})
+	a.Observe(s, Event{Seq: 3, Audience: FacilitatorsAndOwner, Owner: 1})
+	a.Observe(s, Event{Seq: 4, Audience: Facilitators, Owner: 1}) // one's own, after a replay
 	if s.Misdirected != 2 || s.Duplicated != 0 || a.Missing(s, 4) != 0 {
 		t.Errorf("misdirected %d, duplicated %d, missing %d", s.Misdirected, s.Duplicated, a.Missing(s, 4))
 	}

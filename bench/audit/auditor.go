@@ -8,10 +8,10 @@ const (
 	Unknown Audience = iota
 	// Everyone in the codelab.
 	Everyone
-	// Staff: the facilitators. Its owner may get it and need not.
-	Staff
-	// StaffAndOwner: the facilitators and the subscriber it is about.
-	StaffAndOwner
+	// Facilitators: the facilitators. Its owner may get it and need not.
+	Facilitators
+	// FacilitatorsAndOwner: the facilitators and the subscriber it is about.
+	FacilitatorsAndOwner
 )
 
 // NoOwner is the owner of an event that is about no subscriber of the run.
@@ -28,7 +28,7 @@ type Event struct {
 // Auditor collects what all subscribers of one stream got. The zero value is
 // ready. It is for one goroutine.
 type Auditor struct {
-	shared, staff ledger
+	shared, facilitators ledger
 }
 
 // ledger is the union of what anybody got of one kind of events. Each has a
@@ -60,12 +60,12 @@ func (a *Auditor) Observe(s *Subscriber, e Event) bool {
 	case Everyone:
 		n, isNew := a.shared.number(e)
 		again, first = !s.shared.add(n), isNew
-	case Staff, StaffAndOwner:
-		n, isNew := a.staff.number(e)
+	case Facilitators, FacilitatorsAndOwner:
+		n, isNew := a.facilitators.number(e)
 		first = isNew
 		switch {
-		case s.Staff:
-			again = !s.staff.add(n)
+		case s.Facilitator:
+			again = !s.facilitators.add(n)
 		case e.Owner == s.Index:
 			again = !s.addOwn(e.Seq)
 		default:
@@ -97,14 +97,14 @@ func (a *Auditor) Missing(s *Subscriber, until uint64) int {
 			lost++
 		}
 	}
-	for n, e := range a.staff.entries {
+	for n, e := range a.facilitators.entries {
 		switch {
 		case !due(e):
-		case s.Staff:
-			if !s.staff.has(n) {
+		case s.Facilitator:
+			if !s.facilitators.has(n) {
 				lost++
 			}
-		case e.Audience == StaffAndOwner && e.Owner == s.Index && !s.hasOwn(e.Seq):
+		case e.Audience == FacilitatorsAndOwner && e.Owner == s.Index && !s.hasOwn(e.Seq):
 			lost++
 		}
 	}

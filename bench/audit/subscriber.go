@@ -6,8 +6,8 @@ import "slices"
 type Subscriber struct {
 	// Index is the place of the subscriber, see Event.Owner. Immutable.
 	Index int
-	// Staff says that this is a facilitator. Immutable.
-	Staff bool
+	// Facilitator says that this is a facilitator. Immutable.
+	Facilitator bool
 
 	// Duplicated counts events that came again, Reordered those whose seq was
 	// not above all earlier ones.
@@ -17,11 +17,11 @@ type Subscriber struct {
 	// Resyncs counts gaps that the server admitted.
 	Resyncs int
 
-	welcomed   bool
-	from, last uint64
-	shared     bitset
-	staff      bitset
-	own        []uint64 // seqs; a handful
+	welcomed     bool
+	from, last   uint64
+	shared       bitset
+	facilitators bitset
+	own          []uint64 // seqs; a handful
 }
 
 // Welcome is the first welcome: what comes after seq is to be got.

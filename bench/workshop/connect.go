@@ -30,7 +30,7 @@ func (c *crowd) connect(p *person) {
 		p.dialled = c.clock.Now()
 	}
 	query := url.Values{"as": {"attendee"}}
-	if p.staff {
+	if p.facilitator {
 		query.Set("as", "admin")
 	}
 	if p.joined() {

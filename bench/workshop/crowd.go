@@ -69,12 +69,12 @@ func newCrowd(cfg *Config, clock pacing.Clock, client *api.Client, lab *api.Code
 		chat: newChatLedger(strconv.FormatInt(time.Now().UnixNano(), 36)),
 	}
 	for i := range cfg.Attendees + cfg.Facilitators {
-		p := &person{index: i, staff: i >= cfg.Attendees}
+		p := &person{index: i, facilitator: i >= cfg.Attendees}
 		p.name = fmt.Sprintf("Attendee %s %05d", c.chat.run, i+1)
-		if p.staff {
+		if p.facilitator {
 			p.name = fmt.Sprintf("Facilitator %d", i-cfg.Attendees+1)
 		}
-		p.subscriber = audit.Subscriber{Index: i, Staff: p.staff}
+		p.subscriber = audit.Subscriber{Index: i, Facilitator: p.facilitator}
 		c.people = append(c.people, p)
 	}
 	for _, i := range rng.Perm(cfg.Attendees)[:int(cfg.Stalled*float64(cfg.Attendees))] {

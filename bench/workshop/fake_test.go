@@ -42,16 +42,16 @@ type fakeState struct {
 }
 
 type fakeEvent struct {
-	Seq     uint64
-	Kind    string
-	Staff   bool
-	Owner   string // who gets it although it is for the staff
-	Payload json.RawMessage
+	Seq          uint64
+	Kind         string
+	Facilitators bool
+	Owner        string // who gets it although it is for the facilitators
+	Payload      json.RawMessage
 }
 
 type fakeConn struct {
 	ws *websocket.Conn
-	id string // "" for staff
+	id string // "" for facilitators
 }
 
 func newFake(file string) *fake {
@@ -197,14 +197,14 @@ func (f *fake) save() {
 }
 
 // commit stores an event and sends it to whom it is for.
-func (f *fake) commit(kind string, staff bool, owner string, fields map[string]any) uint64 {
+func (f *fake) commit(kind string, facilitator bool, owner string, fields map[string]any) uint64 {
 	f.state.Seq++
 	out := map[string]any{"type": kind, "seq": f.state.Seq}
 	for k, v := range fields {
 		out[k] = v
 	}
 	payload, _ := json.Marshal(out)
-	e := fakeEvent{f.state.Seq, kind, staff, owner, payload}
+	e := fakeEvent{f.state.Seq, kind, facilitator, owner, payload}
 	f.state.Events = append(f.state.Events, e)
 	f.save()
 	for c := range f.conns {
@@ -221,10 +221,10 @@ func (f *fake) deliver(c *fakeConn, e fakeEvent) {
 			attendee = number(c.id)
 		}
 		times = f.harm(e.Seq, e.Kind, attendee)
-		if e.Staff && times < 3 && c.id != "" && c.id != e.Owner {
+		if e.Facilitators && times < 3 && c.id != "" && c.id != e.Owner {
 			return
 		}
-	} else if e.Staff && c.id != "" && c.id != e.Owner {
+	} else if e.Facilitators && c.id != "" && c.id != e.Owner {
 		return
 	}
 	for range min(times, 2) {

@@ -19,7 +19,7 @@ func newResult(cfg *Config) *report.Result {
 // conclude fills in the result. The loop has ended.
 func (r *run) conclude(t *truth) {
 	c, out := r.crowd, r.result
-	out.Joined = c.count(func(p *person) bool { return !p.staff && p.joined() })
+	out.Joined = c.count(func(p *person) bool { return !p.facilitator && p.joined() })
 	out.Chat = c.deliveries.Summary()
 	if seconds := out.Generator.Seconds; seconds > 0 {
 		out.DeliveriesPerSecond = float64(c.deliveries.Count()) / seconds

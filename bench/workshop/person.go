@@ -13,8 +13,8 @@ import (
 
 // person is an attendee or a facilitator with one WebSocket. Owned by the loop.
 type person struct {
-	index int
-	staff bool
+	index       int
+	facilitator bool
 	// stalled people stop reading after the join, until the end of the load.
 	stalled bool
 	name    string

@@ -51,12 +51,12 @@ func (c *crowd) event(p *person, m *message.Message) {
 		e.Audience = audit.Everyone
 		c.auditor.Observe(&p.subscriber, e)
 	case "step_progress":
-		e.Audience, e.Owner = audit.Staff, c.owner(m)
+		e.Audience, e.Owner = audit.Facilitators, c.owner(m)
 		if c.auditor.Observe(&p.subscriber, e) && e.Owner >= 0 {
 			c.people[e.Owner].progress.seen++
 		}
 	case "help_request", "help_claimed", "help_resolved":
-		e.Audience, e.Owner = audit.StaffAndOwner, c.owner(m)
+		e.Audience, e.Owner = audit.FacilitatorsAndOwner, c.owner(m)
 		if c.auditor.Observe(&p.subscriber, e) {
 			c.helpSeen(m, e.Owner)
 		}

@@ -127,7 +127,7 @@ func (r *run) join(ctx context.Context) {
 		}
 	})
 	r.until(ctx, r.cfg.Drain, func() bool {
-		return c.count(func(p *person) bool { return p.staff && p.joined() }) == r.cfg.Facilitators
+		return c.count(func(p *person) bool { return p.facilitator && p.joined() }) == r.cfg.Facilitators
 	})
 	r.loop.Do(c.storm)
 	r.until(ctx, r.cfg.Join+r.cfg.Drain, func() bool { return c.count((*person).joined) == len(c.people) })

@@ -10,10 +10,10 @@ import (
 type AttachOptions struct {
 	Room *room.Room
 	// Person is the id by which frames and signals address the session, and
-	// Staff whether it belongs to the facilitators. A facilitator's id should
-	// be room.Facilitator or an id of its own: staff are addressed as a class.
-	Person string
-	Staff  bool
+	// Facilitator whether it belongs to the facilitators. A facilitator's id should
+	// be room.Facilitator or an id of its own: they are addressed as a class.
+	Person      string
+	Facilitator bool
 
 	Protocol Protocol
 	// Preamble is written first, as it is: for SSE the HTTP response head.
@@ -59,15 +59,15 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 	id := h.attached.Add(1)
 	l := h.loops[id%uint64(len(h.loops))]
 	s := &Session{
-		Data:     o.Data,
-		id:       id,
-		loop:     l,
-		room:     o.Room,
-		handler:  o.Handler,
-		resync:   o.Resync,
-		person:   o.Person,
-		staff:    o.Staff,
-		protocol: o.Protocol,
+		Data:        o.Data,
+		id:          id,
+		loop:        l,
+		room:        o.Room,
+		handler:     o.Handler,
+		resync:      o.Resync,
+		person:      o.Person,
+		facilitator: o.Facilitator,
+		protocol:    o.Protocol,
 	}
 	if err := l.plug(s, conn); err != nil {
 		conn.Close()

@@ -84,7 +84,7 @@ func (h *loopRoom) single(seg *segment) {
 }
 
 func (h *loopRoom) singleOut(s *Session, f *room.Frame) {
-	if s.single != h.fanout && s.wants(f) != f.Reaches("", s.staff) {
+	if s.single != h.fanout && s.wants(f) != f.Reaches("", s.facilitator) {
 		s.single = h.fanout
 		h.singled = append(h.singled, s)
 	}

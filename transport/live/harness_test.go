@@ -125,14 +125,14 @@ func (h *house) room(name string) *room.Room {
 	return r
 }
 
-// serve upgrades GET /ws?room=&person=&staff=&since=&epoch= and hands the
+// serve upgrades GET /ws?room=&person=&facilitator=&since=&epoch= and hands the
 // connection to the hub; /sse streams events.
 func (h *house) serve(ctx *fasthttp.RequestCtx) {
 	args := ctx.QueryArgs()
 	o := AttachOptions{
 		Room:         h.room(string(args.Peek("room"))),
 		Person:       string(args.Peek("person")),
-		Staff:        args.Has("staff"),
+		Facilitator:  args.Has("facilitator"),
 		EpochChanged: args.Has("epoch") && string(args.Peek("epoch")) != "e1",
 		Handler:      h.owner,
 		Welcome: func(seq, head uint64) []byte {

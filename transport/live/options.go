@@ -35,7 +35,7 @@ type Options struct {
 	// closes it. Default 256 KiB.
 	PrivateBytes int
 	// SignalBytes bounds, for each loop, the payloads of SendPerson and
-	// SendStaff that wait to be distributed. Default 16 MiB.
+	// SendFacilitators that wait to be distributed. Default 16 MiB.
 	SignalBytes int
 	// CloseGrace is how long a closing connection may take to take its goodbye
 	// and answer it. Default 5 s.

@@ -102,10 +102,10 @@ func TestAnswerFollowsTheFramesPublishedBeforeIt(t *testing.T) {
 func TestFramesReachTheirAudience(t *testing.T) {
 	h := newHouse(t, Options{})
 	r := h.room("a")
-	staff := h.dial("room=a&person=facilitator&staff=1")
-	other := h.dial("room=a&person=facilitator&staff=1")
+	facilitator := h.dial("room=a&person=facilitator&facilitator=1")
+	other := h.dial("room=a&person=facilitator&facilitator=1")
 	ann, ann2, bob := h.dial("room=a&person=ann"), h.dial("room=a&person=ann"), h.dial("room=a&person=bob")
-	everyone := []*client{staff, other, ann, ann2, bob}
+	everyone := []*client{facilitator, other, ann, ann2, bob}
 	for _, c := range everyone {
 		c.next() // welcome
 	}
@@ -118,11 +118,11 @@ func TestFramesReachTheirAudience(t *testing.T) {
 		r.Publish(f)
 	}
 	frame(1, room.Everyone, nil)
-	frame(2, room.Staff, nil)
+	frame(2, room.Facilitators, nil)
 	frame(3, room.People, ann, "ann", "bob")            // ann writes to bob
 	frame(4, room.People, bob, "bob", room.Facilitator) // bob writes to the facilitators
-	frame(5, room.StaffAndPeople, ann2, "ann")          // ann's progress
-	frame(6, room.People, staff, "bob", room.Facilitator)
+	frame(5, room.FacilitatorsAndPeople, ann2, "ann")   // ann's progress
+	frame(6, room.People, facilitator, "bob", room.Facilitator)
 	frame(7, room.Everyone, bob)
 	frame(8, room.Everyone, nil)
 	for i, want := range [][]uint64{

@@ -49,9 +49,9 @@ func (seg *segment) forGroup(g int) ([]byte, int) {
 	j := &seg.joined[g]
 	if !j.ready {
 		j.ready = true
-		protocol, staff := groupProtocol(g), groupIsStaff(g)
+		protocol, facilitator := groupProtocol(g), groupIsFacilitators(g)
 		for i := range seg.frames {
-			if f := &seg.frames[i]; f.Reaches("", staff) {
+			if f := &seg.frames[i]; f.Reaches("", facilitator) {
 				j.bytes = protocol.append(j.bytes, seg.epoch, f.Seq, f.Payload)
 				j.frames++
 			}
@@ -64,7 +64,7 @@ func (seg *segment) forGroup(g int) ([]byte, int) {
 func (seg *segment) forSession(s *Session) ([]byte, int) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]
-		if s.wants(f) != f.Reaches("", s.staff) {
+		if s.wants(f) != f.Reaches("", s.facilitator) {
 			return seg.build(s)
 		}
 	}

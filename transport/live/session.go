@@ -52,7 +52,7 @@ type Session struct {
 	// Immutable after Attach.
 	person string
 	// Immutable after Attach.
-	staff bool
+	facilitator bool
 	// Immutable after Attach.
 	protocol Protocol
 
@@ -104,8 +104,8 @@ func (s *Session) ID() uint64 { return s.id }
 // Person returns the id of the person whose session it is.
 func (s *Session) Person() string { return s.person }
 
-// Staff reports whether the session is a facilitator's.
-func (s *Session) Staff() bool { return s.staff }
+// IsFacilitator reports whether the session is a facilitator's.
+func (s *Session) IsFacilitator() bool { return s.facilitator }
 
 // Room returns the room the session is in.
 func (s *Session) Room() *room.Room { return s.room }
@@ -149,24 +149,24 @@ func (s *Session) put(m outboundMessage) bool {
 
 // wants reports whether a frame is for this session.
 func (s *Session) wants(f *room.Frame) bool {
-	return f.Reaches(s.person, s.staff) && (f.Origin == 0 || f.Origin != s.id)
+	return f.Reaches(s.person, s.facilitator) && (f.Origin == 0 || f.Origin != s.id)
 }
 
 // group returns which group of its room the session belongs to: those who
 // get the same bytes, unless a frame singles somebody out.
 func (s *Session) group() int {
 	g := 2 * int(s.protocol)
-	if s.staff {
+	if s.facilitator {
 		g++
 	}
 	return g
 }
 
-// groups is the number of combinations of protocol and staff.
+// groups is the number of combinations of protocol and facilitator.
 const groups = 4
 
-func groupIsStaff(g int) bool      { return g&1 == 1 }
-func groupProtocol(g int) Protocol { return Protocol(g >> 1) }
+func groupIsFacilitators(g int) bool { return g&1 == 1 }
+func groupProtocol(g int) Protocol   { return Protocol(g >> 1) }
 
 // dress appends a payload as this session's protocol sends what has no place in
 // the stream.

@@ -33,7 +33,7 @@ func TestMessagesReachTheHandlerAndAnswersComeBack(t *testing.T) {
 	big := strings.Repeat("b", 100_000)
 	c.send("echo " + big)
 	c.expect(big)
-	if c.session.Person() != "p1" || c.session.Staff() || c.session.Room() != h.room("a") {
+	if c.session.Person() != "p1" || c.session.IsFacilitator() || c.session.Room() != h.room("a") {
 		t.Error("session is of somebody else")
 	}
 }
@@ -255,18 +255,18 @@ func TestSSE(t *testing.T) {
 	h.expectClosed(ReasonServer)
 }
 
-func TestSignalsReachThePersonsSessionsAndTheStaff(t *testing.T) {
+func TestSignalsReachThePersonsSessionsAndTheFacilitators(t *testing.T) {
 	h := newHouse(t, Options{SignalBytes: 1000})
 	r := h.room("a")
 	ann, ann2, bob := h.dial("room=a&person=ann"), h.dial("room=a&person=ann"), h.dial("room=a&person=bob")
-	staff := h.dial("room=a&person=lea&staff=1")
+	facilitator := h.dial("room=a&person=lea&facilitator=1")
 	elsewhere := h.dial("room=b&person=ann")
-	everyone := []*client{ann, ann2, bob, staff, elsewhere}
+	everyone := []*client{ann, ann2, bob, facilitator, elsewhere}
 	for _, c := range everyone {
 		c.next()
 	}
 	h.hub.SendPerson(r, "ann", []byte("to ann"))
-	h.hub.SendStaff(r, []byte("to staff"))
+	h.hub.SendFacilitators(r, []byte("to facilitators"))
 	if h.hub.SendPerson(r, "ann", make([]byte, 1001)) {
 		t.Error("a signal over the bound was accepted")
 	}
@@ -277,7 +277,7 @@ func TestSignalsReachThePersonsSessionsAndTheStaff(t *testing.T) {
 	ann.expect("to ann", "end")
 	ann2.expect("to ann", "end")
 	bob.expect("end")
-	staff.expect("to staff", "end")
+	facilitator.expect("to facilitators", "end")
 	elsewhere.expect("end")
 
 	h.hub.EachSession(r, "ann", func(s *Session) { s.Close(rfc6455.ClosePolicy, "removed") })
@@ -287,7 +287,7 @@ func TestSignalsReachThePersonsSessionsAndTheStaff(t *testing.T) {
 		}
 	}
 	h.hub.CloseRoom(r, rfc6455.CloseNormal, "over")
-	for _, c := range []*client{bob, staff} {
+	for _, c := range []*client{bob, facilitator} {
 		if code := c.expectClose(); code != rfc6455.CloseNormal {
 			t.Errorf("closed with %d", code)
 		}

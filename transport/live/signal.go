@@ -15,11 +15,11 @@ func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 	})
 }
 
-// SendStaff is SendPerson for every facilitator's session.
-func (h *Hub) SendStaff(r *room.Room, payload []byte) bool {
+// SendFacilitators is SendPerson for every facilitator's session.
+func (h *Hub) SendFacilitators(r *room.Room, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
 		for g, members := range v.groups {
-			if !groupIsStaff(g) {
+			if !groupIsFacilitators(g) {
 				continue
 			}
 			for _, s := range members {

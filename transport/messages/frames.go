@@ -105,7 +105,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		return with(f, out)
 	case *pb.Event_Progressed:
 		p := b.Progressed
-		f.Audience, f.People = room.StaffAndPeople, [2]string{p.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{p.AttendeeId}
 		return with(f, progressMessage{"step_progress", p.AttendeeId, p.StepNumber, seq, ts})
 	case *pb.Event_HelpAsked:
 		h := b.HelpAsked.Request
@@ -113,15 +113,15 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		if h.Status == pb.HelpStatus_HELP_STATUS_IN_PROGRESS {
 			status = "in_progress"
 		}
-		f.Audience, f.People = room.StaffAndPeople, [2]string{h.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
 		return with(f, helpMessage{"help_request", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, status, h.ClaimedBy, h.Message, seq, ts})
 	case *pb.Event_HelpOffered:
 		h := b.HelpOffered.Request
-		f.Audience, f.People = room.StaffAndPeople, [2]string{h.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
 		return with(f, helpMessage{"help_claimed", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, "in_progress", h.ClaimedBy, h.Message, seq, ts})
 	case *pb.Event_Pulsed:
 		p := b.Pulsed
-		f.Audience, f.People = room.StaffAndPeople, [2]string{p.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{p.AttendeeId}
 		return with(f, pulseMessage{"pulse", p.AttendeeId, p.AttendeeName, wire.OrNull(rest.PulseText(p.State)), p.StepNumber, seq, ts})
 	case *pb.Event_Pinned:
 		return with(f, pinChanged(seq, ts, b.Pinned))
@@ -129,11 +129,11 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		return with(f, pointerMoved(seq, ts, b.Pointed.Pointer))
 	case *pb.Event_HelpClaimed:
 		h := b.HelpClaimed
-		f.Audience, f.People = room.StaffAndPeople, [2]string{h.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
 		return with(f, helpMessage{"help_claimed", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "in_progress", h.By, "", seq, ts})
 	case *pb.Event_HelpResolved:
 		h := b.HelpResolved
-		f.Audience, f.People = room.StaffAndPeople, [2]string{h.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
 		return with(f, helpMessage{"help_resolved", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "resolved", "", "", seq, ts})
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
@@ -153,13 +153,13 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		c := b.CommentsGone
 		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, "deleted", seq, ts})
 	case *pb.Event_Completed:
-		f.Audience, f.People = room.StaffAndPeople, [2]string{b.Completed.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Completed.AttendeeId}
 		return with(f, completedMessage{"attendee_completed", b.Completed.AttendeeId, seq, ts})
 	case *pb.Event_Renamed:
-		f.Audience, f.People = room.StaffAndPeople, [2]string{b.Renamed.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Renamed.AttendeeId}
 		return with(f, renamedMessage{"attendee_renamed", b.Renamed.AttendeeId, b.Renamed.Name, seq, ts})
 	case *pb.Event_Muted:
-		f.Audience, f.People = room.StaffAndPeople, [2]string{b.Muted.AttendeeId}
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Muted.AttendeeId}
 		return with(f, mutedMessage{"attendee_muted", b.Muted.AttendeeId, b.Muted.Muted, seq, ts})
 	case *pb.Event_ChatDeleted:
 		return with(f, plainMessage{"chat_deleted", b.ChatDeleted.MessageId, seq, ts})

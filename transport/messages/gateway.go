@@ -150,7 +150,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	p := &peer{g: g, lab: r.Lab, who: r.Caller, standing: r.Standing()}
 	rm := r.Lab.Room
 	o := live.AttachOptions{
-		Room: rm, Person: r.Caller.ID, Staff: r.IsAdmin(), Handler: handler{}, Data: p,
+		Room: rm, Person: r.Caller.ID, Facilitator: r.IsAdmin(), Handler: handler{}, Data: p,
 		From:    rm.Head(),
 		Welcome: func(seq, head uint64) []byte { return p.welcome(seq, head) },
 		Resync:  func(seq uint64, reason string) []byte { return resync(rm.Epoch(), seq, reason) },

@@ -129,7 +129,7 @@ func (g *Gateway) relay(w codelab.Workshop, who *codelab.Caller, kind string, m 
 	case kind == "screen_share_status", kind == "webrtc_signal" && target == "" && admin:
 		w.Room.Transient(room.Frame{Audience: room.Everyone, Payload: out})
 	case kind == "attendee_screen_status", target == "", target == codelab.FacilitatorID:
-		delivered = g.Hub.SendStaff(w.Room, out)
+		delivered = g.Hub.SendFacilitators(w.Room, out)
 	case w.View().Attendee(target) == nil:
 		return wire.Invalid("target_id is nobody in this codelab")
 	default:

@@ -122,7 +122,7 @@ func (s *school) opens(p *peer, protocol live.Protocol) net.Conn {
 	server, client := net.Pipe()
 	s.t.Cleanup(func() { _ = client.Close() })
 	s.attach(server, live.AttachOptions{
-		Room: s.lab.Room, Person: p.who.ID, Staff: p.who.Role == codelab.RoleAdmin, Protocol: protocol, Handler: handler{}, Data: p,
+		Room: s.lab.Room, Person: p.who.ID, Facilitator: p.who.Role == codelab.RoleAdmin, Protocol: protocol, Handler: handler{}, Data: p,
 		Welcome: func(seq, head uint64) []byte { return p.welcome(seq, head) },
 		Resync:  func(seq uint64, reason string) []byte { return resync("e", seq, reason) },
 	})

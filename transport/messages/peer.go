@@ -98,7 +98,7 @@ func (p *peer) announce(kind string) {
 		// Removed, with their place: facilitators still hear who is gone.
 		a = &pb.Attendee{Id: p.who.ID, Name: p.who.Name, CurrentStep: 1}
 	}
-	p.lab.Room.Transient(room.Frame{Audience: room.Staff, Payload: presence(kind, a)})
+	p.lab.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
 }
 
 // handler is what sessions do; each finds its peer in Session.Data.

@@ -36,7 +36,7 @@ func (s *summary) same(o *summary) bool {
 }
 
 // told is what a codelab's listeners were last told.
-type told struct{ staff, attendees *summary }
+type told struct{ facilitator, attendees *summary }
 
 // summaries sends what many people do, when it has changed.
 func (g *Gateway) summaries() {
@@ -89,9 +89,9 @@ func (t *told) tell(v *codelab.View, online int, attendees bool) (frames []room.
 	}
 	all := *now
 	all.Pulse = rest.ToPulses(v.Pulses)
-	if !all.same(t.staff) {
-		t.staff = &all
-		frames = append(frames, room.Frame{Audience: room.Staff, Payload: encode(&all)})
+	if !all.same(t.facilitator) {
+		t.facilitator = &all
+		frames = append(frames, room.Frame{Audience: room.Facilitators, Payload: encode(&all)})
 	}
 	return frames
 }

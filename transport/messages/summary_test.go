@@ -15,7 +15,7 @@ func TestASummaryIsToldOnceAndPulsesToFacilitatorsOnly(t *testing.T) {
 	look := func(v codelab.View, online int, attendees bool) (out []room.Audience) {
 		for _, f := range last.tell(&v, online, attendees) {
 			out = append(out, f.Audience)
-			if pulse := strings.Contains(string(f.Payload), `"pulse":{"fine":`); pulse != (f.Audience == room.Staff) || f.Seq != 0 {
+			if pulse := strings.Contains(string(f.Payload), `"pulse":{"fine":`); pulse != (f.Audience == room.Facilitators) || f.Seq != 0 {
 				t.Errorf("to %v goes %s", f.Audience, f.Payload)
 			}
 		}
@@ -28,16 +28,16 @@ func TestASummaryIsToldOnceAndPulsesToFacilitatorsOnly(t *testing.T) {
 		attendees bool
 		want      []room.Audience
 	}{
-		{func() {}, 4, false, []room.Audience{room.Staff}},
+		{func() {}, 4, false, []room.Audience{room.Facilitators}},
 		{func() {}, 4, false, nil},
 		{func() {}, 4, true, []room.Audience{room.Attendees}},
 		{func() {}, 4, true, nil},
-		{func() {}, 5, true, []room.Audience{room.Attendees, room.Staff}},
-		{func() { v.Pulses.Stuck++ }, 5, true, []room.Audience{room.Staff}},
-		{func() { v.Completed++ }, 5, false, []room.Audience{room.Staff}},
-		{func() { v.Completed-- }, 5, false, []room.Audience{room.Staff}},
+		{func() {}, 5, true, []room.Audience{room.Attendees, room.Facilitators}},
+		{func() { v.Pulses.Stuck++ }, 5, true, []room.Audience{room.Facilitators}},
+		{func() { v.Completed++ }, 5, false, []room.Audience{room.Facilitators}},
+		{func() { v.Completed-- }, 5, false, []room.Audience{room.Facilitators}},
 		{func() {}, 5, true, nil}, // for them nothing has changed
-		{func() { v.PerStep = []int{2, 2} }, 5, true, []room.Audience{room.Attendees, room.Staff}},
+		{func() { v.PerStep = []int{2, 2} }, 5, true, []room.Audience{room.Attendees, room.Facilitators}},
 	} {
 		tc.change()
 		if got := look(v, tc.online, tc.attendees); len(got) != len(tc.want) || len(got) > 0 && got[0] != tc.want[0] || len(got) > 1 && got[1] != tc.want[1] {

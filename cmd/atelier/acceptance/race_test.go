@@ -45,12 +45,12 @@ func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 	path := c.path + "/help/" + lin.get(c.path + "/help").list()[0].text("id") + "/claim"
-	staff := make([]*browser, 8)
-	for i := range staff {
-		staff[i] = facilitator(t, c.addr, fmt.Sprint("F", i))
+	leads := make([]*browser, 8)
+	for i := range leads {
+		leads[i] = facilitator(t, c.addr, fmt.Sprint("F", i))
 	}
-	got := make([]answer, len(staff))
-	together(len(staff), func(i int) { got[i] = staff[i].post(path, nil) })
+	got := make([]answer, len(leads))
+	together(len(leads), func(i int) { got[i] = leads[i].post(path, nil) })
 	by := c.admin.get(c.path + "/help").list()[0].text("claimed_by")
 	for i, a := range got {
 		if by == fmt.Sprint("F", i) {
