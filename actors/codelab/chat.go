@@ -53,14 +53,20 @@ func (c call) name() string {
 	return c.Name
 }
 
-// DeleteChat removes a message of the chat.
+// Visible says whether somebody may see a message: a direct one is for its two
+// ends only.
+func Visible(m *pb.ChatMessage, who string) bool {
+	return m.TargetId == "" || m.SenderId == who || m.TargetId == who
+}
+
+// DeleteChat removes a message of the chat, one that facilitators see.
 type DeleteChat struct {
 	MessageID string
 }
 
 func (b DeleteChat) decide(c call) (decision, error) {
 	i, ok := searchID(&c.s.chat, b.MessageID, (*pb.ChatMessage).GetId)
-	if !ok {
+	if !ok || !Visible(c.s.chat.At(i), FacilitatorID) {
 		return decision{}, durable.Reject(durable.Missing, "message not found")
 	}
 	dropped, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.Id == b.MessageID }, noComment)

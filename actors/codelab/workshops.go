@@ -66,6 +66,16 @@ type Workshop struct {
 	Room *room.Room
 }
 
+// OnlineAttendees counts the attendees who are connected. All facilitators are
+// one person there.
+func (w Workshop) OnlineAttendees() int {
+	n := w.Room.Online()
+	if w.Room.Sessions(FacilitatorID) > 0 {
+		n--
+	}
+	return n
+}
+
 // NewWorkshops starts the host and removes what an interrupted deletion left
 // behind.
 func NewWorkshops(cfg Config) (_ *Workshops, err error) {

@@ -166,10 +166,10 @@ func (s *Service) read(r *rest.Request) (*upstream.Query, *body, error) {
 		if err := r.EnterOwn(); err != nil {
 			return nil, nil, err
 		}
-		own := r.Lab.ID()
+		own := r.Codelab.ID()
 		in.CodelabID = &own
 	}
-	if n := in.StepNumber; n != nil && text(in.CodelabID) != "" && (*n < 1 || int(*n) > len(r.Lab.View().Steps)) {
+	if n := in.StepNumber; n != nil && text(in.CodelabID) != "" && (*n < 1 || int(*n) > len(r.Codelab.View().Steps)) {
 		return nil, nil, wire.Invalid("step_number must be that of a step")
 	}
 	q, err := s.query(in, r.IsAdmin())

@@ -180,7 +180,7 @@ func (s *Service) stream(r *rest.Request) error {
 	step := int32(0)
 	if in.StepNumber != nil && a.codelab != "" {
 		step = *in.StepNumber
-		about(q, r.Lab.View(), int(step))
+		about(q, r.Codelab.View(), int(step))
 	}
 	if err := s.announce(r, a, step); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 	if a.codelab == "" {
 		return r.AuditAdmin("ai_query", map[string]string{"model": a.query.Model})
 	}
-	_, _, err := r.Lab.Ask(codelab.Command{Caller: r.Caller, Body: codelab.AskAI{Model: a.query.Model, StepNumber: step}})
+	_, _, err := r.Codelab.Ask(codelab.Command{Caller: r.Caller, Body: codelab.AskAI{Model: a.query.Model, StepNumber: step}})
 	return err
 }
 

@@ -63,9 +63,9 @@ type Gateway struct {
 // Operations are the live connections, and messages posted in place of one.
 func (g *Gateway) Operations() []rest.Operation {
 	return []rest.Operation{
-		{Method: fasthttp.MethodGet, Path: "/ws/{id}", Access: rest.LabMember, Handle: g.webSocket},
-		{Method: fasthttp.MethodGet, Path: "/codelabs/{id}/events", Access: rest.LabMember, Handle: g.events},
-		{Method: fasthttp.MethodPost, Path: "/codelabs/{id}/messages", Access: rest.LabMember, Handle: g.message},
+		{Method: fasthttp.MethodGet, Path: "/ws/{id}", Access: rest.CodelabMember, Handle: g.webSocket},
+		{Method: fasthttp.MethodGet, Path: "/codelabs/{id}/events", Access: rest.CodelabMember, Handle: g.events},
+		{Method: fasthttp.MethodPost, Path: "/codelabs/{id}/messages", Access: rest.CodelabMember, Handle: g.message},
 	}
 }
 
@@ -147,8 +147,8 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant
 	}
-	p := &peer{g: g, lab: r.Lab, who: r.Caller, standing: r.Standing()}
-	rm := r.Lab.Room
+	p := &peer{g: g, lab: r.Codelab, who: r.Caller, standing: r.Standing()}
+	rm := r.Codelab.Room
 	o := live.AttachOptions{
 		Room: rm, Person: r.Caller.ID, Facilitator: r.IsAdmin(), Handler: handler{}, Data: p,
 		From:    rm.Head(),
@@ -221,19 +221,19 @@ func (g *Gateway) message(r *rest.Request) error {
 	}
 	switch {
 	case wanted != nil:
-		_, seq, err := r.Lab.Ask(codelab.Command{Caller: r.Caller, Ref: m.ref(), Body: wanted})
+		_, seq, err := r.Codelab.Ask(codelab.Command{Caller: r.Caller, Ref: m.ref(), Body: wanted})
 		if err != nil {
 			return err
 		}
 		return r.Answer(ack(m.ref(), seq))
 	case m.Type == "join" || m.Type == "hello":
-		head := r.Lab.Room.Head()
-		return r.Answer((&peer{lab: r.Lab, who: r.Caller}).welcome(head, head))
+		head := r.Codelab.Room.Head()
+		return r.Answer((&peer{lab: r.Codelab, who: r.Caller}).welcome(head, head))
 	case isSignal(m.Type):
-		if err := g.relay(r.Lab, r.Caller, m.Type, &m, payload); err != nil {
+		if err := g.relay(r.Codelab, r.Caller, m.Type, &m, payload); err != nil {
 			return err
 		}
-		return r.Answer(ack(m.ref(), r.Lab.Room.Head()))
+		return r.Answer(ack(m.ref(), r.Codelab.Room.Head()))
 	}
 	return errUnknownType
 }

@@ -73,7 +73,7 @@ func summarize(active []codelab.Workshop, last map[string]*told, attendees bool)
 			t = &told{}
 			last[w.ID()] = t
 		}
-		if frames := t.tell(w.View(), rest.OnlineAttendees(w), attendees); frames != nil {
+		if frames := t.tell(w.View(), w.OnlineAttendees(), attendees); frames != nil {
 			w.Room.Transient(frames...)
 		}
 	}

@@ -17,7 +17,7 @@ func (r *Request) authorize() error { return r.enter(r.op.Access, r.Param("id"))
 // for one of the path: its caller must be an admin or an attendee of it.
 func (r *Request) EnterCodelab(id string) error {
 	r.SetUserValue("id", id)
-	return r.enter(LabMember, id)
+	return r.enter(CodelabMember, id)
 }
 
 // enterNamed is EnterCodelab for a codelab that the body must name.
@@ -79,18 +79,18 @@ func (r *Request) enter(who Access, id string) (err error) {
 		return nil
 	case Somebody:
 		return r.authorizeSomebody(admin)
-	case LabAdmin:
+	case CodelabAdmin:
 		if err := r.needAdmin(); err != nil {
 			return err
 		}
 		r.asAdmin()
-		r.Lab, err = a.Workshops.Get(id)
+		r.Codelab, err = a.Workshops.Get(id)
 		return err
-	case LabReader, Registrant:
-		if r.Lab, err = a.Workshops.Get(id); err != nil {
+	case CodelabReader, Registrant:
+		if r.Codelab, err = a.Workshops.Get(id); err != nil {
 			return err
 		}
-		v := r.Lab.View()
+		v := r.Codelab.View()
 		attendee = r.attendeeIn(v, id)
 		switch {
 		case admin:
@@ -106,22 +106,22 @@ func (r *Request) enter(who Access, id string) (err error) {
 		}
 		return nil
 	}
-	// LabMember, LabAttendee
+	// CodelabMember, CodelabAttendee
 	if !r.who.Known() {
 		return errLogin
 	}
-	if admin && who == LabMember {
+	if admin && who == CodelabMember {
 		r.asAdmin()
-		r.Lab, err = a.Workshops.Get(id)
+		r.Codelab, err = a.Workshops.Get(id)
 		return err
 	}
 	if r.who.Grant(id) == nil {
 		return errForbidden
 	}
-	if r.Lab, err = a.Workshops.Get(id); err != nil {
+	if r.Codelab, err = a.Workshops.Get(id); err != nil {
 		return err
 	}
-	v := r.Lab.View()
+	v := r.Codelab.View()
 	if attendee = r.attendeeIn(v, id); attendee == "" {
 		return errForbidden
 	}
@@ -137,8 +137,8 @@ func (r *Request) isMember() bool {
 // actAsAttendee lets a caller who has both grants act by that of an attendee,
 // when the operation turns out to need it; false when they have none.
 func (r *Request) actAsAttendee() bool {
-	v := r.Lab.View()
-	id := r.attendeeIn(v, r.Lab.ID())
+	v := r.Codelab.View()
+	id := r.attendeeIn(v, r.Codelab.ID())
 	if id != "" {
 		r.asAttendee(v, id)
 	}
@@ -164,7 +164,7 @@ func (r *Request) authorizeSomebody(admin bool) error {
 		}
 		v := w.View()
 		if id := r.attendeeIn(v, lab); id != "" {
-			r.Lab = w
+			r.Codelab = w
 			r.asAttendee(v, id)
 			return nil
 		}
@@ -205,7 +205,7 @@ func (r *Request) attendeeIn(v *codelab.View, lab string) string {
 // Standing is the grant on which the caller acts, for what lives longer than
 // the request.
 func (r *Request) Standing() auth.Standing {
-	lab, who := r.Lab, r.Caller
+	lab, who := r.Codelab, r.Caller
 	if lab.Room == nil { // an admin's, on no codelab
 		return r.who.Standing("", true, nil)
 	}
@@ -224,7 +224,7 @@ func (r *Request) still() error {
 		return nil
 	case !r.api.Auth.Knows(&r.who):
 		return errLogin
-	case r.Caller.Role == codelab.RoleAttendee && !r.Lab.View().Stands(r.Caller.ID, r.Caller.Generation):
+	case r.Caller.Role == codelab.RoleAttendee && !r.Codelab.View().Stands(r.Caller.ID, r.Caller.Generation):
 		return errForbidden
 	}
 	return nil

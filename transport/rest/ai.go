@@ -66,7 +66,7 @@ func getConversations(r *Request) error {
 	out := make([]conversationRecord, 0, v.Conversations.Len())
 	for _, c := range v.Conversations.All() {
 		rec := conversationRecord{
-			c.Id, r.Lab.ID(), c.UserId, c.UserType, c.UserName, nil, c.Question, c.Answer, c.Model, wire.Stamp(c.CreatedAt),
+			c.Id, r.Codelab.ID(), c.UserId, c.UserType, c.UserName, nil, c.Question, c.Answer, c.Model, wire.Stamp(c.CreatedAt),
 		}
 		if c.StepNumber != 0 {
 			rec.StepNumber = &c.StepNumber

@@ -8,7 +8,7 @@ import (
 )
 
 func exportCodelab(r *Request) error {
-	v := r.Lab.View()
+	v := r.Codelab.View()
 	if v.Meta == nil {
 		return errNoCodelab
 	}
@@ -21,7 +21,7 @@ func exportCodelab(r *Request) error {
 
 // downloadSubmissions answers all that was handed in as a ZIP.
 func downloadSubmissions(r *Request) error {
-	v := r.Lab.View()
+	v := r.Codelab.View()
 	if v.Meta == nil {
 		return errNoCodelab
 	}

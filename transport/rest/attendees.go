@@ -51,7 +51,7 @@ func getAttendees(r *Request) error {
 	if r.fresh(v.Changed.Attendees, variant) {
 		return nil
 	}
-	lab := r.Lab.ID()
+	lab := r.Codelab.ID()
 	b, err := v.Encoded.Attendees.Get(r.slot(), func() ([]byte, error) { return encodeAttendees(v, lab, admin), nil })
 	if err != nil {
 		return err
@@ -69,13 +69,13 @@ func getAttendee(r *Request) error {
 	if a == nil {
 		return &httpapi.Error{Status: 404, Text: "attendee not found"}
 	}
-	return r.JSON(toAttendee(r.Lab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID))
+	return r.JSON(toAttendee(r.Codelab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID))
 }
 
 // getPresence tells facilitators who is connected; attendee_joined and
 // attendee_left say what changes from then on.
 func getPresence(r *Request) error {
-	present := r.Lab.Room.Present()
+	present := r.Codelab.Room.Present()
 	present = slices.DeleteFunc(present, func(id string) bool { return id == codelab.FacilitatorID })
 	slices.Sort(present)
 	return r.JSON(struct {
@@ -141,7 +141,7 @@ func updateAttendee(r *Request) error {
 			return err
 		}
 	}
-	return r.JSON(toAttendee(r.Lab.ID(), v.(*pb.Attendee), true))
+	return r.JSON(toAttendee(r.Codelab.ID(), v.(*pb.Attendee), true))
 }
 
 func removeAttendee(r *Request) error {

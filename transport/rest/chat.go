@@ -6,7 +6,6 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
-	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -54,7 +53,7 @@ func getChat(r *Request) error {
 		return nil
 	}
 	who := r.Caller.ID
-	out := func() any { return history(v, r.Lab.ID(), who, end, limit) }
+	out := func() any { return history(v, r.Codelab.ID(), who, end, limit) }
 	// Whoever has no direct message in the default page sees the same as all
 	// others: after a reconnect ten thousand ask for it.
 	if end == v.Chat.Len() && limit == defaultHistory && !direct(v, end, limit) {
@@ -67,7 +66,7 @@ func getChat(r *Request) error {
 func history(v *codelab.View, lab, who string, end, limit int) []chatRecord {
 	out := make([]chatRecord, 0, min(limit, end))
 	for i := end - 1; i >= 0 && len(out) < limit; i-- {
-		if m := v.Chat.At(i); visible(m, who) {
+		if m := v.Chat.At(i); codelab.Visible(m, who) {
 			out = append(out, toChat(lab, m))
 		}
 	}
@@ -86,18 +85,8 @@ func direct(v *codelab.View, end, limit int) bool {
 	return false
 }
 
-// visible: a direct message is for its two ends only.
-func visible(m *pb.ChatMessage, who string) bool {
-	return m.TargetId == "" || m.SenderId == who || m.TargetId == who
-}
-
 func deleteChat(r *Request) error {
-	id := r.Param("message_id")
-	// Direct messages between attendees are nothing an admin sees.
-	if m := r.Lab.View().ChatMessage(id); m != nil && !visible(m, codelab.FacilitatorID) {
-		return &httpapi.Error{Status: 404, Text: "message not found"}
-	}
-	v, err := r.do(codelab.DeleteChat{MessageID: id})
+	v, err := r.do(codelab.DeleteChat{MessageID: r.Param("message_id")})
 	if err != nil {
 		return err
 	}

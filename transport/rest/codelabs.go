@@ -177,13 +177,13 @@ func updateCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toTaught(r.Lab.View(), made.Codelab, true))
+	return r.JSON(toTaught(r.Codelab.View(), made.Codelab, true))
 }
 
 func deleteCodelab(r *Request) error {
 	id := r.Param("id")
 	defer r.api.Workspaces.Lock(id)()
-	w := r.Lab.View().Workspace
+	w := r.Codelab.View().Workspace
 	if err := r.api.Workshops.Delete(r.Caller, id); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func deleteCodelab(r *Request) error {
 const copySuffix = " (Copy)"
 
 func copyCodelab(r *Request) error {
-	v := r.Lab.View()
+	v := r.Codelab.View()
 	if v.Meta == nil {
 		return errNoCodelab
 	}
@@ -261,7 +261,7 @@ func replaceSteps(r *Request) error {
 		return wire.Invalid("steps is required")
 	}
 	durations := map[string]int32{} // a step that stays keeps its own
-	for _, st := range r.Lab.View().Steps {
+	for _, st := range r.Codelab.View().Steps {
 		durations[st.Id] = st.DurationMinutes
 	}
 	steps := make([]*pb.Step, len(*in.Steps))
@@ -309,7 +309,7 @@ func (r *Request) answerCodelab(b codelab.Body) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toTaught(r.Lab.View(), v.(*pb.Codelab), true))
+	return r.JSON(toTaught(r.Codelab.View(), v.(*pb.Codelab), true))
 }
 
 // oneLine trims and bounds a field that no actor checks.

@@ -49,7 +49,7 @@ func getFeedback(r *Request) error {
 	}
 	out := make([]feedbackRecord, 0, v.Feedback.Len())
 	for _, f := range v.Feedback.All() {
-		out = append(out, feedbackRecord{f.Id, r.Lab.ID(), f.AttendeeId, f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt)})
+		out = append(out, feedbackRecord{f.Id, r.Codelab.ID(), f.AttendeeId, f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt)})
 	}
 	return r.JSON(out)
 }

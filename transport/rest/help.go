@@ -82,13 +82,13 @@ func getHelp(r *Request) error {
 		return nil
 	}
 	if !r.IsAdmin() {
-		return r.JSON(ownHelp(v, r.Lab.ID(), r.Caller.ID))
+		return r.JSON(ownHelp(v, r.Codelab.ID(), r.Caller.ID))
 	}
 	return r.cached(v.Encoded.Help, forAdmins, func() any {
 		out := []helpRecord{}
 		for _, h := range v.Help.All() {
 			if h.Status != pb.HelpStatus_HELP_STATUS_RESOLVED {
-				out = append(out, toHelp(r.Lab.ID(), h))
+				out = append(out, toHelp(r.Codelab.ID(), h))
 			}
 		}
 		return out
@@ -137,7 +137,7 @@ func claimHelp(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toHelp(r.Lab.ID(), v.(*pb.HelpRequest)))
+	return r.JSON(toHelp(r.Codelab.ID(), v.(*pb.HelpRequest)))
 }
 
 func resolveHelp(r *Request) error {

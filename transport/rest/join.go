@@ -42,7 +42,7 @@ func findByCode(r *Request) error {
 	if code == "" || m == nil {
 		return errNoCodelab
 	}
-	if r.Lab, err = r.api.Workshops.Get(m.Id); err != nil {
+	if r.Codelab, err = r.api.Workshops.Get(m.Id); err != nil {
 		return err
 	}
 	v := r.view()

@@ -27,7 +27,7 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 	}
 	online := map[string]int{}
 	for _, w := range r.api.Workshops.Active() {
-		online[w.ID()] = OnlineAttendees(w)
+		online[w.ID()] = w.OnlineAttendees()
 	}
 	out := make([]listedRecord, 0, len(all))
 	for _, m := range all {

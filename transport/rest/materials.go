@@ -37,7 +37,7 @@ func getMaterials(r *Request) error {
 	return r.cached(v.Encoded.Materials, forAdmins, func() any {
 		out := make([]materialRecord, 0, v.Materials.Len())
 		for _, m := range v.Materials.All() {
-			out = append(out, toMaterial(r.Lab.ID(), m))
+			out = append(out, toMaterial(r.Codelab.ID(), m))
 		}
 		return out
 	})
@@ -73,7 +73,7 @@ func addMaterial(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toMaterial(r.Lab.ID(), v.(*pb.Material)))
+	return r.JSON(toMaterial(r.Codelab.ID(), v.(*pb.Material)))
 }
 
 // claimMaterial keeps an uploaded material in its place.

@@ -49,7 +49,7 @@ func overview(r *Request) error {
 	v := r.view()
 	now := r.api.Now().UnixMilli()
 	out := overviewRecord{
-		CodelabID: r.Lab.ID(), Attendees: v.Attendees.Len(), Online: OnlineAttendees(r.Lab), Completed: v.Completed,
+		CodelabID: r.Codelab.ID(), Attendees: v.Attendees.Len(), Online: r.Codelab.OnlineAttendees(), Completed: v.Completed,
 		Steps: make([]stepOverview, len(v.Steps)), Pulse: ToPulses(v.Pulses),
 	}
 	pulses := make([]codelab.Pulses, len(v.Steps))
@@ -98,7 +98,7 @@ func overview(r *Request) error {
 		}
 		out.OpenHelp++
 		if out.OldestHelp == nil && h.Status == pb.HelpStatus_HELP_STATUS_PENDING {
-			rec := toHelp(r.Lab.ID(), h)
+			rec := toHelp(r.Codelab.ID(), h)
 			out.OldestHelp = &rec
 		}
 	}
@@ -129,12 +129,3 @@ func quantile(sorted []int64, q float64) *float64 {
 }
 
 func seconds(ms int64) float64 { return (time.Duration(ms) * time.Millisecond).Seconds() }
-
-// OnlineAttendees counts the attendees who are connected.
-func OnlineAttendees(w codelab.Workshop) int {
-	n := w.Room.Online()
-	if w.Room.Sessions(codelab.FacilitatorID) > 0 {
-		n--
-	}
-	return n
-}

@@ -59,13 +59,13 @@ func getQuizzes(r *Request) error {
 		return nil
 	}
 	if right != "" {
-		return r.JSON(toQuizzes(r.Lab.ID(), v.Quizzes, right.Has))
+		return r.JSON(toQuizzes(r.Codelab.ID(), v.Quizzes, right.Has))
 	}
 	answered := none
 	if r.IsAdmin() {
 		answered = every
 	}
-	return r.cached(v.Encoded.Quizzes, r.slot(), func() any { return toQuizzes(r.Lab.ID(), v.Quizzes, answered) })
+	return r.cached(v.Encoded.Quizzes, r.slot(), func() any { return toQuizzes(r.Codelab.ID(), v.Quizzes, answered) })
 }
 
 // quizInput is a question as it comes in, over the interface and in archives.
@@ -122,7 +122,7 @@ func replaceQuizzes(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toQuizzes(r.Lab.ID(), made.Quizzes, every))
+	return r.JSON(toQuizzes(r.Codelab.ID(), made.Quizzes, every))
 }
 
 func submitQuiz(r *Request) error {
@@ -185,7 +185,7 @@ func getQuizSubmissions(r *Request) error {
 	out := make([]quizAnswerRecord, 0, v.Answers.Len())
 	for _, a := range v.Answers.All() {
 		out = append(out, quizAnswerRecord{
-			a.Id, r.Lab.ID(), a.AttendeeId, v.Attendee(a.AttendeeId).GetName(), a.QuizId, a.Answer, a.IsCorrect, wire.Stamp(a.CreatedAt),
+			a.Id, r.Codelab.ID(), a.AttendeeId, v.Attendee(a.AttendeeId).GetName(), a.QuizId, a.Answer, a.IsCorrect, wire.Stamp(a.CreatedAt),
 		})
 	}
 	return r.JSON(out)

@@ -15,8 +15,8 @@ func registerAttendee(r *Request) error {
 	if err != nil {
 		return err
 	}
-	a, lab := r.api, r.Lab.ID()
-	meta := r.Lab.View().Meta
+	a, lab := r.api, r.Codelab.ID()
+	meta := r.Codelab.View().Meta
 	if meta == nil {
 		return errNoCodelab
 	}
@@ -84,7 +84,7 @@ func (r *Request) mayRegister(take bool) error {
 		return nil
 	}
 	l := &r.api.Limits
-	all := []limit.Charge{{Limiter: l.Registrations, Key: r.Lab.ID()}, {Limiter: l.RegistrationsFrom, Key: limit.Address(r.ip())}}
+	all := []limit.Charge{{Limiter: l.Registrations, Key: r.Codelab.ID()}, {Limiter: l.RegistrationsFrom, Key: limit.Address(r.ip())}}
 	wait := limit.Waits(all...)
 	if take {
 		wait = limit.AllowAll(all...)
@@ -120,7 +120,7 @@ func resetPIN(r *Request) error {
 		return err
 	}
 	_, err = r.do(codelab.ResetPin{
-		AttendeeID: r.Param("attendee_id"), PINHash: r.api.Auth.PINHash(r.Lab.ID(), code),
+		AttendeeID: r.Param("attendee_id"), PINHash: r.api.Auth.PINHash(r.Codelab.ID(), code),
 	})
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ type Request struct {
 	who auth.Identity
 	// Caller is who acts, for actors. Set when the operation needs somebody.
 	Caller *codelab.Caller
-	// Lab is the codelab of the path, for operations on one.
-	Lab codelab.Workshop
+	// Codelab is that of the path, for operations on one.
+	Codelab codelab.Workshop
 }
 
 // Identity is who is calling.
@@ -125,7 +125,7 @@ func (r *Request) ask(cmd codelab.Command) (any, error) {
 		defer release()
 	}
 	cmd.Caller = r.Caller
-	v, _, err := r.Lab.Ask(cmd)
+	v, _, err := r.Codelab.Ask(cmd)
 	return v, err
 }
 

@@ -43,7 +43,7 @@ var statusOK = []byte(`{"status":"ok"}`)
 // view returns the codelab's view and tells the client which position of the
 // stream it shows.
 func (r *Request) view() *codelab.View {
-	v, seq := r.Lab.ViewAt()
+	v, seq := r.Codelab.ViewAt()
 	r.Response.Header.Set("X-Codelab-Seq", strconv.FormatUint(seq, 10))
 	return v
 }

@@ -17,14 +17,14 @@ const (
 	Session
 	// AdminOnly: an admin.
 	AdminOnly
-	// LabAdmin: an admin, on an existing codelab.
-	LabAdmin
-	// LabMember: an admin, or an attendee of the codelab.
-	LabMember
-	// LabAttendee: an attendee of the codelab.
-	LabAttendee
-	// LabReader: anyone if the codelab is public, else its members.
-	LabReader
+	// CodelabAdmin: an admin, on an existing codelab.
+	CodelabAdmin
+	// CodelabMember: an admin, or an attendee of the codelab.
+	CodelabMember
+	// CodelabAttendee: an attendee of the codelab.
+	CodelabAttendee
+	// CodelabReader: anyone if the codelab is public, else its members.
+	CodelabReader
 	// Registrant: anyone, on an existing codelab.
 	Registrant
 	// Somebody: an admin, or an attendee of any codelab.
@@ -84,79 +84,79 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs", Access: Anyone, Handle: listCodelabs},
 	{Method: post, Path: "/codelabs", Access: AdminOnly, Handle: createCodelab},
 	{Method: post, Path: "/codelabs/import", Access: AdminOnly, Body: maxImport, Handle: importCodelab},
-	{Method: get, Path: "/codelabs/{id}", Access: LabReader, Handle: getCodelab},
-	{Method: put, Path: "/codelabs/{id}", Access: LabAdmin, Handle: updateCodelab},
-	{Method: del, Path: "/codelabs/{id}", Access: LabAdmin, Handle: deleteCodelab},
-	{Method: post, Path: "/codelabs/{id}/copy", Access: LabAdmin, Handle: copyCodelab},
-	{Method: put, Path: "/codelabs/{id}/steps", Access: LabAdmin, Body: maxSteps, Handle: replaceSteps},
-	{Method: get, Path: "/codelabs/{id}/export", Access: LabAdmin, Handle: exportCodelab},
-	{Method: get, Path: "/codelabs/{id}/export/attendance.csv", Access: LabAdmin, Handle: export("attendance", attendance)},
-	{Method: get, Path: "/codelabs/{id}/export/quizzes.csv", Access: LabAdmin, Handle: export("quizzes", quizResults)},
-	{Method: get, Path: "/codelabs/{id}/export/feedback.csv", Access: LabAdmin, Handle: export("feedback", feedbackTable)},
-	{Method: post, Path: "/codelabs/{id}/registration", Access: LabAdmin, Handle: setRegistration},
-	{Method: post, Path: "/codelabs/{id}/end", Access: LabAdmin, Handle: endWorkshop},
-	{Method: put, Path: "/codelabs/{id}/pin", Access: LabAdmin, Handle: setPin},
-	{Method: get, Path: "/codelabs/{id}/overview", Access: LabAdmin, Handle: overview},
+	{Method: get, Path: "/codelabs/{id}", Access: CodelabReader, Handle: getCodelab},
+	{Method: put, Path: "/codelabs/{id}", Access: CodelabAdmin, Handle: updateCodelab},
+	{Method: del, Path: "/codelabs/{id}", Access: CodelabAdmin, Handle: deleteCodelab},
+	{Method: post, Path: "/codelabs/{id}/copy", Access: CodelabAdmin, Handle: copyCodelab},
+	{Method: put, Path: "/codelabs/{id}/steps", Access: CodelabAdmin, Body: maxSteps, Handle: replaceSteps},
+	{Method: get, Path: "/codelabs/{id}/export", Access: CodelabAdmin, Handle: exportCodelab},
+	{Method: get, Path: "/codelabs/{id}/export/attendance.csv", Access: CodelabAdmin, Handle: export("attendance", attendance)},
+	{Method: get, Path: "/codelabs/{id}/export/quizzes.csv", Access: CodelabAdmin, Handle: export("quizzes", quizResults)},
+	{Method: get, Path: "/codelabs/{id}/export/feedback.csv", Access: CodelabAdmin, Handle: export("feedback", feedbackTable)},
+	{Method: post, Path: "/codelabs/{id}/registration", Access: CodelabAdmin, Handle: setRegistration},
+	{Method: post, Path: "/codelabs/{id}/end", Access: CodelabAdmin, Handle: endWorkshop},
+	{Method: put, Path: "/codelabs/{id}/pin", Access: CodelabAdmin, Handle: setPin},
+	{Method: get, Path: "/codelabs/{id}/overview", Access: CodelabAdmin, Handle: overview},
 
-	{Method: get, Path: "/codelabs/{id}/chat", Access: LabMember, Handle: getChat},
-	{Method: del, Path: "/codelabs/{id}/chat/{message_id}", Access: LabAdmin, Handle: deleteChat},
-	{Method: get, Path: "/codelabs/{id}/inline-comments", Access: LabMember, Handle: getThreads},
-	{Method: post, Path: "/codelabs/{id}/inline-comments", Access: LabMember, Handle: annotate},
-	{Method: post, Path: "/codelabs/{id}/inline-comments/{thread_id}/comments", Access: LabMember, Handle: replyToThread},
-	{Method: del, Path: "/codelabs/{id}/inline-comments/{thread_id}/comments/{comment_id}", Access: LabMember, Handle: deleteComment},
+	{Method: get, Path: "/codelabs/{id}/chat", Access: CodelabMember, Handle: getChat},
+	{Method: del, Path: "/codelabs/{id}/chat/{message_id}", Access: CodelabAdmin, Handle: deleteChat},
+	{Method: get, Path: "/codelabs/{id}/inline-comments", Access: CodelabMember, Handle: getThreads},
+	{Method: post, Path: "/codelabs/{id}/inline-comments", Access: CodelabMember, Handle: annotate},
+	{Method: post, Path: "/codelabs/{id}/inline-comments/{thread_id}/comments", Access: CodelabMember, Handle: replyToThread},
+	{Method: del, Path: "/codelabs/{id}/inline-comments/{thread_id}/comments/{comment_id}", Access: CodelabMember, Handle: deleteComment},
 
 	{Method: post, Path: "/codelabs/{id}/register", Access: Registrant, Handle: registerAttendee},
-	{Method: get, Path: "/codelabs/{id}/attendees", Access: LabMember, Handle: getAttendees},
-	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: LabMember, Handle: getAttendee},
-	{Method: get, Path: "/codelabs/{id}/presence", Access: LabAdmin, Handle: getPresence},
-	{Method: put, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: LabAdmin, Handle: updateAttendee},
-	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: LabMember, Handle: removeAttendee},
-	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", Access: LabAdmin, Handle: resetPIN},
-	{Method: post, Path: "/codelabs/{id}/complete", Access: LabAttendee, Handle: complete},
+	{Method: get, Path: "/codelabs/{id}/attendees", Access: CodelabMember, Handle: getAttendees},
+	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Handle: getAttendee},
+	{Method: get, Path: "/codelabs/{id}/presence", Access: CodelabAdmin, Handle: getPresence},
+	{Method: put, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabAdmin, Handle: updateAttendee},
+	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Handle: removeAttendee},
+	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", Access: CodelabAdmin, Handle: resetPIN},
+	{Method: post, Path: "/codelabs/{id}/complete", Access: CodelabAttendee, Handle: complete},
 	{Method: get, Path: "/certificates/{id}", Access: Anyone, Handle: certificate},
 
-	{Method: post, Path: "/codelabs/{id}/help", Access: LabMember, Handle: askHelp},
-	{Method: get, Path: "/codelabs/{id}/help", Access: LabMember, Handle: getHelp},
-	{Method: post, Path: "/codelabs/{id}/help/{help_id}/claim", Access: LabAdmin, Handle: claimHelp},
-	{Method: post, Path: "/codelabs/{id}/help/{help_id}/resolve", Access: LabMember, Handle: resolveHelp},
-	{Method: post, Path: "/codelabs/{id}/feedback", Access: LabAttendee, Handle: giveFeedback},
-	{Method: get, Path: "/codelabs/{id}/feedback", Access: LabAdmin, Handle: getFeedback},
+	{Method: post, Path: "/codelabs/{id}/help", Access: CodelabMember, Handle: askHelp},
+	{Method: get, Path: "/codelabs/{id}/help", Access: CodelabMember, Handle: getHelp},
+	{Method: post, Path: "/codelabs/{id}/help/{help_id}/claim", Access: CodelabAdmin, Handle: claimHelp},
+	{Method: post, Path: "/codelabs/{id}/help/{help_id}/resolve", Access: CodelabMember, Handle: resolveHelp},
+	{Method: post, Path: "/codelabs/{id}/feedback", Access: CodelabAttendee, Handle: giveFeedback},
+	{Method: get, Path: "/codelabs/{id}/feedback", Access: CodelabAdmin, Handle: getFeedback},
 
-	{Method: get, Path: "/codelabs/{id}/quizzes", Access: LabMember, Handle: getQuizzes},
-	{Method: put, Path: "/codelabs/{id}/quizzes", Access: LabAdmin, Handle: replaceQuizzes},
-	{Method: post, Path: "/codelabs/{id}/quizzes/submit", Access: LabAttendee, Handle: submitQuiz},
-	{Method: get, Path: "/codelabs/{id}/quizzes/submissions", Access: LabAdmin, Handle: getQuizSubmissions},
+	{Method: get, Path: "/codelabs/{id}/quizzes", Access: CodelabMember, Handle: getQuizzes},
+	{Method: put, Path: "/codelabs/{id}/quizzes", Access: CodelabAdmin, Handle: replaceQuizzes},
+	{Method: post, Path: "/codelabs/{id}/quizzes/submit", Access: CodelabAttendee, Handle: submitQuiz},
+	{Method: get, Path: "/codelabs/{id}/quizzes/submissions", Access: CodelabAdmin, Handle: getQuizSubmissions},
 
 	{Method: post, Path: "/ai/conversations", Access: Session, Handle: saveConversation},
-	{Method: get, Path: "/codelabs/{id}/ai/conversations", Access: LabAdmin, Handle: getConversations},
-	{Method: get, Path: "/codelabs/{id}/materials", Access: LabMember, Handle: getMaterials},
-	{Method: post, Path: "/codelabs/{id}/materials", Access: LabAdmin, Handle: addMaterial},
-	{Method: del, Path: "/codelabs/{id}/materials/{material_id}", Access: LabAdmin, Handle: deleteMaterial},
+	{Method: get, Path: "/codelabs/{id}/ai/conversations", Access: CodelabAdmin, Handle: getConversations},
+	{Method: get, Path: "/codelabs/{id}/materials", Access: CodelabMember, Handle: getMaterials},
+	{Method: post, Path: "/codelabs/{id}/materials", Access: CodelabAdmin, Handle: addMaterial},
+	{Method: del, Path: "/codelabs/{id}/materials/{material_id}", Access: CodelabAdmin, Handle: deleteMaterial},
 	{Method: post, Path: "/upload/material", Access: AdminOnly, Upload: true, File: intake.MaxMaterial, Handle: uploadMaterial},
 	{Method: post, Path: "/upload/image", Access: Somebody, Upload: true, File: intake.MaxImage, Handle: uploadImage},
 	{Method: get, Path: "/uploads/{kind}/{name}", Access: Anyone, Root: true, Head: true, Handle: serveUpload},
 
-	{Method: get, Path: "/codelabs/{id}/submissions", Access: LabMember, Handle: getSubmissions},
-	{Method: get, Path: "/codelabs/{id}/submissions/download", Access: LabAdmin, Handle: downloadSubmissions},
-	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions", Access: LabAttendee, Upload: true, File: codelab.MaxSubmissionBytes, Handle: submitFile},
-	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/link", Access: LabAttendee, Handle: submitLink},
-	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", Access: LabMember, Head: true, Handle: getSubmissionFile},
-	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", Access: LabMember, Handle: deleteSubmission},
+	{Method: get, Path: "/codelabs/{id}/submissions", Access: CodelabMember, Handle: getSubmissions},
+	{Method: get, Path: "/codelabs/{id}/submissions/download", Access: CodelabAdmin, Handle: downloadSubmissions},
+	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions", Access: CodelabAttendee, Upload: true, File: codelab.MaxSubmissionBytes, Handle: submitFile},
+	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/link", Access: CodelabAttendee, Handle: submitLink},
+	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", Access: CodelabMember, Head: true, Handle: getSubmissionFile},
+	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", Access: CodelabMember, Handle: deleteSubmission},
 
 	{Method: post, Path: "/codeserver", Access: AdminOnly, Handle: createWorkspace},
-	{Method: get, Path: "/codeserver/{id}", Access: LabAdmin, Handle: getWorkspace},
-	{Method: del, Path: "/codeserver/{id}", Access: LabAdmin, Handle: deleteWorkspace},
-	{Method: get, Path: "/codeserver/{id}/download", Access: LabAdmin, Handle: downloadWorkspace},
-	{Method: post, Path: "/codeserver/{id}/branch", Access: LabAdmin, Handle: createBranch},
-	{Method: get, Path: "/codeserver/{id}/branches", Access: LabAdmin, Handle: listBranches},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: LabAdmin, Handle: listFiles(codelab.BranchWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: LabAdmin, Handle: readFile(codelab.BranchWorkspace)},
-	{Method: post, Path: "/codeserver/{id}/branches/{branch}/files", Access: LabAdmin, Handle: writeFiles(codelab.BranchWorkspace)},
-	{Method: post, Path: "/codeserver/{id}/folder", Access: LabAdmin, Handle: createFolder},
-	{Method: get, Path: "/codeserver/{id}/folders", Access: LabAdmin, Handle: listFolders},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: LabAdmin, Handle: listFiles(codelab.FolderWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: LabAdmin, Handle: readFile(codelab.FolderWorkspace)},
-	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: LabAdmin, Handle: writeFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}", Access: CodelabAdmin, Handle: getWorkspace},
+	{Method: del, Path: "/codeserver/{id}", Access: CodelabAdmin, Handle: deleteWorkspace},
+	{Method: get, Path: "/codeserver/{id}/download", Access: CodelabAdmin, Handle: downloadWorkspace},
+	{Method: post, Path: "/codeserver/{id}/branch", Access: CodelabAdmin, Handle: createBranch},
+	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabAdmin, Handle: listBranches},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: listFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabAdmin, Handle: readFile(codelab.BranchWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.BranchWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/folder", Access: CodelabAdmin, Handle: createFolder},
+	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabAdmin, Handle: listFolders},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: listFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabAdmin, Handle: readFile(codelab.FolderWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.FolderWorkspace)},
 
 	{Method: get, Path: "/join/{code}", Access: Anyone, Joins: true, Handle: findByCode},
 	{Method: get, Path: "/app", Access: Anyone, Handle: getApp},

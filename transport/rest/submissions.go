@@ -47,7 +47,7 @@ func submitFile(r *Request) error {
 		return err
 	}
 	// The actor counts again; this spares the disk what cannot be kept.
-	if r.Lab.View().Submitted(r.Caller.ID) >= codelab.MaxAttendeeBytes {
+	if r.Codelab.View().Submitted(r.Caller.ID) >= codelab.MaxAttendeeBytes {
 		return durable.Reject(durable.TooLarge, "your submissions are %d MiB together, which is as much as they may be; delete one first", codelab.MaxAttendeeBytes>>20)
 	}
 	part, err := r.filePart(codelab.MaxSubmissionBytes)
@@ -92,7 +92,7 @@ func (r *Request) submit(s *pb.Submission) error {
 		return err
 	}
 	out := v.(*pb.Submission)
-	return r.JSON(toSubmission(r.Lab.ID(), r.Lab.View().Attendee(out.AttendeeId).GetName(), out))
+	return r.JSON(toSubmission(r.Codelab.ID(), r.Codelab.View().Attendee(out.AttendeeId).GetName(), out))
 }
 
 // getSubmissions answers all to admins, their own to attendees, newest first.
@@ -109,7 +109,7 @@ func getSubmissions(r *Request) error {
 	out := []submissionRecord{}
 	for i := v.Submissions.Len() - 1; i >= 0; i-- {
 		if s := v.Submissions.At(i); r.IsAdmin() || s.AttendeeId == r.Caller.ID {
-			out = append(out, toSubmission(r.Lab.ID(), v.Attendee(s.AttendeeId).GetName(), s))
+			out = append(out, toSubmission(r.Codelab.ID(), v.Attendee(s.AttendeeId).GetName(), s))
 		}
 	}
 	return r.JSON(out)
@@ -133,7 +133,7 @@ func getSubmissionFile(r *Request) error {
 			return err
 		}
 	}
-	s := r.Lab.View().Submission(r.Param("submission_id"))
+	s := r.Codelab.View().Submission(r.Param("submission_id"))
 	if s == nil || s.AttendeeId != r.Param("attendee_id") || s.SubmissionType != codelab.File {
 		return errNoSubmission
 	}

@@ -59,7 +59,7 @@ func getThreads(r *Request) error {
 		out := []threadRecord{}
 		for _, t := range v.Threads.All() {
 			if (target == "" || t.TargetType == target) && (step == "" || target == codelab.TargetGuide || t.TargetStepId == step) {
-				out = append(out, toThread(r.Lab.ID(), t, v.Stale(t)))
+				out = append(out, toThread(r.Codelab.ID(), t, v.Stale(t)))
 			}
 		}
 		return out
@@ -142,7 +142,7 @@ func (r *Request) answerThread(b codelab.Body) error {
 		return err
 	}
 	t := v.(*pb.Thread)
-	return r.JSON(toThread(r.Lab.ID(), t, r.Lab.View().Stale(t)))
+	return r.JSON(toThread(r.Codelab.ID(), t, r.Codelab.View().Stale(t)))
 }
 
 func deleteComment(r *Request) error {

@@ -75,7 +75,7 @@ func (r *Request) register(u *pb.Upload, action string) error {
 		ActorType: "admin", ActorId: r.Caller.AdminID, Metadata: map[string]string{"bytes": strconv.FormatInt(u.Size, 10)},
 	}
 	if !r.IsAdmin() {
-		record.ActorType, record.ActorId, record.CodelabId = "attendee", r.Caller.ID, r.Lab.ID()
+		record.ActorType, record.ActorId, record.CodelabId = "attendee", r.Caller.ID, r.Codelab.ID()
 	}
 	return r.api.Files.Add(u, r.api.Audit.Rows(record)...)
 }

@@ -58,7 +58,7 @@ func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, er
 
 func listFiles(structure string) func(*Request) error {
 	return func(r *Request) error {
-		defer r.api.Workspaces.RLock(r.Lab.ID())()
+		defer r.api.Workspaces.RLock(r.Codelab.ID())()
 		w, _, tree, err := r.head(structure)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func readFile(structure string) func(*Request) error {
 		if err := code.CheckPath(path); err != nil {
 			return wire.Invalid("file: %v", err)
 		}
-		defer r.api.Workspaces.RLock(r.Lab.ID())()
+		defer r.api.Workspaces.RLock(r.Codelab.ID())()
 		w, _, tree, err := r.head(structure)
 		if err != nil {
 			return err
@@ -130,7 +130,7 @@ func writeFiles(structure string) func(*Request) error {
 				return wire.Invalid("delete_files[%d]: %v", i, err)
 			}
 		}
-		defer r.api.Workspaces.Lock(r.Lab.ID())()
+		defer r.api.Workspaces.Lock(r.Codelab.ID())()
 		w, name, before, err := r.head(structure)
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func writeFiles(structure string) func(*Request) error {
 }
 
 func downloadWorkspace(r *Request) error {
-	defer r.api.Workspaces.RLock(r.Lab.ID())()
+	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	w, err := r.workspace()
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func downloadWorkspace(r *Request) error {
 		_ = f.Close()
 		return err
 	}
-	r.Response.Header.Set("Content-Disposition", `attachment; filename="codelab-`+r.Lab.ID()+`.tar.gz"`)
+	r.Response.Header.Set("Content-Disposition", `attachment; filename="codelab-`+r.Codelab.ID()+`.tar.gz"`)
 	r.SetContentType("application/gzip")
 	r.Response.SetBodyStream(r.Paced(f), int(size))
 	return nil

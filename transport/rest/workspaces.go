@@ -74,7 +74,7 @@ type workspaceRecord struct {
 }
 
 func (r *Request) workspaceRecord(w *pb.Workspace) workspaceRecord {
-	return workspaceRecord{CodelabID: r.Lab.ID(), StructureType: w.StructureType, CreatedAt: wire.Stamp(w.CreatedAt)}
+	return workspaceRecord{CodelabID: r.Codelab.ID(), StructureType: w.StructureType, CreatedAt: wire.Stamp(w.CreatedAt)}
 }
 
 func createWorkspace(r *Request) error {
@@ -97,8 +97,8 @@ func createWorkspace(r *Request) error {
 	if err != nil {
 		return err
 	}
-	defer r.api.Workspaces.Lock(r.Lab.ID())()
-	if r.Lab.View().Workspace != nil {
+	defer r.api.Workspaces.Lock(r.Codelab.ID())()
+	if r.Codelab.View().Workspace != nil {
 		return durable.Reject(durable.Conflict, "this codelab has a workspace already")
 	}
 	cmd := codelab.CreateWorkspace{ID: ids.New(), StructureType: structure}
@@ -148,14 +148,14 @@ func (r *Request) recordWorkspace(b codelab.Body) (*pb.Workspace, error) {
 	}
 	w := v.(*pb.Workspace)
 	if err := r.api.Workspaces.Publish(w.Id, kindOf(w.StructureType), headsOf(w)); err != nil {
-		r.api.Logger.Warn("a workspace does not follow its record", "request_id", r.ID, "codelab", r.Lab.ID(), "error", err)
+		r.api.Logger.Warn("a workspace does not follow its record", "request_id", r.ID, "codelab", r.Codelab.ID(), "error", err)
 	}
 	return w, nil
 }
 
 // workspace returns the codelab's workspace. The caller holds a lock.
 func (r *Request) workspace() (*pb.Workspace, error) {
-	if w := r.Lab.View().Workspace; w != nil {
+	if w := r.Codelab.View().Workspace; w != nil {
 		return w, nil
 	}
 	return nil, errNoWorkspace
@@ -184,7 +184,7 @@ func namesOf(w *pb.Workspace) []string {
 }
 
 func deleteWorkspace(r *Request) error {
-	defer r.api.Workspaces.Lock(r.Lab.ID())()
+	defer r.api.Workspaces.Lock(r.Codelab.ID())()
 	v, err := r.do(codelab.DeleteWorkspace{})
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func (r *Request) createHead(structure string) error {
 	}
 	name := "step-" + strconv.Itoa(int(*in.StepNumber)) + "-" + which
 
-	defer r.api.Workspaces.Lock(r.Lab.ID())()
+	defer r.api.Workspaces.Lock(r.Codelab.ID())()
 	w, err := r.workspace()
 	if err != nil {
 		return err
