@@ -2,11 +2,12 @@
 // them than the small store of the page holds, so they go into the database;
 // but that writes in its own time, and a page that is closed has none: what was
 // not written by then goes into the small store at once.
-import { del, get, set } from 'idb-keyval'
+import { get, update } from 'idb-keyval'
 import { recall, remember } from './remember'
 
 interface Kept {
   at: number
+  /** Undefined: it is forgotten. */
   value: unknown
 }
 
@@ -27,20 +28,21 @@ export async function recallDraft<T>(key: string): Promise<T | null> {
 
 /**
  * Keeps what make gives, soon after something changed and at once when the page
- * goes; undefined forgets it.
+ * goes; undefined forgets it. make is given what is kept now: another tab may
+ * have kept something there.
  */
-export function keeper(key: string, make: () => unknown): { later(): void; stop(): void } {
+export function keeper<T>(key: string, make: (kept: T | null) => T | undefined): { later(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined
   const write = () => {
     clearTimeout(timer)
     timer = undefined
-    const value = make()
-    const done = value === undefined ? del(`atelier:${key}`) : set(`atelier:${key}`, { at: Date.now(), value })
-    done.then(() => timer === undefined && remember(lastMoment(key), undefined)).catch(() => {})
+    update<Kept>(`atelier:${key}`, (kept) => ({ at: Date.now(), value: make((kept?.value as T | undefined) ?? null) }))
+      .then(() => timer === undefined && remember(lastMoment(key), undefined))
+      .catch(() => {})
   }
   const flush = () => {
     if (timer === undefined) return
-    const value = make()
+    const value = make(null)
     remember(lastMoment(key), value === undefined ? undefined : { at: Date.now(), value })
     write()
   }

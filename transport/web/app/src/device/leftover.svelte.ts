@@ -1,10 +1,13 @@
 // Unsaved work of an earlier visit: it is offered, and until somebody decides
-// the server's version is shown. What is begun meanwhile is kept beside it.
+// the server's version is shown. What is begun meanwhile is kept beside it, and
+// so is what another tab has begun: tabs of one device keep theirs in one place.
 
 /** Work as it is kept on the device. */
 export interface Left<T> {
   readonly work: T
   readonly at: string
+  /** Which visit has kept it. */
+  readonly by?: string | undefined
   /** What was there before and is still offered. */
   readonly older?: Left<T> | undefined
 }
@@ -13,15 +16,23 @@ export class Leftover<T> {
   /** What may be taken, the newest first; null: nothing. */
   offer = $state.raw<Left<T> | null>(null)
 
-  /** Something was kept; null when nothing was. */
-  found(kept: Left<T> | null): void {
-    this.offer = kept && 'work' in kept ? kept : null
+  readonly #visit = crypto.getRandomValues(new Uint32Array(2)).join('-')
+  /** What has been offered here: until when, by visit. */
+  #seen = new Map<string, string>()
+
+  /** Something was kept; null when nothing was. done: what is no longer worth an offer. */
+  found(kept: Left<T> | null, done: (work: T) => boolean = () => false): void {
+    const all = list(kept)
+    this.#seen = new Map()
+    for (const l of all) if (l.at > (this.#seen.get(l.by ?? '') ?? '')) this.#seen.set(l.by ?? '', l.at)
+    this.offer = chain(all.filter((l) => !done(l.work)))
   }
 
-  /** What is to be kept; undefined: nothing. work is what is unsaved at hand. */
-  keep(work: T | undefined): Left<T> | undefined {
-    const older = this.offer ?? undefined
-    return work === undefined ? older : { work, at: new Date().toISOString(), older }
+  /** What is to be kept; undefined: nothing. work is what is unsaved at hand, kept what is kept now. */
+  keep(work: T | undefined, kept: Left<T> | null = null): Left<T> | undefined {
+    const mine = work === undefined ? [] : [{ work, at: new Date().toISOString(), by: this.#visit }]
+    const others = list(kept).filter((l) => l.by !== this.#visit && l.at > (this.#seen.get(l.by ?? '') ?? ''))
+    return chain([...mine, ...list(this.offer), ...others]) ?? undefined
   }
 
   /** Takes what is offered. What is unsaved at hand is offered in its place. */
@@ -39,4 +50,15 @@ export class Leftover<T> {
     this.offer = before?.older ?? null
     return () => (this.offer = before)
   }
+}
+
+/** The newest first. What something else has kept in its place is nothing. */
+function list<T>(left: Left<T> | null | undefined): Left<T>[] {
+  const all: Left<T>[] = []
+  for (let l = left; l && 'work' in l; l = l.older) all.push(l)
+  return all
+}
+
+function chain<T>(all: readonly Left<T>[]): Left<T> | null {
+  return all.reduceRight<Left<T> | null>((older, l) => ({ ...l, older: older ?? undefined }), null)
 }

@@ -55,3 +55,38 @@ test('what something else has kept there is nothing', () => {
   l.found({ draft: 'x' } as never)
   expect(l.offer).toBeNull()
 })
+
+test('what another tab has begun meanwhile stays, whatever this one does', () => {
+  const [one, two] = [new Leftover<string>(), new Leftover<string>()]
+  let kept: Left<string> | undefined = left('Monday')
+  for (const l of [one, two]) l.found(kept)
+  one.take(undefined)
+  kept = one.keep('Monday and Tuesday', kept)
+  kept = two.keep('other', kept)
+  expect(kept).toMatchObject({ work: 'other', older: { work: 'Monday', older: { work: 'Monday and Tuesday' } } })
+  // Thrown away is what was offered, and what is saved is one's own.
+  two.drop()
+  kept = two.keep(undefined, kept)
+  expect(kept).toMatchObject({ work: 'Monday and Tuesday', older: undefined })
+  // However often both write, each has its own there once.
+  for (const n of [1, 2, 3]) {
+    kept = one.keep(`one ${n}`, kept)
+    kept = two.keep(`two ${n}`, kept)
+  }
+  expect(kept).toMatchObject({ work: 'two 3', older: { work: 'one 3', older: undefined } })
+  // The next visit is offered both, and both can be thrown away.
+  const next = new Leftover<string>()
+  next.found(kept ?? null)
+  next.drop()
+  expect(next.offer?.work).toBe('one 3')
+  next.drop()
+  expect(next.keep(undefined, kept)).toBeUndefined()
+})
+
+test('what has been saved since is not offered, and goes', () => {
+  const l = new Leftover<string>()
+  const kept = left('saved', left('old'))
+  l.found(kept, (work) => work === 'saved')
+  expect(l.offer).toMatchObject({ work: 'old', older: undefined })
+  expect(l.keep(undefined, kept)).toMatchObject({ work: 'old', older: undefined })
+})

@@ -131,7 +131,7 @@ export class Connection {
         return
       case 'resync':
         // The welcome to a place that is out of reach has begun to read already.
-        if (this.#held?.length === 0 && this.#place?.epoch === m.epoch && this.#place.seq === m.seq) return
+        if (this.#held?.length === 0 && this.#place?.seq === m.seq) return
         this.#place = { epoch: m.epoch, seq: m.seq }
         this.#read(attempt)
         return

@@ -133,10 +133,12 @@ describe('the stream that tabs share', () => {
     expect(source().closed).toBe(true)
     const next = tab().open(8)
     expect(Source.all).toHaveLength(2)
-    // What the old stream was is not told.
-    expect(next.heard).toEqual([])
-    source().says(welcome(8))
-    expect(next.short).toEqual(['welcome 8'])
+    // What the old stream was is not told, nor does anybody go on from it.
+    const other = tab().open(8)
+    expect([...next.heard, ...other.heard]).toEqual([])
+    source().says(welcome(20))
+    expect(next.short).toEqual(['welcome 20'])
+    expect(tab().open(8).short).toEqual(['welcome 20', 'resync 20'])
   })
 
   test('tells each tab once when it is lost', () => {
@@ -144,6 +146,7 @@ describe('the stream that tabs share', () => {
     source().says(welcome(7))
     source().onerror?.()
     for (const t of [one, two]) expect(t.heard.at(-1)).toEqual({ closed: 1006 })
+    expect(source().closed).toBe(true) // a browser would open it again by itself
     one.open(7)
     source().says(welcome(7))
     expect(two.short).toEqual(['welcome 7'])

@@ -94,7 +94,7 @@ export class Workspace {
     this.left.found(kept)
     if (this.#visited.has(head)) this.changes = this.left.take(undefined) ?? none
     this.#visited.add(head)
-    this.#keeper = keeper(key, () => this.left.keep(this.dirty ? $state.snapshot(this.changes) : undefined))
+    this.#keeper = keeper<Left<Changes>>(key, (kept) => this.left.keep(this.dirty ? $state.snapshot(this.changes) : undefined, kept))
     await this.list()
   }
 

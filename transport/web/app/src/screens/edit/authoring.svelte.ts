@@ -61,7 +61,7 @@ export class Authoring {
 
   constructor(id: string) {
     this.id = id
-    this.#keeper = keeper(`edit:${id}`, () => this.left.keep(this.#work()))
+    this.#keeper = keeper<Left<Work>>(`edit:${id}`, (kept) => this.left.keep(this.#work(), kept))
     this.#connection = new Connection({ codelab: id, as: 'admin' }, { socket, events }, {
       status: () => {},
       told: (all) => {
@@ -94,7 +94,7 @@ export class Authoring {
       const kept = await recallDraft<Left<Work>>(`edit:${this.id}`)
       this.#take(read)
       // Another tab may have saved it.
-      this.left.found(kept?.work && same(kept.work.draft, read.script) ? (kept.older ?? null) : kept)
+      this.left.found(kept, (work) => same(work.draft, read.script))
       this.chosen = this.draft.steps[0]?.id ?? ''
       this.#connection.start()
     } catch (e) {
