@@ -583,6 +583,47 @@ test('unsaved text is offered, and until then what is saved is shown', async ({ 
   await page.getByText('Somebody else has saved while you were writing.').waitFor()
 })
 
+test('unsaved text that is offered in two tabs is lost in neither', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const boss = await visitor({ as: lead, ...wide })
+  const one = boss.page
+  const two = await boss.context.newPage()
+  const key = `edit:${lab.id}`
+  const write = async (page, text) => {
+    await editor(page).click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(text)
+    await kept(page, key, text)
+  }
+  const offer = (page) => page.getByText(/There is unsaved work from/)
+  const goOn = (page) => page.getByRole('button', { name: 'Go on with it' }).click()
+  for (const page of [one, two]) page.on('dialog', (d) => void d.accept())
+  await one.goto(`/admin/${lab.id}/edit`)
+  await editor(one).getByText('The first step.').waitFor()
+  await write(one, ' Monday.')
+  await one.reload()
+  await two.goto(`/admin/${lab.id}/edit`)
+  for (const page of [one, two]) await offer(page).waitFor()
+  // One goes on with it, the other throws it away, and begins something else.
+  await goOn(one)
+  await editor(one).getByText('Monday.').waitFor()
+  await write(one, ' Tuesday.')
+  await two.getByRole('button', { name: 'Throw it away' }).click()
+  await offer(two).waitFor({ state: 'detached' })
+  await write(two, ' Otherwise.')
+  await kept(one, key, 'Tuesday.')
+  // Both are found by the next visit, one after the other.
+  await two.close()
+  await one.reload()
+  await offer(one).waitFor()
+  await goOn(one)
+  await editor(one).getByText('Otherwise.').waitFor()
+  await offer(one).waitFor()
+  await goOn(one)
+  await editor(one).getByText('Monday. Tuesday.').waitFor()
+})
+
 /** Waits until the device keeps a text in a draft. */
 const kept = (page, key, text) =>
   until('it to be kept', () =>

@@ -189,6 +189,62 @@ test('who is signed out or removed is told, and can come back', async ({ visitor
   await connected(page)
 })
 
+test('removed with two tabs open, one finds in each what was begun in it, and comes back in both', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Attendee 1')
+  const guest = await visitor({ as: ann })
+  guest.expect(/40[134]/, /WebSocket/)
+  const one = guest.page
+  const two = await guest.context.newPage()
+  const begun = new Map([[one, 'begun in one'], [two, 'begun in two']])
+  for (const [page, text] of begun) {
+    await page.goto(`/codelabs/${lab.id}`)
+    await connected(page)
+    await page.getByLabel('Write to everybody').fill(text)
+  }
+  await lead.delete(`/codelabs/${lab.id}/attendees/${ann.id}`)
+  for (const [page, text] of begun) await page.getByRole('region', { name: 'Not sent' }).getByText(text).waitFor()
+  await one.getByRole('button', { name: 'Join again' }).click()
+  await one.getByLabel('Your name').fill('Attendee 2')
+  await one.getByRole('button', { name: 'Join', exact: true }).click()
+  await connected(one)
+  await two.getByRole('button', { name: 'Join again' }).click()
+  await connected(two)
+  assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 1)
+})
+
+test('a facilitator whose socket worker ends, or does not come, is connected again', async ({ server, visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Attendee 1')
+  const boss = await visitor({ as: lead, viewport: { width: 1440, height: 860 } })
+  boss.expect(...away)
+  const one = boss.page
+  const two = await boss.context.newPage()
+  // Its script is lost on the way, the first time.
+  let asked = 0
+  await two.route(/socket\.worker/, (route) => (asked++ === 0 ? route.abort() : route.continue()))
+  for (const page of [one, two]) {
+    await page.goto(`/admin/${lab.id}`)
+    await connected(page)
+  }
+  assert.equal(asked, 2)
+  // A browser ends it without a word.
+  await one.workers()[0].evaluate(() => void setTimeout(() => close()))
+  await ann.say(lab, { type: 'chat', message: 'to both' })
+  for (const page of [two, one]) await page.getByText('to both').first().waitFor()
+  // The server goes while a socket is being opened.
+  await server.kill()
+  await lost(one)
+  await one.waitForEvent('worker')
+  await server.start()
+  for (const page of [one, two]) await connected(page)
+  await ann.say(lab, { type: 'chat', message: 'to both again' })
+  for (const page of [one, two]) await page.getByText('to both again').first().waitFor()
+  await until('no worker is left over', () => one.workers().length === 1 && two.workers().length === 1)
+})
+
 const connected = (page) => page.getByText('● connected').waitFor()
 const lost = (page) => page.getByText('Connection lost.').first().waitFor()
 

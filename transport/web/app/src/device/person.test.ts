@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { forget, unsent } from './person'
+import { remember } from './remember'
 
 function device(entries: Record<string, unknown>) {
   const map = new Map(Object.entries(entries).map(([k, v]) => [`atelier:${k}`, JSON.stringify(v)]))
@@ -43,4 +44,21 @@ test('what is forgotten is of that person in that codelab', () => {
   const d = device({ ...kept, ...others })
   forget('lab', 'a1', d)
   expect([...d.map.keys()]).toEqual(Object.keys(others).map((k) => `atelier:${k}`))
+})
+
+test('what was begun in this tab is there, although another has written in its place, or nothing can be kept', () => {
+  remember('draft:chat:lab', 'begun here')
+  remember('draft:dm:lab:a2', 'thought better of')
+  remember('draft:dm:lab:a2', undefined)
+  remember('draft:chat:lab2', 'elsewhere')
+  remember('reading:lab', 'a place')
+  expect(unsent('lab', 'a1', device({ 'draft:chat:lab': 'begun there' }))).toEqual(['begun there', 'begun here'])
+  const forbidden = device({})
+  forbidden.getItem = () => {
+    throw new Error('forbidden')
+  }
+  expect(unsent('lab', 'a1', forbidden)).toEqual(['begun here'])
+  forget('lab', 'a1', device({}))
+  expect(unsent('lab', 'a1', device({}))).toEqual([])
+  expect(unsent('lab2', 'a1', device({}))).toEqual(['elsewhere'])
 })

@@ -1,4 +1,5 @@
 // What this device keeps of one person in one codelab.
+import { begun } from './remember'
 
 /** As much of the device's storage as is needed. */
 type Kept = Pick<globalThis.Storage, 'key' | 'length' | 'getItem' | 'removeItem'>
@@ -7,9 +8,15 @@ type Kept = Pick<globalThis.Storage, 'key' | 'length' | 'getItem' | 'removeItem'
 const kinds = ['draft:chat', 'draft:dm', 'draft:comment', 'draft:reply', 'draft:help', 'draft:ask', 'draft:handin', 'draft:feedback', 'draft:quiz', 'feedback', 'asked', 'reading', 'codes', 'me']
 
 function keys(storage: Kept, ...beginnings: string[]): string[] {
-  const all = Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? '')
+  return under(Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? ''), ...beginnings)
+}
+
+function under(all: readonly string[], ...beginnings: string[]): string[] {
   return all.filter((key) => beginnings.some((b) => key === b || key.startsWith(`${b}:`)))
 }
+
+/** The keys of what was begun in this tab. */
+const begunIn = (codelab: string) => under([...begun.keys()], ...kinds.map((kind) => `atelier:${kind}:${codelab}`))
 
 const outbox = (codelab: string, person: string) => `atelier:out:${codelab}:${person}`
 
@@ -25,6 +32,7 @@ export function unsent(codelab: string, person: string, of?: Kept): string[] {
   } catch {
     // Forbidden here, or not what this app has written.
   }
+  for (const key of begunIn(codelab)) texts.push(...written(begun.get(key)))
   return [...new Set(texts)]
 }
 
@@ -36,6 +44,7 @@ function written(value: unknown): string[] {
 
 /** Forgets it all. */
 export function forget(codelab: string, person: string, of?: Kept): void {
+  for (const key of begunIn(codelab)) begun.delete(key)
   try {
     const storage = of ?? localStorage
     for (const key of keys(storage, outbox(codelab, person), ...kinds.map((kind) => `atelier:${kind}:${codelab}`))) storage.removeItem(key)

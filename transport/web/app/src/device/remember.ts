@@ -9,8 +9,15 @@ export function recall<T>(key: string, otherwise: T): T {
   }
 }
 
+/** What was begun in this tab, by its key: another tab may have put its own in the same place. */
+export const begun = new Map<string, unknown>()
+
 /** Keeps a value; undefined forgets it. What the device refuses is not kept. */
 export function remember(key: string, value: unknown): void {
+  if (key.startsWith('draft:')) {
+    if (value === undefined) begun.delete(`atelier:${key}`)
+    else begun.set(`atelier:${key}`, value)
+  }
   try {
     if (value === undefined) localStorage.removeItem(`atelier:${key}`)
     else localStorage.setItem(`atelier:${key}`, JSON.stringify(value))
