@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/valyala/fasthttp"
 
 	"atelier/actors/participant"
 	"atelier/actors/token"
@@ -184,16 +183,14 @@ func (c *call) describe() error {
 		if err != nil {
 			return err
 		}
-		c.public("application/json", b)
-		return nil
+		return c.public("application/json", b)
 	}
 	var page bytes.Buffer
 	if err := documentPage.Execute(&page, s); err != nil {
 		return fmt.Errorf("render document: %w", err)
 	}
 	c.Response.Header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-	c.public("text/html; charset=utf-8", page.Bytes())
-	return nil
+	return c.public("text/html; charset=utf-8", page.Bytes())
 }
 
 //go:embed document.html
@@ -245,8 +242,7 @@ func (c *call) openAPI() error {
 	if err != nil {
 		return err
 	}
-	c.public("application/json", b)
-	return nil
+	return c.public("application/json", b)
 }
 
 // stable is JSON whose bytes are the same each time: members of maps are in the
@@ -263,18 +259,12 @@ func stable(v any) ([]byte, error) {
 
 // public answers a document that everybody may keep for a while, or 304 to who
 // has it.
-func (c *call) public(contentType string, document []byte) {
+func (c *call) public(contentType string, document []byte) error {
 	sum := sha256.Sum256(document)
-	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
-	h := &c.Response.Header
-	h.Set("ETag", tag)
-	h.Set("Cache-Control", "public, max-age=60")
-	for m := range strings.SplitSeq(string(c.Request.Header.Peek("If-None-Match")), ",") {
-		if m = strings.TrimPrefix(strings.TrimSpace(m), "W/"); m == tag || m == "*" {
-			c.SetStatusCode(fasthttp.StatusNotModified)
-			return
-		}
+	if c.Fresh(base64.RawURLEncoding.EncodeToString(sum[:16]), "public, max-age=60") {
+		return nil
 	}
 	c.SetContentType(contentType)
 	c.Response.SetBodyRaw(document)
+	return nil
 }

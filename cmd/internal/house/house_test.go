@@ -118,3 +118,56 @@ func TestPackagesOfTransportHaveTests(t *testing.T) {
 		}
 	}
 }
+
+// A description without the items of an array, or with an address of one
+// machine, is refused by the tools that read it.
+func TestDescriptionsAreWhole(t *testing.T) {
+	for _, name := range []string{"transport/rest/openapi.json", "transport/rest/asyncapi.json", "transport/handler/openapi.json"} {
+		b, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc map[string]any
+		if err := json.Unmarshal(b, &doc); err != nil {
+			t.Fatal(err)
+		}
+		arrays := 0
+		var look func(at string, node any)
+		look = func(at string, node any) {
+			switch n := node.(type) {
+			case []any:
+				for _, v := range n {
+					look(at, v)
+				}
+			case map[string]any:
+				if isArray(n["type"]) {
+					arrays++
+					if n["items"] == nil {
+						t.Errorf("%s%s: an array without items", name, at)
+					}
+				}
+				if host, ok := n["host"].(string); ok && n["protocol"] != nil && !strings.HasPrefix(host, "{") {
+					t.Errorf("%s%s: the host is fixed: %s", name, at, host)
+				}
+				for k, v := range n {
+					look(at+"/"+k, v)
+				}
+			}
+		}
+		look("", doc)
+		if arrays == 0 {
+			t.Errorf("%s has no arrays", name)
+		}
+	}
+}
+
+func isArray(typ any) bool {
+	if list, ok := typ.([]any); ok {
+		for _, t := range list {
+			if t == "array" {
+				return true
+			}
+		}
+	}
+	return typ == "array"
+}
