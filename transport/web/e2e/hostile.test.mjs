@@ -1,7 +1,7 @@
 // Hostile texts in every place that shows what somebody wrote: nothing of them
 // runs, and the policy has nothing to report.
 import assert from 'node:assert/strict'
-import { stage } from './harness/stage.mjs'
+import { stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -187,4 +187,38 @@ test('no name of a file runs, in the editor, the code of the steps, or what was 
   await guest.page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Hand in work' }).click()
   await guest.page.getByText('onerror').first().waitFor()
   await calm(guest.page, 'where work is handed in')
+})
+
+test('of what somebody wrote, that alone is shown which belongs in a text', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const written = [
+    // What looks like the app, takes a name or a place in it, or another order.
+    ['<dialog open>d</dialog><form action="/x"><button>b</button><select><option>o</option></select><label for="x">l</label><fieldset><legend>g</legend></fieldset></form>', 'dbolg'],
+    ['<div><font color="red">f</font><center>c</center><marquee>m</marquee><map name="x"><area href="/y"></map></div>', '<div>fcm</div>'],
+    ['<p class="positive primary language-js" id="app" name="main" role="alert" aria-hidden="true" data-x="1" tabindex="5" dir="rtl">p</p>', '<p class="positive language-js" dir="rtl" id="user-content-app">p</p>'],
+    ['<p class="button" autofocus contenteditable accesskey="x" popover is="x-y" slot="s">q</p>', '<p>q</p>'],
+    ['<div><input type="text" value="t"><input type="checkbox" checked><input type="checkbox"></div>', '<div><input type="checkbox" checked="" disabled="" aria-label="✓"><input type="checkbox" disabled="" aria-label="–"></div>'],
+    ['<div><video src="/uploads/a.mp4" controls autoplay></video></div>', '<div><video src="/uploads/a.mp4" controls=""></video></div>'],
+    // Where links lead, and how.
+    ['[t](tel:1) [u](ftp://x.org/a) [m](mailto:a@example.org)', '<p><a>t</a> <a>u</a> <a href="mailto:a@example.org" target="_blank" rel="noopener noreferrer nofollow">m</a></p>'],
+    ['[w](https://example.org/) [r](/uploads/a.html) [o](/codelabs)', '<p><a href="https://example.org/" target="_blank" rel="noopener noreferrer nofollow">w</a> <a href="/uploads/a.html" target="_blank" rel="noopener noreferrer nofollow">r</a> <a href="/codelabs">o</a></p>'],
+    ['<div><a target="_top" href="/x">t</a><img src="/uploads/x.png"></div>', '<div><a href="/x">t</a><img src="/uploads/x.png" loading="lazy" decoding="async" alt=""></div>'],
+    // What is wider than the page is reached with the keyboard.
+    ['| a |\n|---|', '<table tabindex="0"><thead><tr><th>a</th></tr></thead></table>'],
+    // The outline of the page has no holes.
+    ['# A\n\n### B\n\n###### C', '<h3>A</h3><h4>B</h4><h5>C</h5>'],
+  ]
+  const lab = await lead.codelab({ steps: written.map(([text], i) => ({ title: `S${i}`, content_markdown: text })) })
+  const guest = await visitor({ as: await person(lab, 'Attendee 1') })
+  guest.expect(/404/, /ERR_/)
+  const { page } = guest
+  const shown = []
+  for (const i of written.keys()) {
+    await page.goto(`/codelabs/${lab.id}?step=${i + 1}`)
+    await page.getByRole('heading', { level: 2, name: `S${i}`, exact: true }).waitFor()
+    const text = page.locator('main .markdown')
+    await until('the text to be there', async () => (await text.innerHTML()) !== '')
+    shown.push(await text.evaluate((e) => e.innerHTML.replaceAll('<!---->', '').replace(/\n/g, '').trim()))
+  }
+  assert.deepEqual(shown, written.map(([, left]) => left))
 })
