@@ -316,7 +316,7 @@ export class Room {
   }
 
   #apply(batch: Told[], missed: boolean) {
-    if (!this.now || this.#stopped) return
+    if (!this.now) return
     this.now = apply(this.now, batch)
     for (const f of this.#arrivals) f(batch, missed)
     for (const what of this.now.again) void this.#readSoon(what)

@@ -22,8 +22,6 @@ purify.addHook('afterSanitizeAttributes', (node) => {
       node.setAttribute('target', '_blank')
       node.setAttribute('rel', 'noopener noreferrer nofollow')
     }
-  } else {
-    node.removeAttribute('target')
   }
   if (node.tagName === 'IMG') {
     node.setAttribute('loading', 'lazy')
