@@ -239,6 +239,37 @@ describe('the connection', () => {
     expect(new Set(s.attempts.map((a) => a.kind))).toEqual(new Set(['socket']))
   })
 
+  test('does not take an outage for sockets that are blocked', async () => {
+    const s = stage()
+    await connected(s, 10)
+    for (let i = 0; i < 7; i++) {
+      s.last.on.closed(1006)
+      s.hands.next()
+    }
+    expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'socket', 'events', 'socket', 'socket', 'events', 'socket'])
+    // The server is back just when events are tried: they serve for a while.
+    s.last.on.closed(1006)
+    s.hands.next()
+    s.last.on.closed(1006)
+    s.hands.next()
+    expect(s.last.kind).toBe('events')
+    s.last.on.messages([welcome(10)])
+    expect(s.blocked).toBe(false)
+    const events = s.last
+    while (s.last === events && s.hands.next());
+    expect(events.closed).toBe(true)
+    expect(s.last).toMatchObject({ kind: 'socket', from: { epoch: 'e1', seq: 10 } })
+    expect(s.hands.now()).toBeGreaterThan(60_000)
+    // On a network that blocks them it stays with events, and remembers that.
+    for (const _ of [1, 2]) {
+      s.last.on.closed(1006)
+      s.hands.next()
+    }
+    expect(s.last.kind).toBe('events')
+    s.last.on.messages([welcome(10)])
+    expect(s.blocked).toBe(true)
+  })
+
   test('looks whether sockets work again, now and then', () => {
     const s = stage()
     for (let i = 0; i < 20; i++) {

@@ -47,6 +47,8 @@ export const clock: Clock = {
 
 /** After so many sockets that never opened, events are tried. */
 const socketFailures = 2
+/** Where sockets have worked, events serve for so long after an outage, and half as long again at most, milliseconds. */
+const eventsAfterOutage = 60_000
 const firstWait = 500
 const longestWait = 15_000
 
@@ -68,6 +70,8 @@ export class Connection {
   #failures = 0
   #neverOpened = 0
   #useEvents = false
+  /** A socket was welcomed on this page: when none opens, the server is away, and sockets are not blocked. */
+  #socketWorked = false
   #returnAfter: number | null = null
   #cancelWait: (() => void) | null = null
   /** Up to where replayed messages reach. */
@@ -181,7 +185,11 @@ export class Connection {
     this.#failures = 0
     this.#neverOpened = 0
     this.#you = m.you
-    this.#on.blocked(this.#useEvents)
+    this.#socketWorked ||= !this.#useEvents
+    this.#on.blocked(this.#useEvents && !this.#socketWorked)
+    if (this.#useEvents && this.#socketWorked) {
+      this.#clock.after(eventsAfterOutage * (1 + this.#clock.random() / 2), () => attempt === this.#attempt && this.#returnToSocket())
+    }
     // A stream that tabs share may stand behind a place that this one has not seen.
     const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#place.seq >= m.seq
     if (goesOn) {
@@ -241,8 +249,21 @@ export class Connection {
       return
     }
     if (!opened && !this.#useEvents && ++this.#neverOpened >= socketFailures) this.#useEvents = true
-    else if (!opened && this.#useEvents) this.#useEvents = this.#failures % 4 !== 3 // sockets may work again
+    else if (!opened && this.#useEvents) {
+      this.#useEvents = !this.#socketWorked && this.#failures % 4 !== 3 // sockets may work again
+      if (this.#socketWorked) this.#neverOpened = 0
+    }
     this.#wait(code)
+  }
+
+  /** Goes on from the same place over a socket. */
+  #returnToSocket() {
+    if (this.#held) return // the next connection will
+    this.#caughtUp()
+    this.#useEvents = false
+    this.#socketWorked = false // it may be another network by now, where they are blocked
+    this.#pipe?.close()
+    this.#dial()
   }
 
   #wait(code: number) {
