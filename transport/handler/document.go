@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-
 	"atelier/actors/participant"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
