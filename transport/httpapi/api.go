@@ -171,7 +171,6 @@ func (r *Exchange) fail(err error) {
 	if p.Unexpected {
 		r.api.Logger.Error("request failed", "request_id", r.ID, "operation", r.Operation(), "error", p.Hint)
 	}
-	r.Response.ResetBody()
 	p.write(&r.Response)
 }
 

@@ -2,6 +2,7 @@ package pbwire_test
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -116,6 +117,17 @@ func reread(t *rapid.T, of protoreflect.Message, b []byte) proto.Message {
 		t.Fatal(err)
 	}
 	return out
+}
+
+func TestWhatIsNoMessageIsRefused(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"field 0": {0x00, 0x01}, "no value": {0x08}, "cut text": {0x12, 0x05, 'a'}, "endless number": bytes.Repeat([]byte{0xff}, 11),
+		"a group": {0x0b}, "text where a number is": {0x08 | 2, 0x01, 'a'}, "cut number of 8 bytes": {0xf9, 0x01, 1, 2, 3},
+	} {
+		if err := (&codelabpb.Event{}).Decode(b); !errors.Is(err, pbwire.ErrMalformed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // Bytes that are no message are refused; none make it fail otherwise.
