@@ -18,8 +18,7 @@ const (
 
 // AskAI decides whether the caller may ask the AI about this codelab. Nothing
 // of the question comes here: the actor must not wait for an upstream.
-//
-// May the caller ask the AI now? Says so to the audit trail.
+// What is allowed is in the audit trail.
 type AskAI struct {
 	Model string
 	// 0 for none.

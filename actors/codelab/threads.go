@@ -19,8 +19,6 @@ const (
 
 // Annotate makes a thread on a text range, or appends to the thread that has
 // this anchor (decisions W10).
-//
-// Makes a thread on a text range, or appends to the one with this anchor.
 type Annotate struct {
 	AnchorKey    string
 	TargetType   string

@@ -50,8 +50,7 @@ func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name)
 
 // ChangeWorkspace moves a head from one tree to another. That it names the
 // tree it was made from is what keeps writers apart, whoever locks what.
-//
-// Makes a branch or folder, or gives it another tree.
+// Without one it makes the branch or folder.
 type ChangeWorkspace struct {
 	WorkspaceID string
 	Name        string

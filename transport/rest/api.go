@@ -84,6 +84,9 @@ type API struct {
 // New returns the API.
 func New(cfg Config) *API {
 	a := &API{Config: cfg}
+	if a.Observe == nil {
+		a.Observe = func(string, int, time.Duration) {}
+	}
 	a.way = httpapi.New(httpapi.Config{
 		Endpoints: a.endpoints(), Drain: drainBytes, Logger: cfg.Logger, Now: cfg.Now,
 		Stray: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a} },

@@ -59,19 +59,13 @@ func (r *Request) Serve() error { return r.op.Handle(r) }
 
 // End implements httpapi.Call.
 func (r *Request) End(took time.Duration) {
-	if r.api.Observe != nil {
-		r.api.Observe(r.Operation(), r.Response.StatusCode(), took)
-	}
+	r.api.Observe(r.Operation(), r.Response.StatusCode(), took)
 }
 
 // Detach is httpapi's, with errors as this interface writes them.
 func (r *Request) Detach(serve func(d *httpapi.Detached)) {
 	name, began, api := r.Operation(), r.api.Now(), r.api
-	r.Exchange.Detach(problemOf, func(status int) {
-		if api.Observe != nil {
-			api.Observe(name, status, api.Now().Sub(began))
-		}
-	}, serve)
+	r.Exchange.Detach(problemOf, func(status int) { api.Observe(name, status, api.Now().Sub(began)) }, serve)
 }
 
 // Admit implements httpapi.Call.

@@ -236,7 +236,6 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 			return
 		}
 		if o.Commerce != nil && o.Commerce(ctx) {
-			body.Discard(ctx, 1<<20)
 			return
 		}
 		switch {
