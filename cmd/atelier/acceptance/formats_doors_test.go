@@ -1,0 +1,212 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/codelab"
+	"atelier/transport/ai/upstream/upstreamtest"
+	"atelier/transport/auth"
+)
+
+// open serves a folder and asks at its border for some of what it holds, with
+// what was kept when it was made. It returns the replays of its codelabs. What
+// is wrong is told without the secrets it is about.
+func (d doors) open(t *testing.T, data string, held *holding) map[string]replay {
+	up := upstreamtest.New(t)
+	cfg := formatConfig(data)
+	cfg.AI.BaseURL = up.URL
+	s := startOnFormat(t, cfg)
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	addr := s.Addr()
+	admin := facilitator(t, addr, "")
+	streams := map[string]replay{}
+	for id := range held.codelabs {
+		c := &class{t: t, addr: addr, admin: admin, id: id, path: "/codelabs/" + id}
+		streams[id] = c.replayed() // before anything is added
+		c.serves(held)
+		c.servesCode(t, held)
+	}
+	for _, u := range held.uploads {
+		if got := open(t, addr).get("/uploads/" + u.Name).want(200); hashOf(got.body) != fmt.Sprintf("%x", u.Sum) {
+			t.Errorf("the upload %s has another content", u.OriginalName)
+		}
+	}
+	for _, p := range d.People {
+		p.comesBack(t, addr)
+	}
+	if d.Facilitator != "" {
+		b := open(t, addr)
+		b.setCookie(auth.SessionCookie, d.Facilitator)
+		if got := b.get("/session").want(200).object(); got.text("role") != "admin" {
+			t.Errorf("the facilitator's browser is let in as %v", got)
+		}
+		b.get("/admin/tokens").want(200)
+	}
+	for status, tokens := range map[int][]string{200: d.APITokens, 401: d.RevokedTokens} {
+		for _, token := range tokens {
+			b := open(t, addr)
+			b.token = token
+			b.get("/admin/tokens").want(status)
+		}
+	}
+	if d.AIKey != "" {
+		text, failed := admin.ask(record{"prompt": "why"}).whole()
+		if text != "Hello world" || failed != "" || up.Last().Header.Get("X-Goog-Api-Key") != d.AIKey {
+			t.Error("the AI is not asked with the key that was set")
+		}
+	}
+	for _, m := range d.Markets {
+		m.opens(t, addr)
+	}
+	return streams
+}
+
+// replayed is what a facilitator hears of the stored stream from its beginning.
+func (c *class) replayed() replay {
+	c.t.Helper()
+	live := c.admin.connect(c.id, "?since=0")
+	head := live.welcome.number("head")
+	// An ack follows every frame up to its position.
+	live.acked(record{"type": "dm", "target_id": codelab.FacilitatorID, "message": "opened"}, "opened")
+	out := replay{Epoch: live.welcome.text("epoch")}
+	for _, m := range live.stored() {
+		if m.seq() <= head {
+			out.Frames = append(out.Frames, fmt.Sprint(m.seq(), " ", m.kind()))
+		}
+	}
+	_ = live.conn.Close()
+	return out
+}
+
+// serves gets what people handed in.
+func (c *class) serves(held *holding) {
+	c.t.Helper()
+	for _, x := range held.codelabs[c.id].Submissions {
+		if len(x.Sum) == 0 {
+			continue
+		}
+		got := c.admin.get(c.path + "/attendees/" + x.AttendeeId + "/submissions/" + x.Id + "/file").want(200)
+		if hashOf(got.body) != fmt.Sprintf("%x", x.Sum) {
+			c.t.Errorf("the submission %s has another content", x.FileName)
+		}
+	}
+}
+
+// servesCode reads each file of the workspace, and clones it where it is a
+// repository.
+func (c *class) servesCode(t *testing.T, held *holding) {
+	w := held.codelabs[c.id].Workspace
+	if w == nil {
+		return
+	}
+	kind := map[string]string{codelab.BranchWorkspace: "branches", codelab.FolderWorkspace: "folders"}[w.StructureType]
+	var heads []string
+	for _, h := range w.Heads {
+		at := c.code() + "/" + kind + "/" + h.Name
+		want := held.code[c.id][h.Name]
+		if got := c.admin.get(at + "/files").texts(); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			t.Errorf("%s lists %q", h.Name, got)
+		}
+		for path, sum := range want {
+			if got := c.admin.get(at + "/file?file=" + url.QueryEscape(path)).want(200); hashOf(got.body) != sum {
+				t.Errorf("%s of %s has another content", path, h.Name)
+			}
+		}
+		heads = append(heads, h.Tree+" "+h.Name)
+	}
+	if kind != "branches" {
+		return
+	}
+	t.Run("clone", func(t *testing.T) {
+		clone := filepath.Join(t.TempDir(), "clone")
+		runGit(t, t.TempDir(), "clone", "-q", "--bare", untar(t, c.admin.get(c.code()+"/download").want(200).body), clone)
+		runGit(t, clone, "fsck", "--strict")
+		if got := runGit(t, clone, "for-each-ref", "--format=%(objectname) %(refname:short)"); got != strings.Join(heads, "\n") {
+			t.Errorf("cloned are\n%s\nwant\n%s", got, strings.Join(heads, "\n"))
+		}
+		if got := runGit(t, clone, "rev-parse", "HEAD"); got != w.Heads[0].Tree {
+			t.Errorf("its HEAD is %s", got)
+		}
+	})
+}
+
+// comesBack rejoins with name and code, and in the browser that there was.
+func (p keptPerson) comesBack(t *testing.T, addr string) {
+	t.Helper()
+	path := "/codelabs/" + p.Codelab
+	// The code is hashed under a key of the folder.
+	if got := open(t, addr).post(path+"/register", record{"name": p.Name, "code": p.Code}).object(); got.text("id") != p.ID {
+		t.Errorf("%s rejoins as another", p.Name)
+	}
+	if p.Session == "" {
+		return
+	}
+	b := open(t, addr)
+	b.setCookie(auth.SessionCookie, p.Session)
+	if got := b.get("/session?codelab_id=" + p.Codelab).object(); got.text("sub") != p.ID {
+		t.Errorf("the browser of %s is let in as %v", p.Name, got)
+	}
+	b.get(path + "/help").want(200)
+}
+
+// member is who calls the handler with a kept key.
+func (k keptMember) member(t *testing.T, addr, path string) *member {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &member{
+		t: t, base: "http://" + addr + path, http: &http.Client{Transport: transport, Timeout: 2 * patience},
+		id: k.ID, identity: k.Identity, secret: k.Secret, bearer: k.Secret,
+	}
+}
+
+// opens uses the tokens that were made. A token of a session is good for as long
+// as the folder is; the others have ended unless the folder was made just now.
+func (k keptMarket) opens(t *testing.T, addr string) {
+	t.Helper()
+	business, platform := k.Business.member(t, addr, k.Path), k.Platform.member(t, addr, k.Path)
+	card, err := json.Marshal(visa())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range k.Tokens {
+		want := maps.Clone(x.Seen)
+		ends, err := time.Parse(time.RFC3339, x.Seen.text("expires_at"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(ends) && want.text("state") == "active" {
+			want["state"] = "expired"
+		}
+		what := fmt.Sprint(k.Path, ", checkout ", x.Checkout)
+		if x.Key != "" && want.text("state") == "active" { // a token that has ended frees its key
+			again := record{"credential": visa(), "binding": record{"checkout_id": x.Checkout, "identity": record{"access_token": k.Business.Identity}}}
+			if platform.post("/tokenize", again, header("Idempotency-Key", x.Key)).object().text("token") != x.Token {
+				t.Errorf("%s: the same request with the same key gets another token", what)
+			}
+		}
+		for _, d := range differences(what, want, business.post("/introspect", use(x.Token, x.Checkout)).object()) {
+			t.Error(d)
+		}
+		// Nothing of an answer is told: it may be a credential.
+		codes := map[string]string{"redeemed": "token_used", "expired": "token_expired", "revoked": "token_revoked", "locked": "token_revoked"}
+		switch got, code := business.post("/detokenize", use(x.Token, x.Checkout)), codes[want.text("state")]; {
+		case code == "" && (got.status != 200 || !sameJSON(got.body, card)):
+			t.Errorf("%s: status %d, or not the credential that the token was made of", what, got.status)
+		case code != "" && (got.status != 410 || got.code(410) != code):
+			t.Errorf("%s: status %d, want 410 with %s", what, got.status, code)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package acceptance
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"atelier/actors/audit"
+	"atelier/actors/catalog"
+	"atelier/actors/code"
+	"atelier/actors/codelab"
+	"atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/actors/participant"
+	"atelier/actors/participant/participantpb"
+	"atelier/actors/settings"
+	"atelier/actors/settings/settingspb"
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/badger"
+	"atelier/persistence/blobs"
+	"atelier/persistence/workspaces"
+	"atelier/transport/messages"
+)
+
+// holding is what a data folder holds, as what reads it in the server finds it.
+type holding struct {
+	t     *testing.T
+	store *badger.Store
+	trail *audit.Trail
+	// state is all of it, by kind.
+	state map[string]any
+
+	codelabs map[string]*codelabpb.Snapshot
+	uploads  []*codelabpb.Upload
+	// code is the SHA-256 of each file of a workspace, by codelab, head and path.
+	code map[string]map[string]map[string]string
+}
+
+// readFolder reads everything in a data folder. Nothing serves it meanwhile.
+func readFolder(t *testing.T, data string) *holding {
+	t.Helper()
+	cfg := formatConfig(data)
+	store, err := badger.Open(badger.Options{Dir: service.StoreDir(cfg), MemTableBytes: 16 << 20, MinFreeBytes: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &holding{
+		t: t, store: store, trail: audit.New(store, decades), state: map[string]any{"stream": store.StreamID()},
+		codelabs: map[string]*codelabpb.Snapshot{}, code: map[string]map[string]map[string]string{},
+	}
+	list, err := catalog.LoadList(store)
+	h.must(err)
+	contents, err := blobs.Open(blobs.Options{Dir: filepath.Join(data, "blobs"), Grace: decades, MinFreeBytes: 64 << 20})
+	h.must(err)
+	register := files.NewRegister(store, contents, decades, time.Now)
+	trees, err := workspaces.Open(filepath.Join(data, "workspaces"), func() error { return nil }, func() {}, slog.New(slog.DiscardHandler))
+	h.must(err)
+	h.readLogs() // first: actors that run may shorten them
+	h.readActors(list, register)
+	h.readRows(list)
+	h.readTokens(cfg)
+	h.readFiles(register, contents)
+	h.readCode(trees)
+	h.must(errors.Join(trees.Close(), store.Close()))
+	h.readTables(service.StoreDir(cfg))
+	return h
+}
+
+func (h *holding) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// part returns an object of the state, making it when it is missing.
+func (h *holding) part(name string) map[string]any {
+	if h.state[name] == nil {
+		h.state[name] = map[string]any{}
+	}
+	return h.state[name].(map[string]any)
+}
+
+// readLogs reads the journal: for each actor up to where its snapshot goes, and
+// its events.
+func (h *holding) readLogs() {
+	h.t.Helper()
+	parse := map[string]func([]byte) (proto.Message, error){
+		"codelab":      func(b []byte) (proto.Message, error) { return codelab.ParseEvent(b) },
+		"catalog":      func(b []byte) (proto.Message, error) { return settings.Kind(h.trail).ParseEvent(b) },
+		"participants": func(b []byte) (proto.Message, error) { return participant.Kind(h.trail).ParseEvent(b) },
+	}
+	var names []string
+	h.must(h.store.Actors("", func(name string) bool { names = append(names, name); return true }))
+	for _, name := range names {
+		log, err := h.store.Open(name)
+		h.must(err)
+		_, snapshot, err := log.Load()
+		h.must(err)
+		kind, _, _ := strings.Cut(name, "/")
+		events := map[string]any{}
+		h.must(log.Replay(0, func(seq uint64, b []byte) error {
+			e, err := parse[kind](b)
+			events[fmt.Sprint(seq)] = h.plain(e)
+			return err
+		}))
+		log.Close()
+		h.part("logs")[name] = map[string]any{"snapshot": snapshot, "tail": log.Tail(), "events": events}
+	}
+}
+
+// readActors recovers each actor as a server does, and takes its state by its
+// own snapshot.
+func (h *holding) readActors(list *catalog.List, register *files.Register) {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	system, opts := durable.NewSystem(), durable.Options{IdleAfter: -1}
+	state := h.part("actors")
+
+	ofSettings := settings.Kind(h.trail)
+	host, err := durable.NewHost(system, h.store, ofSettings, opts)
+	h.must(err)
+	one, err := host.Get(settings.ID)
+	h.must(err)
+	state["settings"] = h.snapshot(&settingspb.Snapshot{}, func() ([]byte, error) { return ofSettings.EncodeState(one.View()) })
+	h.must(host.Close(ctx))
+
+	ofParticipants := participant.Kind(h.trail)
+	members, err := durable.NewHost(system, h.store, ofParticipants, opts)
+	h.must(err)
+	all, err := members.Get(participant.ID)
+	h.must(err)
+	state["participants"] = h.snapshot(&participantpb.Snapshot{}, func() ([]byte, error) { return ofParticipants.EncodeState(all.View()) })
+	h.must(members.Close(ctx))
+
+	workshops, err := codelab.NewWorkshops(codelab.Config{
+		System: system, Journal: h.store, List: list, Files: register, Frames: messages.Frames{}, Epoch: h.store.StreamID(),
+		Durable: opts, Sweep: true, Logger: slog.New(slog.DiscardHandler),
+	})
+	h.must(err)
+	for _, m := range list.All() {
+		w, err := workshops.Get(m.Id)
+		h.must(err)
+		s := &codelabpb.Snapshot{}
+		state["codelab "+m.Id] = h.snapshot(s, func() ([]byte, error) { return codelab.EncodeState(w.View()) })
+		h.codelabs[m.Id] = s
+	}
+	h.must(workshops.Close(ctx))
+}
+
+func (h *holding) snapshot(s decodable, encode func() ([]byte, error)) any {
+	h.t.Helper()
+	b, err := encode()
+	h.must(err)
+	h.must(s.Decode(b))
+	return h.plain(s)
+}
+
+// decodable is a stored message.
+type decodable interface {
+	proto.Message
+	Decode([]byte) error
+}
+
+// readFiles reads the contents of uploads and submissions.
+func (h *holding) readFiles(register *files.Register, contents *blobs.Store) {
+	h.t.Helper()
+	var sums [][]byte
+	var names []string
+	h.must(h.store.Scan(durable.Scan{Table: "uploads"}, func(key, _ []byte) bool { names = append(names, string(key)); return true }))
+	for _, name := range names {
+		u, err := register.Get(name)
+		h.must(err)
+		h.uploads, sums = append(h.uploads, u), append(sums, u.Sum)
+		h.part("uploads")[name] = h.plain(u)
+	}
+	for _, s := range h.codelabs {
+		for _, x := range s.Submissions {
+			if len(x.Sum) > 0 {
+				sums = append(sums, x.Sum)
+			}
+		}
+	}
+	// What something refers to stays: were the reference not found, the file
+	// would go here, and be missed below.
+	h.must(register.Drop(names...))
+	h.must(register.Discard(sums...))
+	for _, b := range sums {
+		sum, _ := files.SumOf(b)
+		f, size, err := contents.Open(sum)
+		if errors.Is(err, files.ErrMissing) || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		h.must(err)
+		whole, err := io.ReadAll(f)
+		h.must(errors.Join(err, f.Close()))
+		if hashOf(whole) != sum.String() {
+			h.t.Errorf("the content of %s is another", sum)
+		}
+		h.part("contents")[sum.String()] = size
+	}
+}
+
+// readCode reads the files of the workspaces' trees.
+func (h *holding) readCode(trees *workspaces.Store) {
+	h.t.Helper()
+	for lab, s := range h.codelabs {
+		if s.Workspace == nil {
+			continue
+		}
+		kind, heads := code.Plain, map[string]map[string]string{}
+		if s.Workspace.StructureType == codelab.BranchWorkspace {
+			kind = code.Git
+		}
+		for _, head := range s.Workspace.Heads {
+			heads[head.Name] = map[string]string{}
+			paths, err := trees.List(s.Workspace.Id, kind, head.Tree)
+			h.must(err)
+			for _, path := range paths {
+				b, err := trees.Read(s.Workspace.Id, kind, head.Tree, path)
+				h.must(err)
+				heads[head.Name][path] = hashOf(b)
+			}
+		}
+		h.code[lab] = heads
+		h.part("code")[lab] = heads
+	}
+}
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// plain is a message as JSON. What it says by being there is said in words, and
+// a long text is told by its hash.
+func (h *holding) plain(m proto.Message) any {
+	h.t.Helper()
+	text, err := protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(m)
+	h.must(err)
+	var out any
+	h.must(json.Unmarshal(text, &out))
+	return inWords(out)
+}
+
+func inWords(v any) any {
+	if isNothing(v) {
+		return fmt.Sprintf("(%v)", v)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v {
+			v[key] = inWords(x)
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = inWords(x)
+		}
+	case string:
+		if len(v) > 300 {
+			return fmt.Sprintf("%.40s... %d bytes %s", v, len(v), hashOf([]byte(v)))
+		}
+	}
+	return v
+}
+
+// keyText is a row's key as text.
+func keyText(key []byte) string {
+	text := strings.ReplaceAll(string(key), "\x00", " ")
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+		return hex.EncodeToString(key)
+	}
+	return text
+}
