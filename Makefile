@@ -27,7 +27,7 @@ export CHROMIUM
 # What the app is made of; without what is made from it. A source that was
 # deleted is still listed by Git, and is no source.
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
-	transport/rest/openapi/*.json transport/rest/asyncapi.json)
+	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
 .PHONY: all build app run demo test quick app-test check app-check fmt generate fresh fuzz bench budgets screenshots audit release clean
 .DELETE_ON_ERROR:

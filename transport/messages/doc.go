@@ -5,4 +5,8 @@
 // ack once the command is committed. Committed events become frames (Frames);
 // what is not stored (signalling, presence, summaries) goes out from here.
 // Gateway brings connections into their rooms; package live carries the bytes.
+//
+// Every message has a type, and a row in one table (table.go) that says who sends
+// it. The AsyncAPI document is made of both; asyncapi.json is generated from it
+// (go test -update) for what cannot ask the server.
 package messages

@@ -1,10 +1,12 @@
 package messages
 
 import (
+	"bytes"
 	"encoding/json"
+	"flag"
 	"maps"
 	"os"
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,49 +15,51 @@ import (
 	"atelier/transport/rest"
 )
 
-// documented are the messages of the AsyncAPI document by their type: what the
-// server sends, and what clients do.
-func documented(t *testing.T) (sent, received map[string]map[string]bool) {
-	t.Helper()
-	var doc struct {
-		Components struct {
-			Schemas map[string]struct {
-				Properties map[string]any
-			}
-		}
-	}
-	if err := json.Unmarshal(rest.AsyncAPI(), &doc); err != nil {
+var update = flag.Bool("update", false, "write asyncapi.json anew")
+
+// The app's types are made of the file.
+func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
+	const file = "asyncapi.json"
+	var want bytes.Buffer
+	if err := json.Indent(&want, AsyncAPI(), "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	sent, received = map[string]map[string]bool{}, map[string]map[string]bool{}
-	for name, s := range doc.Components.Schemas {
-		typ, _ := s.Properties["type"].(map[string]any)
-		kind, ok := typ["const"].(string)
-		if !ok {
-			continue
-		}
-		members := map[string]bool{}
-		for m := range s.Properties {
-			members[m] = true
-		}
-		if strings.HasPrefix(name, "Send") || name == "Join" || name == "Hello" {
-			received[kind] = members
-		} else {
-			sent[kind] = members
+	want.WriteByte('\n')
+	if *update {
+		if err := os.WriteFile(file, want.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return sent, received
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("%s is not what the code says (%v); run: go test ./transport/messages -update", file, err)
+	}
 }
 
-// Every frame of an event has a message in the document, with each member that
-// it has: a new one was forgotten there without a word.
-func TestEveryFrameIsDocumented(t *testing.T) {
-	sent, _ := documented(t)
+// names are the members of an object.
+func (o object) names() (names []string) {
+	for _, p := range o {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// find returns the row of a message that the server says.
+func find(kind string) *row {
+	for i := range table {
+		if r := &table[i]; r.from != client && r.kind() == kind {
+			return r
+		}
+	}
+	return nil
+}
+
+// Every frame of an event has a row, of the type that it has.
+func TestEveryFrameIsInTheTable(t *testing.T) {
 	bodies := (*pb.Event)(nil).ProtoReflect().Descriptor().Oneofs().ByName("body").Fields()
 	seen := map[string]bool{}
 	for i := range bodies.Len() {
-		kind, e, serial := bodies.Get(i), &pb.Event{At: 1}, 0
-		fill(e.ProtoReflect().Mutable(kind).Message(), &serial)
+		body, e, serial := bodies.Get(i), &pb.Event{At: 1}, 0
+		fill(e.ProtoReflect().Mutable(body).Message(), &serial)
 		f, framed := Frames{}.Encode(1, e)
 		if !framed {
 			continue
@@ -64,11 +68,22 @@ func TestEveryFrameIsDocumented(t *testing.T) {
 		if err := json.Unmarshal(f.Payload, &payload); err != nil {
 			t.Fatal(err)
 		}
-		name, _ := payload["type"].(string)
-		seen[name] = true
-		for _, member := range slices.Sorted(maps.Keys(payload)) {
-			if !sent[name][member] {
-				t.Errorf("%s: the document has no %q of %q", kind.Name(), member, name)
+		kind, _ := payload["type"].(string)
+		seen[kind] = true
+		r := find(kind)
+		if r == nil {
+			t.Errorf("%s: the table has no %q", body.Name(), kind)
+			continue
+		}
+		s := r.schema()
+		for _, name := range slices.Sorted(maps.Keys(payload)) {
+			if !slices.Contains(s.Properties.names(), name) {
+				t.Errorf("%s: the row of %q has no %q", body.Name(), kind, name)
+			}
+		}
+		for _, name := range s.Required {
+			if _, there := payload[name]; !there {
+				t.Errorf("%s: %q lacks %q, which its row has", body.Name(), kind, name)
 			}
 		}
 	}
@@ -77,32 +92,126 @@ func TestEveryFrameIsDocumented(t *testing.T) {
 	}
 }
 
-// cases are the types of messages that the code handles, as it spells them.
-var cases = regexp.MustCompile(`case ("[a-z_]+"(?:, "[a-z_]+")*):`)
+// understood says why a client's message is refused before a codelab sees it.
+func understood(payload map[string]any) error {
+	b, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	m, err := parse(b)
+	if err == nil {
+		_, err = m.wanted()
+	}
+	return err
+}
 
-// What a client may send is what the document says it may.
-func TestEveryMessageOfAClientIsDocumented(t *testing.T) {
-	_, received := documented(t)
-	handled := map[string]bool{"join": true, "hello": true}
-	for _, file := range []string{"inbound.go", "teaching.go"} {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+// What clients say is read as one type, and described as many: each member that
+// is said to be required is, others may be left out, and what a member may not be
+// is refused.
+func TestClientsAreUnderstoodAsDescribed(t *testing.T) {
+	read := map[string]bool{}
+	for f := range reflect.TypeFor[inbound]().Fields() {
+		if name := f.Tag.Get("json"); name != "" {
+			read[name] = false
 		}
-		for _, c := range cases.FindAllSubmatch(source, -1) {
-			for name := range strings.SplitSeq(string(c[1]), ", ") {
-				handled[strings.Trim(name, `"`)] = true
+	}
+	for _, r := range table {
+		if r.from != client {
+			continue
+		}
+		var example map[string]any
+		if err := json.Unmarshal(r.text().Examples[0].Payload, &example); err != nil {
+			t.Fatalf("%s: %v", r.name, err)
+		}
+		if err := understood(example); err != nil {
+			t.Errorf("the example of %s is refused: %v", r.name, err)
+		}
+		s := r.schema()
+		for _, name := range s.Properties.names() {
+			if _, known := read[name]; !known {
+				if r.name != "Join" {
+					t.Errorf("%s: nobody reads %q", r.name, name)
+				}
+				continue
+			}
+			read[name] = true
+			less, wrong := maps.Clone(example), maps.Clone(example)
+			delete(less, name)
+			wrong[name] = []int{1}
+			if required := slices.Contains(s.Required, name); required != (understood(less) != nil) {
+				t.Errorf("%s: %q is required: %v, without it: %v", r.name, name, required, understood(less))
+			}
+			if understood(wrong) == nil {
+				t.Errorf("%s: %q may be anything", r.name, name)
 			}
 		}
 	}
-	for kind := range handled {
-		if received[kind] == nil {
-			t.Errorf("%q is handled and not documented", kind)
+	for name, described := range read {
+		if !described {
+			t.Errorf("%q is read and in no row", name)
 		}
 	}
-	for kind := range received {
-		if !handled[kind] && !isSignal(kind) {
-			t.Errorf("%q is documented and not handled", kind)
+}
+
+func TestNothingThatAMemberMayBeIsUnused(t *testing.T) {
+	used := map[string]bool{}
+	var look func(t reflect.Type)
+	look = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return
+		}
+		for f := range t.Fields() {
+			used[f.Tag.Get("is")] = true
+			look(f.Type)
+		}
+	}
+	for _, r := range table {
+		look(reflect.TypeOf(r.example))
+	}
+	for _, m := range members {
+		if !used[m.name] {
+			t.Errorf("no member of a message is %s", m.name)
+		}
+	}
+}
+
+// What is posted in place of a socket is described a second time, in the
+// description of the REST interface.
+func TestRESTDescribesTheSameMessages(t *testing.T) {
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Required   []string
+				Properties map[string]struct{ Enum []any }
+			}
+		}
+	}
+	if err := json.Unmarshal(rest.OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	posted := doc.Components.Schemas["ClientMessage"].Properties
+	var kinds, names []string
+	for _, kind := range posted["type"].Enum {
+		kinds = append(kinds, kind.(string))
+	}
+	if want := slices.Sorted(maps.Keys(sayings)); !slices.Equal(slices.Sorted(slices.Values(kinds)), want) {
+		t.Errorf("ClientMessage is one of %v, the table has %v", kinds, want)
+	}
+	for f := range reflect.TypeFor[inbound]().Fields() {
+		if name := f.Tag.Get("json"); name != "" {
+			names = append(names, name)
+		}
+	}
+	if got := slices.Sorted(maps.Keys(posted)); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
+		t.Errorf("ClientMessage has %v, read are %v", got, names)
+	}
+	for _, r := range table {
+		answer, posted := doc.Components.Schemas[r.name], slices.Contains([]string{"Ack", "Welcome"}, r.name)
+		if posted && !slices.Equal(slices.Sorted(slices.Values(answer.Required)), slices.Sorted(slices.Values(r.schema().Required))) {
+			t.Errorf("%s has %v there", r.name, strings.Join(answer.Required, ", "))
 		}
 	}
 }

@@ -15,162 +15,207 @@ type Frames struct{}
 
 var _ codelab.Frames = Frames{}
 
+// The document of the messages is made of their types. Tags say what these do not:
+// is what a member is (members.go), doc what it means here.
+
+// stored ends every message of an event.
+type stored struct {
+	Seq uint64 `json:"seq" is:"Seq"`
+	TS  string `json:"ts" is:"Timestamp"`
+}
+
 type chatMessage struct {
 	Type     string `json:"type"`
+	Sender   string `json:"sender" doc:"The sender's name."`
+	Message  string `json:"message" is:"Text"`
+	ID       string `json:"id" is:"Id"`
+	SenderID string `json:"sender_id" is:"Person"`
+	stored
+}
+
+type directMessage struct {
+	Type     string `json:"type"`
 	Sender   string `json:"sender"`
-	Message  string `json:"message"`
-	TargetID string `json:"target_id,omitempty"`
-	ID       string `json:"id"`
-	SenderID string `json:"sender_id"`
-	Seq      uint64 `json:"seq"`
-	TS       string `json:"ts"`
+	Message  string `json:"message" is:"Text"`
+	TargetID string `json:"target_id" is:"Person"`
+	ID       string `json:"id" is:"Id"`
+	SenderID string `json:"sender_id" is:"Person"`
+	stored
+}
+
+type chatDeletedMessage struct {
+	Type string `json:"type"`
+	ID   string `json:"id" is:"Id"`
+	stored
 }
 
 type progressMessage struct {
 	Type       string `json:"type"`
-	AttendeeID string `json:"attendee_id"`
-	StepNumber int32  `json:"step_number"`
-	Seq        uint64 `json:"seq"`
-	TS         string `json:"ts"`
+	AttendeeID string `json:"attendee_id" is:"Id"`
+	StepNumber int32  `json:"step_number" is:"StepNumber"`
+	stored
 }
 
-type helpMessage struct {
+type helpRequestMessage struct {
 	Type         string `json:"type"`
-	ID           string `json:"id"`
-	AttendeeID   string `json:"attendee_id"`
+	ID           string `json:"id" is:"Id"`
+	AttendeeID   string `json:"attendee_id" is:"Id"`
 	AttendeeName string `json:"attendee_name"`
-	StepNumber   int32  `json:"step_number"`
-	Status       string `json:"status"`
+	StepNumber   int32  `json:"step_number" is:"StepNumber"`
+	Status       string `json:"status" is:"status while it is open"`
 	ClaimedBy    string `json:"claimed_by,omitempty"`
-	Message      string `json:"message,omitempty"`
-	Seq          uint64 `json:"seq"`
-	TS           string `json:"ts"`
+	Message      string `json:"message,omitempty" is:"reason for help"`
+	stored
+}
+
+type helpClaimedMessage struct {
+	Type         string `json:"type"`
+	ID           string `json:"id" is:"Id"`
+	AttendeeID   string `json:"attendee_id" is:"Id"`
+	AttendeeName string `json:"attendee_name"`
+	StepNumber   int32  `json:"step_number" is:"StepNumber"`
+	Status       string `json:"status" is:"status once it is claimed"`
+	ClaimedBy    string `json:"claimed_by"`
+	Message      string `json:"message,omitempty" is:"reason for help"`
+	stored
+}
+
+type helpResolvedMessage struct {
+	Type         string `json:"type"`
+	ID           string `json:"id" is:"Id"`
+	AttendeeID   string `json:"attendee_id" is:"Id"`
+	AttendeeName string `json:"attendee_name"`
+	StepNumber   int32  `json:"step_number" is:"StepNumber"`
+	Status       string `json:"status" is:"status once it is resolved"`
+	stored
 }
 
 type threadMessage struct {
 	Type         string  `json:"type"`
-	TargetType   string  `json:"target_type"`
+	TargetType   string  `json:"target_type" is:"target of a thread"`
 	TargetStepID *string `json:"target_step_id"`
-	ThreadID     string  `json:"thread_id"`
-	Action       string  `json:"action"`
-	Seq          uint64  `json:"seq"`
-	TS           string  `json:"ts"`
+	ThreadID     string  `json:"thread_id" is:"Id"`
+	Action       string  `json:"action" is:"change of a thread"`
+	stored
 }
+
+// What happens to a thread.
+const (
+	threadCreated = "created"
+	threadReplied = "replied"
+	threadDeleted = "deleted"
+)
 
 type completedMessage struct {
 	Type       string `json:"type"`
-	AttendeeID string `json:"attendee_id"`
-	Seq        uint64 `json:"seq"`
-	TS         string `json:"ts"`
+	AttendeeID string `json:"attendee_id" is:"Id"`
+	stored
 }
 
 type renamedMessage struct {
 	Type       string `json:"type"`
-	AttendeeID string `json:"attendee_id"`
+	AttendeeID string `json:"attendee_id" is:"Id"`
 	Name       string `json:"name"`
-	Seq        uint64 `json:"seq"`
-	TS         string `json:"ts"`
+	stored
 }
 
 type mutedMessage struct {
 	Type       string `json:"type"`
-	AttendeeID string `json:"attendee_id"`
+	AttendeeID string `json:"attendee_id" is:"Id"`
 	Muted      bool   `json:"muted"`
-	Seq        uint64 `json:"seq"`
-	TS         string `json:"ts"`
+	stored
 }
 
+// plainMessage is of those that only say what there is to read again.
 type plainMessage struct {
 	Type string `json:"type"`
-	ID   string `json:"id,omitempty"`
-	Seq  uint64 `json:"seq"`
-	TS   string `json:"ts"`
+	stored
 }
 
 // Encode gives the frame of an event; false when nobody is told.
 func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	f := room.Frame{Seq: seq}
-	ts := wire.Stamp(e.At)
+	at := stored{seq, wire.Stamp(e.At)}
 	switch b := e.Body.(type) {
 	case *pb.Event_ChatPosted:
 		m := b.ChatPosted.Message
-		out := chatMessage{"chat", m.SenderName, m.Message, m.TargetId, m.Id, m.SenderId, seq, ts}
 		f.People, f.Item = [2]string{m.SenderId, m.TargetId}, m.Id
 		switch {
 		case m.Broadcast:
-			return with(f, broadcastMessage{"broadcast", m.Id, m.SenderId, m.SenderName, m.Message, seq, ts})
+			return with(f, broadcastMessage{"broadcast", m.Id, m.SenderId, m.SenderName, m.Message, at})
 		case m.TargetId != "":
-			out.Type, f.Audience = "dm", room.People
+			f.Audience = room.People
+			return with(f, directMessage{"dm", m.SenderName, m.Message, m.TargetId, m.Id, m.SenderId, at})
 		}
-		return with(f, out)
+		return with(f, chatMessage{"chat", m.SenderName, m.Message, m.Id, m.SenderId, at})
 	case *pb.Event_Progressed:
 		p := b.Progressed
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{p.AttendeeId}
-		return with(f, progressMessage{"step_progress", p.AttendeeId, p.StepNumber, seq, ts})
+		return with(f, progressMessage{"step_progress", p.AttendeeId, p.StepNumber, at})
 	case *pb.Event_HelpAsked:
 		h := b.HelpAsked.Request
-		status := "pending"
+		status := rest.HelpPending
 		if h.Status == pb.HelpStatus_HELP_STATUS_IN_PROGRESS {
-			status = "in_progress"
+			status = rest.HelpInProgress
 		}
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpMessage{"help_request", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, status, h.ClaimedBy, h.Message, seq, ts})
+		return with(f, helpRequestMessage{"help_request", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, status, h.ClaimedBy, h.Message, at})
 	case *pb.Event_HelpOffered:
 		h := b.HelpOffered.Request
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpMessage{"help_claimed", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, "in_progress", h.ClaimedBy, h.Message, seq, ts})
+		return with(f, helpClaimedMessage{"help_claimed", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpInProgress, h.ClaimedBy, h.Message, at})
 	case *pb.Event_Pulsed:
 		p := b.Pulsed
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{p.AttendeeId}
-		return with(f, pulseMessage{"pulse", p.AttendeeId, p.AttendeeName, wire.OrNull(rest.PulseText(p.State)), p.StepNumber, seq, ts})
+		return with(f, pulseMessage{"pulse", p.AttendeeId, p.AttendeeName, wire.OrNull(rest.PulseText(p.State)), p.StepNumber, at})
 	case *pb.Event_Pinned:
-		return with(f, pinChanged(seq, ts, b.Pinned))
+		return with(f, pinChanged(at, b.Pinned))
 	case *pb.Event_Pointed:
-		return with(f, pointerMoved(seq, ts, b.Pointed.Pointer))
+		return with(f, pointerMoved(at, b.Pointed.Pointer))
 	case *pb.Event_HelpClaimed:
 		h := b.HelpClaimed
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpMessage{"help_claimed", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "in_progress", h.By, "", seq, ts})
+		return with(f, helpClaimedMessage{"help_claimed", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpInProgress, h.By, "", at})
 	case *pb.Event_HelpResolved:
 		h := b.HelpResolved
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpMessage{"help_resolved", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, "resolved", "", "", seq, ts})
+		return with(f, helpResolvedMessage{"help_resolved", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpResolved, at})
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
 		f.People[0], f.Item = t.CreatedBy, t.Id
 		if len(t.Messages) > 0 {
 			f.People[1] = t.Messages[0].AuthorId
 		}
-		return with(f, threadMessage{"inline_comment_changed", t.TargetType, wire.OrNull(t.TargetStepId), t.Id, "created", seq, ts})
+		return with(f, threadMessage{"inline_comment_changed", t.TargetType, wire.OrNull(t.TargetStepId), t.Id, threadCreated, at})
 	case *pb.Event_CommentAdded:
 		c := b.CommentAdded
 		f.People, f.Item = [2]string{c.Comment.AuthorId}, c.Comment.Id
-		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, "replied", seq, ts})
+		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, threadReplied, at})
 	case *pb.Event_CommentDeleted:
 		c := b.CommentDeleted
-		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, "deleted", seq, ts})
+		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, threadDeleted, at})
 	case *pb.Event_CommentsGone:
 		c := b.CommentsGone
-		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, "deleted", seq, ts})
+		return with(f, threadMessage{"inline_comment_changed", c.TargetType, wire.OrNull(c.TargetStepId), c.ThreadId, threadDeleted, at})
 	case *pb.Event_Completed:
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Completed.AttendeeId}
-		return with(f, completedMessage{"attendee_completed", b.Completed.AttendeeId, seq, ts})
+		return with(f, completedMessage{"attendee_completed", b.Completed.AttendeeId, at})
 	case *pb.Event_Renamed:
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Renamed.AttendeeId}
-		return with(f, renamedMessage{"attendee_renamed", b.Renamed.AttendeeId, b.Renamed.Name, seq, ts})
+		return with(f, renamedMessage{"attendee_renamed", b.Renamed.AttendeeId, b.Renamed.Name, at})
 	case *pb.Event_Muted:
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Muted.AttendeeId}
-		return with(f, mutedMessage{"attendee_muted", b.Muted.AttendeeId, b.Muted.Muted, seq, ts})
+		return with(f, mutedMessage{"attendee_muted", b.Muted.AttendeeId, b.Muted.Muted, at})
 	case *pb.Event_ChatDeleted:
-		return with(f, plainMessage{"chat_deleted", b.ChatDeleted.MessageId, seq, ts})
+		return with(f, chatDeletedMessage{"chat_deleted", b.ChatDeleted.MessageId, at})
 	case *pb.Event_ChatGone:
-		return with(f, plainMessage{"chat_deleted", b.ChatGone.MessageId, seq, ts})
+		return with(f, chatDeletedMessage{"chat_deleted", b.ChatGone.MessageId, at})
 	case *pb.Event_StepsReplaced:
-		return with(f, plainMessage{Type: "steps_changed", Seq: seq, TS: ts})
+		return with(f, plainMessage{"steps_changed", at})
 	case *pb.Event_Updated, *pb.Event_QuizzesReplaced, *pb.Event_MaterialAdded, *pb.Event_MaterialDeleted:
-		return with(f, plainMessage{Type: "codelab_changed", Seq: seq, TS: ts})
+		return with(f, plainMessage{"codelab_changed", at})
 	case *pb.Event_Deleted:
-		return with(f, plainMessage{Type: "codelab_deleted", Seq: seq, TS: ts})
+		return with(f, plainMessage{"codelab_deleted", at})
 	}
 	return room.Frame{}, false
 }
@@ -187,70 +232,4 @@ func encode(message any) []byte {
 		panic("encode message: " + err.Error())
 	}
 	return b
-}
-
-// Payload makes the messages that are not stored.
-
-func ack(ref string, seq uint64) []byte {
-	return encode(struct {
-		Type string  `json:"type"`
-		Ref  *string `json:"ref"`
-		Seq  uint64  `json:"seq"`
-	}{"ack", wire.OrNull(ref), seq})
-}
-
-func failure(ref, text string) []byte {
-	return encode(struct {
-		Type  string `json:"type"`
-		Error string `json:"error"`
-		Ref   string `json:"ref,omitempty"`
-	}{"error", text, ref})
-}
-
-type you struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Role string `json:"role"`
-}
-
-// welcome names the position from which the stream goes on for this session,
-// and the head of the stream: what lies between is about to be replayed.
-func welcome(epoch string, seq, head uint64, who you) []byte {
-	return encode(struct {
-		Type  string `json:"type"`
-		Epoch string `json:"epoch"`
-		Seq   uint64 `json:"seq"`
-		Head  uint64 `json:"head"`
-		You   you    `json:"you"`
-	}{"welcome", epoch, seq, head, who})
-}
-
-func resync(epoch string, seq uint64, reason string) []byte {
-	return encode(struct {
-		Type   string `json:"type"`
-		Epoch  string `json:"epoch"`
-		Seq    uint64 `json:"seq"`
-		Reason string `json:"reason"`
-	}{"resync", epoch, seq, reason})
-}
-
-// Reconnect tells a client when to come back, before the server stops.
-func Reconnect(afterMS int) []byte {
-	return encode(struct {
-		Type    string `json:"type"`
-		AfterMS int    `json:"after_ms"`
-	}{"reconnect", afterMS})
-}
-
-type presentAttendee struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	CurrentStep int32  `json:"current_step"`
-}
-
-func presence(kind string, a *pb.Attendee) []byte {
-	return encode(struct {
-		Type     string          `json:"type"`
-		Attendee presentAttendee `json:"attendee"`
-	}{kind, presentAttendee{a.Id, a.Name, a.CurrentStep}})
 }

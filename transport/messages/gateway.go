@@ -60,12 +60,14 @@ type Gateway struct {
 	done sync.WaitGroup
 }
 
-// Operations are the live connections, and messages posted in place of one.
+// Operations are the live connections, messages posted in place of one, and the
+// document of all messages.
 func (g *Gateway) Operations() []rest.Operation {
 	return []rest.Operation{
 		{Method: fasthttp.MethodGet, Path: "/ws/{id}", Access: rest.CodelabMember, Handle: g.webSocket},
 		{Method: fasthttp.MethodGet, Path: "/codelabs/{id}/events", Access: rest.CodelabMember, Handle: g.events},
 		{Method: fasthttp.MethodPost, Path: "/codelabs/{id}/messages", Access: rest.CodelabMember, Handle: g.message},
+		{Method: fasthttp.MethodGet, Path: "/asyncapi.json", Access: rest.Anyone, Handle: asyncAPI},
 	}
 }
 
@@ -219,6 +221,7 @@ func (g *Gateway) message(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
+	said := sayings[m.Type]
 	switch {
 	case wanted != nil:
 		_, seq, err := r.Codelab.Ask(codelab.Command{Caller: r.Caller, Ref: m.ref(), Body: wanted})
@@ -226,10 +229,10 @@ func (g *Gateway) message(r *rest.Request) error {
 			return err
 		}
 		return r.Answer(ack(m.ref(), seq))
-	case m.Type == "join" || m.Type == "hello":
+	case said.greets:
 		head := r.Codelab.Room.Head()
 		return r.Answer((&peer{lab: r.Codelab, who: r.Caller}).welcome(head, head))
-	case isSignal(m.Type):
+	case said.relayed:
 		if err := g.relay(r.Codelab, r.Caller, m.Type, &m, payload); err != nil {
 			return err
 		}

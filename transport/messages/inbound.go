@@ -1,23 +1,51 @@
 package messages
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"unicode/utf8"
 
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
-	"atelier/actors/room"
 	"atelier/transport/wire"
 )
 
-const (
-	maxRef    = 64
-	maxSignal = 64 << 10
-)
+// maxRef bounds a reference, in code points.
+const maxRef = 64
 
-// inbound is a client's message.
+// What clients may say, as they write it. All of it is read as inbound: what a
+// message has too much is no error, and a member of the wrong type is.
+
+type sayText struct {
+	Type    string `json:"type"`
+	Message string `json:"message" is:"Text"`
+	Ref     string `json:"ref,omitempty" is:"Ref"`
+}
+
+type sayDirect struct {
+	Type     string `json:"type"`
+	TargetID string `json:"target_id" is:"Person"`
+	Message  string `json:"message" is:"Text"`
+	Ref      string `json:"ref,omitempty" is:"Ref"`
+}
+
+type sayProgress struct {
+	Type       string `json:"type"`
+	StepNumber int32  `json:"step_number" is:"StepNumber"`
+	Ref        string `json:"ref,omitempty" is:"Ref"`
+}
+
+// sayHello and sayJoin have no ref: welcome is their answer.
+type sayHello struct {
+	Type string `json:"type"`
+}
+
+type sayJoin struct {
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+}
+
+// inbound is a client's message, of whatever type.
 type inbound struct {
 	Type       string  `json:"type"`
 	Ref        *string `json:"ref"`
@@ -69,95 +97,39 @@ func parse(payload []byte) (m inbound, err error) {
 // wanted turns a message that is to be stored into what the actor is to do;
 // nil when the message is of another kind.
 func (m *inbound) wanted() (codelab.Body, error) {
-	switch m.Type {
-	case "chat", "dm":
-		if m.Message == nil {
-			return nil, wire.Invalid("message is required")
-		}
-		p := codelab.PostChat{Message: *m.Message}
-		if m.Type == "dm" {
-			if m.TargetID == nil || *m.TargetID == "" {
-				return nil, wire.Invalid("target_id is required")
-			}
-			p.TargetID = *m.TargetID
-		}
-		return p, nil
-	case "step_progress":
-		if m.StepNumber == nil {
-			return nil, wire.Invalid("step_number is required")
-		}
-		return codelab.Progress{StepNumber: *m.StepNumber}, nil
+	if does := sayings[m.Type].does; does != nil {
+		return does(m)
 	}
-	return m.teaching()
+	return nil, nil
 }
 
-// isSignal says that a message is relayed and not stored.
-func isSignal(kind string) bool {
-	return kind == "screen_share_status" || kind == "attendee_screen_status" || kind == "webrtc_signal"
+var errNoMessage = wire.Invalid("message is required")
+
+func (m *inbound) chat() (codelab.Body, error) {
+	if m.Message == nil {
+		return nil, errNoMessage
+	}
+	return codelab.PostChat{Message: *m.Message}, nil
+}
+
+func (m *inbound) direct() (codelab.Body, error) {
+	switch {
+	case m.Message == nil:
+		return nil, errNoMessage
+	case or(m.TargetID, "") == "":
+		return nil, wire.Invalid("target_id is required")
+	}
+	return codelab.PostChat{Message: *m.Message, TargetID: *m.TargetID}, nil
+}
+
+func (m *inbound) progress() (codelab.Body, error) {
+	if m.StepNumber == nil {
+		return nil, wire.Invalid("step_number is required")
+	}
+	return codelab.Progress{StepNumber: *m.StepNumber}, nil
 }
 
 var errUnknownType = wire.Invalid("unknown type")
-
-// relay passes a signal on: the status of a facilitator's screen to all, of
-// an attendee's screen to the facilitators, WebRTC signals to their target.
-func (g *Gateway) relay(w codelab.Workshop, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
-	if len(payload) > maxSignal {
-		return wire.Invalid("the message is larger than %d bytes", maxSignal)
-	}
-	admin := who.Role == codelab.RoleAdmin
-	if v := w.View(); !admin && !v.Stands(who.ID, who.Generation) {
-		return errWrongGrant
-	} else if !admin && v.Attendee(who.ID).Muted {
-		return codelab.ErrMuted
-	}
-	if kind == "screen_share_status" && !admin {
-		return durable.Reject(durable.Forbidden, "only facilitators share their screen with everyone")
-	}
-	if kind == "attendee_screen_status" && admin {
-		return durable.Reject(durable.Forbidden, "this message is for attendees")
-	}
-	out, err := stamped(payload, who, nameOf(w, who))
-	if err != nil {
-		return err
-	}
-	target := ""
-	if m.TargetID != nil {
-		target = *m.TargetID
-	}
-	delivered := true
-	switch {
-	case kind == "screen_share_status", kind == "webrtc_signal" && target == "" && admin:
-		w.Room.Transient(room.Frame{Audience: room.Everyone, Payload: out})
-	case kind == "attendee_screen_status", target == "", target == codelab.FacilitatorID:
-		delivered = g.Hub.SendFacilitators(w.Room, out)
-	case w.View().Attendee(target) == nil:
-		return wire.Invalid("target_id is nobody in this codelab")
-	default:
-		delivered = g.Hub.SendPerson(w.Room, target, out)
-	}
-	if !delivered {
-		return durable.ErrBusy
-	}
-	return nil
-}
-
-// stamped is the client's message with who really sent it, whatever it says
-// itself.
-func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
-	fields := map[string]json.RawMessage{}
-	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {
-		return nil, wire.Invalid("the body is not valid JSON")
-	}
-	for _, ours := range []string{"ref", "seq", "ts", "attendee_id", "attendee_name"} {
-		delete(fields, ours)
-	}
-	fields["sender"], fields["sender_id"] = encode(name), encode(who.ID)
-	if who.Role != codelab.RoleAdmin {
-		fields["attendee_id"], fields["attendee_name"] = fields["sender_id"], fields["sender"]
-	}
-	// RawMessage may refer to the payload, which is the loop's buffer.
-	return bytes.Clone(encode(fields)), nil
-}
 
 // textOf is what a client is told of an error on its connection.
 func textOf(err error) string {

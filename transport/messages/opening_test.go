@@ -129,9 +129,9 @@ func (s *school) opens(p *peer, protocol live.Protocol) net.Conn {
 	return client
 }
 
-// closed reads to the close frame of a WebSocket and returns its code and why;
+// closing reads to the close frame of a WebSocket and returns its code and why;
 // of an event stream to its end.
-func closed(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why string) {
+func closing(t *testing.T, c net.Conn, protocol live.Protocol) (code int, why string) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if protocol == live.SSE {
@@ -202,7 +202,7 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := newSchool(t)
 				p := ends(s)
-				if code, _ := closed(t, s.opens(p, protocol), protocol); protocol == live.WebSocket && code != rfc6455.ClosePolicy {
+				if code, _ := closing(t, s.opens(p, protocol), protocol); protocol == live.WebSocket && code != rfc6455.ClosePolicy {
 					t.Errorf("closed with %d", code)
 				}
 			})
@@ -215,7 +215,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	a, _, p := s.attendee()
 	old := s.opens(p, live.WebSocket)
 	s.ask(codelab.Command{Body: codelab.ResetPin{AttendeeID: a.Id}})
-	if code, why := closed(t, old, live.WebSocket); code != rfc6455.ClosePolicy || why != "the code was reset" {
+	if code, why := closing(t, old, live.WebSocket); code != rfc6455.ClosePolicy || why != "the code was reset" {
 		t.Errorf("closed with %d, %s", code, why)
 	}
 	// One that came by the new code stays when the old ones are looked for.
@@ -232,7 +232,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	if err := s.grants.End(&who); err != nil {
 		t.Fatal(err)
 	}
-	if _, why := closed(t, stays, live.WebSocket); why != auth.LoggedOut {
+	if _, why := closing(t, stays, live.WebSocket); why != auth.LoggedOut {
 		t.Errorf("closed since %q, want %q", why, auth.LoggedOut)
 	}
 }

@@ -68,9 +68,9 @@ func nameOf(w codelab.Workshop, who *codelab.Caller) string {
 }
 
 func (p *peer) welcome(seq, head uint64) []byte {
-	role := "attendee"
+	role := roleAttendee
 	if p.who.Role == codelab.RoleAdmin {
-		role = "admin"
+		role = roleAdmin
 	}
 	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.ID, p.name(), role})
 }
@@ -135,24 +135,25 @@ func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 	if err != nil {
 		return err
 	}
+	said := sayings[m.Type]
 	switch {
 	case wanted != nil:
 		cmd := codelab.Command{Caller: p.as(s.ID()), Ref: m.ref(), Body: wanted}
 		return p.lab.Submit(cmd, &acker{s, m.ref(), p.g, time.Now()})
-	case m.Type == "join" || m.Type == "hello":
+	case said.greets:
 		head := p.lab.Room.Head()
 		s.Send(p.welcome(head, head))
-	case isSignal(m.Type):
+		return nil
+	case said.relayed:
 		if err := p.g.relay(p.lab, p.who, m.Type, m, payload); err != nil {
 			return err
 		}
-	default:
-		return errUnknownType
+		if m.ref() != "" {
+			s.Send(ack(m.ref(), p.lab.Room.Head()))
+		}
+		return nil
 	}
-	if m.ref() != "" && m.Type != "join" && m.Type != "hello" {
-		s.Send(ack(m.ref(), p.lab.Room.Head()))
-	}
-	return nil
+	return errUnknownType
 }
 
 // as is the caller of one command.

@@ -19,11 +19,11 @@ const (
 // summary is what many people do, as one message.
 type summary struct {
 	Type      string `json:"type"`
-	PerStep   []int  `json:"per_step"`
+	PerStep   []int  `json:"per_step" doc:"People on each step, the first for step 1."`
 	Completed int    `json:"completed"`
-	Online    int    `json:"online"`
+	Online    int    `json:"online" doc:"Attendees with a live connection."`
 	// Pulse is for facilitators only.
-	Pulse *rest.Pulses `json:"pulse,omitempty"`
+	Pulse *rest.Pulses `json:"pulse,omitempty" is:"Pulses"`
 }
 
 // same says that two summaries tell the same; nil is one that was never sent.

@@ -1,8 +1,12 @@
 package messages
 
 import (
+	"slices"
+
+	"atelier/actors/closed"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/rest"
 	"atelier/transport/wire"
 )
 
@@ -10,89 +14,95 @@ import (
 
 type broadcastMessage struct {
 	Type       string `json:"type"`
-	ID         string `json:"id"`
-	SenderID   string `json:"sender_id"`
-	SenderName string `json:"sender_name"`
-	Message    string `json:"message"`
-	Seq        uint64 `json:"seq"`
-	TS         string `json:"ts"`
+	ID         string `json:"id" is:"Id"`
+	SenderID   string `json:"sender_id" is:"facilitator"`
+	SenderName string `json:"sender_name" doc:"The facilitator's name."`
+	Message    string `json:"message" is:"Text"`
+	stored
 }
 
 type pulseMessage struct {
 	Type         string  `json:"type"`
-	AttendeeID   string  `json:"attendee_id"`
+	AttendeeID   string  `json:"attendee_id" is:"Id"`
 	AttendeeName string  `json:"attendee_name"`
-	State        *string `json:"state"`
-	StepNumber   int32   `json:"step_number"`
-	Seq          uint64  `json:"seq"`
-	TS           string  `json:"ts"`
+	State        *string `json:"state" is:"PulseState"`
+	StepNumber   int32   `json:"step_number" is:"StepNumber"`
+	stored
 }
 
 type pin struct {
-	Message string `json:"message"`
-	At      string `json:"at"`
+	Message string `json:"message" is:"Text"`
+	At      string `json:"at" is:"Timestamp"`
 }
 
 type pinMessage struct {
 	Type string `json:"type"`
-	Pin  *pin   `json:"pin"`
-	Seq  uint64 `json:"seq"`
-	TS   string `json:"ts"`
+	Pin  *pin   `json:"pin" is:"Pin"`
+	stored
 }
 
 type pointerMessage struct {
 	Type       string `json:"type"`
-	StepNumber *int32 `json:"step_number"`
-	Hints      bool   `json:"hints"`
-	By         string `json:"by"`
-	Seq        uint64 `json:"seq"`
-	TS         string `json:"ts"`
+	StepNumber *int32 `json:"step_number" is:"StepNumber"`
+	Hints      bool   `json:"hints" doc:"The hints of that step are open for all."`
+	By         string `json:"by" doc:"The facilitator's name."`
+	stored
 }
 
-func pinChanged(seq uint64, ts string, p *pb.Pinned) pinMessage {
-	out := pinMessage{Type: "pin_changed", Seq: seq, TS: ts}
+func pinChanged(at stored, p *pb.Pinned) pinMessage {
+	out := pinMessage{"pin_changed", nil, at}
 	if p.Message != "" {
-		out.Pin = &pin{p.Message, ts}
+		out.Pin = &pin{p.Message, at.TS}
 	}
 	return out
 }
 
-func pointerMoved(seq uint64, ts string, p *pb.Pointer) pointerMessage {
-	out := pointerMessage{Type: "pointer", Hints: p.Hints, By: p.By, Seq: seq, TS: ts}
+func pointerMoved(at stored, p *pb.Pointer) pointerMessage {
+	out := pointerMessage{"pointer", nil, p.Hints, p.By, at}
 	if p.StepNumber != 0 {
 		out.StepNumber = &p.StepNumber
 	}
 	return out
 }
 
-var pulseStates = map[string]pb.PulseState{
-	"fine": pb.PulseState_PULSE_STATE_FINE, "slow": pb.PulseState_PULSE_STATE_SLOW, "stuck": pb.PulseState_PULSE_STATE_STUCK,
+type sayPulse struct {
+	Type  string  `json:"type"`
+	State *string `json:"state" is:"PulseState"`
+	Ref   string  `json:"ref,omitempty" is:"Ref"`
 }
 
-// teaching is wanted for the messages of live teaching; nil for others.
-func (m *inbound) teaching() (codelab.Body, error) {
-	switch m.Type {
-	case "broadcast":
-		if m.Message == nil {
-			return nil, wire.Invalid("message is required")
-		}
-		return codelab.PostChat{Message: *m.Message, Broadcast: true}, nil
-	case "pulse":
-		if m.given["state"] == nil {
-			return nil, wire.Invalid("state is required: fine, slow, stuck or null")
-		}
-		state, known := pulseStates[or(m.State, "")]
-		if m.State != nil && !known {
-			return nil, wire.Invalid("state must be fine, slow, stuck or null")
-		}
-		return codelab.SetPulse{State: state}, nil
-	case "pointer":
-		if m.given["step_number"] == nil {
-			return nil, wire.Invalid("step_number is required: a number or null")
-		}
-		return codelab.Point{StepNumber: m.StepNumber, Hints: or(m.Hints, false)}, nil
+type sayPointer struct {
+	Type       string `json:"type"`
+	StepNumber *int32 `json:"step_number" is:"StepNumber"`
+	Hints      bool   `json:"hints,omitempty" default:"false"`
+	Ref        string `json:"ref,omitempty" is:"Ref"`
+}
+
+func (m *inbound) broadcast() (codelab.Body, error) {
+	if m.Message == nil {
+		return nil, errNoMessage
 	}
-	return nil, nil
+	return codelab.PostChat{Message: *m.Message, Broadcast: true}, nil
+}
+
+var pulses = closed.Or(append(slices.Clone(rest.PulseStates), "null")...)
+
+func (m *inbound) pulse() (codelab.Body, error) {
+	if m.given["state"] == nil {
+		return nil, wire.Invalid("state is required: %s", pulses)
+	}
+	state := rest.PulseState(or(m.State, ""))
+	if m.State != nil && state == pb.PulseState_PULSE_STATE_NONE {
+		return nil, wire.Invalid("state must be %s", pulses)
+	}
+	return codelab.SetPulse{State: state}, nil
+}
+
+func (m *inbound) pointer() (codelab.Body, error) {
+	if m.given["step_number"] == nil {
+		return nil, wire.Invalid("step_number is required: a number or null")
+	}
+	return codelab.Point{StepNumber: m.StepNumber, Hints: or(m.Hints, false)}, nil
 }
 
 func or[T any](p *T, fallback T) T {

@@ -16,9 +16,6 @@ import (
 //go:embed openapi/*.json
 var pieces embed.FS
 
-//go:embed asyncapi.json
-var asyncAPIDocument []byte
-
 // description is an OpenAPI document or a piece of one.
 type description struct {
 	OpenAPI    json.RawMessage            `json:"openapi"`
@@ -80,13 +77,11 @@ var openAPIDocument = sync.OnceValue(func() []byte {
 // OpenAPI returns the OpenAPI document.
 func OpenAPI() []byte { return openAPIDocument() }
 
-// AsyncAPI returns the AsyncAPI document.
-func AsyncAPI() []byte { return asyncAPIDocument }
+func openAPI(r *Request) error { return r.Document(OpenAPI()) }
 
-func openAPI(r *Request) error  { return r.document(OpenAPI()) }
-func asyncAPI(r *Request) error { return r.document(asyncAPIDocument) }
-
-func (r *Request) document(b []byte) error {
+// Document answers a description of the interface, which changes only with the
+// program.
+func (r *Request) Document(b []byte) error {
 	r.Response.Header.Set("Cache-Control", "public, max-age=300")
 	return r.Answer(b)
 }

@@ -32,10 +32,17 @@ type ownHelpRecord struct {
 	WaitSeconds *float64 `json:"wait_seconds"`
 }
 
+// What a request for help may be.
+const (
+	HelpPending    = "pending"
+	HelpInProgress = "in_progress"
+	HelpResolved   = "resolved"
+)
+
 var helpStatus = map[pb.HelpStatus]string{
-	pb.HelpStatus_HELP_STATUS_PENDING:     "pending",
-	pb.HelpStatus_HELP_STATUS_IN_PROGRESS: "in_progress",
-	pb.HelpStatus_HELP_STATUS_RESOLVED:    "resolved",
+	pb.HelpStatus_HELP_STATUS_PENDING:     HelpPending,
+	pb.HelpStatus_HELP_STATUS_IN_PROGRESS: HelpInProgress,
+	pb.HelpStatus_HELP_STATUS_RESOLVED:    HelpResolved,
 }
 
 func toHelp(lab string, h *pb.HelpRequest) helpRecord {

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"slices"
+
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
@@ -20,17 +22,20 @@ func toPulse(p *pb.Pulse) *pulseRecord {
 	return &pulseRecord{PulseText(p.State), p.StepNumber, wire.Stamp(p.At)}
 }
 
+// PulseStates are the names of the states, in the order of their numbers from 1.
+var PulseStates = []string{"fine", "slow", "stuck"}
+
 // PulseText is the name of a state; "" for none.
 func PulseText(s pb.PulseState) string {
-	switch s {
-	case pb.PulseState_PULSE_STATE_FINE:
-		return "fine"
-	case pb.PulseState_PULSE_STATE_SLOW:
-		return "slow"
-	case pb.PulseState_PULSE_STATE_STUCK:
-		return "stuck"
+	if s < 1 || int(s) > len(PulseStates) {
+		return ""
 	}
-	return ""
+	return PulseStates[s-1]
+}
+
+// PulseState is the state with a name; none for "" and for others.
+func PulseState(name string) pb.PulseState {
+	return pb.PulseState(slices.Index(PulseStates, name) + 1)
 }
 
 // Pulses counts what attendees say, as it goes out.

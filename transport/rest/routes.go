@@ -161,7 +161,6 @@ var operations = []Operation{
 	{Method: get, Path: "/join/{code}", Access: Anyone, Joins: true, Handle: findByCode},
 	{Method: get, Path: "/app", Access: Anyone, Handle: getApp},
 	{Method: get, Path: "/openapi.json", Access: Anyone, Handle: openAPI},
-	{Method: get, Path: "/asyncapi.json", Access: Anyone, Handle: asyncAPI},
 }
 
 // Operations are those of this package.

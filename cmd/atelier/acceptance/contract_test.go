@@ -29,7 +29,7 @@ type document struct {
 	compiled map[string]*jsonschema.Schema
 }
 
-var openAPI, asyncAPI = load("openapi.json", rest.OpenAPI()), load("asyncapi.json", rest.AsyncAPI())
+var openAPI, asyncAPI = load("openapi.json", rest.OpenAPI()), load("asyncapi.json", messages.AsyncAPI())
 
 func load(name string, text []byte) *document {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -257,8 +257,8 @@ func holdMessage(text []byte) error {
 	if err := m.decode(text); err != nil {
 		return err
 	}
-	messages, _ := asyncAPI.at(pointer{"channels", "events", "messages"})
-	for name := range messages.(map[string]any) {
+	heard, _ := asyncAPI.at(pointer{"channels", "events", "messages"})
+	for name := range heard.(map[string]any) {
 		v, _ := asyncAPI.at(pointer{"channels", "events", "messages", name})
 		if v.(map[string]any)["name"] == m.kind() {
 			_, at := asyncAPI.at(pointer{"channels", "events", "messages", name, "payload"})

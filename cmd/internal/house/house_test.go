@@ -122,7 +122,7 @@ func TestPackagesOfTransportHaveTests(t *testing.T) {
 // A description without the items of an array, or with an address of one
 // machine, is refused by the tools that read it.
 func TestDescriptionsAreWhole(t *testing.T) {
-	names := []string{"transport/rest/asyncapi.json", "transport/handler/openapi.json"}
+	names := []string{"transport/messages/asyncapi.json", "transport/handler/openapi.json"}
 	pieces, err := filepath.Glob(filepath.Join(root, "transport/rest/openapi/*.json"))
 	if err != nil || len(pieces) < 20 {
 		t.Fatalf("the pieces of the REST interface's description are %v, %v", pieces, err)

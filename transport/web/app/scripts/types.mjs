@@ -4,21 +4,21 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString } from 'openapi-typescript'
 
 const here = new URL('.', import.meta.url)
-const documents = new URL('../../../rest/', here)
-const read = async (name) => JSON.parse(await readFile(new URL(name, documents), 'utf8'))
+const transport = new URL('../../../', here)
+const read = async (name) => JSON.parse(await readFile(new URL(name, transport), 'utf8'))
 const head = '// Made by scripts/types.mjs. Do not edit.\n'
 
-async function write(path, document) {
+async function write(path, document, more = '') {
   const target = new URL(path, here)
-  const text = head + astToString(await openapiTS(document))
+  const text = head + astToString(await openapiTS(document)) + more
   const old = await readFile(target, 'utf8').catch(() => '')
   if (old !== text) await writeFile(target, text)
 }
 
 // The REST interface is described by resource; the server joins the pieces so.
 const rest = { paths: {}, components: {} }
-for (const name of (await readdir(new URL('openapi/', documents))).sort()) {
-  const { paths, components = {}, ...head } = await read(`openapi/${name}`)
+for (const name of (await readdir(new URL('rest/openapi/', transport))).sort()) {
+  const { paths, components = {}, ...head } = await read(`rest/openapi/${name}`)
   Object.assign(rest, head)
   Object.assign(rest.paths, paths)
   for (const kind in components) Object.assign((rest.components[kind] ??= {}), components[kind])
@@ -27,6 +27,8 @@ await write('../src/api/schema.d.ts', rest)
 
 // The schemas of the messages are JSON Schema as OpenAPI has them; in its
 // clothes the same tool takes them.
-const messages = await read('asyncapi.json')
+const messages = await read('messages/asyncapi.json')
 const info = { title: messages.info.title, version: messages.info.version }
-await write('../src/live/messages.d.ts', { openapi: '3.1.0', info, paths: {}, components: { schemas: messages.components.schemas } })
+const document = { openapi: '3.1.0', info, paths: {}, components: { schemas: messages.components.schemas } }
+const heard = messages.operations.hear.messages.map(({ $ref }) => `\n  | components['schemas']['${$ref.split('/').pop()}']`)
+await write('../src/live/messages.d.ts', document, `/** What the server sends. */\nexport type ServerMessage =${heard.join('')}\n`)

@@ -1,0 +1,91 @@
+package messages
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
+)
+
+// What the server says that is no event and not stored: to one session about
+// its connection, and to facilitators who comes and goes.
+
+type ackMessage struct {
+	Type string  `json:"type"`
+	Ref  *string `json:"ref" is:"ref come back" doc:"null only in the answer to POST /codelabs/{id}/messages without a ref."`
+	Seq  uint64  `json:"seq" is:"Position" doc:"The seq of the stored event; the present position for messages that are not stored."`
+}
+
+func ack(ref string, seq uint64) []byte {
+	return encode(ackMessage{"ack", wire.OrNull(ref), seq})
+}
+
+type errorMessage struct {
+	Type  string `json:"type"`
+	Error string `json:"error" is:"reason for an error"`
+	Ref   string `json:"ref,omitempty" is:"Ref"`
+}
+
+func failure(ref, text string) []byte {
+	return encode(errorMessage{"error", text, ref})
+}
+
+type you struct {
+	ID   string `json:"id" is:"Person"`
+	Name string `json:"name"`
+	Role string `json:"role" is:"role"`
+}
+
+// What somebody is in a codelab.
+const (
+	roleAdmin    = "admin"
+	roleAttendee = "attendee"
+)
+
+type welcomeMessage struct {
+	Type  string `json:"type"`
+	Epoch string `json:"epoch" doc:"Names the stream; it stays through restarts and changes only when the stream cannot continue."`
+	Seq   uint64 `json:"seq" is:"Position" doc:"From here on the stream goes on for this connection."`
+	Head  uint64 `json:"head" is:"Position" doc:"The head of the stream: what lies between is about to be replayed."`
+	You   you    `json:"you"`
+}
+
+// welcome names the position from which the stream goes on for this session,
+// and the head of the stream: what lies between is about to be replayed.
+func welcome(epoch string, seq, head uint64, who you) []byte {
+	return encode(welcomeMessage{"welcome", epoch, seq, head, who})
+}
+
+type resyncMessage struct {
+	Type   string `json:"type"`
+	Epoch  string `json:"epoch"`
+	Seq    uint64 `json:"seq" is:"Position"`
+	Reason string `json:"reason" is:"reason for a resync"`
+}
+
+func resync(epoch string, seq uint64, reason string) []byte {
+	return encode(resyncMessage{"resync", epoch, seq, reason})
+}
+
+type reconnectMessage struct {
+	Type    string `json:"type"`
+	AfterMS int    `json:"after_ms"`
+}
+
+// Reconnect tells a client when to come back, before the server stops.
+func Reconnect(afterMS int) []byte {
+	return encode(reconnectMessage{"reconnect", afterMS})
+}
+
+type presentAttendee struct {
+	ID          string `json:"id" is:"Id"`
+	Name        string `json:"name"`
+	CurrentStep int32  `json:"current_step" is:"StepNumber"`
+}
+
+type presenceMessage struct {
+	Type     string          `json:"type"`
+	Attendee presentAttendee `json:"attendee"`
+}
+
+func presence(kind string, a *pb.Attendee) []byte {
+	return encode(presenceMessage{kind, presentAttendee{a.Id, a.Name, a.CurrentStep}})
+}

@@ -1,0 +1,272 @@
+package messages
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode"
+
+	"atelier/transport/rest"
+)
+
+// head is what the document says of no message by itself: how one connects, and
+// by what right.
+//
+//go:embed asyncapi.head.json
+var head []byte
+
+var asyncAPIDocument = sync.OnceValue(describe)
+
+// AsyncAPI returns the AsyncAPI document. It is made of the table, so it cannot
+// say of a message what its type does not.
+func AsyncAPI() []byte { return asyncAPIDocument() }
+
+func asyncAPI(r *rest.Request) error { return r.Document(AsyncAPI()) }
+
+// document is an AsyncAPI document as ours is.
+type document struct {
+	AsyncAPI           string          `json:"asyncapi"`
+	Info               json.RawMessage `json:"info"`
+	DefaultContentType string          `json:"defaultContentType"`
+	Servers            json.RawMessage `json:"servers"`
+	Channels           struct {
+		Live   channel `json:"live"`
+		Events channel `json:"events"`
+	} `json:"channels"`
+	Operations struct {
+		Hear   operation `json:"hear"`
+		Say    operation `json:"say"`
+		Follow operation `json:"follow"`
+	} `json:"operations"`
+	Components struct {
+		SecuritySchemes json.RawMessage `json:"securitySchemes"`
+		Messages        object          `json:"messages"`
+		Schemas         object          `json:"schemas"`
+	} `json:"components"`
+}
+
+type channel struct {
+	Address     string          `json:"address"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Messages    object          `json:"messages"`
+	Bindings    json.RawMessage `json:"bindings"`
+}
+
+type operation struct {
+	Action   string      `json:"action"`
+	Channel  reference   `json:"channel"`
+	Summary  string      `json:"summary"`
+	Messages []reference `json:"messages"`
+}
+
+type reference struct {
+	Ref string `json:"$ref"`
+}
+
+type messageText struct {
+	Name        string        `json:"name"`
+	Title       string        `json:"title"`
+	Summary     string        `json:"summary"`
+	ContentType string        `json:"contentType"`
+	Payload     reference     `json:"payload"`
+	Examples    []exampleText `json:"examples"`
+}
+
+type exampleText struct {
+	Payload json.RawMessage `json:"payload"`
+}
+
+// object is a JSON object whose members keep their order.
+type object []property
+
+type property struct {
+	name  string
+	value any
+}
+
+func (o *object) add(name string, value any) { *o = append(*o, property{name, value}) }
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, p := range o {
+		name, err := json.Marshal(p.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(p.value)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, name...), ':'), value...)
+	}
+	return append(b, '}'), nil
+}
+
+// describe makes the document. What it is made of is ours, so it always can.
+func describe() []byte {
+	var d document
+	dec := json.NewDecoder(bytes.NewReader(head))
+	dec.DisallowUnknownFields() // or it would be lost
+	if err := dec.Decode(&d); err != nil {
+		panic("asyncapi.head.json: " + err.Error())
+	}
+	schemas, messages, ops := &d.Components.Schemas, &d.Components.Messages, &d.Operations
+	for _, m := range members {
+		if m.isComponent() {
+			schemas.add(m.name, m.describe())
+		}
+	}
+	for _, r := range table {
+		schemas.add(r.name, r.schema())
+		messages.add(r.name, r.text())
+		whole := reference{"#/components/messages/" + r.name}
+		live, event := reference{"#/channels/live/messages/" + r.name}, reference{"#/channels/events/messages/" + r.name}
+		d.Channels.Live.Messages.add(r.name, whole)
+		if r.from == client {
+			ops.Say.Messages = append(ops.Say.Messages, live)
+			continue
+		}
+		d.Channels.Events.Messages.add(r.name, whole)
+		ops.Hear.Messages = append(ops.Hear.Messages, live)
+		ops.Follow.Messages = append(ops.Follow.Messages, event)
+	}
+	b, err := json.Marshal(d)
+	if err != nil {
+		panic("describe the messages: " + err.Error())
+	}
+	return b
+}
+
+func (r row) text() messageText {
+	example := encode(r.example)
+	if r.more != "" {
+		example = []byte(strings.TrimSuffix(string(example), "}") + "," + r.more + "}")
+	}
+	return messageText{
+		r.kind(), r.title, r.summary, "application/json", reference{"#/components/schemas/" + r.name}, []exampleText{{example}},
+	}
+}
+
+// schema is that of the message. What the server says has no other members than
+// those described; of clients more is taken, and relayed.
+func (r row) schema() *schema {
+	s := ofStruct(reflect.TypeOf(r.example), r.from != server)
+	s.Properties[0].value = &schema{Type: "string", Const: r.kind()}
+	if r.from == relaying {
+		s.Description = relayedText
+	}
+	return s
+}
+
+func ofStruct(t reflect.Type, open bool) *schema {
+	s := &schema{Type: "object", Open: &open}
+	s.include(t)
+	return s
+}
+
+// include adds the members of a struct, and of those embedded in it.
+func (s *schema) include(t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			s.include(f.Type)
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		optional := options == "omitempty"
+		if !optional {
+			s.Required = append(s.Required, name)
+		}
+		s.Properties.add(name, ofField(f, optional))
+	}
+}
+
+// ofField describes a member: a schema, or false for what never comes.
+func ofField(f reflect.StructField, optional bool) any {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == reflect.TypeFor[never]() {
+		return false
+	}
+	s := ofType(t, f.Tag.Get("is"))
+	if d := f.Tag.Get("default"); d != "" {
+		s.Default = json.RawMessage(d)
+	}
+	if f.Type.Kind() == reflect.Pointer && !optional {
+		s = orNull(s)
+	}
+	if d := f.Tag.Get("doc"); d != "" {
+		s.Description = d
+	}
+	return s
+}
+
+// ofType describes a type that is what a tag says, or that speaks for itself. An
+// int counts something.
+func ofType(t reflect.Type, is string) *schema {
+	if is != "" {
+		m := memberOf(is)
+		if m.isComponent() {
+			return &schema{Ref: "#/components/schemas/" + is}
+		}
+		return m.describe()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return &schema{Type: "string"}
+	case reflect.Bool:
+		return &schema{Type: "boolean"}
+	case reflect.Int:
+		return &schema{Type: "integer", Minimum: new(0)}
+	case reflect.Slice:
+		return &schema{Type: "array", Items: ofType(t.Elem(), "")}
+	case reflect.Struct:
+		return ofStruct(t, false)
+	}
+	panic("a member of a message must say what it is: " + t.String())
+}
+
+// orNull lets null be, too.
+func orNull(s *schema) *schema {
+	name, isComponent := strings.CutPrefix(s.Ref, "#/components/schemas/")
+	if !isComponent {
+		s.Type = []any{s.Type, "null"}
+		return s
+	}
+	if _, several := memberOf(name).Type.([]string); several { // null is one
+		return s
+	}
+	return &schema{OneOf: []*schema{s, {Type: "null"}}}
+}
+
+func memberOf(name string) *member {
+	for i := range members {
+		if members[i].name == name {
+			return &members[i]
+		}
+	}
+	panic("no member of a message can be " + name)
+}
+
+func (m *member) isComponent() bool { return unicode.IsUpper(rune(m.name[0])) }
+
+// describe is the schema, for whoever wants to add to it.
+func (m *member) describe() *schema {
+	s := m.schema
+	if m.of != nil {
+		s = *ofStruct(reflect.TypeOf(m.of), false)
+		s.Description = m.Description
+	}
+	return &s
+}

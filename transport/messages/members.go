@@ -1,0 +1,92 @@
+package messages
+
+import (
+	"fmt"
+
+	"atelier/actors/codelab"
+	"atelier/transport/live"
+	"atelier/transport/rest"
+)
+
+// schema is a JSON Schema, as far as messages need it.
+type schema struct {
+	Ref         string    `json:"$ref,omitempty"`
+	Type        any       `json:"type,omitempty"` // a name, or several
+	Const       string    `json:"const,omitempty"`
+	Enum        []any     `json:"enum,omitempty"`
+	Default     any       `json:"default,omitempty"`
+	Pattern     string    `json:"pattern,omitempty"`
+	MinLength   int       `json:"minLength,omitempty"`
+	MaxLength   int       `json:"maxLength,omitempty"`
+	Minimum     *int      `json:"minimum,omitempty"`
+	Items       *schema   `json:"items,omitempty"`
+	OneOf       []*schema `json:"oneOf,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Properties  object    `json:"properties,omitempty"`
+	Required    []string  `json:"required,omitempty"`
+	// Open says whether members may come that are not described; nil for what
+	// is no object.
+	Open *bool `json:"additionalProperties,omitempty"`
+	// of gives the members of an object that has a name: a value of its type.
+	of any
+}
+
+const uuid7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+
+// member is what a member of a message may be, by the name that its tag has. One
+// that begins with a capital is a component of the document; others are written
+// where they are used.
+type member struct {
+	name string
+	schema
+}
+
+// members take their bounds and lists from the rules.
+var members = []member{
+	{"Id", schema{Type: "string", Pattern: "^" + uuid7 + "$", Description: "A UUID of version 7, lower case."}},
+	{"Person", schema{
+		Type: "string", Pattern: fmt.Sprintf("^(%s|%s)$", codelab.FacilitatorID, uuid7),
+		Description: fmt.Sprintf("The id of an attendee, or `%s` for any admin.", codelab.FacilitatorID),
+	}},
+	{"Seq", schema{
+		Type: "integer", Minimum: new(1),
+		Description: "The event's place in the codelab's stream: strictly rising, not contiguous for one session, since not every event is for everyone.",
+	}},
+	{"Position", schema{Type: "integer", Minimum: new(0), Description: "A position in the codelab's stream."}},
+	{"Timestamp", schema{Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`, Description: "RFC 3339, UTC, milliseconds."}},
+	{"Ref", schema{
+		Type: "string", MinLength: 1, MaxLength: maxRef,
+		Description: "The client's own reference; comes back in the ack or the error.",
+	}},
+	{"StepNumber", schema{Type: "integer", Minimum: new(1)}},
+	{"Text", schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.Message, Description: "Code points; stored as sent."}},
+	{"PulseState", schema{
+		Type: []string{"string", "null"}, Enum: append(anyOf(rest.PulseStates...), nil),
+		Description: "How somebody gets on with their step; null for nothing said.",
+	}},
+	{"Pin", schema{of: pin{}}},
+	{"Pulses", schema{of: rest.Pulses{}, Description: "How many say so."}},
+
+	{"facilitator", schema{Type: "string", Const: codelab.FacilitatorID}},
+	{"role", schema{Type: "string", Enum: anyOf(roleAdmin, roleAttendee)}},
+	{"reason for help", schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.HelpMessage}},
+	{"status while it is open", schema{Type: "string", Enum: anyOf(rest.HelpPending, rest.HelpInProgress)}},
+	{"status once it is claimed", schema{Type: "string", Const: rest.HelpInProgress}},
+	{"status once it is resolved", schema{Type: "string", Const: rest.HelpResolved}},
+	{"target of a thread", schema{Type: "string", Enum: anyOf(codelab.TargetStep, codelab.TargetGuide)}},
+	{"change of a thread", schema{Type: "string", Enum: anyOf(threadCreated, threadReplied, threadDeleted)}},
+	{"ref come back", schema{Type: "string", MaxLength: maxRef}},
+	{"reason for an error", schema{Type: "string", MinLength: 1}},
+	{"reason for a resync", schema{
+		Type: "string", Enum: anyOf(live.ResyncNames()...),
+		Description: "`epoch`: the position is of another stream. `window`: it is older than the replay window, or was never reached. " +
+			"`overtaken`, `bytes`, `time`: this connection read too slowly.",
+	}},
+}
+
+func anyOf(names ...string) (list []any) {
+	for _, n := range names {
+		list = append(list, n)
+	}
+	return list
+}

@@ -1,0 +1,118 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"atelier/actors/codelab"
+	"atelier/actors/durable"
+	"atelier/actors/room"
+	"atelier/transport/wire"
+)
+
+// maxSignal bounds a message that is relayed, bytes.
+const maxSignal = 64 << 10
+
+type saySignal struct {
+	Type string `json:"type"`
+	Ref  string `json:"ref,omitempty" is:"Ref"`
+}
+
+type sayTo struct {
+	Type     string `json:"type"`
+	TargetID string `json:"target_id,omitempty" is:"Person"`
+	Ref      string `json:"ref,omitempty" is:"Ref"`
+}
+
+var relayedText = fmt.Sprintf("Whatever the client sent, at most %d KiB, with who really sent it.", maxSignal>>10)
+
+// never is of members that a message does not have, whatever a client sent.
+type never struct{}
+
+// signal is what is relayed, as far as it is ours: what a client sent, stamped.
+type signal struct {
+	Type         string `json:"type"`
+	Sender       string `json:"sender"`
+	SenderID     string `json:"sender_id" is:"Person"`
+	AttendeeID   string `json:"attendee_id,omitempty" is:"Id" doc:"The sender's id when the sender is an attendee."`
+	AttendeeName string `json:"attendee_name,omitempty"`
+	TargetID     string `json:"target_id,omitempty" is:"Person"`
+	Ref          *never `json:"ref,omitempty"`
+	Seq          *never `json:"seq,omitempty"`
+	TS           *never `json:"ts,omitempty"`
+}
+
+// attendeeSignal is a signal that attendees only send.
+type attendeeSignal struct {
+	Type         string `json:"type"`
+	Sender       string `json:"sender"`
+	SenderID     string `json:"sender_id" is:"Person"`
+	AttendeeID   string `json:"attendee_id" is:"Id" doc:"The sender's id when the sender is an attendee."`
+	AttendeeName string `json:"attendee_name"`
+	TargetID     string `json:"target_id,omitempty" is:"Person"`
+	Ref          *never `json:"ref,omitempty"`
+	Seq          *never `json:"seq,omitempty"`
+	TS           *never `json:"ts,omitempty"`
+}
+
+// relay passes a signal on: the status of a facilitator's screen to all, of
+// an attendee's screen to the facilitators, WebRTC signals to their target.
+func (g *Gateway) relay(w codelab.Workshop, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
+	if len(payload) > maxSignal {
+		return wire.Invalid("the message is larger than %d bytes", maxSignal)
+	}
+	admin := who.Role == codelab.RoleAdmin
+	if v := w.View(); !admin && !v.Stands(who.ID, who.Generation) {
+		return errWrongGrant
+	} else if !admin && v.Attendee(who.ID).Muted {
+		return codelab.ErrMuted
+	}
+	if kind == "screen_share_status" && !admin {
+		return durable.Reject(durable.Forbidden, "only facilitators share their screen with everyone")
+	}
+	if kind == "attendee_screen_status" && admin {
+		return durable.Reject(durable.Forbidden, "this message is for attendees")
+	}
+	out, err := stamped(payload, who, nameOf(w, who))
+	if err != nil {
+		return err
+	}
+	target := ""
+	if m.TargetID != nil {
+		target = *m.TargetID
+	}
+	delivered := true
+	switch {
+	case kind == "screen_share_status", kind == "webrtc_signal" && target == "" && admin:
+		w.Room.Transient(room.Frame{Audience: room.Everyone, Payload: out})
+	case kind == "attendee_screen_status", target == "", target == codelab.FacilitatorID:
+		delivered = g.Hub.SendFacilitators(w.Room, out)
+	case w.View().Attendee(target) == nil:
+		return wire.Invalid("target_id is nobody in this codelab")
+	default:
+		delivered = g.Hub.SendPerson(w.Room, target, out)
+	}
+	if !delivered {
+		return durable.ErrBusy
+	}
+	return nil
+}
+
+// stamped is the client's message with who really sent it, whatever it says
+// itself.
+func stamped(payload []byte, who *codelab.Caller, name string) ([]byte, error) {
+	fields := map[string]json.RawMessage{}
+	if err := wire.Codec.Unmarshal(payload, &fields); err != nil {
+		return nil, wire.Invalid("the body is not valid JSON")
+	}
+	for _, ours := range []string{"ref", "seq", "ts", "attendee_id", "attendee_name"} {
+		delete(fields, ours)
+	}
+	fields["sender"], fields["sender_id"] = encode(name), encode(who.ID)
+	if who.Role != codelab.RoleAdmin {
+		fields["attendee_id"], fields["attendee_name"] = fields["sender_id"], fields["sender"]
+	}
+	// RawMessage may refer to the payload, which is the loop's buffer.
+	return bytes.Clone(encode(fields)), nil
+}

@@ -1,0 +1,227 @@
+package messages
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	"atelier/actors/closed"
+	"atelier/actors/codelab"
+	"atelier/transport/rest"
+)
+
+// row is a message on the wire. The document is made of the rows: of the types of
+// their examples, and of what stands here (describe.go).
+type row struct {
+	from sender
+	// name is that of its schema, title and summary are for who reads.
+	name, title, summary string
+	// example is of the message's type; its Type is the type on the wire.
+	example any
+	// more are members that clients add to the example as they like.
+	more string
+	saying
+}
+
+// sender is from whom a message comes.
+type sender uint8
+
+const (
+	server   sender = iota
+	relaying        // the server, for a client
+	client
+)
+
+// saying is what becomes of a client's message. Exactly one is set.
+type saying struct {
+	// does is what the actor is to do.
+	does func(*inbound) (codelab.Body, error)
+	// greets: it is answered by welcome.
+	greets bool
+	// relayed: it goes to others and is not stored.
+	relayed bool
+}
+
+// sayings are what clients may say, by type.
+var sayings = func() map[string]saying {
+	all := map[string]saying{}
+	for _, r := range table {
+		if r.from == client {
+			all[r.kind()] = r.saying
+		}
+	}
+	return all
+}()
+
+// kind is the type on the wire.
+func (r row) kind() string { return reflect.ValueOf(r.example).Field(0).String() }
+
+func hear(name, title, summary string, example any) row {
+	return row{server, name, title, summary, example, "", saying{}}
+}
+
+func relay(name, title, summary string, example any, more string) row {
+	return row{relaying, name, title, summary, example, more, saying{}}
+}
+
+func say(name, title, summary string, example any, does func(*inbound) (codelab.Body, error)) row {
+	return row{client, name, title, summary, example, "", saying{does: does}}
+}
+
+func greet(name, title, summary string, example any) row {
+	return row{client, name, title, summary, example, "", saying{greets: true}}
+}
+
+func signals(name, title, summary string, example any, more string) row {
+	return row{client, name, title, summary, example, more, saying{relayed: true}}
+}
+
+// What the examples are about.
+const (
+	aStream = "1f2e3d4c5b6a79880716253443526170"
+	lin     = "019a3f60-11d0-7e21-b2a3-4c5d6e7f8003"
+	aChat   = "019a3f61-02aa-7c33-9d8e-0f1a2b3c4d04"
+	aHelp   = "019a3f62-5b7f-7d02-8c1d-2e3f4a5b6c05"
+	aThread = "019a3f63-9e10-7f55-a1b2-c3d4e5f60706"
+	aStep   = "019a3f52-7c2a-7b10-8a4e-90c1d2e3f402"
+)
+
+var anEvent = stored{42, "2026-03-02T09:15:30.250Z"}
+
+// theNewest of what goes with somebody is told of one by one.
+var theNewest = "(the newest " + grouped(codelab.Bounds.Gone) + " of them)"
+
+// table has every message, in the order of the document.
+var table = []row{
+	hear("Welcome", "Welcome",
+		"Comes unasked when the connection stands, and as the answer to `join` and `hello`.",
+		welcomeMessage{"welcome", aStream, 42, 42, you{lin, "Lin", roleAttendee}}),
+	hear("Ack", "Ack",
+		"The message with this `ref` is stored, and everything up to `seq` that is for this connection has been sent on it.",
+		ackMessage{"ack", new("c-17"), 42}),
+	hear("Error", "Error",
+		"A message was refused and nothing was applied; the connection stays.",
+		errorMessage{"error", "message is longer than 2000 characters", "c-18"}),
+	hear("Resync", "Resync",
+		"What was missed cannot be replayed: read the state by REST, then go on from `seq`.",
+		resyncMessage{"resync", aStream, 1042, "window"}),
+	hear("Reconnect", "Reconnect",
+		"The server is about to stop and closes with 1012; come back after this time.",
+		reconnectMessage{"reconnect", 1830}),
+	hear("Chat", "Chat message",
+		"To the whole codelab, the sender included.",
+		chatMessage{"chat", "Lin", "It works!", aChat, lin, anEvent}),
+	hear("DirectMessage", "Direct message",
+		"To the target's connections and the sender's other ones, not the sending one. A facilitator's to `facilitator` is a note that all facilitators get and attendees never.",
+		directMessage{"dm", "Lin", "Can you look?", codelab.FacilitatorID, aChat, lin, anEvent}),
+	hear("Broadcast", "Broadcast",
+		"To the whole codelab, the sender included: a facilitator says something that nobody should miss. In the history, and deleted, like a message.",
+		broadcastMessage{"broadcast", aChat, codelab.FacilitatorID, "Grace", "Back at half past ten.", anEvent}),
+	hear("Pulse", "Pulse",
+		"To facilitators, and the attendee's other connections: how somebody says they get on. Null ends it, also when they move to another step or their step is gone. Other attendees never hear of it. Of what ends with one replacement of the steps the first "+grouped(codelab.Bounds.PulsesTold)+" are told of one by one.",
+		pulseMessage{"pulse", lin, "Lin", new("stuck"), 3, anEvent}),
+	hear("PinChanged", "Pin changed",
+		"To the whole codelab: what stands above the chat, or null for nothing any more.",
+		pinMessage{"pin_changed", &pin{"Wi-Fi: guest, code 4711", anEvent.TS}, anEvent}),
+	hear("Pointer", "Pointer",
+		"To the whole codelab: the step at which a facilitator points, or null for none any more: it was taken away, its step is gone, or the workshop ended. It goes with its step when others move.",
+		pointerMessage{"pointer", new(int32(4)), false, "Grace", anEvent}),
+	hear("StepProgress", "Step progress",
+		"To facilitators, and the attendee's other connections. Attendees do not get each other's.",
+		progressMessage{"step_progress", lin, 3, anEvent}),
+	hear("HelpRequest", "Help request",
+		"To facilitators and the attendee: somebody asks for help, or moved their open request to another step. `message` is what it is about, if they said so.",
+		helpRequestMessage{"help_request", aHelp, lin, "Lin", 3, rest.HelpPending, "", "", anEvent}),
+	hear("HelpClaimed", "Help claimed",
+		"To facilitators and the attendee: a facilitator is on the way, whether the attendee had asked or it is offered. `message` is that of an offer.",
+		helpClaimedMessage{"help_claimed", aHelp, lin, "Lin", 3, rest.HelpInProgress, "Grace", "", anEvent}),
+	hear("HelpResolved", "Help resolved",
+		"To facilitators and the attendee.",
+		helpResolvedMessage{"help_resolved", aHelp, lin, "Lin", 3, rest.HelpResolved, anEvent}),
+	hear("InlineCommentChanged", "Inline comment changed",
+		"To the whole codelab: read the threads again. Comes as `deleted` for each thread in which an attendee wrote who was removed, too "+theNewest+".",
+		threadMessage{"inline_comment_changed", codelab.TargetStep, new(aStep), aThread, threadCreated, anEvent}),
+	hear("AttendeeCompleted", "Attendee completed",
+		"To facilitators and the attendee.",
+		completedMessage{"attendee_completed", lin, anEvent}),
+	hear("AttendeeRenamed", "Attendee renamed",
+		"To facilitators and the attendee: a facilitator gave them this name. What they say from then on carries it, on open connections too.",
+		renamedMessage{"attendee_renamed", lin, "Ann Lee", anEvent}),
+	hear("AttendeeMuted", "Attendee muted",
+		"To facilitators and the attendee: a facilitator muted them, or ended that.",
+		mutedMessage{"attendee_muted", lin, true, anEvent}),
+	hear("ChatDeleted", "Chat message deleted",
+		"To the whole codelab: forget the message with this id. Comes for a message that was deleted, and for each that went with an attendee who was removed "+theNewest+".",
+		chatDeletedMessage{"chat_deleted", aChat, anEvent}),
+	hear("StepsChanged", "Steps changed",
+		"To the whole codelab: the steps were replaced. With a step that is gone its pulses and the pointer are over, as `pulse` and `pointer` say.",
+		plainMessage{"steps_changed", anEvent}),
+	hear("CodelabChanged", "Codelab changed",
+		"To the whole codelab: settings, quizzes or materials changed, registration opened or closed, the workshop ended or reopened.",
+		plainMessage{"codelab_changed", anEvent}),
+	hear("CodelabDeleted", "Codelab deleted",
+		"To the whole codelab; the connections are closed after it.",
+		plainMessage{"codelab_deleted", anEvent}),
+	hear("AttendeeJoined", "Attendee joined",
+		"To facilitators, when an attendee's first tab connects. Not stored.",
+		presenceMessage{"attendee_joined", presentAttendee{lin, "Lin", 1}}),
+	hear("AttendeeLeft", "Attendee left",
+		"To facilitators, when an attendee's last tab is gone. Not stored.",
+		presenceMessage{"attendee_left", presentAttendee{lin, "Lin", 1}}),
+	hear("ProgressSummary", "Progress summary",
+		fmt.Sprintf("To facilitators at most %d a second, to attendees at most one in %d s, only when something changed since they were last told. `pulse` is for facilitators only. Not stored.",
+			time.Second/summaryEvery, summaryEvery*attendeeSummary/time.Second),
+		summary{"progress_summary", []int{3, 5, 1}, 1, 9, &rest.Pulses{Fine: 4, Slow: 2, Stuck: 1}}),
+	relay("ScreenShareStatus", "Screen share status",
+		"A facilitator's, to all. Not stored.",
+		signal{Type: "screen_share_status", Sender: "Grace", SenderID: codelab.FacilitatorID}, `"active": true`),
+	relay("AttendeeScreenStatus", "Attendee's screen status",
+		"An attendee's, to facilitators. Not stored.",
+		attendeeSignal{Type: "attendee_screen_status", Sender: "Lin", SenderID: lin, AttendeeID: lin, AttendeeName: "Lin"}, `"active": true`),
+	relay("WebRTCSignal", "WebRTC signal",
+		"To `target_id`. A facilitator may leave it out: then to all; an attendee too: then to the facilitators. Not stored.",
+		signal{Type: "webrtc_signal", Sender: "Grace", SenderID: codelab.FacilitatorID, TargetID: lin}, `"signal": {"type": "offer"}`),
+
+	say("SendChat", "Say something",
+		"Stored, then relayed to the whole codelab.",
+		sayText{"chat", "It works!", "c-17"}, (*inbound).chat),
+	say("SendDirectMessage", "Send a direct message",
+		"To an attendee of the codelab, or to `facilitator`; from a facilitator to `facilitator` it is a note among the facilitators. Stored.",
+		sayDirect{"dm", codelab.FacilitatorID, "Can you look?", "c-18"}, (*inbound).direct),
+	say("SendStepProgress", "Go to a step",
+		"For attendees: stores `current_step`, 1 to the number of steps; it may go back.",
+		sayProgress{"step_progress", 3, "c-19"}, (*inbound).progress),
+	say("SendPulse", "Say how one gets on",
+		"For attendees: "+closed.Or(rest.PulseStates...)+" on the present step, or null for no longer. Moving to another step ends it. The same again changes nothing. Stored.",
+		sayPulse{"pulse", new("stuck"), "c-20"}, (*inbound).pulse),
+	say("SendBroadcast", "Send a broadcast",
+		"For facilitators: to all, into the chat.",
+		sayText{"broadcast", "Back at half past ten.", "c-21"}, (*inbound).broadcast),
+	say("SendPointer", "Point at a step",
+		"For facilitators: to all, a step that exists or null for none. `hints` opens the hints of that step for all. Stored.",
+		sayPointer{"pointer", new(int32(4)), true, "c-22"}, (*inbound).pointer),
+	greet("Join", "Join",
+		"Asks for `welcome`. The name is ignored: the session says who it is.",
+		sayJoin{"join", "Lin"}),
+	greet("Hello", "Hello",
+		"Asks for `welcome`.",
+		sayHello{"hello"}),
+	signals("SendScreenShareStatus", "Share the screen",
+		"Facilitators only; relayed to all.",
+		saySignal{Type: "screen_share_status"}, `"active": true`),
+	signals("SendAttendeeScreenStatus", "An attendee's screen",
+		"Attendees only; relayed to the facilitators.",
+		saySignal{Type: "attendee_screen_status"}, `"active": true`),
+	signals("SendWebRTCSignal", "WebRTC signal",
+		"Relayed to `target_id`. A facilitator may leave it out (to all), an attendee too (to the facilitators).",
+		sayTo{Type: "webrtc_signal", TargetID: lin}, `"signal": {"type": "offer"}`),
+}
+
+// grouped writes a number below a million as people read it.
+func grouped(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
