@@ -199,7 +199,7 @@ func ofField(f reflect.StructField, optional bool) any {
 	if t == reflect.TypeFor[never]() {
 		return false
 	}
-	s := ofType(t, f.Tag.Get("is"))
+	s := ofType(f.Name, t, f.Tag.Get("is"))
 	if d := f.Tag.Get("default"); d != "" {
 		s.Default = json.RawMessage(d)
 	}
@@ -212,9 +212,9 @@ func ofField(f reflect.StructField, optional bool) any {
 	return s
 }
 
-// ofType describes a type that is what a tag says, or that speaks for itself. An
-// int counts something.
-func ofType(t reflect.Type, is string) *schema {
+// ofType describes the type of a field, which is what a tag says or speaks for
+// itself. An int counts something.
+func ofType(field string, t reflect.Type, is string) *schema {
 	if is != "" {
 		m := memberOf(is)
 		if m.isComponent() {
@@ -230,11 +230,11 @@ func ofType(t reflect.Type, is string) *schema {
 	case reflect.Int:
 		return &schema{Type: "integer", Minimum: new(0)}
 	case reflect.Slice:
-		return &schema{Type: "array", Items: ofType(t.Elem(), "")}
+		return &schema{Type: "array", Items: ofType(field, t.Elem(), "")}
 	case reflect.Struct:
 		return ofStruct(t, false)
 	}
-	panic("a member of a message must say what it is: " + t.String())
+	panic("a tag must say what " + field + " is: " + t.String() + " does not")
 }
 
 // orNull lets null be, too.
