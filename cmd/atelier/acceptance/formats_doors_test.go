@@ -183,10 +183,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 	}
 	for _, x := range k.Tokens {
 		want := maps.Clone(x.Seen)
-		ends, err := time.Parse(time.RFC3339, x.Seen.text("expires_at"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ends := endOf(t, x.Seen)
 		if time.Now().After(ends) && want.text("state") == "active" {
 			want["state"] = "expired"
 		}
@@ -195,6 +192,11 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 			again := record{"credential": visa(), "binding": record{"checkout_id": x.Checkout, "identity": record{"access_token": k.Business.Identity}}}
 			if platform.post("/tokenize", again, header("Idempotency-Key", x.Key)).object().text("token") != x.Token {
 				t.Errorf("%s: the same request with the same key gets another token", what)
+			}
+			// The session goes on: its next token ends when it does.
+			next := platform.post("/tokenize", again).object().text("token")
+			if e := endOf(t, business.post("/introspect", use(next, x.Checkout)).object()); e.Sub(ends).Abs() > time.Second {
+				t.Errorf("%s: the next token ends at %s, want %s", what, e, ends)
 			}
 		}
 		for _, d := range differences(what, want, business.post("/introspect", use(x.Token, x.Checkout)).object()) {
@@ -209,4 +211,14 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 			t.Errorf("%s: status %d, want 410 with %s", what, got.status, code)
 		}
 	}
+}
+
+// endOf is when a token ends, as introspection tells.
+func endOf(t *testing.T, seen record) time.Time {
+	t.Helper()
+	ends, err := time.Parse(time.RFC3339, seen.text("expires_at"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ends
 }

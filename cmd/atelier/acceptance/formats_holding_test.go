@@ -68,14 +68,15 @@ func readFolder(t *testing.T, data string) *holding {
 	contents, err := blobs.Open(blobs.Options{Dir: filepath.Join(data, "blobs"), Grace: decades, MinFreeBytes: 64 << 20})
 	h.must(err)
 	register := files.NewRegister(store, contents, decades, time.Now)
-	trees, err := workspaces.Open(filepath.Join(data, "workspaces"), func() error { return nil }, func() {}, slog.New(slog.DiscardHandler))
+	ofCode := filepath.Join(data, "workspaces")
+	trees, err := workspaces.Open(ofCode, func() error { return nil }, func() {}, slog.New(slog.DiscardHandler))
 	h.must(err)
 	h.readLogs() // first: actors that run may shorten them
 	h.readActors(list, register)
 	h.readRows(list)
 	h.readTokens(cfg)
 	h.readFiles(register, contents)
-	h.readCode(trees)
+	h.readCode(trees, ofCode)
 	h.must(errors.Join(trees.Close(), store.Close()))
 	h.readTables(service.StoreDir(cfg))
 	return h
@@ -217,8 +218,8 @@ func (h *holding) readFiles(register *files.Register, contents *blobs.Store) {
 	}
 }
 
-// readCode reads the files of the workspaces' trees.
-func (h *holding) readCode(trees *workspaces.Store) {
+// readCode reads the files of the workspaces' trees, in dir.
+func (h *holding) readCode(trees *workspaces.Store, dir string) {
 	h.t.Helper()
 	for lab, s := range h.codelabs {
 		if s.Workspace == nil {
@@ -236,6 +237,12 @@ func (h *holding) readCode(trees *workspaces.Store) {
 				b, err := trees.Read(s.Workspace.Id, kind, head.Tree, path)
 				h.must(err)
 				heads[head.Name][path] = hashOf(b)
+			}
+			if kind == code.Plain && len(paths) > 0 { // its sums are there, too
+				flipByte(h.t, filepath.Join(dir, s.Workspace.Id, "trees", head.Tree, paths[0]), 0)
+				if _, err := trees.Read(s.Workspace.Id, kind, head.Tree, paths[0]); !errors.Is(err, workspaces.ErrDamaged) {
+					h.t.Errorf("%s of %s, damaged, reads with %v", paths[0], head.Name, err)
+				}
 			}
 		}
 		h.code[lab] = heads

@@ -41,7 +41,10 @@ func (k *keptMarket) hold(m *market, prefix string) {
 		k.Tokens = append(k.Tokens, x)
 	}
 	detokenize := func(token, checkout string) { m.business.post("/detokenize", use(token, checkout)).want(200) }
-	add("session", "session", 0, nil)
+	add("ttl", "ttl", 1200, nil)
+	add("single use", "single_use", 0, nil)
+	add("single use, used", "single_use", 0, detokenize)
+	add("session", "session", 0, nil) // and so it stays
 	add("session, used", "session", 0, detokenize)
 	add("session, another checkout", "session", 0, func(token, _ string) { m.business.post("/detokenize", use(token, "another")).want(403) })
 	add("session, revoked", "session", 0, func(token, checkout string) { m.business.post("/revoke", use(token, checkout)).want(204) })
@@ -50,7 +53,4 @@ func (k *keptMarket) hold(m *market, prefix string) {
 			m.business.post("/detokenize", use(token, "another")).want(403)
 		}
 	})
-	add("ttl", "ttl", 1200, nil)
-	add("single use", "single_use", 0, nil)
-	add("single use, used", "single_use", 0, detokenize)
 }
