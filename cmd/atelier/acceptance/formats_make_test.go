@@ -32,6 +32,11 @@ func makeFormat(t *testing.T, name string) {
 	admin.post("/admin/settings", record{"ai_api_key": encryptedWith(t, adminPW, f.Doors.AIKey)}).want(200)
 	first.teach(&f.Doors)
 	first.remove()
+	up.Script(func(a *upstreamtest.Answer) { a.Refuse(500, "") })
+	for _, about := range []record{{"prompt": "why"}, {"prompt": "why", "codelab_id": first.id}} {
+		admin.post("/ai/stream", about).refused(502)
+	}
+	up.Script(func(a *upstreamtest.Answer) { a.Whole("Hello", " world") })
 	first.repository()
 	first.over()
 	first.large()
@@ -59,6 +64,7 @@ func makeFormat(t *testing.T, name string) {
 	second := newClassOn(t, s.Addr(), everySetting("Second"))
 	second.teach(&f.Doors)
 	second.folders()
+	admin.post(second.path+"/copy", nil).want(200)
 	admin.put(first.path, record{"description": "after a restart"}).want(200)
 	live.join()
 	f.Doors.Markets[0].hold(live, "second")
@@ -189,6 +195,8 @@ func (c *class) remove() {
 	gone.post(c.path+"/messages", record{"type": "chat", "message": "by who goes"}).want(200)
 	thread := gone.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "by who goes")).object()
 	c.admin.delete(c.path + "/inline-comments/" + thread.text("id") + "/comments/" + comments(thread)[1].text("id")).want(200)
+	alone := gone.post(c.path+"/inline-comments", c.anchor(c.steps[1], 0, 5, "a thread that goes")).object()
+	c.admin.delete(c.path + "/inline-comments/" + alone.text("id") + "/comments/" + comments(alone)[0].text("id")).want(200)
 	c.admin.delete(c.path + "/chat/" + c.admin.get(c.path + "/chat").list()[0].text("id")).want(204)
 	gone.delete(c.path + "/attendees/" + gone.id + "/submissions/" + gone.hand(c, "gone.txt", []byte("gone")).object().text("id")).want(204)
 	c.admin.delete(c.path + "/attendees/" + gone.id).want(204)

@@ -15,6 +15,7 @@ func (m *market) join() {
 	m.admin.post(path+"/keys", nil).want(200)
 	m.admin.delete(path + "/keys/" + m.psp.keyID).want(204)
 	other := m.add("business", "detokenize")
+	m.acknowledge(other)
 	m.admin.post(path+"/grants", record{"participant_id": other.id}).want(200)
 	m.admin.delete(path + "/grants/" + m.business.id).want(204)
 	m.admin.post("/admin/participants/"+other.id+"/disable", nil).want(200)
