@@ -47,6 +47,10 @@ type Sink interface {
 // their way. The zero value is ready. It holds bytes only while a frame or a
 // fragmented message is incomplete.
 type Decoder struct {
+	// Binary allows binary messages, which are given like text. Atelier sends
+	// none; others do.
+	Binary bool
+
 	// pending is the beginning of a frame whose end has not arrived.
 	pending []byte
 	// parts is what has arrived of a fragmented message.
@@ -124,11 +128,11 @@ func (d *Decoder) header(p []byte) (header, bool, error) {
 		return h, false, errMasked
 	case h.opcode > opPong || h.opcode > opBinary && h.opcode < opClose:
 		return h, false, errOpcode
-	case h.opcode == opBinary:
+	case h.opcode == opBinary && !d.Binary:
 		return h, false, errBinary
 	case h.opcode >= opClose && (!h.final || h.length > 125):
 		return h, false, errControl
-	case h.opcode == opText && d.fragmented:
+	case (h.opcode == opText || h.opcode == opBinary) && d.fragmented:
 		return h, false, errStart
 	case h.opcode == opContinuation && !d.fragmented:
 		return h, false, errNoStart
@@ -177,7 +181,7 @@ func (d *Decoder) frame(h header, payload []byte, out Sink) error {
 		}
 		d.Stop()
 		out.Close(code)
-	case opText:
+	case opText, opBinary:
 		if h.final {
 			out.Message(payload)
 			return nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Upgrade is what a client says to open a WebSocket.
@@ -15,6 +16,8 @@ type Upgrade struct {
 	Host, Path string
 	// Cookie is the value of the Cookie header; "" for none.
 	Cookie string
+	// Headers are further lines of the request, "Name: value".
+	Headers []string
 	// Key is 16 random bytes in Base64 (RFC 6455, 4.1).
 	Key string
 }
@@ -24,10 +27,32 @@ type Upgrade struct {
 func (u *Upgrade) Append(dst []byte) []byte {
 	dst = append(dst, "GET "+u.Path+" HTTP/1.1\r\nHost: "+u.Host+
 		"\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "+u.Key+"\r\n"...)
+	return u.finish(dst)
+}
+
+// AppendStream appends the request for an event stream instead of a WebSocket.
+func (u *Upgrade) AppendStream(dst []byte) []byte {
+	dst = append(dst, "GET "+u.Path+" HTTP/1.1\r\nHost: "+u.Host+"\r\nAccept: text/event-stream\r\nCache-Control: no-cache\r\n"...)
+	return u.finish(dst)
+}
+
+func (u *Upgrade) finish(dst []byte) []byte {
 	if u.Cookie != "" {
 		dst = append(dst, "Cookie: "+u.Cookie+"\r\n"...)
 	}
+	for _, line := range u.Headers {
+		dst = append(dst, line+"\r\n"...)
+	}
 	return append(dst, "\r\n"...)
+}
+
+// CheckHeader refuses a line that is no header, or that would be two.
+func CheckHeader(line string) error {
+	name, _, ok := strings.Cut(line, ":")
+	if !ok || name == "" || strings.ContainsAny(name, " \t") || strings.ContainsAny(line, "\r\n\x00") {
+		return fmt.Errorf("header %q: want 'Name: value'", line)
+	}
+	return nil
 }
 
 // maxAnswer bounds the header of the server's answer, bytes.
@@ -54,21 +79,30 @@ func Answer(p []byte, key string) (int, error) {
 		}
 		return 0, nil
 	}
-	line, headers, _ := bytes.Cut(p[:end], []byte("\r\n"))
-	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
-		return 0, errAnswer
-	}
-	status, err := strconv.Atoi(string(line[9:12]))
+	headers, err := status(p[:end], 101)
 	if err != nil {
-		return 0, errAnswer
-	}
-	if status != 101 {
-		return 0, &RefusedError{status}
+		return 0, err
 	}
 	if got := headerValue(headers, "Sec-WebSocket-Accept"); string(got) != accept(key) {
 		return 0, fmt.Errorf("server accepted another key: %q", got)
 	}
 	return end + 4, nil
+}
+
+// status checks the first line of an answer and returns the lines after it.
+func status(head []byte, want int) (headers []byte, err error) {
+	line, headers, _ := bytes.Cut(head, []byte("\r\n"))
+	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
+		return nil, errAnswer
+	}
+	code, err := strconv.Atoi(string(line[9:12]))
+	if err != nil {
+		return nil, errAnswer
+	}
+	if code != want {
+		return nil, &RefusedError{code}
+	}
+	return headers, nil
 }
 
 func headerValue(headers []byte, name string) []byte {

@@ -1,6 +1,8 @@
 package latency
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -45,6 +47,67 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 
 // Max is the largest latency, to the precision of the histogram.
 func (h *Histogram) Max() time.Duration { return time.Duration(h.counts.Max()) * unit }
+
+// Reset forgets all values.
+func (h *Histogram) Reset() { h.counts.Reset() }
+
+// MarshalText writes the counts in the compressed form that all HDR tools read
+// (Base64). It makes a histogram a value of JSON.
+func (h *Histogram) MarshalText() ([]byte, error) {
+	b, err := h.counts.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	if err != nil {
+		return nil, fmt.Errorf("encode histogram: %w", err)
+	}
+	return b, nil
+}
+
+// UnmarshalText reads what MarshalText wrote. It refuses counts of another
+// range or precision, which could not be merged.
+func (h *Histogram) UnmarshalText(text []byte) error {
+	counts, err := hdrhistogram.Decode(text)
+	if err != nil {
+		return fmt.Errorf("decode histogram: %w", err)
+	}
+	if counts.HighestTrackableValue() != int64(longest/unit) || counts.SignificantFigures() != digits {
+		return errors.New("decode histogram: it has another range or precision")
+	}
+	h.counts = counts
+	return nil
+}
+
+// Log writes the counts of an interval to a histogram log. They are
+// microseconds; the largest value, which stands beside them, is told in seconds.
+func (h *Histogram) Log(log *hdrhistogram.HistogramLogWriter, from, until time.Time) error {
+	h.counts.SetStartTimeMs(from.UnixMilli())
+	h.counts.SetEndTimeMs(until.UnixMilli())
+	return log.OutputIntervalHistogram(h.counts)
+}
+
+// Point is a place on the percentile curve.
+type Point struct {
+	// Percentile is 0..100; Milliseconds is the latency that this share of the
+	// values does not exceed.
+	Percentile   float64 `json:"percentile"`
+	Milliseconds float64 `json:"ms"`
+}
+
+// Curve is the histogram as percentiles, closer together towards the end where
+// the tail is: at most 64 points up to 99.999.
+func (h *Histogram) Curve() []Point {
+	if h.Count() == 0 {
+		return nil
+	}
+	var out []Point
+	rest := 1.0
+	for h.Count() > 0 && rest > 0.9/float64(h.Count()) && rest >= 0.00001 {
+		for _, part := range []float64{1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2} {
+			q := 1 - rest*part
+			out = append(out, Point{100 * q, Milliseconds(h.Quantile(q))})
+		}
+		rest /= 10
+	}
+	return append(out, Point{100 * (1 - min(rest, 1/float64(h.Count()))), Milliseconds(h.Max())})
+}
 
 // Summary is a histogram in a few numbers, milliseconds.
 type Summary struct {

@@ -1,19 +1,29 @@
 package report
 
 import (
+	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
 	"time"
+
+	"atelier/bench/latency"
 )
 
-// document is the form of the JSON file. The numbers that scripts compare stand
-// at the top.
+// Format names the form of the JSON report. It changes when a member is renamed,
+// removed or counts something else; new members do not change it.
+const Format = "atelier-bench/1"
+
+// document is the form of the JSON file, which schema.json describes. The
+// numbers that scripts compare stand at the top.
 type document struct {
+	Format      string            `json:"format"`
 	Scenario    string            `json:"scenario"`
+	About       string            `json:"about"`
 	Started     time.Time         `json:"started"`
 	Command     []string          `json:"command"`
-	Versions    map[string]string `json:"versions"`
+	Environment map[string]string `json:"environment"`
 	Seed        uint64            `json:"seed"`
 	Valid       bool              `json:"valid"`
 	Passed      bool              `json:"passed"`
@@ -21,12 +31,14 @@ type document struct {
 	Invalid     []string          `json:"invalid"`
 	Allowed     []string          `json:"allowed"`
 	Failures    []string          `json:"failures"`
+	Thresholds  []Check           `json:"thresholds"`
 
-	Attendees    int     `json:"attendees"`
-	Facilitators int     `json:"facilitators"`
-	Joined       int     `json:"joined"`
-	Warmup       float64 `json:"warmup_seconds"`
-	Duration     float64 `json:"duration_seconds"`
+	Attendees    int          `json:"attendees"`
+	Facilitators int          `json:"facilitators"`
+	Joined       int          `json:"joined"`
+	Connections  *Connections `json:"connections,omitempty"`
+	Warmup       float64      `json:"warmup_seconds"`
+	Duration     float64      `json:"duration_seconds"`
 
 	Lost       int `json:"lost"`
 	Duplicated int `json:"duplicated"`
@@ -34,17 +46,23 @@ type document struct {
 	Resyncs    int `json:"resyncs"`
 	Kills      int `json:"kills"`
 
-	P50                 float64 `json:"p50"`
-	P90                 float64 `json:"p90"`
-	P99                 float64 `json:"p99"`
-	P999                float64 `json:"p999"`
-	Max                 float64 `json:"max"`
-	Deliveries          int64   `json:"deliveries"`
-	DeliveriesPerSecond float64 `json:"deliveries_per_second"`
-	Events              int64   `json:"events"`
-	Acked               int64   `json:"acked"`
+	Subject             string           `json:"subject"`
+	P50                 float64          `json:"p50"`
+	P90                 float64          `json:"p90"`
+	P99                 float64          `json:"p99"`
+	P999                float64          `json:"p999"`
+	Max                 float64          `json:"max"`
+	Count               int64            `json:"count"`
+	Last                *latency.Summary `json:"last_recipient,omitempty"`
+	Curve               []latency.Point  `json:"percentiles,omitempty"`
+	Messages            int64            `json:"messages"`
+	Deliveries          int64            `json:"deliveries"`
+	DeliveriesPerSecond float64          `json:"deliveries_per_second"`
+	Events              int64            `json:"events"`
+	Acked               int64            `json:"acked"`
 
 	Operations  map[string]Operation `json:"operations"`
+	Figures     map[string]Figure    `json:"figures"`
 	Audit       Audit                `json:"audit"`
 	Disconnects map[string]int       `json:"disconnects"`
 	Restarts    []Restart            `json:"restarts"`
@@ -52,25 +70,33 @@ type document struct {
 	Server      *Server              `json:"server"`
 	Parts       []Part               `json:"parts,omitempty"`
 	Memory      []Weight             `json:"memory,omitempty"`
+	Series      []Sample             `json:"series"`
 }
 
 // JSON is the result for machines.
 func (r *Result) JSON() ([]byte, error) {
 	d := document{
-		Scenario: r.Scenario, Started: r.Started, Command: r.Command, Versions: r.Versions, Seed: r.Seed,
+		Format: Format, Scenario: r.Scenario, About: r.About, Started: r.Started, Command: notNil(r.Command), Environment: r.Environment, Seed: r.Seed,
 		Valid: r.Verdict.Valid(), Passed: r.ExitCode() == ExitPassed, Interrupted: r.Interrupted,
-		Invalid: notNil(r.Verdict.Invalid), Allowed: notNil(r.Verdict.Allowed), Failures: notNil(r.Verdict.Failures),
-		Attendees: r.Attendees, Facilitators: r.Facilitators, Joined: r.Joined, Warmup: r.Warmup, Duration: r.Duration,
+		Invalid: notNil(r.Verdict.Invalid), Allowed: notNil(r.Verdict.Allowed), Failures: notNil(r.Verdict.Failures), Thresholds: notNil(r.Verdict.Checks),
+		Attendees: r.Attendees, Facilitators: r.Facilitators, Joined: r.Joined, Connections: r.Connections, Warmup: r.Warmup, Duration: r.Duration,
 		Lost: r.Audit.Lost(), Duplicated: r.Audit.Doubled(), Reordered: r.Audit.Reordered, Resyncs: r.Audit.Resyncs,
-		Kills: len(r.Restarts),
-		P50:   r.Chat.P50, P90: r.Chat.P90, P99: r.Chat.P99, P999: r.Chat.P999, Max: r.Chat.Max,
-		Deliveries: r.Chat.Count, DeliveriesPerSecond: r.DeliveriesPerSecond, Events: r.Events, Acked: r.Acked,
-		Operations: make(map[string]Operation, len(r.Operations)), Audit: r.Audit, Disconnects: r.Disconnects,
+		Kills:   len(r.Restarts),
+		Subject: r.Subject, P50: r.Latency.P50, P90: r.Latency.P90, P99: r.Latency.P99, P999: r.Latency.P999, Max: r.Latency.Max, Count: r.Latency.Count,
+		Last: r.Last, Messages: r.Messages, Deliveries: r.Deliveries, DeliveriesPerSecond: r.DeliveriesPerSecond, Events: r.Events, Acked: r.Acked,
+		Operations: make(map[string]Operation, len(r.Operations)), Figures: make(map[string]Figure, len(r.Figures)),
+		Audit: r.Audit, Disconnects: r.Disconnects,
 		Restarts: notNil(r.Restarts), Generator: r.Generator, Server: r.Server,
-		Parts: r.Parts, Memory: r.Memory,
+		Parts: r.Parts, Memory: r.Memory, Series: notNil(r.Series),
+	}
+	if r.Counts != nil {
+		d.Curve = r.Counts.Curve()
 	}
 	for _, op := range r.Operations {
 		d.Operations[op.Name] = op
+	}
+	for _, f := range r.Figures {
+		d.Figures[f.Key] = f
 	}
 	b, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
@@ -85,8 +111,12 @@ func (r *Result) WriteJSON(path string) error {
 	if err != nil {
 		return err
 	}
+	return write(path, b)
+}
+
+func write(path string, b []byte) error {
 	if err := os.WriteFile(path, b, 0o644); err != nil {
-		return fmt.Errorf("write result: %w", err)
+		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
 }
@@ -97,3 +127,9 @@ func notNil[T any](list []T) []T {
 	}
 	return list
 }
+
+//go:embed schema.json
+var schema []byte
+
+// Schema is the JSON Schema (2020-12) of the JSON report.
+func Schema() []byte { return bytes.Clone(schema) }

@@ -6,10 +6,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"atelier/bench/audit"
 	"atelier/bench/latency"
@@ -21,10 +25,14 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func sample() *Result {
 	return &Result{
 		Scenario: "workshop", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Command: []string{"atelier-bench", "workshop"},
-		Versions: map[string]string{"go": "go1.26"}, Seed: 42,
+		Environment: map[string]string{"go": "go1.26"}, Seed: 42, About: "1000 attendees, 2 facilitators", Subject: "chat delivery",
 		Attendees: 1000, Facilitators: 2, Joined: 1000, Warmup: 2, Duration: 30.004,
-		Chat: latency.Summary{Count: 300000, P50: 6.02, P90: 9.84, P99: 17.89, P999: 42.43, Max: 47.9}, DeliveriesPerSecond: 9920,
-		Events: 340094, Acked: 2965,
+		Latency: latency.Summary{Count: 300000, P50: 6.02, P90: 9.84, P99: 17.89, P999: 42.43, Max: 47.9}, DeliveriesPerSecond: 9920,
+		Messages: 300, Deliveries: 300000, Last: &latency.Summary{Count: 300, P50: 9, P90: 11, P99: 20, P999: 47.9, Max: 47.9},
+		Figures: []Figure{{"bytes_per_connection", "memory per connection", 3_900, "bytes"}, {"pairs_per_second", "pairs", 9812.5, "a second"}},
+		Series:  []Sample{{Second: -1, Phase: "connecting", Open: 500}, {Second: 0, Phase: "warm-up", Messages: 10, Deliveries: 10000, P50: 6, P99: 20, Max: 50, Open: 1000, CPU: 0.2, RSS: 80 << 20, Counts: histogram(6, 20, 50)}},
+		Counts:  histogram(6, 7, 8, 18, 47),
+		Events:  340094, Acked: 2965,
 		Operations: []Operation{
 			{Name: "register", Latency: latency.Summary{Count: 1000, P50: 1.94, P90: 3.31, P99: 9.33, P999: 9.92, Max: 10.41}, Done: 1000},
 			{Name: "help", Latency: latency.Summary{Count: 29, P50: 1.92, P90: 2.38, P99: 4.89, P999: 4.89, Max: 4.89}, Done: 30, Refused: 1, Unanswered: 2, Complaint: "status 500: oops"},
@@ -40,6 +48,14 @@ func sample() *Result {
 		},
 		Server: &Server{CPU: 0.12, RSS: 82 << 20, PeakRSS: 83 << 20},
 	}
+}
+
+func histogram(ms ...int) *latency.Histogram {
+	h := latency.New()
+	for _, v := range ms {
+		h.Record(time.Duration(v) * time.Millisecond)
+	}
+	return h
 }
 
 func golden(t *testing.T, name string, got []byte) {
@@ -62,7 +78,7 @@ func golden(t *testing.T, name string, got []byte) {
 func TestReportForPeople(t *testing.T) {
 	for name, colour := range map[string]bool{"report.txt": false, "report-colour.txt": true} {
 		r := sample()
-		r.Judge(&Thresholds{MaxLag: 10 * time.Millisecond})
+		judge(t, r, &Limits{MaxLag: 10 * time.Millisecond})
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{Colour: colour}); err != nil {
 			t.Fatal(err)
@@ -73,7 +89,7 @@ func TestReportForPeople(t *testing.T) {
 
 func TestReportForMachines(t *testing.T) {
 	r := sample()
-	r.Judge(&Thresholds{})
+	judge(t, r, &Limits{})
 	b, err := r.JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +101,7 @@ func TestReportForMachines(t *testing.T) {
 func TestKeysThatScriptsRead(t *testing.T) {
 	r := sample()
 	r.Audit.Missed, r.Audit.Duplicated, r.Audit.Reordered = 1, 2, 3
-	r.Judge(&Thresholds{})
+	judge(t, r, &Limits{})
 	b, err := r.JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -109,46 +125,50 @@ func TestKeysThatScriptsRead(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	thresholds := Thresholds{MaxP99: 100 * time.Millisecond, MaxP999: 200 * time.Millisecond, MaxLag: 10 * time.Millisecond}
+	thresholds := Limits{MaxLag: 10 * time.Millisecond, MaxBusy: 0.95, Thresholds: []Threshold{must(t, "p99<100ms"), must(t, "p999<0.2s")}}
 	passing := func() *Result {
 		r := sample()
 		r.Operations, r.Restarts = nil, nil
 		return r
 	}
 	for name, c := range map[string]struct {
-		harm func(*Result, *Thresholds)
+		harm func(*Result, *Limits)
 		code int
 		says string
 	}{
-		"nothing":        {func(*Result, *Thresholds) {}, ExitPassed, ""},
-		"missed event":   {func(r *Result, _ *Thresholds) { r.Audit.Missed = 1 }, ExitFailed, "1 lost"},
-		"lost write":     {func(r *Result, _ *Thresholds) { r.Audit.Writes["chat"] = audit.Writes{Lost: 2} }, ExitFailed, "2 lost"},
-		"allowed loss":   {func(r *Result, t *Thresholds) { r.Audit.Missed, t.MaxLost = 3, 3 }, ExitPassed, ""},
-		"unpublished":    {func(r *Result, _ *Thresholds) { r.Audit.Unpublished = 1 }, ExitFailed, "1 lost"},
-		"doubled write":  {func(r *Result, _ *Thresholds) { r.Audit.Writes["chat"] = audit.Writes{Doubled: 1} }, ExitFailed, "1 duplicated"},
-		"reordered":      {func(r *Result, _ *Thresholds) { r.Audit.Reordered = 1 }, ExitFailed, "1 reordered"},
-		"leak":           {func(r *Result, _ *Thresholds) { r.Audit.Misdirected = 1 }, ExitFailed, "not for"},
-		"phantom":        {func(r *Result, _ *Thresholds) { r.Audit.Writes["help"] = audit.Writes{Phantom: 1} }, ExitFailed, "applied all the same"},
-		"resync":         {func(r *Result, _ *Thresholds) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resyncs"},
-		"missing people": {func(r *Result, _ *Thresholds) { r.Joined = 999 }, ExitFailed, "999 of 1000"},
-		"slow":           {func(r *Result, _ *Thresholds) { r.Chat.P99 = 101 }, ExitFailed, "p99 is 101.0 ms"},
-		"slow tail":      {func(r *Result, _ *Thresholds) { r.Chat.P999 = 201 }, ExitFailed, "p99.9 is 201.0 ms"},
-		"refusal":        {func(r *Result, _ *Thresholds) { r.Operations = []Operation{{Refused: 1}} }, ExitFailed, "1 operations refused"},
-		"no answer":      {func(r *Result, _ *Thresholds) { r.Operations = []Operation{{Unanswered: 1}} }, ExitFailed, "unanswered"},
-		"answer of a kill": {func(r *Result, _ *Thresholds) {
+		"nothing":      {func(*Result, *Limits) {}, ExitPassed, ""},
+		"missed event": {func(r *Result, _ *Limits) { r.Audit.Missed = 1 }, ExitFailed, "1 lost"},
+		"lost write":   {func(r *Result, _ *Limits) { r.Audit.Writes["chat"] = audit.Writes{Lost: 2} }, ExitFailed, "2 lost"},
+		"allowed loss": {func(r *Result, t *Limits) {
+			r.Audit.Missed, t.Thresholds = 3, []Threshold{{metric: "lost", operator: "<=", bound: 3, text: "lost<=3"}}
+		}, ExitPassed, ""},
+		"unpublished":    {func(r *Result, _ *Limits) { r.Audit.Unpublished = 1 }, ExitFailed, "1 lost"},
+		"doubled write":  {func(r *Result, _ *Limits) { r.Audit.Writes["chat"] = audit.Writes{Doubled: 1} }, ExitFailed, "1 duplicated"},
+		"reordered":      {func(r *Result, _ *Limits) { r.Audit.Reordered = 1 }, ExitFailed, "1 reordered"},
+		"leak":           {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "not for"},
+		"phantom":        {func(r *Result, _ *Limits) { r.Audit.Writes["help"] = audit.Writes{Phantom: 1} }, ExitFailed, "applied all the same"},
+		"resync":         {func(r *Result, _ *Limits) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resyncs"},
+		"missing people": {func(r *Result, _ *Limits) { r.Joined = 999 }, ExitFailed, "999 of 1000"},
+		"slow":           {func(r *Result, _ *Limits) { r.Latency.P99 = 101 }, ExitFailed, "p99<100ms: it is 101"},
+		"slow tail":      {func(r *Result, _ *Limits) { r.Latency.P999 = 201 }, ExitFailed, "p999<0.2s: it is 201"},
+		"refusal":        {func(r *Result, _ *Limits) { r.Operations = []Operation{{Refused: 1}} }, ExitFailed, "1 operations refused"},
+		"no answer":      {func(r *Result, _ *Limits) { r.Operations = []Operation{{Unanswered: 1}} }, ExitFailed, "unanswered"},
+		"answer of a kill": {func(r *Result, _ *Limits) {
 			r.Restarts, r.Operations = []Restart{{AllResumed: true}}, []Operation{{Unanswered: 1}}
 		}, ExitPassed, ""},
-		"not resumed":    {func(r *Result, _ *Thresholds) { r.Restarts = []Restart{{}} }, ExitFailed, "after kill 1"},
-		"late generator": {func(r *Result, _ *Thresholds) { r.Generator.Lag.P99 = 11 }, ExitInvalid, "was late"},
-		"allowed lag":    {func(r *Result, t *Thresholds) { r.Generator.Lag.P99, t.AllowLag = 11, true }, ExitPassed, ""},
-		"shed":           {func(r *Result, _ *Thresholds) { r.Generator.Shed = 5 }, ExitInvalid, "5 planned operations"},
-		"late and lossy": {func(r *Result, _ *Thresholds) { r.Generator.Lag.P99, r.Audit.Missed = 11, 1 }, ExitFailed, "1 lost"},
-		"interrupted":    {func(r *Result, _ *Thresholds) { r.Interrupted, r.Joined = true, 5 }, ExitInterrupted, ""},
+		"not resumed":    {func(r *Result, _ *Limits) { r.Restarts = []Restart{{}} }, ExitFailed, "after kill 1"},
+		"late generator": {func(r *Result, _ *Limits) { r.Generator.Lag.P99 = 11 }, ExitInvalid, "was late"},
+		"allowed lag":    {func(r *Result, t *Limits) { r.Generator.Lag.P99, t.AllowLag = 11, true }, ExitPassed, ""},
+		"full generator": {func(r *Result, _ *Limits) { r.Generator.Busy = 0.96 }, ExitInvalid, "was full"},
+		"not connected":  {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 9} }, ExitFailed, "1 connections could not"},
+		"shed":           {func(r *Result, _ *Limits) { r.Generator.Shed = 5 }, ExitInvalid, "5 planned operations"},
+		"late and lossy": {func(r *Result, _ *Limits) { r.Generator.Lag.P99, r.Audit.Missed = 11, 1 }, ExitFailed, "1 lost"},
+		"interrupted":    {func(r *Result, _ *Limits) { r.Interrupted, r.Joined = true, 5 }, ExitInterrupted, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, limits := passing(), thresholds
 			c.harm(r, &limits)
-			r.Judge(&limits)
+			judge(t, r, &limits)
 			if got := r.ExitCode(); got != c.code {
 				t.Errorf("exit code %d, want %d", got, c.code)
 			}
@@ -157,5 +177,144 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("says %q, want %q", said, c.says)
 			}
 		})
+	}
+}
+
+func must(t *testing.T, text string) Threshold {
+	t.Helper()
+	parsed, err := ParseThreshold(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func judge(t *testing.T, r *Result, limits *Limits) {
+	t.Helper()
+	if err := r.Judge(limits); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestThresholds(t *testing.T) {
+	for text, passes := range map[string]bool{
+		"p99<50ms": true, "p99 < 17ms": false, "p99<=0.01789s": true, "max>=47.9": true, "max>47.9": false, "lost==0": true,
+		"deliveries_per_second>=9000": true, "server.rss<=82MiB": true, "server.rss<82MiB": false, "server.cpu<15%": true,
+		"help.p99<4ms": false, "operations.help.latency.p99<5ms": true, "generator.lag.p99<3ms": true, "last_recipient.p99<20.1ms": true,
+		"pairs_per_second>=8000": true, "figures.bytes_per_connection.value<=4kB": true, "refused<=3": true, "refused<3": false,
+	} {
+		r := sample()
+		r.Restarts = nil
+		if err := r.Judge(&Limits{Thresholds: []Threshold{must(t, text)}}); err != nil {
+			t.Error(err)
+		}
+		if len(r.Verdict.Checks) != 1 || r.Verdict.Checks[0].Passed != passes {
+			t.Errorf("%s: %+v", text, r.Verdict.Checks)
+		}
+	}
+	for _, text := range []string{"", "p99", "p99<", "<5", "p99<5 parsecs", "p99!5", "p99<fast", "p99<5ms and max<6ms"} {
+		if _, err := ParseThreshold(text); err == nil {
+			t.Errorf("%q is taken for a threshold", text)
+		}
+	}
+	if err := sample().Judge(&Limits{Thresholds: []Threshold{must(t, "p98<5ms")}}); err == nil || !strings.Contains(err.Error(), "p999") {
+		t.Errorf("a threshold of nothing: %v", err)
+	}
+}
+
+// The schema knows each member that a report can have, and allows no other.
+func TestReportIsWhatItsSchemaSays(t *testing.T) {
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("schema.json", schema); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := sample()
+	full.Connections, full.Audit.Away = &Connections{}, 3
+	full.Parts, full.Memory = []Part{{Name: "with"}}, []Weight{{Second: 1}}
+	for name, r := range map[string]*Result{"full": full, "empty": {Scenario: "idle"}} {
+		judge(t, r, &Limits{Thresholds: []Threshold{must(t, "p99<50ms")}})
+		b, err := r.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled.Validate(v); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A run that is not valid says so wherever its numbers are read.
+func TestEveryOutputSaysInvalid(t *testing.T) {
+	r := sample()
+	r.Generator.Lag.P99 = 11
+	judge(t, r, &Limits{MaxLag: 10 * time.Millisecond})
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	var text bytes.Buffer
+	for name, err := range map[string]error{
+		"text": r.Text(&text, Style{}), "json": r.WriteJSON(at("json")), "csv": r.WriteCSV(at("csv")), "html": r.WriteHTML(at("html")), "hdr": r.WriteHDR(at("hdr")),
+	} {
+		said := text.Bytes()
+		if name != "text" && err == nil {
+			said, err = os.ReadFile(at(name))
+		}
+		if err != nil || !bytes.Contains(said, []byte("the generator was late")) {
+			t.Errorf("%s: %v: does not say that the run is invalid: %.300s", name, err, said)
+		}
+	}
+}
+
+func TestCourseOfARun(t *testing.T) {
+	r := sample()
+	path := filepath.Join(t.TempDir(), "course")
+	if err := r.WriteCSV(path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.csv", b)
+	if err := r.WriteHDR(path); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h, err := hdr.NewHistogramLogReader(f).NextIntervalHistogram()
+	if err != nil || h.TotalCount() != 3 || h.Max()/1000 != 50 {
+		t.Errorf("the log's first interval is %v, %v", h, err)
+	}
+}
+
+// The page loads nothing: it opens without a network.
+func TestPageStandsAlone(t *testing.T) {
+	r := sample()
+	r.About, r.Command = "<script>alert(1)</script>", []string{"atelier-bench", "</pre><img src=x>"}
+	judge(t, r, &Limits{})
+	b, err := r.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(b, []byte("alert(1)</script>")) || bytes.Contains(b, []byte("<img")) {
+		t.Error("the page runs what a name says")
+	}
+	if m := regexp.MustCompile(`(?i)<(link|img|iframe|script)[^>]*(src|href)=|@import|url\(`).Find(b); m != nil {
+		t.Errorf("the page loads %q", m)
 	}
 }

@@ -11,28 +11,50 @@ import (
 // seconds, memory in bytes, processor time in cores.
 type Result struct {
 	Scenario string
-	Started  time.Time
-	Command  []string
-	Versions map[string]string
-	Seed     uint64
+	// About says in a few words what was run: "1000 attendees, 2 facilitators".
+	About       string
+	Started     time.Time
+	Command     []string
+	Environment map[string]string
+	Seed        uint64
 
+	Warmup, Duration float64
+	Interrupted      bool
+
+	// Subject is what Latency is of, such as "chat delivery": from the planned
+	// time to the receipt, each receiver that reads.
+	Subject string
+	Latency latency.Summary
+	// Counts is what Latency sums up; nil when only the summary is known.
+	Counts *latency.Histogram
+	// Last is from the planned time of a message to its receipt by the last
+	// receiver that reads.
+	Last *latency.Summary
+	// Messages were sent, Deliveries arrived, in the measured time.
+	Messages, Deliveries int64
+	DeliveriesPerSecond  float64
+
+	// Attendees, Facilitators and Joined are the people of a workshop.
 	Attendees, Facilitators, Joined int
-	Warmup, Duration                float64
-	Interrupted                     bool
-
-	// Chat is the latency of chat deliveries: from the planned time of the
-	// message to the receipt by each subscriber that reads.
-	Chat                latency.Summary
-	DeliveriesPerSecond float64
-	// Parts of the measured time, when it is divided, and their comparison.
-	Parts []Part
-	// Memory of the server over the measured time, when it is followed.
-	Memory []Weight
+	// Connections of a run without people; nil otherwise.
+	Connections *Connections
 	// Events is how many stored events of all kinds arrived; Acked how many
 	// operations were acknowledged.
 	Events, Acked int64
 
-	Operations  []Operation
+	// Parts of the measured time, when it is divided, and their comparison.
+	Parts []Part
+	// Memory of the server over the measured time, when it is followed.
+	Memory []Weight
+	// Series is the course of the run, a sample a second.
+	Series []Sample
+
+	Operations []Operation
+	// Faults are what a scenario found wrong with the server beside what the
+	// audit counts, each in a sentence.
+	Faults []string
+	// Figures are what a scenario finds beside all this.
+	Figures     []Figure
 	Audit       Audit
 	Disconnects map[string]int
 	Restarts    []Restart
@@ -44,11 +66,29 @@ type Result struct {
 	Verdict Verdict
 }
 
+// Figure is a number with a name: "bytes_per_connection".
+type Figure struct {
+	Key string `json:"key"`
+	// Name and Unit are for people; bytes are shown as KiB or MiB.
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+}
+
+// Connections are those of a run.
+type Connections struct {
+	Wanted     int `json:"wanted"`
+	Open       int `json:"open"`
+	Publishers int `json:"publishers"`
+	// Lost ended while they should have lasted.
+	Lost int `json:"lost"`
+}
+
 // Part is a part of the measured time: what was going on, and the latency of
-// chat deliveries in it.
+// deliveries in it.
 type Part struct {
-	Name string          `json:"name"`
-	Chat latency.Summary `json:"chat"`
+	Name    string          `json:"name"`
+	Latency latency.Summary `json:"latency"`
 	// Memory of the server in it: the lowest, the mean and the highest, bytes.
 	Lowest  int64 `json:"lowest_rss"`
 	Mean    int64 `json:"mean_rss"`
@@ -62,13 +102,45 @@ type Weight struct {
 	Part   int     `json:"part"`
 }
 
-// Slowdown is by how much the p99 of chat deliveries in the last part is above
-// that in the first, as a share; 0 when the time is not divided.
+// Sample is one second of a run.
+type Sample struct {
+	// Second since the beginning of the load; the warm-up is before Warmup.
+	Second float64 `json:"second"`
+	// Phase of the run: "connecting", "warm-up", "load".
+	Phase string `json:"phase"`
+	// Messages sent and deliveries (or operations) done in it, and the latency
+	// of what was done.
+	Messages   int64   `json:"messages"`
+	Deliveries int64   `json:"deliveries"`
+	P50        float64 `json:"p50"`
+	P99        float64 `json:"p99"`
+	Max        float64 `json:"max"`
+	Errors     int64   `json:"errors"`
+	// Open connections.
+	Open int `json:"open"`
+	// Of the server, where they could be read.
+	CPU        float64 `json:"cpu"`
+	RSS        int64   `json:"rss"`
+	Heap       int64   `json:"heap"`
+	Goroutines int64   `json:"goroutines"`
+	// GC is the longest pause for garbage so far, milliseconds.
+	GC float64 `json:"gc_pause"`
+	// Queued is what waits in the server's queues.
+	Queued int64 `json:"queued"`
+	// Generator is its processor time, cores.
+	Generator float64 `json:"generator"`
+
+	// Counts is what the latencies sum up; nil when nothing was done.
+	Counts *latency.Histogram `json:"-"`
+}
+
+// Slowdown is by how much the p99 in the last part is above that in the first,
+// as a share; 0 when the time is not divided.
 func (r *Result) Slowdown() float64 {
-	if len(r.Parts) < 2 || r.Parts[0].Chat.P99 <= 0 {
+	if len(r.Parts) < 2 || r.Parts[0].Latency.P99 <= 0 {
 		return 0
 	}
-	return r.Parts[len(r.Parts)-1].Chat.P99/r.Parts[0].Chat.P99 - 1
+	return r.Parts[len(r.Parts)-1].Latency.P99/r.Parts[0].Latency.P99 - 1
 }
 
 // Growth is by how much the highest memory in the last part is above that in
@@ -91,17 +163,20 @@ type Operation struct {
 	Complaint string `json:"complaint,omitempty"`
 }
 
-// Audit is what was lost, doubled or out of order.
+// Audit is what was lost, duplicated or out of order.
 type Audit struct {
-	// Missed events: somebody got them and this subscriber did not. Unpublished:
-	// their write is there, and they reached nobody; counted for each
-	// subscriber.
+	// Missed events: somebody got them, or they were sent, and this subscriber
+	// did not get them. Unpublished: their write is there, and they reached
+	// nobody; counted for each subscriber.
 	Missed      int `json:"missed"`
 	Unpublished int `json:"unpublished"`
 	Duplicated  int `json:"duplicated"`
 	Reordered   int `json:"reordered"`
 	// Misdirected events were for others.
 	Misdirected int `json:"misdirected"`
+	// Away were sent while a subscriber was not connected, to a server that
+	// promises no catching up; they are not lost.
+	Away int `json:"away,omitempty"`
 	// Resyncs of people who read; each is a gap.
 	Resyncs int `json:"resyncs"`
 	// Unfinished people did not get the last message in time.
@@ -150,9 +225,11 @@ type Stalled struct {
 	Gaps       int `json:"gaps"`
 }
 
-// Restart is one kill: milliseconds from it to readiness, and to the last
-// welcome.
+// Restart is one fault that was done to the server: milliseconds from it to
+// readiness, and to the last welcome.
 type Restart struct {
+	// Fault is "kill", "pause" or "restart".
+	Fault      string  `json:"fault"`
 	Ready      float64 `json:"ready"`
 	Resumed    float64 `json:"resumed"`
 	AllResumed bool    `json:"all_resumed"`
@@ -160,12 +237,15 @@ type Restart struct {
 
 // Generator is what the load test itself took.
 type Generator struct {
+	// Workers are its processes.
+	Workers int `json:"workers"`
 	// Lag is from the planned time of an operation to its sending.
 	Lag latency.Summary `json:"lag"`
 	// Turns are the times between two looks at the sockets: a bound of how late
 	// a delivery was read.
 	Turns latency.Summary `json:"turns"`
-	// CPU in cores; Busy is the share of its time that the socket loop worked.
+	// CPU in cores, of all workers; Busy is the share of its time that the
+	// busiest socket loop worked.
 	CPU  float64 `json:"cpu"`
 	Busy float64 `json:"busy"`
 	// Shed operations were never sent.

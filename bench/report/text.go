@@ -21,15 +21,25 @@ type Style struct {
 // Text prints the result for people.
 func (r *Result) Text(w io.Writer, style Style) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d attendees, %d facilitators, %s measured", r.Scenario, r.Attendees, r.Facilitators, seconds(r.Duration))
-	fmt.Fprintf(&b, " after %s of warm-up, seed %d\n", seconds(r.Warmup), r.Seed)
+	fmt.Fprintf(&b, "%s: %s, %s measured", r.Scenario, r.About, seconds(r.Duration))
+	if r.Warmup > 0 {
+		fmt.Fprintf(&b, " after %s of warm-up", seconds(r.Warmup))
+	}
+	if r.Seed > 0 {
+		fmt.Fprintf(&b, ", seed %d", r.Seed)
+	}
+	b.WriteByte('\n')
 	if r.Interrupted {
 		b.WriteString("interrupted: this is a part of the run\n")
 	}
 	b.WriteByte('\n')
 	r.latencies(&b)
 	b.WriteByte('\n')
-	r.facts(&b)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, f := range r.facts() {
+		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
+	}
+	t.Flush()
 	b.WriteByte('\n')
 	r.verdict(&b, style)
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -38,22 +48,41 @@ func (r *Result) Text(w io.Writer, style Style) error {
 	return nil
 }
 
+// rows are the latencies of a run, the one it is about first.
+func (r *Result) rows() []latencyRow {
+	var out []latencyRow
+	row := func(name string, s latency.Summary, refused, unanswered int) {
+		out = append(out, latencyRow{name, s, refused, unanswered})
+	}
+	if r.Latency.Count > 0 {
+		row(r.Subject, r.Latency, 0, 0)
+	}
+	for _, p := range r.Parts {
+		row("  "+p.Name, p.Latency, 0, 0)
+	}
+	if r.Last != nil {
+		row("to the last", *r.Last, 0, 0)
+	}
+	for _, op := range r.Operations {
+		row(op.Name, op.Latency, op.Refused, op.Unanswered)
+	}
+	if r.Generator.Lag.Count > 0 {
+		row("generator lag", r.Generator.Lag, 0, 0)
+	}
+	if r.Generator.Turns.Count > 0 {
+		row("generator turn", r.Generator.Turns, 0, 0)
+	}
+	return out
+}
+
 // latencies is the table of all operations.
 func (r *Result) latencies(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "latency, ms\tcount\tp50\tp90\tp99\tp99.9\tmax\trefused\tno answer\t")
-	row := func(name string, s latency.Summary, refused, unanswered string) {
-		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\t\n", name, s.Count, s.P50, s.P90, s.P99, s.P999, s.Max, refused, unanswered)
+	for _, l := range r.rows() {
+		s := l.S
+		fmt.Fprintf(t, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\t\n", l.Name, s.Count, s.P50, s.P90, s.P99, s.P999, s.Max, some(l.Refused), some(l.Unanswered))
 	}
-	row("chat delivery", r.Chat, "", "")
-	for _, p := range r.Parts {
-		row("  "+p.Name, p.Chat, "", "")
-	}
-	for _, op := range r.Operations {
-		row(op.Name, op.Latency, some(op.Refused), some(op.Unanswered))
-	}
-	row("generator lag", r.Generator.Lag, "", "")
-	row("generator turn", r.Generator.Turns, "", "")
 	t.Flush()
 	for _, op := range r.Operations {
 		if op.Complaint != "" {
@@ -62,30 +91,47 @@ func (r *Result) latencies(b *strings.Builder) {
 	}
 }
 
-// facts are lines of a name and a sentence.
-func (r *Result) facts(b *strings.Builder) {
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	line := func(name, format string, args ...any) { fmt.Fprintf(t, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+// fact is a line of a name and a sentence.
+type fact struct{ Name, Text string }
+
+// facts are what a run found beside latencies.
+func (r *Result) facts() []fact {
+	var out []fact
+	line := func(name, format string, args ...any) { out = append(out, fact{name, fmt.Sprintf(format, args...)}) }
 	a := &r.Audit
-	line("deliveries", "%d chat, %.0f/s; %d events of all kinds", r.Chat.Count, r.DeliveriesPerSecond, r.Events)
-	line("audit", "%d lost, %d duplicated, %d reordered, %d resyncs, %d misdirected", a.Lost(), a.Doubled(), a.Reordered, a.Resyncs, a.Misdirected)
+	if r.Deliveries > 0 {
+		line("deliveries", "%s, %s/s%s", grouped(r.Deliveries), grouped(int64(r.DeliveriesPerSecond)),
+			unless(r.Events == 0, fmt.Sprintf("; %s events of all kinds", grouped(r.Events))))
+	}
+	if c := r.Connections; c != nil {
+		line("connections", "%d of %d open, %d publishers%s", c.Open, c.Wanted, c.Publishers, unless(c.Lost == 0, fmt.Sprintf("; %d ended", c.Lost)))
+	}
+	for _, f := range r.Figures {
+		value, unit := f.text()
+		line(f.Name, "%s %s", value, unit)
+	}
+	if r.Deliveries > 0 || a.Writes != nil {
+		line("audit", "%d lost, %d duplicated, %d reordered, %d resyncs, %d misdirected%s", a.Lost(), a.Doubled(), a.Reordered, a.Resyncs, a.Misdirected,
+			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away", a.Away)))
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.Writes)) {
 		w := a.Writes[name]
 		line("  "+name, "%d acknowledged, %d lost, %d doubled%s", w.Acknowledged, w.Lost, w.Doubled,
 			unless(w.Unanswered == 0, fmt.Sprintf("; %d unanswered, %d of them applied", w.Unanswered, w.UnansweredApplied)))
 	}
 	if s := a.Stalled; s.People > 0 {
-		line("stalled", "%d people: %d closed by the server; awake again %d caught up, %d resynced, %d silent gaps, %d unfinished",
+		line("stalled", "%d: %d closed by the server; awake again %d caught up, %d resynced, %d silent gaps, %d unfinished",
 			s.People, s.Closed, s.CaughtUp, s.Resynced, s.Gaps, s.Unfinished)
 	}
 	for i, k := range r.Restarts {
-		line(fmt.Sprintf("kill %d", i+1), "ready after %.0f ms, all resumed after %.0f ms%s", k.Ready, k.Resumed,
+		line(fmt.Sprintf("%s %d", k.fault(), i+1), "ready after %.0f ms, all resumed after %.0f ms%s", k.Ready, k.Resumed,
 			unless(k.AllResumed, ", some never"))
 	}
 	for _, how := range slices.Sorted(maps.Keys(r.Disconnects)) {
 		line("disconnects", "%d: %s", r.Disconnects[how], how)
 	}
-	line("generator", "%.2f cores, socket loop %.0f %% busy", r.Generator.CPU, r.Generator.Busy*100)
+	line("generator", "%.2f cores%s, busiest socket loop %.0f %% busy", r.Generator.CPU,
+		unless(r.Generator.Workers < 2, fmt.Sprintf(" in %d workers", r.Generator.Workers)), r.Generator.Busy*100)
 	if r.Server != nil {
 		line("server", "%.2f cores, %.0f MiB resident, %.0f MiB at its peak", r.Server.CPU, mebibytes(r.Server.RSS), mebibytes(r.Server.PeakRSS))
 	}
@@ -95,12 +141,28 @@ func (r *Result) facts(b *strings.Builder) {
 		}
 	}
 	if len(r.Parts) > 1 {
-		line("compared", "chat p99 %+.0f %%, highest memory %+.0f MiB", r.Slowdown()*100, mebibytes(r.Growth()))
+		line("compared", "p99 %+.0f %%, highest memory %+.0f MiB", r.Slowdown()*100, mebibytes(r.Growth()))
 	}
 	if len(r.Memory) > 0 {
 		line("memory", "%s MiB", r.course())
 	}
-	t.Flush()
+	return out
+}
+
+// text is a figure for people.
+func (f *Figure) text() (value, unit string) {
+	switch v := f.Value; {
+	case f.Unit == "bytes" && v >= 1<<20:
+		return fmt.Sprintf("%.1f", v/(1<<20)), "MiB"
+	case f.Unit == "bytes" && v >= 10<<10:
+		return fmt.Sprintf("%.1f", v/(1<<10)), "KiB"
+	case v == float64(int64(v)) || v >= 10_000:
+		return grouped(int64(v)), f.Unit
+	case v < 1:
+		return fmt.Sprintf("%.3f", v), f.Unit
+	default:
+		return fmt.Sprintf("%.2f", v), f.Unit
+	}
 }
 
 // course is the server's memory over the measured time in some numbers, those
@@ -144,6 +206,18 @@ func (s Style) paint(colour, text string) string {
 		return text
 	}
 	return "\x1b[1;" + colour + "m" + text + "\x1b[0m"
+}
+
+// grouped writes a large number so that it can be read: 1,234,567.
+func grouped(n int64) string {
+	if n < 0 {
+		return "-" + grouped(-n)
+	}
+	text := fmt.Sprint(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }
 
 // some is a count that says nothing when it is zero.

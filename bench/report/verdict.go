@@ -2,28 +2,23 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"atelier/bench/latency"
 )
 
-// Thresholds decide whether a run passes. Zero durations are off.
-type Thresholds struct {
-	// MaxP99 and MaxP999 of chat deliveries.
-	MaxP99, MaxP999 time.Duration
-	// MaxLost events and writes.
-	MaxLost int
-	// MaxRefused operations; negative for any number.
-	MaxRefused int
-	// MaxLag is the largest p99 of the generator's own lag.
-	MaxLag time.Duration
-	// MaxSlowdown is by how much the p99 of chat deliveries may rise from the
-	// first part of a divided run to the last, as a share; MaxGrowth the same
-	// for the server's memory, bytes.
-	MaxSlowdown float64
-	MaxGrowth   int64
+// Limits decide whether a run is valid and whether it passes.
+type Limits struct {
+	// MaxLag is the largest p99 of the generator's own lag, MaxBusy the largest
+	// share of its time that a socket loop of it may work; 0 for no bound.
+	MaxLag  time.Duration
+	MaxBusy float64
 	// AllowLag lets a run pass whose generator was late.
 	AllowLag bool
+	// Thresholds of the caller's. One that names what has a threshold of its own
+	// (lost, duplicated, reordered, resyncs, refused, …) takes its place.
+	Thresholds []Threshold
 }
 
 // Verdict is the judgement of a run.
@@ -33,6 +28,15 @@ type Verdict struct {
 	Invalid, Failures []string
 	// Allowed is what would make it invalid, had it not been allowed.
 	Allowed []string
+	// Checks are the thresholds of the caller's and what came of them.
+	Checks []Check
+}
+
+// Check is a threshold that was looked at.
+type Check struct {
+	Threshold string  `json:"threshold"`
+	Value     float64 `json:"value"`
+	Passed    bool    `json:"passed"`
 }
 
 // Valid reports whether the run tells something about the server.
@@ -60,8 +64,9 @@ func (r *Result) ExitCode() int {
 	return ExitPassed
 }
 
-// Judge fills in the verdict.
-func (r *Result) Judge(t *Thresholds) {
+// Judge fills in the verdict. An error means that a threshold names nothing that
+// this run has; it is judged by the others all the same.
+func (r *Result) Judge(limits *Limits) error {
 	v := &r.Verdict
 	*v = Verdict{}
 	fail := func(wrong bool, format string, args ...any) {
@@ -69,42 +74,65 @@ func (r *Result) Judge(t *Thresholds) {
 			v.Failures = append(v.Failures, fmt.Sprintf(format, args...))
 		}
 	}
+	// What must be zero unless the caller says how much it may be.
+	zero := func(metric string, n int, format string) {
+		named := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == metric })
+		fail(n > 0 && !named, format, n)
+	}
 	a := &r.Audit
-	fail(a.Lost() > t.MaxLost, "%d lost", a.Lost())
-	fail(a.Doubled() > 0, "%d duplicated", a.Doubled())
-	fail(a.Reordered > 0, "%d reordered", a.Reordered)
+	zero("lost", a.Lost(), "%d lost")
+	zero("duplicated", a.Doubled(), "%d duplicated")
+	zero("reordered", a.Reordered, "%d reordered")
+	zero("resyncs", a.Resyncs, "%d resyncs of people who read")
+	zero("refused", r.Refused(), "%d operations refused or unanswered")
 	fail(a.Misdirected > 0, "%d events sent to people they are not for", a.Misdirected)
 	fail(a.Phantoms() > 0, "%d writes refused and applied all the same", a.Phantoms())
-	fail(a.Resyncs > 0, "%d resyncs of people who read", a.Resyncs)
 	if !r.Interrupted {
 		fail(r.Joined < r.Attendees, "only %d of %d attendees joined", r.Joined, r.Attendees)
-		fail(a.Unfinished > 0, "%d people did not get the last message", a.Unfinished)
-	}
-	for i, restart := range r.Restarts {
-		fail(!restart.AllResumed, "after kill %d not everybody came back", i+1)
-	}
-	refused := 0
-	for _, op := range r.Operations {
-		refused += op.Refused
-		if len(r.Restarts) == 0 {
-			refused += op.Unanswered
+		zero("unfinished", a.Unfinished, "%d people did not get the last message")
+		if c := r.Connections; c != nil {
+			zero("missing_connections", c.Wanted-c.Open, "%d connections could not be opened")
 		}
 	}
-	fail(t.MaxRefused >= 0 && refused > t.MaxRefused, "%d operations refused or unanswered", refused)
-	fail(t.MaxP99 > 0 && r.Chat.P99 > latency.Milliseconds(t.MaxP99), "chat p99 is %.1f ms, over %v", r.Chat.P99, t.MaxP99)
-	fail(t.MaxP999 > 0 && r.Chat.P999 > latency.Milliseconds(t.MaxP999), "chat p99.9 is %.1f ms, over %v", r.Chat.P999, t.MaxP999)
-
-	fail(t.MaxSlowdown > 0 && r.Slowdown() > t.MaxSlowdown, "chat p99 rises by %.0f %%, more than %.0f", r.Slowdown()*100, t.MaxSlowdown*100)
-	fail(t.MaxGrowth > 0 && r.Growth() > t.MaxGrowth, "the server's memory rises by %.0f MiB, more than %.0f", mebibytes(r.Growth()), mebibytes(t.MaxGrowth))
+	for i, restart := range r.Restarts {
+		fail(!restart.AllResumed, "after %s %d not everybody came back", restart.fault(), i+1)
+	}
+	v.Failures = append(v.Failures, r.Faults...)
+	err := r.check(limits.Thresholds)
 
 	late := &v.Invalid
-	if t.AllowLag {
+	if limits.AllowLag {
 		late = &v.Allowed
 	}
-	if lag := r.Generator.Lag.P99; t.MaxLag > 0 && lag > latency.Milliseconds(t.MaxLag) {
-		*late = append(*late, fmt.Sprintf("the generator was late: p99 of its lag is %.1f ms, over %v", lag, t.MaxLag))
+	g := &r.Generator
+	if limits.MaxLag > 0 && g.Lag.P99 > latency.Milliseconds(limits.MaxLag) {
+		*late = append(*late, fmt.Sprintf("the generator was late: p99 of its lag is %.1f ms, over %v", g.Lag.P99, limits.MaxLag))
 	}
-	if r.Generator.Shed > 0 {
-		*late = append(*late, fmt.Sprintf("%d planned operations were never sent", r.Generator.Shed))
+	if limits.MaxBusy > 0 && g.Busy > limits.MaxBusy {
+		*late = append(*late, fmt.Sprintf("the generator was full: its busiest loop worked %.0f %% of the time, over %.0f", g.Busy*100, limits.MaxBusy*100))
 	}
+	if g.Shed > 0 {
+		*late = append(*late, fmt.Sprintf("%d planned operations were never sent", g.Shed))
+	}
+	return err
+}
+
+// Refused is how many operations were refused, or got no answer although the
+// server was there.
+func (r *Result) Refused() int {
+	n := 0
+	for _, op := range r.Operations {
+		n += op.Refused
+		if len(r.Restarts) == 0 {
+			n += op.Unanswered
+		}
+	}
+	return n
+}
+
+func (r *Restart) fault() string {
+	if r.Fault == "" {
+		return "kill"
+	}
+	return r.Fault
 }

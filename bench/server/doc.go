@@ -4,5 +4,7 @@
 //
 // [Remote] is a server that somebody else has started, which can only be asked.
 //
-// A Process is for one goroutine at a time. The child dies with its parent.
+// Both can be watched while they work ([Watch]).
+//
+// A Process is for one goroutine at a time, but for Usage. The child dies with its parent.
 package server

@@ -15,8 +15,10 @@ import (
 const ticksPerSecond = 100
 
 // Usage weighs the server. While it is down only the time of its earlier lives
-// is known.
+// is known. It may be called from any goroutine.
 func (p *Process) Usage() (Usage, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.cmd == nil {
 		return Usage{CPU: p.spent}, nil
 	}
@@ -24,6 +26,9 @@ func (p *Process) Usage() (Usage, error) {
 	u.CPU += p.spent
 	return u, err
 }
+
+// OfPID weighs any process of this machine.
+func OfPID(pid int) func() (Usage, error) { return func() (Usage, error) { return usage(pid) } }
 
 func usage(pid int) (Usage, error) {
 	dir := "/proc/" + strconv.Itoa(pid)

@@ -37,12 +37,19 @@ type Process struct {
 	// loopback. Immutable after Start.
 	Listen string
 
-	addr addresses
-	cmd  *exec.Cmd
-	log  *os.File
+	// Env are settings of the server beside those of every run, NAME=value.
+	// Immutable after Start.
+	Env []string
+
+	log *os.File
 	// reader waits for the end of the log of the running child.
 	reader sync.WaitGroup
-	// spent is the processor time of children that have ended.
+
+	mu sync.Mutex
+	// Guarded by mu for reading elsewhere; changed by the owner only.
+	cmd  *exec.Cmd
+	addr addresses
+	// Guarded by mu: the processor time of children that have ended.
 	spent time.Duration
 }
 
@@ -62,6 +69,13 @@ func New(binary string) (*Process, error) {
 	return &Process{Binary: binary, Dir: dir, AdminID: "bench", AdminPW: rand.Text(), log: log}, nil
 }
 
+// InternalURL is where its metrics are.
+func (p *Process) InternalURL() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return "http://" + p.addr.internal
+}
+
 // URL is where the server listens.
 func (p *Process) URL() string { return "http://" + p.addr.public }
 
@@ -72,6 +86,7 @@ func (p *Process) Start(ctx context.Context) error {
 	cmd := exec.Command(p.Binary, "serve", "--listen", public, "--internal-listen", "127.0.0.1:0", "--data", filepath.Join(p.Dir, "data"))
 	// The people of a load test all come from one address.
 	cmd.Env = append([]string{"ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS=0"}, os.Environ()...)
+	cmd.Env = append(cmd.Env, p.Env...)
 	cmd.Env = append(cmd.Env, "ADMIN_ID="+p.AdminID, "ADMIN_PW="+p.AdminPW)
 	// A group of its own: Ctrl-C is for the load test, which ends the server in
 	// its turn.
@@ -83,7 +98,9 @@ func (p *Process) Start(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start server: %w", err)
 	}
+	p.mu.Lock()
 	p.cmd = cmd
+	p.mu.Unlock()
 	found := make(chan addresses, 1)
 	p.reader.Go(func() { p.follow(stderr, found) })
 
@@ -94,7 +111,9 @@ func (p *Process) Start(ctx context.Context) error {
 		if !ok {
 			return fmt.Errorf("server ended or did not say where it listens%s", p.tail())
 		}
+		p.mu.Lock()
 		p.addr = addr
+		p.mu.Unlock()
 	case <-ctx.Done():
 		return fmt.Errorf("start server: %w%s", ctx.Err(), p.tail())
 	}
@@ -183,6 +202,8 @@ func (p *Process) end(signal syscall.Signal) error {
 	_ = p.cmd.Process.Signal(signal)
 	p.reader.Wait()
 	err := p.cmd.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.spent += p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 	p.cmd = nil
 	return err

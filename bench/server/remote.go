@@ -32,17 +32,40 @@ func (r *Remote) Ready(ctx context.Context) error {
 
 // Usage reads what the server's metrics say of its process.
 func (r *Remote) Usage() (Usage, error) {
-	body, err := r.get(context.Background(), "/metrics")
+	in, err := r.Inside()
 	if err != nil {
 		return Usage{}, fmt.Errorf("weigh server: %w", err)
+	}
+	return in.Usage, nil
+}
+
+// Inside is what a server says of its own insides. What it does not say is
+// zero.
+type Inside struct {
+	Usage
+	// Heap in use, bytes.
+	Heap int64
+	// Goroutines of it.
+	Goroutines int64
+	// GCPause is the longest pause for garbage that it remembers.
+	GCPause time.Duration
+	// Queued is what waits in its queues: bytes on their way to the disk.
+	Queued int64
+}
+
+// Inside reads the server's metrics.
+func (r *Remote) Inside() (Inside, error) {
+	body, err := r.get(context.Background(), "/metrics")
+	if err != nil {
+		return Inside{}, fmt.Errorf("read metrics: %w", err)
 	}
 	defer body.Close()
 	return metrics(body), nil
 }
 
-// metrics reads the two lines that count from the Prometheus text format.
-func metrics(text io.Reader) Usage {
-	var u Usage
+// metrics reads the lines that count from the Prometheus text format.
+func metrics(text io.Reader) Inside {
+	var in Inside
 	for lines := bufio.NewScanner(text); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), " ")
 		n, err := strconv.ParseFloat(value, 64)
@@ -51,14 +74,22 @@ func metrics(text io.Reader) Usage {
 		}
 		switch name {
 		case "process_resident_memory_bytes":
-			u.RSS = int64(n)
+			in.RSS = int64(n)
 		case "process_cpu_seconds_total":
-			u.CPU = time.Duration(n * float64(time.Second))
+			in.CPU = time.Duration(n * float64(time.Second))
+		case "go_memstats_heap_inuse_bytes":
+			in.Heap = int64(n)
+		case "go_goroutines":
+			in.Goroutines = int64(n)
+		case `go_gc_duration_seconds{quantile="1"}`:
+			in.GCPause = time.Duration(n * float64(time.Second))
+		case "atelier_journal_queue_bytes":
+			in.Queued = int64(n)
 		}
 	}
 	// The peak is not told; what is seen now is a lower bound of it.
-	u.PeakRSS = u.RSS
-	return u
+	in.PeakRSS = in.RSS
+	return in
 }
 
 func (r *Remote) get(ctx context.Context, path string) (io.ReadCloser, error) {

@@ -47,9 +47,14 @@ type Target struct {
 	Upgrade frames.Upgrade
 	// ReceiveBuffer is SO_RCVBUF, bytes; 0 for the default.
 	ReceiveBuffer int
+	// Stream asks for an event stream (SSE) instead of a WebSocket: nothing can
+	// be sent, and each event is a message.
+	Stream bool
+	// Binary allows binary messages, which come like text.
+	Binary bool
 }
 
-// Conn is one WebSocket of a Loop.
+// Conn is one WebSocket, or event stream, of a Loop.
 type Conn struct {
 	// Owner is for the handler's use.
 	Owner int
@@ -64,6 +69,8 @@ type Conn struct {
 	// answer is the beginning of the server's answer to the upgrade.
 	answer  []byte
 	decoder frames.Decoder
+	// stream decodes instead when this is an event stream.
+	stream *frames.Stream
 	// waiting is what did not fit into the socket.
 	waiting []byte
 }
@@ -85,6 +92,9 @@ func (l *Loop) Dial(owner int, t *Target) (*Conn, error) {
 	}
 	l.lastID++
 	c := &Conn{Owner: owner, loop: l, id: l.lastID, fd: fd, upgrade: t.Upgrade, watched: unix.EPOLLOUT}
+	if c.decoder.Binary = t.Binary; t.Stream {
+		c.stream = &frames.Stream{}
+	}
 	var key [16]byte
 	binary.LittleEndian.PutUint64(key[:], l.random.Uint64())
 	binary.LittleEndian.PutUint64(key[8:], l.random.Uint64())
@@ -135,7 +145,11 @@ func (c *Conn) connected() {
 		return
 	}
 	c.state = upgrading
-	c.write(c.upgrade.Append(nil))
+	if c.stream != nil {
+		c.write(c.upgrade.AppendStream(nil))
+	} else {
+		c.write(c.upgrade.Append(nil))
+	}
 	if c.state != closed {
 		c.watch()
 	}
@@ -161,16 +175,29 @@ func (c *Conn) read() {
 			return
 		}
 	}
-	if err := c.decoder.Feed(p, sink{c}); err != nil {
+	if err := c.decode(p); err != nil {
 		c.end(End{Err: fmt.Errorf("server broke the protocol: %w", err)})
 	}
+}
+
+func (c *Conn) decode(p []byte) error {
+	if c.stream != nil {
+		return c.stream.Feed(p, sink{c})
+	}
+	return c.decoder.Feed(p, sink{c})
 }
 
 // answered takes the answer to the upgrade and returns what follows it; nil when
 // there is nothing to go on with.
 func (c *Conn) answered(p []byte) []byte {
 	c.answer = append(c.answer, p...)
-	n, err := frames.Answer(c.answer, c.upgrade.Key)
+	var n int
+	var err error
+	if c.stream != nil {
+		n, c.stream.Chunked, err = frames.StreamAnswer(c.answer)
+	} else {
+		n, err = frames.Answer(c.answer, c.upgrade.Key)
+	}
 	if err != nil {
 		c.end(End{Err: err})
 		return nil
@@ -202,7 +229,7 @@ func (s sink) Close(code int) {
 
 // Send sends a text message. It reports false when the connection is not open.
 func (c *Conn) Send(payload []byte) bool {
-	if c.state != open {
+	if c.state != open || c.stream != nil {
 		return false
 	}
 	c.write(frames.AppendText(make([]byte, 0, len(payload)+14), c.loop.random.Uint32(), payload))
@@ -291,6 +318,9 @@ func (c *Conn) release() bool {
 	}
 	c.state = closed
 	c.decoder.Stop()
+	if c.stream != nil {
+		c.stream.Stop()
+	}
 	c.waiting = nil
 	delete(c.loop.conns, c.id)
 	unix.Close(c.fd)

@@ -1,4 +1,5 @@
-// Package sockets keeps all WebSockets of a run on one epoll loop (Linux only).
+// Package sockets keeps all WebSockets and event streams of a run on one epoll
+// loop (Linux only).
 //
 // # Why one loop
 //

@@ -5,8 +5,6 @@ package tokens
 import (
 	"errors"
 	"time"
-
-	"atelier/bench/server"
 )
 
 // Config of a run.
@@ -26,19 +24,6 @@ type Config struct {
 	LiveFor time.Duration
 	// Progress gets a line now and then; nil for none.
 	Progress func(line string)
-}
-
-// Target is the server of a run.
-type Target struct {
-	URL, AdminID, AdminPW string
-	// Via is the address of the tunnel to a server that speaks TLS, else "".
-	Via string
-	// Process is set when the server is the run's own.
-	Process *server.Process
-	// Usage weighs the server; nil when that is not possible.
-	Usage func() (server.Usage, error)
-	// Goroutines counts the server's goroutines; nil when that is not possible.
-	Goroutines func() (int, error)
 }
 
 func (c *Config) validate() error {

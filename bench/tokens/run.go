@@ -13,25 +13,26 @@ import (
 	"atelier/bench/api"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
+	"atelier/bench/report"
 	"atelier/bench/server"
 )
 
 // run is one load test. Owned by the goroutine of Run.
 type run struct {
 	cfg     *Config
-	target  *Target
+	target  *server.Target
 	clock   pacing.Clock
 	client  *api.Client
 	session api.Session
 	path    string // before /handler
 	parties []party
-	result  *Result
+	result  *report.Result
 	// made numbers every pair of the run, so that no card comes twice.
 	made int64
 }
 
 // Run carries a load test out. An error means that there is nothing to report.
-func Run(ctx context.Context, cfg *Config, target *Target) (*Result, error) {
+func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
@@ -113,21 +114,21 @@ func (r *run) load(ctx context.Context) {
 // crowd makes the live tokens, weighs the server with them, restarts it, and
 // watches them expire.
 func (r *run) crowd(ctx context.Context) error {
-	c := &Crowd{Tokens: r.cfg.Live}
-	r.result.Crowd = c
+	c := &crowd{tokens: r.cfg.Live}
+	defer c.figures(r.result)
 	before := r.weigh()
 	ends := time.Now().Add(r.cfg.LiveFor + time.Duration(float64(r.cfg.Live)/8000)*time.Second)
 	if err := r.mintAll(ctx, ends); err != nil {
 		return err
 	}
 	after := r.weigh()
-	c.MintedPerSecond = float64(r.cfg.Live) / (after.at - before.at).Seconds()
+	c.mintedPerSecond = float64(r.cfg.Live) / (after.at - before.at).Seconds()
 	if err := r.policy("single_use", 0); err != nil {
 		return err
 	}
 	r.sleep(ctx, 5*time.Second)
 	u := r.weigh().server
-	c.RSS, c.PeakRSS = u.RSS, u.PeakRSS
+	c.rss, c.peakRSS = u.RSS, u.PeakRSS
 	if r.target.Process != nil {
 		if err := r.restart(ctx, c); err != nil {
 			return err
@@ -179,7 +180,7 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 
 // restart stops the server and starts it again; ready is when it answered a
 // pair.
-func (r *run) restart(ctx context.Context, c *Crowd) error {
+func (r *run) restart(ctx context.Context, c *crowd) error {
 	r.show("restarting")
 	r.target.Process.Kill()
 	began := r.clock.Now()
@@ -193,16 +194,16 @@ func (r *run) restart(ctx context.Context, c *Crowd) error {
 	if w.pair.done != 1 {
 		return fmt.Errorf("after the restart a pair failed: %s%s", w.tokenize.complaint, w.detokenize.complaint)
 	}
-	c.Restarted = latency.Milliseconds(r.clock.Now() - began)
+	c.restarted = latency.Milliseconds(r.clock.Now() - began)
 	r.sleep(ctx, 10*time.Second)
 	u := r.weigh().server
-	c.RestartedRSS = u.RSS
+	c.restartedRSS = u.RSS
 	return nil
 }
 
 // expiry compares a quiet minute before the tokens end with the one in which
 // they do.
-func (r *run) expiry(ctx context.Context, c *Crowd, ends time.Time) error {
+func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 	const window = time.Minute
 	if quiet := time.Until(ends) - window - 10*time.Second; quiet > window {
 		r.show("waiting for the tokens to expire")
@@ -213,9 +214,9 @@ func (r *run) expiry(ctx context.Context, c *Crowd, ends time.Time) error {
 		end := time.Now().Add(d)
 		for time.Now().Before(end) && ctx.Err() == nil {
 			r.sleep(ctx, 500*time.Millisecond)
-			if r.target.Goroutines != nil {
-				if n, err := r.target.Goroutines(); err == nil {
-					goroutines = max(goroutines, n)
+			if r.target.Inside != nil {
+				if in, err := r.target.Inside(); err == nil {
+					goroutines = max(goroutines, int(in.Goroutines))
 				}
 			}
 		}
@@ -227,10 +228,10 @@ func (r *run) expiry(ctx context.Context, c *Crowd, ends time.Time) error {
 		return errors.New("the live tokens expired before they could be watched; use a longer --live-for")
 	}
 	r.show("watching a quiet minute")
-	c.IdleCores, c.IdleGoroutines = watch(idle)
+	c.idleCores, c.idleGoroutines = watch(idle)
 	r.show("watching the tokens expire")
 	r.sleep(ctx, time.Until(ends)-15*time.Second)
-	c.ExpiryCores, c.ExpiryGoroutines = watch(window)
+	c.expiryCores, c.expiryGoroutines = watch(window)
 	return nil
 }
 

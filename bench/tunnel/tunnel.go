@@ -21,9 +21,24 @@ import (
 type Trust struct {
 	// CAFile (PEM) holds authorities that are trusted beside the system's; ""
 	// for none.
-	CAFile string
+	CAFile string `json:"-"`
+	// CA is the content of such a file.
+	CA []byte `json:"ca,omitempty"`
 	// Insecure takes any certificate.
-	Insecure bool
+	Insecure bool `json:"insecure,omitempty"`
+}
+
+// Load reads the file of authorities, for use where the file is not.
+func (t *Trust) Load() error {
+	if t.CAFile == "" || t.CA != nil {
+		return nil
+	}
+	pem, err := os.ReadFile(t.CAFile)
+	if err != nil {
+		return fmt.Errorf("read authorities: %w", err)
+	}
+	t.CA = pem
+	return nil
 }
 
 // Tunnel is open until Close.
@@ -48,16 +63,15 @@ func Open(server string, trust Trust) (*Tunnel, error) {
 		return nil, fmt.Errorf("server address: %w", err)
 	}
 	config := &tls.Config{ServerName: host, InsecureSkipVerify: trust.Insecure, NextProtos: []string{"http/1.1"}}
-	if trust.CAFile != "" {
-		pem, err := os.ReadFile(trust.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read authorities: %w", err)
-		}
+	if err := trust.Load(); err != nil {
+		return nil, err
+	}
+	if len(trust.CA) > 0 {
 		if config.RootCAs, err = x509.SystemCertPool(); err != nil {
 			config.RootCAs = x509.NewCertPool()
 		}
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s holds no certificate", trust.CAFile)
+		if !config.RootCAs.AppendCertsFromPEM(trust.CA) {
+			return nil, errors.New("the authorities to trust hold no certificate")
 		}
 	}
 	t := &Tunnel{server: server, config: config, conns: map[net.Conn]struct{}{}}

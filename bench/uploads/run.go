@@ -10,6 +10,7 @@ import (
 	"atelier/bench/api"
 	"atelier/bench/latency"
 	"atelier/bench/report"
+	"atelier/bench/server"
 	"atelier/bench/workshop"
 )
 
@@ -18,7 +19,7 @@ const uploadWithin = 60 * time.Second
 
 // Run holds the workshop and the uploads. An error means that there is nothing
 // to report.
-func Run(ctx context.Context, cfg *Config, target *workshop.Target) (*report.Result, error) {
+func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func Run(ctx context.Context, cfg *Config, target *workshop.Target) (*report.Res
 }
 
 // register makes a codelab for the uploads and its attendees.
-func register(client *api.Client, cfg *Config, target *workshop.Target) ([]*sender, error) {
+func register(client *api.Client, cfg *Config, target *server.Target) ([]*sender, error) {
 	admin, err := client.Login(target.AdminID, target.AdminPW, "Uploads")
 	if err != nil {
 		return nil, err

@@ -58,6 +58,8 @@ type measurements struct {
 	lag        *latency.Histogram   // planned time to sending
 	tallies    [operations]tally
 
+	// measuredChat counts chat messages that were sent in the measured time.
+	measuredChat int64
 	// events counts stored events that arrived, ever.
 	events int64
 	// acked counts acks and 2xx, ever.
@@ -85,6 +87,9 @@ func (m *measurements) counts(due time.Duration) bool { return due >= m.from && 
 func (m *measurements) sent(op operation, due, now time.Duration) {
 	if op == opRegister || m.counts(due) {
 		m.lag.Record(now - due)
+	}
+	if op == opChat && m.counts(due) {
+		m.measuredChat++
 	}
 }
 

@@ -3,6 +3,7 @@
 package workshop
 
 import (
+	"fmt"
 	"time"
 
 	"atelier/bench/report"
@@ -11,6 +12,7 @@ import (
 func newResult(cfg *Config) *report.Result {
 	return &report.Result{
 		Scenario: "workshop", Started: time.Now().UTC().Truncate(time.Second), Seed: cfg.Seed,
+		About: fmt.Sprintf("%d attendees, %d facilitators", cfg.Attendees, cfg.Facilitators), Subject: "chat delivery",
 		Attendees: cfg.Attendees, Facilitators: cfg.Facilitators,
 		Warmup: cfg.Warmup.Seconds(), Duration: cfg.Duration.Seconds(),
 	}
@@ -20,17 +22,19 @@ func newResult(cfg *Config) *report.Result {
 func (r *run) conclude(t *truth) {
 	c, out := r.crowd, r.result
 	out.Joined = c.count(func(p *person) bool { return !p.facilitator && p.joined() })
-	out.Chat = c.deliveries.Summary()
+	out.Latency, out.Counts, out.Deliveries = c.deliveries.Summary(), c.deliveries, c.deliveries.Count()
+	out.Messages = c.measuredChat
 	if seconds := out.Generator.Seconds; seconds > 0 {
 		out.DeliveriesPerSecond = float64(c.deliveries.Count()) / seconds
 		out.Duration = seconds
 	}
 	for _, part := range c.parts {
-		out.Parts = append(out.Parts, report.Part{Chat: part.Summary()})
+		out.Parts = append(out.Parts, report.Part{Latency: part.Summary()})
 	}
 	out.Events, out.Acked = c.events, c.acked
 	out.Audit = c.verify(t)
 	out.Disconnects = c.disconnects
+	out.Generator.Workers = 1
 	out.Generator.Lag = c.lag.Summary()
 	out.Generator.Shed = c.shed
 	for op := range operations {

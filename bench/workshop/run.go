@@ -19,21 +19,10 @@ import (
 // than the pause, or the pause would show as errors instead of latency.
 const requestWithin = 30 * time.Second
 
-// Target is the server of a run.
-type Target struct {
-	URL, AdminID, AdminPW string
-	// Via is the address of the tunnel to a server that speaks TLS, else "".
-	Via string
-	// Process is set when the server is the run's own. It must be started.
-	Process *server.Process
-	// Usage weighs the server; nil when that is not possible.
-	Usage func() (server.Usage, error)
-}
-
 // run is one workshop. Owned by the goroutine of Run.
 type run struct {
 	cfg    *Config
-	target *Target
+	target *server.Target
 	clock  pacing.Clock
 	client *api.Client
 	admin  api.Session
@@ -49,7 +38,7 @@ type run struct {
 // Run holds a workshop. When ctx ends, the load ends early, and what happened
 // until then is audited and reported all the same. An error means that there is
 // nothing to report.
-func Run(ctx context.Context, cfg *Config, target *Target) (*report.Result, error) {
+func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}

@@ -69,11 +69,13 @@ func hold(t *testing.T, ctx context.Context, cfg *Config, f *fake) *report.Resul
 	t.Helper()
 	srv := httptest.NewServer(f.handler())
 	defer srv.Close()
-	r, err := Run(ctx, cfg, &Target{URL: srv.URL, AdminID: "a", AdminPW: "b"})
+	r, err := Run(ctx, cfg, &server.Target{URL: srv.URL, AdminID: "a", AdminPW: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Judge(&report.Thresholds{})
+	if err := r.Judge(&report.Limits{}); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -87,8 +89,8 @@ func TestHonestServerPasses(t *testing.T) {
 		t.Errorf("too little happened: %+v", w)
 	}
 	// Each measured message reaches 20 attendees and 2 facilitators.
-	if r.Chat.Count == 0 || r.Chat.Count%22 != 0 {
-		t.Errorf("%d deliveries", r.Chat.Count)
+	if r.Latency.Count == 0 || r.Latency.Count%22 != 0 {
+		t.Errorf("%d deliveries", r.Latency.Count)
 	}
 }
 
@@ -183,7 +185,7 @@ func TestInterruptedRunIsStillAudited(t *testing.T) {
 }
 
 // spawn starts the fake as a process.
-func spawn(t *testing.T) *Target {
+func spawn(t *testing.T) *server.Target {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -202,7 +204,7 @@ func spawn(t *testing.T) *Target {
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &Target{URL: p.URL(), AdminID: p.AdminID, AdminPW: p.AdminPW, Process: p, Usage: p.Usage}
+	return &server.Target{URL: p.URL(), AdminID: p.AdminID, AdminPW: p.AdminPW, Process: p, Usage: p.Usage}
 }
 
 // A closed loop would send nothing during the pause and report a perfect p99:
@@ -239,8 +241,8 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	}
 	// 8 % of the messages are due in the pause, the first of them nearly 200 ms
 	// before its end.
-	if r.Chat.P99 < 120 || r.Chat.Max < 170 || r.Chat.P50 > 100 {
-		t.Errorf("p50 %.1f, p99 %.1f, max %.1f ms", r.Chat.P50, r.Chat.P99, r.Chat.Max)
+	if r.Latency.P99 < 120 || r.Latency.Max < 170 || r.Latency.P50 > 100 {
+		t.Errorf("p50 %.1f, p99 %.1f, max %.1f ms", r.Latency.P50, r.Latency.P99, r.Latency.Max)
 	}
 	if r.Audit.Lost() != 0 {
 		t.Errorf("lost %d", r.Audit.Lost())
@@ -255,7 +257,9 @@ func TestKillsLoseNothingThatWasAcknowledged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Judge(&report.Thresholds{})
+	if err := r.Judge(&report.Limits{}); err != nil {
+		t.Fatal(err)
+	}
 	if r.ExitCode() != report.ExitPassed || len(r.Restarts) != 2 {
 		t.Errorf("exit code %d, %d kills, %v, %+v", r.ExitCode(), len(r.Restarts), r.Verdict, r.Operations)
 	}

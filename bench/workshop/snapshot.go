@@ -14,6 +14,8 @@ type Snapshot struct {
 	Phase string
 	// Elapsed since the start of the run.
 	Elapsed time.Duration
+	// Done is the part of the load that is over, 0..1.
+	Done float64
 	// Online people of all Attendees and facilitators.
 	Online, People int
 	// Events that arrived, Acked operations, so far.
@@ -24,8 +26,17 @@ type Snapshot struct {
 
 func (c *crowd) snapshot(phase string) Snapshot {
 	return Snapshot{
-		Phase: phase, Elapsed: c.clock.Now(), People: len(c.people),
+		Phase: phase, Done: c.part(), Elapsed: c.clock.Now(), People: len(c.people),
 		Online: c.count(func(p *person) bool { return p.online }),
 		Events: c.events, Acked: c.acked, Chat: c.deliveries.Summary(),
 	}
+}
+
+// part is the part of the load that is over.
+func (c *crowd) part() float64 {
+	if c.until == 0 {
+		return 0
+	}
+	start := c.from - c.cfg.Warmup
+	return min(max(float64(c.clock.Now()-start)/float64(c.until-start), 0), 1)
 }

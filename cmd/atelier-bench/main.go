@@ -21,6 +21,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"atelier/bench/report"
 )
 
 // Exit codes beside those of a verdict, which package report names.
@@ -30,10 +32,16 @@ const (
 )
 
 type commands struct {
-	Workshop workshopCommand `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
-	Uploads  uploadsCommand  `cmd:"" help:"Hold a workshop while files are uploaded, and while they are not, in turns."`
-	Demo     demoCommand     `cmd:"" help:"Show a lively workshop of forty people to somebody who looks at it."`
-	Tokens   tokensCommand   `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`
+	Fanout    fanoutCommand    `cmd:"" help:"Publish to many, and time each delivery."`
+	Idle      idleCommand      `cmd:"" help:"Weigh a server with many connections on which nobody says anything."`
+	Reconnect reconnectCommand `cmd:"" help:"Lose all connections at once, again and again; they come back and catch up."`
+	Slow      slowCommand      `cmd:"" help:"Let some stop reading, and see what that does to the others."`
+	Workshop  workshopCommand  `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
+	Uploads   uploadsCommand   `cmd:"" help:"Hold a workshop while files are uploaded, and while they are not, in turns."`
+	Demo      demoCommand      `cmd:"" help:"Show a lively workshop of forty people to somebody who looks at it."`
+	Tokens    tokensCommand    `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`
+	Worker    workerCommand    `cmd:"" help:"Generate load for a coordinator on another machine."`
+	Schema    schemaCommand    `cmd:"" help:"Print the JSON Schema of the report."`
 }
 
 const description = `Load tests for Atelier.
@@ -88,3 +96,11 @@ func complain(err error, code int) int {
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+type schemaCommand struct{}
+
+// Run is called by kong.
+func (schemaCommand) Run() error {
+	_, err := os.Stdout.Write(report.Schema())
+	return err
+}

@@ -4,14 +4,11 @@ package main
 
 import (
 	"context"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,28 +60,23 @@ func atLeast[N int | int64 | float64 | time.Duration](flag string, n, least N) e
 	return nil
 }
 
-// target is the server under test.
-type target struct {
-	URL, AdminID, AdminPW string
-	// Via is the address of the tunnel to a server that speaks TLS, else "".
-	Via string
-	// Process is set when the server is the run's own.
-	Process *server.Process
-	// Usage weighs it; nil when that is not possible.
-	Usage func() (server.Usage, error)
+// bench is what a scenario gets: the server, and where to show how it goes.
+type bench struct {
+	*server.Target
+	screen *screen
 }
 
 // target finds or starts the server. The function it returns ends a server of
 // the run's own, and keeps its data if that is asked for.
-func (w *serverFlags) target(ctx context.Context) (*target, func(keep bool) error, error) {
+func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target, func(keep bool) error, error) {
 	if !w.Spawn {
-		t := &target{URL: w.URL, AdminID: w.AdminID, AdminPW: w.AdminPW}
+		t := &server.Target{URL: w.URL, AdminID: w.AdminID, AdminPW: w.AdminPW}
 		if w.InternalURL != "" {
 			remote := &server.Remote{URL: w.InternalURL}
 			if err := remote.Ready(ctx); err != nil {
 				return nil, nil, err
 			}
-			t.Usage = remote.Usage
+			t.Usage, t.Inside = remote.Usage, remote.Inside
 		}
 		u, err := url.Parse(w.URL)
 		if err != nil || u.Scheme != "https" {
@@ -109,6 +101,7 @@ func (w *serverFlags) target(ctx context.Context) (*target, func(keep bool) erro
 	if err != nil {
 		return nil, nil, err
 	}
+	process.Env = env
 	done := func(keep bool) error {
 		err := process.Stop()
 		if keep || err != nil {
@@ -121,8 +114,10 @@ func (w *serverFlags) target(ctx context.Context) (*target, func(keep bool) erro
 		process.Kill()
 		return nil, nil, errors.Join(err, process.Remove())
 	}
-	return &target{
+	return &server.Target{
 		URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW, Process: process, Usage: process.Usage,
+		// The address of its metrics is another after each start.
+		Inside: func() (server.Inside, error) { return (&server.Remote{URL: process.InternalURL()}).Inside() },
 	}, done, nil
 }
 
@@ -136,33 +131,6 @@ func (w *serverFlags) binary() (string, error) {
 		return "", fmt.Errorf("find the server binary: %w", err)
 	}
 	return filepath.Join(filepath.Dir(self), "atelier"), nil
-}
-
-// versions says what was built from what.
-func (w *serverFlags) versions() map[string]string {
-	v := map[string]string{"go": runtime.Version(), "os": "linux/" + runtime.GOARCH, "cpus": fmt.Sprint(runtime.NumCPU())}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v["bench"] = revision(info)
-	}
-	if binary, err := w.binary(); err == nil && w.Spawn {
-		if info, err := buildinfo.ReadFile(binary); err == nil {
-			v["server"] = revision(info)
-		}
-	}
-	return v
-}
-
-func revision(info *debug.BuildInfo) string {
-	name, dirty := info.Main.Version, ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			name = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = " with changes"
-		}
-	}
-	return name + dirty
 }
 
 // raiseFileLimit allows as many open files as the system does: each person is

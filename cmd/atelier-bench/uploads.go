@@ -20,6 +20,7 @@ type uploadsCommand struct {
 	Duration  time.Duration `default:"2m" help:"How long the load is measured: an even number of phases."`
 
 	serverFlags
+	outputFlags
 
 	Phase      time.Duration `default:"10s" group:"Uploads" help:"Uploads go on for so long, and then rest for so long."`
 	Settle     time.Duration `default:"1s" group:"Uploads" help:"What is not counted of each phase."`
@@ -32,26 +33,16 @@ type uploadsCommand struct {
 	Join time.Duration `default:"10s" group:"Workshop" help:"Time over which registrations are spread."`
 	Chat float64       `default:"10" group:"Workshop" help:"Chat messages a second, in total."`
 	Seed uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
-
-	MaxSlowdown float64       `placeholder:"PERCENT" group:"Thresholds" help:"Fail when uploads raise the p99 of chat deliveries by more."`
-	MaxGrowth   int64         `placeholder:"MIB" group:"Thresholds" help:"Fail when uploads raise the server's memory by more."`
-	MaxLag      time.Duration `default:"10ms" group:"Thresholds" help:"The run is invalid when the p99 of the generator's own lag is over this."`
-	AllowLag    bool          `group:"Thresholds" help:"Let a run with a late generator pass."`
-
-	JSON string `name:"json" type:"path" placeholder:"FILE" help:"Write the result for machines."`
 }
 
 // Validate is called by kong.
 func (u *uploadsCommand) Validate() error {
-	return errors.Join(u.check(), atLeast("attendees", u.Attendees, 1), atLeast("duration", u.Duration, 2*u.Phase), atLeast("phase", u.Phase, time.Second),
+	return errors.Join(u.serverFlags.check(), u.outputFlags.check(), atLeast("attendees", u.Attendees, 1), atLeast("duration", u.Duration, 2*u.Phase), atLeast("phase", u.Phase, time.Second),
 		atLeast("small", u.Small, 0), atLeast("large", u.Large, 0), atLeast("small-bytes", u.SmallBytes, 1), atLeast("large-bytes", u.LargeBytes, 1), atLeast("at-once", u.AtOnce, 1))
 }
 
 // Run is called by kong.
 func (u *uploadsCommand) Run(ctx context.Context) error {
-	if err := raiseFileLimit(); err != nil {
-		return err
-	}
 	cfg := &uploads.Config{
 		Phase: u.Phase, Settle: u.Settle, Small: u.Small, Large: u.Large, SmallBytes: u.SmallBytes, LargeBytes: u.LargeBytes,
 		AtOnce: u.AtOnce, Weigh: time.Second,
@@ -61,8 +52,8 @@ func (u *uploadsCommand) Run(ctx context.Context) error {
 			Seed: cmp.Or(u.Seed, uint64(rand.Uint32())),
 		},
 	}
-	t := &report.Thresholds{MaxSlowdown: u.MaxSlowdown / 100, MaxGrowth: u.MaxGrowth << 20, MaxLag: u.MaxLag, AllowLag: u.AllowLag}
-	return u.hold(ctx, &cfg.Workshop, t, u.JSON, func(target *workshop.Target) (*report.Result, error) {
-		return uploads.Run(ctx, cfg, target)
+	return hold(ctx, &u.serverFlags, &u.outputFlags, nil, func(t *bench) (*report.Result, error) {
+		cfg.Workshop.Progress = t.screen.workshop
+		return uploads.Run(ctx, cfg, t.Target)
 	})
 }

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"atelier/bench/report"
@@ -22,6 +20,7 @@ type workshopCommand struct {
 	Duration  time.Duration `default:"30s" help:"How long the load is measured."`
 
 	serverFlags
+	outputFlags
 
 	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small codelab of the test's own."`
 	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab, used by nobody else during the run."`
@@ -38,15 +37,6 @@ type workshopCommand struct {
 	KillEvery    time.Duration `placeholder:"DURATION" group:"Workshop" help:"Kill the spawned server with SIGKILL at this interval and start it again."`
 	Drain        time.Duration `default:"30s" group:"Workshop" help:"Longest wait for what is still on its way, at the end and in the join."`
 	Seed         uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
-
-	MaxP99     time.Duration `name:"max-p99" placeholder:"DURATION" group:"Thresholds" help:"Fail when the p99 of chat deliveries is over this."`
-	MaxP999    time.Duration `name:"max-p999" placeholder:"DURATION" group:"Thresholds" help:"Fail when the p99.9 of chat deliveries is over this."`
-	MaxLost    int           `default:"0" group:"Thresholds" help:"Fail when more is lost than this."`
-	MaxRefused int           `default:"0" group:"Thresholds" help:"Fail when more operations are refused than this; -1 for any number."`
-	MaxLag     time.Duration `default:"10ms" group:"Thresholds" help:"The run is invalid when the p99 of the generator's own lag is over this."`
-	AllowLag   bool          `group:"Thresholds" help:"Let a run with a late generator pass."`
-
-	JSON string `name:"json" type:"path" placeholder:"FILE" help:"Write the result for machines."`
 }
 
 // Validate is called by kong.
@@ -54,88 +44,30 @@ func (w *workshopCommand) Validate() error {
 	if w.KillEvery > 0 && !w.Spawn {
 		return errors.New("--kill-every needs --spawn")
 	}
-	return errors.Join(w.check(),
+	return errors.Join(w.serverFlags.check(), w.outputFlags.check(),
 		atLeast("attendees", w.Attendees, 1), atLeast("facilitators", w.Facilitators, 1), atLeast("duration", w.Duration, time.Second),
 		atLeast("join", w.Join, 0), atLeast("warmup", w.Warmup, 0), atLeast("step-every", w.StepEvery, 0), atLeast("drain", w.Drain, 0),
-		atLeast("chat", w.Chat, 0), atLeast("help-rate", w.HelpRate, 0), atLeast("comments", w.Comments, 0), atLeast("stalled", w.Stalled, 0),
-		atLeast("max-lost", w.MaxLost, 0), atLeast("max-refused", w.MaxRefused, -1))
+		atLeast("chat", w.Chat, 0), atLeast("help-rate", w.HelpRate, 0), atLeast("comments", w.Comments, 0), atLeast("stalled", w.Stalled, 0))
 }
 
 // Run is called by kong.
 func (w *workshopCommand) Run(ctx context.Context) error {
-	if err := raiseFileLimit(); err != nil {
-		return err
-	}
 	cfg, err := w.config()
 	if err != nil {
 		return err
 	}
-	return w.hold(ctx, cfg, w.thresholds(), w.JSON, func(target *workshop.Target) (*report.Result, error) {
-		return workshop.Run(ctx, cfg, target)
+	return hold(ctx, &w.serverFlags, &w.outputFlags, nil, func(t *bench) (*report.Result, error) {
+		cfg.Progress = t.screen.workshop
+		return workshop.Run(ctx, cfg, t.Target)
 	})
 }
 
-// hold runs a scenario with a workshop in it, whose progress is shown, and
-// judges and prints the result.
-func (w *serverFlags) hold(ctx context.Context, cfg *workshop.Config, limits *report.Thresholds, json string,
-	scenario func(*workshop.Target) (*report.Result, error)) error {
-	t, done, err := w.target(ctx)
-	if err != nil {
-		return err
-	}
-	target := &workshop.Target{URL: t.URL, Via: t.Via, AdminID: t.AdminID, AdminPW: t.AdminPW, Process: t.Process, Usage: t.Usage}
-	line := newStatusLine(os.Stderr)
-	if line.terminal {
-		cfg.Progress = line.show
-	}
-	result, err := scenario(target)
-	line.clear()
-	failed := err != nil
-	if err == nil {
-		result.Command, result.Versions = commandLine(os.Args), w.versions()
-		result.Judge(limits)
-		failed = result.ExitCode() == report.ExitFailed
-	}
-	// What a server left behind that failed is what its author needs.
-	if stopped := done(w.Keep || failed); err == nil {
-		err = stopped
-	}
-	if err != nil {
-		return err
-	}
-	if err := result.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)}); err != nil {
-		return err
-	}
-	if json != "" {
-		if err := result.WriteJSON(json); err != nil {
-			return err
-		}
-	}
-	if code := result.ExitCode(); code != report.ExitPassed {
-		return exitCode(code)
-	}
-	return nil
-}
-
-func (w *workshopCommand) thresholds() *report.Thresholds {
-	return &report.Thresholds{
-		MaxP99: w.MaxP99, MaxP999: w.MaxP999, MaxLost: w.MaxLost, MaxRefused: w.MaxRefused, MaxLag: w.MaxLag, AllowLag: w.AllowLag,
-	}
-}
-
-// commandLine is the command as it was given, without the password.
-func commandLine(args []string) []string {
-	const flag = "--admin-pw"
-	out := slices.Clone(args)
-	for i, arg := range out {
-		switch {
-		case strings.HasPrefix(arg, flag+"="):
-			out[i] = flag + "=***"
-		case i > 0 && args[i-1] == flag:
-			out[i] = "***"
-		}
-	}
-	return out
+// workshop shows how a workshop is going.
+func (s *screen) workshop(p workshop.Snapshot) {
+	s.show(status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.Chat.P99, Numbers: []number{
+		{"online", fmt.Sprintf("%d/%d", p.Online, p.People)}, {"events", fmt.Sprint(p.Events)}, {"acked", fmt.Sprint(p.Acked)},
+		{"chat p50", fmt.Sprintf("%.1f ms", p.Chat.P50)}, {"p99", fmt.Sprintf("%.1f ms", p.Chat.P99)},
+	}})
 }
 
 func (w *workshopCommand) config() (*workshop.Config, error) {

@@ -24,13 +24,15 @@ func TestAWorkshopWithUploads(t *testing.T) {
 			Attendees: 20, Facilitators: 1, Join: 100 * time.Millisecond, Duration: 1200 * time.Millisecond,
 			StepEvery: time.Second, Chat: 50, Drain: 10 * time.Second, Seed: 1,
 		},
-	}, &workshop.Target{URL: "http://" + addr, AdminID: adminID, AdminPW: adminPW, Usage: func() (server.Usage, error) {
+	}, &server.Target{URL: "http://" + addr, AdminID: adminID, AdminPW: adminPW, Usage: func() (server.Usage, error) {
 		return server.Usage{RSS: 1 << 20}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	result.Judge(&report.Thresholds{AllowLag: true})
+	if err := result.Judge(&report.Limits{AllowLag: true}); err != nil {
+		t.Fatal(err)
+	}
 	if result.ExitCode() != report.ExitPassed {
 		t.Errorf("ends with %v, %+v", result.Verdict, result.Operations)
 	}
@@ -40,7 +42,7 @@ func TestAWorkshopWithUploads(t *testing.T) {
 			done += op.Done
 		}
 	}
-	if done < 15 || len(result.Memory) < 10 || result.Parts[0].Chat.Count == 0 || result.Parts[1].Chat.Count == 0 || result.Parts[1].Highest != 1<<20 {
+	if done < 15 || len(result.Memory) < 10 || result.Parts[0].Latency.Count == 0 || result.Parts[1].Latency.Count == 0 || result.Parts[1].Highest != 1<<20 {
 		t.Errorf("%d uploads, %d weighings, %+v", done, len(result.Memory), result.Parts)
 	}
 }

@@ -1,0 +1,300 @@
+//go:build linux
+
+package broadcast
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/frames"
+	"atelier/bench/sockets"
+)
+
+// client is one subscriber or publisher. Owned by the loop.
+type client struct {
+	index     int
+	seat      Seat
+	publisher bool
+	// sleeper says that this subscriber stops reading when it is told to; its
+	// latencies do not count, also while it reads.
+	sleeper, asleep bool
+
+	conn  *sockets.Conn
+	ready bool
+	// was says that it has been ready before.
+	was bool
+	// away says that it is to come back, and since when.
+	away     bool
+	dialled  time.Duration
+	attempts int
+	// known is from where it goes on when it comes back.
+	known    bool
+	position uint64
+	epoch    string
+	// closed while it slept, gap that it was told of then.
+	closedAsleep, gap bool
+
+	tracks []track
+}
+
+// dial connects a client, or comes back.
+func (e *Engine) dial(c *client) {
+	if c.conn != nil || e.closing {
+		return
+	}
+	if c.attempts == 0 && !c.away {
+		c.dialled = e.now()
+	}
+	path := c.seat.Path
+	if c.known && e.job.Dialect.Resume != "" {
+		path += e.job.Dialect.resume(c.position, c.epoch)
+	}
+	t := &sockets.Target{
+		Address: e.address,
+		Source:  sockets.Source(e.address, e.job.First+c.index),
+		Upgrade: frames.Upgrade{Host: e.job.Host, Path: path, Cookie: c.seat.Cookie, Headers: e.job.Dialect.Headers},
+		Stream:  e.job.Stream, Binary: true,
+	}
+	if c.sleeper {
+		t.ReceiveBuffer = e.job.ReceiveBuffer
+	}
+	conn, err := e.loop.Dial(c.index, t)
+	if err != nil {
+		e.ended(c, sockets.End{Err: err})
+		return
+	}
+	c.conn = conn
+	if c.asleep {
+		conn.Pause()
+	}
+}
+
+// Open implements sockets.Handler.
+func (e *Engine) Open(conn *sockets.Conn) {
+	c := e.clients[conn.Owner]
+	if hello := e.job.Dialect.Hello; hello != "" {
+		conn.Send([]byte(hello))
+	}
+	if e.reader.ready == nil {
+		e.welcome(c)
+	}
+}
+
+// welcome is what makes a client ready.
+func (e *Engine) welcome(c *client) {
+	if c.ready {
+		return
+	}
+	now := e.now()
+	if c.was {
+		e.out.Resumes.Record(now - c.dialled)
+	} else {
+		e.out.Connects.Record(now - c.dialled)
+	}
+	if c.was && e.job.Dialect.Resume == "" {
+		e.adrift(c)
+	}
+	c.ready, c.was, c.away, c.attempts = true, true, false, 0
+	if !c.publisher {
+		e.ready++
+	}
+}
+
+// adrift: what the client gets next is where it goes on.
+func (e *Engine) adrift(c *client) {
+	for p := range c.tracks {
+		c.tracks[p].adrift = true
+	}
+}
+
+// Message implements sockets.Handler.
+func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
+	c := e.clients[conn.Owner]
+	h := e.reader.read(payload)
+	if h.ready {
+		e.welcome(c)
+	}
+	if h.answer != "" {
+		conn.Send([]byte(h.answer))
+	}
+	for _, seq := range h.acked {
+		e.acked(seq)
+	}
+	for _, seq := range h.refused {
+		e.refuse(seq, "refused by the server")
+	}
+	if c.publisher {
+		return
+	}
+	if h.gap {
+		e.gap(c)
+	}
+	if h.position > 0 {
+		c.known, c.position = true, max(h.position, c.position)
+		if h.epoch != "" {
+			c.epoch = h.epoch
+		}
+	}
+	if len(h.messages) > 0 {
+		now := e.now()
+		for _, m := range h.messages {
+			e.deliver(c, m, now)
+		}
+	}
+}
+
+// gap is what the server could not give.
+func (e *Engine) gap(c *client) {
+	e.adrift(c)
+	if c.gap = true; !c.sleeper {
+		e.out.Gaps++
+	}
+}
+
+// deliver takes one message of one subscriber.
+func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
+	publishers := uint64(e.job.AllPublishers)
+	if publishers == 0 {
+		return
+	}
+	p, n := int(m.seq%publishers), int64(m.seq/publishers)
+	v, skipped := c.tracks[p].got(n)
+	e.out.AllDeliveries++
+	e.current.Deliveries++
+	e.out.Away += skipped
+	switch v {
+	case duplicated:
+		e.out.Duplicated++
+		return
+	case reordered:
+		e.out.Reordered++
+	}
+	if c.sleeper {
+		return
+	}
+	due := time.Duration(m.stamp) * time.Microsecond
+	took := now - due
+	measured := e.load != nil && due >= e.load.From && due < e.load.Until
+	if measured {
+		e.out.Arrived++
+		e.out.Deliveries.Record(took)
+		e.seconds.Record(took)
+		if part := e.part(due); part >= 0 {
+			e.out.Parts[part].Record(took)
+		}
+	}
+	e.land(p, n, took, measured)
+}
+
+// land notes that one more reader has a message.
+func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
+	if n < 0 || n >= mostFlights/int64(len(e.flights)) {
+		e.windowed(p, n, 0)
+		return
+	}
+	for int64(len(e.flights[p])) <= n {
+		e.flights[p] = append(e.flights[p], flight{})
+	}
+	f := &e.flights[p][n]
+	f.readers++
+	if measured {
+		f.last = max(f.last, uint32(min(max(took/time.Microsecond, 0), 1<<31))+1)
+	}
+	e.windowed(p, n, f.readers)
+}
+
+// part is 0 in a quiet part of the measured time, 1 in a stalled one, -1 in
+// none.
+func (e *Engine) part(due time.Duration) int {
+	for _, p := range e.load.Parts {
+		if due >= p.From && due < p.Until {
+			if p.Stalled {
+				return 1
+			}
+			return 0
+		}
+	}
+	return -1
+}
+
+// Closed implements sockets.Handler.
+func (e *Engine) Closed(conn *sockets.Conn, end sockets.End) { e.ended(e.clients[conn.Owner], end) }
+
+// ended is what a client does whose connection has ended: it comes back after a
+// while.
+func (e *Engine) ended(c *client, end sockets.End) {
+	if c.was && !c.away && !c.asleep {
+		e.out.Ended++
+	}
+	e.current.Errors++
+	e.out.Disconnects[describe(end)]++
+	e.lose(c)
+	if c.asleep {
+		c.closedAsleep = true
+		return
+	}
+	c.attempts++
+	spread := max(250*time.Millisecond, time.Duration(len(e.clients))*time.Second/4000) << min(c.attempts-1, 3)
+	e.again(c, spread/10+time.Duration(e.rng.Int64N(int64(spread))))
+}
+
+// drop loses a connection as a network does.
+func (e *Engine) drop(c *client, spread time.Duration) {
+	if c.conn != nil {
+		c.conn.Close()
+	}
+	e.lose(c)
+	e.again(c, time.Duration(e.rng.Int64N(int64(max(spread, 1)))))
+}
+
+func (e *Engine) lose(c *client) {
+	if c.ready && !c.publisher {
+		e.ready--
+	}
+	if !c.away {
+		c.dialled = e.now()
+	}
+	c.conn, c.ready, c.away = nil, false, c.was
+}
+
+func (e *Engine) again(c *client, wait time.Duration) {
+	e.at(e.now()+wait, func() { e.dial(c) })
+}
+
+// sleep makes the sleepers stop reading, or read again.
+func (e *Engine) sleep(on bool) {
+	for _, c := range e.clients {
+		if !c.sleeper || c.asleep == on {
+			continue
+		}
+		c.asleep = on
+		switch {
+		case c.conn == nil && !on:
+			c.attempts = 0
+			e.dial(c)
+		case c.conn == nil:
+		case on:
+			c.conn.Pause()
+		default:
+			c.conn.Resume()
+		}
+	}
+}
+
+// describe names the way a connection ended.
+func describe(end sockets.End) string {
+	var refused *frames.RefusedError
+	var errno unix.Errno
+	switch {
+	case end.Err == nil:
+		return fmt.Sprintf("close %d", end.Code)
+	case errors.As(end.Err, &refused):
+		return fmt.Sprintf("refused with status %d", refused.Status)
+	case errors.As(end.Err, &errno):
+		return errno.Error()
+	}
+	return end.Err.Error()
+}

@@ -1,0 +1,232 @@
+package broadcast
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"atelier/bench/frames"
+)
+
+// Dialect is how to speak with a server. Patterns are regular expressions (RE2).
+type Dialect struct {
+	// Headers of the opening request, "Name: value".
+	Headers []string `json:"headers,omitempty"`
+	// Hello is sent once after connecting.
+	Hello string `json:"hello,omitempty"`
+	// Send is a message: {{stamp}} and {{seq}} are filled in, and {{pad}} with as
+	// many letters as are needed for Size bytes.
+	Send string `json:"send,omitempty"`
+	Size int    `json:"size,omitempty"`
+	// Match finds messages in what comes back, by groups named stamp and seq. A
+	// frame may have several.
+	Match string `json:"match,omitempty"`
+	// Ready is what a client waits for before it counts as connected; "" when an
+	// open connection is enough.
+	Ready string `json:"ready,omitempty"`
+	// Ack says that a message was taken, Refusal that it was not, each by a group
+	// named seq; Gap that the server could not give everything.
+	Ack     string `json:"ack,omitempty"`
+	Refusal string `json:"refusal,omitempty"`
+	Gap     string `json:"gap,omitempty"`
+	// Position finds, by groups named position and epoch, from where a client
+	// could go on; Resume is then added to its path, with {{position}} and
+	// {{epoch}} filled in. Without them what is sent while a client is away is
+	// not its to get.
+	Position string `json:"position,omitempty"`
+	Resume   string `json:"resume,omitempty"`
+	// Answers are what a client says to a message of exactly this text: the
+	// heartbeats of some protocols.
+	Answers map[string]string `json:"answers,omitempty"`
+}
+
+// Check refuses a dialect that cannot be spoken.
+func (d *Dialect) Check() error {
+	var problems []error
+	for _, line := range d.Headers {
+		problems = append(problems, frames.CheckHeader(line))
+	}
+	if d.Send != "" {
+		for _, place := range []string{"{{stamp}}", "{{seq}}"} {
+			if !strings.Contains(d.Send, place) {
+				problems = append(problems, fmt.Errorf("the message to send has no %s", place))
+			}
+		}
+		if d.Match == "" {
+			problems = append(problems, errors.New("messages are sent and nothing says how to find them in what comes back"))
+		}
+		if d.Size > 0 && !strings.Contains(d.Send, "{{pad}}") {
+			problems = append(problems, errors.New("a size needs {{pad}} in the message to send"))
+		}
+	}
+	_, err := newReader(d, 1)
+	return errors.Join(append(problems, err)...)
+}
+
+// fill writes a message.
+func (d *Dialect) fill(stamp, seq uint64) []byte {
+	text := strings.ReplaceAll(d.Send, "{{stamp}}", strconv.FormatUint(stamp, 10))
+	text = strings.ReplaceAll(text, "{{seq}}", strconv.FormatUint(seq, 10))
+	pad := max(d.Size-(len(text)-len("{{pad}}")), 0)
+	return []byte(strings.Replace(text, "{{pad}}", strings.Repeat("x", pad), 1))
+}
+
+// resume is what a client adds to its path when it comes back.
+func (d *Dialect) resume(position uint64, epoch string) string {
+	text := strings.ReplaceAll(d.Resume, "{{position}}", strconv.FormatUint(position, 10))
+	return strings.ReplaceAll(text, "{{epoch}}", epoch)
+}
+
+// heard is what a frame says.
+type heard struct {
+	messages []delivery
+	ready    bool
+	gap      bool
+	position uint64
+	epoch    string
+	answer   string
+	// acked and refused hold sequence numbers.
+	acked, refused []uint64
+}
+
+// delivery is one message: its number, and its planned time in microseconds.
+type delivery struct {
+	seq   uint64
+	stamp uint64
+}
+
+// reader finds in frames what a dialect says is there.
+//
+// A regular expression costs some microseconds and a message comes to thousands
+// of subscribers in the same bytes, so what was found in a frame is kept and a
+// frame that comes again is only compared: 40 ns for 200 bytes.
+type reader struct {
+	match, ready, ack, refusal, gap, position *regexp.Regexp
+	matchStamp, matchSeq, ackSeq, refusalSeq  int
+	positionAt, epochAt                       int
+	answers                                   map[string]string
+	// full looks for everything; a subscriber that is ready needs less, but the
+	// work is done once for all.
+	seed  maphash.Seed
+	cache []cached
+	// largest number that is possible; what is above is not of this run.
+	largest uint64
+}
+
+type cached struct {
+	frame []byte
+	heard heard
+}
+
+// caches is how many frames are kept: more than are on their way at once.
+const caches = 1024
+
+// largestKept is the longest frame that is kept, bytes.
+const largestKept = 64 << 10
+
+func newReader(d *Dialect, publishers int) (*reader, error) {
+	r := &reader{seed: maphash.MakeSeed(), cache: make([]cached, caches), answers: d.Answers, largest: uint64(publishers) << 40}
+	var problems []error
+	compile := func(what, text string, groups ...string) *regexp.Regexp {
+		if text == "" {
+			return nil
+		}
+		re, err := regexp.Compile(text)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", what, err))
+			return nil
+		}
+		for _, group := range groups {
+			if !slices.Contains(re.SubexpNames(), group) {
+				problems = append(problems, fmt.Errorf("%s %q has no group (?P<%s>…)", what, text, group))
+			}
+		}
+		return re
+	}
+	group := func(re *regexp.Regexp, name string) int {
+		if re == nil {
+			return -1
+		}
+		return re.SubexpIndex(name)
+	}
+	r.match = compile("match", d.Match, "stamp", "seq")
+	r.ready = compile("ready", d.Ready)
+	r.ack = compile("ack", d.Ack, "seq")
+	r.refusal = compile("refusal", d.Refusal, "seq")
+	r.gap = compile("gap", d.Gap)
+	r.position = compile("position", d.Position, "position")
+	r.matchStamp, r.matchSeq = group(r.match, "stamp"), group(r.match, "seq")
+	r.ackSeq, r.refusalSeq = group(r.ack, "seq"), group(r.refusal, "seq")
+	r.positionAt, r.epochAt = group(r.position, "position"), group(r.position, "epoch")
+	return r, errors.Join(problems...)
+}
+
+// read returns what a frame says. It is valid until the next call.
+func (r *reader) read(frame []byte) *heard {
+	slot := &r.cache[maphash.Bytes(r.seed, frame)%caches]
+	if bytes.Equal(slot.frame, frame) && slot.frame != nil {
+		return &slot.heard
+	}
+	if len(frame) > largestKept {
+		h := r.parse(frame)
+		return &h
+	}
+	slot.frame = append(slot.frame[:0], frame...)
+	slot.heard = r.parse(frame)
+	return &slot.heard
+}
+
+func (r *reader) parse(frame []byte) heard {
+	var h heard
+	if r.match != nil {
+		for _, at := range r.match.FindAllSubmatchIndex(frame, -1) {
+			stamp, ok1 := number(frame, at, r.matchStamp)
+			seq, ok2 := number(frame, at, r.matchSeq)
+			if ok1 && ok2 && seq < r.largest {
+				h.messages = append(h.messages, delivery{seq, stamp})
+			}
+		}
+	}
+	h.ready = r.ready != nil && r.ready.Match(frame)
+	h.gap = r.gap != nil && r.gap.Match(frame)
+	h.acked = numbers(r.ack, r.ackSeq, frame)
+	h.refused = numbers(r.refusal, r.refusalSeq, frame)
+	if r.position != nil {
+		if at := r.position.FindSubmatchIndex(frame); at != nil {
+			h.position, _ = number(frame, at, r.positionAt)
+			if r.epochAt >= 0 && at[2*r.epochAt] >= 0 {
+				h.epoch = string(frame[at[2*r.epochAt]:at[2*r.epochAt+1]])
+			}
+		}
+	}
+	if len(r.answers) > 0 {
+		h.answer = r.answers[string(frame)]
+	}
+	return h
+}
+
+func numbers(re *regexp.Regexp, group int, frame []byte) []uint64 {
+	if re == nil {
+		return nil
+	}
+	var out []uint64
+	for _, at := range re.FindAllSubmatchIndex(frame, -1) {
+		if n, ok := number(frame, at, group); ok {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func number(frame []byte, at []int, group int) (uint64, bool) {
+	if group < 0 || at[2*group] < 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(frame[at[2*group]:at[2*group+1]]), 10, 63)
+	return n, err == nil
+}

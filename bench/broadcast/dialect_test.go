@@ -1,0 +1,124 @@
+package broadcast
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// chatty is a dialect with something in every place.
+var chatty = Dialect{
+	Send: `{"n":"{{seq}}","t":"{{stamp}}","p":"{{pad}}"}`, Size: 100, Match: `"n":"(?P<seq>\d+)","t":"(?P<stamp>\d+)"`,
+	Ready: `"hello"`, Ack: `"ack":(?P<seq>\d+)`, Refusal: `"no":(?P<seq>\d+)`, Gap: `"gap"`,
+	Position: `"pos":(?P<position>\d+)(?:,"epoch":"(?P<epoch>[^"]+)")?`, Resume: "&from={{position}}&of={{epoch}}",
+	Answers: map[string]string{"ping": "pong"},
+}
+
+func TestWhatIsSentIsFoundAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := chatty
+		d.Size = rapid.IntRange(0, 3000).Draw(t, "size")
+		stamp, seq := rapid.Uint64Range(0, 1<<60).Draw(t, "stamp"), rapid.Uint64Range(0, 1<<39).Draw(t, "seq")
+		text := d.fill(stamp, seq)
+		if d.Size > 80 && len(text) != d.Size {
+			t.Errorf("%d bytes, want %d", len(text), d.Size)
+		}
+		r, err := newReader(&d, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h := r.read(text); !slices.Equal(h.messages, []delivery{{seq, stamp}}) {
+			t.Errorf("found %+v in %s", h.messages, text)
+		}
+	})
+}
+
+// A frame that is remembered is read like one that is new, whatever came in
+// between.
+func TestReadingIsTheSameFromMemory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		frames := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+			n := rapid.IntRange(0, 9).Draw(t, "n")
+			return rapid.SampledFrom([]string{
+				fmt.Sprintf(`{"n":"%d","t":"%d"}{"n":"%d","t":"7"}`, n, n*10, n+1), fmt.Sprintf(`{"ack":%d}`, n), fmt.Sprintf(`{"no":%d}`, n),
+				`"hello"`, `{"gap"}`, "ping", fmt.Sprintf(`{"pos":%d,"epoch":"e%d"}`, n, n), fmt.Sprintf(`{"pos":%d}`, n), "", "else",
+			}).Draw(t, "frame")
+		}), 1, 60).Draw(t, "frames")
+		r, err := newReader(&chatty, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range frames {
+			fresh := r.parse([]byte(f))
+			// The buffer is used again by the caller.
+			buffer := []byte(f)
+			got := *r.read(buffer)
+			for i := range buffer {
+				buffer[i] = 'X'
+			}
+			if !reflect.DeepEqual(got, fresh) {
+				t.Fatalf("%q: %+v, want %+v", f, got, fresh)
+			}
+		}
+	})
+}
+
+func TestWhatAFrameSays(t *testing.T) {
+	r, err := newReader(&chatty, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := r.read([]byte("ping")); h.answer != "pong" {
+		t.Error("a heartbeat has no answer")
+	}
+	if h := r.read([]byte(`{"pos":12,"epoch":"ab"}`)); h.position != 12 || h.epoch != "ab" {
+		t.Errorf("position %d of %q", h.position, h.epoch)
+	}
+	if got := chatty.resume(12, "ab"); got != "&from=12&of=ab" {
+		t.Error(got)
+	}
+	// Numbers that nobody sent are not of this run.
+	if h := r.read([]byte(`{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}`)); len(h.messages) > 0 {
+		t.Errorf("%+v", h.messages)
+	}
+}
+
+func TestDialectsThatCannotBeSpoken(t *testing.T) {
+	if err := chatty.Check(); err != nil {
+		t.Error(err)
+	}
+	for says, change := range map[string]func(*Dialect){
+		"{{stamp}}":      func(d *Dialect) { d.Send = "{{seq}} {{pad}}" },
+		"{{seq}}":        func(d *Dialect) { d.Send = "{{stamp}} {{pad}}" },
+		"{{pad}}":        func(d *Dialect) { d.Send = "{{stamp}} {{seq}}" },
+		"how to find":    func(d *Dialect) { d.Match = "" },
+		"(?P<stamp>…)":   func(d *Dialect) { d.Match = `(?P<seq>\d+)` },
+		"match":          func(d *Dialect) { d.Match = "(" },
+		"ack":            func(d *Dialect) { d.Ack = `\d+` },
+		"(?P<position>…": func(d *Dialect) { d.Position = "x" },
+		"header":         func(d *Dialect) { d.Headers = []string{"A: b\r\nC: d"} },
+	} {
+		d := chatty
+		change(&d)
+		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+}
+
+func BenchmarkReadAgain(b *testing.B) {
+	r, err := newReader(&chatty, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := chatty
+	d.Size = 200
+	frame := d.fill(1_000_000, 5)
+	for b.Loop() {
+		r.read(frame)
+	}
+}

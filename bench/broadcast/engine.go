@@ -1,0 +1,274 @@
+//go:build linux
+
+package broadcast
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/latency"
+	"atelier/bench/pacing"
+	"atelier/bench/server"
+	"atelier/bench/sockets"
+	"atelier/bench/tunnel"
+)
+
+// Engine is one worker at work. Methods are for one goroutine at a time.
+type Engine struct {
+	job     *Job
+	clock   pacing.Clock
+	offset  time.Duration // of the run's timeline against the clock
+	loop    *sockets.Loop
+	address unix.Sockaddr
+	passage *tunnel.Tunnel // to a server that speaks TLS; nil else
+	emit    func(Sample)
+	posts   *poster // for event streams; nil else
+
+	// What follows belongs to the loop.
+	reader  *reader
+	rng     *rand.Rand
+	clients []*client // subscribers, then publishers
+	load    *Load
+	over    bool // no more sending
+	closing bool
+	ready   int // subscribers
+	out     Outcome
+	// current is the sample that is being filled.
+	current Sample
+	seconds *latency.Histogram
+	// flights are all messages on their way, by publisher.
+	flights [][]flight
+	sent    map[int]int64
+	refused map[int][]int64
+	planned map[uint64]time.Duration // of messages without an ack, by number
+	began   reading
+}
+
+// reading is what the process and its loop had taken at a moment.
+type reading struct{ cpu, busy time.Duration }
+
+// flight is a message on its way, as this worker sees it.
+type flight struct {
+	// last is how long it took to the latest reader so far, microseconds and 1;
+	// 0 when it is not measured or has not arrived.
+	last uint32
+	// readers who have it.
+	readers int32
+}
+
+// mostFlights bounds what is remembered of each message to tell when the last
+// reader had it: 64 MB. Of longer runs the first messages count.
+const mostFlights = 8 << 20
+
+// NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit
+// is called once a second from the loop and must not block.
+func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sample)) (*Engine, error) {
+	r, err := newReader(&job.Dialect, max(job.AllPublishers, 1))
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		job: job, clock: clock, offset: offset, emit: emit, reader: r,
+		rng: rand.New(rand.NewPCG(job.Seed, uint64(job.First)+1)), seconds: latency.New(),
+		sent: map[int]int64{}, refused: map[int][]int64{}, planned: map[uint64]time.Duration{},
+		flights: make([][]flight, job.AllPublishers),
+		out: Outcome{
+			Deliveries: latency.New(), Parts: [2]*latency.Histogram{latency.New(), latency.New()}, Acks: latency.New(),
+			Connects: latency.New(), Resumes: latency.New(), Lag: latency.New(), Disconnects: map[string]int{},
+		},
+	}
+	address := job.Address
+	if job.TLS != nil {
+		if e.passage, err = tunnel.Open(address, *job.TLS); err != nil {
+			return nil, err
+		}
+		address = e.passage.Address()
+	}
+	if e.address, err = sockets.Resolve(address); err != nil {
+		e.Close()
+		return nil, err
+	}
+	if job.Stream && job.Publish != "" {
+		if e.posts, err = newPoster(job, address); err != nil {
+			e.Close()
+			return nil, err
+		}
+	}
+	for i, seat := range job.Subscribers {
+		e.clients = append(e.clients, &client{index: i, seat: seat, tracks: make([]track, job.AllPublishers), sleeper: i < job.Stalled})
+	}
+	if !job.Stream {
+		for i, seat := range job.Publishers {
+			e.clients = append(e.clients, &client{index: len(job.Subscribers) + i, seat: seat, publisher: true})
+		}
+	}
+	if e.loop, err = sockets.New(clock, job.Seed+uint64(job.First), e); err != nil {
+		e.Close()
+		return nil, fmt.Errorf("start socket loop: %w", err)
+	}
+	go e.loop.Run()
+	e.loop.Do(e.nextSecond)
+	return e, nil
+}
+
+// Close ends all connections.
+func (e *Engine) Close() {
+	if e.loop != nil {
+		e.loop.Stop()
+	}
+	if e.passage != nil {
+		e.passage.Close()
+	}
+	if e.posts != nil {
+		e.posts.close()
+	}
+}
+
+// now is the time on the run's timeline.
+func (e *Engine) now() time.Duration { return e.clock.Now() + e.offset }
+
+// at runs do at a time of the timeline, on the loop.
+func (e *Engine) at(due time.Duration, do func()) {
+	e.loop.Agenda.At(due-e.offset, func(time.Duration) { do() })
+}
+
+// tick emits the sample of the second that has ended and begins the next.
+func (e *Engine) tick() {
+	s := e.current
+	s.Open = e.ready
+	if e.seconds.Count() > 0 {
+		s.Latencies, e.seconds = e.seconds, latency.New()
+	}
+	e.emit(s)
+	e.nextSecond()
+}
+
+// nextSecond begins a sample, and plans its end.
+func (e *Engine) nextSecond() {
+	e.current = Sample{Second: int64(e.now() / time.Second)}
+	e.at(time.Duration(e.current.Second+1)*time.Second, e.tick)
+}
+
+// Connect dials everybody, spread over a time, and returns at once.
+func (e *Engine) Connect(over time.Duration) {
+	e.loop.Do(func() {
+		start := e.now()
+		for i, c := range e.clients {
+			e.at(start+over*time.Duration(i)/time.Duration(len(e.clients)), func() { e.dial(c) })
+		}
+	})
+}
+
+// Ready counts the clients that are ready, and all.
+func (e *Engine) Ready() (ready, all int) {
+	e.loop.Do(func() {
+		for _, c := range e.clients {
+			if c.ready {
+				ready++
+			}
+		}
+	})
+	return ready, len(e.clients)
+}
+
+// Load begins to send as planned, and returns at once.
+func (e *Engine) Load(load *Load) {
+	e.loop.Do(func() {
+		e.load = load
+		e.at(load.From, func() { e.begin() })
+		e.at(load.Until, func() { e.end() })
+		for _, p := range load.Parts {
+			if p.Stalled {
+				e.at(p.From, func() { e.sleep(true) })
+				e.at(p.Until, func() { e.sleep(false) })
+			}
+		}
+		e.publish()
+	})
+}
+
+func (e *Engine) begin() {
+	e.loop.Turns = latency.New()
+	e.began = reading{server.OwnCPU(), e.loop.Busy}
+}
+
+// end is the end of the measured time and of the sending.
+func (e *Engine) end() {
+	if e.over {
+		return
+	}
+	e.over = true
+	e.out.Turns = e.loop.Turns
+	e.out.CPU, e.out.Busy = server.OwnCPU()-e.began.cpu, e.loop.Busy-e.began.busy
+}
+
+// Stop ends the sending early; what was planned up to now counts.
+func (e *Engine) Stop() {
+	e.loop.Do(func() {
+		if e.load != nil {
+			e.load.Until = min(e.load.Until, e.now())
+		}
+		e.end()
+		e.sleep(false)
+	})
+}
+
+// Drop loses all connections of subscribers at a time, and returns at once.
+func (e *Engine) Drop(d *Drop) {
+	e.loop.Do(func() {
+		e.at(d.At, func() {
+			for _, c := range e.clients {
+				if !c.publisher {
+					e.drop(c, d.Spread)
+				}
+			}
+		})
+	})
+}
+
+// Sent is what the publishers have sent, when nothing more will be.
+func (e *Engine) Sent() Sent {
+	if e.posts != nil {
+		e.posts.wait()
+	}
+	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
+	e.loop.Do(func() {
+		e.end()
+		for p, n := range e.sent {
+			s.Messages[p] = n
+		}
+		for p, list := range e.refused {
+			s.Refused[p] = append([]int64(nil), list...)
+		}
+	})
+	return s
+}
+
+// Finish waits until everything has arrived, and says what was found. The engine
+// is of no more use then but to be closed.
+func (e *Engine) Finish(f *Finish) *Outcome {
+	for p := range f.Refused {
+		slices.Sort(f.Refused[p])
+	}
+	e.until(f.Until, func() bool { return e.arrived(f) && len(e.planned) == 0 })
+	e.loop.Do(func() { e.conclude(f) })
+	return &e.out
+}
+
+// until waits until the condition, which is asked on the loop, holds.
+func (e *Engine) until(end time.Duration, holds func() bool) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for e.now() < end {
+		yes := false
+		e.loop.Do(func() { yes = holds() })
+		if yes {
+			return
+		}
+		<-tick.C
+	}
+}

@@ -1,0 +1,319 @@
+//go:build linux
+
+package broadcast
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+	"go.uber.org/goleak"
+
+	"atelier/bench/pacing"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// hub is a server that tells everybody what anybody says; harm may change what
+// one listener gets of it.
+type hub struct {
+	mu      sync.Mutex
+	clients map[string]*listener
+	harm    func(client, message string) []string
+	pause   atomic.Int64
+}
+
+type listener struct{ say func(string) }
+
+func (h *hub) join(id string, say func(string)) (leave func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	me := &listener{say: say}
+	h.clients[id] = me
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.clients[id] == me {
+			delete(h.clients, id)
+		}
+	}
+}
+
+func (h *hub) publish(message string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	time.Sleep(time.Duration(h.pause.Swap(0)))
+	for id, c := range h.clients {
+		out := []string{message}
+		if h.harm != nil {
+			out = h.harm(id, message)
+		}
+		for _, m := range out {
+			c.say(m)
+		}
+	}
+}
+
+func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/ws":
+		upgrader := websocket.Upgrader{}
+		ws, err := upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer ws.Close()
+		leave := h.join(r.URL.Query().Get("id"), func(m string) { _ = ws.WriteMessage(websocket.TextMessage, []byte(m)) })
+		defer leave()
+		for {
+			_, p, err := ws.ReadMessage()
+			if err != nil {
+				return
+			}
+			if string(p) != "hello" {
+				h.publish(string(p))
+			}
+		}
+	case "/events":
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(200)
+		_ = http.NewResponseController(w).Flush()
+		said := make(chan string, 1000)
+		leave := h.join(r.URL.Query().Get("id"), func(m string) { said <- m })
+		defer leave()
+		for {
+			select {
+			case <-r.Context().Done():
+				return
+			case m := <-said:
+				fmt.Fprintf(w, "data: %s\n\n", m)
+				_ = http.NewResponseController(w).Flush()
+			}
+		}
+	case "/publish":
+		b, _ := io.ReadAll(r.Body)
+		h.publish(string(b))
+	default:
+		w.WriteHeader(404)
+	}
+}
+
+var words = Dialect{Hello: "hello", Send: "{{stamp}} {{seq}} {{pad}}", Size: 60, Match: `(?P<stamp>\d+) (?P<seq>\d+) `}
+
+// hold runs a job against a hub and returns what it found.
+func hold(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine)) *Outcome {
+	t.Helper()
+	h.clients = map[string]*listener{}
+	srv := httptest.NewServer(h)
+	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
+	job := &Job{Address: srv.Listener.Addr().String(), Host: "x", Dialect: words, AllPublishers: 2, Seed: 1}
+	for i := range 5 {
+		job.Subscribers = append(job.Subscribers, Seat{Path: fmt.Sprint("/ws?id=", i)})
+	}
+	job.Publishers = []Seat{{Path: "/ws?id=a"}, {Path: "/ws?id=b"}}
+	clock := pacing.NewClock()
+	l := &Load{Stages: []Stage{{During: time.Minute, Rate: 200}}}
+	if change != nil {
+		change(job, l)
+	}
+	e, err := NewEngine(job, clock, time.Hour, func(Sample) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.Connect(0)
+	wait(t, func() bool { ready, all := e.Ready(); return ready == all })
+	// A hub knows a listener a moment after the listener knows the hub.
+	wait(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.clients) == len(e.clients) })
+	l.Start = e.now()
+	l.From, l.Until = l.Start+50*time.Millisecond, l.Start+400*time.Millisecond
+	e.Load(l)
+	if during != nil {
+		during(e)
+	}
+	e.until(l.Until, func() bool { return false })
+	sent := e.Sent()
+	bound := 10 * time.Second
+	if h.harm != nil {
+		// What never comes is not waited for long.
+		bound = 2 * time.Second
+	}
+	f := &Finish{Until: e.now() + bound, Sent: []int64{sent.Messages[0], sent.Messages[1]}, Refused: sent.Refused}
+	if f.Sent[0] < 10 || f.Sent[1] < 10 {
+		t.Errorf("sent %v", f.Sent)
+	}
+	return e.Finish(f)
+}
+
+func wait(t *testing.T, holds func() bool) {
+	t.Helper()
+	end := time.Now().Add(10 * time.Second)
+	for !holds() {
+		if time.Now().After(end) {
+			t.Fatal("it does not come")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func clean(t *testing.T, o *Outcome) {
+	t.Helper()
+	if o.Lost+o.Duplicated+o.Reordered+o.Gaps+o.Unsent+o.Refused != 0 || o.Unfinished != 0 || o.Open != 5 {
+		t.Errorf("%+v", *o)
+	}
+	if o.Deliveries.Count() != o.Arrived || o.Arrived != 5*o.Messages || o.Messages < 20 {
+		t.Errorf("%d messages, %d arrived, %d timed", o.Messages, o.Arrived, o.Deliveries.Count())
+	}
+}
+
+func TestAHubIsHeard(t *testing.T) { clean(t, hold(t, &hub{}, nil, nil)) }
+
+func TestAsManyAsGo(t *testing.T) {
+	clean(t, hold(t, &hub{}, func(_ *Job, l *Load) { l.Stages, l.Window = []Stage{{}}, 4 }, nil))
+}
+
+func TestAnEventStreamIsHeard(t *testing.T) {
+	o := hold(t, &hub{}, func(j *Job, _ *Load) {
+		j.Stream, j.Publish = true, "http://"+j.Address+"/publish"
+		for i := range j.Subscribers {
+			j.Subscribers[i].Path = fmt.Sprint("/events?id=", i)
+		}
+	}, nil)
+	clean(t, o)
+	if o.Acked < 20 {
+		t.Errorf("%d posts were answered", o.Acked)
+	}
+}
+
+// Each kind of harm is found as often as it was done.
+func TestHarmIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		harm  func(*int64) func(string, string) []string
+		found func(*Outcome) int64
+	}{
+		"loss": {func(n *int64) func(string, string) []string {
+			return func(client, m string) []string {
+				if client == "2" && strings.Contains(m, "7 x") {
+					*n++
+					return nil
+				}
+				return []string{m}
+			}
+		}, func(o *Outcome) int64 { return o.Lost }},
+		"doubling": {func(n *int64) func(string, string) []string {
+			return func(client, m string) []string {
+				if client == "1" && strings.Contains(m, "3 x") {
+					*n++
+					return []string{m, m}
+				}
+				return []string{m}
+			}
+		}, func(o *Outcome) int64 { return o.Duplicated }},
+		"swapping": {func(n *int64) func(string, string) []string {
+			var held string
+			return func(client, m string) []string {
+				_, seq, _ := strings.Cut(m, " ")
+				switch {
+				case client != "0" || !strings.HasPrefix(seq, "20 ") && !strings.HasPrefix(seq, "22 "):
+					return []string{m}
+				case held == "":
+					held = m
+					return nil
+				}
+				*n++
+				return []string{m, held}
+			}
+		}, func(o *Outcome) int64 { return o.Reordered }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done int64
+			h := &hub{harm: c.harm(&done)}
+			o := hold(t, h, nil, nil)
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if got := c.found(o); got != done || done == 0 {
+				t.Errorf("found %d, done %d: %+v", got, done, *o)
+			}
+		})
+	}
+}
+
+// A server that stops for a while is charged for everything that was due in it.
+func TestAPauseShows(t *testing.T) {
+	h := &hub{}
+	o := hold(t, h, nil, func(e *Engine) {
+		e.later(t, 100*time.Millisecond, func() { h.pause.Store(int64(150 * time.Millisecond)) })
+	})
+	clean(t, o)
+	if most := o.Deliveries.Max(); most < 100*time.Millisecond {
+		t.Errorf("the slowest took %v", most)
+	}
+}
+
+// Who loses the connection comes back. What was said in between is not lost to a
+// server that promises no catching up.
+func TestLostConnectionsComeBack(t *testing.T) {
+	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 100*time.Millisecond, Spread: 50 * time.Millisecond}) })
+	if o.Resumes.Count() != 5 || o.Lost != 0 || o.Open != 5 || o.Duplicated != 0 || o.Ended != 0 {
+		t.Errorf("%d came back: %+v", o.Resumes.Count(), *o)
+	}
+	if o.Away == 0 && o.Unfinished == 0 {
+		t.Error("nobody missed anything while he was away")
+	}
+}
+
+// Those who stop reading get everything once they read again, and their
+// latencies are nobody's.
+func TestThoseWhoStopReading(t *testing.T) {
+	o := hold(t, &hub{}, func(j *Job, l *Load) { j.Stalled, j.ReceiveBuffer = 2, 4<<10 }, func(e *Engine) {
+		e.loop.Do(func() { e.sleep(true) })
+		e.later(t, 200*time.Millisecond, func() { e.sleep(false) })
+	})
+	if s := o.Stalled; s.People != 2 || s.CaughtUp != 2 || o.Lost != 0 || o.Duplicated != 0 || o.Deliveries.Count() != 3*o.Messages {
+		t.Errorf("%+v, %d timed of %d messages", o.Stalled, o.Deliveries.Count(), o.Messages)
+	}
+}
+
+// later runs something on the loop after a while.
+func (e *Engine) later(t *testing.T, after time.Duration, do func()) {
+	t.Helper()
+	e.loop.Do(func() { e.at(e.now()+after, do) })
+}
+
+func TestRefusalsAreNotExpected(t *testing.T) {
+	o := hold(t, &hub{harm: func(_, m string) []string {
+		stamp, rest, _ := strings.Cut(m, " ")
+		seq, _, _ := strings.Cut(rest, " ")
+		if stamp != "" && strings.HasSuffix(seq, "5") {
+			return []string{"no " + seq}
+		}
+		return []string{m, "yes " + seq}
+	}}, func(j *Job, _ *Load) { j.Dialect.Ack, j.Dialect.Refusal = `^yes (?P<seq>\d+)`, `^no (?P<seq>\d+)` }, nil)
+	if o.Refused == 0 || o.Lost != 0 || o.Unfinished != 0 || o.Acked == 0 {
+		t.Errorf("%+v", *o)
+	}
+}
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	job := &Job{Address: "127.0.0.1:1", Host: "x", Dialect: words, AllPublishers: 1, Subscribers: []Seat{{Path: "/"}}, Seed: 1}
+	e, err := NewEngine(job, pacing.NewClock(), 0, func(Sample) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.Connect(0)
+	wait(t, func() bool {
+		refused := 0
+		e.loop.Do(func() {
+			refused = e.out.Disconnects["connection refused"] + e.out.Disconnects["connect: connection refused"]
+		})
+		return refused > 1
+	})
+}

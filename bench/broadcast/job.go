@@ -1,0 +1,158 @@
+package broadcast
+
+import (
+	"time"
+
+	"atelier/bench/latency"
+	"atelier/bench/tunnel"
+)
+
+// Job is what a worker is to be: which clients of which server.
+type Job struct {
+	// Address to connect to; Host goes into the Host header.
+	Address string `json:"address"`
+	Host    string `json:"host"`
+	// TLS says that the server speaks it, and which certificates are good.
+	TLS *tunnel.Trust `json:"tls,omitempty"`
+	// Stream asks for event streams instead of WebSockets. Publish is then the
+	// URL to which publishers POST their messages.
+	Stream  bool    `json:"stream,omitempty"`
+	Publish string  `json:"publish,omitempty"`
+	Dialect Dialect `json:"dialect"`
+	// Subscribers and Publishers of this worker. First is the number of its first
+	// client among those of all workers: it spreads the source addresses.
+	Subscribers []Seat `json:"subscribers"`
+	Publishers  []Seat `json:"publishers"`
+	First       int    `json:"first"`
+	// FirstPublisher is the number of its first publisher, AllPublishers how many
+	// there are in all.
+	FirstPublisher int    `json:"first_publisher"`
+	AllPublishers  int    `json:"all_publishers"`
+	Seed           uint64 `json:"seed"`
+	// ReceiveBuffer is SO_RCVBUF of those who will stop reading, bytes.
+	Stalled       int `json:"stalled,omitempty"`
+	ReceiveBuffer int `json:"receive_buffer,omitempty"`
+}
+
+// Seat is one client: what is its own in the opening request.
+type Seat struct {
+	// Path with the query.
+	Path   string `json:"path"`
+	Cookie string `json:"cookie,omitempty"`
+}
+
+// Load is a time of sending. Times are on the run's timeline.
+type Load struct {
+	// Start of the sending; what is planned from From until Until is measured.
+	Start time.Duration `json:"start"`
+	From  time.Duration `json:"from"`
+	Until time.Duration `json:"until"`
+	// Stages of the rate, one after the other from Start on.
+	Stages []Stage `json:"stages"`
+	// Regular plans messages at equal distances instead of a Poisson process.
+	Regular bool `json:"regular,omitempty"`
+	// Window, if the rate of the first stage is 0, is how many messages a
+	// publisher may have under way: as many as go.
+	Window int `json:"window,omitempty"`
+	// Parts divides the measured time by whether some stop reading.
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// Stage is a part of a load: all publishers together send Rate messages a
+// second for so long.
+type Stage struct {
+	During time.Duration `json:"during"`
+	Rate   float64       `json:"rate"`
+}
+
+// Part is a piece of the measured time. In one that is Stalled, those who may
+// stop reading do.
+type Part struct {
+	From    time.Duration `json:"from"`
+	Until   time.Duration `json:"until"`
+	Stalled bool          `json:"stalled"`
+}
+
+// Drop is an order to lose all subscribers' connections at once, and to come
+// back within a random time of Spread.
+type Drop struct {
+	At     time.Duration `json:"at"`
+	Spread time.Duration `json:"spread"`
+}
+
+// Finish is an order to wait until everything has arrived, at most until a time.
+// Sent is how many messages each publisher has sent, Refused which of them the
+// server has refused.
+type Finish struct {
+	Until   time.Duration   `json:"until"`
+	Sent    []int64         `json:"sent"`
+	Refused map[int][]int64 `json:"refused,omitempty"`
+}
+
+// Sample is one second of a worker. Second is the second of the timeline.
+type Sample struct {
+	Second     int64 `json:"second"`
+	Sent       int64 `json:"sent"`
+	Deliveries int64 `json:"deliveries"`
+	Errors     int64 `json:"errors"`
+	Open       int   `json:"open"`
+	// Latencies of what was measured in it; nil when nothing was.
+	Latencies *latency.Histogram `json:"latencies,omitempty"`
+}
+
+// Sent is what a worker's publishers have sent.
+type Sent struct {
+	// By publisher number.
+	Messages map[int]int64   `json:"messages"`
+	Refused  map[int][]int64 `json:"refused,omitempty"`
+}
+
+// Outcome is what a worker found. Its histograms are to be merged.
+type Outcome struct {
+	// Deliveries to those who read, from the planned time; Parts the same for
+	// quiet and stalled parts of the time.
+	Deliveries *latency.Histogram    `json:"deliveries"`
+	Parts      [2]*latency.Histogram `json:"parts"`
+	Acks       *latency.Histogram    `json:"acks"`
+	Connects   *latency.Histogram    `json:"connects"`
+	Resumes    *latency.Histogram    `json:"resumes"`
+	Lag        *latency.Histogram    `json:"lag"`
+	Turns      *latency.Histogram    `json:"turns"`
+	// Last is, for each publisher, how long each of its messages took to the
+	// last reader of this worker: microseconds and 1, four bytes each, little
+	// endian; 0 for what was not measured.
+	Last [][]byte `json:"last"`
+
+	// Measured messages that this worker sent, and of those that arrived.
+	Messages int64 `json:"messages"`
+	Arrived  int64 `json:"arrived"`
+	// Everything, also what was not measured.
+	AllDeliveries int64 `json:"all_deliveries"`
+
+	Lost, Duplicated, Reordered, Away int64
+	Gaps                              int64 `json:"gaps"`
+	Unfinished                        int   `json:"unfinished"`
+	Stalled                           Slept `json:"stalled"`
+	Open                              int   `json:"open"`
+	Ended                             int   `json:"ended"`
+	Unsent                            int64 `json:"unsent"`
+	Acked                             int64 `json:"acked"`
+	Refused                           int64 `json:"refused"`
+	// Complaint is the last refusal or failure to post.
+	Complaint   string         `json:"complaint,omitempty"`
+	Disconnects map[string]int `json:"disconnects,omitempty"`
+
+	// CPU of the process and Busy of its loop in the measured time.
+	CPU  time.Duration `json:"cpu"`
+	Busy time.Duration `json:"busy"`
+}
+
+// Slept is what became of those who stopped reading.
+type Slept struct {
+	People     int `json:"people"`
+	Closed     int `json:"closed"`
+	Resynced   int `json:"resynced"`
+	CaughtUp   int `json:"caught_up"`
+	Unfinished int `json:"unfinished"`
+	Gaps       int `json:"gaps"`
+}

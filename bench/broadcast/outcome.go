@@ -1,0 +1,88 @@
+//go:build linux
+
+package broadcast
+
+import (
+	"encoding/binary"
+
+	"atelier/bench/latency"
+)
+
+// arrived reports whether everybody who reads has everything.
+func (e *Engine) arrived(f *Finish) bool {
+	for _, c := range e.clients {
+		if c.publisher || c.asleep || c.sleeper && c.gap {
+			continue
+		}
+		if !c.whole(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// whole reports whether the subscriber has everything that was sent.
+func (c *client) whole(f *Finish) bool {
+	for p := range c.tracks {
+		if !c.tracks[p].has(f.Sent[p], f.Refused[p]) {
+			return false
+		}
+	}
+	return c.ready
+}
+
+// conclude counts what was found. Everything that will come has come.
+func (e *Engine) conclude(f *Finish) {
+	e.closing = true
+	o := &e.out
+	o.Open = e.ready
+	for _, c := range e.clients {
+		if c.publisher {
+			continue
+		}
+		lost, adrift := int64(0), false
+		for p := range c.tracks {
+			lost += c.tracks[p].lost(f.Sent[p], f.Refused[p])
+			adrift = adrift || c.tracks[p].adrift && f.Sent[p] > c.tracks[p].next
+		}
+		if c.sleeper {
+			o.Stalled.note(c, lost, adrift)
+			if !c.gap && c.ready {
+				o.Lost += lost
+			}
+			continue
+		}
+		o.Lost += lost
+		if adrift || !c.ready && c.was {
+			o.Unfinished++
+		}
+	}
+	if o.Turns == nil {
+		o.Turns = latency.New()
+	}
+	for _, flights := range e.flights {
+		b := make([]byte, 0, 4*len(flights))
+		for _, f := range flights {
+			b = binary.LittleEndian.AppendUint32(b, f.last)
+		}
+		o.Last = append(o.Last, b)
+	}
+}
+
+// note counts one who had stopped reading.
+func (s *Slept) note(c *client, lost int64, adrift bool) {
+	s.People++
+	if c.closedAsleep {
+		s.Closed++
+	}
+	switch {
+	case c.gap:
+		s.Resynced++
+	case !c.ready || adrift:
+		s.Unfinished++
+	case lost > 0:
+		s.Gaps++
+	default:
+		s.CaughtUp++
+	}
+}

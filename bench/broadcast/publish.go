@@ -1,0 +1,130 @@
+//go:build linux
+
+package broadcast
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"atelier/bench/pacing"
+)
+
+// publish plans the sending of all publishers of this worker.
+func (e *Engine) publish() {
+	for i := range e.job.Publishers {
+		number := e.job.FirstPublisher + i
+		if e.load.Stages[0].Rate == 0 {
+			for range max(e.load.Window, 1) {
+				e.at(e.load.Start, func() { e.send(i, e.now()) })
+			}
+			continue
+		}
+		start := e.load.Start
+		for _, stage := range e.load.Stages {
+			share := stage.Rate / float64(e.job.AllPublishers)
+			pacer := pacing.Poisson(share, stage.During, rand.New(rand.NewPCG(e.job.Seed, uint64(number)<<32|uint64(start))))
+			begin := start
+			if e.load.Regular && share > 0 {
+				// Each has its own place between two messages of another.
+				pacer = pacing.Uniform(share, stage.During)
+				begin += time.Duration(float64(number) / stage.Rate * float64(time.Second))
+			}
+			e.loop.Agenda.Stream(begin-e.offset, pacer, func(due time.Duration) { e.keep(i, due+e.offset) })
+			start += stage.During
+		}
+	}
+}
+
+// keep is a message that was planned for a time.
+func (e *Engine) keep(i int, due time.Duration) {
+	if e.over || due >= e.load.Until {
+		return
+	}
+	if due >= e.load.From {
+		e.out.Lag.Record(e.now() - due)
+	}
+	e.send(i, due)
+}
+
+// send sends a message of a publisher of this worker.
+func (e *Engine) send(i int, due time.Duration) {
+	if e.over {
+		return
+	}
+	number := e.job.FirstPublisher + i
+	n := e.sent[number]
+	seq := uint64(n)*uint64(e.job.AllPublishers) + uint64(number)
+	text := e.job.Dialect.fill(uint64(due/time.Microsecond), seq)
+	if e.posts != nil {
+		e.posts.post(i, text, func(err error) {
+			e.loop.Post(func() {
+				if err != nil {
+					e.refuse(seq, err.Error())
+				} else {
+					e.acked(seq)
+				}
+			})
+		})
+	} else if c := e.clients[len(e.job.Subscribers)+i]; !c.ready || !c.conn.Send(text) {
+		e.out.Unsent++
+		e.current.Errors++
+		return
+	}
+	e.sent[number]++
+	e.current.Sent++
+	if due >= e.load.From && due < e.load.Until {
+		e.out.Messages++
+	}
+	if e.reader.ack != nil || e.posts != nil {
+		e.planned[seq] = due
+	}
+}
+
+// acked ends the wait for a message.
+func (e *Engine) acked(seq uint64) {
+	due, waiting := e.planned[seq]
+	if !waiting {
+		return
+	}
+	delete(e.planned, seq)
+	e.out.Acked++
+	if due >= e.load.From && due < e.load.Until {
+		e.out.Acks.Record(e.now() - due)
+	}
+}
+
+// refuse notes that the server did not take a message, so that nobody waits for
+// it.
+func (e *Engine) refuse(seq uint64, why string) {
+	if _, waiting := e.planned[seq]; !waiting {
+		return
+	}
+	delete(e.planned, seq)
+	e.out.Refused++
+	e.out.Complaint = why
+	e.current.Errors++
+	p := int(seq % uint64(e.job.AllPublishers))
+	e.refused[p] = append(e.refused[p], int64(seq/uint64(e.job.AllPublishers)))
+	e.refill(p)
+}
+
+// windowed sends the next message of a publisher that has as many under way as
+// it may, when one of its messages has reached everybody here.
+func (e *Engine) windowed(p int, _ int64, readers int32) {
+	if e.load == nil || e.load.Stages[0].Rate != 0 || readers == 0 || int(readers) != e.awake() {
+		return
+	}
+	e.refill(p)
+}
+
+func (e *Engine) refill(p int) {
+	i := p - e.job.FirstPublisher
+	if e.load == nil || e.load.Stages[0].Rate != 0 || i < 0 || i >= len(e.job.Publishers) || e.over {
+		return
+	}
+	// Not from within a delivery: the socket is being read.
+	e.at(e.now(), func() { e.send(i, e.now()) })
+}
+
+// awake counts the subscribers whose deliveries land.
+func (e *Engine) awake() int { return len(e.job.Subscribers) - e.job.Stalled }

@@ -1,0 +1,80 @@
+package broadcast
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What was done to a stream is found, and nothing else.
+func TestTrackFindsExactlyWhatWasInjected(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		sent := int64(rapid.IntRange(0, 200).Draw(t, "sent"))
+		var tr track
+		var refused []int64
+		lost, dup, swapped := int64(0), 0, 0
+		got := func(n int64) {
+			switch v, _ := tr.got(n); v {
+			case duplicated:
+				dup--
+			case reordered:
+				swapped--
+			}
+		}
+		for n := int64(0); n < sent; n++ {
+			switch rng.IntN(10) {
+			case 0:
+				lost++
+			case 1:
+				refused = append(refused, n)
+			case 2:
+				got(n)
+				got(n)
+				dup++
+			case 3:
+				if n+1 < sent {
+					got(n + 1)
+					swapped++
+					got(n)
+					n++
+					continue
+				}
+				got(n)
+			default:
+				got(n)
+			}
+		}
+		if have := tr.lost(sent, refused); have != lost || dup != 0 || swapped != 0 {
+			t.Errorf("%d lost, want %d; %d duplicates and %d swaps not found", have, lost, dup, swapped)
+		}
+		if lost > 0 && tr.has(sent, refused) {
+			t.Error("it claims to have everything")
+		}
+	})
+}
+
+func TestWhoWasAwayGoesOnWhereHeIs(t *testing.T) {
+	tr := track{next: 5, adrift: true}
+	if v, skipped := tr.got(9); v != inOrder || skipped != 4 || tr.lost(10, nil) != 0 {
+		t.Errorf("%v, skipped %d, lost %d", v, skipped, tr.lost(10, nil))
+	}
+	tr.adrift = true
+	if tr.has(20, nil) || tr.lost(20, nil) != 0 {
+		t.Error("what comes while nobody is there is neither had nor lost")
+	}
+}
+
+func TestGapsAreBounded(t *testing.T) {
+	var tr track
+	tr.got(0)
+	tr.got(5 * maxMissing)
+	if len(tr.missing) != maxMissing || tr.lost(5*maxMissing+1, nil) != 5*maxMissing-1 {
+		t.Errorf("%d remembered, %d lost", len(tr.missing), tr.lost(5*maxMissing+1, nil))
+	}
+	if v, _ := tr.got(7); v != reordered || slices.Contains(tr.missing, 7) {
+		t.Error("a late message is not taken from the missing ones")
+	}
+}

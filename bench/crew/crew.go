@@ -1,0 +1,239 @@
+//go:build linux
+
+package crew
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/broadcast"
+)
+
+// Crew is a coordinator's side of its workers. Methods are for one goroutine at
+// a time.
+type Crew struct {
+	// Uncertain bounds the error of the workers' clocks.
+	Uncertain time.Duration
+	// Separate says that the workers are processes of their own.
+	Separate bool
+
+	start   time.Duration // zero of the timeline on this machine's clock
+	members []*member
+}
+
+// member is one worker as the coordinator sees it.
+type member struct {
+	name    string
+	line    line
+	answers chan *Report
+	process *exec.Cmd
+	running sync.WaitGroup
+	err     error // why answers has ended
+}
+
+// Plan says which workers a crew has.
+type Plan struct {
+	// Processes of this machine, started from Binary with the arguments Args; 1
+	// works inside this process.
+	Processes int
+	Binary    string
+	Args      []string
+	// Remote workers' addresses, and the secret they know. If there are any,
+	// Processes are not started.
+	Remote []string
+	Secret string
+}
+
+// sampled is called with what workers say of each second.
+type sampled func(broadcast.Sample)
+
+// Gather starts or reaches the workers. Samples come from goroutines of their
+// own.
+func Gather(p *Plan, onSample func(broadcast.Sample)) (*Crew, error) {
+	c := &Crew{start: monotonic()}
+	var err error
+	switch {
+	case len(p.Remote) > 0:
+		c.Separate = true
+		if err = CheckSecret(p.Secret); err != nil {
+			return nil, err
+		}
+		for _, address := range p.Remote {
+			var conn net.Conn
+			if conn, err = reach(address, p.Secret); err != nil {
+				break
+			}
+			c.add(address, conn, nil, onSample)
+		}
+	case p.Processes <= 1:
+		mine, its := net.Pipe()
+		go func() { _ = Serve(its) }()
+		c.add("worker", mine, nil, onSample)
+	default:
+		c.Separate = true
+		for i := range p.Processes {
+			if err = c.spawn(p, i, onSample); err != nil {
+				break
+			}
+		}
+	}
+	if err == nil {
+		err = c.synchronise()
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// spawn starts a worker that speaks over its third file, which nobody else can
+// reach.
+func (c *Crew) spawn(p *Plan, i int, onSample sampled) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("connect worker: %w", err)
+	}
+	mine, its := os.NewFile(uintptr(pair[0]), "worker"), os.NewFile(uintptr(pair[1]), "coordinator")
+	defer its.Close()
+	defer mine.Close()
+	conn, err := net.FileConn(mine)
+	if err != nil {
+		return fmt.Errorf("connect worker: %w", err)
+	}
+	cmd := exec.Command(p.Binary, p.Args...)
+	cmd.ExtraFiles = []*os.File{its}
+	cmd.Stderr = os.Stderr
+	// Ctrl-C is for the coordinator, which ends its workers in its turn.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		_ = conn.Close()
+		return fmt.Errorf("start worker: %w", err)
+	}
+	c.add(fmt.Sprintf("worker %d", i+1), conn, cmd, onSample)
+	return nil
+}
+
+// Inherited is the stream of a worker that was started by a coordinator.
+func Inherited() (net.Conn, error) {
+	f := os.NewFile(3, "coordinator")
+	if f == nil {
+		return nil, errors.New("a worker is started by a coordinator, or listens")
+	}
+	defer f.Close()
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, fmt.Errorf("a worker is started by a coordinator, or listens: %w", err)
+	}
+	return conn, nil
+}
+
+func (c *Crew) add(name string, conn net.Conn, process *exec.Cmd, onSample sampled) {
+	m := &member{name: name, line: line{conn: conn}, answers: make(chan *Report, 1), process: process}
+	c.members = append(c.members, m)
+	m.running.Go(func() {
+		defer close(m.answers)
+		for {
+			r := &Report{}
+			if m.err = m.line.receive(r, largest); m.err != nil {
+				return
+			}
+			if r.Sample != nil {
+				onSample(*r.Sample)
+				continue
+			}
+			m.answers <- r
+		}
+	})
+}
+
+// Size is the number of workers.
+func (c *Crew) Size() int { return len(c.members) }
+
+// Now is the time on the timeline.
+func (c *Crew) Now() time.Duration { return monotonic() - c.start }
+
+// exchanges of clocks with a worker of another machine.
+const exchanges = 31
+
+// synchronise tells each worker where its clock stands on the timeline.
+func (c *Crew) synchronise() error {
+	for _, m := range c.members {
+		quickest := time.Duration(1<<63 - 1)
+		offset := -c.start
+		for range exchanges {
+			asked := monotonic()
+			r, err := m.do(&Order{Tick: true})
+			if err != nil {
+				return err
+			}
+			took := monotonic() - asked
+			if r.Boot != "" && r.Boot == boot() {
+				quickest = 0
+				break
+			}
+			if took < quickest {
+				quickest, offset = took, asked+took/2-r.Clock-c.start
+			}
+		}
+		c.Uncertain = max(c.Uncertain, quickest/2)
+		if _, err := m.do(&Order{Offset: &offset}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// do gives an order and waits for the answer.
+func (m *member) do(o *Order) (*Report, error) {
+	if err := m.line.send(o); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.name, err)
+	}
+	r, ok := <-m.answers
+	if !ok {
+		return nil, fmt.Errorf("%s ended: %w", m.name, m.err)
+	}
+	if r.Error != "" {
+		return nil, fmt.Errorf("%s: %s", m.name, r.Error)
+	}
+	return r, nil
+}
+
+// All gives every worker its order, all at once, and returns the answers in
+// their order.
+func (c *Crew) All(order func(worker int) *Order) ([]*Report, error) {
+	reports := make([]*Report, len(c.members))
+	errs := make([]error, len(c.members))
+	var wg sync.WaitGroup
+	for i, m := range c.members {
+		wg.Go(func() { reports[i], errs[i] = m.do(order(i)) })
+	}
+	wg.Wait()
+	return reports, errors.Join(errs...)
+}
+
+// Close ends the workers. Remote ones wait for the next coordinator.
+func (c *Crew) Close() error {
+	var errs []error
+	for _, m := range c.members {
+		_ = m.line.conn.Close()
+		// What it still says is not read any more.
+		for range m.answers {
+		}
+		m.running.Wait()
+		if m.process != nil {
+			timer := time.AfterFunc(5*time.Second, func() { _ = m.process.Process.Kill() })
+			errs = append(errs, m.process.Wait())
+			timer.Stop()
+		}
+	}
+	c.members = nil
+	return errors.Join(errs...)
+}

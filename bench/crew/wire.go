@@ -1,0 +1,97 @@
+package crew
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"atelier/bench/broadcast"
+)
+
+// Order is what the coordinator wants. Exactly one member is set.
+type Order struct {
+	// Tick asks for the worker's clock.
+	Tick bool `json:"tick,omitempty"`
+	// Offset of the run's timeline against the worker's clock.
+	Offset *time.Duration `json:"offset,omitempty"`
+	// Job begins a run and ends the one before.
+	Job *broadcast.Job `json:"job,omitempty"`
+	// Connect dials everybody, spread over the time; Ready asks how many are
+	// connected.
+	Connect *time.Duration    `json:"connect,omitempty"`
+	Ready   bool              `json:"ready,omitempty"`
+	Load    *broadcast.Load   `json:"load,omitempty"`
+	Drop    *broadcast.Drop   `json:"drop,omitempty"`
+	Stop    bool              `json:"stop,omitempty"`
+	Sent    bool              `json:"sent,omitempty"`
+	Finish  *broadcast.Finish `json:"finish,omitempty"`
+}
+
+// Report is what a worker answers; or, with Sample, what it says unasked.
+type Report struct {
+	Error   string             `json:"error,omitempty"`
+	Clock   time.Duration      `json:"clock,omitempty"`
+	Boot    string             `json:"boot,omitempty"`
+	Ready   int                `json:"ready,omitempty"`
+	All     int                `json:"all,omitempty"`
+	Sent    *broadcast.Sent    `json:"sent,omitempty"`
+	Outcome *broadcast.Outcome `json:"outcome,omitempty"`
+	Sample  *broadcast.Sample  `json:"sample,omitempty"`
+}
+
+// largest message, bytes: a job of 20,000 clients, or the outcome of a long run.
+const largest = 256 << 20
+
+var errLarge = errors.New("message is too large")
+
+// line is one side of the stream. Reading and writing may go on at once; each is
+// for one goroutine at a time.
+type line struct {
+	conn net.Conn
+	in   []byte
+}
+
+func (l *line) send(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode message: %w", err)
+	}
+	if len(text) > largest {
+		return errLarge
+	}
+	b := binary.BigEndian.AppendUint32(make([]byte, 0, len(text)+4), uint32(len(text)))
+	if _, err := l.conn.Write(append(b, text...)); err != nil {
+		return fmt.Errorf("send: %w", err)
+	}
+	return nil
+}
+
+// receive reads a message of at most limit bytes.
+func (l *line) receive(v any, limit int) error {
+	var head [4]byte
+	if _, err := io.ReadFull(l.conn, head[:]); err != nil {
+		return fmt.Errorf("receive: %w", err)
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if int64(n) > int64(limit) {
+		return errLarge
+	}
+	// What is announced is not taken before it is there.
+	l.in = l.in[:0]
+	for len(l.in) < int(n) {
+		piece := min(int(n)-len(l.in), 1<<20)
+		at := len(l.in)
+		l.in = append(l.in, make([]byte, piece)...)
+		if _, err := io.ReadFull(l.conn, l.in[at:]); err != nil {
+			return fmt.Errorf("receive: %w", err)
+		}
+	}
+	if err := json.Unmarshal(l.in, v); err != nil {
+		return fmt.Errorf("decode message: %w", err)
+	}
+	return nil
+}

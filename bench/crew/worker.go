@@ -1,0 +1,199 @@
+//go:build linux
+
+package crew
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/pacing"
+)
+
+// Serve carries out the orders that come over a stream until it ends.
+func Serve(conn net.Conn) error {
+	w := &worker{line: line{conn: conn}, clock: pacing.NewClock()}
+	// The clock counts from some moment; what matters is how far that is from
+	// zero of the machine's own.
+	w.base = monotonic() - w.clock.Now()
+	defer w.end()
+	for {
+		var o Order
+		if err := w.line.receive(&o, largest); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
+				return nil
+			}
+			return err
+		}
+		r := w.do(&o)
+		if err := w.say(r); err != nil {
+			return err
+		}
+	}
+}
+
+// worker is one worker. Orders are carried out on the goroutine of Serve.
+type worker struct {
+	line   line
+	clock  pacing.Clock
+	base   time.Duration // of the clock on the machine's
+	offset time.Duration // of the timeline against the machine's clock
+	engine *broadcast.Engine
+	// samples of the engine, on their way out.
+	samples chan broadcast.Sample
+
+	mu sync.Mutex // guards writing to line
+}
+
+func (w *worker) say(r *Report) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.line.send(r)
+}
+
+func (w *worker) end() {
+	w.drop()
+	_ = w.line.conn.Close()
+}
+
+// drop ends the job that there may be.
+func (w *worker) drop() {
+	if w.engine != nil {
+		w.engine.Close()
+		close(w.samples)
+		w.engine = nil
+	}
+}
+
+// do carries out one order.
+func (w *worker) do(o *Order) *Report {
+	switch {
+	case o.Tick:
+		return &Report{Clock: monotonic(), Boot: boot()}
+	case o.Offset != nil:
+		w.offset = *o.Offset
+		return &Report{}
+	case o.Job != nil:
+		return failed(w.begin(o.Job))
+	case w.engine == nil:
+		return failed(errors.New("there is no job"))
+	case o.Connect != nil:
+		w.engine.Connect(*o.Connect)
+	case o.Ready:
+		ready, all := w.engine.Ready()
+		return &Report{Ready: ready, All: all}
+	case o.Load != nil:
+		if len(o.Load.Stages) == 0 {
+			return failed(errors.New("a load has no stage"))
+		}
+		w.engine.Load(o.Load)
+	case o.Drop != nil:
+		w.engine.Drop(o.Drop)
+	case o.Stop:
+		w.engine.Stop()
+	case o.Sent:
+		sent := w.engine.Sent()
+		return &Report{Sent: &sent}
+	case o.Finish != nil:
+		return &Report{Outcome: w.engine.Finish(o.Finish)}
+	}
+	return &Report{}
+}
+
+// begin makes the clients of a job.
+func (w *worker) begin(job *broadcast.Job) error {
+	w.drop()
+	// A coordinator that does not read must not stop the loop: samples wait, and
+	// when too many do, they are dropped.
+	samples := make(chan broadcast.Sample, 100)
+	engine, err := broadcast.NewEngine(job, w.clock, w.base+w.offset, func(s broadcast.Sample) {
+		select {
+		case samples <- s:
+		default:
+		}
+	})
+	if err != nil {
+		return err
+	}
+	w.engine, w.samples = engine, samples
+	go func() {
+		for s := range samples {
+			// When nobody listens any more, Serve finds out.
+			_ = w.say(&Report{Sample: &s})
+		}
+	}()
+	return nil
+}
+
+func failed(err error) *Report {
+	if err == nil {
+		return &Report{}
+	}
+	return &Report{Error: err.Error()}
+}
+
+// monotonic is the machine's clock, which all its processes share.
+func monotonic() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
+// boot tells machines, and their boots, apart.
+func boot() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// Listen serves one coordinator after the other that knows the secret, until ctx
+// ends. It calls listening with the address when it is there.
+func Listen(ctx context.Context, address, secret string, listening func(net.Addr)) error {
+	if err := CheckSecret(secret); err != nil {
+		return err
+	}
+	certificate, err := ephemeral()
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	listening(l.Addr())
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13}
+	for {
+		raw, err := l.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("accept: %w", err)
+		}
+		conn := tls.Server(raw, config)
+		if err := prove(conn, secret, roleWorker, roleCoordinator); err != nil {
+			// Whoever that was gets no word, and does not end the worker.
+			_ = conn.Close()
+			continue
+		}
+		over := context.AfterFunc(ctx, func() { _ = conn.Close() })
+		_ = Serve(conn)
+		over()
+	}
+}

@@ -1,0 +1,145 @@
+//go:build linux
+
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/broadcast"
+	"atelier/bench/server"
+	"atelier/bench/tunnel"
+)
+
+// Relaxed are settings of a spawned server without which a load test would
+// measure its limits for one person: what few publishers send in a fan-out, and
+// all registrations coming from one place at once.
+var Relaxed = []string{
+	"ATELIER_LIMITS_MESSAGES_PER_SECOND=1000000", "ATELIER_LIMITS_MESSAGE_BURST=1000000",
+	"ATELIER_LIMITS_REGISTRATIONS_PER_SECOND=100000", "ATELIER_LIMITS_REGISTRATION_BURST=100000",
+	"ATELIER_LIMITS_WRITES_PER_MINUTE=100000000", "ATELIER_LIMITS_READS_PER_MINUTE=100000000",
+}
+
+// registering is how many registrations are under way at once; registerWithin
+// bounds one of them.
+const (
+	registering    = 64
+	registerWithin = 30 * time.Second
+)
+
+// atelier is how to speak with an Atelier server: publishers chat.
+func atelier(size int) broadcast.Dialect {
+	return broadcast.Dialect{
+		Send: `{"type":"chat","ref":"{{seq}}","message":"{{stamp}} {{seq}} {{pad}}"}`, Size: size,
+		Match:    `"message":"(?P<stamp>[0-9]+) (?P<seq>[0-9]+) `,
+		Ready:    `"type":"welcome"`,
+		Ack:      `"type":"ack","ref":"(?P<seq>[0-9]+)"`,
+		Refusal:  `"type":"error".*"ref":"(?P<seq>[0-9]+)"`,
+		Gap:      `"type":"resync"`,
+		Position: `(?:"type":"(?:welcome|resync)","epoch":"(?P<epoch>[0-9a-f]+)",)?"seq":(?P<position>[0-9]+)`,
+		Resume:   "&since={{position}}&epoch={{epoch}}",
+	}
+}
+
+// Atelier makes a codelab and registers an attendee for each client.
+func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.Context, int, int) (*Door, error) {
+	return func(ctx context.Context, subscribers, publishers int) (*Door, error) {
+		client, err := api.New(target.URL, target.Via, registerWithin)
+		if err != nil {
+			return nil, err
+		}
+		admin, err := client.Login(target.AdminID, target.AdminPW, "Load test")
+		if err != nil {
+			return nil, err
+		}
+		lab, err := client.Create(admin, "Fan-out under load", [][2]string{{"Listen", "Listen to what is said."}})
+		if err != nil {
+			return nil, err
+		}
+		seats, err := register(ctx, client, lab.ID, subscribers+publishers)
+		if err != nil {
+			return nil, err
+		}
+		// The connections of the registrations are not those that are weighed.
+		client.Close()
+		d := &Door{
+			Address: client.Address(), Host: client.Host(), Dialect: atelier(size),
+			Subscribers: seats[:subscribers], Publishers: seats[subscribers:],
+		}
+		u, err := url.Parse(target.URL)
+		if err != nil || u.Scheme != "https" {
+			return d, err
+		}
+		if d.Address, err = api.Address(u); err != nil {
+			return nil, err
+		}
+		d.TLS = &trust
+		return d, trust.Load()
+	}
+}
+
+// register registers so many attendees.
+func register(ctx context.Context, client *api.Client, lab string, n int) ([]broadcast.Seat, error) {
+	seats := make([]broadcast.Seat, n)
+	path := client.Path() + "/api/ws/" + lab + "?as=attendee"
+	next := make(chan int)
+	failed := make(chan error, registering)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var working sync.WaitGroup
+	for range min(registering, n) {
+		working.Go(func() {
+			for i := range next {
+				session, err := registerOne(ctx, client, lab, i)
+				if err != nil {
+					failed <- err
+					cancel()
+					return
+				}
+				seats[i] = broadcast.Seat{Path: path, Cookie: session.Cookie()}
+			}
+		})
+	}
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	working.Wait()
+	select {
+	case err := <-failed:
+		return nil, fmt.Errorf("register: %w", err)
+	default:
+		return seats, ctx.Err()
+	}
+}
+
+var errOften = errors.New("the server asks again and again to wait")
+
+// registerOne registers one attendee; a server that limits registrations is
+// waited for.
+func registerOne(ctx context.Context, client *api.Client, lab string, i int) (api.Session, error) {
+	body := fmt.Appendf(nil, `{"name":"Attendee %d","code":"%06d"}`, i+1, i)
+	for range 60 {
+		a, err := client.Do(&api.Request{Method: "POST", Path: "/codelabs/" + lab + "/register", Body: body})
+		if err != nil {
+			return api.Session{}, err
+		}
+		if a.Status != 429 {
+			return a.Session, a.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return api.Session{}, ctx.Err()
+		case <-time.After(max(a.RetryAfter, time.Second)):
+		}
+	}
+	return api.Session{}, errOften
+}

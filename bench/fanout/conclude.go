@@ -1,0 +1,169 @@
+//go:build linux
+
+package fanout
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/latency"
+	"atelier/bench/report"
+)
+
+func newResult(cfg *Config) *report.Result {
+	about := fmt.Sprintf("%d subscribers, %d publishers", cfg.Subscribers, cfg.Publishers)
+	switch {
+	case cfg.Scenario == "idle":
+		about = fmt.Sprintf("%d connections", cfg.Subscribers)
+	case cfg.Stages[0].Rate == 0:
+		about += fmt.Sprintf(", %d messages of each under way", cfg.Window)
+	case len(cfg.Stages) == 1:
+		about += fmt.Sprintf(", %g messages a second", cfg.Stages[0].Rate)
+	default:
+		about += fmt.Sprintf(", %d stages", len(cfg.Stages))
+	}
+	return &report.Result{
+		Scenario: cfg.Scenario, About: about, Subject: "delivery", Started: time.Now().UTC().Truncate(time.Second), Seed: cfg.Seed,
+		Warmup: cfg.Warmup.Seconds(), Duration: cfg.Duration.Seconds(),
+	}
+}
+
+// conclude puts together what the workers found.
+func (r *run) conclude(outcomes []*broadcast.Outcome) {
+	out := r.result
+	seconds := (r.until - r.from).Seconds()
+	out.Duration, out.Generator.Seconds = seconds, seconds
+	deliveries, acks, connects, resumes, lag, turns := latency.New(), latency.New(), latency.New(), latency.New(), latency.New(), latency.New()
+	var parts [2]*latency.Histogram
+	parts[0], parts[1] = latency.New(), latency.New()
+	out.Connections = &report.Connections{Wanted: r.cfg.Subscribers, Publishers: r.cfg.Publishers}
+	out.Disconnects = map[string]int{}
+	publish := report.Operation{Name: "publish"}
+	g := &out.Generator
+	for _, o := range outcomes {
+		deliveries.Merge(o.Deliveries)
+		acks.Merge(o.Acks)
+		connects.Merge(o.Connects)
+		resumes.Merge(o.Resumes)
+		lag.Merge(o.Lag)
+		turns.Merge(o.Turns)
+		for i := range parts {
+			parts[i].Merge(o.Parts[i])
+		}
+		out.Messages += o.Messages
+		out.Deliveries += o.Arrived
+		out.Connections.Open += o.Open
+		out.Connections.Lost += o.Ended
+		a := &out.Audit
+		a.Missed += int(o.Lost)
+		a.Duplicated += int(o.Duplicated)
+		a.Reordered += int(o.Reordered)
+		a.Away += int(o.Away)
+		a.Resyncs += int(o.Gaps)
+		a.Unfinished += o.Unfinished
+		s := &a.Stalled
+		s.People += o.Stalled.People
+		s.Closed += o.Stalled.Closed
+		s.Resynced += o.Stalled.Resynced
+		s.CaughtUp += o.Stalled.CaughtUp
+		s.Unfinished += o.Stalled.Unfinished
+		s.Gaps += o.Stalled.Gaps
+		publish.Done += int(o.Acked)
+		publish.Refused += int(o.Refused) + int(o.Unsent)
+		switch {
+		case o.Complaint != "":
+			publish.Complaint = o.Complaint
+		case o.Unsent > 0:
+			publish.Complaint = "a publisher was not connected"
+		}
+		for how, n := range o.Disconnects {
+			out.Disconnects[how] += n
+		}
+		if seconds > 0 {
+			g.Busy = max(g.Busy, o.Busy.Seconds()/seconds)
+			if r.crew.Separate {
+				g.CPU += o.CPU.Seconds() / seconds
+			}
+		}
+	}
+	out.Latency, out.Counts = deliveries.Summary(), deliveries
+	if last := r.lastRecipients(outcomes); last.Count() > 0 {
+		s := last.Summary()
+		out.Last = &s
+	}
+	if acks.Count() > 0 || publish.Refused > 0 {
+		publish.Latency = acks.Summary()
+		out.Operations = append(out.Operations, publish)
+	}
+	for _, op := range []struct {
+		name string
+		h    *latency.Histogram
+	}{{"connect", connects}, {"resume", resumes}} {
+		if op.h.Count() > 0 {
+			out.Operations = append(out.Operations, report.Operation{Name: op.name, Latency: op.h.Summary(), Done: int(op.h.Count())})
+		}
+	}
+	if r.cfg.Stalled > 0 {
+		out.Parts = []report.Part{{Name: "all read", Latency: parts[0].Summary()}, {Name: "some stalled", Latency: parts[1].Summary()}}
+	}
+	g.Workers, g.Lag, g.Turns = r.crew.Size(), lag.Summary(), turns.Summary()
+	out.Series = r.course.samples()
+	if seconds <= 0 {
+		return
+	}
+	g.CPU += r.own.Seconds() / seconds
+	out.DeliveriesPerSecond = float64(out.Deliveries) / seconds
+	r.weights(seconds)
+}
+
+// weights says what the clients took of the server.
+func (r *run) weights(seconds float64) {
+	out := r.result
+	figure := func(key, name string, value float64, unit string) {
+		out.Figures = append(out.Figures, report.Figure{Key: key, Name: name, Value: value, Unit: unit})
+	}
+	if r.crew.Uncertain > 0 {
+		figure("clock_error_ms", "clocks of the workers agree within", latency.Milliseconds(r.crew.Uncertain), "ms")
+	}
+	if r.cfg.Usage == nil || r.full.RSS == 0 {
+		return
+	}
+	out.Server = &report.Server{CPU: (r.end.CPU - r.begin.CPU).Seconds() / seconds, RSS: r.end.RSS, PeakRSS: r.end.PeakRSS}
+	if r.cfg.Scenario == "idle" && out.Connections.Open > 0 {
+		figure("bytes_per_connection", "memory per connection", float64(r.end.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
+		figure("rss_without", "without connections", float64(r.empty.RSS), "bytes")
+		figure("idle_cores", "server, nobody saying anything", out.Server.CPU, "cores")
+	}
+	if out.Deliveries > 0 {
+		figure("cpu_per_million", "server, for a million deliveries", (r.end.CPU-r.begin.CPU).Seconds()/float64(out.Deliveries)*1e6, "s")
+	}
+}
+
+// lastRecipients is how long each measured message took until all who read had
+// it, whichever worker they belong to.
+func (r *run) lastRecipients(outcomes []*broadcast.Outcome) *latency.Histogram {
+	all := latency.New()
+	for p := range r.cfg.Publishers {
+		var latest []uint32
+		for _, o := range outcomes {
+			if p >= len(o.Last) {
+				continue
+			}
+			b := o.Last[p]
+			for n := 0; n+4 <= len(b); n += 4 {
+				if n/4 == len(latest) {
+					latest = append(latest, 0)
+				}
+				latest[n/4] = max(latest[n/4], binary.LittleEndian.Uint32(b[n:]))
+			}
+		}
+		for _, us := range latest {
+			if us > 0 {
+				all.Record(time.Duration(us-1) * time.Microsecond)
+			}
+		}
+	}
+	return all
+}

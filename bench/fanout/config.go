@@ -1,0 +1,144 @@
+//go:build linux
+
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/crew"
+	"atelier/bench/server"
+	"atelier/bench/tunnel"
+)
+
+// Config is what a run is like. The defaults stand in the flags of
+// cmd/atelier-bench.
+type Config struct {
+	// Scenario is fanout, idle, reconnect or slow.
+	Scenario string
+	// Subscribers listen, Publishers send.
+	Subscribers, Publishers int
+	// Connect is the time over which connections are opened; Settle is left for
+	// what a server does after that.
+	Connect, Settle time.Duration
+	// Warmup runs before Duration under the same load; it is audited and not
+	// measured.
+	Warmup, Duration time.Duration
+	// Stages of the rate, messages a second of all publishers, one after the
+	// other; the last goes on to the end. A single rate of 0 keeps Window
+	// messages of each publisher under way instead: as many as go.
+	Stages []broadcast.Stage
+	Window int
+	// Regular plans messages at equal distances instead of a Poisson process.
+	Regular bool
+	// Stalled subscribers stop reading in every second part of the time, Part
+	// long.
+	Stalled int
+	Part    time.Duration
+	// DropEvery is the time between two losses of all connections; Spread is the
+	// time over which subscribers come back.
+	DropEvery, Spread time.Duration
+	// Drain bounds the wait for what is still on its way.
+	Drain time.Duration
+	Seed  uint64
+
+	// Prepare makes the clients; it is called when the server has been weighed
+	// once without them.
+	Prepare func(ctx context.Context, subscribers, publishers int) (*Door, error)
+	Plan    crew.Plan
+	// Usage and Inside look at the server; nil when that is not possible.
+	Usage  func() (server.Usage, error)
+	Inside func() (server.Inside, error)
+	// Progress is called about once a second; nil for never.
+	Progress func(Progress)
+}
+
+// Door is the way into a server.
+type Door struct {
+	// Address to connect to; Host goes into the Host header.
+	Address, Host string
+	// TLS says that the server speaks it, and which certificates are good.
+	TLS *tunnel.Trust
+	// Stream asks for event streams; Publish is the URL to POST to.
+	Stream  bool
+	Publish string
+	Dialect broadcast.Dialect
+	// Subscribers and Publishers are the clients.
+	Subscribers, Publishers []broadcast.Seat
+}
+
+// Progress is how a run is going.
+type Progress struct {
+	// Phase is what the run is doing, Elapsed since its start.
+	Phase   string
+	Elapsed time.Duration
+	// Done is the part of the planned time that is over, 0..1.
+	Done float64
+	// Open of Wanted connections.
+	Open, Wanted int
+	// Of the last second: messages sent, deliveries, failures, and the latency of
+	// the deliveries, milliseconds.
+	Messages, Deliveries, Errors int64
+	P50, P99, Max                float64
+	// Of the server, where it can be weighed.
+	CPU float64
+	RSS int64
+}
+
+// perWorker is how many connections one worker holds: less than the files that a
+// process may open here, 20,000.
+const perWorker = 15_000
+
+// perWorkerTLS is the same for a server that speaks TLS: there each connection
+// has a second one, through the worker's tunnel.
+const perWorkerTLS = 6_000
+
+// Workers is how many processes so many connections need.
+func Workers(connections int, tls bool) int {
+	per := perWorker
+	if tls {
+		per = perWorkerTLS
+	}
+	return max((connections+per-1)/per, 1)
+}
+
+func (c *Config) validate() error {
+	connections := c.Subscribers + c.Publishers
+	workers := max(c.Plan.Processes, len(c.Plan.Remote), 1)
+	switch {
+	case c.Subscribers < 1 || c.Publishers < 0:
+		return errors.New("subscribers: want at least 1")
+	case connections > workers*19_000:
+		return fmt.Errorf("%d connections are too many for %d workers", connections, workers)
+	case c.Scenario != "idle" && c.Publishers < 1:
+		return errors.New("publishers: want at least 1")
+	case c.Duration <= 0 || c.Duration > 24*time.Hour:
+		return errors.New("duration: want up to 24h")
+	case c.Warmup < 0 || c.Connect < 0 || c.Settle < 0 || c.Drain <= 0 || c.Part < 0 || c.DropEvery < 0 || c.Spread < 0:
+		return errors.New("times must not be negative")
+	case c.Publishers > 0 && len(c.Stages) == 0:
+		return errors.New("nothing says how much is sent")
+	case c.Stalled < 0 || c.Stalled >= c.Subscribers:
+		return errors.New("stalled: want fewer than all subscribers")
+	case c.Stalled > 0 && c.Part < time.Second:
+		return errors.New("parts of the time: want at least 1s")
+	}
+	for _, s := range c.Stages {
+		if s.Rate < 0 || s.During < 0 {
+			return errors.New("rates and their times must not be negative")
+		}
+		if s.Rate == 0 && (len(c.Stages) > 1 || c.DropEvery > 0) {
+			return errors.New("a rate of 0, as many as go, stands alone and never with lost connections")
+		}
+	}
+	return nil
+}
+
+// share is which clients a worker has: from first on, so many.
+func share(all, workers, worker int) (first, count int) {
+	first = all * worker / workers
+	return first, all*(worker+1)/workers - first
+}

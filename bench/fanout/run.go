@@ -1,0 +1,255 @@
+//go:build linux
+
+package fanout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/crew"
+	"atelier/bench/report"
+	"atelier/bench/server"
+)
+
+// run is one load test. Owned by the goroutine of Run.
+type run struct {
+	cfg    *Config
+	crew   *crew.Crew
+	door   *Door
+	result *report.Result
+	course *course
+
+	// Times of the run's timeline.
+	start, from, until time.Duration
+	empty, full        server.Usage // the server without clients, and with them
+	begin, end         server.Usage // of the measured time
+	own                time.Duration
+	ended              bool
+}
+
+// Run carries a load test out. When ctx ends, the load ends early, and what
+// happened until then is audited and reported all the same. An error means that
+// there is nothing to report.
+func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	r := &run{cfg: cfg, course: newCourse(cfg), result: newResult(cfg)}
+	r.empty = r.weigh()
+	var err error
+	r.course.enter("preparing")
+	if r.door, err = cfg.Prepare(ctx, cfg.Subscribers, cfg.Publishers); err != nil {
+		return nil, err
+	}
+	if r.crew, err = crew.Gather(&cfg.Plan, r.course.add); err != nil {
+		return nil, err
+	}
+	defer r.crew.Close()
+	r.course.begin(r.crew.Now)
+	defer server.Watch(ctx, cfg.Usage, cfg.Inside, r.course.see)()
+	if err := r.connect(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.load(ctx); err != nil {
+		return nil, err
+	}
+	return r.finish(ctx)
+}
+
+// each gives every worker the same order.
+func (r *run) each(o *crew.Order) ([]*crew.Report, error) {
+	return r.crew.All(func(int) *crew.Order { return o })
+}
+
+// job is what a worker is to be.
+func (r *run) job(worker int) *broadcast.Job {
+	workers := r.crew.Size()
+	first, count := share(len(r.door.Subscribers), workers, worker)
+	firstPublisher, publishers := share(len(r.door.Publishers), workers, worker)
+	_, stalled := share(r.cfg.Stalled, workers, worker)
+	return &broadcast.Job{
+		Address: r.door.Address, Host: r.door.Host, TLS: r.door.TLS, Stream: r.door.Stream, Publish: r.door.Publish, Dialect: r.door.Dialect,
+		Subscribers: r.door.Subscribers[first : first+count], Publishers: r.door.Publishers[firstPublisher : firstPublisher+publishers],
+		First: first + firstPublisher, FirstPublisher: firstPublisher, AllPublishers: len(r.door.Publishers),
+		Seed: r.cfg.Seed, Stalled: stalled, ReceiveBuffer: stalledBuffer,
+	}
+}
+
+// stalledBuffer is what the kernel keeps for somebody who stops reading: little,
+// so that the server notices soon.
+const stalledBuffer = 16 << 10
+
+// connect opens all connections and waits for them.
+func (r *run) connect(ctx context.Context) error {
+	r.course.enter("connecting")
+	if _, err := r.crew.All(func(worker int) *crew.Order { return &crew.Order{Job: r.job(worker)} }); err != nil {
+		return err
+	}
+	if _, err := r.each(&crew.Order{Connect: &r.cfg.Connect}); err != nil {
+		return err
+	}
+	end := r.crew.Now() + r.cfg.Connect + r.cfg.Drain
+	for ctx.Err() == nil && r.crew.Now() < end {
+		ready, all, err := r.ready()
+		if err != nil {
+			return err
+		}
+		if ready == all {
+			break
+		}
+		r.sleep(ctx, 50*time.Millisecond)
+	}
+	r.sleep(ctx, r.cfg.Settle)
+	r.full = r.weigh()
+	return nil
+}
+
+func (r *run) ready() (ready, all int, err error) {
+	reports, err := r.each(&crew.Order{Ready: true})
+	for _, w := range reports {
+		if w != nil {
+			ready += w.Ready
+			all += w.All
+		}
+	}
+	return ready, all, err
+}
+
+// load runs the load and waits for its end.
+func (r *run) load(ctx context.Context) error {
+	// The orders take a moment to reach everybody.
+	r.start = r.crew.Now() + 250*time.Millisecond
+	r.from = r.start + r.cfg.Warmup
+	r.until = r.from + r.cfg.Duration
+	r.course.plan(r.start, r.from, r.until)
+	if len(r.door.Publishers) > 0 {
+		l := &broadcast.Load{Start: r.start, From: r.from, Until: r.until, Stages: r.stages(), Regular: r.cfg.Regular, Window: r.cfg.Window, Parts: r.parts()}
+		if _, err := r.each(&crew.Order{Load: l}); err != nil {
+			return err
+		}
+	}
+	if err := r.drops(); err != nil {
+		return err
+	}
+	r.course.enter("warm-up")
+	r.sleepUntil(ctx, r.from)
+	r.course.enter("load")
+	r.begin, r.own = r.weigh(), server.OwnCPU()
+	r.sleepUntil(ctx, r.until)
+	if ctx.Err() != nil {
+		r.result.Interrupted = true
+		if r.until = min(r.until, r.crew.Now()); r.until < r.from {
+			r.until = r.from
+		}
+		if _, err := r.each(&crew.Order{Stop: true}); err != nil {
+			return err
+		}
+	}
+	r.end, r.own = r.weigh(), server.OwnCPU()-r.own
+	return nil
+}
+
+// stages are those of the configuration, the last as long as it takes.
+func (r *run) stages() []broadcast.Stage {
+	stages := slices.Clone(r.cfg.Stages)
+	rest := r.cfg.Warmup + r.cfg.Duration
+	for i := range stages {
+		if i == len(stages)-1 {
+			stages[i].During = rest
+		}
+		rest = max(rest-stages[i].During, 0)
+	}
+	return stages
+}
+
+// parts divides the measured time when some stop reading: quiet parts and
+// stalled ones in turns, so that both see the same machine.
+func (r *run) parts() []broadcast.Part {
+	if r.cfg.Stalled == 0 {
+		return nil
+	}
+	var parts []broadcast.Part
+	stalled := false
+	for at := r.from; at+r.cfg.Part <= r.until; at += r.cfg.Part {
+		parts = append(parts, broadcast.Part{From: at, Until: at + r.cfg.Part, Stalled: stalled})
+		stalled = !stalled
+	}
+	return parts
+}
+
+// drops plans the losses of all connections; the last leaves time to come back.
+func (r *run) drops() error {
+	if r.cfg.DropEvery == 0 {
+		return nil
+	}
+	for at := r.from + r.cfg.DropEvery; at+r.cfg.Spread < r.until; at += r.cfg.DropEvery {
+		if _, err := r.each(&crew.Order{Drop: &broadcast.Drop{At: at, Spread: r.cfg.Spread}}); err != nil {
+			return err
+		}
+		r.result.Figures = append(r.result.Figures[:0], report.Figure{Key: "drops", Name: "all connections lost", Value: float64(1 + (at-r.from)/r.cfg.DropEvery - 1), Unit: "times"})
+	}
+	return nil
+}
+
+// finish lets everything arrive and puts the report together.
+func (r *run) finish(ctx context.Context) (*report.Result, error) {
+	r.course.enter("draining")
+	f := &broadcast.Finish{Sent: make([]int64, len(r.door.Publishers)), Refused: map[int][]int64{}}
+	if len(f.Sent) > 0 {
+		reports, err := r.each(&crew.Order{Sent: true})
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range reports {
+			for p, n := range w.Sent.Messages {
+				f.Sent[p] = n
+			}
+			for p, list := range w.Sent.Refused {
+				f.Refused[p] = list
+			}
+		}
+	}
+	bound := r.cfg.Drain
+	if r.result.Interrupted {
+		bound = min(bound, 5*time.Second)
+	}
+	f.Until = r.crew.Now() + bound
+	reports, err := r.each(&crew.Order{Finish: f})
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]*broadcast.Outcome, len(reports))
+	for i, w := range reports {
+		if w.Outcome == nil {
+			return nil, fmt.Errorf("worker %d found nothing", i+1)
+		}
+		outcomes[i] = w.Outcome
+	}
+	r.conclude(outcomes)
+	return r.result, nil
+}
+
+func (r *run) weigh() server.Usage {
+	if r.cfg.Usage == nil {
+		return server.Usage{}
+	}
+	u, err := r.cfg.Usage()
+	if err != nil {
+		return server.Usage{}
+	}
+	return u
+}
+
+func (r *run) sleepUntil(ctx context.Context, at time.Duration) { r.sleep(ctx, at-r.crew.Now()) }
+
+func (r *run) sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

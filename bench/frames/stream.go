@@ -1,0 +1,182 @@
+package frames
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// Violations of the event stream's own forms.
+var (
+	errNotEvents = errors.New("answer is no event stream")
+	errChunk     = errors.New("chunk is malformed")
+	errStreamEnd = errors.New("event stream ended")
+)
+
+// StreamAnswer checks the server's answer to AppendStream. It returns how many
+// bytes its head takes, 0 while it is incomplete, and whether the stream comes
+// in chunks. A refusal is a *RefusedError.
+func StreamAnswer(p []byte) (n int, chunked bool, err error) {
+	end := bytes.Index(p, []byte("\r\n\r\n"))
+	if end < 0 {
+		if len(p) > maxAnswer {
+			return 0, false, errAnswer
+		}
+		return 0, false, nil
+	}
+	headers, err := status(p[:end], 200)
+	if err != nil {
+		return 0, false, err
+	}
+	kind, _, _ := bytes.Cut(headerValue(headers, "Content-Type"), []byte(";"))
+	if !bytes.EqualFold(bytes.TrimSpace(kind), []byte("text/event-stream")) {
+		return 0, false, fmt.Errorf("%w: it is %q", errNotEvents, kind)
+	}
+	return end + 4, bytes.EqualFold(headerValue(headers, "Transfer-Encoding"), []byte("chunked")), nil
+}
+
+// Stream turns the bytes of an event stream (WHATWG HTML, 9.2) into messages,
+// however they were cut on their way: the data of each event, its lines joined.
+// The zero value reads a stream without chunks.
+type Stream struct {
+	// Chunked says that the bytes come in the chunks of RFC 9112, 7.1.
+	Chunked bool
+
+	// line is the beginning of a line whose end has not arrived.
+	line []byte
+	// data is that of the event whose end has not arrived; some says that it has
+	// any, which may be empty.
+	data []byte
+	some bool
+	// Of the chunk that is being read: what is left of it, and its head as far
+	// as it has arrived.
+	left int
+	head []byte
+	// tail is how many bytes of the line break after a chunk are missing.
+	tail    int
+	stopped bool
+}
+
+// Stop makes the stream ignore everything from here on. A Sink may call it.
+func (s *Stream) Stop() { s.stopped = true }
+
+// Feed decodes p. An error is final; the end of a chunked stream is one.
+func (s *Stream) Feed(p []byte, out Sink) error {
+	if !s.Chunked {
+		return s.lines(p, out)
+	}
+	for len(p) > 0 && !s.stopped {
+		switch {
+		case s.left > 0:
+			n := min(s.left, len(p))
+			if err := s.lines(p[:n], out); err != nil {
+				return err
+			}
+			p = p[n:]
+			if s.left -= n; s.left == 0 {
+				s.tail = 2
+			}
+		case s.tail > 0:
+			if p[0] != "\r\n"[2-s.tail] {
+				return errChunk
+			}
+			p = p[1:]
+			s.tail--
+		default:
+			end := bytes.IndexByte(p, '\n')
+			if end < 0 {
+				end = len(p) - 1
+			}
+			s.head = append(s.head, p[:end+1]...)
+			p = p[end+1:]
+			if len(s.head) > 256 {
+				return errChunk
+			}
+			if s.head[len(s.head)-1] != '\n' {
+				return nil
+			}
+			size, err := chunkSize(s.head)
+			if err != nil {
+				return err
+			}
+			s.head = s.head[:0]
+			if s.left = size; size == 0 {
+				return errStreamEnd
+			}
+		}
+	}
+	return nil
+}
+
+// chunkSize reads the head of a chunk: hexadecimal digits, and perhaps
+// extensions.
+func chunkSize(head []byte) (int, error) {
+	digits, _, _ := bytes.Cut(bytes.TrimRight(head, "\r\n"), []byte(";"))
+	digits = bytes.TrimSpace(digits)
+	if len(digits) == 0 || len(digits) > 7 {
+		return 0, errChunk
+	}
+	n := 0
+	for _, c := range digits {
+		switch {
+		case c >= '0' && c <= '9':
+			n = n<<4 | int(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			n = n<<4 | int(c|0x20-'a'+10)
+		default:
+			return 0, errChunk
+		}
+	}
+	return n, nil
+}
+
+// lines takes a piece of the stream. Lines end with LF or CR LF; a lone CR, which
+// the standard also allows, nobody sends.
+func (s *Stream) lines(p []byte, out Sink) error {
+	for !s.stopped {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			if len(s.line)+len(p) > maxMessage {
+				return errTooLong
+			}
+			s.line = append(s.line, p...)
+			return nil
+		}
+		line := p[:end]
+		if len(s.line) > 0 {
+			s.line = append(s.line, line...)
+			line = s.line
+		}
+		if err := s.field(bytes.TrimSuffix(line, []byte("\r")), out); err != nil {
+			return err
+		}
+		s.line = s.line[:0]
+		p = p[end+1:]
+	}
+	return nil
+}
+
+// field takes one line: data is kept, the end of an event gives it away, and the
+// rest (ids, names of events, comments) is not needed.
+func (s *Stream) field(line []byte, out Sink) error {
+	if len(line) == 0 {
+		if s.some {
+			out.Message(s.data)
+		}
+		s.data, s.some = s.data[:0], false
+		return nil
+	}
+	value, ok := bytes.CutPrefix(line, []byte("data"))
+	if !ok || len(value) > 0 && value[0] != ':' {
+		return nil
+	}
+	value = bytes.TrimPrefix(bytes.TrimPrefix(value, []byte(":")), []byte(" "))
+	if len(s.data)+len(value) > maxMessage {
+		return errTooLong
+	}
+	if s.some {
+		s.data = append(s.data, '\n')
+	}
+	s.data, s.some = append(s.data, value...), true
+	return nil
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// columns are those of the CSV file: one row a second.
+var columns = []struct {
+	name  string
+	value func(*Sample) string
+}{
+	{"second", func(s *Sample) string { return decimal(s.Second) }},
+	{"phase", func(s *Sample) string { return s.Phase }},
+	{"messages", func(s *Sample) string { return strconv.FormatInt(s.Messages, 10) }},
+	{"deliveries", func(s *Sample) string { return strconv.FormatInt(s.Deliveries, 10) }},
+	{"p50_ms", func(s *Sample) string { return decimal(s.P50) }},
+	{"p99_ms", func(s *Sample) string { return decimal(s.P99) }},
+	{"max_ms", func(s *Sample) string { return decimal(s.Max) }},
+	{"errors", func(s *Sample) string { return strconv.FormatInt(s.Errors, 10) }},
+	{"open", func(s *Sample) string { return strconv.Itoa(s.Open) }},
+	{"server_cores", func(s *Sample) string { return decimal(s.CPU) }},
+	{"server_rss_bytes", func(s *Sample) string { return strconv.FormatInt(s.RSS, 10) }},
+	{"server_heap_bytes", func(s *Sample) string { return strconv.FormatInt(s.Heap, 10) }},
+	{"server_goroutines", func(s *Sample) string { return strconv.FormatInt(s.Goroutines, 10) }},
+	{"server_gc_pause_ms", func(s *Sample) string { return decimal(s.GC) }},
+	{"server_queued", func(s *Sample) string { return strconv.FormatInt(s.Queued, 10) }},
+	{"generator_cores", func(s *Sample) string { return decimal(s.Generator) }},
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+
+// WriteCSV writes the course of the run, a row a second. A run that is not valid
+// says so in its first line, behind a #.
+func (r *Result) WriteCSV(path string) error {
+	var b bytes.Buffer
+	for _, why := range r.Verdict.Invalid {
+		fmt.Fprintf(&b, "# INVALID: %s\n", why)
+	}
+	w := csv.NewWriter(&b)
+	row := make([]string, len(columns))
+	for i, c := range columns {
+		row[i] = c.name
+	}
+	// A buffer takes everything, so there is no error to look for.
+	_ = w.Write(row)
+	for i := range r.Series {
+		for k, c := range columns {
+			row[k] = c.value(&r.Series[i])
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return write(path, b.Bytes())
+}
+
+// WriteHDR writes the histograms of each second as the log that HDR tools read.
+// Values are microseconds.
+func (r *Result) WriteHDR(path string) error {
+	var b bytes.Buffer
+	if err := r.hdrLog(&b); err != nil {
+		return fmt.Errorf("encode histogram log: %w", err)
+	}
+	return write(path, b.Bytes())
+}
+
+func (r *Result) hdrLog(w io.Writer) error {
+	log := hdr.NewHistogramLogWriter(w)
+	for _, why := range r.Verdict.Invalid {
+		if err := log.OutputComment("INVALID: " + why); err != nil {
+			return err
+		}
+	}
+	if err := log.OutputLogFormatVersion(); err != nil {
+		return err
+	}
+	if err := log.OutputStartTime(r.Started.UnixMilli()); err != nil {
+		return err
+	}
+	if err := log.OutputLegend(); err != nil {
+		return err
+	}
+	for i := range r.Series {
+		s := &r.Series[i]
+		if s.Counts == nil {
+			continue
+		}
+		from := r.Started.Add(time.Duration(s.Second * float64(time.Second)))
+		if err := s.Counts.Log(log, from, from.Add(time.Second)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+'use strict'
+{
+  const style = () => getComputedStyle(document.body)
+  // light-dark() is resolved where a colour is used, so a probe uses it.
+  const probe = document.body.appendChild(document.createElement('i'))
+  probe.hidden = true
+  const colour = (name) => {
+    probe.style.color = `var(--${name})`
+    return getComputedStyle(probe).color
+  }
+  const short = (v) => v == null ? '' : v >= 1e6 ? +(v / 1e6).toPrecision(3) + ' M' : v >= 1e4 ? +(v / 1e3).toPrecision(3) + ' k' : +v.toPrecision(3) + ''
+  const axis = (more) => ({
+    stroke: colour('quiet'), font: '12px ' + style().fontFamily, grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1 }, ...more,
+  })
+  const values = (_, splits) => splits.map(short)
+  const line = (label, name, more) => ({ label, stroke: colour(name), width: 1.5, points: { show: false }, value: (_, v) => short(v), ...more })
+  const overTime = (...series) => ({
+    scales: { x: { time: false }, y: { range: (_, lo, hi) => [0, hi > 0 ? hi * 1.08 : 1] } },
+    axes: [axis({ values: (_, s) => s.map((v) => v + ' s') }), axis({ values, size: 58 })],
+    series: [{ label: 'second', value: (_, v) => (v == null ? '' : v.toFixed(0)) }, ...series],
+  })
+  // The tail is what matters, so the axis has a nine more at each step.
+  const nines = (p) => 1 / (1 - Math.min(p, 99.9999) / 100)
+  const m = measured
+  const furthest = Math.max(1, ...m.percentiles.map((p) => nines(p.percentile)))
+  const drawings = {
+    latency: () => [overTime(line('p50', 'one'), line('p99', 'two'), line('max', 'three')), [m.seconds, m.p50, m.p99, m.max]],
+    percentiles: () => [{
+      scales: { x: { time: false, distr: 3 }, y: { range: (_, lo, hi) => [0, hi > 0 ? hi * 1.08 : 1] } },
+      axes: [axis({ splits: () => [1, 10, 100, 1e3, 1e4, 1e5].filter((v) => v <= furthest * 1.01), values: (_, s) => s.map((v) => +(100 - 100 / v).toPrecision(6) + ' %') }), axis({ values, size: 58 })],
+      series: [{ label: 'percentile', value: (_, v) => (v == null ? '' : +(100 - 100 / v).toPrecision(6) + ' %') }, line('latency', 'one')],
+    }, [m.percentiles.map((p) => nines(p.percentile)), m.percentiles.map((p) => p.ms)]],
+    rate: () => [overTime(line('done', 'one')), [m.seconds, m.rate]],
+    memory: () => [overTime(line('resident', 'one'), line('heap', 'two')), [m.seconds, m.rss, m.heap]],
+    cores: () => [overTime(line('server', 'one'), line('generator', 'three')), [m.seconds, m.cpu, m.generator]],
+    open: () => [overTime(line('open', 'one')), [m.seconds, m.open]],
+  }
+  let drawn = []
+  const draw = () => {
+    for (const plot of drawn) plot.destroy()
+    drawn = []
+    for (const figure of document.querySelectorAll('figure')) {
+      const [options, data] = drawings[figure.dataset.plot]()
+      // What was never measured has no plot.
+      const something = data[0]?.length > 1 && data.slice(1).some((column) => column.some((v) => v))
+      figure.hidden = !something
+      if (!something) continue
+      const box = figure.querySelector('div')
+      drawn.push(new uPlot({ width: box.clientWidth, height: 220, cursor: { drag: { x: true, y: false } }, ...options }, data, box))
+    }
+  }
+  draw()
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw)
+  let width = innerWidth
+  addEventListener('resize', () => {
+    if (innerWidth !== width) width = innerWidth, draw()
+  })
+}

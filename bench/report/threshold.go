@@ -1,0 +1,147 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Threshold is a bound of a number in the report: `p99<50ms`.
+//
+// The name is that of a member of the JSON report, with dots for what stands
+// deeper: p99, lost, deliveries_per_second, server.rss, generator.lag.p99. The
+// latency of an operation and the figures of a scenario are found by their own
+// names as well: help.p99, pairs_per_second.
+type Threshold struct {
+	text, metric, operator string
+	bound                  float64
+}
+
+func (t Threshold) String() string { return t.text }
+
+var expression = regexp.MustCompile(`^\s*([a-zA-Z0-9_. ]+?)\s*(<=|>=|==|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Zµ%]*)\s*$`)
+
+// units turn what people write into what the report counts in: milliseconds,
+// bytes, shares.
+var units = map[string]float64{
+	"": 1, "us": 0.001, "µs": 0.001, "ms": 1, "s": 1000, "m": 60_000,
+	"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+	"%": 0.01,
+}
+
+// ParseThreshold reads a threshold.
+func ParseThreshold(text string) (Threshold, error) {
+	m := expression.FindStringSubmatch(text)
+	if m == nil {
+		return Threshold{}, fmt.Errorf("threshold %q: want a name, one of < <= > >= ==, and a number, such as 'p99<50ms'", text)
+	}
+	factor, known := units[m[4]]
+	if !known {
+		return Threshold{}, fmt.Errorf("threshold %q: unit %q is none of us, ms, s, m, B, kB, MB, GB, KiB, MiB, GiB, %%", text, m[4])
+	}
+	bound, err := strconv.ParseFloat(m[3], 64)
+	if err != nil {
+		return Threshold{}, fmt.Errorf("threshold %q: %w", text, err)
+	}
+	return Threshold{text: strings.TrimSpace(text), metric: m[1], operator: m[2], bound: bound * factor}, nil
+}
+
+// holds reports whether a value keeps the bound.
+func (t Threshold) holds(value float64) bool {
+	switch t.operator {
+	case "<":
+		return value < t.bound
+	case "<=":
+		return value <= t.bound
+	case ">":
+		return value > t.bound
+	case ">=":
+		return value >= t.bound
+	}
+	return value == t.bound
+}
+
+// check looks at the thresholds and notes what came of each.
+func (r *Result) check(thresholds []Threshold) error {
+	if len(thresholds) == 0 {
+		return nil
+	}
+	var failed []error
+	document, err := r.members()
+	if err != nil {
+		return err
+	}
+	for _, t := range thresholds {
+		value, found := lookUp(document, t.metric)
+		if !found {
+			failed = append(failed, fmt.Errorf("threshold %q: this report has no number %q; it has %s", t.text, t.metric, strings.Join(numbers(document), ", ")))
+			continue
+		}
+		c := Check{t.text, value, t.holds(value)}
+		r.Verdict.Checks = append(r.Verdict.Checks, c)
+		if !c.Passed {
+			r.Verdict.Failures = append(r.Verdict.Failures, fmt.Sprintf("%s: it is %s", t.text, short(value)))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func short(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// members is the JSON report as it will be written, with what can be named
+// shorter beside it.
+func (r *Result) members() (map[string]any, error) {
+	b, err := r.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var document map[string]any
+	if err := json.Unmarshal(b, &document); err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	document["refused"] = float64(r.Refused())
+	document["unfinished"] = float64(r.Audit.Unfinished)
+	document["slowdown"], document["growth"] = r.Slowdown(), float64(r.Growth())
+	if c := r.Connections; c != nil {
+		document["missing_connections"] = float64(c.Wanted - c.Open)
+	}
+	for _, op := range r.Operations {
+		document[plain(op.Name)] = member(document["operations"], op.Name, "latency")
+	}
+	for _, f := range r.Figures {
+		document[f.Key] = f.Value
+	}
+	return document, nil
+}
+
+func member(v any, path ...string) any {
+	for _, name := range path {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	return v
+}
+
+// plain is a name as one word: "chat ack" is chat_ack.
+func plain(name string) string { return strings.ReplaceAll(name, " ", "_") }
+
+func lookUp(document map[string]any, name string) (float64, bool) {
+	value, ok := member(document, strings.Split(plain(name), ".")...).(float64)
+	return value, ok
+}
+
+// numbers are the names at the top that have a number.
+func numbers(document map[string]any) []string {
+	var out []string
+	for name, v := range document {
+		if _, ok := v.(float64); ok {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,323 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/crew"
+	"atelier/bench/fanout"
+	"atelier/bench/report"
+	"atelier/bench/server"
+	"atelier/bench/tunnel"
+)
+
+// clientFlags say how many generators there are and, for a server that is not
+// ours, how to speak with it.
+type clientFlags struct {
+	Workers  int      `placeholder:"N" group:"Generator" help:"Processes of the generator; the default is as many as the connections need, 15,000 each."`
+	WorkerAt []string `placeholder:"HOST:PORT" group:"Generator" help:"Worker on another machine, which runs 'atelier-bench worker --listen'. May be given again."`
+	Secret   string   `env:"BENCH_SECRET" group:"Generator" help:"What remote workers and their coordinator know, 16 characters or more; better in the environment."`
+
+	Generic  bool     `group:"Any server" help:"Test a server that is not ours: --url says ws://HOST/PATH, or http://HOST/PATH for event streams."`
+	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. May be given again."`
+	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting."`
+	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
+	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq."`
+	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected."`
+	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was taken."`
+	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Added to the path by a client that comes back; {{position}} and {{epoch}} are what --position found last."`
+	Position string   `placeholder:"REGEX" group:"Any server" help:"Finds, by groups named position and epoch, from where a client can go on."`
+	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message of exactly IN with OUT: heartbeats. May be given again."`
+	Publish  string   `placeholder:"URL" group:"Any server" help:"Where messages are posted to, for event streams; the default is --url."`
+	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process of the server on this machine, to be weighed."`
+}
+
+// broadcastFlags are those of all scenarios in which some publish and many
+// listen.
+type broadcastFlags struct {
+	Duration time.Duration `default:"30s" help:"How long the load is measured."`
+
+	serverFlags
+	outputFlags
+	clientFlags
+
+	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened."`
+	Settle  time.Duration `default:"1s" group:"Load" help:"Time that is left to the server after that."`
+	Drain   time.Duration `default:"30s" group:"Load" help:"Longest wait for what is still on its way, at the end and while connecting."`
+	Seed    uint64        `group:"Load" help:"Decides everything that is drawn; drawn itself and printed when 0."`
+}
+
+// publishFlags say what is sent.
+type publishFlags struct {
+	Publishers int           `default:"1" group:"Load" help:"Clients who send."`
+	Size       int           `default:"200" placeholder:"BYTES" group:"Load" help:"Size of a message as it is sent."`
+	Rate       float64       `default:"100" group:"Load" help:"Messages a second of all publishers; 0 for as many as go."`
+	Stages     string        `placeholder:"DURATION@RATE,…" group:"Load" help:"Rates one after the other instead of --rate, such as 10s@100,20s@500; the last goes on to the end."`
+	Window     int           `default:"128" group:"Load" help:"Messages that a publisher has under way, with --rate 0."`
+	Warmup     time.Duration `default:"2s" group:"Load" help:"Load before the measured time; audited, not measured."`
+	Regular    bool          `group:"Load" help:"Equal distances between messages instead of a Poisson process."`
+}
+
+type fanoutCommand struct {
+	Subscribers int `default:"1000" help:"Clients who listen."`
+	broadcastFlags
+	publishFlags
+}
+
+type idleCommand struct {
+	Connections int `default:"10000" help:"Clients who are connected."`
+	broadcastFlags
+}
+
+type reconnectCommand struct {
+	Subscribers int           `default:"1000" help:"Clients who listen, and are lost all at once."`
+	Every       time.Duration `default:"10s" help:"Time between two losses."`
+	Spread      time.Duration `default:"1s" help:"Time over which they come back."`
+	broadcastFlags
+	publishFlags
+}
+
+type slowCommand struct {
+	Subscribers int           `default:"1000" help:"Clients who listen."`
+	Stalled     float64       `default:"5" placeholder:"PERCENT" help:"Share of them who stop reading in every second part of the time."`
+	Part        time.Duration `default:"5s" help:"Length of a part."`
+	broadcastFlags
+	publishFlags
+}
+
+// Validate is called by kong.
+func (c *fanoutCommand) Validate() error {
+	return errors.Join(c.broadcastFlags.validate(c.Size > 0), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
+}
+
+// Validate is called by kong.
+func (c *idleCommand) Validate() error {
+	return errors.Join(c.broadcastFlags.validate(false), atLeast("connections", c.Connections, 1))
+}
+
+// Validate is called by kong.
+func (c *reconnectCommand) Validate() error {
+	return errors.Join(c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
+		atLeast("every", c.Every, time.Second), atLeast("spread", c.Spread, 0))
+}
+
+// Validate is called by kong.
+func (c *slowCommand) Validate() error {
+	err := error(nil)
+	if c.Stalled <= 0 || c.Stalled > 90 {
+		err = errors.New("--stalled is more than 0 and at most 90 percent")
+	}
+	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2), atLeast("part", c.Part, time.Second))
+}
+
+// Run is called by kong.
+func (c *fanoutCommand) Run(ctx context.Context) error {
+	cfg := &fanout.Config{Scenario: "fanout", Subscribers: c.Subscribers}
+	return c.run(ctx, cfg, &c.publishFlags)
+}
+
+// Run is called by kong.
+func (c *idleCommand) Run(ctx context.Context) error {
+	return c.run(ctx, &fanout.Config{Scenario: "idle", Subscribers: c.Connections}, nil)
+}
+
+// Run is called by kong.
+func (c *reconnectCommand) Run(ctx context.Context) error {
+	cfg := &fanout.Config{Scenario: "reconnect", Subscribers: c.Subscribers, DropEvery: c.Every, Spread: c.Spread}
+	return c.run(ctx, cfg, &c.publishFlags)
+}
+
+// Run is called by kong.
+func (c *slowCommand) Run(ctx context.Context) error {
+	cfg := &fanout.Config{Scenario: "slow", Subscribers: c.Subscribers, Part: c.Part}
+	cfg.Stalled = max(int(float64(c.Subscribers)*c.Stalled/100), 1)
+	return c.run(ctx, cfg, &c.publishFlags)
+}
+
+func (b *broadcastFlags) validate(publishes bool) error {
+	problems := []error{
+		b.outputFlags.check(), atLeast("duration", b.Duration, time.Second), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
+		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0),
+	}
+	if len(b.WorkerAt) > 0 {
+		problems = append(problems, crew.CheckSecret(b.Secret))
+		if b.Workers > 0 {
+			problems = append(problems, errors.New("--workers are processes of this machine, --worker-at are others: one or the other"))
+		}
+	}
+	if !b.Generic {
+		if b.Hello+b.Send+b.Match+b.Ready+b.Ack+b.Resume+b.Position+b.Publish != "" || len(b.Header)+len(b.Answer)+b.PID > 0 {
+			problems = append(problems, errors.New("--header, --hello, --send, --match and their like are for --generic"))
+		}
+		return errors.Join(append(problems, b.serverFlags.check())...)
+	}
+	switch {
+	case b.Spawn:
+		problems = append(problems, errors.New("--generic needs --url"))
+	case publishes && (b.Send == "" || b.Match == ""):
+		problems = append(problems, errors.New("--generic needs --send and --match to publish"))
+	default:
+		peer, err := b.peer(0)
+		if err == nil {
+			err = peer.Check()
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+func (p *publishFlags) check() error {
+	_, err := p.stages()
+	return errors.Join(err, atLeast("publishers", p.Publishers, 1), atLeast("size", p.Size, 0), atLeast("rate", p.Rate, 0),
+		atLeast("window", p.Window, 1), atLeast("warmup", p.Warmup, 0))
+}
+
+// stages are the rates, one after the other.
+func (p *publishFlags) stages() ([]broadcast.Stage, error) {
+	if p.Stages == "" {
+		return []broadcast.Stage{{Rate: p.Rate}}, nil
+	}
+	var out []broadcast.Stage
+	for text := range strings.SplitSeq(p.Stages, ",") {
+		during, rate, ok := strings.Cut(strings.TrimSpace(text), "@")
+		d, err1 := time.ParseDuration(during)
+		r, err2 := strconv.ParseFloat(rate, 64)
+		if !ok || err1 != nil || err2 != nil || d <= 0 || r <= 0 {
+			return nil, fmt.Errorf("--stages %q: want DURATION@RATE, such as 10s@100", text)
+		}
+		out = append(out, broadcast.Stage{During: d, Rate: r})
+	}
+	return out, nil
+}
+
+// peer is the server that the flags describe.
+func (b *broadcastFlags) peer(size int) (*fanout.Peer, error) {
+	answers := map[string]string{}
+	for _, pair := range b.Answer {
+		in, out, ok := strings.Cut(pair, "=")
+		if !ok || in == "" || out == "" {
+			return nil, fmt.Errorf("--answer %q: want IN=OUT", pair)
+		}
+		answers[in] = out
+	}
+	if !strings.Contains(b.Send, "{{pad}}") {
+		size = 0
+	}
+	return &fanout.Peer{
+		URL: b.URL, Publish: b.Publish, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure},
+		Dialect: broadcast.Dialect{
+			Headers: b.Header, Hello: unescaped(b.Hello), Send: unescaped(b.Send), Size: size, Match: b.Match, Ready: b.Ready, Ack: b.Ack,
+			Position: b.Position, Resume: b.Resume, Answers: answers,
+		},
+	}, nil
+}
+
+// unescaped reads \r, \n and \t, which a shell passes on as two characters: some
+// protocols are made of lines.
+func unescaped(text string) string {
+	return strings.NewReplacer(`\r`, "\r", `\n`, "\n", `\t`, "\t").Replace(text)
+}
+
+// run carries out one scenario.
+func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
+	cfg.Connect, cfg.Settle, cfg.Duration, cfg.Drain = b.Connect, b.Settle, b.Duration, b.Drain
+	cfg.Seed = cmp.Or(b.Seed, uint64(rand.Uint32()))
+	size := 0
+	if p != nil {
+		cfg.Publishers, cfg.Warmup, cfg.Window, cfg.Regular, size = p.Publishers, p.Warmup, p.Window, p.Regular, p.Size
+		stages, err := p.stages()
+		if err != nil {
+			return err
+		}
+		cfg.Stages = stages
+	}
+	if err := b.plan(cfg); err != nil {
+		return err
+	}
+	if b.Generic {
+		return b.foreign(ctx, cfg, size)
+	}
+	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
+		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
+		cfg.Usage, cfg.Inside, cfg.Progress = t.Usage, t.Inside, t.screen.broadcast
+		return fanout.Run(ctx, cfg)
+	})
+}
+
+// plan says which workers there are.
+func (b *broadcastFlags) plan(cfg *fanout.Config) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	u, err := url.Parse(b.URL)
+	if err != nil {
+		return fmt.Errorf("server URL: %w", err)
+	}
+	tls := u.Scheme == "https" || u.Scheme == "wss"
+	cfg.Plan = crew.Plan{
+		Processes: cmp.Or(b.Workers, fanout.Workers(cfg.Subscribers+cfg.Publishers, tls)),
+		Binary:    self, Args: []string{"worker"}, Remote: b.WorkerAt, Secret: b.Secret,
+	}
+	return nil
+}
+
+// foreign tests a server that is not ours.
+func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, size int) error {
+	if err := raiseFileLimit(); err != nil {
+		return err
+	}
+	peer, err := b.peer(size)
+	if err != nil {
+		return err
+	}
+	cfg.Prepare = fanout.Generic(peer)
+	if b.PID > 0 {
+		cfg.Usage = server.OfPID(b.PID)
+		if _, err := cfg.Usage(); err != nil {
+			return err
+		}
+	}
+	screen := newScreen(ctx)
+	cfg.Progress = screen.broadcast
+	result, err := fanout.Run(ctx, cfg)
+	screen.close()
+	if err != nil {
+		return err
+	}
+	unknown := b.judge(result, b.environment())
+	return errors.Join(b.write(result), unknown)
+}
+
+// broadcast shows how such a run is going.
+func (s *screen) broadcast(p fanout.Progress) {
+	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.P99}
+	add := func(name, format string, args ...any) {
+		st.Numbers = append(st.Numbers, number{name, fmt.Sprintf(format, args...)})
+	}
+	add("open", "%d/%d", p.Open, p.Wanted)
+	if p.Deliveries > 0 {
+		add("messages", "%d/s", p.Messages)
+		add("deliveries", "%d/s", p.Deliveries)
+		add("p50", "%.1f ms", p.P50)
+		add("p99", "%.1f ms", p.P99)
+		add("max", "%.1f ms", p.Max)
+	}
+	add("errors", "%d", p.Errors)
+	if p.RSS > 0 {
+		add("server", "%.2f cores", p.CPU)
+		add("resident", "%d MiB", p.RSS>>20)
+	}
+	s.show(st)
+}

@@ -1,0 +1,201 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/report"
+)
+
+// outputFlags say where a result goes and when it is good enough.
+type outputFlags struct {
+	Threshold []string      `placeholder:"EXPR" sep:"none" group:"Result" help:"Fail when the report does not keep this, such as 'p99<50ms' or 'deliveries_per_second>=1000000'; names are those of the JSON report. May be given again."`
+	MaxLag    time.Duration `default:"10ms" group:"Result" help:"The run is invalid when the p99 of the generator's own lag is over this."`
+	MaxBusy   float64       `default:"97" placeholder:"PERCENT" group:"Result" help:"The run is invalid when a socket loop of the generator worked more of its time."`
+	AllowLag  bool          `group:"Result" help:"Let a run with a late generator pass."`
+
+	JSON string `name:"json" type:"path" placeholder:"FILE" group:"Result" help:"Write the result for machines; 'atelier-bench schema' prints its JSON Schema."`
+	CSV  string `name:"csv" type:"path" placeholder:"FILE" group:"Result" help:"Write the course of the run, a row a second."`
+	HTML string `name:"html" type:"path" placeholder:"FILE" group:"Result" help:"Write one page with plots that needs no network."`
+	HDR  string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write the histogram of each second as an HDR log."`
+}
+
+func (o *outputFlags) check() error {
+	_, err := o.limits()
+	if o.MaxBusy < 0 || o.MaxBusy > 100 {
+		err = errors.Join(err, errors.New("--max-busy is a percentage"))
+	}
+	return err
+}
+
+func (o *outputFlags) limits() (*report.Limits, error) {
+	l := &report.Limits{MaxLag: o.MaxLag, MaxBusy: o.MaxBusy / 100, AllowLag: o.AllowLag}
+	var problems []error
+	for _, text := range o.Threshold {
+		t, err := report.ParseThreshold(text)
+		l.Thresholds, problems = append(l.Thresholds, t), append(problems, err)
+	}
+	return l, errors.Join(problems...)
+}
+
+// judge completes a result and judges it.
+func (o *outputFlags) judge(r *report.Result, environment map[string]string) error {
+	limits, err := o.limits()
+	if err != nil {
+		return err
+	}
+	r.Command, r.Environment = commandLine(os.Args), environment
+	return r.Judge(limits)
+}
+
+// write gives a judged result away. The error is the exit code, when that is
+// not 0.
+func (o *outputFlags) write(r *report.Result) error {
+	if err := r.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)}); err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		path  string
+		write func(string) error
+	}{{o.JSON, r.WriteJSON}, {o.CSV, r.WriteCSV}, {o.HTML, r.WriteHTML}, {o.HDR, r.WriteHDR}} {
+		if file.path == "" {
+			continue
+		}
+		if err := file.write(file.path); err != nil {
+			return err
+		}
+	}
+	if code := r.ExitCode(); code != report.ExitPassed {
+		return exitCode(code)
+	}
+	return nil
+}
+
+// hold runs a scenario against its server, and judges and writes what it found.
+func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, scenario func(*bench) (*report.Result, error)) error {
+	if err := raiseFileLimit(); err != nil {
+		return err
+	}
+	t, done, err := s.target(ctx, env)
+	if err != nil {
+		return err
+	}
+	screen := newScreen(ctx)
+	result, err := scenario(&bench{Target: t, screen: screen})
+	screen.close()
+	failed := err != nil
+	var unknown error
+	if err == nil {
+		unknown = o.judge(result, s.environment())
+		failed = result.ExitCode() == report.ExitFailed
+	}
+	// What a server left behind that failed is what its author needs.
+	if stopped := done(s.Keep || failed); err == nil {
+		err = stopped
+	}
+	if err != nil {
+		return err
+	}
+	if err := o.write(result); err != nil {
+		return errors.Join(err, unknown)
+	}
+	return unknown
+}
+
+// secrets are flags whose values are never shown.
+var secrets = []string{"--admin-pw", "--secret", "--header"}
+
+// commandLine is the command as it was given, without what is secret.
+func commandLine(args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		for _, flag := range secrets {
+			switch {
+			case strings.HasPrefix(arg, flag+"="):
+				out[i] = flag + "=" + hidden(flag, strings.TrimPrefix(arg, flag+"="))
+			case i > 0 && args[i-1] == flag:
+				out[i] = hidden(flag, arg)
+			}
+		}
+	}
+	return out
+}
+
+// hidden is what is shown of a secret: of a header its name.
+func hidden(flag, value string) string {
+	if name, _, ok := strings.Cut(value, ":"); ok && flag == "--header" {
+		return name + ": ***"
+	}
+	return "***"
+}
+
+// environment says where a run was made, and what of.
+func (w *serverFlags) environment() map[string]string {
+	e := map[string]string{"go": runtime.Version(), "system": "linux/" + runtime.GOARCH, "processors": fmt.Sprint(runtime.NumCPU())}
+	var name unix.Utsname
+	if unix.Uname(&name) == nil {
+		e["kernel"] = unix.ByteSliceToString(name.Release[:])
+	}
+	if model := lineOf("/proc/cpuinfo", "model name"); model != "" {
+		e["processor"] = model
+	}
+	if memory := lineOf("/proc/meminfo", "MemTotal"); memory != "" {
+		e["memory"] = memory
+	}
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
+		e["open files"] = fmt.Sprint(limit.Cur)
+	}
+	var load unix.Sysinfo_t
+	if unix.Sysinfo(&load) == nil {
+		e["load before"] = fmt.Sprintf("%.2f", float64(load.Loads[0])/65536)
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		e["generator"] = revision(info)
+	}
+	if binary, err := w.binary(); err == nil && w.Spawn {
+		if info, err := buildinfo.ReadFile(binary); err == nil {
+			e["server"] = revision(info)
+		}
+	}
+	return e
+}
+
+// lineOf is the first value of a name in a file of /proc.
+func lineOf(path, name string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func revision(info *debug.BuildInfo) string {
+	name, dirty := info.Main.Version, ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			name = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = " with changes"
+		}
+	}
+	return name + dirty
+}

@@ -1,0 +1,185 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
+)
+
+// status is how a run is going, for somebody who watches.
+type status struct {
+	Phase   string
+	Elapsed time.Duration
+	// Done is the part of the planned time that is over, 0..1.
+	Done float64
+	// Numbers stand in columns: a name and a value each.
+	Numbers []number
+	// P99 of the last second, milliseconds; 0 for none. It is drawn over time.
+	P99 float64
+}
+
+type number struct{ name, value string }
+
+// screen shows how a run is going: a picture that is drawn over and over on a
+// terminal, a line now and then elsewhere. Methods are for any goroutine.
+type screen struct {
+	program *tea.Program
+	ended   sync.WaitGroup
+
+	mu     sync.Mutex
+	last   time.Time // guarded by mu: when the last plain line was written
+	phase  string    // guarded by mu: what it said
+	closed bool      // guarded by mu
+}
+
+// plainEvery is how often a line is written where there is no terminal.
+const plainEvery = 10 * time.Second
+
+func newScreen(ctx context.Context) *screen {
+	s := &screen{}
+	if isTerminal(os.Stderr) {
+		// Keys and signals are the command's: Ctrl-C ends the load and still gives
+		// a report.
+		s.program = tea.NewProgram(&picture{}, tea.WithContext(context.WithoutCancel(ctx)), tea.WithOutput(os.Stderr), tea.WithInput(nil), tea.WithoutSignalHandler())
+		s.ended.Go(func() { _, _ = s.program.Run() })
+	}
+	return s
+}
+
+// show tells what the run is doing now.
+func (s *screen) show(st status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	if s.program != nil {
+		s.program.Send(st)
+		return
+	}
+	if st.Phase == s.phase && time.Since(s.last) < plainEvery {
+		return
+	}
+	s.phase, s.last = st.Phase, time.Now()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%5s  %-12s", st.Elapsed.Round(time.Second), st.Phase)
+	for _, n := range st.Numbers {
+		fmt.Fprintf(&b, "  %s %s", n.name, n.value)
+	}
+	fmt.Fprintln(os.Stderr, strings.TrimRight(b.String(), " "))
+}
+
+// close takes the picture away.
+func (s *screen) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	if s.program != nil {
+		s.program.Quit()
+		s.ended.Wait()
+	}
+}
+
+// picture is what is drawn on a terminal.
+type picture struct {
+	status  status
+	history []float64
+	width   int
+	over    bool
+}
+
+// Init implements tea.Model.
+func (p *picture) Init() tea.Cmd { return nil }
+
+// Update implements tea.Model.
+func (p *picture) Update(m tea.Msg) (tea.Model, tea.Cmd) {
+	switch m := m.(type) {
+	case tea.WindowSizeMsg:
+		p.width = m.Width
+	case status:
+		p.status = m
+		if m.P99 > 0 {
+			p.history = append(p.history, m.P99)
+		}
+	case tea.QuitMsg:
+		p.over = true
+		return p, tea.Quit
+	}
+	return p, nil
+}
+
+// View implements tea.Model.
+func (p *picture) View() tea.View { return tea.NewView(p.draw()) }
+
+const (
+	bold, faint, plain = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+	narrowest, widest  = 40, 100
+)
+
+func (p *picture) draw() string {
+	if p.over || p.status.Phase == "" {
+		return ""
+	}
+	width := min(max(p.width, narrowest), widest)
+	paint := func(style, text string) string {
+		if !colours(os.Stderr) {
+			return text
+		}
+		return style + text + plain
+	}
+	var b strings.Builder
+	st := &p.status
+	elapsed := st.Elapsed.Round(time.Second).String()
+	fmt.Fprintf(&b, "%s%s\n", paint(bold, fmt.Sprintf("%-*s", width-len(elapsed), st.Phase)), elapsed)
+	fmt.Fprintf(&b, "%s\n", bar(st.Done, width))
+	per := max(width/24, 1)
+	for i, n := range st.Numbers {
+		fmt.Fprintf(&b, "%s %-11s", paint(faint, fmt.Sprintf("%-11s", n.name)), n.value)
+		if (i+1)%per == 0 || i == len(st.Numbers)-1 {
+			b.WriteByte('\n')
+		}
+	}
+	if len(p.history) > 1 {
+		fmt.Fprintf(&b, "%s %s\n", paint(faint, "p99        "), spark(p.history, width-14))
+	}
+	return b.String()
+}
+
+func bar(done float64, width int) string {
+	percent := fmt.Sprintf(" %3.0f %%", done*100)
+	room := width - len(percent)
+	full := int(done * float64(room))
+	return strings.Repeat("█", full) + strings.Repeat("░", room-full) + percent
+}
+
+// spark draws the last values in a line, against the largest of them.
+func spark(values []float64, width int) string {
+	if len(values) > width {
+		values = values[len(values)-width:]
+	}
+	most := 0.0
+	for _, v := range values {
+		most = max(most, v)
+	}
+	var b strings.Builder
+	for _, v := range values {
+		b.WriteRune([]rune("▁▂▃▄▅▆▇█")[min(int(v/most*8), 7)])
+	}
+	return b.String()
+}
+
+// colours follows no-color.org.
+func colours(out *os.File) bool { return os.Getenv("NO_COLOR") == "" && isTerminal(out) }
+
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}

@@ -1,0 +1,41 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+
+	"atelier/bench/crew"
+)
+
+// workerCommand is a generator that works for a coordinator.
+type workerCommand struct {
+	Listen string `placeholder:"HOST:PORT" help:"Wait for coordinators here; without it this is a process that a coordinator started."`
+	Secret string `env:"BENCH_SECRET" help:"What both sides know, 16 characters or more; better in the environment."`
+}
+
+// Validate is called by kong.
+func (w *workerCommand) Validate() error {
+	if w.Listen == "" {
+		return nil
+	}
+	return crew.CheckSecret(w.Secret)
+}
+
+// Run is called by kong.
+func (w *workerCommand) Run(ctx context.Context) error {
+	if err := raiseFileLimit(); err != nil {
+		return err
+	}
+	if w.Listen == "" {
+		conn, err := crew.Inherited()
+		if err != nil {
+			return err
+		}
+		return crew.Serve(conn)
+	}
+	return crew.Listen(ctx, w.Listen, w.Secret, func(a net.Addr) { fmt.Fprintln(os.Stderr, "waiting for a coordinator at", a) })
+}
