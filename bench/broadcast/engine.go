@@ -232,12 +232,12 @@ func (e *Engine) Drop(d *Drop) {
 
 // Sent is what the publishers have sent, when nothing more will be.
 func (e *Engine) Sent() Sent {
+	e.loop.Do(e.end)
 	if e.posts != nil {
 		e.posts.wait()
 	}
 	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
 	e.loop.Do(func() {
-		e.end()
 		for p, n := range e.sent {
 			s.Messages[p] = n
 		}

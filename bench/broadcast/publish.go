@@ -105,7 +105,7 @@ func (e *Engine) refuse(seq uint64, why string) {
 	e.current.Errors++
 	p := int(seq % uint64(e.job.AllPublishers))
 	e.refused[p] = append(e.refused[p], int64(seq/uint64(e.job.AllPublishers)))
-	e.refill(p)
+	e.refill(p, breath)
 }
 
 // windowed sends the next message of a publisher that has as many under way as
@@ -114,16 +114,20 @@ func (e *Engine) windowed(p int, _ int64, readers int32) {
 	if e.load == nil || e.load.Stages[0].Rate != 0 || readers == 0 || int(readers) != e.awake() {
 		return
 	}
-	e.refill(p)
+	e.refill(p, 0)
 }
 
-func (e *Engine) refill(p int) {
+// breath is how long a publisher that was refused waits: one that tries again at
+// once would measure how fast it is refused.
+const breath = 10 * time.Millisecond
+
+func (e *Engine) refill(p int, wait time.Duration) {
 	i := p - e.job.FirstPublisher
 	if e.load == nil || e.load.Stages[0].Rate != 0 || i < 0 || i >= len(e.job.Publishers) || e.over {
 		return
 	}
 	// Not from within a delivery: the socket is being read.
-	e.at(e.now(), func() { e.send(i, e.now()) })
+	e.at(e.now()+wait, func() { e.send(i, e.now()) })
 }
 
 // awake counts the subscribers whose deliveries land.

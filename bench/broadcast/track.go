@@ -10,11 +10,14 @@ type track struct {
 	// adrift says that the subscriber was away, or was told of a gap: whatever
 	// comes next is where it goes on.
 	adrift bool
-	// missing numbers below next; nearly always none.
-	missing []int64
-	// more is how many are missing beyond those.
+	// missing are the gaps below next, rising; nearly always none.
+	missing []gap
+	// more is how many numbers are missing beyond those.
 	more int64
 }
+
+// gap is a run of numbers that did not come, from the first to before the last.
+type gap struct{ from, to int64 }
 
 // verdict is what a message was for a subscriber.
 type verdict uint8
@@ -25,58 +28,69 @@ const (
 	reordered
 )
 
-// maxMissing bounds what is remembered of gaps. Beyond it they are counted and
-// not told apart: what comes late after all then counts as duplicated.
-const maxMissing = 10_000
+// maxGaps bounds what is remembered. Beyond it numbers are counted and not told
+// apart: what comes late after all then counts as duplicated.
+const maxGaps = 10_000
 
 // got notes a message; skipped is how many were passed over because the
 // subscriber was adrift.
 func (t *track) got(n int64) (v verdict, skipped int64) {
-	switch {
-	case n >= t.next:
-		if t.adrift {
-			skipped = n - t.next
-		} else {
-			for gap := t.next; gap < n; gap++ {
-				if len(t.missing) == maxMissing {
-					t.more += n - gap
-					break
-				}
-				t.missing = append(t.missing, gap)
-			}
-		}
-		t.next, t.adrift = n+1, false
-		return inOrder, skipped
-	case len(t.missing) > 0:
-		if i, found := slices.BinarySearch(t.missing, n); found {
-			t.missing = slices.Delete(t.missing, i, i+1)
+	if n < t.next {
+		if t.fill(n) {
 			return reordered, 0
 		}
+		return duplicated, 0
 	}
-	return duplicated, 0
+	switch {
+	case t.adrift:
+		skipped = n - t.next
+	case n == t.next:
+	case len(t.missing) < maxGaps:
+		t.missing = append(t.missing, gap{t.next, n})
+	default:
+		t.more += n - t.next
+	}
+	t.next, t.adrift = n+1, false
+	return inOrder, skipped
+}
+
+// fill takes a number out of the gaps; false when it is in none.
+func (t *track) fill(n int64) bool {
+	i, _ := slices.BinarySearchFunc(t.missing, n, func(g gap, n int64) int {
+		if g.to <= n {
+			return -1
+		}
+		return 1
+	})
+	if i == len(t.missing) || n < t.missing[i].from {
+		return false
+	}
+	before, after := gap{t.missing[i].from, n}, gap{n + 1, t.missing[i].to}
+	t.missing = slices.Delete(t.missing, i, i+1)
+	for _, g := range []gap{after, before} {
+		if g.from < g.to {
+			t.missing = slices.Insert(t.missing, i, g)
+		}
+	}
+	return true
 }
 
 // lost counts what never came of the numbers below sent. Refused ones, a sorted
 // list, are not expected.
 func (t *track) lost(sent int64, refused []int64) int64 {
 	n := t.more
-	for _, m := range t.missing {
-		if _, no := slices.BinarySearch(refused, m); !no {
-			n++
-		}
+	for _, g := range t.missing {
+		n += g.to - g.from - trailing(refused, g.from, g.to)
 	}
 	if sent <= t.next || t.adrift {
 		return n
 	}
-	tail := sent - t.next
-	first, _ := slices.BinarySearch(refused, t.next)
-	last, _ := slices.BinarySearch(refused, sent)
-	return n + tail - int64(last-first)
+	return n + sent - t.next - trailing(refused, t.next, sent)
 }
 
 // has reports whether everything below sent has come, or passed by.
 func (t *track) has(sent int64, refused []int64) bool {
-	return !t.adrift && t.next+trailing(refused, t.next, sent) >= sent && len(t.missing) == 0
+	return !t.adrift && t.lost(sent, refused) == 0
 }
 
 // trailing counts the refused numbers from..sent.

@@ -2,7 +2,6 @@ package broadcast
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -69,12 +68,30 @@ func TestWhoWasAwayGoesOnWhereHeIs(t *testing.T) {
 
 func TestGapsAreBounded(t *testing.T) {
 	var tr track
-	tr.got(0)
-	tr.got(5 * maxMissing)
-	if len(tr.missing) != maxMissing || tr.lost(5*maxMissing+1, nil) != 5*maxMissing-1 {
-		t.Errorf("%d remembered, %d lost", len(tr.missing), tr.lost(5*maxMissing+1, nil))
+	for n := int64(0); n < 3*maxGaps; n++ {
+		tr.got(2 * n)
 	}
-	if v, _ := tr.got(7); v != reordered || slices.Contains(tr.missing, 7) {
+	if len(tr.missing) != maxGaps || tr.lost(6*maxGaps-1, nil) != 3*maxGaps-1 {
+		t.Errorf("%d remembered, %d lost", len(tr.missing), tr.lost(6*maxGaps-1, nil))
+	}
+	if v, _ := tr.got(7); v != reordered || len(tr.missing) != maxGaps-1 {
 		t.Error("a late message is not taken from the missing ones")
+	}
+}
+
+func TestALongGapIsOne(t *testing.T) {
+	var tr track
+	tr.got(1_000_000)
+	for _, n := range []int64{500, 0, 999_999} {
+		if v, _ := tr.got(n); v != reordered {
+			t.Errorf("%d is %v", n, v)
+		}
+	}
+	if v, _ := tr.got(500); v != duplicated {
+		t.Errorf("500 again is %v", v)
+	}
+	refused := []int64{1, 2, 499, 501, 1_000_001}
+	if got := tr.lost(1_000_003, refused); got != 1_000_000-3-4+1 {
+		t.Errorf("%d lost", got)
 	}
 }

@@ -1,0 +1,217 @@
+//go:build linux
+
+package crew
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/bench/broadcast"
+)
+
+// TestMain also is the worker that a coordinator starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		conn, err := Inherited()
+		if err == nil {
+			err = Serve(conn)
+		}
+		if err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+const secret = "a secret of tests only"
+
+// listen starts a worker that listens.
+func listen(t *testing.T) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	address := make(chan string, 1)
+	done := make(chan error, 1)
+	go func() { done <- Listen(ctx, "127.0.0.1:0", secret, func(a net.Addr) { address <- a.String() }) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return <-address
+}
+
+// Wherever the workers are, they take a job, say what becomes of it, and keep
+// the coordinator's time.
+func TestWorkersTakeOrders(t *testing.T) {
+	for name, plan := range map[string]*Plan{
+		"inside": {Processes: 1},
+		"beside": {Processes: 2, Binary: os.Args[0], Args: []string{"worker"}},
+		"remote": {Remote: []string{listen(t), listen(t)}, Secret: secret},
+	} {
+		t.Run(name, func(t *testing.T) {
+			samples := make(chan broadcast.Sample, 100)
+			c, err := Gather(plan, func(s broadcast.Sample) {
+				select {
+				case samples <- s:
+				default:
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			job := &broadcast.Job{Address: "127.0.0.1:1", Host: "x", AllPublishers: 1, Seed: 1}
+			if _, err := c.All(func(int) *Order { return &Order{Job: job} }); err != nil {
+				t.Fatal(err)
+			}
+			reports, err := c.All(func(int) *Order { return &Order{Ready: true} })
+			if err != nil || len(reports) != c.Size() {
+				t.Fatalf("%d answers, %v", len(reports), err)
+			}
+			// A sample's second is that of the coordinator's timeline.
+			s := <-samples
+			if now := int64(c.Now() / time.Second); s.Second < 0 || s.Second > now {
+				t.Errorf("second %d, now %d", s.Second, now)
+			}
+			if name == "inside" == c.Separate || c.Uncertain > 100*time.Millisecond {
+				t.Errorf("separate %v, clocks agree within %v", c.Separate, c.Uncertain)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeDoneIsSaid(t *testing.T) {
+	c, err := Gather(&Plan{Processes: 1}, func(broadcast.Sample) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for says, order := range map[string]*Order{
+		"no job":   {Ready: true},
+		"no stage": {Load: &broadcast.Load{}},
+		"match":    {Job: &broadcast.Job{Dialect: broadcast.Dialect{Match: "("}}},
+	} {
+		if says == "no stage" {
+			if _, err := c.All(func(int) *Order { return &Order{Job: &broadcast.Job{Address: "127.0.0.1:1"}} }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.All(func(int) *Order { return order }); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+		if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err != nil {
+			t.Errorf("after it the worker is gone: %v", err)
+		}
+	}
+}
+
+func TestAWorkerThatEndsIsMissed(t *testing.T) {
+	c, err := Gather(&Plan{Processes: 2, Binary: os.Args[0], Args: []string{"worker"}}, func(broadcast.Sample) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.members[1].process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.All(func(int) *Order { return &Order{Tick: true} })
+	for err == nil {
+		_, err = c.All(func(int) *Order { return &Order{Tick: true} })
+	}
+	if !strings.Contains(err.Error(), "worker 2") {
+		t.Error(err)
+	}
+	if err := c.Close(); err == nil {
+		t.Error("its end is not told")
+	}
+}
+
+// Somebody without the secret gets no word and does no harm; the next one who
+// has it is served.
+func TestStrangersAreRefused(t *testing.T) {
+	address := listen(t)
+	if _, err := Gather(&Plan{Remote: []string{address}, Secret: "another secret, as long"}, nil); err == nil {
+		t.Error("a wrong secret is taken")
+	}
+	for _, say := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\x00\x00\x00\x05{}"} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write([]byte(say))
+		_ = conn.Close()
+	}
+	// One who speaks TLS and announces a huge proof.
+	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = conn.Write([]byte{0xff, 0xff, 0xff, 0xff})
+	if b, err := io.ReadAll(conn); len(b) > 0 || err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("got %q, %v", b, err)
+	}
+	_ = conn.Close()
+	c, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, func(broadcast.Sample) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Somebody in between has two connections, and no proof holds on another than
+// its own.
+func TestSomebodyInBetweenProvesNothing(t *testing.T) {
+	address := listen(t)
+	certificate, err := ephemeral()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		victim, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer victim.Close()
+		worker, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			return
+		}
+		defer worker.Close()
+		go func() { _, _ = io.Copy(worker, victim) }()
+		_, _ = io.Copy(victim, worker)
+	}()
+	if _, err := Gather(&Plan{Remote: []string{l.Addr().String()}, Secret: secret}, nil); err == nil {
+		t.Error("orders are given through somebody in between")
+	}
+	<-done
+}
+
+func TestShortSecrets(t *testing.T) {
+	if err := Listen(t.Context(), "127.0.0.1:0", "short", func(net.Addr) {}); err == nil {
+		t.Error("a worker listens with a secret that can be guessed")
+	}
+	if _, err := Gather(&Plan{Remote: []string{"127.0.0.1:1"}, Secret: ""}, nil); err == nil {
+		t.Error("a coordinator has no secret")
+	}
+}

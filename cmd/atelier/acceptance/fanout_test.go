@@ -1,0 +1,71 @@
+//go:build linux
+
+package acceptance
+
+import (
+	"testing"
+	"time"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/fanout"
+	"atelier/bench/report"
+	"atelier/bench/server"
+	"atelier/bench/tunnel"
+)
+
+// The scenarios in which many listen, in their smallest form: everything that is
+// said reaches everybody once and in order, also those who were away.
+func TestManyListen(t *testing.T) {
+	conf := testConfig(t)
+	conf.Limits.MessagesPerSecond, conf.Limits.MessageBurst = 1_000_000, 1_000_000
+	addr := startServer(t, conf).Addr()
+	target := &server.Target{URL: "http://" + addr, AdminID: adminID, AdminPW: adminPW}
+	for name, change := range map[string]func(*fanout.Config){
+		"fanout":    func(*fanout.Config) {},
+		"window":    func(c *fanout.Config) { c.Stages, c.Window, c.Publishers = []broadcast.Stage{{}}, 2, 3 },
+		"stages":    func(c *fanout.Config) { c.Stages = []broadcast.Stage{{During: time.Second, Rate: 10}, {Rate: 20}} },
+		"idle":      func(c *fanout.Config) { c.Publishers = 0 },
+		"reconnect": func(c *fanout.Config) { c.DropEvery, c.Spread = 500*time.Millisecond, 100*time.Millisecond },
+		"slow":      func(c *fanout.Config) { c.Stalled, c.Part = 2, time.Second },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := &fanout.Config{
+				Scenario: name, Subscribers: 20, Publishers: 2, Duration: 2 * time.Second, Warmup: 100 * time.Millisecond,
+				Stages: []broadcast.Stage{{Rate: 30}}, Drain: 20 * time.Second, Seed: 1,
+				Prepare: fanout.Atelier(target, tunnel.Trust{}, 100),
+			}
+			change(cfg)
+			r, err := fanout.Run(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Judge(&report.Limits{AllowLag: true}); err != nil {
+				t.Fatal(err)
+			}
+			if r.ExitCode() != report.ExitPassed {
+				t.Errorf("%+v\n%+v\n%v", r.Verdict, r.Audit, r.Disconnects)
+			}
+			if readers := int64(cfg.Subscribers - cfg.Stalled); cfg.Publishers > 0 && (r.Messages < 10 || r.Deliveries != readers*r.Messages || r.Last == nil) {
+				t.Errorf("%d messages, %d deliveries", r.Messages, r.Deliveries)
+			}
+			if name == "reconnect" && operation(r, "resume").Done < 3*cfg.Subscribers-cfg.Subscribers {
+				t.Errorf("%d came back", operation(r, "resume").Done)
+			}
+			if name == "slow" && r.Audit.Stalled.CaughtUp+r.Audit.Stalled.Resynced != 2 {
+				t.Errorf("%+v", r.Audit.Stalled)
+			}
+			if len(r.Series) < 2 || operation(r, "connect").Done != cfg.Subscribers+cfg.Publishers {
+				t.Errorf("%d seconds, %+v", len(r.Series), operation(r, "connect"))
+			}
+		})
+	}
+}
+
+func operation(r *report.Result, name string) report.Operation {
+	for _, op := range r.Operations {
+		if op.Name == name {
+			return op
+		}
+	}
+	return report.Operation{}
+}
