@@ -4,6 +4,7 @@ package broadcast
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -47,9 +48,12 @@ func newPoster(job *Job, address string) (*poster, error) {
 	}
 	// Through the same door as the streams: a tunnel, where the server speaks
 	// TLS.
-	dial := func(network, _ string) (net.Conn, error) { return net.DialTimeout(network, address, 5*time.Second) }
+	dialer := net.Dialer{Timeout: 5 * time.Second}
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return dialer.DialContext(ctx, network, address)
+	}
 	p.client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
-		Dial: dial, MaxIdleConnsPerHost: len(job.Publishers), TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
+		DialContext: dial, MaxIdleConnsPerHost: len(job.Publishers), TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}}
 	if _, err := http.NewRequest(http.MethodPost, job.Publish, nil); err != nil {
 		return nil, fmt.Errorf("address to post to: %w", err)

@@ -27,7 +27,6 @@ type run struct {
 	empty, full        server.Usage // the server without clients, and with them
 	begin, end         server.Usage // of the measured time
 	own                time.Duration
-	ended              bool
 }
 
 // Run carries a load test out. When ctx ends, the load ends early, and what

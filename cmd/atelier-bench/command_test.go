@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-func TestReportsDoNotShowThePassword(t *testing.T) {
-	got := commandLine([]string{"bench", "--admin-pw", "secret", "--admin-pw=secret", "--admin-id", "admin"})
-	want := []string{"bench", "--admin-pw", "***", "--admin-pw=***", "--admin-id", "admin"}
+func TestReportsShowNoSecret(t *testing.T) {
+	got := commandLine([]string{"bench", "--admin-pw", "secret", "--admin-pw=secret", "--admin-id", "admin", "--header", "Authorization: Bearer x", "--secret=y", "--header=Cookie: z"})
+	want := []string{"bench", "--admin-pw", "***", "--admin-pw=***", "--admin-id", "admin", "--header", "Authorization: ***", "--secret=***", "--header=Cookie: ***"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
@@ -26,7 +26,22 @@ func TestWrongUsage(t *testing.T) {
 		{"workshop", "--spawn", "--codelab-id", "x", "--codelab", "command_test.go"},
 		{"workshop", "--spawn", "--attendees", "many"},
 		{"workshop", "--spawn", "--attendees", "0"},
-		{"workshop", "--spawn", "--max-refused", "-2"},
+		{"workshop", "--spawn", "--threshold", "fast"},
+		{"workshop", "--spawn", "--max-busy", "101"},
+		{"fanout"},
+		{"fanout", "--spawn", "--subscribers", "0"},
+		{"fanout", "--spawn", "--stages", "10s"},
+		{"fanout", "--spawn", "--hello", "x"},
+		{"fanout", "--spawn", "--generic", "--send", "{{stamp}} {{seq}}", "--match", "(?P<stamp>1)(?P<seq>2)"},
+		{"fanout", "--generic", "--url", "ws://127.0.0.1:1/"},
+		{"fanout", "--generic", "--url", "ftp://127.0.0.1:1/", "--send", "{{stamp}} {{seq}}", "--match", "(?P<stamp>1)(?P<seq>2)"},
+		{"fanout", "--generic", "--url", "ws://127.0.0.1:1/", "--send", "{{seq}}", "--match", "(?P<stamp>1)(?P<seq>2)"},
+		{"fanout", "--generic", "--url", "ws://127.0.0.1:1/", "--send", "{{stamp}} {{seq}}", "--match", "(?P<seq>2)"},
+		{"fanout", "--spawn", "--worker-at", "127.0.0.1:1"},
+		{"fanout", "--spawn", "--worker-at", "127.0.0.1:1", "--secret", "0123456789abcdef", "--workers", "2"},
+		{"worker", "--listen", "127.0.0.1:0", "--secret", "short"},
+		{"slow", "--spawn", "--stalled", "100"},
+		{"reconnect", "--spawn", "--every", "1ms"},
 		{"workshop", "--spawn", "--insecure"},
 		{"workshop", "--url", "http://127.0.0.1:1", "--admin-pw", "x", "--insecure"},
 		{"workshop", "--url", "ftp://127.0.0.1:1", "--admin-pw", "x"},
@@ -44,8 +59,7 @@ func TestWrongUsage(t *testing.T) {
 func TestWithoutAServerNothingIsReported(t *testing.T) {
 	for _, args := range [][]string{
 		{"workshop", "--spawn", "--server", "/nonexistent"},
-		// A negative number is a value, not a flag.
-		{"workshop", "--spawn", "--server", "/nonexistent", "--max-refused", "-1"},
+		{"fanout", "--spawn", "--server", "/nonexistent"},
 		{"workshop", "--url", "https://127.0.0.1:1", "--admin-pw", "x", "--insecure"},
 	} {
 		if code := run(args); code != exitBroken {

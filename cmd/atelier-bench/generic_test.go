@@ -1,0 +1,164 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fasthttp/websocket"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"atelier/bench/report"
+)
+
+// hall is a server of another kind: whoever has said "enter alice" hears, behind
+// a word of its own, what anybody says. Deaf ones get every third message not.
+type hall struct {
+	mu   sync.Mutex
+	in   map[*websocket.Conn]bool
+	deaf bool
+	n    int
+}
+
+func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("X-Key") != "sesame" {
+		w.WriteHeader(401)
+		return
+	}
+	upgrader := websocket.Upgrader{}
+	ws, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer ws.Close()
+	defer func() { h.mu.Lock(); defer h.mu.Unlock(); delete(h.in, ws) }()
+	for {
+		_, p, err := ws.ReadMessage()
+		if err != nil {
+			return
+		}
+		h.mu.Lock()
+		if string(p) == "enter\nalice" {
+			h.in[ws] = true
+			_ = ws.WriteMessage(websocket.TextMessage, []byte("welcome"))
+		} else {
+			for c := range h.in {
+				if h.n++; h.deaf && h.n%3 == 0 {
+					continue
+				}
+				_ = c.WriteMessage(websocket.BinaryMessage, append([]byte("said: "), p...))
+			}
+		}
+		h.mu.Unlock()
+	}
+}
+
+// hear runs the command against the hall and returns its exit code and report.
+func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
+	t.Helper()
+	h.in = map[*websocket.Conn]bool{}
+	srv := httptest.NewServer(h)
+	defer srv.Close()
+	defer srv.CloseClientConnections()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	code := run(append([]string{
+		args[0], "--generic", "--url", strings.Replace(srv.URL, "http", "ws", 1) + "/x", "--header", "X-Key: sesame", "--hello", `enter\nalice`, "--ready", "^welcome$",
+		"--send", "{{stamp}}:{{seq}}:{{pad}}", "--match", `said: (?P<stamp>\d+):(?P<seq>\d+):`,
+		"--duration", "1s", "--connect", "0s", "--settle", "0s", "--drain", "3s", "--allow-lag", "--max-busy", "0",
+		"--json", at("json"), "--csv", at("csv"), "--html", at("html"), "--hdr", at("hdr"),
+	}, args[1:]...))
+	for _, name := range []string{"json", "csv", "html", "hdr"} {
+		if info, err := os.Stat(at(name)); err != nil || info.Size() == 0 {
+			t.Fatalf("%s is not written: %v", name, err)
+		}
+	}
+	b, err := os.ReadFile(at("json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(b, []byte("sesame")) {
+		t.Error("the report tells a header's value")
+	}
+	return code, got, string(b)
+}
+
+func TestAServerThatIsNotOurs(t *testing.T) {
+	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "5", "--publishers", "2", "--rate", "50", "--warmup", "100ms", "--size", "80",
+		"--threshold", "deliveries>=50", "--threshold", "p99<10s")
+	if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 50 || r["deliveries"] != 5*r["messages"].(float64) || r["valid"] != true {
+		t.Errorf("ends with %d: %.2000s", code, text)
+	}
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", schema); err != nil {
+		t.Fatal(err)
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err == nil {
+		err = c.MustCompile("schema.json").Validate(v)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMissedThresholdsAndLossFail(t *testing.T) {
+	fanout := []string{"fanout", "--subscribers", "3", "--rate", "50", "--warmup", "0s", "--size", "0"}
+	if code, r, _ := hear(t, &hall{}, append(fanout, "--threshold", "p99<1us")...); code != 1 || r["passed"] != false {
+		t.Errorf("a missed threshold ends with %d", code)
+	}
+	code, r, _ := hear(t, &hall{deaf: true}, fanout...)
+	if sent := r["messages"].(float64) * 3; code != 1 || r["lost"].(float64) < sent/4 || r["lost"].(float64) > sent/2 {
+		t.Errorf("a deaf server ends with %d: %v of %v lost", code, r["lost"], sent)
+	}
+	if code, _, _ := hear(t, &hall{}, append(fanout, "--threshold", "p98<1s")...); code == 0 {
+		t.Error("a threshold of nothing passes")
+	}
+}
+
+func TestOtherScenariosOfOthersServers(t *testing.T) {
+	if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
+		t.Errorf("idle ends with %d: %.1000s", code, text)
+	}
+	code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "0s", "--duration", "1100ms", "--rate", "50")
+	if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 {
+		t.Errorf("reconnect ends with %d: %.2000s", code, text)
+	}
+	if code, _, text := hear(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {
+		t.Errorf("slow ends with %d: %.2000s", code, text)
+	}
+}
+
+// What a schema says can be read by others.
+func TestSchemaIsPrinted(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := os.Stdout
+	os.Stdout = w
+	code := run([]string{"schema"})
+	os.Stdout = old
+	_ = w.Close()
+	b, err := io.ReadAll(r)
+	if err != nil || code != 0 || !json.Valid(b) || !bytes.Contains(b, []byte(`"deliveries"`)) {
+		t.Errorf("%d, %v: %.100s", code, err, b)
+	}
+}
