@@ -22,6 +22,15 @@ func (s Session) Cookie() string {
 	return sessionCookie + "=" + s.session + "; " + csrfCookie + "=" + s.csrf
 }
 
+// Headers are the lines of the session for a client that writes its requests
+// itself, each with its CR LF.
+func (s Session) Headers() string {
+	if s.session == "" {
+		return ""
+	}
+	return "Cookie: " + s.Cookie() + "\r\n" + csrfHeader + ": " + s.csrf + "\r\n"
+}
+
 // sign makes the request one of this session.
 func (s Session) sign(req *fasthttp.Request) {
 	if s.session == "" {

@@ -4,14 +4,12 @@ package fanout
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/url"
-	"sync"
 	"time"
 
 	"atelier/bench/api"
 	"atelier/bench/broadcast"
+	"atelier/bench/register"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
 )
@@ -25,12 +23,8 @@ var Relaxed = []string{
 	"ATELIER_LIMITS_WRITES_PER_MINUTE=100000000", "ATELIER_LIMITS_READS_PER_MINUTE=100000000",
 }
 
-// registering is how many registrations are under way at once; registerWithin
-// bounds one of them.
-const (
-	registering    = 64
-	registerWithin = 30 * time.Second
-)
+// registerWithin bounds one registration.
+const registerWithin = 30 * time.Second
 
 // atelier is how to speak with an Atelier server: publishers chat.
 func atelier(size int) broadcast.Dialect {
@@ -61,9 +55,13 @@ func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.C
 		if err != nil {
 			return nil, err
 		}
-		seats, err := register(ctx, client, lab.ID, subscribers+publishers)
+		people, err := register.All(ctx, client, lab.ID, subscribers+publishers)
 		if err != nil {
 			return nil, err
+		}
+		seats := make([]broadcast.Seat, len(people))
+		for i, p := range people {
+			seats[i] = broadcast.Seat{Path: client.Path() + "/api/ws/" + lab.ID + "?as=attendee", Cookie: p.Session.Cookie()}
 		}
 		// The connections of the registrations are not those that are weighed.
 		client.Close()
@@ -81,65 +79,4 @@ func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.C
 		d.TLS = &trust
 		return d, trust.Load()
 	}
-}
-
-// register registers so many attendees.
-func register(ctx context.Context, client *api.Client, lab string, n int) ([]broadcast.Seat, error) {
-	seats := make([]broadcast.Seat, n)
-	path := client.Path() + "/api/ws/" + lab + "?as=attendee"
-	next := make(chan int)
-	failed := make(chan error, registering)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var working sync.WaitGroup
-	for range min(registering, n) {
-		working.Go(func() {
-			for i := range next {
-				session, err := registerOne(ctx, client, lab, i)
-				if err != nil {
-					failed <- err
-					cancel()
-					return
-				}
-				seats[i] = broadcast.Seat{Path: path, Cookie: session.Cookie()}
-			}
-		})
-	}
-	for i := 0; i < n && ctx.Err() == nil; i++ {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	working.Wait()
-	select {
-	case err := <-failed:
-		return nil, fmt.Errorf("register: %w", err)
-	default:
-		return seats, ctx.Err()
-	}
-}
-
-var errOften = errors.New("the server asks again and again to wait")
-
-// registerOne registers one attendee; a server that limits registrations is
-// waited for.
-func registerOne(ctx context.Context, client *api.Client, lab string, i int) (api.Session, error) {
-	body := fmt.Appendf(nil, `{"name":"Attendee %d","code":"%06d"}`, i+1, i)
-	for range 60 {
-		a, err := client.Do(&api.Request{Method: "POST", Path: "/codelabs/" + lab + "/register", Body: body})
-		if err != nil {
-			return api.Session{}, err
-		}
-		if a.Status != 429 {
-			return a.Session, a.Err()
-		}
-		select {
-		case <-ctx.Done():
-			return api.Session{}, ctx.Err()
-		case <-time.After(max(a.RetryAfter, time.Second)):
-		}
-	}
-	return api.Session{}, errOften
 }

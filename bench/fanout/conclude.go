@@ -109,7 +109,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		out.Parts = []report.Part{{Name: "all read", Latency: parts[0].Summary()}, {Name: "some stalled", Latency: parts[1].Summary()}}
 	}
 	g.Workers, g.Lag, g.Turns = r.crew.Size(), lag.Summary(), turns.Summary()
-	out.Series = r.course.samples()
+	out.Series = r.course.Samples()
 	if seconds <= 0 {
 		return
 	}

@@ -20,7 +20,7 @@ type run struct {
 	crew   *crew.Crew
 	door   *Door
 	result *report.Result
-	course *course
+	course *watcher
 
 	// Times of the run's timeline.
 	start, from, until time.Duration
@@ -36,7 +36,7 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, course: newCourse(cfg), result: newResult(cfg)}
+	r := &run{cfg: cfg, course: newWatcher(cfg), result: newResult(cfg)}
 	r.empty = r.weigh()
 	var err error
 	r.course.enter("preparing")
@@ -48,7 +48,7 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	}
 	defer r.crew.Close()
 	r.course.begin(r.crew.Now)
-	defer server.Watch(ctx, cfg.Usage, cfg.Inside, r.course.see)()
+	defer server.Watch(ctx, cfg.Usage, cfg.Inside, r.course.See)()
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (r *run) load(ctx context.Context) error {
 	r.start = r.crew.Now() + 250*time.Millisecond
 	r.from = r.start + r.cfg.Warmup
 	r.until = r.from + r.cfg.Duration
-	r.course.plan(r.start, r.from, r.until)
+	r.course.plan(r.start, r.until)
 	if len(r.door.Publishers) > 0 {
 		l := &broadcast.Load{Start: r.start, From: r.from, Until: r.until, Stages: r.stages(), Regular: r.cfg.Regular, Window: r.cfg.Window, Parts: r.parts()}
 		if _, err := r.each(&crew.Order{Load: l}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"atelier/bench/api"
+	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
@@ -38,7 +39,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	}
 	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
 	var err error
-	if r.client, err = api.New(target.URL, target.Via, requestWithin); err != nil {
+	if r.client, err = api.New(target.URL, target.Via, keepalive.Within); err != nil {
 		return nil, err
 	}
 	defer r.client.Close()
@@ -70,10 +71,9 @@ func (r *run) contested(pair int64) bool {
 // load carries out pairs.
 func (r *run) load(ctx context.Context) {
 	r.show("running")
-	s := &schedule{rate: r.cfg.Rate, start: r.clock.Now() + 50*time.Millisecond}
-	s.next.Store(0)
-	measuredFrom := s.start + r.cfg.Warmup
-	s.until = measuredFrom + r.cfg.Duration
+	s := &pacing.Schedule{Rate: r.cfg.Rate, Start: r.clock.Now() + 50*time.Millisecond}
+	measuredFrom := s.Start + r.cfg.Warmup
+	s.Until = measuredFrom + r.cfg.Duration
 	base := r.made
 	weighed := make(chan weight, 1)
 	time.AfterFunc(measuredFrom-r.clock.Now(), func() { weighed <- r.weigh() })
@@ -84,10 +84,10 @@ func (r *run) load(ctx context.Context) {
 		w := newWorker(r, i)
 		workers[i] = w
 		wg.Go(func() {
-			defer w.conn.close()
-			defer w.rival.close()
+			defer w.conn.Close()
+			defer w.rival.Close()
 			for ctx.Err() == nil {
-				pair, due, ok := s.take(r.clock.Now())
+				pair, due, ok := s.Take(r.clock.Now())
 				if !ok {
 					return
 				}
@@ -102,7 +102,7 @@ func (r *run) load(ctx context.Context) {
 	}
 	wg.Wait()
 	end := r.weigh()
-	r.made = base + s.next.Load()
+	r.made = base + s.Taken()
 	begin := end // interrupted before anything was measured
 	select {
 	case begin = <-weighed:
@@ -156,7 +156,7 @@ func (r *run) mintAll(ctx context.Context, ends time.Time) error {
 		for i := range r.cfg.Connections {
 			w := newWorker(r, i)
 			wg.Go(func() {
-				defer w.conn.close()
+				defer w.conn.Close()
 				for ctx.Err() == nil && time.Now().Before(until) {
 					pair := next.Add(1) - 1
 					if pair >= int64(r.cfg.Live) {
@@ -188,7 +188,7 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 		return err
 	}
 	w := newWorker(r, 0)
-	defer w.conn.close()
+	defer w.conn.Close()
 	w.do(r.made, r.clock.Now(), false)
 	r.made++
 	if w.pair.done != 1 {

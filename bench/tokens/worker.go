@@ -6,9 +6,9 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 )
 
@@ -51,8 +51,8 @@ func code(body []byte) string {
 type worker struct {
 	r     *run
 	party *party
-	conn  conn
-	rival conn // of the second caller of a token
+	conn  keepalive.Conn
+	rival keepalive.Conn // of the second caller of a token
 	out   []byte
 
 	tokenize, detokenize, pair tally
@@ -65,8 +65,8 @@ type worker struct {
 
 func newWorker(r *run, i int) *worker {
 	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New()}
-	w.conn.address, w.rival.address = r.client.Address(), r.client.Address()
-	w.conn.host, w.rival.host = r.client.Host(), r.client.Host()
+	w.conn.Address, w.rival.Address = r.client.Address(), r.client.Address()
+	w.conn.Host, w.rival.Host = r.client.Host(), r.client.Host()
 	for _, t := range []*tally{&w.tokenize, &w.detokenize, &w.pair} {
 		t.latency = latency.New()
 	}
@@ -111,7 +111,7 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	w.out = append(w.out, `","identity":{"access_token":"`...)
 	w.out = append(w.out, w.party.identity...)
 	w.out = append(w.out, `"}}}`...)
-	status, body, err := w.conn.post(w.r.path+"/handler/tokenize", w.party.platformKey, w.out)
+	status, body, err := post(&w.conn, w.r.path+"/handler/tokenize", w.party.platformKey, w.out)
 	if err != nil || status != 200 {
 		w.tokenize.fail(status, body, err)
 		return nil, false
@@ -142,7 +142,7 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 		w.race(pair, path)
 		return
 	}
-	status, body, err := w.conn.post(path, w.party.businessKey, w.out)
+	status, body, err := post(&w.conn, path, w.party.businessKey, w.out)
 	if err != nil || status != 200 {
 		w.detokenize.fail(status, body, err)
 		return
@@ -160,8 +160,8 @@ func (w *worker) race(pair int64, path string) {
 	var body [2][]byte
 	var errs [2]error
 	var wg sync.WaitGroup
-	for i, c := range []*conn{&w.conn, &w.rival} {
-		wg.Go(func() { status[i], body[i], errs[i] = c.post(path, w.party.businessKey, w.out) })
+	for i, c := range []*keepalive.Conn{&w.conn, &w.rival} {
+		wg.Go(func() { status[i], body[i], errs[i] = post(c, path, w.party.businessKey, w.out) })
 	}
 	wg.Wait()
 	winners := 0
@@ -191,19 +191,6 @@ func (w *worker) check(pair int64, body []byte) {
 	}
 }
 
-// schedule hands out pairs in the order in which they are due.
-type schedule struct {
-	next  atomic.Int64
-	rate  float64 // 0: at once
-	start time.Duration
-	until time.Duration
-}
-
-// take returns the next pair and when it is due; ok is false at the end.
-func (s *schedule) take(now time.Duration) (pair int64, due time.Duration, ok bool) {
-	pair = s.next.Add(1) - 1
-	if due = now; s.rate > 0 {
-		due = s.start + time.Duration(float64(pair)/s.rate*float64(time.Second))
-	}
-	return pair, due, due < s.until
+func post(c *keepalive.Conn, path, key string, body []byte) (status int, answer []byte, err error) {
+	return c.Do(&keepalive.Request{Method: "POST", Path: path, Headers: "Authorization: Bearer " + key + "\r\n", Body: body})
 }

@@ -4,11 +4,11 @@ package uploads
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"atelier/bench/api"
 	"atelier/bench/latency"
+	"atelier/bench/register"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/workshop"
@@ -28,7 +28,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		return nil, err
 	}
 	defer client.Close()
-	senders, err := register(client, cfg, target)
+	senders, err := enter(ctx, client, cfg, target)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	return result, nil
 }
 
-// register makes a codelab for the uploads and its attendees.
-func register(client *api.Client, cfg *Config, target *server.Target) ([]*sender, error) {
+// enter makes a codelab for the uploads and its attendees.
+func enter(ctx context.Context, client *api.Client, cfg *Config, target *server.Target) ([]*sender, error) {
 	admin, err := client.Login(target.AdminID, target.AdminPW, "Uploads")
 	if err != nil {
 		return nil, err
@@ -72,18 +72,13 @@ func register(client *api.Client, cfg *Config, target *server.Target) ([]*sender
 	if err != nil {
 		return nil, err
 	}
-	senders := make([]*sender, cfg.sessions())
-	for i := range senders {
-		body := fmt.Appendf(nil, `{"name":"Sender %d"}`, i+1)
-		a, err := client.Do(&api.Request{Method: "POST", Path: "/codelabs/" + lab.ID + "/register", Body: body})
-		if err != nil {
-			return nil, fmt.Errorf("register a sender: %w", err)
-		}
-		var who api.Attendee
-		if err := a.Decode(&who); err != nil {
-			return nil, fmt.Errorf("register a sender: %w", err)
-		}
-		senders[i] = &sender{session: a.Session, path: "/codelabs/" + lab.ID + "/attendees/" + who.ID + "/submissions"}
+	people, err := register.All(ctx, client, lab.ID, cfg.sessions())
+	if err != nil {
+		return nil, err
+	}
+	senders := make([]*sender, len(people))
+	for i, p := range people {
+		senders[i] = &sender{session: p.Session, path: "/codelabs/" + lab.ID + "/attendees/" + p.ID + "/submissions"}
 	}
 	return senders, nil
 }

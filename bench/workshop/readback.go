@@ -3,7 +3,6 @@
 package workshop
 
 import (
-	"errors"
 	"strings"
 
 	"atelier/bench/api"
@@ -16,13 +15,6 @@ type truth struct {
 	attendees map[string][]api.Attendee
 	openHelp  map[string]bool // by id
 }
-
-const (
-	// historyPage is the largest page of the chat history.
-	historyPage = "1000"
-	// maxPages bounds reading it: ten million messages.
-	maxPages = 10_000
-)
 
 // readBack asks for everything that the run has written.
 func (r *run) readBack() (*truth, error) {
@@ -63,32 +55,13 @@ func (r *run) readBack() (*truth, error) {
 	return t, nil
 }
 
-// readChat walks the history from its end to its beginning.
+// readChat counts how often each message of the run is in the history.
 func (r *run) readChat(t *truth) error {
-	before := ""
-	for range maxPages {
-		path := "/codelabs/" + r.crowd.lab.ID + "/chat?limit=" + historyPage
-		if before != "" {
-			path += "&before=" + before
+	return r.client.History(r.admin, r.crowd.lab.ID, func(m api.ChatMessage) {
+		if n := numberAfter(m.Message, r.crowd.chat.marker); n >= 0 && n < len(t.chat) {
+			t.chat[n]++
 		}
-		var page []api.ChatMessage
-		if err := r.client.Get(r.admin, path, &page); err != nil {
-			return err
-		}
-		if len(page) == 0 {
-			return nil
-		}
-		for _, m := range page {
-			if n := numberAfter(m.Message, r.crowd.chat.marker); n >= 0 && n < len(t.chat) {
-				t.chat[n]++
-			}
-		}
-		if page[0].ID == before {
-			return errors.New("the chat history does not go back")
-		}
-		before = page[0].ID
-	}
-	return errors.New("the chat history has no end")
+	})
 }
 
 // numberAfter reads the number after the marker that a text begins with; -1

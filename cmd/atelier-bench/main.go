@@ -36,6 +36,7 @@ type commands struct {
 	Idle      idleCommand      `cmd:"" help:"Weigh a server with many connections on which nobody says anything."`
 	Reconnect reconnectCommand `cmd:"" help:"Lose all connections at once, again and again; they come back and catch up."`
 	Slow      slowCommand      `cmd:"" help:"Let some stop reading, and see what that does to the others."`
+	Rest      restCommand      `cmd:"" help:"Read and write through the REST interface."`
 	Workshop  workshopCommand  `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
 	Uploads   uploadsCommand   `cmd:"" help:"Hold a workshop while files are uploaded, and while they are not, in turns."`
 	Demo      demoCommand      `cmd:"" help:"Show a lively workshop of forty people to somebody who looks at it."`

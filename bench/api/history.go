@@ -1,0 +1,37 @@
+package api
+
+import "errors"
+
+const (
+	// historyPage is the largest page of the chat history.
+	historyPage = "1000"
+	// maxPages bounds reading it: ten million messages.
+	maxPages = 10_000
+)
+
+// History walks the chat of a codelab from its end to its beginning, a page at
+// a time.
+func (c *Client) History(s Session, codelab string, visit func(ChatMessage)) error {
+	before := ""
+	for range maxPages {
+		path := "/codelabs/" + codelab + "/chat?limit=" + historyPage
+		if before != "" {
+			path += "&before=" + before
+		}
+		var page []ChatMessage
+		if err := c.Get(s, path, &page); err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for _, m := range page {
+			visit(m)
+		}
+		if page[0].ID == before {
+			return errors.New("the chat history does not go back")
+		}
+		before = page[0].ID
+	}
+	return errors.New("the chat history has no end")
+}

@@ -1,0 +1,167 @@
+// Package course keeps what happens in each second of a run: what was done, how
+// long it took, and what the server looked like.
+package course
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"atelier/bench/latency"
+	"atelier/bench/report"
+	"atelier/bench/server"
+)
+
+// Course is that of one run. It may be used from many goroutines.
+type Course struct {
+	now func() time.Duration
+
+	mu sync.Mutex
+	// Guarded by mu, all of it.
+	phase            string
+	zero             time.Duration
+	seconds          map[int64]*second
+	looked           time.Time // when the server was looked at last
+	lastCPU, lastOwn time.Duration
+}
+
+// second is one second of the run's clock.
+type second struct {
+	report.Sample
+	// told says that there is more in it than a look at the server.
+	told bool
+}
+
+// longest course that is kept, seconds: a day.
+const longest = 86_400
+
+// New returns an empty course of a run with this clock.
+func New(now func() time.Duration) *Course {
+	return &Course{now: now, seconds: map[int64]*second{}}
+}
+
+// Enter says what the run is doing.
+func (c *Course) Enter(phase string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.phase = phase
+}
+
+// Phase is what the run is doing.
+func (c *Course) Phase() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.phase
+}
+
+// Begin says at which time of the clock the load begins: the samples count from
+// there.
+func (c *Course) Begin(zero time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.zero = zero
+}
+
+// at is a second; when there are too many, one that is thrown away.
+func (c *Course) at(n int64) *second {
+	s := c.seconds[n]
+	if s == nil {
+		s = &second{Sample: report.Sample{Phase: c.phase}}
+		if len(c.seconds) < longest {
+			c.seconds[n] = s
+		}
+	}
+	return s
+}
+
+// Done notes an operation that has just been done, and what it took.
+func (c *Course) Done(took time.Duration) {
+	n := int64(c.now() / time.Second)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.at(n)
+	s.told = true
+	s.Deliveries++
+	if s.Counts == nil {
+		s.Counts = latency.New()
+	}
+	s.Counts.Record(took)
+}
+
+// Sent notes a message that has just been sent, Failed what has just failed.
+func (c *Course) Sent() { c.Add(report.Sample{Messages: 1}, int64(c.now()/time.Second)) }
+
+// Failed notes an operation that has just failed.
+func (c *Course) Failed() { c.Add(report.Sample{Errors: 1}, int64(c.now()/time.Second)) }
+
+// Add adds what happened in a second of the clock.
+func (c *Course) Add(more report.Sample, n int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.at(n)
+	s.told = true
+	s.Messages += more.Messages
+	s.Deliveries += more.Deliveries
+	s.Errors += more.Errors
+	s.Open += more.Open
+	if more.Counts != nil {
+		if s.Counts == nil {
+			s.Counts = latency.New()
+		}
+		s.Counts.Merge(more.Counts)
+	}
+}
+
+// See takes a look at the server.
+func (c *Course) See(when time.Time, in server.Inside) {
+	own, n := server.OwnCPU(), int64(c.now()/time.Second)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.at(n)
+	s.RSS, s.Heap, s.Goroutines, s.Queued = in.RSS, in.Heap, in.Goroutines, in.Queued
+	s.GC = latency.Milliseconds(in.GCPause)
+	if passed := when.Sub(c.looked); !c.looked.IsZero() && passed > 0 {
+		s.CPU = max((in.CPU-c.lastCPU).Seconds()/passed.Seconds(), 0)
+		s.Generator = max((own-c.lastOwn).Seconds()/passed.Seconds(), 0)
+	}
+	c.looked, c.lastCPU, c.lastOwn = when, in.CPU, own
+}
+
+// Second is what is known of a second of the clock.
+func (c *Course) Second(n int64) report.Sample {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.seconds[n]; s != nil {
+		return s.sample(c.zero, n)
+	}
+	return report.Sample{Phase: c.phase}
+}
+
+// Samples is the whole course.
+func (c *Course) Samples() []report.Sample {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	numbers := make([]int64, 0, len(c.seconds))
+	for n, s := range c.seconds {
+		// A second of which nothing is told is the one in which the run ended.
+		if s.told {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	out := make([]report.Sample, 0, len(numbers))
+	for _, n := range numbers {
+		out = append(out, c.seconds[n].sample(c.zero, n))
+	}
+	return out
+}
+
+func (s *second) sample(zero time.Duration, n int64) report.Sample {
+	out := s.Sample
+	out.Second = (time.Duration(n)*time.Second - zero).Seconds()
+	if out.Counts != nil {
+		sum := out.Counts.Summary()
+		out.P50, out.P99, out.Max = sum.P50, sum.P99, sum.Max
+	}
+	return out
+}

@@ -1,0 +1,55 @@
+package course
+
+import (
+	"testing"
+	"time"
+
+	"atelier/bench/latency"
+	"atelier/bench/report"
+	"atelier/bench/server"
+)
+
+func TestSecondsAreKeptApart(t *testing.T) {
+	now := 3 * time.Second
+	c := New(func() time.Duration { return now })
+	c.Begin(4 * time.Second)
+	c.Enter("warm-up")
+	c.Done(5 * time.Millisecond)
+	c.Sent()
+	now = 4500 * time.Millisecond
+	c.Enter("load")
+	c.Done(7 * time.Millisecond)
+	c.Done(9 * time.Millisecond)
+	c.Failed()
+	more := latency.New()
+	more.Record(50 * time.Millisecond)
+	c.Add(report.Sample{Deliveries: 1, Open: 6, Counts: more}, 4)
+	begin := time.Now()
+	c.See(begin, server.Inside{Usage: server.Usage{CPU: time.Second}})
+	now = 6 * time.Second
+	c.See(begin.Add(2*time.Second), server.Inside{Usage: server.Usage{CPU: 2 * time.Second, RSS: 9}, GCPause: time.Millisecond})
+	got := c.Samples()
+	if len(got) != 2 || got[0].Second != -1 || got[0].Phase != "warm-up" || got[0].Messages != 1 || got[0].P99 < 4.9 {
+		t.Fatalf("%+v", got)
+	}
+	if s := got[1]; s.Second != 0 || s.Phase != "load" || s.Deliveries != 3 || s.Errors != 1 || s.Open != 6 || s.Max < 49 || s.P50 > 10 {
+		t.Errorf("%+v", s)
+	}
+	// The last second has nothing but a look at the server.
+	if s := c.Second(6); s.CPU != 0.5 || s.RSS != 9 || s.GC != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s := c.Second(99); s.Phase != "load" || s.Deliveries != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestALongCourseIsBounded(t *testing.T) {
+	c := New(func() time.Duration { return 0 })
+	for n := range int64(longest + 10) {
+		c.Add(report.Sample{Messages: 1}, n)
+	}
+	if len(c.seconds) != longest {
+		t.Errorf("%d seconds are kept", len(c.seconds))
+	}
+}

@@ -1,0 +1,92 @@
+//go:build linux
+
+package fanout
+
+import (
+	"sync"
+	"time"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/course"
+	"atelier/bench/report"
+)
+
+// watcher puts the workers' samples into the course of the run, and shows it to
+// whoever watches.
+type watcher struct {
+	*course.Course
+	cfg *Config
+
+	mu sync.Mutex
+	// Guarded by mu.
+	now          func() time.Duration
+	start, until time.Duration
+	shown        report.Sample
+	// told counts the workers who have told of a second.
+	told map[int64]int
+}
+
+func newWatcher(cfg *Config) *watcher {
+	w := &watcher{cfg: cfg, now: func() time.Duration { return 0 }, told: map[int64]int{}}
+	w.Course = course.New(w.clock)
+	return w
+}
+
+func (w *watcher) clock() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now()
+}
+
+// begin says what time it is.
+func (w *watcher) begin(now func() time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = now
+}
+
+// plan says when the load is.
+func (w *watcher) plan(start, until time.Duration) {
+	w.Begin(start)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.start, w.until = start, until
+}
+
+// enter says what the run is doing.
+func (w *watcher) enter(phase string) {
+	w.Enter(phase)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.show(phase)
+}
+
+// add takes a worker's sample.
+func (w *watcher) add(s broadcast.Sample) {
+	w.Add(report.Sample{Messages: s.Sent, Deliveries: s.Deliveries, Errors: s.Errors, Open: s.Open, Counts: s.Latencies}, s.Second)
+	workers := max(w.cfg.Plan.Processes, len(w.cfg.Plan.Remote), 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.told[s.Second]++; w.told[s.Second] < workers {
+		return
+	}
+	delete(w.told, s.Second)
+	w.shown = w.Second(s.Second)
+	w.show(w.Phase())
+}
+
+// show is called with mu held.
+func (w *watcher) show(phase string) {
+	if w.cfg.Progress == nil {
+		return
+	}
+	s := &w.shown
+	p := Progress{
+		Phase: phase, Elapsed: w.now(), Open: s.Open, Wanted: w.cfg.Subscribers,
+		Messages: s.Messages, Deliveries: s.Deliveries, Errors: s.Errors, P50: s.P50, P99: s.P99, Max: s.Max, CPU: s.CPU, RSS: s.RSS,
+	}
+	if w.until > w.start {
+		p.Done = min(max(float64(p.Elapsed-w.start)/float64(w.until-w.start), 0), 1)
+	}
+	w.cfg.Progress(p)
+}

@@ -1,0 +1,129 @@
+//go:build linux
+
+package keepalive
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+)
+
+// Within bounds one request. Under a paused server it must be longer than the
+// pause, or the pause would show as errors instead of latency.
+const Within = 30 * time.Second
+
+// maxBody bounds an answer, bytes.
+const maxBody = 64 << 20
+
+// Conn is one connection. It connects when it is first used, and again after an
+// error.
+type Conn struct {
+	// Address to connect to; Host goes into the Host header.
+	Address, Host string
+
+	net  net.Conn
+	in   *bufio.Reader
+	out  []byte
+	body []byte
+}
+
+// Request is what is sent.
+type Request struct {
+	Method, Path string
+	// Headers are whole lines, each with its CR LF.
+	Headers string
+	// Body is sent as JSON; nil sends none.
+	Body []byte
+}
+
+// Close ends the connection.
+func (c *Conn) Close() {
+	if c.net != nil {
+		_ = c.net.Close()
+		c.net = nil
+	}
+}
+
+// Do sends a request and returns status and body of the answer; the body is
+// valid until the next call. After an error nobody knows whether the request was
+// carried out.
+func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
+	if c.net == nil {
+		if c.net, err = net.DialTimeout("tcp", c.Address, 5*time.Second); err != nil {
+			return 0, nil, fmt.Errorf("connect: %w", err)
+		}
+		c.in = bufio.NewReaderSize(c.net, 16<<10)
+	}
+	c.out = append(c.out[:0], r.Method...)
+	c.out = append(c.out, ' ')
+	c.out = append(c.out, r.Path...)
+	c.out = append(c.out, " HTTP/1.1\r\nHost: "...)
+	c.out = append(c.out, c.Host...)
+	c.out = append(c.out, "\r\n"...)
+	c.out = append(c.out, r.Headers...)
+	if r.Body != nil {
+		c.out = append(c.out, "Content-Type: application/json\r\nContent-Length: "...)
+		c.out = strconv.AppendInt(c.out, int64(len(r.Body)), 10)
+		c.out = append(c.out, "\r\n"...)
+	}
+	c.out = append(c.out, "\r\n"...)
+	c.out = append(c.out, r.Body...)
+	_ = c.net.SetDeadline(time.Now().Add(Within))
+	if _, err = c.net.Write(c.out); err == nil {
+		status, err = c.read()
+	}
+	if err != nil {
+		c.Close()
+		return 0, nil, err
+	}
+	return status, c.body, nil
+}
+
+var (
+	errAnswer = errors.New("the answer is no HTTP")
+	errLength = errors.New("the answer has no Content-Length")
+)
+
+// read reads one answer. It must have a length: the chunks of an answer without
+// end are not for a load test.
+func (c *Conn) read() (status int, err error) {
+	line, err := c.in.ReadSlice('\n')
+	if err != nil {
+		return 0, err
+	}
+	if len(line) < 12 {
+		return 0, errAnswer
+	}
+	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
+		return 0, errAnswer
+	}
+	length, known := 0, status == 204 || status == 304
+	for {
+		if line, err = c.in.ReadSlice('\n'); err != nil {
+			return 0, err
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+			break
+		}
+		if name, value, ok := bytes.Cut(line, []byte(": ")); ok && bytes.EqualFold(name, []byte("Content-Length")) {
+			if length, err = strconv.Atoi(string(value)); err != nil || length < 0 || length > maxBody {
+				return 0, errAnswer
+			}
+			known = true
+		}
+	}
+	if !known {
+		return 0, errLength
+	}
+	if cap(c.body) < length {
+		c.body = make([]byte, length)
+	}
+	c.body = c.body[:length]
+	_, err = io.ReadFull(c.in, c.body)
+	return status, err
+}

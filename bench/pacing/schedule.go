@@ -1,0 +1,30 @@
+package pacing
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Schedule hands out numbered operations to whoever is free, in the order in
+// which they are due. It may be used from many goroutines.
+type Schedule struct {
+	// Rate is operations a second; 0 makes each due when it is taken: as many as
+	// go.
+	Rate float64
+	// Start and Until bound the times of operations.
+	Start, Until time.Duration
+
+	next atomic.Int64
+}
+
+// Take returns the next operation and when it is due; ok is false at the end.
+func (s *Schedule) Take(now time.Duration) (number int64, due time.Duration, ok bool) {
+	number = s.next.Add(1) - 1
+	if due = now; s.Rate > 0 {
+		due = s.Start + time.Duration(float64(number)/s.Rate*float64(time.Second))
+	}
+	return number, due, due < s.Until
+}
+
+// Taken is how many were handed out.
+func (s *Schedule) Taken() int64 { return s.next.Load() }

@@ -1,0 +1,89 @@
+// Package register makes the people of a load test: many registrations at once,
+// each with cookies of its own.
+package register
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"atelier/bench/api"
+)
+
+// Person is an attendee of the run.
+type Person struct {
+	ID      string
+	Session api.Session
+}
+
+// atOnce is how many registrations are under way.
+const atOnce = 64
+
+// All registers so many attendees in a codelab.
+func All(ctx context.Context, client *api.Client, codelab string, n int) ([]Person, error) {
+	people := make([]Person, n)
+	next := make(chan int)
+	failed := make(chan error, atOnce)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var working sync.WaitGroup
+	for range min(atOnce, n) {
+		working.Go(func() {
+			for i := range next {
+				p, err := one(ctx, client, codelab, i)
+				if err != nil {
+					failed <- err
+					cancel()
+					return
+				}
+				people[i] = p
+			}
+		})
+	}
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	working.Wait()
+	select {
+	case err := <-failed:
+		return nil, fmt.Errorf("register: %w", err)
+	default:
+		return people, ctx.Err()
+	}
+}
+
+var errOften = errors.New("the server asks again and again to wait")
+
+// tries is how often a registration is begun that a server's limit refuses.
+const tries = 60
+
+// one registers one attendee.
+func one(ctx context.Context, client *api.Client, codelab string, i int) (Person, error) {
+	body := fmt.Appendf(nil, `{"name":"Attendee %d","code":"%06d"}`, i+1, i)
+	for range tries {
+		a, err := client.Do(&api.Request{Method: "POST", Path: "/codelabs/" + codelab + "/register", Body: body})
+		if err != nil {
+			return Person{}, err
+		}
+		if a.Status == 429 {
+			select {
+			case <-ctx.Done():
+				return Person{}, ctx.Err()
+			case <-time.After(max(a.RetryAfter, time.Second)):
+			}
+			continue
+		}
+		var who api.Attendee
+		if err := a.Decode(&who); err != nil {
+			return Person{}, err
+		}
+		return Person{who.ID, a.Session}, nil
+	}
+	return Person{}, errOften
+}

@@ -1,0 +1,92 @@
+//go:build linux
+
+package rest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"atelier/bench/audit"
+	"atelier/bench/latency"
+	"atelier/bench/report"
+)
+
+// conclude puts the report together. The workers have ended.
+func (r *run) conclude(begin, end weight, found []int, interrupted bool) *report.Result {
+	out := &report.Result{
+		Scenario: "rest", About: r.cfg.about(), Subject: "request", Started: time.Now().Add(-r.clock.Now()).UTC().Truncate(time.Second),
+		Seed: r.cfg.Seed, Warmup: (r.from - r.start).Seconds(), Interrupted: interrupted,
+	}
+	all, lag := latency.New(), latency.New()
+	merged := map[string]*tally{}
+	for _, w := range r.workers {
+		lag.Merge(w.lag)
+		for kind, t := range w.tallies {
+			m := merged[kind]
+			if m == nil {
+				m = &tally{latency: latency.New()}
+				merged[kind] = m
+			}
+			m.latency.Merge(t.latency)
+			m.done += t.done
+			m.refused += t.refused
+			m.unanswered += t.unanswered
+			if t.complaint != "" {
+				m.complaint = t.complaint
+			}
+			all.Merge(t.latency)
+		}
+	}
+	seconds := (end.at - begin.at).Seconds()
+	counted := map[string]int64{}
+	for _, kind := range slices.Sorted(maps.Keys(merged)) {
+		m := merged[kind]
+		out.Operations = append(out.Operations, report.Operation{
+			Name: kind, Latency: m.latency.Summary(), Done: m.done, Refused: m.refused, Unanswered: m.unanswered, Complaint: m.complaint,
+		})
+		side, _, _ := strings.Cut(kind, " ")
+		counted[side] += m.latency.Count()
+	}
+	out.Latency, out.Counts = all.Summary(), all
+	out.Duration, out.Generator.Seconds = seconds, seconds
+	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
+	if seconds > 0 {
+		out.Figures = append(out.Figures, report.Figure{Key: "requests_per_second", Name: "requests", Value: float64(all.Count()) / seconds, Unit: "a second"})
+		for _, side := range []string{"read", "write"} {
+			if n := counted[side]; n > 0 {
+				out.Figures = append(out.Figures, report.Figure{Key: side + "s_per_second", Name: side + "s", Value: float64(n) / seconds, Unit: "a second"})
+			}
+		}
+		out.Generator.CPU = (end.generator - begin.generator).Seconds() / seconds
+		if r.target.Usage != nil {
+			out.Server = &report.Server{CPU: (end.server.CPU - begin.server.CPU).Seconds() / seconds, RSS: end.server.RSS, PeakRSS: end.server.PeakRSS}
+		}
+	}
+	if len(r.fates) > 0 {
+		out.Audit.Writes = map[string]audit.Writes{"chat": audit.Reconcile(r.fates, found)}
+	}
+	out.Series = r.course.Samples()
+	return out
+}
+
+func (c *Config) about() string {
+	parts := []string{fmt.Sprintf("%d attendees", c.Attendees)}
+	for _, side := range []struct {
+		name string
+		s    Side
+	}{{"readers", c.Reading}, {"writers", c.Writing}} {
+		switch s := side.s; {
+		case s.Connections == 0:
+		case s.Count > 0:
+			parts = append(parts, fmt.Sprintf("%d %s with %d requests", s.Connections, side.name, s.Count))
+		case s.Rate > 0:
+			parts = append(parts, fmt.Sprintf("%d %s with %g requests a second", s.Connections, side.name, s.Rate))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s with as many requests as go", s.Connections, side.name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,106 @@
+//go:build linux
+
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Config is what a run is like.
+type Config struct {
+	// Attendees are registered before the load.
+	Attendees int
+	// Reading and Writing are what the connections do.
+	Reading, Writing Side
+	// ReadKinds and WriteKinds are the requests, in turns; see Reads and Writes.
+	ReadKinds, WriteKinds []string
+	// Warmup and Duration of a load by time; with counts neither matters.
+	Warmup, Duration time.Duration
+	Seed             uint64
+	// Compressed asks for compressed answers.
+	Compressed bool
+
+	// Progress is called about once a second; nil for never.
+	Progress func(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64)
+}
+
+// Side is the reading or the writing half of a load.
+type Side struct {
+	// Connections; 0 leaves the side out.
+	Connections int
+	// Count of requests, if it is more than 0: as fast as the connections carry
+	// them. Else Rate a second for the time of the run, 0 for as many as go.
+	Count int
+	Rate  float64
+}
+
+// Reads and Writes are the kinds of requests there are.
+var (
+	Reads  = []string{"codelab", "attendees", "chat", "help", "self"}
+	Writes = []string{"chat", "step", "help"}
+)
+
+// Row of the matrix: so many people, requests and connections.
+type Row struct {
+	Attendees, Reads, Writes, Readers, Writers int
+}
+
+// Matrix are the loads by which implementations of this interface are compared.
+var Matrix = []Row{
+	{10, 1000, 500, 50, 25},
+	{50, 3000, 1500, 120, 60},
+	{100, 6000, 3000, 250, 120},
+	{200, 12000, 6000, 450, 220},
+}
+
+func (r Row) String() string {
+	return fmt.Sprintf("%d/%d/%d/%d-%d", r.Attendees, r.Reads, r.Writes, r.Readers, r.Writers)
+}
+
+// Apply makes a configuration of the row.
+func (r Row) Apply(c Config) *Config {
+	c.Attendees = r.Attendees
+	c.Reading = Side{Connections: r.Readers, Count: r.Reads}
+	c.Writing = Side{Connections: r.Writers, Count: r.Writes}
+	return &c
+}
+
+// maxConnections is what a process may have open, with room for a spawned
+// server's own.
+const maxConnections = 9_000
+
+func (c *Config) validate() error {
+	sides := []Side{c.Reading, c.Writing}
+	for _, s := range sides {
+		if s.Connections < 0 || s.Count < 0 || s.Rate < 0 {
+			return errors.New("connections, counts and rates must not be negative")
+		}
+		if s.Connections > 0 && s.Count == 0 && (c.Duration <= 0 || c.Duration > 24*time.Hour) {
+			return errors.New("duration: want up to 24h")
+		}
+	}
+	for _, k := range c.ReadKinds {
+		if !slices.Contains(Reads, k) {
+			return fmt.Errorf("there is nothing to read called %q; there is %v", k, Reads)
+		}
+	}
+	for _, k := range c.WriteKinds {
+		if !slices.Contains(Writes, k) {
+			return fmt.Errorf("there is nothing to write called %q; there is %v", k, Writes)
+		}
+	}
+	switch all := c.Reading.Connections + c.Writing.Connections; {
+	case all < 1 || all > maxConnections:
+		return fmt.Errorf("connections: want 1 to %d", maxConnections)
+	case c.Attendees < 1 || c.Attendees > 20_000:
+		return errors.New("attendees: want 1 to 20,000")
+	case c.Reading.Connections > 0 && len(c.ReadKinds) == 0, c.Writing.Connections > 0 && len(c.WriteKinds) == 0:
+		return errors.New("nothing says what to read or write")
+	case c.Warmup < 0:
+		return errors.New("times must not be negative")
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+//go:build linux
+
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/course"
+	"atelier/bench/frames"
+	"atelier/bench/keepalive"
+	"atelier/bench/latency"
+	"atelier/bench/pacing"
+	"atelier/bench/report"
+	"atelier/bench/server"
+	"atelier/bench/tunnel"
+)
+
+// FloorConfig is one request that is sent again and again to any server.
+type FloorConfig struct {
+	// URL of the request, http or https; Headers are "Name: value". With a Body
+	// it is a POST.
+	URL     string
+	Trust   tunnel.Trust
+	Headers []string
+	Body    []byte
+	// Connections that are kept alive; Rate requests a second of all of them, 0
+	// for as many as go.
+	Connections      int
+	Rate             float64
+	Warmup, Duration time.Duration
+	// Usage weighs the server; nil when that is not possible.
+	Usage func() (server.Usage, error)
+}
+
+// Check refuses what cannot be sent.
+func (c *FloorConfig) Check() error {
+	u, err := url.Parse(c.URL)
+	if err == nil {
+		_, err = api.Address(u)
+	}
+	problems := []error{err}
+	for _, line := range c.Headers {
+		problems = append(problems, frames.CheckHeader(line))
+	}
+	if c.Connections < 1 || c.Connections > maxConnections || c.Rate < 0 || c.Duration <= 0 || c.Warmup < 0 {
+		problems = append(problems, fmt.Errorf("connections: want 1 to %d; rate and times must not be negative", maxConnections))
+	}
+	return errors.Join(problems...)
+}
+
+// Floor carries such a load out.
+func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	address, err := api.Address(u)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme == "https" {
+		passage, err := tunnel.Open(address, c.Trust)
+		if err != nil {
+			return nil, err
+		}
+		defer passage.Close()
+		address = passage.Address()
+	}
+	request := keepalive.Request{Method: "GET", Path: u.RequestURI(), Body: c.Body}
+	if c.Body != nil {
+		request.Method = "POST"
+	}
+	for _, line := range c.Headers {
+		request.Headers += line + "\r\n"
+	}
+	clock := pacing.NewClock()
+	r := &run{clock: clock, course: course.New(clock.Now), target: &server.Target{Usage: c.Usage}, cfg: &Config{Attendees: 0, Reading: Side{Connections: c.Connections, Rate: c.Rate}}}
+	defer server.Watch(ctx, c.Usage, nil, r.course.See)()
+	r.start = clock.Now() + 50*time.Millisecond
+	r.from, r.until = r.start+c.Warmup, r.start+c.Warmup+c.Duration
+	r.course.Begin(r.start)
+	r.course.Enter("load")
+	r.reads = &pacing.Schedule{Rate: c.Rate, Start: r.start, Until: r.until}
+	weighed := make(chan weight, 1)
+	timer := time.AfterFunc(r.from-clock.Now(), func() { weighed <- r.weigh() })
+	defer timer.Stop()
+	var working sync.WaitGroup
+	for range c.Connections {
+		w := &worker{r: r, conn: keepalive.Conn{Address: address, Host: u.Host}, tallies: map[string]*tally{}, lag: latency.New()}
+		r.workers = append(r.workers, w)
+		working.Go(func() {
+			w.work(ctx, r.reads, 0, func(int64) (string, int, []byte, error) {
+				status, body, err := w.conn.Do(&request)
+				return "request", status, body, err
+			})
+		})
+	}
+	working.Wait()
+	end := r.weigh()
+	begin := end
+	select {
+	case begin = <-weighed:
+	default:
+	}
+	out := r.conclude(begin, end, nil, ctx.Err() != nil)
+	out.About = fmt.Sprintf("%s %s, %d connections", request.Method, u.Redacted(), c.Connections)
+	return out, nil
+}

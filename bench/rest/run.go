@@ -1,0 +1,200 @@
+//go:build linux
+
+package rest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/audit"
+	"atelier/bench/course"
+	"atelier/bench/keepalive"
+	"atelier/bench/latency"
+	"atelier/bench/pacing"
+	"atelier/bench/register"
+	"atelier/bench/report"
+	"atelier/bench/server"
+)
+
+// run is one load test. Owned by the goroutine of Run.
+type run struct {
+	cfg    *Config
+	target *server.Target
+	clock  pacing.Clock
+	client *api.Client
+	admin  api.Session
+	lab    *api.Codelab
+	people []register.Person
+	course *course.Course
+	marker string
+
+	// Of the load: what is planned from From until Until is measured.
+	start, from, until time.Duration
+	workers            []*worker
+	reads, writes      *pacing.Schedule
+
+	mu    sync.Mutex
+	fates []audit.Fate // guarded by mu: of chat messages by number
+}
+
+// Run carries a load test out. When ctx ends, the load ends early, and what
+// happened until then is reported all the same. An error means that there is
+// nothing to report.
+func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Result, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), marker: fmt.Sprintf("rest %x ", cfg.Seed)}
+	r.course = course.New(r.clock.Now)
+	if err := r.prepare(ctx); err != nil {
+		return nil, err
+	}
+	defer r.client.Close()
+	defer server.Watch(ctx, target.Usage, target.Inside, r.course.See)()
+	defer r.show()()
+	begin, end := r.load(ctx)
+	r.course.Enter("reading back")
+	found, err := r.readBack()
+	if err != nil {
+		return nil, err
+	}
+	return r.conclude(begin, end, found, ctx.Err() != nil), nil
+}
+
+// prepare makes a codelab with its attendees.
+func (r *run) prepare(ctx context.Context) error {
+	r.course.Enter("preparing")
+	var err error
+	if r.client, err = api.New(r.target.URL, r.target.Via, keepalive.Within); err != nil {
+		return err
+	}
+	if r.admin, err = r.client.Login(r.target.AdminID, r.target.AdminPW, "Load test"); err != nil {
+		return err
+	}
+	steps := make([][2]string, 8)
+	for i := range steps {
+		steps[i] = [2]string{fmt.Sprintf("Step %d", i+1), fmt.Sprintf("## Step %d\n\n%s", i+1, paragraph)}
+	}
+	if r.lab, err = r.client.Create(r.admin, "REST under load", steps); err != nil {
+		return err
+	}
+	r.people, err = register.All(ctx, r.client, r.lab.ID, r.cfg.Attendees)
+	return err
+}
+
+// load carries the requests out, and weighs before and after.
+func (r *run) load(ctx context.Context) (begin, end weight) {
+	cfg := r.cfg
+	r.start = r.clock.Now() + 50*time.Millisecond
+	r.from = r.start
+	r.until = r.start + 24*time.Hour
+	if cfg.Reading.Count+cfg.Writing.Count == 0 {
+		r.from = r.start + cfg.Warmup
+		r.until = r.from + cfg.Duration
+	}
+	r.course.Begin(r.start)
+	r.course.Enter("load")
+	r.reads, r.writes = r.schedule(cfg.Reading), r.schedule(cfg.Writing)
+	weighed := make(chan weight, 1)
+	timer := time.AfterFunc(r.from-r.clock.Now(), func() { weighed <- r.weigh() })
+	defer timer.Stop()
+	var working sync.WaitGroup
+	for i := range cfg.Reading.Connections {
+		w := r.worker(i)
+		working.Go(func() { w.work(ctx, r.reads, cfg.Reading.Count, w.read) })
+	}
+	for i := range cfg.Writing.Connections {
+		w := r.worker(i)
+		working.Go(func() { w.work(ctx, r.writes, cfg.Writing.Count, w.write) })
+	}
+	working.Wait()
+	end = r.weigh()
+	select {
+	case begin = <-weighed:
+	default:
+		begin = end // interrupted before anything was measured
+	}
+	return begin, end
+}
+
+func (r *run) schedule(s Side) *pacing.Schedule {
+	out := &pacing.Schedule{Start: r.start, Until: r.until}
+	if s.Count == 0 {
+		out.Rate = s.Rate
+	}
+	return out
+}
+
+// show tells how it goes until the function it returns is called.
+func (r *run) show() func() {
+	if r.cfg.Progress == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var showing sync.WaitGroup
+	showing.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			now := r.clock.Now()
+			s := r.course.Second(int64(now/time.Second) - 1)
+			r.cfg.Progress(r.course.Phase(), now, r.done(now), s.Deliveries, s.P99)
+		}
+	})
+	return func() { close(done); showing.Wait() }
+}
+
+// done is the part of the load that is over, 0..1.
+func (r *run) done(now time.Duration) float64 {
+	count := r.cfg.Reading.Count + r.cfg.Writing.Count
+	switch {
+	case r.reads == nil:
+		return 0
+	case count > 0:
+		return min(float64(r.reads.Taken()+r.writes.Taken())/float64(count), 1)
+	}
+	return min(max(float64(now-r.start)/float64(r.until-r.start), 0), 1)
+}
+
+// weight is what generator and server had taken of the machine at a moment.
+type weight struct {
+	at, generator time.Duration
+	server        server.Usage
+}
+
+func (r *run) weigh() weight {
+	w := weight{at: r.clock.Now(), generator: server.OwnCPU()}
+	if r.target.Usage != nil {
+		// A server that is just gone shows in the requests.
+		w.server, _ = r.target.Usage()
+	}
+	return w
+}
+
+// readBack counts how often each chat message is in the history.
+func (r *run) readBack() ([]int, error) {
+	found := make([]int, len(r.fates))
+	err := r.client.History(r.admin, r.lab.ID, func(m api.ChatMessage) {
+		var n int
+		if _, err := fmt.Sscanf(m.Message, r.marker+"%d", &n); err == nil && n >= 0 && n < len(found) {
+			found[n]++
+		}
+	})
+	return found, err
+}
+
+// tally is what became of one kind of request. Owned by one worker until it
+// ends.
+type tally struct {
+	latency                   *latency.Histogram
+	done, refused, unanswered int
+	complaint                 string
+}

@@ -1,0 +1,153 @@
+//go:build linux
+
+package rest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"atelier/bench/audit"
+	"atelier/bench/keepalive"
+	"atelier/bench/latency"
+	"atelier/bench/pacing"
+	"atelier/bench/register"
+)
+
+const paragraph = "Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck.\n"
+
+// worker is one connection of one person.
+type worker struct {
+	r       *run
+	conn    keepalive.Conn
+	me      register.Person
+	headers string // of the person
+	admin   string // of a facilitator
+	base    string // path of the codelab
+	body    []byte
+	tallies map[string]*tally
+	lag     *latency.Histogram
+}
+
+func (r *run) worker(i int) *worker {
+	w := &worker{
+		r: r, me: r.people[i%len(r.people)], admin: r.admin.Headers(), base: r.client.Path() + "/api/codelabs/" + r.lab.ID,
+		conn: keepalive.Conn{Address: r.client.Address(), Host: r.client.Host()}, tallies: map[string]*tally{}, lag: latency.New(),
+	}
+	w.headers = w.me.Session.Headers()
+	if r.cfg.Compressed {
+		w.headers += "Accept-Encoding: gzip, br\r\n"
+		w.admin += "Accept-Encoding: gzip, br\r\n"
+	}
+	r.workers = append(r.workers, w)
+	return w
+}
+
+// work carries out requests until there are none left, or the time is over.
+func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do func(number int64) (kind string, status int, body []byte, err error)) {
+	defer w.conn.Close()
+	for ctx.Err() == nil {
+		number, due, ok := s.Take(w.r.clock.Now())
+		if !ok || count > 0 && number >= int64(count) {
+			return
+		}
+		if wait := due - w.r.clock.Now(); wait > 0 {
+			timer := time.NewTimer(wait)
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return
+			case <-timer.C:
+			}
+			// It was free, so what it is late now is its own fault.
+			w.lag.Record(w.r.clock.Now() - due)
+		}
+		kind, status, body, err := do(number)
+		w.note(kind, due, status, body, err)
+	}
+}
+
+// note counts an answer.
+func (w *worker) note(kind string, due time.Duration, status int, body []byte, err error) {
+	t := w.tallies[kind]
+	if t == nil {
+		t = &tally{latency: latency.New()}
+		w.tallies[kind] = t
+	}
+	switch {
+	case err != nil:
+		t.unanswered++
+		t.complaint = err.Error()
+		w.r.course.Failed()
+	case status/100 != 2:
+		t.refused++
+		t.complaint = fmt.Sprintf("status %d: %.200s", status, body)
+		w.r.course.Failed()
+	default:
+		t.done++
+		took := w.r.clock.Now() - due
+		if due >= w.r.from && due < w.r.until {
+			t.latency.Record(took)
+		}
+		w.r.course.Done(took)
+	}
+}
+
+// read reads one thing.
+func (w *worker) read(number int64) (string, int, []byte, error) {
+	kind := w.r.cfg.ReadKinds[number%int64(len(w.r.cfg.ReadKinds))]
+	path, headers := w.base, w.headers
+	switch kind {
+	case "attendees":
+		path, headers = w.base+"/attendees", w.admin
+	case "self":
+		path = w.base + "/attendees/" + w.me.ID
+	case "chat", "help":
+		path = w.base + "/" + kind
+	}
+	status, body, err := w.conn.Do(&keepalive.Request{Method: "GET", Path: path, Headers: headers})
+	return "read " + kind, status, body, err
+}
+
+// write writes one thing, which is stored when it is answered.
+func (w *worker) write(number int64) (string, int, []byte, error) {
+	kind := w.r.cfg.WriteKinds[number%int64(len(w.r.cfg.WriteKinds))]
+	path := w.base + "/messages"
+	chat := -1
+	switch kind {
+	case "chat":
+		chat = w.r.say()
+		w.body = fmt.Appendf(w.body[:0], `{"type":"chat","message":"%s%d"}`, w.r.marker, chat)
+	case "step":
+		w.body = fmt.Appendf(w.body[:0], `{"type":"step_progress","step_number":%d}`, 1+number%8)
+	case "help":
+		path = w.base + "/help"
+		w.body = fmt.Appendf(w.body[:0], `{"step_number":%d}`, 1+number%8)
+	}
+	status, body, err := w.conn.Do(&keepalive.Request{Method: "POST", Path: path, Headers: w.headers, Body: w.body})
+	if chat >= 0 {
+		w.r.fate(chat, status, err)
+	}
+	return "write " + kind, status, body, err
+}
+
+// say gives a chat message its number.
+func (r *run) say() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fates = append(r.fates, audit.Unanswered)
+	return len(r.fates) - 1
+}
+
+func (r *run) fate(n, status int, err error) {
+	f := audit.Acknowledged
+	switch {
+	case err != nil:
+		return
+	case status/100 != 2:
+		f = audit.Refused
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fates[n] = f
+}
