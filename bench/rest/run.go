@@ -88,10 +88,11 @@ func (r *run) prepare(ctx context.Context) error {
 // load carries the requests out, and weighs before and after.
 func (r *run) load(ctx context.Context) (begin, end weight) {
 	cfg := r.cfg
-	r.start = r.clock.Now() + 50*time.Millisecond
-	r.from = r.start
-	r.until = r.start + 24*time.Hour
+	// Counted requests begin at once, and all of them are measured.
+	r.start = r.clock.Now()
+	r.from, r.until = r.start, r.start+24*time.Hour
 	if cfg.Reading.Count+cfg.Writing.Count == 0 {
+		r.start += 50 * time.Millisecond
 		r.from = r.start + cfg.Warmup
 		r.until = r.from + cfg.Duration
 	}

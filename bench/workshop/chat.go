@@ -83,16 +83,20 @@ func (c *crowd) hear(p *person, m *message.Message) {
 	default:
 		said.again++
 	}
-	if !p.stalled && c.counts(said.due) {
-		took := c.clock.Now() - said.due
+	if n == c.chat.last {
+		p.finished = true
+	}
+	if p.stalled {
+		return
+	}
+	took := c.clock.Now() - said.due
+	c.course.Done(took)
+	if c.counts(said.due) {
 		c.deliveries.Record(took)
 		if len(c.parts) > 0 {
 			if i := c.cfg.PartOf(said.due - c.from); i >= 0 {
 				c.parts[i].Record(took)
 			}
 		}
-	}
-	if n == c.chat.last {
-		p.finished = true
 	}
 }

@@ -26,12 +26,24 @@ type Config struct {
 	StepEvery time.Duration
 	// Chat messages, help requests and inline comments a second, in total.
 	Chat, Help, Comments float64
+	// Churn is how many attendees a second lose their connection and come back.
+	Churn float64
+	// BurstEvery is the time between two bursts, 0 for none: Burst people ask for
+	// help, and as many comment, all at the same moment.
+	BurstEvery time.Duration
+	Burst      int
+	// FacilitatorReads a second: lists of attendees, requests for help, threads
+	// and the overview, as the facilitators' screens read them.
+	FacilitatorReads float64
 	// Regular plans operations at equal distances instead of a Poisson process.
 	Regular bool
 	// Stalled is the share of attendees, 0..1, who stop reading after the join.
 	Stalled float64
-	// KillEvery is the time between two kills of the server; 0 for none.
-	KillEvery time.Duration
+	// FaultEvery is the time between two faults that are done to the server, each
+	// of Faults in its turn; 0 for none. Pause is how long a paused server stands.
+	FaultEvery time.Duration
+	Faults     []Fault
+	Pause      time.Duration
 	// Drain bounds each wait for what is still on its way at the end.
 	Drain time.Duration
 	// Seed decides everything that is drawn.
@@ -69,10 +81,12 @@ func (c *Config) validate() error {
 		return errors.New("facilitators: want 1..100")
 	case c.Duration <= 0 || c.Duration > 24*time.Hour:
 		return errors.New("duration: want up to 24h")
-	case c.Warmup < 0 || c.Join < 0 || c.StepEvery < 0 || c.KillEvery < 0 || c.Drain <= 0:
+	case c.Warmup < 0 || c.Join < 0 || c.StepEvery < 0 || c.FaultEvery < 0 || c.Pause < 0 || c.Drain <= 0:
 		return errors.New("times must not be negative")
-	case c.Chat < 0 || c.Help < 0 || c.Comments < 0:
+	case c.Chat < 0 || c.Help < 0 || c.Comments < 0 || c.Churn < 0 || c.FacilitatorReads < 0 || c.Burst < 0 || c.BurstEvery < 0:
 		return errors.New("rates must not be negative")
+	case c.FaultEvery > 0 && len(c.Faults) == 0:
+		return errors.New("nothing says which faults")
 	case c.Stalled < 0 || c.Stalled > 0.9:
 		return errors.New("stalled: want at most 90 percent")
 	}

@@ -52,6 +52,8 @@ type crowd struct {
 	// closing says that nobody reconnects any more.
 	closing bool
 	stalls  stalls
+	// looks counts what facilitators have read.
+	looks int
 
 	// underway counts REST requests without an answer.
 	underway int
@@ -63,7 +65,7 @@ func newCrowd(cfg *Config, clock pacing.Clock, client *api.Client, lab *api.Code
 	rng := rand.New(rand.NewPCG(cfg.Seed, 1))
 	c := &crowd{
 		cfg: cfg, clock: clock, client: client, lab: lab, address: address, rng: rng,
-		byID: make(map[string]int, cfg.Attendees), disconnects: map[string]int{}, measurements: newMeasurements(cfg.Parts),
+		byID: make(map[string]int, cfg.Attendees), disconnects: map[string]int{}, measurements: newMeasurements(cfg.Parts, clock),
 		// The names and markers of a run must not meet those of an earlier one
 		// on the same codelab, whatever the seed.
 		chat: newChatLedger(strconv.FormatInt(time.Now().UnixNano(), 36)),

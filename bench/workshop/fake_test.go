@@ -97,6 +97,7 @@ func (f *fake) handler() http.Handler {
 	})
 	locked("POST /api/codelabs/lab/register", f.register)
 	locked("GET /api/codelabs/lab/attendees", func(string, *http.Request, map[string]any) any { return f.state.Attendees })
+	locked("GET /api/codelabs/lab/overview", func(string, *http.Request, map[string]any) any { return record })
 	locked("GET /api/codelabs/lab/chat", func(_ string, r *http.Request, _ map[string]any) any {
 		if r.URL.Query().Get("before") != "" {
 			return []any{}

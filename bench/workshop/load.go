@@ -2,7 +2,15 @@
 
 package workshop
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/audit"
+	"atelier/bench/pacing"
+	"atelier/bench/sockets"
+)
 
 // load plans everything that happens between the join and the end, beginning at
 // the time given.
@@ -32,4 +40,36 @@ func (c *crowd) load(start time.Duration) {
 	})
 	stream(c.cfg.Help, c.askHelp)
 	stream(c.cfg.Comments, c.annotate)
+	stream(c.cfg.Churn, func(time.Duration) { c.leave() })
+	stream(c.cfg.FacilitatorReads, c.look)
+	if c.cfg.BurstEvery > 0 {
+		c.loop.Agenda.Stream(start+c.cfg.BurstEvery, pacing.Uniform(1/c.cfg.BurstEvery.Seconds(), c.cfg.Warmup+c.cfg.Duration-c.cfg.BurstEvery), func(due time.Duration) {
+			for range c.cfg.Burst {
+				if !c.over {
+					c.askHelp(due)
+					c.annotate(due)
+				}
+			}
+		})
+	}
+}
+
+// leave lets an attendee lose the connection, as a phone does that changes
+// networks, and come back.
+func (c *crowd) leave() {
+	if p := c.active(); p != nil && p.online {
+		p.conn.Close()
+		c.lost(p, sockets.End{Err: errLeft})
+	}
+}
+
+var errLeft = errors.New("left and came back")
+
+// look lets a facilitator read a list, another each time.
+func (c *crowd) look(due time.Duration) {
+	lists := []string{"/attendees", "/help", "/overview", "/inline-comments"}
+	f := c.facilitator(c.looks / len(lists))
+	path := "/codelabs/" + c.lab.ID + lists[c.looks%len(lists)]
+	c.looks++
+	c.request(opRead, due, &api.Request{Method: "GET", Path: path, Session: f.login}, func(audit.Fate, *api.Answer, error) {})
 }

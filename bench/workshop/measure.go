@@ -5,7 +5,9 @@ package workshop
 import (
 	"time"
 
+	"atelier/bench/course"
 	"atelier/bench/latency"
+	"atelier/bench/pacing"
 )
 
 // operation is a kind of thing that is measured on its own.
@@ -21,6 +23,7 @@ const (
 	opResolve
 	opComment
 	opResume
+	opRead
 	operations
 )
 
@@ -35,6 +38,7 @@ var names = [operations]string{
 	opResolve:  "help resolve",
 	opComment:  "comment",
 	opResume:   "resume",
+	opRead:     "facilitator read",
 }
 
 // tally is what became of one kind of operation.
@@ -53,6 +57,8 @@ type measurements struct {
 	// and resumes are measured whenever they happen.
 	from, until time.Duration
 
+	// course is what happens in each second.
+	course     *course.Course
 	deliveries *latency.Histogram   // chat: planned time to receipt, each receiver
 	parts      []*latency.Histogram // the same, divided; see Config.Parts
 	lag        *latency.Histogram   // planned time to sending
@@ -69,8 +75,8 @@ type measurements struct {
 	shed int
 }
 
-func newMeasurements(parts int) measurements {
-	m := measurements{deliveries: latency.New(), lag: latency.New()}
+func newMeasurements(parts int, clock pacing.Clock) measurements {
+	m := measurements{course: course.New(clock.Now), deliveries: latency.New(), lag: latency.New()}
 	for range parts {
 		m.parts = append(m.parts, latency.New())
 	}
@@ -88,8 +94,11 @@ func (m *measurements) sent(op operation, due, now time.Duration) {
 	if op == opRegister || m.counts(due) {
 		m.lag.Record(now - due)
 	}
-	if op == opChat && m.counts(due) {
-		m.measuredChat++
+	if op == opChat {
+		m.course.Sent()
+		if m.counts(due) {
+			m.measuredChat++
+		}
 	}
 }
 
@@ -108,4 +117,5 @@ func (m *measurements) refused(op operation, complaint string) {
 	t := &m.tallies[op]
 	t.refused++
 	t.complaint = complaint
+	m.course.Failed()
 }

@@ -49,7 +49,7 @@ func (c *crowd) fate(op operation, due, now time.Duration, a *api.Answer, err er
 		c.tallies[op].unanswered++
 		c.tallies[op].complaint = err.Error()
 		return audit.Unanswered
-	case a.Status == http.StatusServiceUnavailable && c.cfg.KillEvery > 0:
+	case a.Status == http.StatusServiceUnavailable && c.cfg.FaultEvery > 0:
 		// A server that is starting says so; nothing was applied.
 		c.tallies[op].unanswered++
 		return audit.Unsent

@@ -52,6 +52,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	defer r.loop.Stop()
 	stopShowing := r.show()
 	defer stopShowing()
+	defer server.Watch(ctx, r.target.Usage, r.target.Inside, r.crowd.course.See)()
 
 	r.join(ctx)
 	if ctx.Err() == nil {
@@ -129,14 +130,15 @@ func (r *run) load(ctx context.Context) error {
 	r.loop.Do(func() {
 		c.sleep()
 		c.load(r.clock.Now())
+		c.course.Begin(c.from - r.cfg.Warmup)
 	})
 	r.sleepUntil(ctx, c.from)
 	r.enter("running")
 	begin := r.weigh()
 	defer r.beside(ctx)()
 	var err error
-	if r.cfg.KillEvery > 0 {
-		err = r.kills(ctx)
+	if r.cfg.FaultEvery > 0 {
+		err = r.faults(ctx)
 	}
 	r.sleepUntil(ctx, c.until)
 	r.loop.Do(func() {
@@ -220,6 +222,7 @@ func (r *run) enter(phase string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.phase = phase
+	r.crowd.course.Enter(phase)
 }
 
 // show reports the progress until the function it returns is called.

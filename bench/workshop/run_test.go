@@ -9,7 +9,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
+	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +26,9 @@ import (
 // what can be killed and stopped.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGTERM)
+		go func() { <-asked; os.Exit(0) }()
 		serveFake(os.Args[2:])
 	}
 	// fasthttp's cleaner of idle connections ends with the last of them, up to
@@ -249,10 +255,12 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	}
 }
 
-func TestKillsLoseNothingThatWasAcknowledged(t *testing.T) {
+func TestFaultsLoseNothingThatWasAcknowledged(t *testing.T) {
 	target := spawn(t)
 	cfg := small()
-	cfg.Duration, cfg.KillEvery = 2500*time.Millisecond, 700*time.Millisecond
+	cfg.Duration, cfg.FaultEvery, cfg.Pause = 3500*time.Millisecond, 700*time.Millisecond, 100*time.Millisecond
+	cfg.Faults = []Fault{Kill, Pause, Restart}
+	cfg.Churn, cfg.BurstEvery, cfg.Burst, cfg.FacilitatorReads = 5, time.Second, 3, 10
 	r, err := Run(t.Context(), cfg, target)
 	if err != nil {
 		t.Fatal(err)
@@ -260,7 +268,7 @@ func TestKillsLoseNothingThatWasAcknowledged(t *testing.T) {
 	if err := r.Judge(&report.Limits{}); err != nil {
 		t.Fatal(err)
 	}
-	if r.ExitCode() != report.ExitPassed || len(r.Restarts) != 2 {
+	if r.ExitCode() != report.ExitPassed || len(r.Restarts) != 3 || r.Disconnects[errLeft.Error()] == 0 || !slices.ContainsFunc(r.Operations, func(o report.Operation) bool { return o.Name == "facilitator read" }) {
 		t.Errorf("exit code %d, %d kills, %v, %+v", r.ExitCode(), len(r.Restarts), r.Verdict, r.Operations)
 	}
 	for i, k := range r.Restarts {

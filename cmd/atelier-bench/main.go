@@ -38,6 +38,7 @@ type commands struct {
 	Slow      slowCommand      `cmd:"" help:"Let some stop reading, and see what that does to the others."`
 	Rest      restCommand      `cmd:"" help:"Read and write through the REST interface."`
 	Workshop  workshopCommand  `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
+	Chaos     chaosCommand     `cmd:"" help:"Hold a workshop while its server is killed, paused and restarted; nothing acknowledged may be missing."`
 	Uploads   uploadsCommand   `cmd:"" help:"Hold a workshop while files are uploaded, and while they are not, in turns."`
 	Demo      demoCommand      `cmd:"" help:"Show a lively workshop of forty people to somebody who looks at it."`
 	Tokens    tokensCommand    `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`

@@ -8,11 +8,34 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"atelier/bench/report"
 	"atelier/bench/workshop"
 )
+
+// workshopFlags say what a workshop is like.
+type workshopFlags struct {
+	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small codelab of the test's own."`
+	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab, used by nobody else during the run."`
+
+	Facilitators     int           `default:"2" group:"Workshop" help:"Facilitators; each sees all progress and all requests for help."`
+	FacilitatorReads float64       `default:"1" group:"Workshop" help:"Lists that facilitators read a second, in total."`
+	Join             time.Duration `default:"20s" group:"Workshop" help:"Time over which registrations are spread."`
+	Warmup           time.Duration `default:"2s" group:"Workshop" help:"Load before the measured time; audited, not measured."`
+	StepEvery        time.Duration `default:"20s" group:"Workshop" help:"Time between two steps of one attendee; 0 for none."`
+	Chat             float64       `default:"10" group:"Workshop" help:"Chat messages a second, in total."`
+	HelpRate         float64       `default:"1" group:"Workshop" help:"Requests for help a second, in total."`
+	Comments         float64       `default:"1" group:"Workshop" help:"Inline comments a second, in total."`
+	Churn            float64       `default:"0" group:"Workshop" help:"Attendees a second who lose their connection and come back."`
+	BurstEvery       time.Duration `default:"0s" group:"Workshop" help:"Time between two bursts of help and comments; 0 for none."`
+	Burst            int           `default:"20" group:"Workshop" help:"People who ask for help, and as many who comment, in a burst."`
+	Regular          bool          `group:"Workshop" help:"Equal distances between operations instead of a Poisson process."`
+	Stalled          float64       `placeholder:"PERCENT" group:"Workshop" help:"Share of attendees who stop reading their socket."`
+	Drain            time.Duration `default:"30s" group:"Workshop" help:"Longest wait for what is still on its way, at the end and in the join."`
+	Seed             uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
+}
 
 // workshopCommand is the command line of the workshop scenario.
 type workshopCommand struct {
@@ -21,44 +44,90 @@ type workshopCommand struct {
 
 	serverFlags
 	outputFlags
+	workshopFlags
 
-	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small codelab of the test's own."`
-	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab, used by nobody else during the run."`
+	KillEvery time.Duration `placeholder:"DURATION" group:"Workshop" help:"Kill the spawned server with SIGKILL at this interval and start it again."`
+}
 
-	Facilitators int           `default:"2" group:"Workshop" help:"Facilitators; each sees all progress and all requests for help."`
-	Join         time.Duration `default:"20s" group:"Workshop" help:"Time over which registrations are spread."`
-	Warmup       time.Duration `default:"2s" group:"Workshop" help:"Load before the measured time; audited, not measured."`
-	StepEvery    time.Duration `default:"20s" group:"Workshop" help:"Time between two steps of one attendee; 0 for none."`
-	Chat         float64       `default:"10" group:"Workshop" help:"Chat messages a second, in total."`
-	HelpRate     float64       `default:"1" group:"Workshop" help:"Requests for help a second, in total."`
-	Comments     float64       `default:"1" group:"Workshop" help:"Inline comments a second, in total."`
-	Regular      bool          `group:"Workshop" help:"Equal distances between operations instead of a Poisson process."`
-	Stalled      float64       `placeholder:"PERCENT" group:"Workshop" help:"Share of attendees who stop reading their socket."`
-	KillEvery    time.Duration `placeholder:"DURATION" group:"Workshop" help:"Kill the spawned server with SIGKILL at this interval and start it again."`
-	Drain        time.Duration `default:"30s" group:"Workshop" help:"Longest wait for what is still on its way, at the end and in the join."`
-	Seed         uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
+// chaosCommand is a workshop whose server is harmed again and again.
+type chaosCommand struct {
+	Attendees int           `default:"300" help:"People who register and connect."`
+	Duration  time.Duration `default:"60s" help:"How long the load is measured."`
+	Every     time.Duration `default:"8s" help:"Time between two faults."`
+	Faults    []string      `default:"kill,pause,restart" help:"What is done to the spawned server, in turns: kill (SIGKILL), pause (SIGSTOP for --pause), restart (SIGTERM)."`
+	Pause     time.Duration `default:"500ms" help:"How long a paused server stands."`
+
+	serverFlags
+	outputFlags
+	workshopFlags
 }
 
 // Validate is called by kong.
 func (w *workshopCommand) Validate() error {
+	var err error
 	if w.KillEvery > 0 && !w.Spawn {
-		return errors.New("--kill-every needs --spawn")
+		err = errors.New("--kill-every needs --spawn")
 	}
-	return errors.Join(w.serverFlags.check(), w.outputFlags.check(),
-		atLeast("attendees", w.Attendees, 1), atLeast("facilitators", w.Facilitators, 1), atLeast("duration", w.Duration, time.Second),
+	return errors.Join(err, w.serverFlags.check(), w.outputFlags.check(), w.workshopFlags.check(),
+		atLeast("attendees", w.Attendees, 1), atLeast("duration", w.Duration, time.Second))
+}
+
+// Validate is called by kong.
+func (c *chaosCommand) Validate() error {
+	var problems []error
+	if !c.Spawn {
+		problems = append(problems, errors.New("chaos needs --spawn: it harms no server but its own"))
+	}
+	for _, f := range c.Faults {
+		if !slices.Contains([]workshop.Fault{workshop.Kill, workshop.Pause, workshop.Restart}, workshop.Fault(f)) {
+			problems = append(problems, fmt.Errorf("--faults: %q is none of kill, pause, restart", f))
+		}
+	}
+	problems = append(problems, c.serverFlags.check(), c.outputFlags.check(), c.workshopFlags.check(), atLeast("attendees", c.Attendees, 1),
+		atLeast("duration", c.Duration, time.Second), atLeast("every", c.Every, time.Second), atLeast("pause", c.Pause, time.Millisecond))
+	return errors.Join(problems...)
+}
+
+func (w *workshopFlags) check() error {
+	return errors.Join(atLeast("facilitators", w.Facilitators, 1), atLeast("facilitator-reads", w.FacilitatorReads, 0),
 		atLeast("join", w.Join, 0), atLeast("warmup", w.Warmup, 0), atLeast("step-every", w.StepEvery, 0), atLeast("drain", w.Drain, 0),
-		atLeast("chat", w.Chat, 0), atLeast("help-rate", w.HelpRate, 0), atLeast("comments", w.Comments, 0), atLeast("stalled", w.Stalled, 0))
+		atLeast("chat", w.Chat, 0), atLeast("help-rate", w.HelpRate, 0), atLeast("comments", w.Comments, 0), atLeast("stalled", w.Stalled, 0),
+		atLeast("churn", w.Churn, 0), atLeast("burst-every", w.BurstEvery, 0), atLeast("burst", w.Burst, 0))
 }
 
 // Run is called by kong.
 func (w *workshopCommand) Run(ctx context.Context) error {
-	cfg, err := w.config()
+	cfg, err := w.config(w.Attendees, w.Duration)
 	if err != nil {
 		return err
 	}
-	return hold(ctx, &w.serverFlags, &w.outputFlags, nil, func(t *bench) (*report.Result, error) {
+	if w.KillEvery > 0 {
+		cfg.FaultEvery, cfg.Faults = w.KillEvery, []workshop.Fault{workshop.Kill}
+	}
+	return holdWorkshop(ctx, &w.serverFlags, &w.outputFlags, cfg, "workshop")
+}
+
+// Run is called by kong.
+func (c *chaosCommand) Run(ctx context.Context) error {
+	cfg, err := c.config(c.Attendees, c.Duration)
+	if err != nil {
+		return err
+	}
+	cfg.FaultEvery, cfg.Pause = c.Every, c.Pause
+	for _, f := range c.Faults {
+		cfg.Faults = append(cfg.Faults, workshop.Fault(f))
+	}
+	return holdWorkshop(ctx, &c.serverFlags, &c.outputFlags, cfg, "chaos")
+}
+
+func holdWorkshop(ctx context.Context, s *serverFlags, o *outputFlags, cfg *workshop.Config, name string) error {
+	return hold(ctx, s, o, nil, func(t *bench) (*report.Result, error) {
 		cfg.Progress = t.screen.workshop
-		return workshop.Run(ctx, cfg, t.Target)
+		r, err := workshop.Run(ctx, cfg, t.Target)
+		if err == nil {
+			r.Scenario = name
+		}
+		return r, err
 	})
 }
 
@@ -70,12 +139,12 @@ func (s *screen) workshop(p workshop.Snapshot) {
 	}})
 }
 
-func (w *workshopCommand) config() (*workshop.Config, error) {
+func (w *workshopFlags) config(attendees int, duration time.Duration) (*workshop.Config, error) {
 	cfg := &workshop.Config{
-		Attendees: w.Attendees, Facilitators: w.Facilitators,
-		Join: w.Join, Warmup: w.Warmup, Duration: w.Duration, StepEvery: w.StepEvery,
+		Attendees: attendees, Facilitators: w.Facilitators,
+		Join: w.Join, Warmup: w.Warmup, Duration: duration, StepEvery: w.StepEvery,
 		Chat: w.Chat, Help: w.HelpRate, Comments: w.Comments, Regular: w.Regular,
-		Stalled: w.Stalled / 100, KillEvery: w.KillEvery, Drain: w.Drain, Seed: w.Seed, CodelabID: w.CodelabID,
+		Stalled: w.Stalled / 100, Churn: w.Churn, BurstEvery: w.BurstEvery, Burst: w.Burst, FacilitatorReads: w.FacilitatorReads, Drain: w.Drain, Seed: w.Seed, CodelabID: w.CodelabID,
 	}
 	if cfg.Seed == 0 {
 		cfg.Seed = uint64(rand.Uint32())

@@ -3,12 +3,14 @@
 package acceptance
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"atelier/bench/broadcast"
 	"atelier/bench/fanout"
 	"atelier/bench/report"
+	"atelier/bench/rest"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
 )
@@ -58,6 +60,36 @@ func TestManyListen(t *testing.T) {
 				t.Errorf("%d seconds, %+v", len(r.Series), operation(r, "connect"))
 			}
 		})
+	}
+}
+
+// The REST scenario counts what it did, and finds what it wrote.
+func TestRestUnderLoad(t *testing.T) {
+	conf := testConfig(t)
+	conf.Limits.WritesPerMinute = 1_000_000
+	target := &server.Target{URL: "http://" + startServer(t, conf).Addr(), AdminID: adminID, AdminPW: adminPW}
+	base := rest.Config{Attendees: 5, ReadKinds: rest.Reads, WriteKinds: rest.Writes, Duration: time.Second, Seed: 7}
+	timed := base
+	timed.Reading, timed.Writing = rest.Side{Connections: 4, Rate: 100}, rest.Side{Connections: 4, Rate: 60}
+	for name, cfg := range map[string]*rest.Config{"timed": &timed, "counted": (rest.Row{Attendees: 3, Reads: 100, Writes: 60, Readers: 5, Writers: 3}).Apply(base)} {
+		r, err := rest.Run(t.Context(), cfg, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Judge(&report.Limits{AllowLag: true}); err != nil {
+			t.Fatal(err)
+		}
+		reads, writes := 0, 0
+		for _, op := range r.Operations {
+			if strings.HasPrefix(op.Name, "read ") {
+				reads += op.Done
+			} else {
+				writes += op.Done
+			}
+		}
+		if r.ExitCode() != report.ExitPassed || reads != 100 || writes != 60 || r.Latency.Count != 160 || r.Audit.Writes["chat"].Acknowledged != 20 {
+			t.Errorf("%s: %d reads, %d writes, %+v, %+v", name, reads, writes, r.Verdict, r.Audit.Writes)
+		}
 	}
 }
 
