@@ -177,6 +177,9 @@ func (e *Engine) Ready() (ready, all int) {
 
 // Load begins to send as planned, and returns at once.
 func (e *Engine) Load(load *Load) {
+	exact := *load
+	load = &exact
+	load.From = load.From.Truncate(time.Microsecond)
 	e.loop.Do(func() {
 		e.load = load
 		e.at(load.From, func() { e.begin() })

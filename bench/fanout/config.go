@@ -52,6 +52,9 @@ type Config struct {
 	// Usage and Inside look at the server; nil when that is not possible.
 	Usage  func() (server.Usage, error)
 	Inside func() (server.Inside, error)
+	// Beside, if set, runs on a goroutine of its own during the measured time; its
+	// context ends with it.
+	Beside func(ctx context.Context)
 	// Progress is called about once a second; nil for never.
 	Progress func(Progress)
 }

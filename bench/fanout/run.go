@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"atelier/bench/broadcast"
@@ -137,7 +138,9 @@ func (r *run) load(ctx context.Context) error {
 	r.sleepUntil(ctx, r.from)
 	r.course.enter("load")
 	r.begin, r.own = r.weigh(), server.OwnCPU()
+	besides := r.beside(ctx)
 	r.sleepUntil(ctx, r.until)
+	besides()
 	if ctx.Err() != nil {
 		r.result.Interrupted = true
 		if r.until = min(r.until, r.crew.Now()); r.until < r.from {
@@ -149,6 +152,18 @@ func (r *run) load(ctx context.Context) error {
 	}
 	r.end, r.own = r.weigh(), server.OwnCPU()-r.own
 	return nil
+}
+
+// beside starts what runs beside the load; the function it returns ends it and
+// waits.
+func (r *run) beside(ctx context.Context) func() {
+	if r.cfg.Beside == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { r.cfg.Beside(ctx) })
+	return func() { cancel(); running.Wait() }
 }
 
 // stages are those of the configuration, the last as long as it takes.

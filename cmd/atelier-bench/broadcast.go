@@ -297,7 +297,7 @@ func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, size i
 		return err
 	}
 	unknown := b.judge(result, b.environment())
-	return errors.Join(b.write(result), unknown)
+	return b.end(result, unknown)
 }
 
 // broadcast shows how such a run is going.

@@ -3,8 +3,14 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"atelier/bench/profiles"
 )
 
 func TestReportsShowNoSecret(t *testing.T) {
@@ -43,6 +49,10 @@ func TestWrongUsage(t *testing.T) {
 		{"slow", "--spawn", "--stalled", "100"},
 		{"chaos", "--url", "http://127.0.0.1:1", "--admin-pw", "x"},
 		{"chaos", "--spawn", "--faults", "burn"},
+		{"run", "no-such-profile"},
+		{"run", "chaos", "--faults", "burn"},
+		{"selftest", "--url", "http://127.0.0.1:1", "--admin-pw", "x"},
+		{"compare", "/nonexistent", "/nonexistent"},
 		{"rest", "--spawn", "--row", "5"},
 		{"rest", "--spawn", "--reads", "5"},
 		{"rest", "--spawn", "--body", "x"},
@@ -70,6 +80,41 @@ func TestWithoutAServerNothingIsReported(t *testing.T) {
 	} {
 		if code := run(args); code != exitBroken {
 			t.Errorf("%q ends with %d", args, code)
+		}
+	}
+}
+
+// Two files with repeats are compared; what is worse is an exit code.
+func TestReportsAreCompared(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, p99 int) string {
+		var runs []string
+		for i := range 5 {
+			runs = append(runs, fmt.Sprintf(`{"format":"atelier-bench/1","scenario":"x","valid":true,"count":5,"p99":%d.%d}`, p99, i))
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(`{"format":"atelier-bench-set/1","runs":[`+strings.Join(runs, ",")+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	quick, slow := write("quick", 10), write("slow", 20)
+	for args, want := range map[[2]string]int{{quick, slow}: 1, {slow, quick}: 0, {quick, quick}: 0} {
+		if code := run([]string{"compare", args[0], args[1]}); code != want {
+			t.Errorf("%v ends with %d", args, code)
+		}
+	}
+}
+
+// Every included profile is a command line that can be run.
+func TestIncludedProfilesAreCommands(t *testing.T) {
+	all, err := profiles.Included()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		if code := run(p.Args([]string{"--server", "/nonexistent"})); code != exitBroken {
+			t.Errorf("%s ends with %d", p.Name, code)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -42,11 +43,21 @@ type commands struct {
 	Uploads   uploadsCommand   `cmd:"" help:"Hold a workshop while files are uploaded, and while they are not, in turns."`
 	Demo      demoCommand      `cmd:"" help:"Show a lively workshop of forty people to somebody who looks at it."`
 	Tokens    tokensCommand    `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`
+	Run       runCommand       `cmd:"" help:"Run a load profile, included or of your own."`
+	Profiles  profilesCommand  `cmd:"" help:"List the included profiles."`
+	Compare   compareCommand   `cmd:"" help:"Say whether two reports, or sets of repeats, differ."`
+	Pair      pairCommand      `cmd:"" help:"Run one scenario with two server binaries in turns, and compare."`
+	Baseline  baselineCommand  `cmd:"" help:"Run a fixed set of short loads and compare with the numbers that were recorded."`
+	Selftest  selftestCommand  `cmd:"" help:"Stop a server for a moment, and see that the report shows it."`
 	Worker    workerCommand    `cmd:"" help:"Generate load for a coordinator on another machine."`
 	Schema    schemaCommand    `cmd:"" help:"Print the JSON Schema of the report."`
 }
 
-const description = `Load tests for Atelier.
+const description = `Load tests for Atelier, and for other servers of WebSockets and event streams.
+
+A scenario plans its load beforehand and counts latencies from the planned time.
+'atelier-bench SCENARIO --help' lists its flags; every flag can stand in a profile
+(TOML). 'atelier-bench profiles' lists those that are included.
 
 Exit codes:
   0    passed
@@ -61,6 +72,13 @@ func main() {
 }
 
 func run(args []string) int {
+	if len(args) > 1 && args[0] == "run" && !strings.HasPrefix(args[1], "-") {
+		expanded, err := expand(args[1], args[2:])
+		if err != nil {
+			return complain(err, exitUsage)
+		}
+		args = expanded
+	}
 	var all commands
 	parser, err := kong.New(&all, kong.Name("atelier-bench"), kong.Description(description),
 		kong.UsageOnError(), kong.WithHyphenPrefixedParameters(true), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))

@@ -108,10 +108,20 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	if err != nil {
 		return err
 	}
-	if err := o.write(result); err != nil {
-		return errors.Join(err, unknown)
+	return o.end(result, unknown)
+}
+
+// end writes a judged result. A threshold that names nothing was written wrongly,
+// and is told whatever else there is.
+func (o *outputFlags) end(r *report.Result, unknown error) error {
+	err := o.write(r)
+	if unknown != nil {
+		code := complain(unknown, exitUsage)
+		if err == nil {
+			err = exitCode(code)
+		}
 	}
-	return unknown
+	return err
 }
 
 // secrets are flags whose values are never shown.

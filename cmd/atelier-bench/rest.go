@@ -91,7 +91,7 @@ func (c *restCommand) Run(ctx context.Context) error {
 			return err
 		}
 		unknown := c.judge(result, c.environment())
-		return errors.Join(c.write(result), unknown)
+		return c.end(result, unknown)
 	}
 	cfg := &rest.Config{
 		Attendees: c.Attendees, Warmup: c.Warmup, Duration: c.Duration, ReadKinds: c.Read, WriteKinds: c.Write,

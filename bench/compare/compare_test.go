@@ -1,0 +1,141 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// From the tables of the test: the smallest two-sided p of 4 against 4 is 2/70,
+// of 5 against 5 it is 2/252.
+func TestRankTestHasTheKnownValues(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float64
+		p    float64
+	}{
+		{[]float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}, 2.0 / 70},
+		{[]float64{5, 6, 7, 8, 9}, []float64{0, 1, 2, 3, 4}, 2.0 / 252},
+		{[]float64{1, 3, 5}, []float64{2, 4, 6}, 0.7},
+		{[]float64{1}, []float64{2}, 1},
+		{[]float64{7, 7, 7, 7}, []float64{7, 7, 7, 7}, 1},
+		{nil, []float64{1}, 1},
+	} {
+		if got := rankTest(c.a, c.b); math.Abs(got-c.p) > 1e-9 {
+			t.Errorf("%v against %v: p %v, want %v", c.a, c.b, got, c.p)
+		}
+	}
+}
+
+// All arrangements together are as many as there are ways to choose.
+func TestArrangementsAreCountedOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, m := rapid.IntRange(1, 9).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "m")
+		sum, want := 0.0, 1.0
+		for _, ways := range arrangements(n, m) {
+			sum += ways
+		}
+		for i := range n {
+			want = want * float64(m+i+1) / float64(i+1)
+		}
+		if math.Abs(sum-want) > 1e-6 {
+			t.Errorf("%d and %d: %v ways, want %v", n, m, sum, want)
+		}
+	})
+}
+
+func text(p99, rate float64, valid bool) []byte {
+	b, _ := json.Marshal(map[string]any{
+		"format": "atelier-bench/1", "scenario": "fanout", "about": "some", "valid": valid, "count": 9, "p99": p99, "deliveries_per_second": rate,
+		"series": []int{1, 2, 3}, "server": map[string]any{"cpu": 1.0, "rss": 100.0},
+	})
+	return b
+}
+
+func set(t *testing.T, reports ...[]byte) *Set {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "set.json")
+	if err := Write(path, reports); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestDifferencesAreShownByRepeats(t *testing.T) {
+	var a, b [][]byte
+	for i := range 5 {
+		a = append(a, text(10+float64(i)/10, 1000+float64(i), true))
+		b = append(b, text(20+float64(i)/10, 2000+float64(i), true))
+	}
+	b = append(b, text(1, 1, false))
+	l := Limits{Tolerance: 0.05, Alpha: 0.05}
+	findings, skipped, err := Compare(set(t, a...), set(t, b...), l)
+	if err != nil || skipped != 1 {
+		t.Fatal(skipped, err)
+	}
+	got := map[string]Verdict{}
+	for _, f := range findings {
+		got[f.Number] = f.Verdict
+	}
+	want := map[string]Verdict{"p99": Worse, "deliveries_per_second": Better, "server.cpu": Same}
+	for number, v := range want {
+		if got[number] != v {
+			t.Errorf("%s is %q, want %q", number, got[number], v)
+		}
+	}
+	var out strings.Builder
+	if worse, err := Text(&out, findings, skipped); err != nil || worse != 1 || !strings.Contains(out.String(), "1 runs are left out") {
+		t.Errorf("%d worse, %v:\n%s", worse, err, out.String())
+	}
+	// One run each proves nothing; unless the caller says so.
+	findings, _, err = Compare(set(t, a[0]), set(t, b[0]), l)
+	if err != nil || verdict(findings, "p99") != Unproven {
+		t.Errorf("%v, %v", findings, err)
+	}
+	l.Single = true
+	if findings, _, _ = Compare(set(t, a[0]), set(t, b[0]), l); verdict(findings, "p99") != Worse {
+		t.Errorf("%v", findings)
+	}
+	l.Tolerance = 2
+	if findings, _, _ = Compare(set(t, a[0]), set(t, b[0]), l); verdict(findings, "p99") != MaybeNo {
+		t.Errorf("%v", findings)
+	}
+}
+
+func verdict(findings []Finding, number string) Verdict {
+	for _, f := range findings {
+		if f.Number == number {
+			return f.Verdict
+		}
+	}
+	return ""
+}
+
+func TestFilesThatCannotBeCompared(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"nothing": "", "no report": `{"format":"x"}`, "empty": `{"format":"atelier-bench-set/1","runs":[]}`,
+		"other run": `{"format":"atelier-bench-set/1","runs":[{"format":"y"}]}`,
+	} {
+		path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(path); err == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+	other := []byte(strings.ReplaceAll(fmt.Sprintf("%s", text(1, 1, true)), "fanout", "idle"))
+	if _, _, err := Compare(set(t, text(1, 1, true)), set(t, other), Limits{}); err == nil {
+		t.Error("different scenarios are compared")
+	}
+}

@@ -1,0 +1,6 @@
+// Package compare says whether two sets of runs differ. Machines are noisy, so a
+// difference counts only when it shows in repeated runs that were made in turns:
+// the exact rank test of Mann and Whitney says how likely ranks as far apart
+// would be if nothing had changed. Two single runs are compared, too, but prove
+// nothing, and the answer says so.
+package compare

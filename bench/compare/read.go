@@ -1,0 +1,149 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"atelier/bench/report"
+)
+
+// Set are runs that belong together: repeats, or different scenarios.
+type Set struct {
+	Runs []Run
+}
+
+// Run is what is compared of one report.
+type Run struct {
+	// Name tells what was run: runs of the same name are repeats.
+	Name string
+	// Valid is false when the numbers tell about the generator.
+	Valid bool
+	// Numbers by the names that thresholds use.
+	Numbers map[string]float64
+}
+
+// FormatOfSets names the form of a file with several reports.
+const FormatOfSets = "atelier-bench-set/1"
+
+// fileOfSets is a file with several reports.
+type fileOfSets struct {
+	Format string            `json:"format"`
+	Runs   []json.RawMessage `json:"runs"`
+}
+
+// Read reads a report, or a file with several.
+func Read(path string) (*Set, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read report: %w", err)
+	}
+	var file fileOfSets
+	if err := json.Unmarshal(b, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var reports []json.RawMessage
+	switch file.Format {
+	case report.Format:
+		reports = append(reports, b)
+	case FormatOfSets:
+		reports = file.Runs
+	default:
+		return nil, fmt.Errorf("%s: format %q is neither %s nor %s", path, file.Format, report.Format, FormatOfSets)
+	}
+	set := &Set{}
+	for i, text := range reports {
+		run, err := read(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: run %d: %w", path, i+1, err)
+		}
+		set.Runs = append(set.Runs, run)
+	}
+	if len(set.Runs) == 0 {
+		return nil, fmt.Errorf("%s: there is no run in it", path)
+	}
+	return set, nil
+}
+
+// Write writes reports as one file. The course of each run is left out: it is
+// large, and nobody compares seconds.
+func Write(path string, reports [][]byte) error {
+	file := fileOfSets{Format: FormatOfSets}
+	for _, text := range reports {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(text, &members); err != nil {
+			return fmt.Errorf("read report: %w", err)
+		}
+		members["series"] = json.RawMessage("[]")
+		delete(members, "percentiles")
+		delete(members, "memory")
+		short, err := json.Marshal(members)
+		if err != nil {
+			return fmt.Errorf("encode report: %w", err)
+		}
+		file.Runs = append(file.Runs, short)
+	}
+	b, err := json.MarshalIndent(file, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode reports: %w", err)
+	}
+	if err := os.WriteFile(path, append(b, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write reports: %w", err)
+	}
+	return nil
+}
+
+func read(text []byte) (Run, error) {
+	var r struct {
+		Format   string  `json:"format"`
+		Scenario string  `json:"scenario"`
+		About    string  `json:"about"`
+		Valid    bool    `json:"valid"`
+		Count    int64   `json:"count"`
+		P50      float64 `json:"p50"`
+		P99      float64 `json:"p99"`
+		P999     float64 `json:"p999"`
+		Max      float64 `json:"max"`
+		Rate     float64 `json:"deliveries_per_second"`
+		Lost     float64 `json:"lost"`
+		Figures  map[string]struct {
+			Value float64 `json:"value"`
+		} `json:"figures"`
+		Operations map[string]struct {
+			Latency struct {
+				Count int64   `json:"count"`
+				P99   float64 `json:"p99"`
+			} `json:"latency"`
+		} `json:"operations"`
+		Server *struct {
+			CPU float64 `json:"cpu"`
+			RSS float64 `json:"rss"`
+		} `json:"server"`
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return Run{}, err
+	}
+	if r.Format != report.Format {
+		return Run{}, fmt.Errorf("format %q is not %s", r.Format, report.Format)
+	}
+	run := Run{Name: r.Scenario + ": " + r.About, Valid: r.Valid, Numbers: map[string]float64{"lost": r.Lost}}
+	if r.Count > 0 {
+		run.Numbers["p50"], run.Numbers["p99"], run.Numbers["p999"], run.Numbers["max"] = r.P50, r.P99, r.P999, r.Max
+	}
+	if r.Rate > 0 {
+		run.Numbers["deliveries_per_second"] = r.Rate
+	}
+	for key, f := range r.Figures {
+		run.Numbers[key] = f.Value
+	}
+	for name, op := range r.Operations {
+		if op.Latency.Count > 0 {
+			run.Numbers[strings.ReplaceAll(name, " ", "_")+".p99"] = op.Latency.P99
+		}
+	}
+	if r.Server != nil {
+		run.Numbers["server.cpu"], run.Numbers["server.rss"] = r.Server.CPU, r.Server.RSS
+	}
+	return run, nil
+}

@@ -1,0 +1,190 @@
+// Package profiles reads load profiles: TOML files that say which scenario to
+// run with which flags, and perhaps in which stages. Some come with the program.
+//
+//	scenario = "fanout"
+//	description = "A rising load"
+//	subscribers = 1000
+//	threshold = ["p99<50ms", "lost==0"]
+//
+//	[[stage]]
+//	duration = "10s"
+//	rate = 100
+//
+// Every other member is a flag of the scenario by its name.
+package profiles
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+//go:embed *.toml
+var included embed.FS
+
+// Profile is a load that has been given a name.
+type Profile struct {
+	Name, Scenario, Description string
+	// Flags by name, without the dashes; a flag with several values several
+	// times.
+	Flags []Flag
+}
+
+// Flag is one flag and its value.
+type Flag struct{ Name, Value string }
+
+// Included are the profiles that come with the program.
+func Included() ([]*Profile, error) {
+	files, err := fs.Glob(included, "*.toml")
+	if err != nil {
+		return nil, err
+	}
+	var out []*Profile
+	for _, file := range files {
+		p, err := Load(strings.TrimSuffix(file, ".toml"))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Load reads a profile: one that is included by its name, or a file.
+func Load(name string) (*Profile, error) {
+	text, err := included.ReadFile(name + ".toml")
+	if err != nil {
+		if text, err = os.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("profile %q is neither included nor a file", name)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	p, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", name, err)
+	}
+	p.Name = strings.TrimSuffix(path.Base(name), ".toml")
+	return p, nil
+}
+
+// Parse reads the text of a profile.
+func Parse(text []byte) (*Profile, error) {
+	var members map[string]any
+	if err := toml.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	p := &Profile{}
+	var problems []error
+	take := func(name string) string {
+		v, ok := members[name].(string)
+		if !ok && members[name] != nil {
+			problems = append(problems, fmt.Errorf("%s is no text", name))
+		}
+		delete(members, name)
+		return v
+	}
+	p.Scenario, p.Description = take("scenario"), take("description")
+	if p.Scenario == "" {
+		problems = append(problems, errors.New("there is no scenario"))
+	}
+	stages, err := stages(members["stage"])
+	problems = append(problems, err)
+	delete(members, "stage")
+	if stages != "" {
+		p.Flags = append(p.Flags, Flag{"stages", stages})
+	}
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		values, err := values(members[name])
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", name, err))
+		}
+		for _, v := range values {
+			p.Flags = append(p.Flags, Flag{name, v})
+		}
+	}
+	return p, errors.Join(problems...)
+}
+
+// stages writes a list of stages as the flag has it.
+func stages(v any) (string, error) {
+	if v == nil {
+		return "", nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return "", errors.New("stages are written as [[stage]]")
+	}
+	var out []string
+	for _, item := range list {
+		stage, _ := item.(map[string]any)
+		during, text := stage["duration"].(string)
+		rate, err := values(stage["rate"])
+		if !text || err != nil || len(rate) != 1 || len(stage) != 2 {
+			return "", errors.New("a stage has a duration and a rate")
+		}
+		out = append(out, during+"@"+rate[0])
+	}
+	return strings.Join(out, ","), nil
+}
+
+// values writes a value, or a list of them, as flags have them.
+func values(v any) ([]string, error) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}, nil
+	case bool, int64, float64:
+		return []string{fmt.Sprint(v)}, nil
+	case []any:
+		var out []string
+		for _, item := range v {
+			_, list := item.([]any)
+			one, err := values(item)
+			if err != nil || list {
+				return nil, errors.New("a list has texts and numbers only")
+			}
+			out = append(out, one...)
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("%T is no value of a flag", v)
+}
+
+// Args is the command line of the profile with more flags, which count where
+// both name the same. Where --url or --spawn is among them the profile's own of
+// the two does not count.
+func (p *Profile) Args(more []string) []string {
+	given := map[string]bool{}
+	for _, arg := range more {
+		if name, ok := strings.CutPrefix(arg, "--"); ok {
+			name, _, _ = strings.Cut(name, "=")
+			given[name] = true
+		}
+	}
+	if given["url"] || given["spawn"] {
+		given["url"], given["spawn"] = true, true
+	}
+	if given["rate"] {
+		given["stages"] = true
+	}
+	args := []string{p.Scenario}
+	for _, f := range p.Flags {
+		if !given[f.Name] {
+			args = append(args, "--"+f.Name+"="+f.Value)
+		}
+	}
+	return append(args, more...)
+}

@@ -1,0 +1,73 @@
+package profiles
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestAProfileIsACommandLine(t *testing.T) {
+	p, err := Parse([]byte(`
+scenario = "fanout"
+description = "A rising load"
+spawn = true
+subscribers = 50
+max-busy = 99.5
+threshold = ["p99<50ms", "lost==0"]
+[[stage]]
+duration = "1s"
+rate = 10
+[[stage]]
+duration = "2s"
+rate = 20.5
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"fanout", "--stages=1s@10,2s@20.5", "--max-busy=99.5", "--spawn=true", "--subscribers=50", "--threshold=p99<50ms", "--threshold=lost==0"}
+	if got := p.Args(nil); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	want = []string{"fanout", "--max-busy=99.5", "--threshold=p99<50ms", "--threshold=lost==0", "--subscribers", "7", "--url=http://x", "--rate", "5"}
+	if got := p.Args([]string{"--subscribers", "7", "--url=http://x", "--rate", "5"}); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestProfilesThatSayNothing(t *testing.T) {
+	for _, text := range []string{
+		"", "scenario = 5", "scenario =", `scenario = "x"` + "\n[table]\na = 1", `scenario = "x"` + "\nstage = 5",
+		`scenario = "x"` + "\n[[stage]]\nrate = 5", `scenario = "x"` + "\n[[stage]]\nrate = 5\nduration = '1s'\nmore = 1", `scenario = "x"` + "\na = [[1]]",
+	} {
+		if p, err := Parse([]byte(text)); err == nil {
+			t.Errorf("%q is %+v", text, p)
+		}
+	}
+	if _, err := Load("../profiles/none"); err == nil {
+		t.Error("a profile that is not there is read")
+	}
+}
+
+func TestProfilesOfUsersAreFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	if err := os.WriteFile(path, []byte(`scenario = "idle"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Load(path)
+	if err != nil || p.Name != "mine" || p.Scenario != "idle" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestIncludedProfilesSayWhatTheyAreFor(t *testing.T) {
+	all, err := Included()
+	if err != nil || len(all) < 10 {
+		t.Fatalf("%d, %v", len(all), err)
+	}
+	for _, p := range all {
+		if p.Description == "" {
+			t.Errorf("%s says nothing", p.Name)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"atelier/bench/compare"
+	"atelier/bench/report"
+)
+
+// differenceFlags say what counts as a difference.
+type differenceFlags struct {
+	Tolerance float64 `default:"5" placeholder:"PERCENT" help:"Change that is let pass."`
+	Alpha     float64 `default:"0.05" help:"Largest probability of chance at which a difference counts as shown."`
+}
+
+// print compares and prints; the error is the exit code when something is worse.
+func (d *differenceFlags) print(a, b *compare.Set, single bool) error {
+	findings, skipped, err := compare.Compare(a, b, compare.Limits{Tolerance: d.Tolerance / 100, Alpha: d.Alpha, Single: single})
+	if err != nil {
+		return err
+	}
+	worse, err := compare.Text(os.Stdout, findings, skipped)
+	if err == nil && worse > 0 {
+		err = exitCode(report.ExitFailed)
+	}
+	return err
+}
+
+type compareCommand struct {
+	A string `arg:"" type:"existingfile" help:"Report, or file with several, of before."`
+	B string `arg:"" type:"existingfile" help:"The same of after."`
+	differenceFlags
+}
+
+// Run is called by kong.
+func (c *compareCommand) Run() error {
+	a, err := compare.Read(c.A)
+	if err != nil {
+		return err
+	}
+	b, err := compare.Read(c.B)
+	if err != nil {
+		return err
+	}
+	return c.print(a, b, false)
+}
+
+// pairCommand runs a scenario with two binaries in turns.
+type pairCommand struct {
+	A      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Server binary of before."`
+	B      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Server binary of after."`
+	Repeat int      `default:"5" help:"Runs of each; fewer than 4 cannot show anything."`
+	JSONA  string   `name:"json-a" type:"path" placeholder:"FILE" help:"Write the reports of A."`
+	JSONB  string   `name:"json-b" type:"path" placeholder:"FILE" help:"Write the reports of B."`
+	Args   []string `arg:"" passthrough:"" help:"Scenario and its flags, without --spawn and --server."`
+	differenceFlags
+}
+
+// Validate is called by kong.
+func (c *pairCommand) Validate() error { return atLeast("repeat", c.Repeat, 1) }
+
+// Run is called by kong.
+func (c *pairCommand) Run(ctx context.Context) error {
+	args := c.Args
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	var reports [2][][]byte
+	for i := range c.Repeat {
+		// ABBA: what only changes with time falls on both alike.
+		order := []int{0, 1}
+		if i%2 == 1 {
+			order = []int{1, 0}
+		}
+		for _, which := range order {
+			binary := []string{c.A, c.B}[which]
+			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", i+1, c.Repeat, []string{"A", "B"}[which])
+			text, err := measure(ctx, append(args[:len(args):len(args)], "--spawn", "--server", binary))
+			if err != nil {
+				return err
+			}
+			reports[which] = append(reports[which], text)
+		}
+	}
+	var sets [2]*compare.Set
+	for which, path := range []string{c.JSONA, c.JSONB} {
+		set, err := keep(path, reports[which])
+		if err != nil {
+			return err
+		}
+		sets[which] = set
+	}
+	return c.print(sets[0], sets[1], false)
+}
+
+// keep writes reports to a file, or to one that is forgotten, and reads them.
+func keep(path string, reports [][]byte) (*compare.Set, error) {
+	if path == "" {
+		f, err := os.CreateTemp("", "atelier-bench-*.json")
+		if err != nil {
+			return nil, err
+		}
+		_ = f.Close()
+		path = f.Name()
+		defer os.Remove(path)
+	}
+	if err := compare.Write(path, reports); err != nil {
+		return nil, err
+	}
+	return compare.Read(path)
+}
+
+// measure runs this program with a command line and returns its JSON report. A
+// run that fails or is not valid has one, too.
+func measure(ctx context.Context, args []string) ([]byte, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "atelier-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "report.json")
+	cmd := exec.CommandContext(ctx, self, append(args, "--json", path)...)
+	// Ctrl-C reaches it as well; it ends its server in its turn.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = time.Minute
+	out, err := cmd.CombinedOutput()
+	text, missing := os.ReadFile(path)
+	if missing != nil || ctx.Err() != nil {
+		return nil, fmt.Errorf("%v: %w\n%s", args, errors.Join(err, ctx.Err()), out)
+	}
+	return text, nil
+}
+
+// loads of the baseline: each a few seconds, and together what the server is
+// for.
+var loads = [][]string{
+	{"fanout", "--subscribers", "1000", "--rate", "100", "--regular"},
+	{"fanout", "--subscribers", "1000", "--rate", "0", "--window", "128", "--max-busy", "100"},
+	{"idle", "--connections", "2000", "--connect", "2s"},
+	{"rest", "--write-connections", "0"},
+	{"rest", "--read-connections", "0", "--write-connections", "256"},
+	{"tokens", "--rate", "2000"},
+	{"workshop", "--attendees", "300", "--join", "3s"},
+}
+
+type baselineCommand struct {
+	File     string        `default:"bench/baseline.json" type:"path" help:"Recorded numbers."`
+	Record   bool          `help:"Record the numbers instead of comparing."`
+	Repeat   int           `default:"3" help:"Runs of each load."`
+	Duration time.Duration `default:"6s" help:"How long each is measured."`
+	Server   string        `type:"path" placeholder:"PATH" help:"Server binary; the default is atelier beside this one."`
+
+	Tolerance float64 `default:"40" placeholder:"PERCENT" help:"Change that is let pass: wide, since the numbers are of another day."`
+}
+
+// Run is called by kong.
+func (c *baselineCommand) Run(ctx context.Context) error {
+	var reports [][]byte
+	for i := range c.Repeat {
+		for _, load := range loads {
+			fmt.Fprintf(os.Stderr, "round %d of %d: %v\n", i+1, c.Repeat, load)
+			args := append(load[:len(load):len(load)], "--spawn", "--duration", c.Duration.String(), "--allow-lag")
+			if c.Server != "" {
+				args = append(args, "--server", c.Server)
+			}
+			text, err := measure(ctx, args)
+			if err != nil {
+				return err
+			}
+			reports = append(reports, text)
+		}
+	}
+	if c.Record {
+		return compare.Write(c.File, reports)
+	}
+	before, err := compare.Read(c.File)
+	if err != nil {
+		return err
+	}
+	now, err := keep("", reports)
+	if err != nil {
+		return err
+	}
+	d := differenceFlags{Tolerance: c.Tolerance, Alpha: 1}
+	return d.print(before, now, true)
+}

@@ -1,0 +1,52 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"atelier/bench/profiles"
+)
+
+// runCommand is here for the help: what it runs is written out before the
+// command line is parsed ([expand]).
+type runCommand struct {
+	Profile string   `arg:"" help:"Name of an included profile, or a TOML file."`
+	Flags   []string `arg:"" optional:"" passthrough:"" help:"Flags of its scenario, which count instead of the profile's."`
+}
+
+// Run is called by kong.
+func (c *runCommand) Run() error {
+	return errors.New("a profile stands behind 'run', before all flags")
+}
+
+// expand writes out the command line of a profile.
+func expand(name string, more []string) ([]string, error) {
+	p, err := profiles.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	if p.Scenario == "run" {
+		return nil, fmt.Errorf("profile %s runs a profile", name)
+	}
+	return p.Args(more), nil
+}
+
+// profilesCommand lists the profiles.
+type profilesCommand struct{}
+
+// Run is called by kong.
+func (profilesCommand) Run() error {
+	all, err := profiles.Included()
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, p := range all {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", p.Name, p.Scenario, p.Description)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,85 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/fanout"
+	"atelier/bench/report"
+	"atelier/bench/tunnel"
+)
+
+// selftestCommand asks whether the numbers can be believed: a server that stands
+// still for 200 ms must show as one, whatever it does before and after.
+type selftestCommand struct {
+	Pause time.Duration `default:"200ms" help:"How long the server is stopped."`
+	serverFlags
+	outputFlags
+}
+
+// Validate is called by kong.
+func (c *selftestCommand) Validate() error {
+	if c.URL != "" {
+		return fmt.Errorf("the self-test stops its own server: it needs --spawn")
+	}
+	return c.outputFlags.check()
+}
+
+// Run is called by kong.
+func (c *selftestCommand) Run(ctx context.Context) error {
+	return hold(ctx, &c.serverFlags, &c.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
+		cfg := &fanout.Config{
+			Scenario: "selftest", Subscribers: 200, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Regular: true,
+			Connect: time.Second, Warmup: time.Second, Duration: 5 * time.Second, Drain: 30 * time.Second, Seed: 1,
+			Prepare: fanout.Atelier(t.Target, tunnel.Trust{}, 200), Usage: t.Usage, Inside: t.Inside, Progress: t.screen.broadcast,
+		}
+		var stopped error
+		cfg.Beside = func(ctx context.Context) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(2 * time.Second):
+				stopped = c.stop(t)
+			}
+		}
+		r, err := fanout.Run(ctx, cfg)
+		if err != nil || stopped != nil {
+			return nil, fmt.Errorf("self-test: %w", errors.Join(err, stopped))
+		}
+		return r, c.believe(r)
+	})
+}
+
+// stop makes the server stand still.
+func (c *selftestCommand) stop(t *bench) error {
+	if err := t.Process.Pause(); err != nil {
+		return err
+	}
+	time.Sleep(c.Pause)
+	return t.Process.Continue()
+}
+
+// believe notes what the report does not show and should.
+func (c *selftestCommand) believe(r *report.Result) error {
+	pause := float64(c.Pause) / float64(time.Millisecond)
+	// Of the messages that were due in the pause the first waited nearly all of
+	// it, and half of them half of it.
+	late := 0.0
+	if r.Counts != nil {
+		share := c.Pause.Seconds() / r.Duration / 2
+		late = float64(r.Counts.Quantile(1-share)) / float64(time.Millisecond)
+	}
+	if r.Latency.Max < 0.9*pause {
+		r.Faults = append(r.Faults, fmt.Sprintf("a pause of %.0f ms does not show: the slowest delivery took %.1f ms", pause, r.Latency.Max))
+	}
+	if late < 0.35*pause {
+		r.Faults = append(r.Faults, fmt.Sprintf("those who waited in a pause of %.0f ms are not counted: half of them should have waited half of it, and it is %.1f ms", pause, late))
+	}
+	fmt.Fprintf(os.Stderr, "stopped for %.0f ms: the slowest delivery took %.1f ms, half of those that were due meanwhile %.1f ms or more\n", pause, r.Latency.Max, late)
+	return nil
+}
