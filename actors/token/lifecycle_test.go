@@ -106,6 +106,17 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
+// promises are the rules of the policies in the words of the specification.
+var promises = map[pb.Policy]struct {
+	// once: the first use is the last. withSession: it lives as long as its
+	// session.
+	once, withSession bool
+}{
+	pb.Policy_POLICY_SINGLE_USE: {once: true},
+	pb.Policy_POLICY_TTL:        {},
+	pb.Policy_POLICY_SESSION:    {withSession: true},
+}
+
 // promised is the lifecycle in the words of the specification, as simple as
 // can be: what the real one is held against.
 type promised struct {
@@ -184,16 +195,16 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"tokenize": func(*rapid.T) {
-				policy := rapid.SampledFrom([]pb.Policy{pb.Policy_POLICY_SINGLE_USE, pb.Policy_POLICY_TTL, pb.Policy_POLICY_SESSION}).Draw(rt, "policy")
+				policy := rapid.SampledFrom(Policies()).Draw(rt, "policy").Kind
 				m := &promised{policy: policy, owner: pick("owner", owners), checkout: pick("checkout", checkouts)}
 				life := 5 * time.Minute
-				if policy == pb.Policy_POLICY_SESSION {
+				if promises[policy].withSession {
 					life = time.Hour
 				}
 				m.expires = clock.now().Add(life)
 				tok, err := w.vault.Tokenize(platform, Issue{Participant: m.owner, Checkout: m.checkout, Credential: card(t), Policy: policy, Life: life})
 				capped := false
-				if policy == pb.Policy_POLICY_SESSION && !ended[m.owner+m.checkout] {
+				if promises[policy].withSession && !ended[m.owner+m.checkout] {
 					if opened[m.owner+m.checkout].IsZero() {
 						opened[m.owner+m.checkout] = clock.now()
 					}
@@ -222,7 +233,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 					if string(got) != cardJSON {
 						rt.Fatal("a wrong credential")
 					}
-					m.used = m.policy == pb.Policy_POLICY_SINGLE_USE
+					m.used = promises[m.policy].once
 				} else if got != nil {
 					rt.Fatal("a credential with a refusal")
 				}

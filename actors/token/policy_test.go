@@ -1,7 +1,10 @@
 package token
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	pb "atelier/actors/token/tokenpb"
 )
@@ -22,4 +25,43 @@ func TestEveryPolicyHasARow(t *testing.T) {
 	if p := PolicyOf(pb.Policy_POLICY_UNSPECIFIED); !p.Once {
 		t.Errorf("what is no policy is %s, and lets tokens be used again", p.Name)
 	}
+}
+
+// TestEveryPolicyHasARule: a row says what a policy is called and means; what
+// it does is decided in lifecycle.go and vault.go. Two policies that do the
+// same whatever is tried are one rule under two names: one of them has none.
+func TestEveryPolicyHasARule(t *testing.T) {
+	does := map[string]string{}
+	for _, p := range Policies() {
+		if _, ok := promises[p.Kind]; !ok {
+			t.Errorf("%s has a row, and the reference in lifecycle_test.go knows no rule of it", p.Name)
+		}
+		life := behaviour(t, p)
+		if other, ok := does[life]; ok {
+			t.Errorf("%s does what %s does whatever is tried: one of them has a row but no rule in lifecycle.go (or behaviour does not try what tells them apart)",
+				p.Name, other)
+		}
+		does[life] = p.Name
+	}
+}
+
+// behaviour is what becomes of tokens of a policy that are used again and again
+// for longer than any token lives, and of some that wait, in words.
+func behaviour(t *testing.T, p Policy) string {
+	const every, longest = 5 * time.Minute, time.Hour
+	clock := clockAt(noon)
+	w := newWorld(t, func(o *Options) { o.Now, o.SessionCap = clock.now, longest })
+	used := w.issue("used", p.Kind)
+	waiting := w.issue("waits", p.Kind)
+	var life strings.Builder
+	for at := time.Duration(0); at <= longest; at += every {
+		for range 3 {
+			_, err := w.vault.Detokenize(business, Use{used, "business", "used"})
+			fmt.Fprintf(&life, "%v used: %v; ", at, err)
+		}
+		s, err := w.vault.Introspect(business, Use{waiting, "business", "waits"})
+		fmt.Fprintf(&life, "%v waits: %v, %v; ", at, s.State, err)
+		clock.wait(every)
+	}
+	return life.String()
 }
