@@ -1,19 +1,13 @@
 package codelab
 
 import (
-	"slices"
 	"strconv"
 
 	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-)
-
-// maxModels bounds the models whose usage is told apart; the usage of others
-// is counted together.
-const (
-	maxModels   = 50
-	otherModels = "other"
+	"atelier/actors/usage"
+	"atelier/actors/usage/usagepb"
 )
 
 // AskAI decides whether the caller may ask the AI about this codelab. Nothing
@@ -54,7 +48,7 @@ func (c call) stepExists(n int32) error {
 // NoteAIUse counts what a query has used. The codelab's row in the table of
 // all goes with it, so the sums need no codelab in memory.
 type NoteAIUse struct {
-	Usage *pb.AIUsage
+	Usage *usagepb.AIUsage
 }
 
 func (n NoteAIUse) decide(c call) (decision, error) {
@@ -62,30 +56,6 @@ func (n NoteAIUse) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Invalid, "usage is required")
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_AiUsed{AiUsed: &pb.AIUsed{Usage: n.Usage}}})
-	d.Rows = []durable.Row{catalog.UsageRow(c.s.id, addUsage(c.s.aiUsage, n.Usage))}
+	d.Rows = []durable.Row{catalog.UsageRow(c.s.id, usage.Add(c.s.aiUsage, n.Usage))}
 	return d, nil
-}
-
-// addUsage returns a new list with one more use.
-func addUsage(list []*pb.AIUsage, u *pb.AIUsage) []*pb.AIUsage {
-	model := u.Model
-	at := func() int { return slices.IndexFunc(list, func(have *pb.AIUsage) bool { return have.Model == model }) }
-	i := at()
-	if i < 0 && len(list) >= maxModels {
-		model = otherModels
-		i = at()
-	}
-	list = slices.Clone(list)
-	if i < 0 {
-		list = append(list, &pb.AIUsage{Model: model})
-		i = len(list) - 1
-	}
-	sum := list[i].Clone()
-	sum.Queries += u.Queries
-	sum.Failed += u.Failed
-	sum.PromptTokens += u.PromptTokens
-	sum.OutputTokens += u.OutputTokens
-	sum.TotalTokens += u.TotalTokens
-	list[i] = sum
-	return list
 }

@@ -9,6 +9,8 @@ import (
 	"atelier/actors/cow"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
+	"atelier/actors/usage"
+	"atelier/actors/usage/usagepb"
 )
 
 // FacilitatorID is the id under which every admin acts in a codelab.
@@ -54,11 +56,11 @@ type State struct {
 	right     cow.Vector[Right] // of each of attendees, follows from answers
 
 	conversations cow.Vector[*pb.Conversation]
-	aiUsage       []*pb.AIUsage // replaced as a whole
-	workspace     *pb.Workspace // nil for none; replaced as a whole
-	pin           *pb.Pin       // nil for none; replaced as a whole
-	pointer       *pb.Pointer   // nil for none; replaced as a whole
-	updatedAt     int64         // when it was last edited, see isEdit
+	aiUsage       []*usagepb.AIUsage // replaced as a whole
+	workspace     *pb.Workspace      // nil for none; replaced as a whole
+	pin           *pb.Pin            // nil for none; replaced as a whole
+	pointer       *pb.Pointer        // nil for none; replaced as a whole
+	updatedAt     int64              // when it was last edited, see isEdit
 
 	materials   cow.Vector[*pb.Material]
 	submissions cow.Vector[*pb.Submission]
@@ -262,7 +264,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	case *pb.Event_ConversationSaved:
 		s.applyConversation(b.ConversationSaved.Conversation)
 	case *pb.Event_AiUsed:
-		s.aiUsage = addUsage(s.aiUsage, b.AiUsed.Usage)
+		s.aiUsage = usage.Add(s.aiUsage, b.AiUsed.Usage)
 	case *pb.Event_WorkspaceCreated:
 		s.workspace = b.WorkspaceCreated.Workspace
 	case *pb.Event_WorkspaceChanged:

@@ -8,6 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/internal/pbwire"
+	"atelier/actors/usage/usagepb"
 )
 
 // View is the committed state of a codelab at one moment, for readers. It is
@@ -27,7 +28,7 @@ type View struct {
 	Answers   cow.View[*pb.QuizAnswer]
 
 	Conversations cow.View[*pb.Conversation]
-	AIUsage       []*pb.AIUsage
+	AIUsage       []*usagepb.AIUsage
 	Workspace     *pb.Workspace // nil for none
 	Pin           *pb.Pin       // nil for none
 	Pointer       *pb.Pointer   // nil for none

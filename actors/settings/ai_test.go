@@ -39,17 +39,3 @@ func TestAKeyThatWasReplacedLeavesTheLog(t *testing.T) {
 		}
 	}
 }
-
-func TestUsageOfManyModelsIsBounded(t *testing.T) {
-	var list []*settingspb.AIUsage
-	for i := range 3 * maxModels {
-		list = addUse(list, &settingspb.AIUsage{Model: string(rune('a' + i)), Queries: 1, TotalTokens: 2})
-	}
-	total := int64(0)
-	for _, u := range list {
-		total += u.TotalTokens
-	}
-	if len(list) != maxModels+1 || total != 6*maxModels {
-		t.Errorf("%d models with %d tokens", len(list), total)
-	}
-}

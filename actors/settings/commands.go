@@ -8,6 +8,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/naming"
 	"atelier/actors/settings/settingspb"
+	"atelier/actors/usage/usagepb"
 )
 
 // Caller is the admin who acts, and from where, for the audit trail.
@@ -102,7 +103,7 @@ func (b SetAIKey) decide(c *change) error {
 }
 
 // NoteAIUse counts what a question of an admin, about no codelab, has used.
-type NoteAIUse struct{ Usage *settingspb.AIUsage }
+type NoteAIUse struct{ Usage *usagepb.AIUsage }
 
 func (b NoteAIUse) decide(c *change) error {
 	c.Events = []*settingspb.Event{{Body: &settingspb.Event_AiUsed{AiUsed: b.Usage}}}

@@ -10,6 +10,8 @@ import (
 	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/settings/settingspb"
+	"atelier/actors/usage"
+	"atelier/actors/usage/usagepb"
 )
 
 // Host runs the settings actor.
@@ -24,7 +26,7 @@ type View struct {
 	// AIKey is the sealed AI key; empty when there is none.
 	AIKey []byte
 	// AIUsage is what admins asked the AI about no codelab.
-	AIUsage []*settingspb.AIUsage
+	AIUsage []*usagepb.AIUsage
 }
 
 // Token finds the API token with this secret's hash, or nil.
@@ -70,7 +72,7 @@ type settings struct {
 	ids     *ids.Source
 	tokens  []*settingspb.ApiToken
 	aiKey   []byte
-	aiUsage []*settingspb.AIUsage
+	aiUsage []*usagepb.AIUsage
 }
 
 // Decide implements durable.Core.
@@ -104,7 +106,7 @@ func (s *settings) Apply(_ uint64, e *settingspb.Event) {
 	case *settingspb.Event_AiKeySet:
 		s.aiKey = b.AiKeySet.Sealed
 	case *settingspb.Event_AiUsed:
-		s.aiUsage = addUse(s.aiUsage, b.AiUsed)
+		s.aiUsage = usage.Add(s.aiUsage, b.AiUsed)
 	}
 }
 

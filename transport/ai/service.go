@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"atelier/actors/codelab"
-	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/settings"
-	"atelier/actors/settings/settingspb"
+	"atelier/actors/usage/usagepb"
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
 	"atelier/transport/auth"
@@ -224,22 +223,21 @@ func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 // note counts what an answer used, where its question belongs.
 func (s *Service) note(a *answer) {
 	var err error
-	u := a.usage
+	u := &usagepb.AIUsage{
+		Model: a.query.Model, Queries: 1, Failed: a.failed,
+		PromptTokens: a.usage.Prompt, OutputTokens: a.usage.Output, TotalTokens: a.usage.Total,
+	}
 	if a.codelab == "" {
 		var h interface {
 			Ask(settings.Command) (any, uint64, error)
 		}
 		if h, err = s.Settings.Get(settings.ID); err == nil {
-			_, _, err = h.Ask(settings.Command{Caller: settings.Caller{AdminID: a.admin}, Body: settings.NoteAIUse{Usage: &settingspb.AIUsage{
-				Model: a.query.Model, Queries: 1, Failed: a.failed, PromptTokens: u.Prompt, OutputTokens: u.Output, TotalTokens: u.Total,
-			}}})
+			_, _, err = h.Ask(settings.Command{Caller: settings.Caller{AdminID: a.admin}, Body: settings.NoteAIUse{Usage: u}})
 		}
 	} else {
 		var lab codelab.Workshop
 		if lab, err = s.Workshops.Get(a.codelab); err == nil {
-			_, _, err = lab.Ask(codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.NoteAIUse{Usage: &pb.AIUsage{
-				Model: a.query.Model, Queries: 1, Failed: a.failed, PromptTokens: u.Prompt, OutputTokens: u.Output, TotalTokens: u.Total,
-			}}})
+			_, _, err = lab.Ask(codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.NoteAIUse{Usage: u}})
 		}
 	}
 	var gone *durable.Rejection

@@ -7,6 +7,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/settings"
+	"atelier/actors/usage/usagepb"
 	"atelier/transport/wire"
 )
 
@@ -109,19 +110,20 @@ func aiUsage(r *Request) error {
 	var total usageNumbers
 	models := map[string]*usageNumbers{}
 	codelabs := []codelabUsage{}
-	count := func(into *usageNumbers, model string, n usageNumbers) {
-		if models[model] == nil {
-			models[model] = &usageNumbers{}
-		}
-		models[model].add(n)
-		into.add(n)
-		total.add(n)
-	}
-	err := r.api.List.Usages(func(id string, list []*pb.AIUsage) {
-		lab := codelabUsage{CodelabID: &id}
+	count := func(into *usageNumbers, list []*usagepb.AIUsage) {
 		for _, u := range list {
-			count(&lab.usageNumbers, u.Model, usageNumbers{u.Queries, u.Failed, u.PromptTokens, u.OutputTokens, u.TotalTokens})
+			if models[u.Model] == nil {
+				models[u.Model] = &usageNumbers{}
+			}
+			n := usageNumbers{u.Queries, u.Failed, u.PromptTokens, u.OutputTokens, u.TotalTokens}
+			models[u.Model].add(n)
+			into.add(n)
+			total.add(n)
 		}
+	}
+	err := r.api.List.Usages(func(id string, list []*usagepb.AIUsage) {
+		lab := codelabUsage{CodelabID: &id}
+		count(&lab.usageNumbers, list)
 		codelabs = append(codelabs, lab)
 	})
 	if err != nil {
@@ -132,9 +134,7 @@ func aiUsage(r *Request) error {
 		return err
 	}
 	var none codelabUsage
-	for _, u := range h.View().AIUsage {
-		count(&none.usageNumbers, u.Model, usageNumbers{u.Queries, u.Failed, u.PromptTokens, u.OutputTokens, u.TotalTokens})
-	}
+	count(&none.usageNumbers, h.View().AIUsage)
 	if none.Queries > 0 {
 		codelabs = append(codelabs, none)
 	}

@@ -10,6 +10,7 @@
 package codelabpb
 
 import (
+	usagepb "atelier/actors/usage/usagepb"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -2584,7 +2585,7 @@ func (x *ConversationSaved) GetConversation() *Conversation {
 // Adds to the usage of a model.
 type AIUsed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Usage         *AIUsage               `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage         *usagepb.AIUsage       `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2619,7 +2620,7 @@ func (*AIUsed) Descriptor() ([]byte, []int) {
 	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
-func (x *AIUsed) GetUsage() *AIUsage {
+func (x *AIUsed) GetUsage() *usagepb.AIUsage {
 	if x != nil {
 		return x.Usage
 	}
@@ -2755,7 +2756,7 @@ var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\"\x99\x16\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\x99\x16\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -2939,9 +2940,9 @@ const file_events_proto_rawDesc = "" +
 	"\x11SubmissionDeleted\x12#\n" +
 	"\rsubmission_id\x18\x01 \x01(\tR\fsubmissionId\"Y\n" +
 	"\x11ConversationSaved\x12D\n" +
-	"\fconversation\x18\x01 \x01(\v2 .atelier.codelab.v1.ConversationR\fconversation\";\n" +
-	"\x06AIUsed\x121\n" +
-	"\x05usage\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.AIUsageR\x05usage\"O\n" +
+	"\fconversation\x18\x01 \x01(\v2 .atelier.codelab.v1.ConversationR\fconversation\"9\n" +
+	"\x06AIUsed\x12/\n" +
+	"\x05usage\x18\x01 \x01(\v2\x19.atelier.usage.v1.AIUsageR\x05usage\"O\n" +
 	"\x10WorkspaceCreated\x12;\n" +
 	"\tworkspace\x18\x01 \x01(\v2\x1d.atelier.codelab.v1.WorkspaceR\tworkspace\"I\n" +
 	"\x10WorkspaceChanged\x125\n" +
@@ -3018,7 +3019,7 @@ var file_events_proto_goTypes = []any{
 	(*Comment)(nil),           // 53: atelier.codelab.v1.Comment
 	(*Submission)(nil),        // 54: atelier.codelab.v1.Submission
 	(*Conversation)(nil),      // 55: atelier.codelab.v1.Conversation
-	(*AIUsage)(nil),           // 56: atelier.codelab.v1.AIUsage
+	(*usagepb.AIUsage)(nil),   // 56: atelier.usage.v1.AIUsage
 	(*Workspace)(nil),         // 57: atelier.codelab.v1.Workspace
 	(*WorkspaceHead)(nil),     // 58: atelier.codelab.v1.WorkspaceHead
 }
@@ -3083,7 +3084,7 @@ var file_events_proto_depIdxs = []int32{
 	44, // 57: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
 	54, // 58: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
 	55, // 59: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	56, // 60: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.codelab.v1.AIUsage
+	56, // 60: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
 	57, // 61: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
 	58, // 62: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
 	63, // [63:63] is the sub-list for method output_type

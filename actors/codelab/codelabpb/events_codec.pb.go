@@ -4,6 +4,7 @@ package codelabpb
 
 import (
 	pbwire "atelier/actors/internal/pbwire"
+	usagepb "atelier/actors/usage/usagepb"
 	slices "slices"
 )
 
@@ -2459,7 +2460,7 @@ func (m *AIUsed) Decode(b []byte) error {
 		switch r.Field {
 		case 1:
 			if m.Usage == nil {
-				m.Usage = &AIUsage{}
+				m.Usage = &usagepb.AIUsage{}
 			}
 			r.Inner(m.Usage)
 		default:

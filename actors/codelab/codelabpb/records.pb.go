@@ -10,6 +10,7 @@
 package codelabpb
 
 import (
+	usagepb "atelier/actors/usage/usagepb"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -1904,103 +1905,17 @@ func (x *Conversation) GetCreatedAt() int64 {
 	return 0
 }
 
-// What one model was asked, and what it counted.
-type AIUsage struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Model   string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	Queries int64                  `protobuf:"varint,2,opt,name=queries,proto3" json:"queries,omitempty"`
-	// Queries that brought no answer, or only part of one.
-	Failed        int64 `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
-	PromptTokens  int64 `protobuf:"varint,4,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
-	OutputTokens  int64 `protobuf:"varint,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	TotalTokens   int64 `protobuf:"varint,6,opt,name=total_tokens,json=totalTokens,proto3" json:"total_tokens,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AIUsage) Reset() {
-	*x = AIUsage{}
-	mi := &file_records_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AIUsage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AIUsage) ProtoMessage() {}
-
-func (x *AIUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AIUsage.ProtoReflect.Descriptor instead.
-func (*AIUsage) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *AIUsage) GetModel() string {
-	if x != nil {
-		return x.Model
-	}
-	return ""
-}
-
-func (x *AIUsage) GetQueries() int64 {
-	if x != nil {
-		return x.Queries
-	}
-	return 0
-}
-
-func (x *AIUsage) GetFailed() int64 {
-	if x != nil {
-		return x.Failed
-	}
-	return 0
-}
-
-func (x *AIUsage) GetPromptTokens() int64 {
-	if x != nil {
-		return x.PromptTokens
-	}
-	return 0
-}
-
-func (x *AIUsage) GetOutputTokens() int64 {
-	if x != nil {
-		return x.OutputTokens
-	}
-	return 0
-}
-
-func (x *AIUsage) GetTotalTokens() int64 {
-	if x != nil {
-		return x.TotalTokens
-	}
-	return 0
-}
-
 // The usage of one codelab, in the table of all.
 type AIUsages struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Models        []*AIUsage             `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
+	Models        []*usagepb.AIUsage     `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AIUsages) Reset() {
 	*x = AIUsages{}
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2012,7 +1927,7 @@ func (x *AIUsages) String() string {
 func (*AIUsages) ProtoMessage() {}
 
 func (x *AIUsages) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2025,10 +1940,10 @@ func (x *AIUsages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsages.ProtoReflect.Descriptor instead.
 func (*AIUsages) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{19}
+	return file_records_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *AIUsages) GetModels() []*AIUsage {
+func (x *AIUsages) GetModels() []*usagepb.AIUsage {
 	if x != nil {
 		return x.Models
 	}
@@ -2047,7 +1962,7 @@ type Figures struct {
 
 func (x *Figures) Reset() {
 	*x = Figures{}
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2059,7 +1974,7 @@ func (x *Figures) String() string {
 func (*Figures) ProtoMessage() {}
 
 func (x *Figures) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2072,7 +1987,7 @@ func (x *Figures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Figures.ProtoReflect.Descriptor instead.
 func (*Figures) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{20}
+	return file_records_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Figures) GetAttendees() int32 {
@@ -2107,7 +2022,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2119,7 +2034,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2132,7 +2047,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{21}
+	return file_records_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Workspace) GetId() string {
@@ -2180,7 +2095,7 @@ type WorkspaceHead struct {
 
 func (x *WorkspaceHead) Reset() {
 	*x = WorkspaceHead{}
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2107,7 @@ func (x *WorkspaceHead) String() string {
 func (*WorkspaceHead) ProtoMessage() {}
 
 func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2120,7 @@ func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
 func (*WorkspaceHead) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{22}
+	return file_records_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WorkspaceHead) GetName() string {
@@ -2240,13 +2155,13 @@ type Snapshot struct {
 	Submissions []*Submission          `protobuf:"bytes,14,rep,name=submissions,proto3" json:"submissions,omitempty"`
 	// The seq of the last edit of the settings or steps, and of the quizzes; 0
 	// in snapshots from before they were kept.
-	CodelabEdition uint64          `protobuf:"varint,40,opt,name=codelab_edition,json=codelabEdition,proto3" json:"codelab_edition,omitempty"`
-	QuizzesEdition uint64          `protobuf:"varint,41,opt,name=quizzes_edition,json=quizzesEdition,proto3" json:"quizzes_edition,omitempty"`
-	Conversations  []*Conversation `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`
-	AiUsage        []*AIUsage      `protobuf:"bytes,31,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
-	Workspace      *Workspace      `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
-	Pin            *Pin            `protobuf:"bytes,42,opt,name=pin,proto3" json:"pin,omitempty"`
-	Pointer        *Pointer        `protobuf:"bytes,43,opt,name=pointer,proto3" json:"pointer,omitempty"`
+	CodelabEdition uint64             `protobuf:"varint,40,opt,name=codelab_edition,json=codelabEdition,proto3" json:"codelab_edition,omitempty"`
+	QuizzesEdition uint64             `protobuf:"varint,41,opt,name=quizzes_edition,json=quizzesEdition,proto3" json:"quizzes_edition,omitempty"`
+	Conversations  []*Conversation    `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`
+	AiUsage        []*usagepb.AIUsage `protobuf:"bytes,31,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
+	Workspace      *Workspace         `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	Pin            *Pin               `protobuf:"bytes,42,opt,name=pin,proto3" json:"pin,omitempty"`
+	Pointer        *Pointer           `protobuf:"bytes,43,opt,name=pointer,proto3" json:"pointer,omitempty"`
 	// See Figures; 0 in snapshots from before it was kept.
 	UpdatedAt     int64 `protobuf:"varint,44,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2255,7 +2170,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2267,7 +2182,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2280,7 +2195,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{23}
+	return file_records_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -2402,7 +2317,7 @@ func (x *Snapshot) GetConversations() []*Conversation {
 	return nil
 }
 
-func (x *Snapshot) GetAiUsage() []*AIUsage {
+func (x *Snapshot) GetAiUsage() []*usagepb.AIUsage {
 	if x != nil {
 		return x.AiUsage
 	}
@@ -2441,7 +2356,7 @@ var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\"\x8d\x05\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\x8d\x05\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -2645,16 +2560,9 @@ const file_records_proto_rawDesc = "" +
 	"\x06answer\x18\a \x01(\tR\x06answer\x12\x14\n" +
 	"\x05model\x18\b \x01(\tR\x05model\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\t \x01(\x03R\tcreatedAt\"\xbe\x01\n" +
-	"\aAIUsage\x12\x14\n" +
-	"\x05model\x18\x01 \x01(\tR\x05model\x12\x18\n" +
-	"\aqueries\x18\x02 \x01(\x03R\aqueries\x12\x16\n" +
-	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12#\n" +
-	"\rprompt_tokens\x18\x04 \x01(\x03R\fpromptTokens\x12#\n" +
-	"\routput_tokens\x18\x05 \x01(\x03R\foutputTokens\x12!\n" +
-	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokens\"?\n" +
-	"\bAIUsages\x123\n" +
-	"\x06models\x18\x01 \x03(\v2\x1b.atelier.codelab.v1.AIUsageR\x06models\"F\n" +
+	"created_at\x18\t \x01(\x03R\tcreatedAt\"=\n" +
+	"\bAIUsages\x121\n" +
+	"\x06models\x18\x01 \x03(\v2\x19.atelier.usage.v1.AIUsageR\x06models\"F\n" +
 	"\aFigures\x12\x1c\n" +
 	"\tattendees\x18\x01 \x01(\x05R\tattendees\x12\x1d\n" +
 	"\n" +
@@ -2668,7 +2576,7 @@ const file_records_proto_rawDesc = "" +
 	"\acurrent\x18\x05 \x01(\tR\acurrent\"7\n" +
 	"\rWorkspaceHead\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04tree\x18\x02 \x01(\tR\x04tree\"\xdc\b\n" +
+	"\x04tree\x18\x02 \x01(\tR\x04tree\"\xda\b\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x125\n" +
 	"\acodelab\x18\x02 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -2687,8 +2595,8 @@ const file_records_proto_rawDesc = "" +
 	"\vsubmissions\x18\x0e \x03(\v2\x1e.atelier.codelab.v1.SubmissionR\vsubmissions\x12'\n" +
 	"\x0fcodelab_edition\x18( \x01(\x04R\x0ecodelabEdition\x12'\n" +
 	"\x0fquizzes_edition\x18) \x01(\x04R\x0equizzesEdition\x12F\n" +
-	"\rconversations\x18\x1e \x03(\v2 .atelier.codelab.v1.ConversationR\rconversations\x126\n" +
-	"\bai_usage\x18\x1f \x03(\v2\x1b.atelier.codelab.v1.AIUsageR\aaiUsage\x12;\n" +
+	"\rconversations\x18\x1e \x03(\v2 .atelier.codelab.v1.ConversationR\rconversations\x124\n" +
+	"\bai_usage\x18\x1f \x03(\v2\x19.atelier.usage.v1.AIUsageR\aaiUsage\x12;\n" +
 	"\tworkspace\x18  \x01(\v2\x1d.atelier.codelab.v1.WorkspaceR\tworkspace\x12)\n" +
 	"\x03pin\x18* \x01(\v2\x17.atelier.codelab.v1.PinR\x03pin\x125\n" +
 	"\apointer\x18+ \x01(\v2\x1b.atelier.codelab.v1.PointerR\apointer\x12\x1d\n" +
@@ -2719,42 +2627,42 @@ func file_records_proto_rawDescGZIP() []byte {
 }
 
 var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_records_proto_goTypes = []any{
-	(PulseState)(0),       // 0: atelier.codelab.v1.PulseState
-	(HelpStatus)(0),       // 1: atelier.codelab.v1.HelpStatus
-	(*Codelab)(nil),       // 2: atelier.codelab.v1.Codelab
-	(*Step)(nil),          // 3: atelier.codelab.v1.Step
-	(*Attendee)(nil),      // 4: atelier.codelab.v1.Attendee
-	(*Pulse)(nil),         // 5: atelier.codelab.v1.Pulse
-	(*ChatMessage)(nil),   // 6: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),   // 7: atelier.codelab.v1.HelpRequest
-	(*Pin)(nil),           // 8: atelier.codelab.v1.Pin
-	(*Pointer)(nil),       // 9: atelier.codelab.v1.Pointer
-	(*Feedback)(nil),      // 10: atelier.codelab.v1.Feedback
-	(*Comment)(nil),       // 11: atelier.codelab.v1.Comment
-	(*Thread)(nil),        // 12: atelier.codelab.v1.Thread
-	(*Quiz)(nil),          // 13: atelier.codelab.v1.Quiz
-	(*QuizAnswer)(nil),    // 14: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),      // 15: atelier.codelab.v1.Material
-	(*Submission)(nil),    // 16: atelier.codelab.v1.Submission
-	(*Upload)(nil),        // 17: atelier.codelab.v1.Upload
-	(*Ref)(nil),           // 18: atelier.codelab.v1.Ref
-	(*Conversation)(nil),  // 19: atelier.codelab.v1.Conversation
-	(*AIUsage)(nil),       // 20: atelier.codelab.v1.AIUsage
-	(*AIUsages)(nil),      // 21: atelier.codelab.v1.AIUsages
-	(*Figures)(nil),       // 22: atelier.codelab.v1.Figures
-	(*Workspace)(nil),     // 23: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 24: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 25: atelier.codelab.v1.Snapshot
+	(PulseState)(0),         // 0: atelier.codelab.v1.PulseState
+	(HelpStatus)(0),         // 1: atelier.codelab.v1.HelpStatus
+	(*Codelab)(nil),         // 2: atelier.codelab.v1.Codelab
+	(*Step)(nil),            // 3: atelier.codelab.v1.Step
+	(*Attendee)(nil),        // 4: atelier.codelab.v1.Attendee
+	(*Pulse)(nil),           // 5: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),     // 6: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),     // 7: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),             // 8: atelier.codelab.v1.Pin
+	(*Pointer)(nil),         // 9: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),        // 10: atelier.codelab.v1.Feedback
+	(*Comment)(nil),         // 11: atelier.codelab.v1.Comment
+	(*Thread)(nil),          // 12: atelier.codelab.v1.Thread
+	(*Quiz)(nil),            // 13: atelier.codelab.v1.Quiz
+	(*QuizAnswer)(nil),      // 14: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),        // 15: atelier.codelab.v1.Material
+	(*Submission)(nil),      // 16: atelier.codelab.v1.Submission
+	(*Upload)(nil),          // 17: atelier.codelab.v1.Upload
+	(*Ref)(nil),             // 18: atelier.codelab.v1.Ref
+	(*Conversation)(nil),    // 19: atelier.codelab.v1.Conversation
+	(*AIUsages)(nil),        // 20: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),         // 21: atelier.codelab.v1.Figures
+	(*Workspace)(nil),       // 22: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),   // 23: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),        // 24: atelier.codelab.v1.Snapshot
+	(*usagepb.AIUsage)(nil), // 25: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
 	5,  // 0: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
 	0,  // 1: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
 	1,  // 2: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
 	11, // 3: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	20, // 4: atelier.codelab.v1.AIUsages.models:type_name -> atelier.codelab.v1.AIUsage
-	24, // 5: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	25, // 4: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
+	23, // 5: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
 	2,  // 6: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
 	3,  // 7: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
 	4,  // 8: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
@@ -2768,8 +2676,8 @@ var file_records_proto_depIdxs = []int32{
 	15, // 16: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
 	16, // 17: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
 	19, // 18: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	20, // 19: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.codelab.v1.AIUsage
-	23, // 20: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	25, // 19: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
+	22, // 20: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
 	8,  // 21: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
 	9,  // 22: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
 	23, // [23:23] is the sub-list for method output_type
@@ -2792,7 +2700,7 @@ func file_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   24,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -4,6 +4,7 @@ package codelabpb
 
 import (
 	pbwire "atelier/actors/internal/pbwire"
+	usagepb "atelier/actors/usage/usagepb"
 	slices "slices"
 )
 
@@ -1416,75 +1417,6 @@ func (m *Conversation) Clone() *Conversation {
 }
 
 // EncodedSize implements pbwire.Message.
-func (m *AIUsage) EncodedSize() (n int) {
-	if m == nil {
-		return 0
-	}
-	n += pbwire.SizeText(1, len(m.Model))
-	n += pbwire.SizeUint(2, uint64(m.Queries))
-	n += pbwire.SizeUint(3, uint64(m.Failed))
-	n += pbwire.SizeUint(4, uint64(m.PromptTokens))
-	n += pbwire.SizeUint(5, uint64(m.OutputTokens))
-	n += pbwire.SizeUint(6, uint64(m.TotalTokens))
-	return n + len(m.unknownFields)
-}
-
-// WriteBack implements pbwire.Message.
-func (m *AIUsage) WriteBack(b []byte, at int) int {
-	if m == nil {
-		return at
-	}
-	at = pbwire.PutRaw(b, at, m.unknownFields)
-	at = pbwire.PutUint(b, at, 6, uint64(m.TotalTokens))
-	at = pbwire.PutUint(b, at, 5, uint64(m.OutputTokens))
-	at = pbwire.PutUint(b, at, 4, uint64(m.PromptTokens))
-	at = pbwire.PutUint(b, at, 3, uint64(m.Failed))
-	at = pbwire.PutUint(b, at, 2, uint64(m.Queries))
-	at = pbwire.PutText(b, at, 1, m.Model)
-	return at
-}
-
-// Decode adds what the bytes say to the message. It keeps none of them.
-func (m *AIUsage) Decode(b []byte) error {
-	r := pbwire.Read(b)
-	for r.Next() {
-		switch r.Field {
-		case 1:
-			m.Model = r.Text()
-		case 2:
-			m.Queries = int64(r.Uint())
-		case 3:
-			m.Failed = int64(r.Uint())
-		case 4:
-			m.PromptTokens = int64(r.Uint())
-		case 5:
-			m.OutputTokens = int64(r.Uint())
-		case 6:
-			m.TotalTokens = int64(r.Uint())
-		default:
-			r.Skip(&m.unknownFields)
-		}
-	}
-	return r.Err()
-}
-
-// Clone returns a copy that shares nothing with the message.
-func (m *AIUsage) Clone() *AIUsage {
-	if m == nil {
-		return nil
-	}
-	return &AIUsage{
-		Model:         m.Model,
-		Queries:       m.Queries,
-		Failed:        m.Failed,
-		PromptTokens:  m.PromptTokens,
-		OutputTokens:  m.OutputTokens,
-		TotalTokens:   m.TotalTokens,
-		unknownFields: slices.Clone(m.unknownFields),
-	}
-}
-
-// EncodedSize implements pbwire.Message.
 func (m *AIUsages) EncodedSize() (n int) {
 	if m == nil {
 		return 0
@@ -1515,7 +1447,7 @@ func (m *AIUsages) Decode(b []byte) error {
 	for r.Next() {
 		switch r.Field {
 		case 1:
-			v := &AIUsage{}
+			v := &usagepb.AIUsage{}
 			r.Inner(v)
 			m.Models = append(m.Models, v)
 		default:
@@ -1932,7 +1864,7 @@ func (m *Snapshot) Decode(b []byte) error {
 			r.Inner(v)
 			m.Conversations = append(m.Conversations, v)
 		case 31:
-			v := &AIUsage{}
+			v := &usagepb.AIUsage{}
 			r.Inner(v)
 			m.AiUsage = append(m.AiUsage, v)
 		case 32:

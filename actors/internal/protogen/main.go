@@ -5,7 +5,8 @@
 //
 //	go run atelier/actors/internal/protogen [-check]
 //
-// With -check it writes nothing and fails when a generated file is not what
+// They may import those of other actors by the names of their files alone. With
+// -check it writes nothing and fails when a generated file is not what
 // the .proto files give.
 package main
 
@@ -60,8 +61,12 @@ func run(check bool) error {
 }
 
 func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
+	others, err := filepath.Glob("../../*/*pb")
+	if err != nil {
+		return nil, err
+	}
 	c := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{}),
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: append([]string{"."}, others...)}),
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
 	files, err := c.Compile(context.Background(), names...)

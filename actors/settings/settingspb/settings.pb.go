@@ -9,6 +9,7 @@
 package settingspb
 
 import (
+	usagepb "atelier/actors/usage/usagepb"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -178,7 +179,7 @@ func (x *Event) GetAiKeySet() *AIKeySet {
 	return nil
 }
 
-func (x *Event) GetAiUsed() *AIUsage {
+func (x *Event) GetAiUsed() *usagepb.AIUsage {
 	if x != nil {
 		if x, ok := x.Body.(*Event_AiUsed); ok {
 			return x.AiUsed
@@ -204,7 +205,8 @@ type Event_AiKeySet struct {
 }
 
 type Event_AiUsed struct {
-	AiUsed *AIUsage `protobuf:"bytes,101,opt,name=ai_used,json=aiUsed,proto3,oneof"`
+	// What was asked by admins about no codelab.
+	AiUsed *usagepb.AIUsage `protobuf:"bytes,101,opt,name=ai_used,json=aiUsed,proto3,oneof"`
 }
 
 func (*Event_TokenCreated) isEvent_Body() {}
@@ -304,104 +306,19 @@ func (x *AIKeySet) GetSealed() []byte {
 	return nil
 }
 
-// What a model was asked by admins about no codelab.
-type AIUsage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Model         string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	Queries       int64                  `protobuf:"varint,2,opt,name=queries,proto3" json:"queries,omitempty"`
-	Failed        int64                  `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
-	PromptTokens  int64                  `protobuf:"varint,4,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
-	OutputTokens  int64                  `protobuf:"varint,5,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	TotalTokens   int64                  `protobuf:"varint,6,opt,name=total_tokens,json=totalTokens,proto3" json:"total_tokens,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AIUsage) Reset() {
-	*x = AIUsage{}
-	mi := &file_settings_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AIUsage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AIUsage) ProtoMessage() {}
-
-func (x *AIUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_settings_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AIUsage.ProtoReflect.Descriptor instead.
-func (*AIUsage) Descriptor() ([]byte, []int) {
-	return file_settings_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *AIUsage) GetModel() string {
-	if x != nil {
-		return x.Model
-	}
-	return ""
-}
-
-func (x *AIUsage) GetQueries() int64 {
-	if x != nil {
-		return x.Queries
-	}
-	return 0
-}
-
-func (x *AIUsage) GetFailed() int64 {
-	if x != nil {
-		return x.Failed
-	}
-	return 0
-}
-
-func (x *AIUsage) GetPromptTokens() int64 {
-	if x != nil {
-		return x.PromptTokens
-	}
-	return 0
-}
-
-func (x *AIUsage) GetOutputTokens() int64 {
-	if x != nil {
-		return x.OutputTokens
-	}
-	return 0
-}
-
-func (x *AIUsage) GetTotalTokens() int64 {
-	if x != nil {
-		return x.TotalTokens
-	}
-	return 0
-}
-
 type Snapshot struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	Tokens        []*ApiToken            `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
 	AiKey         []byte                 `protobuf:"bytes,100,opt,name=ai_key,json=aiKey,proto3" json:"ai_key,omitempty"`
-	AiUsage       []*AIUsage             `protobuf:"bytes,101,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
+	AiUsage       []*usagepb.AIUsage     `protobuf:"bytes,101,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_settings_proto_msgTypes[5]
+	mi := &file_settings_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -413,7 +330,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_settings_proto_msgTypes[5]
+	mi := &file_settings_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -426,7 +343,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_settings_proto_rawDescGZIP(), []int{5}
+	return file_settings_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -450,7 +367,7 @@ func (x *Snapshot) GetAiKey() []byte {
 	return nil
 }
 
-func (x *Snapshot) GetAiUsage() []*AIUsage {
+func (x *Snapshot) GetAiUsage() []*usagepb.AIUsage {
 	if x != nil {
 		return x.AiUsage
 	}
@@ -461,38 +378,31 @@ var File_settings_proto protoreflect.FileDescriptor
 
 const file_settings_proto_rawDesc = "" +
 	"\n" +
-	"\x0esettings.proto\x12\x13atelier.settings.v1\"n\n" +
+	"\x0esettings.proto\x12\x13atelier.settings.v1\x1a\vusage.proto\"n\n" +
 	"\bApiToken\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
 	"\vsecret_hash\x18\x03 \x01(\fR\n" +
 	"secretHash\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x04 \x01(\x03R\tcreatedAt\"\xa7\x02\n" +
+	"created_at\x18\x04 \x01(\x03R\tcreatedAt\"\xa4\x02\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12D\n" +
 	"\rtoken_created\x18\x02 \x01(\v2\x1d.atelier.settings.v1.ApiTokenH\x00R\ftokenCreated\x12H\n" +
 	"\rtoken_revoked\x18\x03 \x01(\v2!.atelier.settings.v1.TokenRevokedH\x00R\ftokenRevoked\x12=\n" +
 	"\n" +
-	"ai_key_set\x18d \x01(\v2\x1d.atelier.settings.v1.AIKeySetH\x00R\baiKeySet\x127\n" +
-	"\aai_used\x18e \x01(\v2\x1c.atelier.settings.v1.AIUsageH\x00R\x06aiUsedB\x06\n" +
+	"ai_key_set\x18d \x01(\v2\x1d.atelier.settings.v1.AIKeySetH\x00R\baiKeySet\x124\n" +
+	"\aai_used\x18e \x01(\v2\x19.atelier.usage.v1.AIUsageH\x00R\x06aiUsedB\x06\n" +
 	"\x04body\"\x1e\n" +
 	"\fTokenRevoked\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"\"\n" +
 	"\bAIKeySet\x12\x16\n" +
-	"\x06sealed\x18\x01 \x01(\fR\x06sealed\"\xbe\x01\n" +
-	"\aAIUsage\x12\x14\n" +
-	"\x05model\x18\x01 \x01(\tR\x05model\x12\x18\n" +
-	"\aqueries\x18\x02 \x01(\x03R\aqueries\x12\x16\n" +
-	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12#\n" +
-	"\rprompt_tokens\x18\x04 \x01(\x03R\fpromptTokens\x12#\n" +
-	"\routput_tokens\x18\x05 \x01(\x03R\foutputTokens\x12!\n" +
-	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokens\"\xa3\x01\n" +
+	"\x06sealed\x18\x01 \x01(\fR\x06sealed\"\xa0\x01\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x125\n" +
 	"\x06tokens\x18\x02 \x03(\v2\x1d.atelier.settings.v1.ApiTokenR\x06tokens\x12\x15\n" +
-	"\x06ai_key\x18d \x01(\fR\x05aiKey\x127\n" +
-	"\bai_usage\x18e \x03(\v2\x1c.atelier.settings.v1.AIUsageR\aaiUsageB$Z\"atelier/actors/settings/settingspbb\x06proto3"
+	"\x06ai_key\x18d \x01(\fR\x05aiKey\x124\n" +
+	"\bai_usage\x18e \x03(\v2\x19.atelier.usage.v1.AIUsageR\aaiUsageB$Z\"atelier/actors/settings/settingspbb\x06proto3"
 
 var (
 	file_settings_proto_rawDescOnce sync.Once
@@ -506,22 +416,22 @@ func file_settings_proto_rawDescGZIP() []byte {
 	return file_settings_proto_rawDescData
 }
 
-var file_settings_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_settings_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_settings_proto_goTypes = []any{
-	(*ApiToken)(nil),     // 0: atelier.settings.v1.ApiToken
-	(*Event)(nil),        // 1: atelier.settings.v1.Event
-	(*TokenRevoked)(nil), // 2: atelier.settings.v1.TokenRevoked
-	(*AIKeySet)(nil),     // 3: atelier.settings.v1.AIKeySet
-	(*AIUsage)(nil),      // 4: atelier.settings.v1.AIUsage
-	(*Snapshot)(nil),     // 5: atelier.settings.v1.Snapshot
+	(*ApiToken)(nil),        // 0: atelier.settings.v1.ApiToken
+	(*Event)(nil),           // 1: atelier.settings.v1.Event
+	(*TokenRevoked)(nil),    // 2: atelier.settings.v1.TokenRevoked
+	(*AIKeySet)(nil),        // 3: atelier.settings.v1.AIKeySet
+	(*Snapshot)(nil),        // 4: atelier.settings.v1.Snapshot
+	(*usagepb.AIUsage)(nil), // 5: atelier.usage.v1.AIUsage
 }
 var file_settings_proto_depIdxs = []int32{
 	0, // 0: atelier.settings.v1.Event.token_created:type_name -> atelier.settings.v1.ApiToken
 	2, // 1: atelier.settings.v1.Event.token_revoked:type_name -> atelier.settings.v1.TokenRevoked
 	3, // 2: atelier.settings.v1.Event.ai_key_set:type_name -> atelier.settings.v1.AIKeySet
-	4, // 3: atelier.settings.v1.Event.ai_used:type_name -> atelier.settings.v1.AIUsage
+	5, // 3: atelier.settings.v1.Event.ai_used:type_name -> atelier.usage.v1.AIUsage
 	0, // 4: atelier.settings.v1.Snapshot.tokens:type_name -> atelier.settings.v1.ApiToken
-	4, // 5: atelier.settings.v1.Snapshot.ai_usage:type_name -> atelier.settings.v1.AIUsage
+	5, // 5: atelier.settings.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
 	6, // [6:6] is the sub-list for method output_type
 	6, // [6:6] is the sub-list for method input_type
 	6, // [6:6] is the sub-list for extension type_name
@@ -546,7 +456,7 @@ func file_settings_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_settings_proto_rawDesc), len(file_settings_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -18,6 +18,7 @@ import (
 	"atelier/actors/login/loginpb"
 	"atelier/actors/token/seal"
 	"atelier/actors/token/tokenpb"
+	"atelier/actors/usage/usagepb"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/keyfile"
@@ -55,7 +56,7 @@ func (h *holding) readRows(list *catalog.List) {
 	for id, f := range figures {
 		h.part("figures")[id] = h.plain(f)
 	}
-	h.must(list.Usages(func(id string, models []*codelabpb.AIUsage) {
+	h.must(list.Usages(func(id string, models []*usagepb.AIUsage) {
 		h.part("usage")[id] = h.plain(&codelabpb.AIUsages{Models: models})
 	}))
 	h.must(catalog.Workspaces(h.store, func(id string, w *codelabpb.Workspace) { h.part("workspaces")[id] = h.plain(w) }))

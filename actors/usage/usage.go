@@ -1,0 +1,44 @@
+// Package usage sums what language models were asked, a sum for each model.
+// Codelabs count what their people asked, the settings what was asked about no
+// codelab.
+package usage
+
+import (
+	"slices"
+
+	pb "atelier/actors/usage/usagepb"
+)
+
+// MaxModels bounds the models that are told apart, so that the sums stay a short
+// list. What is used of others is summed as that of one more, [Other].
+const MaxModels = 50
+
+// Other is the model under which the usage of models beyond MaxModels is summed.
+const Other = "other"
+
+// Add returns the sums with one more use. It changes neither the list nor what
+// is in it, which views may hold.
+func Add(sums []*pb.AIUsage, u *pb.AIUsage) []*pb.AIUsage {
+	of := func(model string) int {
+		return slices.IndexFunc(sums, func(have *pb.AIUsage) bool { return have.Model == model })
+	}
+	model := u.Model
+	i := of(model)
+	if i < 0 && len(sums) >= MaxModels {
+		model = Other
+		i = of(model)
+	}
+	sums = slices.Clone(sums)
+	if i < 0 {
+		sums = append(sums, &pb.AIUsage{Model: model})
+		i = len(sums) - 1
+	}
+	sum := sums[i].Clone()
+	sum.Queries += u.Queries
+	sum.Failed += u.Failed
+	sum.PromptTokens += u.PromptTokens
+	sum.OutputTokens += u.OutputTokens
+	sum.TotalTokens += u.TotalTokens
+	sums[i] = sum
+	return sums
+}

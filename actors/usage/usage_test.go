@@ -1,0 +1,39 @@
+package usage
+
+import (
+	"fmt"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "atelier/actors/usage/usagepb"
+)
+
+func TestUsageOfManyModelsIsBounded(t *testing.T) {
+	var list []*pb.AIUsage
+	for range 2 {
+		for i := range 3 * MaxModels {
+			list = Add(list, &pb.AIUsage{Model: fmt.Sprint(i), Queries: 1, TotalTokens: 2})
+		}
+	}
+	total := int64(0)
+	for _, u := range list {
+		total += u.TotalTokens
+	}
+	if last := list[len(list)-1]; len(list) != MaxModels+1 || total != 2*6*MaxModels || last.Model != Other || last.Queries != 2*2*MaxModels {
+		t.Errorf("%d models with %d tokens, the last is %v", len(list), total, last)
+	}
+}
+
+func TestEveryNumberIsSummedAndNoOlderListChanges(t *testing.T) {
+	use := &pb.AIUsage{Model: "m", Queries: 1, Failed: 2, PromptTokens: 3, OutputTokens: 4, TotalTokens: 5}
+	one := Add(nil, use)
+	before := one[0].Clone()
+	two := Add(one, use)
+	if want := (&pb.AIUsage{Model: "m", Queries: 2, Failed: 4, PromptTokens: 6, OutputTokens: 8, TotalTokens: 10}); len(two) != 1 || !proto.Equal(two[0], want) {
+		t.Errorf("the sums are %v", two)
+	}
+	if !proto.Equal(one[0], before) || !proto.Equal(use, before) {
+		t.Errorf("what a view may hold became %v, what was added %v", one[0], use)
+	}
+}
