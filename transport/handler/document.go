@@ -209,6 +209,7 @@ type description struct {
 	OpenAPI    string                     `json:"openapi"`
 	Info       json.RawMessage            `json:"info"`
 	Servers    []serverText               `json:"servers"`
+	Tags       json.RawMessage            `json:"tags"`
 	Paths      map[string]json.RawMessage `json:"paths"`
 	Components json.RawMessage            `json:"components"`
 }

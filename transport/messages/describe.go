@@ -200,14 +200,20 @@ func ofField(f reflect.StructField, optional bool) any {
 		return false
 	}
 	s := ofType(f.Name, t, f.Tag.Get("is"))
-	if d := f.Tag.Get("default"); d != "" {
+	d, about := f.Tag.Get("default"), f.Tag.Get("doc")
+	if s.Ref != "" && d+about != "" {
+		// The schemas of AsyncAPI are those of JSON Schema draft 7, where what
+		// stands beside a reference does not count.
+		s = &schema{AllOf: []*schema{s}}
+	}
+	if d != "" {
 		s.Default = json.RawMessage(d)
 	}
 	if f.Type.Kind() == reflect.Pointer && !optional {
 		s = orNull(s)
 	}
-	if d := f.Tag.Get("doc"); d != "" {
-		s.Description = d
+	if about != "" {
+		s.Description = about
 	}
 	return s
 }

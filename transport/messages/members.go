@@ -21,6 +21,7 @@ type schema struct {
 	Minimum     *int      `json:"minimum,omitempty"`
 	Items       *schema   `json:"items,omitempty"`
 	OneOf       []*schema `json:"oneOf,omitempty"`
+	AllOf       []*schema `json:"allOf,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Properties  object    `json:"properties,omitempty"`
 	Required    []string  `json:"required,omitempty"`

@@ -3,12 +3,18 @@ package house
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"atelier/transport/handler"
+	"atelier/transport/messages"
+	"atelier/transport/rest"
 )
 
 const root = "../../.."
@@ -119,63 +125,98 @@ func TestPackagesOfTransportHaveTests(t *testing.T) {
 	}
 }
 
-// A description without the items of an array, or with an address of one
-// machine, is refused by the tools that read it.
+// What a description must be for the tools that read it: linters refuse it else,
+// and generators of clients make nothing of what it says.
 func TestDescriptionsAreWhole(t *testing.T) {
-	names := []string{"transport/messages/asyncapi.json", "transport/handler/openapi.json"}
-	pieces, err := filepath.Glob(filepath.Join(root, "transport/rest/openapi/*.json"))
-	if err != nil || len(pieces) < 20 {
-		t.Fatalf("the pieces of the REST interface's description are %v, %v", pieces, err)
-	}
-	for _, p := range pieces {
-		names = append(names, strings.TrimPrefix(p, filepath.Clean(root)+"/"))
-	}
-	arrays := 0
-	for _, name := range names {
-		b, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
+	arrays, operations, components := 0, 0, 0
+	for name, text := range map[string][]byte{
+		"REST interface": rest.OpenAPI(), "messages": messages.AsyncAPI(), "handler": handler.OpenAPI(),
+	} {
+		var doc map[string]any
+		if err := json.Unmarshal(text, &doc); err != nil {
 			t.Fatal(err)
 		}
-		var doc map[string]any
-		if err := json.Unmarshal(b, &doc); err != nil {
-			t.Fatal(err)
+		tags, ids, used := map[any]bool{}, map[any]bool{}, map[any]bool{}
+		list, _ := doc["tags"].([]any)
+		for _, tag := range list {
+			tags[tag.(map[string]any)["name"]] = true
 		}
 		var look func(at string, node any)
 		look = func(at string, node any) {
 			switch n := node.(type) {
 			case []any:
-				for _, v := range n {
-					look(at, v)
+				for i, v := range n {
+					look(fmt.Sprint(at, "/", i), v)
 				}
 			case map[string]any:
 				if isArray(n["type"]) {
 					arrays++
-					if n["items"] == nil {
-						t.Errorf("%s%s: an array without items", name, at)
+					if _, ok := n["items"].(map[string]any); !ok {
+						t.Errorf("%s%s: an array without a schema of its items", name, at)
 					}
 				}
 				if host, ok := n["host"].(string); ok && n["protocol"] != nil && !strings.HasPrefix(host, "{") {
 					t.Errorf("%s%s: the host is fixed: %s", name, at, host)
 				}
+				if ref, ok := n["$ref"]; ok {
+					used[ref] = true
+					// A schema of AsyncAPI is one of JSON Schema draft 7.
+					if doc["asyncapi"] != nil && len(n) > 1 {
+						t.Errorf("%s%s: what stands beside a reference does not count", name, at)
+					}
+				}
+				if properties, ok := n["properties"].(map[string]any); ok || n["type"] == "object" {
+					required, _ := n["required"].([]any)
+					for _, r := range required {
+						if properties[r.(string)] == nil {
+							t.Errorf("%s%s: %s is required, and nothing is said of it", name, at, r)
+						}
+					}
+				}
+				if responses := n["responses"]; responses != nil && doc["paths"] != nil && at != "/components" {
+					operations++
+					if id := n["operationId"]; id == nil || ids[id] {
+						t.Errorf("%s%s: no operationId of its own", name, at)
+					}
+					ids[n["operationId"]] = true
+					if n["summary"] == nil || n["description"] == nil {
+						t.Errorf("%s%s: no summary, or no description", name, at)
+					}
+					of, _ := n["tags"].([]any)
+					for _, tag := range of {
+						if !tags[tag] {
+							t.Errorf("%s%s: the document says nothing of its tag %s", name, at, tag)
+						}
+					}
+					if len(of) == 0 {
+						t.Errorf("%s%s: no tag", name, at)
+					}
+				}
 				for k, v := range n {
-					look(at+"/"+k, v)
+					if k != "examples" && k != "example" { // those are no description
+						look(at+"/"+k, v)
+					}
 				}
 			}
 		}
 		look("", doc)
+		for kind, of := range doc["components"].(map[string]any) {
+			for component := range of.(map[string]any) {
+				components++
+				if kind != "securitySchemes" && !used["#/components/"+kind+"/"+component] { // those are used by their names
+					t.Errorf("%s: nothing uses %s/%s", name, kind, component)
+				}
+			}
+		}
 	}
-	if arrays < 50 {
-		t.Errorf("only %d arrays: nothing is looked at any more", arrays)
+	if arrays < 50 || operations < 100 || components < 100 {
+		t.Errorf("%d arrays, %d operations and %d components: something is not looked at any more", arrays, operations, components)
 	}
 }
 
 func isArray(typ any) bool {
 	if list, ok := typ.([]any); ok {
-		for _, t := range list {
-			if t == "array" {
-				return true
-			}
-		}
+		return slices.Contains(list, any("array"))
 	}
 	return typ == "array"
 }
