@@ -256,7 +256,7 @@ func TestWhoHasItIsTold304(t *testing.T) {
 		}
 		return r.Answer([]byte(`"content"`))
 	}}})
-	for match, want := range map[string]int{"": 200, `"v1"`: 304, `W/"v1"`: 304, `"v0", "v1-gzip"`: 304, "*": 304, `"v2"`: 200, "v1": 200} {
+	for match, want := range map[string]int{"": 200, `"v1"`: 304, `W/"v1"`: 304, `"v0", "v1-gzip"`: 304, `"v0", "v1;br"`: 304, "*": 304, `"v2"`: 200, "v1": 200} {
 		req, _ := http.NewRequest("GET", "http://test/a", nil)
 		if match != "" {
 			req.Header.Set("If-None-Match", match)
@@ -270,6 +270,20 @@ func TestWhoHasItIsTold304(t *testing.T) {
 		if resp.StatusCode != want || resp.Header.Get("ETag") != `"v1"` || resp.Header.Get("Cache-Control") != "private, no-cache" || want == 304 && len(b) > 0 {
 			t.Errorf("%q: %d %v %q", match, resp.StatusCode, resp.Header, b)
 		}
+	}
+}
+
+// Of a tag that is a hash the last letters mean nothing.
+func TestATagThatEndsAsACodingDoesIsKnown(t *testing.T) {
+	for _, tag := range []string{"q83vEjRWeJC7-br", "a-gzip", "gzip"} {
+		for _, line := range []string{`"` + tag + `"`, `W/"` + tag + `"`, `"` + tag + `-gzip"`} {
+			if !conditional("If-None-Match", line).NoneMatch(tag) {
+				t.Errorf("%s is not %s", line, tag)
+			}
+		}
+	}
+	if conditional("If-None-Match", `"abr"`).NoneMatch("a") {
+		t.Error("what has no mark of a coding lost its end")
 	}
 }
 

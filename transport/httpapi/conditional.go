@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"regexp"
-	"slices"
-	"strings"
+	"bytes"
 
 	"github.com/valyala/fasthttp"
 )
@@ -22,37 +20,71 @@ func (r *Exchange) Fresh(tag, control string) bool {
 }
 
 // NoneMatch says that the client has what the tag stands for.
-func (r *Exchange) NoneMatch(tag string) bool {
-	tags, star := r.Tags("If-None-Match")
-	return star || slices.Contains(tags, tag)
+func (r *Exchange) NoneMatch(tag string) bool { return Known(&r.Request.Header, tag) }
+
+// Known says that whoever sent these headers has what a tag stands for, which is
+// given without its quotes (If-None-Match; RFC 9110, 13.1.2).
+func Known(h *fasthttp.RequestHeader, tag string) bool {
+	for _, line := range h.PeekAll(fasthttp.HeaderIfNoneMatch) {
+		if isStar(line) {
+			return true
+		}
+		for {
+			found, behind, ok := nextTag(line)
+			if !ok {
+				break
+			}
+			// A tag of ours may by itself end as if it were of a coding.
+			if string(found) == tag || string(uncoded(found)) == tag {
+				return true
+			}
+			line = behind
+		}
+	}
+	return false
 }
 
-// coded is what servers in front of this one put at the end of the tag of an
-// answer that they have compressed.
-var coded = regexp.MustCompile(`[-;]+(?:gzip|br|zstd|deflate)$`)
-
-// Tags reads a list of entity tags (RFC 9110, 8.8.3) without what makes them
-// weak and without the mark of a coding; star says that the header is a star.
-// What is malformed matches nothing.
+// Tags reads a list of entity tags without what makes them weak and without the
+// mark of a coding; star says that the header is a star. What is malformed
+// matches nothing.
 func (r *Exchange) Tags(header string) (tags []string, star bool) {
 	for _, line := range r.Request.Header.PeekAll(header) {
-		rest := strings.TrimSpace(string(line))
-		if rest == "*" {
+		if isStar(line) {
 			return nil, true
 		}
 		for {
-			rest = strings.TrimLeft(rest, " \t,")
-			quoted, ok := strings.CutPrefix(strings.TrimPrefix(rest, "W/"), `"`)
+			found, behind, ok := nextTag(line)
 			if !ok {
 				break
 			}
-			tag, behind, ok := strings.Cut(quoted, `"`)
-			if !ok {
-				break
-			}
-			tags = append(tags, coded.ReplaceAllString(tag, ""))
-			rest = behind
+			tags = append(tags, string(uncoded(found)))
+			line = behind
 		}
 	}
 	return tags, false
+}
+
+func isStar(line []byte) bool { return string(bytes.TrimSpace(line)) == "*" }
+
+// nextTag cuts the first entity tag off a list of them (RFC 9110, 8.8.3).
+func nextTag(list []byte) (tag, behind []byte, ok bool) {
+	list = bytes.TrimPrefix(bytes.TrimLeft(list, " \t,"), []byte("W/"))
+	if len(list) == 0 || list[0] != '"' {
+		return nil, nil, false
+	}
+	return bytes.Cut(list[1:], []byte{'"'})
+}
+
+// uncoded is a tag without what servers in front of this one put at the end of
+// that of an answer that they have compressed.
+func uncoded(tag []byte) []byte {
+	for _, coding := range []string{"gzip", "br", "zstd", "deflate"} {
+		if len(tag) > len(coding) && string(tag[len(tag)-len(coding):]) == coding {
+			before := tag[:len(tag)-len(coding)]
+			if plain := bytes.TrimRight(before, "-;"); len(plain) < len(before) {
+				return plain
+			}
+		}
+	}
+	return tag
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 
 	"github.com/valyala/fasthttp"
+
+	"atelier/transport/httpapi"
 )
 
 // entity is something to answer with, in the codings that there are of it.
@@ -75,7 +77,7 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	v := &e.variants[c]
 	if status == fasthttp.StatusOK {
 		h.Set("ETag", v.tag)
-		if matches(ctx.Request.Header.Peek("If-None-Match"), v.tag) {
+		if httpapi.Known(&ctx.Request.Header, v.tag[1:len(v.tag)-1]) {
 			ctx.SetStatusCode(fasthttp.StatusNotModified)
 			return
 		}
@@ -86,19 +88,4 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 		h.Set("Content-Encoding", names[c])
 	}
 	ctx.Response.SetBodyRaw(v.body)
-}
-
-// matches says whether a tag is in a list of them (RFC 9110, 13.1.2): weak ones
-// count, since a server in between may have made them so.
-func matches(list []byte, tag string) bool {
-	for len(list) > 0 {
-		var item []byte
-		// No tag of ours has a comma in it.
-		item, list, _ = bytes.Cut(list, []byte{','})
-		item = bytes.TrimSpace(item)
-		if string(item) == "*" || string(bytes.TrimPrefix(item, []byte("W/"))) == tag {
-			return true
-		}
-	}
-	return false
 }

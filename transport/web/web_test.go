@@ -451,12 +451,22 @@ func FuzzPath(f *testing.F) {
 func BenchmarkPage(b *testing.B)  { benchmark(b, "/admin/0193a7b2-1111-7000-8000-000000000000/edit") }
 func BenchmarkAsset(b *testing.B) { benchmark(b, "/assets/index-DiwrgTda.js") }
 
-func benchmark(b *testing.B, path string) {
+// BenchmarkUnchanged is a reload of what the browser has: a page, then its
+// assets, each by the tag it had.
+func BenchmarkUnchanged(b *testing.B) {
+	tag := header(answerTo(b, handler(b, nil), "GET /assets/index-DiwrgTda.js", "Accept-Encoding: br"), "ETag")
+	benchmark(b, "/assets/index-DiwrgTda.js", "If-None-Match", tag)
+}
+
+func benchmark(b *testing.B, path string, header ...string) {
 	w := handler(b, nil)
 	var ctx fasthttp.RequestCtx
 	req := &fasthttp.Request{}
 	req.SetRequestURI(path)
 	req.Header.Set("Accept-Encoding", "gzip, deflate, br, zstd")
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
 	ctx.Init(req, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, log.New(io.Discard, "", 0))
 	b.ReportAllocs()
 	for b.Loop() {
