@@ -99,6 +99,17 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 	}
 }
 
+// named is the element that a command names by its id, in a list whose ids rise;
+// what says which kind of thing is missing.
+func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string) (T, error) {
+	i, ok := searchID(v, id, idOf)
+	if !ok {
+		var none T
+		return none, durable.Reject(durable.Missing, "%s not found", what)
+	}
+	return v.At(i), nil
+}
+
 // searchID finds an element by id in a list whose ids rise.
 func searchID[T any](v *cow.Vector[T], id string, idOf func(T) string) (int, bool) {
 	return search(v.Len(), v.At, id, idOf)

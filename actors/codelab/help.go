@@ -53,10 +53,7 @@ func (a AskHelp) decide(c call) (decision, error) {
 }
 
 func (c call) findHelp(id string) (*pb.HelpRequest, error) {
-	if i, ok := searchID(&c.s.help, id, (*pb.HelpRequest).GetId); ok {
-		return c.s.help.At(i), nil
-	}
-	return nil, durable.Reject(durable.Missing, "help request not found")
+	return named(&c.s.help, id, (*pb.HelpRequest).GetId, "help request")
 }
 
 // ClaimHelp makes a request the caller's to answer.

@@ -106,11 +106,10 @@ type DeleteMaterial struct {
 }
 
 func (b DeleteMaterial) decide(c call) (decision, error) {
-	i, ok := searchID(&c.s.materials, b.MaterialID, (*pb.Material).GetId)
-	if !ok {
-		return decision{}, durable.Reject(durable.Missing, "material not found")
+	m, err := named(&c.s.materials, b.MaterialID, (*pb.Material).GetId, "material")
+	if err != nil {
+		return decision{}, err
 	}
-	m := c.s.materials.At(i)
 	d := decided(m, &pb.Event{Body: &pb.Event_MaterialDeleted{MaterialDeleted: &pb.MaterialDeleted{MaterialId: m.Id}}})
 	d.Rows = c.audit("material_delete", m.Id, nil)
 	if m.Upload != "" && !c.s.isMaterial(m.Upload, m.Id) {

@@ -36,28 +36,10 @@ func pointed(p *pb.Pointer) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Pointed{Pointed: &pb.Pointed{Pointer: p}}}
 }
 
-// follow is where a pointer is among other steps: it goes with its step, and
-// without it is nowhere.
-func follow(p *pb.Pointer, steps []*pb.Step) *pb.Pointer {
-	if p == nil {
-		return nil
-	}
-	switch number := numberOf(steps, p.StepId); number {
-	case 0:
-		return nil
-	case p.StepNumber:
-		return p
-	default:
-		p = p.Clone()
-		p.StepNumber = number
-		return p
-	}
-}
-
 // pointerMoved says to clients what other steps do to the pointer, if anything.
 func (c call) pointerMoved(steps []*pb.Step) []*pb.Event {
 	was := c.s.pointer
-	now := follow(was, steps)
+	now := follow(was, steps, func(p *pb.Pointer) *int32 { return &p.StepNumber })
 	if now == was {
 		return nil
 	}

@@ -90,20 +90,34 @@ func (s *State) setPulseOf(a *pb.Attendee, p *pb.Pulse) {
 	a.Pulse = p
 }
 
-// followPulse is what a pulse is among other steps: it goes with its step.
+// followPulse is what a pulse is among other steps.
 func followPulse(p *pb.Pulse, steps []*pb.Step) *pb.Pulse {
-	if p == nil {
-		return nil
+	return follow(p, steps, func(p *pb.Pulse) *int32 { return &p.StepNumber })
+}
+
+// onStep is a record of somebody or something that is on a step.
+type onStep[T any] interface {
+	comparable
+	GetStepId() string
+	Clone() T
+}
+
+// follow is what a record is among other steps: it goes with its step, of which
+// numbered is the place in the record, and without it is nil, as is none.
+func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
+	var none T
+	if r == none {
+		return none
 	}
-	switch number := numberOf(steps, p.StepId); number {
+	switch number := numberOf(steps, r.GetStepId()); number {
 	case 0:
-		return nil
-	case p.StepNumber:
-		return p
+		return none
+	case *numbered(r):
+		return r
 	default:
-		p = p.Clone()
-		p.StepNumber = number
-		return p
+		r = r.Clone()
+		*numbered(r) = number
+		return r
 	}
 }
 

@@ -162,11 +162,10 @@ func (r Reply) decide(c call) (decision, error) {
 	if err := text("content_hash", r.ContentHash, 1, 128); err != nil {
 		return decision{}, err
 	}
-	i, ok := searchID(&c.s.threads, r.ThreadID, (*pb.Thread).GetId)
-	if !ok {
-		return decision{}, durable.Reject(durable.Missing, "thread not found")
+	t, err := named(&c.s.threads, r.ThreadID, (*pb.Thread).GetId, "thread")
+	if err != nil {
+		return decision{}, err
 	}
-	t := c.s.threads.At(i)
 	if c.s.stale(t) || r.ContentHash != t.ContentHash {
 		return decision{}, durable.Reject(durable.Invalid, "this thread is stale: the text has changed since")
 	}
@@ -187,11 +186,10 @@ type DeleteComment struct {
 }
 
 func (b DeleteComment) decide(c call) (decision, error) {
-	i, ok := searchID(&c.s.threads, b.ThreadID, (*pb.Thread).GetId)
-	if !ok {
-		return decision{}, durable.Reject(durable.Missing, "thread not found")
+	t, err := named(&c.s.threads, b.ThreadID, (*pb.Thread).GetId, "thread")
+	if err != nil {
+		return decision{}, err
 	}
-	t := c.s.threads.At(i)
 	at := slices.IndexFunc(t.Messages, func(m *pb.Comment) bool { return m.Id == b.CommentID })
 	if at < 0 {
 		return decision{}, durable.Reject(durable.Missing, "comment not found")

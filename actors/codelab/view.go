@@ -217,40 +217,24 @@ func (s *State) Restore(seq uint64, state []byte) error {
 
 // seeAll makes new ids go on behind those of a snapshot.
 func (s *State) seeAll(snap *pb.Snapshot) {
-	for _, x := range snap.Conversations {
-		s.seen(x.Id)
+	see(s, snap.Conversations)
+	see(s, snap.Steps)
+	see(s, snap.Quizzes)
+	see(s, snap.Attendees)
+	see(s, snap.Chat)
+	see(s, snap.Help)
+	see(s, snap.Feedback)
+	for _, t := range snap.Threads {
+		see(s, t.Messages)
 	}
-	for _, x := range snap.Steps {
-		s.seen(x.Id)
-	}
-	for _, x := range snap.Quizzes {
-		s.seen(x.Id)
-	}
-	for _, x := range snap.Attendees {
-		s.seen(x.Id)
-	}
-	for _, x := range snap.Chat {
-		s.seen(x.Id)
-	}
-	for _, x := range snap.Help {
-		s.seen(x.Id)
-	}
-	for _, x := range snap.Feedback {
-		s.seen(x.Id)
-	}
-	for _, x := range snap.Threads {
-		for _, m := range x.Messages {
-			s.seen(m.Id)
-		}
-	}
-	for _, x := range snap.Answers {
-		s.seen(x.Id)
-	}
-	for _, x := range snap.Materials {
-		s.seen(x.Id)
-	}
-	for _, x := range snap.Submissions {
-		s.seen(x.Id)
+	see(s, snap.Answers)
+	see(s, snap.Materials)
+	see(s, snap.Submissions)
+}
+
+func see[T interface{ GetId() string }](s *State, list []T) {
+	for _, x := range list {
+		s.seen(x.GetId())
 	}
 }
 

@@ -1,0 +1,73 @@
+package codelab
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/internal/pbwire"
+)
+
+// A clock that went back must not make ids that are there already: lists are
+// searched by ids that rise.
+func TestNewIdsGoOnBehindEveryIdOfASnapshot(t *testing.T) {
+	const late = "ffffffff-fff0-7000-8000-000000000000"
+	lists := 0
+	var look func(at protoreflect.Message, whole func(protoreflect.Message) *pb.Snapshot)
+	look = func(at protoreflect.Message, whole func(protoreflect.Message) *pb.Snapshot) {
+		fields := at.Descriptor().Fields()
+		for i := range fields.Len() {
+			f := fields.Get(i)
+			if !f.IsList() || f.Message() == nil {
+				continue
+			}
+			with := func(element protoreflect.Message) *pb.Snapshot {
+				m := at.New()
+				m.Mutable(f).List().Append(protoreflect.ValueOfMessage(element))
+				return whole(m)
+			}
+			element := at.NewField(f).List().NewElement().Message()
+			look(element, with)
+			id := f.Message().Fields().ByName("id")
+			if id == nil || f.Name() == "threads" { // they are older than what is said in them
+				continue
+			}
+			element.Set(id, protoreflect.ValueOfString(late))
+			lists++
+			s := newLab().State
+			if err := s.Restore(1, pbwire.Encode(with(element))); err != nil {
+				t.Fatal(err)
+			}
+			if next := s.ids.Next(time.Now()); next <= late {
+				t.Errorf("%s: %s comes behind what is there", f.FullName(), next)
+			}
+		}
+	}
+	look((*pb.Snapshot)(nil).ProtoReflect(), func(m protoreflect.Message) *pb.Snapshot { return m.Interface().(*pb.Snapshot) })
+	if lists < 10 {
+		t.Errorf("only %d lists have ids", lists)
+	}
+}
+
+func TestWhatIsOnAStepGoesWithIt(t *testing.T) {
+	one, two := &pb.Step{Id: "one"}, &pb.Step{Id: "two"}
+	p := &pb.Pointer{StepId: "one", StepNumber: 1, Hints: true}
+	number := func(p *pb.Pointer) *int32 { return &p.StepNumber }
+	if got := follow(p, []*pb.Step{one, two}, number); got != p {
+		t.Errorf("where its step stays it is %v", got)
+	}
+	if got := follow(p, []*pb.Step{two, one}, number); got.GetStepNumber() != 2 || !got.GetHints() || p.StepNumber != 1 {
+		t.Errorf("with its step it is %v, and was %v", got, p)
+	}
+	if got := follow(p, []*pb.Step{two}, number); got != nil {
+		t.Errorf("without its step it is %v", got)
+	}
+	if got := follow(nil, []*pb.Step{one}, number); got != nil {
+		t.Errorf("none is %v", got)
+	}
+	if got := followPulse(&pb.Pulse{StepId: "one", StepNumber: 1}, []*pb.Step{two, one}); got.GetStepNumber() != 2 {
+		t.Errorf("a pulse is %v", got)
+	}
+}
