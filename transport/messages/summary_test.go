@@ -1,8 +1,11 @@
 package messages
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"atelier/actors/codelab"
 	"atelier/actors/room"
@@ -47,6 +50,26 @@ func TestASummaryIsToldOnceAndPulsesToFacilitatorsOnly(t *testing.T) {
 	if f := new(told).tell(&codelab.View{}, 0, false); len(f) != 1 || !strings.Contains(string(f[0].Payload), `"per_step":[]`) {
 		t.Errorf("without steps: %v", f)
 	}
+}
+
+// However often something changes, facilitators hear of it four times a second
+// and attendees every three seconds.
+func TestSummariesComeAtTheirRate(t *testing.T) {
+	lab := newSchool(t).lab
+	lab.Room.Join("facilitator")
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		g := NewGateway(Config{Workshops: func() []codelab.Workshop {
+			looks++
+			lab.Room.Join(fmt.Sprint(looks)) // each look finds more people online
+			return []codelab.Workshop{lab}
+		}})
+		time.Sleep(12*time.Second + summaryEvery/2)
+		g.Close()
+		if told := lab.Room.TransientHead(); looks != 12*4 || told != 12*4+12/3 {
+			t.Errorf("in 12 s it was looked %d times, and told %d times", looks, told)
+		}
+	})
 }
 
 // Nobody who was there before is there to have heard it.
