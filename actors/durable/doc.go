@@ -15,6 +15,8 @@
 //  4. Only after the commit the shell releases, in this order: the new read
 //     view, the observer (frames for the room), the replies.
 //
+// Why so is in DESIGN.md.
+//
 // So an acknowledged command is on disk, a view never shows what is not, and a
 // read that follows an answer shows what was answered.
 //
