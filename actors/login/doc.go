@@ -13,4 +13,8 @@
 // id was used is not waited for: should it be lost, the next use makes it again.
 // A family has at most 32 good ids, and an attendee is registered in at most 50
 // families; the oldest go.
+//
+// Grants of an attendee are not looked for when they end. Each names the generation
+// of the attendee's record; resetting the PIN or removing the attendee moves that
+// on, or away, in one commit, and none can be missed.
 package login

@@ -89,6 +89,56 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
+// What is imported directly has a reason, which stands in CONTRIBUTING.md.
+func TestEveryDependencyHasAReason(t *testing.T) {
+	reasons := read(t, "CONTRIBUTING.md")
+	found := 0
+	for line := range strings.Lines(read(t, "go.mod")) {
+		required := strings.Fields(line) // a module and its version
+		if !strings.HasPrefix(line, "\t") || len(required) != 2 {
+			continue
+		}
+		found++
+		module := strings.TrimPrefix(required[0], "github.com/")
+		if at := strings.LastIndex(module, "/v"); at > 0 && strings.Trim(module[at+2:], "0123456789") == "" {
+			module = module[:at] // the major version
+		}
+		if !strings.Contains(reasons, module) {
+			t.Errorf("CONTRIBUTING.md does not say why %s is here", module)
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d modules were found", found)
+	}
+}
+
+// A map that leaves a room out leads nobody there.
+func TestTheMapShowsEveryPackage(t *testing.T) {
+	_, drawn, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "```")
+	drawn, _, _ = strings.Cut(drawn, "```")
+	shown := strings.Fields(drawn)
+	for _, part := range []string{"actors", "transport", "persistence"} {
+		rooms, err := os.ReadDir(filepath.Join(root, part))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, room := range rooms {
+			if room.IsDir() && !slices.Contains(shown, room.Name()+"/") {
+				t.Errorf("ARCHITECTURE.md does not show %s/%s", part, room.Name())
+			}
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
 // What nobody reads should be little: of 68,000 generated lines that once were
 // here, a quarter marshalled what was never stored.
 func TestLittleIsGenerated(t *testing.T) {
