@@ -114,6 +114,9 @@ func (e *Engine) adrift(c *client) {
 func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 	c := e.clients[conn.Owner]
 	h := e.reader.read(payload)
+	if h.epoch != "" {
+		c.epoch = h.epoch
+	}
 	if h.ready {
 		e.welcome(c)
 	}
@@ -134,12 +137,9 @@ func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 	}
 	if h.position > 0 {
 		c.known, c.position = true, max(h.position, c.position)
-		if h.epoch != "" {
-			c.epoch = h.epoch
-		}
 	}
 	if len(h.messages) > 0 {
-		now := e.now()
+		now := e.loop.ReadAt() + e.offset
 		for _, m := range h.messages {
 			e.deliver(c, m, now)
 		}

@@ -31,11 +31,11 @@ func atelier(size int) broadcast.Dialect {
 	return broadcast.Dialect{
 		Send: `{"type":"chat","ref":"{{seq}}","message":"{{stamp}} {{seq}} {{pad}}"}`, Size: size,
 		Match:    `"message":"(?P<stamp>[0-9]+) (?P<seq>[0-9]+) `,
-		Ready:    `"type":"welcome"`,
+		Ready:    `"type":"welcome","epoch":"(?P<epoch>[0-9a-f]+)"`,
 		Ack:      `"type":"ack","ref":"(?P<seq>[0-9]+)"`,
 		Refusal:  `"type":"error".*"ref":"(?P<seq>[0-9]+)"`,
-		Gap:      `"type":"resync"`,
-		Position: `(?:"type":"(?:welcome|resync)","epoch":"(?P<epoch>[0-9a-f]+)",)?"seq":(?P<position>[0-9]+)`,
+		Gap:      `"type":"resync","epoch":"(?P<epoch>[0-9a-f]+)"`,
+		Position: `"seq":(?P<position>[0-9]+)`,
 		Resume:   "&since={{position}}&epoch={{epoch}}",
 	}
 }

@@ -170,6 +170,7 @@ func (c *Conn) read() {
 		return
 	}
 	p := l.buffer[:n]
+	l.readAt = l.clock.Now()
 	if c.state == upgrading {
 		if p = c.answered(p); p == nil {
 			return

@@ -45,6 +45,8 @@ type Loop struct {
 	conns map[uint64]*Conn
 	// Owned by the loop's goroutine.
 	lastID uint64
+	// Owned by the loop's goroutine: when the last read(2) returned.
+	readAt time.Duration
 	// Owned by the loop's goroutine: reads go here, whoever's they are.
 	buffer [64 << 10]byte
 	// Owned by the loop's goroutine; the source of masking keys.
@@ -74,6 +76,10 @@ func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 
 // Now is the time on the loop's clock.
 func (l *Loop) Now() time.Duration { return l.clock.Now() }
+
+// ReadAt is when the bytes came of which a Handler is told: a clock that is read
+// once for all messages of a read(2).
+func (l *Loop) ReadAt() time.Duration { return l.readAt }
 
 // Post runs f on the loop's goroutine, after what was posted before. After Stop
 // it does nothing.

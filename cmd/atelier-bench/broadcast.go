@@ -34,10 +34,10 @@ type clientFlags struct {
 	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting."`
 	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
 	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq."`
-	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected."`
+	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected; a group named epoch is kept for --resume."`
 	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was taken."`
-	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Added to the path by a client that comes back; {{position}} and {{epoch}} are what --position found last."`
-	Position string   `placeholder:"REGEX" group:"Any server" help:"Finds, by groups named position and epoch, from where a client can go on."`
+	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Added to the path by a client that comes back; {{position}} and {{epoch}} are what was found last."`
+	Position string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named position, from where a client can go on."`
 	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message of exactly IN with OUT: heartbeats. May be given again."`
 	Publish  string   `placeholder:"URL" group:"Any server" help:"Where messages are posted to, for event streams; the default is --url."`
 	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process of the server on this machine, to be weighed."`
@@ -291,7 +291,7 @@ func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, size i
 	}
 	screen := newScreen(ctx)
 	cfg.Progress = screen.broadcast
-	result, err := fanout.Run(ctx, cfg)
+	result, err := b.profiled(func() (*report.Result, error) { return fanout.Run(ctx, cfg) })
 	screen.close()
 	if err != nil {
 		return err

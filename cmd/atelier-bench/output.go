@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ type outputFlags struct {
 	MaxLag    time.Duration `default:"10ms" group:"Result" help:"The run is invalid when the p99 of the generator's own lag is over this."`
 	MaxBusy   float64       `default:"97" placeholder:"PERCENT" group:"Result" help:"The run is invalid when a socket loop of the generator worked more of its time."`
 	AllowLag  bool          `group:"Result" help:"Let a run with a late generator pass."`
+
+	CPUProfile string `name:"cpu-profile" type:"path" placeholder:"FILE" group:"Result" help:"Write where the generator's own processor time went, for 'go tool pprof'."`
 
 	JSON string `name:"json" type:"path" placeholder:"FILE" group:"Result" help:"Write the result for machines; 'atelier-bench schema' prints its JSON Schema."`
 	CSV  string `name:"csv" type:"path" placeholder:"FILE" group:"Result" help:"Write the course of the run, a row a second."`
@@ -93,7 +96,7 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 		return err
 	}
 	screen := newScreen(ctx)
-	result, err := scenario(&bench{Target: t, screen: screen})
+	result, err := o.profiled(func() (*report.Result, error) { return scenario(&bench{Target: t, screen: screen}) })
 	screen.close()
 	failed := err != nil
 	var unknown error
@@ -122,6 +125,24 @@ func (o *outputFlags) end(r *report.Result, unknown error) error {
 		}
 	}
 	return err
+}
+
+// profiled runs a scenario, and notes where the generator's time goes if that is
+// asked for.
+func (o *outputFlags) profiled(scenario func() (*report.Result, error)) (*report.Result, error) {
+	if o.CPUProfile == "" {
+		return scenario()
+	}
+	f, err := os.Create(o.CPUProfile)
+	if err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	defer f.Close()
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, fmt.Errorf("profile: %w", err)
+	}
+	defer pprof.StopCPUProfile()
+	return scenario()
 }
 
 // secrets are flags whose values are never shown.

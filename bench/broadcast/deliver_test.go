@@ -1,0 +1,65 @@
+//go:build linux
+
+package broadcast
+
+import (
+	"testing"
+	"time"
+
+	"atelier/bench/frames"
+	"atelier/bench/pacing"
+)
+
+// to gives decoded messages to a client of an engine, as a socket does.
+type to struct {
+	e *Engine
+	c *client
+}
+
+func (s to) Message(p []byte) {
+	h := s.e.reader.read(p)
+	now := s.e.now()
+	for _, m := range h.messages {
+		s.e.deliver(s.c, m, now)
+	}
+}
+func (to) Ping([]byte) {}
+func (to) Close(int)   {}
+
+// BenchmarkDeliver is one delivery without the read(2) it came by: 64 messages
+// of 200 bytes to each of 1,000 subscribers, one subscriber after the other.
+func BenchmarkDeliver(b *testing.B) {
+	d := chatty
+	d.Size = 200
+	job := &Job{Address: "127.0.0.1:1", Dialect: d, AllPublishers: 1, Subscribers: make([]Seat, 1000)}
+	e, err := NewEngine(job, pacing.NewClock(), 0, func(Sample) {})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	e.load = &Load{From: 0, Until: time.Hour, Stages: []Stage{{Rate: 1}}}
+	decoders := make([]frames.Decoder, 1000)
+	round := uint64(0)
+	var batch []byte
+	const together = 64
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if n%(together*1000) == 0 {
+			batch = batch[:0]
+			for i := range uint64(together) {
+				payload := d.fill(uint64(e.now()/time.Microsecond), round*together+i)
+				batch = append(batch, 0x81, 126, byte(len(payload)>>8), byte(len(payload)))
+				batch = append(batch, payload...)
+			}
+			round++
+		}
+		if n%together == 0 {
+			i := n / together % 1000
+			if err := decoders[i].Feed(batch, to{e, e.clients[i]}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n++
+	}
+}
