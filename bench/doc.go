@@ -1,19 +1,37 @@
 // Package bench is where the load tests of Atelier live; the command
 // cmd/atelier-bench runs them. The packages, from the bottom up:
 //
+// Tools:
+//
 //   - pacing: when each operation is due; the open model
 //   - latency: histograms
-//   - frames: the client's side of RFC 6455
+//   - frames: the client's side of RFC 6455, and event streams
 //   - message: the few fields of an event that a delivery needs, without a
 //     JSON decoder
-//   - sockets: all WebSockets of a run on one epoll loop
+//   - sockets: all connections of a worker on one epoll loop
+//   - keepalive: one HTTP connection, for one goroutine
+//   - tunnel: TLS
 //   - api: the REST interface, with cookies and CSRF tokens
+//   - register: many attendees at once
 //   - server: a server process of our own: start, kill, restart, weigh
 //   - audit: what was lost, doubled or out of order; pure
-//   - workshop: the scenario, a workshop of some thousand people
+//   - course: what happened in each second
+//
+// Scenarios:
+//
+//   - fanout: some publish and many listen, on any server; its clients are in
+//     broadcast, its processes in crew
+//   - workshop: some thousand people, and what is done to their server
 //   - uploads: the same while files are uploaded, and while they are not
+//   - rest: reads and durable writes
+//   - tokens: tokenize and detokenize
 //   - demo: forty lively people, for somebody who looks; measures nothing
-//   - report: the result, for people and for machines
+//
+// Results:
+//
+//   - report: for people, for machines, as a page
+//   - compare: whether two sets of runs differ
+//   - profiles: loads with a name
 //
 // # How it measures
 //
