@@ -144,11 +144,7 @@ func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 			fmt.Fprintln(&b, name)
 			fmt.Fprintln(t, "number\tA\tB\tchange\tp\t")
 		}
-		p := "-"
-		if f.P < 1 {
-			p = fmt.Sprintf("%.3f", f.P)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%+.1f %%\t%s\t%s\n", f.Number, figure(f.A), figure(f.B), f.Change*100, p, f.Verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%+.1f %%\t%s\t%s\n", f.Number, figure(f.A), figure(f.B), f.Change*100, fmt.Sprintf("%.3f", f.P), f.Verdict)
 		if f.Verdict == Worse {
 			worse++
 		}
