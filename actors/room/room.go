@@ -54,6 +54,8 @@ type Room struct {
 	// Guarded by mu. Frames without one; their Seq in here is the ring's own
 	// count and is taken off before a reader sees it.
 	transients window
+	// Guarded by mu. Transients that wait for company, at most one an audience.
+	later []Frame
 	// Guarded by mu. How many transients there have ever been.
 	transientHead uint64
 
@@ -93,13 +95,18 @@ func (r *Room) Floor() uint64 {
 func (r *Room) Publish(frames ...Frame) {
 	r.mu.Lock()
 	head := r.head.Load()
+	everyone := false
 	for _, f := range frames {
 		if f.Seq > head {
 			r.log.append(f, r.limits.Frames, r.limits.Bytes)
 			head = f.Seq
+			everyone = everyone || f.Audience == Everyone
 		}
 	}
 	r.head.Store(head)
+	if everyone {
+		r.accompany()
+	}
 	r.mu.Unlock()
 	r.wakers.wake()
 }
@@ -108,13 +115,54 @@ func (r *Room) Publish(frames ...Frame) {
 // ignored. A listener that falls behind by more than the ring misses them.
 func (r *Room) Transient(frames ...Frame) {
 	r.mu.Lock()
+	r.pass(frames)
+	r.mu.Unlock()
+	r.wakers.wake()
+}
+
+// Later is Transient for a frame that can wait a moment: it goes with the next
+// stored frame for everyone, in the same write to each listener, or with Flush.
+// One that still waits for the same audience is replaced.
+//
+// A summary to ten thousand is ten thousand writes of its own otherwise, 5 us
+// each.
+func (r *Room) Later(f Frame) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.later {
+		if r.later[i].Audience == f.Audience {
+			r.later[i] = f
+			return
+		}
+	}
+	r.later = append(r.later, f)
+}
+
+// Flush sends what waits for company.
+func (r *Room) Flush() {
+	r.mu.Lock()
+	waited := len(r.later) > 0
+	r.accompany()
+	r.mu.Unlock()
+	if waited {
+		r.wakers.wake()
+	}
+}
+
+// accompany makes transients of what has waited. It is called with mu held.
+func (r *Room) accompany() {
+	r.pass(r.later)
+	clear(r.later)
+	r.later = r.later[:0]
+}
+
+// pass appends transients. It is called with mu held.
+func (r *Room) pass(frames []Frame) {
 	for _, f := range frames {
 		r.transientHead++
 		f.Seq = r.transientHead
 		r.transients.append(f, r.limits.Transients, r.limits.TransientBytes)
 	}
-	r.mu.Unlock()
-	r.wakers.wake()
 }
 
 // Advance moves Head over events that made no frame. It wakes nobody, since
@@ -168,5 +216,6 @@ func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	}
 	r.log = log
 	r.transients = window{floor: r.transientHead}
+	r.later = nil
 	r.revision.Add(1)
 }

@@ -167,6 +167,47 @@ func TestTransientsAreMissedByWhoComesTooLate(t *testing.T) {
 	}
 }
 
+// What can wait goes with the next frame for everyone, once; or when it is told
+// to.
+func TestWhatCanWaitGoesWithAnother(t *testing.T) {
+	r := New("e", Limits{})
+	var w countingWaker
+	r.Subscribe(&w)
+	defer r.Unsubscribe(&w)
+	sent := func() (texts string) {
+		frames, _, _ := r.TransientsAfter(0, nil, 1<<20)
+		for _, f := range frames {
+			texts += string(f.Payload)
+		}
+		return texts
+	}
+	later := func(a Audience, text string) { r.Later(Frame{Audience: a, Payload: []byte(text)}) }
+	later(Attendees, "a")
+	later(Attendees, "b")
+	later(Facilitators, "f")
+	r.Publish(Frame{Seq: 1, Audience: FacilitatorsAndPeople})
+	if sent() != "" || w.n.Load() != 1 {
+		t.Errorf("sent %q, woken %d times, and no frame was for everyone", sent(), w.n.Load())
+	}
+	r.Publish(Frame{Seq: 2, Audience: Everyone})
+	r.Publish(Frame{Seq: 3, Audience: Everyone})
+	if sent() != "bf" || w.n.Load() != 3 {
+		t.Errorf("sent %q, woken %d times", sent(), w.n.Load())
+	}
+	later(Attendees, "c")
+	r.Flush()
+	r.Flush()
+	if sent() != "bfc" || w.n.Load() != 4 {
+		t.Errorf("sent %q, woken %d times", sent(), w.n.Load())
+	}
+	later(Attendees, "erased")
+	r.Rewrite(func(f Frame) (Frame, bool) { return f, true })
+	r.Flush()
+	if sent() != "" || w.n.Load() != 4 {
+		t.Errorf("after an erasure %q goes out", sent())
+	}
+}
+
 func TestReaches(t *testing.T) {
 	for _, c := range []struct {
 		audience         Audience

@@ -134,7 +134,7 @@ func TestFilesThatCannotBeCompared(t *testing.T) {
 			t.Errorf("%s is read", name)
 		}
 	}
-	other := []byte(strings.ReplaceAll(fmt.Sprintf("%s", text(1, 1, true)), "fanout", "idle"))
+	other := []byte(strings.ReplaceAll(string(text(1, 1, true)), "fanout", "idle"))
 	if _, _, err := Compare(set(t, text(1, 1, true)), set(t, other), Limits{}); err == nil {
 		t.Error("different scenarios are compared")
 	}

@@ -14,6 +14,9 @@ import (
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12
+	// alone is how many times later an attendees' summary goes out by itself
+	// that has met no message to go with.
+	alone = 3
 )
 
 // summary is what many people do, as one message.
@@ -50,7 +53,7 @@ func (g *Gateway) summaries() {
 		case <-tick.C:
 		}
 		active := g.Workshops()
-		summarize(active, last, n%attendeeSummary == 0)
+		summarize(active, last, n%attendeeSummary)
 		if n%240 == 0 { // forget those that rest, each minute
 			for id := range last {
 				if !slices.ContainsFunc(active, func(w codelab.Workshop) bool { return w.ID() == id }) {
@@ -61,8 +64,10 @@ func (g *Gateway) summaries() {
 	}
 }
 
-// summarize tells each codelab's listeners what has changed since last.
-func summarize(active []codelab.Workshop, last map[string]*told, attendees bool) {
+// summarize tells each codelab's listeners what has changed since last. The
+// turn is 0 when the attendees hear it, too: with the next message to everyone,
+// or by itself when none has come by the turn after which it goes alone.
+func summarize(active []codelab.Workshop, last map[string]*told, turn int) {
 	for _, w := range active {
 		if w.Room.Online() == 0 {
 			delete(last, w.ID()) // who comes next has heard nothing
@@ -73,8 +78,15 @@ func summarize(active []codelab.Workshop, last map[string]*told, attendees bool)
 			t = &told{}
 			last[w.ID()] = t
 		}
-		if frames := t.tell(w.View(), w.OnlineAttendees(), attendees); frames != nil {
-			w.Room.Transient(frames...)
+		for _, f := range t.tell(w.View(), w.OnlineAttendees(), turn == 0) {
+			if f.Audience == room.Attendees {
+				w.Room.Later(f)
+			} else {
+				w.Room.Transient(f)
+			}
+		}
+		if turn == alone {
+			w.Room.Flush()
 		}
 	}
 }

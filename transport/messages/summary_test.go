@@ -72,6 +72,26 @@ func TestSummariesComeAtTheirRate(t *testing.T) {
 	})
 }
 
+// An attendees' summary goes with the next message to everyone, or after a
+// moment by itself.
+func TestSummariesToAttendeesWaitForCompany(t *testing.T) {
+	s, last := newSchool(t), map[string]*told{}
+	hall, active := s.lab.Room, []codelab.Workshop{s.lab}
+	hall.Join(codelab.FacilitatorID)
+	summarize(active, last, 0)
+	if got := hall.TransientHead(); got != 1 {
+		t.Fatalf("%d sent at once, want that of the facilitators", got)
+	}
+	summarize(active, last, 1)
+	if got := hall.TransientHead(); got != 1 {
+		t.Errorf("%d sent, and nothing was said", got)
+	}
+	summarize(active, last, alone)
+	if got := hall.TransientHead(); got != 2 {
+		t.Errorf("%d sent after a moment, want both", got)
+	}
+}
+
 // Nobody who was there before is there to have heard it.
 func TestWhoComesIntoAnEmptyRoomIsTold(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
@@ -87,7 +107,7 @@ func TestWhoComesIntoAnEmptyRoomIsTold(t *testing.T) {
 		{func() { room.Join("facilitator") }, 2},
 	} {
 		tc.change()
-		if summarize(active, last, false); room.TransientHead() != tc.want {
+		if summarize(active, last, 1); room.TransientHead() != tc.want {
 			t.Errorf("%d: told %d times, want %d", i, room.TransientHead(), tc.want)
 		}
 	}
