@@ -5,18 +5,38 @@ import "sync/atomic"
 // Encoded keeps what readers made of something immutable, in three variants, so
 // that it is encoded once however often it is read. The zero value is empty.
 // Safe for concurrent use.
-type Encoded struct{ slots [3]atomic.Pointer[[]byte] }
+type Encoded struct {
+	slots [variants]atomic.Pointer[[]byte]
+	// coded are the same in other codings.
+	coded [variants][codings]atomic.Pointer[[]byte]
+}
+
+// Variants of one thing, and codings of each beside the plain one: what readers
+// number as they like.
+const (
+	variants = 3
+	codings  = 2
+)
 
 // Get returns what an earlier call made for this slot, or makes it. make must
 // always give the same; two callers at the same time may both make it. The
 // result must not be written.
 func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
-	if b := e.slots[slot].Load(); b != nil {
+	return kept(&e.slots[slot], make)
+}
+
+// GetCoded is Get for what was made of it in a coding, such as gzip.
+func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byte, error) {
+	return kept(&e.coded[slot][coding], make)
+}
+
+func kept(p *atomic.Pointer[[]byte], make func() ([]byte, error)) ([]byte, error) {
+	if b := p.Load(); b != nil {
 		return *b, nil
 	}
 	b, err := make()
 	if err == nil {
-		e.slots[slot].Store(&b)
+		p.Store(&b)
 	}
 	return b, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"atelier/actors/codelab"
 	"atelier/actors/cow"
+	"atelier/transport/coding"
 	"atelier/transport/wire"
 )
 
@@ -15,6 +16,36 @@ func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	if err != nil {
 		return err
 	}
+	if slot == forAdmins || len(b) < coding.Smallest {
+		return r.Answer(b)
+	}
+	return r.compressed(e, slot, b)
+}
+
+// compressed answers what was encoded before in the coding that the client likes
+// best, which is made once for all.
+//
+// Only what is the same for all who are shown it is compressed. The length of a
+// compressed answer tells something of its content, so an answer that has what
+// one may read beside what others may write stays as it is: facilitators' views
+// have addresses of people who choose their own names.
+func (r *Request) compressed(e *cow.Encoded, slot int, plain []byte) error {
+	h := &r.Response.Header
+	h.Add("Vary", "Accept-Encoding")
+	c := coding.Choose(r.Request.Header.Peek("Accept-Encoding"), func(coding.Coding) bool { return true })
+	if c == coding.Identity {
+		return r.Answer(plain)
+	}
+	b, err := e.GetCoded(slot, int(c-coding.Gzip), func() ([]byte, error) { return c.Compress(plain) })
+	if err != nil {
+		return err
+	}
+	// Other bytes have another tag (RFC 9110, 8.8.3.3); the mark is taken off
+	// where tags are compared.
+	if tag := h.Peek("ETag"); len(tag) > 1 {
+		h.Set("ETag", string(tag[:len(tag)-1])+"-"+c.String()+`"`)
+	}
+	h.Set("Content-Encoding", c.String())
 	return r.Answer(b)
 }
 

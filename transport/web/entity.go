@@ -8,6 +8,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"atelier/transport/coding"
 	"atelier/transport/httpapi"
 )
 
@@ -17,7 +18,7 @@ type entity struct {
 	kind     string // media type
 	cache    string // how long it may be kept
 	policy   string // its Content-Security-Policy
-	variants [codings]variant
+	variants [coding.Count]variant
 	// varies says that there is more than one variant.
 	varies bool
 }
@@ -30,9 +31,9 @@ type variant struct {
 
 // set enters the body in a coding. The tag is that of these bytes, so each
 // coding has another, as it must (RFC 9110, 8.8.3.3).
-func (e *entity) set(c coding, body []byte) {
+func (e *entity) set(c coding.Coding, body []byte) {
 	sum := sha256.Sum256(body)
-	e.varies = e.varies || c != identity
+	e.varies = e.varies || c != coding.Identity
 	e.variants[c] = variant{body: body, tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
@@ -40,8 +41,8 @@ func (e *entity) set(c coding, body []byte) {
 // browser reads is enough for a page. What is shorter than a packet stays as it
 // is.
 func (e *entity) compress() error {
-	plain := e.variants[identity].body
-	if len(plain) < smallest {
+	plain := e.variants[coding.Identity].body
+	if len(plain) < coding.Smallest {
 		return nil
 	}
 	var b bytes.Buffer
@@ -55,13 +56,9 @@ func (e *entity) compress() error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	e.set(gzip, b.Bytes())
+	e.set(coding.Gzip, b.Bytes())
 	return nil
 }
-
-// smallest is what is worth compressing, bytes; scripts/compress.mjs has the
-// same bound.
-const smallest = 1024
 
 // answer sends the entity with a status, or 304 to whoever has it. Conditions
 // count only where the answer would be a success (RFC 9110, 13.2.1).
@@ -69,10 +66,10 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	h := &ctx.Response.Header
 	w.protect(h, e.policy)
 	h.Set("Cache-Control", e.cache)
-	c := identity
+	c := coding.Identity
 	if e.varies {
 		h.Set("Vary", "Accept-Encoding")
-		c = choose(ctx.Request.Header.Peek("Accept-Encoding"), func(c coding) bool { return e.variants[c].tag != "" })
+		c = coding.Choose(ctx.Request.Header.Peek("Accept-Encoding"), func(c coding.Coding) bool { return e.variants[c].tag != "" })
 	}
 	v := &e.variants[c]
 	if status == fasthttp.StatusOK {
@@ -84,8 +81,8 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	}
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(e.kind)
-	if c != identity {
-		h.Set("Content-Encoding", names[c])
+	if c != coding.Identity {
+		h.Set("Content-Encoding", c.String())
 	}
 	ctx.Response.SetBodyRaw(v.body)
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+
+	"atelier/transport/coding"
 )
 
 // index is the page of the app, for all its addresses.
@@ -16,6 +18,9 @@ const assets = "/assets/"
 
 // hashed are the names that change with the contents.
 var hashed = regexp.MustCompile(`^/assets/(?:.*/)?[^/]+-[A-Za-z0-9_-]{8,}\.[A-Za-z0-9.]+$`)
+
+// suffixes of the files that hold a coding of the file beside them.
+var suffixes = [coding.Count]string{coding.Gzip: ".gz", coding.Brotli: ".br"}
 
 // load reads a build: its page, and its files by their paths. app is false when
 // there is no build. Names that begin with a dot are not part of it.
@@ -56,8 +61,8 @@ func load(build fs.FS) (page shell, files map[string]*entity, app bool, err erro
 		if hashed.MatchString("/" + name) {
 			e.cache = forever
 		}
-		e.set(identity, body)
-		for c := gzip; c < codings; c++ {
+		e.set(coding.Identity, body)
+		for c := coding.Gzip; c < coding.Count; c++ {
 			// What did not get smaller is no use.
 			if coded, ok := contents[name+suffixes[c]]; ok && len(coded) < len(body) {
 				e.set(c, coded)
@@ -70,7 +75,7 @@ func load(build fs.FS) (page shell, files map[string]*entity, app bool, err erro
 
 // isCoded says whether a file is a coding of the one beside it.
 func isCoded(name string, contents map[string][]byte) bool {
-	for c := gzip; c < codings; c++ {
+	for c := coding.Gzip; c < coding.Count; c++ {
 		if of, ok := strings.CutSuffix(name, suffixes[c]); ok {
 			if _, ok := contents[of]; ok {
 				return true

@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/ids"
+	"atelier/transport/coding"
 )
 
 // Config of a Handler.
@@ -69,7 +70,7 @@ func New(cfg Config) (*Handler, error) {
 			return e, nil
 		}
 		e := &entity{kind: kinds[".html"], cache: ask, policy: w.policy}
-		e.set(identity, body)
+		e.set(coding.Identity, body)
 		made[string(body)] = e
 		return e, e.compress()
 	}

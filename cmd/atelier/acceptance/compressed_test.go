@@ -1,0 +1,73 @@
+package acceptance
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+)
+
+// What everybody is shown alike comes compressed to who can read that, under a
+// tag of its own; what facilitators are shown never does, since its length would
+// tell of addresses beside names that people choose.
+func TestSharedViewsAreCompressed(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": strings.Repeat("Read this. ", 400)})
+	lin := c.attendee("Lin")
+	get := func(who *browser, coding, tag string) (*http.Response, []byte) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), "GET", who.base+"/api"+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Set by hand, so that the transport hands over what came.
+		req.Header.Set("Accept-Encoding", coding)
+		if tag != "" {
+			req.Header.Set("If-None-Match", tag)
+		}
+		resp, err := who.http.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp, b
+	}
+	plain, want := get(lin.browser, "identity", "")
+	tags := map[string]bool{plain.Header.Get("ETag"): true}
+	for coding, reader := range map[string]func(io.Reader) (io.Reader, error){
+		"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+		"br":   func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
+	} {
+		resp, b := get(lin.browser, coding, "")
+		r, err := reader(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err != nil || !bytes.Equal(got, want) || len(b)*4 > len(want) || resp.Header.Get("Content-Encoding") != coding {
+			t.Errorf("%s: %v, %d bytes of %d, %v", coding, err, len(b), len(want), resp.Header)
+		}
+		if tags[resp.Header.Get("ETag")] {
+			t.Errorf("%s has the tag of another coding", coding)
+		}
+		tags[resp.Header.Get("ETag")] = true
+		for tag := range tags {
+			if resp, _ := get(lin.browser, coding, tag); resp.StatusCode != 304 {
+				t.Errorf("%s with %s: %d", coding, tag, resp.StatusCode)
+			}
+		}
+	}
+	if plain.Header.Get("Content-Encoding") != "" || !strings.Contains(strings.Join(plain.Header.Values("Vary"), ","), "Accept-Encoding") {
+		t.Errorf("plain: %v", plain.Header)
+	}
+	if resp, b := get(c.admin, "gzip, br", ""); resp.Header.Get("Content-Encoding") != "" || !bytes.HasPrefix(b, []byte("[")) {
+		t.Errorf("to a facilitator: %v", resp.Header)
+	}
+}
