@@ -1,0 +1,15 @@
+// Socket.IO: an event "m" of a client goes to all as an event "m", and is
+// acknowledged.
+'use strict';
+const { Server } = require('socket.io');
+const { serve } = require('./serve.js');
+
+serve((server) => {
+  const io = new Server(server, { transports: ['websocket'], serveClient: false, perMessageDeflate: false });
+  io.on('connection', (socket) => {
+    socket.on('m', (text, ack) => {
+      io.emit('m', text);
+      if (typeof ack === 'function') ack();
+    });
+  });
+});

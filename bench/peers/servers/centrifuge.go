@@ -1,0 +1,56 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/centrifugal/centrifuge"
+)
+
+// centrifugePeer is a server of the library that Centrifugo is made of. Clients
+// speak its JSON protocol, may subscribe to and publish in every channel, and
+// can recover what they missed from a history in memory.
+type centrifugePeer struct{ none }
+
+func (*centrifugePeer) About() string {
+	return "github.com/centrifugal/centrifuge, history and recovery"
+}
+
+// History of a channel.
+const (
+	historySize = 1000
+	historyLife = time.Minute
+)
+
+func (*centrifugePeer) Run(ctx context.Context, listen string, ready func(string)) error {
+	node, err := centrifuge.New(centrifuge.Config{})
+	if err != nil {
+		return fmt.Errorf("make node: %w", err)
+	}
+	node.OnConnecting(func(context.Context, centrifuge.ConnectEvent) (centrifuge.ConnectReply, error) {
+		// Without a name, as a connection that nobody has signed in on.
+		return centrifuge.ConnectReply{Credentials: &centrifuge.Credentials{}}, nil
+	})
+	node.OnConnect(func(client *centrifuge.Client) {
+		client.OnSubscribe(func(_ centrifuge.SubscribeEvent, done centrifuge.SubscribeCallback) {
+			done(centrifuge.SubscribeReply{Options: centrifuge.SubscribeOptions{EnableRecovery: true}}, nil)
+		})
+		client.OnPublish(func(_ centrifuge.PublishEvent, done centrifuge.PublishCallback) {
+			done(centrifuge.PublishReply{Options: centrifuge.PublishOptions{HistorySize: historySize, HistoryTTL: historyLife}}, nil)
+		})
+	})
+	if err := node.Run(); err != nil {
+		return fmt.Errorf("run node: %w", err)
+	}
+	handler := centrifuge.NewWebsocketHandler(node, centrifuge.WebsocketConfig{
+		CheckOrigin:        func(*http.Request) bool { return true },
+		UseWriteBufferPool: true,
+	})
+	err = serve(ctx, listen, handler, ready)
+	closing, cancel := context.WithTimeout(context.Background(), closeWithin)
+	defer cancel()
+	_ = node.Shutdown(closing) // late is no failure: the process ends
+	return err
+}

@@ -1,0 +1,138 @@
+package servers
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// socket is a WebSocket of some library.
+type socket interface {
+	read() ([]byte, error)
+	write([]byte) error
+	ping() error
+	close()
+}
+
+// hubPeer is a hub as most people write it: a goroutine reads from each client,
+// another writes what waits in the client's channel, and one goroutine hands
+// each message to all channels. A client whose channel is full is let go.
+type hubPeer struct {
+	none
+	about  string
+	accept func(http.ResponseWriter, *http.Request) (socket, error)
+}
+
+func (h *hubPeer) About() string { return h.about }
+
+const (
+	// waiting is how many messages a client's channel holds.
+	waiting = 256
+	// writeWithin bounds a write, pingEvery is the time between two pings.
+	writeWithin = 10 * time.Second
+	pingEvery   = 50 * time.Second
+	// largestMessage that a client may send, bytes.
+	largestMessage = 1 << 20
+)
+
+type member struct {
+	socket socket
+	send   chan []byte
+}
+
+type hub struct {
+	join, leave chan *member
+	say         chan []byte
+	done        <-chan struct{}
+}
+
+func (h *hubPeer) Run(ctx context.Context, listen string, ready func(string)) error {
+	hub := &hub{join: make(chan *member), leave: make(chan *member), say: make(chan []byte, waiting), done: ctx.Done()}
+	go hub.run()
+	return serve(ctx, listen, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, err := h.accept(w, r)
+		if err != nil {
+			return // the library has answered
+		}
+		m := &member{socket: s, send: make(chan []byte, waiting)}
+		select {
+		case hub.join <- m:
+		case <-hub.done:
+			s.close()
+			return
+		}
+		go hub.writer(m)
+		hub.reader(m)
+	}), ready)
+}
+
+func (h *hub) run() {
+	members := map[*member]struct{}{}
+	remove := func(m *member) {
+		if _, in := members[m]; in {
+			delete(members, m)
+			close(m.send)
+		}
+	}
+	for {
+		select {
+		case m := <-h.join:
+			members[m] = struct{}{}
+		case m := <-h.leave:
+			remove(m)
+		case p := <-h.say:
+			for m := range members {
+				select {
+				case m.send <- p:
+				default:
+					remove(m)
+				}
+			}
+		case <-h.done:
+			for m := range members {
+				remove(m)
+			}
+			return
+		}
+	}
+}
+
+func (h *hub) reader(m *member) {
+	defer m.socket.close()
+	for {
+		p, err := m.socket.read()
+		if err != nil {
+			break
+		}
+		select {
+		case h.say <- p:
+		case <-h.done:
+			return
+		}
+	}
+	select {
+	case h.leave <- m:
+	case <-h.done:
+	}
+}
+
+func (h *hub) writer(m *member) {
+	defer m.socket.close()
+	pings := time.NewTicker(pingEvery)
+	defer pings.Stop()
+	for {
+		var err error
+		select {
+		case p, ok := <-m.send:
+			if !ok {
+				return
+			}
+			err = m.socket.write(p)
+		case <-pings.C:
+			err = m.socket.ping()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
