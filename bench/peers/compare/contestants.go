@@ -1,0 +1,115 @@
+package compare
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// contestant is a server of the comparison and how to speak with it.
+type contestant struct {
+	name string
+	// args start it, the program first; --listen is added. Without any it is
+	// Atelier, which the generator starts by itself.
+	args []string
+	// path of its WebSockets, without the first slash.
+	path string
+	// requests says that it answers HTTP, and takes no WebSockets.
+	requests bool
+	dialect
+}
+
+// dialect is what the flags of --generic say.
+type dialect struct {
+	hello, ready, send, match, ack string
+	answers                        []string
+}
+
+// text is what everybody says: so many bytes, wherever a server wants them.
+const text = "{{stamp}} {{seq}} {{pad}}"
+
+// found is how text is found again; the pad is letters of x.
+const found = `(?P<stamp>[0-9]+) (?P<seq>[0-9]+) x`
+
+// atelierSends is what publishers send to Atelier; bench/fanout has the original.
+const atelierSends = `{"type":"chat","ref":"{{seq}}","message":"` + text + `"}`
+
+// contestants are all servers, in the order of a round. Self is this program,
+// node a folder of servers for Node, size the length of text.
+func contestants(self, node string, size int) []contestant {
+	// Whoever sends nothing but the text gets nothing but the text.
+	plain := dialect{send: text, match: "^" + found}
+	return []contestant{
+		{name: "floor", args: []string{self, "floor"}, dialect: plain},
+		{name: "floor-singly", args: []string{self, "floor", "--singly"}, dialect: plain},
+		{name: "atelier", dialect: dialect{send: atelierSends}},
+		{name: "centrifuge", args: []string{self, "centrifuge"}, dialect: dialect{
+			hello: `{"id":1,"connect":{}}\n{"id":2,"subscribe":{"channel":"bench"}}`,
+			ready: `"id":2,"subscribe"`,
+			// A number of its own for each message, and neither 1 nor 2.
+			send:    `{"id":1{{seq}},"publish":{"channel":"bench","data":"` + text + `"}}`,
+			match:   `"data":"` + found,
+			ack:     `"id":1(?P<seq>[0-9]+),"publish"`,
+			answers: []string{"{}={}"},
+		}},
+		{name: "nats", args: []string{self, "nats"}, dialect: dialect{
+			hello: `CONNECT {"verbose":false,"pedantic":false}\r\nSUB bench 1\r\nPING\r\n`,
+			ready: "PONG",
+			// The length is known beforehand: the pad makes it so.
+			send:    fmt.Sprintf(`PUB bench %d\r\n`, size) + text + `\r\n`,
+			match:   found,
+			answers: []string{"PING\r\n=PONG\r\n"},
+		}},
+		{name: "gorilla", args: []string{self, "gorilla"}, dialect: plain},
+		{name: "coder", args: []string{self, "coder"}, dialect: plain},
+		{name: "ws", args: []string{"node", filepath.Join(node, "ws.js")}, dialect: plain},
+		{name: "socket.io", args: []string{"node", filepath.Join(node, "socketio.js")}, path: "socket.io/?EIO=4&transport=websocket", dialect: dialect{
+			hello:   "40",
+			ready:   `^40\{`,
+			send:    `42{{seq}}["m","` + text + `"]`,
+			match:   `^42\["m","` + found,
+			ack:     `^43(?P<seq>[0-9]+)\[`,
+			answers: []string{"2=3"},
+		}},
+		{name: "floor-http", args: []string{self, "floor-http", "--size", fmt.Sprint(answered)}, requests: true},
+		{name: "floor-badger", args: []string{self, "floor-badger"}, requests: true},
+	}
+}
+
+// size is the --size with which text comes out so many bytes long: what the
+// protocol wraps around it is added.
+func (d *dialect) size(length int) int {
+	// Outside the text numbers have about six digits.
+	around := strings.Replace(d.send, text, "", 1)
+	around = strings.NewReplacer("{{seq}}", "123456", `\r`, "\r", `\n`, "\n").Replace(around)
+	return length + len(around)
+}
+
+// flags are what the generator is told, for a server at an address with a
+// process number; publishes says whether anything is sent.
+func (c *contestant) flags(address string, pid int, publishes bool) []string {
+	if c.args == nil {
+		return []string{"--spawn"}
+	}
+	scheme := "ws"
+	if c.requests {
+		scheme = "http"
+	}
+	out := []string{"--generic", "--url", scheme + "://" + address + "/" + c.path, "--pid", fmt.Sprint(pid)}
+	add := func(flag, value string) {
+		if value != "" {
+			out = append(out, flag, value)
+		}
+	}
+	add("--hello", c.hello)
+	add("--ready", c.ready)
+	for _, answer := range c.answers {
+		add("--answer", answer)
+	}
+	if publishes && !c.requests {
+		add("--send", c.send)
+		add("--match", c.match)
+		add("--ack", c.ack)
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// scenario is one kind of run.
+type scenario struct {
+	name, title string
+	// command of the generator: fanout, idle or rest.
+	command string
+	// servers that take part; nil for all who take WebSockets.
+	servers []string
+	// floor is the one that ratios are of.
+	floor   string
+	columns []column
+
+	subscribers int
+	// rate is messages a second, 0 as many as go, with so many of each publisher
+	// under way.
+	rate, window int
+	// once says that one round is enough: memory hardly varies.
+	once bool
+	// writes are what Atelier writes in rest; "" reads.
+	writes string
+}
+
+// publishers is how many say something. One alone would be stopped by Atelier,
+// which remembers 12,000 messages of a person and takes no more in ten minutes.
+const publishers = 16
+
+// answered is the length of a codelab as rest makes one, as Atelier answers it:
+// what the floor answers too, bytes.
+const answered = 3051
+
+// scenarios are those of a comparison; a short one has fewer people.
+func scenarios(short bool) []scenario {
+	few, many, manyRate := 1000, 10_000, 8
+	if short {
+		few, many, manyRate = 100, 400, 20
+	}
+	return []scenario{
+		{name: "most-few", title: thousands(float64(few)) + " subscribers, as many messages as go", command: "fanout", floor: "floor", columns: fanoutColumns,
+			subscribers: few, window: 8},
+		{name: "most-many", title: thousands(float64(many)) + " subscribers, as many messages as go", command: "fanout", floor: "floor", columns: fanoutColumns,
+			subscribers: many, window: 2},
+		{name: "paced-few", title: thousands(float64(few)) + " subscribers, 100 messages a second", command: "fanout", floor: "floor", columns: pacedColumns,
+			subscribers: few, rate: 100},
+		{name: "paced-many", title: fmt.Sprintf("%s subscribers, %d messages a second", thousands(float64(many)), manyRate), command: "fanout", floor: "floor",
+			columns: pacedColumns, subscribers: many, rate: manyRate},
+		{name: "idle", title: thousands(float64(many)) + " connections on which nobody says anything", command: "idle", floor: "floor", columns: idleColumns,
+			subscribers: many, once: true},
+		{name: "read", title: "reading over HTTP, 64 connections", command: "rest", servers: []string{"atelier", "floor-http"}, floor: "floor-http",
+			columns: restColumns},
+		{name: "write", title: "durable writes over HTTP, 64 connections", command: "rest", servers: []string{"atelier", "floor-badger"}, floor: "floor-badger",
+			columns: restColumns, writes: "chat"},
+	}
+}
+
+// has says whether a contestant takes part.
+func (s *scenario) has(c *contestant) bool {
+	if s.servers == nil {
+		return !c.requests
+	}
+	return slices.Contains(s.servers, c.name)
+}
+
+// times of a run.
+type times struct{ warmup, duration time.Duration }
+
+// connectPerSecond is how many connections are opened in a second.
+const connectPerSecond = 4000
+
+// connect is the time over which the connections are opened.
+func (s *scenario) connect() time.Duration {
+	return max(500*time.Millisecond, time.Duration(s.subscribers)*time.Second/connectPerSecond)
+}
+
+// flags are what the generator is told of the scenario.
+func (s *scenario) flags(c *contestant, t times, length, round int) []string {
+	out := []string{s.command, "--duration", t.duration.String()}
+	if s.command != "idle" {
+		out = append(out, "--warmup", t.warmup.String())
+	}
+	if s.command == "rest" {
+		return append(out, s.requests(c, length)...)
+	}
+	out = append(out, "--seed", strconv.Itoa(round+1), "--connect", s.connect().String(), "--settle", "1s", "--drain", "20s")
+	if s.command == "idle" {
+		return append(out, "--connections", strconv.Itoa(s.subscribers))
+	}
+	out = append(out, "--subscribers", strconv.Itoa(s.subscribers), "--publishers", strconv.Itoa(publishers), "--rate", strconv.Itoa(s.rate),
+		"--size", strconv.Itoa(c.size(length)))
+	if s.rate == 0 {
+		return append(out, "--window", strconv.Itoa(s.window))
+	}
+	// Drawn times would be others for each server, and runs are short.
+	return append(out, "--regular")
+}
+
+// requests are the flags of what is read or written. The one request of a
+// generic server is a read for the generator, whatever it does.
+func (s *scenario) requests(c *contestant, length int) []string {
+	switch {
+	case c.requests && s.writes == "":
+		return []string{"--read-connections", "64"}
+	case c.requests:
+		return []string{"--read-connections", "64", "--body", strings.Repeat("x", length)}
+	case s.writes == "":
+		return []string{"--read-connections", "64", "--read", "codelab", "--write-connections", "0"}
+	}
+	return []string{"--write-connections", "64", "--write", s.writes, "--read-connections", "0"}
+}
+
+// within bounds a whole run; the people of Atelier are registered too.
+func (s *scenario) within(t times) time.Duration {
+	return s.connect() + t.warmup + t.duration + 90*time.Second
+}
