@@ -6,6 +6,9 @@
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
 # make bench    every Go benchmark; what they gave is in bench/RESULTS.md
+# make peers    the load generator against other servers in turns, half an hour;
+#               SHORT=1 sees in five minutes whether everything works, and writes
+#               nothing. make peers-test passes the tests of bench/peers.
 # make audit    looks for known vulnerabilities, where their lists can be had
 # make release  binaries with checksums and licences, in dist/
 #
@@ -29,7 +32,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all build app run demo test quick app-test check app-check fmt generate fresh fuzz bench budgets screenshots audit release clean
+.PHONY: all build app run demo test quick app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -68,6 +71,19 @@ BENCHTIME ?= 1s
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -benchmem -timeout 60m $$($(GO) list ./... | grep -v /acceptance$$)
 
+# A module of its own: what other servers are made of is no part of Atelier.
+PEERS := bench/peers
+PEERS_FLAGS ?=
+peers: peers-build
+	bin/peers compare --bench bin/atelier-bench --node $(PEERS)/node $(if $(SHORT),--short --rounds 1 --duration 2s --warmup 500ms,--into bench/RESULTS.md) $(PEERS_FLAGS)
+
+peers-test: peers-build
+	cd $(PEERS) && $(GO) vet ./... && $(GO) test ./...
+
+peers-build: $(if $(HAVE_NODE),$(PEERS)/node/node_modules/.installed)
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier ./cmd/atelier-bench
+	cd $(PEERS) && $(GO) build -trimpath -o ../../bin/peers .
+
 check: fmt fresh app-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
@@ -86,6 +102,10 @@ $(BUILT): $(INSTALLED) $(APP_SOURCES)
 # nothing.
 $(INSTALLED): $(APP)/package-lock.json
 	@cmp -s $< $@ || (cd $(APP) && npm ci --no-audit --no-fund)
+	@cp $< $@
+
+$(PEERS)/node/node_modules/.installed: $(PEERS)/node/package-lock.json
+	cd $(PEERS)/node && npm ci --no-audit --no-fund
 	@cp $< $@
 
 app-check: $(INSTALLED)
