@@ -233,12 +233,17 @@ func (e *Engine) Drop(d *Drop) {
 	})
 }
 
+// answersWithin bounds the wait for what the server says to the last messages.
+const answersWithin = 5 * time.Second
+
 // Sent is what the publishers have sent, when nothing more will be.
 func (e *Engine) Sent() Sent {
 	e.loop.Do(e.end)
 	if e.posts != nil {
 		e.posts.wait()
 	}
+	// A refusal that is still on its way would be taken for a loss.
+	e.until(e.now()+answersWithin, func() bool { return len(e.planned) == 0 })
 	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
 	e.loop.Do(func() {
 		for p, n := range e.sent {

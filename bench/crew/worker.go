@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,16 +31,23 @@ func Serve(conn net.Conn) error {
 	for {
 		var o Order
 		if err := w.line.receive(&o, largest); err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
-				return nil
-			}
-			return err
+			return unlessGone(err)
 		}
-		r := w.do(&o)
-		if err := w.say(r); err != nil {
-			return err
+		if err := w.say(w.do(&o)); err != nil {
+			return unlessGone(err)
 		}
 	}
+}
+
+// unlessGone is nil for an error that only says that the coordinator has ended: a
+// stream that is closed while samples are on their way is reset.
+func unlessGone(err error) error {
+	for _, gone := range []error{io.EOF, net.ErrClosed, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, gone) {
+			return nil
+		}
+	}
+	return err
 }
 
 // worker is one worker. Orders are carried out on the goroutine of Serve.
