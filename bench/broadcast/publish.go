@@ -29,14 +29,14 @@ func (e *Engine) publish() {
 				pacer = pacing.Uniform(share, stage.During)
 				begin += time.Duration(float64(number) / stage.Rate * float64(time.Second))
 			}
-			e.loop.Agenda.Stream(begin-e.offset, pacer, func(due time.Duration) { e.keep(i, due+e.offset) })
+			e.loop.Agenda.Stream(begin-e.offset, pacer, func(due time.Duration) { e.sendPlanned(i, due+e.offset) })
 			start += stage.During
 		}
 	}
 }
 
-// keep is a message that was planned for a time.
-func (e *Engine) keep(i int, due time.Duration) {
+// sendPlanned sends a message that was planned for a time.
+func (e *Engine) sendPlanned(i int, due time.Duration) {
 	if e.over || due >= e.load.Until {
 		return
 	}

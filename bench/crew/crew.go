@@ -52,7 +52,7 @@ type Plan struct {
 	Secret string
 }
 
-// sampled is called with what workers say of each second.
+// sampled is told what workers say of each second.
 type sampled func(broadcast.Sample)
 
 // Gather starts or reaches the workers. Samples come from goroutines of their
