@@ -3,11 +3,7 @@
 package broadcast
 
 import (
-	"errors"
-	"fmt"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"atelier/bench/frames"
 	"atelier/bench/sockets"
@@ -230,7 +226,7 @@ func (e *Engine) ended(c *client, end sockets.End) {
 		e.out.Ended++
 	}
 	e.current.Errors++
-	e.out.Disconnects[describe(end)]++
+	e.out.Disconnects[end.String()]++
 	e.lose(c)
 	if c.asleep {
 		c.closedAsleep = true
@@ -282,19 +278,4 @@ func (e *Engine) sleep(on bool) {
 			c.conn.Resume()
 		}
 	}
-}
-
-// describe names the way a connection ended.
-func describe(end sockets.End) string {
-	var refused *frames.RefusedError
-	var errno unix.Errno
-	switch {
-	case end.Err == nil:
-		return fmt.Sprintf("close %d", end.Code)
-	case errors.As(end.Err, &refused):
-		return fmt.Sprintf("refused with status %d", refused.Status)
-	case errors.As(end.Err, &errno):
-		return errno.Error()
-	}
-	return end.Err.Error()
 }

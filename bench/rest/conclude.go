@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"atelier/bench/audit"
+	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/report"
 )
 
 // conclude puts the report together. The workers have ended.
-func (r *run) conclude(begin, end weight, found []int, interrupted bool) *report.Result {
+func (r *run) conclude(begin, end course.Weight, found []int, interrupted bool) *report.Result {
 	out := &report.Result{
 		Scenario: "rest", About: r.cfg.about(), Subject: "request", Started: time.Now().Add(-r.clock.Now()).UTC().Truncate(time.Second),
 		Seed: r.cfg.Seed, Warmup: (r.from - r.start).Seconds(), Interrupted: interrupted,
@@ -40,7 +41,6 @@ func (r *run) conclude(begin, end weight, found []int, interrupted bool) *report
 			all.Merge(t.latency)
 		}
 	}
-	seconds := (end.at - begin.at).Seconds()
 	counted := map[string]int64{}
 	for _, kind := range slices.Sorted(maps.Keys(merged)) {
 		m := merged[kind]
@@ -51,18 +51,14 @@ func (r *run) conclude(begin, end weight, found []int, interrupted bool) *report
 		counted[side] += m.latency.Count()
 	}
 	out.Latency, out.Counts = all.Summary(), all
-	out.Duration, out.Generator.Seconds = seconds, seconds
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
-	if seconds > 0 {
+	if end.Account(begin, r.target.Usage != nil, out) {
+		seconds := out.Duration
 		out.Figures = append(out.Figures, report.Figure{Key: "requests_per_second", Name: "requests", Value: float64(all.Count()) / seconds, Unit: "a second"})
 		for _, side := range []string{"read", "write"} {
 			if n := counted[side]; n > 0 {
 				out.Figures = append(out.Figures, report.Figure{Key: side + "s_per_second", Name: side + "s", Value: float64(n) / seconds, Unit: "a second"})
 			}
-		}
-		out.Generator.CPU = (end.generator - begin.generator).Seconds() / seconds
-		if r.target.Usage != nil {
-			out.Server = &report.Server{CPU: (end.server.CPU - begin.server.CPU).Seconds() / seconds, RSS: end.server.RSS, PeakRSS: end.server.PeakRSS}
 		}
 	}
 	if len(r.fates) > 0 {

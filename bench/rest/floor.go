@@ -90,7 +90,7 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 	r.course.Begin(r.start)
 	r.course.Enter("load")
 	r.reads = &pacing.Schedule{Rate: c.Rate, Start: r.start, Until: r.until}
-	weighed := make(chan weight, 1)
+	weighed := make(chan course.Weight, 1)
 	timer := time.AfterFunc(r.from-clock.Now(), func() { weighed <- r.weigh() })
 	defer timer.Stop()
 	var working sync.WaitGroup

@@ -86,7 +86,7 @@ func (r *run) prepare(ctx context.Context) error {
 }
 
 // load carries the requests out, and weighs before and after.
-func (r *run) load(ctx context.Context) (begin, end weight) {
+func (r *run) load(ctx context.Context) (begin, end course.Weight) {
 	cfg := r.cfg
 	// Counted requests begin at once, and all of them are measured.
 	r.start = r.clock.Now()
@@ -99,7 +99,7 @@ func (r *run) load(ctx context.Context) (begin, end weight) {
 	r.course.Begin(r.start)
 	r.course.Enter("load")
 	r.reads, r.writes = r.schedule(cfg.Reading), r.schedule(cfg.Writing)
-	weighed := make(chan weight, 1)
+	weighed := make(chan course.Weight, 1)
 	timer := time.AfterFunc(r.from-r.clock.Now(), func() { weighed <- r.weigh() })
 	defer timer.Stop()
 	var working sync.WaitGroup
@@ -165,20 +165,7 @@ func (r *run) done(now time.Duration) float64 {
 	return min(max(float64(now-r.start)/float64(r.until-r.start), 0), 1)
 }
 
-// weight is what generator and server had taken of the machine at a moment.
-type weight struct {
-	at, generator time.Duration
-	server        server.Usage
-}
-
-func (r *run) weigh() weight {
-	w := weight{at: r.clock.Now(), generator: server.OwnCPU()}
-	if r.target.Usage != nil {
-		// A server that is just gone shows in the requests.
-		w.server, _ = r.target.Usage()
-	}
-	return w
-}
+func (r *run) weigh() course.Weight { return course.Weigh(r.clock.Now(), r.target.Usage) }
 
 // readBack counts how often each chat message is in the history.
 func (r *run) readBack() ([]int, error) {

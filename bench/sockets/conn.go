@@ -37,6 +37,21 @@ type End struct {
 	Err error
 }
 
+// String names the way a connection ended.
+func (e End) String() string {
+	var refused *frames.RefusedError
+	var errno unix.Errno
+	switch {
+	case e.Err == nil:
+		return fmt.Sprintf("close %d", e.Code)
+	case errors.As(e.Err, &refused):
+		return fmt.Sprintf("refused with status %d", refused.Status)
+	case errors.As(e.Err, &errno):
+		return errno.Error()
+	}
+	return e.Err.Error()
+}
+
 // Target is what to connect to.
 type Target struct {
 	// Address of the server.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/report"
 )
@@ -54,7 +55,7 @@ func (c *crowd) figures(r *report.Result) {
 }
 
 // conclude fills in what the workers found. They have ended.
-func (r *run) conclude(workers []*worker, begin, end weight) {
+func (r *run) conclude(workers []*worker, begin, end course.Weight) {
 	out := r.result
 	lag := latency.New()
 	for _, k := range []struct {
@@ -94,15 +95,8 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 	}
 	out.Faults = append(out.Faults, faults(doubled, denied, wrong)...)
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
-	seconds := (end.at - begin.at).Seconds()
-	if out.Duration, out.Generator.Seconds = seconds, seconds; seconds > 0 {
-		out.Figures = append(out.Figures, report.Figure{Key: "pairs_per_second", Name: "pairs", Value: float64(out.Operations[0].Latency.Count) / seconds, Unit: "a second"})
-		out.Generator.CPU = (end.generator - begin.generator).Seconds() / seconds
-		if r.target.Usage != nil {
-			out.Server = &report.Server{
-				CPU: (end.server.CPU - begin.server.CPU).Seconds() / seconds, RSS: end.server.RSS, PeakRSS: end.server.PeakRSS,
-			}
-		}
+	if end.Account(begin, r.target.Usage != nil, out) {
+		out.Figures = append(out.Figures, report.Figure{Key: "pairs_per_second", Name: "pairs", Value: float64(out.Operations[0].Latency.Count) / out.Duration, Unit: "a second"})
 	}
 	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(raced)})
 }

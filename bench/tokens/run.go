@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"atelier/bench/api"
+	"atelier/bench/course"
 	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
@@ -75,7 +76,7 @@ func (r *run) load(ctx context.Context) {
 	measuredFrom := s.Start + r.cfg.Warmup
 	s.Until = measuredFrom + r.cfg.Duration
 	base := r.made
-	weighed := make(chan weight, 1)
+	weighed := make(chan course.Weight, 1)
 	time.AfterFunc(measuredFrom-r.clock.Now(), func() { weighed <- r.weigh() })
 
 	workers := make([]*worker, r.cfg.Connections)
@@ -122,12 +123,12 @@ func (r *run) crowd(ctx context.Context) error {
 		return err
 	}
 	after := r.weigh()
-	c.mintedPerSecond = float64(r.cfg.Live) / (after.at - before.at).Seconds()
+	c.mintedPerSecond = float64(r.cfg.Live) / (after.At - before.At).Seconds()
 	if err := r.policy("single_use", 0); err != nil {
 		return err
 	}
 	r.sleep(ctx, 5*time.Second)
-	u := r.weigh().server
+	u := r.weigh().Server
 	c.rss, c.peakRSS = u.RSS, u.PeakRSS
 	if r.target.Process != nil {
 		if err := r.restart(ctx, c); err != nil {
@@ -196,7 +197,7 @@ func (r *run) restart(ctx context.Context, c *crowd) error {
 	}
 	c.restarted = latency.Milliseconds(r.clock.Now() - began)
 	r.sleep(ctx, 10*time.Second)
-	u := r.weigh().server
+	u := r.weigh().Server
 	c.restartedRSS = u.RSS
 	return nil
 }
@@ -221,7 +222,7 @@ func (r *run) expiry(ctx context.Context, c *crowd, ends time.Time) error {
 			}
 		}
 		after := r.weigh()
-		return (after.server.CPU - begin.server.CPU).Seconds() / (after.at - begin.at).Seconds(), goroutines
+		return (after.Server.CPU - begin.Server.CPU).Seconds() / (after.At - begin.At).Seconds(), goroutines
 	}
 	idle := min(window, time.Until(ends)-15*time.Second)
 	if idle <= 0 {
@@ -248,16 +249,4 @@ func (r *run) show(line string) {
 	}
 }
 
-// weight is what generator and server had taken of the machine at a moment.
-type weight struct {
-	at, generator time.Duration
-	server        server.Usage
-}
-
-func (r *run) weigh() weight {
-	w := weight{at: r.clock.Now(), generator: server.OwnCPU()}
-	if r.target.Usage != nil {
-		w.server, _ = r.target.Usage()
-	}
-	return w
-}
+func (r *run) weigh() course.Weight { return course.Weigh(r.clock.Now(), r.target.Usage) }

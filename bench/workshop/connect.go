@@ -3,13 +3,9 @@
 package workshop
 
 import (
-	"errors"
-	"fmt"
 	"net/url"
 	"strconv"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"atelier/bench/frames"
 	"atelier/bench/message"
@@ -69,7 +65,7 @@ func (c *crowd) lost(p *person, end sockets.End) {
 	}
 	p.conn, p.online = nil, false
 	if !c.down {
-		c.disconnects[describe(end)]++
+		c.disconnects[end.String()]++
 	}
 	if p.stalled && c.stalls.asleep {
 		c.stalls.closed++
@@ -86,21 +82,6 @@ func (c *crowd) backoff(attempt int) time.Duration {
 	spread := max(250*time.Millisecond, time.Duration(c.cfg.Attendees)*time.Second/4000)
 	spread <<= min(attempt-1, 3)
 	return spread/10 + time.Duration(c.rng.Int64N(int64(spread)))
-}
-
-// describe names the way a connection ended.
-func describe(end sockets.End) string {
-	var refused *frames.RefusedError
-	var errno unix.Errno
-	switch {
-	case end.Err == nil:
-		return fmt.Sprintf("close %d", end.Code)
-	case errors.As(end.Err, &refused):
-		return fmt.Sprintf("upgrade refused %d", refused.Status)
-	case errors.As(end.Err, &errno):
-		return errno.Error()
-	}
-	return end.Err.Error()
 }
 
 // welcome is the beginning of what a connection carries.

@@ -26,7 +26,6 @@ func (r *run) conclude(t *truth) {
 	out.Messages = c.measuredChat
 	if seconds := out.Generator.Seconds; seconds > 0 {
 		out.DeliveriesPerSecond = float64(c.deliveries.Count()) / seconds
-		out.Duration = seconds
 	}
 	for _, part := range c.parts {
 		out.Parts = append(out.Parts, report.Part{Latency: part.Summary()})

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -221,27 +220,17 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 	target := spawn(t)
 	cfg := small()
 	cfg.Chat, cfg.Duration = 100, 2500*time.Millisecond
-	var once sync.Once
-	var resumed sync.WaitGroup
-	cfg.Progress = func(s Snapshot) {
-		if s.Phase != "running" {
-			return
+	// The measured time has just begun, so all of the pause is in it.
+	cfg.Beside = func(context.Context) {
+		if err := target.Process.Pause(); err != nil {
+			t.Error(err)
 		}
-		once.Do(func() {
-			if err := target.Process.Pause(); err != nil {
-				t.Error(err)
-			}
-			resumed.Add(1)
-			time.AfterFunc(pause, func() {
-				defer resumed.Done()
-				if err := target.Process.Continue(); err != nil {
-					t.Error(err)
-				}
-			})
-		})
+		<-time.After(pause)
+		if err := target.Process.Continue(); err != nil {
+			t.Error(err)
+		}
 	}
 	r, err := Run(t.Context(), cfg, target)
-	resumed.Wait()
 	if err != nil {
 		t.Fatal(err)
 	}

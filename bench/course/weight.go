@@ -1,0 +1,42 @@
+package course
+
+import (
+	"time"
+
+	"atelier/bench/report"
+	"atelier/bench/server"
+)
+
+// Weight is what generator and server had taken of the machine at a moment.
+type Weight struct {
+	// At is the time on the run's clock; Generator the processor time of this
+	// process.
+	At, Generator time.Duration
+	// Server is zero where it could not be weighed.
+	Server server.Usage
+}
+
+// Weigh weighs now. usage is nil for a server that cannot be weighed; one that is
+// just gone is reported by what follows.
+func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
+	w := Weight{At: at, Generator: server.OwnCPU()}
+	if usage != nil {
+		w.Server, _ = usage()
+	}
+	return w
+}
+
+// Account puts into a result what was taken between two moments. It reports false
+// when there is no time between them.
+func (end Weight) Account(begin Weight, weighed bool, out *report.Result) bool {
+	seconds := (end.At - begin.At).Seconds()
+	out.Duration, out.Generator.Seconds = max(seconds, 0), max(seconds, 0)
+	if seconds <= 0 {
+		return false
+	}
+	out.Generator.CPU = (end.Generator - begin.Generator).Seconds() / seconds
+	if weighed {
+		out.Server = &report.Server{CPU: (end.Server.CPU - begin.Server.CPU).Seconds() / seconds, RSS: end.Server.RSS, PeakRSS: end.Server.PeakRSS}
+	}
+	return true
+}
