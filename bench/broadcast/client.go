@@ -70,6 +70,9 @@ func (e *Engine) dial(c *client) {
 
 // Open implements sockets.Handler.
 func (e *Engine) Open(conn *sockets.Conn) {
+	if e.closing {
+		return
+	}
 	c := e.clients[conn.Owner]
 	if hello := e.job.Dialect.Hello; hello != "" {
 		conn.Send([]byte(hello))
@@ -108,6 +111,9 @@ func (e *Engine) adrift(c *client) {
 
 // Message implements sockets.Handler.
 func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
+	if e.closing {
+		return
+	}
 	c := e.clients[conn.Owner]
 	h := e.reader.read(payload)
 	if h.epoch != "" {
@@ -222,6 +228,9 @@ func (e *Engine) Closed(conn *sockets.Conn, end sockets.End) { e.ended(e.clients
 // ended is what a client does whose connection has ended: it comes back after a
 // while.
 func (e *Engine) ended(c *client, end sockets.End) {
+	if e.closing {
+		return
+	}
 	if c.was && !c.away && !c.asleep {
 		e.out.Ended++
 	}

@@ -34,6 +34,8 @@ type Engine struct {
 	clients []*client // subscribers, then publishers
 	load    *Load
 	over    bool // no more sending
+	// closing says that the outcome is another goroutine's: nothing is noted any
+	// more.
 	closing bool
 	ready   int // subscribers
 	out     Outcome
@@ -138,13 +140,21 @@ func (e *Engine) at(due time.Duration, do func()) {
 
 // tick emits the sample of the second that has ended and begins the next.
 func (e *Engine) tick() {
+	if e.closing {
+		return
+	}
+	e.emit(e.sample())
+	e.nextSecond()
+}
+
+// sample is what there is of the second that is being filled.
+func (e *Engine) sample() Sample {
 	s := e.current
 	s.Open = e.ready
 	if e.seconds.Count() > 0 {
 		s.Latencies, e.seconds = e.seconds, latency.New()
 	}
-	e.emit(s)
-	e.nextSecond()
+	return s
 }
 
 // nextSecond begins a sample, and plans its end.
@@ -205,7 +215,8 @@ func (e *Engine) end() {
 		return
 	}
 	e.over = true
-	e.out.Turns = e.loop.Turns
+	// The loop goes on counting, elsewhere.
+	e.out.Turns, e.loop.Turns = e.loop.Turns, latency.New()
 	e.out.CPU, e.out.Busy = server.OwnCPU()-e.began.cpu, e.loop.Busy-e.began.busy
 }
 

@@ -3,6 +3,8 @@
 package broadcast
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,6 +30,8 @@ type hub struct {
 	clients map[string]*listener
 	harm    func(client, message string) []string
 	pause   atomic.Int64
+	// after is called with the outcome while the engine still runs.
+	after func(*Outcome)
 }
 
 type listener struct{ say func(string) }
@@ -110,6 +114,11 @@ var words = Dialect{Hello: "hello", Send: "{{stamp}} {{seq}} {{pad}}", Size: 60,
 // hold runs a job against a hub and returns what it found.
 func hold(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine)) *Outcome {
 	t.Helper()
+	return holdWith(t, h, change, during, func(Sample) {})
+}
+
+func holdWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine), emit func(Sample)) *Outcome {
+	t.Helper()
 	h.clients = map[string]*listener{}
 	srv := httptest.NewServer(h)
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
@@ -123,7 +132,7 @@ func hold(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine)) 
 	if change != nil {
 		change(job, l)
 	}
-	e, err := NewEngine(job, clock, time.Hour, func(Sample) {})
+	e, err := NewEngine(job, clock, time.Hour, emit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +158,11 @@ func hold(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine)) 
 	if f.Sent[0] < 10 || f.Sent[1] < 10 {
 		t.Errorf("sent %v", f.Sent)
 	}
-	return e.Finish(f)
+	o := e.Finish(f)
+	if h.after != nil {
+		h.after(o)
+	}
+	return o
 }
 
 func wait(t *testing.T, holds func() bool) {
@@ -316,4 +329,43 @@ func TestAServerThatIsNotThere(t *testing.T) {
 		})
 		return refused > 1
 	})
+}
+
+// A server goes on talking, and hangs up, while the outcome is already on its
+// way: it does not change any more.
+func TestTheOutcomeIsFinal(t *testing.T) {
+	h := &hub{}
+	h.after = func(o *Outcome) {
+		for n := range 20 {
+			before, err := json.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.publish(fmt.Sprint("1 ", n%2, " x"))
+			time.Sleep(2 * time.Millisecond)
+			if after, _ := json.Marshal(o); !bytes.Equal(before, after) {
+				t.Fatalf("from %s\nto %s", before, after)
+			}
+		}
+	}
+	clean(t, hold(t, h, nil, nil))
+}
+
+// The seconds of a run, with the one in which it ended, are the whole of it.
+func TestSecondsAreTheWhole(t *testing.T) {
+	var told []Sample
+	o := holdWith(t, &hub{}, nil, func(e *Engine) {
+		e.later(t, 300*time.Millisecond, func() { e.tick() })
+	}, func(s Sample) { told = append(told, s) })
+	clean(t, o)
+	var sent, delivered, timed int64
+	for _, s := range append(told, o.Rest) {
+		sent, delivered = sent+s.Sent, delivered+s.Deliveries
+		if s.Latencies != nil {
+			timed += s.Latencies.Count()
+		}
+	}
+	if delivered != o.AllDeliveries || delivered != 5*sent || timed != o.Arrived || o.Rest.Deliveries == 0 {
+		t.Errorf("%d sent, %d delivered, %d timed in seconds; %+v", sent, delivered, timed, *o)
+	}
 }

@@ -142,6 +142,9 @@ type Outcome struct {
 	Complaint   string         `json:"complaint,omitempty"`
 	Disconnects map[string]int `json:"disconnects,omitempty"`
 
+	// Rest is the second in which the run ended, as far as it had come.
+	Rest Sample `json:"rest"`
+
 	// CPU of the process and Busy of its loop in the measured time.
 	CPU  time.Duration `json:"cpu"`
 	Busy time.Duration `json:"busy"`

@@ -36,6 +36,7 @@ func (e *Engine) conclude(f *Finish) {
 	e.closing = true
 	o := &e.out
 	o.Open = e.ready
+	o.Rest = e.sample()
 	for _, c := range e.clients {
 		if c.publisher {
 			continue

@@ -86,7 +86,7 @@ func (e *Engine) send(i int, due time.Duration) {
 // acked ends the wait for a message.
 func (e *Engine) acked(seq uint64) {
 	due, waiting := e.planned[seq]
-	if !waiting {
+	if !waiting || e.closing {
 		return
 	}
 	delete(e.planned, seq)
@@ -99,7 +99,7 @@ func (e *Engine) acked(seq uint64) {
 // refuse notes that the server did not take a message, so that nobody waits for
 // it.
 func (e *Engine) refuse(seq uint64, why string) {
-	if _, waiting := e.planned[seq]; !waiting {
+	if _, waiting := e.planned[seq]; !waiting || e.closing {
 		return
 	}
 	delete(e.planned, seq)

@@ -43,6 +43,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	publish := report.Operation{Name: "publish"}
 	g := &out.Generator
 	for _, o := range outcomes {
+		r.course.add(o.Rest)
 		deliveries.Merge(o.Deliveries)
 		acks.Merge(o.Acks)
 		connects.Merge(o.Connects)
