@@ -27,7 +27,7 @@
     latency: () => [overTime(line('p50', 'one'), line('p99', 'two'), line('max', 'three')), [m.seconds, m.p50, m.p99, m.max]],
     percentiles: () => [{
       scales: { x: { time: false, distr: 3 }, y: { range: (_, lo, hi) => [0, hi > 0 ? hi * 1.08 : 1] } },
-      axes: [axis({ splits: () => [1, 10, 100, 1e3, 1e4, 1e5].filter((v) => v <= furthest * 1.01), values: (_, s) => s.map((v) => +(100 - 100 / v).toPrecision(6) + ' %') }), axis({ values, size: 58 })],
+      axes: [axis({ splits: () => [1, 10, 100, 1e3, 1e4, 1e5].filter((v) => v <= furthest * 1.01), values: (_, s) => s.map((v) => (v == null ? '' : +(100 - 100 / v).toPrecision(6) + ' %')) }), axis({ values, size: 58 })],
       series: [{ label: 'percentile', value: (_, v) => (v == null ? '' : +(100 - 100 / v).toPrecision(6) + ' %') }, line('latency', 'one')],
     }, [m.percentiles.map((p) => nines(p.percentile)), m.percentiles.map((p) => p.ms)]],
     rate: () => [overTime(line('done', 'one')), [m.seconds, m.rate]],
