@@ -251,7 +251,7 @@ const answersWithin = 5 * time.Second
 func (e *Engine) Sent() Sent {
 	e.loop.Do(e.end)
 	if e.posts != nil {
-		e.posts.wait()
+		e.posts.wait(answersWithin)
 	}
 	// A refusal that is still on its way would be taken for a loss.
 	e.until(e.now()+answersWithin, func() bool { return len(e.planned) == 0 })

@@ -369,3 +369,34 @@ func TestSecondsAreTheWhole(t *testing.T) {
 		t.Errorf("%d sent, %d delivered, %d timed in seconds; %+v", sent, delivered, timed, *o)
 	}
 }
+
+// A server that takes messages and never answers does not hold a run up.
+func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
+	over := make(chan struct{})
+	mute := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-over:
+		case <-r.Context().Done():
+		}
+	}))
+	defer mute.Close()
+	defer close(over)
+	job := &Job{Stream: true, Publish: mute.URL, Publishers: []Seat{{}}}
+	p, err := newPoster(job, mute.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused atomic.Int64
+	for range 100 {
+		p.post(0, []byte("x"), func(err error) {
+			if err != nil {
+				refused.Add(1)
+			}
+		})
+	}
+	p.wait(50 * time.Millisecond)
+	p.close()
+	if refused.Load() != 100 {
+		t.Errorf("%d were given up", refused.Load())
+	}
+}

@@ -25,6 +25,9 @@ type poster struct {
 	queues  []chan postJob
 	running sync.WaitGroup
 	pending sync.WaitGroup
+	// enough gives up what is still under way, or waits.
+	ctx    context.Context
+	enough context.CancelFunc
 }
 
 type postJob struct {
@@ -38,6 +41,7 @@ const maxPending = 10_000
 
 func newPoster(job *Job, address string) (*poster, error) {
 	p := &poster{url: job.Publish, header: http.Header{}}
+	p.ctx, p.enough = context.WithCancel(context.Background())
 	p.header.Set("Content-Type", "text/plain; charset=utf-8")
 	if strings.HasPrefix(strings.TrimSpace(job.Dialect.Send), "{") {
 		p.header.Set("Content-Type", "application/json")
@@ -84,7 +88,7 @@ func (p *poster) post(publisher int, body []byte, done func(error)) {
 }
 
 func (p *poster) send(body []byte) error {
-	req, err := http.NewRequest(http.MethodPost, p.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(p.ctx, http.MethodPost, p.url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -101,10 +105,16 @@ func (p *poster) send(body []byte) error {
 	return nil
 }
 
-// wait returns when everything has been posted.
-func (p *poster) wait() { p.pending.Wait() }
+// wait returns when everything has been posted. What a server does not answer in
+// time is given up: a queue of it would take days.
+func (p *poster) wait(within time.Duration) {
+	timer := time.AfterFunc(within, p.enough)
+	defer timer.Stop()
+	p.pending.Wait()
+}
 
 func (p *poster) close() {
+	p.enough()
 	for _, queue := range p.queues {
 		close(queue)
 	}
