@@ -26,6 +26,8 @@ type Crew struct {
 	Separate bool
 
 	start   time.Duration // zero of the timeline on this machine's clock
+	gone    chan struct{} // see Gone
+	once    sync.Once     // closes gone
 	members []*member
 }
 
@@ -58,7 +60,7 @@ type sampled func(broadcast.Sample)
 // Gather starts or reaches the workers. Samples come from goroutines of their
 // own.
 func Gather(p *Plan, onSample func(broadcast.Sample)) (*Crew, error) {
-	c := &Crew{start: monotonic()}
+	c := &Crew{start: monotonic(), gone: make(chan struct{})}
 	var err error
 	switch {
 	case len(p.Remote) > 0:
@@ -139,6 +141,7 @@ func (c *Crew) add(name string, conn net.Conn, process *exec.Cmd, onSample sampl
 	m := &member{name: name, line: line{conn: conn}, answers: make(chan *Report, 1), process: process}
 	c.members = append(c.members, m)
 	m.running.Go(func() {
+		defer c.once.Do(func() { close(c.gone) })
 		defer close(m.answers)
 		for {
 			r := &Report{}
@@ -153,6 +156,10 @@ func (c *Crew) add(name string, conn net.Conn, process *exec.Cmd, onSample sampl
 		}
 	})
 }
+
+// Gone is closed when the first worker has ended: there is nothing to wait for
+// any more.
+func (c *Crew) Gone() <-chan struct{} { return c.gone }
 
 // Size is the number of workers.
 func (c *Crew) Size() int { return len(c.members) }

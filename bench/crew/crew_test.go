@@ -126,6 +126,7 @@ func TestAWorkerThatEndsIsMissed(t *testing.T) {
 	if err := c.members[1].process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	<-c.Gone()
 	_, err = c.All(func(int) *Order { return &Order{Tick: true} })
 	for err == nil {
 		_, err = c.All(func(int) *Order { return &Order{Tick: true} })
@@ -205,6 +206,37 @@ func TestSomebodyInBetweenProvesNothing(t *testing.T) {
 		t.Error("orders are given through somebody in between")
 	}
 	<-done
+}
+
+// Those who connect and say nothing keep nobody out, and a second coordinator is
+// told of the first.
+func TestSilentStrangersAreInNobodysWay(t *testing.T) {
+	address := listen(t)
+	for range 5 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	begin := time.Now()
+	first, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, func(broadcast.Sample) {})
+	if took := time.Since(begin); err != nil || took > proveWithin/2 {
+		t.Fatalf("%v, after %v", err, took)
+	}
+	if _, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, nil); err == nil || !strings.Contains(err.Error(), "another coordinator") {
+		t.Errorf("the second is told: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	next, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, func(broadcast.Sample) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestShortSecrets(t *testing.T) {

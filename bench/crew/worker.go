@@ -168,8 +168,13 @@ func boot() string {
 	return strings.TrimSpace(string(b))
 }
 
+// strangers is how many connections may be about to prove themselves. Each has
+// proveWithin for it, so they must not stand in one another's way.
+const strangers = 256
+
 // Listen serves one coordinator after the other that knows the secret, until ctx
-// ends. It calls listening with the address when it is there.
+// ends; one who comes while it works is told so. It calls listening with the
+// address when it is there.
 func Listen(ctx context.Context, address, secret string, listening func(net.Addr)) error {
 	if err := CheckSecret(secret); err != nil {
 		return err
@@ -182,9 +187,14 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	listening(l.Addr())
+	var guests sync.WaitGroup
+	defer guests.Wait()
+	defer cancel()
+	door, work := make(chan struct{}, strangers), make(chan struct{}, 1)
 	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13}
 	for {
 		raw, err := l.Accept()
@@ -194,14 +204,42 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 		if err != nil {
 			return fmt.Errorf("accept: %w", err)
 		}
-		conn := tls.Server(raw, config)
-		if err := prove(conn, secret, roleWorker, roleCoordinator); err != nil {
-			// Whoever that was gets no word, and does not end the worker.
-			_ = conn.Close()
-			continue
-		}
-		over := context.AfterFunc(ctx, func() { _ = conn.Close() })
-		_ = Serve(conn)
-		over()
+		door <- struct{}{}
+		guests.Go(func() {
+			conn := tls.Server(raw, config)
+			defer context.AfterFunc(ctx, func() { _ = raw.Close() })()
+			err := prove(conn, secret, roleWorker, roleCoordinator)
+			<-door
+			if err != nil {
+				// Whoever that was gets no word, and does not end the worker.
+				_ = raw.Close()
+				return
+			}
+			timer := time.NewTimer(turnWithin)
+			defer timer.Stop()
+			select {
+			case work <- struct{}{}:
+				_ = Serve(conn)
+				<-work
+			case <-timer.C:
+				decline(conn)
+			}
+		})
+	}
+}
+
+// turnWithin is how long a coordinator waits for the one before, which may just
+// be ending.
+const turnWithin = 2 * time.Second
+
+// decline answers a coordinator's first order: there is another one.
+func decline(conn net.Conn) {
+	defer conn.Close()
+	if conn.SetDeadline(time.Now().Add(proveWithin)) != nil {
+		return
+	}
+	l := line{conn: conn}
+	if l.receive(&Order{}, largest) == nil {
+		_ = l.send(&Report{Error: "it works for another coordinator"})
 	}
 }

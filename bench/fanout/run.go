@@ -264,6 +264,8 @@ func (r *run) sleep(ctx context.Context, d time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
+	case <-r.crew.Gone():
+		// The next order says which worker it was.
 	case <-timer.C:
 	}
 }
