@@ -400,3 +400,16 @@ func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 		t.Errorf("%d were given up", refused.Load())
 	}
 }
+
+// What comes although nobody sent it is told, even when nothing else is wrong.
+func TestWhatNobodySentIsTold(t *testing.T) {
+	h := &hub{harm: func(client, m string) []string {
+		if stamp, _, _ := strings.Cut(m, " "); client == "3" && strings.Contains(m, " 20 x") {
+			return []string{m, stamp + " 9998 x"}
+		}
+		return []string{m}
+	}}
+	if o := hold(t, h, nil, nil); o.Misled != 1 || o.Lost != 0 {
+		t.Errorf("%+v", *o)
+	}
+}

@@ -132,12 +132,14 @@ type Outcome struct {
 	Lost, Duplicated, Reordered, Away int64
 	Gaps                              int64 `json:"gaps"`
 	Unfinished                        int   `json:"unfinished"`
-	Stalled                           Slept `json:"stalled"`
-	Open                              int   `json:"open"`
-	Ended                             int   `json:"ended"`
-	Unsent                            int64 `json:"unsent"`
-	Acked                             int64 `json:"acked"`
-	Refused                           int64 `json:"refused"`
+	// Misled subscribers heard something that nobody sent.
+	Misled  int   `json:"misled"`
+	Stalled Slept `json:"stalled"`
+	Open    int   `json:"open"`
+	Ended   int   `json:"ended"`
+	Unsent  int64 `json:"unsent"`
+	Acked   int64 `json:"acked"`
+	Refused int64 `json:"refused"`
 	// Complaint is the last refusal or failure to post.
 	Complaint   string         `json:"complaint,omitempty"`
 	Disconnects map[string]int `json:"disconnects,omitempty"`

@@ -41,10 +41,14 @@ func (e *Engine) conclude(f *Finish) {
 		if c.publisher {
 			continue
 		}
-		lost, adrift := int64(0), false
+		lost, adrift, unsent := int64(0), false, false
 		for p := range c.tracks {
 			lost += c.tracks[p].lost(f.Sent[p], f.Refused[p])
+			unsent = unsent || c.tracks[p].unsent(f.Sent[p])
 			adrift = adrift || c.tracks[p].adrift && f.Sent[p] > c.tracks[p].next
+		}
+		if unsent {
+			o.Misled++
 		}
 		if c.sleeper {
 			o.Stalled.note(c, lost, adrift)

@@ -80,13 +80,19 @@ func (t *track) fill(n int64) bool {
 func (t *track) lost(sent int64, refused []int64) int64 {
 	n := t.more
 	for _, g := range t.missing {
-		n += g.to - g.from - trailing(refused, g.from, g.to)
+		// Nobody waits for what nobody sent, whatever came after it.
+		if to := min(g.to, sent); g.from < to {
+			n += to - g.from - trailing(refused, g.from, to)
+		}
 	}
 	if sent <= t.next || t.adrift {
 		return n
 	}
 	return n + sent - t.next - trailing(refused, t.next, sent)
 }
+
+// unsent reports whether a number came that nobody had sent.
+func (t *track) unsent(sent int64) bool { return t.next > sent }
 
 // has reports whether everything below sent has come, or passed by.
 func (t *track) has(sent int64, refused []int64) bool {

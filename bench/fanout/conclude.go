@@ -42,7 +42,10 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	out.Disconnects = map[string]int{}
 	publish := report.Operation{Name: "publish"}
 	g := &out.Generator
+	misled, came := 0, int64(0)
 	for _, o := range outcomes {
+		misled += o.Misled
+		came += o.AllDeliveries
 		r.course.add(o.Rest)
 		deliveries.Merge(o.Deliveries)
 		acks.Merge(o.Acks)
@@ -88,6 +91,12 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 				g.CPU += o.CPU.Seconds() / seconds
 			}
 		}
+	}
+	if misled > 0 {
+		out.Faults = append(out.Faults, fmt.Sprintf("%d subscribers heard what nobody sent in this run", misled))
+	}
+	if a := &out.Audit; out.Messages > 0 && out.Deliveries == 0 && came > 0 && a.Missed+a.Away+a.Unfinished == 0 {
+		out.Faults = append(out.Faults, "messages came back, and none with the time at which it was sent: nothing could be timed")
 	}
 	out.Latency, out.Counts = deliveries.Summary(), deliveries
 	if last := r.lastRecipients(outcomes); last.Count() > 0 {

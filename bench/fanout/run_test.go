@@ -1,0 +1,241 @@
+//go:build linux
+
+package fanout
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+	"go.uber.org/goleak"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/crew"
+	"atelier/bench/report"
+)
+
+// TestMain also is the worker that a run starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		conn, err := crew.Inherited()
+		if err == nil {
+			err = crew.Serve(conn)
+		}
+		if err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// hub tells everybody what anybody says, as say decides.
+type hub struct {
+	mu      sync.Mutex
+	clients map[string]*websocket.Conn
+	say     func(client, from string, message []byte) []byte
+}
+
+func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	upgrader := websocket.Upgrader{}
+	ws, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer ws.Close()
+	me := r.URL.Query().Get("id")
+	h.mu.Lock()
+	h.clients[me] = ws
+	h.mu.Unlock()
+	for {
+		_, p, err := ws.ReadMessage()
+		if err != nil {
+			return
+		}
+		h.mu.Lock()
+			for _, id := range slices.Sorted(maps.Keys(h.clients)) {
+			if out := h.say(id, me, p); out != nil {
+				_ = h.clients[id].WriteMessage(websocket.TextMessage, out)
+			}
+		}
+		h.mu.Unlock()
+	}
+}
+
+// hold runs two workers with three subscribers and a publisher each.
+func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *report.Result {
+	t.Helper()
+	h.clients = map[string]*websocket.Conn{}
+	srv := httptest.NewServer(h)
+	defer srv.Close()
+	defer srv.CloseClientConnections()
+	address := srv.Listener.Addr().String()
+	cfg := &Config{
+		Scenario: "fanout", Subscribers: 6, Publishers: 2, Stages: []broadcast.Stage{{Rate: 100}}, Settle: 100 * time.Millisecond, Seed: 1,
+		Warmup: 300 * time.Millisecond, Duration: time.Second, Drain: time.Second,
+		Plan: crew.Plan{Processes: 2, Binary: os.Args[0], Args: []string{"worker"}},
+		Prepare: func(context.Context, int, int) (*Door, error) {
+			d := &Door{Address: address, Host: address, Dialect: broadcast.Dialect{
+				Send: "{{stamp}} {{seq}} x", Match: `^(?P<stamp>\d+) (?P<seq>\d+) x`, Refusal: `^no (?P<seq>\d+)`, Ack: `^\d+ (?P<seq>\d+) x`,
+			}}
+			for i := range 6 {
+				d.Subscribers = append(d.Subscribers, broadcast.Seat{Path: fmt.Sprint("/?id=", i)})
+			}
+			d.Publishers = []broadcast.Seat{{Path: "/?id=p0"}, {Path: "/?id=p1"}}
+			return d, nil
+		},
+	}
+	if change != nil {
+		change(cfg)
+	}
+	r, err := Run(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func all(_, _ string, m []byte) []byte { return m }
+
+// What several workers found is put together: nobody's part is left out, and the
+// last who hears counts, whoever's he is.
+func TestWorkersAreOne(t *testing.T) {
+	lost, refused := 0, 0
+	h := &hub{}
+	h.say = func(client, from string, m []byte) []byte {
+		_, seq, _ := bytes.Cut(bytes.TrimSuffix(m, []byte(" x")), []byte(" "))
+		switch number := string(seq); {
+		case strings.HasSuffix(number, "7") || strings.HasSuffix(number, "4"):
+			// Of both publishers; only they are told.
+			if client != from {
+				return nil
+			}
+			refused++
+			return []byte("no " + number)
+		case len(number) > 1 && number[len(number)-1] == '2' && (client == "1" || client == "5"):
+			lost++
+			return nil
+		case client == "0":
+			// Of the first worker, and later than all of the second's.
+			conn, late := h.clients["0"], bytes.Clone(m)
+			time.AfterFunc(60*time.Millisecond, func() {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				_ = conn.WriteMessage(websocket.TextMessage, late)
+			})
+			return nil
+		}
+		return m
+	}
+	r := hold(t.Context(), t, h, nil)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	publish := r.Operations[slices.IndexFunc(r.Operations, func(o report.Operation) bool { return o.Name == "publish" })]
+	if r.Audit.Missed != lost || lost == 0 || publish.Refused != refused || refused == 0 || r.Audit.Duplicated != 0 {
+		t.Errorf("%d lost and %d refused, found %d and %d; %+v", lost, refused, r.Audit.Missed, publish.Refused, r.Audit)
+	}
+	if r.Latency.Count != r.Deliveries || r.Deliveries < 4*r.Messages/2 || r.Messages < 20 || r.Connections.Open != 6 {
+		t.Errorf("%d timed of %d deliveries of %d messages, %d open", r.Latency.Count, r.Deliveries, r.Messages, r.Connections.Open)
+	}
+	if r.Last == nil || r.Last.P50 < 60 || r.Latency.P50 >= 60 {
+		t.Errorf("to the last %+v, of all %+v", r.Last, r.Latency)
+	}
+	if g := r.Generator; g.Busy <= 0 || g.Lag.Count < r.Messages || g.Workers != 2 {
+		t.Errorf("%+v", g)
+	}
+	sent, open := int64(0), 0
+	for _, s := range r.Series {
+		sent, open = sent+s.Messages, max(open, s.Open)
+	}
+	if sent < r.Messages || open != 6 {
+		t.Errorf("in seconds %d of %d sent, %d open", sent, r.Messages, open)
+	}
+}
+
+// Those who stop reading are as many as wanted, of all workers together.
+func TestStalledAreShared(t *testing.T) {
+	r := hold(t.Context(), t, &hub{say: all}, func(c *Config) { c.Scenario, c.Stalled, c.Part, c.Duration = "slow", 2, time.Second, 2*time.Second })
+	if r.Audit.Stalled.People != 2 || r.Deliveries != 4*r.Messages || r.Audit.Lost() != 0 {
+		t.Errorf("%+v, %d deliveries of %d messages", r.Audit.Stalled, r.Deliveries, r.Messages)
+	}
+}
+
+// A server that changes the time of a message cannot be timed, and does not pass.
+func TestWithoutItsTimeNothingPasses(t *testing.T) {
+	r := hold(t.Context(), t, &hub{say: func(_, _ string, m []byte) []byte { return append([]byte("9"), m...) }}, nil)
+	if r.Judge(&report.Limits{}) != nil || r.ExitCode() != report.ExitFailed || r.Deliveries != 0 {
+		t.Errorf("%d deliveries, %+v", r.Deliveries, r.Verdict)
+	}
+}
+
+// Who interrupts before anything is measured gets a report of no time.
+func TestInterruptedBeforeItBegan(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+	defer cancel()
+	if r := hold(ctx, t, &hub{say: all}, func(c *Config) { c.Warmup, c.Duration = 10*time.Second, time.Minute }); !r.Interrupted || r.Duration != 0 || r.Messages != 0 {
+		t.Errorf("interrupted %v, %v s, %d messages", r.Interrupted, r.Duration, r.Messages)
+	}
+}
+
+// A worker that dies ends the run, however long it was to be.
+func TestADeadWorkerEndsTheRun(t *testing.T) {
+	h := &hub{say: all, clients: map[string]*websocket.Conn{}}
+	srv := httptest.NewServer(h)
+	defer srv.Close()
+	defer srv.CloseClientConnections()
+	begin := time.Now()
+	_, err := Run(t.Context(), &Config{
+		Scenario: "idle", Subscribers: 2, Duration: time.Minute, Drain: time.Second,
+		Plan: crew.Plan{Processes: 2, Binary: "/bin/sh", Args: []string{"-c", `"$0" worker & sleep 1; kill $!`, os.Args[0]}},
+		Prepare: func(context.Context, int, int) (*Door, error) {
+			seats := []broadcast.Seat{{Path: "/?id=1"}, {Path: "/?id=2"}}
+			return &Door{Address: srv.Listener.Addr().String(), Host: "x", Subscribers: seats}, nil
+		},
+	})
+	if took := time.Since(begin); err == nil || took > 20*time.Second {
+		t.Errorf("%v, after %v", err, took)
+	}
+}
+
+func TestPlansOfARun(t *testing.T) {
+	r := &run{cfg: &Config{Stalled: 1, Part: time.Second, Warmup: 2 * time.Second, Duration: 8 * time.Second, Stages: []broadcast.Stage{
+		{During: 3 * time.Second, Rate: 1}, {During: time.Second, Rate: 2}, {During: time.Second, Rate: 3},
+	}}, from: 2 * time.Second, until: 6 * time.Second}
+	if s := r.stages(); s[0].During != 3*time.Second || s[1].During != time.Second || s[2].During != 6*time.Second {
+		t.Errorf("%+v", s)
+	}
+	parts := r.parts()
+	for i, p := range parts {
+		if p.Stalled != (i%2 == 1) || p.From != r.from+time.Duration(i)*time.Second || p.Until != p.From+time.Second {
+			t.Errorf("part %d is %+v", i, p)
+		}
+	}
+	if len(parts) != 4 {
+		t.Errorf("%d parts", len(parts))
+	}
+	for all := range 20 {
+		for workers := 1; workers < 6; workers++ {
+			next := 0
+			for w := range workers {
+				first, count := share(all, workers, w)
+				if first != next || count < all/workers || count > all/workers+1 {
+					t.Errorf("%d for %d workers: %d from %d", all, workers, count, first)
+				}
+				next += count
+			}
+			if next != all {
+				t.Errorf("%d for %d workers are %d", all, workers, next)
+			}
+		}
+	}
+}
