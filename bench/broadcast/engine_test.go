@@ -200,7 +200,7 @@ func TestAnEventStreamIsHeard(t *testing.T) {
 		}
 	}, nil)
 	clean(t, o)
-	if o.Acked < 20 {
+	if o.Acked < 20 || o.Acked <= o.Messages || o.Acks.Count() != o.Messages {
 		t.Errorf("%d posts were answered", o.Acked)
 	}
 }
@@ -311,6 +311,38 @@ func TestRefusalsAreNotExpected(t *testing.T) {
 	}}, func(j *Job, _ *Load) { j.Dialect.Ack, j.Dialect.Refusal = `^yes (?P<seq>\d+)`, `^no (?P<seq>\d+)` }, nil)
 	if o.Refused == 0 || o.Lost != 0 || o.Unfinished != 0 || o.Acked == 0 {
 		t.Errorf("%+v", *o)
+	}
+}
+
+// Who sends as many as go goes on after a refusal.
+func TestRefusalsDoNotStopAnybody(t *testing.T) {
+	o := hold(t, &hub{harm: func(_, m string) []string {
+		_, rest, _ := strings.Cut(m, " ")
+		seq, _, _ := strings.Cut(rest, " ")
+		if strings.HasSuffix(seq, "5") {
+			return []string{"no " + seq}
+		}
+		return []string{m, "yes " + seq}
+	}}, func(j *Job, l *Load) {
+		j.Dialect.Ack, j.Dialect.Refusal = `^yes (?P<seq>\d+)`, `^no (?P<seq>\d+)`
+		l.Stages, l.Window = []Stage{{}}, 4
+	}, nil)
+	if o.Refused <= 4 {
+		t.Errorf("%d refusals", o.Refused)
+	}
+}
+
+// A gap is somebody's who reads; of one who did not it is no surprise.
+func TestGapsOfThoseWhoRead(t *testing.T) {
+	e := &Engine{}
+	for _, sleeper := range []bool{true, false} {
+		c := &client{sleeper: sleeper}
+		if e.gap(c); !c.gap {
+			t.Error("a gap is forgotten")
+		}
+	}
+	if e.out.Gaps != 1 {
+		t.Errorf("%d gaps", e.out.Gaps)
 	}
 }
 

@@ -138,3 +138,12 @@ func TestFilesThatCannotBeCompared(t *testing.T) {
 		t.Error("different scenarios are compared")
 	}
 }
+
+// What is better by more than the tolerance is better, not within it.
+func TestToleranceHasTwoSides(t *testing.T) {
+	for number, want := range map[string]Verdict{"p99": Better, "deliveries_per_second": Worse, "drops": Different} {
+		if f := judge("x", number, []float64{100}, []float64{80}, Limits{Tolerance: 0.1, Single: true}); f.Verdict != want {
+			t.Errorf("%s: %s, want %s", number, f.Verdict, want)
+		}
+	}
+}

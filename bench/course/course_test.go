@@ -53,3 +53,13 @@ func TestALongCourseIsBounded(t *testing.T) {
 		t.Errorf("%d seconds are kept", len(c.seconds))
 	}
 }
+
+// Each worker tells of its own connections.
+func TestConnectionsOfAllWorkers(t *testing.T) {
+	c := New(func() time.Duration { return 0 })
+	c.Add(report.Sample{Open: 3}, 1)
+	c.Add(report.Sample{Open: 4}, 1)
+	if got := c.Second(1).Open; got != 7 {
+		t.Errorf("%d are open", got)
+	}
+}

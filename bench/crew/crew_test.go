@@ -239,6 +239,68 @@ func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	}
 }
 
+// A proof that is sent back proves nothing.
+func TestAnEchoIsNoWorker(t *testing.T) {
+	certificate, err := ephemeral()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if conn, err := l.Accept(); err == nil {
+			defer conn.Close()
+			_, _ = io.Copy(conn, conn)
+		}
+	}()
+	conn, err := reach(l.Addr().String(), secret)
+	if err == nil {
+		t.Error("an echo is taken for a worker")
+		_ = conn.Close()
+	}
+	<-done
+}
+
+// A worker on a machine with another clock is told where it stands on the
+// timeline.
+func TestAClockOfAnotherMachine(t *testing.T) {
+	const ahead = time.Hour
+	mine, its := net.Pipe()
+	told := make(chan time.Duration, 1)
+	go func() {
+		l := line{conn: its}
+		for {
+			var o Order
+			if l.receive(&o, largest) != nil {
+				return
+			}
+			r := &Report{Clock: monotonic() + ahead, Boot: "another"}
+			if o.Offset != nil {
+				told <- *o.Offset
+			}
+			if l.send(r) != nil {
+				return
+			}
+		}
+	}()
+	c := &Crew{start: monotonic(), gone: make(chan struct{})}
+	c.add("far", mine, nil, func(broadcast.Sample) {})
+	if err := c.synchronise(); err != nil {
+		t.Fatal(err)
+	}
+	if off := <-told + ahead + c.start; off.Abs() > 100*time.Millisecond || c.Uncertain <= 0 {
+		t.Errorf("off by %v, within %v", off, c.Uncertain)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestShortSecrets(t *testing.T) {
 	if err := Listen(t.Context(), "127.0.0.1:0", "short", func(net.Addr) {}); err == nil {
 		t.Error("a worker listens with a secret that can be guessed")

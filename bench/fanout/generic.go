@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"time"
 
 	"atelier/bench/broadcast"
 	"atelier/bench/tunnel"
@@ -22,6 +23,9 @@ type Peer struct {
 	Publish string
 	Trust   tunnel.Trust
 	Dialect broadcast.Dialect
+	// Elsewhere says that its workers are on other machines, which may reach a
+	// server that this one does not.
+	Elsewhere bool
 }
 
 // Check refuses a peer that cannot be spoken with.
@@ -51,15 +55,26 @@ func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 	return u, net.JoinHostPort(u.Hostname(), port), nil
 }
 
+// thereWithin is how long a server has to take the first connection.
+const thereWithin = 10 * time.Second
+
 // Generic is the door into any server.
 func Generic(p *Peer) func(context.Context, int, int) (*Door, error) {
-	return func(_ context.Context, subscribers, publishers int) (*Door, error) {
+	return func(ctx context.Context, subscribers, publishers int) (*Door, error) {
 		if err := p.Check(); err != nil {
 			return nil, err
 		}
 		u, address, err := p.parse(p.URL)
 		if err != nil {
 			return nil, err
+		}
+		// Is it there at all? Clients would try for a long time.
+		if !p.Elsewhere {
+			conn, err := (&net.Dialer{Timeout: thereWithin}).DialContext(ctx, "tcp", address)
+			if err != nil {
+				return nil, fmt.Errorf("connect to the server: %w", err)
+			}
+			_ = conn.Close()
 		}
 		d := &Door{Address: address, Host: u.Host, Stream: u.Scheme == "http" || u.Scheme == "https", Dialect: p.Dialect}
 		seat := broadcast.Seat{Path: u.RequestURI()}

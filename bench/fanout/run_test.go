@@ -63,7 +63,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		h.mu.Lock()
-			for _, id := range slices.Sorted(maps.Keys(h.clients)) {
+		for _, id := range slices.Sorted(maps.Keys(h.clients)) {
 			if out := h.say(id, me, p); out != nil {
 				_ = h.clients[id].WriteMessage(websocket.TextMessage, out)
 			}

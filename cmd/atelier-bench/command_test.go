@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"atelier/bench/profiles"
+	"atelier/bench/report"
 )
 
 func TestReportsShowNoSecret(t *testing.T) {
@@ -34,6 +36,7 @@ func TestWrongUsage(t *testing.T) {
 		{"workshop", "--spawn", "--attendees", "0"},
 		{"workshop", "--spawn", "--threshold", "fast"},
 		{"workshop", "--spawn", "--max-busy", "101"},
+		{"fanout", "--spawn", "--json", "/nonexistent/x"},
 		{"fanout"},
 		{"fanout", "--spawn", "--subscribers", "0"},
 		{"fanout", "--spawn", "--stages", "10s"},
@@ -76,10 +79,26 @@ func TestWithoutAServerNothingIsReported(t *testing.T) {
 	for _, args := range [][]string{
 		{"workshop", "--spawn", "--server", "/nonexistent"},
 		{"fanout", "--spawn", "--server", "/nonexistent"},
+		{"fanout", "--generic", "--url", "ws://127.0.0.1:1/", "--send", "{{stamp}} {{seq}}", "--match", "(?P<stamp>1)(?P<seq>2)"},
 		{"workshop", "--url", "https://127.0.0.1:1", "--admin-pw", "x", "--insecure"},
 	} {
 		if code := run(args); code != exitBroken {
 			t.Errorf("%q ends with %d", args, code)
+		}
+	}
+}
+
+// A file that cannot be written takes no other with it.
+func TestOtherFilesAreWritten(t *testing.T) {
+	dir := t.TempDir()
+	o := outputFlags{JSON: dir, CSV: filepath.Join(dir, "csv"), HTML: filepath.Join(dir, "html"), HDR: filepath.Join(dir, "hdr")}
+	err := o.write(&report.Result{})
+	if code := exitCode(0); err == nil || errors.As(err, &code) {
+		t.Errorf("a folder is written: %v", err)
+	}
+	for _, path := range []string{o.CSV, o.HTML, o.HDR} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
@@ -40,6 +41,12 @@ func (o *outputFlags) check() error {
 	if o.MaxBusy < 0 || o.MaxBusy > 100 {
 		err = errors.Join(err, errors.New("--max-busy is a percentage"))
 	}
+	// Better now than when the run is over.
+	for _, path := range []string{o.JSON, o.CSV, o.HTML, o.HDR, o.CPUProfile} {
+		if info, missing := os.Stat(filepath.Dir(path)); missing != nil || !info.IsDir() {
+			err = errors.Join(err, fmt.Errorf("there is no folder for %s", path))
+		}
+	}
 	return err
 }
 
@@ -66,9 +73,7 @@ func (o *outputFlags) judge(r *report.Result, environment map[string]string) err
 // write gives a judged result away. The error is the exit code, when that is
 // not 0.
 func (o *outputFlags) write(r *report.Result) error {
-	if err := r.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)}); err != nil {
-		return err
-	}
+	err := r.Text(os.Stdout, report.Style{Colour: colours(os.Stdout)})
 	for _, file := range []struct {
 		path  string
 		write func(string) error
@@ -76,9 +81,11 @@ func (o *outputFlags) write(r *report.Result) error {
 		if file.path == "" {
 			continue
 		}
-		if err := file.write(file.path); err != nil {
-			return err
-		}
+		// What cannot be written does not take the others with it.
+		err = errors.Join(err, file.write(file.path))
+	}
+	if err != nil {
+		return err
 	}
 	if code := r.ExitCode(); code != report.ExitPassed {
 		return exitCode(code)
