@@ -1,0 +1,48 @@
+//go:build linux
+
+package rest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"atelier/bench/audit"
+	"atelier/bench/course"
+	"atelier/bench/latency"
+	"atelier/bench/pacing"
+	"atelier/bench/server"
+)
+
+// What was due in the measured time is timed, from when it was due; refusals and
+// silence are counted and not timed; and workers are put together.
+func TestAnswersAreNoted(t *testing.T) {
+	clock := pacing.NewClock()
+	now := clock.Now()
+	r := &run{cfg: &Config{}, target: &server.Target{}, clock: clock, course: course.New(clock.Now), from: now - time.Second, until: now + time.Hour}
+	for range 2 {
+		w := &worker{r: r, tallies: map[string]*tally{}, lag: latency.New()}
+		w.lag.Record(time.Millisecond)
+		w.note("read self", now-2*time.Second, 200, nil, nil) // of the warm-up
+		w.note("read self", now-500*time.Millisecond, 200, nil, nil)
+		w.note("read self", now+2*time.Hour, 200, nil, nil)
+		w.note("read self", now, 503, []byte("busy"), nil)
+		w.note("read self", now, 0, nil, errors.New("gone"))
+		r.workers = append(r.workers, w)
+	}
+	for _, status := range []int{200, 409} {
+		r.fate(r.say(), status, nil)
+	}
+	r.fate(r.say(), 0, errors.New("gone"))
+	out := r.conclude(course.Weight{}, course.Weigh(time.Second, nil), []int{1, 0, 0}, false)
+	op := out.Operations[0]
+	if op.Done != 6 || op.Refused != 2 || op.Unanswered != 2 || op.Latency.Count != 2 || out.Latency.Count != 2 || out.Generator.Lag.Count != 2 {
+		t.Errorf("%+v, lag %+v", op, out.Generator.Lag)
+	}
+	if op.Latency.P50 < 500 || op.Latency.Max > 10_000 {
+		t.Errorf("timed %+v", op.Latency)
+	}
+	if got, want := out.Audit.Writes["chat"], (audit.Writes{Acknowledged: 1, Unanswered: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
