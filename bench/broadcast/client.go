@@ -3,6 +3,7 @@
 package broadcast
 
 import (
+	"fmt"
 	"time"
 
 	"atelier/bench/frames"
@@ -129,7 +130,7 @@ func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 		e.acked(seq)
 	}
 	for _, seq := range h.refused {
-		e.refuse(seq, "refused by the server")
+		e.refuse(seq, fmt.Sprintf("%.200s", payload))
 	}
 	if c.publisher {
 		return

@@ -309,6 +309,9 @@ func TestRefusalsAreNotExpected(t *testing.T) {
 		}
 		return []string{m, "yes " + seq}
 	}}, func(j *Job, _ *Load) { j.Dialect.Ack, j.Dialect.Refusal = `^yes (?P<seq>\d+)`, `^no (?P<seq>\d+)` }, nil)
+	if !strings.HasPrefix(o.Complaint, "no ") {
+		t.Errorf("the server's words are not told: %q", o.Complaint)
+	}
 	if o.Refused == 0 || o.Lost != 0 || o.Unfinished != 0 || o.Acked == 0 {
 		t.Errorf("%+v", *o)
 	}

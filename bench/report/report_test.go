@@ -277,6 +277,24 @@ func TestEveryOutputSaysInvalid(t *testing.T) {
 	}
 }
 
+// A part of a run, and one that was judged by nothing, pass nothing.
+func TestWhatIsNotAPassIsNotCalledOne(t *testing.T) {
+	cut := sample()
+	cut.Operations, cut.Restarts, cut.Interrupted = nil, nil, true
+	judge(t, cut, &Limits{})
+	vague := sample()
+	vague.Operations, vague.Restarts = nil, nil
+	if err := vague.Judge(&Limits{Thresholds: []Threshold{must(t, "p98<5ms")}}); err == nil || vague.ExitCode() != ExitFailed {
+		t.Errorf("a threshold of nothing: %v, exit code %d", err, vague.ExitCode())
+	}
+	for name, r := range map[string]*Result{"interrupted": cut, "vague": vague} {
+		var b bytes.Buffer
+		if err := r.Text(&b, Style{}); err != nil || strings.Contains(b.String(), "PASS") {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
+		}
+	}
+}
+
 func TestCourseOfARun(t *testing.T) {
 	r := sample()
 	path := filepath.Join(t.TempDir(), "course")

@@ -194,6 +194,8 @@ func (r *Result) verdict(b *strings.Builder, style Style) {
 	}
 	switch {
 	case len(r.Verdict.Failures) > 0 || !r.Verdict.Valid():
+	case r.Interrupted:
+		fmt.Fprintln(b, style.paint(yellow, "INTERRUPTED, and nothing wrong until then"))
 	case len(r.Verdict.Allowed) > 0:
 		fmt.Fprintln(b, style.paint(yellow, "PASS, but the generator was late: its latencies are not the server's alone"))
 	default:

@@ -78,6 +78,7 @@ func (r *Result) check(thresholds []Threshold) error {
 	for _, t := range thresholds {
 		value, found := lookUp(document, t.metric)
 		if !found {
+			r.Verdict.Failures = append(r.Verdict.Failures, t.text+": this report has no such number")
 			failed = append(failed, fmt.Errorf("threshold %q: this report has no number %q; it has %s", t.text, t.metric, strings.Join(numbers(document), ", ")))
 			continue
 		}

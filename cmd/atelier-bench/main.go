@@ -72,12 +72,13 @@ func main() {
 }
 
 func run(args []string) int {
+	profile := ""
 	if len(args) > 1 && args[0] == "run" && !strings.HasPrefix(args[1], "-") {
 		expanded, err := expand(args[1], args[2:])
 		if err != nil {
 			return complain(err, exitUsage)
 		}
-		args = expanded
+		args, profile = expanded, args[1]
 	}
 	var all commands
 	parser, err := kong.New(&all, kong.Name("atelier-bench"), kong.Description(description),
@@ -87,6 +88,9 @@ func run(args []string) int {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
+		if profile != "" {
+			err = fmt.Errorf("profile %s: %w", profile, err)
+		}
 		return complain(err, exitUsage)
 	}
 	// The first Ctrl-C ends the load and still gives a report; then the default

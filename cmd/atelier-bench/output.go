@@ -126,10 +126,7 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 func (o *outputFlags) end(r *report.Result, unknown error) error {
 	err := o.write(r)
 	if unknown != nil {
-		code := complain(unknown, exitUsage)
-		if err == nil {
-			err = exitCode(code)
-		}
+		err = exitCode(complain(unknown, exitUsage))
 	}
 	return err
 }
