@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"atelier/bench/latency"
+	"atelier/bench/report"
 	"atelier/bench/tunnel"
 )
 
@@ -133,13 +134,13 @@ type Outcome struct {
 	Gaps                              int64 `json:"gaps"`
 	Unfinished                        int   `json:"unfinished"`
 	// Misled subscribers heard something that nobody sent.
-	Misled  int   `json:"misled"`
-	Stalled Slept `json:"stalled"`
-	Open    int   `json:"open"`
-	Ended   int   `json:"ended"`
-	Unsent  int64 `json:"unsent"`
-	Acked   int64 `json:"acked"`
-	Refused int64 `json:"refused"`
+	Misled  int            `json:"misled"`
+	Stalled report.Stalled `json:"stalled"`
+	Open    int            `json:"open"`
+	Ended   int            `json:"ended"`
+	Unsent  int64          `json:"unsent"`
+	Acked   int64          `json:"acked"`
+	Refused int64          `json:"refused"`
 	// Complaint is the last refusal or failure to post.
 	Complaint   string         `json:"complaint,omitempty"`
 	Disconnects map[string]int `json:"disconnects,omitempty"`
@@ -150,14 +151,4 @@ type Outcome struct {
 	// CPU of the process and Busy of its loop in the measured time.
 	CPU  time.Duration `json:"cpu"`
 	Busy time.Duration `json:"busy"`
-}
-
-// Slept is what became of those who stopped reading.
-type Slept struct {
-	People     int `json:"people"`
-	Closed     int `json:"closed"`
-	Resynced   int `json:"resynced"`
-	CaughtUp   int `json:"caught_up"`
-	Unfinished int `json:"unfinished"`
-	Gaps       int `json:"gaps"`
 }

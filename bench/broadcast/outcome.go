@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"atelier/bench/latency"
+	"atelier/bench/report"
 )
 
 // arrived reports whether everybody who reads has everything.
@@ -51,7 +52,7 @@ func (e *Engine) conclude(f *Finish) {
 			o.Misled++
 		}
 		if c.sleeper {
-			o.Stalled.note(c, lost, adrift)
+			note(&o.Stalled, c, lost, adrift)
 			if !c.gap && c.ready {
 				o.Lost += lost
 			}
@@ -75,7 +76,7 @@ func (e *Engine) conclude(f *Finish) {
 }
 
 // note counts one who had stopped reading.
-func (s *Slept) note(c *client, lost int64, adrift bool) {
+func note(s *report.Stalled, c *client, lost int64, adrift bool) {
 	s.People++
 	if c.closedAsleep {
 		s.Closed++

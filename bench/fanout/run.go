@@ -6,11 +6,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"atelier/bench/broadcast"
 	"atelier/bench/crew"
+	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
 )
@@ -160,10 +160,7 @@ func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { r.cfg.Beside(ctx) })
-	return func() { cancel(); running.Wait() }
+	return pacing.Beside(ctx, r.cfg.Beside)
 }
 
 // stages are those of the configuration, the last as long as it takes.

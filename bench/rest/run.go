@@ -54,6 +54,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	}
 	defer r.client.Close()
 	defer server.Watch(ctx, target.Usage, target.Inside, r.course.See)()
+	r.plan()
 	defer r.show()()
 	begin, end := r.load(ctx)
 	r.course.Enter("reading back")
@@ -85,8 +86,8 @@ func (r *run) prepare(ctx context.Context) error {
 	return err
 }
 
-// load carries the requests out, and weighs before and after.
-func (r *run) load(ctx context.Context) (begin, end course.Weight) {
+// plan says when what is sent. Whoever shows how it goes reads it.
+func (r *run) plan() {
 	cfg := r.cfg
 	// Counted requests begin at once, and all of them are measured.
 	r.start = r.clock.Now()
@@ -96,9 +97,14 @@ func (r *run) load(ctx context.Context) (begin, end course.Weight) {
 		r.from = r.start + cfg.Warmup
 		r.until = r.from + cfg.Duration
 	}
-	r.course.Begin(r.start)
-	r.course.Enter("load")
 	r.reads, r.writes = r.schedule(cfg.Reading), r.schedule(cfg.Writing)
+	r.course.Begin(r.start)
+}
+
+// load carries the requests out, and weighs before and after.
+func (r *run) load(ctx context.Context) (begin, end course.Weight) {
+	cfg := r.cfg
+	r.course.Enter("load")
 	weighed := make(chan course.Weight, 1)
 	timer := time.AfterFunc(r.from-r.clock.Now(), func() { weighed <- r.weigh() })
 	defer timer.Stop()
@@ -134,31 +140,17 @@ func (r *run) show() func() {
 	if r.cfg.Progress == nil {
 		return func() {}
 	}
-	done := make(chan struct{})
-	var showing sync.WaitGroup
-	showing.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-			now := r.clock.Now()
-			s := r.course.Second(int64(now/time.Second) - 1)
-			r.cfg.Progress(r.course.Phase(), now, r.done(now), s.Deliveries, s.P99)
-		}
+	return pacing.Every(context.Background(), time.Second, func() {
+		now := r.clock.Now()
+		s := r.course.Second(int64(now/time.Second) - 1)
+		r.cfg.Progress(r.course.Phase(), now, r.done(now), s.Deliveries, s.P99)
 	})
-	return func() { close(done); showing.Wait() }
 }
 
 // done is the part of the load that is over, 0..1.
 func (r *run) done(now time.Duration) float64 {
 	count := r.cfg.Reading.Count + r.cfg.Writing.Count
 	switch {
-	case r.reads == nil:
-		return 0
 	case count > 0:
 		return min(float64(r.reads.Taken()+r.writes.Taken())/float64(count), 1)
 	}

@@ -2,8 +2,9 @@ package server
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	"atelier/bench/pacing"
 )
 
 // Watch looks at a server once a second until ctx ends, or the function it
@@ -11,21 +12,7 @@ import (
 // the rest from inside; either may be nil. What cannot be read, as of a server
 // that is down, is left out of a look.
 func Watch(ctx context.Context, usage func() (Usage, error), inside func() (Inside, error), see func(time.Time, Inside)) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			see(time.Now(), look(usage, inside))
-		}
-	})
-	return func() { cancel(); watching.Wait() }
+	return pacing.Every(ctx, time.Second, func() { see(time.Now(), look(usage, inside)) })
 }
 
 func look(usage func() (Usage, error), inside func() (Inside, error)) Inside {

@@ -5,7 +5,6 @@ package workshop
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"atelier/bench/api"
@@ -29,10 +28,6 @@ type run struct {
 	crowd  *crowd
 	loop   *sockets.Loop
 	result *report.Result
-
-	mu sync.Mutex
-	// Guarded by mu; what the live progress shows.
-	phase string
 }
 
 // Run holds a workshop. When ctx ends, the load ends early, and what happened
@@ -66,7 +61,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	// From here on everything belongs to this goroutine.
 	r.loop.Stop()
 	r.crowd.requests.Wait()
-	r.enter("reading back")
+	r.crowd.course.Enter("reading back")
 	truth, err := r.readBack()
 	if err != nil {
 		return nil, err
@@ -109,7 +104,7 @@ func (r *run) prepare() error {
 // join lets everybody register and connect, the facilitators first: they are to
 // see everything.
 func (r *run) join(ctx context.Context) {
-	r.enter("joining")
+	r.crowd.course.Enter("joining")
 	c := r.crowd
 	r.loop.Do(func() {
 		for _, f := range c.people[r.cfg.Attendees:] {
@@ -125,7 +120,7 @@ func (r *run) join(ctx context.Context) {
 
 // load runs the workshop, and kills its server if asked to.
 func (r *run) load(ctx context.Context) error {
-	r.enter("warming up")
+	r.crowd.course.Enter("warming up")
 	c := r.crowd
 	r.loop.Do(func() {
 		c.sleep()
@@ -133,7 +128,7 @@ func (r *run) load(ctx context.Context) error {
 		c.course.Begin(c.from - r.cfg.Warmup)
 	})
 	r.sleepUntil(ctx, c.from)
-	r.enter("running")
+	r.crowd.course.Enter("running")
 	begin := r.weigh()
 	defer r.beside(ctx)()
 	var err error
@@ -155,16 +150,13 @@ func (r *run) beside(ctx context.Context) func() {
 	if r.cfg.Beside == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { r.cfg.Beside(ctx) })
-	return func() { cancel(); running.Wait() }
+	return pacing.Beside(ctx, r.cfg.Beside)
 }
 
 // drain waits for what is on its way, sends a last message, and waits until it
 // has reached everybody; then it wakes those who stopped reading.
 func (r *run) drain(ctx context.Context) {
-	r.enter("draining")
+	r.crowd.course.Enter("draining")
 	c := r.crowd
 	bound := r.cfg.Drain
 	if r.result.Interrupted {
@@ -217,39 +209,16 @@ func (r *run) sleepUntil(ctx context.Context, at time.Duration) {
 	}
 }
 
-// enter says what the run is doing.
-func (r *run) enter(phase string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.phase = phase
-	r.crowd.course.Enter(phase)
-}
-
 // show reports the progress until the function it returns is called.
 func (r *run) show() func() {
 	if r.cfg.Progress == nil {
 		return func() {}
 	}
-	done := make(chan struct{})
-	var showing sync.WaitGroup
-	showing.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-			}
-			r.mu.Lock()
-			phase := r.phase
-			r.mu.Unlock()
-			var s Snapshot
-			r.loop.Do(func() { s = r.crowd.snapshot(phase) })
-			if s.People > 0 {
-				r.cfg.Progress(s)
-			}
+	return pacing.Every(context.Background(), time.Second, func() {
+		var s Snapshot
+		r.loop.Do(func() { s = r.crowd.snapshot(r.crowd.course.Phase()) })
+		if s.People > 0 {
+			r.cfg.Progress(s)
 		}
 	})
-	return sync.OnceFunc(func() { close(done); showing.Wait() })
 }
