@@ -1,0 +1,113 @@
+package durable
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Shared is a Store that several nodes use at once. Each actor is owned by at
+// most one node, the one that has its log open: a node owns what it owns for as
+// long as its lease holds, which it renews all the time. Everything that is
+// decided elsewhere is decided here: by the store's clock, in its transactions.
+//
+// Beside what Journal promises:
+//
+//   - Open takes an actor that nobody owns, or whose owner's lease is over, or
+//     that this node owns already. It fails with *Owned when another living node
+//     owns it. From then on each append of an earlier owner fails with ErrFenced.
+//   - Log.Close gives the actor back once the queued batches are committed.
+//   - Rows with guards are decided between all nodes.
+//   - After a lost lease everything of this node fails with ErrFenced, until
+//     Rejoin.
+type Shared interface {
+	Store
+
+	// Node is the name of this node.
+	Node() string
+
+	// Follow opens the log of an actor for reading, whoever owns it. The
+	// reader sees what is committed at the time of each call.
+	Follow(actor string) (Reader, error)
+
+	// Owner returns the living node that owns an actor, "" when none does.
+	Owner(actor string) (node string, err error)
+
+	// Members returns the nodes whose lease has not been over for long, by
+	// name.
+	Members() ([]Member, error)
+
+	// Holds says whether this node's lease holds. It is cheap: whoever
+	// answers from what is in memory asks it after having read, since the
+	// process may have been stopped before.
+	Holds() bool
+
+	// Lost is closed when the lease of the present incarnation is lost. Until
+	// Rejoin nothing can be read or written.
+	Lost() <-chan struct{}
+
+	// Rejoin starts over with a new incarnation, which owns nothing. All logs
+	// must have been closed. It returns when the new lease holds, or with ctx's
+	// error.
+	Rejoin(ctx context.Context) error
+
+	// Watch calls fn for each row of the tables, and from then on for each row
+	// that changes, whichever node changes it, with nil for one that is gone.
+	// Changes of one row come in order; the newest may come alone, or twice. It
+	// returns after the first round. fn is called from one goroutine at a time
+	// and must not block.
+	Watch(tables []string, fn func(table string, key, value []byte)) (Feed, error)
+}
+
+// Reader is the log of an actor as somebody reads it who does not own it.
+type Reader interface {
+	// Load returns the newest snapshot and the seq of the last record it
+	// contains; nil and 0 when there is none.
+	Load() (state []byte, seq uint64, err error)
+	// Tail returns the seq of the last record that is committed now.
+	Tail() (uint64, error)
+	// Replay calls fn for every committed record with a seq above after, in
+	// order. Records that were truncated are not seen: when the first is above
+	// after+1, a snapshot holds what is missing.
+	Replay(after uint64, fn func(seq uint64, record []byte) error) error
+	// Close ends the reading.
+	Close()
+}
+
+// Feed is what a Watch brings. Beside what Sync asks for it looks by itself
+// several times a second.
+type Feed interface {
+	// Sync returns when every change that was committed before the call has
+	// been told. Calls at one time share a look.
+	Sync(ctx context.Context) error
+	// Age is how old what was told may be: the time since the beginning of the
+	// last look that ended well, by a clock that runs while the machine sleeps.
+	Age() time.Duration
+	// Close ends it.
+	Close()
+}
+
+// Member is one node.
+type Member struct {
+	Node        string
+	Incarnation uint64
+	// Version is that of the messages which it understands.
+	Version int
+	// Program is the version of its program.
+	Program string
+	// Since is when this incarnation began.
+	Since time.Time
+	// Left is for how long its lease holds; not above 0 when it is over.
+	Left time.Duration
+	// Owns counts the actors it owns.
+	Owns int
+}
+
+// Owned is the error of Open for an actor that another living node owns.
+type Owned struct {
+	Actor, Node string
+}
+
+func (o *Owned) Error() string {
+	return fmt.Sprintf("journal: %s is owned by node %s", o.Actor, o.Node)
+}
