@@ -2,6 +2,8 @@ package badger
 
 import (
 	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/persistence/layout"
 )
 
 // Actors implements durable.Journal. It looks at keys only and seeks from one
@@ -12,9 +14,9 @@ func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
 	}
 	defer s.gate.leave()
 	return s.db.View(func(txn *badgerdb.Txn) error {
-		logs := newActorCursor(txn, familyChunk, prefix)
+		logs := newActorCursor(txn, layout.FamilyChunk, prefix)
 		defer logs.it.Close()
-		heads := newActorCursor(txn, familyHead, prefix)
+		heads := newActorCursor(txn, layout.FamilyHead, prefix)
 		defer heads.it.Close()
 		for logs.valid || heads.valid {
 			actor := logs.actor
@@ -51,7 +53,7 @@ func newActorCursor(txn *badgerdb.Txn, family byte, prefix string) *actorCursor 
 func (c *actorCursor) read() {
 	for c.valid = c.it.Valid(); c.valid; c.it.Next() {
 		var ok bool
-		if c.actor, ok = actorOf(c.it.Item().Key()); ok {
+		if c.actor, ok = layout.ActorOf(c.it.Item().Key()); ok {
 			return
 		}
 		c.valid = false
@@ -63,7 +65,7 @@ func (c *actorCursor) pass(actor string) {
 	if !c.valid || c.actor != actor {
 		return
 	}
-	c.it.Seek(prefixEnd(actorPrefix(c.family, actor)))
+	c.it.Seek(layout.PrefixEnd(layout.ActorPrefix(c.family, actor)))
 	c.read()
 }
 

@@ -1,6 +1,9 @@
 package badger
 
-import "atelier/actors/durable"
+import (
+	"atelier/actors/durable"
+	"atelier/persistence/layout"
+)
 
 // txnCost is what something takes of a transaction, in Badger's own measure.
 // Counting it beforehand keeps ErrTxnTooBig from cutting a batch in two.
@@ -30,7 +33,7 @@ func (m costModel) rows(rows []durable.Row) txnCost {
 	c := txnCost{entries: int64(len(rows))}
 	for i := range rows {
 		r := &rows[i]
-		c.bytes += m.entry(len(r.Table)+2+len(r.Key), sealBytes+len(r.Value))
+		c.bytes += m.entry(len(r.Table)+2+len(r.Key), layout.SealBytes+len(r.Value))
 	}
 	return c
 }
@@ -38,7 +41,7 @@ func (m costModel) rows(rows []durable.Row) txnCost {
 func (m costModel) batch(actor string, b durable.Batch) txnCost {
 	c := m.rows(b.Rows)
 	c.entries++
-	c.bytes += m.entry(len(actor)+2+seqBytes, maxChunkHeader+len(b.Records))
+	c.bytes += m.entry(len(actor)+2+layout.SeqBytes, layout.MaxChunkHeader+len(b.Records))
 	return c
 }
 
@@ -50,7 +53,7 @@ func (m costModel) fits(c txnCost) bool {
 // records that are too small for the value log.
 func (s *Store) Limits() durable.Limits {
 	m := s.costs
-	rows := m.limit.bytes - m.threshold - m.entry(maxActor, maxChunkHeader)
+	rows := m.limit.bytes - m.threshold - m.entry(layout.MaxActor, layout.MaxChunkHeader)
 	return durable.Limits{
 		RecordBytes: MaxBatchBytes - int(rows) - 1<<20,
 		Rows:        int(m.limit.entries) - 1,

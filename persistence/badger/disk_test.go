@@ -13,6 +13,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // The promise of Done(nil) is that the bytes went through fsync, and no test
@@ -225,11 +226,11 @@ func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
 	putRow(t, s, "t", "sound", "v")
 
 	middle, smallLog, largeLog := openLog(t, s, "middle"), openLog(t, s, "small"), openLog(t, s, "large")
-	damage(t, s, chunkKey("middle", 2))
-	damage(t, s, chunkKey("tail", 1))
-	damage(t, s, headKey("small"))
-	damage(t, s, partKey("large", 1, 2))
-	damage(t, s, appendRowKey(nil, "t", []byte("damaged")))
+	damage(t, s, layout.ChunkKey("middle", 2))
+	damage(t, s, layout.ChunkKey("tail", 1))
+	damage(t, s, layout.HeadKey("small"))
+	damage(t, s, layout.PartKey("large", 1, 2))
+	damage(t, s, layout.AppendRowKey(nil, "t", []byte("damaged")))
 
 	_, tailErr := s.Open("tail")
 	_, _, smallErr := smallLog.Load()
@@ -271,15 +272,15 @@ func TestLostAndMisplacedChunks(t *testing.T) {
 		}
 	}
 	err := s.db.Update(func(txn *badgerdb.Txn) error {
-		item, err := txn.Get(chunkKey("swapped", 1))
+		item, err := txn.Get(layout.ChunkKey("swapped", 1))
 		if err != nil {
 			return err
 		}
 		value, err := item.ValueCopy(nil)
 		return errors.Join(err,
-			txn.Set(chunkKey("swapped", 2), value),
-			txn.Delete(chunkKey("hole", 2)),
-			txn.Delete(chunkKey("beginning", 1)))
+			txn.Set(layout.ChunkKey("swapped", 2), value),
+			txn.Delete(layout.ChunkKey("hole", 2)),
+			txn.Delete(layout.ChunkKey("beginning", 1)))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,6 @@
 package badger
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,19 +8,15 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // Format is the version of the layout that this program writes.
-const Format = 1
+const Format = layout.Format
 
 // migrations[n] brings a store from format n to n+1. There is none yet: 1 is
 // the first format. A step must stand being run again after a crash.
 var migrations = map[int]func(*Store) error{}
-
-var (
-	formatKey = []byte{familyMeta, 'f', 'o', 'r', 'm', 'a', 't'}
-	streamKey = []byte{familyMeta, 's', 't', 'r', 'e', 'a', 'm'}
-)
 
 // meta is what a store says about itself.
 type meta struct {
@@ -38,7 +32,7 @@ func (s *Store) openMeta() (meta, error) {
 		if s.opts.ReadOnly {
 			return meta{}, errors.New("badger: there is no store")
 		}
-		m = meta{format: Format, stream: newStreamID()}
+		m = meta{format: Format, stream: layout.NewStreamID()}
 		return m, s.writeMeta(m)
 	}
 	if err != nil {
@@ -74,10 +68,10 @@ func (s *Store) migrate(m meta) (meta, error) {
 func (s *Store) readMeta() (meta, error) {
 	var format, stream []byte
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
-		if format, err = getValue(txn, formatKey); err != nil {
+		if format, err = getValue(txn, layout.FormatKey); err != nil {
 			return err
 		}
-		if stream, err = getValue(txn, streamKey); errors.Is(err, durable.ErrNotFound) {
+		if stream, err = getValue(txn, layout.StreamKey); errors.Is(err, durable.ErrNotFound) {
 			return fmt.Errorf("%w: no stream id", durable.ErrCorrupt)
 		}
 		return err
@@ -96,14 +90,8 @@ func (s *Store) writeMeta(m meta) error {
 	b := bulk{store: s}
 	format := strconv.AppendInt(nil, int64(m.format), 10)
 	return errors.Join(
-		b.add(formatKey, sealed(formatKey, format)),
-		b.add(streamKey, sealed(streamKey, []byte(m.stream))),
+		b.add(layout.FormatKey, layout.Sealed(layout.FormatKey, format)),
+		b.add(layout.StreamKey, layout.Sealed(layout.StreamKey, []byte(m.stream))),
 		b.flush(),
 	)
-}
-
-func newStreamID() string {
-	id := make([]byte, 16)
-	_, _ = rand.Read(id) // never fails
-	return hex.EncodeToString(id)
 }

@@ -8,6 +8,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/persistence/backup"
+	"atelier/persistence/layout"
 )
 
 // The decoders see bytes whose checksum is right by chance or by hostility;
@@ -19,35 +20,35 @@ func FuzzChunk(f *testing.F) {
 	f.Add([]byte{2, 1, 'a'})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0})
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		key := chunkKey("a", 7)
-		prefix := len(key) - seqBytes
-		c, err := decodeChunk(key, sealed(key, payload), prefix)
+		key := layout.ChunkKey("a", 7)
+		prefix := len(key) - layout.SeqBytes
+		c, err := layout.DecodeChunk(key, layout.Sealed(key, payload), prefix)
 		if err != nil {
 			mustBeCorrupt(t, err)
 			return
 		}
 		n := 0
-		if err := c.each(func(seq uint64, _ []byte) error { n++; return nil }); err != nil {
+		if err := c.Each(func(seq uint64, _ []byte) error { n++; return nil }); err != nil {
 			mustBeCorrupt(t, err)
 			return
 		}
-		if n != c.count || c.last() != 7+uint64(n)-1 {
-			t.Fatalf("%d records, count %d, last %d", n, c.count, c.last())
+		if n != c.Count || c.Last() != 7+uint64(n)-1 {
+			t.Fatalf("%d records, count %d, last %d", n, c.Count, c.Last())
 		}
 	})
 }
 
 func FuzzHead(f *testing.F) {
-	f.Add(newHead(1, 1, []byte("state")).encode())
-	f.Add(newHead(1<<40, 9, make([]byte, maxInline+1)).encode())
+	f.Add(layout.NewHead(1, 1, []byte("state")).Encode())
+	f.Add(layout.NewHead(1<<40, 9, make([]byte, layout.MaxInline+1)).Encode())
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		h, err := decodeHead(payload)
+		h, err := layout.DecodeHead(payload)
 		if err != nil {
 			mustBeCorrupt(t, err)
 			return
 		}
-		again, err := decodeHead(h.encode())
-		if err != nil || again.seq != h.seq || again.parts != h.parts || again.sum != h.sum || !bytes.Equal(again.inline, h.inline) {
+		again, err := layout.DecodeHead(h.Encode())
+		if err != nil || again.Seq != h.Seq || again.Parts != h.Parts || again.Sum != h.Sum || !bytes.Equal(again.Inline, h.Inline) {
 			t.Fatalf("%+v became %+v, %v", h, again, err)
 		}
 	})

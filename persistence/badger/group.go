@@ -6,6 +6,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // group is what one transaction will carry. It belongs to the writer, which
@@ -120,28 +121,28 @@ func (g *group) addChunk(sp *span, items []item) {
 	key := g.mem[start:len(g.mem):len(g.mem)]
 
 	start = len(g.mem)
-	g.mem = appendChunkHeader(g.mem, sp.count)
+	g.mem = layout.AppendChunkHeader(g.mem, sp.count)
 	for i := sp.head; i != noItem; i = items[i].next {
 		g.mem = append(g.mem, items[i].recs...)
 	}
 	value := g.mem[start:len(g.mem):len(g.mem)]
-	seal(key, value)
+	layout.Seal(key, value)
 	g.slab = append(g.slab, badgerdb.Entry{Key: key, Value: value})
 }
 
 func (g *group) addRow(r *durable.Row, now time.Time) {
 	start := len(g.mem)
-	g.mem = appendRowKey(g.mem, r.Table, r.Key)
+	g.mem = layout.AppendRowKey(g.mem, r.Table, r.Key)
 	key := g.mem[start:len(g.mem):len(g.mem)]
 	if r.Delete {
 		g.slab = append(g.slab, badgerdb.Entry{Key: key})
 		return
 	}
 	start = len(g.mem)
-	g.mem = append(g.mem, make([]byte, sealBytes)...)
+	g.mem = append(g.mem, make([]byte, layout.SealBytes)...)
 	g.mem = append(g.mem, r.Value...)
 	value := g.mem[start:len(g.mem):len(g.mem)]
-	seal(key, value)
+	layout.Seal(key, value)
 	g.slab = append(g.slab, badgerdb.Entry{Key: key, Value: value, ExpiresAt: expiresAt(now, r.TTL)})
 }
 

@@ -9,6 +9,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // actorLog is one handle. Its owner calls it from one goroutine; the writer
@@ -40,7 +41,7 @@ var _ durable.Log = (*actorLog)(nil)
 // Open implements durable.Journal. It waits for a snapshot or a rewriting of
 // the same actor that is under way.
 func (s *Store) Open(actor string) (durable.Log, error) {
-	if err := checkActor(actor); err != nil {
+	if err := layout.CheckActor(actor); err != nil {
 		return nil, err
 	}
 	if err := s.gate.enter(); err != nil {
@@ -52,7 +53,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	}
 	defer s.locks.lock(actor)()
 
-	l := &actorLog{store: s, actor: actor, prefix: actorPrefix(familyChunk, actor)}
+	l := &actorLog{store: s, actor: actor, prefix: layout.ActorPrefix(layout.FamilyChunk, actor)}
 	if err := s.wait(item{kind: kindOpen, log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
@@ -88,16 +89,16 @@ func (s *Store) tail(actor string) (uint64, error) {
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err
 		}
-		tail = head.seq
-		prefix := actorPrefix(familyChunk, actor)
+		tail = head.Seq
+		prefix := layout.ActorPrefix(layout.FamilyChunk, actor)
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix, Reverse: true})
 		defer it.Close()
 		it.Seek(appendSeq(prefix, ^uint64(0)))
 		if !it.Valid() {
 			return nil
 		}
-		return viewChunk(it.Item(), len(prefix), func(c chunk) error {
-			tail = max(tail, c.last())
+		return viewChunk(it.Item(), len(prefix), func(c layout.Chunk) error {
+			tail = max(tail, c.Last())
 			return nil
 		})
 	})
@@ -109,11 +110,11 @@ func (l *actorLog) Append(b durable.Batch) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
-	count, err := countRecords(b.Records)
+	count, err := layout.CountRecords(b.Records)
 	if err != nil {
 		return err
 	}
-	if err := checkRows(b.Rows); err != nil {
+	if err := layout.CheckRows(b.Rows); err != nil {
 		return err
 	}
 	if durable.Guarded(b.Rows) {

@@ -8,6 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
+	"atelier/persistence/layout"
 	"atelier/persistence/ondisk"
 )
 
@@ -16,7 +17,7 @@ var (
 	// ErrLocked says that another process has the folder open.
 	ErrLocked = errors.New("badger: folder is in use by another process")
 	// ErrNewerFormat says that a newer program wrote the store or the backup.
-	ErrNewerFormat = errors.New("badger: format is newer than this program")
+	ErrNewerFormat = layout.ErrNewerFormat
 )
 
 // MaxBatchBytes limits the records and rows of one batch together; more gives

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // purgeTable holds a row for each actor whose purge is under way: one that a
@@ -14,7 +15,7 @@ const purgeTable = "purge"
 // Purge implements durable.Journal. Purging stays possible while the disk is
 // nearly full: it only writes small markers, and it is what gives space back.
 func (s *Store) Purge(actor string) error {
-	if err := checkActor(actor); err != nil {
+	if err := layout.CheckActor(actor); err != nil {
 		return err
 	}
 	if err := s.gate.enter(); err != nil {
@@ -36,13 +37,13 @@ func (s *Store) Purge(actor string) error {
 
 func (s *Store) purge(actor string) error {
 	b := bulk{store: s}
-	mark := appendRowKey(nil, purgeTable, []byte(actor))
-	if err := errors.Join(b.add(mark, sealed(mark, nil)), b.flush()); err != nil {
+	mark := layout.AppendRowKey(nil, purgeTable, []byte(actor))
+	if err := errors.Join(b.add(mark, layout.Sealed(mark, nil)), b.flush()); err != nil {
 		return err
 	}
 	remove := func(key []byte) error { return b.add(key, nil) }
-	for _, family := range []byte{familyPart, familyChunk, familyHead} {
-		if err := s.eachKey(actorPrefix(family, actor), remove); err != nil {
+	for _, family := range []byte{layout.FamilyPart, layout.FamilyChunk, layout.FamilyHead} {
+		if err := s.eachKey(layout.ActorPrefix(family, actor), remove); err != nil {
 			return err
 		}
 		if err := s.step(stepPurge); err != nil {
@@ -61,6 +62,6 @@ func (s *Store) finishPurges() error {
 	if s.opts.ReadOnly {
 		return nil
 	}
-	prefix := appendRowKey(nil, purgeTable, nil)
+	prefix := layout.AppendRowKey(nil, purgeTable, nil)
 	return s.eachKey(prefix, func(key []byte) error { return s.purge(string(key[len(prefix):])) })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // A look-up after an answered commit sees it, however many share its view.
@@ -65,7 +66,7 @@ func TestNoViewOutlivesACommit(t *testing.T) {
 	if s.reads.current.Load() != nil || view.users.Load() != 1 {
 		t.Error("the view is still offered")
 	}
-	if _, err := getValue(held.txn, appendRowKey(nil, "t", []byte("k"))); err != nil {
+	if _, err := getValue(held.txn, layout.AppendRowKey(nil, "t", []byte("k"))); err != nil {
 		t.Errorf("who reads from it may go on: %v", err)
 	}
 	held.leave()

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"atelier/persistence/ondisk"
+
+	"atelier/persistence/layout"
 )
 
 // inspect refuses a store with tables that Badger cannot open, and one whose
@@ -92,7 +94,7 @@ func (s *Store) renewStream(m meta) (meta, error) {
 	if _, err := os.Stat(note); errors.Is(err, fs.ErrNotExist) || s.opts.ReadOnly {
 		return m, nil
 	}
-	m.stream = newStreamID()
+	m.stream = layout.NewStreamID()
 	if err := s.writeMeta(m); err != nil {
 		return m, err
 	}

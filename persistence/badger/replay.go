@@ -7,6 +7,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // Replay implements durable.Log. It reads one consistent state of the store.
@@ -30,20 +31,20 @@ func (l *actorLog) replay(txn *badgerdb.Txn, after uint64, fn func(uint64, []byt
 		return err
 	}
 	var next uint64 // 0 before the first chunk
-	return l.chunks(txn, start, func(c chunk) error {
+	return l.chunks(txn, start, func(c layout.Chunk) error {
 		if next == 0 {
-			if err := l.checkStart(txn, c.first, after); err != nil {
+			if err := l.checkStart(txn, c.First, after); err != nil {
 				return err
 			}
-		} else if c.first != next {
+		} else if c.First != next {
 			return fmt.Errorf("%w: %s: a chunk starts at %d instead of %d",
-				durable.ErrCorrupt, l.actor, c.first, next)
+				durable.ErrCorrupt, l.actor, c.First, next)
 		}
-		next = c.last() + 1
-		if c.last() <= after {
+		next = c.Last() + 1
+		if c.Last() <= after {
 			return nil
 		}
-		return c.each(func(seq uint64, record []byte) error {
+		return c.Each(func(seq uint64, record []byte) error {
 			if seq <= after {
 				return nil
 			}
@@ -60,11 +61,11 @@ func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) 
 	}
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix, Reverse: true})
 	defer it.Close()
-	it.Seek(chunkKey(l.actor, after))
+	it.Seek(layout.ChunkKey(l.actor, after))
 	if !it.Valid() {
 		return 0, nil
 	}
-	return chunkSeq(it.Item().Key(), len(l.prefix))
+	return layout.ChunkSeq(it.Item().Key(), len(l.prefix))
 }
 
 // checkStart tells a log that was truncated from one that lost its beginning:
@@ -77,21 +78,21 @@ func (l *actorLog) checkStart(txn *badgerdb.Txn, first, after uint64) error {
 	if err != nil && !errors.Is(err, durable.ErrNotFound) {
 		return err
 	}
-	if first > head.seq+1 {
+	if first > head.Seq+1 {
 		return fmt.Errorf("%w: %s: the log starts at %d, the snapshot ends at %d",
-			durable.ErrCorrupt, l.actor, first, head.seq)
+			durable.ErrCorrupt, l.actor, first, head.Seq)
 	}
 	return nil
 }
 
 // chunks calls fn for the log's chunks from the one with seq first on. A chunk
 // is valid only during the call.
-func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(chunk) error) error {
+func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk) error) error {
 	// Values are fetched one by one: Badger's prefetching starts a goroutine
 	// for each, and most values lie beside their keys anyway.
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix})
 	defer it.Close()
-	for it.Seek(chunkKey(l.actor, first)); it.Valid(); it.Next() {
+	for it.Seek(layout.ChunkKey(l.actor, first)); it.Valid(); it.Next() {
 		if err := viewChunk(it.Item(), len(l.prefix), fn); err != nil {
 			return err
 		}
@@ -100,9 +101,9 @@ func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(chunk) error)
 }
 
 // viewChunk decodes the item's value for the time of the call.
-func viewChunk(item *badgerdb.Item, prefix int, fn func(chunk) error) error {
+func viewChunk(item *badgerdb.Item, prefix int, fn func(layout.Chunk) error) error {
 	return viewValue(item, func(value []byte) error {
-		c, err := decodeChunk(item.Key(), value, prefix)
+		c, err := layout.DecodeChunk(item.Key(), value, prefix)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // Rewrite implements durable.Log. The replaced bytes leave the disk with
@@ -36,19 +37,19 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err
 		}
-		if upTo > head.seq {
-			return fmt.Errorf("%w: up to %d, the snapshot ends at %d", durable.ErrGap, upTo, head.seq)
+		if upTo > head.Seq {
+			return fmt.Errorf("%w: up to %d, the snapshot ends at %d", durable.ErrGap, upTo, head.Seq)
 		}
-		err = l.chunks(txn, 0, func(c chunk) error {
-			if c.first > upTo {
+		err = l.chunks(txn, 0, func(c layout.Chunk) error {
+			if c.First > upTo {
 				return errRewritten
 			}
-			value, changed, err := c.rewrite(upTo, fn)
+			value, changed, err := c.Rewrite(upTo, fn)
 			if err != nil || !changed {
 				return err
 			}
-			key := chunkKey(l.actor, c.first)
-			seal(key, value)
+			key := layout.ChunkKey(l.actor, c.First)
+			layout.Seal(key, value)
 			return b.add(key, value)
 		})
 		if errors.Is(err, errRewritten) {
@@ -67,27 +68,3 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 
 // errRewritten ends the walk behind the last record that may be rewritten.
 var errRewritten = errors.New("rewritten")
-
-// rewrite builds the chunk's new value, still without its seal.
-func (c chunk) rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) (value []byte, changed bool, err error) {
-	records := make(durable.Records, 0, len(c.records))
-	err = c.each(func(seq uint64, record []byte) error {
-		if seq > upTo {
-			records = records.Add(record)
-			return nil
-		}
-		replacement, replace, err := fn(seq, record)
-		if err != nil {
-			return err
-		}
-		if replace {
-			changed, record = true, replacement
-		}
-		records = records.Add(record)
-		return nil
-	})
-	if err != nil || !changed {
-		return nil, false, err
-	}
-	return append(appendChunkHeader(nil, c.count), records...), true, nil
-}

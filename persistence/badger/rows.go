@@ -8,11 +8,12 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // Append implements durable.Journal.
 func (s *Store) Append(rows []durable.Row, done func(error)) error {
-	if err := checkRows(rows); err != nil {
+	if err := layout.CheckRows(rows); err != nil {
 		return err
 	}
 	return s.push(item{
@@ -27,7 +28,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 
 // Get implements durable.Journal. It sees everything acknowledged before it.
 func (s *Store) Get(table string, key []byte) ([]byte, error) {
-	if err := checkTable(table); err != nil {
+	if err := layout.CheckTable(table); err != nil {
 		return nil, err
 	}
 	if err := s.gate.enter(); err != nil {
@@ -36,7 +37,7 @@ func (s *Store) Get(table string, key []byte) ([]byte, error) {
 	defer s.gate.leave()
 	v := s.reads.enter()
 	defer v.leave()
-	return getValue(v.txn, appendRowKey(make([]byte, 0, 2+len(table)+len(key)), table, key))
+	return getValue(v.txn, layout.AppendRowKey(make([]byte, 0, 2+len(table)+len(key)), table, key))
 }
 
 // checkGuards says whether the guards of rows hold for what txn sees, which
@@ -48,7 +49,7 @@ func checkGuards(txn *badgerdb.Txn, rows []durable.Row) error {
 		if r.Guard.Kind() == durable.NoGuard {
 			continue
 		}
-		key = appendRowKey(key[:0], r.Table, r.Key)
+		key = layout.AppendRowKey(key[:0], r.Table, r.Key)
 		if err := r.Guard.Holds(getValue(txn, key)); err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ func checkGuards(txn *badgerdb.Txn, rows []durable.Row) error {
 	return nil
 }
 
-// getValue returns a copy of what is sealed under key, or ErrNotFound.
+// getValue returns a copy of what is layout.Sealed under key, or ErrNotFound.
 func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badgerdb.ErrKeyNotFound) {
@@ -67,7 +68,7 @@ func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
 	}
 	var content []byte
 	err = viewValue(item, func(value []byte) error {
-		payload, err := unseal(key, value)
+		payload, err := layout.Unseal(key, value)
 		// Never nil: a row with an empty value is not a missing row.
 		content = append([]byte{}, payload...)
 		return err
@@ -80,7 +81,7 @@ func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
 
 // Scan implements durable.Journal.
 func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
-	if err := checkTable(q.Table); err != nil {
+	if err := layout.CheckTable(q.Table); err != nil {
 		return err
 	}
 	if err := s.gate.enter(); err != nil {
@@ -88,15 +89,15 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	}
 	defer s.gate.leave()
 	return s.db.View(func(txn *badgerdb.Txn) error {
-		table := appendRowKey(nil, q.Table, nil)
-		prefix := appendRowKey(nil, q.Table, q.Prefix)
+		table := layout.AppendRowKey(nil, q.Table, nil)
+		prefix := layout.AppendRowKey(nil, q.Table, q.Prefix)
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: table, Reverse: q.Reverse})
 		defer it.Close()
 		for seekRows(it, q, prefix); it.ValidForPrefix(prefix); it.Next() {
 			item := it.Item()
 			more := false
 			err := viewValue(item, func(value []byte) error {
-				payload, err := unseal(item.Key(), value)
+				payload, err := layout.Unseal(item.Key(), value)
 				if err == nil {
 					more = fn(item.Key()[len(table):], payload)
 				}
@@ -112,7 +113,7 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 
 // seekRows moves to the first row that the scan wants.
 func seekRows(it *badgerdb.Iterator, q durable.Scan, prefix []byte) {
-	from := appendRowKey(nil, q.Table, q.From)
+	from := layout.AppendRowKey(nil, q.Table, q.From)
 	if !q.Reverse {
 		if bytes.Compare(from, prefix) < 0 {
 			from = prefix
@@ -120,7 +121,7 @@ func seekRows(it *badgerdb.Iterator, q durable.Scan, prefix []byte) {
 		it.Seek(from)
 		return
 	}
-	end := prefixEnd(prefix)
+	end := layout.PrefixEnd(prefix)
 	if q.From != nil && bytes.Compare(from, end) < 0 {
 		it.Seek(from)
 		return

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/persistence/layout"
 )
 
 // Scrub reads everything the store holds and calls bad for what does not match
@@ -22,12 +24,12 @@ func (s *Store) Scrub(bad func(what string)) error {
 		for it.Rewind(); it.Valid(); it.Next() {
 			item := it.Item()
 			err := viewValue(item, func(value []byte) error {
-				_, err := unseal(item.Key(), value)
+				_, err := layout.Unseal(item.Key(), value)
 				return err
 			})
 			if err != nil {
 				// Keys of rows may name people.
-				name, _ := actorOf(item.Key())
+				name, _ := layout.ActorOf(item.Key())
 				bad(fmt.Sprintf("an entry of the store, family %q %s", item.Key()[0], name))
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // Snapshot implements durable.Log. done is called from the goroutine that
@@ -20,7 +21,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 		return err
 	}
 	size := int64(len(state))
-	if size > maxState {
+	if size > layout.MaxState {
 		return fmt.Errorf("%w: snapshot of %d bytes", durable.ErrTooLarge, size)
 	}
 	if total := s.snapshots.bytes.Add(size); total > s.opts.SnapshotQueueBytes && total > size {
@@ -53,8 +54,8 @@ func (l *actorLog) Load() (state []byte, seq uint64, err error) {
 		if err != nil {
 			return err
 		}
-		state, err = h.readState(txn, l.actor)
-		seq = h.seq
+		state, err = readState(txn, l.actor, h)
+		seq = h.Seq
 		return err
 	})
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if job.log.fenced.Load() {
 		return durable.ErrFenced
 	}
-	var old head
+	var old layout.Head
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
 		old, err = readHead(txn, actor)
 		return err
@@ -90,11 +91,11 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if err != nil && !errors.Is(err, durable.ErrNotFound) {
 		return err
 	}
-	if job.seq < old.seq {
-		return fmt.Errorf("badger: snapshot of %s at %d is older than the stored one at %d", actor, job.seq, old.seq)
+	if job.seq < old.Seq {
+		return fmt.Errorf("badger: snapshot of %s at %d is older than the stored one at %d", actor, job.seq, old.Seq)
 	}
 
-	h := newHead(job.seq, old.id+1, job.state)
+	h := layout.NewHead(job.seq, old.ID+1, job.state)
 	if err := s.writeParts(actor, h, job.state); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", actor, err)
 	}
@@ -111,15 +112,15 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	return b.flush()
 }
 
-func (s *Store) writeParts(actor string, h head, state []byte) error {
+func (s *Store) writeParts(actor string, h layout.Head, state []byte) error {
 	b := bulk{store: s}
-	for part := range h.parts {
+	for part := range h.Parts {
 		if err := s.step(stepPart); err != nil {
 			return err
 		}
-		key := partKey(actor, h.id, uint32(part))
-		piece := state[part*partBytes : min(h.length, (part+1)*partBytes)]
-		if err := b.add(key, sealed(key, piece)); err != nil {
+		key := layout.PartKey(actor, h.ID, uint32(part))
+		piece := state[part*layout.PartBytes : min(h.Length, (part+1)*layout.PartBytes)]
+		if err := b.add(key, layout.Sealed(key, piece)); err != nil {
 			return err
 		}
 	}
@@ -128,12 +129,12 @@ func (s *Store) writeParts(actor string, h head, state []byte) error {
 
 // writeHead queues the head. What b deletes afterwards may share the head's
 // transaction but never comes before it.
-func (s *Store) writeHead(b *bulk, actor string, h head) error {
+func (s *Store) writeHead(b *bulk, actor string, h layout.Head) error {
 	if err := s.step(stepHead); err != nil {
 		return err
 	}
-	key := headKey(actor)
-	return b.add(key, sealed(key, h.encode()))
+	key := layout.HeadKey(actor)
+	return b.add(key, layout.Sealed(key, h.Encode()))
 }
 
 // step lets tests stop a snapshot between its steps.

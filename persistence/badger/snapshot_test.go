@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // A snapshot that ends at any of its steps leaves one whole snapshot, the
 // records behind it, and nothing that the next one does not clean up.
 func TestSnapshotInterrupted(t *testing.T) {
-	oldState, newState := strings.Repeat("o", 2*partBytes), strings.Repeat("n", 3*partBytes+1)
+	oldState, newState := strings.Repeat("o", 2*layout.PartBytes), strings.Repeat("n", 3*layout.PartBytes+1)
 	for _, step := range []string{stepPart, stepHead, stepTruncate, stepSweep} {
 		for _, skip := range []int{0, 1, 3} {
 			if skip > 0 && step != stepPart {
@@ -74,10 +75,10 @@ func TestSnapshotInterrupted(t *testing.T) {
 				if state, seq, err := l.Load(); err != nil || seq != 4 || string(state) != newState {
 					t.Fatalf("after another one: %d bytes at %d: %v", len(state), seq, err)
 				}
-				if n := keys(t, s, actorPrefix(familyPart, "codelab/1")); n != 4 {
+				if n := keys(t, s, layout.ActorPrefix(layout.FamilyPart, "codelab/1")); n != 4 {
 					t.Errorf("%d parts are left", n)
 				}
-				if n := keys(t, s, actorPrefix(familyChunk, "codelab/1")); n != 0 {
+				if n := keys(t, s, layout.ActorPrefix(layout.FamilyChunk, "codelab/1")); n != 0 {
 					t.Errorf("%d chunks are left", n)
 				}
 			})

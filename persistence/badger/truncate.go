@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/persistence/layout"
 )
 
 // truncate removes the chunks whose last seq is at most limit.
@@ -17,7 +19,7 @@ func (s *Store) truncate(b *bulk, l *actorLog, limit uint64) error {
 		// A chunk ends where the next begins, so only the last one is read.
 		var previous []byte
 		for it.Rewind(); it.Valid(); it.Next() {
-			first, err := chunkSeq(it.Item().Key(), len(l.prefix))
+			first, err := layout.ChunkSeq(it.Item().Key(), len(l.prefix))
 			if err != nil {
 				return err
 			}
@@ -47,8 +49,8 @@ func (s *Store) chunkEnd(txn *badgerdb.Txn, key []byte, prefix int) (last uint64
 	if err != nil {
 		return 0, fmt.Errorf("badger: get %q: %w", key, err)
 	}
-	err = viewChunk(item, prefix, func(c chunk) error {
-		last = c.last()
+	err = viewChunk(item, prefix, func(c layout.Chunk) error {
+		last = c.Last()
 		return nil
 	})
 	return last, err
@@ -56,13 +58,13 @@ func (s *Store) chunkEnd(txn *badgerdb.Txn, key []byte, prefix int) (last uint64
 
 // sweepParts removes every part that the head does not name: those of the
 // older snapshot, and those that a crash has left.
-func (s *Store) sweepParts(b *bulk, actor string, h head) error {
+func (s *Store) sweepParts(b *bulk, actor string, h layout.Head) error {
 	if err := s.step(stepSweep); err != nil {
 		return err
 	}
-	prefix := actorPrefix(familyPart, actor)
+	prefix := layout.ActorPrefix(layout.FamilyPart, actor)
 	return s.eachKey(prefix, func(key []byte) error {
-		if id, part, ok := partOf(key, len(prefix)); ok && id == h.id && uint64(part) < h.parts {
+		if id, part, ok := layout.PartOf(key, len(prefix)); ok && id == h.ID && uint64(part) < h.Parts {
 			return nil
 		}
 		return b.add(key, nil)

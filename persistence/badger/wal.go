@@ -14,7 +14,11 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"atelier/persistence/layout"
 )
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // What Badger replays when it opens are its write-ahead logs, one a memtable.
 // At the first entry that does not match its checksum it takes the rest for
@@ -316,7 +320,7 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 		return v
 	}
 	key, value := next(), next()
-	if key <= seqBytes || key > maxRowKey+maxTable+64 || value > uint64(len(b)) || next() == math.MaxUint64 {
+	if key <= layout.SeqBytes || key > layout.MaxRowKey+layout.MaxTable+64 || value > uint64(len(b)) || next() == math.MaxUint64 {
 		return e, false
 	}
 	end := head + int(key) + int(value)
@@ -340,7 +344,7 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 // knownFamily spares a checksum where no entry can begin.
 func knownFamily(first byte) bool {
 	switch first {
-	case familyMeta, familyChunk, familyHead, familyPart, familyRow, '!': // the last is Badger's own
+	case layout.FamilyMeta, layout.FamilyChunk, layout.FamilyHead, layout.FamilyPart, layout.FamilyRow, '!': // the last is Badger's own
 		return true
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // holdCommits returns hooks whose first commit with more than the entries of
@@ -62,7 +63,7 @@ func TestWaitingBatchesShareAChunk(t *testing.T) {
 	if got := fmt.Sprint(*sizes); got != "[1 2]" {
 		t.Errorf("transactions of %s entries", got)
 	}
-	if n := keys(t, s, actorPrefix(familyChunk, "a")); n != 2 {
+	if n := keys(t, s, layout.ActorPrefix(layout.FamilyChunk, "a")); n != 2 {
 		t.Errorf("%d chunks", n)
 	}
 	if got := replayed(t, a); got != "1 r1.2 r2.3 r3.4 r4.5 r5.6 r6.7 r7.8 r8.9 r9.10 r10." {
@@ -181,7 +182,7 @@ func TestFailedCommitFailsItsBatches(t *testing.T) {
 // limit half-way.
 func TestCostsNeverMeetBadgersLimit(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
-	for _, size := range []int{0, 1, 100, 10_000, int(s.costs.threshold) - sealBytes - 1, int(s.costs.threshold)} {
+	for _, size := range []int{0, 1, 100, 10_000, int(s.costs.threshold) - layout.SealBytes - 1, int(s.costs.threshold)} {
 		l := openLog(t, s, fmt.Sprint("codelab/", size))
 		cost, held := s.costs.batch("codelab/1234567", durable.Batch{Records: one("r")}), 0
 		var rows []durable.Row
@@ -224,7 +225,7 @@ func TestRowsExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.db.View(func(txn *badgerdb.Txn) error {
-		item, err := txn.Get(appendRowKey(nil, "t", []byte("k")))
+		item, err := txn.Get(layout.AppendRowKey(nil, "t", []byte("k")))
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,112 @@
+package layout
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"atelier/actors/durable"
+)
+
+// Head is the record that makes a snapshot valid: as long as it names the old
+// parts, the old snapshot is the snapshot.
+//
+// Its payload: seq, id, parts, length (uvarints), CRC32C of the whole state
+// (4 bytes), and the state itself when it is small enough to need no parts.
+type Head struct {
+	Seq    uint64
+	ID     uint64 // names the parts; grows by one with each snapshot
+	Parts  uint64
+	Length uint64
+	Sum    uint32
+	Inline []byte // the whole state when parts is 0
+}
+
+const (
+	// MaxInline is the largest state that lies in the head: one commit
+	// instead of several, which is what most actors need.
+	MaxInline = 128 << 10
+	// PartBytes is the size of a part. Being below the value log's threshold,
+	// parts that were replaced leave with the next compactions; in the value
+	// log they would stay until compactions elsewhere have counted them as
+	// garbage, which on a quiet store takes for ever.
+	PartBytes = 256 << 10
+	// MaxState is a limit of sanity for a damaged head.
+	MaxState = 4 << 30
+)
+
+// HeadKey is the key of an actor's head.
+func HeadKey(actor string) []byte { return ActorPrefix(FamilyHead, actor) }
+
+// NewHead describes a state as the snapshot with this id.
+func NewHead(seq, id uint64, state []byte) Head {
+	h := Head{Seq: seq, ID: id, Length: uint64(len(state)), Sum: crc32.Checksum(state, castagnoli)}
+	if len(state) <= MaxInline {
+		h.Inline = state
+	} else {
+		h.Parts = uint64((len(state) + PartBytes - 1) / PartBytes)
+	}
+	return h
+}
+
+// Encode returns the payload, without its seal.
+func (h Head) Encode() []byte {
+	p := make([]byte, 0, 4*binary.MaxVarintLen64+4+len(h.Inline))
+	p = binary.AppendUvarint(p, h.Seq)
+	p = binary.AppendUvarint(p, h.ID)
+	p = binary.AppendUvarint(p, h.Parts)
+	p = binary.AppendUvarint(p, h.Length)
+	p = binary.BigEndian.AppendUint32(p, h.Sum)
+	return append(p, h.Inline...)
+}
+
+// DecodeHead reads the payload.
+func DecodeHead(payload []byte) (Head, error) {
+	var h Head
+	for _, field := range []*uint64{&h.Seq, &h.ID, &h.Parts, &h.Length} {
+		v, n := binary.Uvarint(payload)
+		if n <= 0 {
+			return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
+		}
+		*field, payload = v, payload[n:]
+	}
+	if len(payload) < 4 || h.Length > MaxState || h.Parts > h.Length {
+		return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
+	}
+	h.Sum = binary.BigEndian.Uint32(payload)
+	h.Inline = payload[4:]
+	if h.Parts > 0 && len(h.Inline) > 0 || h.Parts == 0 && uint64(len(h.Inline)) != h.Length {
+		return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
+	}
+	return h, nil
+}
+
+// State puts the state together, of what part returns without its seal, and
+// checks it.
+func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, error) {
+	state := h.Inline
+	if h.Parts > 0 {
+		state = nil
+		for n := range h.Parts {
+			piece, err := part(uint32(n))
+			if err != nil {
+				return nil, fmt.Errorf("%w: snapshot of %s, part %d: %w", durable.ErrCorrupt, actor, n, err)
+			}
+			if state == nil {
+				// The first part vouches for the length, roughly: its size is
+				// known to be real.
+				state = make([]byte, 0, min(h.Length, h.Parts*uint64(len(piece))))
+			}
+			state = append(state, piece...)
+		}
+	}
+	if uint64(len(state)) != h.Length || crc32.Checksum(state, castagnoli) != h.Sum {
+		return nil, fmt.Errorf("%w: snapshot of %s", durable.ErrCorrupt, actor)
+	}
+	return state, nil
+}
+
+// Piece is part n of a state.
+func (h Head) Piece(state []byte, n uint64) []byte {
+	return state[n*PartBytes : min(h.Length, (n+1)*PartBytes)]
+}

@@ -1,0 +1,135 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"atelier/actors/durable"
+)
+
+// The first byte of a key is its family.
+const (
+	FamilyMeta  = 'm' // name
+	FamilyChunk = 'j' // actor 00 first-seq(8)
+	FamilyHead  = 's' // actor 00
+	FamilyPart  = 'p' // actor 00 snapshot-id(8) part(4)
+	FamilyRow   = 'r' // table 00 key
+
+	separator = 0x00
+	SeqBytes  = 8
+)
+
+// Bounds of names and keys, in bytes.
+const (
+	MaxActor  = 256
+	MaxTable  = 64
+	MaxRowKey = 32 << 10 // Badger ends at 65,000
+)
+
+var (
+	errActor = errors.New("store: an actor's identity is 1 to 256 bytes without NUL")
+	errTable = errors.New("store: a table's name is 1 to 64 of a-z, 0-9, - and _")
+)
+
+// CheckActor refuses what is no identity of an actor.
+func CheckActor(actor string) error {
+	if actor == "" || len(actor) > MaxActor || strings.IndexByte(actor, separator) >= 0 {
+		return fmt.Errorf("%w: %q", errActor, actor)
+	}
+	return nil
+}
+
+// CheckTable refuses what is no name of a table.
+func CheckTable(table string) error {
+	if table == "" || len(table) > MaxTable {
+		return fmt.Errorf("%w: %q", errTable, table)
+	}
+	for _, c := range []byte(table) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return fmt.Errorf("%w: %q", errTable, table)
+		}
+	}
+	return nil
+}
+
+// CheckRows refuses rows whose tables or keys cannot be stored.
+func CheckRows(rows []durable.Row) error {
+	for i := range rows {
+		if err := CheckTable(rows[i].Table); err != nil {
+			return err
+		}
+		if len(rows[i].Key) > MaxRowKey {
+			return fmt.Errorf("%w: row key of %d bytes", durable.ErrTooLarge, len(rows[i].Key))
+		}
+	}
+	return nil
+}
+
+// ActorPrefix is the prefix of an actor's keys in a family. No identity holds
+// a NUL, so no prefix of one actor is a prefix of another's.
+func ActorPrefix(family byte, actor string) []byte {
+	key := make([]byte, 0, 1+len(actor)+1+SeqBytes+4) // room for the longest
+	key = append(key, family)
+	key = append(key, actor...)
+	return append(key, separator)
+}
+
+// ChunkKey is the key of the chunk with this first seq.
+func ChunkKey(actor string, first uint64) []byte {
+	return binary.BigEndian.AppendUint64(ActorPrefix(FamilyChunk, actor), first)
+}
+
+// PartKey is the key of a part of a snapshot.
+func PartKey(actor string, id uint64, part uint32) []byte {
+	key := binary.BigEndian.AppendUint64(ActorPrefix(FamilyPart, actor), id)
+	return binary.BigEndian.AppendUint32(key, part)
+}
+
+// ChunkSeq reads the first seq out of a chunk's key.
+func ChunkSeq(key []byte, prefix int) (uint64, error) {
+	if len(key) != prefix+SeqBytes {
+		return 0, fmt.Errorf("%w: chunk key of %d bytes", durable.ErrCorrupt, len(key))
+	}
+	return binary.BigEndian.Uint64(key[prefix:]), nil
+}
+
+// PartOf reads snapshot id and part number out of a part's key; ok is false
+// when the key has another form.
+func PartOf(key []byte, prefix int) (id uint64, part uint32, ok bool) {
+	if len(key) != prefix+12 {
+		return 0, 0, false
+	}
+	return binary.BigEndian.Uint64(key[prefix:]), binary.BigEndian.Uint32(key[prefix+8:]), true
+}
+
+// ActorOf reads the identity out of a key of an actor's family.
+func ActorOf(key []byte) (string, bool) {
+	end := bytes.IndexByte(key, separator)
+	if end < 2 {
+		return "", false
+	}
+	return string(key[1:end]), true
+}
+
+// AppendRowKey appends the key of a row.
+func AppendRowKey(dst []byte, table string, key []byte) []byte {
+	dst = append(dst, FamilyRow)
+	dst = append(dst, table...)
+	dst = append(dst, separator)
+	return append(dst, key...)
+}
+
+// PrefixEnd is the first key behind all keys with the prefix. Every prefix
+// here begins with a family letter, so there always is one.
+func PrefixEnd(prefix []byte) []byte {
+	end := bytes.Clone(prefix)
+	for i := len(end) - 1; ; i-- {
+		if end[i] != 0xff {
+			end[i]++
+			return end[:i+1]
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package layout
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"atelier/actors/durable"
+)
+
+// Every value in the store is Sealed: four bytes of CRC32C over key and
+// payload, then the payload. The key is part of it so that a value which
+// turns up under a wrong key is found out too.
+const SealBytes = 4
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Seal writes the checksum into value[:4]; the payload behind it is complete.
+func Seal(key, value []byte) {
+	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value[SealBytes:])
+	binary.BigEndian.PutUint32(value, sum)
+}
+
+// Sealed returns a copy of payload with its seal.
+func Sealed(key, payload []byte) []byte {
+	value := make([]byte, SealBytes, SealBytes+len(payload))
+	value = append(value, payload...)
+	Seal(key, value)
+	return value
+}
+
+// Unseal checks the seal and returns the payload, which shares value's memory.
+func Unseal(key, value []byte) ([]byte, error) {
+	if len(value) < SealBytes {
+		return nil, fmt.Errorf("%w: %d bytes under key %q", durable.ErrCorrupt, len(value), key)
+	}
+	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value[SealBytes:])
+	if sum != binary.BigEndian.Uint32(value) {
+		return nil, fmt.Errorf("%w: checksum of key %q", durable.ErrCorrupt, key)
+	}
+	return value[SealBytes:], nil
+}
