@@ -9,10 +9,10 @@ import (
 // Actors implements durable.Journal. It looks at keys only and seeks from one
 // actor to the next, however many chunks lie between.
 func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	return s.db.View(func(txn *badgerdb.Txn) error {
 		logs := newActorCursor(txn, layout.FamilyChunk, prefix)
 		defer logs.it.Close()

@@ -15,10 +15,10 @@ import (
 // Badger's version (package layout). w should be synced by the caller before it
 // is relied on.
 func (s *Store) Backup(w io.Writer) error {
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	// A damaged table would end the iteration early without an error, and the
 	// backup would be whole in form only.
 	if err := s.db.VerifyChecksum(); err != nil {

@@ -15,10 +15,10 @@ func (s *Store) Erase(table string) error {
 	if err := layout.CheckTable(table); err != nil {
 		return err
 	}
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	if err := s.writable(); err != nil {
 		return err
 	}

@@ -44,14 +44,14 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := layout.CheckActor(actor); err != nil {
 		return nil, err
 	}
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return nil, err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	if err := s.broken(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	defer s.locks.lock(actor)()
+	defer s.locks.Lock(actor)()
 
 	l := &actorLog{store: s, actor: actor, prefix: layout.ActorPrefix(layout.FamilyChunk, actor)}
 	if err := s.wait(item{kind: kindOpen, log: l}); err != nil {
@@ -75,7 +75,7 @@ func (l *actorLog) Tail() uint64 { return l.tail }
 func (s *Store) wait(it item) error {
 	done := make(chan error, 1)
 	it.done = func(err error) { done <- err }
-	if err := s.queue.push(it); err != nil {
+	if err := s.queue.Push(it, it.bytes); err != nil {
 		return err
 	}
 	return <-done
@@ -146,7 +146,7 @@ func (s *Store) push(it item) error {
 	if it.bytes > MaxBatchBytes || !s.costs.fits(it.cost) {
 		return fmt.Errorf("%w: %d bytes, %d entries", durable.ErrTooLarge, it.bytes, it.cost.entries)
 	}
-	return s.queue.push(it)
+	return s.queue.Push(it, it.bytes)
 }
 
 // Close implements durable.Log.
@@ -155,7 +155,7 @@ func (l *actorLog) Close() {
 		return
 	}
 	// Fails only when the store is closing, and then nothing needs releasing.
-	_ = l.store.queue.push(item{kind: kindRelease, log: l})
+	_ = l.store.queue.Push(item{kind: kindRelease, log: l}, 0)
 }
 
 func appendSeq(dst []byte, seq uint64) []byte {

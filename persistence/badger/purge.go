@@ -18,14 +18,14 @@ func (s *Store) Purge(actor string) error {
 	if err := layout.CheckActor(actor); err != nil {
 		return err
 	}
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	if s.opts.ReadOnly {
 		return durable.ErrReadOnly
 	}
-	defer s.locks.lock(actor)()
+	defer s.locks.Lock(actor)()
 	if err := s.wait(item{kind: kindPurge, actor: actor}); err != nil {
 		return fmt.Errorf("purge %s: %w", actor, err)
 	}

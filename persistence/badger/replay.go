@@ -16,10 +16,10 @@ func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error
 		return durable.ErrClosed
 	}
 	s := l.store
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	return s.db.View(func(txn *badgerdb.Txn) error {
 		return l.replay(txn, after, fn)
 	})

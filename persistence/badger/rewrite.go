@@ -20,14 +20,14 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 		return durable.ErrClosed
 	}
 	s := l.store
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	if err := s.writable(); err != nil {
 		return err
 	}
-	defer s.locks.lock(l.actor)()
+	defer s.locks.Lock(l.actor)()
 	if l.fenced.Load() {
 		return durable.ErrFenced
 	}

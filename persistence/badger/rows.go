@@ -31,10 +31,10 @@ func (s *Store) Get(table string, key []byte) ([]byte, error) {
 	if err := layout.CheckTable(table); err != nil {
 		return nil, err
 	}
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return nil, err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	v := s.reads.enter()
 	defer v.leave()
 	return getValue(v.txn, layout.AppendRowKey(make([]byte, 0, 2+len(table)+len(key)), table, key))
@@ -84,10 +84,10 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 	if err := layout.CheckTable(q.Table); err != nil {
 		return err
 	}
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	return s.db.View(func(txn *badgerdb.Txn) error {
 		table := layout.AppendRowKey(nil, q.Table, nil)
 		prefix := layout.AppendRowKey(nil, q.Table, q.Prefix)

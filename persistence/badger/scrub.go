@@ -11,10 +11,10 @@ import (
 // Scrub reads everything the store holds and calls bad for what does not match
 // its checksum: a table, or an entry by its key's family.
 func (s *Store) Scrub(bad func(what string)) error {
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	if err := s.db.VerifyChecksum(); err != nil {
 		bad(fmt.Sprintf("a table of the store: %v", err))
 	}

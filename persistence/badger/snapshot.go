@@ -29,7 +29,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 		return durable.ErrBusy
 	}
 	job := &snapshotJob{log: l, seq: seq, state: state, keep: keep, done: done}
-	if err := s.queue.push(item{kind: kindSnapshot, log: l, job: job}); err != nil {
+	if err := s.queue.Push(item{kind: kindSnapshot, log: l, job: job}, 0); err != nil {
 		s.snapshots.bytes.Add(-size)
 		return err
 	}
@@ -42,10 +42,10 @@ func (l *actorLog) Load() (state []byte, seq uint64, err error) {
 		return nil, 0, durable.ErrClosed
 	}
 	s := l.store
-	if err := s.gate.enter(); err != nil {
+	if err := s.gate.Enter(); err != nil {
 		return nil, 0, err
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	err = s.db.View(func(txn *badgerdb.Txn) error {
 		h, err := readHead(txn, l.actor)
 		if errors.Is(err, durable.ErrNotFound) {
@@ -77,7 +77,7 @@ const (
 // there, and the records behind it.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	actor := job.log.actor
-	defer s.locks.lock(actor)()
+	defer s.locks.Lock(actor)()
 	// Under the lock no newer handle can be opening, so a new incarnation
 	// never sees the log shrink between its Load and its Replay.
 	if job.log.fenced.Load() {

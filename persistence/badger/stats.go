@@ -38,7 +38,7 @@ func (s *stats) snapshot(err error) {
 
 // Stats implements durable.Store.
 func (s *Store) Stats() durable.StoreStats {
-	count, bytes := s.queue.load()
+	count, bytes := s.queue.Load()
 	failed := s.broken()
 	return durable.StoreStats{
 		QueueBatches:    count,

@@ -11,6 +11,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 )
 
 // Store is a journal in one folder. All methods are safe for concurrent use.
@@ -23,9 +24,9 @@ type Store struct {
 	stream string
 	hooks  hooks
 
-	gate  *gate
-	locks *keyLocks
-	queue *queue
+	gate  *calls.Gate
+	locks *calls.KeyLocks
+	queue *calls.Queue[item]
 	reads *reads
 	names *names
 
@@ -77,9 +78,9 @@ func open(o Options, h hooks) (*Store, error) {
 		db:     db,
 		bridge: b,
 		hooks:  h,
-		gate:   newGate(),
-		locks:  newKeyLocks(),
-		queue:  newQueue(o.QueueBytes),
+		gate:   calls.NewGate(),
+		locks:  calls.NewKeyLocks(),
+		queue:  calls.NewQueue[item](o.QueueBytes),
 		hurry:  make(chan struct{}),
 		reads:  &reads{db: db},
 		names:  &names{dir: o.Dir, sync: h.syncFolder},
@@ -159,14 +160,14 @@ func (s *Store) Close() error {
 		return nil
 	}
 	close(s.hurry)
-	s.gate.close()
-	s.queue.close()
+	s.gate.Close()
+	s.queue.Close()
 	// Calls inside may be waiting for the writer, and the writer feeds the
 	// snapshots; so this is the order.
 	<-s.writer.done
 	s.snapshots.close()
 	<-s.snapshots.done
-	s.gate.wait()
+	s.gate.Wait()
 	s.space.stop()
 	s.collector.stop()
 	s.reads.close()

@@ -30,7 +30,7 @@ func (w *writer) run() {
 	defer close(w.done)
 	var spare []item
 	for {
-		items, ok := w.store.queue.take(spare[:0])
+		items, ok := w.store.queue.Take(spare[:0])
 		if !ok {
 			return
 		}
@@ -115,7 +115,7 @@ func (w *writer) commit(items []item) {
 	for i := range items {
 		bytes += int64(items[i].bytes)
 	}
-	s.queue.release(len(items), bytes)
+	s.queue.Release(len(items), bytes)
 	for i := range items {
 		w.finish(&items[i], err)
 	}

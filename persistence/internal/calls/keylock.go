@@ -1,24 +1,25 @@
-package badger
+package calls
 
 import "sync"
 
-// keyLocks is one mutex per actor, for as long as somebody holds or wants it.
+// KeyLocks is one mutex per actor, for as long as somebody holds or wants it.
 // It serialises what reads the store and then changes it: opening a log,
 // snapshot and truncation, rewriting, purging. Appends never take it.
-type keyLocks struct {
+type KeyLocks struct {
 	mu    sync.Mutex
 	locks map[string]*keyLock // guarded by mu
 }
 
 type keyLock struct {
 	sync.Mutex
-	users int // guarded by keyLocks.mu
+	users int // guarded by KeyLocks.mu
 }
 
-func newKeyLocks() *keyLocks { return &keyLocks{locks: make(map[string]*keyLock)} }
+// NewKeyLocks returns locks that nobody holds.
+func NewKeyLocks() *KeyLocks { return &KeyLocks{locks: make(map[string]*keyLock)} }
 
-// lock waits for the key's lock and returns what gives it back.
-func (k *keyLocks) lock(key string) (unlock func()) {
+// Lock waits for the key's lock and returns what gives it back.
+func (k *KeyLocks) Lock(key string) (unlock func()) {
 	k.mu.Lock()
 	l := k.locks[key]
 	if l == nil {

@@ -1,0 +1,4 @@
+// Package calls orders the calls that are inside a store: a Gate lets Close wait
+// for them, KeyLocks let one of them at a time work on an actor, and a Queue
+// holds what waits for the one goroutine that commits.
+package calls

@@ -1,0 +1,50 @@
+package calls
+
+import (
+	"sync/atomic"
+
+	"atelier/actors/durable"
+)
+
+// Gate counts the calls that are inside the store, so that Close can wait for
+// them: a reader left inside would find files unmapped, or connections closed.
+type Gate struct {
+	inside atomic.Int64
+	closed atomic.Bool
+	empty  chan struct{} // receives when the last call leaves a closed gate
+}
+
+// NewGate returns an open gate.
+func NewGate() *Gate { return &Gate{empty: make(chan struct{}, 1)} }
+
+// Enter admits a call, which must leave again, or gives durable.ErrClosed.
+func (g *Gate) Enter() error {
+	g.inside.Add(1)
+	// Counting first and looking second leaves no moment in which close sees
+	// an empty gate and a call slips in behind it.
+	if g.closed.Load() {
+		g.Leave()
+		return durable.ErrClosed
+	}
+	return nil
+}
+
+// Leave ends a call.
+func (g *Gate) Leave() {
+	if g.inside.Add(-1) == 0 && g.closed.Load() {
+		select {
+		case g.empty <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Close refuses further calls.
+func (g *Gate) Close() { g.closed.Store(true) }
+
+// Wait returns when the last call has left a closed gate.
+func (g *Gate) Wait() {
+	for g.inside.Load() != 0 {
+		<-g.empty
+	}
+}

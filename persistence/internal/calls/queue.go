@@ -1,0 +1,98 @@
+package calls
+
+import (
+	"sync"
+
+	"atelier/actors/durable"
+)
+
+// Queue holds what waits for the writer: any number of producers, one
+// consumer. Its bound is in bytes and covers what the writer is working on;
+// when it is full, Append gets ErrBusy.
+type Queue[T any] struct {
+	limit int64
+	wake  chan struct{} // capacity 1; a token means: look at items
+
+	mu     sync.Mutex
+	items  []T   // guarded by mu
+	bytes  int64 // guarded by mu; queued and in work
+	count  int   // guarded by mu; queued and in work
+	closed bool  // guarded by mu
+}
+
+// NewQueue returns an empty queue that takes so many bytes.
+func NewQueue[T any](limit int64) *Queue[T] {
+	return &Queue[T]{limit: limit, wake: make(chan struct{}, 1)}
+}
+
+// Push queues an item of so many bytes. Items without bytes (opening, closing)
+// always enter.
+func (q *Queue[T]) Push(it T, bytes int) error {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return durable.ErrClosed
+	}
+	if bytes > 0 && q.bytes > 0 && q.bytes+int64(bytes) > q.limit {
+		q.mu.Unlock()
+		return durable.ErrBusy
+	}
+	q.bytes += int64(bytes)
+	q.count++
+	first := len(q.items) == 0
+	q.items = append(q.items, it)
+	q.mu.Unlock()
+	if first {
+		q.signal()
+	}
+	return nil
+}
+
+func (q *Queue[T]) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Take waits for items and returns all of them; empty is a spare slice for
+// what comes next. ok is false when the queue is closed and drained.
+func (q *Queue[T]) Take(empty []T) (items []T, ok bool) {
+	for {
+		q.mu.Lock()
+		if len(q.items) > 0 {
+			items, q.items = q.items, empty
+			q.mu.Unlock()
+			return items, true
+		}
+		closed := q.closed
+		q.mu.Unlock()
+		if closed {
+			return nil, false
+		}
+		<-q.wake
+	}
+}
+
+// Release gives the room of finished items back.
+func (q *Queue[T]) Release(count int, bytes int64) {
+	q.mu.Lock()
+	q.count -= count
+	q.bytes -= bytes
+	q.mu.Unlock()
+}
+
+// Close refuses further items; what is queued is still taken.
+func (q *Queue[T]) Close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.signal()
+}
+
+// Load says how much is queued or in work.
+func (q *Queue[T]) Load() (count int, bytes int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.count, q.bytes
+}
