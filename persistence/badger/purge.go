@@ -8,11 +8,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// purgeTable holds a row for each actor whose purge is under way: one that a
-// crash interrupts is finished when the store opens.
-const purgeTable = "purge"
-
-// Purge implements durable.Journal. Purging stays possible while the disk is
+// Purge implements durable.Journal. A row of layout.PurgeTable says that it is under
+// way: one that a crash interrupts is finished when the store opens. Purging stays possible while the disk is
 // nearly full: it only writes small markers, and it is what gives space back.
 func (s *Store) Purge(actor string) error {
 	if err := layout.CheckActor(actor); err != nil {
@@ -37,7 +34,7 @@ func (s *Store) Purge(actor string) error {
 
 func (s *Store) purge(actor string) error {
 	b := bulk{store: s}
-	mark := layout.AppendRowKey(nil, purgeTable, []byte(actor))
+	mark := layout.AppendRowKey(nil, layout.PurgeTable, []byte(actor))
 	if err := errors.Join(b.add(mark, layout.Sealed(mark, nil)), b.flush()); err != nil {
 		return err
 	}
@@ -62,6 +59,6 @@ func (s *Store) finishPurges() error {
 	if s.opts.ReadOnly {
 		return nil
 	}
-	prefix := layout.AppendRowKey(nil, purgeTable, nil)
+	prefix := layout.AppendRowKey(nil, layout.PurgeTable, nil)
 	return s.eachKey(prefix, func(key []byte) error { return s.purge(string(key[len(prefix):])) })
 }

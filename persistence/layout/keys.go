@@ -133,3 +133,9 @@ func PrefixEnd(prefix []byte) []byte {
 		}
 	}
 }
+
+// SplitRowKey takes the key of a row apart.
+func SplitRowKey(k []byte) (table string, key []byte) {
+	head, key, _ := bytes.Cut(k[1:], []byte{separator})
+	return string(head), key
+}

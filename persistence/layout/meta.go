@@ -21,3 +21,7 @@ func NewStreamID() string {
 	_, _ = rand.Read(id) // never fails
 	return hex.EncodeToString(id)
 }
+
+// PurgeTable is the table of actors whose purge is under way: whoever finds such
+// a row finishes it.
+const PurgeTable = "purge"

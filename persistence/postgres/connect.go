@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// schema holds everything that is ours in the database.
+const schema = "atelier"
+
+// parse reads an address. Its errors do not quote it: it may hold a password.
+func parse(url string) (*pgxpool.Config, error) {
+	if url == "" {
+		return nil, errors.New("postgres: no address given")
+	}
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("postgres: the address cannot be read; it looks like postgres://user@host:5432/db")
+	}
+	c.ConnConfig.RuntimeParams["search_path"] = schema
+	if c.ConnConfig.RuntimeParams["application_name"] == "" {
+		c.ConnConfig.RuntimeParams["application_name"] = "atelier"
+	}
+	if c.ConnConfig.ConnectTimeout == 0 {
+		c.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	return c, nil
+}
+
+// connect opens a connection by itself, outside of the pools, on which what is
+// acknowledged is on disk.
+func (s *Store) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, s.config.ConnConfig.Copy())
+	if err != nil {
+		return nil, err
+	}
+	if err := assertDurable(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close(ctx))
+	}
+	return conn, nil
+}
+
+// assertDurable refuses a connection whose commits may be acknowledged before
+// they are on disk: here, and on the standbys that must have them.
+func assertDurable(ctx context.Context, conn *pgx.Conn) error {
+	var commit, standbys string
+	err := conn.QueryRow(ctx, "select current_setting('synchronous_commit'), current_setting('synchronous_standby_names')").Scan(&commit, &standbys)
+	if err != nil {
+		return err
+	}
+	switch {
+	case commit == "on", commit == "remote_apply", standbys == "" && commit != "off":
+		return nil
+	}
+	return fmt.Errorf("%w: it is %q for this user and database, set it to on", ErrWeakCommit, commit)
+}
+
+// newPool returns a pool for reads.
+func newPool(ctx context.Context, c *pgxpool.Config, least int32) (*pgxpool.Pool, error) {
+	c = c.Copy()
+	c.MaxConns = max(c.MaxConns, least)
+	c.MaxConnIdleTime = 5 * time.Minute
+	return pgxpool.NewWithConfig(ctx, c)
+}
+
+// pause waits longer and longer.
+type pause struct{ last time.Duration }
+
+func (p *pause) take(ctx context.Context) {
+	p.last = min(max(2*p.last, 2*time.Millisecond), 100*time.Millisecond)
+	timer := time.NewTimer(p.last)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

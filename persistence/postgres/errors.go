@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"atelier/actors/durable"
+)
+
+// Codes that the functions of the database fail with (migrations/1.sql).
+const (
+	codeLeaseLost = "AT001"
+	codeLogLost   = "AT002"
+	codeOwned     = "AT003"
+)
+
+// ended says whether the database certainly did not do what it was asked: it
+// answered with an error, and went on.
+func ended(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Severity != "FATAL" && e.Severity != "PANIC" || errors.Is(err, pgx.ErrNoRows)
+}
+
+// codeOf is the SQLSTATE of an error, "" for others.
+func codeOf(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+func detailOf(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Detail
+	}
+	return ""
+}
+
+// again says whether the database asks for the transaction to be sent again:
+// it ended because of what others did at the same time.
+func again(err error) bool {
+	code := codeOf(err)
+	return code == pgSerialization || code == pgDeadlock
+}
+
+// SQLSTATEs that mean something here.
+const (
+	pgSerialization = "40001"
+	pgDeadlock      = "40P01"
+	pgReadOnly      = "25006"
+	pgDiskFull      = "53100"
+	pgTooLong       = "54000"
+)
+
+// translate puts an error of the database into the words of the contract. It
+// says nothing of values: details of PostgreSQL's errors may quote them.
+func translate(err error) error {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code {
+	case codeLeaseLost, codeLogLost:
+		return durable.ErrFenced
+	case pgReadOnly, pgDiskFull:
+		return fmt.Errorf("%w: %s (SQLSTATE %s)", durable.ErrReadOnly, e.Message, e.Code)
+	case pgTooLong:
+		return fmt.Errorf("%w: %s (SQLSTATE %s)", durable.ErrTooLarge, e.Message, e.Code)
+	}
+	return fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)
+}
+
+// ask calls fn, which asks the database for something that may be asked twice,
+// until it answers or the lease is lost. Behind an error that is final it is not
+// called again.
+func (s *Store) ask(fn func(ctx context.Context) error) error { return s.lease.Load().ask(fn) }
+
+func (l *lease) ask(fn func(ctx context.Context) error) error {
+	rest := pause{}
+	for tries := 0; ; tries++ {
+		if !l.holds() {
+			return durable.ErrFenced
+		}
+		err := fn(l.ctx)
+		var final *final
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &final):
+			return final.error
+		case codeOf(err) == codeLeaseLost:
+			l.lose()
+			return durable.ErrFenced
+		case again(err) && tries < maxTries:
+		case ended(err), tries >= maxTries:
+			return translate(err)
+		case !l.holds():
+			return fmt.Errorf("%w: %w", durable.ErrFenced, err)
+		}
+		rest.take(l.ctx)
+	}
+}
+
+// maxTries is how often something is asked again.
+const maxTries = 20
+
+// final is an error behind which nothing is tried again: it comes from the
+// caller's own function, or that has been called already.
+type final struct{ error }
+
+func (f *final) Unwrap() error { return f.error }

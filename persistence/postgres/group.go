@@ -1,0 +1,220 @@
+package postgres
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"atelier/actors/durable"
+	"atelier/persistence/layout"
+)
+
+// group is what one transaction carries, as the arrays that the database takes.
+// It belongs to the writer, which uses it again and again.
+type group struct {
+	batches, records, bytes int
+	guarded                 bool // an item has guards
+
+	// One entry a log: what its row in owners must say, and what comes then.
+	logs   []*actorLog
+	actors [][]byte
+	epochs []int64
+	heads  []int64
+	tails  []int64
+	place  map[*actorLog]int
+
+	// One entry a chunk: consecutive batches of one log share one.
+	chunks []span
+
+	rows rowSet
+	mem  []byte
+}
+
+// span is a chunk in the making.
+type span struct {
+	log   *actorLog
+	first uint64
+	count int
+	bytes int
+	recs  []durable.Records
+}
+
+const (
+	// maxSpanBytes ends a chunk: beyond it, merging saves nothing any more,
+	// and a reader must load a chunk as a whole.
+	maxSpanBytes = 64 << 10
+	// maxKeptMemory is the largest slab of bytes that outlives its group.
+	maxKeptMemory = 16 << 20
+)
+
+func (g *group) empty() bool { return g.batches == 0 }
+
+// build gathers what items hold that were not refused. Rows of items with guards
+// are not among them: they come when the guards were looked at.
+func (g *group) build(items []item) {
+	g.reset()
+	for i := range items {
+		it := &items[i]
+		if it.conflict {
+			it.err, it.conflict = nil, false // what was decided ended with its transaction
+		}
+		if it.err != nil || !it.commits() {
+			continue
+		}
+		g.batches++
+		g.records += it.count
+		g.bytes += it.bytes
+		g.guarded = g.guarded || it.guards
+		if it.kind == kindBatch {
+			g.addRecords(it)
+		}
+	}
+	if !g.guarded {
+		for i := range items {
+			if it := &items[i]; it.err == nil && it.commits() {
+				g.rows.put(it.rows)
+			}
+		}
+	}
+}
+
+func (g *group) addRecords(it *item) {
+	n, known := g.place[it.log]
+	if !known {
+		n = len(g.logs)
+		g.place[it.log] = n
+		g.logs = append(g.logs, it.log)
+		g.actors = append(g.actors, []byte(it.log.actor))
+		g.epochs = append(g.epochs, it.log.epoch)
+		g.heads = append(g.heads, int64(it.first-1))
+		g.tails = append(g.tails, 0)
+	}
+	g.tails[n] = int64(it.first-1) + int64(it.count)
+	if known {
+		if sp := &g.chunks[it.log.span]; sp.bytes+len(it.recs) <= maxSpanBytes {
+			sp.count += it.count
+			sp.bytes += len(it.recs)
+			sp.recs = append(sp.recs, it.recs)
+			return
+		}
+	}
+	it.log.span = len(g.chunks)
+	g.chunks = append(g.chunks, span{log: it.log, first: it.first, count: it.count, bytes: len(it.recs), recs: []durable.Records{it.recs}})
+}
+
+// chunkArrays returns the chunks for the database.
+func (g *group) chunkArrays() (actors [][]byte, seqs []int64, values [][]byte) {
+	actors, seqs, values = make([][]byte, len(g.chunks)), make([]int64, len(g.chunks)), make([][]byte, len(g.chunks))
+	for i := range g.chunks {
+		sp := &g.chunks[i]
+		key := layout.ChunkKey(sp.log.actor, sp.first)
+		start := len(g.mem)
+		g.mem = layout.AppendChunkHeader(g.mem, sp.count)
+		for _, recs := range sp.recs {
+			g.mem = append(g.mem, recs...)
+		}
+		value := g.mem[start:len(g.mem):len(g.mem)]
+		layout.Seal(key, value)
+		actors[i], seqs[i], values[i] = g.actors[g.place[sp.log]], int64(sp.first), value
+	}
+	return actors, seqs, values
+}
+
+// lost reads the places that the database names.
+func (g *group) lost(detail string) (out []*actorLog) {
+	for place := range strings.SplitSeq(detail, ",") {
+		if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(g.logs) {
+			out = append(out, g.logs[n])
+		}
+	}
+	if len(out) == 0 {
+		return g.logs // it must not be sent again as it was
+	}
+	return out
+}
+
+func (g *group) reset() {
+	if cap(g.mem) > maxKeptMemory {
+		g.mem = nil
+	}
+	clear(g.logs)
+	clear(g.actors)
+	clear(g.chunks)
+	if g.place == nil {
+		g.place = make(map[*actorLog]int)
+	}
+	clear(g.place)
+	g.rows.reset()
+	*g = group{
+		logs: g.logs[:0], actors: g.actors[:0], epochs: g.epochs[:0], heads: g.heads[:0], tails: g.tails[:0],
+		place: g.place, chunks: g.chunks[:0], rows: g.rows, mem: g.mem[:0],
+	}
+}
+
+// rowSet is what a transaction leaves of rows: of several writes of one row the
+// last.
+type rowSet struct {
+	at  map[string]int // by the key of package layout
+	all []rowWrite
+}
+
+// rowWrite is one row to be written, sealed; without a value to be deleted.
+type rowWrite struct {
+	key   string // of package layout, which orders tables and keys
+	row   *durable.Row
+	value []byte
+}
+
+func (s *rowSet) reset() {
+	clear(s.at)
+	clear(s.all)
+	s.all = s.all[:0]
+}
+
+// put adds rows behind what is there.
+func (s *rowSet) put(rows []durable.Row) {
+	if s.at == nil {
+		s.at = make(map[string]int)
+	}
+	for i := range rows {
+		r := &rows[i]
+		if r.CheckOnly {
+			continue
+		}
+		w := rowWrite{key: rowKey(r), row: r}
+		if !r.Delete {
+			w.value = layout.Sealed([]byte(w.key), r.Value)
+		}
+		if n, ok := s.at[w.key]; ok {
+			s.all[n] = w
+			continue
+		}
+		s.at[w.key] = len(s.all)
+		s.all = append(s.all, w)
+	}
+}
+
+func rowKey(r *durable.Row) string {
+	return string(layout.AppendRowKey(make([]byte, 0, 2+len(r.Table)+len(r.Key)), r.Table, r.Key))
+}
+
+// arrays returns the rows for the database, in the order in which every
+// transaction takes rows.
+func (s *rowSet) arrays() (tables []string, keys, values [][]byte, lives []int64) {
+	slices.SortFunc(s.all, func(a, b rowWrite) int { return cmp.Compare(a.key, b.key) })
+	clear(s.at) // the places moved
+	n := len(s.all)
+	tables, keys, values, lives = make([]string, n), make([][]byte, n), make([][]byte, n), make([]int64, n)
+	for i := range s.all {
+		w := &s.all[i]
+		tables[i], keys[i], values[i], lives[i] = w.row.Table, w.row.Key, w.value, max(w.row.TTL.Microseconds(), 0)
+		if w.row.TTL > 0 && lives[i] == 0 {
+			lives[i] = 1
+		}
+		if keys[i] == nil {
+			keys[i] = []byte{} // nil is NULL there
+		}
+	}
+	return tables, keys, values, lives
+}

@@ -1,0 +1,197 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// lease is one incarnation of this node.
+type lease struct {
+	incarnation int64
+	session     int64         // of the writer; owned by it
+	limit       time.Duration // how long it counts after a renewal
+
+	// renewed is when the last renewal was sent that came through, by uptime.
+	renewed atomic.Int64
+	over    atomic.Bool
+	// ctx is done when the lease is lost; everything that is asked of the
+	// database under this lease ends with it.
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// holds says whether the lease holds. It looks at the clock itself: after a stop
+// of the process it is right before any goroutine ran. Once lost is lost.
+func (l *lease) holds() bool {
+	if l.over.Load() {
+		return false
+	}
+	if uptime()-time.Duration(l.renewed.Load()) < l.limit {
+		return true
+	}
+	l.lose()
+	return false
+}
+
+func (l *lease) lose() {
+	l.over.Store(true)
+	l.cancel()
+}
+
+// enter starts a new incarnation. Where the name is alive it waits until that is
+// over, and gives ErrNameTaken when it is renewed meanwhile. own is the
+// incarnation that this process had before.
+func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var first time.Time
+	for {
+		sent := uptime()
+		var incarnation, session, wait *int64
+		var until *time.Time // null is -infinity
+		err := conn.QueryRow(ctx, "select incarnation, session, nullif(until, '-infinity'), wait from enter($1, $2, $3, $4, $5)",
+			s.node, s.opts.Lease, s.opts.Version, s.opts.Program, own).Scan(&incarnation, &session, &until, &wait)
+		if err != nil {
+			return nil, err
+		}
+		if incarnation != nil {
+			l := &lease{incarnation: *incarnation, session: *session, limit: s.opts.Lease * 2 / 3}
+			l.renewed.Store(int64(sent))
+			l.ctx, l.cancel = context.WithCancel(context.Background())
+			return l, nil
+		}
+		if !first.IsZero() && until.After(first) {
+			return nil, fmt.Errorf("%w: %s", ErrNameTaken, s.node)
+		}
+		first = *until
+		select {
+		// Somebody who lives renews long before the end.
+		case <-time.After(min(time.Duration(*wait)*time.Microsecond, s.opts.Lease/2) + time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// keep renews a lease until it is lost, on a connection of its own.
+func (s *Store) keep(l *lease) {
+	defer close(s.keeping)
+	var conn *pgx.Conn
+	defer func() {
+		if conn != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_ = conn.Close(ctx)
+		}
+	}()
+	rest := pause{}
+	for l.holds() {
+		left := time.Duration(l.renewed.Load()) + l.limit - uptime()
+		ctx, cancel := context.WithTimeout(l.ctx, left)
+		sent := uptime()
+		err := s.renew(ctx, &conn, l)
+		cancel()
+		wait := s.opts.Lease/3 - (uptime() - sent)
+		switch {
+		case err == nil:
+			l.renewed.Store(int64(sent))
+			s.readOnly.Store(false)
+			rest = pause{}
+		case codeOf(err) == codeLeaseLost:
+			l.lose()
+		default:
+			if code := codeOf(err); code == pgReadOnly || code == pgDiskFull {
+				s.readOnly.Store(true)
+			}
+			if conn != nil && conn.IsClosed() {
+				conn = nil
+			}
+			rest.take(l.ctx)
+			continue
+		}
+		select {
+		case <-time.After(wait):
+		case <-l.ctx.Done():
+		}
+	}
+}
+
+func (s *Store) renew(ctx context.Context, conn **pgx.Conn, l *lease) (err error) {
+	if *conn == nil {
+		if *conn, err = s.connect(ctx); err != nil {
+			return err
+		}
+	}
+	_, err = (*conn).Exec(ctx, "select renew($1, $2, $3)", s.node, l.incarnation, s.opts.Lease)
+	return err
+}
+
+// Node implements durable.Shared.
+func (s *Store) Node() string { return s.node }
+
+// Holds implements durable.Shared.
+func (s *Store) Holds() bool { return s.lease.Load().holds() }
+
+// Lost implements durable.Shared.
+func (s *Store) Lost() <-chan struct{} { return s.lease.Load().ctx.Done() }
+
+// Rejoin implements durable.Shared.
+func (s *Store) Rejoin(ctx context.Context) error {
+	s.rejoining.Lock()
+	defer s.rejoining.Unlock()
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)()
+	old := s.lease.Load()
+	old.lose()
+	<-s.keeping
+	rest := pause{}
+	for {
+		l, err := s.enter(ctx, old.incarnation)
+		if err == nil {
+			s.hold(l)
+			s.opts.Logger.Info("the lease on the database holds again", "node", s.node, "incarnation", l.incarnation)
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("rejoin the database: %w", ctx.Err())
+		}
+		s.opts.Logger.Debug("the database does not take this node", "error", err)
+		rest.take(ctx)
+	}
+}
+
+// hold makes a lease the present one.
+func (s *Store) hold(l *lease) {
+	s.keeping = make(chan struct{})
+	s.lease.Store(l)
+	go s.keep(l)
+}
+
+// stayAlone starts over after each lost lease: a server that is alone has nobody
+// that could have gone on in its place.
+func (s *Store) stayAlone() {
+	for {
+		select {
+		case <-s.Lost():
+		case <-s.ending.Done():
+			return
+		}
+		if s.ending.Err() != nil {
+			return
+		}
+		s.opts.Logger.Error("the lease on the database is lost; nothing is read or written until it holds again", "node", s.node)
+		_ = s.Rejoin(s.ending)
+	}
+}

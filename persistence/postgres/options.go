@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"atelier/persistence/layout"
+)
+
+// Errors of this package beside those of the journal contract.
+var (
+	// ErrNameTaken says that another process runs on the database under the
+	// same node name.
+	ErrNameTaken = errors.New("postgres: another process uses the database under this name")
+	// ErrWeakCommit says that the database would acknowledge what is not on disk.
+	ErrWeakCommit = errors.New("postgres: synchronous_commit is too weak")
+	// ErrNewerFormat says that a newer program wrote the database or the backup.
+	ErrNewerFormat = layout.ErrNewerFormat
+	// ErrBadBackup says that a backup is cut off, damaged, or no backup.
+	ErrBadBackup = layout.ErrBadBackup
+)
+
+// Alone is the node name of a server that has no name.
+const Alone = "single"
+
+// Bounds of one append, in bytes and rows; more gives durable.ErrTooLarge. They
+// are about memory, here and in the database, and about how long one append holds
+// up the others.
+const (
+	MaxRecordBytes = 56 << 20
+	MaxRowBytes    = 8 << 20
+	MaxRows        = 50_000
+)
+
+// Options says where a store lives and what it may use. The zero value of a
+// field, URL excepted, takes the default.
+type Options struct {
+	// URL is the address, like postgres://user@host:5432/db, with what pgx
+	// understands behind it. It may hold a password, and is told to nobody.
+	URL string
+	// Node is the name of this node, unique on the database. Without one the
+	// node is Alone, and starts over by itself when it lost its lease.
+	Node string
+	// Version is that of the messages between nodes; Program that of the program.
+	Version int
+	Program string
+
+	// Lease is how long the lease of a node lasts for the others, by the
+	// database's clock. It is renewed three times in it, and counts for two
+	// thirds of it for the node itself. Default 3 s.
+	Lease time.Duration
+
+	// QueueBytes bounds the batches that wait; beyond it Append gives
+	// durable.ErrBusy. A batch that meets an empty queue always enters. Default
+	// 64 MiB.
+	QueueBytes int64
+	// SnapshotQueueBytes bounds the snapshots that wait, in the same way.
+	// Default 256 MiB.
+	SnapshotQueueBytes int64
+
+	// LookEvery is how often a Feed looks by itself. Default 500 ms.
+	LookEvery time.Duration
+	// Remember is for how long the database knows of a row that it is gone.
+	// Default 5 min.
+	Remember time.Duration
+	// SweepEvery is how often rows are removed whose time is over. Default 30 s.
+	SweepEvery time.Duration
+
+	// OnCommit, if set, is called by the writer after each commit that
+	// succeeded, with how long it took; it must not block.
+	OnCommit func(took time.Duration)
+	// Logger receives what an operator acts on. Default: nothing is logged.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Lease == 0 {
+		o.Lease = 3 * time.Second
+	}
+	if o.QueueBytes == 0 {
+		o.QueueBytes = 64 << 20
+	}
+	if o.SnapshotQueueBytes == 0 {
+		o.SnapshotQueueBytes = 256 << 20
+	}
+	if o.LookEvery == 0 {
+		o.LookEvery = 500 * time.Millisecond
+	}
+	if o.Remember == 0 {
+		o.Remember = 5 * time.Minute
+	}
+	if o.SweepEvery == 0 {
+		o.SweepEvery = 30 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func (o Options) node() string {
+	if o.Node == "" {
+		return Alone
+	}
+	return o.Node
+}

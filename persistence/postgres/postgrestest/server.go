@@ -1,0 +1,258 @@
+// Package postgrestest runs a PostgreSQL for tests: one server a test process, in
+// a temporary folder, with a new database for each test. It ends with the
+// process, whatever ends that.
+package postgrestest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Server is a PostgreSQL of this process.
+type Server struct {
+	dir  string // holds data, socket and log
+	bin  string
+	cred *syscall.Credential // nil: as who runs the tests
+
+	mu      sync.Mutex
+	process *exec.Cmd     // guarded by mu
+	ended   chan struct{} // guarded by mu; closed when process is gone
+	made    int           // guarded by mu; databases
+}
+
+var shared struct {
+	once   sync.Once
+	server *Server
+	err    error
+}
+
+// Main runs the tests of a package and stops the server behind them. It returns
+// the code to exit with.
+func Main(m *testing.M) int {
+	code := m.Run()
+	Stop()
+	return code
+}
+
+// Stop ends the server, if there is one.
+func Stop() {
+	shared.once.Do(func() { shared.err = errors.New("stopped") })
+	if s := shared.server; s != nil {
+		s.Signal(syscall.SIGQUIT)
+		_ = os.RemoveAll(s.dir)
+	}
+}
+
+// Get returns the server of this process, and starts it first. Where there is no
+// PostgreSQL the test is skipped; NEED_PROGRAMS=1 makes that a failure.
+func Get(t testing.TB) *Server {
+	t.Helper()
+	bin := find()
+	if bin == "" {
+		if os.Getenv("NEED_PROGRAMS") != "" {
+			t.Fatal("PostgreSQL is not installed: no postgres in PATH or /usr/lib/postgresql")
+		}
+		t.Skip("PostgreSQL is not installed")
+	}
+	shared.once.Do(func() { shared.server, shared.err = start(bin) })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.server
+}
+
+// find returns the folder of the server's programs, of the newest version.
+func find() string {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path)
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	version := func(path string) int {
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+		return n
+	}
+	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
+	if len(found) == 0 {
+		return ""
+	}
+	return filepath.Dir(found[0])
+}
+
+func start(bin string) (*Server, error) {
+	// The path of a socket may have 107 bytes, so not below t.TempDir.
+	dir, err := os.MkdirTemp("", "pg-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, bin: bin}
+	if os.Getuid() == 0 {
+		// PostgreSQL does not run as root.
+		if s.cred, err = postgres(); err == nil {
+			err = os.Chown(dir, int(s.cred.Uid), int(s.cred.Gid))
+		}
+	}
+	if err == nil {
+		init := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
+		var out []byte
+		if out, err = init.CombinedOutput(); err != nil {
+			err = fmt.Errorf("initdb: %w: %s", err, out)
+		}
+	}
+	if err == nil {
+		err = s.Start()
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	return s, nil
+}
+
+func postgres() (*syscall.Credential, error) {
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, err
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err1, err2)
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd.SysProcAttr = attributes(s.cred)
+	return cmd
+}
+
+// Start starts the server after a Stop or Signal, and returns when it takes
+// connections.
+func (s *Server) Start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	// Only the sync itself is left out: what is committed need not survive the
+	// machine. Everything else is as it is in production.
+	cmd := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "synchronous_commit=on", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "autovacuum_naptime=5s")
+	cmd.Stdout, cmd.Stderr = log, log
+	began, ended := make(chan error), make(chan struct{})
+	go func() {
+		// The signal at the end of the parent comes when this thread ends.
+		runtime.LockOSThread()
+		err := cmd.Start()
+		began <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+		close(ended)
+	}()
+	if err := <-began; err != nil {
+		return err
+	}
+	s.process, s.ended = cmd, ended
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		conn, err := pgx.Connect(context.Background(), s.dsn("postgres"))
+		if err == nil {
+			return conn.Close(context.Background())
+		}
+		select {
+		case <-ended:
+			out, _ := os.ReadFile(filepath.Join(s.dir, "log"))
+			return fmt.Errorf("postgres ended: %s", out[max(0, len(out)-2000):])
+		case <-time.After(wait):
+		}
+	}
+}
+
+// Signal sends a signal to the server and waits for its end: SIGINT ends
+// connections in order, SIGQUIT is a crash.
+func (s *Server) Signal(sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.process.Process.Signal(sig)
+	<-s.ended
+}
+
+// Restart ends the server with a signal and starts it again.
+func (s *Server) Restart(t testing.TB, sig syscall.Signal) {
+	t.Helper()
+	s.Signal(sig)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Server) dsn(database string) string {
+	return "postgres://postgres@/" + database + "?host=" + url.QueryEscape(s.dir)
+}
+
+// Database makes a new database, which is removed after the test, and returns
+// its address.
+func Database(t testing.TB) string {
+	t.Helper()
+	s := Get(t)
+	s.mu.Lock()
+	s.made++
+	name := fmt.Sprint("test", s.made)
+	s.mu.Unlock()
+	s.exec(t, "create database "+name)
+	t.Cleanup(func() { s.exec(t, "drop database "+name+" with (force)") })
+	return s.dsn(name)
+}
+
+func (s *Server) exec(t testing.TB, sql string) {
+	t.Helper()
+	Exec(t, s.dsn("postgres"), sql)
+}
+
+// Exec runs a statement on a database.
+func Exec(t testing.TB, dsn, sql string, args ...any) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(context.Background(), sql, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// In returns the address of the database that belongs to a folder of the test,
+// and makes it at the first call: so a test that reopens a folder finds its data.
+func In(t testing.TB, dir string) string {
+	t.Helper()
+	note := filepath.Join(dir, "postgres")
+	if b, err := os.ReadFile(note); err == nil {
+		return string(bytes.TrimSpace(b))
+	}
+	dsn := Database(t)
+	if err := os.WriteFile(note, []byte(dsn), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}

@@ -1,0 +1,273 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"atelier/actors/durable"
+	"atelier/persistence/layout"
+)
+
+// Snapshot implements durable.Log. done is called from the goroutine that stores
+// snapshots.
+func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
+	if l.closed.Load() {
+		return durable.ErrClosed
+	}
+	s := l.store
+	if err := s.writable(); err != nil {
+		return err
+	}
+	size := int64(len(state))
+	if size > layout.MaxState {
+		return fmt.Errorf("%w: snapshot of %d bytes", durable.ErrTooLarge, size)
+	}
+	if total := s.snapshots.bytes.Add(size); total > s.opts.SnapshotQueueBytes && total > size {
+		s.snapshots.bytes.Add(-size)
+		return durable.ErrBusy
+	}
+	l.users.Add(1)
+	job := &snapshotJob{log: l, seq: seq, state: state, keep: keep, done: done}
+	if err := s.queue.Push(item{kind: kindSnapshot, log: l, job: job}, 0); err != nil {
+		s.snapshots.bytes.Add(-size)
+		l.users.Add(-1)
+		return err
+	}
+	return nil
+}
+
+// storeSnapshot writes the parts, then the head, and only then removes what the
+// new snapshot makes superfluous. Wherever it stops, one whole snapshot is there,
+// and the records behind it. Whatever it changes, it changes in transactions that
+// hold the ownership: a node that was stopped half-way finds nothing to do.
+func (s *Store) storeSnapshot(job *snapshotJob) error {
+	l := job.log
+	defer s.locks.Lock(l.actor)()
+	// Under the lock no newer handle of this node can be opening, so a new
+	// incarnation never sees the log shrink between its Load and its Replay.
+	if err := l.usable(); err != nil {
+		return err
+	}
+	var old layout.Head
+	err := s.view(func(v *view) (err error) {
+		if old, err = v.head(l.actor); errors.Is(err, durable.ErrNotFound) {
+			return nil
+		}
+		return damaged(err)
+	})
+	if err != nil {
+		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
+	}
+	if job.seq < old.Seq {
+		return fmt.Errorf("postgres: snapshot of %s at %d is older than the stored one at %d", l.actor, job.seq, old.Seq)
+	}
+	// An id that nobody else has: a node that lost the actor meanwhile may still
+	// be writing parts.
+	var id int64
+	if err := s.ask(func(ctx context.Context) error {
+		return s.pool.QueryRow(ctx, "select nextval('epochs')").Scan(&id)
+	}); err != nil {
+		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
+	}
+	h := layout.NewHead(job.seq, uint64(id), job.state)
+	for n := range h.Parts {
+		key := layout.PartKey(l.actor, h.ID, uint32(n))
+		if _, err := l.change("insert into snapshot_parts values ($1, $2, $3, $4) on conflict do nothing",
+			[]byte(l.actor), id, int32(n), layout.Sealed(key, h.Piece(job.state, n))); err != nil {
+			return fmt.Errorf("snapshot of %s: %w", l.actor, err)
+		}
+	}
+	head := layout.Sealed(layout.HeadKey(l.actor), h.Encode())
+	if _, err := l.change("insert into snapshots values ($1, $2) on conflict (actor) do update set head = excluded.head", []byte(l.actor), head); err != nil {
+		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
+	}
+	if err := l.truncate(min(job.seq, job.keep)); err != nil {
+		return fmt.Errorf("truncate %s: %w", l.actor, err)
+	}
+	if _, err := l.change("delete from snapshot_parts where actor = $1 and id <> $2", []byte(l.actor), id); err != nil {
+		return fmt.Errorf("remove old snapshot parts of %s: %w", l.actor, err)
+	}
+	return nil
+}
+
+// change runs a statement in a transaction that holds the ownership, and says
+// how many rows it changed. It may be run twice.
+func (l *actorLog) change(sql string, args ...any) (rows int64, err error) {
+	s := l.store
+	err = l.lease.ask(func(ctx context.Context) error {
+		conn, err := s.long.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Release()
+		b := &pgx.Batch{} // all of it is one transaction
+		b.Queue("select hold_log($1, $2, $3, $4)", s.node, l.lease.incarnation, []byte(l.actor), l.epoch)
+		b.Queue(sql, args...)
+		results := conn.SendBatch(ctx, b)
+		_, err = results.Exec()
+		if err == nil {
+			tag, failed := results.Exec()
+			rows, err = tag.RowsAffected(), failed
+		}
+		return errors.Join(err, results.Close())
+	})
+	return rows, err
+}
+
+// truncateChunks is how many chunks are removed in one transaction: appends of
+// this log, and so all of this node's, wait for it.
+const truncateChunks = 200
+
+// truncate removes the chunks whose last seq is at most limit.
+func (l *actorLog) truncate(limit uint64) error {
+	if limit == 0 {
+		return nil
+	}
+	for {
+		// A chunk ends where the next begins, and the last one at the head.
+		began := time.Now()
+		n, err := l.change(`delete from records where actor = $1 and seq in (
+			select seq from records where actor = $1 and seq <= $2
+				and coalesce((select min(n.seq) from records n where n.actor = $1 and n.seq > records.seq),
+					(select head + 1 from owners where actor = $1)) <= $2 + 1
+			order by seq limit $3)`, []byte(l.actor), int64(limit), truncateChunks)
+		if err != nil || n < truncateChunks {
+			return err
+		}
+		if !l.store.closing.Load() {
+			time.Sleep(time.Since(began))
+		}
+	}
+}
+
+// Rewrite implements durable.Log. The replaced bytes leave the disk with
+// PostgreSQL's vacuum, not at once.
+//
+// Appends only add chunks, and Rewrite only replaces chunks that are there, so
+// the two never meet; truncation waits for the actor's lock.
+func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]byte, bool, error)) error {
+	if l.closed.Load() {
+		return durable.ErrClosed
+	}
+	s := l.store
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	if err := s.writable(); err != nil {
+		return err
+	}
+	defer s.locks.Lock(l.actor)()
+	if err := l.usable(); err != nil {
+		return err
+	}
+	var rest []rewritten
+	err := s.view(func(v *view) error {
+		rest = rest[:0]
+		h, err := v.head(l.actor)
+		if err != nil && !errors.Is(err, durable.ErrNotFound) {
+			return damaged(err)
+		}
+		if upTo > h.Seq {
+			return &final{fmt.Errorf("%w: up to %d, the snapshot ends at %d", durable.ErrGap, upTo, h.Seq)}
+		}
+		bytes := 0
+		err = (&reader{s, l.actor}).chunks(v, 0, func(c layout.Chunk) error {
+			if c.First > upTo {
+				return errRewritten
+			}
+			v.started = true
+			value, changed, err := c.Rewrite(upTo, fn)
+			if err != nil || !changed {
+				return err
+			}
+			layout.Seal(layout.ChunkKey(l.actor, c.First), value)
+			rest = append(rest, rewritten{int64(c.First), value})
+			if bytes += len(value); bytes < rewriteBytes {
+				return nil
+			}
+			bytes = 0
+			return l.replace(&rest)
+		})
+		if errors.Is(err, errRewritten) {
+			return nil
+		}
+		return damaged(err)
+	})
+	if err == nil {
+		err = l.replace(&rest)
+	}
+	if err != nil {
+		return fmt.Errorf("rewrite %s: %w", l.actor, err)
+	}
+	return nil
+}
+
+// errRewritten ends the walk behind the last record that may be rewritten.
+var errRewritten = errors.New("rewritten")
+
+// rewriteBytes is how much is replaced in one transaction.
+const rewriteBytes = 256 << 10
+
+// rewritten is the new value of a chunk.
+type rewritten struct {
+	seq   int64
+	value []byte
+}
+
+func (l *actorLog) replace(chunks *[]rewritten) error {
+	if len(*chunks) == 0 {
+		return nil
+	}
+	var seqs []int64
+	var values [][]byte
+	for _, c := range *chunks {
+		seqs, values = append(seqs, c.seq), append(values, c.value)
+	}
+	*chunks = (*chunks)[:0]
+	_, err := l.change("update records r set chunk = n.value from unnest($2::bigint[], $3::bytea[]) as n(seq, value) where r.actor = $1 and r.seq = n.seq",
+		[]byte(l.actor), seqs, values)
+	return err
+}
+
+// Purge implements durable.Journal. It is one transaction. An actor that another
+// living node owns gives *durable.Owned.
+func (s *Store) Purge(actor string) error {
+	if err := layout.CheckActor(actor); err != nil {
+		return err
+	}
+	if err := s.enterCall(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	defer s.locks.Lock(actor)()
+	l := s.lease.Load()
+	if err := s.wait(item{kind: kindPurge, actor: actor}); err != nil {
+		return fmt.Errorf("purge %s: %w", actor, err)
+	}
+	var owned *durable.Owned
+	err := l.ask(func(ctx context.Context) error {
+		b := &pgx.Batch{} // all of it is one transaction
+		b.Queue("select from take_log($1, $2, $3)", s.node, l.incarnation, []byte(actor))
+		for _, table := range []string{"records", "snapshots", "snapshot_parts", "owners"} {
+			b.Queue("delete from "+table+" where actor = $1", []byte(actor))
+		}
+		err := s.long.SendBatch(ctx, b).Close()
+		if codeOf(err) == codeOwned {
+			owned = &durable.Owned{Actor: actor, Node: detailOf(err)}
+			return nil
+		}
+		return err
+	})
+	if err == nil && owned != nil {
+		err = owned
+	}
+	if err != nil {
+		return fmt.Errorf("purge %s: %w", actor, err)
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
+)
+
+// Store is a journal in one database, which other nodes may use too. All methods
+// are safe for concurrent use.
+type Store struct {
+	// Immutable after Open.
+	opts   Options
+	node   string
+	config *pgxpool.Config
+	stream string
+	pool   *pgxpool.Pool // for what takes one round trip
+	long   *pgxpool.Pool // for what holds a connection for longer
+
+	gate  *calls.Gate
+	locks *calls.KeyLocks
+	queue *calls.Queue[item]
+
+	lease     atomic.Pointer[lease]
+	rejoining sync.Mutex    // held while the lease changes
+	keeping   chan struct{} // guarded by rejoining; closed when the present keep returned
+
+	writer    *writer
+	snapshots *snapshots
+	feeds     feeds
+	// background are the goroutines that end with ending.
+	background sync.WaitGroup
+	ending     context.Context
+	end        context.CancelFunc
+
+	readOnly atomic.Bool // what the database said last
+	closing  atomic.Bool
+	stats    stats
+}
+
+var _ durable.Shared = (*Store)(nil)
+
+// Open opens the store in the database, and makes the tables where there are
+// none. It waits for the lease of this node's name to end, and gives ErrNameTaken
+// when another process holds it, ErrWeakCommit when commits would not be on disk,
+// and ErrNewerFormat when a newer program wrote the database.
+func Open(o Options) (*Store, error) {
+	o = o.withDefaults()
+	config, err := parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		opts: o, node: o.node(), config: config,
+		gate: calls.NewGate(), locks: calls.NewKeyLocks(), queue: calls.NewQueue[item](o.QueueBytes),
+	}
+	s.ending, s.end = context.WithCancel(context.Background())
+	if err := s.prepare(); err != nil {
+		s.end()
+		s.closePools()
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	s.writer = newWriter(s)
+	s.snapshots = newSnapshots(s)
+	go s.writer.run()
+	go s.snapshots.run()
+	s.background.Go(s.sweep)
+	if o.Node == "" {
+		s.background.Go(s.stayAlone)
+	}
+	return s, nil
+}
+
+func (s *Store) prepare() error {
+	ctx, cancel := context.WithTimeout(s.ending, openWithin)
+	defer cancel()
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if s.stream, err = migrate(ctx, conn); err != nil {
+		return err
+	}
+	if s.pool, err = newPool(ctx, s.config, 8); err != nil {
+		return err
+	}
+	if s.long, err = newPool(ctx, s.config, 16); err != nil {
+		return err
+	}
+	l, err := s.enter(ctx, 0)
+	if err != nil {
+		return translate(err)
+	}
+	s.hold(l)
+	return nil
+}
+
+// openWithin bounds the start, a wait for the end of an earlier lease included.
+const openWithin = 30 * time.Second
+
+// writable says why the store takes no writes at the moment, or nil.
+func (s *Store) writable() error {
+	switch {
+	case s.closing.Load():
+		return durable.ErrClosed
+	case !s.Holds():
+		return durable.ErrFenced
+	case s.readOnly.Load():
+		return durable.ErrReadOnly
+	}
+	return nil
+}
+
+// enterCall admits a call that reads.
+func (s *Store) enterCall() error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	if !s.Holds() {
+		s.gate.Leave()
+		return durable.ErrFenced
+	}
+	return nil
+}
+
+// Close commits what is queued, finishes pending snapshots, waits for the calls
+// that are inside, and gives up the lease. A second call does nothing.
+func (s *Store) Close() error {
+	if !s.closing.CompareAndSwap(false, true) {
+		return nil
+	}
+	s.gate.Close()
+	s.queue.Close()
+	// Calls inside may be waiting for the writer, and the writer feeds the
+	// snapshots; so this is the order.
+	<-s.writer.done
+	s.snapshots.close()
+	<-s.snapshots.done
+	s.end()
+	s.gate.Wait()
+	s.feeds.close()
+	s.background.Wait()
+	err := s.leave()
+	s.rejoining.Lock()
+	s.lease.Load().lose()
+	<-s.keeping
+	s.rejoining.Unlock()
+	s.closePools()
+	if err != nil {
+		return fmt.Errorf("close the database: %w", err)
+	}
+	return nil
+}
+
+// leave gives everything back, so that nobody has to wait for the lease to end.
+func (s *Store) leave() error {
+	l := s.lease.Load()
+	if !l.holds() {
+		return nil // others wait for its end in any case
+	}
+	_, err := s.pool.Exec(l.ctx, "select leave($1, $2)", s.node, l.incarnation)
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return translate(err)
+}
+
+func (s *Store) closePools() {
+	for _, p := range []*pgxpool.Pool{s.pool, s.long} {
+		if p != nil {
+			p.Close()
+		}
+	}
+}
+
+// StreamID implements durable.Store.
+func (s *Store) StreamID() string { return s.stream }
+
+// ReadOnly implements durable.Store.
+func (s *Store) ReadOnly() bool { return s.readOnly.Load() }
+
+// Limits implements durable.Journal.
+func (s *Store) Limits() durable.Limits {
+	return durable.Limits{RecordBytes: MaxRecordBytes, Rows: MaxRows, RowBytes: MaxRowBytes}
+}

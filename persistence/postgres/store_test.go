@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/actors/durable/journaltest"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	postgrestest.Stop()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			println("goroutines are left:", err.Error())
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// small are options for tests: a queue that fills.
+func small(url string) Options {
+	return Options{URL: url, QueueBytes: 4 << 20}
+}
+
+func TestConformance(t *testing.T) {
+	journaltest.Run(t, func(t testing.TB, dir string) journaltest.Journal {
+		s, err := Open(small(postgrestest.In(t, dir)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}
+
+// openTest opens a store that is closed at the end of the test.
+func openTest(t testing.TB, o Options) *Store {
+	t.Helper()
+	if o.Lease == 0 {
+		o.Lease = 30 * time.Second // machines are busy
+	}
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

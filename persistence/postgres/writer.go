@@ -1,0 +1,282 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"atelier/actors/durable"
+)
+
+// writer is the one goroutine that commits batches. It takes everything that is
+// queued, commits it in one transaction (more only when there is very much), and
+// tells each item's owner, in the order of the queue. There is no timer: while
+// one commit is under way, the next group gathers by itself.
+type writer struct {
+	store *Store
+	// current is the newest handle of each actor; the earlier ones are fenced.
+	current map[string]*actorLog
+	gone    []*actorLog // to be given back behind the present group
+	conn    *pgx.Conn   // nil: to be opened
+	session *lease      // whose session conn has
+	number  int64       // of the last commit, under any lease
+	group   group
+	done    chan struct{} // closed when run returns
+}
+
+func newWriter(s *Store) *writer {
+	return &writer{store: s, current: make(map[string]*actorLog), done: make(chan struct{})}
+}
+
+// run works until the queue is closed and drained.
+func (w *writer) run() {
+	defer close(w.done)
+	defer w.drop()
+	var spare []item
+	for {
+		items, ok := w.store.queue.Take(spare[:0])
+		if !ok {
+			return
+		}
+		w.process(items)
+		clear(items) // let go of what the items point to
+		spare = items
+		if cap(spare) > maxSpareItems {
+			spare = nil
+		}
+	}
+}
+
+const (
+	// maxSpareItems is the longest drained queue whose memory is kept.
+	maxSpareItems = 1 << 14
+	// maxGroupBytes ends a group: what one transaction sends to the database.
+	maxGroupBytes = 16 << 20
+)
+
+func (w *writer) process(items []item) {
+	start, bytes := 0, 0
+	for i := range items {
+		it := &items[i]
+		if bytes += it.bytes; bytes > maxGroupBytes && i > start {
+			w.commit(items[start:i])
+			start, bytes = i, it.bytes
+		}
+		// Admitting comes after the commit of the full group: whether this
+		// item may follow depends on how that one ended.
+		it.err = w.admit(it)
+	}
+	w.commit(items[start:])
+	w.giveBack()
+}
+
+// admit checks one item against what the writer knows of its log and moves that
+// knowledge on.
+func (w *writer) admit(it *item) error {
+	switch it.kind {
+	case kindBatch:
+		return it.log.admit(it.first, it.count)
+	case kindOpen:
+		w.fence(it.log.actor)
+		w.current[it.log.actor] = it.log
+	case kindPurge:
+		w.fence(it.actor)
+	case kindRelease:
+		if w.current[it.log.actor] == it.log {
+			delete(w.current, it.log.actor)
+		}
+		w.gone = append(w.gone, it.log)
+	}
+	return nil
+}
+
+func (w *writer) fence(actor string) {
+	if old := w.current[actor]; old != nil {
+		old.fence()
+		delete(w.current, actor)
+	}
+}
+
+// commit writes what items hold and finishes them all.
+func (w *writer) commit(items []item) {
+	s := w.store
+	err := w.commitGroup(items)
+	for i := range items {
+		if it := &items[i]; err != nil && it.conflict {
+			it.err = err // what it collided with may not be there
+		}
+	}
+	// Room first: whoever is told of the end may want to append again.
+	var bytes int64
+	for i := range items {
+		bytes += int64(items[i].bytes)
+	}
+	s.queue.Release(len(items), bytes)
+	for i := range items {
+		w.finish(&items[i], err)
+	}
+}
+
+// commitGroup sends the items in one transaction, until that is committed or
+// certainly is not. Those that lose alone get their error in the item.
+func (w *writer) commitGroup(items []item) error {
+	began := time.Now()
+	s, l := w.store, w.store.lease.Load()
+	for i := range items {
+		// What was queued under an earlier lease ended with it.
+		if it := &items[i]; it.err == nil && it.commits() && (it.lease != l || !l.holds()) {
+			w.refuse(it, durable.ErrFenced)
+		}
+	}
+	rest := pause{}
+	for tries := 1; ; tries++ {
+		if w.group.build(items); w.group.empty() {
+			return nil
+		}
+		err := w.send(l, items)
+		if err == nil {
+			took := time.Since(began)
+			s.stats.committed(&w.group, took)
+			if s.opts.OnCommit != nil {
+				s.opts.OnCommit(took)
+			}
+			return nil
+		}
+		switch code := codeOf(err); {
+		case code == codeLogLost && ended(err):
+			for _, log := range w.group.lost(detailOf(err)) {
+				log.fence()
+			}
+			for i := range items {
+				if it := &items[i]; it.err == nil && it.kind == kindBatch && it.log.fenced.Load() {
+					it.err = durable.ErrFenced
+				}
+			}
+			continue
+		case code == codeLeaseLost && ended(err):
+			l.lose()
+			err = durable.ErrFenced
+		case tries < maxTries && l.holds() && (again(err) || errors.Is(err, errNotCommitted)):
+			rest.take(l.ctx)
+			continue
+		case !l.holds():
+			err = fmt.Errorf("%w: %w", durable.ErrFenced, translate(err))
+		default:
+			err = translate(err)
+			if errors.Is(err, durable.ErrReadOnly) {
+				s.readOnly.Store(true)
+			}
+		}
+		s.stats.failedCommits.Add(1)
+		return err
+	}
+}
+
+// refuse lets an item fail by itself, and its log with it.
+func (w *writer) refuse(it *item, err error) {
+	it.err = err
+	if it.kind == kindBatch {
+		it.log.fail(err)
+	}
+}
+
+// finish tells an item's owner how it ended.
+func (w *writer) finish(it *item, groupErr error) {
+	err := it.err
+	switch it.kind {
+	case kindBatch:
+		if err == nil && groupErr != nil {
+			err = groupErr
+			it.log.fail(groupErr)
+		}
+	case kindRows:
+		if err == nil {
+			err = groupErr
+		}
+	case kindSnapshot:
+		// The state may contain what just failed, so the log must be sound.
+		if err := it.log.admitSnapshot(it.job.seq); err != nil {
+			w.store.snapshots.finish(it.job, err)
+			return
+		}
+		w.store.snapshots.add(it.job)
+		return
+	}
+	if it.done != nil {
+		it.done(err)
+	}
+}
+
+// giveBack gives up the actors whose handles were closed. What cannot be given
+// back is this node's until its lease ends, or it opens the actor again.
+func (w *writer) giveBack() {
+	l := w.store.lease.Load()
+	var actors [][]byte
+	var epochs []int64
+	for _, log := range w.gone {
+		if log.lease == l && log.epoch != 0 {
+			actors, epochs = append(actors, []byte(log.actor)), append(epochs, log.epoch)
+		}
+	}
+	clear(w.gone)
+	w.gone = w.gone[:0]
+	if len(actors) == 0 {
+		return
+	}
+	for range maxTries {
+		_, err := w.connection(l)
+		if err == nil {
+			_, err = w.conn.Exec(l.ctx, "select give_logs($1, $2, $3, $4)", w.store.node, l.incarnation, actors, epochs)
+		}
+		if err == nil || ended(err) && !again(err) || !l.holds() {
+			return
+		}
+		if !ended(err) {
+			w.drop()
+		}
+	}
+}
+
+// connection makes sure that there is a connection with a session of the
+// lease, and returns the number of the last commit when it is a new one. An
+// earlier connection cannot commit any more then: a transaction under way on it
+// was waited for, and a later one finds another session.
+func (w *writer) connection(l *lease) (committed int64, err error) {
+	if w.conn != nil && w.session == l && !w.conn.IsClosed() {
+		return -1, nil
+	}
+	w.drop()
+	rest := pause{}
+	for {
+		w.conn, err = w.store.connect(l.ctx)
+		if err == nil {
+			err = w.conn.QueryRow(l.ctx, "update writers set session = session + 1 where node = $1 and incarnation = $2 returning session, committed",
+				w.store.node, l.incarnation).Scan(&l.session, &committed)
+			if err == nil {
+				w.session = l
+				return committed, nil
+			}
+			w.drop()
+		}
+		if errors.Is(err, pgx.ErrNoRows) {
+			l.lose() // somebody else has the name
+		}
+		if !l.holds() {
+			return -1, fmt.Errorf("%w: %w", durable.ErrFenced, err)
+		}
+		rest.take(l.ctx)
+	}
+}
+
+func (w *writer) drop() {
+	if w.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = w.conn.Close(ctx)
+	w.conn = nil
+}
