@@ -145,8 +145,9 @@ begin
 	perform from owners where actor = any(p_actors) order by actor for no key update;
 	update owners o set head = w.tail
 		from unnest(p_actors, p_epochs, p_heads, p_tails) as w(actor, epoch, head, tail)
-		where o.actor = w.actor and o.node = p_node and o.incarnation = p_incarnation
-			and o.epoch = w.epoch and o.head = w.head;
+		where o.actor = w.actor and o.epoch = w.epoch and o.head = w.head
+			-- Not by the index of nodes, under which everybody here is found.
+			and o.node is not distinct from p_node and o.incarnation = p_incarnation;
 	get diagnostics n = row_count;
 	if n < cardinality(p_actors) then
 		select string_agg((w.place - 1)::text, ',') into lost
