@@ -1,0 +1,120 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// Shared is a shared store as its conformance suite needs it.
+type Shared interface {
+	durable.Shared
+	// Expire lets the lease of this node be over at once for all others, as if
+	// the node had been stopped for long. The node itself does not know yet.
+	Expire()
+}
+
+// OpenShared opens, as a node with this name, the store that lives under dir.
+// The lease should be long: the suite ends it with Expire.
+type OpenShared func(t testing.TB, dir, node string) Shared
+
+// RunShared is the conformance suite of a store that several nodes use, beside
+// Run: it holds two nodes to the contract of durable.Shared.
+func RunShared(t *testing.T, open OpenShared) {
+	for _, c := range sharedTests {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			p := &pair{T: t, dir: dir, openFn: open}
+			p.a, p.b = p.node("a"), p.node("b")
+			c.test(p)
+		})
+	}
+}
+
+type sharedTest struct {
+	name string
+	test func(p *pair)
+}
+
+// pair are two nodes on one store.
+type pair struct {
+	*testing.T
+	dir    string
+	openFn OpenShared
+	a, b   *member
+}
+
+// member is one node, with what the tests of one store say often.
+type member struct {
+	*subject
+	Shared
+}
+
+// Append and the others exist in both.
+func (m *member) open(actor string) handle { return m.log(actor) }
+
+func (p *pair) node(name string) *member {
+	s := p.openFn(p.T, p.dir, name)
+	p.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			p.Error(err)
+		}
+	})
+	return &member{subject: &subject{T: p.T, Journal: s, dir: p.dir}, Shared: s}
+}
+
+// until waits for a condition that others bring about.
+func (p *pair) until(what string, holds func() bool) {
+	p.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			p.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// taken opens an actor as soon as nobody else owns it.
+func (p *pair) taken(m *member, actor string) handle {
+	p.Helper()
+	var l durable.Log
+	p.until(actor+" is given back", func() (ok bool) {
+		var err error
+		l, err = m.Shared.Open(actor)
+		var owned *durable.Owned
+		if err != nil && !errors.As(err, &owned) {
+			p.Fatal(err)
+		}
+		return err == nil
+	})
+	return handle{Log: l, s: m.subject}
+}
+
+// owned checks that an actor is refused, and who is said to own it.
+func (p *pair) owned(err error, actor, node string) {
+	p.Helper()
+	var owned *durable.Owned
+	if !errors.As(err, &owned) || owned.Node != node || owned.Actor != actor {
+		p.Fatalf("got %v, want %s to be owned by %s", err, actor, node)
+	}
+}
+
+// appending appends r1, r2 … one after the other until that fails, and returns
+// what was acknowledged.
+func appending(l durable.Log, first uint64, told func(acked int)) (acked []string, err error) {
+	done := make(chan error, 1)
+	for seq := first; ; seq++ {
+		err := l.Append(durable.Batch{First: seq, Records: records(fmt.Sprint("r", seq)), Done: func(err error) { done <- err }})
+		if err == nil {
+			err = <-done
+		}
+		if err != nil {
+			return acked, err
+		}
+		acked = append(acked, fmt.Sprint(seq, " r", seq))
+		told(len(acked))
+	}
+}

@@ -1,0 +1,357 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"atelier/actors/durable"
+)
+
+var sharedTests = slices.Concat(ownershipTests, guardTests, followTests, watchTests)
+
+var ownershipTests = []sharedTest{
+	{"an actor of a living node is refused to others, who are told whose it is", func(p *pair) {
+		p.a.open("codelab/1").add(1, "a")
+		_, err := p.b.Shared.Open("codelab/1")
+		p.owned(err, "codelab/1", "a")
+		p.owned(p.b.Shared.Purge("codelab/1"), "codelab/1", "a")
+		for _, m := range []*member{p.a, p.b} {
+			owner, err := m.Owner("codelab/1")
+			m.must(err)
+			none, err := m.Owner("codelab/2")
+			m.must(err)
+			if owner != "a" || none != "" {
+				p.Fatalf("owners are %q and %q", owner, none)
+			}
+		}
+		p.b.open("codelab/2").add(1, "b")
+	}},
+
+	{"closing a log gives the actor back behind what is queued", func(p *pair) {
+		l := p.a.open("codelab/1")
+		var queued []outcome
+		for seq := uint64(1); seq <= 20; seq++ {
+			queued = append(queued, l.queue(seq, "r"))
+		}
+		done, stored := newOutcome()
+		p.a.must(l.Snapshot(20, []byte("state"), 10, done))
+		l.Close()
+		n := p.taken(p.b, "codelab/1")
+		for _, o := range queued {
+			p.a.must(<-o)
+		}
+		p.a.must(<-stored)
+		if n.Tail() != 20 {
+			p.Fatalf("the tail is %d", n.Tail())
+		}
+		n.loads("state", 20)
+		n.add(21, "next")
+		_, err := p.a.Shared.Open("codelab/1")
+		p.owned(err, "codelab/1", "b")
+	}},
+
+	{"closing a store gives everything back", func(p *pair) {
+		c := p.node("c")
+		l := c.open("codelab/1")
+		l.add(1, "r")
+		c.must(c.Shared.Close())
+		n := p.b.open("codelab/1")
+		n.holds(0, "1 r")
+		p.node("c").open("codelab/2") // the name is free at once
+	}},
+
+	{"what an owner loses with its lease is another's", func(p *pair) {
+		l := p.a.open("codelab/1")
+		l.add(1, "a")
+		p.a.open("codelab/2").add(1, "kept")
+		p.a.Expire()
+		if owner, err := p.b.Owner("codelab/1"); err != nil || owner != "" {
+			p.Fatalf("its owner is %q, %v", owner, err)
+		}
+		n := p.b.open("codelab/1")
+		n.holds(0, "1 a")
+		p.a.fails(<-l.queue(2, "x"), durable.ErrFenced)
+		n.add(2, "b")
+		n.holds(0, "1 a", "2 b")
+		<-p.a.Lost()
+		if p.a.Holds() {
+			p.Fatal("the lease holds")
+		}
+		_, _, loadErr := l.Load()
+		_, getErr := p.a.Shared.Get("t", []byte("k"))
+		_, openErr := p.a.Shared.Open("codelab/3")
+		_, ownerErr := p.a.Owner("codelab/1")
+		_, followErr := p.a.Follow("codelab/1")
+		for what, err := range map[string]error{
+			"load": loadErr, "get": getErr, "open": openErr, "owner": ownerErr, "follow": followErr,
+			"replay": l.Replay(0, nil), "snapshot": l.trySnap(1, "s", 0), "purge": p.a.Shared.Purge("codelab/1"),
+			"rows":    durable.Commit(p.a.Shared, []durable.Row{put("t", "k", "v")}),
+			"append":  l.Append(durable.Batch{First: 2, Records: records("x")}),
+			"rewrite": l.Rewrite(0, nil), "scan": p.a.Shared.Scan(durable.Scan{Table: "t"}, nil),
+		} {
+			if !errors.Is(err, durable.ErrFenced) {
+				p.Errorf("%s: got %v", what, err)
+			}
+		}
+		p.b.hasNot("t", "k")
+	}},
+
+	{"rows alone of a lost lease are not written", func(p *pair) {
+		p.a.Expire()
+		p.a.fails(durable.Commit(p.a.Shared, []durable.Row{put("t", "k", "v")}), durable.ErrFenced)
+		p.b.hasNot("t", "k")
+	}},
+
+	{"who starts over owns nothing, and can own again", func(p *pair) {
+		before, err := p.a.Members()
+		p.a.must(err)
+		old := p.a.open("codelab/1")
+		old.add(1, "a")
+		other := p.a.open("codelab/2")
+		other.add(1, "a")
+		p.a.Expire()
+		n := p.b.open("codelab/1")
+		p.a.must(p.a.Rejoin(context.Background()))
+		if !p.a.Holds() {
+			p.Fatal("the lease does not hold")
+		}
+		_, err = p.a.Shared.Open("codelab/1")
+		p.owned(err, "codelab/1", "b")
+		for _, l := range []handle{old, other} {
+			if err := l.Append(durable.Batch{First: 2, Records: records("x"), Done: func(error) {}}); err != nil {
+				p.a.fails(err, durable.ErrFenced)
+			}
+		}
+		again := p.a.open("codelab/2")
+		again.holds(0, "1 a")
+		again.add(2, "b")
+		n.add(2, "b")
+		n.holds(0, "1 a", "2 b")
+		after, err := p.a.Members()
+		p.a.must(err)
+		if len(before) != 2 || len(after) != 2 || after[0].Node != "a" || after[0].Incarnation <= before[0].Incarnation ||
+			after[0].Left <= 0 || after[0].Owns != 1 || after[1].Owns != 1 {
+			p.Fatalf("the nodes were %+v and are %+v", before, after)
+		}
+	}},
+
+	// The race that leases are for: the old owner appends as fast as it can,
+	// while another takes the actor.
+	{"what an old owner was told of is seen by the new one", func(p *pair) {
+		for round := range 10 {
+			actor := fmt.Sprint("codelab/", round)
+			old := p.a.open(actor)
+			started := make(chan struct{})
+			var acked []string
+			var ending sync.WaitGroup
+			ending.Go(func() {
+				var err error
+				acked, err = appending(old, 1, func(n int) {
+					if n == round+1 {
+						close(started)
+					}
+				})
+				if !errors.Is(err, durable.ErrFenced) {
+					p.Errorf("the old owner failed with %v", err)
+				}
+			})
+			<-started
+			p.a.Expire()
+			n := p.b.open(actor)
+			seen := n.replayed(0)
+			ending.Wait()
+			if !slices.Equal(seen, acked) {
+				p.Fatalf("the new owner sees %d records, the old one was told of %d", len(seen), len(acked))
+			}
+			n.add(uint64(len(seen))+1, "new")
+			old.Close()
+			p.a.must(p.a.Rejoin(context.Background()))
+		}
+	}},
+}
+
+var guardTests = []sharedTest{
+	{"guards are decided between all nodes", func(p *pair) {
+		const each = 60
+		p.a.put(put("t", "count", "0"), put("t", "other", "0"))
+		var all sync.WaitGroup
+		for _, m := range []*member{p.a, p.b} {
+			for range 2 {
+				all.Go(func() {
+					for done := 0; done < each; {
+						value, err := m.Shared.Get("t", []byte("count"))
+						if err != nil {
+							p.Error(err)
+							return
+						}
+						n, _ := strconv.Atoi(string(value))
+						err = durable.Commit(m.Shared, []durable.Row{
+							put("t", "other", "x"), guard(put("t", "count", strconv.Itoa(n+1)), durable.Unchanged(value)), put("t", "another", "x"),
+						})
+						if err == nil {
+							done++
+						} else if !errors.Is(err, durable.ErrConflict) {
+							p.Error(err)
+							return
+						}
+					}
+				})
+			}
+		}
+		all.Wait()
+		p.a.has("t", "count", strconv.Itoa(4*each))
+	}},
+
+	{"of two nodes one creates a row", func(p *pair) {
+		for round := range 50 {
+			key := fmt.Sprint(round)
+			var won atomic.Int32
+			var both sync.WaitGroup
+			for _, m := range []*member{p.a, p.b} {
+				both.Go(func() {
+					if err := durable.Commit(m.Shared, []durable.Row{guard(put("t", key, "v"), durable.Absent())}); err == nil {
+						won.Add(1)
+					} else if !errors.Is(err, durable.ErrConflict) {
+						p.Error(err)
+					}
+				})
+			}
+			both.Wait()
+			if won.Load() != 1 {
+				p.Fatalf("%d nodes created row %d", won.Load(), round)
+			}
+		}
+	}},
+
+	// The end of a session that has no row, and a use that checks for that: once
+	// the end is acknowledged, nothing is used any more.
+	{"a check that a row is absent holds against its creation", func(p *pair) {
+		for round := range 150 {
+			key := fmt.Sprint(round)
+			var used, seen error
+			var both sync.WaitGroup
+			both.Go(func() {
+				check := guard(durable.Row{Table: "ended", Key: []byte(key), CheckOnly: true}, durable.Absent())
+				used = durable.Commit(p.a.Shared, []durable.Row{check, put("used", key, "v")})
+			})
+			both.Go(func() {
+				p.b.must(durable.Commit(p.b.Shared, []durable.Row{put("ended", key, "v")}))
+				_, seen = p.b.Shared.Get("used", []byte(key))
+			})
+			both.Wait()
+			if used == nil && errors.Is(seen, durable.ErrNotFound) {
+				p.Fatalf("round %d: used behind the end", round)
+			}
+			if used != nil {
+				p.a.fails(used, durable.ErrConflict)
+			}
+		}
+	}},
+
+	{"guards of many rows in any order do not stand in each other's way", func(p *pair) {
+		var all sync.WaitGroup
+		for i, m := range []*member{p.a, p.b} {
+			for c := range 4 {
+				all.Go(func() {
+					for n := range 40 {
+						k1, k2 := fmt.Sprint((n+c)%5), fmt.Sprint((n*3+i)%5)
+						check := guard(durable.Row{Table: "t", Key: []byte(k2), CheckOnly: true}, durable.Absent())
+						err := durable.Commit(m.Shared, []durable.Row{put("t", "x"+k1, "v"), check, guard(put("t", "y"+k1, "v"), durable.Unchanged(nil)), put("t", k2, "v"), del("t", k1)})
+						if err != nil && !errors.Is(err, durable.ErrConflict) {
+							p.Error(err)
+						}
+						if err := durable.Commit(m.Shared, []durable.Row{put("t", k2, "v"), put("t", k1, "v"), put("t", "y"+k2, "v")}); err != nil {
+							p.Error(err)
+						}
+					}
+				})
+			}
+		}
+		all.Wait()
+	}},
+}
+
+var followTests = []sharedTest{
+	{"a follower reads on while the owner appends, stores snapshots and truncates", func(p *pair) {
+		const n = 300
+		l := p.a.open("codelab/1")
+		r, err := p.b.Follow("codelab/1")
+		p.b.must(err)
+		defer r.Close()
+		var owner sync.WaitGroup
+		owner.Go(func() {
+			for seq := uint64(1); seq <= n; seq++ {
+				l.add(seq, fmt.Sprint("r", seq))
+				if seq%25 == 0 {
+					l.snap(seq, fmt.Sprint(seq), seq-5)
+				}
+			}
+		})
+		loaded := 0
+		for at := uint64(0); at < n; {
+			from := at
+			err := r.Replay(at, func(seq uint64, record []byte) error {
+				if string(record) != fmt.Sprint("r", seq) || seq > at+1 && at > from {
+					return fmt.Errorf("record %d behind %d is %q", seq, at, record)
+				}
+				if seq > at+1 {
+					return errJump
+				}
+				at = seq
+				return nil
+			})
+			if errors.Is(err, errJump) {
+				state, seq, err := r.Load()
+				p.b.must(err)
+				if string(state) != fmt.Sprint(seq) || seq <= at {
+					p.Fatalf("at %d the snapshot is %q of %d", at, state, seq)
+				}
+				at = seq
+				loaded++
+				continue
+			}
+			p.b.must(err)
+			tail, err := r.Tail()
+			p.b.must(err)
+			if tail < at {
+				p.Fatalf("the tail is %d behind %d", tail, at)
+			}
+		}
+		owner.Wait()
+	}},
+
+	{"what is acknowledged on one node is read on the other", func(p *pair) {
+		l := p.a.open("codelab/1")
+		r, err := p.b.Follow("codelab/1")
+		p.b.must(err)
+		for seq := uint64(1); seq <= 50; seq++ {
+			p.a.putWith(l, seq, put("t", "k", fmt.Sprint(seq)))
+			p.b.has("t", "k", fmt.Sprint(seq))
+			if tail, err := r.Tail(); err != nil || tail != seq {
+				p.Fatalf("the tail is %d instead of %d, %v", tail, seq, err)
+			}
+		}
+		r.Close()
+	}},
+
+	{"who follows what nobody wrote finds nothing", func(p *pair) {
+		r, err := p.b.Follow("codelab/none")
+		p.b.must(err)
+		tail, err := r.Tail()
+		p.b.must(err)
+		state, seq, err := r.Load()
+		p.b.must(err)
+		p.b.must(r.Replay(0, func(uint64, []byte) error { return errJump }))
+		if tail != 0 || state != nil || seq != 0 {
+			p.Fatalf("found %d, %q at %d", tail, state, seq)
+		}
+	}},
+}
+
+// errJump says that records were truncated which the follower has not seen.
+var errJump = errors.New("a jump")
