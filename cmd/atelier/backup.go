@@ -64,7 +64,7 @@ func writeBackup(cfg config.Config, w io.Writer) error {
 }
 
 func hasData(cfg config.Config) error {
-	if _, err := os.Stat(service.StoreDir(cfg)); err != nil {
+	if !service.HasData(cfg) {
 		return fmt.Errorf("there is no data in %s", cfg.Server.Data)
 	}
 	return nil

@@ -35,6 +35,12 @@ type Section struct {
 	// Load makes dir, which does not exist yet, out of what Save wrote. It
 	// reads to the end, and what it made is on disk when it returns.
 	Load func(dir string, r io.Reader) error
+
+	// What lies in no folder sets the following. Vacant says whether there is
+	// room, in place of a look at the folder; Place makes valid what Load read,
+	// in place of giving its folder its name; Discard is called in the end,
+	// whatever came before.
+	Vacant, Place, Discard func() error
 }
 
 // Write writes a backup. It is whole only when Write returned nil; w should be
@@ -73,8 +79,15 @@ func Write(w io.Writer, sections ...Section) error {
 // must be empty or missing. A backup need not have all of them.
 func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	for _, s := range sections {
-		if err := CheckVacant(filepath.Join(data, s.Folder)); err != nil {
+		vacant := s.Vacant
+		if vacant == nil {
+			vacant = func() error { return CheckVacant(filepath.Join(data, s.Folder)) }
+		}
+		if err := vacant(); err != nil {
 			return err
+		}
+		if s.Discard != nil {
+			defer func() { err = errors.Join(err, s.Discard()) }()
 		}
 	}
 	temp, err := os.MkdirTemp(data, ".restore-")
@@ -89,7 +102,13 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	// The first section holds the references: without it there is no data, so
 	// it takes its place last.
 	for i := len(loaded) - 1; i >= 0; i-- {
-		if err := PutInPlace(filepath.Join(temp, loaded[i].Folder), filepath.Join(data, loaded[i].Folder)); err != nil {
+		place := loaded[i].Place
+		if place == nil {
+			place = func() error {
+				return PutInPlace(filepath.Join(temp, loaded[i].Folder), filepath.Join(data, loaded[i].Folder))
+			}
+		}
+		if err := place(); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,7 @@ type Config struct {
 	Session Session `toml:"session" doc:"Cookies of browsers."`
 	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
 	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
-	Storage Storage `toml:"storage" doc:"The embedded store."`
+	Storage Storage `toml:"storage" doc:"Where events and records are kept."`
 	Files   Files   `toml:"files" doc:"Uploads, materials and submissions."`
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 	Log     Log     `toml:"log" doc:"Logging, to standard error."`
@@ -93,13 +93,15 @@ type Limits struct {
 
 // The backends of Storage.
 const (
-	Badger = "badger"
-	Memory = "memory"
+	Badger   = "badger"
+	Postgres = "postgres"
+	Memory   = "memory"
 )
 
 // Storage is about where events and records are kept.
 type Storage struct {
-	Backend        string   `toml:"backend" doc:"What keeps the data: \"badger\" (files in the data folder), or \"memory\" to try things out: everything ends with the process."`
+	Backend        string   `toml:"backend" doc:"What keeps the data: \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" to try things out: everything ends with the process."`
+	Postgres       Secret   `toml:"postgres" doc:"Address of the database of backend \"postgres\", like postgres://user:password@host:5432/db?sslmode=verify-full. Files and workspaces stay in the data folder."`
 	MinFreeMiB     int      `toml:"min_free_mib" doc:"Below this much free disk the server turns read-only (503 for writes)."`
 	MemtableMiB    int      `toml:"memtable_mib" doc:"Badger's memtable."`
 	BlockCacheMiB  int      `toml:"block_cache_mib" doc:"Badger's block cache."`
@@ -427,10 +429,12 @@ func (c *Config) Check() (warnings []string, err error) {
 	}
 	switch c.Storage.Backend {
 	case Badger:
+	case Postgres:
+		checkPostgres(c.Storage.Postgres, bad, warn)
 	case Memory:
 		warn("storage.backend is memory: nothing is kept when the server ends")
 	default:
-		bad("storage.backend must be badger or memory")
+		bad("storage.backend must be badger, postgres or memory")
 	}
 	if c.Storage.MinFreeMiB < 64 {
 		warn("storage.min_free_mib is low: a full disk stops the server hard")
@@ -446,6 +450,22 @@ func (c *Config) Check() (warnings []string, err error) {
 		bad("log.format must be text or json")
 	}
 	return warnings, errors.Join(errs...)
+}
+
+// checkPostgres checks the address of a database, without telling it.
+func checkPostgres(address Secret, bad, warn func(string, ...any)) {
+	u, err := url.Parse(string(address))
+	switch {
+	case address == "":
+		bad("storage.postgres is required with storage.backend postgres")
+	case err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql":
+		bad("storage.postgres is no address like postgres://user@host:5432/db")
+	default:
+		mode := u.Query().Get("sslmode")
+		if host := u.Hostname(); host != "" && !loopback(host) && mode != "verify-full" && mode != "verify-ca" && mode != "require" {
+			warn("storage.postgres: the database is elsewhere and sslmode is not verify-full: what is stored may travel in the clear")
+		}
+	}
 }
 
 // checkAddress checks a host and port to listen on and returns the host.

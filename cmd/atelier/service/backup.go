@@ -19,9 +19,8 @@ import (
 // store comes first, since it refers to what the others hold. Secrets are not
 // among them.
 func (c *Core) sections() []backup.Section {
-	save := func(w io.Writer) error { return c.store.Backup(w) } // of a Core that is only restored there is none
 	return []backup.Section{
-		{Name: "store", Folder: "store", Save: save, Load: restoreStore},
+		c.storeSection(),
 		c.blobs.Section("blobs", "blobs"),
 		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.code.Save, Load: backup.LoadFolder},
 	}
@@ -98,5 +97,5 @@ func Restore(cfg config.Config, r io.Reader) error {
 	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
 		return err
 	}
-	return backup.Restore(cfg.Server.Data, r, new(Core).sections()...)
+	return backup.Restore(cfg.Server.Data, r, (&Core{cfg: cfg}).sections()...)
 }

@@ -8,7 +8,6 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
-	"atelier/persistence/badger"
 	"atelier/persistence/secretfile"
 	"atelier/transport/auth"
 )
@@ -49,10 +48,16 @@ func (c *Core) pinKey() ([]byte, error) {
 // oldKeys is the table in which the key lay at first.
 const oldKeys = "keys"
 
+// erasable is a store that can lose a table for good.
+type erasable interface {
+	durable.Store
+	Erase(table string) error
+}
+
 // movePINKey brings the key out of the store, where backups took it along. What
 // the store has is the key of its codes, whatever the file says. Without erase
 // it stays in the store as well, which is not to be rewritten.
-func movePINKey(cfg config.Config, store *badger.Store, erase bool, log *slog.Logger) error {
+func movePINKey(cfg config.Config, store erasable, erase bool, log *slog.Logger) error {
 	key, err := store.Get(oldKeys, []byte("pin"))
 	if errors.Is(err, durable.ErrNotFound) {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"atelier/actors/audit"
+	"atelier/actors/durable"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/transport/ai"
@@ -212,6 +213,9 @@ func (s *Service) health() server.Health {
 	}
 	if h.Quarantined == nil {
 		h.Quarantined = []string{}
+	}
+	if shared, ok := s.core.store.(durable.Shared); ok && !shared.Holds() {
+		h.Ready, h.Why = false, "the database does not answer"
 	}
 	if st.Failed != nil {
 		h.Ready, h.Why = false, "the store failed and needs a restart"

@@ -3,7 +3,6 @@ package service
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -19,8 +18,11 @@ func StoreDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, 
 
 // openStore opens the store that the configuration names.
 func openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
-	if cfg.Storage.Backend == config.Memory {
+	switch cfg.Storage.Backend {
+	case config.Memory:
 		return openMemory(cfg, log)
+	case config.Postgres:
+		return openPostgres(cfg, hooks, opts, log)
 	}
 	return openBadger(cfg, hooks, opts, log)
 }
@@ -32,11 +34,17 @@ func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
 		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which memory would not know; choose another server.data", cfg.Server.Data)
 	}
+	if _, err := os.Stat(streamNote(cfg)); err == nil {
+		return nil, errOfDatabase(cfg)
+	}
 	log.Warn("nothing is kept: storage.backend is memory, and everything ends with this process")
 	return memory.New(), nil
 }
 
 func openBadger(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
+	if _, err := os.Stat(streamNote(cfg)); err == nil {
+		return nil, errOfDatabase(cfg)
+	}
 	s := cfg.Storage
 	o := badger.Options{
 		Dir: StoreDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
@@ -58,6 +66,3 @@ func openBadger(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) 
 	}
 	return store, nil
 }
-
-// restoreStore makes a store out of its part of a backup.
-func restoreStore(dir string, r io.Reader) error { return badger.Restore(dir, r) }

@@ -1,0 +1,109 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/backup"
+	"atelier/persistence/badger"
+	"atelier/persistence/ondisk"
+	"atelier/persistence/postgres"
+)
+
+// streamNote is a file in the data folder that says which stream of a database
+// refers to the files beside it. With another store nothing would seem to refer
+// to them, and they would be swept.
+func streamNote(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "postgres.stream") }
+
+func errOfDatabase(cfg config.Config) error {
+	return fmt.Errorf("storage.backend: the files in %s belong to a PostgreSQL database, which %s would not know; choose another server.data", cfg.Server.Data, cfg.Storage.Backend)
+}
+
+func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (*postgres.Store, error) {
+	if _, err := os.Stat(StoreDir(cfg)); err == nil {
+		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which the database would not know; choose another server.data, and bring the store there with backup and restore", cfg.Server.Data)
+	}
+	store, err := postgres.Open(postgres.Options{
+		URL: string(cfg.Storage.Postgres), Program: opts.Version, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
+		OnCommit: hooks.Committed, Logger: log,
+	})
+	if errors.Is(err, postgres.ErrNameTaken) {
+		return nil, errors.New("storage.postgres: another server is running on this database; stop it or give this one a database of its own")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := noteStream(cfg, store.StreamID()); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	if err := movePINKey(cfg, store, !opts.RecoverDamaged, log); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// noteStream refuses a database that is not the one of the data folder, and
+// remembers the first.
+func noteStream(cfg config.Config, stream string) error {
+	b, err := os.ReadFile(streamNote(cfg))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ondisk.Replace(streamNote(cfg), []byte(stream+"\n"))
+	case err != nil:
+		return err
+	case strings.TrimSpace(string(b)) != stream:
+		return fmt.Errorf("storage.postgres: the files in %s belong to another database, or to another state of this one; give the right one, or choose another server.data", cfg.Server.Data)
+	}
+	return nil
+}
+
+// HasData says whether there is data to be looked at.
+func HasData(cfg config.Config) bool {
+	if cfg.Storage.Backend == config.Postgres {
+		return true // the database says so
+	}
+	_, err := os.Stat(StoreDir(cfg))
+	return err == nil
+}
+
+// storeSection is the store's part of a backup, which both kinds of store read.
+func (c *Core) storeSection() backup.Section {
+	save := func(w io.Writer) error { return c.store.Backup(w) } // of a Core that is only restored there is none
+	s := backup.Section{Name: "store", Folder: "store", Save: save, Load: badger.Restore}
+	if c.cfg.Storage.Backend != config.Postgres {
+		return s
+	}
+	url := string(c.cfg.Storage.Postgres)
+	var restoring *postgres.Restoring
+	s.Vacant = func() error {
+		if err := backup.CheckVacant(StoreDir(c.cfg)); err != nil {
+			return err
+		}
+		return postgres.CheckEmpty(url)
+	}
+	s.Load = func(_ string, r io.Reader) (err error) {
+		restoring, err = postgres.Restore(url, r)
+		return err
+	}
+	s.Place = func() error {
+		// The files beside it are those of the backup now.
+		if err := os.Remove(streamNote(c.cfg)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return restoring.Commit()
+	}
+	s.Discard = func() error {
+		if restoring == nil {
+			return nil
+		}
+		return restoring.Discard()
+	}
+	return s
+}
