@@ -183,6 +183,7 @@ func (s *shell[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	failed := s.seal(ctx)
 
 	s.handle.publish(view, s.committed)
+	s.tellBatch(b)
 	if s.handle.observer != nil && len(b.events) > 0 {
 		s.handle.observer.Commit(view, s.committed, b.events)
 	}

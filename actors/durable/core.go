@@ -87,6 +87,12 @@ type Kind[C, E, V any] struct {
 	// Both are nil for a kind that never erases.
 	Erases func(event E) bool
 	Erase  func(view *V) func(event E) (replacement E, changed bool)
+	// Carry brings commands to the node that owns the actor; needed where
+	// Options.Cluster is set.
+	Carry *Carrier[C]
+	// Heard is told what other nodes say aside; see Handle.Tell. It must not
+	// block. nil: nothing is heard.
+	Heard func(id, node string, data []byte)
 	// Keep is how many of the newest records stay in the log behind a
 	// snapshot.
 	Keep uint64

@@ -32,9 +32,10 @@ type Handle[C, E, V any] struct {
 
 	view      atomic.Pointer[viewAt[V]]
 	condition atomic.Int32
-	pending   atomic.Int64 // commands not answered
+	pending   atomic.Int64 // commands and reads not answered
 	used      atomic.Int64 // Unix seconds of the last use
 	sent      atomic.Uint64
+	between
 
 	ready     chan struct{} // closed when the first recovery ended, either way
 	readyOnce sync.Once

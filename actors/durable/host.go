@@ -49,6 +49,9 @@ type Options struct {
 	// Gate is asked before each command and may refuse it, for example while
 	// the store is read-only. nil: never.
 	Gate func() error
+	// Cluster lets several nodes use the actors; nil for a single one. Its Store
+	// is the host's journal.
+	Cluster *Cluster
 }
 
 func (o *Options) setDefaults() {
@@ -80,6 +83,9 @@ func (o *Options) setDefaults() {
 	dur(&o.ErasePause, 2*time.Second)
 	dur(&o.QuarantineFor, 5*time.Minute)
 	dur(&o.IdleAfter, 15*time.Minute)
+	if o.Cluster != nil {
+		o.Cluster.setDefaults()
+	}
 }
 
 // Stats counts what happened in a Host since its start.
@@ -141,6 +147,11 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 		return nil, fmt.Errorf("spawn supervisor of %s: %w", kind.Name, err)
 	}
 	h.supervisor = pid
+	if opts.Cluster != nil {
+		if err := h.join(); err != nil {
+			return nil, err
+		}
+	}
 	if opts.IdleAfter > 0 {
 		h.beside.Go(h.sweep)
 	}
@@ -180,6 +191,11 @@ func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 		return h.Get(id)
 	}
 	hd.used.Store(h.opts.Now().Unix())
+	if h.opts.Cluster != nil {
+		if err := hd.current(); err != nil {
+			return nil, err
+		}
+	}
 	return hd, nil
 }
 
@@ -245,7 +261,10 @@ func (h *Host[C, E, V]) supervise(ctx actor.Context) {
 		return
 	}
 	props := actor.PropsFromProducer(func() actor.Actor {
-		return &shell[C, E, V]{host: h, handle: m.handle, core: h.kind.New(m.handle.id), next: &batch[E, V]{first: 1}}
+		if h.opts.Cluster != nil {
+			return &seat[C, E, V]{host: h, handle: m.handle}
+		}
+		return h.newShell(m.handle)
 	}, actor.WithDispatcher(h.workers))
 	name := m.handle.pid.Id[len(h.supervisor.Id)+1:]
 	if _, err := ctx.SpawnNamed(props, name); err != nil && !errors.Is(err, actor.ErrNameExists) {

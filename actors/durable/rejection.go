@@ -36,6 +36,13 @@ type Rejection struct {
 // Error gives the text.
 func (r *Rejection) Error() string { return r.Text }
 
+// Is makes rejections that say the same the same: they come from other nodes as
+// copies.
+func (r *Rejection) Is(target error) bool {
+	t, ok := target.(*Rejection)
+	return ok && *t == *r
+}
+
 // Reject makes a rejection; format and args are those of fmt.Sprintf.
 func Reject(reason Reason, format string, args ...any) error {
 	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -80,6 +81,9 @@ type shell[C, E, V any] struct {
 	forceSnapshot           bool
 	resting                 bool
 	erasure                 erasure
+	// followers are the nodes that are told, with the beats for which they still
+	// are; see owner.go.
+	followers map[string]int
 }
 
 // Receive handles one message.
@@ -118,6 +122,8 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 		}
 	case drain:
 		s.drained(ctx)
+	case beat, followed, unfollowed, readHere:
+		s.between(ctx)
 	case rest:
 		s.rest(ctx, m.snapshot)
 	case *actor.Started:
@@ -127,10 +133,7 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 		}
 		s.start(ctx)
 	case *actor.Restarting, *actor.Stopping:
-		s.abandon(ErrUnavailable)
-		if s.log != nil {
-			s.log.Close()
-		}
+		s.end(ErrUnavailable)
 	case *actor.Stopped:
 		s.handle.stopped()
 	}
@@ -139,11 +142,16 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 // start recovers the state from the journal. It blocks: nothing else can be
 // done with the actor before.
 func (s *shell[C, E, V]) start(ctx actor.Context) {
-	began := time.Now()
 	log, err := s.host.journal.Open(s.handle.actorID)
 	if err != nil {
 		s.fail(fmt.Errorf("open log of %s: %w", s.handle.actorID, err))
 	}
+	s.recover(ctx, log)
+}
+
+// recover makes the state from a log that is open.
+func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
+	began := time.Now()
 	s.log = log
 	state, snap, err := log.Load()
 	if err == nil && state != nil {
@@ -189,17 +197,52 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 	if err != nil {
 		s.fail(fmt.Errorf("replay %s: %w", s.handle.actorID, err))
 	}
-	s.committed = s.seq
-	s.next = &batch[E, V]{first: s.seq + 1}
 	view := s.core.Capture()
 	s.handle.publish(view, s.seq)
 	if s.handle.observer != nil {
 		s.handle.observer.Live(view, s.seq)
 	}
+	s.ready(ctx, view, erasers, time.Since(began))
+}
+
+// goOn recovers a shell whose state was that of a follower: what lies in the log
+// beyond it is new to everybody here.
+func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
+	began := time.Now()
+	events, err := s.host.readOn(log, s.seq)
+	if errors.Is(err, errHole) {
+		s.core, s.seq = s.host.kind.New(s.handle.id), 0
+		s.recover(ctx, log)
+		return
+	}
+	s.log = log
+	if err != nil {
+		s.fail(fmt.Errorf("replay %s: %w", s.handle.actorID, err))
+	}
+	var erasers []E
+	for _, e := range events {
+		s.core.Apply(e.Seq, e.Event)
+		s.seq = e.Seq
+		if s.erases(e.Event) {
+			erasers = append(erasers, e.Event)
+		}
+	}
+	view := s.core.Capture()
+	s.handle.publish(view, s.seq)
+	if s.handle.observer != nil && len(events) > 0 {
+		s.handle.observer.Commit(view, s.seq, events)
+	}
+	s.ready(ctx, view, erasers, time.Since(began))
+}
+
+// ready begins to answer: the state shows everything that is in the log.
+func (s *shell[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took time.Duration) {
+	s.committed = s.seq
+	s.next = &batch[E, V]{first: s.seq + 1}
 	if err := s.recoverErasure(view, erasers); err != nil {
 		s.fail(fmt.Errorf("look for an erasure of %s: %w", s.handle.actorID, err))
 	}
-	if s.handle.recovered(time.Since(began)) == Resting {
+	if s.handle.recovered(took) == Resting {
 		// The incarnation before failed while it was stopping.
 		s.resting = true
 	}
@@ -288,9 +331,4 @@ func (s *shell[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 	return s.core.Decide(cmd, Env{Now: now, Seq: s.seq + 1})
 }
 
-func (s *shell[C, E, V]) answer(to Replier, r Reply) {
-	s.handle.pending.Add(-1)
-	if to != nil {
-		to.Reply(r)
-	}
-}
+func (s *shell[C, E, V]) answer(to Replier, r Reply) { s.handle.answer(to, r) }

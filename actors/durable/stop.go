@@ -27,6 +27,14 @@ func (s *shell[C, E, V]) abandon(err error) {
 	s.flying, s.releasing, s.next = nil, nil, &batch[E, V]{first: s.seq + 1}
 }
 
+// end answers everybody who waits and gives the log back.
+func (s *shell[C, E, V]) end(err error) {
+	s.abandon(err)
+	if s.log != nil {
+		s.log.Close()
+	}
+}
+
 // fail ends this incarnation. Whoever waits for what is not committed hears
 // ErrReadOnly when that is why, so that nobody takes a full disk for a fault.
 func (s *shell[C, E, V]) fail(err error) {

@@ -29,8 +29,9 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 	hd.restarts++
 	hd.failedAt = now
 	f, known := reason.(failure)
-	// That the store takes no writes is nobody's fault here.
-	if !known || !errors.Is(f.err, ErrReadOnly) && !errors.Is(f.err, ErrClosed) {
+	// That the store takes no writes, or not from this node, is nobody's fault
+	// here.
+	if !known || !errors.Is(f.err, ErrReadOnly) && !errors.Is(f.err, ErrClosed) && !errors.Is(f.err, ErrFenced) {
 		hd.failures++
 	}
 

@@ -20,6 +20,8 @@ type content struct {
 	stream  string // see durable.Store.StreamID
 	actors  map[string]*actorContent
 	rows    map[string]map[string]row
+	// watched is told of each row that is written or removed; nil for none.
+	watched func(durable.Row)
 }
 
 type actorContent struct {
@@ -133,6 +135,9 @@ func (c *content) put(rows []durable.Row) {
 	for _, r := range rows {
 		if r.CheckOnly {
 			continue
+		}
+		if c.watched != nil {
+			c.watched(r)
 		}
 		table := c.rows[r.Table]
 		if table == nil {

@@ -1,0 +1,137 @@
+package durable
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// What nodes say to each other about one actor. To the owner, as requests:
+const (
+	askCommand  byte = 'c' // carry out: an encoded command
+	askPosition byte = 'p' // how far is what was acknowledged?
+	askFollow   byte = 'f' // tell me what happens; said again while it is wanted
+	askLeave    byte = 'l' // tell me no more
+	askTake     byte = 't' // to any node: own this actor
+)
+
+// Answers.
+const (
+	answerDone      byte = 'd' // the position, and a value
+	answerRefused   byte = 'r' // a refusal
+	answerElsewhere byte = 'e' // not owned here: nothing was done
+)
+
+// From the owner to all who follow:
+const (
+	tellBatch byte = 'b' // what was committed
+	tellNews  byte = 'n' // that something was committed, too large to be told: read the log
+	tellBeat  byte = 'h' // the position
+	tellBye   byte = 'q' // it is given back
+	// tellAside is from any node to all that have the actor; see Handle.Tell.
+	tellAside byte = 'a'
+)
+
+// maxTold bounds the records of a batch that is told as it is, bytes.
+const maxTold = 512 << 10
+
+// ask is a request about one actor.
+type ask struct {
+	op   byte
+	id   string
+	body []byte
+}
+
+func (a ask) encode() []byte {
+	b := make([]byte, 0, 1+binary.MaxVarintLen16+len(a.id)+len(a.body))
+	b = append(b, a.op)
+	b = binary.AppendUvarint(b, uint64(len(a.id)))
+	return append(append(b, a.id...), a.body...)
+}
+
+func parseAsk(b []byte) (a ask, ok bool) {
+	if len(b) == 0 {
+		return a, false
+	}
+	n, size := binary.Uvarint(b[1:])
+	if size <= 0 || n > uint64(len(b)-1-size) {
+		return a, false
+	}
+	rest := b[1+size:]
+	return ask{b[0], string(rest[:n]), rest[n:]}, true
+}
+
+// answer is what comes back.
+type answer struct {
+	kind byte
+	seq  uint64
+	body []byte
+}
+
+func (a answer) encode() []byte {
+	b := make([]byte, 0, 1+binary.MaxVarintLen64+len(a.body))
+	b = append(b, a.kind)
+	b = binary.AppendUvarint(b, a.seq)
+	return append(b, a.body...)
+}
+
+func parseAnswer(b []byte) (a answer, err error) {
+	if len(b) == 0 {
+		return a, fmt.Errorf("%w: an empty answer", ErrUnavailable)
+	}
+	seq, size := binary.Uvarint(b[1:])
+	if size <= 0 {
+		return a, fmt.Errorf("%w: an answer without a position", ErrUnavailable)
+	}
+	return answer{b[0], seq, b[1+size:]}, nil
+}
+
+var elsewhere = answer{kind: answerElsewhere}.encode()
+
+// told is one message of an owner.
+type told struct {
+	kind    byte
+	seq     uint64 // of the first record of a batch; else the position
+	origins []uint64
+	records Records
+}
+
+func (t told) encode() []byte {
+	b := make([]byte, 0, 32+2*len(t.origins)+len(t.records))
+	b = append(b, t.kind)
+	b = binary.AppendUvarint(b, t.seq)
+	b = binary.AppendUvarint(b, uint64(len(t.origins)))
+	for _, o := range t.origins {
+		b = binary.AppendUvarint(b, o)
+	}
+	return append(b, t.records...)
+}
+
+func parseTold(b []byte) (t told, ok bool) {
+	if len(b) == 0 {
+		return t, false
+	}
+	t.kind, b = b[0], b[1:]
+	number := func() (n uint64) {
+		n, size := binary.Uvarint(b)
+		if ok = size > 0; ok {
+			b = b[size:]
+		}
+		return n
+	}
+	if t.seq = number(); !ok {
+		return t, false
+	}
+	n := number()
+	if !ok || n > uint64(len(b)) {
+		return t, false
+	}
+	for range n {
+		o := number()
+		if !ok {
+			return t, false
+		}
+		t.origins = append(t.origins, o)
+	}
+	t.records = b
+	return t, true
+}

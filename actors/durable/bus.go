@@ -1,0 +1,55 @@
+package durable
+
+import (
+	"errors"
+	"time"
+)
+
+// Bus carries messages between the nodes of a cluster. It promises little: a
+// message may be lost, but never comes twice, changed, or before an earlier one
+// of the same sender and subject. What must not be lost is in the store. Safe
+// for concurrent use.
+//
+// Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks
+// run on the bus's goroutines, must not block, and may keep what they are given.
+type Bus interface {
+	// Request asks a node. done is called once, with its answer, with ErrNobody
+	// when the node is not there or does not serve the subject (it was not
+	// heard, then), or with ErrTimeout when no answer came in time.
+	Request(node, subject string, data []byte, timeout time.Duration, done func(answer []byte, err error))
+
+	// Serve answers requests to this node. answer may be called later, from any
+	// goroutine, once at most.
+	Serve(subject string, fn func(from string, data []byte, answer func([]byte))) (stop func(), err error)
+
+	// Publish sends to the other nodes that listen to the subject.
+	Publish(subject string, data []byte) error
+
+	// Listen calls fn for what other nodes publish, in order.
+	Listen(subject string, fn func(from string, data []byte)) (stop func(), err error)
+}
+
+// ErrNobody says that the one who was asked was not there: nothing was heard.
+var ErrNobody = errors.New("bus: nobody there")
+
+// Cluster lets actors be owned by any of several nodes. One serves all hosts of
+// a process.
+type Cluster struct {
+	Store Shared
+	Bus   Bus
+	// Beat is how often owners say where they are to those who follow, and
+	// those look whether they were heard; 250 ms.
+	Beat time.Duration
+	// Patience bounds how long a follower waits for its owner before it asks
+	// the store who owns the actor; 1 s. A read waits three times as long.
+	Patience time.Duration
+}
+
+func (c *Cluster) setDefaults() {
+	if c.Beat == 0 {
+		c.Beat = 250 * time.Millisecond
+	}
+	if c.Patience == 0 {
+		c.Patience = time.Second
+	}
+}

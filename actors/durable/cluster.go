@@ -1,0 +1,214 @@
+package durable
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// between is what a handle of a cluster's actor has beside.
+type between struct {
+	// owns: this node's shell is the actor, and has recovered.
+	owns atomic.Bool
+	// followed: some node is told what happens.
+	followed atomic.Bool
+	// fresh is when the copy last showed all that was acknowledged, Unix
+	// nanoseconds; 0 while it never did.
+	fresh atomic.Int64
+
+	deaf   sync.Mutex
+	silent func() // guarded by deaf; ends the listening
+}
+
+// answer tells one who waits.
+func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
+	h.pending.Add(-1)
+	if to != nil {
+		to.Reply(r)
+	}
+}
+
+// Owns says whether the actor lives on this node, as it always does where there
+// is no other.
+func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
+
+// Fresh says whether the view shows everything that was acknowledged until so
+// long ago. On the node that owns the actor it does as long as the lease holds.
+func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
+	c := h.host.opts.Cluster
+	switch {
+	case c == nil:
+		return true
+	case h.owns.Load():
+		return c.Store.Holds()
+	}
+	return time.Since(time.Unix(0, h.fresh.Load())) <= within && c.Store.Holds()
+}
+
+// Tell says something aside to the other nodes that have the actor: to their
+// Kind.Heard, unordered with what is committed, and lost when it is lost.
+func (h *Handle[C, E, V]) Tell(data []byte) {
+	if c := h.host.opts.Cluster; c != nil {
+		_ = c.Bus.Publish(h.subject(), append([]byte{tellAside}, data...))
+	}
+}
+
+func (h *Handle[C, E, V]) subject() string { return "actor." + h.host.kind.Name + "." + h.id }
+
+func (h *Host[C, E, V]) askSubject() string { return "ask." + h.kind.Name }
+
+// listen hears what other nodes tell of the actor, until unlisten.
+func (h *Handle[C, E, V]) listen() error {
+	h.deaf.Lock()
+	defer h.deaf.Unlock()
+	if h.silent != nil {
+		return nil
+	}
+	root := h.host.system.Root
+	stop, err := h.host.opts.Cluster.Bus.Listen(h.subject(), func(from string, data []byte) {
+		if len(data) > 0 && data[0] == tellAside {
+			if h.host.kind.Heard != nil {
+				h.host.kind.Heard(h.id, from, data[1:])
+			}
+			return
+		}
+		if t, ok := parseTold(data); ok {
+			root.Send(h.pid, heard{from, t})
+		}
+	})
+	h.silent = stop
+	return err
+}
+
+func (h *Handle[C, E, V]) unlisten() {
+	h.deaf.Lock()
+	defer h.deaf.Unlock()
+	if h.silent != nil {
+		h.silent()
+		h.silent = nil
+	}
+}
+
+// current waits until the view shows everything that was acknowledged, on any
+// node, before the call.
+func (h *Handle[C, E, V]) current() error {
+	if h.owns.Load() {
+		if !h.host.opts.Cluster.Store.Holds() {
+			return ErrUnavailable
+		}
+		return nil
+	}
+	if h.pending.Add(1) > int64(h.host.opts.MaxPending) {
+		h.pending.Add(-1)
+		return ErrBusy
+	}
+	if c := h.Condition(); c != Running {
+		h.pending.Add(-1)
+		return ErrUnavailable
+	}
+	sl := h.host.slots.get()
+	h.host.system.Root.Send(h.pid, readHere{sl})
+	return h.host.slots.await(sl).Err
+}
+
+// join serves the other nodes, and lets the beats begin.
+func (h *Host[C, E, V]) join() error {
+	c := h.opts.Cluster
+	stop, err := c.Bus.Serve(h.askSubject(), h.serve)
+	if err != nil {
+		return fmt.Errorf("serve other nodes: %w", err)
+	}
+	h.beside.Go(func() {
+		defer stop()
+		tick := time.NewTicker(c.Beat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-h.stop:
+				return
+			case <-tick.C:
+			}
+			for _, hd := range h.Active() {
+				if hd.followed.Load() || !hd.owns.Load() {
+					h.system.Root.Send(hd.pid, beat{})
+				}
+			}
+		}
+	})
+	return nil
+}
+
+// serve answers another node. It does not block.
+func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
+	a, ok := parseAsk(data)
+	if !ok {
+		reply(elsewhere)
+		return
+	}
+	if a.op == askTake {
+		go func() { // it reads the log
+			_, _ = h.Get(a.id)
+			reply(answer{kind: answerDone}.encode())
+		}()
+		return
+	}
+	hd := h.Peek(a.id)
+	if hd == nil || !hd.owns.Load() || hd.Condition() != Running {
+		reply(elsewhere)
+		return
+	}
+	switch a.op {
+	case askPosition:
+		_, seq := hd.ViewAt()
+		// First the position, then the lease: between them nobody can have
+		// taken the actor and acknowledged more.
+		if !h.opts.Cluster.Store.Holds() {
+			reply(elsewhere)
+			return
+		}
+		reply(answer{kind: answerDone, seq: seq}.encode())
+	case askFollow:
+		h.system.Root.Send(hd.pid, followed{from, reply})
+	case askLeave:
+		h.system.Root.Send(hd.pid, unfollowed{from})
+		reply(answer{kind: answerDone}.encode())
+	case askCommand:
+		cmd, err := h.kind.Carry.Decode(a.body)
+		if err != nil {
+			h.log.Error("a command of another node cannot be read", "node", from, "error", err)
+			reply(answer{kind: answerRefused, body: encodeRefusal(ErrInternal)}.encode())
+			return
+		}
+		switch err := hd.Submit(cmd, &remoteReplier[C]{cmd, h.kind.Carry, reply}); err {
+		case nil:
+		case ErrUnavailable: // it stopped just now, and nothing was sent
+			reply(elsewhere)
+		default:
+			reply(answer{kind: answerRefused, body: encodeRefusal(err)}.encode())
+		}
+	default:
+		reply(elsewhere)
+	}
+}
+
+// GiveTo gives an actor of this node to another one, once what is on its way is
+// committed.
+func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
+	if hd.owns.Load() && hd.Condition() == Running {
+		h.system.Root.Send(hd.pid, give{node})
+	}
+}
+
+// Drop ends all actors at once, without a snapshot: this node's lease is over,
+// and whatever is still on its way can only fail. It waits until they have
+// stopped.
+func (h *Host[C, E, V]) Drop() {
+	for _, hd := range h.Active() {
+		hd.condition.Store(int32(Resting))
+		hd.owns.Store(false)
+		hd.readyOnce.Do(func() { close(hd.ready) })
+		h.system.Root.Send(hd.pid, drop{})
+		<-hd.done
+	}
+}

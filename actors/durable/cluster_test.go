@@ -1,0 +1,290 @@
+package durable_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/persistence/memory"
+)
+
+// clan is several nodes on one store.
+type clan struct {
+	*testing.T
+	store *memory.Store
+	nodes []*memory.Node
+	net   *bustest.Net
+	hosts []*host
+	stops []func()
+	seen  []*sync.Map // of each node: what its observer was told, by seq
+}
+
+func newClan(t *testing.T, n int) *clan {
+	c := &clan{T: t, net: bustest.NewNet()}
+	c.store, c.nodes = memory.Share(n)
+	t.Cleanup(func() { _ = c.store.Close() })
+	for i := range c.nodes {
+		c.hosts, c.stops, c.seen = append(c.hosts, nil), append(c.stops, nil), append(c.seen, new(sync.Map))
+		c.boot(i)
+	}
+	return c
+}
+
+// boot starts a node's host.
+func (c *clan) boot(i int) {
+	bus, stop := c.net.Node(c.nodes[i].Node())
+	k := kind()
+	k.Keep = 1000
+	k.Carry = &durable.Carrier[string]{
+		Encode:      func(s string) ([]byte, error) { return []byte(s), nil },
+		Decode:      func(b []byte) (string, error) { return string(b), nil },
+		EncodeReply: func(_ string, v any) ([]byte, error) { return json.Marshal(v) },
+		DecodeReply: func(cmd string, b []byte) (v any, err error) {
+			if cmd == "get" {
+				var n int
+				err = json.Unmarshal(b, &n)
+				return n, err
+			}
+			return v, json.Unmarshal(b, &v)
+		},
+		Repeatable: func(s string) bool { return s == "get" },
+	}
+	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return &watcher{c.seen[i]} }
+	c.hosts[i] = start(c.T, c.nodes[i], k, durable.Options{
+		IdleAfter: -1, AskTimeout: 5 * time.Second,
+		Cluster: &durable.Cluster{Store: c.nodes[i], Bus: bus, Beat: 2 * time.Millisecond, Patience: 20 * time.Millisecond},
+	})
+	c.stops[i] = stop
+	c.Cleanup(stop)
+}
+
+// lose ends a node's lease, as when it cannot reach the store.
+func (c *clan) lose(i int) {
+	c.nodes[i].Lose()
+	c.hosts[i].Drop()
+}
+
+type watcher struct{ seen *sync.Map }
+
+func (w *watcher) Recovered(seq uint64, e string) { w.seen.Store(seq, e) }
+func (w *watcher) Live(*sumView, uint64)          {}
+func (w *watcher) Commit(_ *sumView, _ uint64, events []durable.Committed[string]) {
+	for _, e := range events {
+		w.seen.Store(e.Seq, e.Event)
+	}
+}
+
+func (c *clan) sum(i int) int {
+	c.Helper()
+	return get(c.T, c.hosts[i], "a").View().sum
+}
+
+// A read on any node shows what was acknowledged on any node, whoever owns the
+// actor.
+func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
+	c := newClan(t, 3)
+	for i := range 30 {
+		if v := ask(t, get(t, c.hosts[i%3], "a"), "1"); v != "1" {
+			t.Fatalf("answered %v", v)
+		}
+		for j := range 3 {
+			if got := c.sum((i + j) % 3); got != i+1 {
+				t.Fatalf("after %d commands node %d reads %d", i+1, (i+j)%3, got)
+			}
+		}
+	}
+	owners := 0
+	for i := range 3 {
+		if get(t, c.hosts[i], "a").Owns() {
+			owners++
+		}
+		for seq := uint64(1); seq <= 30; seq++ {
+			if e, ok := c.seen[i].Load(seq); !ok || e != "1" {
+				t.Errorf("the observer of node %d was told %v at %d", i, e, seq)
+			}
+		}
+	}
+	if owners != 1 {
+		t.Errorf("%d nodes own it", owners)
+	}
+	if _, _, err := get(t, c.hosts[2], "a").Ask("bad"); !errors.Is(err, durable.Reject(durable.Invalid, "bad")) {
+		t.Errorf("a refusal came as %v", err)
+	}
+	if _, _, err := get(t, c.hosts[2], "a").Ask("panic"); !errors.Is(err, durable.ErrInternal) {
+		t.Errorf("a panic came as %v", err)
+	}
+	if got := ask(t, get(t, c.hosts[1], "a"), "get"); got != 30 {
+		t.Errorf("a command that asks was answered %v", got)
+	}
+}
+
+// When the owner is gone another takes over, from where it was, with those who
+// wait; and nothing that was acknowledged is missing.
+func TestAnotherNodeTakesOver(t *testing.T) {
+	c := newClan(t, 3)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	for i := range 3 {
+		c.sum(i)
+	}
+	acked := 1
+	for round := range 6 {
+		owner := round % 3
+		if !get(t, c.hosts[owner], "a").Owns() {
+			eventually(t, "the actor's way to the next node", func() bool {
+				for _, h := range c.hosts { // another may have been faster
+					h.GiveTo(get(t, h, "a"), c.nodes[owner].Node())
+				}
+				return get(t, c.hosts[owner], "a").Owns()
+			})
+		}
+		ask(t, get(t, c.hosts[(owner+1)%3], "a"), "1")
+		acked++
+		c.lose(owner)
+		for _, i := range []int{(owner + 1) % 3, (owner + 2) % 3} {
+			eventually(t, "a takeover", func() bool {
+				_, _, err := get(t, c.hosts[i], "a").Ask("1")
+				if err == nil {
+					acked++
+				}
+				return err == nil
+			})
+		}
+		if err := c.nodes[owner].Rejoin(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			if got := c.sum(i); got != acked {
+				t.Fatalf("round %d: node %d reads %d of %d", round, i, got, acked)
+			}
+		}
+	}
+}
+
+// What the network loses is read from the log.
+func TestAFollowerMissesNothing(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	c.sum(1)
+	c.net.Cut("n1", "n2")
+	for range 10 {
+		ask(t, get(t, c.hosts[0], "a"), "1")
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.hosts[1].Get("a")
+		done <- err
+	}()
+	c.net.Mend("n1", "n2")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, c.hosts[1], "a").View().sum; got != 11 {
+		t.Errorf("the follower shows %d", got)
+	}
+	for seq := uint64(1); seq <= 11; seq++ {
+		if _, ok := c.seen[1].Load(seq); !ok {
+			t.Errorf("its observer was not told %d", seq)
+		}
+	}
+}
+
+// Commands that are under way while the actor goes from node to node are done
+// once each, or refused.
+func TestGivingAwayLosesNoCommand(t *testing.T) {
+	c := newClan(t, 3)
+	for i := range 3 {
+		c.sum(i)
+	}
+	var wg sync.WaitGroup
+	const each = 200
+	for i := range 3 {
+		hd := get(t, c.hosts[i], "a")
+		wg.Go(func() {
+			for range each {
+				if _, _, err := hd.Ask("1"); err != nil {
+					t.Errorf("node %d: %v", i, err)
+				}
+			}
+		})
+	}
+	stop := make(chan struct{})
+	var givers sync.WaitGroup
+	givers.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+			for i := range 3 {
+				if hd := c.hosts[i].Peek("a"); hd != nil && hd.Owns() {
+					c.hosts[i].GiveTo(hd, c.nodes[(i+1+n%2)%3].Node())
+				}
+			}
+		}
+	})
+	wg.Wait()
+	close(stop)
+	givers.Wait()
+	for i := range 3 {
+		if got := c.sum(i); got != 3*each {
+			t.Errorf("node %d reads %d, want %d", i, got, 3*each)
+		}
+	}
+}
+
+// A node that has lost its lease answers nothing from memory.
+func TestWithoutALeaseNothingIsRead(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	hd := get(t, c.hosts[0], "a")
+	follower := get(t, c.hosts[1], "a")
+	eventually(t, "a fresh follower", func() bool { return follower.Fresh(time.Second) })
+	if !hd.Fresh(0) {
+		t.Error("the owner's view is not fresh")
+	}
+	c.nodes[0].Lose()
+	if _, err := c.hosts[0].Get("a"); err == nil {
+		t.Error("it was read")
+	}
+	if hd.Fresh(time.Hour) {
+		t.Error("it is fresh")
+	}
+	if got := c.sum(1); got != 1 {
+		t.Errorf("the other node reads %d", got)
+	}
+}
+
+// Nodes say things aside to each other.
+func TestWhatIsSaidAside(t *testing.T) {
+	net := bustest.NewNet()
+	store, nodes := memory.Share(2)
+	defer store.Close()
+	got := make(chan string, 4)
+	var hds []*handle
+	for _, n := range nodes {
+		bus, stop := net.Node(n.Node())
+		defer stop()
+		k := kind()
+		k.Carry = &durable.Carrier[string]{}
+		k.Heard = func(id, node string, data []byte) {
+			got <- fmt.Sprint(n.Node(), " heard ", node, " on ", id, ": ", string(data))
+		}
+		h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Millisecond}})
+		hds = append(hds, get(t, h, "a"))
+	}
+	hds[0].Tell([]byte("x"))
+	if s := <-got; s != "n2 heard n1 on a: x" {
+		t.Error(s)
+	}
+	hds[1].Tell([]byte("y"))
+	if s := <-got; s != "n1 heard n2 on a: y" {
+		t.Error(s)
+	}
+}

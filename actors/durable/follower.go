@@ -1,0 +1,480 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// follower is an actor whose owner is another node: a copy of the state, which
+// what the owner has committed is applied to by the same Apply, and whose view
+// and observer are served as the owner's are. What is asked of it goes to the
+// owner; the answer waits until the copy shows it. All fields are owned by the
+// actor's goroutine.
+type follower[C, E, V any] struct {
+	seat   *seat[C, E, V]
+	host   *Host[C, E, V]
+	handle *Handle[C, E, V]
+	core   Core[C, E, V]
+	reader Reader
+	owner  string
+	seq    uint64 // of the last applied event
+	// joined: the owner tells us what happens, and everything before was read.
+	joined bool
+	// quiet counts the beats since the owner was heard, beats all of them.
+	quiet, beats int
+	// giving: the owner is asked to take the actor from this node, and commands
+	// wait for its answer.
+	giving bool
+
+	// Reads: those that the question under way serves, and those that came
+	// after it was asked.
+	asked, next []Replier
+	parked      []parked
+	// homeless are the commands that nobody has.
+	homeless []*forwarded[C]
+}
+
+// parked is an answer that waits until the copy shows it.
+type parked struct {
+	to    Replier
+	reply Reply
+}
+
+// What comes back from the owner, to the follower that asked.
+type (
+	followAnswer struct {
+		f      any
+		owner  string
+		sent   time.Time // before the question was
+		answer answer
+		err    error
+	}
+	positionAnswer followAnswer
+	takeAnswer     followAnswer
+)
+
+func newFollower[C, E, V any](s *seat[C, E, V]) *follower[C, E, V] {
+	return &follower[C, E, V]{seat: s, host: s.host, handle: s.handle, core: s.host.kind.New(s.handle.id)}
+}
+
+// Receive handles one message.
+func (f *follower[C, E, V]) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *envelope[C]:
+		c := f.seat.open(m)
+		f.forward(ctx, c)
+	case readHere:
+		f.next = append(f.next, m.to)
+		f.askPosition(ctx)
+	case heard:
+		f.heard(ctx, m)
+	case *followAnswer:
+		if m.f == any(f) && m.owner == f.owner {
+			f.followed(ctx, m)
+		}
+	case *positionAnswer:
+		if m.f == any(f) {
+			f.position(ctx, m)
+		}
+	case *takeAnswer:
+		if m.f == any(f) {
+			f.giving = false
+			f.lookForOwner(ctx)
+		}
+	case beat:
+		f.beat(ctx)
+	case followed:
+		m.answer(elsewhere)
+	case rest:
+		f.request(askLeave, nil, time.Second, func(answer, error) {})
+		ctx.Stop(ctx.Self())
+	case drain:
+		ctx.Stop(ctx.Self())
+	}
+}
+
+// begin follows an owner. What it tells is heard before the log is read, so
+// nothing falls in between.
+func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
+	f.owner, f.quiet = owner, 0
+	f.askFollow(ctx)
+}
+
+// giveTo lets a node take the actor, which nobody owns now.
+func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
+	f.owner, f.giving = node, true
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	f.request(askTake, nil, 3*f.host.opts.Cluster.Patience, func(a answer, err error) {
+		root.Send(self, &takeAnswer{f: f, answer: a, err: err})
+	})
+}
+
+// askFollow asks the owner to tell us, or to go on with it.
+func (f *follower[C, E, V]) askFollow(ctx actor.Context) {
+	self, root, owner, now := ctx.Self(), ctx.ActorSystem().Root, f.owner, time.Now()
+	f.request(askFollow, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
+		root.Send(self, &followAnswer{f, owner, now, a, err})
+	})
+}
+
+// request asks the owner something. done is called on a goroutine of the bus.
+func (f *follower[C, E, V]) request(op byte, body []byte, timeout time.Duration, done func(answer, error)) {
+	data := ask{op, f.handle.id, body}.encode()
+	f.host.opts.Cluster.Bus.Request(f.owner, f.host.askSubject(), data, timeout, func(b []byte, err error) {
+		var a answer
+		if err == nil {
+			a, err = parseAnswer(b)
+		}
+		done(a, err)
+	})
+}
+
+// followed takes note of the owner's consent.
+func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
+	if m.err != nil || m.answer.kind != answerDone {
+		f.lookForOwner(ctx)
+		return
+	}
+	f.quiet = 0
+	if !f.joined {
+		f.load()
+	}
+	f.reach(ctx, m.answer.seq)
+	f.freshSince(m.sent, m.answer.seq)
+}
+
+// freshSince notes that the owner, asked then, named a position that the copy
+// has reached. What the owner tells by itself does not say when.
+func (f *follower[C, E, V]) freshSince(asked time.Time, seq uint64) {
+	if f.seq >= seq {
+		f.handle.fresh.Store(asked.UnixNano())
+	}
+}
+
+// load reads the state for the first time, or anew.
+func (f *follower[C, E, V]) load() {
+	if f.reader == nil {
+		f.open()
+	}
+	whole, err := f.read()
+	for i := 0; i < 5 && err == nil && !whole; i++ {
+		whole, err = f.read()
+	}
+	if err == nil && !whole {
+		err = fmt.Errorf("%w: %w", ErrCorrupt, errHole)
+	}
+	if err != nil {
+		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+	}
+	f.joined = true
+	view := f.core.Capture()
+	f.handle.publish(view, f.seq)
+	if f.handle.observer != nil {
+		f.handle.observer.Live(view, f.seq)
+	}
+	f.handle.recovered(0)
+}
+
+func (f *follower[C, E, V]) open() {
+	reader, err := f.host.opts.Cluster.Store.Follow(f.handle.actorID)
+	if err != nil {
+		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+	}
+	f.reader = reader
+}
+
+// read reads snapshot and log. It reports false when the log was cut off behind
+// a newer snapshot meanwhile.
+func (f *follower[C, E, V]) read() (whole bool, err error) {
+	state, snap, err := f.reader.Load()
+	if err != nil {
+		return false, err
+	}
+	f.core, f.seq = f.host.kind.New(f.handle.id), snap
+	if state != nil {
+		if err := f.core.Restore(snap, state); err != nil {
+			return false, err
+		}
+	}
+	tail, err := f.reader.Tail()
+	if err != nil {
+		return false, err
+	}
+	old := uint64(0)
+	if tail > f.host.kind.Keep {
+		old = tail - f.host.kind.Keep
+	}
+	from := snap
+	if f.handle.observer != nil {
+		from = min(snap, old)
+	}
+	err = f.reader.Replay(from, func(seq uint64, record []byte) error {
+		event, err := f.host.kind.ParseEvent(record)
+		if err != nil {
+			return fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
+		}
+		if seq > snap {
+			if seq != f.seq+1 {
+				return errHole
+			}
+			f.core.Apply(seq, event)
+			f.seq = seq
+		}
+		if f.handle.observer != nil && seq > old {
+			f.handle.observer.Recovered(seq, event)
+		}
+		return nil
+	})
+	if errors.Is(err, errHole) {
+		return false, nil
+	}
+	return true, err
+}
+
+// errHole says that a log goes on further than where the state ends.
+var errHole = errors.New("the log was cut off behind a newer snapshot")
+
+// heard applies what the owner tells.
+func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
+	if m.told.kind == tellBye {
+		if m.from == f.owner {
+			f.lookForOwner(ctx)
+		}
+		return
+	}
+	if m.from == f.owner {
+		f.quiet = 0
+	}
+	if !f.joined {
+		return
+	}
+	if m.told.kind != tellBatch {
+		f.reach(ctx, m.told.seq)
+		return
+	}
+	// What was committed is so, whoever tells it.
+	if m.told.seq > f.seq+1 {
+		f.reach(ctx, m.told.seq)
+	}
+	var events []Committed[E]
+	seq := m.told.seq
+	err := m.told.records.Each(func(record []byte) error {
+		if i := int(seq - m.told.seq); seq == f.seq+1+uint64(len(events)) && i < len(m.told.origins) {
+			event, err := f.host.kind.ParseEvent(record)
+			if err != nil {
+				return fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
+			}
+			events = append(events, Committed[E]{Seq: seq, Event: event, Origin: m.told.origins[i]})
+		}
+		seq++
+		return nil
+	})
+	if err != nil {
+		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+	}
+	f.apply(events)
+	f.show()
+}
+
+// reach reads what is missing up to a position from the log.
+func (f *follower[C, E, V]) reach(ctx actor.Context, seq uint64) {
+	if seq > f.seq {
+		f.catchUp()
+	}
+	f.show()
+}
+
+// catchUp reads the log from where the copy is.
+func (f *follower[C, E, V]) catchUp() {
+	if f.reader == nil {
+		f.open()
+	}
+	events, err := f.host.readOn(f.reader, f.seq)
+	if errors.Is(err, errHole) {
+		f.load()
+		return
+	}
+	if err != nil {
+		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+	}
+	f.apply(events)
+}
+
+// readOn returns the events of a log after a position; errHole when the next is
+// not there any more.
+func (h *Host[C, E, V]) readOn(from interface {
+	Replay(uint64, func(uint64, []byte) error) error
+}, seq uint64) (events []Committed[E], err error) {
+	err = from.Replay(seq, func(at uint64, record []byte) error {
+		if at != seq+1+uint64(len(events)) {
+			return errHole
+		}
+		event, err := h.kind.ParseEvent(record)
+		if err != nil {
+			return fmt.Errorf("%w: event %d: %v", ErrCorrupt, at, err)
+		}
+		events = append(events, Committed[E]{Seq: at, Event: event})
+		return nil
+	})
+	return events, err
+}
+
+// apply brings events into the state, the view and the room.
+func (f *follower[C, E, V]) apply(events []Committed[E]) {
+	if len(events) == 0 {
+		return
+	}
+	for _, e := range events {
+		f.core.Apply(e.Seq, e.Event)
+		f.seq = e.Seq
+	}
+	view := f.core.Capture()
+	f.handle.publish(view, f.seq)
+	if f.handle.observer != nil {
+		f.handle.observer.Commit(view, f.seq, events)
+	}
+}
+
+// show answers those who waited for what the copy shows now.
+func (f *follower[C, E, V]) show() {
+	f.parked = slices.DeleteFunc(f.parked, func(p parked) bool {
+		if p.reply.Seq > f.seq {
+			return false
+		}
+		f.handle.answer(p.to, p.reply)
+		return true
+	})
+}
+
+// askPosition asks the owner how far what was acknowledged goes: one question
+// for all reads that wait. Those that come while it is under way need the next,
+// since what they must show may have been acknowledged after it was answered.
+func (f *follower[C, E, V]) askPosition(ctx actor.Context) {
+	if len(f.asked) > 0 || len(f.next) == 0 {
+		return
+	}
+	f.asked, f.next = f.next, nil
+	self, root, now := ctx.Self(), ctx.ActorSystem().Root, time.Now()
+	f.request(askPosition, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
+		root.Send(self, &positionAnswer{f, "", now, a, err})
+	})
+}
+
+func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
+	asked := f.asked
+	f.asked = nil
+	if m.err != nil || m.answer.kind != answerDone {
+		f.next = append(asked, f.next...)
+		f.lookForOwner(ctx) // and the next beat asks again
+		return
+	}
+	for _, to := range asked {
+		f.parked = append(f.parked, parked{to, Reply{Seq: m.answer.seq}})
+	}
+	f.freshSince(m.sent, m.answer.seq)
+	f.show()
+	f.askPosition(ctx)
+}
+
+// forward sends a command to the owner.
+func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
+	if f.giving {
+		f.homeless = append(f.homeless, c)
+		return
+	}
+	f.seat.send(ctx, f, c)
+}
+
+// beat looks after the owner and those who wait.
+func (f *follower[C, E, V]) beat(ctx actor.Context) {
+	f.quiet++
+	f.beats++
+	now := time.Now()
+	f.homeless = slices.DeleteFunc(f.homeless, func(c *forwarded[C]) bool {
+		over := now.After(c.till)
+		if over {
+			f.handle.answer(c.to, Reply{Err: ErrUnavailable})
+		}
+		return over
+	})
+	if f.giving {
+		return
+	}
+	patience := int(max(f.host.opts.Cluster.Patience/f.host.opts.Cluster.Beat, 1))
+	if (f.quiet >= patience || len(f.homeless) > 0) && f.lookForOwner(ctx) {
+		return
+	}
+	if f.beats%followEvery == 0 {
+		f.askFollow(ctx)
+	}
+	f.askPosition(ctx)
+}
+
+// followEvery is after how many beats a follower asks the owner anew to tell it,
+// by which it learns how old its copy may be.
+const followEvery = 2
+
+// lookForOwner asks the store who owns the actor, and takes it when nobody does.
+// It reports whether this node owns it now.
+func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
+	log, err := f.host.journal.Open(f.handle.actorID)
+	if err == nil {
+		f.seat.take(ctx, log, f)
+		return true
+	}
+	owned, other := errors.AsType[*Owned](err)
+	if !other {
+		f.host.log.Debug("looking for an owner failed", "actor", f.handle.actorID, "error", err)
+		return false
+	}
+	if owned.Node != f.owner {
+		f.begin(ctx, owned.Node)
+	}
+	again := f.homeless
+	f.homeless = nil
+	for _, c := range again {
+		f.forward(ctx, c)
+	}
+	return false
+}
+
+// settle hands those who wait to the shell that has taken over.
+func (f *follower[C, E, V]) settle(ctx actor.Context, s *shell[C, E, V]) {
+	if f.reader != nil {
+		f.reader.Close()
+	}
+	for _, p := range f.parked {
+		if p.reply.Seq > s.committed { // it was never committed, then
+			p.reply = Reply{Err: ErrUnavailable}
+		}
+		f.handle.answer(p.to, p.reply)
+	}
+	for _, to := range slices.Concat(f.asked, f.next) {
+		f.handle.answer(to, Reply{Seq: s.committed})
+	}
+	for _, c := range f.homeless {
+		s.command(ctx, envelope[C]{cmd: c.cmd, to: c.to})
+	}
+	*f = follower[C, E, V]{}
+}
+
+// end answers all who wait.
+func (f *follower[C, E, V]) end(err error) {
+	if f.reader != nil {
+		f.reader.Close()
+	}
+	for _, p := range f.parked {
+		f.handle.answer(p.to, Reply{Err: err})
+	}
+	for _, to := range slices.Concat(f.asked, f.next) {
+		f.handle.answer(to, Reply{Err: err})
+	}
+	for _, c := range f.homeless {
+		f.handle.answer(c.to, Reply{Err: err})
+	}
+	f.parked, f.asked, f.next, f.homeless = nil, nil, nil, nil
+}

@@ -1,0 +1,126 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// forwarded is a command that the actor's owner, another node, is asked for.
+type forwarded[C any] struct {
+	cmd  C
+	to   Replier
+	till time.Time // after which nobody waits any more
+	// node has it; quiet counts the beats since that was no owner any more.
+	node  string
+	quiet int
+}
+
+// forwardedAnswer is what a node made of a command.
+type forwardedAnswer struct {
+	seat   any
+	serial uint64
+	answer answer
+	err    error
+}
+
+// open takes a command out of its envelope.
+func (s *seat[C, E, V]) open(m *envelope[C]) *forwarded[C] {
+	c := &forwarded[C]{cmd: m.cmd, to: m.to, till: time.Now().Add(s.host.opts.AskTimeout)}
+	*m = envelope[C]{}
+	s.host.envelopes.Put(m)
+	return c
+}
+
+// send sends a command to the owner that a follower knows.
+func (s *seat[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forwarded[C]) {
+	data, err := s.host.kind.Carry.Encode(c.cmd)
+	if err != nil {
+		s.host.log.Error("encoding a command failed", "actor", s.handle.actorID, "command", fmt.Sprintf("%T", c.cmd), "error", err)
+		s.handle.answer(c.to, Reply{Err: ErrInternal})
+		return
+	}
+	if s.sent == nil {
+		s.sent = map[uint64]*forwarded[C]{}
+	}
+	s.serial++
+	serial := s.serial
+	c.node, c.quiet = f.owner, 0
+	s.sent[serial] = c
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	f.request(askCommand, data, time.Until(c.till), func(a answer, err error) {
+		root.Send(self, &forwardedAnswer{s, serial, a, err})
+	})
+}
+
+// answered hands on what a command came to, once this node shows it.
+func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
+	c := s.sent[m.serial]
+	if c == nil {
+		return // it was given up
+	}
+	delete(s.sent, m.serial)
+	switch {
+	case errors.Is(m.err, ErrNobody), m.err == nil && m.answer.kind == answerElsewhere:
+		s.again(ctx, c)
+	case m.err != nil:
+		s.lost(ctx, c)
+	case m.answer.kind == answerRefused:
+		s.handle.answer(c.to, Reply{Err: decodeRefusal(m.answer.body)})
+	default:
+		value, err := s.host.kind.Carry.DecodeReply(c.cmd, m.answer.body)
+		switch {
+		case err != nil:
+			err = fmt.Errorf("%w: an answer of node %s: %w", ErrUnavailable, c.node, err)
+			s.handle.answer(c.to, Reply{Err: err})
+		case s.follow != nil:
+			s.follow.parked = append(s.follow.parked, parked{c.to, Reply{Value: value, Seq: m.answer.seq}})
+			s.follow.show()
+		default: // it was committed before this node took over
+			s.handle.answer(c.to, Reply{Value: value, Seq: m.answer.seq})
+		}
+	}
+}
+
+// again brings a command that nobody has to whoever owns the actor now.
+func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
+	switch {
+	case s.giving:
+		s.waiting = append(s.waiting, c)
+	case s.follow != nil:
+		s.follow.homeless = append(s.follow.homeless, c)
+		if !s.follow.giving {
+			s.follow.lookForOwner(ctx)
+		}
+	default:
+		s.own.command(ctx, envelope[C]{cmd: c.cmd, to: c.to})
+	}
+}
+
+// lost is a command whose outcome nobody can tell: it is done again if that
+// changes nothing.
+func (s *seat[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
+	if s.host.kind.Carry.Repeatable(c.cmd) {
+		s.again(ctx, c)
+		return
+	}
+	s.handle.answer(c.to, Reply{Err: ErrUnavailable})
+}
+
+// giveUp ends the wait for answers of nodes that own the actor no more, and have
+// had time to say what became of a command.
+func (s *seat[C, E, V]) giveUp(ctx actor.Context) {
+	patience := int(max(s.host.opts.Cluster.Patience/s.host.opts.Cluster.Beat, 1))
+	for serial, c := range s.sent {
+		if s.follow != nil && s.follow.owner == c.node {
+			c.quiet = 0
+			continue
+		}
+		if c.quiet++; c.quiet > patience {
+			delete(s.sent, serial)
+			s.lost(ctx, c)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package durable
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// followedFor is for how many beats an owner tells a follower that was not heard
+// again.
+const followedFor = 16
+
+// newShell returns the shell of an actor that this node owns.
+func (h *Host[C, E, V]) newShell(hd *Handle[C, E, V]) *shell[C, E, V] {
+	return &shell[C, E, V]{host: h, handle: hd, core: h.kind.New(hd.id), next: &batch[E, V]{first: 1}}
+}
+
+// between handles what comes from, or is for, other nodes. It reports whether
+// the message was such.
+func (s *shell[C, E, V]) between(ctx actor.Context) bool {
+	switch m := ctx.Message().(type) {
+	case beat:
+		s.beat()
+	case followed:
+		if s.followers == nil {
+			s.followers = map[string]int{}
+		}
+		s.followers[m.from] = followedFor
+		s.handle.followed.Store(true)
+		if !s.host.opts.Cluster.Store.Holds() {
+			m.answer(elsewhere)
+			break
+		}
+		m.answer(answer{kind: answerDone, seq: s.committed}.encode())
+	case unfollowed:
+		delete(s.followers, m.from)
+	case readHere:
+		s.answer(m.to, Reply{Seq: s.committed})
+	case heard: // of the one that owned it before
+	default:
+		return false
+	}
+	return true
+}
+
+// beat says where the actor is to those who follow.
+func (s *shell[C, E, V]) beat() {
+	for node, left := range s.followers {
+		if left <= 1 {
+			delete(s.followers, node)
+			continue
+		}
+		s.followers[node] = left - 1
+	}
+	s.tellAll(told{kind: tellBeat, seq: s.committed})
+}
+
+// tellBatch tells those who follow what was committed, each node once. Whoever
+// misses it notices by the numbers and reads the log.
+func (s *shell[C, E, V]) tellBatch(b *batch[E, V]) {
+	if len(s.followers) == 0 || len(b.events) == 0 {
+		return
+	}
+	t := told{kind: tellNews, seq: s.committed}
+	if len(b.records) <= maxTold {
+		t = told{kind: tellBatch, seq: b.first, records: b.records, origins: make([]uint64, len(b.events))}
+		for i := range b.events {
+			t.origins[i] = b.events[i].Origin
+		}
+	}
+	s.tellAll(t)
+}
+
+func (s *shell[C, E, V]) tellAll(t told) {
+	if len(s.followers) > 0 {
+		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // what is lost is read from the log
+	}
+}
+
+// busy says that something is on its way to the store, or back.
+func (s *shell[C, E, V]) busy() bool {
+	return len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.encoding || s.erasure.working()
+}
+
+// remoteReplier answers a command of another node.
+type remoteReplier[C any] struct {
+	cmd    C
+	carry  *Carrier[C]
+	answer func([]byte)
+}
+
+// Reply implements Replier.
+func (r *remoteReplier[C]) Reply(reply Reply) {
+	if reply.Err != nil {
+		r.answer(answer{kind: answerRefused, body: encodeRefusal(reply.Err)}.encode())
+		return
+	}
+	value, err := r.carry.EncodeReply(r.cmd, reply.Value)
+	if err != nil { // it is done all the same
+		r.answer(answer{kind: answerRefused, body: encodeRefusal(ErrUnavailable)}.encode())
+		return
+	}
+	r.answer(answer{answerDone, reply.Seq, value}.encode())
+}

@@ -1,0 +1,180 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// seat is one incarnation of an actor of a cluster: it stands as the shell when
+// this node owns the actor, else as a follower of the node that does. It goes
+// from one to the other without those noticing who hold its handle.
+type seat[C, E, V any] struct {
+	host   *Host[C, E, V]
+	handle *Handle[C, E, V]
+
+	own    *shell[C, E, V]    // nil while it follows
+	follow *follower[C, E, V] // nil while it owns
+	// sent are the commands that another node has. Its answers may come when the
+	// actor is elsewhere, or here.
+	sent   map[uint64]*forwarded[C]
+	serial uint64
+	// waiting are commands that came while the actor is given to another node;
+	// givingTo is that node.
+	waiting  []*forwarded[C]
+	giving   bool
+	givingTo string
+}
+
+// Messages of a cluster's actors to themselves.
+type (
+	// beat comes from the host's clock.
+	beat struct{}
+	// heard is what an owner told.
+	heard struct {
+		from string
+		told told
+	}
+	// followed asks the owner to tell from now on.
+	followed struct {
+		from   string
+		answer func([]byte)
+	}
+	// unfollowed ends that.
+	unfollowed struct{ from string }
+	// readHere asks for a view that shows what was acknowledged anywhere.
+	readHere struct{ to Replier }
+	// give asks the owner to give the actor to another node.
+	give struct{ to string }
+	// drop ends an actor at once: this node may own nothing any more.
+	drop struct{}
+)
+
+// Receive handles one message.
+func (s *seat[C, E, V]) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		if s.handle.Condition() == Quarantined {
+			s.own = s.host.newShell(s.handle)
+			s.own.Receive(ctx)
+			return
+		}
+		s.sit(ctx)
+		return
+	case *actor.Stopped:
+		s.handle.unlisten()
+		s.handle.stopped()
+		return
+	case drop:
+		s.end(ErrUnavailable)
+		ctx.Stop(ctx.Self())
+		return
+	case *actor.Restarting, *actor.Stopping:
+		s.end(ErrUnavailable)
+		return
+	case *forwardedAnswer:
+		if m.seat == any(s) {
+			s.answered(ctx, m)
+		}
+		return
+	case beat:
+		s.giveUp(ctx)
+		defer func() { s.handle.followed.Store(s.own == nil || len(s.own.followers)+len(s.sent) > 0) }()
+	case give:
+		if s.own != nil {
+			s.giving, s.givingTo = true, m.to
+			s.tryGive(ctx)
+		}
+		return
+	case *envelope[C]:
+		if s.giving {
+			s.waiting = append(s.waiting, s.open(m))
+			return
+		}
+	}
+	if s.own == nil {
+		s.follow.Receive(ctx)
+		return
+	}
+	s.own.Receive(ctx)
+	if s.giving {
+		s.tryGive(ctx)
+	}
+}
+
+// sit takes the actor when nobody has it, else follows who does.
+func (s *seat[C, E, V]) sit(ctx actor.Context) {
+	if err := s.handle.listen(); err != nil {
+		s.fail(fmt.Errorf("listen to other nodes about %s: %w", s.handle.actorID, err))
+	}
+	log, err := s.host.journal.Open(s.handle.actorID)
+	if owned, other := errors.AsType[*Owned](err); other {
+		s.follow = newFollower(s)
+		s.follow.begin(ctx, owned.Node)
+		return
+	}
+	if err != nil {
+		s.fail(fmt.Errorf("open log of %s: %w", s.handle.actorID, err))
+	}
+	s.take(ctx, log, nil)
+}
+
+// take makes this node's shell the actor. A follower hands on its state and who
+// waits for it.
+func (s *seat[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]) {
+	sh := s.host.newShell(s.handle)
+	s.own = sh
+	if from == nil || !from.joined {
+		sh.recover(ctx, log)
+	} else {
+		sh.core, sh.seq = from.core, from.seq
+		sh.goOn(ctx, log)
+	}
+	s.handle.followed.Store(len(s.sent) > 0)
+	s.handle.owns.Store(true)
+	if from != nil {
+		from.settle(ctx, sh)
+	}
+	s.follow = nil
+}
+
+// tryGive gives the actor away once nothing of it is on its way.
+func (s *seat[C, E, V]) tryGive(ctx actor.Context) {
+	sh := s.own
+	if sh.busy() {
+		return
+	}
+	s.handle.owns.Store(false)
+	sh.log.Close()
+	f := newFollower(s)
+	f.core, f.seq, f.joined = sh.core, sh.seq, true
+	f.homeless = s.waiting
+	s.own, s.follow, s.waiting, s.giving = nil, f, nil, false
+	f.giveTo(ctx, s.givingTo)
+}
+
+// end answers all who wait, and closes the log.
+func (s *seat[C, E, V]) end(err error) {
+	s.handle.owns.Store(false)
+	for _, m := range s.waiting {
+		s.handle.answer(m.to, Reply{Err: err})
+	}
+	for _, m := range s.sent {
+		s.handle.answer(m.to, Reply{Err: err})
+	}
+	s.waiting, s.sent, s.giving = nil, nil, false
+	if s.own != nil {
+		s.own.end(err)
+		s.own.tellAll(told{kind: tellBye, seq: s.own.committed})
+	}
+	if s.follow != nil {
+		s.follow.end(err)
+	}
+}
+
+// fail ends this incarnation; the supervisor starts another.
+func (s *seat[C, E, V]) fail(err error) {
+	s.handle.down()
+	panic(failure{err})
+}
