@@ -29,6 +29,10 @@ type Bus interface {
 	Listen(subject string, fn func(from string, data []byte)) (stop func(), err error)
 }
 
+// MaxMessage bounds what a Bus carries at once, bytes. More is answered with
+// ErrNobody.
+const MaxMessage = 64 << 20
+
 // ErrNobody says that the one who was asked was not there: nothing was heard.
 var ErrNobody = errors.New("bus: nobody there")
 

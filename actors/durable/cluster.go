@@ -9,6 +9,9 @@ import (
 
 // between is what a handle of a cluster's actor has beside.
 type between struct {
+	// up: the actor takes messages. The library registers a name before the
+	// mailbox behind it works, and sending to it then is a panic.
+	up atomic.Bool
 	// owns: this node's shell is the actor, and has recovered.
 	owns atomic.Bool
 	// followed: some node is told what happens.
@@ -130,7 +133,7 @@ func (h *Host[C, E, V]) join() error {
 			case <-tick.C:
 			}
 			for _, hd := range h.Active() {
-				if hd.followed.Load() || !hd.owns.Load() {
+				if hd.up.Load() && (hd.followed.Load() || !hd.owns.Load()) {
 					h.system.Root.Send(hd.pid, beat{})
 				}
 			}
@@ -195,7 +198,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 // GiveTo gives an actor of this node to another one, once what is on its way is
 // committed.
 func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
-	if hd.owns.Load() && hd.Condition() == Running {
+	if hd.owns.Load() && hd.Condition() == Running && node != h.opts.Cluster.Store.Node() {
 		h.system.Root.Send(hd.pid, give{node})
 	}
 }
@@ -208,7 +211,9 @@ func (h *Host[C, E, V]) Drop() {
 		hd.condition.Store(int32(Resting))
 		hd.owns.Store(false)
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		h.system.Root.Send(hd.pid, drop{})
+		if hd.up.Load() { // else it looks at its condition when it comes up
+			h.system.Root.Send(hd.pid, drop{})
+		}
 		<-hd.done
 	}
 }

@@ -3,6 +3,7 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -25,6 +26,8 @@ type seat[C, E, V any] struct {
 	waiting  []*forwarded[C]
 	giving   bool
 	givingTo string
+	// dropped: all that is left is to answer who still asks.
+	dropped bool
 }
 
 // Messages of a cluster's actors to themselves.
@@ -55,12 +58,16 @@ type (
 func (s *seat[C, E, V]) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
-		if s.handle.Condition() == Quarantined {
+		s.handle.up.Store(true)
+		switch s.handle.Condition() {
+		case Quarantined:
 			s.own = s.host.newShell(s.handle)
 			s.own.Receive(ctx)
-			return
+		case Resting: // it was dropped before it came up
+			ctx.Stop(ctx.Self())
+		default:
+			s.sit(ctx)
 		}
-		s.sit(ctx)
 		return
 	case *actor.Stopped:
 		s.handle.unlisten()
@@ -68,7 +75,8 @@ func (s *seat[C, E, V]) Receive(ctx actor.Context) {
 		return
 	case drop:
 		s.end(ErrUnavailable)
-		ctx.Stop(ctx.Self())
+		s.own, s.follow, s.dropped = nil, nil, true
+		s.drained(ctx)
 		return
 	case *actor.Restarting, *actor.Stopping:
 		s.end(ErrUnavailable)
@@ -88,10 +96,23 @@ func (s *seat[C, E, V]) Receive(ctx actor.Context) {
 		}
 		return
 	case *envelope[C]:
+		if s.dropped {
+			s.handle.answer(s.open(m).to, Reply{Err: ErrUnavailable})
+			return
+		}
 		if s.giving {
 			s.waiting = append(s.waiting, s.open(m))
 			return
 		}
+	}
+	if s.dropped {
+		switch m := ctx.Message().(type) {
+		case readHere:
+			s.handle.answer(m.to, Reply{Err: ErrUnavailable})
+		case drain:
+			s.drained(ctx)
+		}
+		return
 	}
 	if s.own == nil {
 		s.follow.Receive(ctx)
@@ -171,6 +192,17 @@ func (s *seat[C, E, V]) end(err error) {
 	if s.follow != nil {
 		s.follow.end(err)
 	}
+}
+
+// drained ends a dropped actor when everybody is answered who still sent it
+// something: its mailbox goes with it.
+func (s *seat[C, E, V]) drained(ctx actor.Context) {
+	if s.handle.pending.Load() == 0 {
+		ctx.Stop(ctx.Self())
+		return
+	}
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	time.AfterFunc(time.Millisecond, func() { root.Send(self, drain{}) })
 }
 
 // fail ends this incarnation; the supervisor starts another.

@@ -101,7 +101,7 @@ func (nd *node) Request(to, subject string, data []byte, timeout time.Duration, 
 	var once sync.Once
 	end := func(b []byte, err error) { once.Do(func() { nd.do(func() { done(b, err) }) }) }
 	other, there := nd.net.reach(nd.name, to)
-	if !there {
+	if !there || len(data) > durable.MaxMessage {
 		end(nil, durable.ErrNobody)
 		return
 	}

@@ -1,0 +1,24 @@
+package bustest
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"atelier/actors/durable"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestTheNetIsABus(t *testing.T) {
+	Run(t, func(t *testing.T) (buses [3]durable.Bus, stopC func()) {
+		n := NewNet()
+		for i, name := range []string{"a", "b", "c"} {
+			var stop func()
+			buses[i], stop = n.Node(name)
+			t.Cleanup(stop)
+			stopC = stop
+		}
+		return buses, stopC
+	})
+}

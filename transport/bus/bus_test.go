@@ -1,0 +1,264 @@
+package bus
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"log/slog"
+	"math/big"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"go.uber.org/goleak"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// free returns addresses that nobody listens on.
+func free(t *testing.T, n int) (out []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		out = append(out, l.Addr().String())
+	}
+	return out
+}
+
+func open(t *testing.T, o Options) *Bus {
+	t.Helper()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	b, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+var names = []string{"a", "b", "c"}
+
+// three are the buses of three nodes that reach each other.
+func three(t *testing.T, at func(i int, o *Options)) (buses [3]durable.Bus, stopC func()) {
+	addrs := free(t, 3)
+	for i, name := range names {
+		o := Options{Node: name, Secret: "the secret", Listen: addrs[i], Peers: addrs}
+		if at != nil {
+			at(i, &o)
+		}
+		b := open(t, o)
+		buses[i], stopC = b, b.Close
+	}
+	bustest.Reached(t, names, buses[:])
+	return buses, stopC
+}
+
+func TestConforms(t *testing.T) {
+	bustest.Run(t, func(t *testing.T) ([3]durable.Bus, func()) { return three(t, nil) })
+}
+
+func TestConformsOverTLS(t *testing.T) {
+	conf := authority(t)
+	bustest.Run(t, func(t *testing.T) ([3]durable.Bus, func()) {
+		return three(t, func(_ int, o *Options) { o.TLS = conf() })
+	})
+}
+
+func TestConformsOverANATSElsewhere(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Username: "u", Password: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS did not start")
+	}
+	address := strings.Replace(s.ClientURL(), "//", "//u:p@", 1)
+	bustest.Run(t, func(t *testing.T) ([3]durable.Bus, func()) {
+		return three(t, func(_ int, o *Options) { o.Listen, o.Peers, o.URL = "", nil, address })
+	})
+}
+
+// authority returns configurations of nodes that one authority vouches for.
+func authority(t *testing.T) func() *tls.Config {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nodes"}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ca, err = x509.ParseCertificate(der); err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(ca)
+	return func() *tls.Config {
+		return &tls.Config{
+			Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+			RootCAs:      pool, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
+		}
+	}
+}
+
+// What does not know the secret is not heard, and cannot become a node.
+func TestStrangersAreNotHeard(t *testing.T) {
+	addrs := free(t, 2)
+	var logged lockedBuffer
+	log := slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	a := open(t, Options{Node: "a", Secret: "right-secret", Listen: addrs[0], Logger: log})
+	stranger := open(t, Options{Node: "b", Secret: "wrong-secret", Listen: addrs[1], Peers: addrs[:1], Logger: log})
+	served := func(_ string, _ []byte, answer func([]byte)) { answer(nil) }
+	if _, err := a.Serve("x", served); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	done := make(chan struct{})
+	stranger.Request("a", "x", nil, 300*time.Millisecond, func(_ []byte, e error) { err = e; close(done) })
+	<-done
+	if err == nil {
+		t.Error("a stranger was answered")
+	}
+	if n := a.Stats().Routes; n != 0 {
+		t.Errorf("%d strangers are connected", n)
+	}
+	if strings.Contains(logged.String(), "-secret") {
+		t.Error("the secret was logged")
+	}
+
+	// And who reaches the same NATS cannot say anything.
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS did not start")
+	}
+	in := open(t, Options{Node: "in", Secret: "right-secret", URL: s.ClientURL()})
+	friend := open(t, Options{Node: "friend", Secret: "right-secret", URL: s.ClientURL()})
+	out := open(t, Options{Node: "out", Secret: "wrong-secret", URL: s.ClientURL()})
+	heard := make(chan string, 8)
+	if _, err := in.Serve("x", func(from string, _ []byte, answer func([]byte)) { heard <- from; answer(nil) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Listen("news", func(from string, _ []byte) { heard <- from }); err != nil {
+		t.Fatal(err)
+	}
+	bustest.Reachable(t, friend, "in", "x")
+	for len(heard) > 0 {
+		<-heard
+	}
+	if err := out.Publish("news", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	done = make(chan struct{})
+	out.Request("in", "x", nil, 200*time.Millisecond, func(_ []byte, e error) { err = e; close(done) })
+	<-done
+	if !errors.Is(err, durable.ErrTimeout) {
+		t.Errorf("a stranger got %v", err)
+	}
+	done = make(chan struct{})
+	friend.Request("in", "x", nil, 20*time.Second, func([]byte, error) { close(done) })
+	<-done
+	if from := <-heard; from != "friend" || len(heard) > 0 {
+		t.Errorf("%s was heard", from)
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// A message that was changed on its way, or came on another subject, is none.
+func TestChangedMessagesAreNone(t *testing.T) {
+	s := newSealer("x")
+	whole := s.seal("subject", part{from: "a", serial: 7, count: 1, data: []byte("data")})
+	if p, ok := s.open("subject", whole); !ok || p.from != "a" || string(p.data) != "data" {
+		t.Fatalf("%+v, %v", p, ok)
+	}
+	for i := range whole {
+		changed := bytes.Clone(whole)
+		changed[i] ^= 1
+		if _, ok := s.open("subject", changed); ok {
+			t.Errorf("byte %d may be anything", i)
+		}
+		if _, ok := s.open("subject", whole[:i]); ok {
+			t.Errorf("%d bytes are enough", i)
+		}
+	}
+	if _, ok := s.open("another", whole); ok {
+		t.Error("it was taken on another subject")
+	}
+}
+
+// Parts that never become whole are forgotten, and bounded before.
+func TestPartsAreBounded(t *testing.T) {
+	var a assembly
+	now := time.Now()
+	piece := make([]byte, partBytes)
+	a.add("s", part{from: "a", serial: 1, count: 2, data: []byte("be")}, now)
+	a.add("s", part{from: "a", serial: 1, count: 2, data: []byte("twice")}, now)
+	a.add("s", part{from: "b", serial: 1, count: 2, data: []byte("another's")}, now)
+	if data, whole := a.add("s", part{from: "a", serial: 1, number: 1, count: 2, data: []byte("gun")}, now); !whole || string(data) != "begun" {
+		t.Errorf("%q, %v", data, whole)
+	}
+	for serial := range uint64(3 * maxParts) {
+		a.add("s", part{from: "a", serial: serial, count: 2, data: piece}, now)
+	}
+	if a.bytes > maxOpen {
+		t.Errorf("%d bytes are kept", a.bytes)
+	}
+	a.forget(now.Add(openFor + 1))
+	if len(a.open) != 0 || a.bytes != 0 {
+		t.Errorf("%d messages of %d bytes are kept", len(a.open), a.bytes)
+	}
+}
+
+func TestNamesOfNodes(t *testing.T) {
+	for name, good := range map[string]bool{"node-1": true, "": false, "a.b": false, "a*": false, strings.Repeat("n", 65): false} {
+		if err := CheckNode(name); (err == nil) != good {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

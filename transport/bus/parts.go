@@ -1,0 +1,86 @@
+package bus
+
+import (
+	"time"
+
+	"atelier/actors/durable"
+)
+
+const (
+	// partBytes is the most that goes in one message of NATS.
+	partBytes = 512 << 10
+	// maxParts bounds a message.
+	maxParts = durable.MaxMessage / partBytes
+	// maxOpen bounds what is being put together, bytes.
+	maxOpen = 2 * maxParts * partBytes
+	// openFor is how long the parts of a message may take.
+	openFor = 15 * time.Second
+)
+
+// assembly puts messages together. Owned by the goroutine that takes what comes.
+type assembly struct {
+	open  map[partKey]*message
+	bytes int
+}
+
+type partKey struct {
+	from    string
+	serial  uint64
+	subject string
+}
+
+type message struct {
+	parts   [][]byte
+	missing int
+	bytes   int
+	since   time.Time
+}
+
+// add returns the whole message when this was its last part.
+func (a *assembly) add(subject string, p part, now time.Time) (data []byte, whole bool) {
+	if p.count == 1 {
+		return p.data, true
+	}
+	key := partKey{p.from, p.serial, subject}
+	m := a.open[key]
+	if m == nil {
+		m = &message{parts: make([][]byte, p.count), missing: p.count, since: now}
+		if a.open == nil {
+			a.open = map[partKey]*message{}
+		}
+		a.open[key] = m
+	}
+	if len(m.parts) != p.count || m.parts[p.number] != nil {
+		return nil, false
+	}
+	if a.bytes += len(p.data); a.bytes > maxOpen {
+		a.bytes -= len(p.data)
+		a.forget(now) // and this one never comes
+		return nil, false
+	}
+	m.parts[p.number] = append([]byte{}, p.data...)
+	m.bytes += len(p.data)
+	if m.missing--; m.missing > 0 {
+		return nil, false
+	}
+	a.drop(key)
+	data = make([]byte, 0, m.bytes)
+	for _, part := range m.parts {
+		data = append(data, part...)
+	}
+	return data, true
+}
+
+// forget drops messages whose parts do not come.
+func (a *assembly) forget(now time.Time) {
+	for key, m := range a.open {
+		if now.Sub(m.since) > openFor {
+			a.drop(key)
+		}
+	}
+}
+
+func (a *assembly) drop(key partKey) {
+	a.bytes -= a.open[key].bytes
+	delete(a.open, key)
+}

@@ -1,0 +1,129 @@
+package bus
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// Options of a Bus.
+type Options struct {
+	// Node is this node's name: letters, digits, "-" and "_", at most 64.
+	Node string
+	// Secret is known to all nodes and to nobody else.
+	Secret string
+	// Listen is the address for the other nodes, and Peers are theirs. Unused
+	// with URL.
+	Listen string
+	Peers  []string
+	// URL is that of a NATS that runs elsewhere; "" for one within.
+	URL string
+	// TLS is for both sides of each connection between nodes; nil: none. With a
+	// URL it is for the client.
+	TLS    *tls.Config
+	Logger *slog.Logger
+}
+
+// startTime bounds how long the server within may take to be there.
+const startTime = 10 * time.Second
+
+// connect starts the server within, if there is to be one, and connects to it or
+// to the one elsewhere.
+func (b *Bus) connect() error {
+	o := b.opts
+	options := []nats.Option{
+		nats.Name("atelier " + o.Node), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
+		nats.ReconnectBufSize(-1), // what was not sent is lost; whoever waits asks anew
+		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrSlowConsumer) {
+				b.missed.Add(1)
+				return
+			}
+			o.Logger.Warn("messages between nodes", "error", err)
+		}),
+	}
+	if o.URL != "" {
+		if o.TLS != nil {
+			options = append(options, nats.Secure(o.TLS))
+		}
+		var err error
+		if b.conn, err = nats.Connect(o.URL, append(options, nats.RetryOnFailedConnect(true))...); err != nil {
+			// The library's text may hold the address with its password.
+			return errors.New("cluster.nats_url: connecting to NATS failed: " + reason(err))
+		}
+		return nil
+	}
+	s, err := b.newServer()
+	if err != nil {
+		return err
+	}
+	b.server = s
+	s.Start()
+	if !s.ReadyForConnections(startTime) {
+		return fmt.Errorf("cluster.listen: messages between nodes cannot start on %s: is the address taken?", o.Listen)
+	}
+	b.conn, err = nats.Connect("", append(options, nats.InProcessServer(s), nats.UserInfo("atelier", b.key))...)
+	return err
+}
+
+func reason(err error) string {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err.Error()
+	}
+	if n, ok := errors.AsType[*net.OpError](err); ok {
+		return n.Err.Error()
+	}
+	if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrNoServers) {
+		return err.Error()
+	}
+	return "check the address and the credentials"
+}
+
+// newServer makes the server within, which takes connections of this process
+// and of the other nodes only.
+func (b *Bus) newServer() (*server.Server, error) {
+	o := b.opts
+	host, port, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("cluster.listen: %w", err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return nil, fmt.Errorf("cluster.listen: port %q", port)
+	}
+	if number == 0 {
+		number = server.RANDOM_PORT
+	}
+	user := url.UserPassword("atelier", o.Secret)
+	routes := make([]*url.URL, 0, len(o.Peers))
+	for _, p := range o.Peers {
+		routes = append(routes, &url.URL{Scheme: "nats-route", User: user, Host: p})
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: o.Node, NoSigs: true, NoLog: true, MaxPayload: 1 << 20, Routes: routes,
+		// With DontListen it never connects to other servers (v2.15.2). So there
+		// is a door on the loopback, whose key this process keeps to itself.
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "atelier", Password: b.key,
+		Cluster: server.ClusterOpts{
+			Name: "atelier", Host: host, Port: number, Username: "atelier", Password: o.Secret,
+			AuthTimeout: 5, TLSTimeout: 5, TLSConfig: o.TLS, PoolSize: 1, ConnectRetries: -1,
+			PingInterval: 2 * time.Second, MaxPingsOut: 2,
+			// What nobody vouches for is not told on: nodes know each other by
+			// peers only.
+			NoAdvertise: true,
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cluster: messages between nodes: %w", err)
+	}
+	return s, nil
+}
