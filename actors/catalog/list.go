@@ -1,11 +1,13 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
@@ -33,7 +35,8 @@ func UnlistRow(id string) durable.Row {
 // and slices it returns are immutable.
 type List struct {
 	journal durable.Journal
-	mu      sync.Mutex // serialises writers
+	feed    durable.Feed // what other nodes change; nil where there is one
+	mu      sync.Mutex   // serialises writers
 	state   atomic.Pointer[listState]
 }
 
@@ -68,8 +71,63 @@ func LoadList(journal durable.Journal) (*List, error) {
 	return l, nil
 }
 
-// Put adds or replaces a codelab.
+// FollowList is the list of a store that several nodes use. failed is told of
+// records that cannot be read.
+func FollowList(store durable.Shared, failed func(error)) (*List, error) {
+	l := &List{journal: store}
+	l.state.Store(&listState{byID: map[string]*pb.Codelab{}})
+	feed, err := store.Watch([]string{ListTable}, func(_ string, key, value []byte) {
+		if value == nil {
+			l.remove(string(key))
+			return
+		}
+		m := &pb.Codelab{}
+		if err := m.Decode(value); err != nil {
+			failed(fmt.Errorf("codelab %s: %w", key, err))
+			return
+		}
+		l.put(m)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the list of codelabs: %w", err)
+	}
+	l.feed = feed
+	return l, nil
+}
+
+// Close ends what FollowList began.
+func (l *List) Close() {
+	if l.feed != nil {
+		l.feed.Close()
+	}
+}
+
+// syncTime bounds how long a look at what other nodes have changed may take.
+const syncTime = 3 * time.Second
+
+// Sync returns when the list shows everything that was committed before, on any
+// node.
+func (l *List) Sync() error {
+	if l.feed == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), syncTime)
+	defer cancel()
+	if err := l.feed.Sync(ctx); err != nil {
+		return fmt.Errorf("%w: %w", durable.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// Put adds or replaces a codelab. Where several nodes use the store, what they
+// commit comes by itself, in its order.
 func (l *List) Put(m *pb.Codelab) {
+	if l.feed == nil {
+		l.put(m)
+	}
+}
+
+func (l *List) put(m *pb.Codelab) {
 	l.change(func(s *listState) {
 		i, found := slices.BinarySearchFunc(s.newest, m.Id, func(a *pb.Codelab, id string) int { return strings.Compare(id, a.Id) })
 		if found {
@@ -83,6 +141,12 @@ func (l *List) Put(m *pb.Codelab) {
 
 // Remove takes a codelab out.
 func (l *List) Remove(id string) {
+	if l.feed == nil {
+		l.remove(id)
+	}
+}
+
+func (l *List) remove(id string) {
 	l.change(func(s *listState) {
 		s.newest = slices.DeleteFunc(s.newest, func(m *pb.Codelab) bool { return m.Id == id })
 		delete(s.byID, id)
@@ -113,11 +177,26 @@ func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
 	return s.newest, &s.encoded
 }
 
-// Get returns a codelab, or nil.
-func (l *List) Get(id string) *pb.Codelab { return l.state.Load().byID[id] }
+// Get returns a codelab, or nil. What another node may have made is looked for.
+func (l *List) Get(id string) *pb.Codelab {
+	return seek(l, func() *pb.Codelab { return l.state.Load().byID[id] })
+}
+
+// seek looks again, after a Sync, for what is not there.
+func seek(l *List, look func() *pb.Codelab) *pb.Codelab {
+	m := look()
+	if m == nil && l.feed != nil && l.Sync() == nil {
+		m = look()
+	}
+	return m
+}
 
 // ByJoinCode returns the codelab with this code, or nil.
 func (l *List) ByJoinCode(code string) *pb.Codelab {
+	return seek(l, func() *pb.Codelab { return l.byJoinCode(code) })
+}
+
+func (l *List) byJoinCode(code string) *pb.Codelab {
 	for _, m := range l.All() {
 		if m.JoinCode == code {
 			return m
@@ -133,7 +212,14 @@ func (l *List) Owners(id string) []string {
 	if !ok {
 		return nil
 	}
-	var out []string
+	out := l.tagged(tag)
+	if len(out) == 0 && l.feed != nil && l.Sync() == nil {
+		out = l.tagged(tag)
+	}
+	return out
+}
+
+func (l *List) tagged(tag uint32) (out []string) {
 	for _, m := range l.All() {
 		if ids.Tag(m.Id) == tag {
 			out = append(out, m.Id)

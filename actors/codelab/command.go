@@ -1,8 +1,6 @@
 package codelab
 
 import (
-	"encoding/json"
-
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
@@ -120,31 +118,17 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[NoteDownload, durable.Nothing](),
 )
 
-// carried is the form of a command on its way.
-type carried struct {
-	Caller  *Caller         `json:"caller"`
-	Ref     string          `json:"ref,omitempty"`
-	IfMatch []uint64        `json:"if_match"`
-	Kind    string          `json:"kind"`
-	Body    json.RawMessage `json:"body"`
-}
-
-// MarshalJSON implements json.Marshaler.
-func (c Command) MarshalJSON() ([]byte, error) {
-	kind, body, err := Vocabulary.Encode(c.Body)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(carried{c.Caller, c.Ref, c.IfMatch, kind, body})
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (c *Command) UnmarshalJSON(b []byte) error {
-	var in carried
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	body, err := Vocabulary.Decode(in.Kind, in.Body)
-	*c = Command{Caller: in.Caller, Ref: in.Ref, IfMatch: in.IfMatch, Body: body}
-	return err
-}
+// Carrier brings commands to the node that owns the codelab. Those that name a
+// reference are done once, however often they are sent.
+var Carrier = durable.CarryJSON(Vocabulary,
+	func(c Command) (Body, Command) {
+		body := c.Body
+		c.Body = nil
+		return body, c
+	},
+	func(body Body, c Command) Command {
+		c.Body = body
+		return c
+	},
+	func(c Command) bool { return c.Ref != "" },
+)

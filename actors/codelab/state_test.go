@@ -1,7 +1,6 @@
 package codelab
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -55,12 +54,11 @@ func (l *lab) empty() *State {
 // do decides and applies one command, as it comes from another process.
 func (l *lab) do(cmd Command) (any, error) {
 	if cmd.Body != nil {
-		b, err := json.Marshal(cmd)
+		b, err := Carrier.Encode(cmd)
 		if err != nil {
 			panic(err)
 		}
-		cmd = Command{}
-		if err := json.Unmarshal(b, &cmd); err != nil {
+		if cmd, err = Carrier.Decode(b); err != nil {
 			panic(err)
 		}
 	}

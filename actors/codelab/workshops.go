@@ -47,6 +47,12 @@ type Config struct {
 	// codelab was removed; after the commit and the new view. What stands on it
 	// in the room ends.
 	Removed func(r *room.Room, attendee string)
+	// Announce is told, on the node that speaks for a codelab, who has come to
+	// another node or left it. Signal is a message of another node to the
+	// sessions of a person here, of all facilitators for "". Both are for where
+	// Durable.Cluster is set.
+	Announce func(w Workshop, person string, arrived bool)
+	Signal   func(w Workshop, person string, payload []byte)
 	// Sweep removes, at the start, the logs of codelabs whose deletion was
 	// interrupted.
 	Sweep  bool
@@ -70,7 +76,7 @@ type Workshop struct {
 // one person there.
 func (w Workshop) OnlineAttendees() int {
 	n := w.Room.Online()
-	if w.Room.Sessions(FacilitatorID) > 0 {
+	if w.Room.IsPresent(FacilitatorID) {
 		n--
 	}
 	return n
@@ -97,15 +103,20 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent:  ParseEvent,
 		EncodeState: EncodeState,
-		Observe: func(id string, _ *handle) durable.Observer[*pb.Event, View] {
+		Carry:       Carrier,
+		Heard:       w.heard,
+		Observe: func(id string, h *handle) durable.Observer[*pb.Event, View] {
 			r := room.New(cfg.Epoch, cfg.Room)
+			if cfg.Durable.Cluster != nil {
+				r.Connect(&nodes{h})
+			}
 			w.rooms.Store(id, r)
 			return &observer{w: w, id: id, room: r}
 		},
 		Erases:  Erases,
 		Erase:   Erase,
 		Keep:    keep,
-		MayRest: func(id string) bool { r := w.room(id); return r == nil || r.Online() == 0 },
+		MayRest: func(id string) bool { r := w.room(id); return r == nil || r.Empty() },
 		Rested:  func(id string) { w.rooms.Delete(id) },
 	}, cfg.Durable)
 	if err != nil {

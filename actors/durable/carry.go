@@ -20,13 +20,35 @@ type Carrier[C any] struct {
 	Repeatable func(C) bool
 }
 
-// CarryJSON is the carrier of commands that JSON brings whole, whose bodies are
-// words of the vocabulary.
-func CarryJSON[C, B any](words *Vocabulary[B], body func(C) B, repeatable func(C) bool) *Carrier[C] {
-	name := func(cmd C) string { return words.Name(body(cmd)) }
+// CarryJSON is the carrier of commands whose bodies are words of the vocabulary:
+// split takes a command into its body and the rest, which JSON brings as it is.
+func CarryJSON[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join func(B, R) C, repeatable func(C) bool) *Carrier[C] {
+	type carried struct {
+		Kind string
+		Body json.RawMessage
+		Rest R
+	}
+	name := func(cmd C) string {
+		body, _ := split(cmd)
+		return words.Name(body)
+	}
 	return &Carrier[C]{
-		Encode: func(cmd C) ([]byte, error) { return json.Marshal(cmd) },
-		Decode: func(data []byte) (cmd C, err error) { return cmd, json.Unmarshal(data, &cmd) },
+		Encode: func(cmd C) ([]byte, error) {
+			body, rest := split(cmd)
+			kind, fields, err := words.Encode(body)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(carried{kind, fields, rest})
+		},
+		Decode: func(data []byte) (cmd C, err error) {
+			var in carried
+			if err := json.Unmarshal(data, &in); err != nil {
+				return cmd, err
+			}
+			body, err := words.Decode(in.Kind, in.Body)
+			return join(body, in.Rest), err
+		},
 		EncodeReply: func(cmd C, value any) ([]byte, error) {
 			return words.EncodeReply(name(cmd), value)
 		},
@@ -34,21 +56,6 @@ func CarryJSON[C, B any](words *Vocabulary[B], body func(C) B, repeatable func(C
 		Repeatable:  repeatable,
 	}
 }
-
-// CarriedBody is a command's body on its way: its name and its fields.
-type CarriedBody struct {
-	Kind   string          `json:"kind"`
-	Fields json.RawMessage `json:"body"`
-}
-
-// Carry encodes a body.
-func (v *Vocabulary[B]) Carry(body B) (CarriedBody, error) {
-	name, fields, err := v.Encode(body)
-	return CarriedBody{name, fields}, err
-}
-
-// Bring decodes a body.
-func (v *Vocabulary[B]) Bring(c CarriedBody) (B, error) { return v.Decode(c.Kind, c.Fields) }
 
 // codes are the errors that cross between nodes as themselves.
 var codes = map[string]error{

@@ -115,6 +115,17 @@ func (h *Handle[C, E, V]) current() error {
 	return h.host.slots.await(sl).Err
 }
 
+// Near returns the handle of an actor whose view shows everything that was
+// acknowledged until so long ago, without asking another node when it does.
+func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V], error) {
+	if h.opts.Cluster != nil {
+		if hd := h.Peek(id); hd != nil && hd.Condition() == Running && hd.Fresh(within) {
+			return hd, nil
+		}
+	}
+	return h.Get(id)
+}
+
 // join serves the other nodes, and lets the beats begin.
 func (h *Host[C, E, V]) join() error {
 	c := h.opts.Cluster

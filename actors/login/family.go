@@ -39,6 +39,9 @@ type family struct {
 	// Guarded by mu. The row of the time before families, which goes with the
 	// next change; nil for none.
 	legacy []byte
+	// Guarded by mu. What the row holds, or will when what is queued is
+	// committed; kept where several nodes use the store.
+	value []byte
 }
 
 func newFamily() *family {

@@ -38,6 +38,10 @@ type Sessions struct {
 	attendees map[string][]*family            // by attendee id, in the order of their grants
 	named     map[string]map[*family]struct{} // with an admin, by the key of the display name
 	kept      int                             // families
+
+	// Where several nodes use the store; else nil.
+	feed  durable.Feed
+	byKey map[string]*family // guarded by mu
 }
 
 // hash of a session id.
@@ -49,14 +53,18 @@ func hashOf(id string) hash { return sha256.Sum256([]byte(id)) }
 // fingerprint of the admin account as it is now: the grants of those who
 // logged in to another have ended.
 func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
-	s := &Sessions{
-		journal: journal, now: now, account: account,
-		families: map[hash]*family{}, attendees: map[string][]*family{}, named: map[string]map[*family]struct{}{},
-	}
+	s := empty(journal, account, now)
 	if err := errors.Join(s.load(familyTable, parseFamily), s.load(legacyTable, parseLegacy)); err != nil {
 		return nil, fmt.Errorf("read sessions: %w", err)
 	}
 	return s, nil
+}
+
+func empty(journal durable.Journal, account []byte, now func() time.Time) *Sessions {
+	return &Sessions{
+		journal: journal, now: now, account: account,
+		families: map[hash]*family{}, attendees: map[string][]*family{}, named: map[string]map[*family]struct{}{},
+	}
 }
 
 func (s *Sessions) load(table string, parse func(key, value []byte) (*family, *pb.SessionFamily, error)) error {
@@ -67,15 +75,19 @@ func (s *Sessions) load(table string, parse func(key, value []byte) (*family, *p
 		if f, rec, failed = parse(bytes.Clone(key), value); failed != nil {
 			return false
 		}
-		for _, e := range rec.Ids {
-			if !bytes.Equal(e.Admin.GetAccount(), s.account) {
-				e.Admin = nil
-			}
-		}
-		s.change(f, nil, pruned(rec, s.ms()))
+		s.change(f, nil, s.pruned(rec))
 		return true
 	})
 	return errors.Join(err, failed)
+}
+
+func (s *Sessions) pruned(rec *pb.SessionFamily) *pb.SessionFamily {
+	for _, e := range rec.Ids {
+		if !bytes.Equal(e.Admin.GetAccount(), s.account) {
+			e.Admin = nil
+		}
+	}
+	return pruned(rec, s.ms())
 }
 
 func (s *Sessions) ms() int64 { return s.now().UnixMilli() }
@@ -114,7 +126,7 @@ func (s Session) Ended() bool { return s.family == nil || s.family.record.Load()
 // the id is not good. By this the id that it replaces gets its last minute.
 func (s *Sessions) Use(id string) (_ Session, ok bool) {
 	h, now := hashOf(id), s.ms()
-	f := s.lookup(h)
+	f := s.seek(h)
 	if f == nil {
 		return Session{}, false
 	}
@@ -161,7 +173,7 @@ func (s *Sessions) arrived(f *family, id []byte) {
 // write queues a family's record; the caller holds its mu.
 func (s *Sessions) write(f *family, rec *pb.SessionFamily) {
 	f.unsaved.Store(false)
-	err := s.journal.Append(f.rows(rec, s.ms()), func(err error) {
+	err := s.journal.Append(s.guarded(f, rec), func(err error) {
 		if err != nil {
 			f.unsaved.Store(true)
 		}
@@ -194,6 +206,16 @@ func (s *Sessions) GrantAttendee(from, id, codelab string, g *pb.AttendeeGrant) 
 }
 
 func (s *Sessions) issue(from, id string, admin *pb.AdminGrant, grant func(map[string]*pb.AttendeeGrant)) (*family, int64, error) {
+	for {
+		f, expires, err := s.issueOnce(from, id, admin, grant)
+		if !errors.Is(err, durable.ErrConflict) {
+			return f, expires, err
+		}
+		// Another node has changed the family, and this one knows how by now.
+	}
+}
+
+func (s *Sessions) issueOnce(from, id string, admin *pb.AdminGrant, grant func(map[string]*pb.AttendeeGrant)) (*family, int64, error) {
 	f, parent := s.hold(from)
 	defer f.mu.Unlock()
 	now, before := s.ms(), f.record.Load()
@@ -212,7 +234,7 @@ func (s *Sessions) issue(from, id string, admin *pb.AdminGrant, grant func(map[s
 		rec.Ids = slices.Delete(rec.Ids, i, i+1)
 	}
 	rec.Ids = append(rec.Ids, e)
-	if err := durable.Commit(s.journal, f.rows(rec, now)); err != nil {
+	if err := s.commit(f, rec); err != nil {
 		return nil, 0, fmt.Errorf("store session: %w", err)
 	}
 	f.legacy = nil
@@ -224,7 +246,7 @@ func (s *Sessions) issue(from, id string, admin *pb.AdminGrant, grant func(map[s
 // family when the id is not good any more.
 func (s *Sessions) hold(id string) (*family, *pb.SessionId) {
 	h := hashOf(id)
-	if f := s.lookup(h); f != nil {
+	if f := s.seek(h); f != nil {
 		f.mu.Lock()
 		if e := find(f.record.Load(), h[:]); e != nil && e.ExpiresAt > s.ms() {
 			return f, e
@@ -233,6 +255,7 @@ func (s *Sessions) hold(id string) (*family, *pb.SessionId) {
 	}
 	f := newFamily()
 	f.mu.Lock()
+	s.expect(f)
 	return f, nil
 }
 
@@ -271,20 +294,24 @@ func (s *Sessions) withdraw(f *family, attendee string, take func(all map[string
 // End ends an id and with it its whole family; ending one that is not good is
 // fine.
 func (s *Sessions) End(id string) error {
-	f := s.lookup(hashOf(id))
+	f := s.seek(hashOf(id))
 	if f == nil {
 		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	rec := f.record.Load()
-	if rec == nil {
-		return nil
+	for rec := f.record.Load(); rec != nil; rec = f.record.Load() {
+		err := s.commit(f, nil)
+		if errors.Is(err, durable.ErrConflict) {
+			continue // another node has changed it, and this one knows how by now
+		}
+		if err != nil {
+			return fmt.Errorf("end session: %w", err)
+		}
+		s.change(f, rec, nil)
+		s.forget(f)
+		break
 	}
-	if err := durable.Commit(s.journal, f.rows(nil, s.ms())); err != nil {
-		return fmt.Errorf("end session: %w", err)
-	}
-	s.change(f, rec, nil)
 	return nil
 }
 
@@ -318,6 +345,7 @@ func (s *Sessions) prune(f *family) {
 	switch {
 	case len(rec.Ids) == 0:
 		s.change(f, before, nil)
+		s.forget(f)
 	case len(rec.Ids) < len(before.Ids) || len(rec.Attendees) < len(before.Attendees):
 		s.change(f, before, rec)
 	}

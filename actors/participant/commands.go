@@ -48,6 +48,13 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SetEncryptionKey, durable.Nothing](),
 )
 
+// carrier brings commands to the node that owns them. None may be done twice.
+var carrier = durable.CarryJSON(Vocabulary,
+	func(c Command) (Body, Caller) { return c.Body, c.Caller },
+	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
+	func(Command) bool { return false },
+)
+
 // Add makes a participant with a first key, whose secret never gets here. The
 // reply is its *pb.Participant.
 type Add struct {

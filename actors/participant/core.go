@@ -25,6 +25,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 		New: func(string) durable.Core[Command, *pb.Event, View] {
 			return &core{audit: trail, ids: ids.NewSource("participants")}
 		},
+		Carry:       carrier,
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent: func(record []byte) (*pb.Event, error) {
 			e := &pb.Event{}

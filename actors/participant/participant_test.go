@@ -65,6 +65,15 @@ func (d *desk) ask(cmd Command) (any, error) {
 		d.t.Fatal(err)
 	}
 	cmd.Caller = Caller{ActorType: "admin", ActorID: "admin"}
+	if cmd.Body != nil { // as it comes from another process
+		b, err := carrier.Encode(cmd)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if cmd, err = carrier.Decode(b); err != nil {
+			d.t.Fatal(err)
+		}
+	}
 	v, _, err := h.Ask(cmd)
 	if cmd.Body != nil && err == nil {
 		if _, err := Vocabulary.EncodeReply(reflect.TypeOf(cmd.Body).Name(), v); err != nil {

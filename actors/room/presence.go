@@ -7,51 +7,232 @@ type presence struct {
 	mu sync.Mutex
 	// Guarded by mu. Nil while nobody has ever come.
 	sessions map[string]int32
+	// Guarded by mu. The persons who are connected to other nodes, by node; nil
+	// where there are none.
+	elsewhere map[string]map[string]struct{}
 }
 
-// Join notes one more session of a person and reports whether it is the
-// person's first, that is, whether the person has just arrived.
-func (r *Room) Join(person string) (first bool) {
+// Link brings what happens in a room to the other nodes on which it is open, and
+// knows which of them speaks for all. Its methods must not block.
+type Link interface {
+	// Arrived and Left tell of a person's first session on this node, and of the
+	// last one's end.
+	Arrived(person string)
+	Left(person string)
+	// Passed tells of frames for the listeners of all nodes.
+	Passed(frames []Frame)
+	// Speaks says that this node announces who comes and goes.
+	Speaks() bool
+}
+
+// Connect gives the room a link. It is called before anybody comes.
+func (r *Room) Connect(l Link) { r.link = l }
+
+// Join notes one more session of a person and reports whether their arrival is
+// to be announced: it is the person's first session anywhere, and this node
+// speaks for all.
+func (r *Room) Join(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.sessions == nil {
 		p.sessions = make(map[string]int32)
 	}
 	p.sessions[person]++
-	return p.sessions[person] == 1
+	here := p.sessions[person] == 1
+	announce = here && !p.isElsewhere(person)
+	p.mu.Unlock()
+	if here && r.link != nil {
+		r.link.Arrived(person)
+		return announce && r.link.Speaks()
+	}
+	return announce
 }
 
-// Leave notes one session less and reports whether it was the person's last.
-// Leaving without having joined changes nothing.
-func (r *Room) Leave(person string) (last bool) {
+// Leave notes one session less and reports whether it was the person's last
+// anywhere, and this node is to say so. Leaving without having joined changes
+// nothing.
+func (r *Room) Leave(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch n := p.sessions[person]; n {
+	n := p.sessions[person]
+	switch n {
 	case 0:
-		return false
 	case 1:
 		delete(p.sessions, person)
 		if len(p.sessions) == 0 {
 			// A map never gives memory back; a room that emptied should.
 			p.sessions = nil
 		}
-		return true
 	default:
 		p.sessions[person] = n - 1
+	}
+	announce = n == 1 && !p.isElsewhere(person)
+	p.mu.Unlock()
+	if n == 1 && r.link != nil {
+		r.link.Left(person)
+		return announce && r.link.Speaks()
+	}
+	return announce
+}
+
+// isElsewhere is called with mu held.
+func (p *presence) isElsewhere(person string) bool {
+	for _, there := range p.elsewhere {
+		if _, ok := there[person]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Elsewhere notes that a person has come to, or left, another node. It reports
+// whether they were connected nowhere before, or are nowhere now.
+func (r *Room) Elsewhere(node, person string, there bool) (changed bool) {
+	p := &r.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.move(node, person, there)
+}
+
+// move is called with mu held.
+func (p *presence) move(node, person string, there bool) (changed bool) {
+	if _, was := p.elsewhere[node][person]; was == there {
 		return false
 	}
+	if there {
+		changed = p.sessions[person] == 0 && !p.isElsewhere(person)
+		if p.elsewhere == nil {
+			p.elsewhere = make(map[string]map[string]struct{})
+		}
+		if p.elsewhere[node] == nil {
+			p.elsewhere[node] = make(map[string]struct{})
+		}
+		p.elsewhere[node][person] = struct{}{}
+		return changed
+	}
+	if delete(p.elsewhere[node], person); len(p.elsewhere[node]) == 0 {
+		delete(p.elsewhere, node)
+	}
+	return p.sessions[person] == 0 && !p.isElsewhere(person)
+}
+
+// AllElsewhere notes who is connected to another node: these and nobody else. It
+// returns who was nowhere before, and who is nowhere now.
+func (r *Room) AllElsewhere(node string, people []string) (came, gone []string) {
+	p := &r.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := make(map[string]struct{}, len(people))
+	for _, person := range people {
+		now[person] = struct{}{}
+	}
+	var left []string
+	for person := range p.elsewhere[node] {
+		if _, still := now[person]; !still {
+			left = append(left, person)
+		}
+	}
+	for _, person := range left {
+		if p.move(node, person, false) {
+			gone = append(gone, person)
+		}
+	}
+	for _, person := range people {
+		if p.move(node, person, true) {
+			came = append(came, person)
+		}
+	}
+	return came, gone
+}
+
+// Nodes returns the other nodes to which somebody is connected.
+func (r *Room) Nodes() (nodes []string) {
+	r.presence.mu.Lock()
+	defer r.presence.mu.Unlock()
+	for node := range r.presence.elsewhere {
+		nodes = append(nodes, node)
+	}
+	return nodes
+}
+
+// Count tells how many persons are connected to a node, "" for this one, and a
+// sum of who they are that is the same for the same persons.
+func (r *Room) Count(node string) (n int, sum uint64) {
+	r.presence.mu.Lock()
+	defer r.presence.mu.Unlock()
+	if node == "" {
+		for person := range r.presence.sessions {
+			sum += sumOf(person)
+		}
+		return len(r.presence.sessions), sum
+	}
+	for person := range r.presence.elsewhere[node] {
+		sum += sumOf(person)
+	}
+	return len(r.presence.elsewhere[node]), sum
+}
+
+// sumOf is FNV-1a of a person's id.
+func sumOf(person string) uint64 {
+	sum := uint64(14695981039346656037)
+	for i := range len(person) {
+		sum = (sum ^ uint64(person[i])) * 1099511628211
+	}
+	return sum
+}
+
+// Here returns the persons connected to this node, in no order.
+func (r *Room) Here() []string {
+	r.presence.mu.Lock()
+	defer r.presence.mu.Unlock()
+	people := make([]string, 0, len(r.presence.sessions))
+	for person := range r.presence.sessions {
+		people = append(people, person)
+	}
+	return people
+}
+
+// Empty says that nobody is connected to this node.
+func (r *Room) Empty() bool {
+	r.presence.mu.Lock()
+	defer r.presence.mu.Unlock()
+	return len(r.presence.sessions) == 0
 }
 
 // Online returns how many persons are connected.
 func (r *Room) Online() int {
-	r.presence.mu.Lock()
-	defer r.presence.mu.Unlock()
-	return len(r.presence.sessions)
+	p := &r.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.elsewhere == nil {
+		return len(p.sessions)
+	}
+	return len(p.all())
 }
 
-// Sessions returns how many sessions a person has.
+// all is who is connected to any node. It is called with mu held.
+func (p *presence) all() map[string]struct{} {
+	people := make(map[string]struct{}, len(p.sessions))
+	for person := range p.sessions {
+		people[person] = struct{}{}
+	}
+	for _, there := range p.elsewhere {
+		for person := range there {
+			people[person] = struct{}{}
+		}
+	}
+	return people
+}
+
+// IsPresent says whether a person is connected.
+func (r *Room) IsPresent(person string) bool {
+	p := &r.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sessions[person] > 0 || p.isElsewhere(person)
+}
+
+// Sessions returns how many sessions a person has on this node.
 func (r *Room) Sessions(person string) int {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -60,10 +241,12 @@ func (r *Room) Sessions(person string) int {
 
 // Present returns the persons connected, in no order.
 func (r *Room) Present() []string {
-	r.presence.mu.Lock()
-	defer r.presence.mu.Unlock()
-	people := make([]string, 0, len(r.presence.sessions))
-	for person := range r.presence.sessions {
+	p := &r.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.all()
+	people := make([]string, 0, len(all))
+	for person := range all {
 		people = append(people, person)
 	}
 	return people

@@ -61,6 +61,8 @@ type Room struct {
 
 	presence presence
 	wakers   wakers
+	// Immutable once anybody comes; nil where there is one node.
+	link Link
 }
 
 // New makes an empty room. The epoch names the stream: positions of one epoch
@@ -118,6 +120,14 @@ func (r *Room) Transient(frames ...Frame) {
 	r.pass(frames)
 	r.mu.Unlock()
 	r.wakers.wake()
+}
+
+// Broadcast is Transient for the listeners of all nodes.
+func (r *Room) Broadcast(frames ...Frame) {
+	r.Transient(frames...)
+	if r.link != nil {
+		r.link.Passed(frames)
+	}
 }
 
 // Later is Transient for a frame that can wait a moment: it goes with the next

@@ -34,6 +34,13 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[NoteAIUse, durable.Nothing](),
 )
 
+// carrier brings commands to the node that owns them. None may be done twice.
+var carrier = durable.CarryJSON(Vocabulary,
+	func(c Command) (Body, Caller) { return c.Body, c.Caller },
+	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
+	func(Command) bool { return false },
+)
+
 // change is a command being decided.
 type change struct {
 	durable.Decision[*settingspb.Event]

@@ -52,6 +52,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
 		New: func(string) durable.Core[Command, *settingspb.Event, View] {
 			return &settings{audit: trail, ids: ids.NewSource("catalog")}
 		},
+		Carry:       carrier,
 		AppendEvent: durable.AppendMessage[*settingspb.Event],
 		ParseEvent: func(record []byte) (*settingspb.Event, error) {
 			e := &settingspb.Event{}

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -189,9 +188,9 @@ func FuzzParse(f *testing.F) {
 		if err == nil && wanted != nil {
 			sent := codelab.Command{Ref: m.ref(), Body: wanted}
 			var got codelab.Command
-			b, err := json.Marshal(sent)
+			b, err := codelab.Carrier.Encode(sent)
 			if err == nil {
-				err = json.Unmarshal(b, &got)
+				got, err = codelab.Carrier.Decode(b)
 			}
 			if err != nil || !reflect.DeepEqual(got, sent) {
 				t.Fatalf("%v: a command that cannot be sent: %+v became %+v", err, sent, got)

@@ -93,12 +93,39 @@ func (p *peer) announce(kind string) {
 	if p.who.Role != codelab.RoleAttendee {
 		return
 	}
-	a := p.lab.View().Attendee(p.who.ID)
+	announce(p.lab, kind, p.who.ID, p.who.Name)
+}
+
+// announce tells facilitators who has come or gone, by the name they have now.
+func announce(w codelab.Workshop, kind, person, name string) {
+	a := w.View().Attendee(person)
 	if a == nil {
 		// Removed, with their place: facilitators still hear who is gone.
-		a = &pb.Attendee{Id: p.who.ID, Name: p.who.Name, CurrentStep: 1}
+		a = &pb.Attendee{Id: person, Name: name, CurrentStep: 1}
 	}
-	p.lab.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
+	w.Room.Broadcast(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
+}
+
+// Announce tells of somebody who has come to another node, or left it; see
+// codelab.Config.
+func (g *Gateway) Announce(w codelab.Workshop, person string, arrived bool) {
+	kind := "attendee_left"
+	if arrived {
+		kind = "attendee_joined"
+	}
+	if person != codelab.FacilitatorID {
+		announce(w, kind, person, "")
+	}
+}
+
+// Signal brings a message of another node to the sessions of a person here, to
+// all facilitators' for "".
+func (g *Gateway) Signal(w codelab.Workshop, person string, payload []byte) {
+	if person == "" {
+		g.Hub.SendFacilitators(w.Room, payload)
+		return
+	}
+	g.Hub.SendPerson(w.Room, person, payload)
 }
 
 // handler is what sessions do; each finds its peer in Session.Data.

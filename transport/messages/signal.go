@@ -85,13 +85,17 @@ func (g *Gateway) relay(w codelab.Workshop, who *codelab.Caller, kind string, m 
 	delivered := true
 	switch {
 	case kind == "screen_share_status", kind == "webrtc_signal" && target == "" && admin:
-		w.Room.Transient(room.Frame{Audience: room.Everyone, Payload: out})
+		w.Room.Broadcast(room.Frame{Audience: room.Everyone, Payload: out})
 	case kind == "attendee_screen_status", target == "", target == codelab.FacilitatorID:
 		delivered = g.Hub.SendFacilitators(w.Room, out)
+		w.Signal("", out)
 	case w.View().Attendee(target) == nil:
 		return wire.Invalid("target_id is nobody in this codelab")
 	default:
-		delivered = g.Hub.SendPerson(w.Room, target, out)
+		if delivered = g.Hub.SendPerson(w.Room, target, out); w.Elsewhere(target) {
+			w.Signal(target, out)
+			delivered = true
+		}
 	}
 	if !delivered {
 		return durable.ErrBusy

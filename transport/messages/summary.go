@@ -69,7 +69,7 @@ func (g *Gateway) summaries() {
 // or by itself when none has come by the turn after which it goes alone.
 func summarize(active []codelab.Workshop, last map[string]*told, turn int) {
 	for _, w := range active {
-		if w.Room.Online() == 0 {
+		if w.Room.Empty() {
 			delete(last, w.ID()) // who comes next has heard nothing
 			continue
 		}

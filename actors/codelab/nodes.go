@@ -1,0 +1,143 @@
+package codelab
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+
+	"atelier/actors/room"
+)
+
+// aside is what nodes tell each other about a codelab's room beside what is
+// committed: who is connected where, and messages that are worth something only
+// now.
+type aside struct {
+	Kind asideKind `json:"k"`
+	// Person has arrived or left, or is whom a signal is for.
+	Person string `json:"p,omitempty"`
+	// People are all who are connected to the node.
+	People []string `json:"all,omitempty"`
+	// Count and Sum are of them, see room.Count.
+	Count int    `json:"n,omitempty"`
+	Sum   uint64 `json:"s,omitempty"`
+	// Frames are for the listeners of every node.
+	Frames []room.Frame `json:"f,omitempty"`
+	// Payload is a signal's.
+	Payload []byte `json:"m,omitempty"`
+}
+
+type asideKind string
+
+const (
+	asideArrived asideKind = "arrived"
+	asideLeft    asideKind = "left"
+	asideAll     asideKind = "all"   // who is connected to the sender
+	asideCount   asideKind = "count" // and how many they are, so that what was lost is noticed
+	asideWho     asideKind = "who"   // the sender asks all for that
+	asideFrames  asideKind = "frames"
+	asideSignal  asideKind = "signal"
+)
+
+func (a aside) encode() []byte {
+	b, _ := json.Marshal(a) // of texts, numbers and bytes
+	return b
+}
+
+// nodes is a room's way to the other nodes.
+type nodes struct{ h *handle }
+
+func (l *nodes) Arrived(person string) { l.h.Tell(aside{Kind: asideArrived, Person: person}.encode()) }
+
+func (l *nodes) Left(person string) { l.h.Tell(aside{Kind: asideLeft, Person: person}.encode()) }
+
+func (l *nodes) Passed(frames []room.Frame) {
+	l.h.Tell(aside{Kind: asideFrames, Frames: frames}.encode())
+}
+
+func (l *nodes) Speaks() bool { return l.h.Owns() }
+
+// Signal sends a message to the sessions that a person has on other nodes, of
+// all facilitators for "".
+func (w Workshop) Signal(person string, payload []byte) {
+	w.Tell(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
+}
+
+// Elsewhere says that a person is connected to another node.
+func (w Workshop) Elsewhere(person string) bool {
+	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
+}
+
+// heard takes what another node tells.
+func (w *Workshops) heard(id, node string, data []byte) {
+	h, r := w.host.Peek(id), w.room(id)
+	var a aside
+	if h == nil || r == nil || h.View() == nil || json.Unmarshal(data, &a) != nil {
+		return
+	}
+	ws := Workshop{h, r}
+	switch a.Kind {
+	case asideArrived, asideLeft:
+		if r.Elsewhere(node, a.Person, a.Kind == asideArrived) {
+			w.announce(ws, a.Person, a.Kind == asideArrived)
+		}
+	case asideAll:
+		w.all(ws, node, a.People)
+	case asideCount:
+		if n, sum := r.Count(node); n != a.Count || sum != a.Sum {
+			h.Tell(aside{Kind: asideWho, Person: node}.encode())
+		}
+	case asideWho:
+		if a.Person == "" || a.Person == w.Durable.Cluster.Store.Node() {
+			h.Tell(aside{Kind: asideAll, People: r.Here()}.encode())
+		}
+	case asideFrames:
+		r.Transient(a.Frames...)
+	case asideSignal:
+		if w.Signal != nil {
+			w.Signal(ws, a.Person, a.Payload)
+		}
+	}
+}
+
+func (w *Workshops) all(ws Workshop, node string, people []string) {
+	came, gone := ws.Room.AllElsewhere(node, people)
+	for _, person := range came {
+		w.announce(ws, person, true)
+	}
+	for _, person := range gone {
+		w.announce(ws, person, false)
+	}
+}
+
+func (w *Workshops) announce(ws Workshop, person string, arrived bool) {
+	if ws.Owns() && w.Announce != nil {
+		w.Announce(ws, person, arrived)
+	}
+}
+
+// Compare tells the other nodes how many people are connected to this one, so
+// that they notice what was lost, and forgets the people of nodes that are not
+// alive any more. It is called every so often.
+func (w *Workshops) Compare(alive []string) {
+	for _, ws := range w.Active() {
+		n, sum := ws.Room.Count("")
+		ws.Tell(aside{Kind: asideCount, Count: n, Sum: sum}.encode())
+		for _, node := range ws.Room.Nodes() {
+			if !slices.Contains(alive, node) {
+				w.all(ws, node, nil)
+			}
+		}
+	}
+}
+
+// SessionNumbers is where the numbers of a node's live sessions begin: sessions
+// of different nodes must differ, since an event carries the one that caused it.
+func SessionNumbers(node string, incarnation uint64) uint64 {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], incarnation)
+	sum := uint64(14695981039346656037)
+	for _, c := range append([]byte(node), b[:]...) {
+		sum = (sum ^ uint64(c)) * 1099511628211
+	}
+	return sum >> 40 << 40
+}

@@ -1,0 +1,165 @@
+package login
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"atelier/actors/durable"
+	pb "atelier/actors/login/loginpb"
+)
+
+// MaxAge is how old what a node knows of sessions may be. What another node
+// ended longer ago counts for nobody.
+const MaxAge = time.Second
+
+// Follow is Load for a store that several nodes use. What others change comes by
+// itself; each change names what it rests on, so that of two nodes none loses
+// the other's. failed is told of records that cannot be read.
+func Follow(store durable.Shared, account []byte, now func() time.Time, failed func(error)) (*Sessions, error) {
+	s := empty(store, account, now)
+	s.byKey = map[string]*family{}
+	if err := s.load(legacyTable, parseLegacy); err != nil {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	feed, err := store.Watch([]string{familyTable}, func(_ string, key, value []byte) {
+		if err := s.learn(key, value); err != nil {
+			failed(err)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sessions: %w", err)
+	}
+	s.feed = feed
+	return s, nil
+}
+
+// Close ends what Follow began.
+func (s *Sessions) Close() {
+	if s.feed != nil {
+		s.feed.Close()
+	}
+}
+
+// Current returns when what is known is not older than MaxAge; it fails when
+// that cannot be found out.
+func (s *Sessions) Current() error {
+	if s.feed == nil || s.feed.Age() < MaxAge {
+		return nil
+	}
+	return s.sync()
+}
+
+func (s *Sessions) sync() error {
+	ctx, cancel := context.WithTimeout(context.Background(), MaxAge)
+	defer cancel()
+	if err := s.feed.Sync(ctx); err != nil {
+		return fmt.Errorf("%w: sessions of other nodes: %w", durable.ErrUnavailable, err)
+	}
+	return nil
+}
+
+// seek is lookup, and a look at what other nodes have made for what is unknown.
+func (s *Sessions) seek(h hash) *family {
+	f := s.lookup(h)
+	if f == nil && s.feed != nil && s.sync() == nil {
+		f = s.lookup(h)
+	}
+	return f
+}
+
+// learn takes what a row holds now.
+func (s *Sessions) learn(key, value []byte) error {
+	s.mu.Lock()
+	f := s.byKey[string(key)]
+	if f == nil {
+		if value == nil {
+			s.mu.Unlock()
+			return nil
+		}
+		var err error
+		if f, _, err = parseFamily(bytes.Clone(key), value); err != nil {
+			s.mu.Unlock()
+			return err
+		}
+		s.byKey[string(key)] = f
+	}
+	s.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.value != nil && bytes.Equal(value, f.value) {
+		return nil // what this node wrote
+	}
+	return s.reload(f)
+}
+
+// reload reads a family's row anew: what a feed tells may be older than what
+// this node has written since. The caller holds f.mu.
+func (s *Sessions) reload(f *family) error {
+	value, err := s.journal.Get(familyTable, f.key)
+	if err != nil && !errors.Is(err, durable.ErrNotFound) {
+		return err
+	}
+	var rec *pb.SessionFamily
+	if value != nil {
+		_, stored, err := parseFamily(f.key, value)
+		if err != nil {
+			return err
+		}
+		rec = s.pruned(stored)
+	}
+	f.value = value
+	f.unsaved.Store(false)
+	s.change(f, f.record.Load(), rec)
+	if rec == nil {
+		s.forget(f)
+	}
+	return nil
+}
+
+// expect lets a new family be known before its row comes back.
+func (s *Sessions) expect(f *family) {
+	if s.byKey != nil {
+		s.mu.Lock()
+		s.byKey[string(f.key)] = f
+		s.mu.Unlock()
+	}
+}
+
+// forget drops a family that has ended.
+func (s *Sessions) forget(f *family) {
+	if s.byKey != nil {
+		s.mu.Lock()
+		delete(s.byKey, string(f.key))
+		s.mu.Unlock()
+	}
+}
+
+// guarded are the rows that bring the store up to a record; where other nodes
+// change it too, they hold only if none has. The caller holds f.mu.
+func (s *Sessions) guarded(f *family, rec *pb.SessionFamily) []durable.Row {
+	rows := f.rows(rec, s.ms())
+	if s.feed == nil {
+		return rows
+	}
+	if rows[0].Guard = durable.Absent(); f.value != nil {
+		rows[0].Guard = durable.Unchanged(f.value)
+	}
+	f.value = rows[0].Value
+	return rows
+}
+
+// commit stores a record, nil to end the family, and waits. After ErrConflict
+// the family is as another node has left it. The caller holds f.mu.
+func (s *Sessions) commit(f *family, rec *pb.SessionFamily) error {
+	err := durable.Commit(s.journal, s.guarded(f, rec))
+	if err == nil || s.feed == nil {
+		return err
+	}
+	if again := s.reload(f); again != nil {
+		return again
+	}
+	return err
+}

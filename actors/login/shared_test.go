@@ -1,0 +1,90 @@
+package login
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	pb "atelier/actors/login/loginpb"
+	"atelier/persistence/memory"
+)
+
+// nodes are two nodes that know the same sessions.
+func sharedSessions(t *testing.T) [2]*Sessions {
+	store, nodes := memory.Share(2)
+	t.Cleanup(func() { _ = store.Close() })
+	var out [2]*Sessions
+	for i, n := range nodes {
+		s, err := Follow(n, []byte("account"), time.Now, func(err error) { t.Error(err) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		out[i] = s
+	}
+	return out
+}
+
+func grantFor(attendee string) *pb.AttendeeGrant {
+	return &pb.AttendeeGrant{AttendeeId: attendee, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
+}
+
+// What one node grants or ends holds on the other at once.
+func TestSessionsHoldOnEveryNode(t *testing.T) {
+	s := sharedSessions(t)
+	if _, err := s[0].GrantAttendee("", "first", "lab", grantFor("ann")); err != nil {
+		t.Fatal(err)
+	}
+	got, ok := s[1].Use("first")
+	if !ok || got.Attendees()["lab"].AttendeeId != "ann" {
+		t.Fatalf("the other node knows %v, %v", got.Attendees(), ok)
+	}
+	if err := s[1].End("first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s[0].sync(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s[0].Use("first"); ok {
+		t.Error("it is still good where it was made")
+	}
+	if s[0].Len() != 0 || len(s[0].byKey) != 0 || len(s[1].byKey) != 0 {
+		t.Errorf("%d, %d and %d families are kept", s[0].Len(), len(s[0].byKey), len(s[1].byKey))
+	}
+	if err := s[0].End("first"); err != nil {
+		t.Errorf("ending it again: %v", err)
+	}
+}
+
+// Of changes that two nodes make at once none is lost.
+func TestNodesDoNotOverwriteEachOther(t *testing.T) {
+	s := sharedSessions(t)
+	if _, err := s[0].GrantAttendee("", "root", "lab", grantFor("ann")); err != nil {
+		t.Fatal(err)
+	}
+	const each = 10
+	var wg sync.WaitGroup
+	for node := range s {
+		wg.Go(func() {
+			for i := range each {
+				lab := fmt.Sprint("lab", node, i)
+				if _, err := s[node].GrantAttendee("root", "id"+lab, lab, grantFor("ann")); err != nil && !errors.Is(err, durable.ErrConflict) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for node := range s {
+		if err := s[node].sync(); err != nil {
+			t.Fatal(err)
+		}
+		got, ok := s[node].Use("root")
+		if n := len(got.Attendees()); !ok || n != 1+2*each {
+			t.Errorf("node %d knows %d grants", node, n)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package room
+
+import (
+	"slices"
+	"testing"
+)
+
+// speaker is a link that notes what it is told.
+type speaker struct {
+	speaks bool
+	told   []string
+}
+
+func (s *speaker) Arrived(p string)      { s.told = append(s.told, "+"+p) }
+func (s *speaker) Left(p string)         { s.told = append(s.told, "-"+p) }
+func (s *speaker) Passed(frames []Frame) { s.told = append(s.told, "frames") }
+func (s *speaker) Speaks() bool          { return s.speaks }
+func (s *speaker) said(want ...string) bool {
+	got := s.told
+	s.told = nil
+	return slices.Equal(got, want)
+}
+
+// Who is connected to several nodes arrives once and leaves once; and only the
+// node that speaks for all says so.
+func TestPresenceOnSeveralNodes(t *testing.T) {
+	s := &speaker{speaks: true}
+	r := New("e", Limits{})
+	r.Connect(s)
+	if !r.Elsewhere("n2", "ann", true) || r.Elsewhere("n2", "ann", true) {
+		t.Error("the first arrival is one")
+	}
+	if r.Join("ann") || r.Join("ann") || !s.said("+ann") {
+		t.Error("she was there already, and the others are told once")
+	}
+	if r.Elsewhere("n2", "ann", false) {
+		t.Error("she is still here")
+	}
+	if r.Leave("ann") || !r.Leave("ann") || !s.said("-ann") {
+		t.Error("the last of all leaves")
+	}
+	r.Elsewhere("n2", "bob", true)
+	r.Elsewhere("n3", "bob", true)
+	r.Join("cy")
+	if r.Online() != 2 || !r.IsPresent("bob") || r.Sessions("bob") != 0 || r.Empty() {
+		t.Errorf("%d are there", r.Online())
+	}
+	present := r.Present()
+	slices.Sort(present)
+	if !slices.Equal(present, []string{"bob", "cy"}) || !slices.Equal(r.Here(), []string{"cy"}) {
+		t.Errorf("present are %v, here %v", present, r.Here())
+	}
+	came, gone := r.AllElsewhere("n2", []string{"dan", "cy"})
+	if !slices.Equal(came, []string{"dan"}) || gone != nil {
+		t.Errorf("came %v, gone %v", came, gone)
+	}
+	n, sum := r.Count("n2")
+	other := New("e", Limits{})
+	other.Join("cy")
+	if m, same := other.Count(""); m == n || same == sum {
+		t.Error("different persons count the same")
+	}
+	other.Join("dan")
+	if m, same := other.Count(""); m != n || same != sum {
+		t.Errorf("the same persons count %d, %d and %d, %d", n, sum, m, same)
+	}
+	if came, gone := r.AllElsewhere("n3", nil); came != nil || !slices.Equal(gone, []string{"bob"}) {
+		t.Errorf("came %v, gone %v", came, gone)
+	}
+	if nodes := r.Nodes(); !slices.Equal(nodes, []string{"n2"}) {
+		t.Errorf("nodes %v", nodes)
+	}
+	s.speaks, s.told = false, nil
+	if r.Join("eve") || r.Leave("eve") || !s.said("+eve", "-eve") {
+		t.Error("a node that does not speak for all says something")
+	}
+	r.Broadcast(Frame{Payload: []byte("x")})
+	r.Transient(Frame{Payload: []byte("x")})
+	if !s.said("frames") {
+		t.Errorf("told %v", s.told)
+	}
+}
