@@ -201,7 +201,11 @@ func (w *Workshops) Get(id string) (Workshop, error) {
 	if w.List.Get(id) == nil {
 		return Workshop{}, errGone
 	}
-	return w.get(id)
+	ws, err := w.get(id)
+	if err == nil && ws.View().Meta == nil { // another node has removed it just now
+		return Workshop{}, errGone
+	}
+	return ws, err
 }
 
 func (w *Workshops) get(id string) (Workshop, error) {
@@ -291,6 +295,12 @@ func (w *Workshops) FindAttendee(id string) (*View, *pb.Attendee, error) {
 	}
 	return nil, nil, durable.Reject(durable.Missing, "attendee not found")
 }
+
+// Drop ends all codelabs of this node at once; see durable.Host.Drop.
+func (w *Workshops) Drop() { w.host.Drop() }
+
+// GiveTo gives a codelab that this node owns to another node.
+func (w *Workshops) GiveTo(ws Workshop, node string) { w.host.GiveTo(ws.handle, node) }
 
 // Quarantined returns the ids of codelabs that failed too often.
 func (w *Workshops) Quarantined() []string { return w.host.QuarantinedIDs() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"atelier/actors/login"
 	"atelier/actors/participant"
 	pb "atelier/actors/participant/participantpb"
 	"atelier/transport/httpapi"
@@ -58,7 +59,7 @@ func (c *call) admit(scope string) error {
 }
 
 func (c *call) participants() (*participant.View, error) {
-	h, err := c.Participants.Get(participant.ID)
+	h, err := c.Participants.Near(participant.ID, login.MaxAge)
 	if err != nil {
 		return nil, err
 	}

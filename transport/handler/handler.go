@@ -36,6 +36,8 @@ type Config struct {
 	Observe func(environment, operation, result string, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger
+	// Valid is httpapi's; may be nil.
+	Valid func() error
 }
 
 // Handler serves. Safe for concurrent use.
@@ -69,7 +71,7 @@ func New(cfg Config) (*Handler, error) {
 	h.bases[1] = &base{Handler: h, path: "/sandbox/handler", environment: participant.Sandbox, vault: cfg.Sandbox}
 	for _, b := range h.bases {
 		b.way = httpapi.New(httpapi.Config{
-			Endpoints: b.endpoints(), Drain: 1 << 20, Logger: cfg.Logger, Now: time.Now,
+			Endpoints: b.endpoints(), Drain: 1 << 20, Valid: cfg.Valid, Logger: cfg.Logger, Now: time.Now,
 			Stray: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b} },
 		})
 		if err := b.render(); err != nil {

@@ -59,7 +59,7 @@ type Problem struct {
 	Hint       error
 }
 
-// Config of an API. All fields are required.
+// Config of an API. All fields but Valid are required.
 type Config struct {
 	Endpoints []Endpoint
 	// Stray makes the call of a request that no endpoint has; its Serve and
@@ -67,7 +67,11 @@ type Config struct {
 	Stray func(*Exchange) Call
 	// Drain bounds what is read of a body that nobody wants, bytes, so that the
 	// client gets to read the answer.
-	Drain  int64
+	Drain int64
+	// Valid is asked when an operation was carried out, before its answer
+	// leaves: an error says that what it was made of may not count any more. nil:
+	// it always does.
+	Valid  func() error
 	Logger *slog.Logger
 	Now    func() time.Time
 }
@@ -134,7 +138,9 @@ func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
 	case err == nil && r.Expecting():
 		err = r.expected()
 	case err == nil:
-		err = c.Serve()
+		if err = c.Serve(); err == nil && a.Valid != nil && !r.detached {
+			err = a.Valid()
+		}
 	}
 	if err != nil {
 		r.fail(err)

@@ -48,6 +48,10 @@ type Config struct {
 	Workspaces code.Store
 	// Denials takes note of refused requests for the audit trail.
 	Denials func(status int, actorType, actorID, codelab, ip string)
+	// Current fails while it cannot be known who may do what; may be nil.
+	Current func() error
+	// Valid is httpapi's.
+	Valid func() error
 	// Observe is told of each answer; may be nil.
 	Observe func(operation string, status int, took time.Duration)
 	// LoginFailed is told of each wrong login; may be nil.
@@ -88,7 +92,7 @@ func New(cfg Config) *API {
 		a.Observe = func(string, int, time.Duration) {}
 	}
 	a.way = httpapi.New(httpapi.Config{
-		Endpoints: a.endpoints(), Drain: drainBytes, Logger: cfg.Logger, Now: cfg.Now,
+		Endpoints: a.endpoints(), Drain: drainBytes, Valid: cfg.Valid, Logger: cfg.Logger, Now: cfg.Now,
 		Stray: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a} },
 	})
 	return a

@@ -87,6 +87,9 @@ func or[T any](p *T, fallback T) T {
 // listCodelabs answers all codelabs to admins, and to others the public ones
 // and those they are registered in.
 func listCodelabs(r *Request) error {
+	if err := r.api.List.Sync(); err != nil {
+		return err
+	}
 	all, encoded := r.api.List.Listing()
 	list := func(mine bool) func() any {
 		return func() any {

@@ -71,6 +71,11 @@ func (r *Request) Detach(serve func(d *httpapi.Detached)) {
 // Admit implements httpapi.Call.
 func (r *Request) Admit() error {
 	a, op := r.api, r.op
+	if a.Current != nil {
+		if err := a.Current(); err != nil {
+			return err
+		}
+	}
 	cookie := string(r.Request.Header.Cookie(auth.SessionCookie))
 	var badToken bool
 	r.who, badToken = a.Auth.Identify(cookie, string(r.Request.Header.Peek("Authorization")))

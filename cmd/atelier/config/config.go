@@ -31,6 +31,7 @@ type Config struct {
 	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
 	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
 	Storage Storage `toml:"storage" doc:"Where events and records are kept."`
+	Cluster Cluster `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
 	Files   Files   `toml:"files" doc:"Uploads, materials and submissions."`
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 	Log     Log     `toml:"log" doc:"Logging, to standard error."`
@@ -142,7 +143,7 @@ func Default() Config {
 			RegistrationsPerSec: 200, RegistrationBurst: 2000, RegistrationsFrom: 50, RegistrationsAtOnce: 1000, JoinsFrom: 50, JoinsAtOnce: 1000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
 			MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30,
 		},
-		Live: defaultLive(),
+		Live: defaultLive(), Cluster: defaultCluster(),
 		Storage: Storage{
 			Backend: Badger, MinFreeMiB: 512, MemtableMiB: 32, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
 			IdleAfter: Duration(15 * time.Minute),
@@ -372,6 +373,7 @@ func (c *Config) Check() (warnings []string, err error) {
 		}
 	}
 	c.Live.check(bad, warn)
+	c.checkCluster(bad, warn)
 	if c.Server.ShutdownDelay < 0 || c.Server.ReconnectSpread < 0 {
 		bad("server.shutdown_delay and server.reconnect_spread must not be negative")
 	}

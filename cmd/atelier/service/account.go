@@ -82,12 +82,11 @@ func (s *Service) account() (pw adminPassword, err error) {
 		}
 	}
 	account := auth.Account(key, cfg.Admin.ID, password)
-	sessions, err := login.Load(s.core.store, account, time.Now)
+	sessions, err := s.openSessions(account)
 	if err != nil {
 		return pw, err
 	}
-	settings, err := s.core.settings.Get(settings.ID)
-	if err != nil {
+	if _, err := s.core.settings.Get(settings.ID); err != nil {
 		return pw, fmt.Errorf("settings: %w", err)
 	}
 	pinKey, err := s.core.pinKey()
@@ -97,8 +96,39 @@ func (s *Service) account() (pw adminPassword, err error) {
 	s.grants = auth.New(auth.Config{
 		AdminID: cfg.Admin.ID, AdminPassword: password, AdminLifetime: cfg.Session.AdminLifetime.Std(),
 		AttendeeLifetime: cfg.Session.AttendeeLifetime.Std(), Signer: auth.NewSigner(key, account, time.Now), Sessions: sessions,
-		Tokens: settings.View, PINKey: pinKey, Now: time.Now,
+		Tokens: s.core.tokens, PINKey: pinKey, Now: time.Now,
 		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std()}, time.Now),
 	})
 	return pw, nil
+}
+
+// openSessions reads the login sessions, and follows what other nodes change.
+func (s *Service) openSessions(account []byte) (*login.Sessions, error) {
+	if s.core.node == nil {
+		return login.Load(s.core.store, account, time.Now)
+	}
+	return login.Follow(s.core.node.Store, account, time.Now, func(err error) { s.log.Error("login sessions", "error", err) })
+}
+
+// tokens are the API tokens as they are now; where other nodes may have changed
+// them, as they were a second ago at most. None are known when that cannot be
+// found out.
+func (c *Core) tokens() *settings.View {
+	h, err := c.settings.Near(settings.ID, login.MaxAge)
+	if err != nil {
+		return &settings.View{}
+	}
+	return h.View()
+}
+
+// current fails when this server cannot know who may do what.
+func (s *Service) current() error {
+	if s.core.node == nil {
+		return nil
+	}
+	if err := s.grants.Sessions.Current(); err != nil {
+		return err
+	}
+	_, err := s.core.settings.Near(settings.ID, login.MaxAge)
+	return err
 }

@@ -40,6 +40,7 @@ type Core struct {
 	blobs        *blobs.Store
 	files        *files.Register
 	code         *workspaces.Store
+	node         *node // nil when this server stands alone
 }
 
 // Hooks are told what happens below. nil hooks are not called.
@@ -53,6 +54,9 @@ type Hooks struct {
 	Removed func(r *room.Room, attendee string)
 	// Waited is told how long commands wait for their actors.
 	Waited func(time.Duration)
+	// Announce and Signal are told what other nodes say; see codelab.Config.
+	Announce func(w codelab.Workshop, person string, arrived bool)
+	Signal   func(w codelab.Workshop, person string, payload []byte)
 }
 
 // openFiles opens the contents of files, and their register in the store.
@@ -79,11 +83,16 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if c.store, err = openStore(cfg, hooks, opts, log); err != nil {
 		return nil, err
 	}
+	if cfg.Cluster.Enabled {
+		if c.node, err = openNode(cfg, c.store.(durable.Shared), log); err != nil {
+			return nil, err
+		}
+	}
 	if err = c.openFiles(cfg, hooks, log); err != nil {
 		return nil, err
 	}
 	c.audit = audit.New(c.store, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
-	if c.list, err = catalog.LoadList(c.store); err != nil {
+	if err = c.openList(); err != nil {
 		return nil, err
 	}
 	if err = c.openCode(cfg, hooks, log); err != nil {
@@ -97,7 +106,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	c.system = durable.NewSystem()
 	actors := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
-		Gate: c.writable, Waited: hooks.Waited,
+		Gate: c.writable, Waited: hooks.Waited, Cluster: c.node.cluster(),
 	}
 	forever := actors
 	forever.IdleAfter = -1
@@ -114,9 +123,20 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		},
 		Frames: messages.Frames{}, Epoch: c.store.StreamID(),
 		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
-		Durable: actors, Removed: hooks.Removed, Sweep: !opts.RecoverDamaged, Logger: log,
+		Durable: actors, Removed: hooks.Removed, Announce: hooks.Announce, Signal: hooks.Signal,
+		Sweep: !opts.RecoverDamaged, Logger: log,
 	})
 	return c, err
+}
+
+// openList reads the list of codelabs, and follows what other nodes change.
+func (c *Core) openList() (err error) {
+	if c.node == nil {
+		c.list, err = catalog.LoadList(c.store)
+		return err
+	}
+	c.list, err = catalog.FollowList(c.node.Store, func(err error) { c.log.Error("the list of codelabs", "error", err) })
+	return err
 }
 
 // writable refuses writes while the disk is nearly full.
@@ -179,6 +199,10 @@ func (c *Core) Close(ctx context.Context) error {
 	if c.code != nil {
 		errs = append(errs, c.code.Close())
 	}
+	if c.list != nil {
+		c.list.Close()
+	}
+	c.node.close()
 	if c.store != nil {
 		errs = append(errs, c.store.Close())
 	}

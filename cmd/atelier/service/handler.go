@@ -113,6 +113,6 @@ func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, metrics
 		Credentials:   credential.Rules{RefuseExpired: h.RefuseExpired, Opaque: h.OpaqueTypes},
 		DefaultPolicy: h.DefaultPolicy, DefaultLife: h.TTL.Std(), Tokenize: h.Tokenize, Detokenize: h.Detokenize,
 		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now),
-		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Now: time.Now, Logger: s.log,
+		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Valid: s.core.node.valid(), Now: time.Now, Logger: s.log,
 	})
 }

@@ -31,9 +31,12 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which the database would not know; choose another server.data, and bring the store there with backup and restore", cfg.Server.Data)
 	}
 	store, err := postgres.Open(postgres.Options{
-		URL: string(cfg.Storage.Postgres), Program: opts.Version, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
+		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: protocolVersion, Program: opts.Version, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
 		OnCommit: hooks.Committed, Logger: log,
 	})
+	if errors.Is(err, postgres.ErrNameTaken) && cfg.Cluster.Enabled {
+		return nil, fmt.Errorf("cluster.node: another node is called %s; each needs a name of its own", cfg.Cluster.Node)
+	}
 	if errors.Is(err, postgres.ErrNameTaken) {
 		return nil, errors.New("storage.postgres: another server is running on this database; stop it or give this one a database of its own")
 	}
@@ -47,6 +50,14 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil
+}
+
+// nodeName is this node's name among several; "" alone.
+func nodeName(cfg config.Config) string {
+	if !cfg.Cluster.Enabled {
+		return ""
+	}
+	return cfg.Cluster.Node
 }
 
 // noteStream refuses a database that is not the one of the data folder, and

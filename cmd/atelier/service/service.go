@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"atelier/actors/audit"
+	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
@@ -88,7 +89,19 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		s.gateway.Removed(r, attendee)
 		s.ai.Removed(attendee)
 	}
-	s.core, err = OpenCore(cfg, Hooks{Committed: metrics.Commit, Damaged: metrics.Damaged, Removed: removed, Waited: metrics.Waited}, opts, log)
+	s.core, err = OpenCore(cfg, Hooks{
+		Committed: metrics.Commit, Damaged: metrics.Damaged, Removed: removed, Waited: metrics.Waited,
+		Announce: func(w codelab.Workshop, person string, arrived bool) {
+			if s.started.Load() {
+				s.gateway.Announce(w, person, arrived)
+			}
+		},
+		Signal: func(w codelab.Workshop, person string, payload []byte) {
+			if s.started.Load() {
+				s.gateway.Signal(w, person, payload)
+			}
+		},
+	}, opts, log)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +114,8 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	s.denials = audit.NewDenials(s.core.audit, time.Minute, log)
 	if s.hub, err = live.New(live.Options{
-		MessageRate: float64(cfg.Limits.MessagesPerSecond), MessageBurst: float64(cfg.Limits.MessageBurst),
+		FirstSession: s.core.node.sessionNumbers(),
+		MessageRate:  float64(cfg.Limits.MessagesPerSecond), MessageBurst: float64(cfg.Limits.MessageBurst),
 		PingInterval: cfg.Live.PingInterval.Std(), IdleTimeout: cfg.Live.IdleTimeout.Std(), SlowTimeout: cfg.Live.SlowTimeout.Std(),
 		Delivered: metrics.Delivered,
 	}); err != nil {
@@ -122,6 +136,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	api := rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, Auth: s.grants,
+		Current: s.current, Valid: s.core.node.valid(),
 		Limits: newLimits(cfg.Limits), Denials: s.denials.Note, Observe: metrics.Request,
 		LoginFailed: metrics.LoginFailed,
 		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
@@ -166,6 +181,9 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	s.background.Go(func() { s.endGrants(ctx) })
 	s.background.Go(func() { keepMemory(ctx) })
+	if s.core.node != nil {
+		s.background.Go(func() { s.watch(ctx) })
+	}
 	s.announce(password, app.App(), time.Since(began))
 	return s, nil
 }
@@ -205,6 +223,9 @@ func prefixes(cidrs []string) []netip.Prefix {
 func (s *Service) health() server.Health {
 	if !s.started.Load() {
 		return server.Health{Why: "starting", Quarantined: []string{}}
+	}
+	if n := s.core.node; n != nil && (n.away.Load() || !n.Store.Holds()) {
+		return server.Health{Why: "this node has lost its lease", Quarantined: []string{}}
 	}
 	st := s.core.store.Stats()
 	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined()}
@@ -315,6 +336,9 @@ func (s *Service) Stop() error {
 	}
 	if s.denials != nil {
 		s.denials.Close()
+	}
+	if s.grants != nil {
+		s.grants.Sessions.Close()
 	}
 	step("token vaults", func() error { return s.vaults.close(ctx) })
 	if s.core != nil {

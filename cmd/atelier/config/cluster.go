@@ -1,0 +1,113 @@
+package config
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+
+	"atelier/transport/bus"
+)
+
+// Cluster is about several servers on one database.
+type Cluster struct {
+	Enabled bool     `toml:"enabled" doc:"Several nodes share storage.postgres and files.store. Keys in secrets/, admin.password and session.key must be the same on all."`
+	Node    string   `toml:"node" doc:"Name of this node, different from all others: letters, digits, - and _."`
+	Listen  string   `toml:"listen" doc:"Address for the other nodes. What is not loopback needs tls_cert, tls_key and tls_ca."`
+	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes."`
+	NATSURL Secret   `toml:"nats_url" doc:"A NATS that runs elsewhere, in place of listen and peers, like nats://user:password@host:4222."`
+	Secret  Secret   `toml:"secret" doc:"What nodes know each other by, the same on all; at least 32 characters."`
+	TLSCert string   `toml:"tls_cert" doc:"Certificate file (PEM) of this node for the others; it serves and calls."`
+	TLSKey  string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
+	TLSCA   string   `toml:"tls_ca" doc:"Certificates (PEM) of who vouches for the nodes."`
+}
+
+func defaultCluster() Cluster {
+	return Cluster{Listen: "127.0.0.1:6222", Peers: []string{}}
+}
+
+// minSecret is the least length of what protects the nodes from others,
+// characters.
+const minSecret = 32
+
+func (c *Config) checkCluster(bad, warn func(string, ...any)) {
+	n := &c.Cluster
+	if !n.Enabled {
+		return
+	}
+	if c.Storage.Backend != Postgres {
+		bad(`cluster.enabled needs storage.backend = "postgres"`)
+	}
+	if err := bus.CheckNode(n.Node); err != nil {
+		bad("cluster.node: %v", err)
+	}
+	if len(n.Secret) < minSecret {
+		bad("cluster.secret needs at least %d characters", minSecret)
+	}
+	if c.Admin.Password == "" {
+		bad("cluster.enabled needs admin.password (or ADMIN_PW), the same on all nodes")
+	}
+	if c.Session.Key == "" {
+		bad("cluster.enabled needs session.key, the same on all nodes")
+	}
+	files := []string{n.TLSCert, n.TLSKey, n.TLSCA}
+	if set := len(slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == "" })); set != 0 && set != len(files) {
+		bad("cluster.tls_cert, cluster.tls_key and cluster.tls_ca need each other")
+	}
+	for _, f := range files {
+		if _, err := os.Stat(f); f != "" && errors.Is(err, fs.ErrNotExist) {
+			bad("cluster: %s does not exist", f)
+		}
+	}
+	if n.NATSURL != "" {
+		u, err := url.Parse(string(n.NATSURL))
+		if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" {
+			bad("cluster.nats_url must be nats:// or tls:// and a host")
+		} else if u.Scheme == "nats" && n.TLSCA == "" && !loopback(u.Hostname()) {
+			warn("cluster.nats_url: what nodes tell each other travels in the clear")
+		}
+		return
+	}
+	host, err := checkAddress(n.Listen)
+	if err != nil {
+		bad("cluster.listen: %v", err)
+	} else if !loopback(host) && n.TLSCert == "" {
+		bad("cluster.listen %s is not on loopback: it needs cluster.tls_cert, cluster.tls_key and cluster.tls_ca", n.Listen)
+	}
+	if len(n.Peers) == 0 {
+		warn("cluster.peers is empty: this node waits for others to connect")
+	}
+	for _, p := range n.Peers {
+		if _, port, err := net.SplitHostPort(p); err != nil || port == "" {
+			bad("cluster.peers: %q is no address like node-2:6222", p)
+		}
+	}
+}
+
+// TLS is for both sides of the connections between nodes; nil for none.
+func (n *Cluster) TLS() (*tls.Config, error) {
+	if n.TLSCA == "" {
+		return nil, nil
+	}
+	cert, err := tls.LoadX509KeyPair(n.TLSCert, n.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("cluster.tls_cert: %w", err)
+	}
+	pem, err := os.ReadFile(n.TLSCA)
+	if err != nil {
+		return nil, fmt.Errorf("cluster.tls_ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("cluster.tls_ca: no certificate in %s", n.TLSCA)
+	}
+	return &tls.Config{
+		Certificates: []tls.Certificate{cert}, RootCAs: pool, ClientCAs: pool,
+		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
+	}, nil
+}

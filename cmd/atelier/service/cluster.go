@@ -1,0 +1,195 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"atelier/actors/codelab"
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/transport/bus"
+	"atelier/transport/rfc6455"
+)
+
+// protocolVersion is that of what nodes tell each other. Nodes of the version
+// before and this one work together, so that one after the other can be
+// replaced; the difference of two is refused at the start.
+const protocolVersion = 1
+
+// node is this server as one of several. A nil one stands alone.
+type node struct {
+	durable.Cluster
+	bus *bus.Bus
+	log *slog.Logger
+	// alive counts the nodes whose lease holds, this one included.
+	alive atomic.Int64
+	// away: this node has lost its lease, and is on its way back.
+	away atomic.Bool
+}
+
+// openNode connects to the other nodes.
+func openNode(cfg config.Config, store durable.Shared, log *slog.Logger) (*node, error) {
+	members, err := store.Members()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		if m.Left > 0 && (m.Version > protocolVersion+1 || m.Version < protocolVersion-1) {
+			return nil, fmt.Errorf("cluster: node %s (%s) speaks version %d, this program %d: update one step at a time", m.Node, m.Program, m.Version, protocolVersion)
+		}
+	}
+	conf, err := cfg.Cluster.TLS()
+	if err != nil {
+		return nil, err
+	}
+	n := &node{log: log.With("component", "cluster", "node", cfg.Cluster.Node)}
+	n.alive.Store(1)
+	n.bus, err = bus.Open(bus.Options{
+		Node: cfg.Cluster.Node, Secret: string(cfg.Cluster.Secret), Listen: cfg.Cluster.Listen, Peers: cfg.Cluster.Peers,
+		URL: string(cfg.Cluster.NATSURL), TLS: conf, Logger: n.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.Cluster = durable.Cluster{Store: store, Bus: n.bus}
+	return n, nil
+}
+
+// cluster is what actors are told of the other nodes; nil without any.
+func (n *node) cluster() *durable.Cluster {
+	if n == nil {
+		return nil
+	}
+	return &n.Cluster
+}
+
+// sessionNumbers is where the numbers of this node's live sessions begin.
+func (n *node) sessionNumbers() uint64 {
+	if n == nil {
+		return 0
+	}
+	return codelab.SessionNumbers(n.Store.Node(), uint64(time.Now().UnixNano()))
+}
+
+func (n *node) close() {
+	if n != nil {
+		n.bus.Close()
+	}
+}
+
+// valid says whether what was read from memory still counts, see
+// durable.Shared.Holds; nil for a server that stands alone.
+func (n *node) valid() func() error {
+	if n == nil {
+		return nil
+	}
+	return func() error {
+		if !n.Store.Holds() {
+			return durable.ErrUnavailable
+		}
+		return nil
+	}
+}
+
+// watch looks after this node's place among the others until ctx ends.
+func (s *Service) watch(ctx context.Context) {
+	n := s.core.node
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for turn := 0; ; turn++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.Store.Lost():
+			s.comeBack(ctx)
+			continue
+		case <-tick.C:
+		}
+		s.grants.Sweep() // what another node has ended
+		members, err := n.Store.Members()
+		if err != nil {
+			continue // the lease tells when that lasts
+		}
+		var alive []string
+		for _, m := range members {
+			if m.Left > 0 {
+				alive = append(alive, m.Node)
+			}
+		}
+		n.alive.Store(int64(max(len(alive), 1)))
+		if turn%2 == 0 {
+			s.core.workshops.Compare(alive)
+		}
+		if turn%10 == 0 {
+			s.evenOut(members)
+		}
+	}
+}
+
+// comeBack starts over after a lost lease: others may own by now what this node
+// owned, and what its clients were told last may not be the newest. So they are
+// sent away, and everything in memory goes.
+func (s *Service) comeBack(ctx context.Context) {
+	n := s.core.node
+	n.away.Store(true)
+	n.log.Warn("this node has lost its lease; it starts over")
+	for _, w := range s.core.workshops.Active() {
+		s.hub.CloseRoom(w.Room, rfc6455.CloseRestart, "this server starts over; connect again")
+	}
+	s.core.drop()
+	for ctx.Err() == nil {
+		err := n.Store.Rejoin(ctx)
+		if err == nil {
+			n.log.Info("this node is back")
+			n.away.Store(false)
+			return
+		}
+		if !errors.Is(err, context.Canceled) {
+			n.log.Warn("coming back failed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// drop ends all actors at once.
+func (c *Core) drop() {
+	c.workshops.Drop()
+	c.participants.Drop()
+	c.settings.Drop()
+}
+
+// evenOut gives a codelab to the node that owns least, when that makes the two
+// more alike. One at a time: each costs its people a moment.
+func (s *Service) evenOut(members []durable.Member) {
+	var mine, least *durable.Member
+	for i := range members {
+		switch m := &members[i]; {
+		case m.Left <= 0:
+		case m.Node == s.core.node.Store.Node():
+			mine = m
+		case least == nil || m.Owns < least.Owns:
+			least = m
+		}
+	}
+	if mine == nil || least == nil || mine.Owns-least.Owns < 2 {
+		return
+	}
+	var give *codelab.Workshop
+	fewest := 0
+	for _, w := range s.core.workshops.Active() {
+		if n := len(w.Room.Here()); w.Owns() && (give == nil || n < fewest) {
+			give, fewest = &w, n
+		}
+	}
+	if give != nil {
+		s.core.node.log.Info("giving a codelab to a node that owns fewer", "codelab", give.ID(), "to", least.Node)
+		s.core.workshops.GiveTo(*give, least.Node)
+	}
+}
