@@ -26,6 +26,11 @@ type Options struct {
 	Now    func() time.Time
 	Uptime func() time.Duration
 	Logger *slog.Logger
+	// Spread, where several nodes serve the same tokens, brings a share to the
+	// others before anything is sealed under it; when it fails the share is not
+	// used. Under shares that are found at the start nothing more is sealed then:
+	// nobody knows whether all have them. nil: this node is alone.
+	Spread func(Share) error
 
 	disk disk // Dir, but for tests
 }
@@ -40,11 +45,19 @@ type Store struct {
 	byID  map[seal.ShareID]*held // guarded by mu
 	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
 
+	// making is held while a share is made, and guards what follows. Never taken
+	// with writing held: nodes that make shares take those of each other
+	// meanwhile.
+	making  sync.Mutex
+	failed  error         // of the last try to make a share
+	retryAt time.Duration // not before this uptime
+
+	// taking is held while a share of another node is taken.
+	taking sync.Mutex
+
 	// writing is held while the folder is worked on, and guards what follows.
 	writing sync.Mutex
 	doomed  map[string]bool // names of files to be destroyed
-	failed  error           // of the last try to make a share
-	retryAt time.Duration   // not before this uptime
 
 	stop       context.CancelFunc
 	background sync.WaitGroup
@@ -104,8 +117,8 @@ func (s *Store) Until(end time.Time) (*seal.Share, error) {
 	if h := s.current(ends); h != nil {
 		return h.share, nil
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	s.making.Lock()
+	defer s.making.Unlock()
 	if h := s.current(ends); h != nil { // somebody else made it
 		return h.share, nil
 	}
@@ -156,19 +169,42 @@ func (s *Store) Find(id seal.ShareID) *seal.Share {
 	return h.share
 }
 
-// make makes a share and its file. The caller holds writing.
+// make makes a share and its file. The caller holds making.
 func (s *Store) make(ends, now time.Time) (*held, error) {
 	var secret [seal.ShareBytes]byte
 	defer clear(secret[:])
 	_, _ = rand.Read(secret[:]) // never fails
 	share := seal.NewShare(ends, &secret)
 	h := s.hold(share, fileName(share), now)
-	if err := create(s.opts.disk, h.name, secret[:]); err != nil {
-		h.share.Wipe()
-		s.doomed[h.name] = true
+	if err := s.write(h, secret[:]); err != nil {
 		return nil, fmt.Errorf("make a share: %w", err)
 	}
+	if s.opts.Spread != nil {
+		if err := s.opts.Spread(Share{ends, secret[:]}); err != nil {
+			s.doom(h)
+			return nil, fmt.Errorf("bring a share to the other nodes: %w", err)
+		}
+	}
 	return h, nil
+}
+
+// write makes a share's file; what is left of one that fails is destroyed.
+func (s *Store) write(h *held, secret []byte) error {
+	s.writing.Lock()
+	err := create(s.opts.disk, h.name, secret)
+	s.writing.Unlock()
+	if err != nil {
+		s.doom(h)
+	}
+	return err
+}
+
+// doom lets the next sweep destroy a share that nothing is sealed under.
+func (s *Store) doom(h *held) {
+	h.share.Wipe()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.doomed[h.name] = true
 }
 
 // hold says how long a share is in use, whatever the clock says. A hundredth
@@ -250,7 +286,9 @@ func (s *Store) read(name string, ends time.Time, id string, now time.Time) erro
 		s.byID[h.share.ID()] = h // which nothing refers to; it has its time
 		return nil
 	}
-	s.use(h)
+	if s.use(h); s.opts.Spread != nil {
+		delete(s.byEnd, ends.Unix())
+	}
 	return nil
 }
 

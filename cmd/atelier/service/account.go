@@ -81,6 +81,11 @@ func (s *Service) account() (pw adminPassword, err error) {
 			pw.made = password
 		}
 	}
+	for name, secret := range map[string]string{"session.key": key, "admin.password": cfg.Admin.ID + "\x00" + password} {
+		if err := s.core.node.agree(name, secret); err != nil {
+			return pw, err
+		}
+	}
 	account := auth.Account(key, cfg.Admin.ID, password)
 	sessions, err := s.openSessions(account)
 	if err != nil {

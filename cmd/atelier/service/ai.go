@@ -14,6 +14,9 @@ import (
 // with a key of its own beside the store, so neither is enough alone.
 func (s *Service) aiKeys(password string) (*keys.Ring, error) {
 	key, _, err := secretKey(s.cfg, "settings.key")
+	if err == nil {
+		err = s.core.node.agree("secrets/settings.key", key)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 type vaults struct {
 	production, sandbox *token.Vault
 	shares              *shares.Store
+	exchange            *shareExchange // nil when this server stands alone
 }
 
 func (c *Core) openVaults() (v vaults, err error) {
@@ -31,11 +32,20 @@ func (c *Core) openVaults() (v vaults, err error) {
 		return v, err
 	}
 	h := c.cfg.Handler
-	v.shares, err = shares.Open(shares.Options{
-		Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log,
-	})
-	if err != nil {
+	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log}
+	if c.node != nil {
+		if v.exchange, err = newShareExchange(c.node, string(c.cfg.Cluster.Secret)); err != nil {
+			return v, err
+		}
+		so.Spread = v.exchange.Spread
+	}
+	if v.shares, err = shares.Open(so); err != nil {
 		return v, err
+	}
+	if v.exchange != nil {
+		if err := v.exchange.begin(v.shares); err != nil {
+			return v, err
+		}
 	}
 	open := func(e seal.Environment) (*token.Vault, error) {
 		return token.NewVault(token.Options{
@@ -68,6 +78,7 @@ func (v vaults) each(fn func(*token.Vault) error) error {
 
 func (v vaults) close(ctx context.Context) error {
 	err := v.each(func(x *token.Vault) error { return x.Close(ctx) })
+	v.exchange.end()
 	if v.shares != nil {
 		err = errors.Join(err, v.shares.Close())
 	}
@@ -89,6 +100,9 @@ func (s *Service) rotateKeys() (string, error) {
 	// key, and tokens may have been made under it.
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
+	if s.core.node != nil {
+		return "", errors.New("several nodes use these keys: stop all of them, rotate the keys on one, and copy its secrets/token-keys.json to the others")
+	}
 	keys, err := rotateTokenKeys(s.cfg, s.core.store, time.Now())
 	if len(keys) > 0 {
 		err = errors.Join(err, s.vaults.each(func(x *token.Vault) error { return x.SetKeys(keys) }))

@@ -39,6 +39,9 @@ const pinKeyFile = "pin.key"
 // checked no more, and must be reset.
 func (c *Core) pinKey() ([]byte, error) {
 	key, made, err := secretKey(c.cfg, pinKeyFile)
+	if err == nil {
+		err = c.node.agree("secrets/"+pinKeyFile, key)
+	}
 	if made && len(c.list.All()) > 0 {
 		c.log.Warn("the key of rejoin codes was not there: the codes that attendees have chosen are void, and must be reset where they are needed", "made", secretFile(c.cfg, pinKeyFile))
 	}

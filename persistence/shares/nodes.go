@@ -1,0 +1,67 @@
+package shares
+
+import (
+	"fmt"
+	"time"
+
+	"atelier/actors/token/seal"
+)
+
+// Share is a share on its way between nodes.
+type Share struct {
+	Ends   time.Time `json:"ends"`
+	Secret []byte    `json:"secret"`
+}
+
+// Take keeps a share that another node has made. It is on the disk when Take
+// returns. Taking it again changes nothing; one that is over is not kept.
+func (s *Store) Take(in Share) error {
+	if len(in.Secret) != seal.ShareBytes || !in.Ends.Equal(seal.QuarterEnd(in.Ends)) {
+		return fmt.Errorf("take a share: malformed")
+	}
+	share := seal.NewShare(in.Ends, (*[seal.ShareBytes]byte)(in.Secret))
+	s.taking.Lock()
+	defer s.taking.Unlock()
+	now := s.opts.Now()
+	h := s.hold(share, fileName(share), now)
+	s.mu.RLock()
+	known := s.byID[share.ID()] != nil
+	s.mu.RUnlock()
+	if known || s.over(h) {
+		share.Wipe()
+		return nil
+	}
+	if left := in.Ends.Sub(now); left > s.opts.Longest+2*seal.Quarter {
+		share.Wipe()
+		return fmt.Errorf("take a share: it ends in %v; are the clocks of the nodes right?", left)
+	}
+	if err := s.write(h, in.Secret); err != nil {
+		return fmt.Errorf("take a share: %w", err)
+	}
+	s.mu.Lock()
+	s.byID[share.ID()] = h
+	s.mu.Unlock()
+	return nil
+}
+
+// All returns the shares that are in use, for another node.
+func (s *Store) All() (out []Share, err error) {
+	s.writing.Lock() // nothing is destroyed meanwhile
+	defer s.writing.Unlock()
+	s.mu.RLock()
+	all := make([]*held, 0, len(s.byID))
+	for _, h := range s.byID {
+		if !s.over(h) {
+			all = append(all, h)
+		}
+	}
+	s.mu.RUnlock()
+	for _, h := range all {
+		b, _, err := read(s.opts.disk, h.name, seal.ShareBytes)
+		if err != nil {
+			return nil, fmt.Errorf("read a share: %w", err)
+		}
+		out = append(out, Share{h.share.Ends(), b})
+	}
+	return out, nil
+}

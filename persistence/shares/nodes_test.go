@@ -1,0 +1,106 @@
+package shares
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"atelier/actors/token/seal"
+)
+
+// spread opens a store whose shares go to the others.
+func spread(t *testing.T, dir string, to func(Share) error) *Store {
+	t.Helper()
+	s, err := Open(Options{Dir: dir, Longest: time.Hour, Spread: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// A share is with every node before anything is sealed under it, and stays
+// there; what one node lacks it gets from another.
+func TestNodesHaveEachOthersShares(t *testing.T) {
+	dirs := [2]string{t.TempDir(), t.TempDir()}
+	var nodes [2]*Store
+	for i := range nodes {
+		nodes[i] = spread(t, dirs[i], func(s Share) error { return nodes[1-i].Take(Share{s.Ends, slices.Clone(s.Secret)}) })
+	}
+	end := time.Now().Add(10 * time.Minute)
+	var made [2]*seal.Share
+	for i := range nodes {
+		var err error
+		if made[i], err = nodes[i].Until(end); err != nil {
+			t.Fatal(err)
+		}
+		if nodes[1-i].Find(made[i].ID()) == nil {
+			t.Fatalf("node %d lacks a share of the other", 1-i)
+		}
+	}
+	if made[0].ID() == made[1].ID() {
+		t.Error("a share is used by a node that does not know whether all have it")
+	}
+	all, err := nodes[0].All()
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d shares, %v", len(all), err)
+	}
+	third := spread(t, t.TempDir(), func(Share) error { return nil })
+	for _, s := range all {
+		for range 2 {
+			if err := third.Take(Share{s.Ends, slices.Clone(s.Secret)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i := range made {
+		if third.Find(made[i].ID()) == nil {
+			t.Errorf("share %d did not come to the third node", i)
+		}
+	}
+
+	// After a restart they are there, and nothing new is sealed under them.
+	if err := nodes[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := spread(t, dirs[0], func(Share) error { return nil })
+	if again.Find(made[1].ID()) == nil {
+		t.Error("a share of another node is gone after a restart")
+	}
+	if s, err := again.Until(end); err != nil || s.ID() == made[0].ID() || s.ID() == made[1].ID() {
+		t.Errorf("a share from before is used: %v", err)
+	}
+}
+
+// What could not be brought to all is not used.
+func TestAShareThatDoesNotArriveIsNotUsed(t *testing.T) {
+	away := errors.New("away")
+	s := spread(t, t.TempDir(), func(Share) error { return away })
+	if _, err := s.Until(time.Now().Add(time.Minute)); !errors.Is(err, away) {
+		t.Errorf("got %v", err)
+	}
+	if all, err := s.All(); err != nil || len(all) != 0 {
+		t.Errorf("%d shares are kept, %v", len(all), err)
+	}
+}
+
+func TestSharesOfOthersAreLookedAt(t *testing.T) {
+	s := spread(t, t.TempDir(), func(Share) error { return nil })
+	secret := make([]byte, seal.ShareBytes)
+	secret[0] = 1
+	end := seal.QuarterEnd(time.Now().Add(time.Minute))
+	for name, bad := range map[string]Share{
+		"short": {end, secret[:5]}, "no quarter": {end.Add(time.Second), secret}, "far": {end.Add(100 * seal.Quarter), secret},
+	} {
+		if err := s.Take(bad); err == nil {
+			t.Errorf("%s: it was taken", name)
+		}
+	}
+	if err := s.Take(Share{end.Add(-100 * seal.Quarter), secret}); err != nil {
+		t.Errorf("one that is over: %v", err)
+	}
+	if all, _ := s.All(); len(all) != 0 {
+		t.Errorf("%d are kept", len(all))
+	}
+}
