@@ -208,7 +208,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestATooLargeUploadIsToldSo(t *testing.T) {
 	b := facilitator(t, common.get(t).Addr(), "")
 	body := struct{ io.Reader }{io.LimitReader(zeros{}, 300<<20)}
-	req, err := http.NewRequest(http.MethodPost, b.base+"/api/codelabs/import", body)
+	req, err := http.NewRequest(http.MethodPost, anyNode(b.base)+"/api/codelabs/import", body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (b *browser) send(method, path string, body any, opts ...option) answer {
 	if strings.HasPrefix(path, "/uploads/") || strings.HasPrefix(path, "/api/") {
 		root = "" // a path that an answer told
 	}
-	req, err := http.NewRequest(method, b.base+root+path, bytes.NewReader(raw))
+	req, err := http.NewRequest(method, anyNode(b.base)+root+path, bytes.NewReader(raw))
 	if err != nil {
 		b.t.Fatal(err)
 	}

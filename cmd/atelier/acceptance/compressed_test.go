@@ -19,7 +19,7 @@ func TestSharedViewsAreCompressed(t *testing.T) {
 	lin := c.attendee("Lin")
 	get := func(who *browser, coding, tag string) (*http.Response, []byte) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), "GET", who.base+"/api"+c.path, nil)
+		req, err := http.NewRequestWithContext(t.Context(), "GET", anyNode(who.base)+"/api"+c.path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ type stream struct {
 // follow opens the event stream of a codelab.
 func (b *browser) follow(codelab, query string, opts ...option) (*stream, int) {
 	b.t.Helper()
-	req, err := http.NewRequest(http.MethodGet, b.base+"/api/codelabs/"+codelab+"/events"+query, nil)
+	req, err := http.NewRequest(http.MethodGet, anyNode(b.base)+"/api/codelabs/"+codelab+"/events"+query, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

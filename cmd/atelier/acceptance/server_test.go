@@ -1,14 +1,21 @@
 package acceptance
 
 import (
+	"fmt"
 	"log/slog"
+	"net"
 	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
+	"atelier/persistence/keyfile"
+	"atelier/persistence/postgres/postgrestest"
 )
 
 const (
@@ -66,10 +73,14 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 // writes, since all tests share one address.
 var common sharedServer
 
+// With ATELIER_TEST_NODES=3 it is a cluster of three, and every request of a
+// browser goes to another node: nobody may notice.
 type sharedServer struct {
-	once sync.Once
-	s    *service.Service
-	data string
+	once  sync.Once
+	s     *service.Service
+	data  string
+	nodes []*service.Service
+	turn  atomic.Uint64
 }
 
 func (c *sharedServer) get(t testing.TB) *service.Service {
@@ -84,6 +95,11 @@ func (c *sharedServer) get(t testing.TB) *service.Service {
 		cfg.Server.TrustedProxies = []string{"127.0.0.0/8"}
 		cfg.Server.AllowedOrigins = []string{"https://app.example.org"}
 		cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute = 0, 0
+		if n, _ := strconv.Atoi(os.Getenv("ATELIER_TEST_NODES")); n > 1 {
+			c.nodes = startNodes(t, n, postgrestest.Lasting(t), cfg)
+			c.s = c.nodes[0]
+			return
+		}
 		c.s = startUntilStopped(t, cfg)
 	})
 	if c.s == nil {
@@ -94,7 +110,87 @@ func (c *sharedServer) get(t testing.TB) *service.Service {
 
 func (c *sharedServer) stop() {
 	if c.s != nil {
+		for _, s := range c.nodes[min(len(c.nodes), 1):] {
+			_ = s.Stop()
+		}
 		_ = c.s.Stop()
 		_ = os.RemoveAll(c.data)
 	}
+	postgrestest.Stop()
+}
+
+// anyNode is an address at which the server of this base is reached, too.
+func anyNode(base string) string {
+	if common.nodes == nil || base != "http://"+common.s.Addr() {
+		return base
+	}
+	return "http://" + common.nodes[common.turn.Add(1)%uint64(len(common.nodes))].Addr()
+}
+
+// startNodes starts n servers on one database, each with a folder in that of the
+// configuration.
+func startNodes(t testing.TB, n int, dsn string, c config.Config) []*service.Service {
+	t.Helper()
+	var out []*service.Service
+	for _, cfg := range nodeConfigs(t, n, dsn, c) {
+		out = append(out, startUntilStopped(t, cfg))
+	}
+	return out
+}
+
+// nodeConfigs are the configurations of n nodes, which have the same secrets.
+func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config.Config) {
+	t.Helper()
+	addresses := freeAddresses(t, n)
+	secrets := filepath.Join(c.Server.Data, "secrets")
+	c.Storage.Backend, c.Storage.Postgres = config.Postgres, config.Secret(dsn)
+	c.Session.Key = "the same key of all nodes in this test"
+	c.Cluster.Enabled, c.Cluster.Secret, c.Cluster.Peers = true, "the same secret of all nodes in this test", addresses
+	for i, address := range addresses {
+		cfg := c
+		cfg.Cluster.Node, cfg.Cluster.Listen = fmt.Sprint("node", i+1), address
+		cfg.Server.Data = filepath.Join(c.Server.Data, cfg.Cluster.Node)
+		to := filepath.Join(cfg.Server.Data, "secrets")
+		if err := os.MkdirAll(to, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"pin.key", "settings.key"} {
+			text := name + " of all nodes, which is long enough"
+			if err := os.WriteFile(filepath.Join(to, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keys := filepath.Join(secrets, "token-keys.json")
+		if _, err := os.Stat(keys); err != nil {
+			if err := os.MkdirAll(secrets, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := keyfile.Create(keys, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := os.ReadFile(keys)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, "token-keys.json"), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, cfg)
+	}
+	return out
+}
+
+// freeAddresses are some that nobody listens on.
+func freeAddresses(t testing.TB, n int) (out []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }()
+		out = append(out, l.Addr().String())
+	}
+	return out
 }

@@ -43,7 +43,7 @@ type socket struct {
 // dial opens a WebSocket and returns the answer when it is refused.
 func (b *browser) dial(path string, opts ...option) (*socket, *http.Response) {
 	b.t.Helper()
-	req, err := http.NewRequest(http.MethodGet, b.base+"/api"+path, nil)
+	req, err := http.NewRequest(http.MethodGet, anyNode(b.base)+"/api"+path, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -382,7 +382,7 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 				for n := 0; ; n++ {
 					v := fmt.Sprint(round, ".", n)
 					body, _ := json.Marshal(record{"files": []record{file("a", v), file("dir/b", v)}})
-					req, err := http.NewRequest(http.MethodPost, admin.base+"/api"+of, bytes.NewReader(body))
+					req, err := http.NewRequest(http.MethodPost, anyNode(admin.base)+"/api"+of, bytes.NewReader(body))
 					if err != nil {
 						t.Error(err)
 						return

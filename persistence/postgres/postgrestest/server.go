@@ -214,14 +214,28 @@ func (s *Server) dsn(database string) string {
 // its address.
 func Database(t testing.TB) string {
 	t.Helper()
+	dsn, name := lasting(t)
+	t.Cleanup(func() { Get(t).exec(t, "drop database "+name+" with (force)") })
+	return dsn
+}
+
+// Lasting makes a new database, which is there as long as this process, and
+// returns its address.
+func Lasting(t testing.TB) string {
+	t.Helper()
+	dsn, _ := lasting(t)
+	return dsn
+}
+
+func lasting(t testing.TB) (dsn, name string) {
+	t.Helper()
 	s := Get(t)
 	s.mu.Lock()
 	s.made++
-	name := fmt.Sprint("test", s.made)
+	name = fmt.Sprint("test", s.made)
 	s.mu.Unlock()
 	s.exec(t, "create database "+name)
-	t.Cleanup(func() { s.exec(t, "drop database "+name+" with (force)") })
-	return s.dsn(name)
+	return s.dsn(name), name
 }
 
 func (s *Server) exec(t testing.TB, sql string) {
