@@ -35,6 +35,12 @@ type Section struct {
 	// Load makes dir, which does not exist yet, out of what Save wrote. It
 	// reads to the end, and what it made is on disk when it returns.
 	Load func(dir string, r io.Reader) error
+	// Vacant, if set, says why the section has no place to be restored to: what
+	// it holds lies elsewhere than in Folder.
+	Vacant func() error
+	// Place, if set, brings what Load made to where it belongs. By default it
+	// becomes Folder.
+	Place func(dir string) error
 }
 
 // Write writes a backup. It is whole only when Write returned nil; w should be
@@ -73,7 +79,10 @@ func Write(w io.Writer, sections ...Section) error {
 // must be empty or missing. A backup need not have all of them.
 func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	for _, s := range sections {
-		if err := CheckVacant(filepath.Join(data, s.Folder)); err != nil {
+		if s.Vacant == nil {
+			s.Vacant = func() error { return CheckVacant(filepath.Join(data, s.Folder)) }
+		}
+		if err := s.Vacant(); err != nil {
 			return err
 		}
 	}
@@ -89,7 +98,11 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	// The first section holds the references: without it there is no data, so
 	// it takes its place last.
 	for i := len(loaded) - 1; i >= 0; i-- {
-		if err := PutInPlace(filepath.Join(temp, loaded[i].Folder), filepath.Join(data, loaded[i].Folder)); err != nil {
+		s := loaded[i]
+		if s.Place == nil {
+			s.Place = func(dir string) error { return PutInPlace(dir, filepath.Join(data, s.Folder)) }
+		}
+		if err := s.Place(filepath.Join(temp, s.Folder)); err != nil {
 			return err
 		}
 	}

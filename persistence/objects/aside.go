@@ -43,7 +43,10 @@ func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace t
 }
 
 // Old says whether an object is old enough for anything to happen to it.
-func (a *Aside) Old(i Info) bool { return a.now.Sub(i.Changed) > a.grace }
+func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
+
+// OlderThan says whether an object was put longer ago.
+func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
 
 // Needed is told of an object that something refers to: it is not set aside
 // any more.
