@@ -19,11 +19,10 @@ import (
 // store comes first, since it refers to what the others hold. Secrets are not
 // among them.
 func (c *Core) sections() []backup.Section {
-	save := func(w io.Writer) error { return c.store.Backup(w) } // of a Core that is only restored there is none
 	return []backup.Section{
-		{Name: "store", Folder: "store", Save: save, Load: restoreStore},
-		c.blobs.Section("blobs", "blobs"),
-		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.code.Save, Load: backup.LoadFolder},
+		{Name: "store", Folder: "store", Save: c.store.Backup},
+		c.blobs.Section("blobs", contentFolder),
+		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.saveCode},
 	}
 }
 
@@ -87,16 +86,30 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	if c.store, err = openStore(cfg, Hooks{}, Options{}, log); err != nil {
 		return nil, err
 	}
-	if err = errors.Join(c.openFiles(cfg, Hooks{}, log), c.openCode(cfg, Hooks{}, log)); err != nil {
-		return nil, errors.Join(err, c.store.Close())
+	if err = c.openFiles(cfg, Hooks{}, log); err != nil {
+		return nil, errors.Join(err, c.Close(context.Background()))
 	}
 	return c, nil
 }
 
-// Restore fills the data folder, which must hold no data, from a backup.
-func Restore(cfg config.Config, r io.Reader) error {
+// Restore fills the data folder, which must hold no data, and the store that
+// nodes share, which must hold nothing at all, from a backup.
+// What of the code is damaged in the backup stays so; scrub tells of it.
+func Restore(cfg config.Config, r io.Reader) (err error) {
+	log := slog.New(slog.DiscardHandler)
 	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
 		return err
 	}
-	return backup.Restore(cfg.Server.Data, r, new(Core).sections()...)
+	shared, err := openObjects(cfg)
+	if err != nil {
+		return err
+	}
+	sections := []backup.Section{{Name: "store", Folder: "store", Load: restoreStore}}
+	if shared == nil {
+		sections = append(sections, fileSections(nil, log)...)
+	} else {
+		defer func() { err = errors.Join(err, shared.Close()) }()
+		sections = append(sections, fileSections(shared, log)...)
+	}
+	return backup.Restore(cfg.Server.Data, r, sections...)
 }
