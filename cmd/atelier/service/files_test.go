@@ -150,7 +150,7 @@ func TestASharedStoreIsNotOpenedWhereItMustNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Close(context.Background())
-	if err := open(cfg); !strings.Contains(err, "data folder") {
+	if err := open(cfg); !strings.Contains(err, "files lie in") {
 		t.Error(err)
 	}
 }
