@@ -99,12 +99,12 @@ func (a *Aside) Finish(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.clearClocks(ctx)
+	return nil
 }
 
-// clearClocks removes what nodes that died left of reading the clock, and of
+// Tidy removes what nodes that died left of reading the clock, and of
 // holding.
-func (a *Aside) clearClocks(ctx context.Context) error {
+func (a *Aside) Tidy(ctx context.Context) error {
 	for _, prefix := range []string{clockPrefix, holdPrefix} {
 		err := a.store.List(ctx, prefix, func(i Info) error {
 			if a.now.Sub(i.Changed) <= 2*holdFor {

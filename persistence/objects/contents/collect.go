@@ -61,7 +61,7 @@ func (s *Store) Collect(inUse files.InUse) (removed int, err error) {
 	s.cache.expire()
 	ctx := context.Background()
 	for shard := range 256 {
-		n, err := s.collect(ctx, inUse, fmt.Sprintf("%s%02x/", prefix, shard))
+		n, err := s.collect(ctx, inUse, fmt.Sprintf("%s%02x/", prefix, shard), shard == 255)
 		removed += n
 		if err != nil {
 			return removed, fmt.Errorf("collect contents: %w", err)
@@ -70,7 +70,7 @@ func (s *Store) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, nil
 }
 
-func (s *Store) collect(ctx context.Context, inUse files.InUse, prefix string) (int, error) {
+func (s *Store) collect(ctx context.Context, inUse files.InUse, prefix string, last bool) (int, error) {
 	aside, err := objects.NewAside(ctx, s.opts.Objects, s.clock, prefix, s.opts.Grace)
 	if err != nil {
 		return 0, err
@@ -84,14 +84,14 @@ func (s *Store) collect(ctx context.Context, inUse files.InUse, prefix string) (
 		return 0, err
 	}
 	var bySum [][]objects.Info // in the order of the keys
-	var last files.Sum
+	var before files.Sum
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {
 		sum, ours := sumOf(i.Key)
 		if !ours {
 			return nil
 		}
-		if len(bySum) == 0 || sum != last {
-			bySum, last = append(bySum, nil), sum
+		if len(bySum) == 0 || sum != before {
+			bySum, before = append(bySum, nil), sum
 		}
 		bySum[len(bySum)-1] = append(bySum[len(bySum)-1], i)
 		return nil
@@ -116,7 +116,11 @@ func (s *Store) collect(ctx context.Context, inUse files.InUse, prefix string) (
 			return aside.Removed, err
 		}
 	}
-	return aside.Removed, aside.Finish(ctx)
+	err = aside.Finish(ctx)
+	if err == nil && last {
+		err = aside.Tidy(ctx)
+	}
+	return aside.Removed, err
 }
 
 // collection is one sweep through a part of the contents.

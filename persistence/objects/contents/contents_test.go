@@ -206,11 +206,11 @@ func TestWhatNobodyNeedsGoesInTime(t *testing.T) {
 		if err := two.Discard(nobody, sum); err != nil || !there() {
 			t.Errorf("discarded during the backup of another node, %v", err)
 		}
-		b.Age(t, "holds/", 2*time.Hour) // that node died
-		release()
+		b.Age(t, "holds/", 90*time.Minute) // that node died
 		if n := collect(t, two, nobody); n != 1 || there() {
 			t.Errorf("%d removed: %q", n, b.Keys(t, ""))
 		}
+		release()
 		if _, err := read(node(t, b, nil), sum); !errors.Is(err, files.ErrMissing) {
 			t.Errorf("%v", err)
 		}

@@ -61,7 +61,7 @@ func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error)
 		}
 		listed = listed[n:]
 	}
-	return aside.Removed, aside.Finish(ctx)
+	return aside.Removed, errors.Join(aside.Finish(ctx), aside.Tidy(ctx))
 }
 
 // sweep looks at the objects of one workspace.
