@@ -40,7 +40,8 @@ type Section struct {
 	// room, in place of a look at the folder; Place makes valid what Load read,
 	// in place of giving its folder its name; Discard is called in the end,
 	// whatever came before.
-	Vacant, Place, Discard func() error
+	Vacant, Discard func() error
+	Place           func(dir string) error
 }
 
 // Write writes a backup. It is whole only when Write returned nil; w should be
@@ -79,11 +80,10 @@ func Write(w io.Writer, sections ...Section) error {
 // must be empty or missing. A backup need not have all of them.
 func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	for _, s := range sections {
-		vacant := s.Vacant
-		if vacant == nil {
-			vacant = func() error { return CheckVacant(filepath.Join(data, s.Folder)) }
+		if s.Vacant == nil {
+			s.Vacant = func() error { return CheckVacant(filepath.Join(data, s.Folder)) }
 		}
-		if err := vacant(); err != nil {
+		if err := s.Vacant(); err != nil {
 			return err
 		}
 		if s.Discard != nil {
@@ -102,13 +102,11 @@ func Restore(data string, r io.Reader, sections ...Section) (err error) {
 	// The first section holds the references: without it there is no data, so
 	// it takes its place last.
 	for i := len(loaded) - 1; i >= 0; i-- {
-		place := loaded[i].Place
-		if place == nil {
-			place = func() error {
-				return PutInPlace(filepath.Join(temp, loaded[i].Folder), filepath.Join(data, loaded[i].Folder))
-			}
+		s := loaded[i]
+		if s.Place == nil {
+			s.Place = func(dir string) error { return PutInPlace(dir, filepath.Join(data, s.Folder)) }
 		}
-		if err := place(); err != nil {
+		if err := s.Place(filepath.Join(temp, s.Folder)); err != nil {
 			return err
 		}
 	}

@@ -3,10 +3,8 @@ package workspaces
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // syncer makes files, and the names in folders, last. told, if set, is told of
@@ -56,12 +54,4 @@ func sizeOf(dir string) (total int64, err error) {
 		return nil
 	})
 	return total, err
-}
-
-func sorted(files map[string]entry) []string {
-	out := slices.Sorted(maps.Keys(files))
-	if out == nil {
-		out = []string{}
-	}
-	return out
 }

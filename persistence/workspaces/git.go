@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sort"
-	"strings"
 
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -17,13 +15,11 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"atelier/actors/code"
+	"atelier/persistence/internal/tree"
 )
 
 // gitFolder holds the repository in the folder of a workspace.
 const gitFolder = "repository"
-
-// authorMail stands in commits: who made them has no address here.
-const authorMail = "facilitator@atelier.invalid"
 
 // repository keeps trees as commits.
 type repository struct {
@@ -99,7 +95,7 @@ func (g *repository) files(tree string) (map[string]entry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read size: %w", err)
 		}
-		out[name] = entry{size: size, ref: e.Hash.String()}
+		out[name] = entry{Size: size, Ref: e.Hash.String()}
 	}
 }
 
@@ -176,87 +172,18 @@ func (g *repository) object(h plumbing.Hash) string {
 
 // write makes a commit. One that would change nothing is the one before.
 func (g *repository) write(base string, files map[string]entry, c code.Change) (string, error) {
-	top := &folder{}
-	for path, e := range files {
-		h := plumbing.NewHash(e.ref)
-		if e.ref == "" {
-			var err error
-			h, err = g.store(plumbing.BlobObject, func(o plumbing.EncodedObject) error {
-				w, err := o.Writer()
-				if err != nil {
-					return err
-				}
-				_, err = w.Write(e.content)
-				return errors.Join(err, w.Close())
-			})
-			if err != nil {
-				return "", fmt.Errorf("write blob: %w", err)
-			}
-		}
-		top.add(strings.Split(path, "/"), h)
-	}
-	tree, err := g.writeFolder(top)
-	if err != nil {
-		return "", fmt.Errorf("write tree: %w", err)
-	}
-	who := object.Signature{Name: oneLine(c.Author, "Facilitator"), Email: authorMail, When: c.At.UTC()}
-	commit := &object.Commit{Author: who, Committer: who, Message: c.Message, TreeHash: tree}
+	var parent *object.Commit
 	if base != "" {
-		parent, err := g.commit(base)
-		if err != nil {
+		var err error
+		if parent, err = g.commit(base); err != nil {
 			return "", err
 		}
-		if parent.TreeHash == tree {
-			return base, nil
-		}
-		commit.ParentHashes = []plumbing.Hash{parent.Hash}
 	}
-	h, err := g.store(plumbing.CommitObject, commit.Encode)
+	h, err := tree.WriteCommit(g.store, parent, files, c)
 	if err != nil {
-		return "", fmt.Errorf("write commit: %w", err)
+		return "", err
 	}
 	return h.String(), nil
-}
-
-// folder is a folder of a tree that is being made.
-type folder struct {
-	files   map[string]plumbing.Hash
-	folders map[string]*folder
-}
-
-func (f *folder) add(path []string, h plumbing.Hash) {
-	if len(path) == 1 {
-		if f.files == nil {
-			f.files = map[string]plumbing.Hash{}
-		}
-		f.files[path[0]] = h
-		return
-	}
-	if f.folders == nil {
-		f.folders = map[string]*folder{}
-	}
-	sub := f.folders[path[0]]
-	if sub == nil {
-		sub = &folder{}
-		f.folders[path[0]] = sub
-	}
-	sub.add(path[1:], h)
-}
-
-func (g *repository) writeFolder(f *folder) (plumbing.Hash, error) {
-	t := &object.Tree{}
-	for name, h := range f.files {
-		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: filemode.Regular, Hash: h})
-	}
-	for name, sub := range f.folders {
-		h, err := g.writeFolder(sub)
-		if err != nil {
-			return h, err
-		}
-		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: filemode.Dir, Hash: h})
-	}
-	sort.Sort(object.TreeEntrySorter(t.Entries))
-	return g.store(plumbing.TreeObject, t.Encode)
 }
 
 // branchFolder holds a file for each branch.
@@ -314,18 +241,4 @@ func (g *repository) setBranch(name, text string) error {
 		_ = g.root.Remove(temp)
 	}
 	return err
-}
-
-// oneLine keeps what would break the form of a commit out of a name.
-func oneLine(s, fallback string) string {
-	s = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r < ' ' || r == '<' || r == '>' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, s))
-	if s == "" {
-		return fallback
-	}
-	return s
 }

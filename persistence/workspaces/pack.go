@@ -1,8 +1,6 @@
 package workspaces
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -11,33 +9,8 @@ import (
 
 	"atelier/actors/code"
 	"atelier/persistence/backup"
+	"atelier/persistence/internal/tree"
 )
-
-// packer writes a tar.gz.
-type packer struct {
-	zip *gzip.Writer
-	tar *tar.Writer
-	at  time.Time
-}
-
-func newPacker(w io.Writer, at time.Time) *packer {
-	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is a valid one
-	return &packer{z, tar.NewWriter(z), at.Truncate(time.Second)}
-}
-
-func (p *packer) folder(name string) error {
-	return p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: p.at})
-}
-
-func (p *packer) file(name string, content []byte) error {
-	if err := p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: p.at}); err != nil {
-		return err
-	}
-	_, err := p.tar.Write(content)
-	return err
-}
-
-func (p *packer) close() error { return errors.Join(p.tar.Close(), p.zip.Close()) }
 
 // Save writes everything for a backup. What is written meanwhile may be in it
 // or not; what was there is.
@@ -70,9 +43,9 @@ func (s *Store) Pack(id string, kind code.Kind, heads []code.Head, at time.Time)
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, 0, fmt.Errorf("pack workspace: %w", err)
 	}
-	p := newPacker(f, at)
+	p := tree.NewPacker(f, at)
 	if err = t.pack(p, heads); err == nil {
-		err = p.close()
+		err = p.Close()
 	}
 	if err == nil {
 		size, err = f.Seek(0, io.SeekEnd)

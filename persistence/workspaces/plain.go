@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"atelier/actors/code"
+	"atelier/persistence/internal/tree"
 )
 
 const treesFolder = "trees"
@@ -74,7 +75,7 @@ func (f *folders) walk(tree string) (map[string]entry, error) {
 		if err != nil {
 			return err
 		}
-		out[path] = entry{size: info.Size(), ref: path}
+		out[path] = entry{Size: info.Size(), Ref: path}
 		return nil
 	})
 	if err != nil {
@@ -165,14 +166,14 @@ func (f *folders) put(base, to, name string, e entry) error {
 			return err
 		}
 	}
-	if e.ref != "" {
-		return f.root.Link(filepath.Join(base, filepath.FromSlash(e.ref)), target)
+	if e.Ref != "" {
+		return f.root.Link(filepath.Join(base, filepath.FromSlash(e.Ref)), target)
 	}
 	out, err := f.root.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(e.content)
+	_, err = out.Write(e.Content)
 	return errors.Join(err, out.Close())
 }
 
@@ -207,9 +208,9 @@ func (f *folders) publish(heads []code.Head) error {
 	)
 }
 
-func (f *folders) pack(to *packer, heads []code.Head) error {
+func (f *folders) pack(to *tree.Packer, heads []code.Head) error {
 	for _, h := range heads {
-		if err := to.folder(h.Name); err != nil {
+		if err := to.Folder(h.Name); err != nil {
 			return err
 		}
 		files, err := f.files(h.Tree)
@@ -221,7 +222,7 @@ func (f *folders) pack(to *packer, heads []code.Head) error {
 			if err != nil {
 				return err
 			}
-			if err := to.file(h.Name+"/"+name, content); err != nil {
+			if err := to.File(h.Name+"/"+name, content); err != nil {
 				return err
 			}
 		}

@@ -15,11 +15,26 @@ import (
 	"sync"
 
 	"atelier/actors/code"
+	"atelier/persistence/internal/tree"
 )
 
 var (
 	// ErrDamaged says that a file is not what was written.
 	ErrDamaged = errors.New("workspaces: stored code is damaged")
+)
+
+// entry is a file of a tree.
+type entry = tree.Entry
+
+var (
+	apply  = tree.Apply
+	sorted = tree.Sorted
+)
+
+// Bounds of a workspace.
+const (
+	maxFile      = tree.MaxFile
+	maxWorkspace = tree.MaxWorkspace
 )
 
 const lockShards = 256
@@ -156,7 +171,7 @@ type trees interface {
 	// publish makes exactly these heads last.
 	publish(heads []code.Head) error
 	// pack writes what is downloaded.
-	pack(to *packer, heads []code.Head) error
+	pack(to *tree.Packer, heads []code.Head) error
 	// scrub reads everything and calls bad for what is damaged.
 	scrub(bad func(what string)) (looked int, err error)
 	close() error

@@ -75,18 +75,18 @@ func (f *folders) note(base, tree string, files map[string]entry) error {
 	var lines []byte
 	for _, name := range sorted(files) {
 		e := files[name]
-		sum := before[e.ref]
+		sum := before[e.Ref]
 		switch {
-		case e.ref == "":
-			sum = sumOf(e.content)
+		case e.Ref == "":
+			sum = sumOf(e.Content)
 		case before == nil:
-			content, err := f.read(base, e.ref)
+			content, err := f.read(base, e.Ref)
 			if err != nil {
 				return err
 			}
 			sum = sumOf(content)
 		case sum == "":
-			return fmt.Errorf("%w: %s has no sum", ErrDamaged, e.ref)
+			return fmt.Errorf("%w: %s has no sum", ErrDamaged, e.Ref)
 		}
 		lines = fmt.Appendf(lines, "%s  %s\n", sum, name)
 	}

@@ -73,7 +73,7 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 // writes, since all tests share one address.
 var common sharedServer
 
-// With ATELIER_TEST_NODES=3 it is a cluster of three, and every request of a
+// With TEST_NODES=3 it is a cluster of three, and every request of a
 // browser goes to another node: nobody may notice.
 type sharedServer struct {
 	once  sync.Once
@@ -95,7 +95,7 @@ func (c *sharedServer) get(t testing.TB) *service.Service {
 		cfg.Server.TrustedProxies = []string{"127.0.0.0/8"}
 		cfg.Server.AllowedOrigins = []string{"https://app.example.org"}
 		cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute = 0, 0
-		if n, _ := strconv.Atoi(os.Getenv("ATELIER_TEST_NODES")); n > 1 {
+		if n, _ := strconv.Atoi(os.Getenv("TEST_NODES")); n > 1 {
 			c.nodes = startNodes(t, n, postgrestest.Lasting(t), cfg)
 			c.s = c.nodes[0]
 			return
@@ -144,6 +144,7 @@ func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config
 	addresses := freeAddresses(t, n)
 	secrets := filepath.Join(c.Server.Data, "secrets")
 	c.Storage.Backend, c.Storage.Postgres = config.Postgres, config.Secret(dsn)
+	c.Files.Store = "folder:" + filepath.Join(c.Server.Data, "shared")
 	c.Session.Key = "the same key of all nodes in this test"
 	c.Cluster.Enabled, c.Cluster.Secret, c.Cluster.Peers = true, "the same secret of all nodes in this test", addresses
 	for i, address := range addresses {

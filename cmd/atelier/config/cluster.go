@@ -43,6 +43,9 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	if c.Storage.Backend != Postgres {
 		bad(`cluster.enabled needs storage.backend = "postgres"`)
 	}
+	if c.Files.Store == "" {
+		bad(`cluster.enabled needs files.store, a folder or a bucket that all nodes use`)
+	}
 	if err := bus.CheckNode(n.Node); err != nil {
 		bad("cluster.node: %v", err)
 	}

@@ -32,7 +32,7 @@ type Config struct {
 	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
 	Storage Storage `toml:"storage" doc:"Where events and records are kept."`
 	Cluster Cluster `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
-	Files   Files   `toml:"files" doc:"Uploads, materials and submissions."`
+	Files   Files   `toml:"files" doc:"Uploads, materials and submissions, and code."`
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 	Log     Log     `toml:"log" doc:"Logging, to standard error."`
 	AI      AI      `toml:"ai" doc:"The language model behind /api/ai/stream. Its key is set with POST /api/admin/settings."`
@@ -109,11 +109,6 @@ type Storage struct {
 	QueueMiB       int      `toml:"queue_mib" doc:"Most bytes that wait for the disk; more answers 503."`
 	SnapshotEvents int      `toml:"snapshot_events" doc:"A codelab writes a snapshot after so many events."`
 	IdleAfter      Duration `toml:"idle_after" doc:"A codelab that nobody uses leaves memory after this time."`
-}
-
-// Files is about what people upload.
-type Files struct {
-	Grace Duration `toml:"grace" doc:"A file that nothing refers to is removed after this time; deleting what refers to it removes it at once."`
 }
 
 // Audit is about the audit trail.
@@ -426,9 +421,7 @@ func (c *Config) Check() (warnings []string, err error) {
 			bad("%s must be more than 0", name)
 		}
 	}
-	if c.Files.Grace < Duration(time.Minute) {
-		bad("files.grace must be at least 1m")
-	}
+	c.Files.check(bad, warn)
 	switch c.Storage.Backend {
 	case Badger:
 	case Postgres:

@@ -21,8 +21,8 @@ import (
 func (c *Core) sections() []backup.Section {
 	return []backup.Section{
 		c.storeSection(),
-		c.blobs.Section("blobs", "blobs"),
-		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.code.Save, Load: backup.LoadFolder},
+		c.blobs.Section("blobs", contentFolder),
+		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.saveCode},
 	}
 }
 
@@ -86,16 +86,30 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	if c.store, err = openStore(cfg, Hooks{}, Options{}, log); err != nil {
 		return nil, err
 	}
-	if err = errors.Join(c.openFiles(cfg, Hooks{}, log), c.openCode(cfg, Hooks{}, log)); err != nil {
-		return nil, errors.Join(err, c.store.Close())
+	if err = c.openFiles(cfg, Hooks{}, log); err != nil {
+		return nil, errors.Join(err, c.Close(context.Background()))
 	}
 	return c, nil
 }
 
-// Restore fills the data folder, which must hold no data, from a backup.
-func Restore(cfg config.Config, r io.Reader) error {
+// Restore fills the data folder, which must hold no data, and the store that
+// nodes share, which must hold nothing at all, from a backup.
+// What of the code is damaged in the backup stays so; scrub tells of it.
+func Restore(cfg config.Config, r io.Reader) (err error) {
+	log := slog.New(slog.DiscardHandler)
 	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
 		return err
 	}
-	return backup.Restore(cfg.Server.Data, r, (&Core{cfg: cfg}).sections()...)
+	shared, err := openObjects(cfg)
+	if err != nil {
+		return err
+	}
+	sections := []backup.Section{(&Core{cfg: cfg}).storeSection()}
+	if shared == nil {
+		sections = append(sections, fileSections(nil, log)...)
+	} else {
+		defer func() { err = errors.Join(err, shared.Close()) }()
+		sections = append(sections, fileSections(shared, log)...)
+	}
+	return backup.Restore(cfg.Server.Data, r, sections...)
 }

@@ -3,25 +3,21 @@ package service
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
-	"path/filepath"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"atelier/actors/audit"
 	"atelier/actors/catalog"
-	"atelier/actors/code"
 	"atelier/actors/codelab"
-	"atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/participant"
 	"atelier/actors/room"
 	"atelier/actors/settings"
 	"atelier/cmd/atelier/config"
-	"atelier/persistence/blobs"
-	"atelier/persistence/workspaces"
 	"atelier/transport/messages"
 )
 
@@ -37,10 +33,16 @@ type Core struct {
 	system       *actor.ActorSystem
 	cfg          config.Config
 	log          *slog.Logger
-	blobs        *blobs.Store
+	objects      io.Closer // what nodes share; nil for none
+	blobs        contentStore
 	files        *files.Register
-	code         *workspaces.Store
-	node         *node // nil when this server stands alone
+	code         codeStore
+	// saveCode writes the code for a backup. sweepCode sets aside at the start
+	// what no codelab has; sweepSharedCode does it while nodes share the code,
+	// and is nil where they do not.
+	saveCode                   func(io.Writer) error
+	sweepCode, sweepSharedCode func(context.Context) error
+	node                       *node // nil when this server stands alone
 }
 
 // Hooks are told what happens below. nil hooks are not called.
@@ -57,19 +59,6 @@ type Hooks struct {
 	// Announce and Signal are told what other nodes say; see codelab.Config.
 	Announce func(w codelab.Workshop, person string, arrived bool)
 	Signal   func(w codelab.Workshop, person string, payload []byte)
-}
-
-// openFiles opens the contents of files, and their register in the store.
-func (c *Core) openFiles(cfg config.Config, hooks Hooks, log *slog.Logger) (err error) {
-	c.blobs, err = blobs.Open(blobs.Options{
-		Dir: filepath.Join(cfg.Server.Data, "blobs"), Grace: cfg.Files.Grace.Std(),
-		MinFreeBytes: uint64(max(cfg.Storage.MinFreeMiB, 1)) << 20, Damaged: hooks.Damaged, Logger: log,
-	})
-	if err != nil {
-		return err
-	}
-	c.files = files.NewRegister(c.store, c.blobs, cfg.Files.Grace.Std(), time.Now)
-	return nil
 }
 
 // OpenCore starts the store and the actors.
@@ -95,11 +84,8 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if err = c.openList(); err != nil {
 		return nil, err
 	}
-	if err = c.openCode(cfg, hooks, log); err != nil {
-		return nil, err
-	}
 	if !opts.RecoverDamaged {
-		if err = c.sweepCode(); err != nil {
+		if err = c.sweepCode(context.Background()); err != nil {
 			return nil, err
 		}
 	}
@@ -147,43 +133,6 @@ func (c *Core) writable() error {
 	return nil
 }
 
-// openCode opens the workspaces.
-func (c *Core) openCode(cfg config.Config, hooks Hooks, log *slog.Logger) (err error) {
-	damaged := hooks.Damaged
-	if damaged == nil {
-		damaged = func() {}
-	}
-	c.code, err = workspaces.Open(codeDir(cfg), c.writable, damaged, log)
-	return err
-}
-
-// sweepCode sets the workspaces aside that no codelab has: what a crash left
-// between their making and their record, or the other way round.
-func (c *Core) sweepCode() error {
-	known, err := c.knownCode()
-	if err != nil {
-		return err
-	}
-	return c.code.Sweep(func(id string) bool { _, ok := known[id]; return ok }, c.cfg.Files.Grace.Std(), time.Now())
-}
-
-// knownCode are the workspaces that codelabs have.
-func (c *Core) knownCode() (map[string]code.Kind, error) {
-	known := map[string]code.Kind{}
-	err := catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) {
-		known[w.Id] = code.Plain
-		if w.StructureType == codelab.BranchWorkspace {
-			known[w.Id] = code.Git
-		}
-	})
-	return known, err
-}
-
-func codeDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, codeFolder) }
-
-// codeFolder holds the workspaces in the data folder.
-const codeFolder = "workspaces"
-
 // Close writes snapshots, stops the actors and closes the store.
 func (c *Core) Close(ctx context.Context) error {
 	var errs []error
@@ -198,6 +147,9 @@ func (c *Core) Close(ctx context.Context) error {
 	}
 	if c.code != nil {
 		errs = append(errs, c.code.Close())
+	}
+	if c.objects != nil {
+		errs = append(errs, c.objects.Close())
 	}
 	if c.list != nil {
 		c.list.Close()

@@ -103,7 +103,7 @@ func (c *Core) storeSection() backup.Section {
 		restoring, err = postgres.Restore(url, r)
 		return err
 	}
-	s.Place = func() error {
+	s.Place = func(string) error {
 		// The files beside it are those of the backup now.
 		if err := os.Remove(streamNote(c.cfg)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

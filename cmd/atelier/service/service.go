@@ -178,6 +178,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
 	if !opts.RecoverDamaged {
 		s.background.Go(func() { s.core.files.SweepEvery(ctx, sweepEvery(cfg.Files.Grace.Std()), log) })
+		s.background.Go(func() { s.core.keepCodeSwept(ctx, sweepEvery(cfg.Files.Grace.Std())) })
 	}
 	s.background.Go(func() { s.endGrants(ctx) })
 	s.background.Go(func() { keepMemory(ctx) })

@@ -1,28 +1,32 @@
-package workspaces
+// Package tree is what the stores of code have in common: what a change makes
+// of a tree and what it may not, Git objects, and downloads.
+package tree
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"atelier/actors/code"
 )
 
-// Bounds of a workspace.
+// Bounds of a workspace, bytes: a file, a tree, and everything with its history.
 const (
-	maxFile      = 8 << 20
-	maxTree      = 64 << 20
-	maxWorkspace = 512 << 20
+	MaxFile      = 8 << 20
+	MaxTree      = 64 << 20
+	MaxWorkspace = 512 << 20
 )
 
-// entry is a file of a tree.
-type entry struct {
-	size    int64
-	ref     string // what the kind knows the content by; "" for new content
-	content []byte
+// Entry is a file of a tree.
+type Entry struct {
+	Size    int64
+	Ref     string // what the kind knows the content by; "" for new content
+	Content []byte
 }
 
-// apply returns the files of a tree after a change, or a *Problem.
-func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
-	after := make(map[string]entry, len(before)+len(c.Write))
+// Apply returns the files of a tree after a change, or a *Problem.
+func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
+	after := make(map[string]Entry, len(before)+len(c.Write))
 	for path, e := range before {
 		after[path] = e
 	}
@@ -43,25 +47,25 @@ func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
 		if written[f.Path] {
 			return nil, code.Fault("%s is given twice", f.Path)
 		}
-		if len(f.Content) > maxFile {
-			return nil, code.Fault("%s is larger than %d MiB", f.Path, maxFile>>20)
+		if len(f.Content) > MaxFile {
+			return nil, code.Fault("%s is larger than %d MiB", f.Path, MaxFile>>20)
 		}
 		written[f.Path] = true
-		after[f.Path] = entry{size: int64(len(f.Content)), content: f.Content}
+		after[f.Path] = Entry{Size: int64(len(f.Content)), Content: f.Content}
 	}
 	return after, check(after)
 }
 
 // check looks at a tree as a whole.
-func check(files map[string]entry) error {
+func check(files map[string]Entry) error {
 	if len(files) > code.MaxFiles {
 		return code.Fault("there would be more than %d files", code.MaxFiles)
 	}
 	var total int64
 	names := map[place]*name{}
 	for path, e := range files {
-		if total += e.size; total > maxTree {
-			return code.Fault("the files would be larger than %d MiB together", maxTree>>20)
+		if total += e.Size; total > MaxTree {
+			return code.Fault("the files would be larger than %d MiB together", MaxTree>>20)
 		}
 		at := 0 // the folder we are in; 0 is the top
 		for rest, more := path, true; more; {
@@ -94,4 +98,13 @@ type name struct {
 	spelled string
 	number  int
 	file    bool
+}
+
+// Sorted are the paths of files, never nil.
+func Sorted(files map[string]Entry) []string {
+	out := slices.Sorted(maps.Keys(files))
+	if out == nil {
+		out = []string{}
+	}
+	return out
 }

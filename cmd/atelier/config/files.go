@@ -1,0 +1,137 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Files is about what people upload, and where that and code lie.
+type Files struct {
+	Store string   `toml:"store" doc:"Where contents of files, and code, lie: \"\" (in the data folder), or what several servers share: \"folder:/shared/path\" or \"s3://bucket?endpoint=https://host:9000&region=r\", with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. http:// is for endpoints on this machine."`
+	Grace Duration `toml:"grace" doc:"A file that nothing refers to is removed after this time, at least 1h where servers share the store; deleting what refers to it removes it at once, or an hour after it was sent where they share."`
+}
+
+// FileStore is what files.store says. The zero value is the data folder.
+type FileStore struct {
+	// Folder is a path, "" for none.
+	Folder string
+	// Bucket is that of an S3 server, "" for none.
+	Bucket string
+	// Prefix stands before all keys in the bucket; it ends in a slash, or is
+	// empty.
+	Prefix string
+	// Endpoint is the host of the server, with its port if it has one.
+	Endpoint string
+	// Insecure speaks HTTP, with this machine only.
+	Insecure bool
+	Region   string
+}
+
+// Shared says whether several nodes may use the store.
+func (s FileStore) Shared() bool { return s != (FileStore{}) }
+
+var (
+	bucketForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	prefixForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$`)
+	regionForm = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+)
+
+// errKeys is told instead of what is given, which may be a secret.
+var errKeys = errors.New("has a user or password in it: the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in the environment")
+
+// FileStore reads files.store. Its errors do not repeat what is given.
+func (f Files) FileStore() (FileStore, error) {
+	s, err := parseFileStore(f.Store)
+	if err != nil {
+		return FileStore{}, fmt.Errorf("files.store %w", err)
+	}
+	return s, nil
+}
+
+func parseFileStore(text string) (FileStore, error) {
+	if text == "" {
+		return FileStore{}, nil
+	}
+	if path, ok := strings.CutPrefix(text, "folder:"); ok {
+		if !filepath.IsAbs(path) || filepath.Clean(path) == "/" {
+			return FileStore{}, errors.New("needs an absolute path, as in folder:/shared/path")
+		}
+		return FileStore{Folder: filepath.Clean(path)}, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "s3" {
+		return FileStore{}, errors.New(`must be "", folder:/shared/path or s3://bucket?endpoint=https://host:9000&region=r`)
+	}
+	if u.User != nil {
+		return FileStore{}, errKeys
+	}
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return FileStore{}, errors.New("has a query that cannot be read")
+	}
+	for name, values := range q {
+		if name != "endpoint" && name != "region" {
+			return FileStore{}, errors.New("knows endpoint and region, and nothing else; the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in the environment")
+		}
+		if len(values) > 1 {
+			return FileStore{}, fmt.Errorf("gives %s twice", name)
+		}
+	}
+	if !bucketForm.MatchString(u.Host) || u.Fragment != "" {
+		return FileStore{}, errors.New("needs the name of a bucket, as in s3://bucket")
+	}
+	s := FileStore{Bucket: u.Host, Region: q.Get("region")}
+	if s.Region != "" && !regionForm.MatchString(s.Region) {
+		return FileStore{}, errors.New("names no region like us-east-1")
+	}
+	if path := strings.Trim(u.Path, "/"); path != "" {
+		if len(path) > 200 || !prefixForm.MatchString(path) {
+			return FileStore{}, errors.New("has a path that is not of lower-case letters, digits, dots and dashes")
+		}
+		s.Prefix = path + "/"
+	}
+	return s, s.endpoint(q.Get("endpoint"))
+}
+
+func (s *FileStore) endpoint(text string) error {
+	e, err := url.Parse(text)
+	if err != nil || e.Scheme != "https" && e.Scheme != "http" || e.Hostname() == "" || strings.Trim(e.Path, "/")+e.RawQuery+e.Fragment != "" {
+		if e != nil && e.User != nil {
+			return errKeys
+		}
+		return errors.New("needs endpoint=https://host:9000, without a path")
+	}
+	if e.User != nil {
+		return errKeys
+	}
+	if e.Scheme == "http" && !loopback(e.Hostname()) {
+		return errors.New("has an endpoint with http:// on another machine: what people sent would cross the network in the clear; give it TLS and https://")
+	}
+	s.Endpoint, s.Insecure = e.Host, e.Scheme == "http"
+	return nil
+}
+
+// leastSharedGrace is what others need to record what they have put.
+const leastSharedGrace = Duration(time.Hour)
+
+func (f Files) check(bad, warn func(format string, args ...any)) {
+	if f.Grace < Duration(time.Minute) {
+		bad("files.grace must be at least 1m")
+	}
+	s, err := f.FileStore()
+	if err != nil {
+		bad("%v", err)
+		return
+	}
+	if s.Shared() && f.Grace < leastSharedGrace {
+		bad("files.grace must be at least 1h where files.store is shared: other servers must have recorded what they put by then")
+	}
+	if s.Insecure {
+		warn("files.store speaks HTTP with a server on this machine: whoever may listen there reads what people sent")
+	}
+}

@@ -1,0 +1,248 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/actors/code"
+	"atelier/actors/codelab"
+	"atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/backup"
+	"atelier/persistence/blobs"
+	"atelier/persistence/objects"
+	"atelier/persistence/objects/contents"
+	"atelier/persistence/objects/folder"
+	"atelier/persistence/objects/s3"
+	"atelier/persistence/objects/trees"
+	"atelier/persistence/workspaces"
+)
+
+// contentStore is where contents of files lie.
+type contentStore interface {
+	files.Blobs
+	Section(name, folder string) backup.Section
+	Scrub(damaged func(what string)) (looked int, err error)
+}
+
+// codeStore is where code lies.
+type codeStore interface {
+	code.Store
+	Hold() (release func(), err error)
+	Scrub(kinds map[string]code.Kind, bad func(what string)) (looked int, err error)
+	Close() error
+}
+
+const (
+	// codeFolder holds the workspaces in the data folder, contentFolder the
+	// contents of files, and copiesFolder what this node has of a shared store.
+	codeFolder    = "workspaces"
+	contentFolder = "blobs"
+	copiesFolder  = "copies"
+)
+
+// closableObjects is a store of objects that is open.
+type closableObjects interface {
+	objects.Store
+	io.Closer
+}
+
+// openObjects opens the store that nodes share; nil when files lie in the data
+// folder.
+func openObjects(cfg config.Config) (closableObjects, error) {
+	at, err := cfg.Files.FileStore()
+	if err != nil || !at.Shared() {
+		return nil, err
+	}
+	if cfg.Storage.Backend == config.Memory {
+		return nil, errors.New("files.store cannot be shared where storage.backend is memory: nothing would refer to what is there")
+	}
+	if at.Folder != "" {
+		s, err := folder.Open(folder.Options{Dir: at.Folder, MinFreeBytes: minFree(cfg)})
+		if err != nil {
+			return nil, fmt.Errorf("files.store: %w", err)
+		}
+		return s, nil
+	}
+	o := s3.Options{
+		Endpoint: at.Endpoint, Insecure: at.Insecure, Region: at.Region, Bucket: at.Bucket, Prefix: at.Prefix,
+		AccessKey: os.Getenv("AWS_ACCESS_KEY_ID"), SecretKey: os.Getenv("AWS_SECRET_ACCESS_KEY"),
+	}
+	if o.AccessKey == "" || o.SecretKey == "" {
+		return nil, errors.New("files.store: the keys of the bucket must be in the environment, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	s, err := s3.Open(o)
+	if err != nil {
+		return nil, fmt.Errorf("files.store: %w", err)
+	}
+	return s, nil
+}
+
+func minFree(cfg config.Config) uint64 { return uint64(max(cfg.Storage.MinFreeMiB, 1)) << 20 }
+
+// openFiles opens the contents of files, their register in the store, and code.
+func (c *Core) openFiles(cfg config.Config, hooks Hooks, log *slog.Logger) error {
+	if hooks.Damaged == nil {
+		hooks.Damaged = func() {}
+	}
+	shared, err := openObjects(cfg)
+	if err != nil {
+		return err
+	}
+	if shared == nil {
+		err = c.openLocalFiles(cfg, hooks, log)
+	} else {
+		c.objects = shared
+		err = c.openSharedFiles(cfg, shared, hooks, log)
+	}
+	if err == nil {
+		c.files = files.NewRegister(c.store, c.blobs, cfg.Files.Grace.Std(), time.Now)
+	}
+	return err
+}
+
+func (c *Core) openLocalFiles(cfg config.Config, hooks Hooks, log *slog.Logger) error {
+	local, err := blobs.Open(blobs.Options{
+		Dir: filepath.Join(cfg.Server.Data, contentFolder), Grace: cfg.Files.Grace.Std(), MinFreeBytes: minFree(cfg), Damaged: hooks.Damaged, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	c.blobs = local
+	folders, err := workspaces.Open(codeDir(cfg), c.writable, hooks.Damaged, log)
+	if err != nil {
+		return err
+	}
+	c.code, c.saveCode = folders, folders.Save
+	c.sweepCode = func(context.Context) error {
+		known, err := c.knownCode()
+		if err != nil {
+			return err
+		}
+		return folders.Sweep(func(id string) bool { _, ok := known[id]; return ok }, cfg.Files.Grace.Std(), time.Now())
+	}
+	return nil
+}
+
+func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Hooks, log *slog.Logger) error {
+	// What lies in the data folder would be as good as gone.
+	for _, name := range []string{contentFolder, codeFolder} {
+		if dir := filepath.Join(cfg.Server.Data, name); holdsFiles(dir) {
+			return fmt.Errorf("files.store is shared, but files lie in %s: make a backup without files.store, and restore it with it", dir)
+		}
+	}
+	if err := objects.Claim(context.Background(), shared, c.store.StreamID()); err != nil {
+		return fmt.Errorf("files.store: %w", err)
+	}
+	copies := filepath.Join(cfg.Server.Data, copiesFolder)
+	apart, err := contents.Open(contents.Options{
+		Objects: shared, Dir: filepath.Join(copies, contentFolder), Grace: cfg.Files.Grace.Std(), MinFreeBytes: minFree(cfg), Damaged: hooks.Damaged, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	c.blobs = apart
+	repositories, err := trees.Open(trees.Options{
+		Objects: shared, Dir: filepath.Join(copies, codeFolder), Grace: cfg.Files.Grace.Std(), Gate: c.writable, Damaged: hooks.Damaged, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	c.code = repositories
+	c.saveCode = func(w io.Writer) error { return repositories.Save(w, c.codeHeads) }
+	sweep := func(ctx context.Context) error { _, err := repositories.Sweep(ctx, c.codeHeads); return err }
+	c.sweepCode = func(context.Context) error { return nil } // a start does not wait for it
+	c.sweepSharedCode = sweep
+	return nil
+}
+
+// holdsFiles says whether there is any file below a folder.
+func holdsFiles(dir string) bool {
+	found := false
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			found = true
+			return fs.SkipAll
+		}
+		return err // of a folder that is not there too
+	})
+	return found
+}
+
+// keepCodeSwept sweeps the code that nodes share, now and every so often until
+// ctx ends. Several nodes may do it at a time.
+func (c *Core) keepCodeSwept(ctx context.Context, every time.Duration) {
+	if c.sweepSharedCode == nil {
+		return
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		err := c.sweepSharedCode(ctx)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, durable.ErrReadOnly) && !errors.Is(err, durable.ErrClosed) {
+			c.log.Warn("removing code that nothing refers to failed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// knownCode are the workspaces that codelabs have.
+func (c *Core) knownCode() (map[string]code.Kind, error) {
+	known := map[string]code.Kind{}
+	err := catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) {
+		known[w.Id] = code.Plain
+		if w.StructureType == codelab.BranchWorkspace {
+			known[w.Id] = code.Git
+		}
+	})
+	return known, err
+}
+
+// codeHeads are the heads of the workspaces that codelabs have, as recorded.
+func (c *Core) codeHeads() (map[string][]code.Head, error) {
+	heads := map[string][]code.Head{}
+	err := catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) {
+		of := make([]code.Head, len(w.Heads))
+		for i, h := range w.Heads {
+			of[i] = code.Head{Name: h.Name, Tree: h.Tree}
+		}
+		heads[w.Id] = of
+	})
+	return heads, err
+}
+
+func codeDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, codeFolder) }
+
+// fileSections are where contents and code are restored to.
+func fileSections(to objects.Store, log *slog.Logger) []backup.Section {
+	content := backup.Section{Name: "blobs", Folder: contentFolder, Load: blobs.Load}
+	workspace := backup.Section{Name: "workspaces", Folder: codeFolder, Load: backup.LoadFolder}
+	if to != nil {
+		ctx := context.Background()
+		vacant := func() error {
+			vacant, err := objects.Vacant(ctx, to)
+			if err == nil && !vacant {
+				err = errors.New("files.store holds something already: restore into one that is empty")
+			}
+			return err
+		}
+		content.Vacant, workspace.Vacant = vacant, vacant
+		content.Place = func(dir string) error { return contents.Place(ctx, to, dir) }
+		workspace.Place = func(dir string) error { return trees.Place(ctx, to, dir, log) }
+	}
+	return []backup.Section{content, workspace}
+}

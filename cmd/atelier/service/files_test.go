@@ -1,0 +1,156 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"atelier/actors/code"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/backup"
+	"atelier/persistence/objects"
+	"atelier/persistence/objects/objectstest"
+)
+
+func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
+
+func coreIn(t *testing.T, store string) (config.Config, func() *Core) {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Server.Data, cfg.Files.Store, cfg.Storage.MinFreeMiB = t.TempDir(), store, 1
+	return cfg, func() *Core {
+		t.Helper()
+		// Without actors, and the sweep of what no codelab has.
+		c, err := OpenData(cfg, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+}
+
+// TestABackupRestoresIntoEveryStore, whichever it was made from, and into none
+// that holds something.
+func TestABackupRestoresIntoEveryStore(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", objectstest.AccessKey)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", objectstest.SecretKey)
+	bucket := func() string {
+		return "s3://" + objectstest.Bucket + "/of/us?endpoint=http://" + objectstest.Serve(t).Endpoint
+	}
+	const workspace = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c01"
+	_, open := coreIn(t, "")
+	c := open()
+	l, err := c.blobs.Put(strings.NewReader("content"), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := l.Sum
+	if err := c.code.Make(workspace, code.Git); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := c.code.Write(workspace, code.Git, "", code.Change{Write: []code.File{{Path: "a/b", Content: []byte("code")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{bucket(), "folder:" + t.TempDir(), "", bucket()} {
+		var saved bytes.Buffer
+		if err := errors.Join(backup.Write(&saved, c.sections()...), c.Close(context.Background())); err != nil {
+			t.Fatal(err)
+		}
+		cfg, open := coreIn(t, to)
+		if err := Restore(cfg, bytes.NewReader(saved.Bytes())); err != nil {
+			t.Fatalf("%s: %v", to, err)
+		}
+		other, _ := coreIn(t, to)
+		if err := Restore(other, bytes.NewReader(saved.Bytes())); to != "" && err == nil {
+			t.Errorf("%s: restored over what was there", to)
+		}
+		c = open()
+		f, _, err := c.blobs.Open(sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); string(got) != "content" || err != nil {
+			t.Errorf("%s: %q, %v", to, got, err)
+		}
+		if got, err := c.code.Read(workspace, code.Git, tree, "a/b"); string(got) != "code" || err != nil {
+			t.Errorf("%s: %q, %v", to, got, err)
+		}
+		if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
+			t.Errorf("%s: %d damaged, %v", to, n, err)
+		}
+		if to != "" {
+			// Another installation refers to nothing of this.
+			_, err := OpenCore(other, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+			if !errors.Is(err, objects.ErrOwned) {
+				t.Errorf("%s: another was opened: %v", to, err)
+			}
+		}
+	}
+	if _, err := c.files.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := c.sweepSharedCode(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if f, _, err := c.blobs.Open(sum); err != nil {
+		t.Error(err)
+	} else if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := c.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestASharedStoreIsNotOpenedWhereItMustNot(t *testing.T) {
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+	open := func(cfg config.Config) string {
+		t.Helper()
+		c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+		if err == nil {
+			_ = c.Close(context.Background())
+			t.Fatal("it was opened")
+		}
+		return err.Error()
+	}
+	cfg, _ := coreIn(t, "s3://bucket?endpoint=https://host.invalid")
+	if err := open(cfg); !strings.Contains(err, "AWS_SECRET_ACCESS_KEY") || !strings.Contains(err, "files.store") {
+		t.Error(err)
+	}
+	cfg, _ = coreIn(t, "folder:/not/mounted")
+	if err := open(cfg); !strings.Contains(err, "files.store") {
+		t.Error(err)
+	}
+	cfg, _ = coreIn(t, "folder:"+t.TempDir())
+	cfg.Storage.Backend = config.Memory
+	if err := open(cfg); !strings.Contains(err, "files.store") {
+		t.Error(err)
+	}
+	// Files that lie in the data folder would be as good as gone; folders for
+	// them are none.
+	cfg, local := coreIn(t, "")
+	c := local()
+	_ = c.Close(context.Background())
+	shared := "folder:" + t.TempDir()
+	cfg.Files.Store = shared
+	if c, err := OpenData(cfg, slog.New(slog.DiscardHandler)); err != nil {
+		t.Error(err)
+	} else {
+		_ = c.Close(context.Background())
+	}
+	c = local()
+	if _, err := c.blobs.Put(strings.NewReader("x"), 1); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close(context.Background())
+	if err := open(cfg); !strings.Contains(err, "files lie in") {
+		t.Error(err)
+	}
+}

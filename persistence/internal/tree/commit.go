@@ -1,0 +1,127 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"atelier/actors/code"
+)
+
+// authorMail stands in commits: who made them has no address here.
+const authorMail = "facilitator@atelier.invalid"
+
+// Put stores a Git object, unless it is there.
+type Put func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error)
+
+// WriteCommit stores the files of a commit that are new, its trees and itself.
+// Of the others Ref is the hash. One that would change nothing is its parent,
+// which may be nil.
+func WriteCommit(put Put, parent *object.Commit, files map[string]Entry, c code.Change) (plumbing.Hash, error) {
+	top := &folder{}
+	for path, e := range files {
+		h := plumbing.NewHash(e.Ref)
+		if e.Ref == "" {
+			var err error
+			h, err = put(plumbing.BlobObject, func(o plumbing.EncodedObject) error {
+				w, err := o.Writer()
+				if err != nil {
+					return err
+				}
+				_, err = w.Write(e.Content)
+				return errors.Join(err, w.Close())
+			})
+			if err != nil {
+				return h, fmt.Errorf("write blob: %w", err)
+			}
+		}
+		top.add(strings.Split(path, "/"), h)
+	}
+	tree, err := top.write(put)
+	if err != nil {
+		return tree, fmt.Errorf("write tree: %w", err)
+	}
+	who := object.Signature{Name: oneLine(c.Author, "Facilitator"), Email: authorMail, When: c.At.UTC()}
+	commit := &object.Commit{Author: who, Committer: who, Message: c.Message, TreeHash: tree}
+	if parent != nil {
+		if parent.TreeHash == tree {
+			return parent.Hash, nil
+		}
+		commit.ParentHashes = []plumbing.Hash{parent.Hash}
+	}
+	h, err := put(plumbing.CommitObject, commit.Encode)
+	if err != nil {
+		return h, fmt.Errorf("write commit: %w", err)
+	}
+	return h, nil
+}
+
+// WriteTrees stores the trees of files, of which Ref is the hash, and returns
+// that of the uppermost.
+func WriteTrees(put Put, files map[string]Entry) (plumbing.Hash, error) {
+	top := &folder{}
+	for path, e := range files {
+		top.add(strings.Split(path, "/"), plumbing.NewHash(e.Ref))
+	}
+	return top.write(put)
+}
+
+// folder is a folder of a tree that is being made.
+type folder struct {
+	files   map[string]plumbing.Hash
+	folders map[string]*folder
+}
+
+func (f *folder) add(path []string, h plumbing.Hash) {
+	if len(path) == 1 {
+		if f.files == nil {
+			f.files = map[string]plumbing.Hash{}
+		}
+		f.files[path[0]] = h
+		return
+	}
+	if f.folders == nil {
+		f.folders = map[string]*folder{}
+	}
+	sub := f.folders[path[0]]
+	if sub == nil {
+		sub = &folder{}
+		f.folders[path[0]] = sub
+	}
+	sub.add(path[1:], h)
+}
+
+func (f *folder) write(put Put) (plumbing.Hash, error) {
+	t := &object.Tree{}
+	for name, h := range f.files {
+		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: filemode.Regular, Hash: h})
+	}
+	for name, sub := range f.folders {
+		h, err := sub.write(put)
+		if err != nil {
+			return h, err
+		}
+		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: filemode.Dir, Hash: h})
+	}
+	sort.Sort(object.TreeEntrySorter(t.Entries))
+	return put(plumbing.TreeObject, t.Encode)
+}
+
+// oneLine keeps what would break the form of a commit out of a name.
+func oneLine(s, fallback string) string {
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r < ' ' || r == '<' || r == '>' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s))
+	if s == "" {
+		return fallback
+	}
+	return s
+}

@@ -1,0 +1,39 @@
+package tree
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"io"
+	"time"
+)
+
+// Packer writes a tar.gz whose files are dated At.
+type Packer struct {
+	zip *gzip.Writer
+	tar *tar.Writer
+	At  time.Time
+}
+
+// NewPacker writes to w.
+func NewPacker(w io.Writer, at time.Time) *Packer {
+	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is a valid one
+	return &Packer{z, tar.NewWriter(z), at.Truncate(time.Second)}
+}
+
+// Folder writes a folder.
+func (p *Packer) Folder(name string) error {
+	return p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: p.At})
+}
+
+// File writes a file.
+func (p *Packer) File(name string, content []byte) error {
+	if err := p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: p.At}); err != nil {
+		return err
+	}
+	_, err := p.tar.Write(content)
+	return err
+}
+
+// Close ends the archive.
+func (p *Packer) Close() error { return errors.Join(p.tar.Close(), p.zip.Close()) }

@@ -1,0 +1,90 @@
+package tree
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/index"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"atelier/actors/code"
+)
+
+// GitConfig is the configuration of a repository that is downloaded.
+const GitConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
+
+// History is where a repository is packed from.
+type History interface {
+	// Commit returns a commit, or code.ErrNotFound.
+	Commit(name string) (*object.Commit, error)
+	// Files lists those of a commit, with their hashes as Ref.
+	Files(commit string) (map[string]Entry, error)
+	// Blob returns the content of a file that is sound.
+	Blob(h plumbing.Hash) ([]byte, error)
+	// Objects calls fn with the objects that commits need, sorted by their
+	// names, in the form in which they lie in a repository.
+	Objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error
+}
+
+// Repository writes the first head checked out, and the repository beside: every
+// head, and the objects they need and no others.
+func (p *Packer) Repository(from History, heads []code.Head) error {
+	if len(heads) == 0 {
+		return nil
+	}
+	for _, h := range heads {
+		c, err := from.Commit(h.Tree)
+		if err != nil {
+			return err
+		}
+		if c.Committer.When.After(p.At) {
+			p.At = c.Committer.When
+		}
+	}
+	files, err := from.Files(heads[0].Tree)
+	if err != nil {
+		return err
+	}
+	idx := &index.Index{Version: 2}
+	for _, name := range Sorted(files) {
+		h := plumbing.NewHash(files[name].Ref)
+		content, err := from.Blob(h)
+		if err != nil {
+			return err
+		}
+		if err := p.File(name, content); err != nil {
+			return err
+		}
+		idx.Entries = append(idx.Entries, &index.Entry{
+			Name: name, Hash: h, Mode: filemode.Regular, Size: uint32(len(content)), CreatedAt: p.At, ModifiedAt: p.At,
+		})
+	}
+	var staged bytes.Buffer
+	if err := index.NewEncoder(&staged).Encode(idx); err != nil {
+		return fmt.Errorf("write index: %w", err)
+	}
+	for _, name := range []string{".git", ".git/objects", ".git/objects/info", ".git/objects/pack", ".git/refs", ".git/refs/heads", ".git/refs/tags"} {
+		if err := p.Folder(name); err != nil {
+			return err
+		}
+	}
+	for _, f := range []code.File{
+		{Path: ".git/HEAD", Content: []byte("ref: refs/heads/" + heads[0].Name + "\n")}, {Path: ".git/config", Content: []byte(GitConfig)}, {Path: ".git/index", Content: staged.Bytes()},
+	} {
+		if err := p.File(f.Path, f.Content); err != nil {
+			return err
+		}
+	}
+	var tips []plumbing.Hash
+	for _, h := range heads {
+		tips = append(tips, plumbing.NewHash(h.Tree))
+		if err := p.File(".git/refs/heads/"+h.Name, []byte(h.Tree+"\n")); err != nil {
+			return err
+		}
+	}
+	return from.Objects(tips, func(name string, content []byte) error {
+		return p.File(".git/objects/"+name[:2]+"/"+name[2:], content)
+	})
+}

@@ -1,0 +1,120 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// asidePrefix is where the marks of what is set aside lie, under the keys of
+// what they mark.
+const asidePrefix = "aside/"
+
+// Aside is what one sweep knows of the objects under a prefix that are set
+// aside. For one goroutine.
+type Aside struct {
+	store  Store
+	grace  time.Duration
+	now    time.Time // by the store's clock, before anything was listed
+	prefix string
+	marks  map[string]time.Time // by what they mark; without those that were looked at
+
+	// Removed counts what was removed for good.
+	Removed int
+}
+
+// NewAside begins a sweep. It is called before the objects are listed, and
+// those before the records are asked.
+func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace time.Duration) (*Aside, error) {
+	now, err := clock.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := &Aside{store: s, grace: grace, now: now, prefix: prefix, marks: map[string]time.Time{}}
+	err = s.List(ctx, asidePrefix+prefix, func(i Info) error {
+		a.marks[strings.TrimPrefix(i.Key, asidePrefix)] = i.Changed
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list what is set aside: %w", err)
+	}
+	return a, nil
+}
+
+// Old says whether an object is old enough for anything to happen to it.
+func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
+
+// OlderThan says whether an object was put longer ago.
+func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
+
+// Needed is told of an object that something refers to: it is not set aside
+// any more.
+func (a *Aside) Needed(ctx context.Context, i Info) error {
+	if _, marked := a.marks[i.Key]; !marked {
+		return nil
+	}
+	delete(a.marks, i.Key)
+	return a.store.Delete(ctx, asidePrefix+i.Key)
+}
+
+// Unneeded is told of an object that was listed and found unused after that. It
+// is set aside, or removed when it was long enough ago. It says whether it is
+// gone.
+func (a *Aside) Unneeded(ctx context.Context, i Info) (gone bool, err error) {
+	since, marked := a.marks[i.Key]
+	delete(a.marks, i.Key)
+	switch {
+	case !a.Old(i):
+		return false, nil
+	case !marked:
+		return false, PutBytes(ctx, a.store, asidePrefix+i.Key, nil)
+	case a.now.Sub(since) <= a.grace:
+		return false, nil
+	}
+	return a.Remove(ctx, i)
+}
+
+// Remove removes an object that was listed and found unused after that, unless
+// a backup needs it.
+func (a *Aside) Remove(ctx context.Context, i Info) (gone bool, err error) {
+	held, err := Held(ctx, a.store, a.now)
+	if err != nil || held {
+		return false, err
+	}
+	if err := a.store.Delete(ctx, i.Key); err != nil {
+		return false, err
+	}
+	a.Removed++
+	return true, a.store.Delete(ctx, asidePrefix+i.Key)
+}
+
+// Finish removes the marks of what is not there any more.
+func (a *Aside) Finish(ctx context.Context) error {
+	for key, since := range a.marks {
+		if a.now.Sub(since) <= a.grace {
+			continue // what it marks may have been listed before it was put
+		}
+		if err := a.store.Delete(ctx, asidePrefix+key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Tidy removes what nodes that died left of reading the clock, and of
+// holding.
+func (a *Aside) Tidy(ctx context.Context) error {
+	for _, prefix := range []string{clockPrefix, holdPrefix} {
+		err := a.store.List(ctx, prefix, func(i Info) error {
+			if a.now.Sub(i.Changed) <= 2*holdFor {
+				return nil
+			}
+			return a.store.Delete(ctx, i.Key)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Clock is the clock of a store, by which ages count: that of a node may be
+// wrong, or have stood still. It is read off an object that is put for it, and
+// goes on by the node's for a while.
+type Clock struct {
+	store Store
+
+	mu sync.Mutex
+	// Guarded by mu: what the store's clock and this node's were.
+	there, here time.Time
+}
+
+// NewClock returns the clock of a store.
+func NewClock(s Store) *Clock { return &Clock{store: s} }
+
+const (
+	clockPrefix = "clock/"
+	// measuredFor is how long the node's clock is taken for one that goes as
+	// the store's does.
+	measuredFor = time.Minute
+)
+
+// Now is the time of the store, never later than it is there.
+func (c *Clock) Now(ctx context.Context) (time.Time, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	gone := now.Sub(c.here) // monotonic, which stands still while the machine is suspended
+	if c.there.IsZero() || gone > measuredFor || (now.Round(0).Sub(c.here.Round(0))-gone).Abs() > time.Second {
+		key := clockPrefix + Random()
+		if err := PutBytes(ctx, c.store, key, nil); err != nil {
+			return time.Time{}, fmt.Errorf("read the clock of the store: %w", err)
+		}
+		info, err := c.store.Stat(ctx, key)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("read the clock of the store: %w", err)
+		}
+		// That it stays costs an empty object; the next sweep finds it.
+		_ = c.store.Delete(ctx, key)
+		c.there, c.here = info.Changed, time.Now()
+		gone = 0
+	}
+	return c.there.Add(gone), nil
+}

@@ -1,0 +1,375 @@
+package contents_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/persistence/backup"
+	"atelier/persistence/blobs"
+	"atelier/persistence/objects"
+	"atelier/persistence/objects/contents"
+	"atelier/persistence/objects/objectstest"
+)
+
+func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
+
+// node is one of those that share a store.
+func node(t testing.TB, b objects.Store, damaged func()) *contents.Store {
+	t.Helper()
+	s, err := contents.Open(contents.Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, Damaged: damaged})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func put(t testing.TB, s *contents.Store, content string) files.Sum {
+	t.Helper()
+	l, err := s.Put(strings.NewReader(content), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Release()
+	return l.Sum
+}
+
+func read(s *contents.Store, sum files.Sum) (string, error) {
+	f, size, err := s.Open(sum)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if int64(len(b)) != size {
+		err = errors.Join(err, fmt.Errorf("%d bytes, said to be %d", len(b), size))
+	}
+	return string(b), err
+}
+
+func nobody(files.Sum) (bool, error)  { return false, nil }
+func anybody(files.Sum) (bool, error) { return true, nil }
+
+func collect(t testing.TB, s *contents.Store, inUse files.InUse) int {
+	t.Helper()
+	n, err := s.Collect(inUse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestWhatOneNodePutsTheOthersRead(t *testing.T) {
+	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+		one, two := node(t, b, nil), node(t, b, nil)
+		sum := put(t, one, "content")
+		for range 2 {
+			if got, err := read(two, sum); got != "content" || err != nil {
+				t.Errorf("read %q, %v", got, err)
+			}
+		}
+		if _, err := read(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
+			t.Errorf("another: %v", err)
+		}
+		if put(t, one, "content") != sum || len(b.Keys(t, "contents/")) != 1 {
+			t.Errorf("put again it lies at %q", b.Keys(t, ""))
+		}
+		if _, err := one.Put(strings.NewReader("too long"), 3); !errors.Is(err, files.ErrTooLarge) {
+			t.Errorf("too long: %v", err)
+		}
+		if _, err := one.Put(iotest.ErrReader(io.ErrClosedPipe), 3); !errors.Is(err, files.ErrSource) {
+			t.Errorf("broken off: %v", err)
+		}
+		if got := b.Keys(t, "contents/"); len(got) != 1 {
+			t.Errorf("there are %q", got)
+		}
+	})
+}
+
+// TestDamagedObjectsAreNotServed: whatever of an object is not what was put.
+func TestDamagedObjectsAreNotServed(t *testing.T) {
+	for name, hurt := range map[string]func([]byte) []byte{
+		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },
+		"cut":     func(b []byte) []byte { return b[:len(b)-1] },
+		"longer":  func(b []byte) []byte { return append(b, 0) },
+		"empty":   func([]byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+				damaged := 0
+				one, two := node(t, b, nil), node(t, b, func() { damaged++ })
+				whole := strings.Repeat("content ", 1000)
+				sum := put(t, one, whole)
+				b.Change(t, b.Keys(t, "contents/")[0], hurt)
+				if got, err := read(two, sum); !errors.Is(err, durable.ErrCorrupt) || damaged == 0 {
+					t.Errorf("read %d bytes, %v, counted %d", len(got), err, damaged)
+				}
+				var found []string
+				if n, err := two.Scrub(func(what string) { found = append(found, what) }); n != 1 || err != nil || !slices.Equal(found, []string{"blob " + sum.String()}) {
+					t.Errorf("scrubbing %d found %q, %v", n, found, err)
+				}
+				// Sent again, it is whole again, and the damaged one goes in time.
+				put(t, two, whole)
+				if got, err := read(node(t, b, nil), sum); got != whole || err != nil {
+					t.Errorf("sent again: %d bytes, %v", len(got), err)
+				}
+			})
+		})
+	}
+}
+
+// TestOneNodeCollectsWhileAnotherPuts: the second relies on a content whose
+// reference is not recorded yet.
+func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
+	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+		one, two := node(t, b, nil), node(t, b, nil)
+		sum := put(t, one, "content")
+		for range 3 {
+			if n := collect(t, two, nobody); n != 0 {
+				t.Fatal("what is young was removed")
+			}
+		}
+		if err := two.Discard(nobody, sum); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := read(node(t, b, nil), sum); got != "content" || err != nil {
+			t.Fatalf("discarded while it was young: %q, %v", got, err)
+		}
+		// Between the listing and the removal of one that is old, the other
+		// puts it again, and records it.
+		b.Age(t, "contents/", 25*time.Hour)
+		three := node(t, b, nil)
+		meanwhile := func(got files.Sum) (bool, error) {
+			if len(b.Keys(t, "contents/")) == 1 {
+				put(t, three, "content")
+			}
+			return false, nil // as it was asked
+		}
+		if err := two.Discard(meanwhile, sum); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := read(node(t, b, nil), sum); got != "content" || err != nil {
+			t.Errorf("put again while it was discarded: %q, %v", got, err)
+		}
+		collect(t, two, anybody)
+		if got, err := read(node(t, b, nil), sum); got != "content" || err != nil {
+			t.Errorf("recorded: %q, %v", got, err)
+		}
+		if got := b.Keys(t, "discarded/"); got != nil {
+			t.Errorf("marked are %q", got)
+		}
+	})
+}
+
+func TestWhatNobodyNeedsGoesInTime(t *testing.T) {
+	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+		one, two := node(t, b, nil), node(t, b, nil)
+		sum := put(t, one, "content")
+		there := func() bool { return len(b.Keys(t, "contents/")) > 0 }
+		b.Age(t, "contents/", 25*time.Hour)
+		if collect(t, one, anybody); len(b.Keys(t, "aside/")) != 0 {
+			t.Error("set aside while it was in use")
+		}
+		if collect(t, one, nobody); !there() || len(b.Keys(t, "aside/")) != 1 {
+			t.Errorf("it was to be set aside: %q", b.Keys(t, ""))
+		}
+		if collect(t, two, anybody); !there() || len(b.Keys(t, "aside/")) != 0 {
+			t.Errorf("in use again: %q", b.Keys(t, ""))
+		}
+		collect(t, one, nobody)
+		collect(t, two, nobody)
+		b.Age(t, "aside/", 23*time.Hour)
+		if collect(t, one, nobody); !there() {
+			t.Error("removed before the grace period was over")
+		}
+		b.Age(t, "aside/", 2*time.Hour)
+		release, err := one.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if collect(t, two, nobody); !there() {
+			t.Error("removed during the backup of another node")
+		}
+		if err := two.Discard(nobody, sum); err != nil || !there() {
+			t.Errorf("discarded during the backup of another node, %v", err)
+		}
+		b.Age(t, "holds/", 90*time.Minute) // that node died
+		if n := collect(t, two, nobody); n != 1 || there() {
+			t.Errorf("%d removed: %q", n, b.Keys(t, ""))
+		}
+		release()
+		if _, err := read(node(t, b, nil), sum); !errors.Is(err, files.ErrMissing) {
+			t.Errorf("%v", err)
+		}
+		collect(t, one, nobody)
+		if got := b.Keys(t, ""); got != nil {
+			t.Errorf("left are %q", got)
+		}
+	})
+}
+
+func TestWhatIsDiscardedGoesSooner(t *testing.T) {
+	b := objectstest.Folder(t)
+	s := node(t, b, nil)
+	sum := put(t, s, "old")
+	b.Age(t, "contents/", 61*time.Minute)
+	failing := func(files.Sum) (bool, error) { return false, durable.ErrClosed }
+	if err := s.Discard(failing, sum); !errors.Is(err, durable.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	if err := errors.Join(s.Discard(anybody, sum), s.Discard(nobody, files.Sum{})); err != nil || len(b.Keys(t, "contents/")) != 1 {
+		t.Errorf("it was in use, %v", err)
+	}
+	if err := s.Discard(nobody, sum); err != nil || len(b.Keys(t, "")) != 0 {
+		t.Errorf("left are %q, %v", b.Keys(t, ""), err)
+	}
+	sum = put(t, s, "young")
+	if err := s.Discard(nobody, sum); err != nil || len(b.Keys(t, "contents/")) != 1 {
+		t.Errorf("left are %q, %v", b.Keys(t, ""), err)
+	}
+	b.Age(t, "contents/", 61*time.Minute)
+	if n := collect(t, s, nobody); n != 1 || len(b.Keys(t, "")) != 0 {
+		t.Errorf("%d removed, left are %q", n, b.Keys(t, ""))
+	}
+}
+
+// TestOfManyObjectsOfOneContentOneStays, and it is a sound one.
+func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
+	b := objectstest.Folder(t)
+	for range 3 {
+		put(t, node(t, b, nil), "content")
+		b.Age(t, "contents/", 25*time.Hour)
+	}
+	sum := put(t, node(t, b, nil), "content")
+	keys := b.Keys(t, "contents/")
+	var newest string
+	err := b.List(t.Context(), "contents/", func(i objects.Info) error {
+		if time.Since(i.Changed) < time.Hour {
+			newest = i.Key
+		}
+		return nil
+	})
+	if err != nil || len(keys) != 4 {
+		t.Fatal(keys, err)
+	}
+	b.Change(t, newest, func([]byte) []byte { return []byte("damaged") })
+	if collect(t, node(t, b, nil), anybody); len(b.Keys(t, "contents/")) != 4 {
+		t.Error("what was left of it was removed")
+	}
+	if got, err := read(node(t, b, nil), sum); got != "content" || err != nil {
+		t.Errorf("one is damaged: %q, %v", got, err)
+	}
+	b.Change(t, newest, func([]byte) []byte { return []byte("content") })
+	collect(t, node(t, b, nil), anybody)
+	if got := b.Keys(t, ""); len(got) != 1 || got[0] != newest {
+		t.Errorf("left are %q", got)
+	}
+}
+
+// TestNodesThatPutAndCollectNeverMeet: what was recorded is there, whoever
+// sweeps and discards meanwhile.
+func TestNodesThatPutAndCollectNeverMeet(t *testing.T) {
+	b := objectstest.Folder(t)
+	var mu sync.Mutex
+	refs := map[files.Sum]int{}
+	inUse := func(sum files.Sum) (bool, error) { mu.Lock(); defer mu.Unlock(); return refs[sum] > 0, nil }
+	record := func(sum files.Sum, by int) { mu.Lock(); defer mu.Unlock(); refs[sum] += by }
+	var users sync.WaitGroup
+	for u := range 3 {
+		s := node(t, b, nil)
+		users.Go(func() {
+			for i := range 20 {
+				sum := put(t, s, fmt.Sprint("content ", (u+i)%3))
+				record(sum, +1)
+				if got, err := read(s, sum); !strings.HasPrefix(got, "content ") || err != nil {
+					t.Errorf("recorded and read %q, %v", got, err)
+				}
+				if _, _, err := s.Open(sum); err != nil {
+					t.Error(err)
+				}
+				record(sum, -1)
+				if err := s.Discard(inUse, sum); err != nil {
+					t.Error(err)
+				}
+				if i%10 == 9 {
+					collect(t, s, inUse)
+				}
+			}
+		})
+	}
+	users.Wait()
+}
+
+func TestAStoreThatCannotBeReachedLosesNothing(t *testing.T) {
+	s3, err := objectstest.Hostile(t, time.Second, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodHead || strings.Trim(r.URL.Path, "/") != objectstest.Bucket {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := node(t, s3, nil)
+	if _, err := s.Put(strings.NewReader("x"), 1); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("put: %v", err)
+	}
+	if _, err := read(s, files.Sum{}); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := s.Collect(nobody); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("collect: %v", err)
+	}
+	if err := s.Discard(nobody, files.Sum{}); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("discard: %v", err)
+	}
+}
+
+// TestBackupsGoFromOneKindToTheOther, and back.
+func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
+	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+		s := node(t, b, nil)
+		sums := []files.Sum{put(t, s, "one"), put(t, s, strings.Repeat("two", 1<<18))}
+		var saved bytes.Buffer
+		if err := backup.Write(&saved, s.Section("blobs", "blobs")); err != nil {
+			t.Fatal(err)
+		}
+		data := t.TempDir()
+		if err := backup.Restore(data, bytes.NewReader(saved.Bytes()), backup.Section{Name: "blobs", Folder: "blobs", Load: blobs.Load}); err != nil {
+			t.Fatal(err)
+		}
+		local, err := blobs.Open(blobs.Options{Dir: filepath.Join(data, "blobs"), MinFreeBytes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved.Reset()
+		if err := backup.Write(&saved, local.Section("blobs", "blobs")); err != nil {
+			t.Fatal(err)
+		}
+		other := objectstest.Folder(t)
+		section := s.Section("blobs", "blobs")
+		section.Load = blobs.Load
+		section.Place = func(dir string) error { return contents.Place(context.Background(), other, dir) }
+		if err := backup.Restore(t.TempDir(), &saved, section); err != nil {
+			t.Fatal(err)
+		}
+		for _, sum := range sums {
+			want, _ := read(s, sum)
+			if got, err := read(node(t, other, nil), sum); got != want || err != nil {
+				t.Errorf("restored %d bytes, %v", len(got), err)
+			}
+		}
+	})
+}

@@ -1,0 +1,38 @@
+// Package objects says what a store of objects is that several nodes share: a
+// folder that all of them have mounted, or a bucket of an S3-compatible server.
+// Package contents keeps the contents of files in one, package trees code.
+//
+// # Objects
+//
+// An object has a key, is put as a whole and never changed in place: a put that
+// breaks off leaves nothing that Get or List shows. Where an object counts, its
+// key is used once, or every put of it has the same content. Nothing here needs
+// a lock between nodes, or a conditional write, which not every S3 server has.
+//
+// # What goes, and why nothing is lost
+//
+// Other nodes put what this one knows nothing of, so only age protects what is
+// not recorded yet. The order for whoever refers to an object is: put it,
+// record the reference. The order for whoever removes one is: list it, with its
+// age by the clock of the store; ask the records whether anything refers to it;
+// look for backups; remove it.
+//
+// What is removed was old when it was listed, and unused when it was asked for
+// after that. So for a loss somebody would have to record a reference later, to
+// an object that was put longer ago than the grace period: a reference comes
+// from a put of one's own, which makes an object under a key of its own that no
+// older listing has, and is recorded within minutes. It does not matter how
+// long whoever removes was stopped between two of these steps, nor how many do
+// it at a time. What remains is a put whose record takes longer than the grace
+// period; the least one is an hour.
+//
+// A sweep does not know why nothing refers to an object: the record may be what
+// was lost. It sets it aside, which is an object beside it (Aside), and removes
+// it only when it found it unused again a grace period later.
+//
+// # Backups
+//
+// Hold puts an object that all nodes see: whoever removes looks for one last.
+// The backup takes its picture of the records after it. So either it is seen,
+// or what goes was unused before the picture was taken.
+package objects

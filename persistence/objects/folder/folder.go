@@ -1,0 +1,348 @@
+// Package folder keeps objects in a folder, which several nodes may have
+// mounted: a file for each, at the path that is its key.
+//
+// A file is written beside, in .tmp, held against its sum, synced and renamed,
+// and its folder synced, before Put returns. What is left in .tmp by a node that
+// died is cleared by the next that opens the folder, a day later by the clock of
+// the file system: a younger one may be a living node's.
+package folder
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/persistence/objects"
+	"atelier/persistence/ondisk"
+)
+
+const (
+	tempFolder = ".tmp"
+	// tempFor is how old a file must be that no node writes any more.
+	tempFor = 24 * time.Hour
+	// spaceEvery is how much is written between two looks at the free space.
+	spaceEvery = 8 << 20
+)
+
+// Options of a Store. Dir is required.
+type Options struct {
+	Dir string
+	// MinFreeBytes is the free space below which nothing is written. Default
+	// 1 GiB.
+	MinFreeBytes uint64
+	// FreeBytes measures the free space. Default: statfs of Dir.
+	FreeBytes func() (uint64, error)
+}
+
+// Store is an objects.Store in a folder.
+type Store struct {
+	opts Options
+	root *os.Root
+}
+
+var _ objects.Store = (*Store)(nil)
+
+// Open opens the folder, which must be there: one that is made where nothing is
+// mounted would take what is meant for all.
+func Open(o Options) (*Store, error) {
+	if o.MinFreeBytes == 0 {
+		o.MinFreeBytes = 1 << 30
+	}
+	if o.FreeBytes == nil {
+		o.FreeBytes = func() (uint64, error) { return ondisk.FreeBytes(o.Dir) }
+	}
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open shared folder: %w", err)
+	}
+	s := &Store{opts: o, root: root}
+	if err := s.clearTemp(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open shared folder: %w", err), root.Close())
+	}
+	return s, nil
+}
+
+// Close closes the folder.
+func (s *Store) Close() error { return s.root.Close() }
+
+func (s *Store) clearTemp() error {
+	if err := s.root.Mkdir(tempFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// The clock of the file system, which is not always this machine's.
+	f, err := s.temp()
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	err = errors.Join(err, f.Close(), s.root.Remove(filepath.Join(tempFolder, filepath.Base(f.Name()))))
+	if err != nil {
+		return err
+	}
+	now := info.ModTime()
+	left, err := fs.ReadDir(s.root.FS(), tempFolder)
+	if err != nil {
+		return err
+	}
+	for _, e := range left {
+		info, err := e.Info()
+		if err == nil && now.Sub(info.ModTime()) > tempFor {
+			err = s.root.Remove(path.Join(tempFolder, e.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) temp() (*os.File, error) {
+	return s.root.OpenFile(filepath.Join(tempFolder, objects.Random()+objects.Random()), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// Put implements objects.Store.
+func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error {
+	if err := objects.CheckKey(key); err != nil {
+		return err
+	}
+	if err := s.room(); err != nil {
+		return err
+	}
+	f, err := s.temp()
+	if err != nil {
+		return told("put", key, err)
+	}
+	temp := filepath.Join(tempFolder, filepath.Base(f.Name()))
+	err = s.fill(ctx, f, io.NewSectionReader(content, 0, size), size, sum)
+	if err == nil {
+		// Before the rename: the name must never stand for less than all.
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = s.name(temp, filepath.FromSlash(key))
+	}
+	if err != nil {
+		_ = s.root.Remove(temp)
+		return told("put", key, err)
+	}
+	return nil
+}
+
+func (s *Store) fill(ctx context.Context, f *os.File, r io.Reader, size int64, sum [32]byte) error {
+	hash := sha256.New()
+	var done int64
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := io.CopyN(io.MultiWriter(f, hash), r, spaceEvery)
+		done += n
+		if err == nil {
+			err = s.room()
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if done != size || [32]byte(hash.Sum(nil)) != sum {
+		return objects.ErrSum
+	}
+	return nil
+}
+
+// name gives a file its place and makes the names that lead there last.
+func (s *Store) name(temp, to string) error {
+	dir := filepath.Dir(to)
+	var err error
+	// Whoever removes the last file of a folder removes the folder.
+	for range 100 {
+		if err = s.root.MkdirAll(dir, 0o700); err == nil {
+			err = s.root.Rename(temp, to)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	for ; err == nil; dir = filepath.Dir(dir) {
+		err = s.syncFolder(dir)
+		if dir == "." {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *Store) syncFolder(dir string) error {
+	d, err := s.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// room refuses to write while the folder's disk is nearly full.
+func (s *Store) room() error {
+	free, err := s.opts.FreeBytes()
+	if err != nil {
+		return told("measure", "the free space", err)
+	}
+	if free < s.opts.MinFreeBytes {
+		return fmt.Errorf("%w: shared folder: %d bytes free, %d wanted", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
+	}
+	return nil
+}
+
+// Get implements objects.Store.
+func (s *Store) Get(_ context.Context, key string, from, n int64) (io.ReadCloser, int64, error) {
+	f, info, err := s.open(key)
+	if err != nil {
+		return nil, 0, err
+	}
+	size := info.Size() - from
+	if from < 0 || size < 0 || size == 0 && from > 0 {
+		return nil, 0, errors.Join(fmt.Errorf("%w: %s", objects.ErrRange, key), f.Close())
+	}
+	if n >= 0 {
+		size = min(size, n)
+	}
+	return &part{io.NewSectionReader(f, from, size), f}, size, nil
+}
+
+// part is what is read of a file, which is closed with it.
+type part struct {
+	io.Reader
+	io.Closer
+}
+
+func (s *Store) open(key string) (*os.File, fs.FileInfo, error) {
+	if err := objects.CheckKey(key); err != nil {
+		return nil, nil, err
+	}
+	f, err := s.root.Open(filepath.FromSlash(key))
+	if err != nil {
+		return nil, nil, told("get", key, err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, nil, errors.Join(told("get", key, err), f.Close())
+	}
+	return f, info, nil
+}
+
+// Stat implements objects.Store.
+func (s *Store) Stat(_ context.Context, key string) (objects.Info, error) {
+	f, info, err := s.open(key)
+	if err != nil {
+		return objects.Info{}, err
+	}
+	return objects.Info{Key: key, Size: info.Size(), Changed: info.ModTime()}, f.Close()
+}
+
+// List implements objects.Store.
+func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) error) error {
+	if err := objects.CheckPrefix(prefix); err != nil {
+		return err
+	}
+	dir, _ := path.Split(prefix)
+	return s.list(ctx, strings.TrimSuffix(dir, "/"), prefix, fn)
+}
+
+// list lists a folder and those below. Names are in the order of keys when a
+// folder counts with the slash behind it.
+func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.Info) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(s.root.FS(), path.Join(".", dir))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return told("list", prefix, err)
+	}
+	keys := make([]string, 0, len(entries))
+	byKey := make(map[string]fs.DirEntry, len(entries))
+	for _, e := range entries {
+		key := path.Join(dir, e.Name())
+		if e.IsDir() {
+			key += "/"
+		}
+		keys = append(keys, key)
+		byKey[key] = e
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		e := byKey[key]
+		if e.IsDir() {
+			// A folder on the way to the prefix, or one that has it.
+			if objects.CheckPrefix(key) == nil && strings.HasPrefix(key, prefix) {
+				if err := s.list(ctx, strings.TrimSuffix(key, "/"), prefix, fn); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if !strings.HasPrefix(key, prefix) || objects.CheckKey(key) != nil || !e.Type().IsRegular() {
+			continue // nothing that was asked for, or nothing of ours
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return told("list", prefix, err)
+		}
+		if err := fn(objects.Info{Key: key, Size: info.Size(), Changed: info.ModTime()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete implements objects.Store.
+func (s *Store) Delete(_ context.Context, key string) error {
+	if err := objects.CheckKey(key); err != nil {
+		return err
+	}
+	name := filepath.FromSlash(key)
+	if err := s.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return told("delete", key, err)
+	}
+	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
+		if s.root.Remove(dir) != nil {
+			break // it holds something
+		}
+	}
+	return nil
+}
+
+// told says what an error of the file system means for who asked: a mount that
+// is gone comes back.
+func told(what, key string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w: %s %s", objects.ErrNotFound, what, key)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: %s %s: %w", durable.ErrReadOnly, what, key, err)
+	case errors.Is(err, syscall.ESTALE), errors.Is(err, syscall.EIO), errors.Is(err, syscall.ETIMEDOUT), errors.Is(err, syscall.EHOSTDOWN), errors.Is(err, syscall.ENOTCONN):
+		return fmt.Errorf("%w: %s %s: %w", durable.ErrUnavailable, what, key, err)
+	}
+	return fmt.Errorf("%s object %s: %w", what, key, err)
+}

@@ -1,0 +1,86 @@
+package folder_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"atelier/actors/durable"
+	"atelier/persistence/objects"
+	"atelier/persistence/objects/folder"
+	"atelier/persistence/objects/objectstest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestAFolderIsAStore(t *testing.T) { objectstest.Run(t, objectstest.Folder) }
+
+// Another node may be writing now: only what is old is what a dead one left.
+func TestOnlyOldTemporaryFilesAreCleared(t *testing.T) {
+	b := objectstest.Folder(t)
+	temp := filepath.Join(b.Dir, ".tmp")
+	for name, age := range map[string]time.Duration{"dead": 25 * time.Hour, "living": time.Hour} {
+		path := filepath.Join(temp, name)
+		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := folder.Open(folder.Options{Dir: b.Dir, MinFreeBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) != 1 || left[0].Name() != "living" {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if got := b.Keys(t, ""); got != nil {
+		t.Errorf("listed are %q", got)
+	}
+}
+
+func TestAFullOrMissingFolderTakesNothing(t *testing.T) {
+	if _, err := folder.Open(folder.Options{Dir: filepath.Join(t.TempDir(), "not-mounted")}); err == nil {
+		t.Error("a folder that is not there was opened")
+	}
+	dir, free := t.TempDir(), uint64(100)
+	s, err := folder.Open(folder.Options{Dir: dir, MinFreeBytes: 100, FreeBytes: func() (uint64, error) { return free, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := objects.PutBytes(t.Context(), s, "a", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	free = 99
+	if err := objects.PutBytes(t.Context(), s, "b", []byte("x")); !errors.Is(err, durable.ErrReadOnly) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What others laid there is nobody's object.
+func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
+	b := objectstest.Folder(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	err := errors.Join(os.WriteFile(secret, []byte("secret"), 0o600), os.Symlink(secret, filepath.Join(b.Dir, "out")),
+		os.Symlink(filepath.Dir(secret), filepath.Join(b.Dir, "up")), os.WriteFile(filepath.Join(b.Dir, "README"), nil, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"out", "up/secret"} {
+		if _, _, err := b.Get(t.Context(), key, 0, -1); err == nil {
+			t.Errorf("%s was read", key)
+		}
+	}
+	if got := b.Keys(t, ""); got != nil {
+		t.Errorf("listed are %q", got)
+	}
+}

@@ -1,0 +1,63 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const (
+	holdPrefix = "holds/"
+	// renewEvery is how often a hold is put again; one that is older than
+	// holdFor is that of a node that died.
+	renewEvery = 5 * time.Minute
+	holdFor    = time.Hour
+)
+
+// Hold keeps every node from removing anything until release is called, or
+// this process has been gone for an hour.
+func Hold(s Store) (release func(), err error) {
+	key := holdPrefix + Random()
+	if err := PutBytes(context.Background(), s, key, nil); err != nil {
+		return nil, fmt.Errorf("hold objects: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		tick := time.NewTicker(renewEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				// One that fails leaves time for ten more.
+				_ = PutBytes(ctx, s, key, nil)
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		stop()
+		renewing.Wait()
+		_ = s.Delete(context.Background(), key)
+	}), nil
+}
+
+var errHeld = errors.New("held for a backup")
+
+// Held says whether some node holds the objects. It is asked after the records
+// were, and before anything is removed.
+func Held(ctx context.Context, s Store, now time.Time) (bool, error) {
+	err := s.List(ctx, holdPrefix, func(i Info) error {
+		if now.Sub(i.Changed) > holdFor {
+			return nil
+		}
+		return errHeld
+	})
+	if errors.Is(err, errHeld) {
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,142 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+)
+
+// Errors of a Store, wrapped. One that is full gives durable.ErrReadOnly; one
+// that cannot be reached, or refuses what it should not, gives
+// durable.ErrUnavailable.
+var (
+	// ErrNotFound says that there is no such object.
+	ErrNotFound = errors.New("objects: not found")
+	// ErrRange says that an object has no such part.
+	ErrRange = errors.New("objects: the object has no such part")
+	// ErrSum says that a content that is to be put is not what its sum says.
+	ErrSum = errors.New("objects: the content has another sum")
+)
+
+// Info is what is known of an object.
+type Info struct {
+	Key  string
+	Size int64 // bytes
+	// Changed is when it was put, by the clock of the store, to the second.
+	Changed time.Time
+}
+
+// Store keeps objects by their keys, of which none goes on behind a slash where
+// another ends: on disks that is a file and a folder. Safe for concurrent use, by many nodes.
+// What it is given as a context ends what it does early; it has time limits of
+// its own.
+type Store interface {
+	// Put stores the size bytes of content, whose SHA-256 is sum. When it
+	// returns nil all of it is there and lasts; when not, an object that was
+	// under the key before may still be there, and nothing half is. Content may
+	// be read several times, and is not read after Put returns.
+	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
+	// Get reads n bytes from a position on, or what there is of them; all when n
+	// is below 0. It says how many it gives. Whoever reads holds them against a
+	// sum: a store may give back other bytes than it was given.
+	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
+	// Stat says what is known of an object.
+	Stat(ctx context.Context, key string) (Info, error)
+	// List calls fn with the objects whose keys begin with prefix, in the order
+	// of their keys, until it fails. Of objects that come or go meanwhile it may
+	// say either.
+	List(ctx context.Context, prefix string, fn func(Info) error) error
+	// Delete removes an object, if there is one.
+	Delete(ctx context.Context, key string) error
+}
+
+// maxKey bounds a key, bytes.
+const maxKey = 512
+
+// Parts cannot begin with a dot, so that no key leads out of where the store
+// lies, nor to what it keeps for itself there.
+var (
+	keyForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$`)
+	prefixForm = regexp.MustCompile(`^([a-z0-9][a-z0-9._-]*/)*([a-z0-9][a-z0-9._-]*)?$`)
+)
+
+// CheckKey says what is wrong with a key.
+func CheckKey(key string) error {
+	if len(key) > maxKey || !keyForm.MatchString(key) {
+		return fmt.Errorf("objects: %.80q is no key", key)
+	}
+	return nil
+}
+
+// CheckPrefix says what is wrong with the beginning of keys, which may be
+// empty.
+func CheckPrefix(prefix string) error {
+	if len(prefix) > maxKey || !prefixForm.MatchString(prefix) {
+		return fmt.Errorf("objects: %.80q begins no key", prefix)
+	}
+	return nil
+}
+
+// PutBytes puts a small content.
+func PutBytes(ctx context.Context, s Store, key string, content []byte) error {
+	return s.Put(ctx, key, bytes.NewReader(content), int64(len(content)), sha256.Sum256(content))
+}
+
+// tries is how often a content is asked for whose transfer breaks off.
+const tries = 3
+
+// GetBytes reads n bytes from a position on, or what there is of them; all when
+// n is below 0, but no more than limit. A longer one gives ErrRange.
+func GetBytes(ctx context.Context, s Store, key string, from, n, limit int64) (content []byte, err error) {
+	for range tries {
+		if content, err = getBytes(ctx, s, key, from, n, limit); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+			return content, err
+		}
+	}
+	return nil, err
+}
+
+func getBytes(ctx context.Context, s Store, key string, from, n, limit int64) ([]byte, error) {
+	r, size, err := s.Get(ctx, key, from, n)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if size < 0 || size > limit {
+		return nil, fmt.Errorf("%w: %s is longer than %d bytes", ErrRange, key, limit)
+	}
+	content := make([]byte, size)
+	if _, err := io.ReadFull(r, content); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("read object %s: %w", key, err)
+	}
+	return content, nil
+}
+
+// Random is a part of a key that nobody else makes.
+func Random() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// errSome ends a listing at the first object.
+var errSome = errors.New("there is one")
+
+// Vacant says whether a store holds nothing at all.
+func Vacant(ctx context.Context, s Store) (bool, error) {
+	err := s.List(ctx, "", func(Info) error { return errSome })
+	if errors.Is(err, errSome) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,225 @@
+// Package objectstest holds what every objects.Store must pass, and starts the
+// stores that it is tested with: a folder, and a bucket of a real S3 server.
+package objectstest
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/persistence/objects"
+	"atelier/persistence/objects/folder"
+	"atelier/persistence/objects/s3"
+)
+
+// The keys of the test server.
+const (
+	AccessKey = "test-access-key"
+	SecretKey = "test-secret-of-the-server"
+	Bucket    = "tests"
+)
+
+// Server is an S3 server with an empty bucket.
+type Server struct {
+	// Endpoint is its host:port; it speaks HTTP.
+	Endpoint string
+	// Dir holds the objects of the bucket, as files.
+	Dir string
+}
+
+// build builds the server once a process. It is a module of its own; Go keeps
+// what it has built, so only the first time takes long.
+var build = sync.OnceValues(func() (string, error) {
+	_, here, _, _ := runtime.Caller(0)
+	dir, err := os.MkdirTemp("", "atelier-s3test-")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "s3test"), ".")
+	cmd.Dir = filepath.Join(filepath.Dir(here), "..", "s3test")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the S3 server: %w\n%s", err, out)
+	}
+	return filepath.Join(dir, "s3test"), nil
+})
+
+// Main runs the tests of a package that starts servers, and clears up.
+func Main(run func() int) int {
+	defer func() {
+		if binary, err := build(); err == nil {
+			_ = os.RemoveAll(filepath.Dir(binary))
+		}
+	}()
+	return run()
+}
+
+// Serve starts a server. The test is left out where it cannot be built: its
+// modules may not be there.
+func Serve(t testing.TB) *Server {
+	t.Helper()
+	binary, err := build()
+	if err != nil {
+		if os.Getenv("NEED_PROGRAMS") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	data, sidecar := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(data, Bucket), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 { // somebody else may take the port
+		if s := serve(t, binary, data, sidecar); s != nil {
+			return s
+		}
+	}
+	t.Fatal("the S3 server does not start")
+	return nil
+}
+
+func serve(t testing.TB, binary, data, sidecar string) *Server {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	cmd := exec.Command(binary, data, sidecar, addr)
+	cmd.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID="+AccessKey, "AWS_SECRET_ACCESS_KEY="+SecretKey)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		if lines.Text() == "ready" {
+			t.Cleanup(func() {
+				_ = stdin.Close()
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+			})
+			return &Server{Endpoint: addr, Dir: filepath.Join(data, Bucket)}
+		}
+	}
+	_ = cmd.Wait()
+	return nil
+}
+
+// Options are those of a store in the server's bucket.
+func (s *Server) Options() s3.Options {
+	return s3.Options{Endpoint: s.Endpoint, Insecure: true, Bucket: Bucket, AccessKey: AccessKey, SecretKey: SecretKey}
+}
+
+// Backend is a store and where its objects lie as files.
+type Backend struct {
+	objects.Store
+	Dir string
+}
+
+// Age makes the objects whose keys begin with prefix older than they are, for
+// every node.
+func (b *Backend) Age(t testing.TB, prefix string, by time.Duration) {
+	t.Helper()
+	err := b.List(t.Context(), prefix, func(i objects.Info) error {
+		at := i.Changed.Add(-by)
+		return os.Chtimes(filepath.Join(b.Dir, filepath.FromSlash(i.Key)), at, at)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Keys are those that begin with prefix.
+func (b *Backend) Keys(t testing.TB, prefix string) (keys []string) {
+	t.Helper()
+	err := b.List(t.Context(), prefix, func(i objects.Info) error {
+		keys = append(keys, i.Key)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// Change changes the content of an object as a disk would that loses bits.
+func (b *Backend) Change(t testing.TB, key string, change func([]byte) []byte) {
+	t.Helper()
+	path := filepath.Join(b.Dir, filepath.FromSlash(key))
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, change(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Folder is a store in a folder.
+func Folder(t testing.TB) *Backend {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := folder.Open(folder.Options{Dir: dir, MinFreeBytes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &Backend{s, dir}
+}
+
+// S3 is a store in a bucket of its own server.
+func S3(t testing.TB) *Backend {
+	t.Helper()
+	server := Serve(t)
+	s, err := s3.Open(server.Options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &Backend{s, server.Dir}
+}
+
+// Each runs a test over a store of each kind.
+func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
+	for name, open := range map[string]func(testing.TB) *Backend{"folder": Folder, "s3": S3} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// Hostile is a server that answers as it is told, and a store that asks it.
+func Hostile(t testing.TB, timeout time.Duration, answer http.HandlerFunc) (s *s3.Store, err error) {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	o := (&Server{Endpoint: strings.TrimPrefix(server.URL, "http://")}).Options()
+	o.Timeout = timeout
+	if s, err = s3.Open(o); err == nil {
+		t.Cleanup(func() { _ = s.Close() })
+	}
+	return s, err
+}

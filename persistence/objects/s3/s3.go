@@ -1,0 +1,315 @@
+// Package s3 keeps objects in a bucket of an S3-compatible server.
+//
+// Each Put is one request that carries the SHA-256 of its content, which the
+// server holds it against; so an object is there as a whole or not at all, and
+// no parts of uploads are left behind. Requests that a server refuses for a
+// while (5xx, 429) or does not answer are repeated a few times, and each has a
+// time limit. What then fails gives durable.ErrUnavailable, and a server that
+// is full durable.ErrReadOnly; errors tell the code of the server's answer, and
+// nothing else of it.
+package s3
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"atelier/actors/durable"
+	"atelier/persistence/objects"
+)
+
+// Options of a Store. Endpoint, Bucket and the keys are required.
+type Options struct {
+	// Endpoint is host:port, or host.
+	Endpoint string
+	// Insecure speaks HTTP.
+	Insecure bool
+	Region   string // default us-east-1
+	Bucket   string
+	// Prefix stands before each key; it ends in a slash, or is empty.
+	Prefix string
+	// AccessKey and SecretKey are never shown.
+	AccessKey, SecretKey string
+	// Timeout is what a request may take, besides the time for its content at
+	// 1 MiB a second. Default 30 s.
+	Timeout time.Duration
+	// Transport carries the requests. Default: one of its own.
+	Transport http.RoundTripper
+}
+
+const (
+	// attempts is how often a request is sent at most.
+	attempts = 4
+	// slowest is what a transfer must reach, bytes a second.
+	slowest = 1 << 20
+	// maxAnswer bounds an answer that is no object, bytes. A page of a listing,
+	// a thousand objects, has less than a tenth.
+	maxAnswer = 16 << 20
+)
+
+// Store is an objects.Store in a bucket.
+type Store struct {
+	opts   Options
+	client minio.Core
+	idle   func()
+}
+
+var _ objects.Store = (*Store)(nil)
+
+// Open returns the store, and asks whether the bucket is there.
+func Open(o Options) (*Store, error) {
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	own := &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: time.Minute, IdleConnTimeout: time.Minute,
+		MaxIdleConnsPerHost: 32, DisableCompression: true,
+	}
+	if o.Transport == nil {
+		o.Transport = own
+	}
+	client, err := minio.NewCore(o.Endpoint, &minio.Options{
+		Creds: credentials.NewStaticV4(o.AccessKey, o.SecretKey, ""), Secure: !o.Insecure, Region: o.Region,
+		Transport: bounded{o.Transport}, MaxRetries: attempts,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s at %s: %w", o.Bucket, o.Endpoint, err)
+	}
+	s := &Store{opts: o, client: *client, idle: own.CloseIdleConnections}
+	ctx, cancel := context.WithTimeout(context.Background(), o.Timeout)
+	defer cancel()
+	there, err := client.BucketExists(ctx, o.Bucket)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %s at %s: %w", o.Bucket, o.Endpoint, reduced(err))
+	}
+	if !there {
+		return nil, fmt.Errorf("there is no bucket %s at %s, or the keys do not open it", o.Bucket, o.Endpoint)
+	}
+	return s, nil
+}
+
+// Close closes the connections that are idle.
+func (s *Store) Close() error { s.idle(); return nil }
+
+// bounded cuts off answers that are no objects: a listing is read as a whole.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.RoundTripper.RoundTrip(r)
+	if err == nil && (r.URL.Query().Has("list-type") || resp.StatusCode >= 300) {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	}
+	return resp, err
+}
+
+// during gives a request its time, for a content of size bytes.
+func (s *Store) during(ctx context.Context, size int64) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.limit(size))
+}
+
+func (s *Store) limit(size int64) time.Duration {
+	return s.opts.Timeout + time.Duration(size/slowest)*time.Second
+}
+
+// Put implements objects.Store.
+func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error {
+	if err := objects.CheckKey(key); err != nil {
+		return err
+	}
+	ctx, cancel := s.during(ctx, size)
+	defer cancel()
+	// Signed with the sum: else it would go in signed chunks, and the sum nowhere.
+	_, err := s.client.PutObject(ctx, s.opts.Bucket, s.opts.Prefix+key, io.NewSectionReader(content, 0, size), size, "", hex.EncodeToString(sum[:]),
+		minio.PutObjectOptions{ContentType: "application/octet-stream", DisableContentSha256: true})
+	return told("put", key, err)
+}
+
+// Get implements objects.Store.
+func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadCloser, int64, error) {
+	if err := objects.CheckKey(key); err != nil {
+		return nil, 0, err
+	}
+	if from < 0 {
+		return nil, 0, fmt.Errorf("%w: %s", objects.ErrRange, key)
+	}
+	var opts minio.GetObjectOptions
+	if from > 0 || n > 0 {
+		end := int64(0) // to the end
+		if n > 0 {
+			end = from + n - 1
+		}
+		if err := opts.SetRange(from, end); err != nil {
+			return nil, 0, fmt.Errorf("%w: %s", objects.ErrRange, key)
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	// The time for the content is known when its size is.
+	timer := time.AfterFunc(s.opts.Timeout, cancel)
+	r, info, _, err := s.client.GetObject(ctx, s.opts.Bucket, s.opts.Prefix+key, opts)
+	if err != nil {
+		timer.Stop()
+		cancel()
+		return nil, 0, told("get", key, err)
+	}
+	size := info.Size
+	if n >= 0 && size > n {
+		size = n // of a server that knows no ranges from the beginning on; else the sum tells
+	}
+	timer.Reset(s.limit(max(size, 0)))
+	return &body{io.LimitReader(r, max(size, 0)), r, func() { timer.Stop(); cancel() }}, size, nil
+}
+
+// body is what comes of an object. What breaks off gives io.ErrUnexpectedEOF,
+// which is worth another try.
+type body struct {
+	r     io.Reader
+	c     io.Closer
+	ended func()
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: %w: the transfer broke off", durable.ErrUnavailable, io.ErrUnexpectedEOF)
+	}
+	return n, err
+}
+
+func (b *body) Close() error {
+	b.ended()
+	_ = b.c.Close() // what it says of a transfer that nobody wants any more
+	return nil
+}
+
+// Stat implements objects.Store.
+func (s *Store) Stat(ctx context.Context, key string) (objects.Info, error) {
+	if err := objects.CheckKey(key); err != nil {
+		return objects.Info{}, err
+	}
+	ctx, cancel := s.during(ctx, 0)
+	defer cancel()
+	info, err := s.client.StatObject(ctx, s.opts.Bucket, s.opts.Prefix+key, minio.StatObjectOptions{})
+	if err != nil {
+		return objects.Info{}, told("look at", key, err)
+	}
+	return objects.Info{Key: key, Size: info.Size, Changed: info.LastModified}, nil
+}
+
+// List implements objects.Store.
+func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) error) error {
+	if err := objects.CheckPrefix(prefix); err != nil {
+		return err
+	}
+	for after := ""; ; {
+		page, more, err := s.page(ctx, prefix, after)
+		if err != nil {
+			return told("list", prefix, err)
+		}
+		for _, o := range page {
+			key, ours := strings.CutPrefix(o.Key, s.opts.Prefix)
+			if o.Key <= after {
+				// A server that begins again would be listened to for ever.
+				return fmt.Errorf("%w: list %s: the server does not list in order", durable.ErrUnavailable, prefix)
+			}
+			after = o.Key
+			if !ours || !strings.HasPrefix(key, prefix) || objects.CheckKey(key) != nil {
+				continue // nothing of ours
+			}
+			if err := fn(objects.Info{Key: key, Size: o.Size, Changed: o.LastModified}); err != nil {
+				return err
+			}
+		}
+		if !more || len(page) == 0 {
+			return nil
+		}
+	}
+}
+
+// page asks for the objects behind a key. Each page has its own time: what is
+// done with the objects may take longer.
+func (s *Store) page(ctx context.Context, prefix, after string) (page []minio.ObjectInfo, more bool, err error) {
+	ctx, cancel := s.during(ctx, 0)
+	defer cancel()
+	for o := range s.client.ListObjectsIter(ctx, s.opts.Bucket, minio.ListObjectsOptions{
+		Prefix: s.opts.Prefix + prefix, StartAfter: after, Recursive: true, MaxKeys: pageKeys,
+	}) {
+		if o.Err != nil {
+			return nil, false, o.Err
+		}
+		if page = append(page, o); len(page) == pageKeys {
+			return page, true, nil
+		}
+	}
+	return page, false, nil
+}
+
+const pageKeys = 1000
+
+// Delete implements objects.Store.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := objects.CheckKey(key); err != nil {
+		return err
+	}
+	ctx, cancel := s.during(ctx, 0)
+	defer cancel()
+	return told("delete", key, s.client.RemoveObject(ctx, s.opts.Bucket, s.opts.Prefix+key, minio.RemoveObjectOptions{}))
+}
+
+// told says what an error means for who asked.
+func told(what, key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var answer minio.ErrorResponse
+	if !errors.As(err, &answer) {
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			err = errors.New("it did not answer in time")
+		}
+		return fmt.Errorf("%w: S3: %s %s: %w", durable.ErrUnavailable, what, key, err)
+	}
+	switch {
+	case answer.Code == minio.NoSuchKey:
+		return fmt.Errorf("%w: %s %s", objects.ErrNotFound, what, key)
+	case answer.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		return fmt.Errorf("%w: %s", objects.ErrRange, key)
+	case answer.Code == "XAmzContentSHA256Mismatch", answer.Code == "BadDigest":
+		return fmt.Errorf("%w: %s %s", objects.ErrSum, what, key)
+	case answer.StatusCode == http.StatusInsufficientStorage, full[answer.Code]:
+		return fmt.Errorf("%w: S3: %s %s: %w", durable.ErrReadOnly, what, key, reduced(err))
+	}
+	return fmt.Errorf("%w: S3: %s %s: %w", durable.ErrUnavailable, what, key, reduced(err))
+}
+
+// full are the codes of servers that take nothing more.
+var full = map[string]bool{"XMinioStorageFull": true, "QuotaExceeded": true, "XMinioAdminBucketQuotaExceeded": true, "InsufficientCapacity": true, "StorageFull": true}
+
+var codeForm = regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`)
+
+// reduced is an error without what else the server says: its text may repeat
+// what it was sent.
+func reduced(err error) error {
+	var answer minio.ErrorResponse
+	if !errors.As(err, &answer) {
+		return err
+	}
+	code := answer.Code
+	if !codeForm.MatchString(code) {
+		code = "an error"
+	}
+	return fmt.Errorf("the server says %s (status %d)", code, answer.StatusCode)
+}

@@ -1,0 +1,30 @@
+// Package trees implements code.Store for several nodes: the trees of
+// workspaces in a store of objects.
+//
+// # Objects
+//
+//	workspaces/<id>/made-git       empty: the workspace was made; or made-plain
+//	workspaces/<id>/trees/<tree>   a tree: its manifest, and what is new in it
+//
+// A tree is one object, put with one request: a line with the length and the
+// SHA-256 of the manifest, the manifest, and the contents that the tree brings.
+// The manifest names all files, with their sums and where their contents lie:
+// here, or at a place of the object of an earlier tree. So reading a file takes
+// a request for the manifest, which is remembered, and one for the content.
+//
+// Of a Git repository each commit is a tree. Its Git objects follow from the
+// manifest, which is held against the hash of the commit; they are made when
+// the repository is downloaded, of one request a commit. A plain tree refers to
+// at most 16 others; what would refer to more brings all of its contents.
+//
+// # Who removes
+//
+// Publish removes nothing: a node that was stopped between the record and the
+// Publish may name heads that do not count any more. Sweep asks the records
+// itself, after it has listed the trees, and follows package objects. Trees of
+// a repository are its history, and stay until the workspace goes.
+//
+// Lock and RLock are the node's own. Two nodes that write one workspace, which
+// happens when one takes it over, make trees of different names; which of them
+// counts is decided by the codelab's record.
+package trees

@@ -1,0 +1,208 @@
+package trees
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"atelier/actors/code"
+	"atelier/actors/durable"
+	"atelier/persistence/internal/tree"
+)
+
+const (
+	firstLine = "atelier-tree 1 %08d %x\n"
+	lineBytes = int64(len("atelier-tree 1 00000000 \n") + 2*sha256.Size)
+	// maxManifest bounds a manifest, bytes: the longest paths of the most files
+	// take half of it.
+	maxManifest = 16 << 20
+	// maxBundles bounds the trees that a commit may refer to.
+	maxBundles = 1 << 16
+)
+
+var (
+	idForm   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	treeForm = map[code.Kind]*regexp.Regexp{code.Git: regexp.MustCompile(`^[0-9a-f]{40}$`), code.Plain: regexp.MustCompile(`^[0-9a-f]{32}$`)}
+)
+
+// manifest says what a tree holds. Immutable once it is read or written.
+type manifest struct {
+	Kind code.Kind `json:"kind"`
+	Tree string    `json:"tree"`
+	// Commit is the Git object, of a repository.
+	Commit []byte `json:"commit,omitempty"`
+	// Bundles are the other trees whose objects have contents of this one.
+	Bundles []bundle `json:"bundles,omitempty"`
+	Files   []file   `json:"files"` // sorted by path
+
+	start  int64 // where in its object the contents begin
+	byPath map[string]*file
+}
+
+// bundle is the object of a tree.
+type bundle struct {
+	Tree  string `json:"tree"`
+	Start int64  `json:"start"`
+}
+
+type file struct {
+	Path string `json:"path"`
+	Sum  string `json:"sum"`           // SHA-256
+	Git  string `json:"git,omitempty"` // hash of the blob, of a repository
+	Size int64  `json:"size"`
+	In   int    `json:"in,omitempty"` // 0: this tree's object; else Bundles[In-1]
+	At   int64  `json:"at"`           // from the beginning of its contents
+}
+
+func damaged(what string, args ...any) error {
+	return fmt.Errorf("%w: tree: %s", durable.ErrCorrupt, fmt.Sprintf(what, args...))
+}
+
+// encode writes the manifest as its object begins.
+func (m *manifest) encode() ([]byte, error) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxManifest {
+		return nil, code.Fault("the paths of the files are too long together")
+	}
+	head := fmt.Appendf(nil, firstLine, len(b), sha256.Sum256(b))
+	m.start = int64(len(head) + len(b))
+	m.index()
+	return append(head, b...), nil
+}
+
+func (m *manifest) index() {
+	m.byPath = make(map[string]*file, len(m.Files))
+	for i := range m.Files {
+		m.byPath[m.Files[i].Path] = &m.Files[i]
+	}
+}
+
+// lengthOf reads the first line: how long the manifest is, and its sum.
+func lengthOf(b []byte) (n int64, sum [sha256.Size]byte, err error) {
+	if int64(len(b)) < lineBytes {
+		return 0, sum, damaged("it is cut off")
+	}
+	var text []byte
+	if _, err := fmt.Sscanf(string(b[:lineBytes]), "atelier-tree 1 %08d %x\n", &n, &text); err != nil || len(text) != len(sum) || n < 0 || n > maxManifest {
+		return 0, sum, damaged("it has no first line")
+	}
+	return n, [sha256.Size]byte(text), nil
+}
+
+// decode reads the manifest that is to be a tree's.
+func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*manifest, error) {
+	if sha256.Sum256(b) != sum {
+		return nil, damaged("the manifest of %s is not what was put", name)
+	}
+	m := &manifest{start: lineBytes + int64(len(b))}
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, damaged("the manifest of %s is none", name)
+	}
+	if m.Kind != kind || m.Tree != name || len(m.Files) > code.MaxFiles || len(m.Bundles) > maxBundles {
+		return nil, damaged("the manifest of %s is another's", name)
+	}
+	for _, o := range m.Bundles {
+		if !treeForm[kind].MatchString(o.Tree) || o.Start < lineBytes || o.Start > lineBytes+maxManifest {
+			return nil, damaged("the manifest of %s refers to nothing", name)
+		}
+	}
+	for i, f := range m.Files {
+		if code.CheckPath(f.Path) != nil || i > 0 && m.Files[i-1].Path >= f.Path || f.Size < 0 || f.Size > tree.MaxFile ||
+			f.In < 0 || f.In > len(m.Bundles) || f.At < 0 || f.At > tree.MaxWorkspace {
+			return nil, damaged("the manifest of %s has no file %d", name, i)
+		}
+	}
+	m.index()
+	if kind == code.Git {
+		return m, m.checkCommit()
+	}
+	return m, nil
+}
+
+// checkCommit holds the manifest of a commit against its hash.
+func (m *manifest) checkCommit() error {
+	c, err := m.commit()
+	if err != nil {
+		return err
+	}
+	top, err := tree.WriteTrees(hashOnly, m.entries())
+	if err != nil || top != c.TreeHash {
+		return damaged("the manifest of %s has other files than the commit", m.Tree)
+	}
+	return nil
+}
+
+func (m *manifest) commit() (*object.Commit, error) {
+	o := &plumbing.MemoryObject{}
+	o.SetType(plumbing.CommitObject)
+	_, _ = o.Write(m.Commit) // never fails
+	c := &object.Commit{}
+	if o.Hash().String() != m.Tree || c.Decode(o) != nil {
+		return nil, damaged("%s has no commit", m.Tree)
+	}
+	return c, nil
+}
+
+// hashOnly is a tree.Put that keeps nothing.
+func hashOnly(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
+	h, _, err := encoded(kind, encode)
+	return h, err
+}
+
+// encoded is a Git object as bytes.
+func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, []byte, error) {
+	o := &plumbing.MemoryObject{}
+	o.SetType(kind)
+	if err := encode(o); err != nil {
+		return plumbing.ZeroHash, nil, err
+	}
+	r, err := o.Reader()
+	if err != nil {
+		return plumbing.ZeroHash, nil, err
+	}
+	content, err := io.ReadAll(r)
+	return o.Hash(), content, err
+}
+
+// entries are the files as tree.Apply takes them: with what this package knows
+// their contents by.
+func (m *manifest) entries() map[string]tree.Entry {
+	out := make(map[string]tree.Entry, len(m.Files))
+	for _, f := range m.Files {
+		e := tree.Entry{Size: f.Size, Ref: f.Path}
+		if m.Kind == code.Git {
+			e.Ref = f.Git
+		}
+		out[f.Path] = e
+	}
+	return out
+}
+
+func (m *manifest) lies(f *file) bundle {
+	if f.In == 0 {
+		return bundle{m.Tree, m.start}
+	}
+	return m.Bundles[f.In-1]
+}
+
+// check holds a content against what the manifest says of it.
+func (m *manifest) check(f *file, content []byte) error {
+	if int64(len(content)) != f.Size || sumOf(content) != f.Sum || m.Kind == code.Git && plumbing.ComputeHash(plumbing.BlobObject, content).String() != f.Git {
+		return damaged("%s of %s is not what was written", f.Path, m.Tree)
+	}
+	return nil
+}
+
+func sumOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,285 @@
+package trees
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"atelier/actors/code"
+	"atelier/persistence/internal/tree"
+	"atelier/persistence/objects"
+)
+
+// spool has the objects of a workspace's trees on the node's disk, each fetched
+// with one request, for whoever reads all of them. For one goroutine.
+type spool struct {
+	s         *Store
+	id        string
+	kind      code.Kind
+	f         *os.File
+	end       int64
+	at        map[string]span
+	manifests map[string]*manifest
+}
+
+// span is where in the file an object lies.
+type span struct{ from, size int64 }
+
+func (s *Store) spool(id string, kind code.Kind) (*spool, error) {
+	f, err := s.nameless()
+	if err != nil {
+		return nil, err
+	}
+	return &spool{s: s, id: id, kind: kind, f: f, at: map[string]span{}, manifests: map[string]*manifest{}}, nil
+}
+
+func (p *spool) close() { _ = p.f.Close() }
+
+// fetch brings the object of a tree.
+func (p *spool) fetch(ctx context.Context, name string) (at span, err error) {
+	if at, there := p.at[name]; there {
+		return at, nil
+	}
+	for range 3 { // a transfer may break off
+		if at, err = p.fetchOnce(ctx, name); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+	}
+	if err == nil {
+		p.at[name] = at
+		p.end = at.from + at.size
+	}
+	return at, err
+}
+
+func (p *spool) fetchOnce(ctx context.Context, name string) (span, error) {
+	r, size, err := p.s.opts.Objects.Get(ctx, treeKey(p.id, name), 0, -1)
+	if errors.Is(err, objects.ErrNotFound) {
+		return span{}, code.ErrNotFound
+	}
+	if err != nil {
+		return span{}, err
+	}
+	defer r.Close()
+	// Twice what a workspace may have: two nodes may write at a time.
+	if size < 0 || p.end+size > 2*tree.MaxWorkspace {
+		return span{}, damaged("the workspace is too large")
+	}
+	n, err := io.Copy(io.NewOffsetWriter(p.f, p.end), io.LimitReader(r, size))
+	if err == nil && n < size {
+		err = io.ErrUnexpectedEOF
+	}
+	return span{p.end, size}, err
+}
+
+// manifest is that of a tree whose object is brought.
+func (p *spool) manifest(ctx context.Context, name string) (*manifest, error) {
+	if m := p.manifests[name]; m != nil {
+		return m, nil
+	}
+	if !treeForm[p.kind].MatchString(name) {
+		return nil, code.ErrNotFound
+	}
+	at, err := p.fetch(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r := io.NewSectionReader(p.f, at.from, at.size)
+	line := make([]byte, min(lineBytes, at.size))
+	if _, err := io.ReadFull(r, line); err != nil {
+		return nil, damaged("%s is empty", name)
+	}
+	n, sum, err := lengthOf(line)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, damaged("%s is cut off", name)
+	}
+	m, err := decode(b, sum, p.kind, name)
+	if err == nil {
+		p.manifests[name] = m
+	}
+	return m, err
+}
+
+// read returns a file that is sound.
+func (p *spool) read(ctx context.Context, m *manifest, f *file) ([]byte, error) {
+	lies := m.lies(f)
+	at, err := p.fetch(ctx, lies.Tree)
+	if errors.Is(err, code.ErrNotFound) {
+		err = damaged("%s of %s is gone", f.Path, m.Tree)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if lies.Start+f.At+f.Size > at.size {
+		return nil, damaged("%s of %s is cut off", f.Path, m.Tree)
+	}
+	content := make([]byte, f.Size)
+	if _, err := p.f.ReadAt(content, at.from+lies.Start+f.At); err != nil && len(content) > 0 {
+		return nil, err
+	}
+	return content, m.check(f, content)
+}
+
+// folders packs plain trees.
+func (p *spool) folders(ctx context.Context, to *tree.Packer, heads []code.Head) error {
+	for _, h := range heads {
+		if err := to.Folder(h.Name); err != nil {
+			return err
+		}
+		m, err := p.manifest(ctx, h.Tree)
+		if err != nil {
+			return err
+		}
+		for i := range m.Files {
+			content, err := p.read(ctx, m, &m.Files[i])
+			if err != nil {
+				return err
+			}
+			if err := to.File(h.Name+"/"+m.Files[i].Path, content); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// history is a repository as it is packed.
+type history struct {
+	ctx   context.Context
+	sp    *spool
+	blobs map[string]located // by hash
+	// lost says whether to go on without what is damaged; nil: no.
+	lost func(err error) bool
+}
+
+type located struct {
+	m *manifest
+	f *file
+}
+
+func (h *history) manifest(name string) (*manifest, error) {
+	m, err := h.sp.manifest(h.ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Files {
+		h.blobs[m.Files[i].Git] = located{m, &m.Files[i]}
+	}
+	return m, nil
+}
+
+// Commit implements tree.History.
+func (h *history) Commit(name string) (*object.Commit, error) {
+	m, err := h.manifest(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.commit()
+}
+
+// Files implements tree.History.
+func (h *history) Files(commit string) (map[string]tree.Entry, error) {
+	m, err := h.manifest(commit)
+	if err != nil {
+		return nil, err
+	}
+	return m.entries(), nil
+}
+
+// Blob implements tree.History.
+func (h *history) Blob(hash plumbing.Hash) ([]byte, error) {
+	b, known := h.blobs[hash.String()]
+	if !known {
+		return nil, damaged("there is no blob %s", hash)
+	}
+	return h.sp.read(h.ctx, b.m, b.f)
+}
+
+// Objects implements tree.History.
+func (h *history) Objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error {
+	type gitObject struct {
+		kind    plumbing.ObjectType
+		content []byte
+	}
+	found := map[string]gitObject{} // without contents of blobs
+	for todo := slices.Clone(tips); len(todo) > 0; {
+		name := todo[len(todo)-1].String()
+		todo = todo[:len(todo)-1]
+		if _, seen := found[name]; seen {
+			continue
+		}
+		m, err := h.manifest(name)
+		if err != nil {
+			if h.lost != nil && h.lost(err) {
+				continue
+			}
+			return err
+		}
+		c, err := m.commit()
+		if err != nil {
+			return err
+		}
+		found[name] = gitObject{plumbing.CommitObject, m.Commit}
+		todo = append(todo, c.ParentHashes...)
+		_, err = tree.WriteTrees(func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
+			hash, content, err := encoded(kind, encode)
+			found[hash.String()] = gitObject{kind, content}
+			return hash, err
+		}, m.entries())
+		if err != nil {
+			return err
+		}
+		for _, f := range m.Files {
+			found[f.Git] = gitObject{plumbing.BlobObject, nil}
+		}
+	}
+	names := make([]string, 0, len(found))
+	for name := range found {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		o := found[name]
+		if o.kind == plumbing.BlobObject {
+			var err error
+			if o.content, err = h.Blob(plumbing.NewHash(name)); err != nil {
+				if h.lost != nil && h.lost(err) {
+					continue
+				}
+				return err
+			}
+		}
+		content, err := loose(o.kind, o.content)
+		if err == nil {
+			err = fn(name, content)
+		}
+		if err != nil {
+			return fmt.Errorf("write object %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// loose is a Git object as it lies in a repository.
+func loose(kind plumbing.ObjectType, content []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w := objfile.NewWriter(&b)
+	err := w.WriteHeader(kind, int64(len(content)))
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), err
+}

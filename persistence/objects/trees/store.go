@@ -1,0 +1,366 @@
+package trees
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"log/slog"
+	"os"
+	"path"
+	"sync"
+	"time"
+
+	"atelier/actors/code"
+	"atelier/actors/durable"
+	"atelier/persistence/internal/tree"
+	"atelier/persistence/objects"
+)
+
+const (
+	prefix = "workspaces/"
+	// beginning is what is read of an object for its manifest, bytes; most are
+	// shorter.
+	beginning = 64 << 10
+	// maxRemembered bounds the workspaces, and maxFiles the files of all
+	// manifests, that are remembered.
+	maxRemembered = 4096
+	maxFiles      = 100_000
+	// maxPacking bounds how many workspaces are packed at a time.
+	maxPacking = 4
+	lockShards = 256
+	// leastGrace is how old a tree is that whoever wrote it has recorded.
+	leastGrace = time.Hour
+)
+
+// Options of a Store. Objects and Dir are required.
+type Options struct {
+	Objects objects.Store
+	// Dir is the node's own folder for files without a name, made when missing.
+	Dir string
+	// Gate says why nothing may be written now; nil when it may.
+	Gate func() error
+	// Damaged is called for each file that is found not to be what was written.
+	Damaged func()
+	// Grace is how long what nothing refers to stays. Default 24 h, at least 1 h.
+	Grace  time.Duration
+	Logger *slog.Logger
+}
+
+// Store is a code.Store in a store of objects. Safe for concurrent use.
+type Store struct {
+	opts  Options
+	clock *objects.Clock
+	busy  chan struct{} // places for those who pack
+
+	seed  maphash.Seed
+	locks [lockShards]sync.RWMutex
+
+	mu sync.Mutex
+	// Guarded by mu.
+	sizes     map[string]int64
+	made      map[string]code.Kind
+	manifests map[string]*manifest // by the keys of trees
+	files     int                  // of all of them
+}
+
+var _ code.Store = (*Store)(nil)
+
+// Open opens the store.
+func Open(o Options) (*Store, error) {
+	o.Grace = max(cmp.Or(o.Grace, 24*time.Hour), leastGrace)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.Gate == nil {
+		o.Gate = func() error { return nil }
+	}
+	if o.Damaged == nil {
+		o.Damaged = func() {}
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open trees: %w", err)
+	}
+	return &Store{
+		opts: o, clock: objects.NewClock(o.Objects), busy: make(chan struct{}, maxPacking), seed: maphash.MakeSeed(),
+		sizes: map[string]int64{}, made: map[string]code.Kind{}, manifests: map[string]*manifest{},
+	}, nil
+}
+
+// Close is for symmetry: the store of objects is the caller's.
+func (s *Store) Close() error { return nil }
+
+// Lock keeps everybody else of this node from the workspace with this key.
+func (s *Store) Lock(key string) (unlock func()) {
+	l := &s.locks[maphash.String(s.seed, key)%lockShards]
+	l.Lock()
+	return l.Unlock
+}
+
+// RLock keeps writers of this node from it.
+func (s *Store) RLock(key string) (unlock func()) {
+	l := &s.locks[maphash.String(s.seed, key)%lockShards]
+	l.RLock()
+	return l.RUnlock
+}
+
+func treeKey(id, name string) string           { return prefix + id + "/trees/" + name }
+func madeKey(id string, kind code.Kind) string { return prefix + id + "/made-" + string(kind) }
+
+// Make implements code.Store.
+func (s *Store) Make(id string, kind code.Kind) error {
+	if !idForm.MatchString(id) || treeForm[kind] == nil {
+		return fmt.Errorf("make workspace: %q is no id", id)
+	}
+	if err := s.opts.Gate(); err != nil {
+		return err
+	}
+	if err := objects.PutBytes(context.Background(), s.opts.Objects, madeKey(id, kind), nil); err != nil {
+		return fmt.Errorf("make workspace: %w", err)
+	}
+	s.remembers(id, kind)
+	return nil
+}
+
+func (s *Store) remembers(id string, kind code.Kind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.made) > maxRemembered {
+		clear(s.made)
+	}
+	s.made[id] = kind
+}
+
+// known says whether a workspace was made.
+func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
+	if !idForm.MatchString(id) || treeForm[kind] == nil {
+		return code.ErrNotFound
+	}
+	s.mu.Lock()
+	made := s.made[id] == kind
+	s.mu.Unlock()
+	if made {
+		return nil
+	}
+	_, err := s.opts.Objects.Stat(ctx, madeKey(id, kind))
+	if errors.Is(err, objects.ErrNotFound) {
+		return code.ErrNotFound
+	}
+	if err == nil {
+		s.remembers(id, kind)
+	}
+	return err
+}
+
+// Remove implements code.Store. During a backup, or when it fails, the next
+// sweep does it.
+func (s *Store) Remove(id string) {
+	if !idForm.MatchString(id) {
+		return
+	}
+	s.forget(id)
+	if err := s.remove(context.Background(), id); err != nil {
+		s.opts.Logger.Warn("removing code failed; a sweep will do it", "workspace", id, "error", err)
+	}
+}
+
+func (s *Store) remove(ctx context.Context, id string) error {
+	now, err := s.clock.Now(ctx)
+	if err != nil {
+		return err
+	}
+	var keys []string
+	err = s.opts.Objects.List(ctx, prefix+id+"/", func(i objects.Info) error {
+		keys = append(keys, i.Key)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if held, err := objects.Held(ctx, s.opts.Objects, now); err != nil || held {
+		return err
+	}
+	for _, key := range keys {
+		if err := s.opts.Objects.Delete(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sizes, id)
+	delete(s.made, id)
+	for key, m := range s.manifests {
+		if path.Dir(path.Dir(key)) == prefix+id {
+			s.files -= len(m.Files)
+			delete(s.manifests, key)
+		}
+	}
+}
+
+// Publish implements code.Store. There is nothing to do: what is read goes by
+// the record, and what is downloaded or saved gets its branches then.
+func (s *Store) Publish(string, code.Kind, []code.Head) error { return nil }
+
+func (s *Store) remember(id string, m *manifest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := treeKey(id, m.Tree)
+	if s.manifests[key] != nil {
+		return
+	}
+	if s.files += len(m.Files) + 10; s.files > maxFiles {
+		clear(s.manifests) // cheaper than to keep them in order
+		s.files = len(m.Files) + 10
+	}
+	s.manifests[key] = m
+}
+
+// load returns the manifest of a tree.
+func (s *Store) load(ctx context.Context, id string, kind code.Kind, name string) (*manifest, error) {
+	if !idForm.MatchString(id) || treeForm[kind] == nil || !treeForm[kind].MatchString(name) {
+		return nil, code.ErrNotFound
+	}
+	key := treeKey(id, name)
+	s.mu.Lock()
+	m := s.manifests[key]
+	s.mu.Unlock()
+	if m != nil {
+		return m, nil
+	}
+	m, err := s.loadObject(ctx, key, kind, name)
+	switch {
+	case errors.Is(err, objects.ErrNotFound):
+		return nil, code.ErrNotFound
+	case errors.Is(err, durable.ErrCorrupt):
+		s.opts.Damaged()
+		fallthrough
+	case err != nil:
+		return nil, fmt.Errorf("read tree %s: %w", name, err)
+	}
+	s.remember(id, m)
+	return m, nil
+}
+
+func (s *Store) loadObject(ctx context.Context, key string, kind code.Kind, name string) (*manifest, error) {
+	b, err := objects.GetBytes(ctx, s.opts.Objects, key, 0, beginning, beginning)
+	if err != nil {
+		if errors.Is(err, objects.ErrRange) {
+			err = damaged("%s is empty", name)
+		}
+		return nil, err
+	}
+	n, sum, err := lengthOf(b)
+	if err != nil {
+		return nil, err
+	}
+	if missing := lineBytes + n - int64(len(b)); missing > 0 {
+		rest, err := objects.GetBytes(ctx, s.opts.Objects, key, int64(len(b)), missing, missing)
+		if errors.Is(err, objects.ErrRange) || err == nil && int64(len(rest)) < missing {
+			err = damaged("%s is cut off", name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		b = append(b, rest...)
+	}
+	return decode(b[lineBytes:lineBytes+n], sum, kind, name)
+}
+
+// List implements code.Store.
+func (s *Store) List(id string, kind code.Kind, name string) (paths []string, err error) {
+	m, err := s.load(context.Background(), id, kind, name)
+	if err != nil {
+		return nil, err
+	}
+	return tree.Sorted(m.entries()), nil
+}
+
+// Read implements code.Store.
+func (s *Store) Read(id string, kind code.Kind, name, path string) ([]byte, error) {
+	if err := code.CheckPath(path); err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	m, err := s.load(ctx, id, kind, name)
+	if err != nil {
+		return nil, err
+	}
+	f := m.byPath[path]
+	if f == nil {
+		return nil, code.ErrNotFound
+	}
+	content := []byte{}
+	if lies := m.lies(f); f.Size > 0 {
+		content, err = objects.GetBytes(ctx, s.opts.Objects, treeKey(id, lies.Tree), lies.Start+f.At, f.Size, f.Size)
+	}
+	if err == nil {
+		err = m.check(f, content)
+	}
+	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrRange) {
+		err = damaged("%s of %s is gone", path, name)
+	}
+	if errors.Is(err, durable.ErrCorrupt) {
+		s.opts.Damaged()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
+}
+
+// Pack implements code.Store.
+func (s *Store) Pack(id string, kind code.Kind, heads []code.Head, at time.Time) (_ io.ReadCloser, size int64, err error) {
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	ctx := context.Background()
+	if err := s.known(ctx, id, kind); err != nil {
+		return nil, 0, err
+	}
+	sp, err := s.spool(id, kind)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer sp.close()
+	f, err := s.nameless()
+	if err != nil {
+		return nil, 0, err
+	}
+	p := tree.NewPacker(f, at)
+	if kind == code.Git {
+		err = p.Repository(&history{ctx: ctx, sp: sp, blobs: map[string]located{}}, heads)
+	} else {
+		err = sp.folders(ctx, p, heads)
+	}
+	if err == nil {
+		err = p.Close()
+	}
+	if err == nil {
+		size, err = f.Seek(0, io.SeekEnd)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, fmt.Errorf("pack workspace: %w", err)
+	}
+	return f, size, nil
+}
+
+// nameless makes a file that is gone when it is closed.
+func (s *Store) nameless() (*os.File, error) {
+	f, err := os.CreateTemp(s.opts.Dir, "tree-*")
+	if err == nil {
+		if err = os.Remove(f.Name()); err != nil {
+			_ = f.Close()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a file for trees: %w", err)
+	}
+	return f, nil
+}

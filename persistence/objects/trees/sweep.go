@@ -1,0 +1,189 @@
+package trees
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"atelier/actors/code"
+	"atelier/actors/durable"
+	"atelier/persistence/objects"
+)
+
+// Heads are the workspaces that codelabs have, by their ids, and the heads of
+// each, as they are recorded when it is asked.
+type Heads func() (map[string][]code.Head, error)
+
+// sorts a key: of which workspace it is, and of which tree, if of one.
+func partsOf(key string) (id, name string, ours bool) {
+	id, rest, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
+	name, isTree := strings.CutPrefix(rest, "trees/")
+	if !isTree {
+		name = ""
+	}
+	return id, name, idForm.MatchString(id)
+}
+
+// Sweep sets aside what no codelab refers to, and removes what was set aside
+// longer ago than the grace period. It says how much it removed. Several nodes
+// may do it at a time.
+func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error) {
+	aside, err := objects.NewAside(ctx, s.opts.Objects, s.clock, prefix, s.opts.Grace)
+	if err != nil {
+		return 0, err
+	}
+	// Of most workspaces there is nothing old but what counts: a commit of a
+	// repository, or the heads.
+	var listed []objects.Info
+	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {
+		if _, _, ours := partsOf(i.Key); ours && aside.Old(i) {
+			listed = append(listed, i)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("list workspaces: %w", err)
+	}
+	// After the listing: see package objects.
+	recorded, err := heads()
+	if err != nil {
+		return 0, err
+	}
+	for len(listed) > 0 {
+		id, _, _ := partsOf(listed[0].Key)
+		n := 1
+		for n < len(listed) && strings.HasPrefix(listed[n].Key, prefix+id+"/") {
+			n++
+		}
+		if err := s.sweep(ctx, aside, id, listed[:n], recorded); err != nil {
+			return aside.Removed, fmt.Errorf("sweep workspace %s: %w", id, err)
+		}
+		listed = listed[n:]
+	}
+	return aside.Removed, errors.Join(aside.Finish(ctx), aside.Tidy(ctx))
+}
+
+// sweep looks at the objects of one workspace.
+func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of []objects.Info, recorded map[string][]code.Head) error {
+	heads, known := recorded[id]
+	var needed map[string]bool
+	if known {
+		var err error
+		if needed, err = s.needed(ctx, id, heads); errors.Is(err, durable.ErrCorrupt) || errors.Is(err, code.ErrNotFound) {
+			// What they referred to cannot be known: nothing goes.
+			s.opts.Logger.Error("a workspace is damaged, and not swept", "workspace", id, "error", err)
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	for _, i := range of {
+		_, name, _ := partsOf(i.Key)
+		var err error
+		// A commit is history; what is no tree says that there is a workspace.
+		if known && (!treeForm[code.Plain].MatchString(name) || needed[name]) {
+			err = aside.Needed(ctx, i)
+		} else {
+			var gone bool
+			if gone, err = aside.Unneeded(ctx, i); gone {
+				s.forget(id)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needed are the plain trees that the heads stand for, and those whose contents
+// they have.
+func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[string]bool, error) {
+	needed := map[string]bool{}
+	for _, h := range heads {
+		if !treeForm[code.Plain].MatchString(h.Tree) {
+			continue // a commit
+		}
+		m, err := s.load(ctx, id, code.Plain, h.Tree)
+		if err != nil {
+			return nil, err
+		}
+		needed[h.Tree] = true
+		for _, b := range m.Bundles {
+			needed[b.Tree] = true
+		}
+	}
+	return needed, nil
+}
+
+// names are the trees of a workspace.
+func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []string, made bool, err error) {
+	err = s.opts.Objects.List(ctx, prefix+id+"/", func(i objects.Info) error {
+		_, name, _ := partsOf(i.Key)
+		if treeForm[kind].MatchString(name) {
+			names = append(names, name)
+		}
+		made = made || i.Key == madeKey(id, kind)
+		return nil
+	})
+	return names, made, err
+}
+
+// Scrub reads every workspace and calls bad with what is not what was written.
+// It says how many files it looked at.
+func (s *Store) Scrub(kinds map[string]code.Kind, bad func(what string)) (looked int, err error) {
+	for id, kind := range kinds {
+		told := func(what string) {
+			s.opts.Damaged()
+			bad("workspace " + id + what)
+		}
+		n, err := s.scrub(context.Background(), id, kind, told)
+		looked += n
+		if err != nil {
+			return looked, fmt.Errorf("scrub workspace %s: %w", id, err)
+		}
+	}
+	return looked, nil
+}
+
+func (s *Store) scrub(ctx context.Context, id string, kind code.Kind, bad func(what string)) (looked int, err error) {
+	names, made, err := s.names(ctx, id, kind)
+	if err != nil {
+		return 0, err
+	}
+	if !made {
+		bad(" is missing")
+	}
+	sp, err := s.spool(id, kind)
+	if err != nil {
+		return 0, err
+	}
+	defer sp.close()
+	for _, name := range names {
+		m, err := sp.manifest(ctx, name)
+		if errors.Is(err, code.ErrNotFound) {
+			continue // removed meanwhile
+		}
+		if errors.Is(err, durable.ErrCorrupt) {
+			bad(": tree " + name)
+			continue
+		}
+		if err != nil {
+			return looked, err
+		}
+		for i := range m.Files {
+			if m.Files[i].In > 0 && m.Kind == code.Git {
+				continue // looked at where it lies
+			}
+			looked++
+			_, err := sp.read(ctx, m, &m.Files[i])
+			if errors.Is(err, durable.ErrCorrupt) {
+				bad(": " + name + "/" + m.Files[i].Path)
+			} else if err != nil {
+				return looked, err
+			}
+		}
+	}
+	return looked, nil
+}

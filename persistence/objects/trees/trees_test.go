@@ -1,0 +1,419 @@
+package trees_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/code"
+	"atelier/actors/durable"
+	"atelier/persistence/backup"
+	"atelier/persistence/objects"
+	"atelier/persistence/objects/objectstest"
+	"atelier/persistence/objects/trees"
+	"atelier/persistence/workspaces"
+)
+
+func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
+
+const id = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c01"
+
+var (
+	kinds = []code.Kind{code.Git, code.Plain}
+	at    = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+)
+
+func node(t testing.TB, b objects.Store) *trees.Store {
+	t.Helper()
+	s, err := trees.Open(trees.Options{Objects: b, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func change(files ...string) code.Change {
+	c := code.Change{Message: "change", Author: "Ada <x>\n", At: at}
+	for i := 0; i < len(files); i += 2 {
+		if files[i+1] == "-" {
+			c.Delete = append(c.Delete, files[i])
+		} else {
+			c.Write = append(c.Write, code.File{Path: files[i], Content: []byte(files[i+1])})
+		}
+	}
+	return c
+}
+
+func write(t testing.TB, s code.Store, kind code.Kind, base string, files ...string) string {
+	t.Helper()
+	tree, err := s.Write(id, kind, base, change(files...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func content(t testing.TB, s code.Store, kind code.Kind, tree string) string {
+	t.Helper()
+	paths, err := s.List(id, kind, tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, p := range paths {
+		c, err := s.Read(id, kind, tree, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s=%s ", p, c)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// each runs a test over each kind of store and of workspace, which is made.
+func each(t *testing.T, test func(t *testing.T, b *objectstest.Backend, kind code.Kind)) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+				if err := node(t, b).Make(id, kind); err != nil {
+					t.Fatal(err)
+				}
+				test(t, b, kind)
+			})
+		})
+	}
+}
+
+func folder(t testing.TB, dir string) *workspaces.Store {
+	t.Helper()
+	s, err := workspaces.Open(dir, func() error { return nil }, func() {}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestATreeNeverChanges, is the same on every node, and of a repository it has
+// the hash that it has in a folder.
+func TestATreeNeverChanges(t *testing.T) {
+	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+		local := folder(t, t.TempDir())
+		if err := local.Make(id, kind); err != nil {
+			t.Fatal(err)
+		}
+		s := node(t, b)
+		var last, lastLocal string
+		for i, step := range []struct {
+			files []string
+			want  string
+		}{
+			{nil, ""},
+			{[]string{"a", "1", "b/c/d", "2", "b/ä.txt", ""}, "a=1 b/c/d=2 b/ä.txt="},
+			{[]string{"a", "changed", "b/c/d", "-", "new", "3"}, "a=changed b/ä.txt= new=3"},
+			{[]string{"b/ä.txt", "-", "b", "now a file"}, "a=changed b=now a file new=3"},
+		} {
+			before := len(b.Keys(t, ""))
+			last, lastLocal = write(t, s, kind, last, step.files...), write(t, local, kind, lastLocal, step.files...)
+			if n := len(b.Keys(t, "")) - before; n != 1 {
+				t.Errorf("a tree is %d objects", n)
+			}
+			if kind == code.Git && last != lastLocal {
+				t.Errorf("commit %s, in a folder %s", last, lastLocal)
+			}
+			for _, reader := range []*trees.Store{s, node(t, b)} {
+				if got := content(t, reader, kind, last); got != step.want {
+					t.Errorf("%d: %q, want %q", i, got, step.want)
+				}
+			}
+		}
+		for _, path := range []string{"no", "b/c", "a/b"} {
+			if _, err := s.Read(id, kind, last, path); !errors.Is(err, code.ErrNotFound) {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		for _, tree := range []string{"", "x", "..", "../../../x", strings.Repeat("0", 32), strings.Repeat("0", 40)} {
+			if _, err := s.List(id, kind, tree); !errors.Is(err, code.ErrNotFound) {
+				t.Errorf("tree %q: %v", tree, err)
+			}
+		}
+		for _, bad := range []string{"..", "", "../../holds", strings.Repeat("a", 36)} {
+			if _, err := s.Write(bad, kind, "", change("a", "1")); !errors.Is(err, code.ErrNotFound) {
+				t.Errorf("workspace %q: %v", bad, err)
+			}
+		}
+		var p *code.Problem
+		if _, err := s.Write(id, kind, last, change("../evil", "x")); !errors.As(err, &p) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// TestADownloadIsThatOfAFolder to the byte.
+func TestADownloadIsThatOfAFolder(t *testing.T) {
+	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+		local := folder(t, t.TempDir())
+		if err := local.Make(id, kind); err != nil {
+			t.Fatal(err)
+		}
+		s := node(t, b)
+		pack := func(s code.Store) []byte {
+			main := write(t, s, kind, "", "README.md", "# Hi\n", "src/main.go", "package main\n", "ä/한글.txt", "x")
+			start := write(t, s, kind, main, "src/main.go", "package start\n", "src/a/b/c.txt", "deep")
+			end := write(t, s, kind, start, "README.md", "-", "copy.txt", "deep")
+			write(t, s, kind, end, "unpublished", "secret")
+			f, size, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: main}, {Name: "step-1-end", Tree: end}}, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			got, err := io.ReadAll(f)
+			if err != nil || int64(len(got)) != size {
+				t.Errorf("%d bytes, said %d, %v", len(got), size, err)
+			}
+			return got
+		}
+		if !bytes.Equal(pack(s), pack(local)) {
+			t.Error("it is another")
+		}
+	})
+}
+
+// TestDamagedCodeIsNotServed: whatever of an object is not what was put.
+func TestDamagedCodeIsNotServed(t *testing.T) {
+	for name, hurt := range map[string]func([]byte) []byte{
+		"contents": func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
+		"manifest": func(b []byte) []byte { b[200] ^= 1; return b },
+		"line":     func(b []byte) []byte { b[20] = '9'; return b },
+		"cut":      func(b []byte) []byte { return b[:len(b)-1] },
+		"cut off":  func(b []byte) []byte { return b[:100] },
+		"empty":    func([]byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+				tree := write(t, node(t, b), kind, "", "a.txt", strings.Repeat("text ", 100), "b.txt", "x")
+				b.Change(t, b.Keys(t, "workspaces/"+id+"/trees/")[0], hurt)
+				s := node(t, b)
+				if got, err := s.Read(id, kind, tree, "b.txt"); !errors.Is(err, durable.ErrCorrupt) {
+					t.Errorf("read %q, %v", got, err)
+				}
+				if _, _, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: tree}}, at); !errors.Is(err, durable.ErrCorrupt) {
+					t.Errorf("packed: %v", err)
+				}
+				var found []string
+				if _, err := s.Scrub(map[string]code.Kind{id: kind}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
+					t.Errorf("scrubbing found %q, %v", found, err)
+				}
+				if err := s.Save(io.Discard, func() (map[string][]code.Head, error) { return nil, nil }); err != nil {
+					t.Errorf("the backup of the rest: %v", err)
+				}
+			})
+		})
+	}
+	b := objectstest.Folder(t)
+	var found []string
+	if _, err := node(t, b).Scrub(map[string]code.Kind{id: code.Git}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
+		t.Errorf("one that is missing: %q, %v", found, err)
+	}
+}
+
+func heads(trees ...string) trees.Heads {
+	return func() (map[string][]code.Head, error) {
+		var of []code.Head
+		for i, tree := range trees {
+			of = append(of, code.Head{Name: fmt.Sprint(i), Tree: tree})
+		}
+		return map[string][]code.Head{id: of}, nil
+	}
+}
+
+func sweep(t testing.TB, s *trees.Store, h trees.Heads) int {
+	t.Helper()
+	n, err := s.Sweep(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestALatePublishRemovesNothing: a node that was stopped for hours names heads
+// that another has replaced since.
+func TestALatePublishRemovesNothing(t *testing.T) {
+	b := objectstest.Folder(t)
+	late, owner := node(t, b), node(t, b)
+	if err := late.Make(id, code.Plain); err != nil {
+		t.Fatal(err)
+	}
+	old := write(t, late, code.Plain, "", "a", "1")
+	newer := write(t, owner, code.Plain, old, "b", "2")
+	b.Age(t, "workspaces/", 25*time.Hour)
+	if err := late.Publish(id, code.Plain, []code.Head{{Name: "main", Tree: old}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := content(t, node(t, b), code.Plain, newer); got != "a=1 b=2" {
+		t.Errorf("the newer is %q", got)
+	}
+}
+
+func TestWhatNoHeadNeedsGoesInTime(t *testing.T) {
+	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+		s := node(t, b)
+		if err := s.Make(id, code.Plain); err != nil {
+			t.Fatal(err)
+		}
+		lost := write(t, s, code.Plain, "", "x", "lost")
+		base := write(t, s, code.Plain, "", "a", "1")
+		head := write(t, s, code.Plain, base, "b", "2") // its "a" lies in base
+		for range 2 {
+			if n := sweep(t, s, heads(head)); n != 0 || len(b.Keys(t, "aside/")) != 0 {
+				t.Fatal("what is young was touched")
+			}
+		}
+		b.Age(t, "workspaces/", 25*time.Hour)
+		sweep(t, s, heads(head))
+		if got := b.Keys(t, "aside/"); len(got) != 1 || !strings.HasSuffix(got[0], lost) {
+			t.Errorf("set aside are %q", got)
+		}
+		b.Age(t, "aside/", 25*time.Hour)
+		release, err := node(t, b).Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := sweep(t, s, heads(head)); n != 0 {
+			t.Error("removed during the backup of another node")
+		}
+		release()
+		sweep(t, s, heads(head))
+		if n := sweep(t, s, heads(head)); n > 1 {
+			t.Errorf("%d removed", n)
+		}
+		b.Age(t, "aside/", 25*time.Hour)
+		sweep(t, s, heads(head))
+		if _, err := node(t, b).List(id, code.Plain, lost); !errors.Is(err, code.ErrNotFound) {
+			t.Errorf("%v", err)
+		}
+		if got := content(t, node(t, b), code.Plain, head); got != "a=1 b=2" {
+			t.Errorf("the head is %q", got)
+		}
+		// A workspace that nobody knows stays as long, and comes back.
+		none := func() (map[string][]code.Head, error) { return nil, nil }
+		sweep(t, s, none)
+		if got := b.Keys(t, "aside/"); len(got) != 3 {
+			t.Errorf("set aside are %q", got)
+		}
+		if sweep(t, s, heads(head)); len(b.Keys(t, "aside/")) != 0 {
+			t.Errorf("known again, set aside are %q", b.Keys(t, "aside/"))
+		}
+		sweep(t, s, none)
+		b.Age(t, "aside/", 25*time.Hour)
+		if n := sweep(t, s, none); n != 3 || len(b.Keys(t, "")) != 0 {
+			t.Errorf("%d removed, left are %q", n, b.Keys(t, ""))
+		}
+	})
+}
+
+// TestASweepAsksAfterItHasListed: a head that was recorded after the listing is
+// of a tree that is not in it.
+func TestASweepAsksAfterItHasListed(t *testing.T) {
+	b := objectstest.Folder(t)
+	s := node(t, b)
+	if err := s.Make(id, code.Plain); err != nil {
+		t.Fatal(err)
+	}
+	old := write(t, s, code.Plain, "", "a", "1")
+	b.Age(t, "workspaces/", 25*time.Hour)
+	var newer string
+	sweep(t, s, func() (map[string][]code.Head, error) {
+		newer = write(t, node(t, b), code.Plain, old, "b", "2")
+		return heads(newer)()
+	})
+	if got := b.Keys(t, "aside/"); got != nil {
+		t.Errorf("set aside are %q", got)
+	}
+}
+
+// TestAPlainTreeRefersToFewOthers, so that little stays for little's sake.
+func TestAPlainTreeRefersToFewOthers(t *testing.T) {
+	b := objectstest.Folder(t)
+	s := node(t, b)
+	if err := s.Make(id, code.Plain); err != nil {
+		t.Fatal(err)
+	}
+	tree, want := "", ""
+	for i := range 40 {
+		tree = write(t, s, code.Plain, tree, fmt.Sprintf("f%02d", i), fmt.Sprint(i))
+		want += fmt.Sprintf("f%02d=%d ", i, i)
+	}
+	b.Age(t, "workspaces/", 25*time.Hour)
+	sweep(t, s, heads(tree))
+	b.Age(t, "aside/", 25*time.Hour)
+	sweep(t, s, heads(tree))
+	if got := b.Keys(t, "workspaces/"+id+"/trees/"); len(got) > 17 {
+		t.Errorf("%d trees stay", len(got))
+	}
+	if got := content(t, node(t, b), code.Plain, tree); got != strings.TrimSpace(want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestBackupsGoFromOneKindToTheOther: there and back, all trees are the same.
+func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
+	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+		s := node(t, b)
+		first := write(t, s, kind, "", "a", "1", "dir/b", "2", "same", "1")
+		second := write(t, s, kind, first, "dir/b", "-", "c", strings.Repeat("3", 100_000))
+		want := map[string]string{first: content(t, s, kind, first), second: content(t, s, kind, second)}
+		var saved bytes.Buffer
+		save := func(w io.Writer) error { return s.Save(w, heads(second)) }
+		if err := backup.Write(&saved, backup.Section{Name: "workspaces", Folder: "workspaces", Hold: s.Hold, Save: save}); err != nil {
+			t.Fatal(err)
+		}
+		data := t.TempDir()
+		if err := backup.Restore(data, &saved, backup.Section{Name: "workspaces", Folder: "workspaces", Load: backup.LoadFolder}); err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(data, "workspaces")
+		local := folder(t, dir)
+		for tree, want := range want {
+			if got := content(t, local, kind, tree); got != want {
+				t.Errorf("in a folder %.80q", got)
+			}
+		}
+		if err := local.Publish(id, kind, []code.Head{{Name: "main", Tree: second}}); err != nil {
+			t.Error(err)
+		}
+		if kind == code.Plain {
+			delete(want, first)
+		}
+		var bad []string
+		if _, err := local.Scrub(map[string]code.Kind{id: kind}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
+			t.Errorf("damaged is %q, %v", bad, err)
+		}
+		third := write(t, local, kind, second, "d", "4")
+		want[third] = content(t, local, kind, third)
+		other := objectstest.Folder(t)
+		if err := trees.Place(t.Context(), other, dir, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		back := node(t, other)
+		for tree, want := range want {
+			if got := content(t, back, kind, tree); got != want {
+				t.Errorf("back again %.80q, want %.80q", got, want)
+			}
+		}
+		if _, err := back.Scrub(map[string]code.Kind{id: kind}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
+			t.Errorf("damaged is %q, %v", bad, err)
+		}
+		back.Remove(id)
+		if got := other.Keys(t, ""); got != nil {
+			t.Errorf("removed, left are %q", got)
+		}
+	})
+}

@@ -1,0 +1,199 @@
+package trees
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"atelier/actors/code"
+	"atelier/persistence/internal/tree"
+	"atelier/persistence/objects"
+)
+
+// maxPlainBundles bounds the trees that a plain one refers to, and so what
+// stays for the sake of a few files.
+const maxPlainBundles = 16
+
+// builder makes the object of a tree.
+type builder struct {
+	manifest
+	contents bytes.Buffer
+	at       map[string]int64 // of contents, by their sums
+	bundles  map[bundle]int
+}
+
+func newBuilder(kind code.Kind) *builder {
+	return &builder{manifest: manifest{Kind: kind, Files: []file{}}, at: map[string]int64{}, bundles: map[bundle]int{}}
+}
+
+// bring adds a file with its content.
+func (b *builder) bring(path string, content []byte) {
+	f := file{Path: path, Sum: sumOf(content), Size: int64(len(content))}
+	if b.Kind == code.Git {
+		f.Git = plumbing.ComputeHash(plumbing.BlobObject, content).String()
+	}
+	at, known := b.at[f.Sum]
+	if !known {
+		at = int64(b.contents.Len())
+		b.at[f.Sum] = at
+		b.contents.Write(content)
+	}
+	f.At = at
+	b.Files = append(b.Files, f)
+}
+
+// take adds a file whose content lies in another tree's object.
+func (b *builder) take(f file, lies bundle) {
+	n, known := b.bundles[lies]
+	if !known {
+		b.Bundles = append(b.Bundles, lies)
+		n = len(b.Bundles)
+		b.bundles[lies] = n
+	}
+	f.In = n
+	b.Files = append(b.Files, f)
+}
+
+// put puts the object.
+func (b *builder) put(ctx context.Context, to objects.Store, id string) error {
+	head, err := b.encode()
+	if err != nil {
+		return err
+	}
+	return objects.PutBytes(ctx, to, treeKey(id, b.Tree), append(head, b.contents.Bytes()...))
+}
+
+// Write implements code.Store.
+func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (name string, err error) {
+	if err := s.opts.Gate(); err != nil {
+		return "", err
+	}
+	ctx := context.Background()
+	if err := s.known(ctx, id, kind); err != nil {
+		return "", err
+	}
+	before := &manifest{Kind: kind}
+	if base != "" {
+		if before, err = s.load(ctx, id, kind, base); err != nil {
+			return "", err
+		}
+	}
+	after, err := tree.Apply(before.entries(), c)
+	if err != nil {
+		return "", err
+	}
+	if err := s.grow(ctx, id, c); err != nil {
+		return "", err
+	}
+	b := newBuilder(kind)
+	for _, path := range tree.Sorted(after) {
+		if e := after[path]; e.Ref == "" {
+			b.bring(path, e.Content)
+		} else {
+			b.take(*before.byPath[path], before.lies(before.byPath[path]))
+		}
+	}
+	if kind == code.Plain && len(b.Bundles) > maxPlainBundles {
+		if b, err = s.bringAll(ctx, id, before, after); err != nil {
+			return "", err
+		}
+	}
+	if kind == code.Git {
+		err = b.nameCommit(before, base, c)
+	} else {
+		b.Tree = randomTree()
+	}
+	if err != nil || b.Tree == base {
+		return base, err
+	}
+	if err := b.put(ctx, s.opts.Objects, id); err != nil {
+		return "", fmt.Errorf("write tree: %w", err)
+	}
+	s.remember(id, &b.manifest)
+	return b.Tree, nil
+}
+
+func randomTree() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// nameCommit makes the commit. One that would change nothing is its parent.
+func (b *builder) nameCommit(before *manifest, base string, c code.Change) error {
+	var parent *object.Commit
+	if base != "" {
+		var err error
+		if parent, err = before.commit(); err != nil {
+			return err
+		}
+		parent.Hash = plumbing.NewHash(base)
+	}
+	h, err := tree.WriteCommit(func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
+		h, content, err := encoded(kind, encode)
+		if kind == plumbing.CommitObject {
+			b.Commit = content
+		}
+		return h, err
+	}, parent, b.entries(), c)
+	b.Tree = h.String()
+	return err
+}
+
+// bringAll makes a tree that refers to no other.
+func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after map[string]tree.Entry) (*builder, error) {
+	sp, err := s.spool(id, before.Kind)
+	if err != nil {
+		return nil, err
+	}
+	defer sp.close()
+	b := newBuilder(before.Kind)
+	for _, path := range tree.Sorted(after) {
+		content := after[path].Content
+		if after[path].Ref != "" {
+			if content, err = sp.read(ctx, before, before.byPath[path]); err != nil {
+				return nil, err
+			}
+		}
+		b.bring(path, content)
+	}
+	return b, nil
+}
+
+// grow counts what a change adds to a workspace, with its history, and refuses
+// what is too much. What other nodes wrote meanwhile counts when it is counted
+// anew.
+func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
+	added := int64(4096)
+	for _, f := range c.Write {
+		added += int64(len(f.Content)) + 4096
+	}
+	s.mu.Lock()
+	size, known := s.sizes[id]
+	s.mu.Unlock()
+	if !known || size+added > tree.MaxWorkspace {
+		size = 0
+		err := s.opts.Objects.List(ctx, prefix+id+"/", func(i objects.Info) error {
+			size += max(i.Size, 4096)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if size+added > tree.MaxWorkspace {
+		return code.Fault("the workspace would be larger than %d MiB with its history", tree.MaxWorkspace>>20)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sizes) > maxRemembered {
+		clear(s.sizes)
+	}
+	s.sizes[id] = size + added
+	return nil
+}
