@@ -257,6 +257,28 @@ func TestTheLeaseOfADeadProcessIsWaitedFor(t *testing.T) {
 	}
 }
 
+// What was queued under a lease is not committed under the next one.
+func TestWhatWaitsEndsWithItsLease(t *testing.T) {
+	s := openTest(t, Options{URL: postgrestest.Database(t), Node: "a"})
+	blocked, free := make(chan struct{}), make(chan struct{})
+	if err := s.Append(nil, func(error) { close(blocked); <-free }); err != nil {
+		t.Fatal(err)
+	}
+	<-blocked
+	queued := make(chan error, 1)
+	if err := s.Append([]durable.Row{row("k", "v")}, func(err error) { queued <- err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Rejoin(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	close(free)
+	if err := <-queued; !errors.Is(err, durable.ErrFenced) {
+		t.Errorf("got %v", err)
+	}
+	put(t, s, row("other", "v"))
+}
+
 func TestAloneItStartsOver(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url})
