@@ -53,7 +53,7 @@ test: build
 	@$(MAKE) --no-print-directory app-test
 
 # What boots whole servers, writes to disks or waits for clocks is left out.
-SLOW := /acceptance$$|/cmd/|/persistence/(badger|workspaces|objects)|/bench|/transport/(server|live|web)|/actors/(durable|token)$$
+SLOW := /acceptance$$|/cmd/|/persistence/(badger|postgres|workspaces|objects)|/bench|/transport/(server|live|web)|/actors/(durable|token)$$
 quick:
 	$(GO) test $$($(GO) list ./... | grep -vE '$(SLOW)')
 

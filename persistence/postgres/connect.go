@@ -53,11 +53,22 @@ func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case commit == "on", commit == "remote_apply", standbys == "" && commit != "off":
-		return nil
+	if weak(commit, standbys) {
+		return fmt.Errorf("%w: it is %q for this user and database, set it to on", ErrWeakCommit, commit)
 	}
-	return fmt.Errorf("%w: it is %q for this user and database, set it to on", ErrWeakCommit, commit)
+	return nil
+}
+
+// weak says whether a commit may be acknowledged before it is on every disk that
+// must have it.
+func weak(commit, standbys string) bool {
+	switch commit {
+	case "on", "remote_apply":
+		return false
+	case "off":
+		return true
+	}
+	return standbys != ""
 }
 
 // newPool returns a pool for reads.

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"atelier/persistence/layout"
 )
 
@@ -72,6 +74,8 @@ type Options struct {
 	OnCommit func(took time.Duration)
 	// Logger receives what an operator acts on. Default: nothing is logged.
 	Logger *slog.Logger
+
+	dial pgconn.DialFunc // for tests that break connections
 }
 
 func (o Options) withDefaults() Options {

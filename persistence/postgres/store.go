@@ -58,6 +58,9 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.dial != nil {
+		config.ConnConfig.DialFunc = o.dial
+	}
 	s := &Store{
 		opts: o, node: o.node(), config: config,
 		gate: calls.NewGate(), locks: calls.NewKeyLocks(), queue: calls.NewQueue[item](o.QueueBytes),

@@ -160,6 +160,9 @@ func (w *writer) commitGroup(items []item) error {
 			l.lose()
 			err = durable.ErrFenced
 		case tries < maxTries && l.holds() && (again(err) || errors.Is(err, errNotCommitted)):
+			if again(err) {
+				s.stats.repeated.Add(1)
+			}
 			rest.take(l.ctx)
 			continue
 		case !l.holds():

@@ -253,6 +253,30 @@ var guardTests = []sharedTest{
 		}
 	}},
 
+	{"a check that a row is unchanged holds against its change", func(p *pair) {
+		for round := range 150 {
+			key := fmt.Sprint(round)
+			p.a.put(put("open", key, "v"))
+			var used, seen error
+			var both sync.WaitGroup
+			both.Go(func() {
+				check := guard(durable.Row{Table: "open", Key: []byte(key), CheckOnly: true}, durable.Unchanged([]byte("v")))
+				used = durable.Commit(p.a.Shared, []durable.Row{check, put("used", key, "v")})
+			})
+			both.Go(func() {
+				p.b.must(durable.Commit(p.b.Shared, []durable.Row{[]durable.Row{del("open", key), put("open", key, "x")}[round%2]}))
+				_, seen = p.b.Shared.Get("used", []byte(key))
+			})
+			both.Wait()
+			if used == nil && errors.Is(seen, durable.ErrNotFound) {
+				p.Fatalf("round %d: used behind the change", round)
+			}
+			if used != nil {
+				p.a.fails(used, durable.ErrConflict)
+			}
+		}
+	}},
+
 	{"guards of many rows in any order do not stand in each other's way", func(p *pair) {
 		var all sync.WaitGroup
 		for i, m := range []*member{p.a, p.b} {

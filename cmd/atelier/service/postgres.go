@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/backup"
 	"atelier/persistence/badger"
@@ -26,7 +27,7 @@ func errOfDatabase(cfg config.Config) error {
 	return fmt.Errorf("storage.backend: the files in %s belong to a PostgreSQL database, which %s would not know; choose another server.data", cfg.Server.Data, cfg.Storage.Backend)
 }
 
-func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (*postgres.Store, error) {
+func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
 		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which the database would not know; choose another server.data, and bring the store there with backup and restore", cfg.Server.Data)
 	}

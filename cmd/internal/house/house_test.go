@@ -65,11 +65,12 @@ func TestImportsPointDown(t *testing.T) {
 		web   = "github.com/valyala/fasthttp"
 		ws    = "github.com/fasthttp/websocket"
 		store = "github.com/dgraph-io/badger"
+		pg    = "github.com/jackc/pgx"
 	)
 	forbidden := map[string][]string{
-		"atelier/actors":            {"atelier/transport", "atelier/persistence", "atelier/cmd", "atelier/bench", web, ws, store},
+		"atelier/actors":            {"atelier/transport", "atelier/persistence", "atelier/cmd", "atelier/bench", web, ws, store, pg},
 		"atelier/persistence":       {"atelier/transport", "atelier/cmd", "atelier/bench", web, ws},
-		"atelier/transport":         {"atelier/persistence", "atelier/cmd", "atelier/bench", store},
+		"atelier/transport":         {"atelier/persistence", "atelier/cmd", "atelier/bench", store, pg},
 		"atelier/bench":             {"atelier/actors", "atelier/transport", "atelier/persistence", "atelier/cmd"},
 		"atelier/transport/live":    {"atelier/transport/rest", "atelier/transport/messages"},
 		"atelier/actors/durable":    {"atelier/actors/codelab", "atelier/actors/token", "atelier/actors/catalog", "atelier/actors/participant"},

@@ -151,9 +151,9 @@ begin
 	get diagnostics n = row_count;
 	if n < cardinality(p_actors) then
 		select string_agg((w.place - 1)::text, ',') into lost
-			from unnest(p_actors, p_epochs, p_tails) with ordinality as w(actor, epoch, tail, place)
-			where not exists (select from owners o where o.actor = w.actor and o.node = p_node
-				and o.incarnation = p_incarnation and o.epoch = w.epoch and o.head = w.tail);
+			from unnest(p_actors) with ordinality as w(actor, place)
+			-- What this transaction has just changed is not lost.
+			where not exists (select from owners o where o.actor = w.actor and o.xmin = pg_current_xact_id()::xid);
 		raise exception 'logs are lost' using errcode = 'AT002', detail = lost;
 	end if;
 end $$;

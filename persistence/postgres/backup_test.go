@@ -1,0 +1,233 @@
+package postgres
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/persistence/badger"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// kindOfStore opens and restores stores of one kind, each under a place.
+type kindOfStore struct {
+	name    string
+	place   func(t *testing.T) string
+	open    func(t *testing.T, place string) durable.Store
+	restore func(place string, backup []byte) error
+}
+
+var kinds = []kindOfStore{
+	{
+		name:  "badger",
+		place: func(t *testing.T) string { return filepath.Join(t.TempDir(), "store") },
+		open: func(t *testing.T, place string) durable.Store {
+			s, err := badger.Open(badger.Options{Dir: place, MemTableBytes: 16 << 20, BlockCacheBytes: 4 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		restore: func(place string, backup []byte) error { return badger.Restore(place, bytes.NewReader(backup)) },
+	},
+	{
+		name:    "postgres",
+		place:   func(t *testing.T) string { return postgrestest.Database(t) },
+		open:    func(t *testing.T, place string) durable.Store { return openTest(t, Options{URL: place}) },
+		restore: restoreInto,
+	},
+}
+
+func restoreInto(url string, backup []byte) error {
+	r, err := Restore(url, bytes.NewReader(backup))
+	if err != nil {
+		return err
+	}
+	return r.Commit()
+}
+
+// fill writes something of everything.
+func fill(t *testing.T, s durable.Store) {
+	t.Helper()
+	for _, actor := range []string{"codelab/1", "codelab/2", "odd\xff", "codelab/empty"} {
+		l, err := s.Open(actor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if actor == "codelab/empty" {
+			continue
+		}
+		for seq := uint64(1); seq <= 6; seq++ {
+			if err := commit(l, seq, fmt.Sprint(actor, seq, strings.Repeat("r", int(seq)*1000))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch actor {
+		case "codelab/1":
+			snap(t, l, 5, strings.Repeat("large", 1<<18), 3)
+			err = l.Rewrite(5, func(seq uint64, _ []byte) ([]byte, bool, error) { return []byte("erased"), seq == 4, nil })
+		case "odd\xff":
+			snap(t, l, 6, "all", 6)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+	}
+	put(t, s, row("plain", "v"), row("", ""), row("\x00\xff", "odd"), durable.Row{Table: "erasure", Key: []byte("codelab/1"), Value: []byte{1}},
+		durable.Row{Table: "t", Key: []byte("short"), Value: []byte("v"), TTL: time.Hour}, row("gone", "v"))
+	put(t, s, durable.Row{Table: "t", Key: []byte("gone"), Delete: true})
+}
+
+// content is everything that a store shows, in words.
+func content(t *testing.T, s durable.Store) (out []string) {
+	t.Helper()
+	var actors []string
+	if err := s.Actors("", func(actor string) bool { actors = append(actors, actor); return true }); err != nil {
+		t.Fatal(err)
+	}
+	for _, actor := range actors {
+		l, err := s.Open(actor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, seq, err := l.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprintf("%q ends at %d, snapshot of %d bytes at %d", actor, l.Tail(), len(state), seq))
+		if err := l.Replay(0, func(seq uint64, record []byte) error {
+			out = append(out, fmt.Sprintf("%q %d %.30s %d", actor, seq, record, len(record)))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+	}
+	for _, table := range []string{"t", "erasure"} {
+		if err := s.Scan(durable.Scan{Table: table}, func(key, value []byte) bool {
+			out = append(out, fmt.Sprintf("%s/%q=%q", table, key, value))
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// A backup of either kind of store restores into the other.
+func TestBackupsTravel(t *testing.T) {
+	for _, from := range kinds {
+		for _, to := range kinds {
+			t.Run(from.name+" to "+to.name, func(t *testing.T) {
+				s := from.open(t, from.place(t))
+				fill(t, s)
+				want, stream := content(t, s), s.StreamID()
+				var backup bytes.Buffer
+				if err := s.Backup(&backup); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				place := to.place(t)
+				if err := to.restore(place, backup.Bytes()); err != nil {
+					t.Fatal(err)
+				}
+				n := to.open(t, place)
+				defer n.Close()
+				if got := content(t, n); !slices.Equal(got, want) {
+					t.Errorf("restored is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				if n.StreamID() == stream || len(n.StreamID()) != 32 {
+					t.Errorf("the stream is %s, it was %s", n.StreamID(), stream)
+				}
+				if err := n.Scrub(func(what string) { t.Error(what) }); err != nil {
+					t.Error(err)
+				}
+				for _, actor := range []string{"codelab/1", "odd\xff"} {
+					l, err := n.Open(actor)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := commit(l, 7, "goes on"); err != nil {
+						t.Error(err)
+					}
+					snap(t, l, 7, strings.Repeat("next", 1<<18), 7)
+					if state, seq, err := l.Load(); err != nil || seq != 7 || len(state) != 4<<18 {
+						t.Errorf("loaded %d bytes at %d, %v", len(state), seq, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestABackupIsOneState(t *testing.T) {
+	s := openTest(t, small(postgrestest.Database(t)))
+	l := startLoad(t, s)
+	l.more(200)
+	var backup bytes.Buffer
+	if err := s.Backup(&backup); err != nil {
+		t.Fatal(err)
+	}
+	l.more(50)
+	l.end()
+	url := postgrestest.Database(t)
+	if err := restoreInto(url, backup.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	n := openTest(t, small(url))
+	for i := range l.acked {
+		actor := fmt.Sprint("codelab/", i)
+		tail := openLog(t, n, actor).Tail()
+		if v, err := n.Get("last", []byte(actor)); err != nil || string(v) != fmt.Sprint(tail) {
+			t.Errorf("%s ends at %d, its row says %q, %v", actor, tail, v, err)
+		}
+	}
+}
+
+func TestRestoreChangesNothingWhenItFails(t *testing.T) {
+	s := openTest(t, small(postgrestest.Database(t)))
+	fill(t, s)
+	var whole bytes.Buffer
+	if err := s.Backup(&whole); err != nil {
+		t.Fatal(err)
+	}
+	url := postgrestest.Database(t)
+	for _, cut := range []int{0, 40, whole.Len() / 2, whole.Len() - 1} {
+		if _, err := Restore(url, bytes.NewReader(whole.Bytes()[:cut])); !errors.Is(err, ErrBadBackup) {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
+	}
+	if err := CheckEmpty(url); err != nil {
+		t.Error(err)
+	}
+	given, err := Restore(url, bytes.NewReader(whole.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := given.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if err := restoreInto(url, whole.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := restoreInto(url, whole.Bytes()); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("over data: %v", err)
+	}
+	if err := restoreInto(s.opts.URL, whole.Bytes()); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("under a server: %v", err)
+	}
+	used := postgrestest.Database(t)
+	openTest(t, Options{URL: used})
+	if err := CheckEmpty(used); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("under a server that has written nothing: %v", err)
+	}
+}

@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"errors"
+	"testing"
+
+	"atelier/actors/durable"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// What was changed behind our back is noticed.
+func TestDamageIsNoticed(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a"})
+	log := openLog(t, s, "codelab/1")
+	for seq := uint64(1); seq <= 4; seq++ {
+		if err := commit(log, seq, "r"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snap(t, log, 2, "state", 0)
+	put(t, s, row("k", "v"))
+	damaged := func() (n int) {
+		if err := s.Scrub(func(string) { n++ }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := damaged(); n != 0 {
+		t.Fatalf("%d are damaged", n)
+	}
+	postgrestest.Exec(t, url, `update atelier.rows set value = value || 'x'; update atelier.snapshots set head = head || 'x'; update atelier.records set chunk = chunk || 'x' where seq = 3`)
+	if n := damaged(); n != 3 {
+		t.Errorf("%d are damaged", n)
+	}
+	_, rowErr := s.Get("t", []byte("k"))
+	_, _, loadErr := log.Load()
+	replay := func() error { return log.Replay(0, func(uint64, []byte) error { return nil }) }
+	for what, err := range map[string]error{"get": rowErr, "load": loadErr, "replay": replay(),
+		"guard": durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Guard: durable.Unchanged([]byte("v"))}})} {
+		if !errors.Is(err, durable.ErrCorrupt) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	postgrestest.Exec(t, url, "delete from atelier.records where seq = 3")
+	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("a hole: %v", err)
+	}
+	postgrestest.Exec(t, url, "delete from atelier.records where seq > 2")
+	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("without an end: %v", err)
+	}
+	postgrestest.Exec(t, url, "delete from atelier.records")
+	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("without anything: %v", err)
+	}
+}

@@ -1,0 +1,34 @@
+// Package postgres implements durable.Shared on PostgreSQL 15 or newer: logs of
+// actors, their snapshots, rows, and which node owns which actor, in one schema
+// of one database.
+//
+// # What it owns
+//
+// A Store owns its connections, its node's lease, and its goroutines, which Close
+// stops and waits for: the writer (the only one that commits batches), the one
+// that stores snapshots, the one that renews the lease, the one that removes what
+// is over, one for each Feed, and, without a node name, the one that starts over
+// after a lost lease. Tables are in migrations, their reasons in DESIGN.md.
+//
+// # Order
+//
+// Batches of one log are committed in the order of their Append calls, and their
+// Done calls come in that order too. Nothing is promised between two logs. A
+// batch and its rows are in one transaction; a transaction usually holds the
+// batches of many logs.
+//
+// # Back-pressure
+//
+// Append never blocks. The queue is bounded in bytes; beyond the bound Append
+// gives durable.ErrBusy. Snapshots have a bound of their own.
+//
+// # Failure
+//
+// Done(nil) means that the database has committed, with synchronous_commit on. A
+// connection that breaks off is opened again, and what was under way is asked
+// for: it is sent again only when it was not committed. That goes on for as long
+// as the lease holds. Behind a lost lease everything fails with
+// durable.ErrFenced, until Rejoin. What was sent last may then have been
+// committed: whoever opens the log next sees it. Damaged bytes give
+// durable.ErrCorrupt to the actor they belong to.
+package postgres

@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"atelier/actors/durable"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// A change that was begun before a look and committed behind it is told by the
+// next one.
+func TestAFeedMissesNoLateCommit(t *testing.T) {
+	ctx := context.Background()
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a"})
+	told := map[string]string{}
+	f, err := s.Watch([]string{"t"}, func(_ string, key, value []byte) { told[string(key)] = string(value) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	put(t, s, row("slow", "old"))
+	// The same value under a lower transaction id than that of the next commit.
+	if _, err := conn.Exec(ctx, "begin; update atelier.rows set changed = pg_current_xact_id(), value = null, expires = clock_timestamp() where key = 'slow'"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, row("fast", "v"))
+	for range 2 {
+		if err := f.Sync(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if told["fast"] != "v" || told["slow"] != "old" {
+		t.Fatalf("told is %q", told)
+	}
+	if _, err := conn.Exec(ctx, "commit"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Sync(ctx); err != nil || told["slow"] != "" {
+		t.Errorf("told is %q, %v", told, err)
+	}
+}
+
+// Who was cut off for so long that tombstones are gone is told of everything that
+// is gone.
+func TestAFeedThatWasCutOffStartsOver(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a", LookEvery: time.Hour})
+	told := map[string]string{}
+	feed, err := s.Watch([]string{"t"}, func(_ string, key, value []byte) {
+		if told[string(key)] = string(value); value == nil {
+			delete(told, string(key))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer feed.Close()
+	put(t, s, row("1", "v"), row("2", "v"))
+	if err := feed.Sync(context.Background()); err != nil || len(told) != 2 {
+		t.Fatal(told, err)
+	}
+	put(t, s, durable.Row{Table: "t", Key: []byte("1"), Delete: true}, row("3", "v"))
+	postgrestest.Exec(t, url, "delete from atelier.rows where value is null")
+	f := feed.(*feedOf)
+	f.seen = f.seen.Add(-s.opts.Remember)
+	if err := feed.Sync(context.Background()); err != nil || len(told) != 2 || told["1"] != "" {
+		t.Errorf("told is %q, %v", told, err)
+	}
+}
+
+// feedOf is the type that the variable hides.
+type feedOf = feed
+
+// Expired rows and tombstones leave the table when everybody has seen them.
+func TestSweep(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a", Remember: time.Millisecond, SweepEvery: time.Millisecond})
+	short := row("short", "v")
+	short.TTL = time.Millisecond
+	put(t, s, short, row("kept", "v"), row("gone", "v"))
+	put(t, s, durable.Row{Table: "t", Key: []byte("gone"), Delete: true})
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for n, deadline := 0, time.Now().Add(time.Minute); n != 1; {
+		if err := conn.QueryRow(context.Background(), "select count(*) from atelier.rows").Scan(&n); err != nil || time.Now().After(deadline) {
+			t.Fatal(n, err)
+		}
+	}
+	if v, err := s.Get("t", []byte("kept")); err != nil || string(v) != "v" {
+		t.Error(v, err)
+	}
+}

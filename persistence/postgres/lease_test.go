@@ -1,0 +1,364 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"atelier/actors/durable"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// A process that was stopped knows of the end of its lease before any of its
+// goroutines ran: Holds compares the clock.
+func TestHoldsLooksAtTheClock(t *testing.T) {
+	s := openTest(t, small(postgrestest.Database(t)))
+	l := s.lease.Load()
+	if !s.Holds() {
+		t.Fatal("the lease does not hold")
+	}
+	l.renewed.Store(int64(uptime() - l.limit))
+	if s.Holds() {
+		t.Error("the lease holds behind its end")
+	}
+	select {
+	case <-l.ctx.Done():
+	default:
+		t.Error("nobody was told")
+	}
+	l.renewed.Store(int64(uptime()))
+	if l.holds() {
+		t.Error("a lost lease came back")
+	}
+}
+
+// An owner that lives, and whose actor was taken all the same: the database
+// decides by the epoch, in the transaction.
+func TestAnOvertakenOwnerIsFenced(t *testing.T) {
+	url := postgrestest.Database(t)
+	a, b := openNode(t, url, "a"), openNode(t, url, "b")
+	defer a.Close()
+	defer b.Close()
+	log, other := openLog(t, a.Store, "codelab/1"), openLog(t, a.Store, "codelab/2")
+	snapped := openLog(t, a.Store, "codelab/3")
+	for _, l := range []durable.Log{log, other, snapped} {
+		if err := commit(l, 1, "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snap(t, snapped, 1, "state", 0)
+	a.Expire()
+	taken, again := openLog(t, b.Store, "codelab/1"), openLog(t, b.Store, "codelab/3")
+	// As if the lease had been judged wrong.
+	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp() + interval '1 hour'")
+	if err := commit(taken, 2, "b"); err != nil {
+		t.Fatal(err)
+	}
+	if err := commit(log, 2, "x"); !errors.Is(err, durable.ErrFenced) {
+		t.Errorf("the append of the old owner: %v", err)
+	}
+	if err := commit(other, 2, "fine"); err != nil {
+		t.Errorf("of another actor: %v", err)
+	}
+	err := snapped.Rewrite(1, func(uint64, []byte) ([]byte, bool, error) { return []byte("x"), true, nil })
+	if !errors.Is(err, durable.ErrFenced) {
+		t.Errorf("the rewriting of the old owner: %v", err)
+	}
+	done := make(chan error, 1)
+	if err := snapped.Snapshot(1, []byte("x"), 1, func(err error) { done <- err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, durable.ErrFenced) {
+		t.Errorf("the snapshot of the old owner: %v", err)
+	}
+	if err := commit(again, 2, "b"); err != nil {
+		t.Error(err)
+	}
+	if err := commit(taken, 3, "c"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The losers of a group are told, whatever of their rows is not theirs any more;
+// the others of the same transaction are not concerned.
+func TestLosersDoNotEndTheGroup(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a"})
+	var logs []durable.Log
+	for _, change := range []string{"", "epoch = epoch + 1000000", "head = head + 1", "node = 'b'", "incarnation = incarnation + 1", ""} {
+		l := openLog(t, s, fmt.Sprint("codelab/", len(logs)))
+		logs = append(logs, l)
+		if change != "" {
+			postgrestest.Exec(t, url, "update atelier.owners set "+change+" where actor = $1", []byte(l.(*actorLog).actor))
+		}
+	}
+	blocked, free := make(chan struct{}), make(chan struct{})
+	if err := s.Append(nil, func(error) { close(blocked); <-free }); err != nil {
+		t.Fatal(err)
+	}
+	<-blocked
+	outcomes := make(chan error, len(logs))
+	for i, l := range logs {
+		rows := []durable.Row{row("last", fmt.Sprint(i)), row(fmt.Sprint(i), "v")}
+		if i == len(logs)-1 {
+			rows = rows[1:]
+		}
+		if err := l.Append(durable.Batch{First: 1, Records: one("a"), Rows: rows, Done: func(err error) { outcomes <- err }}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(free)
+	for i := range logs {
+		err, wins := <-outcomes, i == 0 || i == len(logs)-1
+		if wins && err != nil || !wins && !errors.Is(err, durable.ErrFenced) {
+			t.Errorf("log %d got %v", i, err)
+		}
+		if _, err := s.Get("t", []byte(fmt.Sprint(i))); wins != (err == nil) {
+			t.Errorf("the row of log %d: %v", i, err)
+		}
+	}
+	if v, err := s.Get("t", []byte("last")); err != nil || string(v) != "0" {
+		t.Errorf("the row that losers would have written is %q, %v", v, err)
+	}
+}
+
+// A lease that is over for others is over: the node cannot renew it any more.
+func TestALeaseThatIsOverIsNotRenewed(t *testing.T) {
+	url := postgrestest.Database(t)
+	a := openNode(t, url, "a")
+	defer a.Close()
+	a.Expire()
+	var conn *pgx.Conn
+	err := a.renew(context.Background(), &conn, a.lease.Load())
+	defer conn.Close(context.Background())
+	if codeOf(err) != codeLeaseLost {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A renewal that is under way when its lease is judged counts.
+func TestARenewalUnderWayIsWaitedFor(t *testing.T) {
+	ctx := context.Background()
+	url := postgrestest.Database(t)
+	a, b := openNode(t, url, "a"), openNode(t, url, "b")
+	defer a.Close()
+	defer b.Close()
+	openLog(t, a.Store, "codelab/1")
+	conn, err := pgx.Connect(ctx, url+"&search_path=atelier")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp() + interval '200 milliseconds' where node = 'a'")
+	if _, err := conn.Exec(ctx, "begin; select renew('a', "+fmt.Sprint(a.lease.Load().incarnation)+", '1 hour'); select pg_sleep(0.3)"); err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan error)
+	go func() {
+		_, err := b.Open("codelab/1")
+		taken <- err
+	}()
+	watch, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Close(ctx)
+	for waits := false; !waits; {
+		select {
+		case err := <-taken:
+			t.Fatalf("nobody waited for the renewal: %v", err)
+		default:
+		}
+		if err := watch.QueryRow(ctx, "select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')").Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := conn.Exec(ctx, "commit"); err != nil {
+		t.Fatal(err)
+	}
+	var owned *durable.Owned
+	if err := <-taken; !errors.As(err, &owned) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Transactions take rows in one order, so none waits for another in a circle. (A
+// circle would only cost time: the database ends one of them, which is repeated.)
+func TestNobodyWaitsInACircle(t *testing.T) {
+	url := postgrestest.Database(t)
+	var stores []*Store
+	for _, name := range []string{"a", "b", "c"} {
+		stores = append(stores, openTest(t, Options{URL: url, Node: name}))
+	}
+	var all sync.WaitGroup
+	for i, s := range stores {
+		for c := range 4 {
+			all.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(i), uint64(c)))
+				for n := range 60 {
+					var rows []durable.Row
+					for _, k := range r.Perm(6) {
+						one := row(fmt.Sprint(k), "v")
+						switch {
+						case n%2 == 0: // a group without guards, mostly
+						case r.IntN(3) == 0:
+							one.Guard, one.CheckOnly = durable.Absent(), true
+						case r.IntN(2) == 0:
+							one.Guard = durable.Unchanged([]byte("v"))
+						}
+						rows = append(rows, one)
+					}
+					if err := durable.Commit(s, rows); err != nil && !errors.Is(err, durable.ErrConflict) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	for _, s := range stores {
+		if n := s.stats.repeated.Load(); n > 0 {
+			t.Errorf("%d transactions of node %s were repeated", n, s.node)
+		}
+	}
+}
+
+func TestOneProcessHasAName(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a", Lease: 3 * time.Second})
+	_, err := Open(Options{URL: url, Node: "a", Lease: 3 * time.Second})
+	if !errors.Is(err, ErrNameTaken) {
+		t.Errorf("the second process got %v", err)
+	}
+	if !s.Holds() {
+		t.Error("the first lost its lease")
+	}
+}
+
+// After a crash the name is free when the lease is over.
+func TestTheLeaseOfADeadProcessIsWaitedFor(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a"})
+	if err := commit(openLog(t, s, "codelab/1"), 1, "a"); err != nil {
+		t.Fatal(err)
+	}
+	s.lease.Load().lose() // no more renewals
+	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp() + interval '300 milliseconds'")
+	n := openTest(t, Options{URL: url, Node: "a"})
+	if err := commit(openLog(t, n, "codelab/1"), 2, "b"); err != nil {
+		t.Error(err)
+	}
+}
+
+// What was queued under a lease is not committed under the next one.
+func TestWhatWaitsEndsWithItsLease(t *testing.T) {
+	s := openTest(t, Options{URL: postgrestest.Database(t), Node: "a"})
+	blocked, free := make(chan struct{}), make(chan struct{})
+	if err := s.Append(nil, func(error) { close(blocked); <-free }); err != nil {
+		t.Fatal(err)
+	}
+	<-blocked
+	queued := make(chan error, 1)
+	if err := s.Append([]durable.Row{row("k", "v")}, func(err error) { queued <- err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Rejoin(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	close(free)
+	if err := <-queued; !errors.Is(err, durable.ErrFenced) {
+		t.Errorf("got %v", err)
+	}
+	put(t, s, row("other", "v"))
+}
+
+func TestAloneItStartsOver(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url})
+	log := openLog(t, s, "codelab/1")
+	if err := commit(log, 1, "a"); err != nil {
+		t.Fatal(err)
+	}
+	before := s.lease.Load()
+	before.lose()
+	for deadline := time.Now().Add(time.Minute); s.lease.Load() == before; {
+		if time.Now().After(deadline) {
+			t.Fatal("the lease stays lost")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := commit(log, 2, "x"); !errors.Is(err, durable.ErrFenced) {
+		t.Errorf("the old handle got %v", err)
+	}
+	if err := commit(openLog(t, s, "codelab/1"), 2, "b"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWeakCommitsAreRefused(t *testing.T) {
+	_, err := Open(Options{URL: postgrestest.Database(t) + "&synchronous_commit=off"})
+	if !errors.Is(err, ErrWeakCommit) {
+		t.Errorf("got %v", err)
+	}
+	for _, c := range []struct {
+		commit, standbys string
+		weak             bool
+	}{
+		{"on", "", false}, {"on", "s1", false}, {"remote_apply", "s1", false}, {"local", "", false}, {"remote_write", "", false},
+		{"off", "", true}, {"local", "s1", true}, {"remote_write", "s1", true}, {"off", "s1", true},
+	} {
+		if got := weak(c.commit, c.standbys); got != c.weak {
+			t.Errorf("%+v: weak is %v", c, got)
+		}
+	}
+}
+
+func TestANewerDatabaseIsRefused(t *testing.T) {
+	url := postgrestest.Database(t)
+	if err := openTest(t, Options{URL: url}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	postgrestest.Exec(t, url, "update atelier.meta set format = $1", Format+1)
+	if _, err := Open(Options{URL: url}); !errors.Is(err, ErrNewerFormat) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Errors do not tell the password, whatever is wrong.
+func TestErrorsTellNoPassword(t *testing.T) {
+	for _, url := range []string{
+		"postgres://u:hunter2@127.0.0.1:1/db", "postgres://u:hunter2@%zz/db", "postgres://u:hunter2@h:port/db",
+		"host=h password=hunter2 port=x", "hunter2",
+	} {
+		_, err := Open(Options{URL: url})
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestNodesThatStartAtOnce(t *testing.T) {
+	url := postgrestest.Database(t)
+	errs := make(chan error)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		go func() {
+			s, err := Open(Options{URL: url, Node: name})
+			if err == nil {
+				err = s.Close()
+			}
+			errs <- err
+		}()
+	}
+	for range 4 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
