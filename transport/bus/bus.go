@@ -11,7 +11,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 
 	"atelier/actors/durable"
 )
@@ -69,7 +68,7 @@ func Open(o Options) (*Bus, error) {
 		return nil, err
 	}
 	b := &Bus{
-		opts: o, seal: newSealer(o.Secret), key: rand.Text(), inbox: "atelier.answer." + o.Node + "." + nuid.Next() + ".",
+		opts: o, seal: newSealer(o.Secret), key: rand.Text(), inbox: "atelier.answer." + o.Node + "." + rand.Text() + ".",
 		asked: map[uint64]*question{}, serves: map[string]func(string, []byte, func([]byte)){},
 		hears: map[string]map[uint64]func(string, []byte){}, subs: map[string]*nats.Subscription{},
 		incoming: make(chan *nats.Msg, incomingMessages), stop: make(chan struct{}),

@@ -15,9 +15,12 @@ import (
 	"atelier/persistence/backup"
 	"atelier/persistence/objects"
 	"atelier/persistence/objects/objectstest"
+	"atelier/persistence/postgres/postgrestest"
 )
 
-func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
+func TestMain(m *testing.M) {
+	os.Exit(objectstest.Main(func() int { return postgrestest.Main(m) }))
+}
 
 func coreIn(t *testing.T, store string) (config.Config, func() *Core) {
 	t.Helper()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,8 +11,6 @@ import (
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/postgres/postgrestest"
 )
-
-func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 
 func onPostgres(t *testing.T, url string) config.Config {
 	cfg := config.Default()
