@@ -1,15 +1,16 @@
 package acceptance
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -125,6 +126,17 @@ func firstOf(a, b string) string {
 	return b
 }
 
+// startShort starts nodes with short leases.
+func startShort(t *testing.T, cfgs []config.Config) (nodes []*service.Service) {
+	t.Helper()
+	for _, cfg := range cfgs {
+		s := startWith(t, cfg, service.Options{Lease: testLease})
+		t.Cleanup(func() { _ = s.Stop() })
+		nodes = append(nodes, s)
+	}
+	return nodes
+}
+
 // said is what a client did to a codelab's chat.
 type said struct {
 	post string // "" for a read
@@ -153,15 +165,7 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
 	links := throughLinks(t, dsn, cfgs)
-	var nodes []*service.Service
-	for _, cfg := range cfgs {
-		s, err := service.Start(cfg, service.Options{Lease: testLease}, slog.New(slog.NewTextHandler(&suiteLog, nil)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Stop() })
-		nodes = append(nodes, s)
-	}
+	nodes := startShort(t, cfgs)
 	c := newClassOn(t, nodes[0].Addr(), record{})
 	who := c.attendee("Ann")
 	bases := func(i int) string { return "http://" + nodes[i%len(nodes)].Addr() }
@@ -224,9 +228,49 @@ func TestTakeoversAreNotNoticed(t *testing.T) {
 		note(10+i, said{}, call, chatOf(b.get(c.path+"/chat?limit=500").body), clock())
 	}
 	if !porcupine.CheckOperations(chatModel, history) {
-		t.Errorf("%d operations on three nodes are not as on one", len(history))
+		t.Errorf("%d operations on three nodes are not as on one: %s", len(history), explain(history))
 	}
 	t.Logf("%d operations, %d messages", len(history), posted.Load())
+}
+
+// explain names the first thing in a history that cannot have happened on one
+// server.
+func explain(history []porcupine.Operation) string {
+	slices.SortFunc(history, func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
+	longest, acked := "", map[string]int64{}
+	for i, o := range history {
+		in := o.Input.(said)
+		if in.post != "" {
+			acked[in.post] = o.Return
+			continue
+		}
+		got := o.Output.(string)
+		seen := map[string]bool{}
+		for line := range strings.Lines(got) {
+			if seen[line] {
+				return fmt.Sprintf("operation %d reads %q twice", i, line)
+			}
+			seen[line] = true
+		}
+		if !strings.HasPrefix(got, longest) && !strings.HasPrefix(longest, got) {
+			return fmt.Sprintf("operation %d reads another order: %q and %q", i, got, longest)
+		}
+		for post, at := range acked {
+			if at < o.Call && !seen[post+"\n"] {
+				return fmt.Sprintf("client %d reads at %v to %v, without %q, which was acknowledged at %v", o.ClientId,
+					time.Duration(o.Call), time.Duration(o.Return), post, time.Duration(at))
+			}
+		}
+		for _, before := range history[:i] {
+			if before.Input.(said).post == "" && before.Return < o.Call && len(before.Output.(string)) > len(got) {
+				return fmt.Sprintf("client %d reads at %v less than client %d before", o.ClientId, time.Duration(o.Call), before.ClientId)
+			}
+		}
+		if len(got) > len(longest) {
+			longest = got
+		}
+	}
+	return "reads and messages are in no order"
 }
 
 // repeat sends a request until some node has answered it well; nil when the end
