@@ -141,7 +141,7 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	}
 	f.quiet = 0
 	if !f.joined {
-		f.load()
+		f.load(m.answer.seq)
 	}
 	f.reach(ctx, m.answer.seq)
 	f.freshSince(m.sent, m.answer.seq)
@@ -155,14 +155,14 @@ func (f *follower[C, E, V]) freshSince(asked time.Time, seq uint64) {
 	}
 }
 
-// load reads the state for the first time, or anew.
-func (f *follower[C, E, V]) load() {
+// load reads the state up to a position, for the first time or anew.
+func (f *follower[C, E, V]) load(upTo uint64) {
 	if f.reader == nil {
 		f.open()
 	}
-	whole, err := f.read()
+	whole, err := f.read(upTo)
 	for i := 0; i < 5 && err == nil && !whole; i++ {
-		whole, err = f.read()
+		whole, err = f.read(upTo)
 	}
 	if err == nil && !whole {
 		err = fmt.Errorf("%w: %w", ErrCorrupt, errHole)
@@ -189,7 +189,7 @@ func (f *follower[C, E, V]) open() {
 
 // read reads snapshot and log. It reports false when the log was cut off behind
 // a newer snapshot meanwhile.
-func (f *follower[C, E, V]) read() (whole bool, err error) {
+func (f *follower[C, E, V]) read(upTo uint64) (whole bool, err error) {
 	state, snap, err := f.reader.Load()
 	if err != nil {
 		return false, err
@@ -213,6 +213,9 @@ func (f *follower[C, E, V]) read() (whole bool, err error) {
 		from = min(snap, old)
 	}
 	err = f.reader.Replay(from, func(seq uint64, record []byte) error {
+		if seq > upTo {
+			return errFarEnough
+		}
 		event, err := f.host.kind.ParseEvent(record)
 		if err != nil {
 			return fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
@@ -229,11 +232,19 @@ func (f *follower[C, E, V]) read() (whole bool, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, errHole) {
+	switch {
+	case errors.Is(err, errHole):
 		return false, nil
+	case errors.Is(err, errFarEnough):
+		return true, nil
 	}
 	return true, err
 }
+
+// errFarEnough ends the reading of a log at the position that its owner has
+// named. What lies behind may be committed; but the owner, who does not know it
+// yet, still shows a state without it, and a reader must not see it come and go.
+var errFarEnough = errors.New("the owner has not acknowledged more")
 
 // errHole says that a log goes on further than where the state ends.
 var errHole = errors.New("the log was cut off behind a newer snapshot")
@@ -258,7 +269,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	}
 	// What was committed is so, whoever tells it.
 	if m.told.seq > f.seq+1 {
-		f.reach(ctx, m.told.seq)
+		f.reach(ctx, m.told.seq-1)
 	}
 	var events []Committed[E]
 	seq := m.told.seq
@@ -283,19 +294,19 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 // reach reads what is missing up to a position from the log.
 func (f *follower[C, E, V]) reach(ctx actor.Context, seq uint64) {
 	if seq > f.seq {
-		f.catchUp()
+		f.catchUp(seq)
 	}
 	f.show()
 }
 
-// catchUp reads the log from where the copy is.
-func (f *follower[C, E, V]) catchUp() {
+// catchUp reads the log from where the copy is to a position.
+func (f *follower[C, E, V]) catchUp(upTo uint64) {
 	if f.reader == nil {
 		f.open()
 	}
-	events, err := f.host.readOn(f.reader, f.seq)
+	events, err := f.host.readOn(f.reader, f.seq, upTo)
 	if errors.Is(err, errHole) {
-		f.load()
+		f.load(upTo)
 		return
 	}
 	if err != nil {
@@ -304,12 +315,15 @@ func (f *follower[C, E, V]) catchUp() {
 	f.apply(events)
 }
 
-// readOn returns the events of a log after a position; errHole when the next is
-// not there any more.
+// readOn returns the events of a log after a position and up to another; errHole
+// when the next is not there any more.
 func (h *Host[C, E, V]) readOn(from interface {
 	Replay(uint64, func(uint64, []byte) error) error
-}, seq uint64) (events []Committed[E], err error) {
+}, seq, upTo uint64) (events []Committed[E], err error) {
 	err = from.Replay(seq, func(at uint64, record []byte) error {
+		if at > upTo {
+			return errFarEnough
+		}
 		if at != seq+1+uint64(len(events)) {
 			return errHole
 		}
@@ -320,6 +334,9 @@ func (h *Host[C, E, V]) readOn(from interface {
 		events = append(events, Committed[E]{Seq: at, Event: event})
 		return nil
 	})
+	if errors.Is(err, errFarEnough) {
+		err = nil
+	}
 	return events, err
 }
 
