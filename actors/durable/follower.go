@@ -151,7 +151,7 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 // has reached. What the owner tells by itself does not say when.
 func (f *follower[C, E, V]) freshSince(asked time.Time, seq uint64) {
 	if f.seq >= seq {
-		f.handle.fresh.Store(asked.UnixNano())
+		f.handle.fresh.Store(int64(asked.Sub(began)))
 	}
 }
 
