@@ -364,3 +364,33 @@ func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 		t.Errorf("then the follower shows %d", sum)
 	}
 }
+
+// While the owner lives and cannot be heard, nothing is read here; but those who
+// listen go on from the log.
+func TestAnOwnerThatCannotBeHeard(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	c.sum(1)
+	c.net.Cut("n1", "n2")
+	c.net.Cut("n2", "n1")
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	if _, err := c.hosts[1].Get("a"); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("a read was answered: %v", err)
+	}
+	if _, _, err := c.hosts[1].Peek("a").Ask("1"); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("a command was answered: %v", err)
+	}
+	eventually(t, "the record from the log", func() bool {
+		_, ok := c.seen[1].Load(uint64(2))
+		return ok
+	})
+	c.net.Mend("n1", "n2")
+	c.net.Mend("n2", "n1")
+	eventually(t, "a read", func() bool {
+		_, err := c.hosts[1].Get("a")
+		return err == nil
+	})
+	if got := c.sum(1); got != 2 {
+		t.Errorf("it reads %d", got)
+	}
+}
