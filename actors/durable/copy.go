@@ -180,4 +180,3 @@ func (f *follower[C, E, V]) readUnheard(now time.Time, silent bool) {
 		f.unheard = f.unheard[1:]
 	}
 }
-
