@@ -159,6 +159,10 @@ type Operation struct {
 	Done       int             `json:"done"`
 	Refused    int             `json:"refused"`
 	Unanswered int             `json:"unanswered"`
+	// Repeated is how often one was made again at another node; Failed of the
+	// unanswered could not be repeated.
+	Repeated int `json:"repeated,omitempty"`
+	Failed   int `json:"failed,omitempty"`
 	// Complaint is the last refusal or failure.
 	Complaint string `json:"complaint,omitempty"`
 }
@@ -233,6 +237,26 @@ type Restart struct {
 	Ready      float64 `json:"ready"`
 	Resumed    float64 `json:"resumed"`
 	AllResumed bool    `json:"all_resumed"`
+
+	// What was done as it was ordered, such as "cut:1-db", and to which nodes;
+	// empty for a single server.
+	What  string   `json:"what,omitempty"`
+	Nodes []string `json:"nodes,omitempty"`
+	// At is its second of the measured time, Lasted how long it was done,
+	// milliseconds.
+	At     float64 `json:"at"`
+	Lasted float64 `json:"lasted"`
+	// Recovery is how long, from its beginning, until the p99 of deliveries over
+	// a second was under 250 ms and stayed so, milliseconds; of what hung on a
+	// server that stood still, from the moment it went on. Of one that had not
+	// Recovered by the next fault, or the end, it is the time up to there.
+	Recovery  float64 `json:"recovery"`
+	Recovered bool    `json:"recovered"`
+	// Repeated requests went to another node; Failed ended in an error for the
+	// client, since nobody could know whether they had been carried out.
+	Repeated int            `json:"repeated"`
+	Failed   int            `json:"failed"`
+	FailedBy map[string]int `json:"failed_by,omitempty"`
 }
 
 // Generator is what the load test itself took.

@@ -33,11 +33,12 @@ func (c *crowd) connect(p *person) {
 		query.Set("epoch", p.epoch)
 		query.Set("since", strconv.FormatUint(p.subscriber.Position(), 10))
 	}
+	client, address := c.clients.Node(p.node), c.addresses[p.node]
 	t := &sockets.Target{
-		Address: c.address,
-		Source:  sockets.Source(c.address, p.index),
+		Address: address,
+		Source:  sockets.Source(address, p.index),
 		Upgrade: frames.Upgrade{
-			Host: c.client.Host(), Path: c.client.Path() + "/api/ws/" + c.lab.ID + "?" + query.Encode(), Cookie: p.login.Cookie(),
+			Host: client.Host(), Path: client.Path() + "/api/ws/" + c.lab.ID + "?" + query.Encode(), Cookie: p.login.Cookie(),
 		},
 	}
 	if p.stalled {
@@ -72,6 +73,8 @@ func (c *crowd) lost(p *person, end sockets.End) {
 		return
 	}
 	p.attempts++
+	// Whoever has lost a node tries the next.
+	p.node = (p.node + 1) % len(c.addresses)
 	c.loop.Agenda.At(c.clock.Now()+c.backoff(p.attempts), func(time.Duration) { c.connect(p) })
 }
 

@@ -55,7 +55,7 @@ func (c *crowd) askHelp(due time.Duration) {
 		Method: "POST", Path: "/codelabs/" + c.lab.ID + "/help", Session: p.login,
 		Body: fmt.Appendf(nil, `{"step_number":%d}`, max(p.progress.step, 1)),
 	}
-	c.request(opHelp, due, r, func(fate audit.Fate, _ *api.Answer, _ error) {
+	c.request(opHelp, due, p, r, func(fate audit.Fate, _ *api.Answer, _ error) {
 		switch fate {
 		case audit.Acknowledged:
 			p.help.acked++
@@ -105,5 +105,5 @@ func (c *crowd) answerHelp(f *person, id string, due time.Duration, op operation
 	}
 	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/help/" + id + path, Session: f.login}
 	*fate = audit.Unanswered
-	c.request(op, due, r, func(got audit.Fate, _ *api.Answer, _ error) { *fate = got })
+	c.request(op, due, f, r, func(got audit.Fate, _ *api.Answer, _ error) { *fate = got })
 }

@@ -71,5 +71,5 @@ func (c *crowd) look(due time.Duration) {
 	f := c.facilitator(c.looks / len(lists))
 	path := "/codelabs/" + c.lab.ID + lists[c.looks%len(lists)]
 	c.looks++
-	c.request(opRead, due, &api.Request{Method: "GET", Path: path, Session: f.login}, func(audit.Fate, *api.Answer, error) {})
+	c.request(opRead, due, f, &api.Request{Method: "GET", Path: path, Session: f.login}, func(audit.Fate, *api.Answer, error) {})
 }

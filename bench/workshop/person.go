@@ -15,6 +15,9 @@ import (
 type person struct {
 	index       int
 	facilitator bool
+	// node is where the connection is, or will be, and where requests begin: its
+	// place among all.
+	node int
 	// stalled people stop reading after the join, until the end of the load.
 	stalled bool
 	name    string
