@@ -40,6 +40,9 @@ func (r *Recovery) Add(since, took time.Duration) {
 	}
 }
 
+// Empty says that nothing was added.
+func (r *Recovery) Empty() bool { return len(r.buckets) == 0 }
+
 // Time is how long after the fault, of what is known of the time up to until,
 // the last window began whose p99 is not under Limit, and a step more: from there
 // on all are. It is 0 if all were. It reports false if the last window with

@@ -61,6 +61,8 @@ type Result struct {
 	Generator   Generator
 	// Server is nil when it could not be weighed.
 	Server *Server
+	// Nodes are the servers of a run with several, in their order.
+	Nodes []Node
 
 	// Verdict is filled in by Judge.
 	Verdict Verdict
@@ -129,6 +131,12 @@ type Sample struct {
 	Queued int64 `json:"queued"`
 	// Generator is its processor time, cores.
 	Generator float64 `json:"generator"`
+
+	// Nodes are the parts of the server's numbers, in the order of the report's
+	// nodes.
+	Nodes []NodeSample `json:"nodes,omitempty"`
+	// Fault is what was done in it, such as "kill:1".
+	Fault string `json:"fault,omitempty"`
 
 	// Counts is what the latencies sum up; nil when nothing was done.
 	Counts *latency.Histogram `json:"-"`

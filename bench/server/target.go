@@ -86,26 +86,35 @@ func sum(nodes []Node) (all Usage, err error) {
 	return all, err
 }
 
-// insides reads the metrics of all nodes. Of one that is down, or stands still,
-// its weight alone is known.
-func insides(nodes []Node) (Inside, error) {
-	all := Inside{Nodes: make([]Inside, len(nodes))}
+// Look reads the metrics of all nodes at once. Of one that is down, or stands
+// still, its weight alone is known.
+func Look(nodes []Node) []Inside {
+	all := make([]Inside, len(nodes))
 	done := make(chan int, len(nodes))
 	for i, n := range nodes {
 		go func() {
-			in, _ := n.Inside()
+			var in Inside
+			if n.Inside != nil {
+				in, _ = n.Inside()
+			}
 			if n.Usage != nil {
 				if u, err := n.Usage(); err == nil {
 					in.Usage = u
 				}
 			}
-			all.Nodes[i] = in
+			all[i] = in
 			done <- i
 		}()
 	}
 	for range nodes {
 		<-done
 	}
+	return all
+}
+
+// insides is the sum of all nodes, with its parts.
+func insides(nodes []Node) (Inside, error) {
+	all := Inside{Nodes: Look(nodes)}
 	for _, in := range all.Nodes {
 		all.RSS += in.RSS
 		all.PeakRSS += in.PeakRSS

@@ -96,6 +96,7 @@ func (c *crowd) hear(p *person, m *message.Message) {
 	c.charge(p, said, took)
 	if c.counts(said.due) {
 		c.deliveries.Record(took)
+		c.byNode[p.node]++
 		if len(c.parts) > 0 {
 			if i := c.cfg.PartOf(said.due - c.from); i >= 0 {
 				c.parts[i].Record(took)

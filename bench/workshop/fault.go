@@ -69,6 +69,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 			}
 		}
 		c.faults = append(c.faults, h)
+		c.course.Fault(fault.String())
 		// A paused server keeps its connections; of a restarted database nobody
 		// need hear.
 		ends := fault.Kind == faults.Kill || fault.Kind == faults.Restart || fault.Kind == faults.KillAll
@@ -150,6 +151,9 @@ func (r *run) recoveries() {
 		if h.fault.Kind == faults.Pause {
 			stuck, free := h.late.Time(end - h.began)
 			took, ok = max(took, stuck-(h.over-h.began)), ok && free
+		}
+		if h.well.Empty() {
+			took, ok = 0, false // nobody chats: there is nothing to tell it by
 		}
 		out.Recovery, out.Recovered = latency.Milliseconds(took), ok
 		r.result.Restarts = append(r.result.Restarts, out)

@@ -67,6 +67,8 @@ type measurements struct {
 	lag        *latency.Histogram   // planned time to sending
 	tallies    [operations]tally
 
+	// byNode counts deliveries to the clients of each node.
+	byNode []int64
 	// measuredChat counts chat messages that were sent in the measured time.
 	measuredChat int64
 	// events counts stored events that arrived, ever.

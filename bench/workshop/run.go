@@ -106,7 +106,7 @@ func (r *run) prepare() error {
 		return err
 	}
 	r.crowd = newCrowd(r.cfg, r.clock, r.clients, lab, addresses)
-	r.crowd.names = names
+	r.crowd.names, r.crowd.byNode = names, make([]int64, len(names))
 	for i := range r.cfg.Facilitators {
 		f := r.crowd.facilitator(i)
 		if f.login, err = client.Login(r.target.AdminID, r.target.AdminPW, f.name); err != nil {
