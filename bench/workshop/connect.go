@@ -73,9 +73,19 @@ func (c *crowd) lost(p *person, end sockets.End) {
 		return
 	}
 	p.attempts++
-	// Whoever has lost a node tries the next.
-	p.node = (p.node + 1) % len(c.addresses)
+	p.node = c.elsewhere(p.node)
 	c.loop.Agenda.At(c.clock.Now()+c.backoff(p.attempts), func(time.Duration) { c.connect(p) })
+}
+
+// elsewhere is the node for somebody who has lost one: the others in turns, so
+// that those of one node are spread over all that are left.
+func (c *crowd) elsewhere(node int) int {
+	n := len(c.addresses)
+	if n == 1 {
+		return node
+	}
+	c.turn++
+	return (node + 1 + c.turn%(n-1)) % n
 }
 
 // backoff is how long to wait before an attempt, with full jitter. Thousands who
@@ -102,9 +112,14 @@ func (c *crowd) welcome(p *person, m *message.Message) {
 	p.epoch, p.online, p.attempts = string(m.Epoch), true, 0
 	// What got no ack may have been applied or not; the ref makes it safe to
 	// say it again.
-	for _, m := range p.unacked {
-		if p.conn != nil {
-			p.conn.Send(m.payload)
+	for i := range p.unacked {
+		if p.conn == nil {
+			return
 		}
+		if p.unacked[i].sent {
+			c.repeated(p.unacked[i].op, now)
+		}
+		p.unacked[i].sent = true
+		p.conn.Send(p.unacked[i].payload)
 	}
 }

@@ -54,6 +54,8 @@ type pending struct {
 	op      operation
 	// number is that of the chat message, or the step.
 	number int
+	// sent at least once: nobody knows whether it arrived.
+	sent bool
 }
 
 // joined reports whether the person has ever been welcomed.
@@ -62,6 +64,7 @@ func (p *person) joined() bool { return p.epoch != "" }
 // send sends a message now, or after the next welcome. It is kept until it is
 // acknowledged.
 func (p *person) send(m pending) {
+	m.sent = p.online
 	p.unacked = append(p.unacked, m)
 	if p.online {
 		p.conn.Send(m.payload)
