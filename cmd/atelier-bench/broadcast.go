@@ -250,7 +250,7 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	}
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
-		cfg.Usage, cfg.Inside, cfg.Progress = t.Usage, t.Inside, t.screen.broadcast
+		cfg.Usage, cfg.Inside, cfg.Nodes, cfg.Progress = t.Usage, t.Inside, t.Several, t.screen.broadcast
 		return fanout.Run(ctx, cfg)
 	})
 }
