@@ -90,8 +90,8 @@ func Unsent(err error) bool { return errors.Is(err, errConnect) }
 
 var (
 	errConnect = errors.New("connect")
-	errAnswer = errors.New("the answer is no HTTP")
-	errLength = errors.New("the answer has no Content-Length")
+	errAnswer  = errors.New("the answer is no HTTP")
+	errLength  = errors.New("the answer has no Content-Length")
 )
 
 // read reads one answer. It must have a length: the chunks of an answer without
