@@ -3,6 +3,7 @@
 package workshop
 
 import (
+	"errors"
 	"net/url"
 	"strconv"
 	"time"
@@ -50,7 +51,21 @@ func (c *crowd) connect(p *person) {
 		return
 	}
 	p.conn = conn
+	if len(c.addresses) > 1 {
+		c.loop.Agenda.At(c.clock.Now()+welcomeWithin, func(time.Duration) {
+			if p.conn == conn && !p.online {
+				conn.Close()
+				c.lost(p, sockets.End{Err: errSilent})
+			}
+		})
+	}
 }
+
+// welcomeWithin is how long a node has to welcome somebody, where there are
+// others: one that stands still takes connections all the same.
+const welcomeWithin = 3 * time.Second
+
+var errSilent = errors.New("not welcomed in time")
 
 // Open implements sockets.Handler. The welcome is what counts.
 func (c *crowd) Open(*sockets.Conn) {}

@@ -58,6 +58,7 @@ func (c *crowd) load(start time.Duration) {
 // networks, and come back.
 func (c *crowd) leave() {
 	if p := c.active(); p != nil && p.online {
+		p.left, p.leaver = c.clock.Now(), true
 		p.conn.Close()
 		c.lost(p, sockets.End{Err: errLeft})
 	}

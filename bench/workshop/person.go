@@ -8,6 +8,7 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
+	"atelier/bench/faults"
 	"atelier/bench/sockets"
 )
 
@@ -33,6 +34,9 @@ type person struct {
 	epoch string
 	// dialled is when the present connection was begun, or should have been.
 	dialled time.Duration
+	// left is when a leaver has last gone without a reason of the server's.
+	leaver bool
+	left   time.Duration
 	// attempts is how many connections have failed since the last welcome.
 	attempts int
 
@@ -56,6 +60,15 @@ type pending struct {
 	number int
 	// sent at least once: nobody knows whether it arrived.
 	sent bool
+}
+
+// comesBack is how long somebody who left may take to come back.
+const comesBack = time.Second
+
+// away reports whether something was due while this person was gone for a reason
+// of its own.
+func (p *person) away(due time.Duration) bool {
+	return p.leaver && due > p.left-faults.Limit && due < p.left+comesBack
 }
 
 // joined reports whether the person has ever been welcomed.
