@@ -5,6 +5,7 @@ package workshop
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -93,14 +94,21 @@ func (c *crowd) lost(p *person, end sockets.End) {
 }
 
 // elsewhere is the node for somebody who has lost one: the others in turns, so
-// that those of one node are spread over all that are left.
+// that those of one node are spread over all that are left. Nobody is sent to a
+// node that stands still: a load balancer that asks for readiness knows of it.
 func (c *crowd) elsewhere(node int) int {
 	n := len(c.addresses)
 	if n == 1 {
 		return node
 	}
-	c.turn++
-	return (node + 1 + c.turn%(n-1)) % n
+	to := node
+	for range n - 1 {
+		c.turn++
+		if to = (node + 1 + c.turn%(n-1)) % n; !slices.Contains(c.standing, to) {
+			break
+		}
+	}
+	return to
 }
 
 // backoff is how long to wait before an attempt, with full jitter. Thousands who

@@ -51,6 +51,8 @@ type crowd struct {
 	faults []*harm
 	// welcomed is when the last welcome came.
 	welcomed time.Duration
+	// standing are nodes that were stopped and do not go on yet.
+	standing []int
 	// turn of those who go to another node.
 	turn int
 	// over says that nothing that is planned happens any more.

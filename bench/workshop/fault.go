@@ -67,6 +67,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 			for i, p := range c.people {
 				h.stuck[i] = slices.Contains(h.nodes, p.node)
 			}
+			c.standing = h.nodes
 		}
 		c.faults = append(c.faults, h)
 		c.course.Fault(fault.String())
@@ -86,7 +87,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	ready := r.clock.Now()
 	r.loop.Do(func() {
 		h.over = ready
-		c.down = false
+		c.down, c.standing = false, nil
 	})
 	all := r.until(ctx, resumeWithin, func() bool {
 		return c.tallies[opResume].done >= expected &&
@@ -112,11 +113,12 @@ func (c *crowd) harmAt(at time.Duration) *harm {
 	return nil
 }
 
-// charge notes a delivery with the fault in whose time it was planned.
+// charge notes a delivery with the fault in whose time it was planned, unless one
+// of the two was gone for a reason of its own.
 func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 	h := c.harmAt(said.due)
 	switch {
-	case h == nil || said.due >= c.until:
+	case h == nil || said.due >= c.until || p.away(said.due) || c.people[said.by].away(said.due):
 	case h.stuck[p.index] || h.stuck[said.by]:
 		h.late.Add(said.due-h.began, took)
 	default:

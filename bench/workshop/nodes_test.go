@@ -140,6 +140,12 @@ func TestTheOthersAreTakenInTurns(t *testing.T) {
 	if took[2] != 0 || took[0] != 10 || took[1] != 10 || took[3] != 10 {
 		t.Errorf("%v", took)
 	}
+	c.standing = []int{1}
+	for range 30 {
+		if c.elsewhere(2) == 1 {
+			t.Fatal("somebody is sent to a node that stands still")
+		}
+	}
 	if c.addresses = c.addresses[:1]; c.elsewhere(0) != 0 {
 		t.Error("there is another than the only one")
 	}
