@@ -42,7 +42,7 @@ func (f *nodeFaultFlags) check(count int) error {
 }
 
 // plan is all of it over a time. The first node that is killed or stopped is the
-// one on which everything was made, and which owns it for that.
+// one on which everything was made: most likely it owns it.
 func (f *nodeFaultFlags) plan(count int, duration time.Duration) []faults.Planned {
 	if count == 0 {
 		return nil
