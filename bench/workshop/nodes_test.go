@@ -5,6 +5,7 @@ package workshop
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -128,6 +129,23 @@ func TestWhatMayBeSaidAgain(t *testing.T) {
 		}
 		go crowd.loop.Run()
 		crowd.loop.Stop()
+	}
+}
+
+// Acknowledgements that overtake each other change nothing about what was said
+// last; what was said again may have been.
+func TestTheLastStepIsTheOneSentLast(t *testing.T) {
+	var p progress
+	p.ack(3, 2, false)
+	p.ack(2, 1, false)
+	if p.last != 3 || p.furthest != 3 || p.acked != 2 || len(p.doubtful) != 0 {
+		t.Errorf("%+v", p)
+	}
+	p.ack(5, 4, false)
+	p.ack(4, 3, true)
+	p.ack(4, 5, true)
+	if p.last != 4 || p.furthest != 5 || !slices.Equal(p.doubtful, []int{4}) {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -58,6 +58,10 @@ type pending struct {
 	op      operation
 	// number is that of the chat message, or the step.
 	number int
+	// order is the place of a step among all that were sent.
+	order int
+	// again: a node asked for it to be said again.
+	again bool
 	// sent at least once: nobody knows whether it arrived.
 	sent bool
 }

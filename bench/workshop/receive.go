@@ -88,7 +88,7 @@ func (c *crowd) ack(p *person, m *message.Message) {
 	case opChat:
 		c.chat.messages[sent.number].fate = audit.Acknowledged
 	case opProgress:
-		p.progress.ack(sent.number)
+		p.progress.ack(sent.number, sent.order, sent.again)
 	}
 }
 
@@ -129,6 +129,7 @@ func (c *crowd) sayAgain(p *person, m *message.Message) bool {
 	if i < 0 {
 		return false
 	}
+	p.unacked[i].again = true
 	c.repeated(p.unacked[i].op, c.clock.Now())
 	c.loop.Agenda.At(c.clock.Now()+againAfter, func(time.Duration) {
 		// Whoever has connected anew meanwhile has sent it already; then it comes
