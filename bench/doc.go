@@ -14,6 +14,8 @@
 //   - api: the REST interface, with cookies and CSRF tokens
 //   - register: many attendees at once
 //   - server: a server process of our own: start, kill, restart, weigh
+//   - nodes: several of them on one database, and a network that can be cut
+//   - faults: what is done to them, when, and how long it is felt
 //   - audit: what was lost, doubled or out of order; pure
 //   - course: what happened in each second
 //

@@ -123,6 +123,9 @@ type Request struct {
 	// Stream is sent in place of Body when it is set: Size bytes.
 	Stream io.Reader
 	Size   int
+	// Again says that it may be made twice and counts once, as everything that
+	// reads may.
+	Again bool
 }
 
 // Answer is what the server said.

@@ -13,6 +13,7 @@ import (
 // client is one subscriber or publisher. Owned by the loop.
 type client struct {
 	index     int
+	node      int // where it is connected, or will be
 	seat      Seat
 	publisher bool
 	// sleeper says that this subscriber stops reading when it is told to; its
@@ -49,10 +50,11 @@ func (e *Engine) dial(c *client) {
 	if c.known && e.job.Dialect.Resume != "" {
 		path += e.job.Dialect.resume(c.position, c.epoch)
 	}
+	to := e.nodes[c.node]
 	t := &sockets.Target{
-		Address: e.address,
-		Source:  sockets.Source(e.address, e.job.First+c.index),
-		Upgrade: frames.Upgrade{Host: e.job.Host, Path: path, Cookie: c.seat.Cookie, Headers: e.job.Dialect.Headers},
+		Address: to.address,
+		Source:  sockets.Source(to.address, e.job.First+c.index),
+		Upgrade: frames.Upgrade{Host: to.host, Path: path, Cookie: c.seat.Cookie, Headers: e.job.Dialect.Headers},
 		Stream:  e.job.Stream, Binary: true,
 	}
 	if c.sleeper {
@@ -183,6 +185,7 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	measured := e.load != nil && due >= e.load.From && due < e.load.Until
 	if measured {
 		e.out.Arrived++
+		e.out.ByNode[c.node]++
 		e.out.Deliveries.Record(took)
 		e.seconds.Record(took)
 		if part := e.part(due); part >= 0 {
@@ -264,6 +267,7 @@ func (e *Engine) lose(c *client) {
 		c.dialled = e.now()
 	}
 	c.conn, c.ready, c.away = nil, false, c.was
+	c.node = (c.node + 1) % len(e.nodes)
 }
 
 func (e *Engine) again(c *client, wait time.Duration) {

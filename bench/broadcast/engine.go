@@ -3,6 +3,7 @@
 package broadcast
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -19,14 +20,14 @@ import (
 
 // Engine is one worker at work. Methods are for one goroutine at a time.
 type Engine struct {
-	job     *Job
-	clock   pacing.Clock
-	offset  time.Duration // of the run's timeline against the clock
-	loop    *sockets.Loop
-	address unix.Sockaddr
-	passage *tunnel.Tunnel // to a server that speaks TLS; nil else
-	emit    func(Sample)
-	posts   *poster // for event streams; nil else
+	job      *Job
+	clock    pacing.Clock
+	offset   time.Duration // of the run's timeline against the clock
+	loop     *sockets.Loop
+	nodes    []node
+	passages []*tunnel.Tunnel // to nodes that speak TLS
+	emit     func(Sample)
+	posts    *poster // for event streams; nil else
 
 	// What follows belongs to the loop.
 	reader  *reader
@@ -83,16 +84,14 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 			Connects: latency.New(), Resumes: latency.New(), Lag: latency.New(), Disconnects: map[string]int{},
 		},
 	}
-	address := job.Address
-	if job.TLS != nil {
-		if e.passage, err = tunnel.Open(address, *job.TLS); err != nil {
+	address := "" // of the first
+	for _, n := range append([]Node{{job.Address, job.Host}}, job.More...) {
+		way, err := e.open(n)
+		if err != nil {
+			e.Close()
 			return nil, err
 		}
-		address = e.passage.Address()
-	}
-	if e.address, err = sockets.Resolve(address); err != nil {
-		e.Close()
-		return nil, err
+		address = cmp.Or(address, way)
 	}
 	if job.Stream && job.Publish != "" {
 		if e.posts, err = newPoster(job, address); err != nil {
@@ -100,12 +99,13 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 			return nil, err
 		}
 	}
+	e.out.ByNode = make([]int64, len(e.nodes))
 	for i, seat := range job.Subscribers {
-		e.clients = append(e.clients, &client{index: i, seat: seat, tracks: make([]track, job.AllPublishers), sleeper: i < job.Stalled})
+		e.clients = append(e.clients, &client{index: i, node: (job.First + i) % len(e.nodes), seat: seat, tracks: make([]track, job.AllPublishers), sleeper: i < job.Stalled})
 	}
 	if !job.Stream {
 		for i, seat := range job.Publishers {
-			e.clients = append(e.clients, &client{index: len(job.Subscribers) + i, seat: seat, publisher: true})
+			e.clients = append(e.clients, &client{index: len(job.Subscribers) + i, node: (job.FirstPublisher + i) % len(e.nodes), seat: seat, publisher: true})
 		}
 	}
 	if e.loop, err = sockets.New(clock, job.Seed+uint64(job.First), e); err != nil {
@@ -117,13 +117,39 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 	return e, nil
 }
 
+// node is one way into the server.
+type node struct {
+	address unix.Sockaddr
+	host    string
+}
+
+// open finds the way to a node, through a tunnel if it speaks TLS, and returns
+// where that begins.
+func (e *Engine) open(n Node) (string, error) {
+	address := n.Address
+	if e.job.TLS != nil {
+		p, err := tunnel.Open(address, *e.job.TLS)
+		if err != nil {
+			return "", err
+		}
+		e.passages = append(e.passages, p)
+		address = p.Address()
+	}
+	to, err := sockets.Resolve(address)
+	if err != nil {
+		return "", err
+	}
+	e.nodes = append(e.nodes, node{to, n.Host})
+	return address, nil
+}
+
 // Close ends all connections.
 func (e *Engine) Close() {
 	if e.loop != nil {
 		e.loop.Stop()
 	}
-	if e.passage != nil {
-		e.passage.Close()
+	for _, p := range e.passages {
+		p.Close()
 	}
 	if e.posts != nil {
 		e.posts.close()

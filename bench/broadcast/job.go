@@ -13,6 +13,9 @@ type Job struct {
 	// Address to connect to; Host goes into the Host header.
 	Address string `json:"address"`
 	Host    string `json:"host"`
+	// More are other nodes of the same server: clients are spread over all, and
+	// whoever loses one goes to the next.
+	More []Node `json:"more,omitempty"`
 	// TLS says that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust `json:"tls,omitempty"`
 	// Stream asks for event streams instead of WebSockets. Publish is then the
@@ -33,6 +36,12 @@ type Job struct {
 	// ReceiveBuffer is SO_RCVBUF of those who will stop reading, bytes.
 	Stalled       int `json:"stalled,omitempty"`
 	ReceiveBuffer int `json:"receive_buffer,omitempty"`
+}
+
+// Node is another way into a server.
+type Node struct {
+	Address string `json:"address"`
+	Host    string `json:"host"`
 }
 
 // Seat is one client: what is its own in the opening request.
@@ -127,6 +136,8 @@ type Outcome struct {
 	// Measured messages that this worker sent, and of those that arrived.
 	Messages int64 `json:"messages"`
 	Arrived  int64 `json:"arrived"`
+	// ByNode are those that arrived, by node of the client.
+	ByNode []int64 `json:"by_node"`
 	// Everything, also what was not measured.
 	AllDeliveries int64 `json:"all_deliveries"`
 

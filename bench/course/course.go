@@ -23,6 +23,7 @@ type Course struct {
 	seconds          map[int64]*second
 	looked           time.Time // when the server was looked at last
 	lastCPU, lastOwn time.Duration
+	lastNodes        []time.Duration // processor time of each node
 }
 
 // second is one second of the run's clock.
@@ -123,8 +124,38 @@ func (c *Course) See(when time.Time, in server.Inside) {
 	if passed := when.Sub(c.looked); !c.looked.IsZero() && passed > 0 {
 		s.CPU = max((in.CPU-c.lastCPU).Seconds()/passed.Seconds(), 0)
 		s.Generator = max((own-c.lastOwn).Seconds()/passed.Seconds(), 0)
+		s.Nodes = c.nodes(in.Nodes, passed)
 	}
 	c.looked, c.lastCPU, c.lastOwn = when, in.CPU, own
+	c.lastNodes = c.lastNodes[:0]
+	for _, n := range in.Nodes {
+		c.lastNodes = append(c.lastNodes, n.CPU)
+	}
+}
+
+// nodes is what each node took since the last look.
+func (c *Course) nodes(now []server.Inside, passed time.Duration) []report.NodeSample {
+	if len(now) != len(c.lastNodes) {
+		return nil
+	}
+	var out []report.NodeSample
+	for i, n := range now {
+		out = append(out, report.NodeSample{CPU: max((n.CPU-c.lastNodes[i]).Seconds()/passed.Seconds(), 0), RSS: n.RSS})
+	}
+	return out
+}
+
+// Fault notes what has just been done to the servers.
+func (c *Course) Fault(what string) {
+	n := int64(c.now() / time.Second)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.at(n)
+	s.told = true
+	if s.Sample.Fault != "" {
+		what = s.Sample.Fault + " " + what
+	}
+	s.Sample.Fault = what
 }
 
 // Second is what is known of a second of the clock.

@@ -69,14 +69,27 @@ func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.C
 			Address: client.Address(), Host: client.Host(), Dialect: atelier(size),
 			Subscribers: seats[:subscribers], Publishers: seats[subscribers:],
 		}
-		u, err := url.Parse(target.URL)
-		if err != nil || u.Scheme != "https" {
-			return d, err
+		for i, n := range target.Nodes() {
+			u, err := url.Parse(n.URL)
+			if err != nil {
+				return nil, err
+			}
+			address, err := api.Address(u)
+			if err != nil {
+				return nil, err
+			}
+			if u.Scheme == "https" {
+				d.TLS = &trust
+			}
+			if i == 0 {
+				d.Address = address
+				continue
+			}
+			d.More = append(d.More, broadcast.Node{Address: address, Host: u.Host})
 		}
-		if d.Address, err = api.Address(u); err != nil {
-			return nil, err
+		if d.TLS == nil {
+			return d, nil
 		}
-		d.TLS = &trust
 		return d, trust.Load()
 	}
 }

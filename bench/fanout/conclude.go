@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
+	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/report"
 )
@@ -43,6 +44,10 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	publish := report.Operation{Name: "publish"}
 	g := &out.Generator
 	misled, came := 0, int64(0)
+	byNode, names := make([]int64, len(r.cfg.Nodes)), []string{}
+	for _, n := range r.cfg.Nodes {
+		names = append(names, n.Name)
+	}
 	for _, o := range outcomes {
 		misled += o.Misled
 		came += o.AllDeliveries
@@ -58,6 +63,9 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		}
 		out.Messages += o.Messages
 		out.Deliveries += o.Arrived
+		for n := range min(len(byNode), len(o.ByNode)) {
+			byNode[n] += o.ByNode[n]
+		}
 		out.Connections.Open += o.Open
 		out.Connections.Lost += o.Ended
 		a := &out.Audit
@@ -125,6 +133,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	}
 	g.CPU += r.own.Seconds() / seconds
 	out.DeliveriesPerSecond = float64(out.Deliveries) / seconds
+	out.Nodes = course.Nodes(names, r.beginNodes, r.endNodes, byNode, seconds)
 	r.weights(seconds)
 }
 

@@ -52,6 +52,8 @@ type Config struct {
 	// Usage and Inside look at the server; nil when that is not possible.
 	Usage  func() (server.Usage, error)
 	Inside func() (server.Inside, error)
+	// Nodes are looked at one by one, where there are several.
+	Nodes []server.Node
 	// Beside, if set, runs on a goroutine of its own during the measured time; its
 	// context ends with it.
 	Beside func(ctx context.Context)
@@ -63,6 +65,8 @@ type Config struct {
 type Door struct {
 	// Address to connect to; Host goes into the Host header.
 	Address, Host string
+	// More are other nodes of the same server.
+	More []broadcast.Node
 	// TLS says that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust
 	// Stream asks for event streams; Publish is the URL to POST to.

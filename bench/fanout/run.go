@@ -24,10 +24,11 @@ type run struct {
 	course *watcher
 
 	// Times of the run's timeline.
-	start, from, until time.Duration
-	empty, full        server.Usage // the server without clients, and with them
-	begin, end         server.Usage // of the measured time
-	own                time.Duration
+	start, from, until   time.Duration
+	empty, full          server.Usage // the server without clients, and with them
+	begin, end           server.Usage // of the measured time
+	beginNodes, endNodes []server.Inside
+	own                  time.Duration
 }
 
 // Run carries a load test out. When ctx ends, the load ends early, and what
@@ -71,7 +72,7 @@ func (r *run) job(worker int) *broadcast.Job {
 	firstPublisher, publishers := share(len(r.door.Publishers), workers, worker)
 	_, stalled := share(r.cfg.Stalled, workers, worker)
 	return &broadcast.Job{
-		Address: r.door.Address, Host: r.door.Host, TLS: r.door.TLS, Stream: r.door.Stream, Publish: r.door.Publish, Dialect: r.door.Dialect,
+		Address: r.door.Address, Host: r.door.Host, More: r.door.More, TLS: r.door.TLS, Stream: r.door.Stream, Publish: r.door.Publish, Dialect: r.door.Dialect,
 		Subscribers: r.door.Subscribers[first : first+count], Publishers: r.door.Publishers[firstPublisher : firstPublisher+publishers],
 		First: first + firstPublisher, FirstPublisher: firstPublisher, AllPublishers: len(r.door.Publishers),
 		Seed: r.cfg.Seed, Stalled: stalled, ReceiveBuffer: stalledBuffer,
@@ -138,6 +139,7 @@ func (r *run) load(ctx context.Context) error {
 	r.sleepUntil(ctx, r.from)
 	r.course.enter("load")
 	r.begin, r.own = r.weigh(), server.OwnCPU()
+	r.beginNodes = server.Look(r.cfg.Nodes)
 	besides := r.beside(ctx)
 	r.sleepUntil(ctx, r.until)
 	besides()
@@ -151,6 +153,7 @@ func (r *run) load(ctx context.Context) error {
 		}
 	}
 	r.end, r.own = r.weigh(), server.OwnCPU()-r.own
+	r.endNodes = server.Look(r.cfg.Nodes)
 	return nil
 }
 

@@ -55,7 +55,7 @@ func (c *Conn) Close() {
 func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
 	if c.net == nil {
 		if c.net, err = net.DialTimeout("tcp", c.Address, 5*time.Second); err != nil {
-			return 0, nil, fmt.Errorf("connect: %w", err)
+			return 0, nil, fmt.Errorf("%w: %w", errConnect, err)
 		}
 		c.in = bufio.NewReaderSize(c.net, 16<<10)
 	}
@@ -84,9 +84,14 @@ func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
 	return status, c.body, nil
 }
 
+// Unsent says whether an error of Do says for certain that the server did not get
+// the request.
+func Unsent(err error) bool { return errors.Is(err, errConnect) }
+
 var (
-	errAnswer = errors.New("the answer is no HTTP")
-	errLength = errors.New("the answer has no Content-Length")
+	errConnect = errors.New("connect")
+	errAnswer  = errors.New("the answer is no HTTP")
+	errLength  = errors.New("the answer has no Content-Length")
 )
 
 // read reads one answer. It must have a length: the chunks of an answer without

@@ -10,6 +10,8 @@
 //	duration = "10s"
 //	rate = 100
 //
+// A stage of the chaos scenario has a fault instead of a rate.
+//
 // Every other member is a flag of the scenario by its name.
 package profiles
 
@@ -132,11 +134,15 @@ func stages(v any) (string, error) {
 	for _, item := range list {
 		stage, _ := item.(map[string]any)
 		during, text := stage["duration"].(string)
-		rate, err := values(stage["rate"])
-		if !text || err != nil || len(rate) != 1 || len(stage) != 2 {
-			return "", errors.New("a stage has a duration and a rate")
+		what := stage["rate"]
+		if fault, some := stage["fault"].(string); some {
+			what = fault
 		}
-		out = append(out, during+"@"+rate[0])
+		one, err := values(what)
+		if !text || err != nil || len(one) != 1 || len(stage) != 2 {
+			return "", errors.New("a stage has a duration, and a rate or a fault")
+		}
+		out = append(out, during+"@"+one[0])
 	}
 	return strings.Join(out, ","), nil
 }
@@ -177,7 +183,7 @@ func (p *Profile) Args(more []string) []string {
 	if given["url"] || given["spawn"] {
 		given["url"], given["spawn"] = true, true
 	}
-	if given["rate"] {
+	if given["rate"] || given["faults"] {
 		given["stages"] = true
 	}
 	args := []string{p.Scenario}

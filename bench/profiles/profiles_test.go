@@ -35,6 +35,19 @@ rate = 20.5
 	}
 }
 
+func TestStagesOfFaults(t *testing.T) {
+	p, err := Parse([]byte("scenario = 'chaos'\n[[stage]]\nduration = '9s'\nfault = 'kill:1'\n[[stage]]\nduration = '8s'\nfault = 'cut:1-db:to'\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.Args(nil), []string{"chaos", "--stages=9s@kill:1,8s@cut:1-db:to"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got, want := p.Args([]string{"--faults", "kill"}), []string{"chaos", "--faults", "kill"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestProfilesThatSayNothing(t *testing.T) {
 	for _, text := range []string{
 		"", "scenario = 5", "scenario =", `scenario = "x"` + "\n[table]\na = 1", `scenario = "x"` + "\nstage = 5",

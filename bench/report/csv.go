@@ -34,6 +34,35 @@ var columns = []struct {
 	{"generator_cores", func(s *Sample) string { return decimal(s.Generator) }},
 }
 
+// nodeColumns are those of a run with several servers, behind the others.
+func (r *Result) nodeColumns() []string {
+	if len(r.Nodes) == 0 {
+		return nil
+	}
+	out := []string{"fault"}
+	for _, n := range r.Nodes {
+		out = append(out, n.Name+"_cores", n.Name+"_rss_bytes")
+	}
+	return out
+}
+
+// nodeValues are the same of one second. A second in which nobody looked at the
+// nodes has none.
+func (r *Result) nodeValues(s *Sample) []string {
+	if len(r.Nodes) == 0 {
+		return nil
+	}
+	out := []string{s.Fault}
+	for i := range r.Nodes {
+		if i < len(s.Nodes) {
+			out = append(out, decimal(s.Nodes[i].CPU), strconv.FormatInt(s.Nodes[i].RSS, 10))
+		} else {
+			out = append(out, "", "")
+		}
+	}
+	return out
+}
+
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
 // WriteCSV writes the course of the run, a row a second. A run that is not valid
@@ -49,12 +78,12 @@ func (r *Result) WriteCSV(path string) error {
 		row[i] = c.name
 	}
 	// A buffer takes everything, so there is no error to look for.
-	_ = w.Write(row)
+	_ = w.Write(append(row, r.nodeColumns()...))
 	for i := range r.Series {
 		for k, c := range columns {
 			row[k] = c.value(&r.Series[i])
 		}
-		_ = w.Write(row)
+		_ = w.Write(append(row, r.nodeValues(&r.Series[i])...))
 	}
 	w.Flush()
 	return write(path, b.Bytes())

@@ -71,6 +71,13 @@ type plots struct {
 	Generator  []float64       `json:"generator"`
 	Percentile []latency.Point `json:"percentiles"`
 	Warmup     float64         `json:"warmup"`
+	Nodes      []nodePlot      `json:"nodes,omitempty"`
+}
+
+// nodePlot is the processor time of one node.
+type nodePlot struct {
+	Name string     `json:"name"`
+	CPU  []*float64 `json:"cpu"`
 }
 
 // HTML is the result as one page that needs nothing else.
@@ -155,6 +162,9 @@ func (r *Result) plots() plots {
 	if r.Counts != nil {
 		p.Percentile = append(p.Percentile, r.Counts.Curve()...)
 	}
+	for _, n := range r.Nodes {
+		p.Nodes = append(p.Nodes, nodePlot{Name: n.Name})
+	}
 	for i := range r.Series {
 		s := &r.Series[i]
 		// A second in which nothing was done has no latency: a gap in the line.
@@ -167,6 +177,13 @@ func (r *Result) plots() plots {
 		p.PerSecond = append(p.PerSecond, float64(s.Deliveries))
 		p.Open = append(p.Open, float64(s.Open))
 		p.RSS, p.Heap = append(p.RSS, weighed(s.RSS)), append(p.Heap, weighed(s.Heap))
+		for k := range p.Nodes {
+			var cpu *float64
+			if k < len(s.Nodes) {
+				cpu = &s.Nodes[k].CPU
+			}
+			p.Nodes[k].CPU = append(p.Nodes[k].CPU, cpu)
+		}
 		p.CPU, p.Generator = append(p.CPU, s.CPU), append(p.Generator, s.Generator)
 	}
 	return p

@@ -68,6 +68,9 @@ type document struct {
 	Restarts    []Restart            `json:"restarts"`
 	Generator   Generator            `json:"generator"`
 	Server      *Server              `json:"server"`
+	Nodes       []Node               `json:"nodes,omitempty"`
+	Recovery    *float64             `json:"recovery,omitempty"`
+	Unrecovered *int                 `json:"unrecovered,omitempty"`
 	Parts       []Part               `json:"parts,omitempty"`
 	Memory      []Weight             `json:"memory,omitempty"`
 	Series      []Sample             `json:"series"`
@@ -86,11 +89,15 @@ func (r *Result) JSON() ([]byte, error) {
 		Last: r.Last, Messages: r.Messages, Deliveries: r.Deliveries, DeliveriesPerSecond: r.DeliveriesPerSecond, Events: r.Events, Acked: r.Acked,
 		Operations: make(map[string]Operation, len(r.Operations)), Figures: make(map[string]Figure, len(r.Figures)),
 		Audit: r.Audit, Disconnects: r.Disconnects,
-		Restarts: notNil(r.Restarts), Generator: r.Generator, Server: r.Server,
+		Restarts: notNil(r.Restarts), Generator: r.Generator, Server: r.Server, Nodes: r.Nodes,
 		Parts: r.Parts, Memory: r.Memory, Series: notNil(r.Series),
 	}
 	if r.Counts != nil {
 		d.Curve = r.Counts.Curve()
+	}
+	if longest, ok := r.Recovery(); ok {
+		n := r.Unrecovered()
+		d.Recovery, d.Unrecovered = &longest, &n
 	}
 	for _, op := range r.Operations {
 		d.Operations[op.Name] = op

@@ -239,6 +239,12 @@ func TestReportIsWhatItsSchemaSays(t *testing.T) {
 	}
 	full := sample()
 	full.Connections, full.Audit.Away = &Connections{}, 3
+	full.Nodes = []Node{{Name: "n1", CPU: 0.5, RSS: 1, PeakRSS: 2, Deliveries: 3, CPUPerMillion: 4, Sent: 5, Received: 6, Bytes: 7}}
+	full.Series[1].Nodes, full.Series[1].Fault = []NodeSample{{CPU: 0.5, RSS: 1}}, "cut:1-db"
+	full.Restarts = append(full.Restarts, Restart{
+		Fault: "cut", What: "cut:1-db", Nodes: []string{"n1"}, At: 3, Lasted: 10_000, Recovery: 1900, Recovered: true, Repeated: 2, Failed: 1, FailedBy: map[string]int{"help": 1},
+	})
+	full.Operations[0].Repeated, full.Operations[0].Failed = 2, 1
 	full.Parts, full.Memory = []Part{{Name: "with"}}, []Weight{{Second: 1}}
 	for name, r := range map[string]*Result{"full": full, "empty": {Scenario: "idle"}} {
 		judge(t, r, &Limits{Thresholds: []Threshold{must(t, "p99<50ms")}})

@@ -61,6 +61,8 @@ type Result struct {
 	Generator   Generator
 	// Server is nil when it could not be weighed.
 	Server *Server
+	// Nodes are the servers of a run with several, in their order.
+	Nodes []Node
 
 	// Verdict is filled in by Judge.
 	Verdict Verdict
@@ -130,6 +132,12 @@ type Sample struct {
 	// Generator is its processor time, cores.
 	Generator float64 `json:"generator"`
 
+	// Nodes are the parts of the server's numbers, in the order of the report's
+	// nodes.
+	Nodes []NodeSample `json:"nodes,omitempty"`
+	// Fault is what was done in it, such as "kill:1".
+	Fault string `json:"fault,omitempty"`
+
 	// Counts is what the latencies sum up; nil when nothing was done.
 	Counts *latency.Histogram `json:"-"`
 }
@@ -159,6 +167,10 @@ type Operation struct {
 	Done       int             `json:"done"`
 	Refused    int             `json:"refused"`
 	Unanswered int             `json:"unanswered"`
+	// Repeated is how often one was made again at another node; Failed of the
+	// unanswered could not be repeated.
+	Repeated int `json:"repeated,omitempty"`
+	Failed   int `json:"failed,omitempty"`
 	// Complaint is the last refusal or failure.
 	Complaint string `json:"complaint,omitempty"`
 }
@@ -233,6 +245,26 @@ type Restart struct {
 	Ready      float64 `json:"ready"`
 	Resumed    float64 `json:"resumed"`
 	AllResumed bool    `json:"all_resumed"`
+
+	// What was done as it was ordered, such as "cut:1-db", and to which nodes;
+	// empty for a single server.
+	What  string   `json:"what,omitempty"`
+	Nodes []string `json:"nodes,omitempty"`
+	// At is its second of the measured time, Lasted how long it was done,
+	// milliseconds.
+	At     float64 `json:"at"`
+	Lasted float64 `json:"lasted"`
+	// Recovery is how long, from its beginning, until the p99 of deliveries over
+	// a second was under 250 ms and stayed so, milliseconds; of what hung on a
+	// server that stood still, from the moment it went on. Of one that had not
+	// Recovered by the next fault, or the end, it is the time up to there.
+	Recovery  float64 `json:"recovery"`
+	Recovered bool    `json:"recovered"`
+	// Repeated requests went to another node; Failed ended in an error for the
+	// client, since nobody could know whether they had been carried out.
+	Repeated int            `json:"repeated"`
+	Failed   int            `json:"failed"`
+	FailedBy map[string]int `json:"failed_by,omitempty"`
 }
 
 // Generator is what the load test itself took.

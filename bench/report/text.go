@@ -124,8 +124,8 @@ func (r *Result) facts() []fact {
 			s.People, s.Closed, s.CaughtUp, s.Resynced, s.Gaps, s.Unfinished)
 	}
 	for i, k := range r.Restarts {
-		line(fmt.Sprintf("%s %d", k.fault(), i+1), "ready after %.0f ms, all resumed after %.0f ms%s", k.Ready, k.Resumed,
-			unless(k.AllResumed, ", some never"))
+		line(fmt.Sprintf("%s %d", k.fault(), i+1), "%sready after %.0f ms, all resumed after %.0f ms%s%s", unless(len(k.Nodes) == 0, k.What+": "), k.Ready, k.Resumed,
+			unless(k.AllResumed, ", some never"), k.recovered())
 	}
 	for _, how := range slices.Sorted(maps.Keys(r.Disconnects)) {
 		line("disconnects", "%d: %s", r.Disconnects[how], how)
@@ -134,6 +134,14 @@ func (r *Result) facts() []fact {
 		unless(r.Generator.Workers < 2, fmt.Sprintf(" in %d workers", r.Generator.Workers)), r.Generator.Busy*100)
 	if r.Server != nil {
 		line("server", "%.2f cores, %.0f MiB resident, %.0f MiB at its peak", r.Server.CPU, mebibytes(r.Server.RSS), mebibytes(r.Server.PeakRSS))
+	}
+	for _, n := range r.Nodes {
+		line("  "+n.Name, "%.2f cores, %.0f MiB resident%s%s", n.CPU, mebibytes(n.RSS),
+			unless(n.CPUPerMillion == 0, fmt.Sprintf("; %s deliveries, %.2f s for a million", grouped(n.Deliveries), n.CPUPerMillion)),
+			unless(n.Sent+n.Received == 0, fmt.Sprintf("; %s messages to other nodes (%s bytes), %s from them", grouped(n.Sent), grouped(n.Bytes), grouped(n.Received))))
+	}
+	if messages, bytes := r.betweenNodes(); messages > 0 {
+		line("between nodes", "%.2f messages and %.0f bytes for each message of the load", messages, bytes)
 	}
 	for _, p := range r.Parts {
 		if p.Highest > 0 {

@@ -105,6 +105,7 @@ func (r *Result) members() (map[string]any, error) {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
 	document["refused"] = float64(r.Refused())
+	document["failed"] = float64(r.Failed())
 	document["unfinished"] = float64(r.Audit.Unfinished)
 	document["slowdown"], document["growth"] = r.Slowdown(), float64(r.Growth())
 	if c := r.Connections; c != nil {

@@ -98,6 +98,9 @@ func (r *Result) Judge(limits *Limits) error {
 		fail(!restart.AllResumed, "after %s %d not everybody came back", restart.fault(), i+1)
 	}
 	v.Failures = append(v.Failures, r.Faults...)
+	// Who wants a recovery within a time wants it at all.
+	wanted := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == "recovery" })
+	fail(wanted && r.Unrecovered() > 0, "after %d faults the p99 was not seen to be under 250 ms again", r.Unrecovered())
 	err := r.check(limits.Thresholds)
 
 	late := &v.Invalid
@@ -126,6 +129,16 @@ func (r *Result) Refused() int {
 		if len(r.Restarts) == 0 {
 			n += op.Unanswered
 		}
+	}
+	return n
+}
+
+// Failed is how many requests ended in an error for the client, since they could
+// not be repeated.
+func (r *Result) Failed() int {
+	n := 0
+	for _, op := range r.Operations {
+		n += op.Failed
 	}
 	return n
 }

@@ -5,6 +5,7 @@ package rest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,15 +22,15 @@ import (
 
 // run is one load test. Owned by the goroutine of Run.
 type run struct {
-	cfg    *Config
-	target *server.Target
-	clock  pacing.Clock
-	client *api.Client
-	admin  api.Session
-	lab    *api.Codelab
-	people []register.Person
-	course *course.Course
-	marker string
+	cfg     *Config
+	target  *server.Target
+	clock   pacing.Clock
+	clients *api.Spread
+	admin   api.Session
+	lab     *api.Codelab
+	people  []register.Person
+	course  *course.Course
+	marker  string
 
 	// Of the load: what is planned from From until Until is measured.
 	start, from, until time.Duration
@@ -52,37 +53,52 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	defer r.client.Close()
+	defer r.clients.Close()
 	defer server.Watch(ctx, target.Usage, target.Inside, r.course.See)()
 	r.plan()
 	defer r.show()()
 	begin, end := r.load(ctx)
 	r.course.Enter("reading back")
-	found, err := r.readBack()
+	found, err := r.readBack(r.clients.Node(0))
 	if err != nil {
 		return nil, err
 	}
-	return r.conclude(begin, end, found, ctx.Err() != nil), nil
+	out := r.conclude(begin, end, found, ctx.Err() != nil)
+	for n := 1; n < r.clients.Size(); n++ {
+		more, err := r.readBack(r.clients.Node(n))
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Equal(found, more) {
+			out.Faults = append(out.Faults, fmt.Sprintf("node %s shows another chat than the first", r.target.Nodes()[n].Name))
+		}
+	}
+	return out, nil
 }
 
 // prepare makes a codelab with its attendees.
 func (r *run) prepare(ctx context.Context) error {
 	r.course.Enter("preparing")
 	var err error
-	if r.client, err = api.New(r.target.URL, r.target.Via, keepalive.Within); err != nil {
+	var doors []api.Door
+	for _, n := range r.target.Nodes() {
+		doors = append(doors, api.Door{URL: n.URL, Via: n.Via})
+	}
+	if r.clients, err = api.NewSpread(doors, keepalive.Within); err != nil {
 		return err
 	}
-	if r.admin, err = r.client.Login(r.target.AdminID, r.target.AdminPW, "Load test"); err != nil {
+	client := r.clients.Node(0)
+	if r.admin, err = client.Login(r.target.AdminID, r.target.AdminPW, "Load test"); err != nil {
 		return err
 	}
 	steps := make([][2]string, 8)
 	for i := range steps {
 		steps[i] = [2]string{fmt.Sprintf("Step %d", i+1), fmt.Sprintf("## Step %d\n\n%s", i+1, paragraph)}
 	}
-	if r.lab, err = r.client.Create(r.admin, "REST under load", steps); err != nil {
+	if r.lab, err = client.Create(r.admin, "REST under load", steps); err != nil {
 		return err
 	}
-	r.people, err = register.All(ctx, r.client, r.lab.ID, r.cfg.Attendees)
+	r.people, err = register.All(ctx, client, r.lab.ID, r.cfg.Attendees)
 	return err
 }
 
@@ -160,9 +176,9 @@ func (r *run) done(now time.Duration) float64 {
 func (r *run) weigh() course.Weight { return course.Weigh(r.clock.Now(), r.target.Usage) }
 
 // readBack counts how often each chat message is in the history.
-func (r *run) readBack() ([]int, error) {
+func (r *run) readBack(client *api.Client) ([]int, error) {
 	found := make([]int, len(r.fates))
-	err := r.client.History(r.admin, r.lab.ID, func(m api.ChatMessage) {
+	err := client.History(r.admin, r.lab.ID, func(m api.ChatMessage) {
 		var n int
 		if _, err := fmt.Sscanf(m.Message, r.marker+"%d", &n); err == nil && n >= 0 && n < len(found) {
 			found[n]++

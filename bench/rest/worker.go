@@ -31,8 +31,8 @@ type worker struct {
 
 func (r *run) worker(i int) *worker {
 	w := &worker{
-		r: r, me: r.people[i%len(r.people)], admin: r.admin.Headers(), base: r.client.Path() + "/api/codelabs/" + r.lab.ID,
-		conn: keepalive.Conn{Address: r.client.Address(), Host: r.client.Host()}, tallies: map[string]*tally{}, lag: latency.New(),
+		r: r, me: r.people[i%len(r.people)], admin: r.admin.Headers(), base: r.clients.Node(i).Path() + "/api/codelabs/" + r.lab.ID,
+		conn: keepalive.Conn{Address: r.clients.Node(i).Address(), Host: r.clients.Node(i).Host()}, tallies: map[string]*tally{}, lag: latency.New(),
 	}
 	w.headers = w.me.Session.Headers()
 	if r.cfg.Compressed {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 type Remote struct {
 	// URL of the internal listener, without a path.
 	URL string
+	// Within bounds one question; 0 is 5 s.
+	Within time.Duration
 }
 
 // remoteWithin bounds one question to the internal listener.
@@ -51,6 +54,10 @@ type Inside struct {
 	GCPause time.Duration
 	// Queued is what waits in its queues: bytes on their way to the disk.
 	Queued int64
+	// Bus is what it has told other nodes.
+	Bus Bus
+	// Nodes are the parts of this when it is that of several; else nil.
+	Nodes []Inside
 }
 
 // Inside reads the server's metrics.
@@ -85,6 +92,17 @@ func metrics(text io.Reader) Inside {
 			in.GCPause = time.Duration(n * float64(time.Second))
 		case "atelier_journal_queue_bytes":
 			in.Queued = int64(n)
+		default:
+			// Those between nodes may have labels, and count all together.
+			family, _, _ := strings.Cut(name, "{")
+			switch family {
+			case "atelier_bus_sent_total":
+				in.Bus.Sent += int64(n)
+			case "atelier_bus_received_total":
+				in.Bus.Received += int64(n)
+			case "atelier_bus_bytes_total":
+				in.Bus.Bytes += int64(n)
+			}
 		}
 	}
 	// The peak is not told; what is seen now is a lower bound of it.
@@ -97,7 +115,7 @@ func (r *Remote) get(ctx context.Context, path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := http.Client{Timeout: remoteWithin, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: cmp.Or(r.Within, remoteWithin), Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, err

@@ -2,15 +2,128 @@
 
 package server
 
-// Target is the server of a run.
+import "context"
+
+// Target is the server of a run, or all nodes of one.
 type Target struct {
+	// URL is that of the server, or of the first node.
 	URL, AdminID, AdminPW string
 	// Via is the address of the tunnel to a server that speaks TLS, else "".
 	Via string
-	// Process is set when the server is the run's own. It must be started.
+	// Process is set when the server is the run's own, and the only one. It must
+	// be started.
 	Process *Process
 	// Usage weighs the server, Inside reads its metrics; nil when that is not
-	// possible. Both may be called from any goroutine.
+	// possible. Both may be called from any goroutine. Of several nodes they give
+	// the sum.
 	Usage  func() (Usage, error)
 	Inside func() (Inside, error)
+
+	// Several are all nodes of a run with more than one server, or with one that
+	// could have others; else nil.
+	Several []Node
+	// Network is what lies between nodes of the run's own, Database what they
+	// share; nil where there is none that could be harmed.
+	Network  Network
+	Database Database
+}
+
+// Node is one server of several.
+type Node struct {
+	// Name is how reports call it; URL and Via as in Target.
+	Name, URL, Via string
+	// Process is nil when somebody else has started it.
+	Process *Process
+	Usage   func() (Usage, error)
+	Inside  func() (Inside, error)
+}
+
+// Network can be cut: between 1-2, 2-db, 1-others or 1-all, in the direction
+// both, to or from, until heal is called.
+type Network interface {
+	Cut(ends, way string) (heal func() error, err error)
+}
+
+// Database can be restarted: in order, or at once.
+type Database interface {
+	Restart(ctx context.Context, immediate bool) error
+}
+
+// Nodes are all servers: the only one, or several.
+func (t *Target) Nodes() []Node {
+	if t.Several != nil {
+		return t.Several
+	}
+	return []Node{{URL: t.URL, Via: t.Via, Process: t.Process, Usage: t.Usage, Inside: t.Inside}}
+}
+
+// Join makes a target of nodes: its weight is theirs together.
+func Join(nodes []Node) *Target {
+	t := &Target{URL: nodes[0].URL, Via: nodes[0].Via, Several: nodes}
+	weighed, looked := true, true
+	for _, n := range nodes {
+		weighed, looked = weighed && n.Usage != nil, looked && n.Inside != nil
+	}
+	if weighed {
+		t.Usage = func() (Usage, error) { return sum(nodes) }
+	}
+	if looked {
+		t.Inside = func() (Inside, error) { return insides(nodes) }
+	}
+	return t
+}
+
+func sum(nodes []Node) (all Usage, err error) {
+	for _, n := range nodes {
+		u, failed := n.Usage()
+		if failed != nil {
+			err = failed
+		}
+		all.RSS += u.RSS
+		all.PeakRSS += u.PeakRSS
+		all.CPU += u.CPU
+	}
+	return all, err
+}
+
+// Look reads the metrics of all nodes at once. Of one that is down, or stands
+// still, its weight alone is known.
+func Look(nodes []Node) []Inside {
+	all := make([]Inside, len(nodes))
+	done := make(chan int, len(nodes))
+	for i, n := range nodes {
+		go func() {
+			var in Inside
+			if n.Inside != nil {
+				in, _ = n.Inside()
+			}
+			if n.Usage != nil {
+				if u, err := n.Usage(); err == nil {
+					in.Usage = u
+				}
+			}
+			all[i] = in
+			done <- i
+		}()
+	}
+	for range nodes {
+		<-done
+	}
+	return all
+}
+
+// insides is the sum of all nodes, with its parts.
+func insides(nodes []Node) (Inside, error) {
+	all := Inside{Nodes: Look(nodes)}
+	for _, in := range all.Nodes {
+		all.RSS += in.RSS
+		all.PeakRSS += in.PeakRSS
+		all.CPU += in.CPU
+		all.Heap += in.Heap
+		all.Goroutines += in.Goroutines
+		all.GCPause = max(all.GCPause, in.GCPause)
+		all.Queued += in.Queued
+		all.Bus.add(in.Bus)
+	}
+	return all, nil
 }

@@ -9,3 +9,15 @@ type Usage struct {
 	// CPU is the processor time since the first start.
 	CPU time.Duration
 }
+
+// Bus is what nodes have told each other since their start.
+type Bus struct {
+	// Sent and Received messages, Bytes of those sent.
+	Sent, Received, Bytes int64
+}
+
+func (b *Bus) add(more Bus) {
+	b.Sent += more.Sent
+	b.Received += more.Received
+	b.Bytes += more.Bytes
+}

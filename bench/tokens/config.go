@@ -5,6 +5,8 @@ package tokens
 import (
 	"errors"
 	"time"
+
+	"atelier/bench/faults"
 )
 
 // Config of a run.
@@ -22,6 +24,11 @@ type Config struct {
 	Live int
 	// LiveFor is how long they live, at least.
 	LiveFor time.Duration
+	// Faults are done to the servers in the measured time, from whose beginning
+	// they count. Pause is how long a paused server stands, Cut how long a cut
+	// lasts.
+	Faults     []faults.Planned
+	Pause, Cut time.Duration
 	// Progress gets a line now and then; nil for none.
 	Progress func(line string)
 }

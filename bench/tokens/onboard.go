@@ -62,7 +62,7 @@ func (r *run) admin(path string, body, into any) error {
 	if err != nil {
 		return err
 	}
-	a, err := r.client.Do(&api.Request{Method: "POST", Path: path, Session: r.session, Body: b})
+	a, err := r.clients.Node(0).Do(&api.Request{Method: "POST", Path: path, Session: r.session, Body: b})
 	if err != nil {
 		return fmt.Errorf("onboard: %w", err)
 	}

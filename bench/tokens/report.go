@@ -55,7 +55,7 @@ func (c *crowd) figures(r *report.Result) {
 }
 
 // conclude fills in what the workers found. They have ended.
-func (r *run) conclude(workers []*worker, begin, end course.Weight) {
+func (r *run) conclude(workers []*worker, begin, end weight) {
 	out := r.result
 	lag := latency.New()
 	for _, k := range []struct {
@@ -74,6 +74,10 @@ func (r *run) conclude(workers []*worker, begin, end course.Weight) {
 			op.Done += t.done
 			op.Refused += t.refused
 			op.Unanswered += t.unanswered
+			for _, c := range []*caller{&w.conn, &w.rival} {
+				op.Repeated += c.trips[k.name].repeated
+				op.Failed += c.trips[k.name].failed
+			}
 			if t.complaint != "" {
 				op.Complaint = t.complaint
 			}
@@ -93,16 +97,23 @@ func (r *run) conclude(workers []*worker, begin, end course.Weight) {
 		denied += w.denied
 		wrong += w.wrong
 	}
-	out.Faults = append(out.Faults, faults(doubled, denied, wrong)...)
+	out.Faults = append(out.Faults, broken(doubled, denied, wrong)...)
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
-	if end.Account(begin, r.target.Usage != nil, out) {
+	if end.Account(begin.Weight, r.target.Usage != nil, out) {
 		out.Figures = append(out.Figures, report.Figure{Key: "pairs_per_second", Name: "pairs", Value: float64(out.Operations[0].Latency.Count) / out.Duration, Unit: "a second"})
+	}
+	if r.target.Several != nil {
+		var names []string
+		for _, n := range r.target.Several {
+			names = append(names, n.Name)
+		}
+		out.Nodes = course.Nodes(names, begin.nodes, end.nodes, nil, out.Duration)
 	}
 	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(raced)})
 }
 
-// faults are promises that were broken.
-func faults(doubled, denied, wrong int) []string {
+// broken are promises that were broken.
+func broken(doubled, denied, wrong int) []string {
 	var out []string
 	for _, f := range []struct {
 		n    int

@@ -4,14 +4,17 @@ package tokens
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"atelier/bench/api"
 	"atelier/bench/course"
+	"atelier/bench/faults"
 	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
@@ -24,13 +27,16 @@ type run struct {
 	cfg     *Config
 	target  *server.Target
 	clock   pacing.Clock
-	client  *api.Client
+	clients *api.Spread
 	session api.Session
 	path    string // before /handler
 	parties []party
 	result  *report.Result
 	// made numbers every pair of the run, so that no card comes twice.
 	made int64
+	// marker makes the keys of this run its own.
+	marker    string
+	inflictor faults.Inflictor
 }
 
 // Run carries a load test out. An error means that there is nothing to report.
@@ -38,14 +44,23 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
+	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg), marker: cryptorand.Text()}
 	var err error
-	if r.client, err = api.New(target.URL, target.Via, keepalive.Within); err != nil {
+	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Rng: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))}
+	if err := r.inflictor.Check(cfg.Faults); err != nil {
 		return nil, err
 	}
-	defer r.client.Close()
-	r.path = r.client.Path()
-	if r.session, err = r.client.Login(target.AdminID, target.AdminPW, "Load test"); err != nil {
+	var doors []api.Door
+	for _, n := range target.Nodes() {
+		doors = append(doors, api.Door{URL: n.URL, Via: n.Via})
+	}
+	if r.clients, err = api.NewSpread(doors, keepalive.Within); err != nil {
+		return nil, err
+	}
+	defer r.clients.Close()
+	client := r.clients.Node(0)
+	r.path = client.Path()
+	if r.session, err = client.Login(target.AdminID, target.AdminPW, "Load test"); err != nil {
 		return nil, err
 	}
 	if err := r.onboard(); err != nil {
@@ -57,7 +72,9 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		}
 	}
 	if cfg.Duration > 0 && ctx.Err() == nil {
-		r.load(ctx)
+		if err := r.load(ctx); err != nil {
+			return nil, err
+		}
 	}
 	r.result.Interrupted = ctx.Err() != nil
 	return r.result, nil
@@ -70,14 +87,14 @@ func (r *run) contested(pair int64) bool {
 }
 
 // load carries out pairs.
-func (r *run) load(ctx context.Context) {
+func (r *run) load(ctx context.Context) error {
 	r.show("running")
 	s := &pacing.Schedule{Rate: r.cfg.Rate, Start: r.clock.Now() + 50*time.Millisecond}
 	measuredFrom := s.Start + r.cfg.Warmup
 	s.Until = measuredFrom + r.cfg.Duration
 	base := r.made
-	weighed := make(chan course.Weight, 1)
-	time.AfterFunc(measuredFrom-r.clock.Now(), func() { weighed <- r.weigh() })
+	weighed := make(chan weight, 1)
+	time.AfterFunc(measuredFrom-r.clock.Now(), func() { weighed <- weight{r.weigh(), server.Look(r.target.Several)} })
 
 	workers := make([]*worker, r.cfg.Connections)
 	var wg sync.WaitGroup
@@ -101,8 +118,12 @@ func (r *run) load(ctx context.Context) {
 			}
 		})
 	}
+	harmed := r.harm(ctx, measuredFrom)
 	wg.Wait()
-	end := r.weigh()
+	if err := harmed(); err != nil {
+		return err
+	}
+	end := weight{r.weigh(), server.Look(r.target.Several)}
 	r.made = base + s.Taken()
 	begin := end // interrupted before anything was measured
 	select {
@@ -110,6 +131,7 @@ func (r *run) load(ctx context.Context) {
 	default:
 	}
 	r.conclude(workers, begin, end)
+	return nil
 }
 
 // crowd makes the live tokens, weighs the server with them, restarts it, and
@@ -250,3 +272,9 @@ func (r *run) show(line string) {
 }
 
 func (r *run) weigh() course.Weight { return course.Weigh(r.clock.Now(), r.target.Usage) }
+
+// weight is what was taken at a moment, by each node too.
+type weight struct {
+	course.Weight
+	nodes []server.Inside
+}

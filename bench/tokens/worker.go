@@ -4,11 +4,12 @@ package tokens
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
-	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 )
 
@@ -51,8 +52,8 @@ func code(body []byte) string {
 type worker struct {
 	r     *run
 	party *party
-	conn  keepalive.Conn
-	rival keepalive.Conn // of the second caller of a token
+	conn  caller
+	rival caller // of the second caller of a token
 	out   []byte
 
 	tokenize, detokenize, pair tally
@@ -64,9 +65,8 @@ type worker struct {
 }
 
 func newWorker(r *run, i int) *worker {
-	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New()}
-	w.conn.Address, w.rival.Address = r.client.Address(), r.client.Address()
-	w.conn.Host, w.rival.Host = r.client.Host(), r.client.Host()
+	// Two callers of a token come to two nodes, where there are several.
+	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New(), conn: caller{clients: r.clients, node: i}, rival: caller{clients: r.clients, node: i + 1}}
 	for _, t := range []*tally{&w.tokenize, &w.detokenize, &w.pair} {
 		t.latency = latency.New()
 	}
@@ -111,15 +111,15 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	w.out = append(w.out, `","identity":{"access_token":"`...)
 	w.out = append(w.out, w.party.identity...)
 	w.out = append(w.out, `"}}}`...)
-	status, body, err := post(&w.conn, w.r.path+"/handler/tokenize", w.party.platformKey, w.out)
+	status, body, err := w.conn.post("tokenize", w.r.path+"/handler/tokenize", w.party.platformKey, w.key(pair), w.out)
 	if err != nil || status != 200 {
-		w.tokenize.fail(status, body, err)
+		w.fail(&w.tokenize, status, body, err)
 		return nil, false
 	}
 	_, rest, _ := bytes.Cut(body, []byte(`"token":"`))
 	token, _, ok = bytes.Cut(rest, []byte(`"`))
 	if !ok {
-		w.tokenize.fail(status, nil, nil)
+		w.fail(&w.tokenize, status, nil, nil)
 	}
 	return token, ok
 }
@@ -142,9 +142,9 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 		w.race(pair, path)
 		return
 	}
-	status, body, err := post(&w.conn, path, w.party.businessKey, w.out)
+	status, body, err := w.conn.post("detokenize", path, w.party.businessKey, "", w.out)
 	if err != nil || status != 200 {
-		w.detokenize.fail(status, body, err)
+		w.fail(&w.detokenize, status, body, err)
 		return
 	}
 	used := w.r.clock.Now()
@@ -160,29 +160,44 @@ func (w *worker) race(pair int64, path string) {
 	var body [2][]byte
 	var errs [2]error
 	var wg sync.WaitGroup
-	for i, c := range []*keepalive.Conn{&w.conn, &w.rival} {
-		wg.Go(func() { status[i], body[i], errs[i] = post(c, path, w.party.businessKey, w.out) })
+	for i, c := range []*caller{&w.conn, &w.rival} {
+		wg.Go(func() { status[i], body[i], errs[i] = c.post("detokenize", path, w.party.businessKey, "", w.out) })
 	}
 	wg.Wait()
 	winners := 0
 	for i := range status {
 		switch {
 		case errs[i] != nil:
-			w.detokenize.fail(0, nil, errs[i])
+			w.fail(&w.detokenize, 0, nil, errs[i])
 		case status[i] == 200:
 			winners++
 			w.check(pair, body[i])
 		case status[i] != 410:
-			w.detokenize.fail(status[i], body[i], nil)
+			w.fail(&w.detokenize, status[i], body[i], nil)
 		}
 	}
 	if winners > 1 {
 		w.doubled++
 	}
-	if winners == 0 && errs[0] == nil && errs[1] == nil {
+	// Where one of them got no answer it may be the winner.
+	if winners == 0 && told(status[0], errs[0]) && told(status[1], errs[1]) {
 		w.denied++
 	}
 }
+
+// told says whether an answer says what became of a request.
+func told(status int, err error) bool { return err == nil && status != http.StatusServiceUnavailable }
+
+// fail takes note of an answer that should have been another. Of several nodes, a
+// 503 is none: the one that says so may have lost its way to the one that knew.
+func (w *worker) fail(t *tally, status int, body []byte, err error) {
+	if err == nil && w.r.clients.Size() > 1 && !told(status, err) {
+		err = errUnavailable
+	}
+	t.fail(status, body, err)
+}
+
+var errUnavailable = errors.New("status 503")
 
 func (w *worker) check(pair int64, body []byte) {
 	w.out = credential(w.out[:0], pair)
@@ -191,6 +206,11 @@ func (w *worker) check(pair int64, body []byte) {
 	}
 }
 
-func post(c *keepalive.Conn, path, key string, body []byte) (status int, answer []byte, err error) {
-	return c.Do(&keepalive.Request{Method: "POST", Path: path, Headers: "Authorization: Bearer " + key + "\r\n", Body: body})
+// key makes a tokenization one that may be repeated, where there is another node
+// to repeat it at.
+func (w *worker) key(pair int64) string {
+	if w.r.clients.Size() == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d", w.r.marker, pair)
 }

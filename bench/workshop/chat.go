@@ -24,7 +24,9 @@ type chatLedger struct {
 }
 
 type chatMessage struct {
-	due  time.Duration
+	due time.Duration
+	// by is the index of who said it.
+	by   int
 	fate audit.Fate
 	// seq of its event, 0 while nobody got it.
 	seq uint64
@@ -62,7 +64,7 @@ const talk = "does anybody else see the error in the second block of this step? 
 // say sends a chat message that was planned for due, and returns its number.
 func (c *crowd) say(p *person, due time.Duration) int {
 	n := len(c.chat.messages)
-	c.chat.messages = append(c.chat.messages, chatMessage{due: due, fate: audit.Unanswered})
+	c.chat.messages = append(c.chat.messages, chatMessage{due: due, by: p.index, fate: audit.Unanswered})
 	ref := "c" + strconv.Itoa(n)
 	payload := fmt.Appendf(nil, `{"type":"chat","ref":%q,"message":"%s%d %s"}`, ref, c.chat.marker, n, talk[:10+c.rng.IntN(len(talk)-10)])
 	p.send(pending{ref: ref, payload: payload, due: due, op: opChat, number: n})
@@ -91,8 +93,10 @@ func (c *crowd) hear(p *person, m *message.Message) {
 	}
 	took := c.clock.Now() - said.due
 	c.course.Done(took)
+	c.charge(p, said, took)
 	if c.counts(said.due) {
 		c.deliveries.Record(took)
+		c.byNode[p.node]++
 		if len(c.parts) > 0 {
 			if i := c.cfg.PartOf(said.due - c.from); i >= 0 {
 				c.parts[i].Record(took)

@@ -51,7 +51,7 @@ func (c *crowd) annotate(due time.Duration) {
 		`{"anchor_key":%q,"target_type":"step","target_step_id":%q,"start_offset":%d,"end_offset":%d,"selected_text":"x","content_hash":%q,"message":"%s%d what does this mean?"}`,
 		anchor, c.lab.Steps[step].ID, start, start+1, l.hashes[step], c.chat.marker, n)
 	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/inline-comments", Session: p.login, Body: body}
-	c.request(opComment, due, r, func(fate audit.Fate, _ *api.Answer, _ error) {
+	c.request(opComment, due, p, r, func(fate audit.Fate, _ *api.Answer, _ error) {
 		l.fates[n] = fate
 		if fate == audit.Acknowledged && place == n {
 			l.ranges = append(l.ranges, place)

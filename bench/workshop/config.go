@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"atelier/bench/faults"
 	"atelier/bench/pacing"
 )
 
@@ -39,11 +40,11 @@ type Config struct {
 	Regular bool
 	// Stalled is the share of attendees, 0..1, who stop reading after the join.
 	Stalled float64
-	// FaultEvery is the time between two faults that are done to the server, each
-	// of Faults in its turn; 0 for none. Pause is how long a paused server stands.
-	FaultEvery time.Duration
-	Faults     []Fault
-	Pause      time.Duration
+	// Faults are done to the servers in the measured time, from whose beginning
+	// they count. Pause is how long a paused server stands, Cut how long a cut
+	// lasts.
+	Faults     []faults.Planned
+	Pause, Cut time.Duration
 	// Drain bounds each wait for what is still on its way at the end.
 	Drain time.Duration
 	// Seed decides everything that is drawn.
@@ -81,12 +82,10 @@ func (c *Config) validate() error {
 		return errors.New("facilitators: want 1..100")
 	case c.Duration <= 0 || c.Duration > 24*time.Hour:
 		return errors.New("duration: want up to 24h")
-	case c.Warmup < 0 || c.Join < 0 || c.StepEvery < 0 || c.FaultEvery < 0 || c.Pause < 0 || c.Drain <= 0:
+	case c.Warmup < 0 || c.Join < 0 || c.StepEvery < 0 || c.Cut < 0 || c.Pause < 0 || c.Drain <= 0:
 		return errors.New("times must not be negative")
 	case c.Chat < 0 || c.Help < 0 || c.Comments < 0 || c.Churn < 0 || c.FacilitatorReads < 0 || c.Burst < 0 || c.BurstEvery < 0:
 		return errors.New("rates must not be negative")
-	case c.FaultEvery > 0 && len(c.Faults) == 0:
-		return errors.New("nothing says which faults")
 	case c.Stalled < 0 || c.Stalled > 0.9:
 		return errors.New("stalled: want at most 90 percent")
 	}

@@ -3,7 +3,9 @@
 package workshop
 
 import (
+	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -33,11 +35,12 @@ func (c *crowd) connect(p *person) {
 		query.Set("epoch", p.epoch)
 		query.Set("since", strconv.FormatUint(p.subscriber.Position(), 10))
 	}
+	client, address := c.clients.Node(p.node), c.addresses[p.node]
 	t := &sockets.Target{
-		Address: c.address,
-		Source:  sockets.Source(c.address, p.index),
+		Address: address,
+		Source:  sockets.Source(address, p.index),
 		Upgrade: frames.Upgrade{
-			Host: c.client.Host(), Path: c.client.Path() + "/api/ws/" + c.lab.ID + "?" + query.Encode(), Cookie: p.login.Cookie(),
+			Host: client.Host(), Path: client.Path() + "/api/ws/" + c.lab.ID + "?" + query.Encode(), Cookie: p.login.Cookie(),
 		},
 	}
 	if p.stalled {
@@ -49,7 +52,21 @@ func (c *crowd) connect(p *person) {
 		return
 	}
 	p.conn = conn
+	if len(c.addresses) > 1 {
+		c.loop.Agenda.At(c.clock.Now()+welcomeWithin, func(time.Duration) {
+			if p.conn == conn && !p.online {
+				conn.Close()
+				c.lost(p, sockets.End{Err: errSilent})
+			}
+		})
+	}
 }
+
+// welcomeWithin is how long a node has to welcome somebody, where there are
+// others: one that stands still takes connections all the same.
+const welcomeWithin = 3 * time.Second
+
+var errSilent = errors.New("not welcomed in time")
 
 // Open implements sockets.Handler. The welcome is what counts.
 func (c *crowd) Open(*sockets.Conn) {}
@@ -72,7 +89,26 @@ func (c *crowd) lost(p *person, end sockets.End) {
 		return
 	}
 	p.attempts++
+	p.node = c.elsewhere(p.node)
 	c.loop.Agenda.At(c.clock.Now()+c.backoff(p.attempts), func(time.Duration) { c.connect(p) })
+}
+
+// elsewhere is the node for somebody who has lost one: the others in turns, so
+// that those of one node are spread over all that are left. Nobody is sent to a
+// node that stands still: a load balancer that asks for readiness knows of it.
+func (c *crowd) elsewhere(node int) int {
+	n := len(c.addresses)
+	if n == 1 {
+		return node
+	}
+	to := node
+	for range n - 1 {
+		c.turn++
+		if to = (node + 1 + c.turn%(n-1)) % n; !slices.Contains(c.standing, to) {
+			break
+		}
+	}
+	return to
 }
 
 // backoff is how long to wait before an attempt, with full jitter. Thousands who
@@ -99,9 +135,14 @@ func (c *crowd) welcome(p *person, m *message.Message) {
 	p.epoch, p.online, p.attempts = string(m.Epoch), true, 0
 	// What got no ack may have been applied or not; the ref makes it safe to
 	// say it again.
-	for _, m := range p.unacked {
-		if p.conn != nil {
-			p.conn.Send(m.payload)
+	for i := range p.unacked {
+		if p.conn == nil {
+			return
 		}
+		if p.unacked[i].sent {
+			c.repeated(p.unacked[i].op, now)
+		}
+		p.unacked[i].sent = true
+		p.conn.Send(p.unacked[i].payload)
 	}
 }

@@ -21,11 +21,13 @@ import (
 type crowd struct {
 	cfg     *Config
 	clock   pacing.Clock
-	client  *api.Client
+	clients *api.Spread
 	lab     *api.Codelab
-	address unix.Sockaddr
-	loop    *sockets.Loop
-	rng     *rand.Rand
+	// addresses of the nodes, and what they are called.
+	addresses []unix.Sockaddr
+	names     []string
+	loop      *sockets.Loop
+	rng       *rand.Rand
 
 	// people are the attendees, then the facilitators; a person's index is its
 	// place.
@@ -45,8 +47,14 @@ type crowd struct {
 	disconnects map[string]int
 	// down says that the server was killed and is not ready again.
 	down bool
+	// faults that were done, in the order of their times.
+	faults []*harm
 	// welcomed is when the last welcome came.
 	welcomed time.Duration
+	// standing are nodes that were stopped and do not go on yet.
+	standing []int
+	// turn of those who go to another node.
+	turn int
 	// over says that nothing that is planned happens any more.
 	over bool
 	// closing says that nobody reconnects any more.
@@ -61,17 +69,17 @@ type crowd struct {
 	requests sync.WaitGroup
 }
 
-func newCrowd(cfg *Config, clock pacing.Clock, client *api.Client, lab *api.Codelab, address unix.Sockaddr) *crowd {
+func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Codelab, addresses []unix.Sockaddr) *crowd {
 	rng := rand.New(rand.NewPCG(cfg.Seed, 1))
 	c := &crowd{
-		cfg: cfg, clock: clock, client: client, lab: lab, address: address, rng: rng,
+		cfg: cfg, clock: clock, clients: clients, lab: lab, addresses: addresses, rng: rng,
 		byID: make(map[string]int, cfg.Attendees), disconnects: map[string]int{}, measurements: newMeasurements(cfg.Parts, clock),
 		// The names and markers of a run must not meet those of an earlier one
 		// on the same codelab, whatever the seed.
 		chat: newChatLedger(strconv.FormatInt(time.Now().UnixNano(), 36)),
 	}
 	for i := range cfg.Attendees + cfg.Facilitators {
-		p := &person{index: i, facilitator: i >= cfg.Attendees}
+		p := &person{index: i, node: i % len(addresses), facilitator: i >= cfg.Attendees}
 		p.name = fmt.Sprintf("Attendee %s %05d", c.chat.run, i+1)
 		if p.facilitator {
 			p.name = fmt.Sprintf("Facilitator %d", i-cfg.Attendees+1)

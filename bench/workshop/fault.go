@@ -5,92 +5,159 @@ package workshop
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"atelier/bench/faults"
 	"atelier/bench/latency"
 	"atelier/bench/report"
-)
-
-// Fault is what can be done to a server.
-type Fault string
-
-// Faults.
-const (
-	// Kill ends the server as a power cut does, and starts it again.
-	Kill Fault = "kill"
-	// Pause stops it where it is for a while; connections stay.
-	Pause Fault = "pause"
-	// Restart asks it to end, as an upgrade does, and starts it again.
-	Restart Fault = "restart"
 )
 
 // resumeWithin bounds the wait for everybody after a fault.
 const resumeWithin = 60 * time.Second
 
-// faults does the faults in turns at the interval, while the load goes on. The
-// last leaves time to come back before the end.
+// harm is a fault that was done, and what came of it. Owned by the loop.
+type harm struct {
+	fault faults.Fault
+	// nodes it was done to, which they are called.
+	nodes []int
+	// began and over: until everything was as before, as far as the harness did
+	// it.
+	began, over time.Duration
+	// stuck are the people, by index, who could not know of it: those of a node
+	// that stands still.
+	stuck []bool
+	// well is of messages between others, late of those that somebody who is
+	// stuck sent or got.
+	well, late faults.Recovery
+	repeated   int
+	failed     map[string]int // by operation
+	// report is what is told of it; its numbers of recovery come at the end.
+	report report.Restart
+}
+
+// faults does the faults that are planned, while the load goes on. The last
+// leaves time to come back before the end.
 func (r *run) faults(ctx context.Context) error {
-	n := 0
-	for at := r.crowd.from + r.cfg.FaultEvery; at < r.crowd.until-time.Second; at += r.cfg.FaultEvery {
+	for n, planned := range r.cfg.Faults {
+		at := r.crowd.from + planned.At
+		if at >= r.crowd.until-time.Second {
+			return nil
+		}
 		r.sleepUntil(ctx, at)
 		if ctx.Err() != nil {
 			return nil
 		}
-		fault := r.cfg.Faults[n%len(r.cfg.Faults)]
-		n++
-		if err := r.harm(ctx, fault); err != nil {
-			return fmt.Errorf("%s %d: %w", fault, n, err)
+		if err := r.harm(ctx, r.inflictor.Choose(planned.Fault)); err != nil {
+			return fmt.Errorf("%s %d: %w", planned.Fault, n+1, err)
 		}
 	}
 	return nil
 }
 
 // harm is one fault. Times count from its beginning.
-func (r *run) harm(ctx context.Context, fault Fault) error {
+func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 	c := r.crowd
+	h := &harm{fault: fault, nodes: r.inflictor.Harmed(fault), failed: map[string]int{}}
+	whole := len(h.nodes) == len(c.addresses) // nobody has anywhere to go
 	expected := 0
 	r.loop.Do(func() {
-		// A paused server keeps its connections.
-		c.down = fault != Pause
+		h.began, h.stuck = r.clock.Now(), make([]bool, len(c.people))
+		if fault.Kind == faults.Pause {
+			for i, p := range c.people {
+				h.stuck[i] = slices.Contains(h.nodes, p.node)
+			}
+			c.standing = h.nodes
+		}
+		c.faults = append(c.faults, h)
+		c.course.Fault(fault.String())
+		// A paused server keeps its connections; of a restarted database nobody
+		// need hear.
+		ends := fault.Kind == faults.Kill || fault.Kind == faults.Restart || fault.Kind == faults.KillAll
+		c.down = ends && whole
 		expected = c.tallies[opResume].done
-		if c.down {
-			expected += c.count(func(p *person) bool { return p.joined() && !p.stalled })
+		if ends {
+			expected += c.count(func(p *person) bool { return p.joined() && !p.stalled && slices.Contains(h.nodes, p.node) })
 		}
 	})
-	began := r.clock.Now()
-	// A run that is interrupted now still needs its server for the audit.
-	if err := r.carryOut(context.WithoutCancel(ctx), fault); err != nil {
+	// A run that is interrupted now still needs its servers for the audit.
+	if err := r.inflictor.Do(context.WithoutCancel(ctx), fault); err != nil {
 		return err
 	}
 	ready := r.clock.Now()
-	r.loop.Do(func() { c.down = false })
+	r.loop.Do(func() {
+		h.over = ready
+		c.down, c.standing = false, nil
+	})
 	all := r.until(ctx, resumeWithin, func() bool {
 		return c.tallies[opResume].done >= expected &&
 			c.count(func(p *person) bool { return p.joined() && !p.stalled && !p.online }) == 0
 	})
-	restart := report.Restart{Fault: string(fault), Ready: latency.Milliseconds(ready - began), Resumed: latency.Milliseconds(ready - began), AllResumed: all}
-	if fault != Pause {
-		r.loop.Do(func() { restart.Resumed = latency.Milliseconds(c.welcomed - began) })
-	}
-	r.result.Restarts = append(r.result.Restarts, restart)
+	r.loop.Do(func() {
+		since := func(t time.Duration) float64 { return latency.Milliseconds(max(t, h.began) - h.began) }
+		h.report = report.Restart{Fault: string(fault.Kind), Ready: since(ready), Resumed: since(ready), AllResumed: all}
+		if fault.Kind != faults.Pause {
+			h.report.Resumed = since(c.welcomed)
+		}
+	})
 	return nil
 }
 
-func (r *run) carryOut(ctx context.Context, fault Fault) error {
-	switch p := r.target.Process; fault {
-	case Pause:
-		if err := p.Pause(); err != nil {
-			return err
+// harmAt is the last fault that began before a time; nil before the first.
+func (c *crowd) harmAt(at time.Duration) *harm {
+	for _, h := range slices.Backward(c.faults) {
+		if h.began <= at {
+			return h
 		}
-		r.sleepUntil(ctx, r.clock.Now()+r.cfg.Pause)
-		return p.Continue()
-	case Restart:
-		if err := p.Stop(); err != nil {
-			return err
-		}
-		return p.Start(ctx)
+	}
+	return nil
+}
+
+// charge notes a delivery with the fault in whose time it was planned, unless one
+// of the two was gone for a reason of its own.
+func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
+	h := c.harmAt(said.due)
+	switch {
+	case h == nil || said.due >= c.until || p.away(said.due) || c.people[said.by].away(said.due):
+	case h.stuck[p.index] || h.stuck[said.by]:
+		h.late.Add(said.due-h.began, took)
 	default:
-		p.Kill()
-		return p.Start(ctx)
+		h.well.Add(said.due-h.began, took)
+	}
+}
+
+// recoveries says how long the service took to be itself again after each fault.
+// What is stuck at a node that stands still cannot be helped until it goes on:
+// its time counts from there.
+func (r *run) recoveries() {
+	c := r.crowd
+	for i, h := range c.faults {
+		end := c.until
+		if i+1 < len(c.faults) {
+			end = min(end, c.faults[i+1].began)
+		}
+		out := h.report
+		out.At = (h.began - c.from).Seconds()
+		out.Lasted = latency.Milliseconds(h.over - h.began)
+		out.Repeated, out.FailedBy = h.repeated, h.failed
+		for _, n := range h.failed {
+			out.Failed += n
+		}
+		if len(c.addresses) > 1 {
+			out.What = h.fault.String()
+			for _, n := range h.nodes {
+				out.Nodes = append(out.Nodes, c.names[n])
+			}
+		}
+		took, ok := h.well.Time(end - h.began)
+		if h.fault.Kind == faults.Pause {
+			stuck, free := h.late.Time(end - h.began)
+			took, ok = max(took, stuck-(h.over-h.began)), ok && free
+		}
+		if h.well.Empty() {
+			took, ok = 0, false // nobody chats: there is nothing to tell it by
+		}
+		out.Recovery, out.Recovered = latency.Milliseconds(took), ok
+		r.result.Restarts = append(r.result.Restarts, out)
 	}
 }

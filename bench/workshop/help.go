@@ -55,7 +55,7 @@ func (c *crowd) askHelp(due time.Duration) {
 		Method: "POST", Path: "/codelabs/" + c.lab.ID + "/help", Session: p.login,
 		Body: fmt.Appendf(nil, `{"step_number":%d}`, max(p.progress.step, 1)),
 	}
-	c.request(opHelp, due, r, func(fate audit.Fate, _ *api.Answer, _ error) {
+	c.request(opHelp, due, p, r, func(fate audit.Fate, _ *api.Answer, _ error) {
 		switch fate {
 		case audit.Acknowledged:
 			p.help.acked++
@@ -86,8 +86,14 @@ func (c *crowd) helpSeen(m *message.Message, owner int) {
 		now := c.clock.Now()
 		c.helping.turn++
 		f := c.facilitator(c.helping.turn)
-		c.loop.Agenda.At(now+claimAfter, func(due time.Duration) { c.answerHelp(f, id, due, opClaim, "/claim", &h.claim) })
-		c.loop.Agenda.At(now+resolveAfter, func(due time.Duration) { c.answerHelp(f, id, due, opResolve, "/resolve", &h.resolve) })
+		// A facilitator whose claim hangs does not resolve meanwhile: the claim
+		// would come too late, and be refused for that.
+		resolve := func() {
+			c.loop.Agenda.At(max(now+resolveAfter, c.clock.Now()), func(due time.Duration) {
+				c.answerHelp(f, id, due, opResolve, "/resolve", &h.resolve, func() {})
+			})
+		}
+		c.loop.Agenda.At(now+claimAfter, func(due time.Duration) { c.answerHelp(f, id, due, opClaim, "/claim", &h.claim, resolve) })
 	case "help_claimed":
 		h.claimed++
 	case "help_resolved":
@@ -99,11 +105,14 @@ func (c *crowd) helpSeen(m *message.Message, owner int) {
 }
 
 // answerHelp is one act of a facilitator.
-func (c *crowd) answerHelp(f *person, id string, due time.Duration, op operation, path string, fate *audit.Fate) {
+func (c *crowd) answerHelp(f *person, id string, due time.Duration, op operation, path string, fate *audit.Fate, then func()) {
 	if c.closing {
 		return
 	}
 	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/help/" + id + path, Session: f.login}
 	*fate = audit.Unanswered
-	c.request(op, due, r, func(got audit.Fate, _ *api.Answer, _ error) { *fate = got })
+	c.request(op, due, f, r, func(got audit.Fate, _ *api.Answer, _ error) {
+		*fate = got
+		then()
+	})
 }

@@ -58,6 +58,7 @@ func (c *crowd) load(start time.Duration) {
 // networks, and come back.
 func (c *crowd) leave() {
 	if p := c.active(); p != nil && p.online {
+		p.left, p.leaver = c.clock.Now(), true
 		p.conn.Close()
 		c.lost(p, sockets.End{Err: errLeft})
 	}
@@ -71,5 +72,5 @@ func (c *crowd) look(due time.Duration) {
 	f := c.facilitator(c.looks / len(lists))
 	path := "/codelabs/" + c.lab.ID + lists[c.looks%len(lists)]
 	c.looks++
-	c.request(opRead, due, &api.Request{Method: "GET", Path: path, Session: f.login}, func(audit.Fate, *api.Answer, error) {})
+	c.request(opRead, due, f, &api.Request{Method: "GET", Path: path, Session: f.login}, func(audit.Fate, *api.Answer, error) {})
 }

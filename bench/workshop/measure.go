@@ -47,6 +47,9 @@ type tally struct {
 	// done were acknowledged, refused were answered otherwise, unanswered got
 	// no answer at all. Those of the warm-up count too.
 	done, refused, unanswered int
+	// repeated is how often one was made again, failed how many were unanswered
+	// and could not be.
+	repeated, failed int
 	// complaint is the last refusal.
 	complaint string
 }
@@ -64,6 +67,8 @@ type measurements struct {
 	lag        *latency.Histogram   // planned time to sending
 	tallies    [operations]tally
 
+	// byNode counts deliveries to the clients of each node.
+	byNode []int64
 	// measuredChat counts chat messages that were sent in the measured time.
 	measuredChat int64
 	// events counts stored events that arrived, ever.

@@ -30,6 +30,7 @@ func (r *run) conclude(t *truth) {
 	for _, part := range c.parts {
 		out.Parts = append(out.Parts, report.Part{Latency: part.Summary()})
 	}
+	r.recoveries()
 	out.Events, out.Acked = c.events, c.acked
 	out.Audit = c.verify(t)
 	out.Disconnects = c.disconnects
@@ -44,7 +45,7 @@ func (r *run) conclude(t *truth) {
 		}
 		out.Operations = append(out.Operations, report.Operation{
 			Name: names[op], Latency: tally.latency.Summary(),
-			Done: tally.done, Refused: tally.refused, Unanswered: tally.unanswered, Complaint: tally.complaint,
+			Done: tally.done, Refused: tally.refused, Unanswered: tally.unanswered, Repeated: tally.repeated, Failed: tally.failed, Complaint: tally.complaint,
 		})
 	}
 }

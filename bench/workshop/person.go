@@ -8,6 +8,7 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
+	"atelier/bench/faults"
 	"atelier/bench/sockets"
 )
 
@@ -15,6 +16,9 @@ import (
 type person struct {
 	index       int
 	facilitator bool
+	// node is where the connection is, or will be, and where requests begin: its
+	// place among all.
+	node int
 	// stalled people stop reading after the join, until the end of the load.
 	stalled bool
 	name    string
@@ -30,6 +34,9 @@ type person struct {
 	epoch string
 	// dialled is when the present connection was begun, or should have been.
 	dialled time.Duration
+	// left is when a leaver has last gone without a reason of the server's.
+	leaver bool
+	left   time.Duration
 	// attempts is how many connections have failed since the last welcome.
 	attempts int
 
@@ -51,6 +58,21 @@ type pending struct {
 	op      operation
 	// number is that of the chat message, or the step.
 	number int
+	// order is the place of a step among all that were sent.
+	order int
+	// again: a node asked for it to be said again.
+	again bool
+	// sent at least once: nobody knows whether it arrived.
+	sent bool
+}
+
+// comesBack is how long somebody who left may take to come back.
+const comesBack = time.Second
+
+// away reports whether something was due while this person was gone for a reason
+// of its own.
+func (p *person) away(due time.Duration) bool {
+	return p.leaver && due > p.left-faults.Limit && due < p.left+comesBack
 }
 
 // joined reports whether the person has ever been welcomed.
@@ -59,6 +81,7 @@ func (p *person) joined() bool { return p.epoch != "" }
 // send sends a message now, or after the next welcome. It is kept until it is
 // acknowledged.
 func (p *person) send(m pending) {
+	m.sent = p.online
 	p.unacked = append(p.unacked, m)
 	if p.online {
 		p.conn.Send(m.payload)

@@ -4,6 +4,7 @@ package workshop
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -24,13 +25,26 @@ type progress struct {
 	sent, acked, refused int
 	// seen counts the events that reached anybody.
 	seen int
-	// last and furthest of the acknowledged steps.
-	last, furthest int
+	// last and furthest of the acknowledged steps. The last is the one that was
+	// sent last, whose order is its place among all: acknowledgements may overtake
+	// each other.
+	last, order, furthest int
+	// doubtful steps were said again out of their turn: nobody knows what was
+	// applied after what.
+	doubtful []int
 }
 
-func (p *progress) ack(step int) {
+// ack notes that a step was acknowledged, which was sent in this order; again
+// says that it was said again.
+func (p *progress) ack(step, order int, again bool) {
 	p.acked++
-	p.last, p.furthest = step, max(p.furthest, step)
+	p.furthest = max(p.furthest, step)
+	if again && !slices.Contains(p.doubtful, step) {
+		p.doubtful = append(p.doubtful, step)
+	}
+	if order > p.order {
+		p.last, p.order = step, order
+	}
 }
 
 // next goes up to the last step and back again, so that every message changes
@@ -63,5 +77,5 @@ func (c *crowd) step(due time.Duration) {
 	c.walk.sent++
 	ref := "p" + strconv.Itoa(c.walk.sent)
 	payload := fmt.Appendf(nil, `{"type":"step_progress","ref":%q,"step_number":%d}`, ref, p.progress.step)
-	p.send(pending{ref: ref, payload: payload, due: due, op: opProgress, number: p.progress.step})
+	p.send(pending{ref: ref, payload: payload, due: due, op: opProgress, number: p.progress.step, order: c.walk.sent})
 }

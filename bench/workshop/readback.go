@@ -3,7 +3,12 @@
 package workshop
 
 import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
+	"time"
 
 	"atelier/bench/api"
 )
@@ -16,19 +21,70 @@ type truth struct {
 	openHelp  map[string]bool // by id
 }
 
-// readBack asks for everything that the run has written.
-func (r *run) readBack() (*truth, error) {
+// readAgain and readTries are how long to wait for a node that is just coming
+// back, and how often.
+const (
+	readAgain = time.Second
+	readTries = 30
+)
+
+// readBackAll asks every node; where they do not agree one of them is wrong.
+func (r *run) readBackAll() (*truth, error) {
+	var first *truth
+	for n := range r.clients.Size() {
+		var t *truth
+		var err error
+		for range readTries {
+			if t, err = r.readBack(r.clients.Node(n)); err == nil {
+				break
+			}
+			if r.clients.Size() == 1 {
+				return nil, err
+			}
+			time.Sleep(readAgain)
+		}
+		switch name := r.crowd.names[n]; {
+		case err != nil:
+			return nil, fmt.Errorf("node %s: %w", name, err)
+		case first == nil:
+			first = t
+		case !reflect.DeepEqual(first, t):
+			r.result.Faults = append(r.result.Faults, fmt.Sprintf("node %s shows another state than node %s: %s", name, r.crowd.names[0], first.differs(t)))
+		}
+	}
+	return first, nil
+}
+
+// differs says in what two nodes do not agree.
+func (t *truth) differs(o *truth) string {
+	var in []string
+	for _, part := range []struct {
+		name string
+		same bool
+	}{
+		{"chat", slices.Equal(t.chat, o.chat)}, {"comments", slices.Equal(t.comments, o.comments)},
+		{"attendees", reflect.DeepEqual(t.attendees, o.attendees)}, {"help", maps.Equal(t.openHelp, o.openHelp)},
+	} {
+		if !part.same {
+			in = append(in, part.name)
+		}
+	}
+	return strings.Join(in, ", ")
+}
+
+// readBack asks a node for everything that the run has written.
+func (r *run) readBack(client *api.Client) (*truth, error) {
 	c := r.crowd
 	lab := "/codelabs/" + c.lab.ID
 	t := &truth{
 		chat: make([]int, len(c.chat.messages)), comments: make([]int, len(c.comment.fates)),
 		attendees: map[string][]api.Attendee{}, openHelp: map[string]bool{},
 	}
-	if err := r.readChat(t); err != nil {
+	if err := r.readChat(client, t); err != nil {
 		return nil, err
 	}
 	var threads []api.Thread
-	if err := r.client.Get(r.admin, lab+"/inline-comments", &threads); err != nil {
+	if err := client.Get(r.admin, lab+"/inline-comments", &threads); err != nil {
 		return nil, err
 	}
 	for _, thread := range threads {
@@ -39,14 +95,14 @@ func (r *run) readBack() (*truth, error) {
 		}
 	}
 	var attendees []api.Attendee
-	if err := r.client.Get(r.admin, lab+"/attendees", &attendees); err != nil {
+	if err := client.Get(r.admin, lab+"/attendees", &attendees); err != nil {
 		return nil, err
 	}
 	for _, a := range attendees {
 		t.attendees[a.Name] = append(t.attendees[a.Name], a)
 	}
 	var help []api.HelpRequest
-	if err := r.client.Get(r.admin, lab+"/help", &help); err != nil {
+	if err := client.Get(r.admin, lab+"/help", &help); err != nil {
 		return nil, err
 	}
 	for _, h := range help {
@@ -56,8 +112,8 @@ func (r *run) readBack() (*truth, error) {
 }
 
 // readChat counts how often each message of the run is in the history.
-func (r *run) readChat(t *truth) error {
-	return r.client.History(r.admin, r.crowd.lab.ID, func(m api.ChatMessage) {
+func (r *run) readChat(client *api.Client, t *truth) error {
+	return client.History(r.admin, r.crowd.lab.ID, func(m api.ChatMessage) {
 		if n := numberAfter(m.Message, r.crowd.chat.marker); n >= 0 && n < len(t.chat) {
 			t.chat[n]++
 		}

@@ -3,6 +3,10 @@
 package workshop
 
 import (
+	"bytes"
+	"slices"
+	"time"
+
 	"atelier/bench/audit"
 	"atelier/bench/message"
 	"atelier/bench/sockets"
@@ -84,12 +88,15 @@ func (c *crowd) ack(p *person, m *message.Message) {
 	case opChat:
 		c.chat.messages[sent.number].fate = audit.Acknowledged
 	case opProgress:
-		p.progress.ack(sent.number)
+		p.progress.ack(sent.number, sent.order, sent.again)
 	}
 }
 
 // reject takes an error message.
 func (c *crowd) reject(p *person, m *message.Message) {
+	if c.sayAgain(p, m) {
+		return
+	}
 	sent, waiting := p.acked(m.Ref)
 	if !waiting {
 		c.disconnects["error message: "+string(m.Error)]++
@@ -101,5 +108,47 @@ func (c *crowd) reject(p *person, m *message.Message) {
 		c.chat.messages[sent.number].fate = audit.Refused
 	case opProgress:
 		p.progress.refused++
+	}
+}
+
+// tryAgain ends the error of a node that cannot say now whether a message was
+// taken.
+var tryAgain = []byte("; try again")
+
+// againAfter is how long to wait before such a message is sent again.
+const againAfter = 250 * time.Millisecond
+
+// sayAgain sends a message again that a node asks to be sent again: its ref makes
+// that safe. It reports whether it will.
+func (c *crowd) sayAgain(p *person, m *message.Message) bool {
+	if len(c.addresses) == 1 || !bytes.HasSuffix(m.Error, tryAgain) {
+		return false
+	}
+	ref := string(m.Ref)
+	i := slices.IndexFunc(p.unacked, func(sent pending) bool { return sent.ref == ref })
+	if i < 0 {
+		return false
+	}
+	p.unacked[i].again = true
+	c.repeated(p.unacked[i].op, c.clock.Now())
+	c.loop.Agenda.At(c.clock.Now()+againAfter, func(time.Duration) {
+		// Whoever has connected anew meanwhile has sent it already; then it comes
+		// twice, and counts once.
+		i := slices.IndexFunc(p.unacked, func(sent pending) bool { return sent.ref == ref })
+		if i >= 0 && p.online {
+			p.conn.Send(p.unacked[i].payload)
+		}
+	})
+	return true
+}
+
+// repeated notes that something was sent again.
+func (c *crowd) repeated(op operation, at time.Duration) {
+	if len(c.addresses) == 1 {
+		return // a client that comes back to the same server, as ever
+	}
+	c.tallies[op].repeated++
+	if h := c.harmAt(at); h != nil {
+		h.repeated++
 	}
 }

@@ -34,8 +34,8 @@ func (c *crowd) storm() {
 // then, and a registration that was applied twice shows as two records.
 func (c *crowd) register(p *person, due time.Duration, try int) {
 	body := fmt.Sprintf(`{"name":%q,"code":"%06d","email":""}`, p.name, p.index)
-	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/register", Body: []byte(body)}
-	c.request(opRegister, due, r, func(fate audit.Fate, a *api.Answer, err error) {
+	r := &api.Request{Method: "POST", Path: "/codelabs/" + c.lab.ID + "/register", Body: []byte(body), Again: true}
+	c.request(opRegister, due, p, r, func(fate audit.Fate, a *api.Answer, err error) {
 		if fate == audit.Acknowledged {
 			var record api.Attendee
 			if err := a.Decode(&record); err != nil {

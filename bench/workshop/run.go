@@ -5,9 +5,13 @@ package workshop
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"atelier/bench/api"
+	"atelier/bench/faults"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
@@ -20,14 +24,15 @@ const requestWithin = 30 * time.Second
 
 // run is one workshop. Owned by the goroutine of Run.
 type run struct {
-	cfg    *Config
-	target *server.Target
-	clock  pacing.Clock
-	client *api.Client
-	admin  api.Session
-	crowd  *crowd
-	loop   *sockets.Loop
-	result *report.Result
+	cfg       *Config
+	target    *server.Target
+	clock     pacing.Clock
+	clients   *api.Spread
+	admin     api.Session
+	crowd     *crowd
+	loop      *sockets.Loop
+	result    *report.Result
+	inflictor faults.Inflictor
 }
 
 // Run holds a workshop. When ctx ends, the load ends early, and what happened
@@ -38,10 +43,11 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		return nil, err
 	}
 	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
+	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Rng: rand.New(rand.NewPCG(cfg.Seed, 2))}
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	defer r.client.Close()
+	defer r.clients.Close()
 	go r.loop.Run()
 	defer r.crowd.requests.Wait()
 	defer r.loop.Stop()
@@ -62,7 +68,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	r.loop.Stop()
 	r.crowd.requests.Wait()
 	r.crowd.course.Enter("reading back")
-	truth, err := r.readBack()
+	truth, err := r.readBackAll()
 	if err != nil {
 		return nil, err
 	}
@@ -73,24 +79,37 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 // prepare logs in, finds the codelab and builds the crowd and its loop.
 func (r *run) prepare() error {
 	var err error
-	if r.client, err = api.New(r.target.URL, r.target.Via, requestWithin); err != nil {
+	if err := r.inflictor.Check(r.cfg.Faults); err != nil {
 		return err
 	}
-	address, err := sockets.Resolve(r.client.Address())
+	doors, names := []api.Door{}, []string{}
+	for _, n := range r.target.Nodes() {
+		doors, names = append(doors, api.Door{URL: n.URL, Via: n.Via}), append(names, n.Name)
+	}
+	if r.clients, err = api.NewSpread(doors, requestWithin); err != nil {
+		return err
+	}
+	var addresses []unix.Sockaddr
+	for n := range doors {
+		address, err := sockets.Resolve(r.clients.Node(n).Address())
+		if err != nil {
+			return err
+		}
+		addresses = append(addresses, address)
+	}
+	client := r.clients.Node(0)
+	if r.admin, err = client.Login(r.target.AdminID, r.target.AdminPW, "Load test"); err != nil {
+		return err
+	}
+	lab, err := prepare(client, r.admin, r.cfg)
 	if err != nil {
 		return err
 	}
-	if r.admin, err = r.client.Login(r.target.AdminID, r.target.AdminPW, "Load test"); err != nil {
-		return err
-	}
-	lab, err := prepare(r.client, r.admin, r.cfg)
-	if err != nil {
-		return err
-	}
-	r.crowd = newCrowd(r.cfg, r.clock, r.client, lab, address)
+	r.crowd = newCrowd(r.cfg, r.clock, r.clients, lab, addresses)
+	r.crowd.names, r.crowd.byNode = names, make([]int64, len(names))
 	for i := range r.cfg.Facilitators {
 		f := r.crowd.facilitator(i)
-		if f.login, err = r.client.Login(r.target.AdminID, r.target.AdminPW, f.name); err != nil {
+		if f.login, err = client.Login(r.target.AdminID, r.target.AdminPW, f.name); err != nil {
 			return err
 		}
 	}
@@ -131,10 +150,7 @@ func (r *run) load(ctx context.Context) error {
 	r.crowd.course.Enter("running")
 	begin := r.weigh()
 	defer r.beside(ctx)()
-	var err error
-	if r.cfg.FaultEvery > 0 {
-		err = r.faults(ctx)
-	}
+	err := r.faults(ctx)
 	r.sleepUntil(ctx, c.until)
 	r.loop.Do(func() {
 		c.over = true

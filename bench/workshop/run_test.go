@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"atelier/bench/faults"
 	"atelier/bench/report"
 	"atelier/bench/server"
 )
@@ -247,8 +248,8 @@ func TestPauseOfTheServerShowsInTheTail(t *testing.T) {
 func TestFaultsLoseNothingThatWasAcknowledged(t *testing.T) {
 	target := spawn(t)
 	cfg := small()
-	cfg.Duration, cfg.FaultEvery, cfg.Pause = 3500*time.Millisecond, 700*time.Millisecond, 100*time.Millisecond
-	cfg.Faults = []Fault{Kill, Pause, Restart}
+	cfg.Duration, cfg.Pause = 3500*time.Millisecond, 100*time.Millisecond
+	cfg.Faults = faults.Every(700*time.Millisecond, 2500*time.Millisecond, faults.Fault{Kind: faults.Kill}, faults.Fault{Kind: faults.Pause}, faults.Fault{Kind: faults.Restart})
 	cfg.Churn, cfg.BurstEvery, cfg.Burst, cfg.FacilitatorReads = 5, time.Second, 3, 10
 	r, err := Run(t.Context(), cfg, target)
 	if err != nil {

@@ -122,7 +122,7 @@ func (c *crowd) verifyProgress(t *truth, a *report.Audit) audit.Writes {
 		if p.progress.acked == 0 || len(records) == 0 {
 			continue
 		}
-		possible := []int{p.progress.last}
+		possible := append([]int{p.progress.last}, p.progress.doubtful...)
 		for _, m := range p.unacked {
 			if m.op == opProgress {
 				possible = append(possible, m.number)

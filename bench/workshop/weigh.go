@@ -7,6 +7,7 @@ import (
 
 	"atelier/bench/course"
 	"atelier/bench/latency"
+	"atelier/bench/server"
 )
 
 // weight is what was taken of the machine at a moment, with the socket loop's
@@ -14,12 +15,17 @@ import (
 type weight struct {
 	course.Weight
 	busy time.Duration
+	// nodes are looked at one by one; nil for a single server.
+	nodes []server.Inside
 	// turns of the socket loop since the last weighing.
 	turns *latency.Histogram
 }
 
 func (r *run) weigh() weight {
 	w := weight{Weight: course.Weigh(r.clock.Now(), r.target.Usage)}
+	if r.target.Several != nil {
+		w.nodes = server.Look(r.target.Several)
+	}
 	r.loop.Do(func() {
 		// The turns of the join are not those of the load, nor are those of the
 		// drain: each weighing begins to count anew.
@@ -35,4 +41,5 @@ func (r *run) account(begin, end weight) {
 		g := &r.result.Generator
 		g.Turns, g.Busy = end.turns.Summary(), (end.busy-begin.busy).Seconds()/g.Seconds
 	}
+	r.result.Nodes = course.Nodes(r.crowd.names, begin.nodes, end.nodes, r.crowd.byNode, (end.At - begin.At).Seconds())
 }

@@ -215,7 +215,7 @@ func (b *broadcastFlags) peer(size int) (*fanout.Peer, error) {
 		size = 0
 	}
 	return &fanout.Peer{
-		URL: b.URL, Publish: b.Publish, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure},
+		URL: b.server(), Publish: b.Publish, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure},
 		Dialect: broadcast.Dialect{
 			Headers: b.Header, Hello: unescaped(b.Hello), Send: unescaped(b.Send), Size: size, Match: b.Match, Ready: b.Ready, Ack: b.Ack,
 			Position: b.Position, Resume: b.Resume, Answers: answers,
@@ -250,7 +250,7 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	}
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
-		cfg.Usage, cfg.Inside, cfg.Progress = t.Usage, t.Inside, t.screen.broadcast
+		cfg.Usage, cfg.Inside, cfg.Nodes, cfg.Progress = t.Usage, t.Inside, t.Several, t.screen.broadcast
 		return fanout.Run(ctx, cfg)
 	})
 }
@@ -261,7 +261,7 @@ func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	u, err := url.Parse(b.URL)
+	u, err := url.Parse(b.server())
 	if err != nil {
 		return fmt.Errorf("server URL: %w", err)
 	}

@@ -25,8 +25,8 @@ type selftestCommand struct {
 
 // Validate is called by kong.
 func (c *selftestCommand) Validate() error {
-	if c.URL != "" {
-		return fmt.Errorf("the self-test stops its own server: it needs --spawn")
+	if !c.Spawn || c.Nodes > 0 {
+		return fmt.Errorf("the self-test stops its own server: it needs --spawn, and one server")
 	}
 	return c.outputFlags.check()
 }

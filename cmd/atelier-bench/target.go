@@ -14,42 +14,69 @@ import (
 	"golang.org/x/sys/unix"
 
 	"atelier/bench/api"
+	"atelier/bench/nodes"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
 )
 
 // serverFlags say which server to test.
 type serverFlags struct {
-	URL      string `xor:"server" required:"" group:"Server" help:"Server to test, http://host:port or https://host:port."`
-	Spawn    bool   `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
-	Server   string `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
-	CA       string `name:"ca" type:"existingfile" placeholder:"FILE" group:"Server" help:"Certificates (PEM) of authorities to trust, for https."`
-	Insecure bool   `group:"Server" help:"Trust any certificate, for https."`
-	Keep     bool   `group:"Server" help:"Keep the data folder and the log of a spawned server also when the run passes."`
+	URL      []string `xor:"server" required:"" sep:"none" placeholder:"URL" group:"Server" help:"Server to test, http://host:port or https://host:port. May be given again: clients are spread over all."`
+	Spawn    bool     `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
+	Server   string   `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
+	Nodes    int      `placeholder:"N" group:"Server" help:"Start so many servers on one PostgreSQL, with --spawn."`
+	Postgres string   `placeholder:"URL" group:"Server" help:"Make the database for --nodes on a PostgreSQL that runs; the default is one on a temporary folder."`
+	CA       string   `name:"ca" type:"existingfile" placeholder:"FILE" group:"Server" help:"Certificates (PEM) of authorities to trust, for https."`
+	Insecure bool     `group:"Server" help:"Trust any certificate, for https."`
+	Keep     bool     `group:"Server" help:"Keep the data folder and the log of a spawned server also when the run passes."`
 
-	AdminID     string `env:"ADMIN_ID" default:"admin" group:"Server" help:"Admin to log in as, with --url."`
-	AdminPW     string `env:"ADMIN_PW" group:"Server" help:"The admin's password, with --url."`
-	InternalURL string `placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url: asked for readiness and for memory and processor time."`
+	AdminID     string   `env:"ADMIN_ID" default:"admin" group:"Server" help:"Admin to log in as, with --url."`
+	AdminPW     string   `env:"ADMIN_PW" group:"Server" help:"The admin's password, with --url."`
+	InternalURL []string `sep:"none" placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url: asked for readiness and for memory and processor time. As many as --url, in their order."`
+}
+
+// server is the only server, or the first; "" for a spawned one.
+func (w *serverFlags) server() string {
+	if len(w.URL) == 0 {
+		return ""
+	}
+	return w.URL[0]
 }
 
 func (w *serverFlags) check() error {
-	if w.URL != "" && w.AdminPW == "" {
-		return errors.New("--url needs --admin-pw, or ADMIN_PW in the environment")
-	}
-	if w.URL == "" {
-		if w.CA != "" || w.Insecure {
-			return errors.New("--ca and --insecure are for an https --url")
+	var problems []error
+	bad := func(wrong bool, text string) {
+		if wrong {
+			problems = append(problems, errors.New(text))
 		}
-		return nil
 	}
-	u, err := url.Parse(w.URL)
-	if err == nil {
-		_, err = api.Address(u)
+	bad(len(w.URL) > 0 && w.AdminPW == "", "--url needs --admin-pw, or ADMIN_PW in the environment")
+	bad(!w.Spawn && w.Nodes > 0, "--nodes needs --spawn")
+	bad(w.Nodes == 0 && w.Postgres != "", "--postgres needs --nodes")
+	bad(w.Nodes < 0 || w.Nodes > nodes.Most, fmt.Sprintf("--nodes: want 1 to %d", nodes.Most))
+	bad(len(w.InternalURL) > 0 && len(w.InternalURL) != len(w.URL), "--internal-url: want as many as --url")
+	if w.Postgres != "" {
+		problems = append(problems, nodes.CheckDatabase(w.Postgres))
 	}
-	if err == nil && u.Scheme != "https" && (w.CA != "" || w.Insecure) {
-		err = errors.New("--ca and --insecure are for an https --url")
+	secure := false
+	for _, text := range w.URL {
+		u, err := url.Parse(text)
+		if err == nil {
+			_, err = api.Address(u)
+			secure = secure || u.Scheme == "https"
+		}
+		problems = append(problems, err)
 	}
-	return err
+	bad(!secure && (w.CA != "" || w.Insecure), "--ca and --insecure are for an https --url")
+	return errors.Join(problems...)
+}
+
+// alone refuses several servers, for what is made for one.
+func (w *serverFlags) alone(scenario string) error {
+	if w.Nodes > 0 || len(w.URL) > 1 {
+		return fmt.Errorf("%s is for one server", scenario)
+	}
+	return nil
 }
 
 // atLeast refuses numbers that no run can have.
@@ -70,32 +97,14 @@ type bench struct {
 // the run's own, and keeps its data if that is asked for.
 func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target, func(keep bool) error, error) {
 	if !w.Spawn {
-		t := &server.Target{URL: w.URL, AdminID: w.AdminID, AdminPW: w.AdminPW}
-		if w.InternalURL != "" {
-			remote := &server.Remote{URL: w.InternalURL}
-			if err := remote.Ready(ctx); err != nil {
-				return nil, nil, err
-			}
-			t.Usage, t.Inside = remote.Usage, remote.Inside
-		}
-		u, err := url.Parse(w.URL)
-		if err != nil || u.Scheme != "https" {
-			return t, func(bool) error { return nil }, err
-		}
-		address, err := api.Address(u)
-		if err != nil {
-			return nil, nil, err
-		}
-		passage, err := tunnel.Open(address, tunnel.Trust{CAFile: w.CA, Insecure: w.Insecure})
-		if err != nil {
-			return nil, nil, err
-		}
-		t.Via = passage.Address()
-		return t, func(bool) error { passage.Close(); return nil }, nil
+		return w.running(ctx)
 	}
 	binary, err := w.binary()
 	if err != nil {
 		return nil, nil, err
+	}
+	if w.Nodes > 0 {
+		return w.cluster(ctx, binary, env)
 	}
 	process, err := server.New(binary)
 	if err != nil {
@@ -114,11 +123,101 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 		process.Kill()
 		return nil, nil, errors.Join(err, process.Remove())
 	}
+	n := spawned("", process)
 	return &server.Target{
-		URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW, Process: process, Usage: process.Usage,
-		// The address of its metrics is another after each start.
-		Inside: func() (server.Inside, error) { return (&server.Remote{URL: process.InternalURL()}).Inside() },
+		URL: n.URL, AdminID: process.AdminID, AdminPW: process.AdminPW, Process: process, Usage: n.Usage, Inside: n.Inside,
 	}, done, nil
+}
+
+// spawned is a server of the run's own.
+func spawned(name string, p *server.Process) server.Node {
+	return server.Node{
+		Name: name, URL: p.URL(), Process: p, Usage: p.Usage,
+		// The address of its metrics is another after each start.
+		Inside: func() (server.Inside, error) {
+			return (&server.Remote{URL: p.InternalURL(), Within: lookWithin}).Inside()
+		},
+	}
+}
+
+// lookWithin bounds a look at a server: one that stands still must not keep the
+// others from being seen.
+const lookWithin = 800 * time.Millisecond
+
+// cluster starts several servers on one database.
+func (w *serverFlags) cluster(ctx context.Context, binary string, env []string) (*server.Target, func(keep bool) error, error) {
+	c, err := nodes.Start(ctx, &nodes.Config{Binary: binary, Count: w.Nodes, Postgres: w.Postgres, Env: env})
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []server.Node
+	for i, p := range c.Processes {
+		all = append(all, spawned(nodes.Name(i+1), p))
+	}
+	t := server.Join(all)
+	t.AdminID, t.AdminPW, t.Network = c.Processes[0].AdminID, c.Processes[0].AdminPW, c.Network
+	if c.Database.Own() {
+		t.Database = c.Database
+	}
+	return t, func(keep bool) error {
+		err := c.Stop()
+		kept, failed := c.Remove(keep || err != nil)
+		for _, dir := range kept {
+			fmt.Fprintln(os.Stderr, "kept:", dir)
+		}
+		return errors.Join(err, failed)
+	}, nil
+}
+
+// running finds servers that somebody else has started.
+func (w *serverFlags) running(ctx context.Context) (*server.Target, func(bool) error, error) {
+	var passages []*tunnel.Tunnel
+	done := func(bool) error {
+		for _, p := range passages {
+			p.Close()
+		}
+		return nil
+	}
+	var all []server.Node
+	for i, text := range w.URL {
+		n, passage, err := w.node(ctx, i, text)
+		if passage != nil {
+			passages = append(passages, passage)
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, done(false))
+		}
+		all = append(all, n)
+	}
+	t := server.Join(all)
+	if len(all) == 1 {
+		t.Several = nil
+	}
+	t.AdminID, t.AdminPW = w.AdminID, w.AdminPW
+	return t, done, nil
+}
+
+func (w *serverFlags) node(ctx context.Context, i int, text string) (n server.Node, passage *tunnel.Tunnel, err error) {
+	n = server.Node{Name: nodes.Name(i + 1), URL: text}
+	if len(w.InternalURL) > 0 {
+		remote := &server.Remote{URL: w.InternalURL[i], Within: lookWithin}
+		if err := remote.Ready(ctx); err != nil {
+			return n, nil, err
+		}
+		n.Usage, n.Inside = remote.Usage, remote.Inside
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" {
+		return n, nil, err
+	}
+	address, err := api.Address(u)
+	if err != nil {
+		return n, nil, err
+	}
+	if passage, err = tunnel.Open(address, tunnel.Trust{CAFile: w.CA, Insecure: w.Insecure}); err == nil {
+		n.Via = passage.Address()
+	}
+	return n, passage, err
 }
 
 // binary is the server's executable.

@@ -20,6 +20,7 @@ type tokensCommand struct {
 
 	serverFlags
 	outputFlags
+	nodeFaultFlags
 
 	Participants int           `default:"16" group:"Tokens" help:"Platforms, and as many businesses; each has its own rate limit."`
 	Reuse        float64       `default:"1" placeholder:"PERCENT" group:"Tokens" help:"Share of tokens that two callers use at once: exactly one must win."`
@@ -32,7 +33,10 @@ func (c *tokensCommand) Validate() error {
 	if c.Live > 0 && !c.Spawn {
 		return errors.New("--live needs --spawn")
 	}
-	return errors.Join(c.serverFlags.check(), c.outputFlags.check(), atLeast("rate", c.Rate, 0), atLeast("duration", c.Duration, 0), atLeast("warmup", c.Warmup, 0),
+	if c.Live > 0 && c.Nodes > 0 {
+		return errors.New("--live is for one server")
+	}
+	return errors.Join(c.nodeFaultFlags.check(c.Nodes), c.serverFlags.check(), c.outputFlags.check(), atLeast("rate", c.Rate, 0), atLeast("duration", c.Duration, 0), atLeast("warmup", c.Warmup, 0),
 		atLeast("connections", c.Connections, 1), atLeast("participants", c.Participants, 1), atLeast("reuse", c.Reuse, 0), atLeast("live", c.Live, 0))
 }
 
@@ -42,6 +46,7 @@ func (c *tokensCommand) Run(ctx context.Context) error {
 		Rate: c.Rate, Connections: c.Connections, Warmup: c.Warmup, Duration: c.Duration, Reuse: c.Reuse / 100,
 		Participants: c.Participants, Live: c.Live, LiveFor: c.LiveFor,
 	}
+	cfg.Faults, cfg.Pause, cfg.Cut = c.plan(c.Nodes, c.Duration), c.PauseFor, c.CutFor
 	return hold(ctx, &c.serverFlags, &c.outputFlags, nil, func(t *bench) (*report.Result, error) {
 		began := time.Now()
 		cfg.Progress = func(text string) { t.screen.show(status{Phase: text, Elapsed: time.Since(began)}) }

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"time"
 
+	"atelier/bench/faults"
 	"atelier/bench/report"
 	"atelier/bench/workshop"
 )
@@ -45,6 +45,7 @@ type workshopCommand struct {
 	serverFlags
 	outputFlags
 	workshopFlags
+	nodeFaultFlags
 
 	KillEvery time.Duration `placeholder:"DURATION" group:"Workshop" help:"Kill the spawned server with SIGKILL at this interval and start it again."`
 }
@@ -54,8 +55,10 @@ type chaosCommand struct {
 	Attendees int           `default:"300" help:"People who register and connect."`
 	Duration  time.Duration `default:"60s" help:"How long the load is measured."`
 	Every     time.Duration `default:"8s" help:"Time between two faults."`
-	Faults    []string      `default:"kill,pause,restart" help:"What is done to the spawned server, in turns: kill (SIGKILL), pause (SIGSTOP for --pause), restart (SIGTERM)."`
+	Faults    []string      `default:"kill,pause,restart" help:"What is done to the spawned servers, in turns: kill (SIGKILL), pause (SIGSTOP for --pause), restart (SIGTERM), each of any node or with :NODE; with --nodes also cut:A-B, cut:A-B:to, cut:A-B:from, restart-db, roll, kill-all."`
+	Stages    string        `placeholder:"DURATION@FAULT,…" help:"Faults one after the other instead of --faults, such as 20s@kill:1,30s@pause:2; each at the beginning of its time. They are the --duration."`
 	Pause     time.Duration `default:"500ms" help:"How long a paused server stands."`
+	CutFor    time.Duration `default:"10s" help:"How long a cut lasts."`
 
 	serverFlags
 	outputFlags
@@ -68,7 +71,7 @@ func (w *workshopCommand) Validate() error {
 	if w.KillEvery > 0 && !w.Spawn {
 		err = errors.New("--kill-every needs --spawn")
 	}
-	return errors.Join(err, w.serverFlags.check(), w.outputFlags.check(), w.workshopFlags.check(),
+	return errors.Join(err, w.nodeFaultFlags.check(w.Nodes), w.serverFlags.check(), w.outputFlags.check(), w.workshopFlags.check(),
 		atLeast("attendees", w.Attendees, 1), atLeast("duration", w.Duration, time.Second))
 }
 
@@ -78,12 +81,8 @@ func (c *chaosCommand) Validate() error {
 	if !c.Spawn {
 		problems = append(problems, errors.New("chaos needs --spawn: it harms no server but its own"))
 	}
-	for _, f := range c.Faults {
-		if !slices.Contains([]workshop.Fault{workshop.Kill, workshop.Pause, workshop.Restart}, workshop.Fault(f)) {
-			problems = append(problems, fmt.Errorf("--faults: %q is none of kill, pause, restart", f))
-		}
-	}
-	problems = append(problems, c.serverFlags.check(), c.outputFlags.check(), c.workshopFlags.check(), atLeast("attendees", c.Attendees, 1),
+	_, _, err := c.plan()
+	problems = append(problems, err, atLeast("cut-for", c.CutFor, time.Millisecond), c.serverFlags.check(), c.outputFlags.check(), c.workshopFlags.check(), atLeast("attendees", c.Attendees, 1),
 		atLeast("duration", c.Duration, time.Second), atLeast("every", c.Every, time.Second), atLeast("pause", c.Pause, time.Millisecond))
 	return errors.Join(problems...)
 }
@@ -101,23 +100,43 @@ func (w *workshopCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.KillEvery > 0 {
-		cfg.FaultEvery, cfg.Faults = w.KillEvery, []workshop.Fault{workshop.Kill}
-	}
+	cfg.Faults = faults.Merge(w.plan(w.Nodes, w.Duration), faults.Every(w.KillEvery, w.Duration, faults.Fault{Kind: faults.Kill}))
+	cfg.Pause, cfg.Cut = w.PauseFor, w.CutFor
 	return holdWorkshop(ctx, &w.serverFlags, &w.outputFlags, cfg, "workshop")
 }
 
 // Run is called by kong.
 func (c *chaosCommand) Run(ctx context.Context) error {
-	cfg, err := c.config(c.Attendees, c.Duration)
+	plan, duration, err := c.plan()
 	if err != nil {
 		return err
 	}
-	cfg.FaultEvery, cfg.Pause = c.Every, c.Pause
-	for _, f := range c.Faults {
-		cfg.Faults = append(cfg.Faults, workshop.Fault(f))
+	cfg, err := c.config(c.Attendees, duration)
+	if err != nil {
+		return err
 	}
+	cfg.Faults, cfg.Pause, cfg.Cut = plan, c.Pause, c.CutFor
 	return holdWorkshop(ctx, &c.serverFlags, &c.outputFlags, cfg, "chaos")
+}
+
+// plan is what is done, and how long the load goes on.
+func (c *chaosCommand) plan() ([]faults.Planned, time.Duration, error) {
+	if c.Stages != "" {
+		plan, all, err := faults.Stages(c.Stages, c.Nodes)
+		if err != nil {
+			err = fmt.Errorf("--stages: %w", err)
+		}
+		return plan, all, err
+	}
+	var turns []faults.Fault
+	for _, text := range c.Faults {
+		f, err := faults.Parse(text, c.Nodes)
+		if err != nil {
+			return nil, 0, fmt.Errorf("--faults: %w", err)
+		}
+		turns = append(turns, f)
+	}
+	return faults.Every(c.Every, c.Duration, turns...), c.Duration, nil
 }
 
 func holdWorkshop(ctx context.Context, s *serverFlags, o *outputFlags, cfg *workshop.Config, name string) error {

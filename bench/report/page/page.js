@@ -33,6 +33,7 @@
     rate: () => [overTime(line('done', 'one')), [m.seconds, m.rate]],
     memory: () => [overTime(line('resident', 'one'), line('heap', 'two')), [m.seconds, m.rss, m.heap]],
     cores: () => [overTime(line('server', 'one'), line('generator', 'three')), [m.seconds, m.cpu, m.generator]],
+    nodes: () => [overTime(...(m.nodes ?? []).map((n, i) => line(n.name, ['one', 'two', 'three'][i % 3], { dash: i < 3 ? [] : [6, 3 * Math.floor(i / 3)] }))), [m.seconds, ...(m.nodes ?? []).map((n) => n.cpu)]],
     open: () => [overTime(line('open', 'one')), [m.seconds, m.open]],
   }
   let drawn = []

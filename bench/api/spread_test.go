@@ -1,0 +1,93 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+func TestWhatAnotherNodeMayBeAsked(t *testing.T) {
+	lost, unsent := errors.New("lost"), error(dialError{errors.New("refused")})
+	status := func(n int) *Answer { return &Answer{Status: n} }
+	for _, c := range []struct {
+		name  string
+		r     Request
+		a     *Answer
+		err   error
+		again bool
+	}{
+		{"an answer", Request{Method: "GET"}, status(200), nil, false},
+		{"a refusal", Request{Method: "GET"}, status(500), nil, false},
+		{"a read that is unavailable", Request{Method: "GET"}, status(503), nil, true},
+		{"a read without an answer", Request{Method: "GET"}, nil, lost, true},
+		{"a write that is unavailable", Request{Method: "POST"}, status(503), nil, false},
+		{"a write without an answer", Request{Method: "POST"}, nil, lost, false},
+		{"a write that never left", Request{Method: "POST"}, nil, unsent, true},
+		{"a write without a connection", Request{Method: "POST"}, nil, fasthttp.ErrNoFreeConns, true},
+		{"a write that counts once", Request{Method: "POST", Again: true}, nil, lost, true},
+		{"the same, unavailable", Request{Method: "POST", Again: true}, status(503), nil, true},
+		{"the same, refused", Request{Method: "POST", Again: true}, status(409), nil, false},
+	} {
+		if got := again(&c.r, c.a, c.err); got != c.again {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// spread is a client of nodes that answer with these; nil is one that is gone.
+func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
+	t.Helper()
+	var doors []Door
+	for _, f := range nodes {
+		srv := httptest.NewServer(f)
+		if f == nil {
+			srv.Close()
+		} else {
+			t.Cleanup(srv.Close)
+		}
+		doors = append(doors, Door{URL: srv.URL})
+	}
+	s, err := NewSpread(doors, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestTheNextNodeIsAsked(t *testing.T) {
+	var asked atomic.Int32
+	busy := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+	well := func(http.ResponseWriter, *http.Request) { asked.Add(1) }
+	s := spread(t, well, nil, busy)
+	a, trip, err := s.Do(1, &Request{Method: "GET", Path: "/x"})
+	if err != nil || !a.OK() || trip != (Trip{Node: 0, Repeated: 2}) || asked.Load() != 1 {
+		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
+	}
+	// What may count twice goes from the one that is gone to the next, and ends
+	// there.
+	a, trip, err = s.Do(1, &Request{Method: "POST", Path: "/x"})
+	if err != nil || a.Status != 503 || trip != (Trip{Node: 2, Repeated: 1}) || asked.Load() != 1 {
+		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
+	}
+	// Round again.
+	if _, trip, err := s.Do(3, &Request{Method: "POST", Path: "/x"}); err != nil || trip != (Trip{}) {
+		t.Errorf("%+v, %v", trip, err)
+	}
+}
+
+func TestOneServerIsAskedOnce(t *testing.T) {
+	var asked atomic.Int32
+	s := spread(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	if a, trip, err := s.Do(0, &Request{Method: "GET", Path: "/x"}); err != nil || a.Status != 503 || trip != (Trip{}) || asked.Load() != 1 {
+		t.Errorf("%+v, %+v, %v", a, trip, err)
+	}
+}

@@ -1,0 +1,101 @@
+//go:build linux
+
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"atelier/bench/nodes"
+)
+
+// Kind is a kind of fault.
+type Kind string
+
+// Kinds of faults.
+const (
+	// Kill ends a node as a power cut does, and starts it again.
+	Kill Kind = "kill"
+	// Pause stops it where it is for a while; connections stay.
+	Pause Kind = "pause"
+	// Restart asks it to end, as an upgrade does, and starts it again.
+	Restart Kind = "restart"
+	// Cut swallows what nodes tell each other or the database, for a while.
+	Cut Kind = "cut"
+	// RestartDB restarts the database, in order and at once in turns.
+	RestartDB Kind = "restart-db"
+	// Roll restarts all nodes, one after the other.
+	Roll Kind = "roll"
+	// KillAll kills all nodes at once, and starts them again.
+	KillAll Kind = "kill-all"
+)
+
+// Fault is one thing that is done.
+type Fault struct {
+	Kind Kind
+	// Node, counted from 1, of a kill, a pause and a restart; 0 is any.
+	Node int
+	// Ends and Way of a cut, as nodes.ParseCut and nodes.Both have them.
+	Ends, Way string
+}
+
+// String is the fault as Parse reads it.
+func (f Fault) String() string {
+	switch {
+	case f.Kind == Cut && f.Way != nodes.Both:
+		return fmt.Sprintf("%s:%s:%s", f.Kind, f.Ends, f.Way)
+	case f.Kind == Cut:
+		return fmt.Sprintf("%s:%s", f.Kind, f.Ends)
+	case f.Node > 0:
+		return fmt.Sprintf("%s:%d", f.Kind, f.Node)
+	}
+	return string(f.Kind)
+}
+
+// Forms are what Parse reads, for people.
+const Forms = "kill, pause or restart, each with :NODE or of any node; cut:A-B, cut:A-B:to, cut:A-B:from; restart-db; roll; kill-all"
+
+// Parse reads a fault of so many nodes; 0 is a single server, which has no
+// network and no database.
+func Parse(text string, count int) (Fault, error) {
+	kind, rest, more := strings.Cut(text, ":")
+	f := Fault{Kind: Kind(kind)}
+	bad := fmt.Errorf("fault %q: want %s", text, Forms)
+	switch f.Kind {
+	case Kill, Pause, Restart:
+		if !more {
+			return f, nil
+		}
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 1 || n > max(count, 1) {
+			return f, bad
+		}
+		f.Node = n
+		return f, nil
+	case Cut:
+		var some bool
+		f.Ends, f.Way, some = strings.Cut(rest, ":")
+		if !some {
+			f.Way = nodes.Both
+		}
+		if !slices.Contains([]string{nodes.Both, nodes.To, nodes.From}, f.Way) {
+			return f, bad
+		}
+		if _, _, err := nodes.ParseCut(f.Ends, count); err != nil {
+			return f, err
+		}
+	case RestartDB, Roll, KillAll:
+		if more {
+			return f, bad
+		}
+	default:
+		return f, bad
+	}
+	if count == 0 {
+		return f, errors.New("fault " + text + " is for several nodes")
+	}
+	return f, nil
+}

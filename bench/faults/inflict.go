@@ -1,0 +1,140 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"atelier/bench/nodes"
+	"atelier/bench/server"
+)
+
+// Inflictor does faults to the servers of a run. It is for one goroutine.
+type Inflictor struct {
+	Target *server.Target
+	// Pause and Cut are how long those last.
+	Pause, Cut time.Duration
+	// Rng draws the nodes that nobody names.
+	Rng *rand.Rand
+
+	restarts int // of the database, so far
+}
+
+// Choose draws the node of a fault that names none.
+func (i *Inflictor) Choose(f Fault) Fault {
+	switch f.Kind {
+	case Kill, Pause, Restart:
+		if n := len(i.Target.Nodes()); f.Node == 0 && n > 1 {
+			f.Node = 1 + i.Rng.IntN(n)
+		}
+	}
+	return f
+}
+
+// Harmed are the nodes that a fault is done to, counted from 0.
+func (i *Inflictor) Harmed(f Fault) []int {
+	switch f.Kind {
+	case Kill, Pause, Restart:
+		return []int{max(f.Node, 1) - 1}
+	case Cut:
+		n, _, err := nodes.ParseCut(f.Ends, len(i.Target.Nodes()))
+		if err != nil {
+			return nil
+		}
+		return []int{n - 1}
+	}
+	var all []int
+	for n := range i.Target.Nodes() {
+		all = append(all, n)
+	}
+	return all
+}
+
+// Do does a fault, and returns when it is over: what was ended is ready again,
+// what was cut is healed.
+func (i *Inflictor) Do(ctx context.Context, f Fault) error {
+	all := i.Target.Nodes()
+	p := all[max(f.Node, 1)-1].Process
+	switch f.Kind {
+	case Pause:
+		if err := p.Pause(); err != nil {
+			return err
+		}
+		wait(ctx, i.Pause)
+		return p.Continue()
+	case Restart:
+		return restart(ctx, p)
+	case Kill:
+		p.Kill()
+		return p.Start(ctx)
+	case Roll:
+		for n := range all {
+			if err := restart(ctx, all[n].Process); err != nil {
+				return fmt.Errorf("node %s: %w", all[n].Name, err)
+			}
+		}
+		return nil
+	case KillAll:
+		return killAll(ctx, all)
+	case Cut:
+		heal, err := i.Target.Network.Cut(f.Ends, f.Way)
+		if err != nil {
+			return err
+		}
+		wait(ctx, i.Cut)
+		return heal()
+	case RestartDB:
+		i.restarts++
+		return i.Target.Database.Restart(ctx, i.restarts%2 == 0)
+	}
+	return fmt.Errorf("unknown fault %q", f.Kind)
+}
+
+// Check refuses a plan that these servers cannot be put through.
+func (i *Inflictor) Check(plan []Planned) error {
+	for _, planned := range plan {
+		switch f := planned.Fault; {
+		case f.Kind == Cut && i.Target.Network == nil:
+			return errors.New("cutting needs a network of the run's own: --spawn --nodes")
+		case f.Kind == RestartDB && i.Target.Database == nil:
+			return errors.New("restarting the database needs one of the run's own: --spawn --nodes, without --postgres")
+		case i.Target.Nodes()[0].Process == nil:
+			return errors.New("faults are done to servers of the run's own: --spawn")
+		}
+	}
+	return nil
+}
+
+func restart(ctx context.Context, p *server.Process) error {
+	if err := p.Stop(); err != nil {
+		return err
+	}
+	return p.Start(ctx)
+}
+
+func killAll(ctx context.Context, all []server.Node) error {
+	for _, n := range all {
+		n.Process.Kill()
+	}
+	problems := make([]error, len(all))
+	var starting sync.WaitGroup
+	for n := range all {
+		starting.Go(func() { problems[n] = all[n].Process.Start(ctx) })
+	}
+	starting.Wait()
+	return errors.Join(problems...)
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,72 @@
+package faults
+
+import "time"
+
+// Window is the time over which a percentile is taken, Limit what the p99 must
+// be under for a service to be itself again.
+const (
+	Window = time.Second
+	Limit  = 250 * time.Millisecond
+)
+
+// step is by how much two windows are apart: the grain of a recovery.
+const step = 100 * time.Millisecond
+
+// watched bounds how long after a fault is looked: 10 minutes.
+const watched = 10 * time.Minute
+
+// Recovery is what became of messages in the time after a fault. Each belongs to
+// the moment for which it was planned, so what waits through an outage is charged
+// to it, whenever it arrives. The zero value is ready. It is for one goroutine.
+type Recovery struct {
+	buckets []bucket
+}
+
+// bucket is one step: deliveries, and those of them that took Limit or longer.
+type bucket struct{ count, slow int }
+
+// Add notes a delivery of a message that was planned so long after the fault.
+func (r *Recovery) Add(since, took time.Duration) {
+	n := int(since / step)
+	if since < 0 || n >= int(watched/step) {
+		return
+	}
+	for len(r.buckets) <= n {
+		r.buckets = append(r.buckets, bucket{})
+	}
+	r.buckets[n].count++
+	if took >= Limit {
+		r.buckets[n].slow++
+	}
+}
+
+// Empty says that nothing was added.
+func (r *Recovery) Empty() bool { return len(r.buckets) == 0 }
+
+// Time is how long after the fault, of what is known of the time up to until,
+// the last window began whose p99 is not under Limit, and a step more: from there
+// on all are. It is 0 if all were. It reports false if the last window with
+// deliveries was still slow, or there were none: then the time is up to where it
+// is known.
+func (r *Recovery) Time(until time.Duration) (time.Duration, bool) {
+	known := min(len(r.buckets), int(until/step))
+	last, lastGood := -1, -1 // where windows begin
+	for begin := range known {
+		var w bucket
+		for _, b := range r.buckets[begin:min(begin+int(Window/step), known)] {
+			w.count += b.count
+			w.slow += b.slow
+		}
+		switch {
+		case w.count == 0:
+		case w.slow*100 > w.count:
+			last = begin
+		default:
+			lastGood = begin
+		}
+	}
+	if lastGood < 0 || last > lastGood {
+		return until, false
+	}
+	return time.Duration(last+1) * step, true
+}

@@ -1,0 +1,66 @@
+//go:build linux
+
+package nodes
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Each node finds the others and the database at addresses of its own: so each
+// can be cut off from each.
+func TestEveryNodeHasAddressesOfItsOwn(t *testing.T) {
+	db, err := parseDatabase("postgres://u@127.0.0.1:1/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{Database: &Database{admin: db, name: "mine"}}
+	if c.Network, err = newNetwork([]string{"127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:4"}, c.Database.Address()); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Network.close()
+	seen := map[string]bool{}
+	for node := 1; node <= 3; node++ {
+		addresses := append(c.Network.peers(node), c.Network.address(node, database))
+		for _, a := range addresses {
+			if seen[a] {
+				t.Errorf("node %d is told %s, as another is", node, a)
+			}
+			seen[a] = true
+		}
+		settings := c.settings(node, "127.0.0.1:9")
+		for _, want := range []string{
+			"ATELIER_CLUSTER_NODE=" + Name(node), "ATELIER_CLUSTER_LISTEN=127.0.0.1:9",
+			"ATELIER_CLUSTER_PEERS=" + addresses[0] + "," + addresses[1], "ATELIER_STORAGE_POSTGRES=postgres://u@" + addresses[2] + "/mine",
+		} {
+			if !slices.Contains(settings, want) {
+				t.Errorf("node %d is not told %s: %q", node, want, settings)
+			}
+		}
+	}
+	if len(seen) != 9 {
+		t.Errorf("%d addresses", len(seen))
+	}
+}
+
+func TestNodesHaveTheSameKeys(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(first, "data", "secrets"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"pin.key": "a", "token-keys.json": "b", "share-7": "its own"} {
+		if err := os.WriteFile(filepath.Join(first, "data", "secrets", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := share(first, second); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"pin.key": "a", "token-keys.json": "b", "settings.key": "", "share-7": ""} {
+		if b, _ := os.ReadFile(filepath.Join(second, "data", "secrets", name)); string(b) != want {
+			t.Errorf("%s is %q", name, b)
+		}
+	}
+}

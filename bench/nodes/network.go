@@ -1,0 +1,211 @@
+//go:build linux
+
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// Directions of a cut A-B: which bytes are swallowed.
+const (
+	Both = "both"
+	// To: what A sends to B. From: what B sends to A.
+	To   = "to"
+	From = "from"
+)
+
+// Ends of a cut beside nodes, which are called 1, 2 and so on.
+const (
+	// DB is the database, Others are all other nodes, All both.
+	DB     = "db"
+	Others = "others"
+	All    = "all"
+)
+
+// Network is what lies between the nodes, and between them and their database.
+type Network struct {
+	api *toxiproxy.ApiServer
+	// proxies by who dials and what is dialled. Immutable after newNetwork.
+	proxies map[link]*toxiproxy.Proxy
+	nodes   int
+}
+
+// link is a way from a node, counted from 1, to what it dials: another node or
+// 0, the database.
+type link struct{ from, to int }
+
+// database is the place of the database in a link.
+const database = 0
+
+// newNetwork makes a proxy for every pair; peers are the addresses at which the
+// nodes listen for each other, in their order.
+func newNetwork(peers []string, db string) (*Network, error) {
+	n := &Network{
+		api: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[link]*toxiproxy.Proxy{}, nodes: len(peers),
+	}
+	open := func(from, to int, upstream string) error {
+		p := toxiproxy.NewProxy(n.api, fmt.Sprintf("%d-%d", from, to), "127.0.0.1:0", upstream)
+		if err := p.Start(); err != nil {
+			return fmt.Errorf("proxy from node %d to %s: %w", from, name(to), err)
+		}
+		n.proxies[link{from, to}] = p
+		return nil
+	}
+	var err error
+	for from := 1; from <= len(peers) && err == nil; from++ {
+		err = open(from, database, db)
+		for to := 1; to <= len(peers) && err == nil; to++ {
+			if to != from {
+				err = open(from, to, peers[to-1])
+			}
+		}
+	}
+	if err != nil {
+		n.close()
+		return nil, err
+	}
+	return n, nil
+}
+
+func name(end int) string {
+	if end == database {
+		return "the database"
+	}
+	return "node " + strconv.Itoa(end)
+}
+
+// address is where a node finds another, or the database.
+func (n *Network) address(from, to int) string { return n.proxies[link{from, to}].Listen }
+
+// peers are the addresses of all others, for one node.
+func (n *Network) peers(of int) []string {
+	var out []string
+	for to := 1; to <= n.nodes; to++ {
+		if to != of {
+			out = append(out, n.address(of, to))
+		}
+	}
+	return out
+}
+
+// swallow is where bytes are swallowed: on one proxy, in one direction.
+type swallow struct {
+	link     link
+	upstream bool
+}
+
+// swallows are the places where a cut of a node from another, or from the
+// database, has to happen.
+func swallows(a, b int, way string) []swallow {
+	var out []swallow
+	if way == Both || way == To {
+		out = append(out, swallow{link{a, b}, true})
+		if b != database { // which dials nobody
+			out = append(out, swallow{link{b, a}, false})
+		}
+	}
+	if way == Both || way == From {
+		out = append(out, swallow{link{a, b}, false})
+		if b != database {
+			out = append(out, swallow{link{b, a}, true})
+		}
+	}
+	return out
+}
+
+// ParseCut reads 1-2, 2-db, 1-others or 1-all, of so many nodes. It returns the
+// node and all that it is cut from.
+func ParseCut(text string, nodes int) (from int, ends []int, err error) {
+	bad := fmt.Errorf("cut %q: want two of nodes 1 to %d, or a node and %s, %s or %s, such as 1-2 or 2-db", text, nodes, DB, Others, All)
+	a, b, ok := strings.Cut(text, "-")
+	from, err = strconv.Atoi(a)
+	if !ok || err != nil || from < 1 || from > nodes {
+		return 0, nil, bad
+	}
+	if b == DB || b == All {
+		ends = append(ends, database)
+	}
+	if b == Others || b == All {
+		for to := 1; to <= nodes; to++ {
+			if to != from {
+				ends = append(ends, to)
+			}
+		}
+	}
+	if len(ends) == 0 {
+		to, err := strconv.Atoi(b)
+		if err != nil || to < 1 || to > nodes || to == from {
+			return 0, nil, bad
+		}
+		ends = append(ends, to)
+	}
+	return from, ends, nil
+}
+
+// toxic swallows everything and closes nothing.
+const toxic = `{"name":"cut_%s","type":"timeout","stream":%q,"attributes":{"timeout":0}}`
+
+// Cut cuts as ParseCut reads it, in one direction or Both, until the function it returns is called.
+func (n *Network) Cut(text string, way string) (heal func() error, err error) {
+	from, ends, err := ParseCut(text, n.nodes)
+	if err != nil {
+		return nil, err
+	}
+	var done []swallow
+	heal = func() error {
+		var problems []error
+		for _, s := range done {
+			problems = append(problems, n.proxies[s.link].Toxics.RemoveToxic(context.Background(), "cut_"+stream(s.upstream)))
+		}
+		return errors.Join(problems...)
+	}
+	for _, end := range ends {
+		for _, s := range swallows(from, end, way) {
+			direction := stream(s.upstream)
+			if _, err := n.proxies[s.link].Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(toxic, direction, direction))); err != nil {
+				return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), heal())
+			}
+			done = append(done, s)
+		}
+	}
+	return heal, nil
+}
+
+func stream(upstream bool) string {
+	if upstream {
+		return "upstream"
+	}
+	return "downstream"
+}
+
+func (n *Network) close() {
+	for _, p := range n.proxies {
+		p.Stop()
+	}
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// freePorts finds ports of loopback that nobody listens on. Another process may
+// take one before it is used; a load test can be begun again.
+func freePorts(n int) ([]int, error) {
+	var out []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("find a free port: %w", err)
+		}
+		// All are held until the last is found, so that no two are the same.
+		defer l.Close()
+		out = append(out, l.Addr().(*net.TCPAddr).Port)
+	}
+	return out, nil
+}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Node is what one server of several took while it was measured.
+type Node struct {
+	Name    string  `json:"name"`
+	CPU     float64 `json:"cpu"`
+	RSS     int64   `json:"rss"`
+	PeakRSS int64   `json:"peak_rss"`
+	// Deliveries to the clients of this node, and its processor time for a million
+	// of them, seconds; 0 where they are not told apart.
+	Deliveries    int64   `json:"deliveries"`
+	CPUPerMillion float64 `json:"cpu_per_million"`
+	// Sent and Received messages between nodes, Bytes of those sent; 0 where its
+	// metrics do not tell.
+	Sent     int64 `json:"sent"`
+	Received int64 `json:"received"`
+	Bytes    int64 `json:"bytes"`
+}
+
+// NodeSample is one second of a node.
+type NodeSample struct {
+	CPU float64 `json:"cpu"`
+	RSS int64   `json:"rss"`
+}
+
+// Recovery is the longest that the service took to be itself again after a fault,
+// milliseconds; ok is false where that was not measured.
+func (r *Result) Recovery() (longest float64, ok bool) {
+	for _, f := range r.Restarts {
+		if f.Recovered || f.Recovery > 0 {
+			longest, ok = max(longest, f.Recovery), true
+		}
+	}
+	return longest, ok
+}
+
+// Unrecovered is after how many faults it was not seen to be.
+func (r *Result) Unrecovered() int {
+	n := 0
+	for _, f := range r.Restarts {
+		if !f.Recovered && f.Recovery > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// betweenNodes is what the nodes told each other for one message of the load; 0
+// where nothing is known of it.
+func (r *Result) betweenNodes() (messages, bytes float64) {
+	if r.Messages == 0 {
+		return 0, 0
+	}
+	for _, n := range r.Nodes {
+		messages += float64(n.Sent)
+		bytes += float64(n.Bytes)
+	}
+	return messages / float64(r.Messages), bytes / float64(r.Messages)
+}
+
+// recovered says how long a fault was felt, for people.
+func (r *Restart) recovered() string {
+	var b strings.Builder
+	switch {
+	case r.Recovered:
+		fmt.Fprintf(&b, "; p99 under 250 ms after %.0f ms", r.Recovery)
+	case r.Recovery > 0:
+		fmt.Fprintf(&b, "; p99 not under 250 ms within %.0f ms", r.Recovery)
+	}
+	if r.Repeated+r.Failed > 0 {
+		fmt.Fprintf(&b, "; %d requests repeated, %d failed", r.Repeated, r.Failed)
+		for i, op := range slices.Sorted(maps.Keys(r.FailedBy)) {
+			fmt.Fprintf(&b, "%s%s %d", map[bool]string{true: ": ", false: ", "}[i == 0], op, r.FailedBy[op])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,71 @@
+//go:build linux
+
+package tokens
+
+import (
+	"net/http"
+	"time"
+
+	"atelier/bench/api"
+	"atelier/bench/keepalive"
+)
+
+// caller is one who asks, on a connection to one node at a time: whoever loses it
+// goes to the next.
+type caller struct {
+	clients *api.Spread
+	node    int
+	conn    keepalive.Conn
+
+	// trips by operation.
+	trips map[string]trip
+}
+
+// trip counts requests that were made again elsewhere, and those that could not
+// be: nobody knows what became of them.
+type trip struct{ repeated, failed int }
+
+// Bounds of repeating a request.
+const (
+	repeats     = 60
+	repeatAfter = 250 * time.Millisecond
+)
+
+// Close ends the connection.
+func (c *caller) Close() { c.conn.Close() }
+
+// post asks. With an Idempotency-Key, or where it did certainly not arrive, a
+// request without an answer is made again at another node; an answer is valid
+// until the next call.
+func (c *caller) post(operation, path, key, idempotency string, body []byte) (status int, answer []byte, err error) {
+	headers := "Authorization: Bearer " + key + "\r\n"
+	if idempotency != "" {
+		headers += "Idempotency-Key: " + idempotency + "\r\n"
+	}
+	for try := 0; ; try++ {
+		n := c.clients.Node(c.node)
+		c.conn.Address, c.conn.Host = n.Address(), n.Host()
+		status, answer, err = c.conn.Do(&keepalive.Request{Method: "POST", Path: path, Headers: headers, Body: body})
+		if c.clients.Size() == 1 || err == nil && status != http.StatusServiceUnavailable {
+			return status, answer, err
+		}
+		c.node++
+		c.conn.Close()
+		if try == repeats || idempotency == "" && !keepalive.Unsent(err) {
+			c.note(operation, trip{failed: 1})
+			return status, answer, err
+		}
+		c.note(operation, trip{repeated: 1})
+		if try >= c.clients.Size()-1 {
+			time.Sleep(repeatAfter)
+		}
+	}
+}
+
+func (c *caller) note(operation string, more trip) {
+	if c.trips == nil {
+		c.trips = map[string]trip{}
+	}
+	t := c.trips[operation]
+	c.trips[operation] = trip{t.repeated + more.repeated, t.failed + more.failed}
+}

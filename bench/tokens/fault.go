@@ -1,0 +1,51 @@
+//go:build linux
+
+package tokens
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"atelier/bench/latency"
+	"atelier/bench/report"
+)
+
+// harm does the faults that are planned, beside the load; the function it returns
+// waits for the last.
+func (r *run) harm(ctx context.Context, from time.Duration) func() error {
+	if len(r.cfg.Faults) == 0 {
+		return func() error { return nil }
+	}
+	done := make(chan error, 1)
+	go func() { done <- r.inflict(ctx, from) }()
+	return func() error { return <-done }
+}
+
+func (r *run) inflict(ctx context.Context, from time.Duration) error {
+	var problems []error
+	for _, planned := range r.cfg.Faults {
+		if planned.At > r.cfg.Duration-time.Second {
+			break
+		}
+		r.sleep(ctx, from+planned.At-r.clock.Now())
+		if ctx.Err() != nil {
+			break
+		}
+		f := r.inflictor.Choose(planned.Fault)
+		began := r.clock.Now()
+		// Also a run that is interrupted leaves its servers as they were.
+		if err := r.inflictor.Do(context.WithoutCancel(ctx), f); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", f, err))
+			break
+		}
+		lasted := latency.Milliseconds(r.clock.Now() - began)
+		out := report.Restart{Fault: string(f.Kind), What: f.String(), At: (began - from).Seconds(), Lasted: lasted, Ready: lasted, Resumed: lasted, AllResumed: true}
+		for _, n := range r.inflictor.Harmed(f) {
+			out.Nodes = append(out.Nodes, r.target.Nodes()[n].Name)
+		}
+		r.result.Restarts = append(r.result.Restarts, out)
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,205 @@
+//go:build linux
+
+package workshop
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/faults"
+	"atelier/bench/message"
+	"atelier/bench/pacing"
+	"atelier/bench/report"
+	"atelier/bench/server"
+	"atelier/bench/sockets"
+)
+
+// holdOn holds a workshop on several nodes.
+func holdOn(t *testing.T, cfg *Config, nodes ...http.Handler) *report.Result {
+	t.Helper()
+	var all []server.Node
+	for i, h := range nodes {
+		srv := httptest.NewServer(h)
+		defer srv.Close()
+		all = append(all, server.Node{Name: "n" + string(rune('1'+i)), URL: srv.URL})
+	}
+	target := server.Join(all)
+	target.AdminID, target.AdminPW = "a", "b"
+	r, err := Run(t.Context(), cfg, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Judge(&report.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// counted counts the connections that a node takes.
+func counted(h http.Handler, n *atomic.Int32) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/ws/") {
+			n.Add(1)
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func TestClientsAreSpreadEvenly(t *testing.T) {
+	f := newFake("")
+	var took [3]atomic.Int32
+	r := holdOn(t, small(), counted(f.handler(), &took[0]), counted(f.handler(), &took[1]), counted(f.handler(), &took[2]))
+	if code := r.ExitCode(); code != report.ExitPassed {
+		t.Errorf("ends with %d: %v", code, r.Verdict)
+	}
+	// 22 people.
+	for i := range took {
+		if n := took[i].Load(); n < 7 || n > 8 {
+			t.Errorf("node %d took %d", i+1, n)
+		}
+	}
+}
+
+// A node that can neither take connections nor answer is left for the others.
+func TestANodeThatIsUnavailableIsLeft(t *testing.T) {
+	f := newFake("")
+	unavailable := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// What is asked at the end is answered: by then it is well again.
+		if strings.HasPrefix(r.URL.Path, "/api/ws/") || strings.HasSuffix(r.URL.Path, "/overview") {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		f.handler().ServeHTTP(w, r)
+	})
+	cfg := small()
+	cfg.FacilitatorReads, cfg.Facilitators = 50, 2
+	r := holdOn(t, cfg, f.handler(), unavailable)
+	if code := r.ExitCode(); code != report.ExitPassed || r.Joined != 20 || r.Disconnects["refused with status 503"] == 0 {
+		t.Errorf("ends with %d: %v, %v", code, r.Verdict, r.Disconnects)
+	}
+}
+
+func TestNodesThatDisagreeAreFound(t *testing.T) {
+	f, other := newFake(""), newFake("")
+	stale := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/chat") {
+			other.handler().ServeHTTP(w, r)
+			return
+		}
+		f.handler().ServeHTTP(w, r)
+	})
+	r := holdOn(t, small(), f.handler(), stale)
+	if len(r.Faults) != 1 || r.Faults[0] != "node n2 shows another state than node n1: chat" || r.ExitCode() != report.ExitFailed {
+		t.Errorf("%q, ends with %d", r.Faults, r.ExitCode())
+	}
+}
+
+// A message of which a node cannot say whether it was taken is said again; one that
+// was refused is not.
+func TestWhatMayBeSaidAgain(t *testing.T) {
+	const unknown, refused = "this cannot be recorded right now; try again", "message is too long"
+	for name, c := range map[string]struct {
+		nodes      int
+		ref, error string
+		again      bool
+	}{
+		"unknown":                 {2, "c1", unknown, true},
+		"refused":                 {2, "c1", refused, false},
+		"what nobody waits for":   {2, "c2", unknown, false},
+		"to a server that is one": {1, "c1", unknown, false},
+	} {
+		crowd := &crowd{addresses: make([]unix.Sockaddr, c.nodes), clock: pacing.NewClock()}
+		var err error
+		if crowd.loop, err = sockets.New(crowd.clock, 1, crowd); err != nil {
+			t.Fatal(err)
+		}
+		p := &person{unacked: []pending{{ref: "c1", op: opChat}}}
+		if got := crowd.sayAgain(p, &message.Message{Ref: []byte(c.ref), Error: []byte(c.error)}); got != c.again || len(p.unacked) != 1 {
+			t.Errorf("%s: %v, %d wait", name, got, len(p.unacked))
+		}
+		if got := crowd.tallies[opChat].repeated; (got == 1) != c.again {
+			t.Errorf("%s: %d are counted", name, got)
+		}
+		go crowd.loop.Run()
+		crowd.loop.Stop()
+	}
+}
+
+// Acknowledgements that overtake each other change nothing about what was said
+// last; what was said again may have been.
+func TestTheLastStepIsTheOneSentLast(t *testing.T) {
+	var p progress
+	p.ack(3, 2, false)
+	p.ack(2, 1, false)
+	if p.last != 3 || p.furthest != 3 || p.acked != 2 || len(p.doubtful) != 0 {
+		t.Errorf("%+v", p)
+	}
+	p.ack(5, 4, false)
+	p.ack(4, 3, true)
+	p.ack(4, 5, true)
+	if p.last != 4 || p.furthest != 5 || !slices.Equal(p.doubtful, []int{4}) {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestTheOthersAreTakenInTurns(t *testing.T) {
+	c := &crowd{addresses: make([]unix.Sockaddr, 4)}
+	took := map[int]int{}
+	for range 30 {
+		took[c.elsewhere(2)]++
+	}
+	if took[2] != 0 || took[0] != 10 || took[1] != 10 || took[3] != 10 {
+		t.Errorf("%v", took)
+	}
+	c.standing = []int{1}
+	for range 30 {
+		if c.elsewhere(2) == 1 {
+			t.Fatal("somebody is sent to a node that stands still")
+		}
+	}
+	if c.addresses = c.addresses[:1]; c.elsewhere(0) != 0 {
+		t.Error("there is another than the only one")
+	}
+}
+
+// A delivery is charged to the fault in whose time its message was planned, apart
+// from those who hung on a node that stood still, or were gone by themselves.
+func TestWhatAFaultIsChargedWith(t *testing.T) {
+	const s = time.Second
+	first := &harm{began: 10 * s, stuck: []bool{true, false, false}, fault: faults.Fault{Kind: faults.Pause}}
+	second := &harm{began: 20 * s, stuck: make([]bool, 3)}
+	for name, c := range map[string]struct {
+		receiver, sender int
+		due              time.Duration
+		left             bool // the receiver, at 15 s
+		first, late      bool
+		second           bool
+	}{
+		"before the first":        {receiver: 1, sender: 2, due: 9 * s},
+		"in its time":             {receiver: 1, sender: 2, due: 10 * s, first: true},
+		"to one who is stuck":     {receiver: 0, sender: 2, due: 11 * s, late: true},
+		"of one who is stuck":     {receiver: 1, sender: 0, due: 11 * s, late: true},
+		"in the time of the next": {receiver: 0, sender: 2, due: 20 * s, second: true},
+		"while away":              {receiver: 1, sender: 2, due: 15*s + s/2, left: true},
+		"after coming back":       {receiver: 1, sender: 2, due: 17 * s, left: true, first: true},
+		"after the load":          {receiver: 1, sender: 2, due: 30 * s},
+	} {
+		first.well, first.late, second.well = faults.Recovery{}, faults.Recovery{}, faults.Recovery{}
+		crowd := &crowd{people: []*person{{}, {index: 1}, {index: 2}}, faults: []*harm{first, second}}
+		crowd.until = 30 * s
+		if c.left {
+			crowd.people[1].leaver, crowd.people[1].left = true, 15*s
+		}
+		crowd.charge(crowd.people[c.receiver], &chatMessage{due: c.due, by: c.sender}, s)
+		if first.well.Empty() == c.first || first.late.Empty() == c.late || second.well.Empty() == c.second {
+			t.Errorf("%s: %v, %v, %v", name, !first.well.Empty(), !first.late.Empty(), !second.well.Empty())
+		}
+	}
+}
