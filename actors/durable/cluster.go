@@ -19,6 +19,9 @@ type between struct {
 	// fresh is when the copy last showed all that was acknowledged, in the time
 	// since the program began; 0 while it never did.
 	fresh atomic.Int64
+	// unheard: another node owns it, is alive, and was not heard for so long that
+	// nothing can be asked of it.
+	unheard atomic.Bool
 
 	deaf   sync.Mutex
 	silent func() // guarded by deaf; ends the listening
@@ -35,6 +38,10 @@ func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 // Owns says whether the actor lives on this node, as it always does where there
 // is no other.
 func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
+
+// Unheard says that another node owns the actor, which is alive and cannot be
+// reached: whoever listens here is better off elsewhere.
+func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
 
 // Fresh says whether the view shows everything that was acknowledged until so
 // long ago. On the node that owns the actor it does as long as the lease holds.

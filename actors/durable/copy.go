@@ -180,3 +180,22 @@ func (f *follower[C, E, V]) readUnheard(now time.Time, silent bool) {
 		f.unheard = f.unheard[1:]
 	}
 }
+
+// readByItself keeps a copy fresh that only needs to be of lately, also while the
+// owner is not heard.
+func (f *follower[C, E, V]) readByItself(now time.Time) {
+	if !f.joined || f.quiet < 2 {
+		return
+	}
+	if f.reader == nil {
+		f.open()
+	}
+	tail, err := f.reader.Tail()
+	if err != nil {
+		return
+	}
+	if tail > f.seq {
+		f.catchUp(tail)
+	}
+	f.freshSince(now, tail)
+}

@@ -93,6 +93,9 @@ type Kind[C, E, V any] struct {
 	// Heard is told what other nodes say aside; see Handle.Tell. It must not
 	// block. nil: nothing is heard.
 	Heard func(id, node string, data []byte)
+	// FromLog lets followers read on by themselves while the owner is not heard,
+	// for what is read as it was lately (Host.Near).
+	FromLog bool
 	// Keep is how many of the newest records stay in the log behind a
 	// snapshot.
 	Keep uint64

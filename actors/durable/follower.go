@@ -26,6 +26,8 @@ type follower[C, E, V any] struct {
 	joined bool
 	// quiet counts the beats since the owner was heard, beats all of them.
 	quiet, beats int
+	// looked is the beat in which the store was asked for the owner last.
+	looked int
 	// giving: the owner is asked to take the actor from this node, and commands
 	// wait for its answer.
 	giving bool
@@ -82,6 +84,10 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 		c := f.seat.open(m)
 		f.forward(ctx, c)
 	case readHere:
+		if f.silent(f.leaseTime()) { // it will not come back for this one
+			f.handle.answer(m.to, Reply{Err: ErrUnavailable})
+			break
+		}
 		f.next = append(f.next, reading{m.to, time.Now().Add(f.leaseTime())})
 		f.askPosition(ctx)
 	case heard:
@@ -291,15 +297,25 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	if f.giving {
 		return
 	}
-	patience := int(max(f.host.opts.Cluster.Patience/f.host.opts.Cluster.Beat, 1))
-	if (f.quiet >= patience || len(f.homeless) > 0) && f.lookForOwner(ctx) {
+	silent := f.silent(f.host.opts.Cluster.Patience)
+	f.handle.unheard.Store(f.silent(f.leaseTime()))
+	if (silent || len(f.homeless) > 0) && f.lookForOwner(ctx) {
 		return
 	}
-	f.readUnheard(now, f.quiet >= patience)
+	if f.host.kind.FromLog {
+		f.readByItself(now)
+	} else {
+		f.readUnheard(now, silent)
+	}
 	if f.beats%followEvery == 0 {
 		f.askFollow(ctx)
 	}
 	f.askPosition(ctx)
+}
+
+// silent says that the owner was not heard for so long.
+func (f *follower[C, E, V]) silent(long time.Duration) bool {
+	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }
 
 // leaseTime is longer than a node may answer that has lost the store.
@@ -312,6 +328,7 @@ const followEvery = 2
 // lookForOwner asks the store who owns the actor, and takes it when nobody does.
 // It reports whether this node owns it now.
 func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
+	f.looked = f.beats
 	log, err := f.host.journal.Open(f.handle.actorID)
 	if err == nil {
 		f.seat.take(ctx, log, f)

@@ -88,6 +88,10 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 
 // again brings a command that nobody has to whoever owns the actor now.
 func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
+	if time.Now().After(c.till) { // else it goes round for ever, and is done when nobody waits
+		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
+		return
+	}
 	// A lease, and what a takeover takes: longer nobody waits for an owner.
 	if soon := time.Now().Add(4 * s.host.opts.Cluster.Patience); !c.homeless && c.till.After(soon) {
 		c.till = soon
@@ -97,9 +101,12 @@ func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	case s.giving:
 		s.waiting = append(s.waiting, c)
 	case s.follow != nil:
-		s.follow.homeless = append(s.follow.homeless, c)
-		if !s.follow.giving {
-			s.follow.lookForOwner(ctx)
+		// Once a beat is often enough to ask the store.
+		if f := s.follow; len(f.homeless) == 0 && !f.giving && f.looked != f.beats {
+			f.homeless = append(f.homeless, c)
+			f.lookForOwner(ctx)
+		} else {
+			f.homeless = append(f.homeless, c)
 		}
 	default:
 		s.own.command(ctx, envelope[C]{cmd: c.cmd, to: c.to})

@@ -26,6 +26,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 			return &core{audit: trail, ids: ids.NewSource("participants")}
 		},
 		Carry:       carrier,
+		FromLog:     true,
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent: func(record []byte) (*pb.Event, error) {
 			e := &pb.Event{}

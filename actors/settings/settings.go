@@ -53,6 +53,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
 			return &settings{audit: trail, ids: ids.NewSource("catalog")}
 		},
 		Carry:       carrier,
+		FromLog:     true,
 		AppendEvent: durable.AppendMessage[*settingspb.Event],
 		ParseEvent: func(record []byte) (*settingspb.Event, error) {
 			e := &settingspb.Event{}
