@@ -50,8 +50,8 @@ type Config struct {
 	Denials func(status int, actorType, actorID, codelab, ip string)
 	// Current fails while it cannot be known who may do what. now asks for
 	// everything that was granted until now, else what was granted a moment ago
-	// may be missing. nil where there is one node, which always knows.
-	Current func(now bool) error
+	// may be missing; token whether it is about API tokens, not sessions. nil where there is one node, which always knows.
+	Current func(now, token bool) error
 	// Valid is httpapi's.
 	Valid func() error
 	// Observe is told of each answer; may be nil.

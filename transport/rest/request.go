@@ -74,12 +74,12 @@ func (r *Request) Admit() error {
 	if r.api.Current == nil {
 		return r.admit()
 	}
-	if err := r.api.Current(false); err != nil {
+	if err := r.current(false); err != nil {
 		return err
 	}
 	err := r.admit()
 	if refused := problemOf(err).Status; err != nil && (refused == fasthttp.StatusUnauthorized || refused == fasthttp.StatusForbidden) {
-		if err := r.api.Current(true); err != nil {
+		if err := r.current(true); err != nil {
 			return err
 		}
 		return r.admit()
@@ -120,6 +120,11 @@ func (r *Request) admit() error {
 		return r.wasted(err)
 	}
 	return err
+}
+
+// current asks that it is known who may do what; see Config.Current.
+func (r *Request) current(now bool) error {
+	return r.api.Current(now, len(r.Request.Header.Peek("Authorization")) > 0)
 }
 
 // identify finds out who is calling.

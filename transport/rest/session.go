@@ -117,7 +117,7 @@ func (r *Request) cookie(name, value string, expires time.Time) *fasthttp.Cookie
 func getSession(r *Request) error {
 	lab := r.Query("codelab_id")
 	if r.api.Current != nil { // another node may have granted or ended it just now
-		if err := r.api.Current(true); err != nil {
+		if err := r.current(true); err != nil {
 			return err
 		}
 		r.identify()

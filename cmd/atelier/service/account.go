@@ -127,17 +127,17 @@ func (c *Core) tokens() *settings.View {
 }
 
 // current is rest.Config.Current.
-func (s *Service) current() func(now bool) error {
+func (s *Service) current() func(now, token bool) error {
 	if s.core.node == nil {
 		return nil
 	}
-	return func(now bool) error {
+	return func(now, token bool) error {
 		within := login.MaxAge
 		if now {
 			within = 0
 		}
-		if err := s.grants.Sessions.Current(within); err != nil {
-			return err
+		if !token {
+			return s.grants.Sessions.Current(within)
 		}
 		_, err := s.core.settings.Near(settings.ID, within)
 		return err
