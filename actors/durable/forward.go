@@ -49,6 +49,7 @@ func (s *seat[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forward
 	serial := s.serial
 	c.node, c.quiet = f.owner, 0
 	s.sent[serial] = c
+	s.host.stats.Forwarded.Add(1)
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	f.request(askCommand, data, time.Until(c.till), func(a answer, err error) {
 		root.Send(self, &forwardedAnswer{s, serial, a, err})
@@ -65,10 +66,10 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	switch {
 	case errors.Is(m.err, ErrNobody), m.err == nil && m.answer.kind == answerElsewhere:
 		s.again(ctx, c)
-	case m.err != nil:
-		s.lost(ctx, c)
-	case m.answer.kind == answerRefused:
+	case m.err == nil && m.answer.kind == answerRefused:
 		s.handle.answer(c.to, Reply{Err: decodeRefusal(m.answer.body)})
+	case m.err != nil, m.answer.kind != answerDone: // or what a newer node means by it
+		s.lost(ctx, c)
 	default:
 		value, err := s.host.kind.Carry.DecodeReply(c.cmd, m.answer.body)
 		switch {

@@ -66,4 +66,8 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrInternal: deciding panicked; nothing was applied.
 	ErrInternal = errors.New("internal error")
+	// ErrUnknownCommand: the node that owns the actor runs an earlier version,
+	// which does not know the command, or a part of it. Nothing was applied. It
+	// is an ErrUnavailable, since an update is under way.
+	ErrUnknownCommand = fmt.Errorf("%w: the node that has it runs an earlier version; try again when all are updated", ErrUnavailable)
 )
