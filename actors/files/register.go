@@ -21,6 +21,7 @@ type Register struct {
 	blobs   Blobs
 	grace   time.Duration
 	now     func() time.Time
+	shared  bool // other nodes use it, see claims.go
 
 	mu sync.Mutex
 	// Guarded by mu. An upload that is leaving cannot be claimed, and one that
@@ -81,9 +82,34 @@ func (r *Register) ClaimKnown(names ...string) (release func(), err error) {
 }
 
 func (r *Register) claim(names []string, all bool) (release func(), err error) {
+	claimed, err := r.claimHere(names, all)
+	if err != nil {
+		return nil, err
+	}
+	told := 0
+	release = sync.OnceFunc(func() {
+		for _, name := range claimed[:told] {
+			_ = r.tellClaim(name, -1) // else it is over by itself
+		}
+		r.release(claimed)
+	})
+	for ; r.shared && told < len(claimed); told++ {
+		switch err := r.tellClaim(claimed[told], +1); {
+		case errors.Is(err, durable.ErrNotFound) && all:
+			release()
+			return nil, fmt.Errorf("%w: upload %s", ErrMissing, claimed[told])
+		case err != nil && !errors.Is(err, durable.ErrNotFound):
+			release()
+			return nil, fmt.Errorf("claim upload: %w", err)
+		}
+	}
+	return release, nil
+}
+
+// claimHere claims uploads on this node, and returns which.
+func (r *Register) claimHere(names []string, all bool) (claimed []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var claimed []string
 	for _, name := range names {
 		// Under mu, so that it does not begin to leave between the two.
 		_, err := r.journal.Get(uploadTable, []byte(name))
@@ -102,15 +128,17 @@ func (r *Register) claim(names []string, all bool) (release func(), err error) {
 	for _, name := range claimed {
 		r.claims[name]++
 	}
-	return sync.OnceFunc(func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, name := range claimed {
-			if r.claims[name]--; r.claims[name] == 0 {
-				delete(r.claims, name)
-			}
+	return claimed, nil
+}
+
+func (r *Register) release(claimed []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range claimed {
+		if r.claims[name]--; r.claims[name] == 0 {
+			delete(r.claims, name)
 		}
-	}), nil
+	}
 }
 
 // Drop removes those uploads, and their contents, to which nothing refers any
@@ -130,14 +158,28 @@ func (r *Register) drop(name string) error {
 	if err != nil {
 		return err
 	}
+	var claims []byte
+	if r.shared {
+		var count uint32
+		if claims, count, err = r.claimed(name); err != nil || count > 0 {
+			return err
+		}
+	}
 	leaves, err := r.leave(name)
 	if err != nil || !leaves {
 		return err
 	}
-	err = durable.Commit(r.journal, removalRows(u))
+	rows := removalRows(u)
+	if r.shared {
+		rows = append(rows, durable.Row{Table: claimTable, Key: []byte(name), Guard: asClaimed(claims), CheckOnly: true})
+	}
+	err = durable.Commit(r.journal, rows)
 	r.mu.Lock()
 	delete(r.leaving, name)
 	r.mu.Unlock()
+	if errors.Is(err, durable.ErrConflict) {
+		return nil // it was claimed meanwhile
+	}
 	if err != nil {
 		return fmt.Errorf("remove upload: %w", err)
 	}

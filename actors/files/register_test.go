@@ -262,6 +262,21 @@ func TestASweepFindsWhatACrashLeft(t *testing.T) {
 // that it is used finds it, whatever is dropped and swept meanwhile.
 func TestReferencesAndRemovalsNeverMeet(t *testing.T) {
 	w := newWorld(t)
+	neverMeet(t, w, func(int) *Register { return w.Register })
+}
+
+// Nor do they where each is on a node of its own.
+func TestReferencesAndRemovalsOfNodesNeverMeet(t *testing.T) {
+	w := newWorld(t)
+	var nodes [4]*Register
+	for i := range nodes {
+		nodes[i] = NewRegister(w.journal, w.shelf, time.Hour, time.Now)
+		nodes[i].Share()
+	}
+	neverMeet(t, w, func(i int) *Register { return nodes[i] })
+}
+
+func neverMeet(t *testing.T, w *world, register func(i int) *Register) {
 	var labs []string
 	for i := range 4 {
 		labs = append(labs, fmt.Sprint("lab", i))
@@ -277,7 +292,7 @@ func TestReferencesAndRemovalsNeverMeet(t *testing.T) {
 				mu.Lock()
 				name := u.Name
 				mu.Unlock()
-				release, err := w.Claim(name)
+				release, err := register(i).Claim(name)
 				if errors.Is(err, ErrMissing) {
 					mu.Lock()
 					if u.Name == name {
@@ -297,7 +312,7 @@ func TestReferencesAndRemovalsNeverMeet(t *testing.T) {
 				}
 				w.commit(UnuseRow(name, lab, ByMaterial, 0))
 				if rng.IntN(2) == 0 {
-					if err := w.Drop(name); err != nil {
+					if err := register(i).Drop(name); err != nil {
 						t.Error(err)
 					}
 				}

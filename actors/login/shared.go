@@ -43,10 +43,10 @@ func (s *Sessions) Close() {
 	}
 }
 
-// Current returns when what is known is not older than MaxAge; it fails when
-// that cannot be found out.
-func (s *Sessions) Current() error {
-	if s.feed == nil || s.feed.Age() < MaxAge {
+// Current returns when what is known is not older than that, MaxAge at most; it
+// fails when that cannot be found out.
+func (s *Sessions) Current(within time.Duration) error {
+	if s.feed == nil || s.feed.Age() < min(within, MaxAge) {
 		return nil
 	}
 	return s.sync()

@@ -21,6 +21,8 @@ type Rate struct {
 	Burst int
 	// Per is the time in which an empty bucket becomes full.
 	Per time.Duration
+	// Among says how many servers share what is allowed; nil for one.
+	Among func() int
 }
 
 // Limiter keeps one bucket for each key. Safe for concurrent use.
@@ -28,6 +30,7 @@ type Limiter struct {
 	burst  float64
 	perSec float64
 	now    func() time.Time
+	among  func() int
 	seed   maphash.Seed
 	shards [shards]shard
 }
@@ -48,7 +51,25 @@ func New(r Rate, now func() time.Time) *Limiter {
 	if r.Burst <= 0 || r.Per <= 0 {
 		return nil
 	}
-	return NewRate(float64(r.Burst)/r.Per.Seconds(), r.Burst, now)
+	return NewRate(float64(r.Burst)/r.Per.Seconds(), r.Burst, now).Among(r.Among)
+}
+
+// Among lets several servers share what is allowed: each gives its part. It is
+// called before the first use, and returns the limiter.
+func (l *Limiter) Among(servers func() int) *Limiter {
+	if l != nil {
+		l.among = servers
+	}
+	return l
+}
+
+// cost is how many tokens one takes: of a bucket that several servers share, one
+// for each of them.
+func (l *Limiter) cost() float64 {
+	if l.among == nil {
+		return 1
+	}
+	return max(1, min(float64(l.among()), l.burst))
 }
 
 // NewRate is New for a rate per second that is not burst over a time.
@@ -104,7 +125,7 @@ func (l *Limiter) Level(key string) int {
 	if b == nil {
 		return 0
 	}
-	return int(math.Ceil(l.burst - l.refilled(b, l.now())))
+	return int(math.Ceil((l.burst - l.refilled(b, l.now())) / l.cost()))
 }
 
 func (l *Limiter) shard(key string) *shard {
@@ -138,10 +159,11 @@ func (l *Limiter) take(key string, n float64) time.Duration {
 		s.buckets[key] = b
 	}
 	b.tokens, b.at = l.refilled(b, now), now
-	if b.tokens < 1 {
-		return max(time.Millisecond, time.Duration((1-b.tokens)/l.perSec*float64(time.Second)))
+	cost := l.cost()
+	if b.tokens < cost {
+		return max(time.Millisecond, time.Duration((cost-b.tokens)/l.perSec*float64(time.Second)))
 	}
-	b.tokens -= n
+	b.tokens -= n * cost
 	return 0
 }
 

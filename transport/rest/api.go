@@ -48,8 +48,10 @@ type Config struct {
 	Workspaces code.Store
 	// Denials takes note of refused requests for the audit trail.
 	Denials func(status int, actorType, actorID, codelab, ip string)
-	// Current fails while it cannot be known who may do what; may be nil.
-	Current func() error
+	// Current fails while it cannot be known who may do what. now asks for
+	// everything that was granted until now, else what was granted a moment ago
+	// may be missing. nil where there is one node, which always knows.
+	Current func(now bool) error
 	// Valid is httpapi's.
 	Valid func() error
 	// Observe is told of each answer; may be nil.

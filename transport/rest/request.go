@@ -68,17 +68,28 @@ func (r *Request) Detach(serve func(d *httpapi.Detached)) {
 	r.Exchange.Detach(problemOf, func(status int) { api.Observe(name, status, api.Now().Sub(began)) }, serve)
 }
 
-// Admit implements httpapi.Call.
+// Admit implements httpapi.Call. Where another node may have granted just now
+// what is refused here, it looks once more.
 func (r *Request) Admit() error {
-	a, op := r.api, r.op
-	if a.Current != nil {
-		if err := a.Current(); err != nil {
+	if r.api.Current == nil {
+		return r.admit()
+	}
+	if err := r.api.Current(false); err != nil {
+		return err
+	}
+	err := r.admit()
+	if refused := problemOf(err).Status; err != nil && (refused == fasthttp.StatusUnauthorized || refused == fasthttp.StatusForbidden) {
+		if err := r.api.Current(true); err != nil {
 			return err
 		}
+		return r.admit()
 	}
-	cookie := string(r.Request.Header.Cookie(auth.SessionCookie))
-	var badToken bool
-	r.who, badToken = a.Auth.Identify(cookie, string(r.Request.Header.Peek("Authorization")))
+	return err
+}
+
+func (r *Request) admit() error {
+	a, op := r.api, r.op
+	badToken := r.identify()
 	limiter, key := a.Limits.Writes, r.bucket
 	switch {
 	case op.Joins:
@@ -109,6 +120,13 @@ func (r *Request) Admit() error {
 		return r.wasted(err)
 	}
 	return err
+}
+
+// identify finds out who is calling.
+func (r *Request) identify() (badToken bool) {
+	h := &r.Request.Header
+	r.who, badToken = r.api.Auth.Identify(string(h.Cookie(auth.SessionCookie)), string(h.Peek("Authorization")))
+	return badToken
 }
 
 // do sends a command to the codelab of the path. The uploads that it mentions

@@ -43,6 +43,7 @@ func TestATakenNameWithoutTheRightCodeIsAConflict(t *testing.T) {
 }
 
 func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
+	onOneServer(t)
 	c := newClass(t)
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	c.join(open(t, c.addr), record{"name": "Max", "code": "4711"})

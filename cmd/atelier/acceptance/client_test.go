@@ -76,6 +76,16 @@ var withoutCSRF = header(auth.CSRFHeader, "")
 // encoded as JSON. The path is below /api, or one that an answer told.
 func (b *browser) send(method, path string, body any, opts ...option) answer {
 	b.t.Helper()
+	got, err := b.try(method, path, body, opts...)
+	if err != nil {
+		b.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return got
+}
+
+// try is send where the server may not be there.
+func (b *browser) try(method, path string, body any, opts ...option) (answer, error) {
+	b.t.Helper()
 	var raw []byte
 	switch v := body.(type) {
 	case nil:
@@ -106,14 +116,11 @@ func (b *browser) send(method, path string, body any, opts ...option) answer {
 	}
 	res, err := b.http.Do(req)
 	if err != nil {
-		b.t.Fatalf("%s %s: %v", method, path, err)
+		return answer{}, err
 	}
 	defer res.Body.Close()
 	got, err := io.ReadAll(res.Body)
-	if err != nil {
-		b.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return answer{b.t, method + " " + path, res.StatusCode, res.Header, got}
+	return answer{b.t, method + " " + path, res.StatusCode, res.Header, got}, err
 }
 
 // exchange sends a request of its own kind, without a browser.

@@ -62,6 +62,7 @@ func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
 }
 
 func TestTheOriginMustBeTheServersOwnOrAllowed(t *testing.T) {
+	onOneServer(t)
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	for origin, want := range map[string]int{

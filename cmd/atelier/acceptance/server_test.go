@@ -119,6 +119,14 @@ func (c *sharedServer) stop() {
 	postgrestest.Stop()
 }
 
+// onOneServer skips what several nodes do otherwise: they share what is allowed,
+// have addresses of their own, and hear of a revocation within a second.
+func onOneServer(t *testing.T) {
+	if os.Getenv("TEST_NODES") != "" {
+		t.Skip("on one server only")
+	}
+}
+
 // anyNode is an address at which the server of this base is reached, too.
 func anyNode(base string) string {
 	if common.nodes == nil || base != "http://"+common.s.Addr() {
@@ -144,7 +152,11 @@ func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config
 	addresses := freeAddresses(t, n)
 	secrets := filepath.Join(c.Server.Data, "secrets")
 	c.Storage.Backend, c.Storage.Postgres = config.Postgres, config.Secret(dsn)
-	c.Files.Store = "folder:" + filepath.Join(c.Server.Data, "shared")
+	shared := filepath.Join(c.Server.Data, "shared")
+	if err := os.MkdirAll(shared, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.Files.Store = "folder:" + shared
 	c.Session.Key = "the same key of all nodes in this test"
 	c.Cluster.Enabled, c.Cluster.Secret, c.Cluster.Peers = true, "the same secret of all nodes in this test", addresses
 	for i, address := range addresses {

@@ -7,6 +7,7 @@ import (
 )
 
 func TestAnAPITokenActsAsAnAdminWithoutCSRF(t *testing.T) {
+	onOneServer(t)
 	c := newClass(t)
 	made := c.admin.post("/admin/tokens", record{"name": "nightly"}).object()
 	robot := open(t, c.addr)

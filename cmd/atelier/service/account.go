@@ -102,7 +102,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 		AdminID: cfg.Admin.ID, AdminPassword: password, AdminLifetime: cfg.Session.AdminLifetime.Std(),
 		AttendeeLifetime: cfg.Session.AttendeeLifetime.Std(), Signer: auth.NewSigner(key, account, time.Now), Sessions: sessions,
 		Tokens: s.core.tokens, PINKey: pinKey, Now: time.Now,
-		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std()}, time.Now),
+		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std(), Among: s.core.node.count()}, time.Now),
 	})
 	return pw, nil
 }
@@ -126,14 +126,20 @@ func (c *Core) tokens() *settings.View {
 	return h.View()
 }
 
-// current fails when this server cannot know who may do what.
-func (s *Service) current() error {
+// current is rest.Config.Current.
+func (s *Service) current() func(now bool) error {
 	if s.core.node == nil {
 		return nil
 	}
-	if err := s.grants.Sessions.Current(); err != nil {
+	return func(now bool) error {
+		within := login.MaxAge
+		if now {
+			within = 0
+		}
+		if err := s.grants.Sessions.Current(within); err != nil {
+			return err
+		}
+		_, err := s.core.settings.Near(settings.ID, within)
 		return err
 	}
-	_, err := s.core.settings.Near(settings.ID, login.MaxAge)
-	return err
 }

@@ -32,7 +32,7 @@ type node struct {
 }
 
 // openNode connects to the other nodes.
-func openNode(cfg config.Config, store durable.Shared, log *slog.Logger) (*node, error) {
+func openNode(cfg config.Config, store durable.Shared, patience time.Duration, log *slog.Logger) (*node, error) {
 	members, err := store.Members()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func openNode(cfg config.Config, store durable.Shared, log *slog.Logger) (*node,
 	if err != nil {
 		return nil, err
 	}
-	n.Cluster = durable.Cluster{Store: store, Bus: n.bus}
+	n.Cluster = durable.Cluster{Store: store, Bus: n.bus, Patience: patience, Beat: patience / 4}
 	return n, nil
 }
 
@@ -65,6 +65,14 @@ func (n *node) cluster() *durable.Cluster {
 		return nil
 	}
 	return &n.Cluster
+}
+
+// count says how many nodes are alive; nil for a server that stands alone.
+func (n *node) count() func() int {
+	if n == nil {
+		return nil
+	}
+	return func() int { return int(n.alive.Load()) }
 }
 
 // sessionNumbers is where the numbers of this node's live sessions begin.

@@ -107,6 +107,9 @@ func (c *Core) openFiles(cfg config.Config, hooks Hooks, log *slog.Logger) error
 	}
 	if err == nil {
 		c.files = files.NewRegister(c.store, c.blobs, cfg.Files.Grace.Std(), time.Now)
+		if c.node != nil {
+			c.files.Share()
+		}
 	}
 	return err
 }

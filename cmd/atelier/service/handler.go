@@ -126,7 +126,7 @@ func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, metrics
 		},
 		Credentials:   credential.Rules{RefuseExpired: h.RefuseExpired, Opaque: h.OpaqueTypes},
 		DefaultPolicy: h.DefaultPolicy, DefaultLife: h.TTL.Std(), Tokenize: h.Tokenize, Detokenize: h.Detokenize,
-		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now),
+		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now).Among(s.core.node.count()),
 		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Valid: s.core.node.valid(), Now: time.Now, Logger: s.log,
 	})
 }

@@ -56,6 +56,9 @@ type Options struct {
 	RecoverDamaged bool
 	// Version of the program, for the metrics.
 	Version string
+	// Lease is how long this node's lease lasts, where it is one of several; 0:
+	// 3 s. Tests shorten it.
+	Lease time.Duration
 }
 
 // Start starts everything, from the disk to the door. The configuration must
@@ -136,8 +139,8 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	api := rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, Auth: s.grants,
-		Current: s.current, Valid: s.core.node.valid(),
-		Limits: newLimits(cfg.Limits), Denials: s.denials.Note, Observe: metrics.Request,
+		Current: s.current(), Valid: s.core.node.valid(),
+		Limits: newLimits(cfg.Limits, s.core.node.count()), Denials: s.denials.Note, Observe: metrics.Request,
 		LoginFailed: metrics.LoginFailed,
 		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
 		App:     appInfo(cfg, opts.Version),
@@ -193,15 +196,18 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 // than its grace period.
 func sweepEvery(grace time.Duration) time.Duration { return min(max(grace/4, time.Minute), time.Hour) }
 
-func newLimits(c config.Limits) rest.Limits {
+// newLimits makes the token buckets. What keeps somebody from guessing is shared
+// by the nodes; the others are each node's own, so that nobody who stays with one
+// is refused what they may do.
+func newLimits(c config.Limits, nodes func() int) rest.Limits {
 	perMinute := func(n int) *limit.Limiter { return limit.New(limit.Rate{Burst: n, Per: time.Minute}, time.Now) }
 	return rest.Limits{
 		Reads: perMinute(c.ReadsPerMinute), Writes: perMinute(c.WritesPerMinute), Uploads: perMinute(c.UploadsPerMinute),
 		Images:            limit.New(limit.Rate{Burst: c.ImagesPerDay, Per: 24 * time.Hour}, time.Now),
 		Registrations:     limit.NewRate(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
 		RegistrationsFrom: limit.NewRate(float64(c.RegistrationsFrom), c.RegistrationsAtOnce, time.Now),
-		Joins:             limit.NewRate(float64(c.JoinsFrom), c.JoinsAtOnce, time.Now),
-		WrongPINs:         limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std()}, time.Now),
+		Joins:             limit.NewRate(float64(c.JoinsFrom), c.JoinsAtOnce, time.Now).Among(nodes),
+		WrongPINs:         limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std(), Among: nodes}, time.Now),
 	}
 }
 

@@ -1,0 +1,73 @@
+package files
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// Where several nodes use the register, who claims an upload says so in a row:
+// how many claims there are, and a number that no other state of the row had. An
+// upload leaves only if that row is what it was before its references were looked
+// at; so a claim that came and went meanwhile, and has left a reference, is
+// noticed.
+const claimTable = "claims"
+
+// claimFor is for how long a claim counts whose node has died.
+const claimFor = 10 * time.Minute
+
+// Share lets other nodes use the register, too. It is called before the first
+// use.
+func (r *Register) Share() { r.shared = true }
+
+// claimed returns the row of an upload's claims, nil for none, and how many there
+// are.
+func (r *Register) claimed(name string) (row []byte, count uint32, err error) {
+	row, err = r.journal.Get(claimTable, []byte(name))
+	switch {
+	case errors.Is(err, durable.ErrNotFound):
+		return nil, 0, nil
+	case err != nil:
+		return nil, 0, fmt.Errorf("read claims: %w", err)
+	case len(row) != 12:
+		return nil, 0, fmt.Errorf("%w: claims of %s", durable.ErrCorrupt, name)
+	}
+	return row, binary.BigEndian.Uint32(row), nil
+}
+
+// asClaimed is the condition that the claims of an upload are what they were.
+func asClaimed(row []byte) durable.Guard {
+	if row == nil {
+		return durable.Absent()
+	}
+	return durable.Unchanged(row)
+}
+
+// tellClaim counts a claim in, or out.
+func (r *Register) tellClaim(name string, by int) error {
+	for {
+		row, count, err := r.claimed(name)
+		if err != nil {
+			return err
+		}
+		value := make([]byte, 12)
+		binary.BigEndian.PutUint32(value, uint32(max(int(count)+by, 0)))
+		_, _ = rand.Read(value[4:]) // never fails
+		rows := []durable.Row{{Table: claimTable, Key: []byte(name), Value: value, TTL: claimFor, Guard: asClaimed(row)}}
+		if by > 0 {
+			// It must be there still.
+			upload, err := r.journal.Get(uploadTable, []byte(name))
+			if err != nil {
+				return err
+			}
+			rows = append(rows, durable.Row{Table: uploadTable, Key: []byte(name), Guard: durable.Unchanged(upload), CheckOnly: true})
+		}
+		if err = durable.Commit(r.journal, rows); !errors.Is(err, durable.ErrConflict) {
+			return err
+		}
+	}
+}

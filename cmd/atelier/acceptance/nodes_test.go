@@ -1,0 +1,280 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// testLease is how long the leases of nodes in these tests last.
+const testLease = 1200 * time.Millisecond
+
+// link passes connections on to a server on a socket of the file system, until
+// it is cut.
+type link struct {
+	to       string
+	listener net.Listener
+	mu       sync.Mutex
+	cut      bool
+	open     map[net.Conn]bool
+}
+
+func newLink(t testing.TB, to string) *link {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &link{to: to, listener: l, open: map[net.Conn]bool{}}
+	go k.serve()
+	t.Cleanup(func() {
+		_ = l.Close()
+		k.set(true)
+	})
+	return k
+}
+
+func (k *link) serve() {
+	for {
+		c, err := k.listener.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("unix", k.to)
+		if err != nil || !k.add(c, out) {
+			_ = c.Close()
+			if out != nil {
+				_ = out.Close()
+			}
+			continue
+		}
+		go k.pass(c, out)
+		go k.pass(out, c)
+	}
+}
+
+func (k *link) add(conns ...net.Conn) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range conns {
+		if !k.cut {
+			k.open[c] = true
+		}
+	}
+	return !k.cut
+}
+
+func (k *link) pass(to, from net.Conn) {
+	_, _ = io.Copy(to, from)
+	_, _ = to.Close(), from.Close()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.open, to)
+	delete(k.open, from)
+}
+
+// set cuts the link, or mends it.
+func (k *link) set(cut bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.cut = cut
+	for c := range k.open {
+		if cut {
+			_ = c.Close()
+		}
+	}
+}
+
+// throughLinks gives each configuration a way of its own to the database.
+func throughLinks(t testing.TB, dsn string, cfgs []config.Config) (links []*link) {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := u.Query().Get("host") + "/.s.PGSQL." + firstOf(u.Query().Get("port"), "5432")
+	for i := range cfgs {
+		k := newLink(t, socket)
+		cfgs[i].Storage.Postgres = config.Secret("postgres://postgres@" + k.listener.Addr().String() + u.Path + "?sslmode=disable")
+		links = append(links, k)
+	}
+	return links
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// said is what a client did to a codelab's chat.
+type said struct {
+	post string // "" for a read
+}
+
+// chatModel is a chat as everybody should see it: a list that only grows.
+var chatModel = porcupine.Model{
+	Init: func() any { return "" },
+	Step: func(state, input, output any) (bool, any) {
+		if post := input.(said).post; post != "" {
+			return true, state.(string) + post + "\n"
+		}
+		return output.(string) == state.(string), state
+	},
+	Equal: func(a, b any) bool { return a == b },
+}
+
+// TestTakeoversAreNotNoticed: while one node after the other loses the database,
+// so that others take over and it comes back, every read on any node shows what
+// was acknowledged on any, and every message is there once.
+func TestTakeoversAreNotNoticed(t *testing.T) {
+	rounds := 3
+	if os.Getenv("LONG_TESTS") != "" {
+		rounds = 100
+	}
+	dsn := postgrestest.Database(t)
+	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
+	links := throughLinks(t, dsn, cfgs)
+	var nodes []*service.Service
+	for _, cfg := range cfgs {
+		s, err := service.Start(cfg, service.Options{Lease: testLease}, slog.New(slog.NewTextHandler(&suiteLog, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Stop() })
+		nodes = append(nodes, s)
+	}
+	c := newClassOn(t, nodes[0].Addr(), record{})
+	who := c.attendee("Ann")
+	bases := func(i int) string { return "http://" + nodes[i%len(nodes)].Addr() }
+
+	var mu sync.Mutex
+	var history []porcupine.Operation
+	began := time.Now()
+	clock := func() int64 { return int64(time.Since(began)) }
+	note := func(client int, in said, call int64, out any, back int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		history = append(history, porcupine.Operation{ClientId: client, Input: in, Call: call, Output: out, Return: back})
+	}
+	var posted atomic.Int64
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	for client := range 4 {
+		b := who.with()
+		clients.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				call := clock()
+				if client%2 == 0 {
+					text := fmt.Sprint(client, "-", n)
+					if repeat(b, bases, client+n, http.MethodPost, c.path+"/messages", record{"type": "chat", "message": text, "ref": text}, stop) != nil {
+						note(client, said{text}, call, nil, clock())
+						posted.Add(1)
+					} else {
+						note(client, said{text}, call, nil, math.MaxInt64)
+					}
+				} else if body := repeat(b, bases, client+n, http.MethodGet, c.path+"/chat?limit=500", nil, stop); body != nil {
+					note(client, said{}, call, chatOf(body), clock())
+				}
+			}
+		})
+	}
+	for round := range rounds {
+		before := posted.Load()
+		eventual(t, "messages before a cut", func() bool { return posted.Load() > before+3 })
+		links[round%3].set(true)
+		eventual(t, "a node that knows that it is cut off", func() bool { return !ready(nodes[round%3]) })
+		before = posted.Load()
+		eventual(t, "messages while a node is cut off", func() bool { return posted.Load() > before+6 })
+		links[round%3].set(false)
+		eventual(t, "a node that is back", func() bool { return ready(nodes[round%3]) })
+	}
+	close(stop)
+	clients.Wait()
+	if posted.Load() > 480 && rounds < 10 {
+		t.Fatalf("%d messages are more than a read returns", posted.Load())
+	}
+	for i := range nodes {
+		b := who
+		b.base = bases(i)
+		call := clock()
+		note(10+i, said{}, call, chatOf(b.get(c.path+"/chat?limit=500").body), clock())
+	}
+	if !porcupine.CheckOperations(chatModel, history) {
+		t.Errorf("%d operations on three nodes are not as on one", len(history))
+	}
+	t.Logf("%d operations, %d messages", len(history), posted.Load())
+}
+
+// repeat sends a request until some node has answered it well; nil when the end
+// comes before.
+func repeat(b *browser, bases func(int) string, n int, method, path string, body any, stop chan struct{}) []byte {
+	for ; ; n++ {
+		b.base = bases(n)
+		if got, err := b.try(method, path, body); err == nil && got.status == http.StatusOK {
+			return got.body
+		}
+		select {
+		case <-stop:
+			return nil
+		case <-time.After(20 * time.Millisecond): // a client's pause before it tries again
+		}
+	}
+}
+
+func chatOf(body []byte) string {
+	var all strings.Builder
+	var list []struct{ Message string }
+	if err := json.Unmarshal(body, &list); err != nil {
+		return err.Error()
+	}
+	for _, m := range list {
+		all.WriteString(m.Message + "\n")
+	}
+	return all.String()
+}
+
+// ready says whether a node would take traffic.
+func ready(s *service.Service) bool {
+	res, err := (&http.Client{Timeout: patience}).Get("http://" + s.InternalAddr() + "/readyz")
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// eventual waits for what another goroutine brings about.
+func eventual(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not come", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
