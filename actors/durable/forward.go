@@ -66,10 +66,12 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	switch {
 	case errors.Is(m.err, ErrNobody), m.err == nil && m.answer.kind == answerElsewhere:
 		s.again(ctx, c)
-	case m.err == nil && m.answer.kind == answerRefused:
-		s.handle.answer(c.to, Reply{Err: decodeRefusal(m.answer.body)})
-	case m.err != nil, m.answer.kind != answerDone: // or what a newer node means by it
+	case m.err != nil:
 		s.lost(ctx, c)
+	case m.answer.kind == answerRefused:
+		s.handle.answer(c.to, Reply{Err: decodeRefusal(m.answer.body)})
+	case m.answer.kind != answerDone: // whatever a newer node means by it
+		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 	default:
 		value, err := s.host.kind.Carry.DecodeReply(c.cmd, m.answer.body)
 		switch {
@@ -101,9 +103,9 @@ func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 }
 
 // lost is a command whose outcome nobody can tell: it is done again if that
-// changes nothing.
+// changes nothing, and somebody still waits.
 func (s *seat[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
-	if s.host.kind.Carry.Repeatable(c.cmd) {
+	if s.host.kind.Carry.Repeatable(c.cmd) && time.Now().Before(c.till) {
 		s.again(ctx, c)
 		return
 	}
