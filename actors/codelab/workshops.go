@@ -308,5 +308,8 @@ func (w *Workshops) Quarantined() []string { return w.host.QuarantinedIDs() }
 // Stats returns the host's counters.
 func (w *Workshops) Stats() *durable.Stats { return w.host.Stats() }
 
+// Copies says how the codelabs in memory stand among the nodes.
+func (w *Workshops) Copies() durable.Copies { return w.host.Copies() }
+
 // Close writes snapshots and stops all codelabs.
 func (w *Workshops) Close(ctx context.Context) error { return w.host.Close(ctx) }
