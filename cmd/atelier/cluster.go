@@ -113,7 +113,7 @@ func writeThisNode(w io.Writer, st *service.ClusterStatus) {
 		lease = "LOST"
 	}
 	say("ready", "%s", ready)
-	say("lease", "%s; lost %s since the start", lease, times(n.LeasesLost))
+	say("lease", "%s, lost %s since the start", lease, times(n.LeasesLost))
 	m, nats := n.Messages, "within"
 	if m.Elsewhere {
 		nats = "elsewhere"
@@ -124,16 +124,20 @@ func writeThisNode(w io.Writer, st *service.ClusterStatus) {
 	case m.Elsewhere:
 		nats += ", connected"
 	default:
-		nats += fmt.Sprintf(", %d routes to other nodes", m.Routes)
+		nats += fmt.Sprintf(", connected to %d nodes", m.Routes)
 	}
-	say("NATS", "%s; %d messages sent (%s), %d received, missed %s", nats, m.Sent, size(m.SentBytes), m.Received, times(int64(m.Missed)))
-	for _, kind := range slices.Sorted(maps.Keys(n.Actors)) {
-		a := n.Actors[kind]
-		say(kind, "%d live here, %d of them followed by others; %d followed from here", a.Owned, a.Shared, a.Followed)
-	}
-	say("copies", "at most %d records behind, and certain %.1f s ago", n.BehindRecords, n.StaleSeconds)
+	say("NATS", "%s; %d messages sent (%s), %d received, %d missed", nats, m.Sent, size(m.SentBytes), m.Received, m.Missed)
+	say("copies", "the one that is furthest behind lacks %d records; all were complete %.1f s ago", n.BehindRecords, n.StaleSeconds)
 	say("commands", "%d sent to other nodes; %d actors taken over", n.Forwarded, n.Takeovers)
 	say("reads", "%d confirmed by %d questions to other nodes", n.Confirmed, n.Questions)
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "  ACTORS IN MEMORY\tOWNED\tOF WHICH FOLLOWED\tCOPIES")
+	for _, kind := range slices.Sorted(maps.Keys(n.Actors)) {
+		a := n.Actors[kind]
+		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\n", kind, a.Owned, a.Shared, a.Followed)
+	}
+	_ = t.Flush() // what can go wrong is seen in the last line
 }
 
 func times(n int64) string {

@@ -77,11 +77,11 @@ func openNode(cfg config.Config, store durable.Shared, patience time.Duration, l
 	if err != nil {
 		return nil, err
 	}
+	n.Cluster = durable.Cluster{Store: store, Bus: n.bus, Patience: patience, Beat: patience / 4}
 	if err := n.serveReach(); err != nil {
 		n.bus.Close()
 		return nil, err
 	}
-	n.Cluster = durable.Cluster{Store: store, Bus: n.bus, Patience: patience, Beat: patience / 4}
 	return n, nil
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type reach struct {
 	// this one should not; see look.
 	lonely, aside bool // guarded by mu
 
+	// patience is how long an answer may take; 0: askTime.
+	patience time.Duration
 	// told is what this node's row says of it, in which incarnation. Owned by
 	// the goroutine of look.
 	told *told
@@ -51,7 +54,7 @@ const (
 // serveReach answers the others. What it says may grow; today it is an empty
 // object.
 func (n *node) serveReach() error {
-	_, err := n.bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) { answer([]byte("{}")) })
+	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) { answer([]byte("{}")) })
 	return err
 }
 
@@ -100,7 +103,7 @@ func (n *node) ask(others []durable.Member) {
 		}
 		p.asking = true
 		began := time.Now()
-		n.bus.Request(m.Node, reachSubject, []byte("{}"), askTime, func(_ []byte, err error) {
+		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, askTime), func(_ []byte, err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if p.asking = false; err != nil {
