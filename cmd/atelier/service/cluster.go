@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,11 @@ func openNode(cfg config.Config, store durable.Shared, patience time.Duration, l
 		return nil, err
 	}
 	n.Cluster = durable.Cluster{Store: store, Bus: n.bus, Patience: patience, Beat: patience / 4}
-	if err := n.serveReach(); err != nil {
+	err = n.serveReach()
+	if err == nil {
+		err = n.meet(meetTurns * cmp.Or(patience, askTime))
+	}
+	if err != nil {
 		n.bus.Close()
 		return nil, err
 	}

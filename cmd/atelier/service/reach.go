@@ -58,6 +58,39 @@ func (n *node) serveReach() error {
 	return err
 }
 
+// meetTurns is for how many times its patience a start waits for the others.
+const meetTurns = 10
+
+// meet waits until every living node has answered. A node that reaches the
+// database and not the others could serve little, and would only find out when
+// somebody needs it.
+func (n *node) meet(limit time.Duration) error {
+	answered := map[string]bool{n.Store.Node(): true}
+	for until := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		members, err := n.Store.Members()
+		if err != nil {
+			return err
+		}
+		missing := ""
+		for _, m := range members {
+			if m.Left <= 0 || answered[m.Node] {
+				continue
+			}
+			done := make(chan error, 1)
+			n.Bus.Request(m.Node, reachSubject, []byte("{}"), askTime, func(_ []byte, err error) { done <- err })
+			if answered[m.Node] = <-done == nil; !answered[m.Node] {
+				missing = m.Node
+			}
+		}
+		switch {
+		case missing == "":
+			return nil
+		case time.Now().After(until):
+			return fmt.Errorf("cluster: node %s is alive and does not answer this one: look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them", missing)
+		}
+	}
+}
+
 // look asks the others whether they are there, and decides whether this node
 // stands aside.
 func (n *node) look(members []durable.Member) {
