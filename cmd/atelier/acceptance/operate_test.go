@@ -148,3 +148,31 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 		t.Error("a server that stands alone has a cluster")
 	}
 }
+
+// The password is changed while no node is alive: the first that starts says what
+// it is, and who still has the old one is refused. (Once agreed, no node ever
+// started with another.)
+func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
+	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+	a, err := startVersion(t, cfgs[0], 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := cfgs[1]
+	cfgs[0].Admin.Password, cfgs[1].Admin.Password = "another password", "another password"
+	if _, err := startVersion(t, cfgs[1], 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
+		t.Errorf("beside a node with the old one: %v", err)
+	}
+	if err := a.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := startVersion(t, cfgs[0], 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := startVersion(t, old, 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
+		t.Errorf("with the old one: %v", err)
+	}
+	if _, err := startVersion(t, cfgs[1], 0, ""); err != nil {
+		t.Error(err)
+	}
+}
