@@ -129,7 +129,13 @@ func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 			t.Errorf("%s: certificates: %v", what, err)
 		}
 	}
-	fine("node.env", file, regexp.MustCompile(`(?m)^[A-Z_]+=.*$`).FindAllString(edited(t, "cluster/node.env"), -1))
+	shell := exec.Command("sh", "-c", "set -a; . ./node.env; exec env")
+	shell.Dir, shell.Env = filepath.Join(deployFolder, "cluster"), []string{"PATH=" + os.Getenv("PATH")}
+	read, err := shell.Output()
+	if err != nil || !strings.Contains(string(read), "sslmode=verify-full") {
+		t.Fatalf("a shell reads node.env as %q, %v", read, err)
+	}
+	fine("node.env", file, strings.Split(string(read), "\n"))
 
 	var environ []string
 	text := edited(t, "cluster/compose.yml", ": /node.pem", ": "+dir+"/node1.pem", ": /node.key", ": "+dir+"/node1.key", ": /nodes-ca.pem", ": "+dir+"/nodes-ca.pem", "folder:/shared", "folder:"+dir)
