@@ -186,7 +186,13 @@ func (w *Workshops) FinishErasing(ctx context.Context) error { return w.host.Fin
 // ParseEvent decodes a stored event.
 func ParseEvent(record []byte) (*pb.Event, error) {
 	e := &pb.Event{}
-	return e, e.Decode(record)
+	if err := e.Decode(record); err != nil {
+		return nil, err
+	}
+	if e.Body == nil {
+		return nil, durable.ErrUnknownEvent
+	}
+	return e, nil
 }
 
 func (w *Workshops) room(id string) *room.Room {
