@@ -2,6 +2,7 @@
 # make demo   the same with a codelab and forty lively attendees
 # make test   passes the tests
 # make quick  those that need neither a store nor a whole server: half a minute
+# make test-nodes  the tests of the interface, against three nodes
 # make check  format, vet, staticcheck, race detector, generated files fresh
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
@@ -32,7 +33,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all build app run demo test quick app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
+.PHONY: all build app run demo test test-nodes quick app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -51,6 +52,9 @@ demo: build
 test: build
 	$(GO) test -timeout 15m ./...
 	@$(MAKE) --no-print-directory app-test
+
+test-nodes:
+	TEST_NODES=3 $(GO) test -timeout 8m ./cmd/atelier/acceptance
 
 # What boots whole servers, writes to disks or waits for clocks is left out.
 SLOW := /acceptance$$|/cmd/|/persistence/(badger|postgres|workspaces|objects)|/bench|/transport/(server|live|web)|/actors/(durable|token)$$

@@ -4,8 +4,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Directory finds codelabs, wherever their actors run. Today they all run in
-// this process (Workshops); callers must not rely on it.
+// Directory finds codelabs, wherever their actors run: in this process, or on
+// another node that this one follows.
 type Directory interface {
 	// Get returns a codelab, or a Missing rejection.
 	Get(id string) (Workshop, error)
@@ -15,6 +15,8 @@ type Directory interface {
 	Delete(caller *Caller, id string) error
 	// Active returns those that are at work, which is where people are.
 	Active() []Workshop
+	// Online tells how many attendees are connected to each codelab.
+	Online() map[string]int
 	// FindAttendee returns an attendee and a view of their codelab.
 	FindAttendee(id string) (*View, *pb.Attendee, error)
 }

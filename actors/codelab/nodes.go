@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"atelier/actors/room"
 )
@@ -119,6 +120,7 @@ func (w *Workshops) announce(ws Workshop, person string, arrived bool) {
 // that they notice what was lost, and forgets the people of nodes that are not
 // alive any more. It is called every so often.
 func (w *Workshops) Compare(alive []string) {
+	w.tellCounts(alive)
 	for _, ws := range w.Active() {
 		n, sum := ws.Room.Count("")
 		ws.Tell(aside{Kind: asideCount, Count: n, Sum: sum}.encode())
@@ -128,6 +130,84 @@ func (w *Workshops) Compare(alive []string) {
 			}
 		}
 	}
+}
+
+// elsewhere says that another node owns a codelab, and does what is to be done in
+// it.
+func (w *Workshops) elsewhere(id string) bool {
+	c := w.Durable.Cluster
+	if c == nil {
+		return false
+	}
+	node, err := c.Store.Owner("codelab/" + id)
+	return err == nil && node != "" && node != c.Store.Node()
+}
+
+// counts are how many attendees are connected to the codelabs that other nodes
+// own, as those told last.
+type counts struct {
+	mu     sync.Mutex
+	byNode map[string]map[string]int // guarded by mu
+}
+
+const countSubject = "online"
+
+// listenToCounts takes what other nodes tell of the codelabs they own.
+func (w *Workshops) listenToCounts() error {
+	c := w.Durable.Cluster
+	if c == nil {
+		return nil
+	}
+	stop, err := c.Bus.Listen(countSubject, func(node string, data []byte) {
+		told := map[string]int{}
+		if json.Unmarshal(data, &told) != nil {
+			return
+		}
+		w.counts.mu.Lock()
+		defer w.counts.mu.Unlock()
+		if w.counts.byNode == nil {
+			w.counts.byNode = map[string]map[string]int{}
+		}
+		w.counts.byNode[node] = told
+	})
+	w.deaf = stop
+	return err
+}
+
+// tellCounts tells the other nodes of the codelabs that this one owns.
+func (w *Workshops) tellCounts(alive []string) {
+	mine := map[string]int{}
+	for _, ws := range w.Active() {
+		if n := ws.OnlineAttendees(); ws.Owns() && n > 0 {
+			mine[ws.ID()] = n
+		}
+	}
+	b, _ := json.Marshal(mine)                         // of texts and numbers
+	_ = w.Durable.Cluster.Bus.Publish(countSubject, b) // told again soon
+	w.counts.mu.Lock()
+	defer w.counts.mu.Unlock()
+	for node := range w.counts.byNode {
+		if !slices.Contains(alive, node) {
+			delete(w.counts.byNode, node)
+		}
+	}
+}
+
+// Online tells how many attendees are connected to each codelab, on any node;
+// of those that other nodes own as it was some seconds ago.
+func (w *Workshops) Online() map[string]int {
+	online := map[string]int{}
+	w.counts.mu.Lock()
+	for _, told := range w.counts.byNode {
+		for id, n := range told {
+			online[id] = n
+		}
+	}
+	w.counts.mu.Unlock()
+	for _, ws := range w.Active() {
+		online[ws.ID()] = ws.OnlineAttendees()
+	}
+	return online
 }
 
 // SessionNumbers is where the numbers of a node's live sessions begin: sessions

@@ -14,6 +14,8 @@ type observer struct {
 	w    *Workshops
 	id   string
 	room *room.Room
+	// who asks the other nodes who is connected to them.
+	who func()
 
 	// While recovering: what the journal still holds.
 	found  bool
@@ -45,6 +47,7 @@ func (o *observer) Live(v *View, seq uint64) {
 		o.frames = slices.DeleteFunc(o.frames, func(f room.Frame) bool { return !present.All(f.People, f.Item) })
 	}
 	o.room.Restore(o.frames, o.floor, seq)
+	o.who()
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 

@@ -14,7 +14,7 @@ func (w *Workshops) Retain(ctx context.Context, every time.Duration) {
 	defer tick.Stop()
 	for {
 		for _, m := range w.List.All() {
-			if m.EmailRetentionDays == 0 && m.ChatRetentionDays == 0 || ctx.Err() != nil {
+			if m.EmailRetentionDays == 0 && m.ChatRetentionDays == 0 || ctx.Err() != nil || w.elsewhere(m.Id) {
 				continue
 			}
 			ws, err := w.Get(m.Id)

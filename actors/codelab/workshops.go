@@ -64,6 +64,10 @@ type Workshops struct {
 	Config
 	host  *host
 	rooms sync.Map // codelab id to *room.Room, of active codelabs
+
+	// Of other nodes; see nodes.go.
+	counts counts
+	deaf   func()
 }
 
 // Workshop is one active codelab: its actor, its view, its room.
@@ -111,7 +115,7 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 				r.Connect(&nodes{h})
 			}
 			w.rooms.Store(id, r)
-			return &observer{w: w, id: id, room: r}
+			return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
 		},
 		Erases:  Erases,
 		Erase:   Erase,
@@ -119,6 +123,9 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 		MayRest: func(id string) bool { r := w.room(id); return r == nil || r.Empty() },
 		Rested:  func(id string) { w.rooms.Delete(id) },
 	}, cfg.Durable)
+	if err == nil {
+		err = w.listenToCounts()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -318,4 +325,9 @@ func (w *Workshops) Stats() *durable.Stats { return w.host.Stats() }
 func (w *Workshops) Copies() durable.Copies { return w.host.Copies() }
 
 // Close writes snapshots and stops all codelabs.
-func (w *Workshops) Close(ctx context.Context) error { return w.host.Close(ctx) }
+func (w *Workshops) Close(ctx context.Context) error {
+	if w.deaf != nil {
+		w.deaf()
+	}
+	return w.host.Close(ctx)
+}

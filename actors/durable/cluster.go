@@ -17,8 +17,8 @@ type between struct {
 	owns atomic.Bool
 	// followed: some node is told what happens.
 	followed atomic.Bool
-	// fresh is when the copy last showed all that was acknowledged, Unix
-	// nanoseconds; 0 while it never did.
+	// fresh is when the copy last showed all that was acknowledged, in the time
+	// since the program began; 0 while it never did.
 	fresh atomic.Int64
 	// head is the position that the owner named last.
 	head atomic.Uint64
@@ -49,8 +49,13 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	case h.owns.Load():
 		return c.Store.Holds()
 	}
-	return time.Since(time.Unix(0, h.fresh.Load())) <= within && c.Store.Holds()
+	at := h.fresh.Load()
+	return at != 0 && time.Since(began) <= time.Duration(at)+within && c.Store.Holds()
 }
+
+// began is where a time begins that is not set. It stands still while the machine
+// sleeps, as the lease does not.
+var began = time.Now()
 
 // Tell says something aside to the other nodes that have the actor: to their
 // Kind.Heard, unordered with what is committed, and lost when it is lost.

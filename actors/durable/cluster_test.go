@@ -298,3 +298,109 @@ func TestWhatIsSaidAside(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// late is a node whose owner hears late of what is on disk already.
+type late struct {
+	durable.Shared
+	hold chan struct{}
+}
+
+func (l late) Open(actor string) (durable.Log, error) {
+	log, err := l.Shared.Open(actor)
+	if err != nil {
+		return nil, err
+	}
+	return lateLog{log, l.hold}, nil
+}
+
+type lateLog struct {
+	durable.Log
+	hold chan struct{}
+}
+
+func (l lateLog) Append(b durable.Batch) error {
+	done := b.Done
+	b.Done = func(err error) {
+		go func() {
+			<-l.hold
+			done(err)
+		}()
+	}
+	return l.Log.Append(b)
+}
+
+// What is on disk but not acknowledged is not shown by a follower: its owner,
+// who still shows a state without it, could be read next.
+func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
+	net := bustest.NewNet()
+	store, nodes := memory.Share(2)
+	defer store.Close()
+	hold := make(chan struct{}, 100)
+	var hosts []*host
+	for i, n := range nodes {
+		bus, stop := net.Node(n.Node())
+		defer stop()
+		k := kind()
+		k.Carry = &durable.Carrier[string]{}
+		var shared durable.Shared = n
+		if i == 0 {
+			shared = late{n, hold}
+		}
+		hosts = append(hosts, start(t, shared, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, Patience: 20 * time.Millisecond}}))
+	}
+	owner := get(t, hosts[0], "a")
+	hold <- struct{}{}
+	ask(t, owner, "1")
+	got := make(answers, 1)
+	if err := owner.Submit("1", got); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := nodes[1].Follow("tally/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the record on disk", func() bool {
+		tail, err := reader.Tail()
+		return err == nil && tail == 2
+	})
+	if sum := get(t, hosts[1], "a").View().sum; sum != 1 {
+		t.Errorf("the follower shows %d, the owner %d", sum, get(t, hosts[0], "a").View().sum)
+	}
+	hold <- struct{}{}
+	if r := <-got; r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	if sum := get(t, hosts[1], "a").View().sum; sum != 2 {
+		t.Errorf("then the follower shows %d", sum)
+	}
+}
+
+// While the owner lives and cannot be heard, nothing is read here; but those who
+// listen go on from the log.
+func TestAnOwnerThatCannotBeHeard(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	c.sum(1)
+	c.net.Cut("n1", "n2")
+	c.net.Cut("n2", "n1")
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	if _, err := c.hosts[1].Get("a"); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("a read was answered: %v", err)
+	}
+	if _, _, err := c.hosts[1].Peek("a").Ask("1"); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("a command was answered: %v", err)
+	}
+	eventually(t, "the record from the log", func() bool {
+		_, ok := c.seen[1].Load(uint64(2))
+		return ok
+	})
+	c.net.Mend("n1", "n2")
+	c.net.Mend("n2", "n1")
+	eventually(t, "a read", func() bool {
+		_, err := c.hosts[1].Get("a")
+		return err == nil
+	})
+	if got := c.sum(1); got != 2 {
+		t.Errorf("it reads %d", got)
+	}
+}

@@ -32,10 +32,24 @@ type follower[C, E, V any] struct {
 
 	// Reads: those that the question under way serves, and those that came
 	// after it was asked.
-	asked, next []Replier
+	asked, next []reading
 	parked      []parked
 	// homeless are the commands that nobody has.
 	homeless []*forwarded[C]
+	// unheard are the ends of the log that were seen since the owner was silent.
+	unheard []seen
+}
+
+// reading is somebody who waits for a view that shows what was acknowledged.
+type reading struct {
+	to   Replier
+	till time.Time
+}
+
+// seen is the end of a log as it was at a time.
+type seen struct {
+	seq uint64
+	at  time.Time
 }
 
 // parked is an answer that waits until the copy shows it.
@@ -68,7 +82,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 		c := f.seat.open(m)
 		f.forward(ctx, c)
 	case readHere:
-		f.next = append(f.next, m.to)
+		f.next = append(f.next, reading{m.to, time.Now().Add(f.leaseTime())})
 		f.askPosition(ctx)
 	case heard:
 		f.heard(ctx, m)
@@ -141,7 +155,7 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	}
 	f.quiet = 0
 	if !f.joined {
-		f.load()
+		f.load(m.answer.seq)
 	}
 	f.reach(ctx, m.answer.seq)
 	f.freshSince(m.sent, m.answer.seq)
@@ -152,92 +166,9 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 func (f *follower[C, E, V]) freshSince(asked time.Time, seq uint64) {
 	f.handle.head.Store(seq)
 	if f.seq >= seq {
-		f.handle.fresh.Store(asked.UnixNano())
+		f.handle.fresh.Store(int64(asked.Sub(began)))
 	}
 }
-
-// load reads the state for the first time, or anew.
-func (f *follower[C, E, V]) load() {
-	if f.reader == nil {
-		f.open()
-	}
-	whole, err := f.read()
-	for i := 0; i < 5 && err == nil && !whole; i++ {
-		whole, err = f.read()
-	}
-	if err == nil && !whole {
-		err = fmt.Errorf("%w: %w", ErrCorrupt, errHole)
-	}
-	if err != nil {
-		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
-	}
-	f.joined = true
-	view := f.core.Capture()
-	f.handle.publish(view, f.seq)
-	if f.handle.observer != nil {
-		f.handle.observer.Live(view, f.seq)
-	}
-	f.handle.recovered(0)
-}
-
-func (f *follower[C, E, V]) open() {
-	reader, err := f.host.opts.Cluster.Store.Follow(f.handle.actorID)
-	if err != nil {
-		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
-	}
-	f.reader = reader
-}
-
-// read reads snapshot and log. It reports false when the log was cut off behind
-// a newer snapshot meanwhile.
-func (f *follower[C, E, V]) read() (whole bool, err error) {
-	state, snap, err := f.reader.Load()
-	if err != nil {
-		return false, err
-	}
-	f.core, f.seq = f.host.kind.New(f.handle.id), snap
-	if state != nil {
-		if err := f.core.Restore(snap, state); err != nil {
-			return false, err
-		}
-	}
-	tail, err := f.reader.Tail()
-	if err != nil {
-		return false, err
-	}
-	old := uint64(0)
-	if tail > f.host.kind.Keep {
-		old = tail - f.host.kind.Keep
-	}
-	from := snap
-	if f.handle.observer != nil {
-		from = min(snap, old)
-	}
-	err = f.reader.Replay(from, func(seq uint64, record []byte) error {
-		event, err := f.host.kind.ParseEvent(record)
-		if err != nil {
-			return fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
-		}
-		if seq > snap {
-			if seq != f.seq+1 {
-				return errHole
-			}
-			f.core.Apply(seq, event)
-			f.seq = seq
-		}
-		if f.handle.observer != nil && seq > old {
-			f.handle.observer.Recovered(seq, event)
-		}
-		return nil
-	})
-	if errors.Is(err, errHole) {
-		return false, nil
-	}
-	return true, err
-}
-
-// errHole says that a log goes on further than where the state ends.
-var errHole = errors.New("the log was cut off behind a newer snapshot")
 
 // heard applies what the owner tells.
 func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
@@ -263,7 +194,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	}
 	// What was committed is so, whoever tells it.
 	if m.told.seq > f.seq+1 {
-		f.reach(ctx, m.told.seq)
+		f.reach(ctx, m.told.seq-1)
 	}
 	var events []Committed[E]
 	seq := m.told.seq
@@ -289,60 +220,9 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 func (f *follower[C, E, V]) reach(ctx actor.Context, seq uint64) {
 	f.handle.head.Store(seq)
 	if seq > f.seq {
-		f.catchUp()
+		f.catchUp(seq)
 	}
 	f.show()
-}
-
-// catchUp reads the log from where the copy is.
-func (f *follower[C, E, V]) catchUp() {
-	if f.reader == nil {
-		f.open()
-	}
-	events, err := f.host.readOn(f.reader, f.seq)
-	if errors.Is(err, errHole) {
-		f.load()
-		return
-	}
-	if err != nil {
-		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
-	}
-	f.apply(events)
-}
-
-// readOn returns the events of a log after a position; errHole when the next is
-// not there any more.
-func (h *Host[C, E, V]) readOn(from interface {
-	Replay(uint64, func(uint64, []byte) error) error
-}, seq uint64) (events []Committed[E], err error) {
-	err = from.Replay(seq, func(at uint64, record []byte) error {
-		if at != seq+1+uint64(len(events)) {
-			return errHole
-		}
-		event, err := h.kind.ParseEvent(record)
-		if err != nil {
-			return fmt.Errorf("%w: event %d: %v", ErrCorrupt, at, err)
-		}
-		events = append(events, Committed[E]{Seq: at, Event: event})
-		return nil
-	})
-	return events, err
-}
-
-// apply brings events into the state, the view and the room.
-func (f *follower[C, E, V]) apply(events []Committed[E]) {
-	if len(events) == 0 {
-		return
-	}
-	for _, e := range events {
-		f.core.Apply(e.Seq, e.Event)
-		f.seq = e.Seq
-	}
-	view := f.core.Capture()
-	f.handle.publish(view, f.seq)
-	if f.handle.observer != nil {
-		f.handle.observer.Commit(view, f.seq, events)
-	}
 }
 
 // show answers those who waited for what the copy shows now.
@@ -380,8 +260,8 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 		return
 	}
 	f.host.stats.Confirmed.Add(int64(len(asked)))
-	for _, to := range asked {
-		f.parked = append(f.parked, parked{to, Reply{Seq: m.answer.seq}})
+	for _, r := range asked {
+		f.parked = append(f.parked, parked{r.to, Reply{Seq: m.answer.seq}})
 	}
 	f.freshSince(m.sent, m.answer.seq)
 	f.show()
@@ -409,6 +289,13 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 		}
 		return over
 	})
+	f.next = slices.DeleteFunc(f.next, func(r reading) bool {
+		over := now.After(r.till)
+		if over { // who owns it is alive and cannot be asked: nothing is better than something old
+			f.handle.answer(r.to, Reply{Err: ErrUnavailable})
+		}
+		return over
+	})
 	if f.giving {
 		return
 	}
@@ -416,11 +303,15 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	if (f.quiet >= patience || len(f.homeless) > 0) && f.lookForOwner(ctx) {
 		return
 	}
+	f.readUnheard(now, f.quiet >= patience)
 	if f.beats%followEvery == 0 {
 		f.askFollow(ctx)
 	}
 	f.askPosition(ctx)
 }
+
+// leaseTime is longer than a node may answer that has lost the store.
+func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.Patience }
 
 // followEvery is after how many beats a follower asks the owner anew to tell it,
 // by which it learns how old its copy may be.
@@ -461,8 +352,8 @@ func (f *follower[C, E, V]) settle(ctx actor.Context, s *shell[C, E, V]) {
 		}
 		f.handle.answer(p.to, p.reply)
 	}
-	for _, to := range slices.Concat(f.asked, f.next) {
-		f.handle.answer(to, Reply{Seq: s.committed})
+	for _, r := range slices.Concat(f.asked, f.next) {
+		f.handle.answer(r.to, Reply{Seq: s.committed})
 	}
 	for _, c := range f.homeless {
 		s.command(ctx, envelope[C]{cmd: c.cmd, to: c.to})
@@ -478,8 +369,8 @@ func (f *follower[C, E, V]) end(err error) {
 	for _, p := range f.parked {
 		f.handle.answer(p.to, Reply{Err: err})
 	}
-	for _, to := range slices.Concat(f.asked, f.next) {
-		f.handle.answer(to, Reply{Err: err})
+	for _, r := range slices.Concat(f.asked, f.next) {
+		f.handle.answer(r.to, Reply{Err: err})
 	}
 	for _, c := range f.homeless {
 		f.handle.answer(c.to, Reply{Err: err})

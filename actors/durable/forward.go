@@ -16,6 +16,8 @@ type forwarded[C any] struct {
 	// node has it; quiet counts the beats since that was no owner any more.
 	node  string
 	quiet int
+	// homeless: it was with nobody before.
+	homeless bool
 }
 
 // forwardedAnswer is what a node made of a command.
@@ -89,6 +91,11 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 
 // again brings a command that nobody has to whoever owns the actor now.
 func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
+	// A lease, and what a takeover takes: longer nobody waits for an owner.
+	if soon := time.Now().Add(4 * s.host.opts.Cluster.Patience); !c.homeless && c.till.After(soon) {
+		c.till = soon
+	}
+	c.homeless = true
 	switch {
 	case s.giving:
 		s.waiting = append(s.waiting, c)

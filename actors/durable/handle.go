@@ -125,7 +125,9 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 
 // publish makes a committed view readable.
 func (h *Handle[C, E, V]) publish(v *V, seq uint64) {
-	h.used.Store(h.host.opts.Now().Unix())
+	if h.Owns() { // a copy that nobody reads is of no use, however busy the owner is
+		h.used.Store(h.host.opts.Now().Unix())
+	}
 	h.view.Store(&viewAt[V]{v, seq})
 }
 

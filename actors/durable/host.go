@@ -172,6 +172,12 @@ func (h *Host[C, E, V]) Stats() *Stats { return &h.stats }
 // Get returns the handle of an actor, activating it when needed, and waits
 // until it is recovered.
 func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
+	var lost <-chan struct{} // of this node's lease
+	if c := h.opts.Cluster; c != nil {
+		if lost = c.Store.Lost(); !c.Store.Holds() {
+			return nil, ErrUnavailable
+		}
+	}
 	hd, err := h.activate(id)
 	if err != nil {
 		return nil, err
@@ -183,6 +189,8 @@ func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 		defer t.Stop()
 		select {
 		case <-hd.ready:
+		case <-lost:
+			return nil, ErrUnavailable
 		case <-t.C:
 			return nil, ErrTimeout
 		}

@@ -169,7 +169,7 @@ func (s *seat[C, E, V]) tryGive(ctx actor.Context) {
 	}
 	s.handle.owns.Store(false)
 	// Until now nobody else could acknowledge anything.
-	s.handle.fresh.Store(time.Now().UnixNano())
+	s.handle.fresh.Store(int64(time.Since(began)))
 	sh.log.Close()
 	f := newFollower(s)
 	f.core, f.seq, f.joined = sh.core, sh.seq, true

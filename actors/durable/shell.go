@@ -3,6 +3,7 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -209,7 +210,7 @@ func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
 // beyond it is new to everybody here.
 func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
 	began := time.Now()
-	events, err := s.host.readOn(log, s.seq)
+	events, err := s.host.readOn(log, s.seq, math.MaxUint64)
 	if errors.Is(err, errHole) {
 		s.core, s.seq = s.host.kind.New(s.handle.id), 0
 		s.recover(ctx, log)

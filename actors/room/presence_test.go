@@ -30,8 +30,13 @@ func TestPresenceOnSeveralNodes(t *testing.T) {
 	if !r.Elsewhere("n2", "ann", true) || r.Elsewhere("n2", "ann", true) {
 		t.Error("the first arrival is one")
 	}
-	if r.Join("ann") || r.Join("ann") || !s.said("+ann") {
-		t.Error("she was there already, and the others are told once")
+	for range 2 {
+		if r.Join("ann") {
+			t.Error("she was there already")
+		}
+	}
+	if !s.said("+ann") {
+		t.Error("the others are told once")
 	}
 	if r.Elsewhere("n2", "ann", false) {
 		t.Error("she is still here")

@@ -25,10 +25,7 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 	if err != nil {
 		return err
 	}
-	online := map[string]int{}
-	for _, w := range r.api.Workshops.Active() {
-		online[w.ID()] = w.OnlineAttendees()
-	}
+	online := r.api.Workshops.Online()
 	out := make([]listedRecord, 0, len(all))
 	for _, m := range all {
 		f := figures[m.Id]

@@ -116,14 +116,13 @@ func (r *Request) cookie(name, value string, expires time.Time) *fasthttp.Cookie
 
 func getSession(r *Request) error {
 	lab := r.Query("codelab_id")
-	g, ok := r.who.Strongest(r.api.AdminID, lab, r.Query("as") != "attendee", r.registered)
-	if !ok && r.api.Current != nil { // another node may have granted it just now
+	if r.api.Current != nil { // another node may have granted or ended it just now
 		if err := r.api.Current(true); err != nil {
 			return err
 		}
 		r.identify()
-		g, ok = r.who.Strongest(r.api.AdminID, lab, r.Query("as") != "attendee", r.registered)
 	}
+	g, ok := r.who.Strongest(r.api.AdminID, lab, r.Query("as") != "attendee", r.registered)
 	if !ok {
 		return errLogin
 	}

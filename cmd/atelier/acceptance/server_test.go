@@ -57,10 +57,15 @@ func startServer(t testing.TB, c config.Config) *service.Service {
 // startUntilStopped runs the whole server; the caller stops it.
 func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	t.Helper()
+	return startWith(t, c, service.Options{})
+}
+
+func startWith(t testing.TB, c config.Config, opts service.Options) *service.Service {
+	t.Helper()
 	if _, err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.Start(c, service.Options{}, slog.New(slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	s, err := service.Start(c, opts, slog.New(slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (h *Host[C, E, V]) Copies() (c Copies) {
 		}
 		// One that begins has not shown anything yet.
 		if fresh := hd.fresh.Load(); fresh != 0 {
-			c.Age = max(c.Age, time.Since(time.Unix(0, fresh)))
+			c.Age = max(c.Age, time.Since(began)-time.Duration(fresh))
 		}
 	}
 	return c

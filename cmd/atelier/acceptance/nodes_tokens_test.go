@@ -1,0 +1,110 @@
+package acceptance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// TestTokensAreUsedOnceOnAnyNode: of many who use a token at once, each on
+// another node, one gets it; also while a node loses the database in the middle.
+func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
+	rounds := 6
+	if os.Getenv("LONG_TESTS") != "" {
+		rounds = 100
+	}
+	dsn := postgrestest.Database(t)
+	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
+	for i := range cfgs {
+		cfgs[i].Handler.RatePerSecond = 0
+	}
+	links := throughLinks(t, dsn, cfgs)
+	nodes := startShort(t, cfgs)
+	m := newMarket(t, nodes[0].Addr(), production)
+	post := func(node int, p *member, path string, body any) (status int, code, answer string) {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			t.Error(err)
+		}
+		req, err := http.NewRequest(http.MethodPost, "http://"+nodes[node].Addr()+m.path+path, bytes.NewReader(raw))
+		if err != nil {
+			t.Error(err)
+			return 0, "", ""
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Authorization", "Bearer "+p.secret)
+		res, err := p.http.Do(req)
+		if err != nil {
+			return 0, "", ""
+		}
+		defer res.Body.Close()
+		var got struct{ Token, Code, Number string }
+		_ = json.NewDecoder(res.Body).Decode(&got)
+		given.add(got.Token)
+		return res.StatusCode, got.Code, got.Token + got.Number
+	}
+	used, unknown := 0, 0
+	for round := range rounds {
+		var wg sync.WaitGroup
+		var done atomic.Int64
+		cut := links[round%3]
+		if round%2 == 0 {
+			cut = nil
+		}
+		for n := range 8 {
+			checkout := fmt.Sprintf("round-%d-%d", round, n)
+			status, _, token := post((round+1)%3, m.platform, "/tokenize", record{"credential": visa(), "binding": m.binding(checkout)})
+			if status != http.StatusOK {
+				t.Fatalf("tokenize on node %d: %d", (round+1)%3, status)
+			}
+			var won, lost, open atomic.Int64
+			var each sync.WaitGroup
+			for attempt := range 9 {
+				each.Go(func() {
+					if cut != nil && done.Add(1) == 20 {
+						cut.set(true)
+					}
+					status, code, number := post(attempt%3, m.psp, "/detokenize", record{"token": token, "binding": m.binding(checkout)})
+					switch {
+					case status == http.StatusOK && number == cardNumber:
+						won.Add(1)
+					case status == http.StatusGone && code == "token_used":
+						lost.Add(1)
+					case status == 0 || status == http.StatusServiceUnavailable:
+						open.Add(1)
+					default:
+						t.Errorf("node %d answered %d %s", attempt%3, status, code)
+					}
+				})
+			}
+			wg.Go(func() {
+				each.Wait()
+				if won.Load() > 1 || won.Load() == 0 && open.Load() == 0 {
+					t.Errorf("round %d: %d got the credential, %d heard that it was used, %d do not know", round, won.Load(), lost.Load(), open.Load())
+				}
+				if won.Load() == 0 { // whoever does not know may have used it, and nobody else
+					if status, code, _ := post((round+1)%3, m.psp, "/detokenize", record{"token": token, "binding": m.binding(checkout)}); status == http.StatusOK && lost.Load() > 0 {
+						t.Errorf("round %d: a used token was used: %d %s", round, status, code)
+					}
+				}
+			})
+			wg.Wait()
+			used, unknown = used+int(won.Load()), unknown+int(open.Load())
+		}
+		if cut != nil {
+			cut.set(false)
+			eventual(t, "a node that is back", func() bool { return ready(nodes[round%3]) })
+		}
+	}
+	t.Logf("%d used, %d without an outcome", used, unknown)
+	if used == 0 {
+		t.Error("nothing happened that could prove anything")
+	}
+}
