@@ -193,7 +193,13 @@ func (w *Workshops) FinishErasing(ctx context.Context) error { return w.host.Fin
 // ParseEvent decodes a stored event.
 func ParseEvent(record []byte) (*pb.Event, error) {
 	e := &pb.Event{}
-	return e, e.Decode(record)
+	if err := e.Decode(record); err != nil {
+		return nil, err
+	}
+	if e.Body == nil {
+		return nil, durable.ErrUnknownEvent
+	}
+	return e, nil
 }
 
 func (w *Workshops) room(id string) *room.Room {
@@ -314,6 +320,9 @@ func (w *Workshops) Quarantined() []string { return w.host.QuarantinedIDs() }
 
 // Stats returns the host's counters.
 func (w *Workshops) Stats() *durable.Stats { return w.host.Stats() }
+
+// Copies says how the codelabs in memory stand among the nodes.
+func (w *Workshops) Copies() durable.Copies { return w.host.Copies() }
 
 // Close writes snapshots and stops all codelabs.
 func (w *Workshops) Close(ctx context.Context) error {

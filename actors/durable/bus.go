@@ -2,6 +2,7 @@ package durable
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 )
 
@@ -47,6 +48,9 @@ type Cluster struct {
 	// Patience bounds how long a follower waits for its owner before it asks
 	// the store who owns the actor; 1 s. A read waits three times as long.
 	Patience time.Duration
+	// Aside is set while this node leaves everything to others: it has no actors
+	// then, and Get fails.
+	Aside atomic.Bool
 }
 
 func (c *Cluster) setDefaults() {

@@ -63,6 +63,10 @@ var codes = map[string]error{
 	"internal": ErrInternal, "closed": ErrClosed, "unavailable": ErrUnavailable,
 }
 
+// unknownCommand is the code of ErrUnknownCommand, which is one of the others as
+// well.
+const unknownCommand = "unknown-command"
+
 // refusal is an error on its way to another node.
 type refusal struct {
 	Code   string `json:"code,omitempty"`
@@ -75,6 +79,8 @@ func encodeRefusal(err error) []byte {
 	var rejected *Rejection
 	if errors.As(err, &rejected) {
 		r.Reason, r.Text = rejected.Reason, rejected.Text
+	} else if errors.Is(err, ErrUnknownCommand) {
+		r.Code = unknownCommand
 	} else {
 		r.Code = "unavailable"
 		for code, known := range codes {
@@ -92,6 +98,9 @@ func decodeRefusal(data []byte) error {
 	var r refusal
 	if err := json.Unmarshal(data, &r); err != nil {
 		return fmt.Errorf("%w: a refusal that cannot be read", ErrUnavailable)
+	}
+	if r.Code == unknownCommand {
+		return ErrUnknownCommand
 	}
 	if r.Reason != 0 {
 		return &Rejection{Reason: r.Reason, Text: r.Text}

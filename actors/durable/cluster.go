@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,8 @@ type between struct {
 	// unheard: another node owns it, is alive, and was not heard for so long that
 	// nothing can be asked of it.
 	unheard atomic.Bool
+	// head is the position that the owner named last.
+	head atomic.Uint64
 
 	deaf   sync.Mutex
 	silent func() // guarded by deaf; ends the listening
@@ -202,8 +205,11 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	case askCommand:
 		cmd, err := h.kind.Carry.Decode(a.body)
 		if err != nil {
-			h.log.Error("a command of another node cannot be read", "node", from, "error", err)
-			reply(answer{kind: answerRefused, body: encodeRefusal(ErrInternal)}.encode())
+			h.log.Error("a command of another node cannot be read: does that one run a newer program?", "node", from, "error", err)
+			if !errors.Is(err, ErrUnknownCommand) {
+				err = ErrInternal
+			}
+			reply(answer{kind: answerRefused, body: encodeRefusal(err)}.encode())
 			return
 		}
 		switch err := hd.Submit(cmd, &remoteReplier[C]{cmd, h.kind.Carry, reply}); err {

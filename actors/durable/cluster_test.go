@@ -23,10 +23,13 @@ type clan struct {
 	hosts []*host
 	stops []func()
 	seen  []*sync.Map // of each node: what its observer was told, by seq
+	edit  func(*durable.Options)
 }
 
-func newClan(t *testing.T, n int) *clan {
-	c := &clan{T: t, net: bustest.NewNet()}
+func newClan(t *testing.T, n int) *clan { return newClanWith(t, n, func(*durable.Options) {}) }
+
+func newClanWith(t *testing.T, n int, edit func(*durable.Options)) *clan {
+	c := &clan{T: t, net: bustest.NewNet(), edit: edit}
 	c.store, c.nodes = memory.Share(n)
 	t.Cleanup(func() { _ = c.store.Close() })
 	for i := range c.nodes {
@@ -42,8 +45,13 @@ func (c *clan) boot(i int) {
 	k := kind()
 	k.Keep = 1000
 	k.Carry = &durable.Carrier[string]{
-		Encode:      func(s string) ([]byte, error) { return []byte(s), nil },
-		Decode:      func(b []byte) (string, error) { return string(b), nil },
+		Encode: func(s string) ([]byte, error) { return []byte(s), nil },
+		Decode: func(b []byte) (string, error) {
+			if string(b) == "new" {
+				return "", fmt.Errorf("%w: new", durable.ErrUnknownCommand)
+			}
+			return string(b), nil
+		},
 		EncodeReply: func(_ string, v any) ([]byte, error) { return json.Marshal(v) },
 		DecodeReply: func(cmd string, b []byte) (v any, err error) {
 			if cmd == "get" {
@@ -56,10 +64,12 @@ func (c *clan) boot(i int) {
 		Repeatable: func(s string) bool { return s == "get" },
 	}
 	k.Observe = func(string, *handle) durable.Observer[string, sumView] { return &watcher{c.seen[i]} }
-	c.hosts[i] = start(c.T, c.nodes[i], k, durable.Options{
+	o := durable.Options{
 		IdleAfter: -1, AskTimeout: 5 * time.Second,
 		Cluster: &durable.Cluster{Store: c.nodes[i], Bus: bus, Beat: 2 * time.Millisecond, Patience: 20 * time.Millisecond},
-	})
+	}
+	c.edit(&o)
+	c.hosts[i] = start(c.T, c.nodes[i], k, o)
 	c.stops[i] = stop
 	c.Cleanup(stop)
 }

@@ -170,6 +170,7 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 // freshSince notes that the owner, asked then, named a position that the copy
 // has reached. What the owner tells by itself does not say when.
 func (f *follower[C, E, V]) freshSince(asked time.Time, seq uint64) {
+	f.handle.head.Store(seq)
 	if f.seq >= seq {
 		f.handle.fresh.Store(int64(asked.Sub(began)))
 	}
@@ -189,8 +190,12 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if !f.joined {
 		return
 	}
-	if m.told.kind != tellBatch {
+	switch m.told.kind {
+	case tellBatch:
+	case tellNews, tellBeat:
 		f.reach(ctx, m.told.seq)
+		return
+	default: // of a newer program
 		return
 	}
 	// What was committed is so, whoever tells it.
@@ -219,6 +224,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 
 // reach reads what is missing up to a position from the log.
 func (f *follower[C, E, V]) reach(ctx actor.Context, seq uint64) {
+	f.handle.head.Store(seq)
 	if seq > f.seq {
 		f.catchUp(seq)
 	}
@@ -244,6 +250,7 @@ func (f *follower[C, E, V]) askPosition(ctx actor.Context) {
 		return
 	}
 	f.asked, f.next = f.next, nil
+	f.host.stats.Questions.Add(1)
 	self, root, now := ctx.Self(), ctx.ActorSystem().Root, time.Now()
 	f.request(askPosition, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
 		root.Send(self, &positionAnswer{f, "", now, a, err})
@@ -258,6 +265,7 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 		f.lookForOwner(ctx) // and the next beat asks again
 		return
 	}
+	f.host.stats.Confirmed.Add(int64(len(asked)))
 	for _, r := range asked {
 		f.parked = append(f.parked, parked{r.to, Reply{Seq: m.answer.seq}})
 	}

@@ -51,6 +51,7 @@ func (s *seat[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forward
 	serial := s.serial
 	c.node, c.quiet = f.owner, 0
 	s.sent[serial] = c
+	s.host.stats.Forwarded.Add(1)
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	f.request(askCommand, data, time.Until(c.till), func(a answer, err error) {
 		root.Send(self, &forwardedAnswer{s, serial, a, err})
@@ -71,6 +72,8 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 		s.lost(ctx, c)
 	case m.answer.kind == answerRefused:
 		s.handle.answer(c.to, Reply{Err: decodeRefusal(m.answer.body)})
+	case m.answer.kind != answerDone: // whatever a newer node means by it
+		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 	default:
 		value, err := s.host.kind.Carry.DecodeReply(c.cmd, m.answer.body)
 		switch {
@@ -114,9 +117,9 @@ func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 }
 
 // lost is a command whose outcome nobody can tell: it is done again if that
-// changes nothing.
+// changes nothing, and somebody still waits.
 func (s *seat[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
-	if s.host.kind.Carry.Repeatable(c.cmd) {
+	if s.host.kind.Carry.Repeatable(c.cmd) && time.Now().Before(c.till) {
 		s.again(ctx, c)
 		return
 	}

@@ -91,6 +91,11 @@ func (o *Options) setDefaults() {
 // Stats counts what happened in a Host since its start.
 type Stats struct {
 	Recoveries, Failures, Panics, Snapshots, Rests atomic.Int64
+	// Of a cluster. Forwarded are commands that another node was asked for,
+	// Takeovers actors that this node took over from another one. Questions are
+	// those to owners how far what was acknowledged goes, Confirmed the reads
+	// that their answers served.
+	Forwarded, Takeovers, Questions, Confirmed atomic.Int64
 }
 
 // Host runs all actors of one kind: it activates them when they are asked
@@ -169,7 +174,7 @@ func (h *Host[C, E, V]) Stats() *Stats { return &h.stats }
 func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 	var lost <-chan struct{} // of this node's lease
 	if c := h.opts.Cluster; c != nil {
-		if lost = c.Store.Lost(); !c.Store.Holds() {
+		if lost = c.Store.Lost(); c.Aside.Load() || !c.Store.Holds() {
 			return nil, ErrUnavailable
 		}
 	}

@@ -66,4 +66,11 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrInternal: deciding panicked; nothing was applied.
 	ErrInternal = errors.New("internal error")
+	// ErrUnknownEvent: a newer program has written it. What is built of the log
+	// without it would be wrong, so nothing is.
+	ErrUnknownEvent = errors.New("an event that this program does not know: a newer one has written it")
+	// ErrUnknownCommand: the node that owns the actor runs an earlier version,
+	// which does not know the command, or a part of it. Nothing was applied. It
+	// is an ErrUnavailable, since an update is under way.
+	ErrUnknownCommand = fmt.Errorf("%w: the node that has it runs an earlier version; try again when all are updated", ErrUnavailable)
 )

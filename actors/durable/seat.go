@@ -155,6 +155,7 @@ func (s *seat[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]
 	s.handle.followed.Store(len(s.sent) > 0)
 	s.handle.owns.Store(true)
 	if from != nil {
+		s.host.stats.Takeovers.Add(1)
 		from.settle(ctx, sh)
 	}
 	s.follow = nil
@@ -167,6 +168,8 @@ func (s *seat[C, E, V]) tryGive(ctx actor.Context) {
 		return
 	}
 	s.handle.owns.Store(false)
+	// Until now nobody else could acknowledge anything.
+	s.handle.fresh.Store(int64(time.Since(began)))
 	sh.log.Close()
 	f := newFollower(s)
 	f.core, f.seq, f.joined = sh.core, sh.seq, true

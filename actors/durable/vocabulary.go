@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -65,15 +66,20 @@ func (v *Vocabulary[B]) Encode(command B) (name string, fields []byte, err error
 	return name, fields, err
 }
 
-// Decode is the reverse of Encode.
+// Decode is the reverse of Encode. What a newer program means by a command or a
+// field that is not known here would be lost without a word, so it is refused
+// with ErrUnknownCommand. A field that is added to a command has omitempty: then
+// only those are refused who use it.
 func (v *Vocabulary[B]) Decode(name string, fields []byte) (command B, err error) {
 	w, ok := v.words[name]
 	if !ok {
-		return command, fmt.Errorf("decode command: %q is not in the vocabulary", name)
+		return command, fmt.Errorf("%w: %q is not in the vocabulary", ErrUnknownCommand, name)
 	}
 	into := reflect.New(w.command)
-	if err := json.Unmarshal(fields, into.Interface()); err != nil {
-		return command, fmt.Errorf("decode command %s: %w", name, err)
+	in := json.NewDecoder(bytes.NewReader(fields))
+	in.DisallowUnknownFields()
+	if err := in.Decode(into.Interface()); err != nil {
+		return command, fmt.Errorf("%w: decode %s: %w", ErrUnknownCommand, name, err)
 	}
 	return into.Elem().Interface().(B), nil
 }

@@ -1,6 +1,7 @@
 package durable_test
 
 import (
+	"errors"
 	"testing"
 
 	"atelier/actors/durable"
@@ -21,8 +22,11 @@ func TestAVocabularyKnowsItsWordsOnly(t *testing.T) {
 	if _, _, err := v.Encode(other{}); err == nil {
 		t.Error("a stranger was encoded")
 	}
-	if _, err := v.Decode("other", []byte("{}")); err == nil {
-		t.Error("a stranger was decoded")
+	if _, err := v.Decode("other", []byte("{}")); !errors.Is(err, durable.ErrUnknownCommand) {
+		t.Errorf("a stranger was decoded: %v", err)
+	}
+	if _, err := v.Decode("say", []byte(`{"Word":"hello","Loud":true}`)); !errors.Is(err, durable.ErrUnknownCommand) {
+		t.Errorf("a part of a word was dropped: %v", err)
 	}
 	if _, err := v.Decode("say", []byte(`{"Word":1}`)); err == nil {
 		t.Error("a word of another form was decoded")

@@ -30,7 +30,13 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent: func(record []byte) (*pb.Event, error) {
 			e := &pb.Event{}
-			return e, e.Decode(record)
+			if err := e.Decode(record); err != nil {
+				return nil, err
+			}
+			if e.Body == nil {
+				return nil, durable.ErrUnknownEvent
+			}
+			return e, nil
 		},
 		EncodeState: func(v *View) ([]byte, error) {
 			return pbwire.Encode(&pb.Snapshot{Participants: v.all}), nil

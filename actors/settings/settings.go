@@ -57,7 +57,13 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
 		AppendEvent: durable.AppendMessage[*settingspb.Event],
 		ParseEvent: func(record []byte) (*settingspb.Event, error) {
 			e := &settingspb.Event{}
-			return e, e.Decode(record)
+			if err := e.Decode(record); err != nil {
+				return nil, err
+			}
+			if e.Body == nil {
+				return nil, durable.ErrUnknownEvent
+			}
+			return e, nil
 		},
 		Erases: replacesKey,
 		Erase:  eraseKeys,

@@ -42,6 +42,7 @@ var cli struct {
 	Health      healthCmd      `cmd:"" help:"Ask a running server whether it is ready; exit code 1 if not."`
 	Scrub       scrubCmd       `cmd:"" help:"Hold every stored content against its hash, also while the server runs; exit code 1 if any is damaged."`
 	Participant participantCmd `cmd:"" help:"Onboard participants of the tokenization handler."`
+	Cluster     clusterCmd     `cmd:"" help:"Look at the nodes of a cluster."`
 	Keys        keysCmd        `cmd:"" help:"Look after the server's token keys."`
 	EncryptKey  encryptKeyCmd  `cmd:"" help:"Encrypt an AI key, given on standard input, for POST /api/admin/settings."`
 	Version     versionCmd     `cmd:"" help:"Show the version."`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"atelier/actors/durable"
 	"atelier/persistence/layout"
 )
 
@@ -50,10 +51,15 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 				return err
 			}
 		}
-		if format > Format {
-			return fmt.Errorf("%w: the database has format %d, this program knows formats up to %d", ErrNewerFormat, format, Format)
+		if format > len(migrations) {
+			return newerFormat(format)
 		}
-		for ; format < Format; format++ {
+		if format > 0 && format < len(migrations) {
+			if err := unused(ctx, tx, format); err != nil {
+				return err
+			}
+		}
+		for ; format < len(migrations); format++ {
 			if _, err := tx.Exec(ctx, migrations[format]); err != nil {
 				return fmt.Errorf("migrate from format %d: %w", format, err)
 			}
@@ -63,8 +69,64 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, ErrNewerFormat) {
+	if errors.Is(err, ErrNewerFormat) || errors.Is(err, ErrInUse) {
 		return "", err
 	}
 	return stream, translate(err)
+}
+
+func newerFormat(format int) error {
+	return fmt.Errorf("%w: the database has format %d, this program knows formats up to %d", ErrNewerFormat, format, len(migrations))
+}
+
+// unused refuses to change the tables under nodes that live: their program does
+// not know the next format.
+func unused(ctx context.Context, tx pgx.Tx, format int) error {
+	others, err := living(ctx, tx, "")
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: node %s (%s) works with format %d of the tables, which this program would bring to %d: stop all nodes, then start this one",
+		ErrInUse, others[0].Node, others[0].Program, format, len(migrations))
+}
+
+// living returns the nodes whose lease holds, but for one.
+func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, err error) {
+	rows, err := tx.Query(ctx, "select node, version, program from nodes where lease_until > clock_timestamp() and node <> $1 order by node", but)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m durable.Member, err error) {
+		return m, row.Scan(&m.Node, &m.Version, &m.Program)
+	})
+}
+
+// admitted says whether this program may run on the database as it is, beside
+// those that do. It waits for a change of the tables that is under way: either
+// that one sees the lease of this node, and is refused, or this node sees its
+// format.
+func (s *Store) admitted(ctx context.Context, conn *pgx.Conn) error {
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock_shared($1)", migrateLock); err != nil {
+			return err
+		}
+		format := 0
+		if err := tx.QueryRow(ctx, "select format from meta").Scan(&format); err != nil {
+			return err
+		}
+		if format > len(migrations) {
+			return newerFormat(format)
+		}
+		if s.opts.Admit == nil {
+			return nil
+		}
+		others, err := living(ctx, tx, s.node)
+		if err != nil {
+			return err
+		}
+		if err := s.opts.Admit(others); err != nil {
+			return fmt.Errorf("%w: %w", ErrRefused, err)
+		}
+		return nil
+	})
 }

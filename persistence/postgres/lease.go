@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -51,6 +52,9 @@ func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	if err := s.admitted(ctx, conn); err != nil {
+		return nil, err
+	}
 	var first time.Time
 	for {
 		sent := uptime()
@@ -65,6 +69,11 @@ func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 			l := &lease{incarnation: *incarnation, session: *session, limit: s.opts.Lease * 2 / 3}
 			l.renewed.Store(int64(sent))
 			l.ctx, l.cancel = context.WithCancel(context.Background())
+			if err := s.admitted(ctx, conn); err != nil {
+				l.lose()
+				_, left := conn.Exec(context.WithoutCancel(ctx), "select leave($1, $2)", s.node, l.incarnation)
+				return nil, errors.Join(err, left)
+			}
 			return l, nil
 		}
 		if !first.IsZero() && until.After(first) {
@@ -167,6 +176,9 @@ func (s *Store) Rejoin(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("rejoin the database: %w", ctx.Err())
 		}
+		if errors.Is(err, ErrRefused) || errors.Is(err, ErrNewerFormat) {
+			return fmt.Errorf("rejoin the database: %w", err)
+		}
 		s.opts.Logger.Debug("the database does not take this node", "error", err)
 		rest.take(ctx)
 	}
@@ -192,6 +204,9 @@ func (s *Store) stayAlone() {
 			return
 		}
 		s.opts.Logger.Error("the lease on the database is lost; nothing is read or written until it holds again", "node", s.node)
-		_ = s.Rejoin(s.ending)
+		if err := s.Rejoin(s.ending); err != nil && s.ending.Err() == nil {
+			s.opts.Logger.Error("the database does not take this server any more; restart it with the newer program", "error", err)
+			<-s.ending.Done()
+		}
 	}
 }

@@ -338,6 +338,9 @@ func TestErrorsTellNoPassword(t *testing.T) {
 		"host=h password=hunter2 port=x", "hunter2",
 	} {
 		_, err := Open(Options{URL: url})
+		if _, asked := Members(url); asked == nil || strings.Contains(asked.Error(), "hunter2") {
+			t.Errorf("asking who is there gave %v", asked)
+		}
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("got %v", err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"atelier/actors/durable"
 	"atelier/persistence/layout"
 )
 
@@ -19,6 +20,12 @@ var (
 	ErrWeakCommit = errors.New("postgres: synchronous_commit is too weak")
 	// ErrNewerFormat says that a newer program wrote the database or the backup.
 	ErrNewerFormat = layout.ErrNewerFormat
+	// ErrInUse says that living nodes work with the tables as they are, which
+	// this program would have to change.
+	ErrInUse = errors.New("postgres: the database is in use by an earlier program")
+	// ErrRefused says that this node may not run beside those that do; see
+	// Options.Admit.
+	ErrRefused = errors.New("postgres: this node is refused")
 	// ErrBadBackup says that a backup is cut off, damaged, or no backup.
 	ErrBadBackup = layout.ErrBadBackup
 )
@@ -47,6 +54,12 @@ type Options struct {
 	// Version is that of the messages between nodes; Program that of the program.
 	Version int
 	Program string
+
+	// Admit, if set, is told the other nodes that are alive, by name, version and
+	// program, and may refuse to run beside them: before a lease is taken, and
+	// again behind that, since two may start at once. It is asked anew when this
+	// node comes back.
+	Admit func(others []durable.Member) error
 
 	// Lease is how long the lease of a node lasts for the others, by the
 	// database's clock. It is renewed three times in it, and counts for two

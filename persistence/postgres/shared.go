@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,20 +51,48 @@ func (s *Store) Members() (members []durable.Member, err error) {
 	}
 	defer s.gate.Leave()
 	err = s.ask(func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `select node, incarnation, version, program, since,
-				(extract(epoch from lease_until - clock_timestamp()) * 1000000)::bigint,
-				(select count(*) from owners o where o.node = n.node and o.incarnation = n.incarnation)
-			from nodes n where lease_until > clock_timestamp() - $1::interval order by node`, keptLeases*s.opts.Lease)
-		if err != nil {
-			return err
-		}
-		members, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m durable.Member, err error) {
-			var left int64
-			err = row.Scan(&m.Node, &m.Incarnation, &m.Version, &m.Program, &m.Since, &left, &m.Owns)
-			m.Left = time.Duration(left) * time.Microsecond
-			return m, err
-		})
+		members, err = readMembers(ctx, s.pool, keptLeases*s.opts.Lease)
 		return err
 	})
 	return members, err
+}
+
+// Members returns the nodes of a database, with those whose lease is over for up
+// to a day, to one that runs no node on it. It changes nothing.
+func Members(url string) (members []durable.Member, err error) {
+	config, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), config.ConnConfig.ConnectTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return nil, fmt.Errorf("reach the database: %w", translate(err))
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var made bool
+	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+".nodes").Scan(&made); err != nil || !made {
+		return nil, translate(err)
+	}
+	members, err = readMembers(ctx, conn, 24*time.Hour)
+	return members, translate(err)
+}
+
+func readMembers(ctx context.Context, db interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}, kept time.Duration) ([]durable.Member, error) {
+	rows, err := db.Query(ctx, `select node, incarnation, version, program, since,
+			(extract(epoch from lease_until - clock_timestamp()) * 1000000)::bigint,
+			(select count(*) from owners o where o.node = n.node and o.incarnation = n.incarnation)
+		from nodes n where lease_until > clock_timestamp() - $1::interval order by node`, kept)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m durable.Member, err error) {
+		var left int64
+		err = row.Scan(&m.Node, &m.Incarnation, &m.Version, &m.Program, &m.Since, &left, &m.Owns)
+		m.Left = time.Duration(left) * time.Microsecond
+		return m, err
+	})
 }

@@ -51,7 +51,8 @@ var _ durable.Shared = (*Store)(nil)
 // Open opens the store in the database, and makes the tables where there are
 // none. It waits for the lease of this node's name to end, and gives ErrNameTaken
 // when another process holds it, ErrWeakCommit when commits would not be on disk,
-// and ErrNewerFormat when a newer program wrote the database.
+// ErrNewerFormat when a newer program wrote the database, ErrInUse when earlier
+// ones work with it, and ErrRefused.
 func Open(o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := parse(o.URL)
@@ -90,7 +91,17 @@ func (s *Store) prepare() error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if s.stream, err = migrate(ctx, conn); err != nil {
+	// What a crash left behind is over soon.
+	for until := time.Now().Add(s.opts.Lease * 4 / 3); ; {
+		if s.stream, err = migrate(ctx, conn); !errors.Is(err, ErrInUse) || time.Now().After(until) {
+			break
+		}
+		select {
+		case <-time.After(s.opts.Lease / 10):
+		case <-ctx.Done():
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if s.pool, err = newPool(ctx, s.config, 8); err != nil {

@@ -295,8 +295,8 @@ type Stats struct {
 	Sent, Received, Bytes uint64
 	// Missed are messages that came faster than they were handled.
 	Missed uint64
-	// Connected says whether NATS can be reached; Routes counts the
-	// connections to other nodes of the server within.
+	// Connected says whether NATS can be reached; Routes counts the other
+	// nodes that the server within is connected to.
 	Connected bool
 	Routes    int
 }
@@ -305,7 +305,14 @@ type Stats struct {
 func (b *Bus) Stats() Stats {
 	s := Stats{Sent: b.sent.Load(), Received: b.came.Load(), Bytes: b.bytes.Load(), Missed: b.missed.Load(), Connected: b.conn.IsConnected()}
 	if b.server != nil {
-		s.Routes = b.server.NumRoutes()
+		// There may be several connections to one, and those of another account.
+		if z, err := b.server.Routez(nil); err == nil {
+			nodes := map[string]bool{}
+			for _, r := range z.Routes {
+				nodes[r.RemoteName] = true
+			}
+			s.Routes = len(nodes)
+		}
 	}
 	return s
 }

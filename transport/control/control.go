@@ -34,6 +34,8 @@ type Operations struct {
 	Participant func(request []byte) (string, error)
 	// RotateKeys makes a new token key and returns what to print.
 	RotateKeys func() (string, error)
+	// Cluster says how the nodes are, JSON.
+	Cluster func() ([]byte, error)
 	// Backup writes a consistent backup.
 	Backup func(w io.Writer) error
 	// Scrub reads everything that is stored, writes what is damaged, and says
@@ -90,6 +92,10 @@ func Listen(data string, ops Operations) (*Server, error) {
 	mux.HandleFunc("POST /keys/rotate", func(w http.ResponseWriter, _ *http.Request) {
 		text, err := ops.RotateKeys()
 		answer(w, text, err)
+	})
+	mux.HandleFunc("POST /cluster/status", func(w http.ResponseWriter, _ *http.Request) {
+		b, err := ops.Cluster()
+		answer(w, string(b), err)
 	})
 	mux.HandleFunc("GET /backup", func(w http.ResponseWriter, r *http.Request) {
 		begun := &begun{Writer: w}
@@ -200,6 +206,9 @@ func (c *Client) Participant(request []byte) (string, error) {
 
 // RotateKeys makes a new token key and returns what to print.
 func (c *Client) RotateKeys() (string, error) { return c.post("/keys/rotate", nil) }
+
+// Cluster says how the nodes are, JSON.
+func (c *Client) Cluster() (string, error) { return c.post("/cluster/status", nil) }
 
 // Scrub reads everything that is stored, writes what is damaged, and says how
 // much is.

@@ -36,6 +36,7 @@ func TestCommandsReachTheServer(t *testing.T) {
 			Import:      func(r io.Reader) (string, error) { b, err := io.ReadAll(r); return "read " + string(b), err },
 			Participant: func(b []byte) (string, error) { return "", errors.New("no such " + string(b)) },
 			RotateKeys:  func() (string, error) { return "rotated", nil },
+			Cluster:     func() ([]byte, error) { return []byte("{}"), nil },
 			Backup:      func(w io.Writer) error { _, err := io.WriteString(w, "everything"); return err },
 			Scrub:       func(w io.Writer) (int, error) { _, err := io.WriteString(w, "two are damaged"); return 2, err },
 		})
@@ -46,6 +47,9 @@ func TestCommandsReachTheServer(t *testing.T) {
 			t.Error(err)
 		}
 		if text, err := c.RotateKeys(); text != "rotated" || err != nil {
+			t.Error(text, err)
+		}
+		if text, err := c.Cluster(); text != "{}" || err != nil {
 			t.Error(text, err)
 		}
 		var b bytes.Buffer

@@ -26,6 +26,18 @@ type Health struct {
 	Quarantined []string `json:"quarantined"`
 	// QuarantinedTokens counts tokens that answer nothing; nothing names one.
 	QuarantinedTokens int64 `json:"quarantined_tokens"`
+	// Cluster is there for one of several nodes.
+	Cluster *ClusterHealth `json:"cluster,omitempty"`
+}
+
+// ClusterHealth is how a node stands among the others.
+type ClusterHealth struct {
+	Node string `json:"node"`
+	// Lease is whether it holds; Alive counts the nodes whose lease does.
+	Lease bool `json:"lease"`
+	Alive int  `json:"alive"`
+	// Unreachable names the living nodes that do not answer this one.
+	Unreachable []string `json:"unreachable"`
 }
 
 // Internal is the internal listener: probes, metrics, profiles.

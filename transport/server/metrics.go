@@ -111,6 +111,8 @@ type Sources struct {
 	// Tokens are the vaults by environment.
 	Tokens func() map[string]token.Stats
 	Public func() PublicStats
+	// Cluster is nil, or gives nil, for a server that stands alone.
+	Cluster func() *ClusterStats
 }
 
 // Watch registers what is pulled.
@@ -173,6 +175,10 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 		gauge("token_actors", "Actors of tokens in memory.", float64(t.Resident), "environment", env)
 		gauge("tokens_quarantined", "Tokens that answer nothing: damaged or failing.", float64(t.Quarantined), "environment", env)
 		gauge("token_operations_open", "Operations on tokens that wait for their answer.", float64(t.Open), "environment", env)
+	}
+
+	if s.Cluster != nil {
+		s.Cluster().collect(emit)
 	}
 
 	p := s.Public()

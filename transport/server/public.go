@@ -119,6 +119,9 @@ func timeouts(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return fasthttp.RequestConfig{}
 }
 
+// Abandon closes a door that was not opened to anybody.
+func (p *Public) Abandon() error { return p.accept.Close() }
+
 // Addr is the address it listens on.
 func (p *Public) Addr() net.Addr { return p.listener.Addr() }
 

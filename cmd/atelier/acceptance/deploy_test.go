@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"atelier/cmd/atelier/config"
+	"atelier/persistence/postgres/postgrestest"
 )
 
 const deployFolder = "../deploy"
@@ -71,29 +72,11 @@ func edited(t *testing.T, name string, replace ...string) string {
 func TestTheSamplesForProxiesWork(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T, front, back, cert, key string) *exec.Cmd{
 		"nginx": func(t *testing.T, front, back, cert, key string) *exec.Cmd {
-			path, dir := program(t, "nginx"), t.TempDir()
-			site := edited(t, "nginx.conf", "127.0.0.1:8080", back, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
-				"/etc/ssl/atelier.pem", cert, "/etc/ssl/atelier.key", key)
-			whole := fmt.Sprintf("daemon off; pid %[1]s/pid; error_log %[1]s/error.log;\nevents {}\nhttp {\naccess_log off;\n", dir)
-			for _, temp := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-				whole += fmt.Sprintf("%s_temp_path %s/%s;\n", temp, dir, temp)
-			}
-			file := filepath.Join(dir, "nginx.conf")
-			if err := os.WriteFile(file, []byte(whole+site+"}\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			return exec.Command(path, "-c", file, "-p", dir, "-e", dir+"/error.log")
+			return nginx(t, edited(t, "nginx.conf", "127.0.0.1:8080", back, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
+				"/etc/ssl/atelier.pem", cert, "/etc/ssl/atelier.key", key))
 		},
 		"caddy": func(t *testing.T, front, back, cert, key string) *exec.Cmd {
-			path, dir := program(t, "caddy"), t.TempDir()
-			site := edited(t, "Caddyfile", "127.0.0.1:8080", back, "workshop.example.org {", "https://"+front+" {\n\ttls "+cert+" "+key)
-			file := filepath.Join(dir, "Caddyfile")
-			if err := os.WriteFile(file, []byte("{\n\tadmin off\n\tauto_https disable_redirects\n}\n"+site), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command(path, "run", "--config", file, "--adapter", "caddyfile")
-			cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "HOME="+dir)
-			return cmd
+			return caddy(t, edited(t, "Caddyfile", "127.0.0.1:8080", back, "workshop.example.org {", "https://"+front+" {\n\ttls "+cert+" "+key))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,31 +86,65 @@ func TestTheSamplesForProxiesWork(t *testing.T) {
 			cfg.Server.PublicURL, cfg.Server.TrustedProxies = "https://"+front, []string{"127.0.0.1/32"}
 			s := startServer(t, cfg)
 			cmd := start(t, front, s.Addr(), cert, key)
-			var said bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &said, &said
-			// Workers of a proxy may hold its output open for longer than it.
-			cmd.WaitDelay = 5 * time.Second
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				// nginx takes its workers along; Caddy would wait for sockets.
-				_ = cmd.Process.Signal(syscall.SIGTERM)
-				time.AfterFunc(time.Second, func() { _ = cmd.Process.Kill() })
-				_ = cmd.Wait()
-			})
-			for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-				c, err := net.Dial("tcp", front)
-				if err == nil {
-					_ = c.Close()
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("the proxy does not listen:\n%s", said.String())
-				}
-			}
+			runProxy(t, cmd, front)
 			throughProxy(t, front, roots)
 		})
+	}
+}
+
+// nginx is to run with a site.
+func nginx(t *testing.T, site string) *exec.Cmd {
+	t.Helper()
+	path, dir := program(t, "nginx"), t.TempDir()
+	whole := fmt.Sprintf("daemon off; pid %[1]s/pid; error_log %[1]s/error.log;\nevents {}\nhttp {\naccess_log off;\n", dir)
+	for _, temp := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		whole += fmt.Sprintf("%s_temp_path %s/%s;\n", temp, dir, temp)
+	}
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(whole+site+"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return exec.Command(path, "-c", file, "-p", dir, "-e", dir+"/error.log")
+}
+
+// caddy is to run with a site.
+func caddy(t *testing.T, site string) *exec.Cmd {
+	t.Helper()
+	path, dir := program(t, "caddy"), t.TempDir()
+	file := filepath.Join(dir, "Caddyfile")
+	if err := os.WriteFile(file, []byte("{\n\tadmin off\n\tauto_https disable_redirects\n}\n"+site), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, "run", "--config", file, "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "HOME="+dir)
+	return cmd
+}
+
+// runProxy runs a proxy until the test ends, and returns when it listens.
+func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
+	t.Helper()
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	// Workers of a proxy may hold its output open for longer than it.
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// nginx takes its workers along; Caddy would wait for sockets.
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		time.AfterFunc(time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+	})
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		c, err := net.Dial("tcp", front)
+		if err == nil {
+			_ = c.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the proxy does not listen:\n%s", said.String())
+		}
 	}
 }
 
@@ -170,6 +187,10 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 	c.attendee("Lin").connect(c.id, "").acked(record{"type": "chat", "message": "hi"}, "a")
 	_, metrics := internal(s.InternalAddr(), "/metrics")
 	name := regexp.MustCompile(`\b(?:atelier|process)_[a-z_]+`)
+	has := func(metrics, m string) bool {
+		return strings.Contains(metrics, "\n"+m+" ") || strings.Contains(metrics, "\n"+m+"{")
+	}
+	rest := map[string]string{} // what only one of several nodes may have, and the file that asks for it
 	for _, file := range []string{"alerts.yml", "grafana-dashboard.json"} {
 		found := name.FindAllString(edited(t, file), -1)
 		if len(found) < 10 {
@@ -177,13 +198,20 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 		}
 		for _, m := range found {
 			// Those with labels that nothing has filled yet are not there.
-			if rare := strings.HasPrefix(m, "atelier_handler_operation") || strings.HasPrefix(m, "atelier_tokens_quarantined"); !rare && !strings.Contains(metrics, "\n"+m+" ") && !strings.Contains(metrics, "\n"+m+"{") {
-				t.Errorf("%s asks for %s, which the server does not have", file, m)
+			if rare := strings.HasPrefix(m, "atelier_handler_operation") || strings.HasPrefix(m, "atelier_tokens_quarantined"); !rare && !has(metrics, m) {
+				rest[m] = file
 			}
 		}
 	}
 	if out, err := exec.Command(program(t, "promtool"), "check", "rules", filepath.Join(deployFolder, "alerts.yml")).CombinedOutput(); err != nil {
 		t.Errorf("promtool: %v\n%s", err, out)
+	}
+	node := startServer(t, nodeConfigs(t, 1, postgrestest.Database(t), testConfig(t))[0])
+	_, metrics = internal(node.InternalAddr(), "/metrics")
+	for m, file := range rest {
+		if !has(metrics, m) {
+			t.Errorf("%s asks for %s, which the server does not have", file, m)
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 		}
 	}
 	for name, secret := range map[string]string{"session.key": key, "admin.password": cfg.Admin.ID + "\x00" + password} {
-		if err := s.core.node.agree(name, secret); err != nil {
+		if err := s.core.node.agreeAnew(name, secret); err != nil {
 			return pw, err
 		}
 	}

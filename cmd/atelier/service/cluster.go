@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,14 +12,42 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
+	"atelier/persistence/postgres"
 	"atelier/transport/bus"
 	"atelier/transport/rfc6455"
 )
 
 // protocolVersion is that of what nodes tell each other. Nodes of the version
 // before and this one work together, so that one after the other can be
-// replaced; the difference of two is refused at the start.
+// replaced; the difference of two is refused at the start. It is raised with each
+// release that says something new to other nodes, and what it means is kept in
+// cmd/atelier/deploy/CLUSTER.md ("Versions").
 const protocolVersion = 1
+
+// protocol is the version of the messages between nodes in this start.
+func (o Options) protocol() int {
+	if o.Protocol != 0 {
+		return o.Protocol
+	}
+	return protocolVersion
+}
+
+// beside says next to which nodes this server may run.
+func beside(cfg config.Config, version int) func([]durable.Member) error {
+	return func(others []durable.Member) error {
+		for _, m := range others {
+			switch {
+			case !cfg.Cluster.Enabled:
+				return fmt.Errorf("storage.postgres: node %s runs on this database, and cluster.enabled is off here: switch it on, or give this server a database of its own", m.Node)
+			case m.Node == postgres.Alone:
+				return errors.New("storage.postgres: a server without cluster.enabled runs on this database; stop it first")
+			case m.Version > version+1 || m.Version < version-1:
+				return fmt.Errorf("cluster: node %s (program %s) speaks version %d of the messages between nodes and this program version %d; only neighbours understand each other: update all nodes one version at a time, or stop all of them first", m.Node, m.Program, m.Version, version)
+			}
+		}
+		return nil
+	}
+}
 
 // node is this server as one of several. A nil one stands alone.
 type node struct {
@@ -27,21 +56,15 @@ type node struct {
 	log *slog.Logger
 	// alive counts the nodes whose lease holds, this one included.
 	alive atomic.Int64
-	// away: this node has lost its lease, and is on its way back.
-	away atomic.Bool
+	// away: this node has lost its lease, and is on its way back; lost counts
+	// how often.
+	away  atomic.Bool
+	lost  atomic.Int64
+	reach reach
 }
 
 // openNode connects to the other nodes.
 func openNode(cfg config.Config, store durable.Shared, patience time.Duration, log *slog.Logger) (*node, error) {
-	members, err := store.Members()
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range members {
-		if m.Left > 0 && (m.Version > protocolVersion+1 || m.Version < protocolVersion-1) {
-			return nil, fmt.Errorf("cluster: node %s (%s) speaks version %d, this program %d: update one step at a time", m.Node, m.Program, m.Version, protocolVersion)
-		}
-	}
 	conf, err := cfg.Cluster.TLS()
 	if err != nil {
 		return nil, err
@@ -55,7 +78,15 @@ func openNode(cfg config.Config, store durable.Shared, patience time.Duration, l
 	if err != nil {
 		return nil, err
 	}
-	n.Cluster = durable.Cluster{Store: store, Bus: n.bus, Patience: patience, Beat: patience / 4}
+	n.Store, n.Bus, n.Patience, n.Beat = store, n.bus, patience, patience/4
+	err = n.serveReach()
+	if err == nil {
+		err = n.meet(meetTurns * cmp.Or(patience, askTime))
+	}
+	if err != nil {
+		n.bus.Close()
+		return nil, err
+	}
 	return n, nil
 }
 
@@ -129,6 +160,15 @@ func (s *Service) watch(ctx context.Context) {
 			}
 		}
 		n.alive.Store(int64(max(len(alive), 1)))
+		n.look(members)
+		if aside := n.asideNow(); n.Aside.Swap(aside) != aside && aside {
+			s.startOver(ctx, "this server reaches no other; connect again")
+		}
+		for _, w := range s.core.workshops.Active() {
+			if w.Unheard() {
+				s.hub.CloseRoom(w.Room, rfc6455.CloseTryLater, "this server cannot reach the one that has the codelab; connect again")
+			}
+		}
 		if turn%2 == 0 {
 			s.core.workshops.Compare(alive)
 		}
@@ -142,11 +182,18 @@ func (s *Service) watch(ctx context.Context) {
 // owned, and what its clients were told last may not be the newest. So they are
 // sent away, and everything in memory goes.
 func (s *Service) comeBack(ctx context.Context) {
+	s.core.node.lost.Add(1)
+	s.core.node.log.Warn("this node has lost its lease; it starts over")
+	s.startOver(ctx, "this server starts over; connect again")
+}
+
+// startOver sends everybody away, drops everything in memory, and comes back as a
+// new incarnation, which owns nothing: what this node owned is free at once.
+func (s *Service) startOver(ctx context.Context, why string) {
 	n := s.core.node
 	n.away.Store(true)
-	n.log.Warn("this node has lost its lease; it starts over")
 	for _, w := range s.core.workshops.Active() {
-		s.hub.CloseRoom(w.Room, rfc6455.CloseRestart, "this server starts over; connect again")
+		s.hub.CloseRoom(w.Room, rfc6455.CloseRestart, why)
 	}
 	s.core.drop()
 	for ctx.Err() == nil {

@@ -101,7 +101,7 @@ func (s *Service) rotateKeys() (string, error) {
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
 	if s.core.node != nil {
-		return "", errors.New("several nodes use these keys: stop all of them, rotate the keys on one, and copy its secrets/token-keys.json to the others")
+		return "", errSeveral
 	}
 	keys, err := rotateTokenKeys(s.cfg, s.core.store, time.Now())
 	if len(keys) > 0 {

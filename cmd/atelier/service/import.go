@@ -48,6 +48,7 @@ func (s *Service) controls() control.Operations {
 		Scrub:       c.Scrub,
 		Participant: c.Participant,
 		RotateKeys:  s.rotateKeys,
+		Cluster:     s.clusterStatus,
 		Import: func(content io.Reader) (string, error) {
 			f, _, err := c.blobs.Spool(content, archive.MaxPacked)
 			if err != nil {

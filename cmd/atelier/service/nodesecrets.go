@@ -41,10 +41,26 @@ func (n *node) agree(name, secret string) error {
 		case err != nil:
 			return err
 		case !hmac.Equal(stored, code):
-			return fmt.Errorf("cluster: %s is not the one that the other nodes have; give all nodes the same", name)
+			return fmt.Errorf("cluster: %s %w; give all nodes the same", name, errNotTheSame)
 		}
 		return nil
 	}
+}
+
+var errNotTheSame = errors.New("is not the one that the other nodes have")
+
+// agreeAnew is agree for what an operator may change: where no other node is
+// alive, this one says what it is from now on.
+func (n *node) agreeAnew(name, secret string) error {
+	err := n.agree(name, secret)
+	if !errors.Is(err, errNotTheSame) || n.alone() != nil {
+		return err
+	}
+	n.log.Info("a secret has changed; give it to the other nodes before they start", "secret", name)
+	if err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: []byte(name), Delete: true}}); err != nil {
+		return err
+	}
+	return n.agree(name, secret)
 }
 
 // shareMessage is what nodes tell each other of the shares of token keys,

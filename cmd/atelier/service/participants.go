@@ -118,6 +118,9 @@ func listParticipants(v *participant.View) string {
 
 // RotateTokenKeys makes a new server key while no server runs.
 func (c *Core) RotateTokenKeys() (string, error) {
+	if err := c.node.alone(); err != nil {
+		return "", err
+	}
 	keys, err := rotateTokenKeys(c.cfg, c.store, time.Now())
 	if err != nil {
 		return "", err

@@ -32,7 +32,7 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which the database would not know; choose another server.data, and bring the store there with backup and restore", cfg.Server.Data)
 	}
 	store, err := postgres.Open(postgres.Options{
-		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: protocolVersion, Program: opts.Version, Lease: opts.Lease, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
+		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: opts.protocol(), Program: opts.Version, Admit: beside(cfg, opts.protocol()), Lease: opts.Lease, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
 		OnCommit: hooks.Committed, Logger: log,
 	})
 	if errors.Is(err, postgres.ErrNameTaken) && cfg.Cluster.Enabled {

@@ -14,7 +14,6 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/codelab"
-	"atelier/actors/durable"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/transport/ai"
@@ -54,8 +53,11 @@ type Options struct {
 	// is swept in that run: what the store does not know any more may be what
 	// the damage took.
 	RecoverDamaged bool
-	// Version of the program, for the metrics.
+	// Version of the program, for the metrics and the other nodes.
 	Version string
+	// Protocol is the version of the messages between nodes; 0: this program's.
+	// Tests change it.
+	Protocol int
 	// Lease is how long this node's lease lasts, where it is one of several; 0:
 	// 3 s. Tests shorten it.
 	Lease time.Duration
@@ -78,8 +80,19 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	// The doors first: whoever finds one taken has changed nothing, and has
 	// made no secrets. Nobody is let in before everything is there.
-	if s.public, err = server.Listen(cfg.Server.Listen, cfg.Server.TLSCert, cfg.Server.TLSKey); err != nil {
+	listen := func() (err error) {
+		s.public, err = server.Listen(cfg.Server.Listen, cfg.Server.TLSCert, cfg.Server.TLSKey)
+		return err
+	}
+	if err := listen(); err != nil {
 		return nil, err
+	}
+	slow := cfg.Storage.Backend == config.Postgres
+	if slow { // it may wait for the lease of the one before, and nobody should at its door
+		if err := s.public.Abandon(); err != nil {
+			return nil, err
+		}
+		s.public = nil
 	}
 	metrics := server.NewMetrics(opts.Version)
 	if cfg.Server.InternalListen != "" {
@@ -107,6 +120,11 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}, opts, log)
 	if err != nil {
 		return nil, err
+	}
+	if slow {
+		if err := listen(); err != nil {
+			return nil, err
+		}
 	}
 	password, err := s.account()
 	if err != nil {
@@ -156,6 +174,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		Codelabs:    func() int { return len(s.core.list.All()) },
 		Tokens:      s.vaults.stats,
 		Public:      s.public.Stats,
+		Cluster:     s.clusterStats,
 	})
 	if s.control, err = control.Listen(cfg.Server.Data, s.controls()); err != nil {
 		return nil, err
@@ -225,30 +244,6 @@ func prefixes(cidrs []string) []netip.Prefix {
 		out = append(out, netip.MustParsePrefix(s)) // checked with the configuration
 	}
 	return out
-}
-
-func (s *Service) health() server.Health {
-	if !s.started.Load() {
-		return server.Health{Why: "starting", Quarantined: []string{}}
-	}
-	if n := s.core.node; n != nil && (n.away.Load() || !n.Store.Holds()) {
-		return server.Health{Why: "this node has lost its lease", Quarantined: []string{}}
-	}
-	st := s.core.store.Stats()
-	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined()}
-	for _, t := range s.vaults.stats() {
-		h.QuarantinedTokens += t.Quarantined
-	}
-	if h.Quarantined == nil {
-		h.Quarantined = []string{}
-	}
-	if shared, ok := s.core.store.(durable.Shared); ok && !shared.Holds() {
-		h.Ready, h.Why = false, "the database does not answer"
-	}
-	if st.Failed != nil {
-		h.Ready, h.Why = false, "the store failed and needs a restart"
-	}
-	return h
 }
 
 // endGrants ends what stands on grants that have expired, and now and then

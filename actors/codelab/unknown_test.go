@@ -1,0 +1,17 @@
+package codelab
+
+import (
+	"errors"
+	"testing"
+
+	"atelier/actors/durable"
+)
+
+// An event of a newer program was passed over: what this one showed, and stored
+// in its next snapshot, lacked it without a word.
+func TestAnEventOfANewerProgramIsNotPassedOver(t *testing.T) {
+	record := []byte{8, 1, 0xfa, 0x3e, 2, 8, 1} // at = 1, and a body with the number 1007
+	if _, err := ParseEvent(record); !errors.Is(err, durable.ErrUnknownEvent) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,37 @@
+package durable
+
+import "time"
+
+// Copies says how a Host's actors stand among the nodes of a cluster.
+type Copies struct {
+	// Owned live on this node, of which Shared are followed by others; Followed
+	// are copies of actors that live on other nodes.
+	Owned, Shared, Followed int
+	// Behind is the most records that one of the copies lacks of what its owner
+	// named last. Age is the longest time since a copy is known to have shown
+	// all that was acknowledged; 0 without copies.
+	Behind uint64
+	Age    time.Duration
+}
+
+// Copies counts. It looks at every actor in memory: for metrics and people.
+func (h *Host[C, E, V]) Copies() (c Copies) {
+	for _, hd := range h.Active() {
+		if hd.Owns() {
+			c.Owned++
+			if hd.followed.Load() {
+				c.Shared++
+			}
+			continue
+		}
+		c.Followed++
+		if _, seq := hd.ViewAt(); hd.head.Load() > seq {
+			c.Behind = max(c.Behind, hd.head.Load()-seq)
+		}
+		// One that begins has not shown anything yet.
+		if fresh := hd.fresh.Load(); fresh != 0 {
+			c.Age = max(c.Age, time.Since(began)-time.Duration(fresh))
+		}
+	}
+	return c
+}

@@ -1,0 +1,127 @@
+package durable_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// What a newer node tells, and asks, that this program does not know: it is as if
+// it had not been said.
+func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	if got := c.sum(1); got != 1 {
+		t.Fatalf("the follower reads %d", got)
+	}
+	newer, stop := c.net.Node("newer")
+	defer stop()
+	for kind := range 256 {
+		if strings.ContainsRune("bnhqa", rune(kind)) {
+			continue // is known
+		}
+		told := binary.AppendUvarint([]byte{byte(kind)}, 1<<40)
+		if err := newer.Publish("actor.tally.a", append(told, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answered := make(chan []byte, 2)
+	for _, data := range [][]byte{append([]byte{'Z', 1}, 'a'), nil} {
+		newer.Request(c.nodes[0].Node(), "ask.tally", data, time.Minute, func(b []byte, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			answered <- b
+		})
+		if b := <-answered; len(b) == 0 || b[0] != 'e' {
+			t.Errorf("what is not known was answered %q, not that it is elsewhere", b)
+		}
+	}
+	ask(t, get(t, c.hosts[1], "a"), "1")
+	for i := range 2 {
+		if got := c.sum(i); got != 2 {
+			t.Errorf("node %d reads %d", i, got)
+		}
+	}
+	if s := c.hosts[1].Copies(); s.Behind != 0 || s.Followed != 1 || s.Owned != 0 {
+		t.Errorf("the copies of the follower: %+v", s)
+	}
+	if s := c.hosts[0].Copies(); s.Owned != 1 || s.Shared != 1 || s.Followed != 0 {
+		t.Errorf("those of the owner: %+v", s)
+	}
+	if s := c.hosts[1].Stats(); s.Forwarded.Load() != 1 || s.Questions.Load() == 0 || s.Confirmed.Load() == 0 {
+		t.Errorf("%d commands forwarded, %d questions for %d reads", s.Forwarded.Load(), s.Questions.Load(), s.Confirmed.Load())
+	}
+}
+
+// A command that the owner's program does not know is refused as such, and
+// nothing happened.
+func TestAnUnknownCommandIsRefused(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	_, _, err := get(t, c.hosts[1], "a").Ask("new")
+	if !errors.Is(err, durable.ErrUnknownCommand) || !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	ask(t, get(t, c.hosts[1], "a"), "1")
+	if got := c.sum(0); got != 2 {
+		t.Errorf("the owner reads %d", got)
+	}
+}
+
+// answersAnew answers commands in a way that older programs do not know.
+type answersAnew struct{ durable.Bus }
+
+func (b answersAnew) Serve(subject string, fn func(string, []byte, func([]byte))) (func(), error) {
+	return b.Bus.Serve(subject, func(from string, data []byte, answer func([]byte)) {
+		fn(from, data, func(out []byte) {
+			if len(data) > 0 && data[0] == 'c' {
+				out = []byte{'Z', 7}
+			}
+			answer(out)
+		})
+	})
+}
+
+// An answer that nobody understands says neither yes nor no.
+func TestAnUnknownAnswerIsNoYes(t *testing.T) {
+	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = answersAnew{o.Cluster.Bus} })
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	for _, cmd := range []string{"1", "get"} {
+		if _, _, err := get(t, c.hosts[1], "a").Ask(cmd); !errors.Is(err, durable.ErrUnavailable) {
+			t.Errorf("%s: %v", cmd, err)
+		}
+	}
+}
+
+// deafTo answers no command, as a connection does that is cut one way.
+type deafTo struct{ durable.Bus }
+
+func (b deafTo) Serve(subject string, fn func(string, []byte, func([]byte))) (func(), error) {
+	return b.Bus.Serve(subject, func(from string, data []byte, answer func([]byte)) {
+		if len(data) == 0 || data[0] != 'c' {
+			fn(from, data, answer)
+		}
+	})
+}
+
+// Commands that may be sent again are sent as long as somebody waits, and no
+// longer. (Afterwards each attempt timed out at once, and the next began: the
+// database was asked for the owner as fast as it answered, until the connection
+// came back.)
+func TestNobodyAsksOnWhenNobodyWaits(t *testing.T) {
+	c := newClanWith(t, 2, func(o *durable.Options) {
+		o.Cluster.Bus, o.AskTimeout = deafTo{o.Cluster.Bus}, 100*time.Millisecond
+	})
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	hd := get(t, c.hosts[1], "a")
+	if _, _, err := hd.Ask("get"); err == nil {
+		t.Fatal("a command that nobody heard was answered")
+	}
+	eventually(t, "the end of the command", func() bool { return c.hosts[1].Rest(context.Background(), hd, false) })
+}

@@ -1,0 +1,178 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres"
+	"atelier/persistence/postgres/postgrestest"
+	"atelier/transport/control"
+)
+
+// versioned is a node whose program is another one. It is stopped once.
+type versioned struct {
+	*service.Service
+	stop func() error
+}
+
+// startVersion starts a node that speaks this version to the others.
+func startVersion(t *testing.T, c config.Config, version int, program string) (versioned, error) {
+	t.Helper()
+	if _, err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := service.Start(c, service.Options{Protocol: version, Version: program}, slog.New(slog.NewTextHandler(&suiteLog, nil)))
+	if err != nil {
+		return versioned{}, err
+	}
+	v := versioned{s, sync.OnceValue(s.Stop)}
+	t.Cleanup(func() { _ = v.stop() })
+	return v, nil
+}
+
+// Nodes are replaced one after the other: each version works with the next. The
+// one behind that is refused, and changes nothing for those that run.
+func TestVersionsThatWorkTogether(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
+	a, err := startVersion(t, cfgs[0], 1, "1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := startVersion(t, cfgs[1], 2, "1.1")
+	if err != nil {
+		t.Fatalf("the next version: %v", err)
+	}
+	_, err = startVersion(t, cfgs[2], 3, "1.2")
+	if !errors.Is(err, postgres.ErrRefused) || !strings.Contains(err.Error(), "node1 (program 1.0)") || !strings.Contains(err.Error(), "one version at a time") {
+		t.Errorf("the version behind the next: %v", err)
+	}
+	for _, s := range []versioned{a, b} {
+		if status, body := internal(s.InternalAddr(), "/readyz"); status != 200 {
+			t.Errorf("after it was refused: %d %s", status, body)
+		}
+	}
+	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
+	for i, pair := range [][2]*browser{{onA, onB}, {onB, onA}} {
+		id := pair[0].post("/codelabs", record{"title": "an update"}).object().text("id")
+		pair[1].put("/codelabs/"+id, record{"title": "through the other"}).want(200)
+		if got := pair[0].get("/codelabs/" + id).want(200); !strings.Contains(string(got.body), "through the other") {
+			t.Errorf("codelab %d is %.200s", i, got.body)
+		}
+	}
+	// With the first gone, the third one may come.
+	if err := a.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := startVersion(t, cfgs[2], 3, "1.2"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAnOperatorSeesTheNodes by the command, the probe and the metrics.
+func TestAnOperatorSeesTheNodes(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	cfgs := nodeConfigs(t, 2, dsn, testConfig(t))
+	status := func() (st service.ClusterStatus) {
+		t.Helper()
+		client, err := control.Dial(cfgs[0].Server.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		text, err := client.Cluster()
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &st)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	a, err := startVersion(t, cfgs[0], 0, "1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := status(); len(st.Problems) != 0 || len(st.Nodes) != 1 || !st.Nodes[0].Alive || st.Nodes[0].Program != "1.0" || !st.This.Lease || !st.This.Ready {
+		t.Errorf("of one node: %+v", st)
+	}
+	b, err := startVersion(t, cfgs[1], 0, "1.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
+	id := onA.post("/codelabs", record{"title": "seen"}).object().text("id")
+	onB.put("/codelabs/"+id, record{"title": "from the other"}).want(200)
+	st := status()
+	if len(st.Problems) != 0 || len(st.Nodes) != 2 || !st.Nodes[1].Alive || st.Nodes[1].Reached == "" || st.This.Messages.Routes != 1 || st.This.Messages.Sent == 0 {
+		t.Errorf("of two nodes: %+v %+v", st, st.This)
+	}
+	if k := st.This.Actors["codelab"]; k.Owned != 1 || k.Shared != 1 || k.Followed != 0 {
+		t.Errorf("its codelabs: %+v", k)
+	}
+	code, body := internal(b.InternalAddr(), "/readyz")
+	var health struct {
+		Cluster struct {
+			Node        string
+			Lease       bool
+			Alive       int
+			Unreachable []string
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &health); err != nil || code != 200 || health.Cluster.Node != "node2" || !health.Cluster.Lease || health.Cluster.Unreachable == nil {
+		t.Errorf("readyz: %d %s", code, body)
+	}
+	_, metrics := internal(b.InternalAddr(), "/metrics")
+	for _, line := range []string{
+		"atelier_lease_held 1", "atelier_lease_lost_total 0", `atelier_actors_followed{kind="codelab"} 1`, `atelier_actors_owned{kind="codelab"} 0`,
+		"atelier_follower_lag_records 0", "atelier_bus_connected 1", "atelier_bus_routes 1", "atelier_commands_forwarded_total 1",
+	} {
+		if !strings.Contains(metrics, "\n"+line+"\n") {
+			t.Errorf("the metrics lack %q", line)
+		}
+	}
+	if err := b.stop(); err != nil {
+		t.Fatal(err)
+	}
+	stopped, err := service.StoppedClusterStatus(cfgs[1])
+	if err != nil || len(stopped.Nodes) != 2 || !stopped.Nodes[0].Alive || stopped.Nodes[1].Alive || stopped.This != nil || len(stopped.Problems) != 1 {
+		t.Errorf("where none runs: %+v, %v", stopped, err)
+	}
+	if _, err := service.StoppedClusterStatus(testConfig(t)); err == nil {
+		t.Error("a server that stands alone has a cluster")
+	}
+}
+
+// The password is changed while no node is alive: the first that starts says what
+// it is, and who still has the old one is refused. (Once agreed, no node ever
+// started with another.)
+func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
+	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+	a, err := startVersion(t, cfgs[0], 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := cfgs[1]
+	cfgs[0].Admin.Password, cfgs[1].Admin.Password = "another password", "another password"
+	if _, err := startVersion(t, cfgs[1], 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
+		t.Errorf("beside a node with the old one: %v", err)
+	}
+	if err := a.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := startVersion(t, cfgs[0], 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := startVersion(t, old, 0, ""); err == nil || !strings.Contains(err.Error(), "admin.password is not the one") {
+		t.Errorf("with the old one: %v", err)
+	}
+	if _, err := startVersion(t, cfgs[1], 0, ""); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"atelier/cmd/atelier/service"
+	"atelier/transport/control"
+)
+
+// clusterCmd looks at the nodes of a cluster.
+type clusterCmd struct {
+	Status clusterStatusCmd `cmd:"" help:"Show all nodes, and how this one is; exit code 1 when it is not well, or does not reach a node that is alive."`
+}
+
+type clusterStatusCmd struct {
+	common
+	JSON bool `help:"As JSON." name:"json"`
+}
+
+// Run asks the running server or, when none runs here, the database.
+func (c clusterStatusCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	st := &service.ClusterStatus{}
+	err = either(cfg, func(client *control.Client) error {
+		text, err := client.Cluster()
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(text), st)
+	}, func() (err error) {
+		st, err = service.StoppedClusterStatus(cfg)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		err = out.Encode(st)
+	} else {
+		err = writeClusterStatus(os.Stdout, st)
+	}
+	if err == nil && len(st.Problems) > 0 {
+		err = errors.New("not all is well")
+	}
+	return err
+}
+
+// writeClusterStatus writes it for people.
+func writeClusterStatus(w io.Writer, st *service.ClusterStatus) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	row := func(cells ...string) { fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t ")) }
+	row("  NODE", "STATE", "LEASE", "UP SINCE", "PROGRAM", "MESSAGES", "OWNS", "ANSWERS HERE")
+	for _, n := range st.Nodes {
+		mark, state, lease := "  ", "over", ago(-n.LeaseLeftSeconds)
+		if n.Node == st.Node {
+			mark = "* "
+		}
+		up := n.Since.Local().Format("2006-01-02 15:04:05")
+		if n.Alive {
+			state, lease = "alive", fmt.Sprintf("%.1f s left", n.LeaseLeftSeconds)
+		}
+		program := n.Program
+		if program == "" {
+			program = "-"
+		}
+		row(mark+n.Node, state, lease, up, program, fmt.Sprintf("version %d", n.Protocol), fmt.Sprint(n.Owns), n.Reached)
+	}
+	if len(st.Nodes) == 0 {
+		row("  (none has run on this database lately)")
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if st.This != nil {
+		writeThisNode(w, st)
+	}
+	fmt.Fprintln(w)
+	if len(st.Problems) == 0 {
+		_, err := fmt.Fprintln(w, "All is well.")
+		return err
+	}
+	for _, p := range st.Problems {
+		fmt.Fprintln(w, "PROBLEM:", p)
+	}
+	return nil
+}
+
+func writeThisNode(w io.Writer, st *service.ClusterStatus) {
+	n := st.This
+	say := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "  %-10s%s\n", name, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(w, "\nNode %s\n", st.Node)
+	ready, lease := "yes", "holds"
+	if !n.Ready {
+		ready = "NO: " + n.Why
+	}
+	if !n.Lease {
+		lease = "LOST"
+	}
+	say("ready", "%s", ready)
+	say("lease", "%s, lost %s since the start", lease, times(n.LeasesLost))
+	m, nats := n.Messages, "within"
+	if m.Elsewhere {
+		nats = "elsewhere"
+	}
+	switch {
+	case !m.Connected:
+		nats += ", NOT CONNECTED"
+	case m.Elsewhere:
+		nats += ", connected"
+	default:
+		nats += fmt.Sprintf(", connected to %d nodes", m.Routes)
+	}
+	say("NATS", "%s; %d messages sent (%s), %d received, %d missed", nats, m.Sent, size(m.SentBytes), m.Received, m.Missed)
+	say("copies", "the one that is furthest behind lacks %d records; all were complete %.1f s ago", n.BehindRecords, n.StaleSeconds)
+	say("commands", "%d sent to other nodes; %d actors taken over", n.Forwarded, n.Takeovers)
+	say("reads", "%d confirmed by %d questions to other nodes", n.Confirmed, n.Questions)
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "  ACTORS IN MEMORY\tOWNED\tOF WHICH FOLLOWED\tCOPIES")
+	for _, kind := range slices.Sorted(maps.Keys(n.Actors)) {
+		a := n.Actors[kind]
+		fmt.Fprintf(t, "  %s\t%d\t%d\t%d\n", kind, a.Owned, a.Shared, a.Followed)
+	}
+	_ = t.Flush() // what can go wrong is seen in the last line
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprint(n, " times")
+}
+
+// ago says roughly how long something is over.
+func ago(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s ago", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f min ago", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f h ago", d.Hours())
+}
+
+func size(bytes uint64) string {
+	switch {
+	case bytes < 10<<10:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < 10<<20:
+		return fmt.Sprintf("%d KiB", bytes>>10)
+	}
+	return fmt.Sprintf("%d MiB", bytes>>20)
+}

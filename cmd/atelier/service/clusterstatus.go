@@ -1,0 +1,175 @@
+package service
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/postgres"
+	"atelier/transport/server"
+)
+
+// ClusterStatus is how the nodes are, as one of them sees it.
+type ClusterStatus struct {
+	// Node is the name of the node that was asked.
+	Node  string       `json:"node"`
+	Nodes []NodeStatus `json:"nodes"`
+	// This is what the node says of itself; nil when it does not run.
+	This *ThisNode `json:"this,omitempty"`
+	// Problems are what an operator should look at; none when all is well.
+	Problems []string `json:"problems"`
+}
+
+// NodeStatus is one node, as the database knows it.
+type NodeStatus struct {
+	Node  string `json:"node"`
+	Alive bool   `json:"alive"`
+	// LeaseLeftSeconds is for how long its lease holds; below 0 since it ended.
+	LeaseLeftSeconds float64   `json:"lease_left_seconds"`
+	Since            time.Time `json:"since"`
+	Program          string    `json:"program"`
+	Protocol         int       `json:"protocol"`
+	Owns             int       `json:"owns"`
+	// Reached says in words whether it answers the node that was asked.
+	Reached string `json:"reached,omitempty"`
+}
+
+// ThisNode is what a node says of itself.
+type ThisNode struct {
+	Ready bool   `json:"ready"`
+	Why   string `json:"why,omitempty"`
+	Lease bool   `json:"lease"`
+	// LeasesLost counts since the start.
+	LeasesLost int64 `json:"leases_lost"`
+
+	Messages NodeMessages            `json:"messages"`
+	Actors   map[string]ActorsOfKind `json:"actors"`
+	// BehindRecords and StaleSeconds are those of the copy that is worst.
+	BehindRecords uint64  `json:"behind_records"`
+	StaleSeconds  float64 `json:"stale_seconds"`
+
+	Forwarded int64 `json:"commands_forwarded"`
+	Takeovers int64 `json:"takeovers"`
+	Questions int64 `json:"read_questions"`
+	Confirmed int64 `json:"reads_confirmed"`
+}
+
+// NodeMessages is about messages between nodes, since the start.
+type NodeMessages struct {
+	// Elsewhere: NATS does not run within the nodes.
+	Elsewhere bool   `json:"elsewhere"`
+	Connected bool   `json:"connected"`
+	Routes    int    `json:"routes"`
+	Sent      uint64 `json:"sent"`
+	SentBytes uint64 `json:"sent_bytes"`
+	Received  uint64 `json:"received"`
+	Missed    uint64 `json:"missed"`
+}
+
+// ActorsOfKind counts the actors in memory: those that live here, of which so
+// many are followed by other nodes, and copies of those that live elsewhere.
+type ActorsOfKind struct {
+	Owned    int `json:"owned"`
+	Shared   int `json:"shared"`
+	Followed int `json:"followed"`
+}
+
+var errAlone = errors.New("cluster.enabled is off: this server stands alone")
+
+// StoppedClusterStatus asks the database for the nodes, where this one does not
+// run.
+func StoppedClusterStatus(cfg config.Config) (*ClusterStatus, error) {
+	if !cfg.Cluster.Enabled {
+		return nil, errAlone
+	}
+	st := &ClusterStatus{Node: cfg.Cluster.Node, Problems: []string{"no server runs on " + cfg.Server.Data + "; this is what the database says"}}
+	members, err := postgres.Members(string(cfg.Storage.Postgres))
+	if err != nil {
+		return nil, err
+	}
+	st.take(members)
+	return st, nil
+}
+
+func (st *ClusterStatus) take(members []durable.Member) {
+	st.Nodes = []NodeStatus{}
+	for _, m := range members {
+		st.Nodes = append(st.Nodes, NodeStatus{
+			Node: m.Node, Alive: m.Left > 0, LeaseLeftSeconds: m.Left.Seconds(), Since: m.Since, Program: m.Program, Protocol: m.Version, Owns: m.Owns,
+		})
+	}
+}
+
+// clusterStatus is what the control socket answers, JSON.
+func (s *Service) clusterStatus() ([]byte, error) {
+	n := s.core.node
+	if n == nil {
+		return nil, errAlone
+	}
+	stats := s.clusterStats()
+	health := s.health()
+	st := &ClusterStatus{Node: n.Store.Node(), Problems: []string{}, This: &ThisNode{
+		Ready: health.Ready, Why: health.Why, Lease: stats.LeaseHeld, LeasesLost: stats.LeasesLost,
+		Messages: NodeMessages{
+			Elsewhere: s.cfg.Cluster.NATSURL != "", Connected: stats.Bus.Connected, Routes: stats.Bus.Routes,
+			Sent: stats.Bus.Sent, SentBytes: stats.Bus.Bytes, Received: stats.Bus.Received, Missed: stats.Bus.Missed,
+		},
+		Actors:    map[string]ActorsOfKind{},
+		Forwarded: stats.Forwarded, Takeovers: stats.Takeovers, Questions: stats.Questions, Confirmed: stats.Confirmed,
+	}}
+	for kind, c := range stats.Copies {
+		st.This.Actors[kind] = ActorsOfKind{c.Owned, c.Shared, c.Followed}
+		st.This.BehindRecords = max(st.This.BehindRecords, c.Behind)
+		st.This.StaleSeconds = max(st.This.StaleSeconds, c.Age.Seconds())
+	}
+	if !health.Ready {
+		st.Problems = append(st.Problems, "this node is not ready: "+health.Why)
+	}
+	if !stats.Bus.Connected {
+		st.Problems = append(st.Problems, "this node is not connected to NATS")
+	}
+	// All of them, not only those that were alive lately; and also while this
+	// node's lease is lost, which keeps its own store from being asked.
+	members, err := postgres.Members(string(s.cfg.Storage.Postgres))
+	if err != nil {
+		st.Problems = append(st.Problems, "the nodes cannot be listed: "+err.Error())
+	}
+	st.take(members)
+	for i := range st.Nodes {
+		m := &st.Nodes[i]
+		if !m.Alive || m.Node == st.Node {
+			continue
+		}
+		ok := false
+		if m.Reached, ok = n.reached(m.Node); !ok {
+			st.Problems = append(st.Problems, fmt.Sprintf("node %s is alive and cannot be reached from here", m.Node))
+		}
+	}
+	return json.Marshal(st)
+}
+
+// clusterStats are the numbers of this node for the metrics; nil for a server
+// that stands alone.
+func (s *Service) clusterStats() *server.ClusterStats {
+	n := s.core.node
+	if n == nil {
+		return nil
+	}
+	st := &server.ClusterStats{
+		LeaseHeld: !n.away.Load() && n.Store.Holds(), LeasesLost: n.lost.Load(),
+		Alive: int(n.alive.Load()), Unreachable: len(n.unreachable()), Bus: n.bus.Stats(),
+		Copies: map[string]durable.Copies{
+			"codelab": s.core.workshops.Copies(), "participants": s.core.participants.Copies(), "settings": s.core.settings.Copies(),
+		},
+	}
+	for _, a := range []*durable.Stats{s.core.workshops.Stats(), s.core.participants.Stats(), s.core.settings.Stats()} {
+		st.Forwarded += a.Forwarded.Load()
+		st.Takeovers += a.Takeovers.Load()
+		st.Questions += a.Questions.Load()
+		st.Confirmed += a.Confirmed.Load()
+	}
+	return st
+}

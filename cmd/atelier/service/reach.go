@@ -1,0 +1,236 @@
+package service
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// reach is what this node knows of its ways to the others. The database says who
+// is alive; whether messages come through only trying tells.
+type reach struct {
+	mu    sync.Mutex
+	peers map[string]*peer // guarded by mu; the other living nodes
+	// lonely: none of them can be reached. aside: and another node serves, so
+	// this one should not; see look.
+	lonely, aside bool // guarded by mu
+
+	// patience is how long an answer may take; 0: askTime.
+	patience time.Duration
+	// told is what this node's row says of it, in which incarnation. Owned by
+	// the goroutine of look.
+	told *told
+}
+
+// told is the row of a node, by which the others know that it reaches nobody.
+type told struct {
+	Incarnation uint64 `json:"incarnation"`
+	Lonely      bool   `json:"lonely"`
+}
+
+type peer struct {
+	asking bool
+	missed int           // questions in a row without an answer
+	took   time.Duration // of the last answer; 0: there was none yet
+}
+
+const (
+	// reachSubject is where nodes answer that they are there.
+	reachSubject = "reach"
+	// unreachableAfter is after how many questions, one a second, a node counts
+	// as unreachable: later than the lease of one that died is over.
+	unreachableAfter = 4
+	// lonelyNodes is the table of what nodes tell of themselves.
+	lonelyNodes = "nodereach"
+)
+
+// serveReach answers the others. What it says may grow; today it is an empty
+// object.
+func (n *node) serveReach() error {
+	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) { answer([]byte("{}")) })
+	return err
+}
+
+// meetTurns is for how many times its patience a start waits for the others.
+const meetTurns = 10
+
+// meet waits until every living node has answered. A node that reaches the
+// database and not the others could serve little, and would only find out when
+// somebody needs it.
+func (n *node) meet(limit time.Duration) error {
+	answered := map[string]bool{n.Store.Node(): true}
+	for until := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+		members, err := n.Store.Members()
+		if err != nil {
+			return err
+		}
+		missing := ""
+		for _, m := range members {
+			if m.Left <= 0 || answered[m.Node] {
+				continue
+			}
+			done := make(chan error, 1)
+			n.Bus.Request(m.Node, reachSubject, []byte("{}"), askTime, func(_ []byte, err error) { done <- err })
+			if answered[m.Node] = <-done == nil; !answered[m.Node] {
+				missing = m.Node
+			}
+		}
+		switch {
+		case missing == "":
+			return nil
+		case time.Now().After(until):
+			return fmt.Errorf("cluster: node %s is alive and does not answer this one: look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them", missing)
+		}
+	}
+}
+
+// look asks the others whether they are there, and decides whether this node
+// stands aside.
+func (n *node) look(members []durable.Member) {
+	me := slices.IndexFunc(members, func(m durable.Member) bool { return m.Node == n.Store.Node() })
+	if me < 0 {
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(members), func(m durable.Member) bool { return m.Left <= 0 || m.Node == n.Store.Node() })
+	n.ask(others)
+	unreachable := n.unreachable()
+	lonely := len(others) > 0 && len(unreachable) == len(others)
+	aside, err := n.standAside(members[me], others, lonely)
+	if err != nil {
+		return // the lease tells when that lasts
+	}
+	n.reach.mu.Lock()
+	changed := n.reach.aside != aside
+	n.reach.lonely, n.reach.aside = lonely, aside
+	n.reach.mu.Unlock()
+	switch {
+	case changed && aside:
+		n.log.Error("this node reaches none of the other living nodes, and leaves serving to them: look at cluster.listen, cluster.peers and the network", "unreachable", unreachable)
+	case changed:
+		n.log.Info("this node reaches other nodes again, or is the one that serves")
+	}
+}
+
+// ask sends one question to each of the others.
+func (n *node) ask(others []durable.Member) {
+	r := &n.reach
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.peers
+	r.peers = map[string]*peer{}
+	for _, m := range others {
+		p := before[m.Node]
+		if p == nil {
+			p = new(peer)
+		}
+		r.peers[m.Node] = p
+		if p.asking {
+			continue
+		}
+		p.asking = true
+		began := time.Now()
+		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, askTime), func(_ []byte, err error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if p.asking = false; err != nil {
+				p.missed++
+				return
+			}
+			p.missed, p.took = 0, time.Since(began)
+		})
+	}
+}
+
+// unreachable names the living nodes that do not answer.
+func (n *node) unreachable() []string {
+	n.reach.mu.Lock()
+	defer n.reach.mu.Unlock()
+	out := []string{}
+	for name, p := range n.reach.peers {
+		if p.missed >= unreachableAfter {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// standAside decides whether a node that reaches nobody serves. What others own
+// it could not serve, so where some reach each other it leaves everything to
+// them. Where nobody reaches anybody, all would go: then the first by name stays.
+// Nodes tell each other in the database, which all of them reach, or their leases
+// would be over.
+func (n *node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
+	now := told{me.Incarnation, lonely}
+	if n.reach.told == nil || *n.reach.told != now {
+		value, _ := json.Marshal(now) // of a number and a flag
+		if err := durable.Commit(n.Store, []durable.Row{{Table: lonelyNodes, Key: []byte(me.Node), Value: value}}); err != nil {
+			return false, err
+		}
+		n.reach.told = &now
+	}
+	if !lonely {
+		return false, nil
+	}
+	first := me.Node
+	for _, m := range others {
+		value, err := n.Store.Get(lonelyNodes, []byte(m.Node))
+		if err != nil && !errors.Is(err, durable.ErrNotFound) {
+			return false, err
+		}
+		var t told
+		if err != nil || json.Unmarshal(value, &t) != nil || t.Incarnation != m.Incarnation || !t.Lonely {
+			return true, nil // it reaches somebody
+		}
+		first = min(first, m.Node)
+	}
+	return first != me.Node, nil
+}
+
+// asideNow says whether this node leaves serving to others.
+func (n *node) asideNow() bool {
+	n.reach.mu.Lock()
+	defer n.reach.mu.Unlock()
+	return n.reach.aside
+}
+
+// reached says in words whether a node answers, and how fast.
+func (n *node) reached(name string) (text string, ok bool) {
+	n.reach.mu.Lock()
+	defer n.reach.mu.Unlock()
+	switch p := n.reach.peers[name]; {
+	case p == nil || p.took == 0 && p.missed == 0:
+		return "not asked yet", true
+	case p.missed >= unreachableAfter:
+		return "no answer to " + strconv.Itoa(p.missed) + " questions", false
+	default:
+		return p.took.Round(10 * time.Microsecond).String(), true
+	}
+}
+
+// alone fails while other nodes are alive, which a change of the token keys here
+// would leave behind.
+func (n *node) alone() error {
+	if n == nil {
+		return nil
+	}
+	members, err := n.Store.Members()
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if m.Left > 0 && m.Node != n.Store.Node() {
+			return fmt.Errorf("%w; node %s is still alive", errSeveral, m.Node)
+		}
+	}
+	return nil
+}
+
+var errSeveral = errors.New("several nodes use these keys: stop all of them, rotate the keys on one, and copy its secrets/token-keys.json to the others")

@@ -1,0 +1,149 @@
+package service
+
+import (
+	"log/slog"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/memory"
+)
+
+// trio is three nodes that look after each other.
+type trio struct {
+	net     *bustest.Net
+	nodes   []*node
+	members []durable.Member
+}
+
+func newTrio(t *testing.T) *trio {
+	x := &trio{net: bustest.NewNet()}
+	store, stores := memory.Share(3)
+	t.Cleanup(func() { _ = store.Close() })
+	for _, s := range stores {
+		bus, stop := x.net.Node(s.Node())
+		t.Cleanup(stop)
+		n := &node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: s, Bus: bus}}
+		n.reach.patience = time.Millisecond
+		if err := n.serveReach(); err != nil {
+			t.Fatal(err)
+		}
+		x.nodes = append(x.nodes, n)
+		x.members = append(x.members, durable.Member{Node: s.Node(), Incarnation: 1, Left: time.Second})
+	}
+	slices.SortFunc(x.nodes, func(a, b *node) int {
+		if a.Store.Node() < b.Store.Node() {
+			return -1
+		}
+		return 1
+	})
+	return x
+}
+
+// turns lets each node look so often that a silent one counts as unreachable.
+func (x *trio) turns() {
+	for range unreachableAfter + 2 {
+		for _, n := range x.nodes {
+			n.look(x.members)
+		}
+		for _, n := range x.nodes {
+			for asking := true; asking; runtime.Gosched() {
+				asking = false
+				n.reach.mu.Lock()
+				for _, p := range n.reach.peers {
+					asking = asking || p.asking
+				}
+				n.reach.mu.Unlock()
+			}
+		}
+	}
+}
+
+func (x *trio) cut(a, b int) {
+	x.net.Cut(x.nodes[a].Store.Node(), x.nodes[b].Store.Node())
+	x.net.Cut(x.nodes[b].Store.Node(), x.nodes[a].Store.Node())
+}
+
+func (x *trio) wants(t *testing.T, when string, aside ...bool) {
+	t.Helper()
+	x.turns()
+	for i, n := range x.nodes {
+		if got := n.asideNow(); got != aside[i] {
+			t.Errorf("%s: node %d stands aside: %v (unreachable %v)", when, i, got, n.unreachable())
+		}
+	}
+}
+
+// A balancer sends people to those who can serve them, and never to nobody.
+func TestWhoReachesNobodyStandsAside(t *testing.T) {
+	x := newTrio(t)
+	x.wants(t, "whole", false, false, false)
+	x.cut(0, 1)
+	x.wants(t, "without one connection", false, false, false)
+	if got := x.nodes[0].unreachable(); len(got) != 1 || got[0] != x.nodes[1].Store.Node() {
+		t.Errorf("unreachable is %v", got)
+	}
+	x.cut(0, 2)
+	x.wants(t, "the first cut off", true, false, false)
+	x.cut(1, 2)
+	x.wants(t, "nobody reaches anybody", false, true, true)
+	for _, ways := range [][2]int{{0, 1}, {1, 0}, {1, 2}, {2, 1}} {
+		x.net.Mend(x.nodes[ways[0]].Store.Node(), x.nodes[ways[1]].Store.Node())
+	}
+	x.wants(t, "mended", false, false, false)
+	// One that is not alive is nobody's concern.
+	x.cut(0, 1)
+	x.cut(0, 2)
+	for i := range x.members {
+		if x.members[i].Node != x.nodes[0].Store.Node() {
+			x.members[i].Left = 0
+		}
+	}
+	x.nodes = x.nodes[:1]
+	x.wants(t, "the others died", false)
+}
+
+// What a node said before it started over does not count.
+func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
+	x := newTrio(t)
+	x.cut(0, 1)
+	x.cut(0, 2)
+	x.cut(1, 2)
+	x.wants(t, "nobody reaches anybody", false, true, true)
+	for i := range x.members {
+		if x.members[i].Node == x.nodes[1].Store.Node() {
+			x.members[i].Incarnation++
+		}
+	}
+	lonely := x.nodes
+	x.nodes = lonely[:1] // the second one has not looked yet
+	x.wants(t, "the second started over", true)
+	x.nodes = lonely
+	x.wants(t, "and is as lonely as before", false, true, true)
+}
+
+// Versions that differ by one work together.
+func TestNeighboursOnly(t *testing.T) {
+	cfg := config.Default()
+	cfg.Cluster.Enabled = true
+	for theirs, fine := range map[int]bool{4: false, 5: false, 6: true, 7: true, 8: true, 9: false} {
+		err := beside(cfg, 7)([]durable.Member{{Node: "n1", Version: theirs}})
+		if (err == nil) != fine {
+			t.Errorf("version 7 beside %d: %v", theirs, err)
+		}
+	}
+	if beside(cfg, 7)([]durable.Member{{Node: "single", Version: 7}}) == nil {
+		t.Error("beside a server that stands alone")
+	}
+	cfg.Cluster.Enabled = false
+	if beside(cfg, 7)([]durable.Member{{Node: "n1", Version: 7}}) == nil {
+		t.Error("alone beside nodes")
+	}
+	if err := beside(cfg, 7)(nil); err != nil {
+		t.Error(err)
+	}
+}

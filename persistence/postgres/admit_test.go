@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// nextFormat lets the program be one that writes the next format of the tables,
+// until the returned function is called.
+func nextFormat(t *testing.T) (back func()) {
+	before := migrations
+	back = func() { migrations = before }
+	t.Cleanup(back)
+	migrations = append(before[:len(before):len(before)], "create table of_the_next_format (n int)")
+	return back
+}
+
+// A newer program does not change the tables while earlier ones work with them,
+// and those do not come back to what they do not know: neither a process that
+// starts nor one that had lost its lease.
+func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
+	url := postgrestest.Database(t)
+	a := openTest(t, Options{URL: url, Node: "a", Program: "1.0"})
+	back := nextFormat(t)
+	if _, err := Open(Options{URL: url, Node: "b", Lease: time.Second}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "node a (1.0)") {
+		t.Errorf("beside a living node: %v", err)
+	}
+	if !a.Holds() {
+		t.Fatal("the living node lost its lease")
+	}
+	a.lease.Load().lose() // it is stopped, say
+	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = clock_timestamp()")
+	openTest(t, Options{URL: url, Node: "b"})
+	back()
+	if _, err := Open(Options{URL: url, Node: "c"}); !errors.Is(err, ErrNewerFormat) {
+		t.Errorf("an earlier program got %v", err)
+	}
+	if err := a.Rejoin(context.Background()); !errors.Is(err, ErrNewerFormat) {
+		t.Errorf("an earlier process came back with %v", err)
+	}
+}
+
+// A node that is refused is no member, and one that came back late is asked again.
+func TestWhoIsRefusedIsNoMember(t *testing.T) {
+	url := postgrestest.Database(t)
+	refuse, beside := errors.New("too old"), ""
+	b := openTest(t, Options{URL: url, Node: "b", Version: 7, Program: "1.7", Admit: func(others []durable.Member) error {
+		if len(others) > 0 {
+			beside = others[0].Node
+			return refuse
+		}
+		return nil
+	}})
+	openTest(t, Options{URL: url, Node: "a", Admit: func(others []durable.Member) error {
+		if len(others) != 1 || others[0].Node != "b" || others[0].Version != 7 || others[0].Program != "1.7" {
+			t.Errorf("it is told %+v", others)
+		}
+		return nil
+	}})
+	b.lease.Load().lose()
+	if err := b.Rejoin(context.Background()); !errors.Is(err, ErrRefused) || !errors.Is(err, refuse) || beside != "a" {
+		t.Errorf("it came back with %v", err)
+	}
+	// Nobody was there when it asked, and somebody behind its lease.
+	calls := 0
+	_, err := Open(Options{URL: url, Node: "c", Admit: func([]durable.Member) error {
+		if calls++; calls == 2 {
+			return refuse
+		}
+		return nil
+	}})
+	if !errors.Is(err, ErrRefused) {
+		t.Errorf("it started with %v", err)
+	}
+	members, err := Members(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range members {
+		if m.Node == "c" && m.Left > 0 || m.Node == "a" && m.Left <= 0 {
+			t.Errorf("member %+v", m)
+		}
+	}
+}
+
+// Asking who runs on a database changes nothing there.
+func TestMembersOfADatabaseWithoutTables(t *testing.T) {
+	url := postgrestest.Database(t)
+	if m, err := Members(url); err != nil || len(m) != 0 {
+		t.Errorf("%v, %v", m, err)
+	}
+	if err := CheckEmpty(url); err != nil {
+		t.Errorf("it made something: %v", err)
+	}
+}

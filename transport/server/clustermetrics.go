@@ -1,0 +1,56 @@
+package server
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"atelier/actors/durable"
+	"atelier/transport/bus"
+)
+
+// ClusterStats are the numbers of a server that is one of several.
+type ClusterStats struct {
+	LeaseHeld  bool
+	LeasesLost int64
+	// Alive counts the nodes whose lease holds, Unreachable those of them that
+	// do not answer this one.
+	Alive, Unreachable int
+	// Copies are the actors by kind.
+	Copies map[string]durable.Copies
+	Bus    bus.Stats
+	// Counters of all kinds of actor, see durable.Stats.
+	Forwarded, Takeovers, Questions, Confirmed int64
+}
+
+// collect emits them; of a server that stands alone there are none.
+func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help string, v float64, labels ...string)) {
+	if c == nil {
+		return
+	}
+	gauge := func(name, help string, v float64, labels ...string) {
+		emit(prometheus.GaugeValue, name, help, v, labels...)
+	}
+	count := func(name, help string, v float64) { emit(prometheus.CounterValue, name, help, v) }
+
+	gauge("lease_held", "1 while this node's lease holds.", flag(c.LeaseHeld))
+	count("lease_lost_total", "Times that this node lost its lease and started over.", float64(c.LeasesLost))
+	gauge("nodes_alive", "Nodes whose lease holds, this one included.", float64(c.Alive))
+	gauge("nodes_unreachable", "Living nodes that do not answer this one.", float64(c.Unreachable))
+	behind, age := uint64(0), 0.0
+	for kind, a := range c.Copies {
+		gauge("actors_owned", "Actors in memory that live on this node, by kind.", float64(a.Owned), "kind", kind)
+		gauge("actors_followed", "Actors in memory that live on other nodes and are copied here, by kind.", float64(a.Followed), "kind", kind)
+		behind, age = max(behind, a.Behind), max(age, a.Age.Seconds())
+	}
+	gauge("follower_lag_records", "Records that the copy which is furthest behind lacks of what its owner named last.", float64(behind))
+	gauge("follower_age_seconds", "Longest time since a copy is known to have shown everything.", age)
+	count("bus_sent_total", "Messages sent to other nodes.", float64(c.Bus.Sent))
+	count("bus_received_total", "Messages received of other nodes.", float64(c.Bus.Received))
+	count("bus_bytes_total", "Bytes sent to other nodes.", float64(c.Bus.Bytes))
+	count("bus_missed_total", "Times that messages of other nodes came too fast and were dropped.", float64(c.Bus.Missed))
+	gauge("bus_connected", "1 while NATS can be reached.", flag(c.Bus.Connected))
+	gauge("bus_routes", "Connections between the NATS within this node and those of others; 0 with one elsewhere.", float64(c.Bus.Routes))
+	count("commands_forwarded_total", "Commands that another node was asked to carry out.", float64(c.Forwarded))
+	count("takeovers_total", "Actors that this node took over from another.", float64(c.Takeovers))
+	count("read_questions_total", "Questions to other nodes how far what was acknowledged goes.", float64(c.Questions))
+	count("reads_confirmed_total", "Reads that the answers to these questions served.", float64(c.Confirmed))
+}
