@@ -101,7 +101,7 @@ var table = []row{
 		"The message with this `ref` is stored, and everything up to `seq` that is for this connection has been sent on it.",
 		ackMessage{"ack", new("c-17"), 42}),
 	hear("Error", "Error",
-		"A message was refused and nothing was applied; the connection stays.",
+		"A message was refused and nothing was applied, or cannot be recorded now, and whether it was applied only the same ref again tells; the connection stays.",
 		errorMessage{"error", "message is longer than 2000 characters", "c-18"}),
 	hear("Resync", "Resync",
 		"What was missed cannot be replayed: read the state by REST, then go on from `seq`.",
