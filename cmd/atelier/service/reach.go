@@ -22,7 +22,7 @@ type reach struct {
 	// this one should not; see look.
 	lonely, aside bool // guarded by mu
 
-	// patience is how long an answer may take; 0: askTime.
+	// patience is how long an answer may take; 0: reachTime.
 	patience time.Duration
 	// told is what this node's row says of it, in which incarnation. Owned by
 	// the goroutine of look.
@@ -44,6 +44,9 @@ type peer struct {
 const (
 	// reachSubject is where nodes answer that they are there.
 	reachSubject = "reach"
+	// reachTime is how long an answer may take: less than the second between two
+	// questions, or every other one would not be asked.
+	reachTime = 700 * time.Millisecond
 	// unreachableAfter is after how many questions, one a second, a node counts
 	// as unreachable: later than the lease of one that died is over.
 	unreachableAfter = 4
@@ -136,7 +139,7 @@ func (n *node) ask(others []durable.Member) {
 		}
 		p.asking = true
 		began := time.Now()
-		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, askTime), func(_ []byte, err error) {
+		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, reachTime), func(_ []byte, err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if p.asking = false; err != nil {
