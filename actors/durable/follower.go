@@ -26,8 +26,8 @@ type follower[C, E, V any] struct {
 	joined bool
 	// quiet counts the beats since the owner was heard, beats all of them.
 	quiet, beats int
-	// looked is the beat in which the store was asked for the owner last.
-	looked int
+	// looked is when the store was asked for the owner last.
+	looked time.Time
 	// giving: the owner is asked to take the actor from this node, and commands
 	// wait for its answer.
 	giving bool
@@ -103,6 +103,10 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 	case *takeAnswer:
 		if m.f == any(f) {
 			f.giving = false
+			f.lookForOwner(ctx)
+		}
+	case lookNow:
+		if m.f == any(f) && !f.giving && len(f.homeless) > 0 {
 			f.lookForOwner(ctx)
 		}
 	case beat:
@@ -326,6 +330,24 @@ func (f *follower[C, E, V]) silent(long time.Duration) bool {
 	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }
 
+// lookPause is the least time between two looks for an owner that commands ask
+// for: it is where they wait while an actor is given away.
+const lookPause = 20 * time.Millisecond
+
+// lookNow asks a follower to look for the owner.
+type lookNow struct{ f any }
+
+// lookSoon looks for the owner, but not more often than it is worth.
+func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
+	wait := lookPause - time.Since(f.looked)
+	if wait <= 0 {
+		f.lookForOwner(ctx)
+		return
+	}
+	self, root := ctx.Self(), ctx.ActorSystem().Root
+	time.AfterFunc(wait, func() { root.Send(self, lookNow{f}) })
+}
+
 // leaseTime is longer than a node may answer that has lost the store.
 func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.Patience }
 
@@ -336,7 +358,7 @@ const followEvery = 2
 // lookForOwner asks the store who owns the actor, and takes it when nobody does.
 // It reports whether this node owns it now.
 func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
-	f.looked = f.beats
+	f.looked = time.Now()
 	log, err := f.host.journal.Open(f.handle.actorID)
 	if err == nil {
 		f.seat.take(ctx, log, f)

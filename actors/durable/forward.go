@@ -104,12 +104,9 @@ func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	case s.giving:
 		s.waiting = append(s.waiting, c)
 	case s.follow != nil:
-		// Once a beat is often enough to ask the store.
-		if f := s.follow; len(f.homeless) == 0 && !f.giving && f.looked != f.beats {
-			f.homeless = append(f.homeless, c)
-			f.lookForOwner(ctx)
-		} else {
-			f.homeless = append(f.homeless, c)
+		f := s.follow
+		if f.homeless = append(f.homeless, c); len(f.homeless) == 1 && !f.giving {
+			f.lookSoon(ctx)
 		}
 	default:
 		s.own.command(ctx, envelope[C]{cmd: c.cmd, to: c.to})
