@@ -27,9 +27,9 @@ import (
 // testLease is how long the leases of nodes in these tests last.
 const testLease = 1200 * time.Millisecond
 
-// link passes connections on to a server on a socket of the file system, until
-// it is cut.
+// link passes connections on to a server, until it is cut.
 type link struct {
+	network  string
 	to       string
 	listener net.Listener
 	mu       sync.Mutex
@@ -37,13 +37,13 @@ type link struct {
 	open     map[net.Conn]bool
 }
 
-func newLink(t testing.TB, to string) *link {
+func newLink(t testing.TB, network, to string) *link {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &link{to: to, listener: l, open: map[net.Conn]bool{}}
+	k := &link{network: network, to: to, listener: l, open: map[net.Conn]bool{}}
 	go k.serve()
 	t.Cleanup(func() {
 		_ = l.Close()
@@ -58,7 +58,7 @@ func (k *link) serve() {
 		if err != nil {
 			return
 		}
-		out, err := net.Dial("unix", k.to)
+		out, err := net.Dial(k.network, k.to)
 		if err != nil || !k.add(c, out) {
 			_ = c.Close()
 			if out != nil {
@@ -112,7 +112,7 @@ func throughLinks(t testing.TB, dsn string, cfgs []config.Config) (links []*link
 	}
 	socket := u.Query().Get("host") + "/.s.PGSQL." + firstOf(u.Query().Get("port"), "5432")
 	for i := range cfgs {
-		k := newLink(t, socket)
+		k := newLink(t, "unix", socket)
 		cfgs[i].Storage.Postgres = config.Secret("postgres://postgres@" + k.listener.Addr().String() + u.Path + "?sslmode=disable")
 		links = append(links, k)
 	}
@@ -135,6 +135,65 @@ func startShort(t *testing.T, cfgs []config.Config) (nodes []*service.Service) {
 		nodes = append(nodes, s)
 	}
 	return nodes
+}
+
+// apart gives each node a way of its own to each other one, and returns how to cut
+// a node off from all others.
+func apart(t testing.TB, cfgs []config.Config) (cut func(node int, cut bool)) {
+	t.Helper()
+	ways := map[[2]int]*link{}
+	for i := range cfgs {
+		cfgs[i].Cluster.Peers = nil
+		for j := range cfgs {
+			if i != j {
+				k := newLink(t, "tcp", cfgs[j].Cluster.Listen)
+				ways[[2]int{i, j}] = k
+				cfgs[i].Cluster.Peers = append(cfgs[i].Cluster.Peers, k.listener.Addr().String())
+			}
+		}
+	}
+	return func(node int, cut bool) {
+		for way, k := range ways {
+			if way[0] == node || way[1] == node {
+				k.set(cut)
+			}
+		}
+	}
+}
+
+// TestANodeThatReachesNobodyGivesBack what it owns, and serves again when it
+// reaches another.
+func TestANodeThatReachesNobodyGivesBack(t *testing.T) {
+	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
+	cut := apart(t, cfgs)
+	nodes := startShort(t, cfgs)
+	c := newClassOn(t, nodes[0].Addr(), record{})
+	who := c.attendee("Ann")
+	listening := who.connect(c.id, "")
+	say := func(node int, text string) bool {
+		who.base = "http://" + nodes[node].Addr()
+		got, err := who.browser.try(http.MethodPost, c.path+"/messages", record{"type": "chat", "message": text, "ref": text})
+		return err == nil && got.status == http.StatusOK
+	}
+	eventual(t, "a message", func() bool { return say(0, "before") })
+	cut(0, true)
+	eventual(t, "a message through another node", func() bool { return say(1, "meanwhile") })
+	eventual(t, "a node that stands aside", func() bool { return !ready(nodes[0]) })
+	if say(0, "unheard") {
+		t.Error("a node that stands aside takes messages")
+	}
+	if code := listening.closed(); code != 1012 {
+		t.Errorf("who listened there was closed with %d", code)
+	}
+	cut(0, false)
+	eventual(t, "a node that is back", func() bool { return ready(nodes[0]) })
+	eventual(t, "a message through the node that was apart", func() bool { return say(0, "after") })
+	for i := range nodes {
+		who.base = "http://" + nodes[i].Addr()
+		if got := chatOf(who.get(c.path + "/chat").body); got != "before\nmeanwhile\nafter\n" {
+			t.Errorf("node %d has %q", i, got)
+		}
+	}
 }
 
 // said is what a client did to a codelab's chat.
