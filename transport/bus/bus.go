@@ -153,8 +153,9 @@ func (b *Bus) Request(node, subject string, data []byte, timeout time.Duration, 
 	q.timer = time.AfterFunc(timeout, func() { b.end(number, nil, durable.ErrTimeout) })
 	b.mu.Unlock()
 	if err := b.publish(subjectOf(node, subject), b.inbox+fmt.Sprint(number), data); err != nil {
-		// It never left: the connection is down, or it is too large.
-		b.end(number, nil, errors.Join(durable.ErrNobody, err))
+		// It never left: the connection is down, or it is too large. Whoever asks
+		// may hold what the answer needs.
+		go b.end(number, nil, errors.Join(durable.ErrNobody, err))
 	}
 }
 

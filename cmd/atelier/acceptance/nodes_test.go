@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	natsserver "github.com/nats-io/nats-server/v2/server"
 
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
@@ -137,35 +138,36 @@ func startShort(t *testing.T, cfgs []config.Config) (nodes []*service.Service) {
 	return nodes
 }
 
-// apart gives each node a way of its own to each other one, and returns how to cut
-// a node off from all others.
-func apart(t testing.TB, cfgs []config.Config) (cut func(node int, cut bool)) {
+// apart gives each node a way of its own to a NATS that all use, and returns the
+// ways: who has none reaches nobody. Servers within the nodes would tell each
+// other of ways around.
+func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	t.Helper()
-	ways := map[[2]int]*link{}
+	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("NATS did not start")
+	}
 	for i := range cfgs {
-		cfgs[i].Cluster.Peers = nil
-		for j := range cfgs {
-			if i != j {
-				k := newLink(t, "tcp", cfgs[j].Cluster.Listen)
-				ways[[2]int{i, j}] = k
-				cfgs[i].Cluster.Peers = append(cfgs[i].Cluster.Peers, k.listener.Addr().String())
-			}
-		}
+		k := newLink(t, "tcp", s.Addr().String())
+		cfgs[i].Cluster.NATSURL = config.Secret("nats://" + k.listener.Addr().String())
+		ways = append(ways, k)
 	}
-	return func(node int, cut bool) {
-		for way, k := range ways {
-			if way[0] == node || way[1] == node {
-				k.set(cut)
-			}
-		}
-	}
+	return ways
 }
 
 // TestANodeThatReachesNobodyGivesBack what it owns, and serves again when it
 // reaches another.
 func TestANodeThatReachesNobodyGivesBack(t *testing.T) {
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
-	cut := apart(t, cfgs)
+	ways := apart(t, cfgs)
 	nodes := startShort(t, cfgs)
 	c := newClassOn(t, nodes[0].Addr(), record{})
 	who := c.attendee("Ann")
@@ -176,7 +178,7 @@ func TestANodeThatReachesNobodyGivesBack(t *testing.T) {
 		return err == nil && got.status == http.StatusOK
 	}
 	eventual(t, "a message", func() bool { return say(0, "before") })
-	cut(0, true)
+	ways[0].set(true)
 	eventual(t, "a message through another node", func() bool { return say(1, "meanwhile") })
 	eventual(t, "a node that stands aside", func() bool { return !ready(nodes[0]) })
 	if say(0, "unheard") {
@@ -185,7 +187,7 @@ func TestANodeThatReachesNobodyGivesBack(t *testing.T) {
 	if code := listening.closed(); code != 1012 {
 		t.Errorf("who listened there was closed with %d", code)
 	}
-	cut(0, false)
+	ways[0].set(false)
 	eventual(t, "a node that is back", func() bool { return ready(nodes[0]) })
 	eventual(t, "a message through the node that was apart", func() bool { return say(0, "after") })
 	for i := range nodes {
