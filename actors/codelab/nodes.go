@@ -3,6 +3,7 @@ package codelab
 import (
 	"encoding/binary"
 	"encoding/json"
+	"hash/fnv"
 	"slices"
 	"sync"
 
@@ -213,11 +214,7 @@ func (w *Workshops) Online() map[string]int {
 // SessionNumbers is where the numbers of a node's live sessions begin: sessions
 // of different nodes must differ, since an event carries the one that caused it.
 func SessionNumbers(node string, incarnation uint64) uint64 {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], incarnation)
-	sum := uint64(14695981039346656037)
-	for _, c := range append([]byte(node), b[:]...) {
-		sum = (sum ^ uint64(c)) * 1099511628211
-	}
-	return sum >> 40 << 40
+	sum := fnv.New64a()
+	_, _ = sum.Write(binary.BigEndian.AppendUint64([]byte(node), incarnation)) // never fails
+	return sum.Sum64() >> 40 << 40
 }

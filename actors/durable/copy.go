@@ -10,9 +10,7 @@ import (
 
 // load reads the state up to a position, for the first time or anew.
 func (f *follower[C, E, V]) load(upTo uint64) {
-	if f.reader == nil {
-		f.open()
-	}
+	f.open()
 	whole, err := f.read(upTo)
 	for i := 0; i < 5 && err == nil && !whole; i++ {
 		whole, err = f.read(upTo)
@@ -32,7 +30,11 @@ func (f *follower[C, E, V]) load(upTo uint64) {
 	f.handle.recovered(0)
 }
 
+// open opens the log for reading, if it is not.
 func (f *follower[C, E, V]) open() {
+	if f.reader != nil {
+		return
+	}
 	reader, err := f.host.opts.Cluster.Store.Follow(f.handle.actorID)
 	if err != nil {
 		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
@@ -104,9 +106,7 @@ var errHole = errors.New("the log was cut off behind a newer snapshot")
 
 // catchUp reads the log from where the copy is to a position.
 func (f *follower[C, E, V]) catchUp(upTo uint64) {
-	if f.reader == nil {
-		f.open()
-	}
+	f.open()
 	events, err := f.host.readOn(f.reader, f.seq, upTo)
 	if errors.Is(err, errHole) {
 		f.load(upTo)
@@ -167,9 +167,7 @@ func (f *follower[C, E, V]) readUnheard(now time.Time, silent bool) {
 		f.unheard = f.unheard[:0]
 		return
 	}
-	if f.reader == nil {
-		f.open()
-	}
+	f.open()
 	if tail, err := f.reader.Tail(); err == nil && tail > f.seq && (len(f.unheard) == 0 || tail > f.unheard[len(f.unheard)-1].seq) {
 		f.unheard = append(f.unheard, seen{tail, now})
 	}
@@ -187,9 +185,7 @@ func (f *follower[C, E, V]) readByItself(now time.Time) {
 	if !f.joined || f.quiet < 2 {
 		return
 	}
-	if f.reader == nil {
-		f.open()
-	}
+	f.open()
 	tail, err := f.reader.Tail()
 	if err != nil {
 		return

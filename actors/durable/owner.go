@@ -13,9 +13,8 @@ func (h *Host[C, E, V]) newShell(hd *Handle[C, E, V]) *shell[C, E, V] {
 	return &shell[C, E, V]{host: h, handle: hd, core: h.kind.New(hd.id), next: &batch[E, V]{first: 1}}
 }
 
-// between handles what comes from, or is for, other nodes. It reports whether
-// the message was such.
-func (s *shell[C, E, V]) between(ctx actor.Context) bool {
+// between handles what comes from, or is for, other nodes.
+func (s *shell[C, E, V]) between(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case beat:
 		s.beat()
@@ -34,11 +33,7 @@ func (s *shell[C, E, V]) between(ctx actor.Context) bool {
 		delete(s.followers, m.from)
 	case readHere:
 		s.answer(m.to, Reply{Seq: s.committed})
-	case heard: // of the one that owned it before
-	default:
-		return false
 	}
-	return true
 }
 
 // beat says where the actor is to those who follow.

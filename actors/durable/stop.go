@@ -57,7 +57,7 @@ func (s *shell[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 
 // tryStop stops a resting actor once nothing is on its way.
 func (s *shell[C, E, V]) tryStop(ctx actor.Context) {
-	if len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.encoding || s.erasure.working() {
+	if s.busy() {
 		return
 	}
 	if s.forceSnapshot {
