@@ -7,8 +7,12 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
+
+// snapshotJob is one request to store a state.
+type snapshotJob = calls.Snapshot[*actorLog]
 
 // Snapshot implements durable.Log. done is called from the goroutine that
 // stores snapshots.
@@ -24,13 +28,12 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 	if size > layout.MaxState {
 		return fmt.Errorf("%w: snapshot of %d bytes", durable.ErrTooLarge, size)
 	}
-	if total := s.snapshots.bytes.Add(size); total > s.opts.SnapshotQueueBytes && total > size {
-		s.snapshots.bytes.Add(-size)
-		return durable.ErrBusy
+	if err := s.snapshots.Reserve(size); err != nil {
+		return err
 	}
-	job := &snapshotJob{log: l, seq: seq, state: state, keep: keep, done: done}
+	job := &snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}
 	if err := s.queue.Push(item{kind: kindSnapshot, log: l, job: job}, 0); err != nil {
-		s.snapshots.bytes.Add(-size)
+		s.snapshots.Forgo(size)
 		return err
 	}
 	return nil
@@ -72,15 +75,22 @@ const (
 	stepSweep    = "sweep"
 )
 
+// storeCounted stores a snapshot and counts it.
+func (s *Store) storeCounted(job *snapshotJob) error {
+	err := s.storeSnapshot(job)
+	s.stats.snapshot(err)
+	return err
+}
+
 // storeSnapshot writes the parts, then the head, and only then removes what
 // the new snapshot makes superfluous. Wherever it stops, one whole snapshot is
 // there, and the records behind it.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
-	actor := job.log.actor
+	actor := job.Log.actor
 	defer s.locks.Lock(actor)()
 	// Under the lock no newer handle can be opening, so a new incarnation
 	// never sees the log shrink between its Load and its Replay.
-	if job.log.fenced.Load() {
+	if job.Log.fenced.Load() {
 		return durable.ErrFenced
 	}
 	var old layout.Head
@@ -91,19 +101,19 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if err != nil && !errors.Is(err, durable.ErrNotFound) {
 		return err
 	}
-	if job.seq < old.Seq {
-		return fmt.Errorf("badger: snapshot of %s at %d is older than the stored one at %d", actor, job.seq, old.Seq)
+	if job.Seq < old.Seq {
+		return fmt.Errorf("badger: snapshot of %s at %d is older than the stored one at %d", actor, job.Seq, old.Seq)
 	}
 
-	h := layout.NewHead(job.seq, old.ID+1, job.state)
-	if err := s.writeParts(actor, h, job.state); err != nil {
+	h := layout.NewHead(job.Seq, old.ID+1, job.State)
+	if err := s.writeParts(actor, h, job.State); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", actor, err)
 	}
 	b := bulk{store: s}
 	if err := s.writeHead(&b, actor, h); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", actor, err)
 	}
-	if err := s.truncate(&b, job.log, min(job.seq, job.keep)); err != nil {
+	if err := s.truncate(&b, job.Log, min(job.Seq, job.Keep)); err != nil {
 		return fmt.Errorf("truncate %s: %w", actor, err)
 	}
 	if err := s.sweepParts(&b, actor, h); err != nil {

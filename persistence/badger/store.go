@@ -32,7 +32,7 @@ type Store struct {
 
 	// Goroutines, in the order in which Close stops them.
 	writer    *writer
-	snapshots *snapshots
+	snapshots *calls.Snapshots[*actorLog]
 	space     *spaceGuard
 	collector *collector
 
@@ -118,10 +118,10 @@ func (s *Store) prepare() error {
 
 func (s *Store) start() {
 	s.writer = newWriter(s)
-	s.snapshots = newSnapshots(s)
+	s.snapshots = calls.NewSnapshots(s.opts.SnapshotQueueBytes, s.storeCounted, func(*actorLog) {})
 	s.collector = newCollector(s)
 	go s.writer.run()
-	go s.snapshots.run()
+	go s.snapshots.Run()
 	go s.space.run()
 	go s.collector.run()
 }
@@ -165,8 +165,7 @@ func (s *Store) Close() error {
 	// Calls inside may be waiting for the writer, and the writer feeds the
 	// snapshots; so this is the order.
 	<-s.writer.done
-	s.snapshots.close()
-	<-s.snapshots.done
+	s.snapshots.Close()
 	s.gate.Wait()
 	s.space.stop()
 	s.collector.stop()

@@ -9,8 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
+
+// snapshotJob is one request to store a state.
+type snapshotJob = calls.Snapshot[*actorLog]
 
 // Snapshot implements durable.Log. done is called from the goroutine that stores
 // snapshots.
@@ -26,18 +30,24 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 	if size > layout.MaxState {
 		return fmt.Errorf("%w: snapshot of %d bytes", durable.ErrTooLarge, size)
 	}
-	if total := s.snapshots.bytes.Add(size); total > s.opts.SnapshotQueueBytes && total > size {
-		s.snapshots.bytes.Add(-size)
-		return durable.ErrBusy
+	if err := s.snapshots.Reserve(size); err != nil {
+		return err
 	}
 	l.users.Add(1)
-	job := &snapshotJob{log: l, seq: seq, state: state, keep: keep, done: done}
+	job := &snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}
 	if err := s.queue.Push(item{kind: kindSnapshot, log: l, job: job}, 0); err != nil {
-		s.snapshots.bytes.Add(-size)
+		s.snapshots.Forgo(size)
 		l.users.Add(-1)
 		return err
 	}
 	return nil
+}
+
+// storeCounted stores a snapshot and counts it.
+func (s *Store) storeCounted(job *snapshotJob) error {
+	err := s.storeSnapshot(job)
+	s.stats.snapshot(err)
+	return err
 }
 
 // storeSnapshot writes the parts, then the head, and only then removes what the
@@ -45,7 +55,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 // and the records behind it. Whatever it changes, it changes in transactions that
 // hold the ownership: a node that was stopped half-way finds nothing to do.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
-	l := job.log
+	l := job.Log
 	defer s.locks.Lock(l.actor)()
 	// Under the lock no newer handle of this node can be opening, so a new
 	// incarnation never sees the log shrink between its Load and its Replay.
@@ -62,8 +72,8 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if err != nil {
 		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
 	}
-	if job.seq < old.Seq {
-		return fmt.Errorf("postgres: snapshot of %s at %d is older than the stored one at %d", l.actor, job.seq, old.Seq)
+	if job.Seq < old.Seq {
+		return fmt.Errorf("postgres: snapshot of %s at %d is older than the stored one at %d", l.actor, job.Seq, old.Seq)
 	}
 	// An id that nobody else has: a node that lost the actor meanwhile may still
 	// be writing parts.
@@ -73,11 +83,11 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	}); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
 	}
-	h := layout.NewHead(job.seq, uint64(id), job.state)
+	h := layout.NewHead(job.Seq, uint64(id), job.State)
 	for n := range h.Parts {
 		key := layout.PartKey(l.actor, h.ID, uint32(n))
 		if _, err := l.change("insert into snapshot_parts values ($1, $2, $3, $4) on conflict do nothing",
-			[]byte(l.actor), id, int32(n), layout.Sealed(key, h.Piece(job.state, n))); err != nil {
+			[]byte(l.actor), id, int32(n), layout.Sealed(key, h.Piece(job.State, n))); err != nil {
 			return fmt.Errorf("snapshot of %s: %w", l.actor, err)
 		}
 	}
@@ -85,7 +95,7 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if _, err := l.change("insert into snapshots values ($1, $2) on conflict (actor) do update set head = excluded.head", []byte(l.actor), head); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
 	}
-	if err := l.truncate(min(job.seq, job.keep)); err != nil {
+	if err := l.truncate(min(job.Seq, job.Keep)); err != nil {
 		return fmt.Errorf("truncate %s: %w", l.actor, err)
 	}
 	if _, err := l.change("delete from snapshot_parts where actor = $1 and id <> $2", []byte(l.actor), id); err != nil {

@@ -40,7 +40,7 @@ func (s *Store) Stats() durable.StoreStats {
 	return durable.StoreStats{
 		QueueBatches:    count,
 		QueueBytes:      bytes,
-		SnapshotBytes:   s.snapshots.bytes.Load(),
+		SnapshotBytes:   s.snapshots.Bytes(),
 		Commits:         s.stats.commits.Load(),
 		FailedCommits:   s.stats.failedCommits.Load(),
 		Batches:         s.stats.batches.Load(),

@@ -34,7 +34,7 @@ type Store struct {
 	keeping   chan struct{} // guarded by rejoining; closed when the present keep returned
 
 	writer    *writer
-	snapshots *snapshots
+	snapshots *calls.Snapshots[*actorLog]
 	feeds     feeds
 	// background are the goroutines that end with ending.
 	background sync.WaitGroup
@@ -73,9 +73,9 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	s.writer = newWriter(s)
-	s.snapshots = newSnapshots(s)
+	s.snapshots = calls.NewSnapshots(s.opts.SnapshotQueueBytes, s.storeCounted, (*actorLog).leave)
 	go s.writer.run()
-	go s.snapshots.run()
+	go s.snapshots.Run()
 	s.background.Go(s.sweep)
 	if o.Node == "" {
 		s.background.Go(s.stayAlone)
@@ -157,8 +157,7 @@ func (s *Store) Close() error {
 	// Calls inside may be waiting for the writer, and the writer feeds the
 	// snapshots; so this is the order.
 	<-s.writer.done
-	s.snapshots.close()
-	<-s.snapshots.done
+	s.snapshots.Close()
 	s.end()
 	s.gate.Wait()
 	s.feeds.close()

@@ -201,11 +201,11 @@ func (w *writer) finish(it *item, groupErr error) {
 		}
 	case kindSnapshot:
 		// The state may contain what just failed, so the log must be sound.
-		if err := it.log.admitSnapshot(it.job.seq); err != nil {
-			w.store.snapshots.finish(it.job, err)
+		if err := it.log.admitSnapshot(it.job.Seq); err != nil {
+			w.store.snapshots.Finish(it.job, err)
 			return
 		}
-		w.store.snapshots.add(it.job)
+		w.store.snapshots.Add(it.job)
 		return
 	}
 	if it.done != nil {

@@ -1,0 +1,141 @@
+package calls
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"atelier/actors/durable"
+)
+
+// Snapshot is one request to store a state of the log L.
+type Snapshot[L comparable] struct {
+	Log   L
+	Seq   uint64
+	State []byte
+	Keep  uint64
+	Done  func(error)
+	// replaced is the job that this one was done instead of. Set by Add, before
+	// Run takes the job.
+	replaced *Snapshot[L]
+}
+
+// Snapshots is the goroutine that stores snapshots, one after the other. A job
+// comes to it through the writer's queue, when everything appended before it is
+// committed. Of the jobs of one log that have not started only the newest is
+// done.
+type Snapshots[L comparable] struct {
+	store func(*Snapshot[L]) error
+	over  func(L)
+	limit int64
+	wake  chan struct{} // capacity 1
+	done  chan struct{} // closed when Run returns
+	bytes atomic.Int64  // states queued, pending and in work
+
+	mu      sync.Mutex
+	pending map[L]*Snapshot[L] // guarded by mu
+	order   []L                // guarded by mu; who has a pending job
+	closed  bool               // guarded by mu
+}
+
+// NewSnapshots returns a queue of at most limit bytes of states, but always of
+// one, each of which is given to store. over is told of each job that is over,
+// after its Done.
+func NewSnapshots[L comparable](limit int64, store func(*Snapshot[L]) error, over func(L)) *Snapshots[L] {
+	return &Snapshots[L]{
+		store: store, over: over, limit: limit,
+		wake:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
+		pending: make(map[L]*Snapshot[L]),
+	}
+}
+
+// Reserve takes room for a state, or gives durable.ErrBusy. Forgo gives it back
+// when no job came of it.
+func (n *Snapshots[L]) Reserve(size int64) error {
+	if total := n.bytes.Add(size); total > n.limit && total > size {
+		n.Forgo(size)
+		return durable.ErrBusy
+	}
+	return nil
+}
+
+// Forgo gives back what Reserve took.
+func (n *Snapshots[L]) Forgo(size int64) { n.bytes.Add(-size) }
+
+// Bytes is what the states that wait or are being stored take.
+func (n *Snapshots[L]) Bytes() int64 { return n.bytes.Load() }
+
+// Add takes a job over from the writer.
+func (n *Snapshots[L]) Add(job *Snapshot[L]) {
+	n.mu.Lock()
+	if replaced := n.pending[job.Log]; replaced != nil {
+		// Whoever waits for the older one has it when the newer one is there.
+		n.bytes.Add(-int64(len(replaced.State)))
+		replaced.State = nil
+		job.replaced = replaced
+	} else {
+		n.order = append(n.order, job.Log)
+	}
+	n.pending[job.Log] = job
+	n.mu.Unlock()
+	n.signal()
+}
+
+// Finish tells how a job ended, and those that it was done instead of.
+func (n *Snapshots[L]) Finish(job *Snapshot[L], err error) {
+	n.bytes.Add(-int64(len(job.State)))
+	for j := job; j != nil; j = j.replaced {
+		if j.Done != nil {
+			j.Done(err)
+		}
+		n.over(j.Log)
+	}
+}
+
+func (n *Snapshots[L]) signal() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close waits until the pending jobs are done. The writer has ended.
+func (n *Snapshots[L]) Close() {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
+	n.signal()
+	<-n.done
+}
+
+// Run stores what comes until Close.
+func (n *Snapshots[L]) Run() {
+	defer close(n.done)
+	for {
+		job, ok := n.take()
+		if !ok {
+			return
+		}
+		n.Finish(job, n.store(job))
+	}
+}
+
+func (n *Snapshots[L]) take() (*Snapshot[L], bool) {
+	for {
+		n.mu.Lock()
+		if len(n.order) > 0 {
+			log := n.order[0]
+			n.order = n.order[1:]
+			job := n.pending[log]
+			delete(n.pending, log)
+			n.mu.Unlock()
+			return job, true
+		}
+		closed := n.closed
+		n.mu.Unlock()
+		if closed {
+			return nil, false
+		}
+		<-n.wake
+	}
+}
