@@ -124,6 +124,15 @@ func (c *sharedServer) stop() {
 	postgrestest.Stop()
 }
 
+// folders are where the common server keeps anything: its own data, which has the
+// control socket, those of the other nodes and what they share, the database.
+func (c *sharedServer) folders() (own string, all []string) {
+	if c.nodes == nil {
+		return c.data, []string{c.data}
+	}
+	return filepath.Join(c.data, "node1"), []string{c.data, postgrestest.Folder()}
+}
+
 // onOneServer skips what several nodes do otherwise: they share what is allowed,
 // have addresses of their own, and hear of a revocation within a second.
 func onOneServer(t *testing.T) {

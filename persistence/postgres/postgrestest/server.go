@@ -77,6 +77,14 @@ func Get(t testing.TB) *Server {
 	return shared.server
 }
 
+// Folder is where the server of this process keeps everything, "" if none runs.
+func Folder() string {
+	if shared.server == nil {
+		return ""
+	}
+	return shared.server.dir
+}
+
 // find returns the folder of the server's programs, of the newest version.
 func find() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
