@@ -107,22 +107,34 @@ func BenchmarkFanout(b *testing.B) {
 
 func benchFanout(b *testing.B, n, join, underWay int) {
 	conns := connect(b, n)
-	rounds := max(2, 40_000/n)
-	bare := bareLoop(b, conns, join, rounds)
+	loop := bareLoop(b, conns, join, max(2, 40_000/n))
+	hub, r := attachAll(b, conns)
+	defer hub.Close()
+	rate := publishMany(b, hub, r, n, join, underWay)
+	b.ReportMetric(rate/loop, "of-bare-loop")
+}
 
+// attachAll brings connections to a room of a new hub.
+func attachAll[C net.Conn](b *testing.B, conns []C) (*Hub, *room.Room) {
+	b.Helper()
 	hub, err := New(Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	hub.Start()
-	defer hub.Close()
 	r := room.New("e1", room.Limits{})
 	for i, c := range conns {
 		if _, err := hub.Attach(c, nil, benchOptions(r, i)); err != nil {
 			b.Fatal(err)
 		}
 	}
-	awaitJoin(hub, n)
+	awaitJoin(hub, len(conns))
+	return hub, r
+}
+
+// publishMany is the part that is timed. It returns deliveries per second.
+func publishMany(b *testing.B, hub *Hub, r *room.Room, n, join, underWay int) float64 {
+	b.Helper()
 	payload := bytes.Repeat([]byte{'x'}, benchFrame)
 	seq, batch := uint64(0), make([]room.Frame, join)
 	publish := func() {
@@ -161,9 +173,39 @@ func benchFanout(b *testing.B, n, join, underWay int) {
 	rate := float64(delivered()-from) / time.Since(start).Seconds()
 	b.StopTimer()
 	b.ReportMetric(rate/1e6, "Mdeliveries/s")
-	b.ReportMetric(rate/bare, "of-bare-loop")
 	s := hub.Stats()
 	b.ReportMetric(float64(s.ShortWrites)/float64(s.Writes), "short/write")
+	return rate
+}
+
+// BenchmarkTLS sends frames of 200 bytes one by one to 1,000 connections, plain,
+// with TLS by the loop and with TLS on goroutines, to a reader that does not
+// decrypt. Idle is what such a connection adds to the process.
+//
+//	go test -run xxx -bench TLS -benchtime 300x ./transport/live
+func BenchmarkTLS(b *testing.B) {
+	for _, kind := range []struct {
+		name string
+		wire wireKind
+	}{{"plain", bare}, {"loop", secured}, {"goroutines", piped}} {
+		b.Run("fanout/"+kind.name, func(b *testing.B) {
+			conns := connectAs(b, 1000, kind.wire)
+			hub, r := attachAll(b, conns)
+			defer hub.Close()
+			publishMany(b, hub, r, len(conns), 1, 1)
+		})
+		b.Run("idle/"+kind.name, func(b *testing.B) {
+			const n = 5000
+			debug.FreeOSMemory()
+			without := resident(b)
+			conns := connectAs(b, n, kind.wire)
+			hub, _ := attachAll(b, conns)
+			clear(conns)
+			debug.FreeOSMemory()
+			b.ReportMetric(float64(resident(b)-without)/n, "RSS-B/conn")
+			hub.Close()
+		})
+	}
 }
 
 // BenchmarkWake is the way of one frame from Publish to a client that waits for
@@ -268,19 +310,8 @@ func BenchmarkIdleMemory(b *testing.B) {
 		debug.FreeOSMemory()
 		without := resident(b)
 		conns := connect(b, n)
-		hub, err := New(Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		hub.Start()
-		r := room.New("e1", room.Limits{})
-		for i, c := range conns {
-			if _, err := hub.Attach(c, nil, benchOptions(r, i)); err != nil {
-				b.Fatal(err)
-			}
-		}
-		conns = nil
-		awaitJoin(hub, n)
+		hub, _ := attachAll(b, conns)
+		clear(conns)
 		debug.FreeOSMemory()
 		b.ReportMetric(float64(resident(b)-without)/n, "RSS-B/conn")
 		hub.Close()

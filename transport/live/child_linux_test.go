@@ -2,6 +2,7 @@ package live
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"os"
@@ -13,7 +14,7 @@ import (
 )
 
 // childEnv makes a re-executed test binary the reading end of a benchmark:
-// "address connections". Both ends of 10,000 connections do not fit into the
+// "address connections", and "tls" where they are to be. Both ends of 10,000 connections do not fit into the
 // 20,000 descriptors of one process.
 const childEnv = "ATELIER_LIVE_READERS"
 
@@ -32,8 +33,9 @@ func runChild() bool {
 }
 
 func readers(job string) error {
-	addr, count, _ := strings.Cut(job, " ")
-	n, err := strconv.Atoi(count)
+	words := strings.Fields(job)
+	addr, secure := words[0], len(words) > 2
+	n, err := strconv.Atoi(words[1])
 	if err != nil {
 		return err
 	}
@@ -48,6 +50,12 @@ func readers(job string) error {
 		if err != nil {
 			return err
 		}
+		if secure {
+			// The drainer does not care what it reads.
+			if err := tls.Client(conn, &tls.Config{InsecureSkipVerify: true}).Handshake(); err != nil {
+				return err
+			}
+		}
 		if err := drain.add(conn.(*net.TCPConn)); err != nil {
 			return err
 		}
@@ -61,13 +69,27 @@ func readers(job string) error {
 // connect starts a child and returns the connections it makes.
 func connect(tb testing.TB, n int) []*net.TCPConn {
 	tb.Helper()
+	conns := make([]*net.TCPConn, n)
+	for i, c := range connectAs(tb, n, bare) {
+		conns[i] = c.(*net.TCPConn)
+	}
+	return conns
+}
+
+// connectAs makes them TLS, if so wanted.
+func connectAs(tb testing.TB, n int, kind wireKind) []net.Conn {
+	tb.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer ln.Close()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d", childEnv, ln.Addr(), n))
+	job := fmt.Sprintf("%s=%s %d", childEnv, ln.Addr(), n)
+	if kind != bare {
+		ln, job = withTLS(tb, kind)(ln), job+" tls"
+	}
+	cmd.Env = append(os.Environ(), job)
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -84,13 +106,16 @@ func connect(tb testing.TB, n int) []*net.TCPConn {
 		stdin.Close()
 		_ = cmd.Wait()
 	})
-	conns := make([]*net.TCPConn, n)
+	conns := make([]net.Conn, n)
 	for i := range conns {
-		c, err := ln.Accept()
-		if err != nil {
+		if conns[i], err = ln.Accept(); err != nil {
 			tb.Fatal(err)
 		}
-		conns[i] = c.(*net.TCPConn)
+		if c, ok := conns[i].(*tls.Conn); ok {
+			if err := c.Handshake(); err != nil {
+				tb.Fatal(err)
+			}
+		}
 	}
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
 		tb.Fatalf("readers: %s%v", line, err)

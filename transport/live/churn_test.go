@@ -1,13 +1,8 @@
 package live
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"math/big"
 	mrand "math/rand/v2"
 	"net"
 	"strings"
@@ -19,50 +14,7 @@ import (
 	"github.com/fasthttp/websocket"
 
 	"atelier/actors/room"
-	"atelier/transport/rfc6455"
 )
-
-// withTLS makes a listener speak TLS, so that every connection is a pipe.
-func withTLS(t *testing.T) func(net.Listener) net.Listener {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	cert, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}}}
-	return func(ln net.Listener) net.Listener { return tls.NewListener(ln, config) }
-}
-
-func TestTLS(t *testing.T) {
-	h := newHouse(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond}, withTLS(t))
-	d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	r := h.room("a")
-	c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
-	stalled := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p2")
-	c.next()
-	stalled.next()
-	// Ten megabytes are more than all the buffers on the way.
-	for seq := uint64(1); seq <= 2000; seq++ {
-		r.Publish(bulk(seq, seq, 5000)...)
-		if n := c.note(); n.Seq != seq {
-			t.Fatalf("frame %d, want %d", n.Seq, seq)
-		}
-	}
-	h.expectClosed(ReasonStalled)
-	big := strings.Repeat("b", 100_000)
-	c.send("echo " + big)
-	c.expect(big)
-	c.session.Close(rfc6455.CloseNormal, "")
-	if code := c.expectClose(); code != rfc6455.CloseNormal {
-		t.Errorf("closed with %d", code)
-	}
-	h.expectClosed(ReasonServer)
-}
 
 // TestChurn publishes from one goroutine while many clients read, speak, go
 // away and come back with their last position. Each checks that it gets every
@@ -71,20 +23,22 @@ func TestTLS(t *testing.T) {
 func TestChurn(t *testing.T) {
 	for _, c := range []struct {
 		name         string
-		secure       bool
+		wire         wireKind
 		betweenPolls int
 		padding      int
 	}{
-		{"plain", false, 0, 0},
-		{"tls", true, 0, 0},
-		{"polling after every write", false, 1, 0},
-		{"falling behind", false, 1, 3000},
+		{"plain", bare, 0, 0},
+		{"TLS", secured, 0, 0},
+		{"TLS on goroutines", piped, 0, 0},
+		{"polling after every write", bare, 1, 0},
+		{"falling behind", bare, 1, 3000},
+		{"falling behind with TLS", secured, 1, 3000},
 	} {
-		t.Run(c.name, func(t *testing.T) { churn(t, c.secure, c.betweenPolls, c.padding) })
+		t.Run(c.name, func(t *testing.T) { churn(t, c.wire, c.betweenPolls, c.padding) })
 	}
 }
 
-func churn(t *testing.T, secure bool, betweenPolls, padding int) {
+func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	const people, last = 40, 3000
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -94,9 +48,9 @@ func churn(t *testing.T, secure bool, betweenPolls, padding int) {
 		dialer.NetDial = dialNarrow
 	}
 	var wrap []func(net.Listener) net.Listener
-	if secure {
+	if kind != bare {
 		scheme, dialer.TLSClientConfig = "wss", &tls.Config{InsecureSkipVerify: true}
-		wrap = append(wrap, withTLS(t))
+		wrap = append(wrap, withTLS(t, kind))
 	}
 	h := newHouse(t, Options{
 		Loops: 3, Tick: 10 * time.Millisecond, MaxBehind: 1 << 40, writesBetweenPolls: betweenPolls,

@@ -106,8 +106,8 @@ func (l *loop) serve(events []event) {
 		if e.in {
 			l.read(s, e.hup)
 		}
-		if e.out && s.lag != nil {
-			l.resume(s)
+		if e.out {
+			l.roomy(s)
 		}
 	}
 }

@@ -26,10 +26,10 @@ const (
 	pipeWriteBuffer = 64 << 10
 )
 
-// pipe is the wire for connections that are more than a descriptor: TLS, and
+// pipe is the wire for connections of which the loop cannot have the descriptor:
 // everything on systems without epoll. A goroutine reads and hands the bytes
 // to the loop; another writes from a bounded buffer. It costs about 20 kB a
-// connection, which is why the bare socket exists.
+// connection, which is why the others exist.
 type pipe struct {
 	// Immutable after newPipe.
 	loop *loop

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 	"time"
@@ -83,18 +84,26 @@ func (s socket) abort() {
 	unix.Close(int(s))
 }
 
-// plug gives a session its wire: the bare socket where conn is one.
-func (l *loop) plug(s *Session, conn net.Conn) error {
-	tcp, ok := conn.(*net.TCPConn)
-	if !ok {
-		s.wire = newPipe(l, s, conn)
-		return nil
-	}
-	sock, err := newSocket(tcp, &l.hub.opts)
-	if err != nil {
+// plug gives a session its wire: the bare socket where conn is one, or TLS over
+// one.
+func (l *loop) plug(s *Session, conn net.Conn) (err error) {
+	switch c := conn.(type) {
+	case *net.TCPConn:
+		var w socket
+		if w, err = newSocket(c, &l.hub.opts); err == nil {
+			s.wire = w
+		}
 		return err
+	case *tls.Conn:
+		if under, ok := c.NetConn().(*beneath); ok {
+			var w *secure
+			if w, err = newSecure(l.hub, c, under); err == nil {
+				s.wire = w
+			}
+			return err
+		}
 	}
-	s.wire = sock
+	s.wire = newPipe(l, s, conn)
 	return nil
 }
 
@@ -103,6 +112,8 @@ func (l *loop) listen(s *Session) error {
 	switch w := s.wire.(type) {
 	case socket:
 		return l.poller.add(int(w), s.id)
+	case *secure:
+		return l.poller.add(int(w.under.socket), s.id)
 	case *pipe:
 		w.start()
 	}
@@ -114,15 +125,19 @@ func (l *loop) listen(s *Session) error {
 const readsPerTurn = 4
 
 // read takes what has arrived for a session. Events are edge-triggered, so it
-// reads until there is no more: a read that did not fill the buffer says so,
-// unless the peer has ended its side and the end itself must be seen.
+// reads until there is no more: a read of a socket that did not fill the buffer
+// says so, unless the peer has ended its side and the end itself must be seen.
 func (l *loop) read(s *Session, toEnd bool) {
-	sock, ok := s.wire.(socket)
+	w, ok := s.wire.(interface{ read(p []byte) (int, error) })
 	if !ok {
 		return
 	}
+	if w, ok := w.(*secure); ok {
+		// What is read of TLS is a record, however much there is.
+		w.under.dry, w.under.toEnd, toEnd = false, toEnd, true
+	}
 	for range readsPerTurn {
-		n, err := sock.read(l.buf)
+		n, err := w.read(l.buf)
 		if err != nil {
 			l.drop(s, ReasonGone)
 			return
@@ -136,4 +151,12 @@ func (l *loop) read(s *Session, toEnd bool) {
 		}
 	}
 	l.unread = append(l.unread, s)
+}
+
+// roomy goes on with what a socket had no room for.
+func (l *loop) roomy(s *Session) {
+	if w, ok := s.wire.(*secure); ok && s.state != closed && w.under.flush() != nil {
+		l.drop(s, ReasonGone)
+	}
+	l.writable(s)
 }

@@ -16,5 +16,9 @@ func (l *loop) listen(s *Session) error {
 	return nil
 }
 
-// read is for polled sockets, of which there are none.
+// read and roomy are for polled sockets, of which there are none.
 func (l *loop) read(*Session, bool) {}
+func (l *loop) roomy(*Session)      {}
+
+// Beneath returns what a TLS connection over c is to be made of: c itself.
+func Beneath(c net.Conn) net.Conn { return c }

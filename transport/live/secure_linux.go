@@ -1,0 +1,162 @@
+package live
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"time"
+)
+
+// Beneath returns what a TLS connection over c is to be made of, so that Attach
+// can take its socket over: with a goroutine to read and one to write it needs
+// several times the memory, and a fan-out twice the time. Until then it is c.
+func Beneath(c net.Conn) net.Conn {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		return &beneath{TCPConn: tcp}
+	}
+	return c
+}
+
+// beneath is the connection that lies under TLS: first the runtime's, later a
+// socket that the loop polls. Then reading never waits and writing takes
+// everything. Close is always the runtime's, so that it may come from any
+// goroutine.
+type beneath struct {
+	*net.TCPConn
+	// taken says that the socket is the loop's. Owned by the loop goroutine from
+	// then on, as is what follows.
+	taken  bool
+	socket socket
+	// dry says that the last read emptied the socket; toEnd that its end is to be
+	// seen, too.
+	dry, toEnd bool
+	// pending is what the socket did not take: at most one record, and what TLS
+	// itself has to say, since a session is refused while there is any.
+	pending []byte
+	err     error // what ended writing
+}
+
+// notYet says that there is nothing to read. TLS takes a timeout for that, and
+// goes on after it where it was.
+type notYet struct{}
+
+func (notYet) Error() string   { return "live: nothing to read yet" }
+func (notYet) Timeout() bool   { return true }
+func (notYet) Temporary() bool { return true }
+
+func (b *beneath) Read(p []byte) (int, error) {
+	if !b.taken {
+		return b.TCPConn.Read(p)
+	}
+	if b.dry {
+		return 0, notYet{}
+	}
+	n, err := b.socket.read(p)
+	b.dry = n < len(p) && !b.toEnd
+	if n == 0 && err == nil {
+		return 0, notYet{}
+	}
+	return n, err
+}
+
+// Write reports no failure, which TLS would not forget, but keeps it in err.
+func (b *beneath) Write(p []byte) (int, error) {
+	if !b.taken {
+		return b.TCPConn.Write(p)
+	}
+	n := 0
+	if len(b.pending) == 0 && b.err == nil {
+		n, b.err = b.socket.write(p)
+	}
+	if b.pending = append(b.pending, p[n:]...); len(b.pending) > mostPending {
+		b.err = errUnread
+	}
+	if b.err != nil {
+		b.pending = nil
+	}
+	return len(p), nil
+}
+
+// mostPending bounds what a peer has TLS say to it that does not read.
+const mostPending = 4 * secureRecord
+
+var errUnread = errors.New("live: peer does not read what it asks TLS for")
+
+// flush writes what is pending.
+func (b *beneath) flush() error {
+	if len(b.pending) == 0 || b.err != nil {
+		return b.err
+	}
+	var n int
+	n, b.err = b.socket.write(b.pending)
+	if b.pending = b.pending[n:]; len(b.pending) == 0 {
+		b.pending = nil
+	}
+	return b.err
+}
+
+// secure is the wire of a TLS connection, without a goroutine: the loop itself
+// encrypts into the socket, and decrypts out of it.
+type secure struct {
+	hub   *Hub
+	conn  *tls.Conn
+	under *beneath
+}
+
+// secureRecord is the most that one record of TLS carries.
+const secureRecord = 16 << 10
+
+func newSecure(h *Hub, conn *tls.Conn, under *beneath) (*secure, error) {
+	sock, err := newSocket(under.TCPConn, &h.opts)
+	if err != nil {
+		return nil, err
+	}
+	under.taken, under.socket = true, sock
+	return &secure{hub: h, conn: conn, under: under}, nil
+}
+
+func (w *secure) write(p []byte) (int, error) {
+	written := 0
+	for {
+		if err := w.under.flush(); err != nil {
+			return written, err
+		}
+		if len(w.under.pending) > 0 || written == len(p) {
+			return written, nil
+		}
+		n, err := w.conn.Write(p[written:min(len(p), written+secureRecord)])
+		if written += n; err != nil {
+			return written, err
+		}
+	}
+}
+
+// read returns 0 and no error when there is nothing to read.
+func (w *secure) read(p []byte) (int, error) {
+	n, err := w.conn.Read(p)
+	if errors.Is(err, notYet{}) {
+		err = w.under.err
+	}
+	return n, err
+}
+
+func (w *secure) close() {
+	// It ends the writing side of TLS, with the words for it.
+	_ = w.conn.CloseWrite()
+	if len(w.under.pending) == 0 {
+		w.under.socket.close()
+		return
+	}
+	// What a bare socket would leave to the kernel.
+	w.hub.pipes.Add(1)
+	go func() {
+		defer w.hub.pipes.Done()
+		f := os.NewFile(uintptr(w.under.socket), "socket")
+		defer f.Close()
+		_ = f.SetWriteDeadline(time.Now().Add(w.hub.opts.CloseGrace))
+		_, _ = f.Write(w.under.pending)
+	}()
+}
+
+func (w *secure) abort() { w.under.socket.abort() }

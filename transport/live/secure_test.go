@@ -1,0 +1,145 @@
+package live
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+
+	"atelier/transport/rfc6455"
+)
+
+// wireKind is how a connection of a test is written to.
+type wireKind int
+
+const (
+	bare    wireKind = iota
+	secured          // TLS, by the loop itself where it can
+	piped            // TLS, by goroutines
+)
+
+// withTLS makes a listener speak TLS.
+func withTLS(t testing.TB, kind wireKind) func(net.Listener) net.Listener {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}}}
+	return func(ln net.Listener) net.Listener {
+		if kind == secured {
+			ln = onTop{ln}
+		}
+		return tls.NewListener(ln, config)
+	}
+}
+
+type onTop struct{ net.Listener }
+
+func (l onTop) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return Beneath(c), nil
+}
+
+func TestTLS(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		kind    wireKind
+		version uint16
+	}{
+		{"1.3", secured, tls.VersionTLS13},
+		{"1.2", secured, tls.VersionTLS12},
+		{"on goroutines", piped, tls.VersionTLS13},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t, Options{Tick: 10 * time.Millisecond, SlowTimeout: 500 * time.Millisecond}, withTLS(t, c.kind))
+			d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MaxVersion: c.version}}
+			r := h.room("a")
+			c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
+			stalled := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p2")
+			c.next()
+			stalled.next()
+			// Ten megabytes are more than all the buffers on the way.
+			for seq := uint64(1); seq <= 2000; seq++ {
+				r.Publish(bulk(seq, seq, 5000)...)
+				if n := c.note(); n.Seq != seq {
+					t.Fatalf("frame %d, want %d", n.Seq, seq)
+				}
+			}
+			h.expectClosed(ReasonStalled)
+			big := strings.Repeat("b", 100_000)
+			c.send("echo " + big)
+			c.expect(big)
+			c.session.Close(rfc6455.CloseNormal, "")
+			if code := c.expectClose(); code != rfc6455.CloseNormal {
+				t.Errorf("closed with %d", code)
+			}
+			h.expectClosed(ReasonServer)
+		})
+	}
+}
+
+// A client that says something and goes at once is heard, and is not kept.
+func TestTheEndOfTLSIsSeen(t *testing.T) {
+	h := newHouse(t, Options{}, withTLS(t, secured))
+	d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	for range 20 {
+		c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
+		c.next()
+		c.send("last words")
+		c.conn.NetConn().(*tls.Conn).NetConn().Close()
+		if got := wait(t, h.owner.messages, "message"); got != "last words" {
+			t.Fatalf("heard %q", got)
+		}
+		h.expectClosed(ReasonGone)
+	}
+}
+
+// Everything that was written before the end comes, also to a client that reads
+// late.
+func TestTLSDeliversBeforeTheEnd(t *testing.T) {
+	h := newHouse(t, Options{SendBuffer: 4 << 10, PrivateBytes: 16 << 20}, withTLS(t, secured))
+	d := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
+	conn, err := d.Dial("tcp", h.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("GET /sse?room=a&person=p1 HTTP/1.1\r\nHost: a\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	s := wait(t, h.sessions, "session")
+	want := strings.Repeat("x", 6<<20)
+	s.Send([]byte(want[:3<<20]))
+	s.Send([]byte(want[3<<20:]))
+	s.Close(rfc6455.CloseNormal, "")
+	got := make([]byte, 0, 7<<20)
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	for {
+		var chunk [64 << 10]byte
+		n, err := conn.Read(chunk[:])
+		got = append(got, chunk[:n]...)
+		if err != nil {
+			break // io.EOF only after the farewell of TLS
+		}
+	}
+	if n := strings.Count(string(got), "x"); n < len(want) {
+		t.Errorf("%d of %d bytes came", n, len(want))
+	}
+}
