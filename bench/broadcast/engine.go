@@ -45,6 +45,7 @@ type Engine struct {
 	seconds *latency.Histogram
 	// flights are all messages on their way, by publisher.
 	flights [][]flight
+	windows []window // of the publishers here
 	sent    map[int]int64
 	refused map[int][]int64
 	planned map[uint64]time.Duration // of messages without an ack, by number
@@ -78,7 +79,7 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 		job: job, clock: clock, offset: offset, emit: emit, reader: r,
 		rng: rand.New(rand.NewPCG(job.Seed, uint64(job.First)+1)), seconds: latency.New(),
 		sent: map[int]int64{}, refused: map[int][]int64{}, planned: map[uint64]time.Duration{},
-		flights: make([][]flight, job.AllPublishers),
+		flights: make([][]flight, job.AllPublishers), windows: make([]window, len(job.Publishers)),
 		out: Outcome{
 			Deliveries: latency.New(), Parts: [2]*latency.Histogram{latency.New(), latency.New()}, Acks: latency.New(),
 			Connects: latency.New(), Resumes: latency.New(), Lag: latency.New(), Disconnects: map[string]int{},

@@ -4,6 +4,7 @@ package broadcast
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -142,7 +143,7 @@ func holdWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engin
 	// A hub knows a listener a moment after the listener knows the hub.
 	wait(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.clients) == len(e.clients) })
 	l.Start = e.now()
-	l.From, l.Until = l.Start+50*time.Millisecond, l.Start+400*time.Millisecond
+	l.From, l.Until = l.Start+50*time.Millisecond, l.Start+cmp.Or(l.Until, 400*time.Millisecond)
 	e.Load(l)
 	if during != nil {
 		during(e)
@@ -332,6 +333,23 @@ func TestRefusalsDoNotStopAnybody(t *testing.T) {
 	}, nil)
 	if o.Refused <= 4 {
 		t.Errorf("%d refusals", o.Refused)
+	}
+}
+
+// Who sends as many as go goes on when what they wait for does not come.
+func TestLossDoesNotStopAnybody(t *testing.T) {
+	const all = 8 // of both windows
+	var lost atomic.Int64
+	o := hold(t, &hub{harm: func(client, m string) []string {
+		if client == "1" && lost.Add(1) <= all {
+			return nil
+		}
+		return []string{m}
+	}}, func(_ *Job, l *Load) {
+		l.Stages, l.Window, l.Until = []Stage{{}}, 4, 2*unheard
+	}, nil)
+	if o.Lost != all || o.AllDeliveries < 100 {
+		t.Errorf("%d lost of %d", o.Lost, o.AllDeliveries)
 	}
 }
 

@@ -14,9 +14,7 @@ func (e *Engine) publish() {
 	for i := range e.job.Publishers {
 		number := e.job.FirstPublisher + i
 		if e.load.Stages[0].Rate == 0 {
-			for range max(e.load.Window, 1) {
-				e.at(e.load.Start, func() { e.send(i, e.now()) })
-			}
+			e.at(e.load.Start, func() { e.fill(i) })
 			continue
 		}
 		start := e.load.Start
@@ -108,27 +106,67 @@ func (e *Engine) refuse(seq uint64, why string) {
 	e.current.Errors++
 	p := int(seq % uint64(e.job.AllPublishers))
 	e.refused[p] = append(e.refused[p], int64(seq/uint64(e.job.AllPublishers)))
-	e.refill(p, breath)
+	e.refill(p, int64(seq/uint64(e.job.AllPublishers)), breath)
+}
+
+// window is what a publisher has under way that sends as many messages as go.
+type window struct {
+	// from is the first message that makes room for another when it arrives.
+	from  int64
+	moved time.Duration // when one last did
+}
+
+// unheard is how long a publisher waits for any of its messages. What a server
+// has dropped does not come, and must not stop it for good.
+const unheard = 2 * time.Second
+
+// fill sends a window's messages, and does so again whenever none of them
+// arrives. Those from before count no more: they may still be on their way.
+func (e *Engine) fill(i int) {
+	if e.over {
+		return
+	}
+	w := &e.windows[i]
+	w.from, w.moved = e.sent[e.job.FirstPublisher+i], e.now()
+	for range max(e.load.Window, 1) {
+		e.send(i, e.now())
+	}
+	e.watch(i)
+}
+
+func (e *Engine) watch(i int) {
+	due := e.windows[i].moved + unheard
+	e.at(due, func() {
+		if e.windows[i].moved+unheard > due {
+			e.watch(i)
+		} else {
+			e.fill(i)
+		}
+	})
 }
 
 // windowed sends the next message of a publisher that has as many under way as
 // it may, when one of its messages has reached everybody here.
-func (e *Engine) windowed(p int, _ int64, readers int32) {
-	if e.load == nil || e.load.Stages[0].Rate != 0 || readers == 0 || int(readers) != e.awake() {
-		return
+func (e *Engine) windowed(p int, n int64, readers int32) {
+	if readers != 0 && int(readers) == e.awake() {
+		e.refill(p, n, 0)
 	}
-	e.refill(p, 0)
 }
 
 // breath is how long a publisher that was refused waits: one that tries again at
 // once would measure how fast it is refused.
 const breath = 10 * time.Millisecond
 
-func (e *Engine) refill(p int, wait time.Duration) {
+// refill sends another message for one that is over.
+func (e *Engine) refill(p int, n int64, wait time.Duration) {
 	i := p - e.job.FirstPublisher
 	if e.load == nil || e.load.Stages[0].Rate != 0 || i < 0 || i >= len(e.job.Publishers) || e.over {
 		return
 	}
+	if n < e.windows[i].from {
+		return
+	}
+	e.windows[i].moved = e.now()
 	// Not from within a delivery: the socket is being read.
 	e.at(e.now()+wait, func() { e.send(i, e.now()) })
 }
