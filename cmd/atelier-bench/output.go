@@ -7,6 +7,7 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -150,13 +151,17 @@ func (o *outputFlags) profiled(scenario func() (*report.Result, error)) (*report
 }
 
 // secrets are flags whose values are never shown.
-var secrets = []string{"--admin-pw", "--secret", "--header"}
+var secrets = []string{"--admin-pw", "--secret", "--header", "--hello", "--body"}
+
+// addresses are flags whose values may hold what is secret: a password, or the
+// parameters of a query.
+var addresses = []string{"--url", "--internal-url", "--publish", "--postgres"}
 
 // commandLine is the command as it was given, without what is secret.
 func commandLine(args []string) []string {
 	out := slices.Clone(args)
 	for i, arg := range out {
-		for _, flag := range secrets {
+		for _, flag := range slices.Concat(secrets, addresses) {
 			switch {
 			case strings.HasPrefix(arg, flag+"="):
 				out[i] = flag + "=" + hidden(flag, strings.TrimPrefix(arg, flag+"="))
@@ -168,8 +173,22 @@ func commandLine(args []string) []string {
 	return out
 }
 
-// hidden is what is shown of a secret: of a header its name.
+// hidden is what is shown of a secret: of a header its name, of an address what
+// is not.
 func hidden(flag, value string) string {
+	if slices.Contains(addresses, flag) {
+		u, err := url.Parse(value)
+		if err != nil {
+			return "***"
+		}
+		if u.User != nil {
+			u.User = url.User("hidden")
+		}
+		if u.RawQuery != "" {
+			u.RawQuery = "***"
+		}
+		return u.String()
+	}
 	if name, _, ok := strings.Cut(value, ":"); ok && flag == "--header" {
 		return name + ": ***"
 	}
