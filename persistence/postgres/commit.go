@@ -15,11 +15,20 @@ import (
 const (
 	beginCommit   = "select begin_commit($1, $2, $3, $4, $5, $6, $7, $8)"
 	insertRecords = "insert into records (actor, seq, chunk) select * from unnest($1::bytea[], $2::bigint[], $3::bytea[])"
-	lockRows      = "select * from lock_rows($1, $2, $3)"
-	// A row that is deleted stays as a tombstone.
-	upsertRows = `insert into rows (tbl, key, value, expires)
+	// lockRows takes rows in the order in which they are given ($3: they will be
+	// written) and returns what they hold. What is not there it cannot take.
+	lockRows = `select n, case when expires is null or expires > clock_timestamp() then value end
+		from unnest($1::text[], $2::bytea[], $3::boolean[]) with ordinality as u(t, k, w, n), lateral (
+			select * from (select value, expires from rows where w and tbl = t and key = k for no key update) as written
+			union all
+			select * from (select value, expires from rows where not w and tbl = t and key = k for share) as unchanged
+		) as r`
+	// insertRows fails where somebody else has made such a row since.
+	insertRows = `insert into rows (tbl, key, value, expires)
 		select t, k, v, case when v is null then clock_timestamp() when l > 0 then clock_timestamp() + l * interval '1 microsecond' end
-		from unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[]) as u(t, k, v, l)
+		from unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[]) as u(t, k, v, l)`
+	// A row that is deleted stays as a tombstone.
+	upsertRows = insertRows + `
 		on conflict (tbl, key) do update set value = excluded.value, expires = excluded.expires, changed = excluded.changed`
 )
 
@@ -72,9 +81,13 @@ func (w *writer) transact(l *lease, items []item) error {
 		actors, seqs, values := g.chunkArrays()
 		b.Queue(insertRecords, actors, seqs, values)
 	}
-	if len(g.rows.all) > 0 {
-		tables, keys, values, lives := g.rows.arrays()
-		b.Queue(upsertRows, tables, keys, values, lives)
+	for _, s := range []struct {
+		sql string
+		new bool
+	}{{upsertRows, false}, {insertRows, true}} {
+		if tables, keys, values, lives := g.rows.arrays(s.new); len(keys) > 0 {
+			b.Queue(s.sql, tables, keys, values, lives)
+		}
 	}
 	if g.guarded {
 		b.Queue("commit")
@@ -88,36 +101,36 @@ func (w *writer) transact(l *lease, items []item) error {
 	return err
 }
 
-// wanted is a row that a transaction with guards locks before anything else.
+// wanted is a row with a guard, which is locked before anything is written.
 type wanted struct {
-	key  string // of package layout
-	row  *durable.Row
-	mode int16 // see lock_rows
+	key     string // of package layout
+	row     *durable.Row
+	written bool
 }
-
-const (
-	onlyChecked = int16(iota)
-	checkedAndWritten
-	onlyWritten
-)
 
 // decide locks the rows of the group and looks at the guards, item by item: an
 // item sees what those before it write. Those whose guards do not hold are told
 // so and leave nothing; the rows of the others are the group's.
 func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	rows := wants(items)
-	tables, keys, modes := make([]string, len(rows)), make([][]byte, len(rows)), make([]int16, len(rows))
+	tables, keys, written := make([]string, len(rows)), make([][]byte, len(rows)), make([]bool, len(rows))
 	for i, r := range rows {
-		tables[i], keys[i], modes[i] = r.row.Table, r.row.Key, r.mode
+		tables[i], keys[i], written[i] = r.row.Table, r.row.Key, r.written
 		if keys[i] == nil {
 			keys[i] = []byte{}
 		}
 	}
-	b.Queue(lockRows, tables, keys, modes)
+	b.Queue(lockRows, tables, keys, written)
 	results := w.conn.SendBatch(l.ctx, b)
 	stored, err := readStored(results, rows)
 	if err := errors.Join(err, results.Close()); err != nil {
 		return err
+	}
+	missing := make(map[string]bool)
+	for _, r := range rows {
+		if _, there := stored[r.key]; !there {
+			missing[r.key] = true
+		}
 	}
 	for i := range items {
 		it := &items[i]
@@ -133,22 +146,20 @@ func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 		}
 		for j := range it.rows {
 			if r := &it.rows[j]; !r.CheckOnly {
-				k := rowKey(r)
-				if _, checked := stored[k]; checked {
-					stored[k] = found{value: r.Value, there: !r.Delete}
-				}
+				stored[rowKey(r)] = found{value: r.Value, there: !r.Delete}
 			}
 		}
 		w.group.rows.put(it.rows)
+		w.group.rows.hold(it.rows, missing)
 	}
 	return nil
 }
 
-// wants lists the rows of a group in the order in which every transaction takes
-// them, each once.
+// wants lists the rows with guards of a group in the order in which every
+// transaction takes them, each once.
 func wants(items []item) []wanted {
 	var all []wanted
-	at := map[string]int{}
+	known, written := map[string]bool{}, map[string]bool{}
 	for i := range items {
 		it := &items[i]
 		if it.err != nil || !it.commits() {
@@ -156,25 +167,18 @@ func wants(items []item) []wanted {
 		}
 		for j := range it.rows {
 			r := &it.rows[j]
-			mode := onlyWritten
-			switch {
-			case r.Guard.Kind() == durable.NoGuard && r.CheckOnly:
-				continue
-			case r.CheckOnly:
-				mode = onlyChecked
-			case r.Guard.Kind() != durable.NoGuard:
-				mode = checkedAndWritten
-			}
 			key := rowKey(r)
-			n, known := at[key]
-			switch {
-			case !known:
-				at[key] = len(all)
-				all = append(all, wanted{key, r, mode})
-			case all[n].mode != mode:
-				all[n].mode = checkedAndWritten
+			if !r.CheckOnly {
+				written[key] = true
+			}
+			if r.Guard.Kind() != durable.NoGuard && !known[key] {
+				known[key] = true
+				all = append(all, wanted{key: key, row: r})
 			}
 		}
+	}
+	for i := range all {
+		all[i].written = written[all[i].key]
 	}
 	slices.SortFunc(all, func(a, b wanted) int { return cmp.Compare(a.key, b.key) })
 	return all
@@ -202,24 +206,18 @@ func readStored(results pgx.BatchResults, rows []wanted) (map[string]found, erro
 	}
 	defer values.Close()
 	stored := make(map[string]found, len(rows))
-	for _, r := range rows {
-		if r.mode == onlyWritten {
-			continue
-		}
+	for values.Next() {
+		var n int
 		var value []byte
-		if !values.Next() {
-			return nil, cmp.Or(values.Err(), errDamagedRow)
-		}
-		if err := values.Scan(&value); err != nil {
+		if err := values.Scan(&n, &value); err != nil {
 			return nil, err
 		}
-		f := found{there: value != nil}
+		f, key := found{there: value != nil}, rows[n-1].key
 		if f.there {
-			f.value, f.err = layout.Unseal([]byte(r.key), value)
+			f.value, f.err = layout.Unseal([]byte(key), value)
 		}
-		stored[r.key] = f
+		stored[key] = f
 	}
-	values.Close()
 	return stored, values.Err()
 }
 

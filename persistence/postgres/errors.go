@@ -45,14 +45,18 @@ func detailOf(err error) string {
 // again says whether the database asks for the transaction to be sent again:
 // it ended because of what others did at the same time.
 func again(err error) bool {
-	code := codeOf(err)
-	return code == pgSerialization || code == pgDeadlock
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return false
+	}
+	return e.Code == pgSerialization || e.Code == pgDeadlock || e.Code == pgUnique && e.ConstraintName == "rows_pkey"
 }
 
 // SQLSTATEs that mean something here.
 const (
 	pgSerialization = "40001"
 	pgDeadlock      = "40P01"
+	pgUnique        = "23505"
 	pgReadOnly      = "25006"
 	pgDiskFull      = "53100"
 	pgTooLong       = "54000"

@@ -164,6 +164,7 @@ type rowWrite struct {
 	key   string // of package layout, which orders tables and keys
 	row   *durable.Row
 	value []byte
+	new   bool // it was not there when the transaction looked, and must not be
 }
 
 func (s *rowSet) reset() {
@@ -187,6 +188,7 @@ func (s *rowSet) put(rows []durable.Row) {
 			w.value = layout.Sealed([]byte(w.key), r.Value)
 		}
 		if n, ok := s.at[w.key]; ok {
+			w.new = s.all[n].new
 			s.all[n] = w
 			continue
 		}
@@ -199,22 +201,44 @@ func rowKey(r *durable.Row) string {
 	return string(layout.AppendRowKey(make([]byte, 0, 2+len(r.Table)+len(r.Key)), r.Table, r.Key))
 }
 
-// arrays returns the rows for the database, in the order in which every
-// transaction takes rows.
-func (s *rowSet) arrays() (tables []string, keys, values [][]byte, lives []int64) {
+// hold makes those rows new that had to be checked and could not be locked, since
+// they are not there: tombstones where nothing is written.
+func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
+	for i := range rows {
+		r := &rows[i]
+		if r.Guard.Kind() == durable.NoGuard {
+			continue
+		}
+		key := rowKey(r)
+		if !missing[key] {
+			continue
+		}
+		if _, ok := s.at[key]; !ok {
+			s.at[key] = len(s.all)
+			s.all = append(s.all, rowWrite{key: key, row: &durable.Row{Table: r.Table, Key: r.Key}})
+		}
+		s.all[s.at[key]].new = true
+	}
+}
+
+// arrays returns those rows for the database that are new, or the others, in the
+// order in which every transaction takes rows.
+func (s *rowSet) arrays(isNew bool) (tables []string, keys, values [][]byte, lives []int64) {
 	slices.SortFunc(s.all, func(a, b rowWrite) int { return cmp.Compare(a.key, b.key) })
 	clear(s.at) // the places moved
-	n := len(s.all)
-	tables, keys, values, lives = make([]string, n), make([][]byte, n), make([][]byte, n), make([]int64, n)
 	for i := range s.all {
 		w := &s.all[i]
-		tables[i], keys[i], values[i], lives[i] = w.row.Table, w.row.Key, w.value, max(w.row.TTL.Microseconds(), 0)
-		if w.row.TTL > 0 && lives[i] == 0 {
-			lives[i] = 1
+		if w.new != isNew {
+			continue
 		}
-		if keys[i] == nil {
-			keys[i] = []byte{} // nil is NULL there
+		key, life := w.row.Key, max(w.row.TTL.Microseconds(), 0)
+		if w.row.TTL > 0 && life == 0 {
+			life = 1
 		}
+		if key == nil {
+			key = []byte{} // nil is NULL there
+		}
+		tables, keys, values, lives = append(tables, w.row.Table), append(keys, key), append(values, w.value), append(lives, life)
 	}
 	return tables, keys, values, lives
 }

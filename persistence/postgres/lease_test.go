@@ -189,8 +189,9 @@ func TestARenewalUnderWayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Transactions take rows in one order, so none waits for another in a circle. (A
-// circle would only cost time: the database ends one of them, which is repeated.)
+// Transactions take rows in one order, so none waits for another in a circle, as
+// long as nobody writes without a guard what others have guards for. (A circle
+// would only cost time: the database ends one of them, which is repeated.)
 func TestNobodyWaitsInACircle(t *testing.T) {
 	url := postgrestest.Database(t)
 	var stores []*Store
@@ -204,14 +205,17 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(c)))
 				for n := range 60 {
 					var rows []durable.Row
-					for _, k := range r.Perm(6) {
+					for _, k := range r.Perm(6)[:3] {
 						one := row(fmt.Sprint(k), "v")
 						switch {
-						case n%2 == 0: // a group without guards, mostly
+						case n%2 == 0 || r.IntN(3) == 0: // a group without guards, mostly
+							one.Key = append(one.Key, "-free"...)
 						case r.IntN(3) == 0:
 							one.Guard, one.CheckOnly = durable.Absent(), true
 						case r.IntN(2) == 0:
-							one.Guard = durable.Unchanged([]byte("v"))
+							one.Guard, one.Delete = durable.Unchanged([]byte("v")), r.IntN(4) == 0
+						default:
+							one.Guard = durable.Absent()
 						}
 						rows = append(rows, one)
 					}
@@ -224,8 +228,8 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 	}
 	all.Wait()
 	for _, s := range stores {
-		if n := s.stats.repeated.Load(); n > 0 {
-			t.Errorf("%d transactions of node %s were repeated", n, s.node)
+		if n := s.stats.circles.Load(); n > 0 {
+			t.Errorf("%d transactions of node %s waited in a circle", n, s.node)
 		}
 	}
 }

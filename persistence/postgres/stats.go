@@ -10,7 +10,7 @@ import (
 // stats are the counters behind Store.Stats.
 type stats struct {
 	commits, failedCommits, batches, records, bytes atomic.Uint64
-	repeated                                        atomic.Uint64 // transactions that others made fail
+	circles                                         atomic.Uint64 // deadlocks, which were repeated
 	lastCommit, peakCommit                          atomic.Int64
 	snapshots, failedSnapshots                      atomic.Uint64
 }

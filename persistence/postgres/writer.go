@@ -160,8 +160,8 @@ func (w *writer) commitGroup(items []item) error {
 			l.lose()
 			err = durable.ErrFenced
 		case tries < maxTries && l.holds() && (again(err) || errors.Is(err, errNotCommitted)):
-			if again(err) {
-				s.stats.repeated.Add(1)
+			if code == pgDeadlock {
+				s.stats.circles.Add(1)
 			}
 			rest.take(l.ctx)
 			continue

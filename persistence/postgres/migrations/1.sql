@@ -196,28 +196,3 @@ begin
 	update owners o set node = null, incarnation = null from unnest(p_actors, p_epochs) as w(actor, epoch)
 		where o.actor = w.actor and o.node = p_node and o.incarnation = p_incarnation and o.epoch = w.epoch;
 end $$;
-
--- lock_rows takes the rows of a commit that has guards, in the order in which
--- they are given, which is the same everywhere. p_modes: 0 is only checked, 1
--- checked and written, 2 only written. What is not there is made a tombstone,
--- which can be locked as nothing cannot: who wants to write the row waits. It
--- returns what the rows hold that are checked; null is nothing.
-create function lock_rows(p_tables text[], p_keys bytea[], p_modes smallint[]) returns setof bytea language plpgsql as $$
-declare
-	r record;
-begin
-	for i in 1 .. cardinality(p_keys) loop
-		loop
-			if p_modes[i] = 0 then
-				select value, expires into r from rows where tbl = p_tables[i] and key = p_keys[i] for share;
-			else
-				select value, expires into r from rows where tbl = p_tables[i] and key = p_keys[i] for no key update;
-			end if;
-			exit when found;
-			insert into rows (tbl, key, expires) values (p_tables[i], p_keys[i], clock_timestamp()) on conflict do nothing;
-		end loop;
-		if p_modes[i] < 2 then
-			return next case when r.expires is null or r.expires > clock_timestamp() then r.value end;
-		end if;
-	end loop;
-end $$;
