@@ -17,8 +17,12 @@ import (
 )
 
 // sameKeys is the table of what tells the long-lived secrets of the nodes apart,
-// by name: a code that only the secret gives, and that does not give it away.
+// by name: a code that only the secret gives, and that does not give it away. The
+// name has the stream before it: what a restored backup has of another state of
+// the database says nothing here.
 const sameKeys = "nodekeys"
+
+func (n *node) sameKey(name string) []byte { return []byte(n.Store.StreamID() + "/" + name) }
 
 // agree refuses to start with another secret than the other nodes have. The
 // first node says which.
@@ -28,7 +32,7 @@ func (n *node) agree(name, secret string) error {
 	}
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("atelier: the same on all nodes\x00" + name + "\x00" + n.Store.StreamID()))
-	code, key := mac.Sum(nil)[:16], []byte(name)
+	code, key := mac.Sum(nil)[:16], n.sameKey(name)
 	for {
 		stored, err := n.Store.Get(sameKeys, key)
 		switch {
@@ -57,7 +61,7 @@ func (n *node) agreeAnew(name, secret string) error {
 		return err
 	}
 	n.log.Info("a secret has changed; give it to the other nodes before they start", "secret", name)
-	if err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: []byte(name), Delete: true}}); err != nil {
+	if err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: n.sameKey(name), Delete: true}}); err != nil {
 		return err
 	}
 	return n.agree(name, secret)

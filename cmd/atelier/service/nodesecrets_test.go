@@ -1,0 +1,62 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// What nodes have in common is that of one state of the database: the first node
+// on a restored one says it anew.
+func TestWhatNodesHaveInCommonIsNotRestored(t *testing.T) {
+	files := "folder:" + t.TempDir()
+	onNode := func(c *Core) *node {
+		return &node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: c.store.(durable.Shared)}}
+	}
+	open := func(cfg config.Config) *Core {
+		t.Helper()
+		c, err := OpenData(cfg, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close(context.Background()) })
+		return c
+	}
+	cfg := onPostgres(t, postgrestest.Database(t))
+	cfg.Files.Store = files
+	c := open(cfg)
+	if err := onNode(c).agree("key", "secret"); err != nil {
+		t.Fatal(err)
+	}
+	if err := onNode(c).agree("key", "other"); !errors.Is(err, errNotTheSame) {
+		t.Errorf("another secret: %v", err)
+	}
+	var saved bytes.Buffer
+	if err := c.store.Backup(&saved); err != nil {
+		t.Fatal(err)
+	}
+	restored := onPostgres(t, postgrestest.Database(t))
+	section := (&Core{cfg: restored}).storeSection()
+	if err := section.Load("", &saved); err != nil {
+		t.Fatal(err)
+	}
+	if err := section.Place(""); err != nil {
+		t.Fatal(err)
+	}
+	restored.Files.Store = "folder:" + t.TempDir()
+	c = open(restored) // into an empty folder
+	for _, secret := range []string{"secret", "secret"} {
+		if err := onNode(c).agree("key", secret); err != nil {
+			t.Errorf("after a restore: %v", err)
+		}
+	}
+	if err := onNode(c).agree("key", "other"); !errors.Is(err, errNotTheSame) {
+		t.Errorf("another secret after a restore: %v", err)
+	}
+}
