@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ownerKey holds whose records refer to the objects.
-const ownerKey = "owner"
+// OwnerKey holds whose records refer to the objects.
+const OwnerKey = "owner"
 
 // ErrOwned says that the records of others refer to what a store holds: to
 // sweep it by one's own would remove all of it.
@@ -16,14 +16,21 @@ var ErrOwned = errors.New("it holds what the records of another store refer to")
 // Claim makes sure that the objects are those which the records refer to that
 // are named, and that of a store that holds nothing yet.
 func Claim(ctx context.Context, s Store, owner string) error {
-	is, err := GetBytes(ctx, s, ownerKey, 0, -1, 1<<10)
-	if errors.Is(err, ErrNotFound) {
-		if err := PutBytes(ctx, s, ownerKey, []byte(owner)); err != nil {
-			return fmt.Errorf("claim the store: %w", err)
-		}
-		// Another may have come first, or last.
-		is, err = GetBytes(ctx, s, ownerKey, 0, -1, 1<<10)
+	err := Claimed(ctx, s, owner)
+	if !errors.Is(err, ErrNotFound) {
+		return err
 	}
+	if err := PutBytes(ctx, s, OwnerKey, []byte(owner)); err != nil {
+		return fmt.Errorf("claim the store: %w", err)
+	}
+	// Another may have come first, or last.
+	return Claimed(ctx, s, owner)
+}
+
+// Claimed makes sure that the objects are those of the records that are named. It
+// gives ErrNotFound for a store that nobody has claimed.
+func Claimed(ctx context.Context, s Store, owner string) error {
+	is, err := GetBytes(ctx, s, OwnerKey, 0, -1, 1<<10)
 	if err != nil {
 		return fmt.Errorf("look whose the store is: %w", err)
 	}

@@ -144,7 +144,7 @@ func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Ho
 			return fmt.Errorf("files.store is shared, but files lie in %s: make a backup without files.store, and restore it with it", dir)
 		}
 	}
-	if err := objects.Claim(context.Background(), shared, c.store.StreamID()); err != nil {
+	if err := c.claim(shared); err != nil {
 		return fmt.Errorf("files.store: %w", err)
 	}
 	copies := filepath.Join(cfg.Server.Data, copiesFolder)
@@ -167,6 +167,35 @@ func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Ho
 	c.sweepCode = func(context.Context) error { return nil } // a start does not wait for it
 	c.sweepSharedCode = sweep
 	return nil
+}
+
+// claimedFiles is the table of streams whose shared store was taken.
+const claimedFiles = "sharedfiles"
+
+// claim makes sure that the shared store is that of the records. One that is
+// empty is taken once: later it is a folder that is not mounted, or another one,
+// and what people send would lie where no other node finds it.
+func (c *Core) claim(shared objects.Store) error {
+	ctx, stream := context.Background(), c.store.StreamID()
+	_, err := c.store.Get(claimedFiles, []byte(stream))
+	switch {
+	case errors.Is(err, durable.ErrNotFound):
+		if err := objects.Claim(ctx, shared, stream); err != nil {
+			return err
+		}
+		err := durable.Commit(c.store, []durable.Row{{Table: claimedFiles, Key: []byte(stream), Value: []byte{1}}})
+		if errors.Is(err, durable.ErrReadOnly) {
+			return nil // the next start does it
+		}
+		return err
+	case err != nil:
+		return err
+	}
+	err = objects.Claimed(ctx, shared, stream)
+	if errors.Is(err, objects.ErrNotFound) {
+		return fmt.Errorf("%s is not where this server's files were put before: is it mounted, and the same on all nodes? (Who has moved it moves all of it, the object %q too)", c.cfg.Files.Store, objects.OwnerKey)
+	}
+	return err
 }
 
 // holdsFiles says whether there is any file below a folder.

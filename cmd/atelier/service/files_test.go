@@ -112,6 +112,34 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 	}
 }
 
+// A folder that is empty later on is one that is not mounted.
+func TestASharedStoreIsNotTakenTwice(t *testing.T) {
+	dir := t.TempDir()
+	cfg, open := coreIn(t, "folder:"+dir)
+	for range 2 {
+		if err := open().Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	away := cfg
+	away.Files.Store = "folder:" + t.TempDir()
+	c, err := OpenData(away, slog.New(slog.DiscardHandler))
+	if err == nil {
+		_ = c.Close(context.Background())
+		t.Fatal("an empty folder was taken for the one with the files")
+	}
+	if !strings.Contains(err.Error(), "is it mounted") {
+		t.Error(err)
+	}
+	// Nothing was put there, so the right one is still the one.
+	if left, err := os.ReadDir(strings.TrimPrefix(away.Files.Store, "folder:")); err != nil || len(left) > 1 {
+		t.Errorf("%v, %v", left, err)
+	}
+	if err := open().Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestASharedStoreIsNotOpenedWhereItMustNot(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 	open := func(cfg config.Config) string {
