@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
@@ -31,6 +32,15 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
 		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which the database would not know; choose another server.data, and bring the store there with backup and restore", cfg.Server.Data)
 	}
+	unlock, err := lockData(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			unlock()
+		}
+	}()
 	store, err := postgres.Open(postgres.Options{
 		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: opts.protocol(), Program: opts.Version, Admit: beside(cfg, opts.protocol()), Lease: opts.Lease, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
 		OnCommit: hooks.Committed, Logger: log,
@@ -44,13 +54,39 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	if err := noteStream(cfg, store.StreamID()); err != nil {
+	if err = noteStream(cfg, store.StreamID()); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	if err := movePINKey(cfg, store, !opts.RecoverDamaged, log); err != nil {
+	if err = movePINKey(cfg, store, !opts.RecoverDamaged, log); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return store, nil
+	return &lockedStore{store, unlock}, nil
+}
+
+// lockData keeps other processes away from the data folder, as Badger does with
+// its own: two nodes in one would take each other's socket and copies.
+func lockData(cfg config.Config) (unlock func(), err error) {
+	dir, err := os.Open(cfg.Server.Data)
+	if err != nil {
+		return nil, err
+	}
+	// A file system without locks cannot be asked, and is no reason not to serve.
+	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		_ = dir.Close()
+		return nil, errInUse(cfg)
+	}
+	return func() { _ = dir.Close() }, nil
+}
+
+// lockedStore gives the data folder back when it is closed.
+type lockedStore struct {
+	*postgres.Store
+	unlock func()
+}
+
+func (s *lockedStore) Close() error {
+	defer s.unlock()
+	return s.Store.Close()
 }
 
 // nodeName is this node's name among several; "" alone.

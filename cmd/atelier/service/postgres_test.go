@@ -96,6 +96,9 @@ func TestADataFolderStaysWithItsStore(t *testing.T) {
 	second.Server.Data = t.TempDir()
 	second.Storage.Postgres = cfg.Storage.Postgres
 	refused(second, "another server is running on this database")
+	folder := cfg
+	folder.Storage.Postgres = config.Secret(postgrestest.Database(t))
+	refused(folder, "is in use by another process")
 	if err := c.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}

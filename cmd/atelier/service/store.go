@@ -41,6 +41,10 @@ func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	return memory.New(), nil
 }
 
+func errInUse(cfg config.Config) error {
+	return fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
+}
+
 func openBadger(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(streamNote(cfg)); err == nil {
 		return nil, errOfDatabase(cfg)
@@ -56,7 +60,7 @@ func openBadger(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) 
 	}
 	store, err := badger.Open(o)
 	if errors.Is(err, badger.ErrLocked) {
-		return nil, fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
+		return nil, errInUse(cfg)
 	}
 	if err != nil {
 		return nil, err
