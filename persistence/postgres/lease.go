@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -165,7 +166,7 @@ func (s *Store) Rejoin(ctx context.Context) error {
 	old := s.lease.Load()
 	old.lose()
 	<-s.keeping
-	rest := pause{}
+	rest, level := pause{}, slog.LevelWarn // the first time
 	for {
 		l, err := s.enter(ctx, old.incarnation)
 		if err == nil {
@@ -179,7 +180,8 @@ func (s *Store) Rejoin(ctx context.Context) error {
 		if errors.Is(err, ErrRefused) || errors.Is(err, ErrNewerFormat) {
 			return fmt.Errorf("rejoin the database: %w", err)
 		}
-		s.opts.Logger.Debug("the database does not take this node", "error", err)
+		s.opts.Logger.Log(ctx, level, "the database does not take this node yet", "node", s.node, "error", err)
+		level = slog.LevelDebug
 		rest.take(ctx)
 	}
 }

@@ -24,6 +24,9 @@ type reach struct {
 
 	// patience is how long an answer may take; 0: reachTime.
 	patience time.Duration
+	// silent are the nodes that the log has named last. Owned by the goroutine of
+	// look.
+	silent []string
 	// told is what this node's row says of it, in which incarnation. Owned by
 	// the goroutine of look.
 	told *told
@@ -61,6 +64,9 @@ func (n *node) serveReach() error {
 	return err
 }
 
+// meetQuiet is how long that is nothing to talk about.
+const meetQuiet = 2 * time.Second
+
 // meetTurns is for how many times its patience a start waits for the others.
 const meetTurns = 10
 
@@ -69,6 +75,7 @@ const meetTurns = 10
 // somebody needs it.
 func (n *node) meet(limit time.Duration) error {
 	answered := map[string]bool{n.Store.Node(): true}
+	began, told := time.Now(), false
 	for until := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
 		members, err := n.Store.Members()
 		if err != nil {
@@ -88,6 +95,9 @@ func (n *node) meet(limit time.Duration) error {
 		switch {
 		case missing == "":
 			return nil
+		case !told && time.Since(began) > meetQuiet:
+			told = true
+			n.log.Warn("a living node does not answer this one yet; the start waits for it", "other", missing, "at_most", limit)
 		case time.Now().After(until):
 			return fmt.Errorf("cluster: node %s is alive and does not answer this one: look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them", missing)
 		}
@@ -104,6 +114,7 @@ func (n *node) look(members []durable.Member) {
 	others := slices.DeleteFunc(slices.Clone(members), func(m durable.Member) bool { return m.Left <= 0 || m.Node == n.Store.Node() })
 	n.ask(others)
 	unreachable := n.unreachable()
+	n.tell(unreachable, others)
 	lonely := len(others) > 0 && len(unreachable) == len(others)
 	aside, err := n.standAside(members[me], others, lonely)
 	if err != nil {
@@ -119,6 +130,21 @@ func (n *node) look(members []durable.Member) {
 	case changed:
 		n.log.Info("this node reaches other nodes again, or is the one that serves")
 	}
+}
+
+// tell writes to the log which living nodes answer no more, and which do again.
+func (n *node) tell(unreachable []string, others []durable.Member) {
+	for _, name := range unreachable {
+		if !slices.Contains(n.reach.silent, name) {
+			n.log.Warn("a living node does not answer this one: look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them", "other", name)
+		}
+	}
+	for _, name := range n.reach.silent {
+		if !slices.Contains(unreachable, name) && slices.ContainsFunc(others, func(m durable.Member) bool { return m.Node == name }) {
+			n.log.Info("a node answers again", "other", name)
+		}
+	}
+	n.reach.silent = unreachable
 }
 
 // ask sends one question to each of the others.
