@@ -79,7 +79,10 @@ func writeClusterStatus(w io.Writer, st *service.ClusterStatus) error {
 		}
 		row(mark+n.Node, state, lease, up, program, fmt.Sprintf("version %d", n.Protocol), fmt.Sprint(n.Owns), n.Reached)
 	}
-	if len(st.Nodes) == 0 {
+	switch {
+	case st.Unlisted:
+		row("  (the database does not answer)")
+	case len(st.Nodes) == 0:
 		row("  (none has run on this database lately)")
 	}
 	if err := t.Flush(); err != nil {

@@ -17,6 +17,8 @@ type ClusterStatus struct {
 	// Node is the name of the node that was asked.
 	Node  string       `json:"node"`
 	Nodes []NodeStatus `json:"nodes"`
+	// Unlisted: the database did not answer, so there is nothing in Nodes.
+	Unlisted bool `json:"unlisted,omitempty"`
 	// This is what the node says of itself; nil when it does not run.
 	This *ThisNode `json:"this,omitempty"`
 	// Problems are what an operator should look at; none when all is well.
@@ -85,12 +87,20 @@ func StoppedClusterStatus(cfg config.Config) (*ClusterStatus, error) {
 	if !cfg.Cluster.Enabled {
 		return nil, errAlone
 	}
-	st := &ClusterStatus{Node: cfg.Cluster.Node, Problems: []string{"no server runs on " + cfg.Server.Data + "; this is what the database says"}}
+	st := &ClusterStatus{Node: cfg.Cluster.Node}
 	members, err := postgres.Members(string(cfg.Storage.Postgres))
 	if err != nil {
 		return nil, err
 	}
 	st.take(members)
+	problem := "no server runs on " + cfg.Server.Data
+	for _, m := range members {
+		// The socket is there only when the server is.
+		if m.Node == cfg.Cluster.Node && m.Left > 0 {
+			problem = fmt.Sprintf("node %s is alive, and no server answers on %s: it is starting, was killed just now, or has another data folder", m.Node, cfg.Server.Data)
+		}
+	}
+	st.Problems = []string{problem + "; this is what the database says"}
 	return st, nil
 }
 
@@ -135,6 +145,7 @@ func (s *Service) clusterStatus() ([]byte, error) {
 	// node's lease is lost, which keeps its own store from being asked.
 	members, err := postgres.Members(string(s.cfg.Storage.Postgres))
 	if err != nil {
+		st.Unlisted = true
 		st.Problems = append(st.Problems, "the nodes cannot be listed: "+err.Error())
 	}
 	st.take(members)
