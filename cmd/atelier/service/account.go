@@ -81,7 +81,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 			pw.made = password
 		}
 	}
-	for name, secret := range map[string]string{"session.key": key, "admin.password": cfg.Admin.ID + "\x00" + password} {
+	for name, secret := range map[string]string{"session.key": key, "admin.id or admin.password": cfg.Admin.ID + "\x00" + password} {
 		if err := s.core.node.agreeAnew(name, secret); err != nil {
 			return pw, err
 		}
