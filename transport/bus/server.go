@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -108,6 +109,16 @@ func (b *Bus) newServer() (*server.Server, error) {
 	for _, p := range o.Peers {
 		routes = append(routes, &url.URL{Scheme: "nats-route", User: user, Host: p})
 	}
+	// The server within would try for as long as it may take to start, and says
+	// nothing.
+	l, err := net.Listen("tcp", o.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("cluster.listen: %s is in use by another program; stop it or choose another address", o.Listen)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cluster.listen: %w", err)
+	}
+	_ = l.Close()
 	s, err := server.NewServer(&server.Options{
 		ServerName: o.Node, NoSigs: true, NoLog: true, MaxPayload: 1 << 20, Routes: routes,
 		// With DontListen it never connects to other servers (v2.15.2). So there
