@@ -13,7 +13,7 @@ import (
 
 // common are the flags of every subcommand.
 type common struct {
-	Config string `help:"Configuration file." placeholder:"FILE" type:"path"`
+	Config string `help:"Configuration file; config.toml in the working folder when there is one and this is not given." placeholder:"FILE" type:"path"`
 	Data   string `help:"Data folder." placeholder:"DIR" type:"path"`
 }
 
@@ -51,7 +51,7 @@ var cli struct {
 func main() {
 	_ = memory.Hide() // serve logs it when it fails
 	ctx := kong.Parse(&cli, kong.Name("atelier"),
-		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.UsageOnError(), closedLists)
+		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.ShortUsageOnError(), closedLists)
 	if err := ctx.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "atelier:", err)
 		os.Exit(1)
