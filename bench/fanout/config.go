@@ -132,6 +132,8 @@ func (c *Config) validate() error {
 		return errors.New("stalled: want fewer than all subscribers")
 	case c.Stalled > 0 && c.Part < time.Second:
 		return errors.New("parts of the time: want at least 1s")
+	case c.Stalled > 0 && c.Duration < 2*c.Part:
+		return fmt.Errorf("duration: want %v or more: a part in which all read, and one in which some do not", 2*c.Part)
 	}
 	for _, s := range c.Stages {
 		if s.Rate < 0 || s.During < 0 {

@@ -118,7 +118,8 @@ func (c *slowCommand) Validate() error {
 	if c.Stalled <= 0 || c.Stalled > 90 {
 		err = errors.New("--stalled is more than 0 and at most 90 percent")
 	}
-	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2), atLeast("part", c.Part, time.Second))
+	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
+		atLeast("part", c.Part, time.Second), atLeast("duration", c.Duration, 2*c.Part)) // a part of each kind
 }
 
 // Run is called by kong.

@@ -32,6 +32,7 @@ func TestWrongUsage(t *testing.T) {
 		{"workshop"},
 		{"workshop", "--spawn", "--url", "http://127.0.0.1:1"},
 		{"workshop", "--url", "http://127.0.0.1:1"},
+		{"slow", "--spawn", "--duration", "8s"}, // no part in which some stall
 		{"workshop", "--url", "http://127.0.0.1:1", "--admin-pw", "x", "--kill-every", "1s"},
 		{"workshop", "--spawn", "--codelab-id", "x", "--codelab", "command_test.go"},
 		{"workshop", "--spawn", "--attendees", "many"},
