@@ -178,7 +178,7 @@ func commandLine(args []string) []string {
 func hidden(flag, value string) string {
 	if slices.Contains(addresses, flag) {
 		u, err := url.Parse(value)
-		if err != nil {
+		if err != nil || u.Host == "" {
 			return "***"
 		}
 		if u.User != nil {
