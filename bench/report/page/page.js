@@ -13,7 +13,13 @@
     stroke: colour('quiet'), font: '12px ' + style().fontFamily, grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1 }, ...more,
   })
   const values = (_, splits) => splits.map(short)
-  const line = (label, name, more) => ({ label, stroke: colour(name), width: 1.5, points: { show: false }, value: (_, v) => short(v), ...more })
+  // A second between two of which nothing is known has no line: it gets a point.
+  const lonely = (plot, series) => {
+    const v = plot.data[series]
+    const found = v.flatMap((y, i) => (y != null && v[i - 1] == null && v[i + 1] == null ? [i] : []))
+    return found.length ? found : null
+  }
+  const line = (label, name, more) => ({ label, stroke: colour(name), width: 1.5, points: { show: false, filter: lonely, size: 4 }, value: (_, v) => short(v), ...more })
   const overTime = (...series) => ({
     scales: { x: { time: false }, y: { range: (_, lo, hi) => [0, hi > 0 ? hi * 1.08 : 1] } },
     axes: [axis({ values: (_, s) => s.map((v) => v + ' s') }), axis({ values, size: 58 })],
