@@ -41,7 +41,7 @@ func Read(path string) (*Set, error) {
 	}
 	var file fileOfSets
 	if err := json.Unmarshal(b, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s is no report in JSON: %w", path, err)
 	}
 	var reports []json.RawMessage
 	switch file.Format {
