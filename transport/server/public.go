@@ -31,6 +31,7 @@ type Public struct {
 	silence  *silence
 	failed   chan error
 	serving  atomic.Bool
+	leaving  atomic.Bool
 }
 
 // PublicOptions says what to serve. API is required.
@@ -138,6 +139,20 @@ func timeouts(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return fasthttp.RequestConfig{}
 }
 
+// Leave says in each answer from now on that it is the connection's last: so a
+// client that goes on has another one before the door is closed, and does not find
+// its request on a connection that is just being closed.
+func (p *Public) Leave() { p.leaving.Store(true) }
+
+func (p *Public) farewell(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		next(ctx)
+		if p.leaving.Load() && !ctx.Hijacked() {
+			ctx.SetConnectionClose()
+		}
+	}
+}
+
 // Abandon closes a door that was not opened to anybody.
 func (p *Public) Abandon() error { return p.accept.Close() }
 
@@ -148,7 +163,7 @@ func (p *Public) Addr() net.Addr { return p.listener.Addr() }
 // cannot go on.
 func (p *Public) Serve(o PublicOptions) {
 	p.server = &fasthttp.Server{
-		Handler:                      observed(p.front(o), o.Access),
+		Handler:                      observed(p.farewell(p.front(o)), o.Access),
 		ErrorHandler:                 malformed,
 		ExpectHandler:                expect(o),
 		ConnState:                    p.silence.changed,

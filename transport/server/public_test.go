@@ -282,3 +282,51 @@ func waitFor(t *testing.T, cond func() bool) {
 		}
 	}
 }
+
+// Whoever goes on while the server leaves is told to come with another connection,
+// but for those whose connection has become something else.
+func TestAnAnswerIsTheLastWhenTheServerLeaves(t *testing.T) {
+	p, err := Listen("127.0.0.1:0", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Serve(PublicOptions{API: func(ctx *fasthttp.RequestCtx) {
+		if string(ctx.Path()) == "/api/live" {
+			ctx.SetStatusCode(fasthttp.StatusSwitchingProtocols)
+			ctx.Response.Header.Set("Connection", "Upgrade")
+			ctx.Hijack(func(c net.Conn) { _ = c.Close() })
+			return
+		}
+		hello(ctx)
+	}})
+	defer stop(t, p)
+	connection := func(c net.Conn, path string) string {
+		t.Helper()
+		if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", path); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.Close {
+			return "close"
+		}
+		return res.Header.Get("Connection")
+	}
+	c := dial(t, p)
+	if got := connection(c, "/api/x"); got != "" {
+		t.Errorf("before: %q", got)
+	}
+	p.Leave()
+	if got := connection(c, "/api/x"); got != "close" {
+		t.Errorf("on a connection from before: %q", got)
+	}
+	if got := connection(dial(t, p), "/api/x"); got != "close" {
+		t.Errorf("on a new connection: %q", got)
+	}
+	if got := connection(dial(t, p), "/api/live"); got != "Upgrade" {
+		t.Errorf("on what becomes a WebSocket: %q", got)
+	}
+}

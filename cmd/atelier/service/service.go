@@ -284,6 +284,9 @@ func (s *Service) Stop() error {
 	if s.internal != nil {
 		s.internal.Drain()
 	}
+	if s.public != nil {
+		s.public.Leave()
+	}
 	if s.started.Load() {
 		// Balancers need a moment to see that no more should come.
 		time.Sleep(s.cfg.Server.ShutdownDelay.Std())
