@@ -53,11 +53,13 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	switch {
 	case c == nil:
 		return true
+	case !c.Store.Holds(): // first: one that holds later may be another
+		return false
 	case h.owns.Load():
-		return c.Store.Holds()
+		return true
 	}
 	at := h.fresh.Load()
-	return at != 0 && time.Since(began) <= time.Duration(at)+within && c.Store.Holds()
+	return at != 0 && time.Since(began) <= time.Duration(at)+within
 }
 
 // began is where a time begins that is not set. It stands still while the machine
@@ -182,6 +184,12 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		}()
 		return
 	}
+	// Whoever finds an actor here without a lease may go on when the next one
+	// holds, and would take what it shows for new.
+	if !h.opts.Cluster.Store.Holds() {
+		reply(elsewhere)
+		return
+	}
 	hd := h.Peek(a.id)
 	if hd == nil || !hd.owns.Load() || hd.Condition() != Running {
 		reply(elsewhere)
@@ -244,5 +252,6 @@ func (h *Host[C, E, V]) Drop() {
 			h.system.Root.Send(hd.pid, drop{})
 		}
 		<-hd.done
+		h.forget(hd) // one in quarantine does not do so itself, and would rest for ever
 	}
 }

@@ -101,6 +101,7 @@ type Kind[C, E, V any] struct {
 	Keep uint64
 	// MayRest says whether an idle actor may be put to rest. nil: always.
 	MayRest func(id string) bool
-	// Rested is called when an actor was put to rest or quarantined.
+	// Rested is called when an actor was put to rest, or its quarantine is over,
+	// before Observe is called for it again. It must not call the host.
 	Rested func(id string)
 }

@@ -288,10 +288,12 @@ func (h *Host[C, E, V]) supervise(ctx actor.Context) {
 // forget removes a handle that serves no more.
 func (h *Host[C, E, V]) forget(hd *Handle[C, E, V]) {
 	h.mu.Lock()
-	if h.handles[hd.id] == hd {
-		delete(h.handles, hd.id)
+	defer h.mu.Unlock()
+	if h.handles[hd.id] != hd {
+		return // its successor has the id now
 	}
-	h.mu.Unlock()
+	delete(h.handles, hd.id)
+	// Before a successor begins, or it would lose what Observe made for it.
 	if h.kind.Rested != nil {
 		h.kind.Rested(hd.id)
 	}

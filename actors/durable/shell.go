@@ -210,7 +210,11 @@ func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
 // beyond it is new to everybody here.
 func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
 	began := time.Now()
-	events, err := s.host.readOn(log, s.seq, math.MaxUint64)
+	var events []Committed[E]
+	err := errHole
+	if log.Tail() >= s.seq { // else it was purged
+		events, err = s.host.readOn(log, s.seq, math.MaxUint64)
+	}
 	if errors.Is(err, errHole) {
 		s.core, s.seq = s.host.kind.New(s.handle.id), 0
 		s.recover(ctx, log)
@@ -269,7 +273,7 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 		err = s.encode(&d)
 	}
 	if err != nil {
-		s.answer(m.to, Reply{Err: err})
+		s.answerNow(m.to, Reply{Err: err})
 		return
 	}
 	b := s.next
@@ -289,8 +293,17 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 		last := s.flying[len(s.flying)-1]
 		last.waiters = append(last.waiters, waiter{m.to, reply})
 	default:
-		s.answer(m.to, reply)
+		s.answerNow(m.to, reply)
 	}
+}
+
+// answerNow gives an answer that needs no commit. Without a lease the state it
+// rests on may be an old one: another node may have gone on from there.
+func (s *shell[C, E, V]) answerNow(to Replier, r Reply) {
+	if c := s.host.opts.Cluster; c != nil && !c.Store.Holds() {
+		r = Reply{Err: ErrUnavailable}
+	}
+	s.answer(to, r)
 }
 
 // apply changes the state and collects the events. If that panics the state

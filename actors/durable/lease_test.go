@@ -1,0 +1,159 @@
+package durable_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/persistence/memory"
+)
+
+// What needs no commit is not answered without a lease either: it rests on a
+// state that another node may have changed since.
+func TestWithoutALeaseNothingIsAnswered(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	hd := get(t, c.hosts[0], "a")
+	c.nodes[0].Lose()
+	ask(t, get(t, c.hosts[1], "a"), "1")
+	for _, cmd := range []string{"get", "bad"} {
+		if v, _, err := hd.Ask(cmd); !errors.Is(err, durable.ErrUnavailable) {
+			t.Errorf("%s was answered %v, %v", cmd, v, err)
+		}
+	}
+}
+
+// What was in quarantine when the lease was lost begins anew like the rest. It
+// stayed, as one that is about to stop, and whoever asked for it waited for that
+// again and again.
+func TestALostLeaseEndsAQuarantine(t *testing.T) {
+	c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures = -1 })
+	hd := get(t, c.hosts[0], "a")
+	_, _, _ = hd.Ask("poison")
+	eventually(t, "quarantine", func() bool { return hd.Condition() == durable.Quarantined })
+	c.lose(0)
+	if c.hosts[0].Peek("a") != nil {
+		t.Fatal("it is still there")
+	}
+	if err := c.nodes[0].Rejoin(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.sum(0); got != 0 {
+		t.Errorf("it shows %d", got)
+	}
+}
+
+// regained is a node whose lease is lost, and that is back with another one
+// whenever it is asked: as when a goroutine stands still between two looks.
+type regained struct {
+	durable.Shared
+	mu   sync.Mutex
+	then func() // guarded by mu; once
+}
+
+func (r *regained) Holds() bool {
+	r.mu.Lock()
+	then := r.then
+	r.then = nil
+	r.mu.Unlock()
+	if then != nil {
+		then()
+	}
+	return r.Shared.Holds()
+}
+
+// What a node owned under a lease that is lost it does not show under the next.
+func TestTheNextLeaseDoesNotCoverWhatWasBefore(t *testing.T) {
+	for name, look := range map[string]func(hd *handle, other durable.Bus) (old bool){
+		"fresh": func(hd *handle, _ durable.Bus) bool { return hd.Fresh(0) },
+		"position": func(_ *handle, other durable.Bus) bool {
+			got := make(chan []byte, 1)
+			other.Request("n1", "ask.tally", []byte("p\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
+			b := <-got
+			return len(b) == 0 || b[0] != 'e'
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net := bustest.NewNet()
+			store, nodes := memory.Share(2)
+			defer store.Close()
+			n := &regained{Shared: nodes[0]}
+			k := kind()
+			k.Carry = &durable.Carrier[string]{}
+			bus, stop := net.Node("n1")
+			defer stop()
+			other, stop := net.Node("n2")
+			defer stop()
+			h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, Patience: time.Hour}})
+			hd := get(t, h, "a")
+			ask(t, hd, "1")
+			n.mu.Lock()
+			n.then = func() {
+				h.Drop()
+				_ = nodes[0].Rejoin(context.Background())
+			}
+			n.mu.Unlock()
+			nodes[0].Lose()
+			if look(hd, other) {
+				t.Error("it counts still")
+			}
+		})
+	}
+}
+
+// An actor that was purged is not there either when a node takes it over that had
+// a copy.
+func TestAPurgedActorIsNotTakenOver(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	c.sum(1)
+	if err := c.store.Purge("tally/a"); err != nil {
+		t.Fatal(err)
+	}
+	c.lose(0)
+	eventually(t, "a takeover", func() bool { return get(t, c.hosts[1], "a").Owns() })
+	if got := c.sum(1); got != 0 {
+		t.Errorf("it shows %d", got)
+	}
+	ask(t, get(t, c.hosts[1], "a"), "1")
+}
+
+// What Rested takes away is that of the actor that rests, not of the next.
+func TestRestedComesBeforeTheNextBegins(t *testing.T) {
+	k := kind()
+	var h *host
+	began := make(chan struct{}, 2)
+	k.Observe = func(string, *handle) durable.Observer[string, sumView] {
+		began <- struct{}{}
+		return &watcher{new(sync.Map)}
+	}
+	asked := make(chan error, 1)
+	k.Rested = func(string) {
+		before, about := len(began), make(chan struct{})
+		go func() {
+			close(about)
+			_, err := h.Get("a")
+			asked <- err
+		}()
+		<-about
+		for range 1000 {
+			runtime.Gosched()
+		}
+		if len(began) > before {
+			t.Error("the next has begun")
+		}
+	}
+	h = start(t, store(t), k, durable.Options{IdleAfter: -1})
+	hd := get(t, h, "a")
+	if !h.Rest(context.Background(), hd, false) {
+		t.Fatal("it did not rest")
+	}
+	if err := <-asked; err != nil {
+		t.Fatal(err)
+	}
+}
