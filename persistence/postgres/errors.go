@@ -49,14 +49,21 @@ func again(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	return e.Code == pgSerialization || e.Code == pgDeadlock || e.Code == pgUnique && e.ConstraintName == "rows_pkey"
+	switch e.Code {
+	case pgSerialization, pgDeadlock, pgNoRow:
+		return true
+	case pgUnique:
+		return e.ConstraintName == "rows_pkey"
+	}
+	return false
 }
 
 // SQLSTATEs that mean something here.
 const (
 	pgSerialization = "40001"
 	pgDeadlock      = "40P01"
-	pgUnique        = "23505"
+	pgUnique        = "23505" // of rows: somebody else made it
+	pgNoRow         = "P0002" // take_log's, when the row was given back meanwhile
 	pgReadOnly      = "25006"
 	pgDiskFull      = "53100"
 	pgTooLong       = "54000"
