@@ -44,7 +44,7 @@ func (s *Store) Take(in Share) error {
 	return nil
 }
 
-// All returns the shares that are in use, for another node.
+// All returns the shares that are in use, or about to be, for another node.
 func (s *Store) All() (out []Share, err error) {
 	s.writing.Lock() // nothing is destroyed meanwhile
 	defer s.writing.Unlock()
@@ -54,6 +54,9 @@ func (s *Store) All() (out []Share, err error) {
 		if !s.over(h) {
 			all = append(all, h)
 		}
+	}
+	if h := s.spreading; h != nil && !s.over(h) {
+		all = append(all, h)
 	}
 	s.mu.RUnlock()
 	for _, h := range all {

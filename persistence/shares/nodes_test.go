@@ -104,3 +104,27 @@ func TestSharesOfOthersAreLookedAt(t *testing.T) {
 		t.Errorf("%d are kept", len(all))
 	}
 }
+
+// A node that begins while a share is brought to the others is none of them: it
+// gets the share by asking for all.
+func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
+	third := spread(t, t.TempDir(), func(Share) error { return nil })
+	var s *Store
+	s = spread(t, t.TempDir(), func(Share) error {
+		all, err := s.All()
+		for _, other := range all {
+			err = errors.Join(err, third.Take(other))
+		}
+		return err
+	})
+	made, err := s.Until(time.Now().Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if third.Find(made.ID()) == nil {
+		t.Error("it lacks the share")
+	}
+	if all, err := s.All(); err != nil || len(all) != 1 {
+		t.Errorf("%d shares, %v", len(all), err)
+	}
+}

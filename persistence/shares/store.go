@@ -44,6 +44,9 @@ type Store struct {
 	mu    sync.RWMutex
 	byID  map[seal.ShareID]*held // guarded by mu
 	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
+	// spreading is on its way to the other nodes; guarded by mu. A node that
+	// begins now is none of those, but asks this one for all.
+	spreading *held
 
 	// making is held while a share is made, and guards what follows. Never taken
 	// with writing held: nodes that make shares take those of each other
@@ -180,7 +183,9 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 		return nil, fmt.Errorf("make a share: %w", err)
 	}
 	if s.opts.Spread != nil {
+		s.spread(h)
 		if err := s.opts.Spread(Share{ends, secret[:]}); err != nil {
+			s.spread(nil)
 			s.doom(h)
 			return nil, fmt.Errorf("bring a share to the other nodes: %w", err)
 		}
@@ -214,9 +219,16 @@ func (s *Store) hold(share *seal.Share, name string, now time.Time) *held {
 	return &held{share: share, name: name, until: s.opts.Uptime() + left + left/100}
 }
 
+func (s *Store) spread(h *held) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spreading = h
+}
+
 func (s *Store) use(h *held) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.spreading = nil
 	s.byID[h.share.ID()] = h
 	s.byEnd[h.share.Ends().Unix()] = h
 }
