@@ -42,6 +42,9 @@ type Sessions struct {
 	// Where several nodes use the store; else nil.
 	feed  durable.Feed
 	byKey map[string]*family // guarded by mu
+	// unread are the families whose rows could not be read when they had changed:
+	// nothing is told of these again.
+	unread map[*family]struct{} // guarded by mu
 }
 
 // hash of a session id.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"atelier/actors/durable"
@@ -20,7 +22,7 @@ const MaxAge = time.Second
 // the other's. failed is told of records that cannot be read.
 func Follow(store durable.Shared, account []byte, now func() time.Time, failed func(error)) (*Sessions, error) {
 	s := empty(store, account, now)
-	s.byKey = map[string]*family{}
+	s.byKey, s.unread = map[string]*family{}, map[*family]struct{}{}
 	if err := s.load(legacyTable, parseLegacy); err != nil {
 		return nil, fmt.Errorf("read sessions: %w", err)
 	}
@@ -46,7 +48,7 @@ func (s *Sessions) Close() {
 // Current returns when what is known is not older than that, MaxAge at most; it
 // fails when that cannot be found out.
 func (s *Sessions) Current(within time.Duration) error {
-	if s.feed == nil || s.feed.Age() < min(within, MaxAge) {
+	if s.feed == nil || s.feed.Age() < min(within, MaxAge) && len(s.lacking()) == 0 {
 		return nil
 	}
 	return s.sync()
@@ -58,7 +60,32 @@ func (s *Sessions) sync() error {
 	if err := s.feed.Sync(ctx); err != nil {
 		return fmt.Errorf("%w: sessions of other nodes: %w", durable.ErrUnavailable, err)
 	}
+	for _, f := range s.lacking() {
+		f.mu.Lock()
+		err := s.reload(f)
+		f.mu.Unlock()
+		if err != nil {
+			return fmt.Errorf("%w: sessions of other nodes: %w", durable.ErrUnavailable, err)
+		}
+	}
 	return nil
+}
+
+func (s *Sessions) lacking() []*family {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Collect(maps.Keys(s.unread))
+}
+
+// lack notes whether a family's row is still to be read.
+func (s *Sessions) lack(f *family, unread bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if unread {
+		s.unread[f] = struct{}{}
+		return
+	}
+	delete(s.unread, f)
 }
 
 // seek is lookup, and a look at what other nodes have made for what is unknown.
@@ -99,7 +126,10 @@ func (s *Sessions) learn(key, value []byte) error {
 // this node has written since. The caller holds f.mu.
 func (s *Sessions) reload(f *family) error {
 	value, err := s.journal.Get(familyTable, f.key)
-	if err != nil && !errors.Is(err, durable.ErrNotFound) {
+	if errors.Is(err, durable.ErrNotFound) {
+		err = nil
+	}
+	if s.lack(f, err != nil); err != nil {
 		return err
 	}
 	var rec *pb.SessionFamily

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,5 +87,60 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 		if n := len(got.Attendees()); !ok || n != 1+2*each {
 			t.Errorf("node %d knows %d grants", node, n)
 		}
+	}
+}
+
+// unreadable is a store whose rows cannot be read while it says so.
+type unreadable struct {
+	durable.Shared
+	now atomic.Bool
+}
+
+func (u *unreadable) Get(table string, key []byte) ([]byte, error) {
+	if u.now.Load() {
+		return nil, durable.ErrFenced
+	}
+	return u.Shared.Get(table, key)
+}
+
+// An end that is told while its row cannot be read, as when a lease is lost just
+// then, is not told again. Until it was read nothing is known for certain.
+func TestAnEndIsNotMissed(t *testing.T) {
+	store, nodes := memory.Share(2)
+	t.Cleanup(func() { _ = store.Close() })
+	away := &unreadable{Shared: nodes[1]}
+	var s [2]*Sessions
+	for i, n := range []durable.Shared{nodes[0], away} {
+		var err error
+		if s[i], err = Follow(n, []byte("account"), time.Now, func(error) {}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s[i].Close)
+	}
+	if _, err := s[0].GrantAttendee("", "first", "lab", grantFor("ann")); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s[1].Use("first"); !ok {
+		t.Fatal("the other node does not know it")
+	}
+	away.now.Store(true)
+	if err := s[0].End("first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s[1].Current(0); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("what cannot be read counts as known: %v", err)
+	}
+	if err := s[1].Current(MaxAge); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("a moment later it does: %v", err)
+	}
+	away.now.Store(false)
+	if err := s[1].Current(MaxAge); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s[1].Use("first"); ok {
+		t.Error("it is still good")
+	}
+	if len(s[1].unread) > 0 {
+		t.Error("it is still to be read")
 	}
 }
