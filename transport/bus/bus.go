@@ -1,9 +1,10 @@
 package bus
 
 import (
-	"crypto/rand"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -68,11 +69,14 @@ func Open(o Options) (*Bus, error) {
 		return nil, err
 	}
 	b := &Bus{
-		opts: o, seal: newSealer(o.Secret), key: rand.Text(), inbox: "atelier.answer." + o.Node + "." + rand.Text() + ".",
+		opts: o, seal: newSealer(o.Secret), key: crand.Text(), inbox: "atelier.answer." + o.Node + "." + crand.Text() + ".",
 		asked: map[uint64]*question{}, serves: map[string]func(string, []byte, func([]byte)){},
 		hears: map[string]map[uint64]func(string, []byte){}, subs: map[string]*nats.Subscription{},
 		incoming: make(chan *nats.Msg, incomingMessages), stop: make(chan struct{}),
 	}
+	// Not where it began the last time: parts of a message that a crash cut off
+	// would be taken for those of a later one.
+	b.serial.Store(rand.Uint64() >> 1)
 	err := b.connect()
 	if err == nil {
 		_, err = b.conn.ChanSubscribe(b.inbox+"*", b.incoming)

@@ -250,8 +250,29 @@ func TestPartsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes are kept", a.bytes)
 	}
 	a.forget(now.Add(openFor + 1))
+	for serial := range uint64(1 << 15) { // with nothing in it
+		a.add("s", part{from: "a", serial: serial, count: maxParts}, now)
+	}
+	if len(a.open) > maxOpen/maxParts/partOverhead {
+		t.Errorf("%d empty messages are kept", len(a.open))
+	}
+	a.forget(now.Add(openFor + 1))
 	if len(a.open) != 0 || a.bytes != 0 {
 		t.Errorf("%d messages of %d bytes are kept", len(a.open), a.bytes)
+	}
+}
+
+// A node that crashed in the middle of a message, and is back, says something
+// else with the next: numbers do not begin where they did.
+func TestNumbersDoNotComeAgain(t *testing.T) {
+	first := map[uint64]bool{}
+	for range 2 {
+		b := open(t, Options{Node: "a", Secret: "x", Listen: free(t, 1)[0]})
+		first[b.serial.Load()] = true
+		b.Close()
+	}
+	if len(first) < 2 {
+		t.Error("the second process begins where the first did")
 	}
 }
 

@@ -13,6 +13,8 @@ const (
 	maxParts = durable.MaxMessage / partBytes
 	// maxOpen bounds what is being put together, bytes.
 	maxOpen = 2 * maxParts * partBytes
+	// partOverhead is what each part takes beside its bytes.
+	partOverhead = 64
 	// openFor is how long the parts of a message may take.
 	openFor = 15 * time.Second
 )
@@ -32,7 +34,7 @@ type partKey struct {
 type message struct {
 	parts   [][]byte
 	missing int
-	bytes   int
+	bytes   int // of its parts, those that are missing included
 	since   time.Time
 }
 
@@ -44,7 +46,11 @@ func (a *assembly) add(subject string, p part, now time.Time) (data []byte, whol
 	key := partKey{p.from, p.serial, subject}
 	m := a.open[key]
 	if m == nil {
-		m = &message{parts: make([][]byte, p.count), missing: p.count, since: now}
+		m = &message{parts: make([][]byte, p.count), missing: p.count, bytes: p.count * partOverhead, since: now}
+		if a.bytes+m.bytes > maxOpen {
+			return nil, false
+		}
+		a.bytes += m.bytes
 		if a.open == nil {
 			a.open = map[partKey]*message{}
 		}
@@ -64,7 +70,7 @@ func (a *assembly) add(subject string, p part, now time.Time) (data []byte, whol
 		return nil, false
 	}
 	a.drop(key)
-	data = make([]byte, 0, m.bytes)
+	data = make([]byte, 0, m.bytes-p.count*partOverhead)
 	for _, part := range m.parts {
 		data = append(data, part...)
 	}
