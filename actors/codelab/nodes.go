@@ -1,12 +1,16 @@
 package codelab
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"hash/fnv"
 	"slices"
 	"sync"
+	"time"
 
+	"atelier/actors/durable"
 	"atelier/actors/room"
 )
 
@@ -123,6 +127,10 @@ func (w *Workshops) announce(ws Workshop, person string, arrived bool) {
 func (w *Workshops) Compare(alive []string) {
 	w.tellCounts(alive)
 	for _, ws := range w.Active() {
+		if ws.Owns() && ws.View().deleted {
+			w.purge(ws)
+			continue
+		}
 		n, sum := ws.Room.Count("")
 		ws.Tell(aside{Kind: asideCount, Count: n, Sum: sum}.encode())
 		for _, node := range ws.Room.Nodes() {
@@ -130,6 +138,21 @@ func (w *Workshops) Compare(alive []string) {
 				w.all(ws, node, nil)
 			}
 		}
+	}
+}
+
+// purge removes what is left of a codelab that another node has deleted: when
+// that one let go of it this one, which had a copy, was faster to take it than
+// the other to remove it.
+func (w *Workshops) purge(ws Workshop) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if !w.host.Rest(ctx, ws.handle, false) {
+		return // somebody still asks; the next time
+	}
+	var owned *durable.Owned
+	if err := w.Journal.Purge("codelab/" + ws.ID()); err != nil && !errors.As(err, &owned) { // the next one does it
+		w.Logger.Error("removing a deleted codelab failed", "codelab", ws.ID(), "error", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -285,7 +286,8 @@ func (w *Workshops) Delete(caller *Caller, id string) error {
 	// It is gone for everybody now. What remains on disk is removed here, or
 	// at the next start. The actor goes to rest when its last caller has left.
 	w.host.Rest(context.Background(), ws.handle, false)
-	if err := w.Journal.Purge("codelab/" + id); err != nil {
+	var owned *durable.Owned // by a node that had a copy, which removes it
+	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
 		w.Logger.Error("removing a deleted codelab failed", "codelab", id, "error", err)
 	}
 	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {

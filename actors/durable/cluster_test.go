@@ -404,3 +404,128 @@ func TestAnOwnerThatCannotBeHeard(t *testing.T) {
 		t.Errorf("it reads %d", got)
 	}
 }
+
+// A follower that has missed something reads the log no further than its owner
+// has named either.
+func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
+	net := bustest.NewNet()
+	store, nodes := memory.Share(2)
+	defer store.Close()
+	hold := make(chan struct{}, 100)
+	var hosts []*host
+	for i, n := range nodes {
+		bus, stop := net.Node(n.Node())
+		defer stop()
+		k := kind()
+		k.Carry = &durable.Carrier[string]{}
+		var shared durable.Shared = n
+		if i == 0 {
+			shared = late{n, hold}
+		}
+		// So patient that it does not ask the store by itself.
+		hosts = append(hosts, start(t, shared, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, Patience: time.Hour}}))
+	}
+	owner := get(t, hosts[0], "a")
+	hold <- struct{}{}
+	ask(t, owner, "1")
+	if sum := get(t, hosts[1], "a").View().sum; sum != 1 {
+		t.Fatalf("the follower shows %d", sum)
+	}
+	net.Cut("n1", "n2")
+	hold <- struct{}{}
+	ask(t, owner, "1") // of which the follower does not hear
+	got := make(answers, 1)
+	if err := owner.Submit("1", got); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := nodes[1].Follow("tally/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the record on disk", func() bool {
+		tail, err := reader.Tail()
+		return err == nil && tail == 3
+	})
+	net.Mend("n1", "n2")
+	if sum := get(t, hosts[1], "a").View().sum; sum != 2 {
+		t.Errorf("the follower shows %d, the owner %d", sum, owner.View().sum)
+	}
+	hold <- struct{}{}
+	if r := <-got; r.Err != nil {
+		t.Fatal(r.Err)
+	}
+}
+
+// A command that may not be done twice is not sent again when its answer was
+// lost, whoever owns the actor then.
+func TestALostAnswerIsNotAskedForAgain(t *testing.T) {
+	c := newClan(t, 2)
+	owner := get(t, c.hosts[0], "a")
+	ask(t, owner, "1")
+	c.sum(1)
+	c.net.Cut("n1", "n2")
+	got := make(answers, 1)
+	if err := c.hosts[1].Peek("a").Submit("1", got); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the command", func() bool { return owner.View().sum == 2 })
+	c.lose(0)
+	if r := <-got; !errors.Is(r.Err, durable.ErrUnavailable) {
+		t.Errorf("it was answered %+v", r)
+	}
+	eventually(t, "a takeover", func() bool {
+		hd, err := c.hosts[1].Get("a")
+		return err == nil && hd.Owns()
+	})
+	if got := c.sum(1); got != 2 {
+		t.Errorf("then it shows %d", got)
+	}
+}
+
+// Reads at one time share questions, and each is answered.
+func TestReadsAtOneTimeAreAllAnswered(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	c.sum(1)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range 50 {
+				if _, err := c.hosts[1].Get("a"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if s := c.hosts[1].Stats(); s.Questions.Load() >= s.Confirmed.Load() {
+		t.Errorf("%d questions for %d reads", s.Questions.Load(), s.Confirmed.Load())
+	}
+}
+
+// An actor is given away when nothing of it is on its way: whoever waits would
+// hear of it nowhere else.
+func TestWhatIsOnItsWayIsAnsweredBeforeTheActorGoes(t *testing.T) {
+	c := newClan(t, 2)
+	owner := get(t, c.hosts[0], "a")
+	ask(t, owner, "1")
+	c.sum(1)
+	release := c.store.Hold()
+	defer release()
+	got := make(answers, 1)
+	if err := owner.Submit("1", got); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the append", func() bool { return c.store.Queued() > 0 })
+	c.hosts[0].GiveTo(owner, "n2")
+	release()
+	eventually(t, "an answer", func() bool { return len(got) > 0 })
+	if r := <-got; r.Err != nil {
+		t.Error(r.Err)
+	}
+	eventually(t, "the actor's way", func() bool { return get(t, c.hosts[1], "a").Owns() })
+	if got := c.sum(1); got != 2 {
+		t.Errorf("it shows %d", got)
+	}
+}
