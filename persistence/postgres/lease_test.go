@@ -411,3 +411,43 @@ func TestAnActorIsTakenWhileItIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a node asks for that does not know yet what it has lost, the database does
+// not do.
+func TestTheDatabaseKnowsWhoMayWhat(t *testing.T) {
+	url := postgrestest.Database(t)
+	a := openNode(t, url, "a")
+	defer a.Close()
+	log := openLog(t, a.Store, "codelab/1").(*actorLog)
+	if err := commit(log, 1, "a"); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	exec := func(sql string, args ...any) error {
+		_, err := conn.Exec(ctx, sql, args...)
+		return err
+	}
+	err = errors.Join(exec("set search_path = atelier"),
+		exec("insert into nodes values ('over', 1, clock_timestamp() - interval '1 millisecond', 1, '', now())"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec("select take_log('over', 1, 'codelab/2')"); codeOf(err) != codeLeaseLost {
+		t.Errorf("taking without a lease gave %v", err)
+	}
+	inc := log.lease.incarnation
+	if err := exec("select hold_log('a', $1, 'codelab/1', $2)", inc, log.epoch-1); codeOf(err) != codeLogLost {
+		t.Errorf("changing what an earlier handle had gave %v", err)
+	}
+	if err := exec("select give_logs('a', $1, array['codelab/1']::bytea[], array[$2]::bigint[])", inc, log.epoch-1); err != nil {
+		t.Fatal(err)
+	}
+	if owner, err := a.Owner("codelab/1"); owner != "a" || err != nil {
+		t.Errorf("an earlier handle gave it back: %q, %v", owner, err)
+	}
+}
