@@ -24,6 +24,9 @@ func TestHoldsLooksAtTheClock(t *testing.T) {
 	if !s.Holds() {
 		t.Fatal("the lease does not hold")
 	}
+	if l.limit > s.opts.Lease*2/3 {
+		t.Error("it counts for as long as in the database: clocks differ, and renewals take their time")
+	}
 	l.renewed.Store(int64(uptime() - l.limit))
 	if s.Holds() {
 		t.Error("the lease holds behind its end")
@@ -449,5 +452,51 @@ func TestTheDatabaseKnowsWhoMayWhat(t *testing.T) {
 	}
 	if owner, err := a.Owner("codelab/1"); owner != "a" || err != nil {
 		t.Errorf("an earlier handle gave it back: %q, %v", owner, err)
+	}
+}
+
+// A renewal that waits for somebody who judges the lease looks at the clock behind
+// the wait: judged as over, it must not come back.
+func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
+	url := postgrestest.Database(t)
+	defer openNode(t, url, "a").Close()
+	ctx := context.Background()
+	var conns [2]*pgx.Conn
+	for i := range conns {
+		var err error
+		if conns[i], err = pgx.Connect(ctx, url); err != nil {
+			t.Fatal(err)
+		}
+		defer conns[i].Close(ctx)
+	}
+	judge := func(sql string, into ...any) {
+		t.Helper()
+		var err error
+		if len(into) > 0 {
+			err = conns[0].QueryRow(ctx, sql).Scan(into...)
+		} else {
+			_, err = conns[0].Exec(ctx, sql)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	judge("insert into atelier.nodes values ('x', 1, clock_timestamp() + interval '300 milliseconds', 1, '', now())")
+	judge("begin")
+	judge("select from atelier.nodes where node = 'x' for share")
+	renewed := make(chan error, 1)
+	go func() {
+		_, err := conns[1].Exec(ctx, "set search_path = atelier")
+		if err == nil {
+			_, err = conns[1].Exec(ctx, "select renew('x', 1, '1 hour')")
+		}
+		renewed <- err
+	}()
+	for behind := false; !behind; {
+		judge("select exists (select from pg_locks where not granted) and lease_until < clock_timestamp() from atelier.nodes where node = 'x'", &behind)
+	}
+	judge("commit")
+	if err := <-renewed; codeOf(err) != codeLeaseLost {
+		t.Errorf("a lease that was over was renewed: %v", err)
 	}
 }
