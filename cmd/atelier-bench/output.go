@@ -4,14 +4,13 @@ package main
 
 import (
 	"context"
-	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -216,12 +215,12 @@ func (w *serverFlags) environment() map[string]string {
 	if unix.Sysinfo(&load) == nil {
 		e["load before"] = fmt.Sprintf("%.2f", float64(load.Loads[0])/65536)
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		e["generator"] = revision(info)
-	}
+	e["generator"] = version
 	if binary, err := w.binary(); err == nil && w.Spawn {
-		if info, err := buildinfo.ReadFile(binary); err == nil {
-			e["server"] = revision(info)
+		// "atelier v1.2 (revision), data format …"
+		if out, err := exec.Command(binary, "version").Output(); err == nil {
+			name, _, _ := strings.Cut(string(out), ",")
+			e["server"] = strings.TrimPrefix(name, "atelier ")
 		}
 	}
 	return e
@@ -239,17 +238,4 @@ func lineOf(path, name string) string {
 		}
 	}
 	return ""
-}
-
-func revision(info *debug.BuildInfo) string {
-	name, dirty := info.Main.Version, ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			name = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = " with changes"
-		}
-	}
-	return name + dirty
 }

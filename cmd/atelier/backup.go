@@ -51,6 +51,9 @@ func (c backupCmd) Run() error {
 
 func writeBackup(cfg config.Config, w io.Writer) error {
 	return either(cfg, func(client *control.Client) error { return client.Backup(w) }, func() error {
+		if _, err := cfg.Check(); err != nil {
+			return err
+		}
 		if err := hasData(cfg); err != nil {
 			return err
 		}
@@ -96,6 +99,10 @@ type restoreCmd struct {
 func (c restoreCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {
+		return err
+	}
+	// A server would not start with what is wrong here.
+	if _, err := cfg.Check(); err != nil {
 		return err
 	}
 	f, err := os.Open(c.File)

@@ -42,25 +42,27 @@ func (c serveCmd) Run() error {
 		log.Warn("others may read the memory of this process", "error", err)
 	}
 	spreadThreads()
-	signals := make(chan os.Signal, 2)
+	signals, stop := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged, Version: version}, log)
+	go func() {
+		<-signals
+		close(stop)
+		<-signals
+		log.Warn("forced to stop")
+		os.Exit(1)
+	}()
+	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged, Version: version, Stop: stop}, log)
 	if err != nil {
 		return err
 	}
 	notify("READY=1")
 	select {
-	case <-signals:
+	case <-stop:
 		log.Info("stopping; a second signal forces it", "deadline", cfg.Server.DrainTimeout.Std())
 	case err = <-s.Failed():
 		log.Error("the public listener failed", "error", err)
 	}
 	notify("STOPPING=1")
-	go func() {
-		<-signals
-		log.Warn("forced to stop")
-		os.Exit(1)
-	}()
 	return errors.Join(err, s.Stop())
 }
 

@@ -64,7 +64,7 @@ type node struct {
 }
 
 // openNode connects to the other nodes.
-func openNode(cfg config.Config, store durable.Shared, patience time.Duration, log *slog.Logger) (*node, error) {
+func openNode(cfg config.Config, store durable.Shared, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*node, error) {
 	conf, err := cfg.Cluster.TLS()
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func openNode(cfg config.Config, store durable.Shared, patience time.Duration, l
 	n.Store, n.Bus, n.Patience, n.Beat = store, n.bus, patience, patience/4
 	err = n.serveReach()
 	if err == nil {
-		err = n.meet(meetTurns * cmp.Or(patience, askTime))
+		err = n.meet(meetTurns*cmp.Or(patience, askTime), stop)
 	}
 	if err != nil {
 		n.bus.Close()

@@ -73,7 +73,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		return nil, err
 	}
 	if cfg.Cluster.Enabled {
-		if c.node, err = openNode(cfg, c.store.(durable.Shared), opts.Lease/3, log); err != nil {
+		if c.node, err = openNode(cfg, c.store.(durable.Shared), opts.Lease/3, opts.Stop, log); err != nil {
 			return nil, err
 		}
 	}

@@ -73,10 +73,10 @@ const meetTurns = 10
 // meet waits until every living node has answered. A node that reaches the
 // database and not the others could serve little, and would only find out when
 // somebody needs it.
-func (n *node) meet(limit time.Duration) error {
+func (n *node) meet(limit time.Duration, stop <-chan struct{}) error {
 	answered := map[string]bool{n.Store.Node(): true}
 	began, told := time.Now(), false
-	for until := time.Now().Add(limit); ; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(limit); ; {
 		members, err := n.Store.Members()
 		if err != nil {
 			return err
@@ -101,8 +101,16 @@ func (n *node) meet(limit time.Duration) error {
 		case time.Now().After(until):
 			return fmt.Errorf("cluster: node %s is alive and does not answer this one: look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them", missing)
 		}
+		select {
+		case <-stop:
+			return errStopped
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 }
+
+// errStopped ends a start that nobody wants any more.
+var errStopped = errors.New("stopped while it waited for the other nodes")
 
 // look asks the others whether they are there, and decides whether this node
 // stands aside.

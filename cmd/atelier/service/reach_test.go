@@ -1,6 +1,7 @@
 package service
 
 import (
+	"errors"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -79,6 +80,20 @@ func (x *trio) wants(t *testing.T, when string, aside ...bool) {
 }
 
 // A balancer sends people to those who can serve them, and never to nobody.
+// A start that waits for others ends when it is told to.
+func TestAWaitingStartEnds(t *testing.T) {
+	x := newTrio(t)
+	x.cut(0, 1)
+	stop := make(chan struct{})
+	close(stop)
+	if err := x.nodes[0].meet(time.Hour, stop); !errors.Is(err, errStopped) {
+		t.Errorf("got %v", err)
+	}
+	if err := x.nodes[2].meet(time.Hour, stop); err != nil {
+		t.Errorf("who has met everybody: %v", err)
+	}
+}
+
 func TestWhoReachesNobodyStandsAside(t *testing.T) {
 	x := newTrio(t)
 	x.wants(t, "whole", false, false, false)

@@ -58,6 +58,8 @@ type Options struct {
 	// Protocol is the version of the messages between nodes; 0: this program's.
 	// Tests change it.
 	Protocol int
+	// Stop, if closed, ends a start that waits for other nodes. May be nil.
+	Stop <-chan struct{}
 	// Lease is how long this node's lease lasts, where it is one of several; 0:
 	// 3 s. Tests shorten it.
 	Lease time.Duration
