@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -78,6 +79,7 @@ func openNode(cfg config.Config, store durable.Shared, patience time.Duration, s
 	if err != nil {
 		return nil, err
 	}
+	go n.nameUnknown(cfg.Cluster.Peers)
 	n.Store, n.Bus, n.Patience, n.Beat = store, n.bus, patience, patience/4
 	err = n.serveReach()
 	if err == nil {
@@ -88,6 +90,24 @@ func openNode(cfg config.Config, store durable.Shared, patience time.Duration, s
 		return nil, err
 	}
 	return n, nil
+}
+
+// nameUnknown tells of peers whose names mean nothing: while others know this
+// node, nothing else would.
+func (n *node) nameUnknown(peers []string) {
+	for _, peer := range peers {
+		host, _, err := net.SplitHostPort(peer)
+		if err != nil {
+			continue // the configuration was checked
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		_, err = net.DefaultResolver.LookupHost(ctx, host)
+		cancel()
+		var unknown *net.DNSError
+		if errors.As(err, &unknown) && unknown.IsNotFound {
+			n.log.Warn("cluster.peers names a host that is not known now", "peer", peer)
+		}
+	}
 }
 
 // cluster is what actors are told of the other nodes; nil without any.
