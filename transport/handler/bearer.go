@@ -22,6 +22,17 @@ const accessTokenLife = 10 * time.Minute
 // authenticate finds out who is calling: by the secret of an API key, or by an
 // access token. The participant and the key must still be valid.
 func (c *call) authenticate() error {
+	if err := c.surely(c.identify); err != nil {
+		return err
+	}
+	if wait := c.Limiter.Allow(c.who.Id); wait > 0 {
+		return httpapi.ErrTooMany(wait)
+	}
+	return nil
+}
+
+func (c *call) identify() error {
+	c.who = nil
 	scheme, bearer, ok := strings.Cut(string(c.Request.Header.Peek("Authorization")), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") {
 		return errUnauthorized
@@ -41,9 +52,6 @@ func (c *call) authenticate() error {
 		c.who = nil
 		return errUnauthorized
 	}
-	if wait := c.Limiter.Allow(c.who.Id); wait > 0 {
-		return httpapi.ErrTooMany(wait)
-	}
 	return nil
 }
 
@@ -52,18 +60,59 @@ func (c *call) admit(scope string) error {
 	if err := c.authenticate(); err != nil {
 		return err
 	}
-	if !slices.Contains(c.scopes, scope) {
-		return errScope
-	}
-	return nil
+	return c.surely(func() error {
+		if !slices.Contains(c.scopes, scope) {
+			return errScope
+		}
+		return nil
+	})
 }
 
+// receives says that the caller may be given credentials.
+func (c *call) receives() error {
+	return c.surely(func() error {
+		if c.who.Acknowledgement == nil {
+			return errNotAcked
+		}
+		return nil
+	})
+}
+
+// participants are as they were a moment ago, where other nodes may change them.
 func (c *call) participants() (*participant.View, error) {
-	h, err := c.Participants.Near(participant.ID, login.MaxAge)
-	if err != nil {
-		return nil, err
+	if c.view == nil {
+		h, err := c.Participants.Near(participant.ID, login.MaxAge)
+		if err != nil {
+			return nil, err
+		}
+		c.view = h.View()
 	}
-	return h.View(), nil
+	return c.view, nil
+}
+
+// surely refuses nobody by what was known a moment ago: on another node they may
+// just have been let in, and been told so. So it checks again if anything has
+// changed.
+func (c *call) surely(check func() error) error {
+	err := check()
+	var refused *refusal
+	if !errors.As(err, &refused) || c.view == nil {
+		return err
+	}
+	h, unknown := c.Participants.Get(participant.ID)
+	if unknown != nil {
+		return unknown
+	}
+	if h.View() == c.view {
+		return err
+	}
+	c.view = h.View()
+	if c.who != nil {
+		if err := c.identify(); err != nil {
+			return err
+		}
+	}
+	return check()
 }
 
 // claims of an access token. It says who, by which key, and what was asked for;

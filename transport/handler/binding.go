@@ -52,7 +52,27 @@ func checkCheckout(id string) error {
 
 // named returns the participant that an identity names, or the caller without
 // one.
-func (c *call) named(in *identity) (*pb.Participant, error) {
+func (c *call) named(in *identity) (p *pb.Participant, err error) {
+	err = c.surely(func() (err error) {
+		p, err = c.lookUp(in)
+		return err
+	})
+	return p, err
+}
+
+// actsFor is named for operations that take: the caller must be the
+// participant or have its grant.
+func (c *call) actsFor(in *identity) (p *pb.Participant, err error) {
+	err = c.surely(func() (err error) {
+		if p, err = c.lookUp(in); err == nil && !participant.MayActFor(c.who, p) {
+			err = errNotForThem
+		}
+		return err
+	})
+	return p, err
+}
+
+func (c *call) lookUp(in *identity) (*pb.Participant, error) {
 	if in == nil || in.AccessToken == nil {
 		return c.who, nil
 	}
@@ -65,14 +85,4 @@ func (c *call) named(in *identity) (*pb.Participant, error) {
 		return nil, errNotForThem
 	}
 	return p, nil
-}
-
-// actsFor is named for operations that take: the caller must be the
-// participant or have its grant.
-func (c *call) actsFor(in *identity) (*pb.Participant, error) {
-	p, err := c.named(in)
-	if err == nil && !participant.MayActFor(c.who, p) {
-		return nil, errNotForThem
-	}
-	return p, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"atelier/actors/participant"
 	pb "atelier/actors/participant/participantpb"
 	"atelier/actors/token"
 	"atelier/transport/httpapi"
@@ -17,6 +18,7 @@ type call struct {
 	*httpapi.Exchange
 	*base
 	handle func(*call) error
+	view   *participant.View // nil until it is needed
 	who    *pb.Participant
 	scopes []string // what who may do with this bearer
 	result string   // for the metrics: "" or a code

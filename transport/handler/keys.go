@@ -4,19 +4,27 @@ import (
 	"errors"
 
 	"atelier/actors/participant"
+	pb "atelier/actors/participant/participantpb"
 	"atelier/transport/handler/encrypted"
 )
 
 // getKey publishes the key to which credentials for a participant are
 // encrypted. Anyone may read it: it is public.
 func (c *call) getKey() error {
-	view, err := c.participants()
+	var p *pb.Participant
+	err := c.surely(func() error {
+		view, err := c.participants()
+		if err != nil {
+			return err
+		}
+		p = view.ByIdentity(c.Param("identity"))
+		if p == nil || p.Disabled || p.Environment != c.environment || len(p.EncryptionKey) == 0 {
+			return errNoKey
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	p := view.ByIdentity(c.Param("identity"))
-	if p == nil || p.Disabled || p.Environment != c.environment || len(p.EncryptionKey) == 0 {
-		return errNoKey
 	}
 	c.Response.Header.Set("Cache-Control", "public, max-age=60")
 	return c.jwk(p.EncryptionKey)
@@ -67,8 +75,8 @@ func (c *call) deleteKey() error {
 }
 
 func (c *call) setKey(key []byte) error {
-	if c.who.Acknowledgement == nil {
-		return errNotAcked
+	if err := c.receives(); err != nil {
+		return err
 	}
 	h, err := c.Participants.Get(participant.ID)
 	if err != nil {

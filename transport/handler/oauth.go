@@ -2,12 +2,14 @@ package handler
 
 import (
 	"encoding/base64"
+	"errors"
 	"net/url"
 	"strings"
 
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/participant"
+	pb "atelier/actors/participant/participantpb"
 	"atelier/transport/httpapi"
 )
 
@@ -45,14 +47,23 @@ func (c *call) accessToken() error {
 		}
 		id, secret = basicID, basicSecret
 	}
-	view, err := c.participants()
+	var p *pb.Participant
+	keyID, ok := participant.KeyID(c.environment, secret)
+	err = c.surely(func() error {
+		view, err := c.participants()
+		if err != nil {
+			return err
+		}
+		if p = view.Authenticate(keyID, []byte(secret)); !ok || p == nil || p.Id != id || p.Environment != c.environment {
+			return errUnauthorized
+		}
+		return nil
+	})
+	if errors.Is(err, errUnauthorized) {
+		return c.oauthError(fasthttp.StatusUnauthorized, "invalid_client", "the client is unknown or its secret is wrong")
+	}
 	if err != nil {
 		return err
-	}
-	keyID, ok := participant.KeyID(c.environment, secret)
-	p := view.Authenticate(keyID, []byte(secret))
-	if !ok || p == nil || p.Id != id || p.Environment != c.environment {
-		return c.oauthError(fasthttp.StatusUnauthorized, "invalid_client", "the client is unknown or its secret is wrong")
 	}
 	c.who = p
 	if wait := c.Limiter.Allow(p.Id); wait > 0 {

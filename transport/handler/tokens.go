@@ -112,8 +112,10 @@ func (c *call) use() (u token.Use, known bool, err error) {
 	if err != nil {
 		return u, false, err
 	}
-	if p.Id != c.who.Id && c.who.Acknowledgement == nil {
-		return u, false, errNotAcked
+	if p.Id != c.who.Id {
+		if err := c.receives(); err != nil {
+			return u, false, err
+		}
 	}
 	u.Participant = p.Id
 	// The form of a token is public, so a text of another form may be answered
@@ -124,13 +126,14 @@ func (c *call) use() (u token.Use, known bool, err error) {
 
 func (c *call) detokenize() error {
 	u, known, err := c.use()
-	switch {
-	case err != nil:
+	if err == nil {
+		err = c.receives()
+	}
+	if err == nil && !known {
+		err = token.NotFound
+	}
+	if err != nil {
 		return err
-	case c.who.Acknowledgement == nil:
-		return errNotAcked
-	case !known:
-		return token.NotFound
 	}
 	clear, err := c.vault.Detokenize(c.caller(), u)
 	if err != nil {
