@@ -50,7 +50,10 @@ func (a aside) encode() []byte {
 }
 
 // nodes is a room's way to the other nodes.
-type nodes struct{ h *handle }
+type nodes struct {
+	h *handle
+	w *Workshops
+}
 
 func (l *nodes) Arrived(person string) { l.h.Tell(aside{Kind: asideArrived, Person: person}.encode()) }
 
@@ -61,6 +64,12 @@ func (l *nodes) Passed(frames []room.Frame) {
 }
 
 func (l *nodes) Speaks() bool { return l.h.Owns() }
+
+func (l *nodes) Gone(person string) {
+	if r := l.w.room(l.h.ID()); r != nil {
+		l.w.announce(Workshop{l.h, r}, person, false)
+	}
+}
 
 // Signal sends a message to the sessions that a person has on other nodes, of
 // all facilitators for "".
@@ -84,7 +93,7 @@ func (w *Workshops) heard(id, node string, data []byte) {
 	switch a.Kind {
 	case asideArrived, asideLeft:
 		if r.Elsewhere(node, a.Person, a.Kind == asideArrived) {
-			w.announce(ws, a.Person, a.Kind == asideArrived)
+			w.announce(ws, a.Person, true)
 		}
 	case asideAll:
 		w.all(ws, node, a.People)
@@ -106,12 +115,8 @@ func (w *Workshops) heard(id, node string, data []byte) {
 }
 
 func (w *Workshops) all(ws Workshop, node string, people []string) {
-	came, gone := ws.Room.AllElsewhere(node, people)
-	for _, person := range came {
+	for _, person := range ws.Room.AllElsewhere(node, people) {
 		w.announce(ws, person, true)
-	}
-	for _, person := range gone {
-		w.announce(ws, person, false)
 	}
 }
 

@@ -113,7 +113,7 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 		Observe: func(id string, h *handle) durable.Observer[*pb.Event, View] {
 			r := room.New(cfg.Epoch, cfg.Room)
 			if cfg.Durable.Cluster != nil {
-				r.Connect(&nodes{h})
+				r.Connect(&nodes{h, w})
 			}
 			w.rooms.Store(id, r)
 			return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}

@@ -1,6 +1,9 @@
 package room
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // presence counts the sessions of each person.
 type presence struct {
@@ -10,7 +13,15 @@ type presence struct {
 	// Guarded by mu. The persons who are connected to other nodes, by node; nil
 	// where there are none.
 	elsewhere map[string]map[string]struct{}
+	// Guarded by mu. Who is nowhere any more and is not yet said to have left;
+	// only where there are other nodes.
+	leaving map[string]*time.Timer
 }
+
+// farewell is how long somebody must be nowhere to have left, where there are
+// several nodes: what those tell comes in no order, and who goes from one to
+// another may first be heard of as gone.
+const farewell = 500 * time.Millisecond
 
 // Link brings what happens in a room to the other nodes on which it is open, and
 // knows which of them speaks for all. Its methods must not block.
@@ -23,6 +34,8 @@ type Link interface {
 	Passed(frames []Frame)
 	// Speaks says that this node announces who comes and goes.
 	Speaks() bool
+	// Gone is called, on every node, when a person has left all of them.
+	Gone(person string)
 }
 
 // Connect gives the room a link. It is called before anybody comes.
@@ -39,7 +52,7 @@ func (r *Room) Join(person string) (announce bool) {
 	}
 	p.sessions[person]++
 	here := p.sessions[person] == 1
-	announce = here && !p.isElsewhere(person)
+	announce = here && !p.isElsewhere(person) && !p.stays(person)
 	p.mu.Unlock()
 	if here && r.link != nil {
 		r.link.Arrived(person)
@@ -48,9 +61,9 @@ func (r *Room) Join(person string) (announce bool) {
 	return announce
 }
 
-// Leave notes one session less and reports whether it was the person's last
-// anywhere, and this node is to say so. Leaving without having joined changes
-// nothing.
+// Leave notes one session less and reports whether it was the person's last, and
+// this is to be said at once: with several nodes Link.Gone says it later. Leaving
+// without having joined changes nothing.
 func (r *Room) Leave(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
@@ -67,12 +80,48 @@ func (r *Room) Leave(person string) (announce bool) {
 		p.sessions[person] = n - 1
 	}
 	announce = n == 1 && !p.isElsewhere(person)
+	if announce && r.link != nil {
+		r.goes(person)
+	}
 	p.mu.Unlock()
 	if n == 1 && r.link != nil {
 		r.link.Left(person)
-		return announce && r.link.Speaks()
+		return false
 	}
 	return announce
+}
+
+// goes lets a person have left after a while. It is called with mu held.
+func (r *Room) goes(person string) {
+	p := &r.presence
+	if p.leaving == nil {
+		p.leaving = make(map[string]*time.Timer)
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(farewell, func() {
+		p.mu.Lock()
+		gone := p.leaving[person] == timer
+		if gone {
+			delete(p.leaving, person)
+		}
+		p.mu.Unlock()
+		if gone {
+			r.link.Gone(person)
+		}
+	})
+	p.leaving[person] = timer
+}
+
+// stays ends a person's leaving, and reports whether there was any: then nobody
+// has been told. It is called with mu held.
+func (p *presence) stays(person string) bool {
+	timer := p.leaving[person]
+	if timer == nil {
+		return false
+	}
+	timer.Stop()
+	delete(p.leaving, person)
+	return true
 }
 
 // isElsewhere is called with mu held.
@@ -86,21 +135,21 @@ func (p *presence) isElsewhere(person string) bool {
 }
 
 // Elsewhere notes that a person has come to, or left, another node. It reports
-// whether they were connected nowhere before, or are nowhere now.
-func (r *Room) Elsewhere(node, person string, there bool) (changed bool) {
-	p := &r.presence
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.move(node, person, there)
+// whether they came, and were nowhere before; Link.Gone tells who is nowhere now.
+func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
+	r.presence.mu.Lock()
+	defer r.presence.mu.Unlock()
+	return r.move(node, person, there)
 }
 
 // move is called with mu held.
-func (p *presence) move(node, person string, there bool) (changed bool) {
+func (r *Room) move(node, person string, there bool) (came bool) {
+	p := &r.presence
 	if _, was := p.elsewhere[node][person]; was == there {
 		return false
 	}
 	if there {
-		changed = p.sessions[person] == 0 && !p.isElsewhere(person)
+		came = p.sessions[person] == 0 && !p.isElsewhere(person) && !p.stays(person)
 		if p.elsewhere == nil {
 			p.elsewhere = make(map[string]map[string]struct{})
 		}
@@ -108,17 +157,20 @@ func (p *presence) move(node, person string, there bool) (changed bool) {
 			p.elsewhere[node] = make(map[string]struct{})
 		}
 		p.elsewhere[node][person] = struct{}{}
-		return changed
+		return came
 	}
 	if delete(p.elsewhere[node], person); len(p.elsewhere[node]) == 0 {
 		delete(p.elsewhere, node)
 	}
-	return p.sessions[person] == 0 && !p.isElsewhere(person)
+	if p.sessions[person] == 0 && !p.isElsewhere(person) && r.link != nil {
+		r.goes(person)
+	}
+	return false
 }
 
 // AllElsewhere notes who is connected to another node: these and nobody else. It
-// returns who was nowhere before, and who is nowhere now.
-func (r *Room) AllElsewhere(node string, people []string) (came, gone []string) {
+// returns who came, and was nowhere before.
+func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 	p := &r.presence
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,16 +185,14 @@ func (r *Room) AllElsewhere(node string, people []string) (came, gone []string) 
 		}
 	}
 	for _, person := range left {
-		if p.move(node, person, false) {
-			gone = append(gone, person)
-		}
+		r.move(node, person, false)
 	}
 	for _, person := range people {
-		if p.move(node, person, true) {
+		if r.move(node, person, true) {
 			came = append(came, person)
 		}
 	}
-	return came, gone
+	return came
 }
 
 // Nodes returns the other nodes to which somebody is connected.

@@ -2,19 +2,42 @@ package room
 
 import (
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // speaker is a link that notes what it is told.
 type speaker struct {
 	speaks bool
 	told   []string
+
+	mu   sync.Mutex
+	gone []string
 }
 
 func (s *speaker) Arrived(p string)      { s.told = append(s.told, "+"+p) }
 func (s *speaker) Left(p string)         { s.told = append(s.told, "-"+p) }
 func (s *speaker) Passed(frames []Frame) { s.told = append(s.told, "frames") }
 func (s *speaker) Speaks() bool          { return s.speaks }
+func (s *speaker) Gone(p string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = append(s.gone, p)
+}
+
+// left is who has left all nodes since it was asked last, when all is over.
+func (s *speaker) left() []string {
+	time.Sleep(farewell)
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gone := s.gone
+	s.gone = nil
+	slices.Sort(gone)
+	return gone
+}
 func (s *speaker) said(want ...string) bool {
 	got := s.told
 	s.told = nil
@@ -23,7 +46,9 @@ func (s *speaker) said(want ...string) bool {
 
 // Who is connected to several nodes arrives once and leaves once; and only the
 // node that speaks for all says so.
-func TestPresenceOnSeveralNodes(t *testing.T) {
+func TestPresenceOnSeveralNodes(t *testing.T) { synctest.Test(t, presenceOnSeveralNodes) }
+
+func presenceOnSeveralNodes(t *testing.T) {
 	s := &speaker{speaks: true}
 	r := New("e", Limits{})
 	r.Connect(s)
@@ -41,9 +66,24 @@ func TestPresenceOnSeveralNodes(t *testing.T) {
 	if r.Elsewhere("n2", "ann", false) {
 		t.Error("she is still here")
 	}
-	if r.Leave("ann") || !r.Leave("ann") || !s.said("-ann") {
+	if r.Leave("ann") || s.left() != nil || r.Leave("ann") || !s.said("-ann") {
+		t.Error("she leaves too early")
+	}
+	if !slices.Equal(s.left(), []string{"ann"}) || s.left() != nil {
 		t.Error("the last of all leaves")
 	}
+	// Of who goes from one node to another it may be heard first that they left.
+	if !r.Join("ann") || r.Leave("ann") || r.Elsewhere("n2", "ann", true) || s.left() != nil {
+		t.Error("she has gone to another node")
+	}
+	if r.Elsewhere("n2", "ann", false) || r.Join("ann") || s.left() != nil {
+		t.Error("she has come back")
+	}
+	r.Leave("ann")
+	if !slices.Equal(s.left(), []string{"ann"}) {
+		t.Error("she does not leave")
+	}
+	s.told = nil
 	r.Elsewhere("n2", "bob", true)
 	r.Elsewhere("n3", "bob", true)
 	r.Join("cy")
@@ -55,8 +95,7 @@ func TestPresenceOnSeveralNodes(t *testing.T) {
 	if !slices.Equal(present, []string{"bob", "cy"}) || !slices.Equal(r.Here(), []string{"cy"}) {
 		t.Errorf("present are %v, here %v", present, r.Here())
 	}
-	came, gone := r.AllElsewhere("n2", []string{"dan", "cy"})
-	if !slices.Equal(came, []string{"dan"}) || gone != nil {
+	if came, gone := r.AllElsewhere("n2", []string{"dan", "cy"}), s.left(); !slices.Equal(came, []string{"dan"}) || gone != nil {
 		t.Errorf("came %v, gone %v", came, gone)
 	}
 	n, sum := r.Count("n2")
@@ -69,7 +108,7 @@ func TestPresenceOnSeveralNodes(t *testing.T) {
 	if m, same := other.Count(""); m != n || same != sum {
 		t.Errorf("the same persons count %d, %d and %d, %d", n, sum, m, same)
 	}
-	if came, gone := r.AllElsewhere("n3", nil); came != nil || !slices.Equal(gone, []string{"bob"}) {
+	if came, gone := r.AllElsewhere("n3", nil), s.left(); came != nil || !slices.Equal(gone, []string{"bob"}) {
 		t.Errorf("came %v, gone %v", came, gone)
 	}
 	if nodes := r.Nodes(); !slices.Equal(nodes, []string{"n2"}) {
