@@ -249,6 +249,7 @@ func (s *Service) evenOut(members []durable.Member) {
 		case m.Left <= 0:
 		case m.Node == s.core.node.Store.Node():
 			mine = m
+		case !s.core.node.answers(m.Node): // it may be one that cannot start
 		case least == nil || m.Owns < least.Owns:
 			least = m
 		}

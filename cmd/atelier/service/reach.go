@@ -203,7 +203,8 @@ func (n *node) unreachable() []string {
 // it could not serve, so where some reach each other it leaves everything to
 // them. Where nobody reaches anybody, all would go: then the first by name stays.
 // Nodes tell each other in the database, which all of them reach, or their leases
-// would be over.
+// would be over. One that has told nothing starts, and serves nobody yet: it may
+// never, if its secret or its certificate is wrong.
 func (n *node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
 	now := told{me.Incarnation, lonely}
 	if n.reach.told == nil || *n.reach.told != now {
@@ -223,10 +224,13 @@ func (n *node) standAside(me durable.Member, others []durable.Member, lonely boo
 			return false, err
 		}
 		var t told
-		if err != nil || json.Unmarshal(value, &t) != nil || t.Incarnation != m.Incarnation || !t.Lonely {
+		switch {
+		case err != nil, json.Unmarshal(value, &t) != nil, t.Incarnation != m.Incarnation:
+		case !t.Lonely:
 			return true, nil // it reaches somebody
+		default:
+			first = min(first, m.Node)
 		}
-		first = min(first, m.Node)
 	}
 	return first != me.Node, nil
 }
@@ -250,6 +254,14 @@ func (n *node) reached(name string) (text string, ok bool) {
 	default:
 		return p.took.Round(10 * time.Microsecond).String(), true
 	}
+}
+
+// answers says that a node has answered all that it was asked lately.
+func (n *node) answers(name string) bool {
+	n.reach.mu.Lock()
+	defer n.reach.mu.Unlock()
+	p := n.reach.peers[name]
+	return p != nil && p.took > 0 && p.missed == 0
 }
 
 // alone fails while other nodes are alive, which a change of the token keys here

@@ -122,6 +122,31 @@ func TestWhoReachesNobodyStandsAside(t *testing.T) {
 	x.wants(t, "the others died", false)
 }
 
+// A node that is about to start, with a wrong secret perhaps, drives nobody away.
+func TestWhoStartsDrivesNobodyAway(t *testing.T) {
+	x := newTrio(t)
+	x.cut(0, 1)
+	for i := range x.members {
+		if x.members[i].Node == x.nodes[2].Store.Node() {
+			x.members[i].Left = 0
+		}
+	}
+	serving := x.nodes[0]
+	x.nodes = x.nodes[:1] // the other one does not look
+	x.wants(t, "one starts", false)
+	if other := x.members[1].Node; serving.answers(other) || serving.answers(x.members[2].Node) {
+		t.Error("it would be given codelabs")
+	}
+	x.members[1].Incarnation++
+	x.wants(t, "it starts again", false)
+	x.net.Mend(x.nodes[0].Store.Node(), x.members[1].Node)
+	x.net.Mend(x.members[1].Node, x.nodes[0].Store.Node())
+	x.wants(t, "its secret is right", false)
+	if !serving.answers(x.members[1].Node) {
+		t.Error("it would be given no codelabs")
+	}
+}
+
 // What a node said before it started over does not count.
 func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	x := newTrio(t)
@@ -136,7 +161,7 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	}
 	lonely := x.nodes
 	x.nodes = lonely[:1] // the second one has not looked yet
-	x.wants(t, "the second started over", true)
+	x.wants(t, "the second started over", false)
 	x.nodes = lonely
 	x.wants(t, "and is as lonely as before", false, true, true)
 }
