@@ -62,10 +62,34 @@ func (r *run) conclude(begin, end course.Weight, found []int, interrupted bool) 
 		}
 	}
 	if len(r.fates) > 0 {
-		out.Audit.Writes = map[string]audit.Writes{"chat": audit.Reconcile(r.fates, found)}
+		from := keptFrom(found, r.cfg.Writing.Connections)
+		if from > 0 {
+			out.Figures = append(out.Figures, report.Figure{Key: "forgotten", Name: "messages older than those that a codelab keeps", Value: float64(from)})
+		}
+		out.Audit.Writes = map[string]audit.Writes{"chat": audit.Reconcile(r.fates[from:], found[from:])}
 	}
 	out.Series = r.course.Samples()
 	return out
+}
+
+// keptMessages is how many messages a codelab keeps, the newest: so says the
+// server's own description of GET /codelabs/{id}/chat.
+const keptMessages = 200_000
+
+// keptFrom is the number of the first message that is certainly among those, 0
+// for all, by how often each was found. As many as are sent at a time may have come
+// in another order.
+func keptFrom(found []int, atATime int) int {
+	first, all := len(found), 0
+	for n, times := range found {
+		if times > 0 {
+			first, all = min(first, n), all+1
+		}
+	}
+	if all < keptMessages {
+		return 0
+	}
+	return min(first+atATime, len(found))
 }
 
 func (c *Config) about() string {
