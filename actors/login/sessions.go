@@ -280,18 +280,27 @@ func (s *Sessions) Forget(attendee string) {
 func (s *Sessions) withdraw(f *family, attendee string, take func(all map[string]*pb.AttendeeGrant, codelab string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	before := f.record.Load()
-	if before == nil {
+	for before := f.record.Load(); before != nil; before = f.record.Load() {
+		rec := pruned(before, s.ms())
+		for lab, g := range rec.Attendees {
+			if g.AttendeeId == attendee {
+				take(rec.Attendees, lab)
+			}
+		}
+		if s.feed != nil {
+			err := s.commit(f, rec)
+			if errors.Is(err, durable.ErrConflict) {
+				continue // another node has changed it, and this one knows how by now
+			}
+			if err == nil {
+				s.change(f, before, rec)
+			}
+			return
+		}
+		s.change(f, before, rec)
+		s.write(f, rec)
 		return
 	}
-	rec := pruned(before, s.ms())
-	for lab, g := range rec.Attendees {
-		if g.AttendeeId == attendee {
-			take(rec.Attendees, lab)
-		}
-	}
-	s.change(f, before, rec)
-	s.write(f, rec)
 }
 
 // End ends an id and with it its whole family; ending one that is not good is

@@ -90,6 +90,54 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 	}
 }
 
+// beaten is a store before whose next append something else happens.
+type beaten struct {
+	durable.Shared
+	by atomic.Pointer[func()]
+}
+
+func (b *beaten) Append(rows []durable.Row, done func(error)) error {
+	if first := b.by.Swap(nil); first != nil {
+		(*first)()
+	}
+	return b.Shared.Append(rows, done)
+}
+
+// Who is forgotten is forgotten also where another node changes the same family
+// just then, whose change stays.
+func TestForgettingMeetsAnotherChange(t *testing.T) {
+	store, nodes := memory.Share(2)
+	t.Cleanup(func() { _ = store.Close() })
+	slow := &beaten{Shared: nodes[0]}
+	var s [2]*Sessions
+	for i, n := range []durable.Shared{slow, nodes[1]} {
+		var err error
+		if s[i], err = Follow(n, []byte("account"), time.Now, func(err error) { t.Error(err) }); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s[i].Close)
+	}
+	if _, err := s[0].GrantAttendee("", "root", "lab", grantFor("ann")); err != nil {
+		t.Fatal(err)
+	}
+	first := func() {
+		if _, err := s[1].GrantAttendee("root", "more", "other", grantFor("bob")); err != nil {
+			t.Error(err)
+		}
+	}
+	slow.by.Store(&first)
+	s[0].Forget("ann")
+	for node := range s {
+		if err := s[node].sync(); err != nil {
+			t.Fatal(err)
+		}
+		got, ok := s[node].Use("root")
+		if all := got.Attendees(); !ok || all["lab"].GetAttendeeId() != "" || all["other"].GetAttendeeId() != "bob" {
+			t.Errorf("node %d knows %v", node, all)
+		}
+	}
+}
+
 // unreadable is a store whose rows cannot be read while it says so.
 type unreadable struct {
 	durable.Shared
