@@ -52,8 +52,13 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 	if _, ok := s[0].Use("first"); ok {
 		t.Error("it is still good where it was made")
 	}
-	if s[0].Len() != 0 || len(s[0].byKey) != 0 || len(s[1].byKey) != 0 {
-		t.Errorf("%d, %d and %d families are kept", s[0].Len(), len(s[0].byKey), len(s[1].byKey))
+	keys := func(s *Sessions) int {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		return len(s.byKey)
+	}
+	if s[0].Len() != 0 || keys(s[0]) != 0 || keys(s[1]) != 0 {
+		t.Errorf("%d, %d and %d families are kept", s[0].Len(), keys(s[0]), keys(s[1]))
 	}
 	if err := s[0].End("first"); err != nil {
 		t.Errorf("ending it again: %v", err)
