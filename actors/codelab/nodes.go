@@ -155,9 +155,15 @@ func (w *Workshops) purge(ws Workshop) {
 	if !w.host.Rest(ctx, ws.handle, false) {
 		return // somebody still asks; the next time
 	}
+	w.removeLog(ws.ID())
+}
+
+// removeLog removes what is on disk of a deleted codelab, unless another node has
+// taken it, which does so then.
+func (w *Workshops) removeLog(id string) {
 	var owned *durable.Owned
-	if err := w.Journal.Purge("codelab/" + ws.ID()); err != nil && !errors.As(err, &owned) { // the next one does it
-		w.Logger.Error("removing a deleted codelab failed", "codelab", ws.ID(), "error", err)
+	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
+		w.Logger.Error("removing a deleted codelab failed", "codelab", id, "error", err)
 	}
 }
 

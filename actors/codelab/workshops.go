@@ -2,7 +2,6 @@ package codelab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -286,10 +285,7 @@ func (w *Workshops) Delete(caller *Caller, id string) error {
 	// It is gone for everybody now. What remains on disk is removed here, or
 	// at the next start. The actor goes to rest when its last caller has left.
 	w.host.Rest(context.Background(), ws.handle, false)
-	var owned *durable.Owned // by a node that had a copy, which removes it
-	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
-		w.Logger.Error("removing a deleted codelab failed", "codelab", id, "error", err)
-	}
+	w.removeLog(id)
 	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {
 		w.Logger.Warn("removing the files of a deleted codelab failed; a sweep will", "codelab", id, "error", err)
 	}

@@ -287,19 +287,19 @@ func (s *Sessions) withdraw(f *family, attendee string, take func(all map[string
 				take(rec.Attendees, lab)
 			}
 		}
-		if s.feed != nil {
-			err := s.commit(f, rec)
-			if errors.Is(err, durable.ErrConflict) {
-				continue // another node has changed it, and this one knows how by now
-			}
-			if err == nil {
-				s.change(f, before, rec)
-			}
+		if s.feed == nil {
+			s.change(f, before, rec)
+			s.write(f, rec)
 			return
 		}
-		s.change(f, before, rec)
-		s.write(f, rec)
-		return
+		err := s.commit(f, rec)
+		if err == nil {
+			s.change(f, before, rec)
+		}
+		if !errors.Is(err, durable.ErrConflict) {
+			return
+		}
+		// Another node has changed it, and this one knows how by now.
 	}
 }
 

@@ -17,9 +17,13 @@ import (
 func sharedSessions(t *testing.T) [2]*Sessions {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
-	var out [2]*Sessions
-	for i, n := range nodes {
-		s, err := Follow(n, []byte("account"), time.Now, func(err error) { t.Error(err) })
+	return following(t, func(err error) { t.Error(err) }, nodes[0], nodes[1])
+}
+
+// following are the sessions that two nodes know through their stores.
+func following(t *testing.T, failed func(error), stores ...durable.Shared) (out [2]*Sessions) {
+	for i, n := range stores {
+		s, err := Follow(n, []byte("account"), time.Now, failed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,14 +118,7 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
 	slow := &beaten{Shared: nodes[0]}
-	var s [2]*Sessions
-	for i, n := range []durable.Shared{slow, nodes[1]} {
-		var err error
-		if s[i], err = Follow(n, []byte("account"), time.Now, func(err error) { t.Error(err) }); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s[i].Close)
-	}
+	s := following(t, func(err error) { t.Error(err) }, slow, nodes[1])
 	if _, err := s[0].GrantAttendee("", "root", "lab", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}
@@ -162,14 +159,7 @@ func TestAnEndIsNotMissed(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
 	away := &unreadable{Shared: nodes[1]}
-	var s [2]*Sessions
-	for i, n := range []durable.Shared{nodes[0], away} {
-		var err error
-		if s[i], err = Follow(n, []byte("account"), time.Now, func(error) {}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s[i].Close)
-	}
+	s := following(t, func(error) {}, nodes[0], away)
 	if _, err := s[0].GrantAttendee("", "first", "lab", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}

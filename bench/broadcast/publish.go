@@ -104,9 +104,9 @@ func (e *Engine) refuse(seq uint64, why string) {
 	e.out.Refused++
 	e.out.Complaint = why
 	e.current.Errors++
-	p := int(seq % uint64(e.job.AllPublishers))
-	e.refused[p] = append(e.refused[p], int64(seq/uint64(e.job.AllPublishers)))
-	e.refill(p, int64(seq/uint64(e.job.AllPublishers)), breath)
+	p, n := int(seq%uint64(e.job.AllPublishers)), int64(seq/uint64(e.job.AllPublishers))
+	e.refused[p] = append(e.refused[p], n)
+	e.refill(p, n, breath)
 }
 
 // window is what a publisher has under way that sends as many messages as go.
@@ -160,10 +160,7 @@ const breath = 10 * time.Millisecond
 // refill sends another message for one that is over.
 func (e *Engine) refill(p int, n int64, wait time.Duration) {
 	i := p - e.job.FirstPublisher
-	if e.load == nil || e.load.Stages[0].Rate != 0 || i < 0 || i >= len(e.job.Publishers) || e.over {
-		return
-	}
-	if n < e.windows[i].from {
+	if e.load == nil || e.load.Stages[0].Rate != 0 || i < 0 || i >= len(e.job.Publishers) || e.over || n < e.windows[i].from {
 		return
 	}
 	e.windows[i].moved = e.now()

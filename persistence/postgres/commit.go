@@ -81,6 +81,7 @@ func (w *writer) transact(l *lease, items []item) error {
 		actors, seqs, values := g.chunkArrays()
 		b.Queue(insertRecords, actors, seqs, values)
 	}
+	g.rows.sort()
 	for _, s := range []struct {
 		sql string
 		new bool

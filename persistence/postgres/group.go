@@ -221,11 +221,16 @@ func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
 	}
 }
 
-// arrays returns those rows for the database that are new, or the others, in the
-// order in which every transaction takes rows.
-func (s *rowSet) arrays(isNew bool) (tables []string, keys, values [][]byte, lives []int64) {
+// sort brings the rows into the order in which every transaction takes rows.
+// Nothing is put behind it.
+func (s *rowSet) sort() {
 	slices.SortFunc(s.all, func(a, b rowWrite) int { return cmp.Compare(a.key, b.key) })
 	clear(s.at) // the places moved
+}
+
+// arrays returns those rows for the database that are new, or the others, in their
+// order.
+func (s *rowSet) arrays(isNew bool) (tables []string, keys, values [][]byte, lives []int64) {
 	for i := range s.all {
 		w := &s.all[i]
 		if w.new != isNew {

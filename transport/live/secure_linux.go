@@ -8,14 +8,19 @@ import (
 	"time"
 )
 
-// Beneath returns what a TLS connection over c is to be made of, so that Attach
-// can take its socket over: with a goroutine to read and one to write it needs
-// several times the memory, and a fan-out twice the time. Until then it is c.
-func Beneath(c net.Conn) net.Conn {
+// Beneath returns l as a listener of TLS is to be made over it, so that Attach can
+// take the sockets over: with a goroutine to read and one to write a connection
+// needs several times the memory, and a fan-out twice the time.
+func Beneath(l net.Listener) net.Listener { return lowest{l} }
+
+type lowest struct{ net.Listener }
+
+func (l lowest) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
 	if tcp, ok := c.(*net.TCPConn); ok {
-		return &beneath{TCPConn: tcp}
+		c = &beneath{TCPConn: tcp}
 	}
-	return c
+	return c, err
 }
 
 // beneath is the connection that lies under TLS: first the runtime's, later a

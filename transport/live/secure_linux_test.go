@@ -24,7 +24,7 @@ func TestUnreadAnswersOfTLSAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	under := Beneath(c).(*beneath)
+	under := &beneath{TCPConn: c.(*net.TCPConn)}
 	o := Options{}.withDefaults()
 	w, err := newSecure(&Hub{opts: o}, tls.Server(under, &tls.Config{}), under)
 	if err != nil {

@@ -41,20 +41,10 @@ func withTLS(t testing.TB, kind wireKind) func(net.Listener) net.Listener {
 	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}}}
 	return func(ln net.Listener) net.Listener {
 		if kind == secured {
-			ln = onTop{ln}
+			ln = Beneath(ln)
 		}
 		return tls.NewListener(ln, config)
 	}
-}
-
-type onTop struct{ net.Listener }
-
-func (l onTop) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return Beneath(c), nil
 }
 
 func TestTLS(t *testing.T) {

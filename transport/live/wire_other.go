@@ -20,5 +20,5 @@ func (l *loop) listen(s *Session) error {
 func (l *loop) read(*Session, bool) {}
 func (l *loop) roomy(*Session)      {}
 
-// Beneath returns what a TLS connection over c is to be made of: c itself.
-func Beneath(c net.Conn) net.Conn { return c }
+// Beneath returns l as a listener of TLS is to be made over it: as it is.
+func Beneath(l net.Listener) net.Listener { return l }

@@ -72,7 +72,7 @@ func Listen(addr, certFile, keyFile string) (*Public, error) {
 			_ = l.Close()
 			return nil, fmt.Errorf("load certificate: %w", err)
 		}
-		p.listener = tls.NewListener(beneath{p.accept}, &tls.Config{
+		p.listener = tls.NewListener(live.Beneath(p.accept), &tls.Config{
 			Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 			// Small records save time on a slow line, and cost a system call for each
 			// kilobyte.
@@ -80,19 +80,6 @@ func Listen(addr, certFile, keyFile string) (*Public, error) {
 		})
 	}
 	return p, nil
-}
-
-// beneath makes connections that the live transport can take over from beneath
-// TLS.
-type beneath struct{ net.Listener }
-
-// Accept waits for the next connection.
-func (l beneath) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return live.Beneath(c), nil
 }
 
 // shedAtOnce is how many silent connections go when there is no room for a new

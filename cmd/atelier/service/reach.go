@@ -99,7 +99,7 @@ func (n *node) meet(limit time.Duration, stop <-chan struct{}) error {
 			told = true
 			n.log.Warn("a living node does not answer this one yet; the start waits for it", "other", missing, "at_most", limit)
 		case time.Now().After(until):
-			return fmt.Errorf("cluster: node %s is alive and does not answer this one: look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them", missing)
+			return fmt.Errorf("cluster: node %s is alive and does not answer this one: %s", missing, whereToLook)
 		}
 		select {
 		case <-stop:
@@ -108,6 +108,9 @@ func (n *node) meet(limit time.Duration, stop <-chan struct{}) error {
 		}
 	}
 }
+
+// whereToLook is for operators whose nodes do not reach each other.
+const whereToLook = "look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them"
 
 // errStopped ends a start that nobody wants any more.
 var errStopped = errors.New("stopped while it waited for the other nodes")
@@ -144,7 +147,7 @@ func (n *node) look(members []durable.Member) {
 func (n *node) tell(unreachable []string, others []durable.Member) {
 	for _, name := range unreachable {
 		if !slices.Contains(n.reach.silent, name) {
-			n.log.Warn("a living node does not answer this one: look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them", "other", name)
+			n.log.Warn("a living node does not answer this one: "+whereToLook, "other", name)
 		}
 	}
 	for _, name := range n.reach.silent {
