@@ -19,6 +19,11 @@ import (
 	"atelier/transport/live"
 )
 
+// answerBuffer is the longest answer that goes out by one write(2), bytes: with the
+// library's 4 kB the write of a head and the first part of a body wakes the client
+// for half of what it waits for. Only answers on their way have one.
+const answerBuffer = 32 << 10
+
 // prefetch is how much of a body is read before its handler runs. A larger
 // body is streamed to the handler, which knows its limit.
 const prefetch = 64 << 10
@@ -150,18 +155,21 @@ func (p *Public) Addr() net.Addr { return p.listener.Addr() }
 // cannot go on.
 func (p *Public) Serve(o PublicOptions) {
 	p.server = &fasthttp.Server{
-		Handler:                      observed(p.farewell(p.front(o)), o.Access),
-		ErrorHandler:                 malformed,
-		ExpectHandler:                expect(o),
-		ConnState:                    p.silence.changed,
-		NoDefaultServerHeader:        true,
-		NoDefaultDate:                true,
-		Concurrency:                  o.MaxConnections,
-		ReadTimeout:                  60 * time.Second,
-		WriteTimeout:                 60 * time.Second,
-		IdleTimeout:                  120 * time.Second,
-		HeaderReceived:               timeouts,
-		ReadBufferSize:               8 << 10,
+		Handler:               observed(p.farewell(p.front(o)), o.Access),
+		ErrorHandler:          malformed,
+		ExpectHandler:         expect(o),
+		ConnState:             p.silence.changed,
+		NoDefaultServerHeader: true,
+		NoDefaultDate:         true,
+		Concurrency:           o.MaxConnections,
+		ReadTimeout:           60 * time.Second,
+		WriteTimeout:          60 * time.Second,
+		IdleTimeout:           120 * time.Second,
+		HeaderReceived:        timeouts,
+		ReadBufferSize:        8 << 10,
+		WriteBufferSize:       answerBuffer,
+		// Otherwise each idle connection keeps the buffer of its last answer.
+		ReduceMemoryUsage:            true,
 		MaxRequestBodySize:           prefetch,
 		StreamRequestBody:            true,
 		DisablePreParseMultipartForm: true,
