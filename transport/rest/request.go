@@ -47,7 +47,7 @@ func (r *Request) bucket() string {
 
 // device is the browser in which an admin has logged in; "" when none has.
 func (r *Request) device() string {
-	cookie := r.Request.Header.Cookie(auth.DeviceCookie)
+	cookie := r.Cookie(auth.DeviceCookie)
 	if len(cookie) == 0 {
 		return ""
 	}
@@ -108,7 +108,7 @@ func (r *Request) admit() error {
 	}
 	if op.Method != fasthttp.MethodGet && r.who.SessionID != "" {
 		h := &r.Request.Header
-		if !a.Auth.Signer.CheckCSRF(r.who.SessionID, string(h.Peek(auth.CSRFHeader)), string(h.Cookie(auth.CSRFCookie))) {
+		if !a.Auth.Signer.CheckCSRF(r.who.SessionID, string(h.Peek(auth.CSRFHeader)), string(r.Cookie(auth.CSRFCookie))) {
 			return errCSRF
 		}
 	}
@@ -130,7 +130,7 @@ func (r *Request) current(now bool) error {
 // identify finds out who is calling.
 func (r *Request) identify() (badToken bool) {
 	h := &r.Request.Header
-	r.who, badToken = r.api.Auth.Identify(string(h.Cookie(auth.SessionCookie)), string(h.Peek("Authorization")))
+	r.who, badToken = r.api.Auth.Identify(string(r.Cookie(auth.SessionCookie)), string(h.Peek("Authorization")))
 	return badToken
 }
 

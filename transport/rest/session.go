@@ -128,7 +128,7 @@ func getSession(r *Request) error {
 	}
 	// One that is missing, or was left by another session.
 	signer := r.api.Auth.Signer
-	if sid := r.who.SessionID; sid != "" && !signer.Owns(sid, string(r.Request.Header.Cookie(auth.CSRFCookie))) {
+	if sid := r.who.SessionID; sid != "" && !signer.Owns(sid, string(r.Cookie(auth.CSRFCookie))) {
 		r.setCookie(auth.CSRFCookie, signer.CSRF(sid), time.Unix(g.Expires, 0), false)
 	}
 	return r.JSON(struct {
