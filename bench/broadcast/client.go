@@ -21,6 +21,7 @@ type client struct {
 	sleeper, asleep bool
 
 	conn  *sockets.Conn
+	heard *known // its newest frame
 	ready bool
 	// was says that it has been ready before.
 	was bool
@@ -118,7 +119,8 @@ func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 		return
 	}
 	c := e.clients[conn.Owner]
-	h := e.reader.read(payload)
+	c.heard = e.reader.read(payload, c.heard)
+	h := &c.heard.heard
 	if h.epoch != "" {
 		c.epoch = h.epoch
 	}
@@ -186,7 +188,6 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	if measured {
 		e.out.Arrived++
 		e.out.ByNode[c.node]++
-		e.out.Deliveries.Record(took)
 		e.seconds.Record(took)
 		if part := e.part(due); part >= 0 {
 			e.out.Parts[part].Record(took)

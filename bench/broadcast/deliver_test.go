@@ -17,9 +17,9 @@ type to struct {
 }
 
 func (s to) Message(p []byte) {
-	h := s.e.reader.read(p)
+	s.c.heard = s.e.reader.read(p, s.c.heard)
 	now := s.e.now()
-	for _, m := range h.messages {
+	for _, m := range s.c.heard.heard.messages {
 		s.e.deliver(s.c, m, now)
 	}
 }

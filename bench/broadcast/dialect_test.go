@@ -31,7 +31,7 @@ func TestWhatIsSentIsFoundAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h := r.read(text); !slices.Equal(h.messages, []delivery{{seq, stamp}}) {
+		if h := r.find(text).heard; !slices.Equal(h.messages, []delivery{{seq, stamp}}) {
 			t.Errorf("found %+v in %s", h.messages, text)
 		}
 	})
@@ -46,17 +46,21 @@ func TestReadingIsTheSameFromMemory(t *testing.T) {
 			return rapid.SampledFrom([]string{
 				fmt.Sprintf(`{"n":"%d","t":"%d"}{"n":"%d","t":"7"}`, n, n*10, n+1), fmt.Sprintf(`{"ack":%d}`, n), fmt.Sprintf(`{"no":%d}`, n),
 				`"hello"`, `{"gap"}`, "ping", fmt.Sprintf(`{"pos":%d,"epoch":"e%d"}`, n, n), fmt.Sprintf(`{"pos":%d}`, n), "", "else",
+				strings.Repeat(" ", largestKept) + fmt.Sprintf(`{"ack":%d}`, n),
 			}).Draw(t, "frame")
 		}), 1, 60).Draw(t, "frames")
 		r, err := newReader(&chatty, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range frames {
+		var connections [2]*known // as if each frame came on one of two
+		for i, f := range frames {
+			at := &connections[rapid.IntRange(0, 1).Draw(t, fmt.Sprint("connection", i))]
 			fresh := r.parse([]byte(f))
 			// The buffer is used again by the caller.
 			buffer := []byte(f)
-			got := *r.read(buffer)
+			*at = r.read(buffer, *at)
+			got := (*at).heard
 			for i := range buffer {
 				buffer[i] = 'X'
 			}
@@ -72,17 +76,17 @@ func TestWhatAFrameSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := r.read([]byte("ping")); h.answer != "pong" {
+	if h := r.find([]byte("ping")).heard; h.answer != "pong" {
 		t.Error("a heartbeat has no answer")
 	}
-	if h := r.read([]byte(`{"pos":12,"epoch":"ab"}`)); h.position != 12 || h.epoch != "ab" {
+	if h := r.find([]byte(`{"pos":12,"epoch":"ab"}`)).heard; h.position != 12 || h.epoch != "ab" {
 		t.Errorf("position %d of %q", h.position, h.epoch)
 	}
 	if got := chatty.resume(12, "ab"); got != "&from=12&of=ab" {
 		t.Error(got)
 	}
 	// Numbers that nobody sent are not of this run.
-	if h := r.read([]byte(`{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}`)); len(h.messages) > 0 {
+	if h := r.find([]byte(`{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}`)).heard; len(h.messages) > 0 {
 		t.Errorf("%+v", h.messages)
 	}
 }
@@ -118,7 +122,8 @@ func BenchmarkReadAgain(b *testing.B) {
 	d := chatty
 	d.Size = 200
 	frame := d.fill(1_000_000, 5)
+	var last *known
 	for b.Loop() {
-		r.read(frame)
+		last = r.read(frame, last)
 	}
 }

@@ -42,7 +42,7 @@ type Engine struct {
 	out     Outcome
 	// current is the sample that is being filled.
 	current Sample
-	seconds *latency.Histogram
+	seconds *latency.Histogram // of the deliveries in it
 	// flights are all messages on their way, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
@@ -179,6 +179,7 @@ func (e *Engine) sample() Sample {
 	s := e.current
 	s.Open = e.ready
 	if e.seconds.Count() > 0 {
+		e.out.Deliveries.Merge(e.seconds)
 		s.Latencies, e.seconds = e.seconds, latency.New()
 	}
 	return s

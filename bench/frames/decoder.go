@@ -65,17 +65,17 @@ func (d *Decoder) Stop() { d.stopped = true }
 
 // Feed decodes p. An error is final.
 func (d *Decoder) Feed(p []byte, out Sink) error {
-	if len(d.pending) > 0 {
-		d.pending = append(d.pending, p...)
+	for len(d.pending) > 0 && len(p) > 0 {
+		// No more than the frame needs, so that what follows is not copied.
+		n := min(d.wanted(), len(p))
+		d.pending, p = append(d.pending, p[:n]...), p[n:]
 		used, err := d.decode(d.pending, out)
 		if err != nil {
 			return err
 		}
-		d.pending = append(d.pending[:0], d.pending[used:]...)
-		if len(d.pending) == 0 {
+		if used > 0 {
 			d.pending = nil
 		}
-		return nil
 	}
 	used, err := d.decode(p, out)
 	if err != nil {
@@ -85,6 +85,15 @@ func (d *Decoder) Feed(p []byte, out Sink) error {
 		d.pending = append(d.pending, p[used:]...)
 	}
 	return nil
+}
+
+// wanted is how many bytes are certainly missing of the frame that is pending.
+func (d *Decoder) wanted() int {
+	h, ok, err := d.header(d.pending)
+	if err != nil || !ok {
+		return 1 // to know its length, or to tell what is wrong with it
+	}
+	return h.size + h.length - len(d.pending)
 }
 
 // decode takes all complete frames of p and returns how many bytes they had.
