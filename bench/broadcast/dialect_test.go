@@ -71,6 +71,25 @@ func TestReadingIsTheSameFromMemory(t *testing.T) {
 	})
 }
 
+// What is on its way to a thousand is read once, whichever sets it falls into.
+func TestFramesOnTheirWayAreKept(t *testing.T) {
+	r, err := newReader(&chatty, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []*known
+	for round := range 2 {
+		for i := range 600 {
+			k := r.find(chatty.fill(7, uint64(i)))
+			if round == 0 {
+				first = append(first, k)
+			} else if k != first[i] {
+				t.Fatalf("frame %d was read anew", i)
+			}
+		}
+	}
+}
+
 func TestWhatAFrameSays(t *testing.T) {
 	r, err := newReader(&chatty, 2)
 	if err != nil {
