@@ -34,6 +34,10 @@ const found = `(?P<stamp>[0-9]+) (?P<seq>[0-9]+) x`
 // atelierSends is what publishers send to Atelier; bench/fanout has the original.
 const atelierSends = `{"type":"chat","ref":"{{seq}}","message":"` + text + `"}`
 
+// around is what Atelier puts around a text, who said it and when, bytes: its
+// live_bytes_total by live_deliveries_total, less the text and the head of a frame.
+const around = 190
+
 // contestants are all servers, in the order of a round. Self is this program,
 // node a folder of servers for Node, size the length of text.
 func contestants(self, node string, size int) []contestant {
@@ -41,6 +45,7 @@ func contestants(self, node string, size int) []contestant {
 	plain := dialect{send: text, match: "^" + found}
 	return []contestant{
 		{name: "floor", args: []string{self, "floor"}, dialect: plain},
+		{name: "floor-long", args: []string{self, "floor"}, dialect: dialect{send: text + strings.Repeat("x", around), match: "^" + found}},
 		{name: "floor-singly", args: []string{self, "floor", "--singly"}, dialect: plain},
 		{name: "atelier", dialect: dialect{send: atelierSends}},
 		{name: "centrifuge", args: []string{self, "centrifuge"}, dialect: dialect{
@@ -80,9 +85,9 @@ func contestants(self, node string, size int) []contestant {
 // protocol wraps around it is added.
 func (d *dialect) size(length int) int {
 	// Outside the text numbers have about six digits.
-	around := strings.Replace(d.send, text, "", 1)
-	around = strings.NewReplacer("{{seq}}", "123456", `\r`, "\r", `\n`, "\n").Replace(around)
-	return length + len(around)
+	rest := strings.Replace(d.send, text, "", 1)
+	rest = strings.NewReplacer("{{seq}}", "123456", `\r`, "\r", `\n`, "\n").Replace(rest)
+	return length + len(rest)
 }
 
 // flags are what the generator is told, for a server at an address with a

@@ -135,6 +135,9 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		time.AfterFunc(time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("the proxy said:\n%s", said.String()[max(0, said.Len()-4000):])
+		}
 	})
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		c, err := net.Dial("tcp", front)
