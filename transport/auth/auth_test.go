@@ -313,3 +313,20 @@ func TestEachFailureMakesTheNextAnswerSlower(t *testing.T) {
 		}
 	}
 }
+
+// A cookie that was forgotten is verified again, and is as good.
+func TestForgettingEndsNothing(t *testing.T) {
+	g := newGate(t)
+	issued, err := g.GrantAdmin(Identity{}, "Grace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := g.identify(issued.Cookie, "")
+	g.Forget()
+	if g.cache.new != nil || g.cache.old != nil {
+		t.Error("something is kept")
+	}
+	if after := g.identify(issued.Cookie, ""); !after.Admin() || after.SessionID != before.SessionID {
+		t.Errorf("%+v", after)
+	}
+}

@@ -32,6 +32,13 @@ func (c *sessionCache) get(cookie string, now int64) (string, bool) {
 	return e.sid, ok && now-e.at < cacheFor
 }
 
+// forget drops all of them; who comes again is verified again.
+func (c *sessionCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.new, c.old = nil, nil
+}
+
 func (c *sessionCache) put(cookie, sid string, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

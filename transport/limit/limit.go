@@ -3,6 +3,7 @@ package limit
 
 import (
 	"hash/maphash"
+	"maps"
 	"math"
 	"sync"
 	"time"
@@ -165,6 +166,26 @@ func (l *Limiter) take(key string, n float64) time.Duration {
 	}
 	b.tokens -= n * cost
 	return 0
+}
+
+// Forget drops the buckets that have refilled, which say nothing.
+func (l *Limiter) Forget() {
+	if l == nil {
+		return
+	}
+	now := l.now()
+	for i := range l.shards {
+		l.shards[i].forget(func(b *bucket) bool { return l.refilled(b, now) >= l.burst })
+	}
+}
+
+func (s *shard) forget(full func(*bucket) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.buckets, func(_ string, b *bucket) bool { return full(b) })
+	if len(s.buckets) == 0 {
+		s.buckets = nil // a map keeps its room
+	}
 }
 
 // evict makes room: all full buckets go, and others of any kind until a

@@ -86,3 +86,28 @@ func TestOfSeveralBucketsAllOrNoneGive(t *testing.T) {
 		t.Errorf("%d tokens of the other are used up, want 1", n)
 	}
 }
+
+// What is forgotten is what changes nothing: who has used up their share is still
+// refused.
+func TestOnlyFullBucketsAreForgotten(t *testing.T) {
+	now := time.Unix(0, 0)
+	l := New(Rate{Burst: 2, Per: time.Minute}, func() time.Time { return now })
+	for i := range 1000 {
+		l.Allow(fmt.Sprint(i))
+	}
+	now = now.Add(40 * time.Second)
+	for range 2 {
+		l.Allow("busy")
+	}
+	l.Forget()
+	left := 0
+	for i := range l.shards {
+		if l.shards[i].buckets != nil {
+			left += len(l.shards[i].buckets)
+		}
+	}
+	if wait := l.Allow("busy"); left != 1 || wait != 30*time.Second {
+		t.Errorf("%d buckets are left, and who has used theirs up waits %v", left, wait)
+	}
+	(*Limiter)(nil).Forget()
+}

@@ -81,6 +81,13 @@ type Limits struct {
 	Joins *limit.Limiter
 }
 
+// Forget drops what the buckets do not need to know any more.
+func (l *Limits) Forget() {
+	for _, limiter := range []*limit.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins} {
+		limiter.Forget()
+	}
+}
+
 // API serves the interface. Safe for concurrent use.
 type API struct {
 	Config

@@ -1,6 +1,9 @@
 package service
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Memory is given back after a storm and not during it, and once only.
 func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
@@ -24,5 +27,20 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 		if look.due {
 			r.done(20 * mib)
 		}
+	}
+}
+
+// Garbage is collected less often while much is allocated, and nothing is set that is
+// set already.
+func TestTheCollectorHurriesUnderLoad(t *testing.T) {
+	const mib = 1 << 20
+	var set []int
+	p := pace{set: func(percent int) { set = append(set, percent) }}
+	p.is(thrifty)
+	for _, allocated := range []uint64{900 * mib, 950 * mib, 1200 * mib, 1500 * mib, 1620 * mib, 1621 * mib} {
+		p.look(allocated)
+	}
+	if want := []int{thrifty, hurried, thrifty}; !slices.Equal(set, want) {
+		t.Errorf("%v, want %v", set, want)
 	}
 }

@@ -205,7 +205,12 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		s.background.Go(func() { s.core.keepCodeSwept(ctx, sweepEvery(cfg.Files.Grace.Std())) })
 	}
 	s.background.Go(func() { s.endGrants(ctx) })
-	s.background.Go(func() { keepMemory(ctx) })
+	s.background.Go(func() {
+		keepMemory(ctx, func() {
+			s.grants.Forget()
+			api.Limits.Forget()
+		})
+	})
 	if s.core.node != nil {
 		s.background.Go(func() { s.watch(ctx) })
 	}
