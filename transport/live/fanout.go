@@ -4,66 +4,157 @@ import "atelier/actors/room"
 
 // drain serves everything published up to now to the sessions of a loop's room.
 func (l *loop) drain(h *loopRoom) {
-	// What is published while the fan-out runs makes the loop's room dirty again; a
-	// publisher that never rests cannot keep the loop here.
-	for head := h.room.Head(); h.at.stored < head; {
-		seg := h.segment(h.at.stored, head)
-		if seg == nil {
-			l.overrun(h, head)
-			break
-		}
-		l.fanOut(h, seg, position{seg.to, h.at.transient})
-		h.recycle(seg)
-	}
-	for {
-		frames, to, missed := h.room.TransientsAfter(h.at.transient, l.transients[:0], segmentBytes)
-		l.count.missedTransients.Add(missed)
-		if len(frames) == 0 {
-			h.at.transient = to
+	// What is published later makes the loop's room dirty again; a publisher that
+	// never rests cannot keep the loop here.
+	for head := h.head(); h.at.before(head); {
+		before := h.at
+		if l.fanOut(h); h.at == before {
 			return
 		}
-		// A segment of its own: the frames have no place among the stored.
-		seg := new(segment)
-		seg.fill(h.room.Epoch(), 0, 0, frames)
-		l.fanOut(h, seg, position{h.at.stored, to})
-		clear(frames)
-		l.transients = frames[:0]
 	}
 }
 
-// fanOut writes a segment to every session of the loop's room that is not behind: the
-// same bytes to all of a group, except to those that a frame singles out.
-func (l *loop) fanOut(h *loopRoom, seg *segment, to position) {
-	h.was, h.at = h.at, to
-	h.fanout++
-	h.fanningOut, l.fanningOut = true, true
-	l.count.frames.Add(uint64(len(seg.frames)))
-	h.single(seg)
-	for g, members := range h.groups {
-		if len(members) == 0 {
-			continue
-		}
-		p, frames := seg.forGroup(g)
-		if len(p) == 0 {
-			continue
-		}
-		for _, s := range members {
-			if s.single != h.fanout {
-				l.deliver(h, s, p, frames)
-			}
+// fanOut goes round the sessions of the loop's room and writes to each that is not
+// behind what it lacks. What is published meanwhile goes along from there on, and
+// the round goes on to where that began: a frame that comes in the middle of another
+// one's fan-out does not wait for its end, and is no write of its own to the half
+// who get both at once.
+func (l *loop) fanOut(h *loopRoom) {
+	l.fanningOut = true
+	h.begin()
+	for again := l.step(h); again; {
+		again = false
+		for g := range h.groups {
+			l.walk(h, g)
+			again = again || h.groups[g].left > 0
 		}
 	}
-	for _, s := range h.singled {
-		p, frames := seg.build(s)
-		l.deliver(h, s, p, frames)
-	}
-	clear(h.singled)
-	h.singled = h.singled[:0]
-	h.fanningOut, l.fanningOut = false, false
+	h.end()
+	l.fanningOut = false
 	l.sweep()
 }
 
-// single collects the sessions that get other bytes than their group.
+// step takes what was published since the last one, and has everybody visited whom
+// it is for. It reports false when there is nothing.
+func (l *loop) step(h *loopRoom) bool {
+	seg, to, ok := h.news()
+	switch {
+	case !ok:
+		l.overrun(h)
+		return false
+	case to == h.at:
+		return false
+	case len(seg.frames) == 0:
+		h.moved(to)
+		return false
+	}
+	h.stepped(seg, to)
+	l.count.frames.Add(uint64(len(seg.frames)))
+	h.single(seg)
+	for g := range h.groups {
+		h.groups[g].due(h.fanout, seg, g)
+	}
+	for _, s := range h.singled {
+		// Their groups are not visited; in the others their turn will come.
+		if grp := &h.groups[s.group()]; grp.left == 0 {
+			p, frames := seg.build(s)
+			l.deliver(s, p, frames)
+		}
+	}
+	clear(h.singled)
+	h.singled = h.singled[:0]
+	return true
+}
+
+// walk visits the sessions of a group, each once at most: then it is the turn of
+// the others.
+func (l *loop) walk(h *loopRoom, g int) {
+	grp := &h.groups[g]
+	for range grp.members {
+		if grp.left == 0 {
+			return
+		}
+		s := grp.members[grp.cursor]
+		grp.cursor = (grp.cursor + 1) % len(grp.members)
+		l.visit(h, g, s)
+		grp.left--
+		h.visits--
+		if l.sinceView >= l.hub.opts.writesBetweenPolls {
+			l.midway(h)
+		}
+	}
+}
+
+// visit gives a session what it lacks.
+func (l *loop) visit(h *loopRoom, g int, s *Session) {
+	had := h.had(s)
+	if s.lag != nil || s.state != open || had >= h.fanout {
+		return
+	}
+	seg := h.span(had)
+	if seg == nil { // the window has moved past it
+		l.fallBehind(s, nil)
+		l.resumeSoon(s)
+		return
+	}
+	p, frames := seg.forGroup(g)
+	if s.single > had {
+		p, frames = seg.build(s)
+	}
+	l.deliver(s, p, frames)
+}
+
+// deliver brings a session up to the newest step.
+func (l *loop) deliver(s *Session, p []byte, frames int) {
+	if s.lag != nil || s.state != open {
+		return
+	}
+	s.next = s.loopRoom.fanout + 1
+	if len(p) == 0 {
+		return
+	}
+	l.sinceView++
+	n, ok := l.write(s, p)
+	if !ok {
+		return
+	}
+	l.count.deliveries.Add(uint64(frames))
+	if n < len(p) {
+		l.fallBehind(s, p[n:])
+	}
+}
+
+// midway looks around in the middle of a fan-out: at the sockets, at what was
+// published, and at answers that may go out.
+func (l *loop) midway(h *loopRoom) {
+	l.sinceView = 0
+	l.serve(l.poller.poll())
+	// For one round at most, so that joins and other rooms have their turn, and only
+	// while what the last of them lacks is one write.
+	if h.visits > 0 && h.bytes < segmentBytes && h.at.before(h.head()) {
+		l.step(h)
+	}
+	l.flushMidway()
+}
+
+// overrun is what happens when the window has moved past the loop itself: all
+// of its sessions are behind, and will be told so one by one.
+func (l *loop) overrun(h *loopRoom) {
+	head := h.room.Head()
+	for g := range h.groups {
+		grp := &h.groups[g]
+		for _, s := range grp.members {
+			if s.lag == nil && s.state == open {
+				l.fallBehind(s, nil)
+				l.resumeSoon(s)
+			}
+		}
+		grp.left = 0
+	}
+	h.moved(position{head, h.at.transient})
+}
+
+// single collects the sessions that get other bytes of a step than their group.
 func (h *loopRoom) single(seg *segment) {
 	for _, i := range seg.singles {
 		f := &seg.frames[i]
@@ -88,42 +179,4 @@ func (h *loopRoom) singleOut(s *Session, f *room.Frame) {
 		s.single = h.fanout
 		h.singled = append(h.singled, s)
 	}
-}
-
-// deliver gives a session its part of the fan-out under way.
-func (l *loop) deliver(h *loopRoom, s *Session, p []byte, frames int) {
-	if s.lag != nil || s.state != open || s.next > h.fanout {
-		return
-	}
-	s.next = h.fanout + 1
-	if len(p) == 0 {
-		return
-	}
-	n, ok := l.write(s, p)
-	if !ok {
-		return
-	}
-	l.count.deliveries.Add(uint64(frames))
-	if n < len(p) {
-		l.fallBehind(s, p[n:])
-	}
-	if l.sinceView++; l.sinceView >= l.hub.opts.writesBetweenPolls {
-		l.sinceView = 0
-		l.serve(l.poller.poll())
-		l.flushMidway()
-	}
-}
-
-// overrun is what happens when the window has moved past the loop itself: all
-// of its sessions are behind, and will be told so one by one.
-func (l *loop) overrun(h *loopRoom, head uint64) {
-	for _, members := range h.groups {
-		for _, s := range members {
-			if s.lag == nil && s.state == open {
-				l.fallBehind(s, nil)
-				l.resumeSoon(s)
-			}
-		}
-	}
-	h.at.stored = head
 }

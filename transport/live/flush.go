@@ -33,7 +33,7 @@ func (l *loop) flushMidway() {
 	for _, s := range l.held {
 		switch {
 		case s.state == closed:
-		case s.state != open, s.lag != nil, s.loopRoom.fanningOut && s.next <= s.loopRoom.fanout:
+		case s.state != open, s.lag != nil:
 			kept = append(kept, s)
 		default:
 			if l.mail(s) {

@@ -11,6 +11,10 @@ import (
 // readBuffer is what a loop reads at a time, one buffer for all its sessions.
 const readBuffer = 64 << 10
 
+// spareSegments is how many segments of a fan-out are kept for their memory, 64 KiB
+// a group at most: as many as a fan-out that is lengthened needs at a time.
+const spareSegments = 4
+
 var errGone = errors.New("live: connection ended")
 
 // loop owns a share of the sessions. Its goroutine alone reads, writes and
@@ -46,16 +50,15 @@ type loop struct {
 	stopped bool
 
 	// Scratch, so that the usual turn allocates nothing.
-	spareWork  work
-	spareSoon  []*Session
-	spareRead  []*Session
-	spareHeld  []*Session
-	spare      *segment
-	transients []room.Frame
-	outbound   []outboundMessage
-	out        []byte
-	decoder    rfc6455.Decoder
-	buf        []byte
+	spareWork work
+	spareSoon []*Session
+	spareRead []*Session
+	spareHeld []*Session
+	spare     []*segment
+	outbound  []outboundMessage
+	out       []byte
+	decoder   rfc6455.Decoder
+	buf       []byte
 	// ping is the last ping of what is being read; pinged says there was one.
 	ping   []byte
 	pinged bool
@@ -72,6 +75,7 @@ func newLoop(h *Hub) (*loop, error) {
 		sessions: make(map[uint64]*Session),
 		rooms:    make(map[*room.Room]*loopRoom),
 		buf:      make([]byte, readBuffer),
+		spare:    make([]*segment, 0, spareSegments),
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -26,17 +27,24 @@ type loopRoom struct {
 	// that was, on the hub's clock.
 	since atomic.Int64
 
-	// Owned by the loop goroutine. The positions up to which every session
-	// that is not behind has been served.
+	// Owned by the loop goroutine. The position up to which every session that is
+	// not behind has been served, or will be by the fan-out under way.
 	at position
-	// Owned by the loop goroutine. Those before the fan-out under way.
-	was position
-	// Owned by the loop goroutine. The number of the latest fan-out, and
-	// whether it is still under way.
-	fanout     uint64
-	fanningOut bool
+	// Owned by the loop goroutine. The number of the latest step of a fan-out.
+	fanout uint64
+	// Owned by the loop goroutine. Where each step of the fan-out under way has led;
+	// the first is where it began, after the step numbered base.
+	steps []position
+	base  uint64
+	// Owned by the loop goroutine. What lies between each of steps and the last,
+	// as far as anybody needed it, of one revision of the room.
+	spans   []*segment
+	spansOf uint64
+	// Owned by the loop goroutine. How many visits are left of the first round of the
+	// fan-out, and how many payload bytes it has.
+	visits, bytes int
 	// Owned by the loop goroutine.
-	groups [groups][]*Session
+	groups [groups]group
 	// Owned by the loop goroutine. One session of each person; the others
 	// hang on it.
 	people map[string]*Session
@@ -53,6 +61,31 @@ type loopRoom struct {
 // position is a place in a room: of the stored frames and of the transients.
 type position struct {
 	stored, transient uint64
+}
+
+// before says that something lies between the two.
+func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
+
+// group are the sessions of a loop's room that are sent the same, except where a
+// frame singles one out. Owned by the loop goroutine.
+type group struct {
+	members []*Session
+	// cursor is whose turn is next, and left how many visits until all have what
+	// there is; 0 outside of fan-outs.
+	cursor, left int
+	// before is the number of the step that all had when the visits began.
+	before uint64
+}
+
+// due has all visited once from now on, unless a step has nothing for them.
+func (grp *group) due(step uint64, seg *segment, g int) {
+	if grp.left == 0 {
+		if p, _ := seg.forGroup(g); len(p) == 0 {
+			return
+		}
+		grp.before = step - 1
+	}
+	grp.left = len(grp.members)
 }
 
 // Wake implements room.Waker. It costs one atomic load while the loop has not
@@ -86,8 +119,9 @@ func (h *loopRoom) enter(s *Session) {
 	s.loopRoom = h
 	s.next = h.fanout + 1
 	g := s.group()
-	s.place = len(h.groups[g])
-	h.groups[g] = append(h.groups[g], s)
+	grp := &h.groups[g]
+	s.place = len(grp.members)
+	grp.members = append(grp.members, s)
 	if first := h.people[s.person]; first != nil {
 		s.after = first
 		first.before = s
@@ -98,12 +132,14 @@ func (h *loopRoom) enter(s *Session) {
 // leave removes a session, and the loop's room with its last one. It must not be
 // called during a fan-out, which walks the groups.
 func (h *loopRoom) leave(s *Session) {
-	g := s.group()
-	last := len(h.groups[g]) - 1
-	moved := h.groups[g][last]
-	h.groups[g][s.place], moved.place = moved, s.place
-	h.groups[g][last] = nil
-	h.groups[g] = h.groups[g][:last]
+	grp := &h.groups[s.group()]
+	last := len(grp.members) - 1
+	moved := grp.members[last]
+	grp.members[s.place], moved.place = moved, s.place
+	grp.members[last] = nil
+	if grp.members = grp.members[:last]; grp.cursor >= last {
+		grp.cursor = 0
+	}
 
 	switch {
 	case s.before != nil:
@@ -124,13 +160,130 @@ func (h *loopRoom) leave(s *Session) {
 	}
 }
 
+// head is what is published.
+func (h *loopRoom) head() position { return position{h.room.Head(), h.room.TransientHead()} }
+
+// begin begins a fan-out.
+func (h *loopRoom) begin() {
+	h.base, h.steps = h.fanout, append(h.steps[:0], h.at)
+	h.visits, h.bytes = 0, 0
+	for g := range h.groups {
+		h.visits += len(h.groups[g].members)
+	}
+}
+
+// end forgets what only the fan-out needed.
+func (h *loopRoom) end() {
+	h.forgetSpans()
+	h.steps = h.steps[:0]
+}
+
+// news returns what was published since the latest step, as much as is one write,
+// and where it leads; false when the window has moved past the loop.
+func (h *loopRoom) news() (seg *segment, to position, ok bool) {
+	return h.between(h.at, position{math.MaxUint64, math.MaxUint64}, segmentBytes)
+}
+
+// stepped notes a step.
+func (h *loopRoom) stepped(seg *segment, to position) {
+	h.forgetSpans()
+	h.spans = append(slices.Grow(h.spans, len(h.steps))[:len(h.steps)-1], seg)
+	for i := range seg.frames {
+		h.bytes += len(seg.frames[i].Payload)
+	}
+	h.fanout++
+	h.at = to
+	h.steps = append(h.steps, to)
+}
+
+// moved notes that the room has come on without a frame.
+func (h *loopRoom) moved(to position) {
+	h.at = to
+	h.steps[len(h.steps)-1] = to
+}
+
+// had is the number of the step up to which a session that is not behind has been
+// served.
+func (h *loopRoom) had(s *Session) uint64 {
+	if grp := &h.groups[s.group()]; grp.left > 0 {
+		return max(s.next-1, grp.before)
+	}
+	return h.fanout
+}
+
 // reached returns what a session that is not behind has been served. During a
 // fan-out that depends on whether its turn has come.
 func (h *loopRoom) reached(s *Session) position {
-	if h.fanningOut && s.next <= h.fanout {
-		return h.was
+	if had := h.had(s); had < h.fanout {
+		return h.steps[had-h.base]
 	}
 	return h.at
+}
+
+// span returns what a session lacks that has had a step of the fan-out; nil when
+// the window has moved past it.
+func (h *loopRoom) span(had uint64) *segment {
+	if revision := h.room.Revision(); revision != h.spansOf {
+		h.forgetSpans()
+		h.spansOf = revision
+	}
+	i := int(had - h.base)
+	for len(h.spans) <= i {
+		h.spans = append(h.spans, nil)
+	}
+	if h.spans[i] == nil {
+		seg, _, ok := h.between(h.steps[i], h.at, math.MaxInt)
+		if !ok {
+			return nil
+		}
+		h.spans[i] = seg
+	}
+	return h.spans[i]
+}
+
+// forgetSpans lets their memory be used again, unless a session that is behind may
+// hold part of one.
+func (h *loopRoom) forgetSpans() {
+	for _, seg := range h.spans {
+		if seg != nil && h.lagging == 0 && len(h.loop.spare) < cap(h.loop.spare) {
+			seg.forget()
+			h.loop.spare = append(h.loop.spare, seg)
+		}
+	}
+	clear(h.spans)
+	h.spans = h.spans[:0]
+}
+
+// between returns what lies between two positions, stored frames first, at most
+// this many bytes of either, and where that leads.
+func (h *loopRoom) between(from, limit position, most int) (*segment, position, bool) {
+	seg := h.loop.spareSegment()
+	frames, stored, ok := h.room.After(from.stored, seg.frames[:0], most)
+	if !ok {
+		return nil, from, false
+	}
+	frames, stored = until(frames, stored, limit.stored)
+	n := len(frames)
+	frames, transient, missed := h.room.TransientsAfter(from.transient, frames, most)
+	h.loop.count.missedTransients.Add(missed)
+	if over := transient - min(transient, limit.transient); over > 0 {
+		frames = frames[:max(n, len(frames)-int(over))]
+		transient = limit.transient
+	}
+	seg.fill(h.room.Epoch(), from.stored, stored, frames)
+	return seg, position{stored, transient}, true
+}
+
+// until cuts off what lies behind a limit.
+func until(frames []room.Frame, to, limit uint64) ([]room.Frame, uint64) {
+	for to > limit {
+		if n := len(frames); n > 0 && frames[n-1].Seq > limit {
+			frames = frames[:n-1]
+			continue
+		}
+		to = limit
+	}
+	return frames, to
 }
 
 // segment returns what follows a position, up to a limit; nil when the room's
@@ -145,22 +298,12 @@ func (h *loopRoom) segment(from, limit uint64) *segment {
 			return seg
 		}
 	}
-	seg := h.loop.spare
-	h.loop.spare = nil
-	if seg == nil {
-		seg = new(segment)
-	}
+	seg := h.loop.spareSegment()
 	frames, to, ok := h.room.After(from, seg.frames[:0], segmentBytes)
 	if !ok {
 		return nil
 	}
-	for to > limit {
-		if n := len(frames); n > 0 && frames[n-1].Seq > limit {
-			frames = frames[:n-1]
-			continue
-		}
-		to = limit
-	}
+	frames, to = until(frames, to, limit)
 	seg.fill(h.room.Epoch(), from, to, frames)
 	if h.lagging > 0 {
 		if len(h.recent) == recentSegments {
@@ -169,13 +312,4 @@ func (h *loopRoom) segment(from, limit uint64) *segment {
 		h.recent = append(h.recent, seg)
 	}
 	return seg
-}
-
-// recycle keeps a segment's memory for the next one, unless a session that is
-// behind may hold part of it.
-func (h *loopRoom) recycle(seg *segment) {
-	if h.lagging == 0 {
-		seg.forget()
-		h.loop.spare = seg
-	}
 }

@@ -88,3 +88,13 @@ func (seg *segment) forget() {
 	clear(seg.frames)
 	seg.frames = seg.frames[:0]
 }
+
+// spareSegment returns a segment to be filled.
+func (l *loop) spareSegment() *segment {
+	if n := len(l.spare); n > 0 {
+		seg := l.spare[n-1]
+		l.spare = l.spare[:n-1]
+		return seg
+	}
+	return new(segment)
+}

@@ -18,11 +18,11 @@ func (h *Hub) SendPerson(r *room.Room, person string, payload []byte) bool {
 // SendFacilitators is SendPerson for every facilitator's session.
 func (h *Hub) SendFacilitators(r *room.Room, payload []byte) bool {
 	return h.signal(r, len(payload), func(v *loopRoom) {
-		for g, members := range v.groups {
+		for g := range v.groups {
 			if !groupIsFacilitators(g) {
 				continue
 			}
-			for _, s := range members {
+			for _, s := range v.groups[g].members {
 				s.Send(payload)
 			}
 		}
@@ -43,8 +43,8 @@ func (h *Hub) EachSession(r *room.Room, person string, fn func(*Session)) {
 // CloseRoom closes every session in a room.
 func (h *Hub) CloseRoom(r *room.Room, code int, reason string) {
 	h.signal(r, 0, func(v *loopRoom) {
-		for _, members := range v.groups {
-			for _, s := range members {
+		for g := range v.groups {
+			for _, s := range v.groups[g].members {
 				s.Close(code, reason)
 			}
 		}
