@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -49,18 +50,21 @@ type stage struct {
 	hub  *Hub
 }
 
-func newStage(t interface{ Fatal(...any) }) *stage {
+func newStage(t interface{ Fatal(...any) }, limits room.Limits) *stage {
 	hub, err := New(Options{Loops: 1, writesBetweenPolls: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{loop: hub.loops[0], room: room.New("epoch", room.Limits{}), hub: hub}
+	s := &stage{loop: hub.loops[0], room: room.New("epoch", limits), hub: hub}
 	s.seen = s.loop.loopRoom(s.room)
 	return s
 }
 
 func (s *stage) enter(id uint64, person string, facilitator bool, w *tape) *Session {
-	session := &Session{id: id, loop: s.loop, room: s.room, person: person, facilitator: facilitator, handler: nobody{}, wire: w, state: open}
+	session := &Session{
+		id: id, loop: s.loop, room: s.room, person: person, facilitator: facilitator, handler: nobody{}, wire: w, state: open,
+		resync: func(uint64, string) []byte { return []byte("<r0>") },
+	}
 	s.loop.sessions[id] = session
 	s.seen.enter(session)
 	return session
@@ -68,50 +72,136 @@ func (s *stage) enter(id uint64, person string, facilitator bool, w *tape) *Sess
 
 func said(text string) room.Frame { return room.Frame{Payload: []byte("<" + text + ">")} }
 
-// What is published in the middle of a fan-out goes along with it: nobody is written
-// to twice who could get both at once, and no frame waits for the end of another.
-func TestWhatComesMidwayGoesAlong(t *testing.T) {
-	s := newStage(t)
-	defer s.hub.Close()
+// play has a number of attendees written to, and calls does[n] after the n-th write.
+func (s *stage) play(attendees int, does map[int]func()) []*tape {
 	writes := 0
-	tapes := make([]*tape, 10)
+	tapes := make([]*tape, attendees)
 	for i := range tapes {
 		tapes[i] = &tape{wrote: func() {
-			if writes++; writes == 4 {
-				f := said("s2")
-				f.Seq = 2
-				s.room.Publish(f)
+			writes++
+			if do := does[writes]; do != nil {
+				do()
 			}
 		}}
 		s.enter(uint64(i+1), fmt.Sprint("p", i), false, tapes[i])
 	}
-	first := said("s1")
-	first.Seq = 1
-	s.room.Publish(first)
-	s.loop.drain(s.seen)
-	if writes != 14 {
-		t.Errorf("%d writes, want one for each and another for the four who had only the first", writes)
+	s.publish(1, 1, 0)
+	for s.seen.at.before(s.seen.head()) {
+		s.loop.drain(s.seen)
 	}
+	return tapes
+}
+
+// publish publishes frames of at least some size.
+func (s *stage) publish(from, to uint64, size int) {
+	for seq := from; seq <= to; seq++ {
+		f := said(fmt.Sprint("s", seq))
+		f.Seq, f.Payload = seq, append(f.Payload, make([]byte, size)...)
+		s.room.Publish(f)
+	}
+}
+
+func (w *tape) marks() string { return strings.Join(marks.FindAllString(string(w.text), -1), "") }
+
+// What is published in the middle of a fan-out goes along with it: nobody is written
+// to twice who could get both at once, and no frame waits for the end of another.
+func TestWhatComesMidwayGoesAlong(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	tapes := s.play(10, map[int]func(){4: func() { s.publish(2, 2, 0) }})
 	for i, w := range tapes {
-		if got := marks.FindAllString(string(w.text), -1); !slices.Equal(got, []string{"<s1>", "<s2>"}) || w.writes != 1 && i >= 4 {
-			t.Errorf("session %d got %v in %d writes", i, got, w.writes)
+		if once := i >= 4; w.marks() != "<s1><s2>" || once != (w.writes == 1) {
+			t.Errorf("session %d got %s in %d writes", i, w.marks(), w.writes)
 		}
 	}
 	// The next begins where the last has ended: who waited longest comes first.
-	next := said("s3")
-	next.Seq = 3
-	s.room.Publish(next)
 	tapes[4].wrote = func() {
 		if len(tapes[3].text) > len(tapes[4].text) {
 			t.Error("the fourth came before the fifth")
 		}
 	}
+	s.publish(3, 3, 0)
 	s.loop.drain(s.seen)
+}
+
+// An answer waits for the frames that were published before it, in the middle of a
+// fan-out too; and for no more than these.
+func TestAnswersMidwayKeepTheirPlace(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	tapes := s.play(4, map[int]func(){
+		2: func() {
+			s.loop.sessions[1].Send([]byte("<t1>")) // who has had the frame
+			s.loop.sessions[4].Send([]byte("<t4>")) // who has not
+		},
+		// The first of these is the answer to the first.
+		3: func() {
+			if got := s.loop.sessions[1].wire.(*tape).marks(); got != "<s1><t1>" {
+				t.Errorf("in the middle the first has got %s", got)
+			}
+		},
+	})
+	s.loop.flushHeld()
+	if got := tapes[3].marks(); got != "<s1><t4>" {
+		t.Errorf("the last got %s", got)
+	}
+}
+
+// One write is about as long as a segment, however much comes midway.
+func TestAFanOutIsNotLengthenedBeyondAWrite(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	longest, size := 0, segmentBytes/2+1
+	tapes := s.play(6, map[int]func(){1: func() { s.publish(2, 2, size) }, 2: func() { s.publish(3, 3, size) }, 3: func() { s.publish(4, 4, size) }})
+	for i, w := range tapes {
+		longest = max(longest, len(w.text)/w.writes)
+		if w.marks() != "<s1><s2><s3><s4>" {
+			t.Errorf("session %d got %s", i, w.marks())
+		}
+	}
+	if longest > segmentBytes*3/2 {
+		t.Errorf("a write of %d bytes", longest)
+	}
+}
+
+// What was erased midway goes to nobody any more.
+func TestErasedMidwayGoesToNobody(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	tapes := s.play(6, map[int]func(){
+		2: func() { s.publish(2, 2, 0) },
+		4: func() { s.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return f, f.Seq != 2 }) },
+	})
+	for i, want := range []string{"<s1>", "<s1>", "<s1><s2>", "<s1><s2>", "<s1>", "<s1>"} {
+		if got := tapes[i].marks(); got != want {
+			t.Errorf("session %d got %s, want %s", i, got, want)
+		}
+	}
+}
+
+// Whom the room's window leaves behind in the middle of a fan-out is told so.
+func TestTheWindowMayPassAFanOut(t *testing.T) {
+	for name, size := range map[string]int{"before the next step": 0, "after the last step": segmentBytes} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, room.Limits{Frames: 2})
+			defer s.hub.Close()
+			tapes := s.play(6, map[int]func(){2: func() { s.publish(2, 2, size) }, 3: func() { s.publish(3, 9, 0) }})
+			s.loop.catchUp()
+			for i, w := range tapes {
+				if got := w.marks(); !strings.HasSuffix(got, "<r0>") && !strings.HasSuffix(got, "<s9>") {
+					t.Errorf("session %d got %s", i, got)
+				}
+			}
+			if stats := s.hub.Stats(); stats.Resyncs[ResyncOvertaken] == 0 {
+				t.Error("nobody was told")
+			}
+		})
+	}
 }
 
 // A publisher that never rests does not keep the loop in one fan-out.
 func TestAFanOutEnds(t *testing.T) {
-	s := newStage(t)
+	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	seq, writes := uint64(1), 0
 	publish := func() {
@@ -133,13 +223,13 @@ func TestAFanOutEnds(t *testing.T) {
 	}
 }
 
-var marks = regexp.MustCompile(`<[st]\d+>`)
+var marks = regexp.MustCompile(`<[rst]\d+>`)
 
 // Whatever is published when, whomever it is for, and however little sockets take:
 // everybody gets what is theirs, in order and once.
 func TestFanOutsGiveEverybodyWhatIsTheirs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newStage(t)
+		s := newStage(t, room.Limits{})
 		defer s.hub.Close()
 		type seat struct {
 			*Session

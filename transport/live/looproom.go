@@ -268,7 +268,6 @@ func (h *loopRoom) between(from, limit position, most int) (*segment, position, 
 	h.loop.count.missedTransients.Add(missed)
 	if over := transient - min(transient, limit.transient); over > 0 {
 		frames = frames[:max(n, len(frames)-int(over))]
-		transient = limit.transient
 	}
 	seg.fill(h.room.Epoch(), from.stored, stored, frames)
 	return seg, position{stored, transient}, true
