@@ -19,9 +19,13 @@ type tape struct {
 	// takes says how many of some bytes are taken; nil for all.
 	takes func(n int) int
 	wrote func()
+	gone  bool
 }
 
 func (w *tape) write(p []byte) (int, error) {
+	if w.gone {
+		return 0, errGone
+	}
 	n := len(p)
 	if w.takes != nil {
 		n = w.takes(n)
@@ -122,6 +126,32 @@ func TestWhatComesMidwayGoesAlong(t *testing.T) {
 	}
 	s.publish(3, 3, 0)
 	s.loop.drain(s.seen)
+	// Also when those have left who came before it.
+	for id := range uint64(8) {
+		s.loop.drop(s.loop.sessions[id+1], ReasonGone)
+	}
+	s.publish(4, 4, 0)
+	s.loop.drain(s.seen)
+	for i, w := range tapes[8:] {
+		if got := w.marks(); got != "<s1><s2><s3><s4>" {
+			t.Errorf("session %d got %s", 8+i, got)
+		}
+	}
+}
+
+// Who breaks off in the middle of a fan-out takes nobody's turn.
+func TestTheTurnOfTheOthersComes(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	tapes := s.play(6, map[int]func(){2: func() { s.loop.sessions[3].wire.(*tape).gone = true }})
+	for i, w := range tapes {
+		if got := w.marks(); i != 2 && got != "<s1>" {
+			t.Errorf("session %d got %q", i, got)
+		}
+	}
+	if len(s.loop.sessions) != 5 || len(s.seen.people) != 5 {
+		t.Errorf("%d sessions of %d people are left", len(s.loop.sessions), len(s.seen.people))
+	}
 }
 
 // An answer waits for the frames that were published before it, in the middle of a
@@ -181,11 +211,25 @@ func TestErasedMidwayGoesToNobody(t *testing.T) {
 
 // Whom the room's window leaves behind in the middle of a fan-out is told so.
 func TestTheWindowMayPassAFanOut(t *testing.T) {
-	for name, size := range map[string]int{"before the next step": 0, "after the last step": segmentBytes} {
+	for name, does := range map[string]func(s *stage) map[int]func(){
+		"before the next step": func(s *stage) map[int]func() {
+			return map[int]func(){2: func() { s.publish(2, 2, 0) }, 3: func() { s.publish(3, 9, 0) }}
+		},
+		"after the last step": func(s *stage) map[int]func() {
+			return map[int]func(){
+				2: func() { s.publish(2, 2, 0) },
+				3: func() {
+					s.loop.sessions[3].Send([]byte("<t3>")) // is the fourth write, after the step that comes now
+					s.publish(3, 3, segmentBytes)
+				},
+				4: func() { s.publish(4, 9, 0) },
+			}
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, room.Limits{Frames: 2})
 			defer s.hub.Close()
-			tapes := s.play(6, map[int]func(){2: func() { s.publish(2, 2, size) }, 3: func() { s.publish(3, 9, 0) }})
+			tapes := s.play(6, does(s))
 			s.loop.catchUp()
 			for i, w := range tapes {
 				if got := w.marks(); !strings.HasSuffix(got, "<r0>") && !strings.HasSuffix(got, "<s9>") {
