@@ -42,10 +42,9 @@ func (l *loop) step(h *loopRoom) bool {
 	case !ok:
 		l.overrun(h)
 		return false
-	case to == h.at:
-		return false
 	case len(seg.frames) == 0:
 		h.moved(to)
+		l.reuse(seg)
 		return false
 	}
 	h.stepped(seg, to)

@@ -98,3 +98,11 @@ func (l *loop) spareSegment() *segment {
 	}
 	return new(segment)
 }
+
+// reuse keeps a segment's memory for another. Nobody may hold part of it.
+func (l *loop) reuse(seg *segment) {
+	if len(l.spare) < cap(l.spare) {
+		seg.forget()
+		l.spare = append(l.spare, seg)
+	}
+}

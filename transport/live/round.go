@@ -1,0 +1,144 @@
+package live
+
+import (
+	"math"
+	"slices"
+
+	"atelier/actors/room"
+)
+
+// This file is how far a fan-out and the sessions in it have got: a fan-out is a
+// round of visits, and each time that it takes along what was published meanwhile
+// is a step of it.
+
+// position is a place in a room: of the stored frames and of the transients.
+type position struct {
+	stored, transient uint64
+}
+
+// before says that something lies between the two.
+func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
+
+// head is what is published.
+func (h *loopRoom) head() position { return position{h.room.Head(), h.room.TransientHead()} }
+
+// begin begins a fan-out.
+func (h *loopRoom) begin() {
+	h.base, h.steps = h.fanout, append(h.steps[:0], h.at)
+	h.visits, h.bytes = 0, 0
+	for g := range h.groups {
+		h.visits += len(h.groups[g].members)
+	}
+}
+
+// end forgets what only the fan-out needed.
+func (h *loopRoom) end() {
+	h.forgetSpans()
+	h.steps = h.steps[:0]
+}
+
+// news returns what was published since the latest step, as much as is one write,
+// and where it leads; false when the window has moved past the loop.
+func (h *loopRoom) news() (seg *segment, to position, ok bool) {
+	return h.between(h.at, position{math.MaxUint64, math.MaxUint64}, segmentBytes)
+}
+
+// stepped notes a step.
+func (h *loopRoom) stepped(seg *segment, to position) {
+	h.forgetSpans()
+	h.spans = append(slices.Grow(h.spans, len(h.steps))[:len(h.steps)-1], seg)
+	for i := range seg.frames {
+		h.bytes += len(seg.frames[i].Payload)
+	}
+	h.fanout++
+	h.at = to
+	h.steps = append(h.steps, to)
+}
+
+// moved notes that the room has come on without a frame.
+func (h *loopRoom) moved(to position) {
+	h.at = to
+	h.steps[len(h.steps)-1] = to
+}
+
+// had is the number of the step up to which a session that is not behind has been
+// served.
+func (h *loopRoom) had(s *Session) uint64 {
+	if grp := &h.groups[s.group()]; grp.left > 0 {
+		return max(s.next-1, grp.before)
+	}
+	return h.fanout
+}
+
+// reached returns what a session that is not behind has been served. During a
+// fan-out that depends on whether its turn has come.
+func (h *loopRoom) reached(s *Session) position {
+	if had := h.had(s); had < h.fanout {
+		return h.steps[had-h.base]
+	}
+	return h.at
+}
+
+// span returns what a session lacks that has had a step of the fan-out; nil when
+// the window has moved past it.
+func (h *loopRoom) span(had uint64) *segment {
+	if revision := h.room.Revision(); revision != h.spansOf {
+		h.forgetSpans()
+		h.spansOf = revision
+	}
+	i := int(had - h.base)
+	for len(h.spans) <= i {
+		h.spans = append(h.spans, nil)
+	}
+	if h.spans[i] == nil {
+		seg, _, ok := h.between(h.steps[i], h.at, math.MaxInt)
+		if !ok {
+			return nil
+		}
+		h.spans[i] = seg
+	}
+	return h.spans[i]
+}
+
+// forgetSpans lets their memory be used again, unless a session that is behind may
+// hold part of one.
+func (h *loopRoom) forgetSpans() {
+	for _, seg := range h.spans {
+		if seg != nil && h.lagging == 0 {
+			h.loop.reuse(seg)
+		}
+	}
+	clear(h.spans)
+	h.spans = h.spans[:0]
+}
+
+// between returns what lies between two positions, stored frames first, at most
+// this many bytes of either, and where that leads.
+func (h *loopRoom) between(from, limit position, most int) (*segment, position, bool) {
+	seg := h.loop.spareSegment()
+	frames, stored, ok := h.room.After(from.stored, seg.frames[:0], most)
+	if !ok {
+		return nil, from, false
+	}
+	frames, stored = until(frames, stored, limit.stored)
+	n := len(frames)
+	frames, transient, missed := h.room.TransientsAfter(from.transient, frames, most)
+	h.loop.count.missedTransients.Add(missed)
+	if over := transient - min(transient, limit.transient); over > 0 {
+		frames = frames[:max(n, len(frames)-int(over))]
+	}
+	seg.fill(h.room.Epoch(), from.stored, stored, frames)
+	return seg, position{stored, transient}, true
+}
+
+// until cuts off what lies behind a limit.
+func until(frames []room.Frame, to, limit uint64) ([]room.Frame, uint64) {
+	for to > limit {
+		if n := len(frames); n > 0 && frames[n-1].Seq > limit {
+			frames = frames[:n-1]
+			continue
+		}
+		to = limit
+	}
+	return frames, to
+}
