@@ -175,28 +175,26 @@ func (l *Limiter) Forget() {
 	}
 	now := l.now()
 	for i := range l.shards {
-		l.shards[i].forget(func(b *bucket) bool { return l.refilled(b, now) >= l.burst })
+		s := &l.shards[i]
+		s.mu.Lock()
+		if l.dropFull(s, now); len(s.buckets) == 0 {
+			s.buckets = nil // a map keeps its room
+		}
+		s.mu.Unlock()
 	}
 }
 
-func (s *shard) forget(full func(*bucket) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.buckets, func(_ string, b *bucket) bool { return full(b) })
-	if len(s.buckets) == 0 {
-		s.buckets = nil // a map keeps its room
-	}
+// dropFull drops the buckets of a shard that have refilled. It is called with the
+// shard locked.
+func (l *Limiter) dropFull(s *shard, now time.Time) {
+	maps.DeleteFunc(s.buckets, func(_ string, b *bucket) bool { return l.refilled(b, now) >= l.burst })
 }
 
 // evict makes room: all full buckets go, and others of any kind until a
 // quarter is free, so that a flood of keys neither grows the map nor scans it
 // for each key.
 func (l *Limiter) evict(s *shard, now time.Time) {
-	for k, b := range s.buckets {
-		if l.refilled(b, now) >= l.burst {
-			delete(s.buckets, k)
-		}
-	}
+	l.dropFull(s, now)
 	for k := range s.buckets {
 		if len(s.buckets) < perShard*3/4 {
 			return

@@ -11,8 +11,8 @@ import (
 // readBuffer is what a loop reads at a time, one buffer for all its sessions.
 const readBuffer = 64 << 10
 
-// spareSegments is how many segments of a fan-out are kept for their memory, 64 KiB
-// a group at most: as many as a fan-out that is lengthened needs at a time.
+// spareSegments is how many segments of a fan-out are kept for their memory, three
+// times segmentBytes a group at most: as many as a fan-out that is lengthened needs at a time.
 const spareSegments = 4
 
 var errGone = errors.New("live: connection ended")

@@ -8,6 +8,7 @@ import (
 // Memory is given back after a storm and not during it, and once only.
 func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	const mib = 1 << 20
+	var g growth
 	var r returns
 	for i, look := range []struct {
 		allocated, unused uint64
@@ -21,7 +22,8 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 		{907 * mib, 29 * mib, true}, // as much again
 		{1907 * mib, 99 * mib, false},
 	} {
-		if got := r.due(look.allocated, look.unused); got != look.due {
+		grown, known := g.since(look.allocated)
+		if got := r.due(grown, known, look.unused); got != look.due {
 			t.Errorf("look %d: %v", i+1, got)
 		}
 		if look.due {
@@ -37,8 +39,9 @@ func TestTheCollectorHurriesUnderLoad(t *testing.T) {
 	var set []int
 	p := pace{set: func(percent int) { set = append(set, percent) }}
 	p.is(thrifty)
+	var g growth
 	for _, allocated := range []uint64{900 * mib, 950 * mib, 1200 * mib, 1500 * mib, 1620 * mib, 1621 * mib} {
-		p.look(allocated)
+		p.look(g.since(allocated))
 	}
 	if want := []int{thrifty, hurried, thrifty}; !slices.Equal(set, want) {
 		t.Errorf("%v, want %v", set, want)
