@@ -22,11 +22,9 @@ func (l *loop) drain(h *loopRoom) {
 func (l *loop) fanOut(h *loopRoom) {
 	l.fanningOut = true
 	h.begin()
-	for again := l.step(h); again; {
-		again = false
+	for l.step(h); h.unfinished(); {
 		for g := range h.groups {
 			l.walk(h, g)
-			again = again || h.groups[g].left > 0
 		}
 	}
 	h.end()
@@ -35,17 +33,17 @@ func (l *loop) fanOut(h *loopRoom) {
 }
 
 // step takes what was published since the last one, and has everybody visited whom
-// it is for. It reports false when there is nothing.
-func (l *loop) step(h *loopRoom) bool {
+// it is for.
+func (l *loop) step(h *loopRoom) {
 	seg, to, ok := h.news()
 	switch {
 	case !ok:
 		l.overrun(h)
-		return false
+		return
 	case len(seg.frames) == 0:
 		h.moved(to)
 		l.reuse(seg)
-		return false
+		return
 	}
 	h.stepped(seg, to)
 	l.count.frames.Add(uint64(len(seg.frames)))
@@ -62,7 +60,6 @@ func (l *loop) step(h *loopRoom) bool {
 	}
 	clear(h.singled)
 	h.singled = h.singled[:0]
-	return true
 }
 
 // walk visits the sessions of a group, each once at most: then it is the turn of

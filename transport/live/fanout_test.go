@@ -65,9 +65,9 @@ func newStage(t interface{ Fatal(...any) }, limits room.Limits) *stage {
 	return s
 }
 
-func (s *stage) enter(id uint64, person string, facilitator bool, w *tape) *Session {
+func (s *stage) enter(id uint64, person string, facilitator bool, protocol Protocol, w *tape) *Session {
 	session := &Session{
-		id: id, loop: s.loop, room: s.room, person: person, facilitator: facilitator, handler: nobody{}, wire: w, state: open,
+		id: id, loop: s.loop, room: s.room, person: person, facilitator: facilitator, protocol: protocol, handler: nobody{}, wire: w, state: open,
 		resync: func(uint64, string) []byte { return []byte("<r0>") },
 	}
 	s.loop.sessions[id] = session
@@ -88,7 +88,7 @@ func (s *stage) play(attendees int, does map[int]func()) []*tape {
 				do()
 			}
 		}}
-		s.enter(uint64(i+1), fmt.Sprint("p", i), false, tapes[i])
+		s.enter(uint64(i+1), fmt.Sprint("p", i), false, WebSocket, tapes[i])
 	}
 	s.publish(1, 1, 0)
 	for s.seen.at.before(s.seen.head()) {
@@ -137,6 +137,28 @@ func TestWhatComesMidwayGoesAlong(t *testing.T) {
 		if got := w.marks(); got != "<s1><s2><s3><s4>" {
 			t.Errorf("session %d got %s", 8+i, got)
 		}
+	}
+}
+
+// What is for attendees alone may come with the last write of what is for
+// facilitators alone: it once went to nobody, and the next fan-out ended the process.
+func TestWhatComesMidwayIsForThoseWhoWerePassed(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	attendee, facilitator := &tape{wrote: func() {}}, &tape{}
+	facilitator.wrote = func() {
+		if facilitator.writes == 1 {
+			s.room.Transient(room.Frame{Audience: room.Attendees, Payload: said("t2").Payload})
+		}
+	}
+	s.enter(1, "ann", false, WebSocket, attendee)
+	s.enter(2, room.Facilitator, true, WebSocket, facilitator)
+	s.room.Transient(room.Frame{Audience: room.Facilitators, Payload: said("t1").Payload})
+	s.loop.drain(s.seen)
+	s.publish(1, 1, 0)
+	s.loop.drain(s.seen)
+	if attendee.marks() != "<t2><s1>" || facilitator.marks() != "<t1><s1>" {
+		t.Errorf("the attendee got %s, the facilitator %s", attendee.marks(), facilitator.marks())
 	}
 }
 
@@ -256,7 +278,7 @@ func TestAFanOutEnds(t *testing.T) {
 		s.room.Publish(f)
 	}
 	for i := range 100 {
-		s.enter(uint64(i+1), fmt.Sprint("p", i), false, &tape{wrote: func() { writes++; publish() }})
+		s.enter(uint64(i+1), fmt.Sprint("p", i), false, WebSocket, &tape{wrote: func() { writes++; publish() }})
 	}
 	publish()
 	s.loop.drain(s.seen)
@@ -291,7 +313,7 @@ func TestFanOutsGiveEverybodyWhatIsTheirs(t *testing.T) {
 			}
 			left--
 			f := room.Frame{
-				Audience: rapid.SampledFrom([]room.Audience{room.Everyone, room.Everyone, room.Facilitators, room.People, room.FacilitatorsAndPeople}).Draw(t, "audience"),
+				Audience: rapid.SampledFrom([]room.Audience{room.Everyone, room.Everyone, room.Facilitators, room.Attendees, room.People, room.FacilitatorsAndPeople}).Draw(t, "audience"),
 				Origin:   uint64(rapid.IntRange(0, 6).Draw(t, "origin")),
 			}
 			if f.Audience == room.People || f.Audience == room.FacilitatorsAndPeople {
@@ -334,7 +356,7 @@ func TestFanOutsGiveEverybodyWhatIsTheirs(t *testing.T) {
 				}
 				return rapid.IntRange(0, n).Draw(t, "bytes")
 			}
-			session := s.enter(uint64(i+1), someone.Filter(func(p string) bool { return p != "" }).Draw(t, "who"), rapid.Bool().Draw(t, "facilitator"), w)
+			session := s.enter(uint64(i+1), someone.Filter(func(p string) bool { return p != "" }).Draw(t, "who"), rapid.Bool().Draw(t, "facilitator"), rapid.SampledFrom([]Protocol{WebSocket, SSE}).Draw(t, "protocol"), w)
 			seats = append(seats, &seat{Session: session, tape: w})
 		}
 		publish()

@@ -31,6 +31,17 @@ func (h *loopRoom) begin() {
 	}
 }
 
+// unfinished says that somebody's turn is still to come. A step that comes midway
+// may be for a group alone that was passed already.
+func (h *loopRoom) unfinished() bool {
+	for g := range h.groups {
+		if h.groups[g].left > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // end forgets what only the fan-out needed.
 func (h *loopRoom) end() {
 	h.forgetSpans()
