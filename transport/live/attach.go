@@ -89,11 +89,13 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 
 // join lets a session take its place in its room.
 func (l *loop) join(s *Session, buffered []byte, o *AttachOptions) {
-	h := l.loopRoom(s.room)
 	// Those who are here already get everything up to now first, so that the
 	// newcomer can begin where they are.
-	l.drain(h)
-	h.enter(s)
+	if h := l.rooms[s.room]; h != nil {
+		l.drain(h)
+	}
+	// After that: the loop's room has ended if it found the last of them gone.
+	l.loopRoom(s.room).enter(s)
 	l.sessions[s.id] = s
 	s.state, s.seen, s.beat = open, l.now, l.now
 
