@@ -1,0 +1,308 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"atelier/actors/room"
+)
+
+// guest is a session with what it was told, and what it is to be told.
+type guest struct {
+	*Session
+	tape *tape
+	// roomy is an eventfd: written to, it makes the poller say that the guest's
+	// socket has room.
+	roomy int
+	// place is the guest's room.
+	place *place
+	// ended says that its connection was harmed, and all that counts is that what
+	// came was right.
+	ended bool
+	// answers are the numbers of what was sent to it alone, and after is where its
+	// room was then.
+	answers []int
+	after   map[int]uint64
+}
+
+// place is a room and what was published in it.
+type place struct {
+	room   *room.Room
+	seq    uint64
+	stored []*room.Frame
+	// erased frames need not come any more.
+	erased     map[uint64]bool
+	transients []*room.Frame
+}
+
+var told = regexp.MustCompile(`<([rstaw])(\d+)>`)
+
+// lacks is a frame up to a position that a guest who has got so far should have; 0
+// when there is none.
+func (g *guest) lacks(at, upTo uint64) uint64 {
+	for _, f := range g.place.stored {
+		if f.Seq > at && f.Seq <= upTo && g.wants(f) && !g.place.erased[f.Seq] {
+			return f.Seq
+		}
+	}
+	return 0
+}
+
+// check says what is wrong with what a guest was told.
+func (g *guest) check() error {
+	at, transient, answered := uint64(0), 0, 0
+	for i, m := range told.FindAllSubmatch(g.tape.text, -1) {
+		n, _ := strconv.ParseUint(string(m[2]), 10, 64)
+		switch kind := m[1][0]; {
+		case (kind == 'w') != (i == 0):
+			return fmt.Errorf("%s stands at %d", m[0], i)
+		case kind == 'w':
+			at = n
+		case kind == 'r':
+			if n < at {
+				return fmt.Errorf("told to go back from %d to %d", at, n)
+			}
+			at = n
+		case kind == 's':
+			if n <= at {
+				return fmt.Errorf("frame %d after %d", n, at)
+			}
+			if x := g.lacks(at, n-1); x > 0 {
+				return fmt.Errorf("frame %d without %d", n, x)
+			}
+			if i := g.place.find(n); i == nil || !g.wants(i) {
+				return fmt.Errorf("frame %d is not for this one", n)
+			}
+			at = n
+		case kind == 't':
+			if int(n) <= transient || !g.wants(g.place.transients[n-1]) {
+				return fmt.Errorf("transient %d after %d", n, transient)
+			}
+			transient = int(n)
+		case kind == 'a':
+			if answered >= len(g.answers) || g.answers[answered] != int(n) {
+				return fmt.Errorf("answer %d, want one of %v", n, g.answers[answered:])
+			}
+			answered++
+			if x := g.lacks(at, g.after[int(n)]); x > 0 {
+				return fmt.Errorf("answer %d before frame %d", n, x)
+			}
+		}
+	}
+	if x := g.lacks(at, 1<<60); !g.ended && (x > 0 || answered < len(g.answers) || g.lag != nil) {
+		return fmt.Errorf("at the end, frame %d or answers %v are missing; behind: %v", x, g.answers[answered:], g.lag != nil)
+	}
+	return nil
+}
+
+func (p *place) find(seq uint64) *room.Frame {
+	for _, f := range p.stored {
+		if f.Seq == seq {
+			return f
+		}
+	}
+	return nil
+}
+
+// tidy says what a loop between two turns must not have.
+func tidy(l *loop) error {
+	if l.fanningOut || len(l.gone) > 0 {
+		return fmt.Errorf("still fanning out; %d are to be removed", len(l.gone))
+	}
+	for _, seg := range l.spare {
+		if len(seg.frames) > 0 {
+			return fmt.Errorf("a spare segment keeps %d frames", len(seg.frames))
+		}
+	}
+	for _, h := range l.rooms {
+		if len(h.steps) > 0 || len(h.spans) > 0 {
+			return fmt.Errorf("%d steps and %d spans are kept", len(h.steps), len(h.spans))
+		}
+		behind := 0
+		for g := range h.groups {
+			if n := h.groups[g].left; n > 0 {
+				return fmt.Errorf("the turn of %d in group %d did not come", n, g)
+			}
+			for _, s := range h.groups[g].members {
+				if s.state == closed {
+					return fmt.Errorf("session %d is there and closed", s.id)
+				}
+				if s.lag != nil {
+					behind++
+				}
+			}
+		}
+		if behind != h.lagging {
+			return fmt.Errorf("%d are behind, and %d are counted", behind, h.lagging)
+		}
+	}
+	return nil
+}
+
+// Two rooms of one loop, and in the midst of each write, between two and between turns
+// anything may happen: frames for anybody, answers, news without a frame, erasure,
+// joins, ends, broken connections, sockets that take a part and have room again. Who
+// listens gets what is theirs, in order and once, or is told what they missed.
+func TestWhateverHappensInALoop(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var limits room.Limits
+		if rapid.Bool().Draw(t, "small window") {
+			limits = room.Limits{Frames: rapid.IntRange(1, 6).Draw(t, "frames"), Transients: rapid.IntRange(1, 4).Draw(t, "transients")}
+		}
+		hub, err := New(Options{Loops: 1, writesBetweenPolls: rapid.IntRange(1, 3).Draw(t, "between polls")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer hub.Close()
+		l := hub.loops[0]
+		places := []*place{{}, {}}
+		for _, p := range places {
+			p.room, p.erased = room.New("epoch", limits), map[uint64]bool{}
+		}
+		var guests []*guest
+		defer func() {
+			for _, g := range guests {
+				unix.Close(g.roomy)
+			}
+		}()
+		events, answers := rapid.IntRange(1, 60).Draw(t, "events"), 0
+		lively := rapid.IntRange(0, 3).Draw(t, "lively")
+		someone := rapid.SampledFrom([]string{"ann", "bob", "cleo", room.Facilitator})
+		somewhere := rapid.SampledFrom(places)
+		anybody := func() *guest { return rapid.SampledFrom(guests).Draw(t, "whose") }
+
+		publish := func() {
+			p, f := somewhere.Draw(t, "room"), room.Frame{
+				Audience: rapid.SampledFrom([]room.Audience{room.Everyone, room.Everyone, room.Facilitators, room.Attendees, room.People, room.FacilitatorsAndPeople}).Draw(t, "audience"),
+				Origin:   uint64(rapid.IntRange(0, 6).Draw(t, "origin")),
+			}
+			if f.Audience >= room.People {
+				f.People[0] = someone.Draw(t, "person")
+			}
+			padding := bytes.Repeat([]byte{'.'}, rapid.SampledFrom([]int{0, 0, 0, 1000, segmentBytes/2 + 1, segmentBytes + 5}).Draw(t, "padding"))
+			if rapid.Bool().Draw(t, "stored") {
+				p.seq++
+				f.Seq, f.Payload = p.seq, append(said(fmt.Sprint("s", p.seq)).Payload, padding...)
+				p.stored = append(p.stored, &f)
+				p.room.Publish(f)
+				return
+			}
+			p.transients = append(p.transients, &f)
+			f.Payload = append(said(fmt.Sprint("t", len(p.transients))).Payload, padding...)
+			p.room.Transient(f)
+		}
+		var happen func()
+		join := func() {
+			p, w := somewhere.Draw(t, "room"), &tape{}
+			w.wrote = func() {
+				if rapid.IntRange(0, 3).Draw(t, "something happens") < lively {
+					happen()
+				}
+			}
+			w.takes = func(n int) int {
+				if rapid.IntRange(0, 7).Draw(t, "takes") > 0 {
+					return n
+				}
+				return rapid.IntRange(0, n).Draw(t, "bytes")
+			}
+			resync := func(seq uint64, _ string) []byte { return said(fmt.Sprint("r", seq)).Payload }
+			g := &guest{place: p, tape: w, after: map[int]uint64{}, Session: &Session{
+				id: uint64(len(guests) + 1), loop: l, room: p.room, person: someone.Draw(t, "who"), facilitator: rapid.Bool().Draw(t, "facilitator"),
+				protocol: rapid.SampledFrom([]Protocol{WebSocket, WebSocket, SSE}).Draw(t, "protocol"), handler: nobody{}, wire: w, resync: resync,
+			}}
+			if g.roomy, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.poller.add(g.roomy, g.id); err != nil {
+				t.Fatal(err)
+			}
+			o := &AttachOptions{Room: p.room, Resync: resync, Welcome: func(seq, _ uint64) []byte { return said(fmt.Sprint("w", seq)).Payload }}
+			switch rapid.IntRange(0, 2).Draw(t, "comes") {
+			case 0:
+				since := uint64(rapid.IntRange(0, int(p.seq)+1).Draw(t, "since"))
+				o.Since = &since
+			case 1:
+				o.From = p.room.Head()
+			}
+			guests = append(guests, g)
+			l.post(func() { l.join(g.Session, nil, o) })
+		}
+		happen = func() {
+			if events == 0 {
+				return
+			}
+			events--
+			switch n := rapid.IntRange(0, 23).Draw(t, "event"); {
+			case n < 11:
+				publish()
+			case n < 14:
+				g := anybody()
+				answers++
+				if head := g.room.Head(); g.Send(said(fmt.Sprint("a", answers)).Payload) {
+					g.answers, g.after[answers] = append(g.answers, answers), head
+				}
+			case n < 18:
+				_, _ = unix.Write(anybody().roomy, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+			case n == 18:
+				g := anybody()
+				g.ended = true
+				switch rapid.IntRange(0, 2).Draw(t, "ends") {
+				case 0:
+					g.tape.gone = true
+				case 1:
+					g.Close(1000, "bye")
+				default:
+					l.post(func() { l.endNow(g.Session, ending{1001, "", ReasonIdle}) })
+				}
+			case n == 19:
+				p := somewhere.Draw(t, "room")
+				p.seq++
+				p.room.Advance(p.seq)
+			case n == 20:
+				p := somewhere.Draw(t, "room")
+				gone := uint64(rapid.IntRange(0, int(p.seq)).Draw(t, "erased"))
+				p.erased[gone] = true
+				p.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return f, f.Seq != gone })
+			default:
+				join()
+			}
+		}
+		turn := func() {
+			l.serve(l.poller.poll())
+			l.turn()
+			if err := tidy(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		join()
+		for events > 0 {
+			happen()
+			turn()
+		}
+		// Sockets that may be refused a few times more have room in the end.
+		for _, g := range guests {
+			g.tape.takes = nil
+		}
+		for work := true; work; {
+			work = l.turn()
+			for _, g := range guests {
+				if g.lag != nil {
+					l.roomy(g.Session)
+					work = true
+				}
+			}
+		}
+		turn()
+		for _, g := range guests {
+			if err := g.check(); err != nil {
+				t.Fatalf("session %d of %s, facilitator %v: %v\n%s", g.id, g.person, g.facilitator, err, told.FindAllString(string(g.tape.text), -1))
+			}
+		}
+	})
+}
