@@ -266,6 +266,67 @@ func TestTheWindowMayPassAFanOut(t *testing.T) {
 	}
 }
 
+// Two frames that single out the same session are both in the one write that it gets.
+func TestWhoIsSingledOutTwiceIsWrittenToOnce(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	ann, author := &tape{wrote: func() {}}, &tape{wrote: func() {}}
+	s.enter(1, "ann", false, WebSocket, ann)
+	s.enter(2, "bob", false, WebSocket, author)
+	for seq, text := range []string{"s1", "s2"} {
+		s.room.Publish(room.Frame{Seq: uint64(seq + 1), Audience: room.People, People: [2]string{"ann", "bob"}, Origin: 2, Payload: said(text).Payload})
+	}
+	s.loop.drain(s.seen)
+	if ann.marks() != "<s1><s2>" || ann.writes != 1 || author.writes != 0 {
+		t.Errorf("got %s in %d writes; the author is written to %d times", ann.marks(), ann.writes, author.writes)
+	}
+}
+
+// Who catches up in the middle of a fan-out has had what it brings.
+func TestWhoCatchesUpMidwayGetsNothingTwice(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	first, late := &tape{}, &tape{wrote: func() {}, takes: func(int) int { return 0 }}
+	first.wrote = func() {
+		if first.writes == 2 {
+			// As the poller would say right after this write.
+			late.takes = nil
+			s.loop.roomy(s.loop.sessions[2])
+		}
+	}
+	s.enter(1, "ann", false, WebSocket, first)
+	s.enter(2, "bob", false, WebSocket, late)
+	s.publish(1, 1, 0)
+	s.loop.drain(s.seen)
+	s.publish(2, 2, 0)
+	s.loop.drain(s.seen)
+	if late.marks() != "<s1><s2>" {
+		t.Errorf("got %s", late.marks())
+	}
+}
+
+// What is kept for those who are behind is forgotten with what is erased.
+func TestErasedIsNotSharedByThoseBehind(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	tapes := s.play(2, nil)
+	for _, w := range tapes {
+		w.takes = func(int) int { return 0 }
+	}
+	s.publish(2, 2, 0)
+	s.loop.drain(s.seen)
+	s.publish(3, 3, 0)
+	s.loop.drain(s.seen)
+	for i, want := range []string{"<s1><s2><s3>", "<s1><s2>"} {
+		tapes[i].takes = nil
+		s.loop.roomy(s.loop.sessions[uint64(i+1)])
+		if got := tapes[i].marks(); got != want {
+			t.Errorf("session %d got %s, want %s", i, got, want)
+		}
+		s.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return f, f.Seq != 3 })
+	}
+}
+
 // A publisher that never rests does not keep the loop in one fan-out.
 func TestAFanOutEnds(t *testing.T) {
 	s := newStage(t, room.Limits{})
