@@ -87,6 +87,28 @@ func TestOfSeveralBucketsAllOrNoneGive(t *testing.T) {
 	}
 }
 
+// Where there is no room, those go first who have used nothing up.
+func TestFullBucketsMakeRoomFirst(t *testing.T) {
+	now := time.Unix(0, 0)
+	l := New(Rate{Burst: 1, Per: time.Minute}, func() time.Time { return now })
+	s := &shard{buckets: map[string]*bucket{}}
+	for i := range perShard {
+		b := &bucket{tokens: 1, at: now}
+		if i < perShard/2 {
+			b.tokens = 0
+		}
+		s.buckets[fmt.Sprint(i)] = b
+	}
+	if l.evict(s, now); len(s.buckets) != perShard/2 {
+		t.Errorf("%d buckets are left", len(s.buckets))
+	}
+	for key, b := range s.buckets {
+		if b.tokens > 0 {
+			t.Fatalf("%s is full, and left", key)
+		}
+	}
+}
+
 // What is forgotten is what changes nothing: who has used up their share is still
 // refused.
 func TestOnlyFullBucketsAreForgotten(t *testing.T) {
@@ -99,6 +121,7 @@ func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 	for range 2 {
 		l.Allow("busy")
 	}
+	l.Allow("once") // of two
 	l.Forget()
 	left := 0
 	for i := range l.shards {
@@ -106,8 +129,15 @@ func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 			left += len(l.shards[i].buckets)
 		}
 	}
-	if wait := l.Allow("busy"); left != 1 || wait != 30*time.Second {
-		t.Errorf("%d buckets are left, and who has used theirs up waits %v", left, wait)
+	if wait := l.Allow("busy"); left != 2 || wait != 30*time.Second || l.Level("once") != 1 {
+		t.Errorf("%d buckets are left, who has used theirs up waits %v, and of another %d are used", left, wait, l.Level("once"))
+	}
+	now = now.Add(time.Hour)
+	l.Forget()
+	for i := range l.shards {
+		if l.shards[i].buckets != nil {
+			t.Fatal("an empty map is kept")
+		}
 	}
 	(*Limiter)(nil).Forget()
 }

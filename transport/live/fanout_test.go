@@ -280,6 +280,12 @@ func TestWhoIsSingledOutTwiceIsWrittenToOnce(t *testing.T) {
 	if ann.marks() != "<s1><s2>" || ann.writes != 1 || author.writes != 0 {
 		t.Errorf("got %s in %d writes; the author is written to %d times", ann.marks(), ann.writes, author.writes)
 	}
+	// Nor is anything written to who gets nothing of what the others get.
+	s.room.Publish(room.Frame{Seq: 3, Origin: 2, Payload: said("s3").Payload})
+	s.loop.drain(s.seen)
+	if ann.marks() != "<s1><s2><s3>" || author.writes != 0 {
+		t.Errorf("then %s; the author is written to %d times", ann.marks(), author.writes)
+	}
 }
 
 // Who catches up in the middle of a fan-out has had what it brings.
