@@ -12,7 +12,7 @@ import (
 // TestCookiesAreReadAsTheLibraryReadsThem, whatever clients write.
 func TestCookiesAreReadAsTheLibraryReadsThem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		piece := rapid.SampledFrom([]string{"a=", "a=\"x\"", "a=\"xx", "A=", "\ta=", "a", "b", "=", ";", "; ", " ", "\"", "\\", "x"})
+		piece := rapid.SampledFrom([]string{"a=", "a=\"x\"", "a=\"xx", "A=", ";\ta=x", "a", "b", "=", ";", "; ", " ", "\"", "\\", "x"})
 		line := rapid.Map(rapid.SliceOfN(piece, 0, 12), func(p []string) string { return "Cookie: " + strings.Join(p, "") + "\r\n" })
 		head := "GET / HTTP/1.1\r\nHost: x\r\n" + strings.Join(rapid.SliceOfN(line, 0, 3).Draw(t, "lines"), "") + "\r\n"
 		var ours, theirs fasthttp.RequestCtx
