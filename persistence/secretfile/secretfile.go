@@ -18,8 +18,12 @@ func LoadOrMake(path string, fresh func() string) (secret string, made bool, err
 	b, err := os.ReadFile(path)
 	if err == nil {
 		secret = strings.TrimSpace(string(b))
-		if secret == "" {
+		switch {
+		case secret == "":
 			return "", false, fmt.Errorf("secret file %s is empty", path)
+		case strings.Contains(secret, "\x00"):
+			// As a disk leaves it that has lost a block: everybody could guess it.
+			return "", false, fmt.Errorf("secret file %s is damaged: there are zero bytes in it", path)
 		}
 		return secret, false, nil
 	}

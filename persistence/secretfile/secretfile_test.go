@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -29,5 +30,22 @@ func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
+// A file without a secret in it is no secret: not one that is cut off, nor one whose
+// block the disk has lost.
+func TestADamagedSecretIsRefused(t *testing.T) {
+	for _, content := range []string{"", "\n", strings.Repeat("\x00", 44), "oKSt-xSHIo56" + strings.Repeat("\x00", 32)} {
+		path := filepath.Join(t.TempDir(), "a.key")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if secret, made, err := LoadOrMake(path, func() string { return "fresh" }); err == nil {
+			t.Errorf("%q is taken for %q, made %v", content, secret, made)
+		}
+		if b, err := os.ReadFile(path); err != nil || string(b) != content {
+			t.Errorf("%q became %q, %v", content, b, err)
+		}
 	}
 }
