@@ -357,6 +357,35 @@ func TestAFanOutEnds(t *testing.T) {
 	}
 }
 
+// Nor does one fan-out follow the other for each answer that waits: joins and other
+// rooms would wait for as many as there are answers.
+func TestAnswersDoNotWaitForNewsAfterThem(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	const people = 50
+	seq, writes := uint64(0), 0
+	for i := range people {
+		s.enter(uint64(i+1), fmt.Sprint("p", i), false, WebSocket, &tape{wrote: func() {
+			if writes++; writes%10 == 1 && writes < 100*people {
+				seq++
+				s.publish(seq, seq, 0)
+			}
+		}})
+	}
+	for i := range uint64(people) {
+		s.loop.sessions[i+1].Send([]byte("<t0>"))
+	}
+	s.loop.turn()
+	if writes > 10*people {
+		t.Errorf("%d writes in one turn", writes)
+	}
+	for i, session := range s.loop.sessions {
+		if !strings.Contains(session.wire.(*tape).marks(), "<t0>") {
+			t.Errorf("session %d has no answer", i)
+		}
+	}
+}
+
 var marks = regexp.MustCompile(`<[rst]\d+>`)
 
 // Whatever is published when, whomever it is for, and however little sockets take:

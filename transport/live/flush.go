@@ -5,11 +5,6 @@ func (l *loop) flush(s *Session) {
 	if s.state == closed {
 		return
 	}
-	// An outbound message follows every frame published before it was sent. The room's
-	// wake-up may still be on its way.
-	if h := s.loopRoom; h.at.stored < s.room.Head() {
-		l.drain(h)
-	}
 	if s.lag != nil {
 		if len(s.lag.rest) == 0 {
 			l.resume(s)
@@ -18,9 +13,16 @@ func (l *loop) flush(s *Session) {
 		}
 		return // Resume comes by the outbox on its way.
 	}
-	if l.mail(s) {
-		l.flushAgain(s)
+	if !l.mail(s) {
+		return
 	}
+	// What remains follows frames that the loop's room has not served. The room's
+	// wake-up may still be on its way, and news without a frame has none. Not now: a
+	// fan-out for each answer that waits would keep everything else waiting, too.
+	if h := s.loopRoom; h.at.stored < s.room.Head() {
+		h.Wake()
+	}
+	l.flushAgain(s)
 }
 
 // flushMidway empties outboxes in the middle of a fan-out, as far as the order
