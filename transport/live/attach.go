@@ -79,7 +79,8 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 	}
 	l.count.sessions.Add(1)
 	l.count.attached.Add(1)
-	if !l.post(func() { l.join(s, buffered, &o) }) {
+	head := headOf(s.room)
+	if !l.post(func() { l.join(s, buffered, &o, head) }) {
 		l.count.sessions.Add(-1)
 		s.wire.abort()
 		return nil, ErrClosed
@@ -87,11 +88,13 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 	return s, nil
 }
 
-// join lets a session take its place in its room.
-func (l *loop) join(s *Session, buffered []byte, o *AttachOptions) {
-	// Those who are here already get everything up to now first, so that the
-	// newcomer can begin where they are.
-	if h := l.rooms[s.room]; h != nil {
+// join lets a session take its place in its room, of which head had been published
+// when it came.
+func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position) {
+	// Those who are here already get everything up to there first, so that the
+	// newcomer can begin where they are. What came later does not matter, or each of
+	// many newcomers would bring a fan-out of its own.
+	if h := l.rooms[s.room]; h != nil && h.at.before(head) {
 		l.drain(h)
 	}
 	// After that: the loop's room has ended if it found the last of them gone.

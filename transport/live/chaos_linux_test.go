@@ -231,7 +231,8 @@ func TestWhateverHappensInALoop(t *testing.T) {
 				o.From = p.room.Head()
 			}
 			guests = append(guests, g)
-			l.post(func() { l.join(g.Session, nil, o) })
+			head := headOf(p.room)
+			l.post(func() { l.join(g.Session, nil, o, head) })
 		}
 		happen = func() {
 			if events == 0 {

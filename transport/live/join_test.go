@@ -1,6 +1,7 @@
 package live
 
 import (
+	"fmt"
 	"testing"
 
 	"atelier/actors/room"
@@ -15,11 +16,44 @@ func TestWhoComesAsTheLastOneGoesIsServed(t *testing.T) {
 	s.publish(1, 1, 0)
 	w := &tape{wrote: func() {}}
 	newcomer := &Session{id: 2, loop: s.loop, room: s.room, person: "bob", handler: nobody{}, wire: w}
-	s.loop.join(newcomer, nil, &AttachOptions{Room: s.room, Welcome: func(uint64, uint64) []byte { return []byte("<t0>") }})
+	s.loop.join(newcomer, nil, &AttachOptions{Room: s.room, Welcome: func(uint64, uint64) []byte { return []byte("<t0>") }}, headOf(s.room))
 	s.loop.turn() // the news of the first
 	s.publish(2, 2, 0)
 	s.loop.turn()
 	if got := w.marks(); got != "<t0><s2>" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Those who come while frames are said all the time do not bring a fan-out each.
+func TestWhoComesDoesNotWaitForNewsAfterThem(t *testing.T) {
+	s := newStage(t, room.Limits{})
+	defer s.hub.Close()
+	const people = 50
+	seq, writes := uint64(0), 0
+	wrote := func() {
+		if writes++; writes%10 == 1 && writes < 100*people {
+			seq++
+			s.publish(seq, seq, 0)
+		}
+	}
+	s.enter(1, "first", false, WebSocket, &tape{wrote: wrote})
+	var tapes []*tape
+	for i := range uint64(people) {
+		w := &tape{wrote: wrote}
+		tapes = append(tapes, w)
+		newcomer := &Session{id: i + 2, loop: s.loop, room: s.room, person: fmt.Sprint("p", i), handler: nobody{}, wire: w}
+		welcome := func(uint64, uint64) []byte { return []byte("<t0>") }
+		head := headOf(s.room)
+		s.loop.post(func() { s.loop.join(newcomer, nil, &AttachOptions{Room: s.room, Welcome: welcome}, head) })
+	}
+	s.loop.turn()
+	if writes > 5*people {
+		t.Errorf("%d writes in one turn", writes)
+	}
+	for i, w := range tapes {
+		if w.marks() != "<t0>" {
+			t.Errorf("newcomer %d got %.40q", i, w.marks())
+		}
 	}
 }

@@ -19,8 +19,10 @@ type position struct {
 // before says that something lies between the two.
 func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
 
-// head is what is published.
-func (h *loopRoom) head() position { return position{h.room.Head(), h.room.TransientHead()} }
+// headOf is what is published in a room.
+func headOf(r *room.Room) position { return position{r.Head(), r.TransientHead()} }
+
+func (h *loopRoom) head() position { return headOf(h.room) }
 
 // begin begins a fan-out.
 func (h *loopRoom) begin() {
