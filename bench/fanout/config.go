@@ -10,9 +10,16 @@ import (
 
 	"atelier/bench/broadcast"
 	"atelier/bench/crew"
+	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
 )
+
+// Names are what a run measures.
+var Names = report.Names{
+	Operations: []string{"publish", "connect", "resume"},
+	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million"},
+}
 
 // Config is what a run is like. The defaults stand in the flags of
 // cmd/atelier-bench.

@@ -102,6 +102,9 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 	if err != nil {
 		t.Fatal(err)
 	}
+	if name := Names.Lacks(r); name != "" {
+		t.Errorf("no threshold can name %s", name)
+	}
 	return r
 }
 

@@ -85,13 +85,13 @@ func (r *Result) check(thresholds []Threshold) error {
 		c := Check{t.text, value, t.holds(value)}
 		r.Verdict.Checks = append(r.Verdict.Checks, c)
 		if !c.Passed {
-			r.Verdict.Failures = append(r.Verdict.Failures, fmt.Sprintf("%s: it is %s", t.text, short(value)))
+			r.Verdict.Failures = append(r.Verdict.Failures, fmt.Sprintf("%s: it is %s", t.text, digits(value)))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-func short(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // members is the JSON report as it will be written, with what can be named
 // shorter beside it.
@@ -104,12 +104,10 @@ func (r *Result) members() (map[string]any, error) {
 	if err := json.Unmarshal(b, &document); err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
-	document["refused"] = float64(r.Refused())
-	document["failed"] = float64(r.Failed())
-	document["unfinished"] = float64(r.Audit.Unfinished)
-	document["slowdown"], document["growth"] = r.Slowdown(), float64(r.Growth())
-	if c := r.Connections; c != nil {
-		document["missing_connections"] = float64(c.Wanted - c.Open)
+	for name, number := range short {
+		if n, ok := number(r); ok {
+			document[name] = n
+		}
 	}
 	for _, op := range r.Operations {
 		document[plain(op.Name)] = member(document["operations"], op.Name, "latency")

@@ -7,7 +7,15 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"atelier/bench/report"
 )
+
+// Names are what a run measures.
+var Names = report.Names{
+	Operations: []string{"read_*", "write_*", "request"},
+	Figures:    []string{"requests_per_second", "reads_per_second", "writes_per_second", "forgotten"},
+}
 
 // Config is what a run is like.
 type Config struct {

@@ -35,6 +35,9 @@ func TestAnswersAreNoted(t *testing.T) {
 	}
 	r.fate(r.say(), 0, errors.New("gone"))
 	out := r.conclude(course.Weight{}, course.Weigh(time.Second, nil), []int{1, 0, 0}, false)
+	if name := Names.Lacks(out); name != "" || len(out.Figures) == 0 {
+		t.Errorf("no threshold can name %q of %+v", name, out.Figures)
+	}
 	op := out.Operations[0]
 	if op.Done != 6 || op.Refused != 2 || op.Unanswered != 2 || op.Latency.Count != 2 || out.Latency.Count != 2 || out.Generator.Lag.Count != 2 {
 		t.Errorf("%+v, lag %+v", op, out.Generator.Lag)

@@ -7,7 +7,17 @@ import (
 	"time"
 
 	"atelier/bench/faults"
+	"atelier/bench/report"
 )
+
+// Names are what a run measures.
+var Names = report.Names{
+	Operations: []string{"tokenize", "detokenize", "pair"},
+	Figures: []string{
+		"pairs_per_second", "raced", "live_tokens", "live_rss", "live_peak_rss", "minted_per_second",
+		"restarted_ms", "restarted_rss", "expiry_cores", "expiry_goroutines", "idle_cores", "idle_goroutines",
+	},
+}
 
 // Config of a run.
 type Config struct {

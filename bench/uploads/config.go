@@ -4,10 +4,15 @@ package uploads
 
 import (
 	"errors"
+	"slices"
 	"time"
 
+	"atelier/bench/report"
 	"atelier/bench/workshop"
 )
+
+// Names are what a run measures; the sizes of uploads are in theirs.
+var Names = report.Names{Operations: slices.Concat(workshop.Names.Operations, []string{"upload_*"}), Figures: workshop.Names.Figures}
 
 // Config is what a run is like. The defaults stand in the flags of
 // cmd/atelier-bench.

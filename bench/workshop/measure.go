@@ -3,11 +3,13 @@
 package workshop
 
 import (
+	"strings"
 	"time"
 
 	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
+	"atelier/bench/report"
 )
 
 // operation is a kind of thing that is measured on its own.
@@ -26,6 +28,17 @@ const (
 	opRead
 	operations
 )
+
+// Names are what a run measures.
+var Names = report.Names{Operations: named()}
+
+func named() []string {
+	out := make([]string, len(names))
+	for op, name := range names {
+		out[op] = strings.ReplaceAll(name, " ", "_")
+	}
+	return out
+}
 
 // names of the operations in reports.
 var names = [operations]string{

@@ -82,6 +82,9 @@ func hold(t *testing.T, ctx context.Context, cfg *Config, f *fake) *report.Resul
 	if err := r.Judge(&report.Limits{}); err != nil {
 		t.Fatal(err)
 	}
+	if name := Names.Lacks(r); name != "" {
+		t.Errorf("no threshold can name %s", name)
+	}
 	return r
 }
 

@@ -38,6 +38,8 @@ func TestWrongUsage(t *testing.T) {
 		{"workshop", "--spawn", "--attendees", "many"},
 		{"workshop", "--spawn", "--attendees", "0"},
 		{"workshop", "--spawn", "--threshold", "fast"},
+		{"workshop", "--spawn", "--threshold", "p99<1s", "--threshold", "p98<1s"},
+		{"fanout", "--spawn", "--threshold", "pairs_per_second>1"},
 		{"workshop", "--spawn", "--max-busy", "101"},
 		{"fanout", "--spawn", "--json", "/nonexistent/x"},
 		{"fanout"},

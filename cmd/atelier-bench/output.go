@@ -36,8 +36,12 @@ type outputFlags struct {
 	HDR  string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write the histogram of each second as an HDR log."`
 }
 
-func (o *outputFlags) check() error {
-	_, err := o.limits()
+// check looks at the flags of a scenario that reports these names.
+func (o *outputFlags) check(names report.Names) error {
+	limits, err := o.limits()
+	if err == nil {
+		err = names.Check(limits.Thresholds)
+	}
 	if o.MaxBusy < 0 || o.MaxBusy > 100 {
 		err = errors.Join(err, errors.New("--max-busy is a percentage"))
 	}

@@ -45,7 +45,7 @@ type restCommand struct {
 
 // Validate is called by kong.
 func (c *restCommand) Validate() error {
-	problems := []error{c.outputFlags.check(), atLeast("duration", c.Duration, time.Second), atLeast("warmup", c.Warmup, 0)}
+	problems := []error{c.outputFlags.check(rest.Names), atLeast("duration", c.Duration, time.Second), atLeast("warmup", c.Warmup, 0)}
 	if c.Row < 0 || c.Row > len(rest.Matrix) {
 		problems = append(problems, fmt.Errorf("--row: want 1 to %d", len(rest.Matrix)))
 	}

@@ -28,7 +28,7 @@ func (c *selftestCommand) Validate() error {
 	if !c.Spawn || c.Nodes > 0 {
 		return fmt.Errorf("the self-test stops its own server: it needs --spawn, and one server")
 	}
-	return c.outputFlags.check()
+	return c.outputFlags.check(fanout.Names)
 }
 
 // Run is called by kong.

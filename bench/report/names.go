@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"atelier/bench/latency"
+)
+
+// Names are the operations and the figures that a scenario can report beside what
+// every report has, as thresholds name them: "chat_ack", "pairs_per_second". One
+// with a star stands for all of its form: "upload_*".
+type Names struct{ Operations, Figures []string }
+
+// short are the numbers that thresholds can name beside the members of the JSON
+// report; one that a run has not is told to be missing, not taken for 0.
+var short = map[string]func(*Result) (n float64, ok bool){
+	"refused":    func(r *Result) (float64, bool) { return float64(r.Refused()), true },
+	"failed":     func(r *Result) (float64, bool) { return float64(r.Failed()), true },
+	"unfinished": func(r *Result) (float64, bool) { return float64(r.Audit.Unfinished), true },
+	"slowdown":   func(r *Result) (float64, bool) { return r.Slowdown(), len(r.Parts) > 1 },
+	"growth":     func(r *Result) (float64, bool) { return float64(r.Growth()), len(r.Parts) > 1 },
+	"missing_connections": func(r *Result) (float64, bool) {
+		if r.Connections == nil {
+			return 0, false
+		}
+		return float64(r.Connections.Wanted - r.Connections.Open), true
+	},
+}
+
+// Check finds thresholds that name what no report of such a scenario has, before
+// anybody has waited for one.
+func (n Names) Check(thresholds []Threshold) error {
+	var unknown []string
+	for _, t := range thresholds {
+		if !n.has(plain(t.metric)) {
+			unknown = append(unknown, strconv.Quote(t.text))
+		}
+	}
+	if unknown == nil {
+		return nil
+	}
+	return fmt.Errorf("threshold %s: no report of this scenario has such a number; there are %s, and what stands deeper, such as server.rss; 'atelier-bench schema' prints all",
+		strings.Join(unknown, ", "), strings.Join(n.numbers(), ", "))
+}
+
+func (n Names) has(metric string) bool {
+	if short[metric] != nil || matches(n.Figures, metric) || numeric(reflect.TypeFor[document](), strings.Split(metric, ".")) {
+		return true
+	}
+	operation, member, deeper := strings.Cut(metric, ".")
+	return deeper && matches(n.Operations, operation) && numeric(reflect.TypeFor[latency.Summary](), []string{member})
+}
+
+// Lacks is the first operation or figure of a result that is not among the names;
+// "" when all are.
+func (n Names) Lacks(r *Result) string {
+	for _, op := range r.Operations {
+		if !matches(n.Operations, plain(op.Name)) {
+			return op.Name
+		}
+	}
+	for _, f := range r.Figures {
+		if !matches(n.Figures, f.Key) {
+			return f.Key
+		}
+	}
+	return ""
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name)
+		return ok
+	})
+}
+
+// numbers are the names that need no dot, and of each operation its p99.
+func (n Names) numbers() []string {
+	var out []string
+	for name := range short {
+		out = append(out, name)
+	}
+	document := reflect.TypeFor[document]()
+	for i := range document.NumField() {
+		if name := called(document.Field(i)); numeric(document, []string{name}) {
+			out = append(out, name)
+		}
+	}
+	out = append(out, n.Figures...)
+	for _, operation := range n.Operations {
+		out = append(out, operation+".p99")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// numeric reports whether a path leads through the members of what is encoded to
+// a number. What a map holds has any name.
+func numeric(t reflect.Type, path []string) bool {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return numeric(t.Elem(), path)
+	case reflect.Map:
+		return len(path) > 0 && numeric(t.Elem(), path[1:])
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if len(path) > 0 && called(t.Field(i)) == path[0] {
+				return numeric(t.Field(i).Type, path[1:])
+			}
+		}
+		return false
+	}
+	return len(path) == 0 && (t.ConvertibleTo(reflect.TypeFor[float64]()))
+}
+
+// called is the name of a field in JSON.
+func called(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
