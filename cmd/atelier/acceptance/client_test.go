@@ -25,6 +25,8 @@ type browser struct {
 	token string
 	// from is the address a proxy forwards for when set.
 	from string
+	// stays has every request go to the same node.
+	stays bool
 }
 
 // open starts a browser that is nobody yet.
@@ -103,7 +105,11 @@ func (b *browser) try(method, path string, body any, opts ...option) (answer, er
 	if strings.HasPrefix(path, "/uploads/") || strings.HasPrefix(path, "/api/") {
 		root = "" // a path that an answer told
 	}
-	req, err := http.NewRequest(method, anyNode(b.base)+root+path, bytes.NewReader(raw))
+	base := b.base
+	if !b.stays {
+		base = anyNode(base)
+	}
+	req, err := http.NewRequest(method, base+root+path, bytes.NewReader(raw))
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -36,7 +36,9 @@ const (
 	sandbox    = "/sandbox/handler"
 )
 
-// market is a server with a platform, a business, and the business's PSP.
+// market is a server with a platform, a business, and the business's PSP. All of
+// them, the admin too, are at the same node: another hears within a second what
+// was changed at one, see TestDisablingCountsOnEveryNode.
 type market struct {
 	t                       testing.TB
 	addr                    string
@@ -48,6 +50,7 @@ type market struct {
 func newMarket(t testing.TB, addr, path string) *market {
 	t.Helper()
 	m := &market{t: t, addr: addr, admin: open(t, addr), path: path}
+	m.admin.stays = true
 	m.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
 	m.platform = m.add("platform", "tokenize")
 	m.business = m.add("business", "detokenize")

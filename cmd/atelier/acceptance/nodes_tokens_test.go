@@ -29,26 +29,7 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 	nodes := startShort(t, cfgs)
 	m := newMarket(t, nodes[0].Addr(), production)
 	post := func(node int, p *member, path string, body any) (status int, code, answer string) {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			t.Error(err)
-		}
-		req, err := http.NewRequest(http.MethodPost, "http://"+nodes[node].Addr()+m.path+path, bytes.NewReader(raw))
-		if err != nil {
-			t.Error(err)
-			return 0, "", ""
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer "+p.secret)
-		res, err := p.http.Do(req)
-		if err != nil {
-			return 0, "", ""
-		}
-		defer res.Body.Close()
-		var got struct{ Token, Code, Number string }
-		_ = json.NewDecoder(res.Body).Decode(&got)
-		given.add(got.Token)
-		return res.StatusCode, got.Code, got.Token + got.Number
+		return p.at(nodes[node].Addr()+m.path, path, body)
 	}
 	used, unknown := 0, 0
 	for round := range rounds {
@@ -107,4 +88,49 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 	if used == 0 {
 		t.Error("nothing happened that could prove anything")
 	}
+}
+
+// TestDisablingCountsOnEveryNode: what an admin changes at one node counts on the
+// others, too, without anybody asking there for it.
+func TestDisablingCountsOnEveryNode(t *testing.T) {
+	nodes := startShort(t, nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t)))
+	m := newMarket(t, nodes[1].Addr(), production)
+	for i, node := range nodes {
+		if status, code, _ := m.business.at(node.Addr()+m.path, "/introspect", use("x", "c")); status != http.StatusNotFound || code != "token_not_found" {
+			t.Errorf("node %d knows nobody: %d %s", i, status, code)
+		}
+	}
+	m.admin.post("/admin/participants/"+m.business.id+"/disable", nil).want(200)
+	m.business.post("/introspect", use("x", "c")).gives(401, "unauthorized")
+	for i, node := range nodes {
+		eventual(t, fmt.Sprintf("node %d to refuse who is disabled", i), func() bool {
+			status, code, _ := m.business.at(node.Addr()+m.path, "/introspect", use("x", "c"))
+			return status == http.StatusUnauthorized && code == "unauthorized"
+		})
+	}
+}
+
+// at posts to a handler at another address; the answer is its code, or the token
+// or the number that it gives. Without a status there was none.
+func (p *member) at(base, path string, body any) (status int, code, answer string) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		p.t.Error(err)
+	}
+	req, err := http.NewRequest(http.MethodPost, "http://"+base+path, bytes.NewReader(raw))
+	if err != nil {
+		p.t.Error(err)
+		return 0, "", ""
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+p.secret)
+	res, err := p.http.Do(req)
+	if err != nil {
+		return 0, "", ""
+	}
+	defer res.Body.Close()
+	var got struct{ Token, Code, Number string }
+	_ = json.NewDecoder(res.Body).Decode(&got)
+	given.add(got.Token)
+	return res.StatusCode, got.Code, got.Token + got.Number
 }
