@@ -93,6 +93,9 @@ func (l *loop) visit(h *loopRoom, g int, s *Session) {
 		l.resumeSoon(s)
 		return
 	}
+	if seg.missed > 0 {
+		l.count.missedTransients.Add(seg.missed)
+	}
 	p, frames := seg.forGroup(g)
 	if s.single > had {
 		p, frames = seg.build(s)

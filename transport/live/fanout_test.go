@@ -333,6 +333,28 @@ func TestErasedIsNotSharedByThoseBehind(t *testing.T) {
 	}
 }
 
+// Transients that leave their ring in the middle of a fan-out are counted for each
+// session that they did not reach.
+func TestMissedTransientsAreCounted(t *testing.T) {
+	s := newStage(t, room.Limits{Transients: 2})
+	defer s.hub.Close()
+	more := func(from, to int) func() {
+		return func() {
+			for n := from; n <= to; n++ {
+				s.room.Transient(said(fmt.Sprint("t", n)))
+			}
+		}
+	}
+	tapes := s.play(6, map[int]func(){1: more(1, 2), 2: more(3, 5), 3: more(6, 7), 4: more(8, 10)})
+	reached := 0
+	for _, w := range tapes {
+		reached += strings.Count(w.marks(), "<t")
+	}
+	if missed := s.hub.Stats().MissedTransients; missed != uint64(6*10-reached) || reached >= 30 {
+		t.Errorf("%d reached, %d missed of 60", reached, missed)
+	}
+}
+
 // A publisher that never rests does not keep the loop in one fan-out.
 func TestAFanOutEnds(t *testing.T) {
 	s := newStage(t, room.Limits{})

@@ -136,11 +136,11 @@ func (h *loopRoom) between(from, limit position, most int) (*segment, position, 
 	frames, stored = until(frames, stored, limit.stored)
 	n := len(frames)
 	frames, transient, missed := h.room.TransientsAfter(from.transient, frames, most)
-	h.loop.count.missedTransients.Add(missed)
 	if over := transient - min(transient, limit.transient); over > 0 {
 		frames = frames[:max(n, len(frames)-int(over))]
 	}
 	seg.fill(h.room.Epoch(), from.stored, stored, frames)
+	seg.missed = missed
 	return seg, position{stored, transient}, true
 }
 

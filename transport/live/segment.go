@@ -15,6 +15,8 @@ type segment struct {
 	from, to uint64
 	epoch    string
 	frames   []room.Frame
+	// missed is how many transients before these had left their ring.
+	missed uint64
 	// singles are the indexes of the frames that treat some session
 	// differently from the others of its class.
 	singles []int
@@ -31,7 +33,7 @@ type joined struct {
 
 // fill takes over frames, in place of what was there.
 func (seg *segment) fill(epoch string, from, to uint64, frames []room.Frame) {
-	seg.epoch, seg.from, seg.to, seg.frames = epoch, from, to, frames
+	seg.epoch, seg.from, seg.to, seg.frames, seg.missed = epoch, from, to, frames, 0
 	seg.singles = seg.singles[:0]
 	for i := range frames {
 		if frames[i].Singles() {
