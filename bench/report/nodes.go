@@ -41,13 +41,17 @@ func (r *Result) Recovery() (longest float64, ok bool) {
 	return longest, ok
 }
 
-// Unrecovered is after how many faults it was not seen to be.
+// Unrecovered is after how many faults it was not seen to be, where that was
+// measured: also those after which nobody said anything.
 func (r *Result) Unrecovered() int {
 	n := 0
 	for _, f := range r.Restarts {
-		if !f.Recovered && f.Recovery > 0 {
+		if !f.Recovered {
 			n++
 		}
+	}
+	if _, measured := r.Recovery(); !measured {
+		return 0
 	}
 	return n
 }
@@ -71,7 +75,7 @@ func (r *Restart) recovered() string {
 	switch {
 	case r.Recovered:
 		fmt.Fprintf(&b, "; p99 under 250 ms after %.0f ms", r.Recovery)
-	case r.Recovery > 0:
+	case r.Recovery > 0: // nothing is told of what was not measured
 		fmt.Fprintf(&b, "; p99 not under 250 ms within %.0f ms", r.Recovery)
 	}
 	if r.Repeated+r.Failed > 0 {

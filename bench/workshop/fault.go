@@ -126,9 +126,27 @@ func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 	}
 }
 
+// recovery is how long after a fault the service was itself again, of what is known
+// up to end; false when it was not, or when nobody chatted and there is nothing to
+// tell it by. What is stuck at a node that stands still cannot be helped until it
+// goes on: its time counts from there.
+func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
+	switch {
+	case !h.well.Empty():
+		took, ok = h.well.Time(end - h.began)
+	case h.late.Empty():
+		return 0, false
+	default:
+		ok = true // everybody was stuck
+	}
+	if !h.late.Empty() {
+		stuck, free := h.late.Time(end - h.began)
+		took, ok = max(took, stuck-(h.over-h.began)), ok && free
+	}
+	return took, ok
+}
+
 // recoveries says how long the service took to be itself again after each fault.
-// What is stuck at a node that stands still cannot be helped until it goes on:
-// its time counts from there.
 func (r *run) recoveries() {
 	c := r.crowd
 	for i, h := range c.faults {
@@ -149,14 +167,7 @@ func (r *run) recoveries() {
 				out.Nodes = append(out.Nodes, c.names[n])
 			}
 		}
-		took, ok := h.well.Time(end - h.began)
-		if h.fault.Kind == faults.Pause {
-			stuck, free := h.late.Time(end - h.began)
-			took, ok = max(took, stuck-(h.over-h.began)), ok && free
-		}
-		if h.well.Empty() {
-			took, ok = 0, false // nobody chats: there is nothing to tell it by
-		}
+		took, ok := h.recovery(end)
 		out.Recovery, out.Recovered = latency.Milliseconds(took), ok
 		r.result.Restarts = append(r.result.Restarts, out)
 	}
