@@ -61,7 +61,7 @@ func (r *run) conclude(begin, end course.Weight, found []int, interrupted bool) 
 			}
 		}
 	}
-	if len(r.fates) > 0 {
+	if len(r.fates) > 0 && found != nil {
 		from := keptFrom(found, r.cfg.Writing.Connections)
 		if from > 0 {
 			out.Figures = append(out.Figures, report.Figure{Key: "forgotten", Name: "messages older than those that a codelab keeps", Value: float64(from)})

@@ -60,18 +60,16 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	begin, end := r.load(ctx)
 	r.course.Enter("reading back")
 	found, err := r.readBack(r.clients.Node(0))
-	if err != nil {
-		return nil, err
-	}
 	out := r.conclude(begin, end, found, ctx.Err() != nil)
-	for n := 1; n < r.clients.Size(); n++ {
-		more, err := r.readBack(r.clients.Node(n))
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Equal(found, more) {
+	for n := 1; n < r.clients.Size() && err == nil; n++ {
+		var more []int
+		if more, err = r.readBack(r.clients.Node(n)); err == nil && !slices.Equal(found, more) {
 			out.Faults = append(out.Faults, fmt.Sprintf("node %s shows another chat than the first", r.target.Nodes()[n].Name))
 		}
+	}
+	if err != nil {
+		// What was measured until the server was gone is not lost with it.
+		out.Faults = append(out.Faults, fmt.Sprintf("what was acknowledged could not be read back: %v", err))
 	}
 	return out, nil
 }
@@ -175,7 +173,8 @@ func (r *run) done(now time.Duration) float64 {
 
 func (r *run) weigh() course.Weight { return course.Weigh(r.clock.Now(), r.target.Usage) }
 
-// readBack counts how often each chat message is in the history.
+// readBack counts how often each chat message is in the history; nil when that
+// cannot be known.
 func (r *run) readBack(client *api.Client) ([]int, error) {
 	found := make([]int, len(r.fates))
 	err := client.History(r.admin, r.lab.ID, func(m api.ChatMessage) {
@@ -184,7 +183,10 @@ func (r *run) readBack(client *api.Client) ([]int, error) {
 			found[n]++
 		}
 	})
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
 }
 
 // tally is what became of one kind of request. Owned by one worker until it

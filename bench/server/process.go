@@ -51,6 +51,11 @@ type Process struct {
 	addr addresses
 	// Guarded by mu: the processor time of children that have ended.
 	spent time.Duration
+	// Guarded by mu: the running child is being ended, or one has ended of itself
+	// at this time, and how, which is known once it has been waited for.
+	ending bool
+	died   time.Time
+	how    error
 }
 
 // New prepares a server in a new temporary folder.
@@ -99,7 +104,7 @@ func (p *Process) Start(ctx context.Context) error {
 		return fmt.Errorf("start server: %w", err)
 	}
 	p.mu.Lock()
-	p.cmd = cmd
+	p.cmd, p.ending = cmd, false
 	p.mu.Unlock()
 	found := make(chan addresses, 1)
 	p.reader.Go(func() { p.follow(stderr, found) })
@@ -136,9 +141,28 @@ func (p *Process) follow(stderr io.Reader, found chan<- addresses) {
 			found <- addr
 		}
 		if err != nil {
-			return
+			break
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ending && p.died.IsZero() {
+		p.died = time.Now()
+	}
+}
+
+// Died says when the server ended for the first time although nobody here had ended
+// it, and how: it crashed, or the system killed it for its memory. The time is zero
+// when it did not.
+func (p *Process) Died() (at time.Time, how error) {
+	p.mu.Lock()
+	at, how = p.died, p.how
+	p.mu.Unlock()
+	if at.IsZero() || how != nil {
+		return at, how
+	}
+	_ = p.end(0)
+	return at, p.how
 }
 
 // ready returns when the internal listener says so.
@@ -199,12 +223,18 @@ func (p *Process) end(signal syscall.Signal) error {
 	if p.cmd == nil {
 		return nil
 	}
+	p.mu.Lock()
+	p.ending = true
+	p.mu.Unlock()
 	_ = p.cmd.Process.Signal(signal)
 	p.reader.Wait()
 	err := p.cmd.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spent += p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+	if !p.died.IsZero() && p.how == nil {
+		p.how = errors.New(p.cmd.ProcessState.String())
+	}
 	p.cmd = nil
 	return err
 }

@@ -70,7 +70,8 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	r.crowd.course.Enter("reading back")
 	truth, err := r.readBackAll()
 	if err != nil {
-		return nil, err
+		// What was measured until the server was gone is not lost with it.
+		r.result.Faults = append(r.result.Faults, fmt.Sprintf("what was acknowledged could not be read back: %v", err))
 	}
 	r.conclude(truth)
 	return r.result, nil

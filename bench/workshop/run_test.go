@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -268,5 +270,37 @@ func TestFaultsLoseNothingThatWasAcknowledged(t *testing.T) {
 		if !k.AllResumed || k.Resumed < k.Ready {
 			t.Errorf("kill %d: %+v", i+1, k)
 		}
+	}
+}
+
+// What was measured until the server was gone for good is reported.
+func TestAServerThatIsGoneLeavesAReport(t *testing.T) {
+	t.Setenv(forgetful, "1")
+	target := spawn(t)
+	cfg := small()
+	cfg.Duration, cfg.Drain = 4*time.Second, 200*time.Millisecond
+	heard := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(heard) })
+	cfg.Progress = func(s Snapshot) {
+		if s.Chat.Count > 0 {
+			tell()
+		}
+	}
+	cfg.Beside = func(ctx context.Context) {
+		select {
+		case <-heard:
+			target.Process.Kill()
+		case <-ctx.Done():
+		}
+	}
+	r, err := Run(t.Context(), cfg, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Judge(&report.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Deliveries == 0 || r.ExitCode() != report.ExitFailed || !slices.ContainsFunc(r.Faults, func(f string) bool { return strings.Contains(f, "read back") }) {
+		t.Errorf("ends with %d, %d deliveries, %q", r.ExitCode(), r.Deliveries, r.Verdict.Failures)
 	}
 }

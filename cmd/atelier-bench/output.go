@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"atelier/bench/report"
+	"atelier/bench/server"
 )
 
 // outputFlags say where a result goes and when it is good enough.
@@ -109,6 +110,12 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	screen := newScreen(ctx)
 	result, err := o.profiled(func() (*report.Result, error) { return scenario(&bench{Target: t, screen: screen}) })
 	screen.close()
+	deaths := died(t)
+	if result != nil {
+		result.Faults = append(result.Faults, deaths...)
+	} else if len(deaths) > 0 {
+		err = errors.Join(err, errors.New(strings.Join(deaths, "\n")))
+	}
 	failed := err != nil
 	var unknown error
 	if err == nil {
@@ -123,6 +130,28 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 		return err
 	}
 	return o.end(result, unknown)
+}
+
+// died are the servers of the run's own that ended of themselves, each in a
+// sentence: the load went on, and what came of it means nothing without that.
+func died(t *server.Target) (faults []string) {
+	for _, n := range t.Nodes() {
+		if n.Process == nil {
+			continue
+		}
+		if at, how := n.Process.Died(); !at.IsZero() {
+			faults = append(faults, fmt.Sprintf("the server %sended of itself at %s, %v; its log is kept", within(n.Name), at.Format("15:04:05.0"), how))
+		}
+	}
+	return faults
+}
+
+// within is a node's name as part of a sentence.
+func within(name string) string {
+	if name != "" {
+		name += " "
+	}
+	return name
 }
 
 // end writes a judged result. A threshold that names nothing was written wrongly,
