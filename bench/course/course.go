@@ -75,6 +75,26 @@ func (c *Course) at(n int64) *second {
 	return s
 }
 
+// Zero is the moment from which the samples count.
+func (c *Course) Zero() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.zero - c.now()).UTC()
+}
+
+// Warm notes an operation that has just been done and that is not measured, since
+// it was planned for the warm-up.
+func (c *Course) Warm() { c.Add(report.Sample{Deliveries: 1}, int64(c.now()/time.Second)) }
+
+// Online notes how many connections are open.
+func (c *Course) Online(n int) {
+	second := int64(c.now() / time.Second)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.at(second)
+	s.Open, s.told = n, true
+}
+
 // Done notes an operation that has just been done, and what it took.
 func (c *Course) Done(took time.Duration) {
 	n := int64(c.now() / time.Second)

@@ -127,7 +127,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		out.Parts = []report.Part{{Name: "all read", Latency: parts[0].Summary()}, {Name: "some stalled", Latency: parts[1].Summary()}}
 	}
 	g.Workers, g.Lag, g.Turns = r.crew.Size(), lag.Summary(), turns.Summary()
-	out.Series = r.course.Samples()
+	out.Series, out.Zero = r.course.Samples(), r.course.Zero()
 	if seconds <= 0 {
 		return
 	}

@@ -120,7 +120,7 @@ func (r *Result) hdrLog(w io.Writer) error {
 		if s.Counts == nil {
 			continue
 		}
-		from := r.Started.Add(time.Duration(s.Second * float64(time.Second)))
+		from := r.Zero.Add(time.Duration(s.Second * float64(time.Second)))
 		if err := s.Counts.Log(log, from, from.Add(time.Second)); err != nil {
 			return err
 		}

@@ -74,6 +74,7 @@ type document struct {
 	Parts       []Part               `json:"parts,omitempty"`
 	Memory      []Weight             `json:"memory,omitempty"`
 	Series      []Sample             `json:"series"`
+	Zero        *time.Time           `json:"series_zero,omitempty"`
 }
 
 // JSON is the result for machines.
@@ -91,6 +92,9 @@ func (r *Result) JSON() ([]byte, error) {
 		Audit: r.Audit, Disconnects: r.Disconnects,
 		Restarts: notNil(r.Restarts), Generator: r.Generator, Server: r.Server, Nodes: r.Nodes,
 		Parts: r.Parts, Memory: r.Memory, Series: notNil(r.Series),
+	}
+	if !r.Zero.IsZero() {
+		d.Zero = &r.Zero
 	}
 	if r.Counts != nil {
 		d.Curve = r.Counts.Curve()

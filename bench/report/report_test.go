@@ -303,6 +303,7 @@ func TestWhatIsNotAPassIsNotCalledOne(t *testing.T) {
 
 func TestCourseOfARun(t *testing.T) {
 	r := sample()
+	r.Zero = r.Started.Add(7 * time.Second)
 	path := filepath.Join(t.TempDir(), "course")
 	if err := r.WriteCSV(path); err != nil {
 		t.Fatal(err)
@@ -322,7 +323,11 @@ func TestCourseOfARun(t *testing.T) {
 	defer f.Close()
 	h, err := hdr.NewHistogramLogReader(f).NextIntervalHistogram()
 	if err != nil || h.TotalCount() != 3 || h.Max()/1000 != 50 {
-		t.Errorf("the log's first interval is %v, %v", h, err)
+		t.Fatalf("the log's first interval is %v, %v", h, err)
+	}
+	// The run began before its load: the seconds count from the load.
+	if from := time.UnixMilli(h.StartTimeMs()); !from.Equal(r.Zero) {
+		t.Errorf("the log's first interval began at %v", from)
 	}
 }
 

@@ -46,8 +46,10 @@ type Result struct {
 	Parts []Part
 	// Memory of the server over the measured time, when it is followed.
 	Memory []Weight
-	// Series is the course of the run, a sample a second.
+	// Series is the course of the run, a sample a second; its seconds count from
+	// Zero, when the load began.
 	Series []Sample
+	Zero   time.Time
 
 	Operations []Operation
 	// Faults are what a scenario found wrong with the server beside what the

@@ -88,8 +88,10 @@ func (w *worker) note(kind string, due time.Duration, status int, body []byte, e
 		took := w.r.clock.Now() - due
 		if due >= w.r.from && due < w.r.until {
 			t.latency.Record(took)
+			w.r.course.Done(took)
+		} else {
+			w.r.course.Warm()
 		}
-		w.r.course.Done(took)
 	}
 }
 

@@ -92,15 +92,17 @@ func (c *crowd) hear(p *person, m *message.Message) {
 		return
 	}
 	took := c.clock.Now() - said.due
-	c.course.Done(took)
 	c.charge(p, said, took)
-	if c.counts(said.due) {
-		c.deliveries.Record(took)
-		c.byNode[p.node]++
-		if len(c.parts) > 0 {
-			if i := c.cfg.PartOf(said.due - c.from); i >= 0 {
-				c.parts[i].Record(took)
-			}
+	if !c.counts(said.due) {
+		c.course.Warm()
+		return
+	}
+	c.course.Done(took)
+	c.deliveries.Record(took)
+	c.byNode[p.node]++
+	if len(c.parts) > 0 {
+		if i := c.cfg.PartOf(said.due - c.from); i >= 0 {
+			c.parts[i].Record(took)
 		}
 	}
 }

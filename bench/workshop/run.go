@@ -54,6 +54,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	stopShowing := r.show()
 	defer stopShowing()
 	defer server.Watch(ctx, r.target.Usage, r.target.Inside, r.crowd.course.See)()
+	defer r.count()()
 
 	r.join(ctx)
 	if ctx.Err() == nil {
@@ -224,6 +225,18 @@ func (r *run) sleepUntil(ctx context.Context, at time.Duration) {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
+}
+
+// count puts into each second how many people are connected, until the function it
+// returns is called.
+func (r *run) count() func() {
+	return pacing.Every(context.Background(), time.Second, func() {
+		online, known := 0, false
+		r.loop.Do(func() { online, known = r.crowd.count(func(p *person) bool { return p.online }), true })
+		if known {
+			r.crowd.course.Online(online)
+		}
+	})
 }
 
 // show reports the progress until the function it returns is called.

@@ -91,13 +91,27 @@ func hold(t *testing.T, ctx context.Context, cfg *Config, f *fake) *report.Resul
 }
 
 func TestHonestServerPasses(t *testing.T) {
-	r := hold(t, t.Context(), small(), newFake(""))
+	cfg := small()
+	cfg.Duration = 2 * time.Second
+	r := hold(t, t.Context(), cfg, newFake(""))
 	if code := r.ExitCode(); code != report.ExitPassed {
 		t.Fatalf("ends with %d: %v %v, %+v", code, r.Verdict, r.Disconnects, r.Operations)
 	}
 	w := r.Audit.Writes
 	if w["chat"].Acknowledged < 30 || w["comments"].Acknowledged < 8 || w["help"].Acknowledged < 4 || w["progress"].Acknowledged < 20 || w["registrations"].Acknowledged != 20 {
 		t.Errorf("too little happened: %+v", w)
+	}
+	// What is written a second is what was measured, and nothing beside it.
+	timed, deliveries, open := int64(0), int64(0), 0
+	for _, s := range r.Series {
+		if s.Counts != nil {
+			timed += s.Counts.Count()
+		}
+		deliveries += s.Deliveries
+		open = max(open, s.Open)
+	}
+	if timed != r.Latency.Count || deliveries <= timed || open != 22 || r.Zero.Before(r.Started) {
+		t.Errorf("%d of %d deliveries are timed in the course, %d in the report; at most %d were connected; from %v", timed, deliveries, r.Latency.Count, open, r.Zero)
 	}
 	// Each measured message reaches 20 attendees and 2 facilitators.
 	if r.Latency.Count == 0 || r.Latency.Count%22 != 0 {
