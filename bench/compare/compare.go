@@ -17,6 +17,8 @@ type Finding struct {
 	// P is how likely a difference like this is by chance; 1 with single runs.
 	P       float64
 	Verdict Verdict
+	// By says what decided, where that was not the test.
+	By By
 }
 
 // Verdict of a finding.
@@ -28,8 +30,18 @@ const (
 	Better    Verdict = "better"
 	Worse     Verdict = "worse"
 	MaybeNo   Verdict = "within the tolerance"
-	Unproven  Verdict = "single runs prove nothing"
+	Unproven  Verdict = "too few runs to tell"
 	Different Verdict = "another amount"
+)
+
+// By is what decides about a number when the test does not.
+type By string
+
+// What decides.
+const (
+	ByTest      By = ""
+	ByTolerance By = "by the tolerance, not by the test"
+	ByZero      By = "it must be 0"
 )
 
 // Limits say what counts as a difference.
@@ -44,39 +56,54 @@ type Limits struct {
 }
 
 // Compare looks at all numbers that both sets have. Runs that are not valid are
-// left out; skipped is how many. An error means that nothing is common.
+// left out, but for what must be 0: what is lost is lost, however late the
+// generator was. skipped is how many. An error means that nothing is common.
 func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 	left, right := group(a, &skipped), group(b, &skipped)
+	valid, worse := false, false
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		if right[name] == nil {
 			continue
 		}
-		for _, number := range slices.Sorted(maps.Keys(left[name])) {
-			if len(right[name][number]) == 0 {
+		valid = valid || left[name].valid && right[name].valid
+		for _, number := range slices.Sorted(maps.Keys(left[name].numbers)) {
+			was, is := left[name].numbers[number], right[name].numbers[number]
+			if len(is) == 0 {
 				continue
 			}
-			findings = append(findings, judge(name, number, left[name][number], right[name][number], l))
+			f := judge(name, number, was, is, l)
+			findings, worse = append(findings, f), worse || f.Verdict == Worse
 		}
 	}
-	if len(findings) == 0 {
+	if !valid && !worse {
 		return nil, skipped, fmt.Errorf("the two have no valid run of the same scenario: %s against %s", names(a), names(b))
 	}
 	return findings, skipped, nil
 }
 
+// scenario is what repeats of one scenario found.
+type scenario struct {
+	numbers map[string][]float64
+	// valid says that one of them is.
+	valid bool
+}
+
 // group collects the values of each number of each scenario.
-func group(s *Set, skipped *int) map[string]map[string][]float64 {
-	out := map[string]map[string][]float64{}
+func group(s *Set, skipped *int) map[string]*scenario {
+	out := map[string]*scenario{}
 	for _, r := range s.Runs {
 		if !r.Valid {
 			*skipped++
-			continue
 		}
 		if out[r.Name] == nil {
-			out[r.Name] = map[string][]float64{}
+			out[r.Name] = &scenario{numbers: map[string][]float64{}}
 		}
+		g := out[r.Name]
+		g.valid = g.valid || r.Valid
 		for number, v := range r.Numbers {
-			out[r.Name][number] = append(out[r.Name][number], v)
+			if r.Valid || slices.Contains(mustBeZero, number) {
+				g.numbers[number] = append(g.numbers[number], v)
+			}
 		}
 	}
 	return out
@@ -91,19 +118,18 @@ func names(s *Set) string {
 }
 
 func judge(name, number string, a, b []float64, l Limits) Finding {
-	f := Finding{Name: name, Number: number, A: median(a), B: median(b), P: rankTest(a, b)}
-	if f.A != 0 {
-		f.Change = f.B/f.A - 1
-	} else if f.B != 0 {
-		f.Change = 1
+	if slices.Contains(mustBeZero, number) {
+		return judgeZero(name, number, a, b)
 	}
-	single := len(a) < 2 || len(b) < 2
+	f := Finding{Name: name, Number: number, A: median(a), B: median(b), P: rankTest(a, b)}
+	f.Change = change(f.A, f.B)
+	few := !l.Single && smallest(len(a), len(b)) > l.Alpha
 	switch {
 	case f.A == f.B:
 		f.Verdict = Same
-	case single && !l.Single:
+	case few:
 		f.Verdict = Unproven
-	case !single && f.P > l.Alpha:
+	case !l.Single && f.P > l.Alpha:
 		f.Verdict = Same
 	case max(f.Change, -f.Change) <= l.Tolerance:
 		f.Verdict = MaybeNo
@@ -114,7 +140,38 @@ func judge(name, number string, a, b []float64, l Limits) Finding {
 	default:
 		f.Verdict = Worse
 	}
+	if l.Single && (f.Verdict == Worse || f.Verdict == Better) {
+		f.By = ByTolerance
+	}
 	return f
+}
+
+// mustBeZero are counts of which each is a broken promise, not a matter of
+// chance: one in a single run is enough.
+var mustBeZero = []string{"lost", "duplicated", "reordered", "misdirected", "failures"}
+
+// judgeZero compares the worst run of each.
+func judgeZero(name, number string, a, b []float64) Finding {
+	f := Finding{Name: name, Number: number, A: slices.Max(a), B: slices.Max(b), P: 1, Verdict: Same}
+	f.Change = change(f.A, f.B)
+	switch {
+	case f.B > f.A:
+		f.Verdict, f.By = Worse, ByZero
+	case f.B < f.A:
+		f.Verdict, f.By = Better, ByZero
+	}
+	return f
+}
+
+// change is by how much b is above a, as a share; all of it where a is nothing.
+func change(a, b float64) float64 {
+	switch {
+	case a != 0:
+		return b/a - 1
+	case b != 0:
+		return 1
+	}
+	return 0
 }
 
 // direction is 1 for a number of which more is better, -1 for one of which less
@@ -129,7 +186,7 @@ func direction(number string) float64 {
 	return -1
 }
 
-// Text prints findings as a table, and says how many are worse.
+// Text prints findings as a table and a verdict, and says how many are worse.
 func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 	var b strings.Builder
 	name := ""
@@ -144,17 +201,66 @@ func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 			fmt.Fprintln(&b, name)
 			fmt.Fprintln(t, "number\tA\tB\tchange\tp\t")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%+.1f %%\t%s\t%s\n", f.Number, figure(f.A), figure(f.B), f.Change*100, fmt.Sprintf("%.3f", f.P), f.Verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", f.Number, figure(f.A), figure(f.B), f.share(), f.chance(), f.says())
 		if f.Verdict == Worse {
 			worse++
 		}
 	}
 	t.Flush()
 	if skipped > 0 {
-		fmt.Fprintf(&b, "\n%d runs are left out: their generator was late\n", skipped)
+		fmt.Fprintf(&b, "\nleft out, since the generator was late: %d of the runs\n", skipped)
 	}
+	fmt.Fprintf(&b, "\n%s\n", conclusion(findings))
 	_, err = io.WriteString(w, b.String())
 	return worse, err
+}
+
+// conclusion is the verdict over all.
+func conclusion(findings []Finding) string {
+	var worse, scenarios []string
+	unproven := 0
+	for _, f := range findings {
+		switch f.Verdict {
+		case Worse:
+			if !slices.Contains(scenarios, f.Name) {
+				scenarios = append(scenarios, f.Name)
+			}
+			worse = append(worse, f.Number)
+		case Unproven:
+			unproven++
+		}
+	}
+	switch {
+	case len(worse) > 0:
+		slices.Sort(worse)
+		return fmt.Sprintf("WORSE: %s (%s)", strings.Join(slices.Compact(worse), ", "), strings.Join(scenarios, "; "))
+	case unproven > 0:
+		return "UNDECIDED: not enough runs to tell; 4 of each are the least that can show a difference"
+	}
+	return "nothing worse"
+}
+
+// share is the change for people; from 0 there is no share.
+func (f *Finding) share() string {
+	if f.A == 0 && f.B != 0 {
+		return "from 0"
+	}
+	return fmt.Sprintf("%+.1f %%", f.Change*100)
+}
+
+// chance is p, where there is one.
+func (f *Finding) chance() string {
+	if f.By == ByZero {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", f.P)
+}
+
+func (f *Finding) says() string {
+	if f.By == ByTest {
+		return string(f.Verdict)
+	}
+	return fmt.Sprintf("%s, %s", f.Verdict, f.By)
 }
 
 func figure(v float64) string {

@@ -92,7 +92,7 @@ func TestDifferencesAreShownByRepeats(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if worse, err := Text(&out, findings, skipped); err != nil || worse != 1 || !strings.Contains(out.String(), "1 runs are left out") {
+	if worse, err := Text(&out, findings, skipped); err != nil || worse != 1 || !strings.Contains(out.String(), "was late: 1 of") || !strings.Contains(out.String(), "\nWORSE: p99 (fanout: some)\n") {
 		t.Errorf("%d worse, %v:\n%s", worse, err, out.String())
 	}
 	// One run each proves nothing; unless the caller says so.
@@ -144,6 +144,78 @@ func TestToleranceHasTwoSides(t *testing.T) {
 	for number, want := range map[string]Verdict{"p99": Better, "deliveries_per_second": Worse, "drops": Different} {
 		if f := judge("x", number, []float64{100}, []float64{80}, Limits{Tolerance: 0.1, Single: true}); f.Verdict != want {
 			t.Errorf("%s: %s, want %s", number, f.Verdict, want)
+		}
+	}
+}
+
+// lossy is a report of a run in which something went wrong.
+func lossy(valid bool, lost, duplicated, reordered, misdirected int, failures ...string) []byte {
+	b, _ := json.Marshal(map[string]any{
+		"format": "atelier-bench/1", "scenario": "fanout", "valid": valid, "count": 9, "p99": 5, "failures": failures,
+		"lost": lost, "duplicated": duplicated, "reordered": reordered, "audit": map[string]int{"misdirected": misdirected},
+	})
+	return b
+}
+
+// What must be 0 is no matter of chance: one run in which it is not is enough,
+// also one whose generator was late.
+func TestABrokenPromiseIsWorseInASingleRun(t *testing.T) {
+	fine := lossy(true, 0, 0, 0, 0)
+	for name, c := range map[string]struct {
+		a, b    [][]byte
+		number  string
+		verdict Verdict
+	}{
+		"lost":                  {[][]byte{fine}, [][]byte{lossy(true, 784, 0, 0, 0)}, "lost", Worse},
+		"duplicated":            {[][]byte{fine}, [][]byte{lossy(true, 0, 1, 0, 0)}, "duplicated", Worse},
+		"reordered":             {[][]byte{fine}, [][]byte{lossy(true, 0, 0, 1, 0)}, "reordered", Worse},
+		"misdirected":           {[][]byte{fine}, [][]byte{lossy(true, 0, 0, 0, 1)}, "misdirected", Worse},
+		"a verdict":             {[][]byte{fine}, [][]byte{lossy(true, 0, 0, 0, 0, "p99<1ms: it is 5")}, "failures", Worse},
+		"one of five":           {[][]byte{fine, fine, fine, fine, fine}, [][]byte{fine, fine, lossy(true, 1, 0, 0, 0), fine, fine}, "lost", Worse},
+		"of a late generator":   {[][]byte{fine}, [][]byte{lossy(false, 9, 0, 0, 0)}, "lost", Worse},
+		"repaired":              {[][]byte{lossy(true, 784, 0, 0, 0)}, [][]byte{fine}, "lost", Better},
+		"as wrong as it was":    {[][]byte{lossy(true, 7, 0, 0, 0)}, [][]byte{lossy(true, 7, 0, 0, 0)}, "lost", Same},
+		"nothing ever happened": {[][]byte{fine}, [][]byte{fine}, "lost", Same},
+	} {
+		findings, skipped, err := Compare(set(t, c.a...), set(t, c.b...), Limits{Tolerance: 0.5, Alpha: 0.05})
+		if err != nil || verdict(findings, c.number) != c.verdict {
+			t.Errorf("%s: %q, %v", name, verdict(findings, c.number), err)
+		}
+		var out strings.Builder
+		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 != (c.verdict == Worse) || strings.Contains(out.String(), "\nWORSE: "+c.number+" (") != (c.verdict == Worse) {
+			t.Errorf("%s: %d worse, %v\n%s", name, worse, err, out.String())
+		}
+	}
+}
+
+// The last line says what came of it, and a row what decided.
+func TestAComparisonHasAVerdict(t *testing.T) {
+	repeats := func(p99 float64, n int) (out [][]byte) {
+		for i := range n {
+			out = append(out, text(p99+float64(i)/100, 1000, true))
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		a, b [][]byte
+		l    Limits
+		says string
+	}{
+		"alike":       {repeats(10, 5), repeats(10, 5), Limits{Alpha: 0.05}, "\nnothing worse\n"},
+		"few":         {repeats(10, 1), repeats(20, 1), Limits{Alpha: 0.05}, "\nUNDECIDED: not enough runs to tell"},
+		"three":       {repeats(10, 3), repeats(20, 3), Limits{Alpha: 0.05}, "\nUNDECIDED: not enough runs to tell"},
+		"shown":       {repeats(10, 5), repeats(20, 5), Limits{Alpha: 0.05}, "0.008  worse\n"},
+		"tolerance":   {repeats(10, 2), repeats(20, 2), Limits{Tolerance: 0.4, Alpha: 1, Single: true}, "0.333  worse, by the tolerance, not by the test\n"},
+		"its verdict": {repeats(10, 2), repeats(20, 2), Limits{Tolerance: 0.4, Alpha: 1, Single: true}, "\nWORSE: p99 (fanout: some)\n"},
+		"within it":   {repeats(10, 2), repeats(11, 2), Limits{Tolerance: 0.4, Alpha: 1, Single: true}, "\nnothing worse\n"},
+	} {
+		findings, skipped, err := Compare(set(t, c.a...), set(t, c.b...), c.l)
+		var out strings.Builder
+		if err == nil {
+			_, err = Text(&out, findings, skipped)
+		}
+		if err != nil || !strings.Contains(out.String(), c.says) {
+			t.Errorf("%s: %v\n%s", name, err, out.String())
 		}
 	}
 }

@@ -96,18 +96,24 @@ func Write(path string, reports [][]byte) error {
 
 func read(text []byte) (Run, error) {
 	var r struct {
-		Format   string  `json:"format"`
-		Scenario string  `json:"scenario"`
-		About    string  `json:"about"`
-		Valid    bool    `json:"valid"`
-		Count    int64   `json:"count"`
-		P50      float64 `json:"p50"`
-		P99      float64 `json:"p99"`
-		P999     float64 `json:"p999"`
-		Max      float64 `json:"max"`
-		Rate     float64 `json:"deliveries_per_second"`
-		Lost     float64 `json:"lost"`
-		Figures  map[string]struct {
+		Format     string   `json:"format"`
+		Scenario   string   `json:"scenario"`
+		About      string   `json:"about"`
+		Valid      bool     `json:"valid"`
+		Count      int64    `json:"count"`
+		P50        float64  `json:"p50"`
+		P99        float64  `json:"p99"`
+		P999       float64  `json:"p999"`
+		Max        float64  `json:"max"`
+		Rate       float64  `json:"deliveries_per_second"`
+		Lost       float64  `json:"lost"`
+		Duplicated float64  `json:"duplicated"`
+		Reordered  float64  `json:"reordered"`
+		Failures   []string `json:"failures"`
+		Audit      struct {
+			Misdirected float64 `json:"misdirected"`
+		} `json:"audit"`
+		Figures map[string]struct {
 			Value float64 `json:"value"`
 		} `json:"figures"`
 		Operations map[string]struct {
@@ -127,7 +133,9 @@ func read(text []byte) (Run, error) {
 	if r.Format != report.Format {
 		return Run{}, fmt.Errorf("format %q is not %s", r.Format, report.Format)
 	}
-	run := Run{Name: r.Scenario + ": " + r.About, Valid: r.Valid, Numbers: map[string]float64{"lost": r.Lost}}
+	run := Run{Name: r.Scenario + ": " + r.About, Valid: r.Valid, Numbers: map[string]float64{
+		"lost": r.Lost, "duplicated": r.Duplicated, "reordered": r.Reordered, "misdirected": r.Audit.Misdirected, "failures": float64(len(r.Failures)),
+	}}
 	if r.Count > 0 {
 		run.Numbers["p50"], run.Numbers["p99"], run.Numbers["p999"], run.Numbers["max"] = r.P50, r.P99, r.P999, r.Max
 	}

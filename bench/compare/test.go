@@ -36,6 +36,16 @@ func rankTest(a, b []float64) float64 {
 	return min(extreme/total, 1)
 }
 
+// smallest is the least p that so many values of each can have, however far apart
+// they are.
+func smallest(n, m int) float64 {
+	ways := 1.0
+	for i := range n {
+		ways = ways * float64(m+i+1) / float64(i+1)
+	}
+	return min(2/ways, 1)
+}
+
 // arrangements counts, for each U from 0 to n·m, the ways in which n and m values
 // can stand in order.
 func arrangements(n, m int) []float64 {

@@ -123,7 +123,15 @@ func TestReportsAreCompared(t *testing.T) {
 		return path
 	}
 	quick, slow := write("quick", 10), write("slow", 20)
-	for args, want := range map[[2]string]int{{quick, slow}: 1, {slow, quick}: 0, {quick, quick}: 0} {
+	single := func(name string, lost int) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, fmt.Appendf(nil, `{"format":"atelier-bench/1","scenario":"x","valid":true,"lost":%d}`, lost), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	whole, lossy := single("whole", 0), single("lossy", 784)
+	for args, want := range map[[2]string]int{{quick, slow}: 1, {slow, quick}: 0, {quick, quick}: 0, {whole, lossy}: 1, {lossy, whole}: 0} {
 		if code := run([]string{"compare", args[0], args[1]}); code != want {
 			t.Errorf("%v ends with %d", args, code)
 		}
