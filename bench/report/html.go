@@ -31,6 +31,7 @@ var (
 		"ms":    func(v float64) string { return fmt.Sprintf("%.2f", v) },
 		"some":  some,
 		"count": grouped,
+		"value": digits,
 	}).Parse(pageText))
 )
 

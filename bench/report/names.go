@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"reflect"
@@ -14,7 +15,12 @@ import (
 // Names are the operations and the figures that a scenario can report beside what
 // every report has, as thresholds name them: "chat_ack", "pairs_per_second". One
 // with a star stands for all of its form: "upload_*".
-type Names struct{ Operations, Figures []string }
+type Names struct {
+	Operations, Figures []string
+	// Absent are those that a run with the flags at hand has not, and why: a name,
+	// or the first part of several ("server").
+	Absent map[string]string
+}
 
 // short are the numbers that thresholds can name beside the members of the JSON
 // report; one that a run has not is told to be missing, not taken for 0.
@@ -23,7 +29,9 @@ var short = map[string]func(*Result) (n float64, ok bool){
 	"failed":     func(r *Result) (float64, bool) { return float64(r.Failed()), true },
 	"unfinished": func(r *Result) (float64, bool) { return float64(r.Audit.Unfinished), true },
 	"slowdown":   func(r *Result) (float64, bool) { return r.Slowdown(), len(r.Parts) > 1 },
-	"growth":     func(r *Result) (float64, bool) { return float64(r.Growth()), len(r.Parts) > 1 },
+	"growth": func(r *Result) (float64, bool) {
+		return float64(r.Growth()), len(r.Parts) > 1 && r.Parts[0].Highest > 0
+	},
 	"missing_connections": func(r *Result) (float64, bool) {
 		if r.Connections == nil {
 			return 0, false
@@ -32,20 +40,26 @@ var short = map[string]func(*Result) (n float64, ok bool){
 	},
 }
 
-// Check finds thresholds that name what no report of such a scenario has, before
-// anybody has waited for one.
+// Check finds thresholds that name what no report of such a scenario has, or what
+// this run will not, before anybody has waited for one.
 func (n Names) Check(thresholds []Threshold) error {
 	var unknown []string
+	var problems []error
 	for _, t := range thresholds {
-		if !n.has(plain(t.metric)) {
+		metric := plain(t.metric)
+		first, _, _ := strings.Cut(metric, ".")
+		switch {
+		case !n.has(metric):
 			unknown = append(unknown, strconv.Quote(t.text))
+		case n.Absent[first] != "":
+			problems = append(problems, fmt.Errorf("threshold %q: this run will not know it: %s", t.text, n.Absent[first]))
 		}
 	}
-	if unknown == nil {
-		return nil
+	if unknown != nil {
+		problems = append(problems, fmt.Errorf("threshold %s: no report of this scenario has such a number; there are %s, and what stands deeper, such as server.rss; 'atelier-bench schema' prints all",
+			strings.Join(unknown, ", "), strings.Join(n.numbers(), ", ")))
 	}
-	return fmt.Errorf("threshold %s: no report of this scenario has such a number; there are %s, and what stands deeper, such as server.rss; 'atelier-bench schema' prints all",
-		strings.Join(unknown, ", "), strings.Join(n.numbers(), ", "))
+	return errors.Join(problems...)
 }
 
 func (n Names) has(metric string) bool {

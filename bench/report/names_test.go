@@ -28,13 +28,13 @@ func TestThresholdsOfNothingAreRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// What a run has no number for is missing; it is not 0.
-func TestAbsentNumbersAreNotZero(t *testing.T) {
-	for _, text := range []string{"slowdown<10%", "growth<1MiB", "missing_connections==0", "recovery<1s"} {
-		r := sample()
-		r.Restarts = nil
-		if err := r.Judge(&Limits{Thresholds: []Threshold{must(t, text)}}); err == nil || r.ExitCode() != ExitFailed {
-			t.Errorf("%s: %v", text, err)
+// What the flags at hand rule out is refused at once, too, with the reason.
+func TestThresholdsOfWhatWillBeAbsentAreRefused(t *testing.T) {
+	names := Names{Figures: []string{"cpu_per_million"}, Absent: map[string]string{"server": "give --pid", "cpu_per_million": "give --pid"}}
+	for metric, known := range map[string]bool{"server.rss": false, "cpu_per_million": false, "p99": true, "generator.cpu": true} {
+		err := names.Check([]Threshold{must(t, metric+"<1")})
+		if (err == nil) != known || err != nil && !strings.Contains(err.Error(), "give --pid") {
+			t.Errorf("%s: %v", metric, err)
 		}
 	}
 }

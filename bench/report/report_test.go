@@ -78,7 +78,7 @@ func golden(t *testing.T, name string, got []byte) {
 func TestReportForPeople(t *testing.T) {
 	for name, colour := range map[string]bool{"report.txt": false, "report-colour.txt": true} {
 		r := sample()
-		judge(t, r, &Limits{MaxLag: 10 * time.Millisecond})
+		judge(t, r, &Limits{MaxLag: 10 * time.Millisecond, Thresholds: []Threshold{must(t, "p99<50ms"), must(t, "max<40ms")}})
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{Colour: colour}); err != nil {
 			t.Fatal(err)
@@ -217,8 +217,30 @@ func TestThresholds(t *testing.T) {
 			t.Errorf("%q is taken for a threshold", text)
 		}
 	}
-	if err := sample().Judge(&Limits{Thresholds: []Threshold{must(t, "p98<5ms")}}); err == nil || !strings.Contains(err.Error(), "p999") {
-		t.Errorf("a threshold of nothing: %v", err)
+}
+
+// A threshold that nothing shows to be kept is missed, also where a report has a 0.
+func TestThresholdsOfNothingAreMissed(t *testing.T) {
+	for text, says := range map[string]string{
+		"p98<5ms": "no such number", "help.p99<5ms": "nothing was timed", "operations.help.latency.max<5ms": "nothing was timed",
+		"p99<1ms": "nothing was timed", "last_recipient.p50<1ms": "no such number", "generator.lag.p99<1ms": "nothing was timed",
+		"slowdown<10%": "no such number", "growth<1MiB": "no such number", "missing_connections==0": "no such number", "recovery<1s": "no such number",
+	} {
+		r := &Result{Scenario: "idle", Operations: []Operation{{Name: "help"}}}
+		judge(t, r, &Limits{Thresholds: []Threshold{must(t, text)}})
+		if want := text + ": "; r.ExitCode() != ExitFailed || len(r.Verdict.Failures) != 1 || !strings.HasPrefix(r.Verdict.Failures[0], want) || !strings.Contains(r.Verdict.Failures[0], says) {
+			t.Errorf("%s ends with %d: %q", text, r.ExitCode(), r.Verdict.Failures)
+		}
+	}
+	// What is counted is known where nothing was timed.
+	r := &Result{Scenario: "idle"}
+	if judge(t, r, &Limits{Thresholds: []Threshold{must(t, "count==0")}}); r.ExitCode() != ExitPassed {
+		t.Errorf("%q", r.Verdict.Failures)
+	}
+	// Parts without memory have not grown by nothing.
+	r = &Result{Scenario: "slow", Parts: []Part{{}, {}}}
+	if judge(t, r, &Limits{Thresholds: []Threshold{must(t, "growth<1MiB")}}); r.ExitCode() != ExitFailed {
+		t.Error("memory that nobody weighed has not grown")
 	}
 }
 
@@ -290,9 +312,7 @@ func TestWhatIsNotAPassIsNotCalledOne(t *testing.T) {
 	judge(t, cut, &Limits{})
 	vague := sample()
 	vague.Operations, vague.Restarts = nil, nil
-	if err := vague.Judge(&Limits{Thresholds: []Threshold{must(t, "p98<5ms")}}); err == nil || vague.ExitCode() != ExitFailed {
-		t.Errorf("a threshold of nothing: %v, exit code %d", err, vague.ExitCode())
-	}
+	judge(t, vague, &Limits{Thresholds: []Threshold{must(t, "p98<5ms")}})
 	for name, r := range map[string]*Result{"interrupted": cut, "vague": vague} {
 		var b bytes.Buffer
 		if err := r.Text(&b, Style{}); err != nil || strings.Contains(b.String(), "PASS") {

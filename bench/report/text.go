@@ -191,6 +191,11 @@ func (r *Result) course() string {
 
 func (r *Result) verdict(b *strings.Builder, style Style) {
 	const red, yellow, green = "31", "33", "32"
+	for _, c := range r.Verdict.Checks {
+		if c.Passed {
+			fmt.Fprintf(b, "kept %s: it is %s\n", c.Threshold, digits(c.Value))
+		}
+	}
 	for _, why := range r.Verdict.Failures {
 		fmt.Fprintf(b, "%s %s\n", style.paint(red, "FAIL"), why)
 	}

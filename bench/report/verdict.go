@@ -64,8 +64,7 @@ func (r *Result) ExitCode() int {
 	return ExitPassed
 }
 
-// Judge fills in the verdict. An error means that a threshold names nothing that
-// this run has; it is judged by the others all the same.
+// Judge fills in the verdict.
 func (r *Result) Judge(limits *Limits) error {
 	v := &r.Verdict
 	*v = Verdict{}

@@ -148,7 +148,7 @@ func (c *slowCommand) Run(ctx context.Context) error {
 
 func (b *broadcastFlags) validate(publishes bool) error {
 	problems := []error{
-		b.outputFlags.check(fanout.Names), atLeast("duration", b.Duration, time.Second), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
+		b.outputFlags.check(b.names()), atLeast("duration", b.Duration, time.Second), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
 		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0),
 	}
 	if len(b.WorkerAt) > 0 {
@@ -297,8 +297,10 @@ func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, size i
 	if err != nil {
 		return err
 	}
-	unknown := b.judge(result, b.environment())
-	return b.end(result, unknown)
+	if err := b.judge(result, b.environment()); err != nil {
+		return err
+	}
+	return b.write(result)
 }
 
 // broadcast shows how such a run is going.

@@ -40,6 +40,11 @@ func TestWrongUsage(t *testing.T) {
 		{"workshop", "--spawn", "--threshold", "fast"},
 		{"workshop", "--spawn", "--threshold", "p99<1s", "--threshold", "p98<1s"},
 		{"fanout", "--spawn", "--threshold", "pairs_per_second>1"},
+		{"workshop", "--spawn", "--threshold", "recovery<5s"},
+		{"workshop", "--url", "http://127.0.0.1:1", "--admin-pw", "x", "--threshold", "server.rss<1GB"},
+		{"tokens", "--spawn", "--threshold", "slowdown<10%"},
+		{"rest", "--generic", "--url", "http://127.0.0.1:1", "--threshold", "server.cpu<1"},
+		{"idle", "--generic", "--url", "ws://127.0.0.1:1/", "--threshold", "bytes_per_connection<10kB"},
 		{"workshop", "--spawn", "--max-busy", "101"},
 		{"fanout", "--spawn", "--json", "/nonexistent/x"},
 		{"fanout"},
@@ -83,6 +88,9 @@ func TestWrongUsage(t *testing.T) {
 func TestWithoutAServerNothingIsReported(t *testing.T) {
 	for _, args := range [][]string{
 		{"workshop", "--spawn", "--server", "/nonexistent"},
+		{"workshop", "--spawn", "--server", "/nonexistent", "--kill-every", "10s", "--threshold", "recovery<5s", "--threshold", "server.rss<1GB"},
+		{"uploads", "--spawn", "--server", "/nonexistent", "--threshold", "slowdown<10%", "--threshold", "growth<1MiB"},
+		{"idle", "--generic", "--url", "ws://127.0.0.1:1/", "--pid", "999999999", "--threshold", "server.rss<10MB"},
 		{"fanout", "--spawn", "--server", "/nonexistent"},
 		{"fanout", "--generic", "--url", "ws://127.0.0.1:1/", "--send", "{{stamp}} {{seq}}", "--match", "(?P<stamp>1)(?P<seq>2)"},
 		{"workshop", "--url", "https://127.0.0.1:1", "--admin-pw", "x", "--insecure"},

@@ -129,12 +129,16 @@ func TestMissedThresholdsAndLossFail(t *testing.T) {
 		t.Errorf("a deaf server ends with %d: %v of %v lost", code, r["lost"], sent)
 	}
 	// An operation that there could have been and was not.
-	if code, _, _ := hear(t, &hall{}, append(fanout, "--threshold", "resume.p99<1s")...); code == 0 {
-		t.Error("a threshold of nothing passes")
+	if code, _, _ := hear(t, &hall{}, append(fanout, "--threshold", "resume.p99<1s")...); code != 1 {
+		t.Errorf("a threshold of nothing ends with %d", code)
 	}
 }
 
 func TestOtherScenariosOfOthersServers(t *testing.T) {
+	// Nobody says anything, so nothing was timed, which is not 0 ms.
+	if code, _, text := hear(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
+		t.Errorf("the latency of nothing ends with %d: %.1000s", code, text)
+	}
 	if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
 		t.Errorf("idle ends with %d: %.1000s", code, text)
 	}

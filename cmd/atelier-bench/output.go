@@ -116,12 +116,10 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	} else if len(deaths) > 0 {
 		err = errors.Join(err, errors.New(strings.Join(deaths, "\n")))
 	}
-	failed := err != nil
-	var unknown error
 	if err == nil {
-		unknown = o.judge(result, s.environment())
-		failed = result.ExitCode() == report.ExitFailed
+		err = o.judge(result, s.environment())
 	}
+	failed := err != nil || result.ExitCode() == report.ExitFailed
 	// What a server left behind that failed is what its author needs.
 	if stopped := done(s.Keep || failed); err == nil {
 		err = stopped
@@ -129,7 +127,7 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	if err != nil {
 		return err
 	}
-	return o.end(result, unknown)
+	return o.write(result)
 }
 
 // died are the servers of the run's own that ended of themselves, each in a
@@ -152,16 +150,6 @@ func within(name string) string {
 		name += " "
 	}
 	return name
-}
-
-// end writes a judged result. A threshold that names nothing was written wrongly,
-// and is told whatever else there is.
-func (o *outputFlags) end(r *report.Result, unknown error) error {
-	err := o.write(r)
-	if unknown != nil {
-		err = exitCode(complain(unknown, exitUsage))
-	}
-	return err
 }
 
 // profiled runs a scenario, and notes where the generator's time goes if that is

@@ -45,7 +45,7 @@ type restCommand struct {
 
 // Validate is called by kong.
 func (c *restCommand) Validate() error {
-	problems := []error{c.outputFlags.check(rest.Names), atLeast("duration", c.Duration, time.Second), atLeast("warmup", c.Warmup, 0)}
+	problems := []error{c.outputFlags.check(c.names()), atLeast("duration", c.Duration, time.Second), atLeast("warmup", c.Warmup, 0)}
 	if c.Row < 0 || c.Row > len(rest.Matrix) {
 		problems = append(problems, fmt.Errorf("--row: want 1 to %d", len(rest.Matrix)))
 	}
@@ -90,8 +90,10 @@ func (c *restCommand) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		unknown := c.judge(result, c.environment())
-		return c.end(result, unknown)
+		if err := c.judge(result, c.environment()); err != nil {
+			return err
+		}
+		return c.write(result)
 	}
 	cfg := &rest.Config{
 		Attendees: c.Attendees, Warmup: c.Warmup, Duration: c.Duration, ReadKinds: c.Read, WriteKinds: c.Write,

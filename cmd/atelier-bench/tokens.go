@@ -36,7 +36,7 @@ func (c *tokensCommand) Validate() error {
 	if c.Live > 0 && c.Nodes > 0 {
 		return errors.New("--live is for one server")
 	}
-	return errors.Join(c.nodeFaultFlags.check(c.Nodes), c.serverFlags.check(), c.outputFlags.check(tokens.Names), atLeast("rate", c.Rate, 0), atLeast("duration", c.Duration, 0), atLeast("warmup", c.Warmup, 0),
+	return errors.Join(c.nodeFaultFlags.check(c.Nodes), c.serverFlags.check(), c.outputFlags.check(c.names()), atLeast("rate", c.Rate, 0), atLeast("duration", c.Duration, 0), atLeast("warmup", c.Warmup, 0),
 		atLeast("connections", c.Connections, 1), atLeast("participants", c.Participants, 1), atLeast("reuse", c.Reuse, 0), atLeast("live", c.Live, 0))
 }
 

@@ -37,7 +37,7 @@ type uploadsCommand struct {
 
 // Validate is called by kong.
 func (u *uploadsCommand) Validate() error {
-	return errors.Join(u.alone("uploads"), u.serverFlags.check(), u.outputFlags.check(uploads.Names), atLeast("attendees", u.Attendees, 1), atLeast("duration", u.Duration, 2*u.Phase), atLeast("phase", u.Phase, time.Second),
+	return errors.Join(u.alone("uploads"), u.serverFlags.check(), u.outputFlags.check(u.names()), atLeast("attendees", u.Attendees, 1), atLeast("duration", u.Duration, 2*u.Phase), atLeast("phase", u.Phase, time.Second),
 		atLeast("small", u.Small, 0), atLeast("large", u.Large, 0), atLeast("small-bytes", u.SmallBytes, 1), atLeast("large-bytes", u.LargeBytes, 1), atLeast("at-once", u.AtOnce, 1))
 }
 

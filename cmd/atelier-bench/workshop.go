@@ -71,7 +71,7 @@ func (w *workshopCommand) Validate() error {
 	if w.KillEvery > 0 && !w.Spawn {
 		err = errors.New("--kill-every needs --spawn")
 	}
-	return errors.Join(err, w.nodeFaultFlags.check(w.Nodes), w.serverFlags.check(), w.outputFlags.check(workshop.Names), w.workshopFlags.check(),
+	return errors.Join(err, w.nodeFaultFlags.check(w.Nodes), w.serverFlags.check(), w.outputFlags.check(w.names()), w.workshopFlags.check(),
 		atLeast("attendees", w.Attendees, 1), atLeast("duration", w.Duration, time.Second))
 }
 
@@ -82,7 +82,7 @@ func (c *chaosCommand) Validate() error {
 		problems = append(problems, errors.New("chaos needs --spawn: it harms no server but its own"))
 	}
 	_, _, err := c.plan()
-	problems = append(problems, err, atLeast("cut-for", c.CutFor, time.Millisecond), c.serverFlags.check(), c.outputFlags.check(workshop.Names), c.workshopFlags.check(), atLeast("attendees", c.Attendees, 1),
+	problems = append(problems, err, atLeast("cut-for", c.CutFor, time.Millisecond), c.serverFlags.check(), c.outputFlags.check(c.names()), c.workshopFlags.check(), atLeast("attendees", c.Attendees, 1),
 		atLeast("duration", c.Duration, time.Second), atLeast("every", c.Every, time.Second), atLeast("pause", c.Pause, time.Millisecond))
 	return errors.Join(problems...)
 }

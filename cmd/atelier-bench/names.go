@@ -1,0 +1,85 @@
+//go:build linux
+
+package main
+
+import (
+	"maps"
+
+	"atelier/bench/fanout"
+	"atelier/bench/report"
+	"atelier/bench/rest"
+	"atelier/bench/tokens"
+	"atelier/bench/uploads"
+	"atelier/bench/workshop"
+)
+
+// absence is why some numbers will be in no report of a run.
+type absence struct {
+	absent bool
+	why    string
+	of     []string
+}
+
+// without is what a scenario reports, but for what its flags rule out.
+func without(names report.Names, all ...absence) report.Names {
+	names.Absent = maps.Clone(names.Absent)
+	if names.Absent == nil {
+		names.Absent = map[string]string{}
+	}
+	for _, a := range all {
+		for _, name := range a.of {
+			if a.absent {
+				names.Absent[name] = a.why
+			}
+		}
+	}
+	return names
+}
+
+// unweighed are the numbers of a server that nobody weighs.
+func (w *serverFlags) unweighed() absence {
+	return absence{!w.Spawn && len(w.InternalURL) == 0, "weighing a server needs --spawn or --internal-url", weights}
+}
+
+func unweighedProcess(pid int) absence {
+	return absence{pid == 0, "weighing a server with --generic needs --pid", weights}
+}
+
+var (
+	weights = []string{"server", "cpu_per_million", "bytes_per_connection", "rss_without", "idle_cores", "growth"}
+
+	unharmed   = absence{true, "nothing is done to the server from which it could recover", []string{"recovery", "unrecovered"}}
+	undivided  = absence{true, "the measured time is not divided into parts", []string{"slowdown", "growth"}}
+	unfollowed = absence{true, "memory is followed through the parts of uploads only", []string{"growth"}}
+	unnamed    = absence{true, "it is for runs with connections and without people", []string{"missing_connections"}}
+)
+
+func (b *broadcastFlags) names() report.Names {
+	if b.Generic {
+		return without(fanout.Names, unharmed, unfollowed, unweighedProcess(b.PID))
+	}
+	return without(fanout.Names, unharmed, unfollowed, b.unweighed())
+}
+
+func (c *restCommand) names() report.Names {
+	if c.Generic {
+		return without(rest.Names, unharmed, undivided, unnamed, unweighedProcess(c.PID))
+	}
+	return without(rest.Names, unharmed, undivided, unnamed, c.unweighed())
+}
+
+func (c *tokensCommand) names() report.Names {
+	return without(tokens.Names, unharmed, undivided, unnamed, c.unweighed())
+}
+
+func (u *uploadsCommand) names() report.Names {
+	return without(uploads.Names, unharmed, unnamed, u.unweighed())
+}
+
+func (w *workshopCommand) names() report.Names {
+	quiet := unharmed
+	quiet.absent = w.KillEvery == 0 && len(w.plan(w.Nodes, w.Duration)) == 0
+	return without(workshop.Names, quiet, undivided, unnamed, w.unweighed())
+}
+
+func (c *chaosCommand) names() report.Names { return without(workshop.Names, undivided, unnamed) }
