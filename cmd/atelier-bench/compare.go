@@ -69,12 +69,39 @@ type pairCommand struct {
 func (c *pairCommand) Validate() error { return atLeast("repeat", c.Repeat, 1) }
 
 // Run is called by kong.
-func (c *pairCommand) Run(ctx context.Context) error {
+func (c *pairCommand) Run(ctx context.Context) error { return c.run(ctx, measure) }
+
+// run is Run with another way to measure, for tests. What was measured before it
+// was interrupted, or a run broke, is written and compared all the same.
+func (c *pairCommand) run(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) error {
+	reports, broken := c.rounds(ctx, measure)
+	if ctx.Err() != nil {
+		fmt.Fprintf(os.Stderr, "interrupted: %d runs of A and %d of B were done\n", len(reports[0]), len(reports[1]))
+		broken = exitCode(report.ExitInterrupted)
+	}
+	var sets [2]*compare.Set
+	for which, path := range []string{c.JSONA, c.JSONB} {
+		if len(reports[which]) == 0 {
+			return broken
+		}
+		set, err := keep(path, reports[which])
+		if err != nil {
+			return errors.Join(err, broken)
+		}
+		sets[which] = set
+	}
+	if err := c.print(sets[0], sets[1], false); broken == nil || errors.Is(err, exitCode(report.ExitFailed)) {
+		return err
+	}
+	return broken
+}
+
+// rounds are the reports of A and of B.
+func (c *pairCommand) rounds(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) (reports [2][][]byte, err error) {
 	args := c.Args
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
-	var reports [2][][]byte
 	for i := range c.Repeat {
 		// ABBA: what only changes with time falls on both alike.
 		order := []int{0, 1}
@@ -86,20 +113,12 @@ func (c *pairCommand) Run(ctx context.Context) error {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", i+1, c.Repeat, []string{"A", "B"}[which])
 			text, err := measure(ctx, append(args[:len(args):len(args)], "--spawn", "--server", binary))
 			if err != nil {
-				return err
+				return reports, err
 			}
 			reports[which] = append(reports[which], text)
 		}
 	}
-	var sets [2]*compare.Set
-	for which, path := range []string{c.JSONA, c.JSONB} {
-		set, err := keep(path, reports[which])
-		if err != nil {
-			return err
-		}
-		sets[which] = set
-	}
-	return c.print(sets[0], sets[1], false)
+	return reports, nil
 }
 
 // keep writes reports to a file, or to one that is forgotten, and reads them.
@@ -177,6 +196,10 @@ func (c *baselineCommand) Run(ctx context.Context) error {
 				args = append(args, "--server", c.Server)
 			}
 			text, err := measure(ctx, args)
+			if ctx.Err() != nil {
+				fmt.Fprintln(os.Stderr, "interrupted: nothing was compared")
+				return exitCode(report.ExitInterrupted)
+			}
 			if err != nil {
 				return err
 			}
