@@ -260,7 +260,7 @@ func TestReportIsWhatItsSchemaSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := sample()
-	full.Connections, full.Audit.Away = &Connections{}, 3
+	full.Connections, full.Audit.Away, full.Audit.Tokens = &Connections{}, 3, &Tokens{Raced: 1}
 	full.Nodes = []Node{{Name: "n1", CPU: 0.5, RSS: 1, PeakRSS: 2, Deliveries: 3, CPUPerMillion: 4, Sent: 5, Received: 6, Bytes: 7}}
 	full.Series[1].Nodes, full.Series[1].Fault = []NodeSample{{CPU: 0.5, RSS: 1}}, "cut:1-db"
 	full.Restarts = append(full.Restarts, Restart{

@@ -197,6 +197,25 @@ type Audit struct {
 	Unfinished int                     `json:"unfinished"`
 	Stalled    Stalled                 `json:"stalled"`
 	Writes     map[string]audit.Writes `json:"writes"`
+	// Tokens of a run with tokens; nil otherwise.
+	Tokens *Tokens `json:"tokens,omitempty"`
+}
+
+// Tokens is what became of tokens, each of which may give what it stands for once.
+type Tokens struct {
+	// Begun pairs were due in the measured time, Timed of them were answered.
+	// Contested ones have no latency, since two callers used them; the rest failed.
+	Begun     int `json:"begun"`
+	Timed     int `json:"timed"`
+	Contested int `json:"contested"`
+	// Raced tokens were used by two callers at once, those of the warm-up too, and
+	// how many won; of the rest nobody knows, since an answer is missing.
+	Raced      int `json:"raced"`
+	OneWinner  int `json:"one_winner"`
+	TwoWinners int `json:"two_winners"`
+	NoWinner   int `json:"no_winner"`
+	// Wrong credentials were not those that were given.
+	Wrong int `json:"wrong"`
 }
 
 // Lost is all that was lost: events and acknowledged writes.

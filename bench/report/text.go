@@ -114,6 +114,10 @@ func (r *Result) facts() []fact {
 		line("audit", "%d lost, %d duplicated, %d reordered, %d resyncs, %d misdirected%s", a.Lost(), a.Doubled(), a.Reordered, a.Resyncs, a.Misdirected,
 			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away", a.Away)))
 	}
+	if t := a.Tokens; t != nil {
+		line("audit", "%s", t.audit())
+		line("pairs", "%s", t.pairs())
+	}
 	for _, name := range slices.Sorted(maps.Keys(a.Writes)) {
 		w := a.Writes[name]
 		line("  "+name, "%d acknowledged, %d lost, %d doubled%s", w.Acknowledged, w.Lost, w.Doubled,

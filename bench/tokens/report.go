@@ -89,15 +89,19 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 		}
 		out.Operations = append(out.Operations, op)
 	}
-	raced, doubled, denied, wrong := 0, 0, 0, 0
+	a := &report.Tokens{Timed: int(out.Latency.Count)}
 	for _, w := range workers {
 		lag.Merge(w.lag)
-		raced += w.raced
-		doubled += w.doubled
-		denied += w.denied
-		wrong += w.wrong
+		a.Begun += w.begun
+		a.Contested += w.contested
+		a.Raced += w.raced
+		a.OneWinner += w.won
+		a.TwoWinners += w.doubled
+		a.NoWinner += w.denied
+		a.Wrong += w.wrong
 	}
-	out.Faults = append(out.Faults, broken(doubled, denied, wrong)...)
+	out.Audit.Tokens = a
+	out.Faults = append(out.Faults, broken(a.TwoWinners, a.NoWinner, a.Wrong)...)
 	out.Generator.Workers, out.Generator.Lag = 1, lag.Summary()
 	if end.Account(begin.Weight, r.target.Usage != nil, out) {
 		out.Figures = append(out.Figures, report.Figure{Key: "pairs_per_second", Name: "pairs", Value: float64(out.Operations[0].Latency.Count) / out.Duration, Unit: "a second"})
@@ -109,7 +113,7 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 		}
 		out.Nodes = course.Nodes(names, begin.nodes, end.nodes, nil, out.Duration)
 	}
-	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(raced)})
+	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(a.Raced)})
 }
 
 // broken are promises that were broken.

@@ -37,6 +37,7 @@ type run struct {
 	// marker makes the keys of this run its own.
 	marker    string
 	inflictor faults.Inflictor
+	course    *course.Course
 }
 
 // Run carries a load test out. An error means that there is nothing to report.
@@ -45,6 +46,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		return nil, err
 	}
 	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg), marker: cryptorand.Text()}
+	r.course = course.New(r.clock.Now)
 	var err error
 	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Rng: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))}
 	if err := r.inflictor.Check(cfg.Faults); err != nil {
@@ -66,6 +68,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	if err := r.onboard(); err != nil {
 		return nil, err
 	}
+	defer server.Watch(ctx, target.Usage, target.Inside, r.course.See)()
 	if cfg.Live > 0 {
 		if err := r.crowd(ctx); err != nil {
 			return nil, err
@@ -77,6 +80,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		}
 	}
 	r.result.Interrupted = ctx.Err() != nil
+	r.result.Series = r.course.Samples()
 	return r.result, nil
 }
 
@@ -88,13 +92,18 @@ func (r *run) contested(pair int64) bool {
 
 // load carries out pairs.
 func (r *run) load(ctx context.Context) error {
-	r.show("running")
+	r.show("load")
 	s := &pacing.Schedule{Rate: r.cfg.Rate, Start: r.clock.Now() + 50*time.Millisecond}
 	measuredFrom := s.Start + r.cfg.Warmup
 	s.Until = measuredFrom + r.cfg.Duration
+	r.course.Begin(s.Start)
+	r.course.Enter("warm-up")
 	base := r.made
 	weighed := make(chan weight, 1)
-	time.AfterFunc(measuredFrom-r.clock.Now(), func() { weighed <- weight{r.weigh(), server.Look(r.target.Several)} })
+	time.AfterFunc(measuredFrom-r.clock.Now(), func() {
+		r.course.Enter("load")
+		weighed <- weight{r.weigh(), server.Look(r.target.Several)}
+	})
 
 	workers := make([]*worker, r.cfg.Connections)
 	var wg sync.WaitGroup
@@ -138,6 +147,7 @@ func (r *run) load(ctx context.Context) error {
 // watches them expire.
 func (r *run) crowd(ctx context.Context) error {
 	c := &crowd{tokens: r.cfg.Live}
+	r.course.Enter("live tokens")
 	defer c.figures(r.result)
 	before := r.weigh()
 	ends := time.Now().Add(r.cfg.LiveFor + time.Duration(float64(r.cfg.Live)/8000)*time.Second)

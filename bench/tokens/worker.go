@@ -61,7 +61,10 @@ type worker struct {
 	// What must never be: a credential that is not the one given, a token that
 	// gave it twice, and one that gave it to neither of two callers.
 	wrong, doubled, denied int
-	raced                  int
+	// raced tokens were used by two at once; won of them had exactly one winner.
+	raced, won int
+	// begun pairs were due in the measured time, contested of them were raced.
+	begun, contested int
 }
 
 func newWorker(r *run, i int) *worker {
@@ -120,12 +123,21 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	token, _, ok = bytes.Cut(rest, []byte(`"`))
 	if !ok {
 		w.fail(&w.tokenize, status, nil, nil)
+		return nil, false
 	}
-	return token, ok
+	w.r.course.Sent()
+	return token, true
 }
 
 // do carries out one pair that was due at a time.
 func (w *worker) do(pair int64, due time.Duration, measured bool) {
+	contested := w.r.contested(pair)
+	if measured {
+		w.begun++
+		if contested {
+			w.contested++
+		}
+	}
 	token, ok := w.mint(pair)
 	minted := w.r.clock.Now()
 	if !ok {
@@ -138,7 +150,7 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	w.out = fmt.Appendf(w.out, "%d", pair)
 	w.out = append(w.out, `"}}`...)
 	path := w.r.path + "/handler/detokenize"
-	if w.r.contested(pair) {
+	if contested {
 		w.race(pair, path)
 		return
 	}
@@ -151,6 +163,7 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	w.check(pair, body)
 	w.detokenize.record(measured, used-minted)
 	w.pair.record(measured, used-due)
+	w.r.course.Done(used - due)
 }
 
 // race lets two callers use a token at once.
@@ -176,11 +189,13 @@ func (w *worker) race(pair int64, path string) {
 			w.fail(&w.detokenize, status[i], body[i], nil)
 		}
 	}
-	if winners > 1 {
+	switch {
+	case winners == 1:
+		w.won++
+	case winners > 1:
 		w.doubled++
-	}
 	// Where one of them got no answer it may be the winner.
-	if winners == 0 && told(status[0], errs[0]) && told(status[1], errs[1]) {
+	case told(status[0], errs[0]) && told(status[1], errs[1]):
 		w.denied++
 	}
 }
@@ -195,6 +210,7 @@ func (w *worker) fail(t *tally, status int, body []byte, err error) {
 		err = errUnavailable
 	}
 	t.fail(status, body, err)
+	w.r.course.Failed()
 }
 
 var errUnavailable = errors.New("status 503")

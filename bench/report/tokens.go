@@ -1,0 +1,33 @@
+package report
+
+import "fmt"
+
+// audit says, for people, whether each token gave what it stands for once.
+func (t *Tokens) audit() string {
+	wrong := fmt.Sprintf("; %s", counted(int64(t.Wrong), "wrong credential"))
+	raced := counted(int64(t.Raced), "token") + " used by two callers at once"
+	switch {
+	case t.Raced == 0:
+		return "no token was used by two callers at once" + wrong
+	case t.OneWinner == t.Raced:
+		return raced + ", each with exactly one winner" + wrong
+	}
+	unknown := t.Raced - t.OneWinner - t.TwoWinners - t.NoWinner
+	return fmt.Sprintf("%s: %s with exactly one winner, %d with two, %d with none, %d unknown since an answer is missing%s",
+		raced, grouped(int64(t.OneWinner)), t.TwoWinners, t.NoWinner, unknown, wrong)
+}
+
+// pairs says why fewer were timed than were planned.
+func (t *Tokens) pairs() string {
+	return fmt.Sprintf("%s timed of %s that were due%s%s", grouped(int64(t.Timed)), grouped(int64(t.Begun)),
+		unless(t.Contested == 0, fmt.Sprintf("; %s used by two callers, which is not timed", grouped(int64(t.Contested)))),
+		unless(t.Begun == t.Timed+t.Contested, fmt.Sprintf("; %s failed", grouped(int64(t.Begun-t.Timed-t.Contested)))))
+}
+
+// counted is a number and what it counts, in its right form: "1 token", "2 tokens".
+func counted(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return grouped(n) + " " + what + "s"
+}
