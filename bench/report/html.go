@@ -48,6 +48,7 @@ type view struct {
 	Places             []fact
 	Notes              []string
 	Line               string
+	Harmed             bool
 }
 
 type tile struct{ Name, Value, Unit string }
@@ -64,15 +65,22 @@ type plots struct {
 	P50        []*float64      `json:"p50"`
 	P99        []*float64      `json:"p99"`
 	Max        []*float64      `json:"max"`
-	PerSecond  []float64       `json:"rate"`
+	PerSecond  []*float64      `json:"rate"`
 	Open       []float64       `json:"open"`
 	RSS        []*float64      `json:"rss"`
 	Heap       []*float64      `json:"heap"`
-	CPU        []float64       `json:"cpu"`
-	Generator  []float64       `json:"generator"`
+	CPU        []*float64      `json:"cpu"`
+	Generator  []*float64      `json:"generator"`
 	Percentile []latency.Point `json:"percentiles"`
 	Warmup     float64         `json:"warmup"`
 	Nodes      []nodePlot      `json:"nodes,omitempty"`
+	Faults     []faultPlot     `json:"faults,omitempty"`
+}
+
+// faultPlot is something that was done to the servers, and in which second.
+type faultPlot struct {
+	Second float64 `json:"second"`
+	What   string  `json:"what"`
 }
 
 // nodePlot is the processor time of one node.
@@ -83,7 +91,8 @@ type nodePlot struct {
 
 // HTML is the result as one page that needs nothing else.
 func (r *Result) HTML() ([]byte, error) {
-	data, err := json.Marshal(r.plots())
+	p := r.plots()
+	data, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("encode plots: %w", err)
 	}
@@ -91,6 +100,7 @@ func (r *Result) HTML() ([]byte, error) {
 		Result: r, Style: template.CSS(pageStyle), PlotStyle: template.CSS(plotStyle),
 		Script: template.JS(pageScript), PlotScript: template.JS(plotScript), Data: template.JS(data),
 		Tiles: r.tiles(), Rows: r.rows(), Facts: r.facts(), Line: strings.Join(r.Command, " "),
+		Harmed: len(p.Faults) > 0,
 	}
 	v.Word, v.Kind = r.word()
 	for _, name := range slices.Sorted(maps.Keys(r.Environment)) {
@@ -141,6 +151,9 @@ func (r *Result) tiles() []tile {
 		add("p99", fmt.Sprintf("%.2f", r.Latency.P99), "ms")
 		add("slowest", fmt.Sprintf("%.2f", r.Latency.Max), "ms")
 	}
+	if r.Messages > 0 {
+		add("messages", grouped(r.Messages), "")
+	}
 	if r.DeliveriesPerSecond > 0 {
 		add("deliveries", grouped(int64(r.DeliveriesPerSecond)), "a second")
 	}
@@ -168,14 +181,21 @@ func (r *Result) plots() plots {
 	}
 	for i := range r.Series {
 		s := &r.Series[i]
-		// A second in which nothing was done has no latency: a gap in the line.
-		var p50, p99, most *float64
-		if s.Deliveries > 0 {
+		// What was not measured in a second is a gap in the line.
+		var p50, p99, most, cpu, own, rate *float64
+		if s.timed() {
 			p50, p99, most = &s.P50, &s.P99, &s.Max
+		}
+		if s.looked() {
+			cpu, own = &s.CPU, &s.Generator
+		}
+		if r.whole(s) {
+			v := float64(s.Deliveries)
+			rate = &v
 		}
 		p.Seconds = append(p.Seconds, s.Second)
 		p.P50, p.P99, p.Max = append(p.P50, p50), append(p.P99, p99), append(p.Max, most)
-		p.PerSecond = append(p.PerSecond, float64(s.Deliveries))
+		p.PerSecond = append(p.PerSecond, rate)
 		p.Open = append(p.Open, float64(s.Open))
 		p.RSS, p.Heap = append(p.RSS, weighed(s.RSS)), append(p.Heap, weighed(s.Heap))
 		for k := range p.Nodes {
@@ -185,9 +205,19 @@ func (r *Result) plots() plots {
 			}
 			p.Nodes[k].CPU = append(p.Nodes[k].CPU, cpu)
 		}
-		p.CPU, p.Generator = append(p.CPU, s.CPU), append(p.Generator, s.Generator)
+		p.CPU, p.Generator = append(p.CPU, cpu), append(p.Generator, own)
+		if s.Fault != "" {
+			p.Faults = append(p.Faults, faultPlot{s.Second, s.Fault})
+		}
 	}
 	return p
+}
+
+// whole reports whether the load went on for all of a second: half of one would
+// look as if the server had become slow.
+func (r *Result) whole(s *Sample) bool {
+	const fuzzy = 0.001
+	return r.Duration == 0 || s.Second > -fuzzy && s.Second+1 < r.Warmup+r.Duration+fuzzy
 }
 
 // weighed is memory in MiB; nothing where the server was not weighed.

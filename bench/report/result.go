@@ -144,6 +144,13 @@ type Sample struct {
 	Counts *latency.Histogram `json:"-"`
 }
 
+// timed says that latencies of the second are known.
+func (s *Sample) timed() bool { return s.Counts != nil && s.Counts.Count() > 0 }
+
+// looked says that the machine was looked at in it, and a second before: the
+// generator itself always takes some processor time.
+func (s *Sample) looked() bool { return s.Generator > 0 }
+
 // Slowdown is by how much the p99 in the last part is above that in the first,
 // as a share; 0 when the time is not divided.
 func (r *Result) Slowdown() float64 {

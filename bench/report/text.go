@@ -99,6 +99,9 @@ func (r *Result) facts() []fact {
 	var out []fact
 	line := func(name, format string, args ...any) { out = append(out, fact{name, fmt.Sprintf(format, args...)}) }
 	a := &r.Audit
+	if r.Messages > 0 {
+		line("messages", "%s", grouped(r.Messages))
+	}
 	if r.Deliveries > 0 {
 		line("deliveries", "%s, %s/s%s", grouped(r.Deliveries), grouped(int64(r.DeliveriesPerSecond)),
 			unless(r.Events == 0, fmt.Sprintf("; %s events of all kinds", grouped(r.Events))))

@@ -1,5 +1,6 @@
 'use strict'
 {
+  const m = measured
   const style = () => getComputedStyle(document.body)
   // light-dark() is resolved where a colour is used, so a probe uses it.
   const probe = document.body.appendChild(document.createElement('i'))
@@ -20,14 +21,42 @@
     return found.length ? found : null
   }
   const line = (label, name, more) => ({ label, stroke: colour(name), width: 1.5, points: { show: false, filter: lonely, size: 4 }, value: (_, v) => short(v), ...more })
+  // Where the measured time begins, and what was done to the servers.
+  const mark = (plot, second, name, dash, text) => {
+    const { left, top, width, height } = plot.bbox, at = Math.round(plot.valToPos(second, 'x', true))
+    if (at < left || at > left + width) return
+    const draw = plot.ctx, scale = devicePixelRatio
+    draw.save()
+    draw.strokeStyle = draw.fillStyle = colour(name)
+    draw.lineWidth = scale
+    draw.setLineDash(dash.map((n) => n * scale))
+    draw.beginPath()
+    draw.moveTo(at, top)
+    draw.lineTo(at, top + height)
+    draw.stroke()
+    draw.font = `${11 * scale}px ${style().fontFamily}`
+    draw.textAlign = at > left + width * 0.8 ? 'right' : 'left'
+    draw.fillText(text, at + (draw.textAlign === 'right' ? -4 : 4) * scale, top - 3 * scale)
+    draw.restore()
+  }
+  const marks = (plot) => {
+    if (m.warmup > 0) mark(plot, m.warmup, 'quiet', [4, 4], 'measured')
+    // A name stands where there is room for it.
+    let free = m.warmup > 0 ? plot.valToPos(m.warmup, 'x') + 60 : -Infinity
+    for (const fault of m.faults ?? []) {
+      const at = plot.valToPos(fault.second, 'x')
+      mark(plot, fault.second, 'bad', [], at >= free ? fault.what : '')
+      if (at >= free) free = at + 14 + 7 * fault.what.length
+    }
+  }
   const overTime = (...series) => ({
+    hooks: { draw: [marks] },
     scales: { x: { time: false }, y: { range: (_, lo, hi) => [0, hi > 0 ? hi * 1.08 : 1] } },
     axes: [axis({ values: (_, s) => s.map((v) => v + ' s') }), axis({ values, size: 58 })],
     series: [{ label: 'second', value: (_, v) => (v == null ? '' : v.toFixed(0)) }, ...series],
   })
   // The tail is what matters, so the axis has a nine more at each step.
   const nines = (p) => 1 / (1 - Math.min(p, 99.9999) / 100)
-  const m = measured
   const furthest = Math.max(1, ...m.percentiles.map((p) => nines(p.percentile)))
   const drawings = {
     latency: () => [overTime(line('p50', 'one'), line('p99', 'two'), line('max', 'three')), [m.seconds, m.p50, m.p99, m.max]],

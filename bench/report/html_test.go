@@ -1,0 +1,51 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// drawn is the page of a run and what its plots are drawn from.
+func drawn(t *testing.T, r *Result) (string, map[string]any) {
+	t.Helper()
+	page, err := r.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := bytes.Cut(page, []byte("const measured = "))
+	var data map[string]any
+	if err := json.NewDecoder(bytes.NewReader(rest)).Decode(&data); err != nil {
+		t.Fatal(err)
+	}
+	return string(page), data
+}
+
+// A line has a gap where nothing was measured, and no fall where the load began or
+// ended within a second.
+func TestPlotsShowNothingThatWasNotMeasured(t *testing.T) {
+	counts := histogram(5)
+	r := &Result{Scenario: "fanout", Warmup: 1, Duration: 2, Seed: 42, Messages: 1234, Series: []Sample{
+		{Second: -1.3, Phase: "connecting", Open: 5},
+		{Second: -0.3, Phase: "warm-up", Deliveries: 70, Open: 9},
+		{Second: 0.7, Phase: "warm-up", Deliveries: 100, P99: 5, Counts: counts, CPU: 0.5, Generator: 0.1, RSS: 3 << 20},
+		{Second: 1.7, Phase: "load", Deliveries: 90, P99: 6, Counts: counts, Generator: 0.1, Fault: "kill:1"},
+		{Second: 2.7, Phase: "load", Deliveries: 30, P99: 7, Counts: counts, CPU: 0.3, Generator: 0.1, RSS: 4 << 20},
+	}}
+	page, data := drawn(t, r)
+	for name, want := range map[string]any{
+		"rate": []any{nil, nil, 100.0, 90.0, nil}, "p99": []any{nil, nil, 5.0, 6.0, 7.0}, "cpu": []any{nil, nil, 0.5, 0.0, 0.3}, "rss": []any{nil, nil, 3.0, nil, 4.0},
+		"warmup": 1.0, "faults": []any{map[string]any{"second": 1.7, "what": "kill:1"}},
+	} {
+		if !reflect.DeepEqual(data[name], want) {
+			t.Errorf("%s is %v, want %v", name, data[name], want)
+		}
+	}
+	for _, want := range []string{"seed 42", "<dt>messages</dt><dd>1,234", "what was done to the servers"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
