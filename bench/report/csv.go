@@ -5,13 +5,15 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// columns are those of the CSV file: one row a second.
+// columns are those of the CSV file: one row a second. What was not measured in it
+// is empty: a 0 would be a number.
 var columns = []struct {
 	name  string
 	value func(*Sample) string
@@ -20,18 +22,18 @@ var columns = []struct {
 	{"phase", func(s *Sample) string { return s.Phase }},
 	{"messages", func(s *Sample) string { return strconv.FormatInt(s.Messages, 10) }},
 	{"deliveries", func(s *Sample) string { return strconv.FormatInt(s.Deliveries, 10) }},
-	{"p50_ms", func(s *Sample) string { return decimal(s.P50) }},
-	{"p99_ms", func(s *Sample) string { return decimal(s.P99) }},
-	{"max_ms", func(s *Sample) string { return decimal(s.Max) }},
+	{"p50_ms", func(s *Sample) string { return unless(!s.timed(), decimal(s.P50)) }},
+	{"p99_ms", func(s *Sample) string { return unless(!s.timed(), decimal(s.P99)) }},
+	{"max_ms", func(s *Sample) string { return unless(!s.timed(), decimal(s.Max)) }},
 	{"errors", func(s *Sample) string { return strconv.FormatInt(s.Errors, 10) }},
 	{"open", func(s *Sample) string { return strconv.Itoa(s.Open) }},
-	{"server_cores", func(s *Sample) string { return decimal(s.CPU) }},
-	{"server_rss_bytes", func(s *Sample) string { return strconv.FormatInt(s.RSS, 10) }},
-	{"server_heap_bytes", func(s *Sample) string { return strconv.FormatInt(s.Heap, 10) }},
-	{"server_goroutines", func(s *Sample) string { return strconv.FormatInt(s.Goroutines, 10) }},
-	{"server_gc_pause_ms", func(s *Sample) string { return decimal(s.GC) }},
-	{"server_queued", func(s *Sample) string { return strconv.FormatInt(s.Queued, 10) }},
-	{"generator_cores", func(s *Sample) string { return decimal(s.Generator) }},
+	{"server_cores", func(s *Sample) string { return unless(!s.weighed(), decimal(s.CPU)) }},
+	{"server_rss_bytes", func(s *Sample) string { return positive(s.RSS) }},
+	{"server_heap_bytes", func(s *Sample) string { return positive(s.Heap) }},
+	{"server_goroutines", func(s *Sample) string { return positive(s.Goroutines) }},
+	{"server_gc_pause_ms", func(s *Sample) string { return unless(s.Goroutines == 0, decimal(s.GC)) }},
+	{"server_queued", func(s *Sample) string { return unless(s.Goroutines == 0, strconv.FormatInt(s.Queued, 10)) }},
+	{"generator_cores", func(s *Sample) string { return unless(!s.looked(), decimal(s.Generator)) }},
 }
 
 // nodeColumns are those of a run with several servers, behind the others.
@@ -55,13 +57,16 @@ func (r *Result) nodeValues(s *Sample) []string {
 	out := []string{s.Fault}
 	for i := range r.Nodes {
 		if i < len(s.Nodes) {
-			out = append(out, decimal(s.Nodes[i].CPU), strconv.FormatInt(s.Nodes[i].RSS, 10))
+			out = append(out, decimal(s.Nodes[i].CPU), positive(s.Nodes[i].RSS))
 		} else {
 			out = append(out, "", "")
 		}
 	}
 	return out
 }
+
+// positive is a count that is unknown when it is 0.
+func positive(n int64) string { return unless(n == 0, strconv.FormatInt(n, 10)) }
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
@@ -79,9 +84,13 @@ func (r *Result) WriteCSV(path string) error {
 	}
 	// A buffer takes everything, so there is no error to look for.
 	_ = w.Write(append(row, r.nodeColumns()...))
+	// Some scenarios do not follow their connections.
+	followed := slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Open > 0 })
 	for i := range r.Series {
 		for k, c := range columns {
-			row[k] = c.value(&r.Series[i])
+			if row[k] = c.value(&r.Series[i]); c.name == "open" && !followed {
+				row[k] = ""
+			}
 		}
 		_ = w.Write(append(row, r.nodeValues(&r.Series[i])...))
 	}

@@ -186,8 +186,11 @@ func (r *Result) plots() plots {
 		if s.timed() {
 			p50, p99, most = &s.P50, &s.P99, &s.Max
 		}
+		if s.weighed() {
+			cpu = &s.CPU
+		}
 		if s.looked() {
-			cpu, own = &s.CPU, &s.Generator
+			own = &s.Generator
 		}
 		if r.whole(s) {
 			v := float64(s.Deliveries)

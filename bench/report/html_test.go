@@ -36,7 +36,7 @@ func TestPlotsShowNothingThatWasNotMeasured(t *testing.T) {
 	}}
 	page, data := drawn(t, r)
 	for name, want := range map[string]any{
-		"rate": []any{nil, nil, 100.0, 90.0, nil}, "p99": []any{nil, nil, 5.0, 6.0, 7.0}, "cpu": []any{nil, nil, 0.5, 0.0, 0.3}, "rss": []any{nil, nil, 3.0, nil, 4.0},
+		"rate": []any{nil, nil, 100.0, 90.0, nil}, "p99": []any{nil, nil, 5.0, 6.0, 7.0}, "cpu": []any{nil, nil, 0.5, nil, 0.3}, "rss": []any{nil, nil, 3.0, nil, 4.0},
 		"warmup": 1.0, "faults": []any{map[string]any{"second": 1.7, "what": "kill:1"}},
 	} {
 		if !reflect.DeepEqual(data[name], want) {

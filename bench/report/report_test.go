@@ -30,7 +30,7 @@ func sample() *Result {
 		Latency: latency.Summary{Count: 300000, P50: 6.02, P90: 9.84, P99: 17.89, P999: 42.43, Max: 47.9}, DeliveriesPerSecond: 9920,
 		Messages: 300, Deliveries: 300000, Last: &latency.Summary{Count: 300, P50: 9, P90: 11, P99: 20, P999: 47.9, Max: 47.9},
 		Figures: []Figure{{"bytes_per_connection", "memory per connection", 3_900, "bytes"}, {"pairs_per_second", "pairs", 9812.5, "a second"}},
-		Series:  []Sample{{Second: -1, Phase: "connecting", Open: 500}, {Second: 0, Phase: "warm-up", Messages: 10, Deliveries: 10000, P50: 6, P99: 20, Max: 50, Open: 1000, CPU: 0.2, RSS: 80 << 20, Counts: histogram(6, 20, 50)}},
+		Series:  []Sample{{Second: -1, Phase: "connecting", Open: 500}, {Second: 0, Phase: "warm-up", Messages: 10, Deliveries: 10000, P50: 6, P99: 20, Max: 50, Open: 1000, CPU: 0.2, RSS: 80 << 20, Generator: 0.05, Counts: histogram(6, 20, 50)}},
 		Counts:  histogram(6, 7, 8, 18, 47),
 		Events:  340094, Acked: 2965,
 		Operations: []Operation{
@@ -348,6 +348,24 @@ func TestCourseOfARun(t *testing.T) {
 	// The run began before its load: the seconds count from the load.
 	if from := time.UnixMilli(h.StartTimeMs()); !from.Equal(r.Zero) {
 		t.Errorf("the log's first interval began at %v", from)
+	}
+}
+
+// A cell is empty where nothing was measured, and 0 where there was nothing.
+func TestCellsOfWhatWasNotMeasuredAreEmpty(t *testing.T) {
+	r := &Result{Series: []Sample{
+		{Phase: "connecting", Deliveries: 7},
+		{Phase: "load", Generator: 0.1, RSS: 5, Goroutines: 3, Counts: histogram(0)},
+	}}
+	for want, open := range map[string]int{"\n0.000,connecting,0,7,,,,0,,,,,,,,\n": 0, "\n0.000,load,0,0,0.000,0.000,0.000,0,0,0.000,5,,3,0.000,0,0.100\n": 2} {
+		r.Series[0].Open = open
+		path := filepath.Join(t.TempDir(), "course")
+		if err := r.WriteCSV(path); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(path); err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%q is not in %q, %v", want, b, err)
+		}
 	}
 }
 

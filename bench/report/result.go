@@ -151,6 +151,9 @@ func (s *Sample) timed() bool { return s.Counts != nil && s.Counts.Count() > 0 }
 // generator itself always takes some processor time.
 func (s *Sample) looked() bool { return s.Generator > 0 }
 
+// weighed says that what the server took in it is known.
+func (s *Sample) weighed() bool { return s.looked() && (s.RSS > 0 || s.CPU > 0) }
+
 // Slowdown is by how much the p99 in the last part is above that in the first,
 // as a share; 0 when the time is not divided.
 func (r *Result) Slowdown() float64 {

@@ -313,6 +313,8 @@ func (s *screen) broadcast(p fanout.Progress) {
 	if p.Deliveries > 0 {
 		add("messages", "%d/s", p.Messages)
 		add("deliveries", "%d/s", p.Deliveries)
+	}
+	if p.Max > 0 { // nothing of the warm-up is timed
 		add("p50", "%.1f ms", p.P50)
 		add("p99", "%.1f ms", p.P99)
 		add("max", "%.1f ms", p.Max)

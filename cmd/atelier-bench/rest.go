@@ -105,11 +105,16 @@ func (c *restCommand) Run(ctx context.Context) error {
 		cfg = rest.Matrix[c.Row-1].Apply(*cfg)
 	}
 	return hold(ctx, &c.serverFlags, &c.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
-		cfg.Progress = func(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64) {
-			t.screen.show(status{Phase: phase, Elapsed: elapsed, Done: done, P99: p99, Numbers: []number{
-				{"requests", fmt.Sprintf("%d/s", perSecond)}, {"p99", fmt.Sprintf("%.1f ms", p99)},
-			}})
-		}
+		cfg.Progress = t.screen.rest
 		return rest.Run(ctx, cfg, t.Target)
 	})
+}
+
+// rest shows how requests are going.
+func (s *screen) rest(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64) {
+	st := status{Phase: phase, Elapsed: elapsed, Done: done, P99: p99, Numbers: []number{{"requests", fmt.Sprintf("%d/s", perSecond)}}}
+	if p99 > 0 {
+		st.Numbers = append(st.Numbers, number{"p99", fmt.Sprintf("%.1f ms", p99)})
+	}
+	s.show(st)
 }

@@ -152,10 +152,13 @@ func holdWorkshop(ctx context.Context, s *serverFlags, o *outputFlags, cfg *work
 
 // workshop shows how a workshop is going.
 func (s *screen) workshop(p workshop.Snapshot) {
-	s.show(status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.Chat.P99, Numbers: []number{
+	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.Chat.P99, Numbers: []number{
 		{"online", fmt.Sprintf("%d/%d", p.Online, p.People)}, {"events", fmt.Sprint(p.Events)}, {"acked", fmt.Sprint(p.Acked)},
-		{"chat p50", fmt.Sprintf("%.1f ms", p.Chat.P50)}, {"p99", fmt.Sprintf("%.1f ms", p.Chat.P99)},
-	}})
+	}}
+	if p.Chat.Count > 0 {
+		st.Numbers = append(st.Numbers, number{"chat p50", fmt.Sprintf("%.1f ms", p.Chat.P50)}, number{"p99", fmt.Sprintf("%.1f ms", p.Chat.P99)})
+	}
+	s.show(st)
 }
 
 func (w *workshopFlags) config(attendees int, duration time.Duration) (*workshop.Config, error) {

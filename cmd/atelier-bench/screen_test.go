@@ -1,0 +1,53 @@
+//go:build linux
+
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"atelier/bench/fanout"
+	"atelier/bench/latency"
+	"atelier/bench/workshop"
+)
+
+// shown is what stands on a screen that is no terminal.
+func shown(t *testing.T, show func(*screen)) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := os.Stderr
+	os.Stderr = w
+	show(&screen{})
+	os.Stderr = old
+	_ = w.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Before anything is timed there is no latency to show, also not one of 0 ms.
+func TestNoLatencyIsShownOfNothing(t *testing.T) {
+	timed := latency.Summary{Count: 1, P50: 1.25, P99: 2.5}
+	for name, c := range map[string]struct {
+		show  func(*screen)
+		timed bool
+	}{
+		"workshop":           {func(s *screen) { s.workshop(workshop.Snapshot{Phase: "x", People: 3}) }, false},
+		"workshop with chat": {func(s *screen) { s.workshop(workshop.Snapshot{Phase: "x", Chat: timed}) }, true},
+		"rest":               {func(s *screen) { s.rest("x", 0, 0, 0, 0) }, false},
+		"rest with requests": {func(s *screen) { s.rest("x", 0, 0, 5, 2.5) }, true},
+		"fanout warming up":  {func(s *screen) { s.broadcast(fanout.Progress{Phase: "x", Messages: 5, Deliveries: 50}) }, false},
+		"fanout":             {func(s *screen) { s.broadcast(fanout.Progress{Phase: "x", Deliveries: 50, P50: 1.25, P99: 2.5, Max: 3}) }, true},
+	} {
+		if got := shown(t, c.show); strings.Contains(got, " ms") != c.timed || got == "" {
+			t.Errorf("%s shows %q", name, got)
+		}
+	}
+}
