@@ -41,6 +41,16 @@ func New(now func() time.Duration) *Course {
 	return &Course{now: now, seconds: map[int64]*second{}}
 }
 
+// Phases of a run, called alike in all scenarios.
+const (
+	Preparing   = "preparing"
+	Connecting  = "connecting"
+	WarmUp      = "warm-up"
+	Load        = "load"
+	Draining    = "draining"
+	ReadingBack = "reading back"
+)
+
 // Enter says what the run is doing.
 func (c *Course) Enter(phase string) {
 	c.mu.Lock()

@@ -36,9 +36,10 @@ var columns = []struct {
 	{"generator_cores", func(s *Sample) string { return unless(!s.looked(), decimal(s.Generator)) }},
 }
 
-// nodeColumns are those of a run with several servers, behind the others.
-func (r *Result) nodeColumns() []string {
-	if len(r.Nodes) == 0 {
+// more are the columns of a run whose servers were harmed, or were several, behind
+// the others.
+func (r *Result) more() []string {
+	if !r.harmed() && len(r.Nodes) == 0 {
 		return nil
 	}
 	out := []string{"fault"}
@@ -48,10 +49,15 @@ func (r *Result) nodeColumns() []string {
 	return out
 }
 
-// nodeValues are the same of one second. A second in which nobody looked at the
-// nodes has none.
-func (r *Result) nodeValues(s *Sample) []string {
-	if len(r.Nodes) == 0 {
+// harmed reports whether something was done to the servers.
+func (r *Result) harmed() bool {
+	return slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Fault != "" })
+}
+
+// values are the same of one second. A second in which nobody looked at the nodes
+// has none of them.
+func (r *Result) values(s *Sample, more int) []string {
+	if more == 0 {
 		return nil
 	}
 	out := []string{s.Fault}
@@ -83,7 +89,8 @@ func (r *Result) WriteCSV(path string) error {
 		row[i] = c.name
 	}
 	// A buffer takes everything, so there is no error to look for.
-	_ = w.Write(append(row, r.nodeColumns()...))
+	more := r.more()
+	_ = w.Write(append(row, more...))
 	// Some scenarios do not follow their connections.
 	followed := slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Open > 0 })
 	for i := range r.Series {
@@ -92,7 +99,7 @@ func (r *Result) WriteCSV(path string) error {
 				row[k] = ""
 			}
 		}
-		_ = w.Write(append(row, r.nodeValues(&r.Series[i])...))
+		_ = w.Write(append(row, r.values(&r.Series[i], len(more))...))
 	}
 	w.Flush()
 	return write(path, b.Bytes())

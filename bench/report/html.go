@@ -100,7 +100,7 @@ func (r *Result) HTML() ([]byte, error) {
 		Result: r, Style: template.CSS(pageStyle), PlotStyle: template.CSS(plotStyle),
 		Script: template.JS(pageScript), PlotScript: template.JS(plotScript), Data: template.JS(data),
 		Tiles: r.tiles(), Rows: r.rows(), Facts: r.facts(), Line: strings.Join(r.Command, " "),
-		Harmed: len(p.Faults) > 0,
+		Harmed: r.harmed(),
 	}
 	v.Word, v.Kind = r.word()
 	for _, name := range slices.Sorted(maps.Keys(r.Environment)) {

@@ -45,6 +45,21 @@ func TestEachNodeHasItsColumns(t *testing.T) {
 	}
 }
 
+// A single server has faults, too; a run without any has no column for them.
+func TestFaultsOfASingleServerHaveAColumn(t *testing.T) {
+	for fault, want := range map[string]string{"": ",generator_cores\n", "kill": ",generator_cores,fault\n"} {
+		r := &Result{Series: []Sample{{Second: 0}, {Second: 1, Fault: fault}}}
+		path := filepath.Join(t.TempDir(), "csv")
+		if err := r.WriteCSV(path); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(b), want) || !strings.HasSuffix(string(b), ","+fault+"\n") {
+			t.Errorf("%q: %v, %q", fault, err, b)
+		}
+	}
+}
+
 func TestAFaultIsToldToPeople(t *testing.T) {
 	var text bytes.Buffer
 	if err := several().Text(&text, Style{}); err != nil {

@@ -110,7 +110,7 @@ type Weight struct {
 type Sample struct {
 	// Second since the beginning of the load; the warm-up is before Warmup.
 	Second float64 `json:"second"`
-	// Phase of the run: "connecting", "warm-up", "load".
+	// Phase of the run, as package course calls it: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
 	// Messages sent and deliveries (or operations) done in it, and the latency
 	// of what was done.

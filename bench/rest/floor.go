@@ -88,11 +88,9 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 	r.start = clock.Now() + 50*time.Millisecond
 	r.from, r.until = r.start+c.Warmup, r.start+c.Warmup+c.Duration
 	r.course.Begin(r.start)
-	r.course.Enter("load")
 	r.reads = &pacing.Schedule{Rate: c.Rate, Start: r.start, Until: r.until}
-	weighed := make(chan course.Weight, 1)
-	timer := time.AfterFunc(r.from-clock.Now(), func() { weighed <- r.weigh() })
-	defer timer.Stop()
+	weighed, stop := r.begin()
+	defer stop()
 	var working sync.WaitGroup
 	for range c.Connections {
 		w := &worker{r: r, conn: keepalive.Conn{Address: address, Host: u.Host}, tallies: map[string]*tally{}, lag: latency.New()}

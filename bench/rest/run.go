@@ -58,7 +58,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	r.plan()
 	defer r.show()()
 	begin, end := r.load(ctx)
-	r.course.Enter("reading back")
+	r.course.Enter(course.ReadingBack)
 	found, err := r.readBack(r.clients.Node(0))
 	out := r.conclude(begin, end, found, ctx.Err() != nil)
 	for n := 1; n < r.clients.Size() && err == nil; n++ {
@@ -76,7 +76,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 
 // prepare makes a codelab with its attendees.
 func (r *run) prepare(ctx context.Context) error {
-	r.course.Enter("preparing")
+	r.course.Enter(course.Preparing)
 	var err error
 	var doors []api.Door
 	for _, n := range r.target.Nodes() {
@@ -118,10 +118,8 @@ func (r *run) plan() {
 // load carries the requests out, and weighs before and after.
 func (r *run) load(ctx context.Context) (begin, end course.Weight) {
 	cfg := r.cfg
-	r.course.Enter("load")
-	weighed := make(chan course.Weight, 1)
-	timer := time.AfterFunc(r.from-r.clock.Now(), func() { weighed <- r.weigh() })
-	defer timer.Stop()
+	weighed, stop := r.begin()
+	defer stop()
 	var working sync.WaitGroup
 	for i := range cfg.Reading.Connections {
 		w := r.worker(i)
@@ -139,6 +137,18 @@ func (r *run) load(ctx context.Context) (begin, end course.Weight) {
 		begin = end // interrupted before anything was measured
 	}
 	return begin, end
+}
+
+// begin enters the load. The first weight of the measured time comes when that
+// begins; stop gives it up.
+func (r *run) begin() (weighed chan course.Weight, stop func() bool) {
+	r.course.Enter(course.WarmUp)
+	weighed = make(chan course.Weight, 1)
+	timer := time.AfterFunc(r.from-r.clock.Now(), func() {
+		r.course.Enter(course.Load)
+		weighed <- r.weigh()
+	})
+	return weighed, timer.Stop
 }
 
 func (r *run) schedule(s Side) *pacing.Schedule {

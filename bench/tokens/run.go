@@ -97,11 +97,11 @@ func (r *run) load(ctx context.Context) error {
 	measuredFrom := s.Start + r.cfg.Warmup
 	s.Until = measuredFrom + r.cfg.Duration
 	r.course.Begin(s.Start)
-	r.course.Enter("warm-up")
+	r.course.Enter(course.WarmUp)
 	base := r.made
 	weighed := make(chan weight, 1)
 	time.AfterFunc(measuredFrom-r.clock.Now(), func() {
-		r.course.Enter("load")
+		r.course.Enter(course.Load)
 		weighed <- weight{r.weigh(), server.Look(r.target.Several)}
 	})
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"atelier/bench/api"
+	"atelier/bench/course"
 	"atelier/bench/faults"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
@@ -68,7 +69,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	// From here on everything belongs to this goroutine.
 	r.loop.Stop()
 	r.crowd.requests.Wait()
-	r.crowd.course.Enter("reading back")
+	r.crowd.course.Enter(course.ReadingBack)
 	truth, err := r.readBackAll()
 	if err != nil {
 		// What was measured until the server was gone is not lost with it.
@@ -125,7 +126,7 @@ func (r *run) prepare() error {
 // join lets everybody register and connect, the facilitators first: they are to
 // see everything.
 func (r *run) join(ctx context.Context) {
-	r.crowd.course.Enter("joining")
+	r.crowd.course.Enter(course.Connecting)
 	c := r.crowd
 	r.loop.Do(func() {
 		for _, f := range c.people[r.cfg.Attendees:] {
@@ -141,7 +142,7 @@ func (r *run) join(ctx context.Context) {
 
 // load runs the workshop, and kills its server if asked to.
 func (r *run) load(ctx context.Context) error {
-	r.crowd.course.Enter("warming up")
+	r.crowd.course.Enter(course.WarmUp)
 	c := r.crowd
 	r.loop.Do(func() {
 		c.sleep()
@@ -149,7 +150,7 @@ func (r *run) load(ctx context.Context) error {
 		c.course.Begin(c.from - r.cfg.Warmup)
 	})
 	r.sleepUntil(ctx, c.from)
-	r.crowd.course.Enter("running")
+	r.crowd.course.Enter(course.Load)
 	begin := r.weigh()
 	defer r.beside(ctx)()
 	err := r.faults(ctx)
@@ -174,7 +175,7 @@ func (r *run) beside(ctx context.Context) func() {
 // drain waits for what is on its way, sends a last message, and waits until it
 // has reached everybody; then it wakes those who stopped reading.
 func (r *run) drain(ctx context.Context) {
-	r.crowd.course.Enter("draining")
+	r.crowd.course.Enter(course.Draining)
 	c := r.crowd
 	bound := r.cfg.Drain
 	if r.result.Interrupted {

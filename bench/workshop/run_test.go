@@ -199,7 +199,7 @@ func TestInterruptedRunIsStillAudited(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	cfg.Progress = func(s Snapshot) {
-		if s.Phase == "running" {
+		if s.Phase == "load" {
 			cancel()
 		}
 	}

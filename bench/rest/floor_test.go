@@ -1,0 +1,28 @@
+//go:build linux
+
+package rest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+)
+
+// The course tells the warm-up from what is measured, as every scenario does.
+func TestTheWarmUpIsAPhase(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "0") }))
+	defer srv.Close()
+	out, err := Floor(t.Context(), &FloorConfig{URL: srv.URL, Connections: 1, Rate: 200, Warmup: 1200 * time.Millisecond, Duration: 1200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var phases []string
+	for _, s := range out.Series {
+		phases = append(phases, s.Phase)
+	}
+	if got := slices.Compact(phases); !slices.Equal(got, []string{"warm-up", "load"}) || out.Latency.Count < 100 {
+		t.Errorf("%q, %d requests", got, out.Latency.Count)
+	}
+}
