@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"atelier/bench/report"
@@ -94,6 +95,10 @@ func Write(path string, reports [][]byte) error {
 	return nil
 }
 
+// single is what reports used to call one of something: "1 publishers". They are
+// still repeats of those that say "1 publisher".
+var single = regexp.MustCompile(`\b(1 [a-z]+)s\b`)
+
 func read(text []byte) (Run, error) {
 	var r struct {
 		Format     string   `json:"format"`
@@ -133,7 +138,7 @@ func read(text []byte) (Run, error) {
 	if r.Format != report.Format {
 		return Run{}, fmt.Errorf("format %q is not %s", r.Format, report.Format)
 	}
-	run := Run{Name: r.Scenario + ": " + r.About, Valid: r.Valid, Numbers: map[string]float64{
+	run := Run{Name: r.Scenario + ": " + single.ReplaceAllString(r.About, "$1"), Valid: r.Valid, Numbers: map[string]float64{
 		"lost": r.Lost, "duplicated": r.Duplicated, "reordered": r.Reordered, "misdirected": r.Audit.Misdirected, "failures": float64(len(r.Failures)),
 	}}
 	if r.Count > 0 {

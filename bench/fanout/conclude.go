@@ -14,10 +14,10 @@ import (
 )
 
 func newResult(cfg *Config) *report.Result {
-	about := fmt.Sprintf("%d subscribers, %d publishers", cfg.Subscribers, cfg.Publishers)
+	about := report.Count(cfg.Subscribers, "subscriber") + ", " + report.Count(cfg.Publishers, "publisher")
 	switch {
 	case cfg.Scenario == "idle":
-		about = fmt.Sprintf("%d connections", cfg.Subscribers)
+		about = report.Count(cfg.Subscribers, "connection")
 	case cfg.Stages[0].Rate == 0:
 		about += fmt.Sprintf(", %d messages of each under way", cfg.Window)
 	case len(cfg.Stages) == 1:
@@ -159,7 +159,7 @@ func (r *run) weights(seconds float64) {
 		figure("idle_cores", "server, nobody saying anything", out.Server.CPU, "cores")
 	}
 	if out.Deliveries > 0 {
-		figure("cpu_per_million", "server, for a million deliveries", (r.end.CPU-r.begin.CPU).Seconds()/float64(out.Deliveries)*1e6, "s")
+		figure("cpu_per_million", "server's processor, for a million deliveries", (r.end.CPU-r.begin.CPU).Seconds()/float64(out.Deliveries)*1e6, "s")
 	}
 }
 

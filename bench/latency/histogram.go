@@ -3,6 +3,7 @@ package latency
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -102,12 +103,15 @@ func (h *Histogram) Curve() []Point {
 	for h.Count() > 0 && rest > 0.9/float64(h.Count()) && rest >= 0.00001 {
 		for _, part := range []float64{1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2} {
 			q := 1 - rest*part
-			out = append(out, Point{100 * q, Milliseconds(h.Quantile(q))})
+			out = append(out, Point{percent(q), Milliseconds(h.Quantile(q))})
 		}
 		rest /= 10
 	}
-	return append(out, Point{100 * (1 - min(rest, 1/float64(h.Count()))), Milliseconds(h.Max())})
+	return append(out, Point{percent(1 - min(rest, 1/float64(h.Count()))), Milliseconds(h.Max())})
 }
+
+// percent is a share without what floating point added to it.
+func percent(share float64) float64 { return math.Round(share*1e9) / 1e7 }
 
 // Summary is a histogram in a few numbers, milliseconds.
 type Summary struct {

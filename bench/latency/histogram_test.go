@@ -3,6 +3,7 @@ package latency
 import (
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -43,6 +44,19 @@ func TestRecordClampsToItsRange(t *testing.T) {
 func TestEmptyHistogramIsZero(t *testing.T) {
 	if s := New().Summary(); s != (Summary{}) {
 		t.Errorf("got %+v", s)
+	}
+}
+
+// Percentiles are what they are called: 10, not 9.999999999999998.
+func TestPercentilesOfTheCurveAreRound(t *testing.T) {
+	h := New()
+	for i := range 100_000 {
+		h.Record(time.Duration(i) * time.Microsecond)
+	}
+	for _, p := range h.Curve() {
+		if text := strconv.FormatFloat(p.Percentile, 'f', -1, 64); len(text) > len("99.9999") {
+			t.Errorf("%s", text)
+		}
 	}
 }
 

@@ -79,7 +79,7 @@ func (r *Restart) recovered() string {
 		fmt.Fprintf(&b, "; p99 not under 250 ms within %.0f ms", r.Recovery)
 	}
 	if r.Repeated+r.Failed > 0 {
-		fmt.Fprintf(&b, "; %d requests repeated, %d failed", r.Repeated, r.Failed)
+		fmt.Fprintf(&b, "; %s repeated, %d failed", Count(r.Repeated, "request"), r.Failed)
 		for i, op := range slices.Sorted(maps.Keys(r.FailedBy)) {
 			fmt.Fprintf(&b, "%s%s %d", map[bool]string{true: ": ", false: ", "}[i == 0], op, r.FailedBy[op])
 		}

@@ -145,13 +145,13 @@ func TestVerdicts(t *testing.T) {
 		"unpublished":    {func(r *Result, _ *Limits) { r.Audit.Unpublished = 1 }, ExitFailed, "1 lost"},
 		"doubled write":  {func(r *Result, _ *Limits) { r.Audit.Writes["chat"] = audit.Writes{Doubled: 1} }, ExitFailed, "1 duplicated"},
 		"reordered":      {func(r *Result, _ *Limits) { r.Audit.Reordered = 1 }, ExitFailed, "1 reordered"},
-		"leak":           {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "not for"},
+		"leak":           {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "1 event sent to people for whom it is not"},
 		"phantom":        {func(r *Result, _ *Limits) { r.Audit.Writes["help"] = audit.Writes{Phantom: 1} }, ExitFailed, "applied all the same"},
-		"resync":         {func(r *Result, _ *Limits) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resyncs"},
+		"resync":         {func(r *Result, _ *Limits) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resync of somebody"},
 		"missing people": {func(r *Result, _ *Limits) { r.Joined = 999 }, ExitFailed, "999 of 1000"},
 		"slow":           {func(r *Result, _ *Limits) { r.Latency.P99 = 101 }, ExitFailed, "p99<100ms: it is 101"},
 		"slow tail":      {func(r *Result, _ *Limits) { r.Latency.P999 = 201 }, ExitFailed, "p999<0.2s: it is 201"},
-		"refusal":        {func(r *Result, _ *Limits) { r.Operations = []Operation{{Refused: 1}} }, ExitFailed, "1 operations refused"},
+		"refusal":        {func(r *Result, _ *Limits) { r.Operations = []Operation{{Refused: 1}} }, ExitFailed, "1 operation refused"},
 		"no answer":      {func(r *Result, _ *Limits) { r.Operations = []Operation{{Unanswered: 1}} }, ExitFailed, "unanswered"},
 		"answer of a kill": {func(r *Result, _ *Limits) {
 			r.Restarts, r.Operations = []Restart{{AllResumed: true}}, []Operation{{Unanswered: 1}}
@@ -160,7 +160,7 @@ func TestVerdicts(t *testing.T) {
 		"late generator": {func(r *Result, _ *Limits) { r.Generator.Lag.P99 = 11 }, ExitInvalid, "was late"},
 		"allowed lag":    {func(r *Result, t *Limits) { r.Generator.Lag.P99, t.AllowLag = 11, true }, ExitPassed, ""},
 		"full generator": {func(r *Result, _ *Limits) { r.Generator.Busy = 0.96 }, ExitInvalid, "was full"},
-		"not connected":  {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 9} }, ExitFailed, "1 connections could not"},
+		"not connected":  {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 9} }, ExitFailed, "1 connection could not"},
 		"shed":           {func(r *Result, _ *Limits) { r.Generator.Shed = 5 }, ExitInvalid, "5 planned operations"},
 		"late and lossy": {func(r *Result, _ *Limits) { r.Generator.Lag.P99, r.Audit.Missed = 11, 1 }, ExitFailed, "1 lost"},
 		"interrupted":    {func(r *Result, _ *Limits) { r.Interrupted, r.Joined = true, 5 }, ExitInterrupted, ""},
@@ -365,6 +365,37 @@ func TestCellsOfWhatWasNotMeasuredAreEmpty(t *testing.T) {
 		}
 		if b, err := os.ReadFile(path); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%q is not in %q, %v", want, b, err)
+		}
+	}
+}
+
+// What is one is told as one; what is not there is not told; and what a run is about
+// has one row.
+func TestWhatIsSaid(t *testing.T) {
+	says := func(r *Result) string {
+		var b bytes.Buffer
+		if err := r.Text(&b, Style{}); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(b.String()), " ")
+	}
+	request := latency.Summary{Count: 7, P50: 1, P90: 1, P99: 1, P999: 1, Max: 1}
+	for name, c := range map[string]struct {
+		r        *Result
+		want     string
+		unwanted string
+	}{
+		"one":            {&Result{Connections: &Connections{Wanted: 1, Open: 1, Publishers: 1}}, "1 of 1 open, 1 publisher", "publishers"},
+		"many":           {&Result{Connections: &Connections{Publishers: 2}}, "2 publishers", ""},
+		"no socket loop": {&Result{}, "generator 0.00 cores", "socket loop"},
+		"a socket loop":  {&Result{Generator: Generator{Turns: request}}, "busiest socket loop 0 % busy", ""},
+		"one row":        {&Result{Subject: "request", Latency: request, Operations: []Operation{{Name: "request", Latency: request, Refused: 3, Unanswered: 4}}}, "request 7 1.00 1.00 1.00 1.00 1.00 3 4 generator", ""},
+		"two rows":       {&Result{Subject: "request", Latency: request, Operations: []Operation{{Name: "read", Latency: request}}}, "read 7", ""},
+		"parts":          {&Result{Parts: []Part{{Latency: request}, {Latency: latency.Summary{Count: 5, P99: 1.5}}}}, "compared p99 +50 %, which rests on 7 and 5 deliveries", "memory"},
+		"heavy parts":    {&Result{Parts: []Part{{Highest: 1 << 20}, {Highest: 3 << 20}}}, "deliveries; highest memory +2 MiB", ""},
+	} {
+		if got := says(c.r); !strings.Contains(got, c.want) || c.unwanted != "" && strings.Contains(got, c.unwanted) {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

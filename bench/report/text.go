@@ -54,8 +54,15 @@ func (r *Result) rows() []latencyRow {
 	row := func(name string, s latency.Summary, refused, unanswered int) {
 		out = append(out, latencyRow{name, s, refused, unanswered})
 	}
+	// One operation may be what the run is about: it has one row, not two.
+	subject := -1
 	if r.Latency.Count > 0 {
-		row(r.Subject, r.Latency, 0, 0)
+		refused, unanswered := 0, 0
+		subject = slices.IndexFunc(r.Operations, func(op Operation) bool { return op.Name == r.Subject && op.Latency == r.Latency })
+		if subject >= 0 {
+			refused, unanswered = r.Operations[subject].Refused, r.Operations[subject].Unanswered
+		}
+		row(r.Subject, r.Latency, refused, unanswered)
 	}
 	for _, p := range r.Parts {
 		row("  "+p.Name, p.Latency, 0, 0)
@@ -63,8 +70,10 @@ func (r *Result) rows() []latencyRow {
 	if r.Last != nil {
 		row("to the last", *r.Last, 0, 0)
 	}
-	for _, op := range r.Operations {
-		row(op.Name, op.Latency, op.Refused, op.Unanswered)
+	for i, op := range r.Operations {
+		if i != subject {
+			row(op.Name, op.Latency, op.Refused, op.Unanswered)
+		}
 	}
 	if r.Generator.Lag.Count > 0 {
 		row("generator lag", r.Generator.Lag, 0, 0)
@@ -107,14 +116,14 @@ func (r *Result) facts() []fact {
 			unless(r.Events == 0, fmt.Sprintf("; %s events of all kinds", grouped(r.Events))))
 	}
 	if c := r.Connections; c != nil {
-		line("connections", "%d of %d open, %d publishers%s", c.Open, c.Wanted, c.Publishers, unless(c.Lost == 0, fmt.Sprintf("; %d ended", c.Lost)))
+		line("connections", "%d of %d open, %s%s", c.Open, c.Wanted, Count(c.Publishers, "publisher"), unless(c.Lost == 0, fmt.Sprintf("; %d ended", c.Lost)))
 	}
 	for _, f := range r.Figures {
 		value, unit := f.text()
 		line(f.Name, "%s %s", value, unit)
 	}
 	if r.Deliveries > 0 || a.Writes != nil {
-		line("audit", "%d lost, %d duplicated, %d reordered, %d resyncs, %d misdirected%s", a.Lost(), a.Doubled(), a.Reordered, a.Resyncs, a.Misdirected,
+		line("audit", "%d lost, %d duplicated, %d reordered, %s, %d misdirected%s", a.Lost(), a.Doubled(), a.Reordered, Count(a.Resyncs, "resync"), a.Misdirected,
 			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away", a.Away)))
 	}
 	if t := a.Tokens; t != nil {
@@ -137,14 +146,16 @@ func (r *Result) facts() []fact {
 	for _, how := range slices.Sorted(maps.Keys(r.Disconnects)) {
 		line("disconnects", "%d: %s", r.Disconnects[how], how)
 	}
-	line("generator", "%.2f cores%s, busiest socket loop %.0f %% busy", r.Generator.CPU,
-		unless(r.Generator.Workers < 2, fmt.Sprintf(" in %d workers", r.Generator.Workers)), r.Generator.Busy*100)
+	// Some scenarios have no socket loop.
+	g := &r.Generator
+	line("generator", "%.2f cores%s%s", g.CPU, unless(g.Workers < 2, fmt.Sprintf(" in %d workers", g.Workers)),
+		unless(g.Busy == 0 && g.Turns.Count == 0, fmt.Sprintf(", busiest socket loop %.0f %% busy", g.Busy*100)))
 	if r.Server != nil {
 		line("server", "%.2f cores, %.0f MiB resident, %.0f MiB at its peak", r.Server.CPU, mebibytes(r.Server.RSS), mebibytes(r.Server.PeakRSS))
 	}
 	for _, n := range r.Nodes {
 		line("  "+n.Name, "%.2f cores, %.0f MiB resident%s%s", n.CPU, mebibytes(n.RSS),
-			unless(n.CPUPerMillion == 0, fmt.Sprintf("; %s deliveries, %.2f s for a million", grouped(n.Deliveries), n.CPUPerMillion)),
+			unless(n.CPUPerMillion == 0, fmt.Sprintf("; %s deliveries, %.2f s of processor for a million", grouped(n.Deliveries), n.CPUPerMillion)),
 			unless(n.Sent+n.Received == 0, fmt.Sprintf("; %s messages to other nodes (%s bytes), %s from them", grouped(n.Sent), grouped(n.Bytes), grouped(n.Received))))
 	}
 	if messages, bytes := r.betweenNodes(); messages > 0 {
@@ -156,7 +167,9 @@ func (r *Result) facts() []fact {
 		}
 	}
 	if len(r.Parts) > 1 {
-		line("compared", "p99 %+.0f %%, highest memory %+.0f MiB", r.Slowdown()*100, mebibytes(r.Growth()))
+		first, last := &r.Parts[0], &r.Parts[len(r.Parts)-1]
+		line("compared", "p99 %+.0f %%, which rests on %s and %s deliveries%s", r.Slowdown()*100, grouped(first.Latency.Count), grouped(last.Latency.Count),
+			unless(first.Highest == 0, fmt.Sprintf("; highest memory %+.0f MiB", mebibytes(r.Growth()))))
 	}
 	if len(r.Memory) > 0 {
 		line("memory", "%s MiB", r.course())

@@ -23,11 +23,3 @@ func (t *Tokens) pairs() string {
 		unless(t.Contested == 0, fmt.Sprintf("; %s used by two callers, which is not timed", grouped(int64(t.Contested)))),
 		unless(t.Begun == t.Timed+t.Contested, fmt.Sprintf("; %s failed", grouped(int64(t.Begun-t.Timed-t.Contested)))))
 }
-
-// counted is a number and what it counts, in its right form: "1 token", "2 tokens".
-func counted(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return grouped(n) + " " + what + "s"
-}

@@ -74,23 +74,26 @@ func (r *Result) Judge(limits *Limits) error {
 		}
 	}
 	// What must be zero unless the caller says how much it may be.
-	zero := func(metric string, n int, format string) {
+	zero := func(metric string, n int, many string, one ...string) {
 		named := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == metric })
-		fail(n > 0 && !named, format, n)
+		if n == 1 && one != nil {
+			many = one[0]
+		}
+		fail(n > 0 && !named, many, n)
 	}
 	a := &r.Audit
 	zero("lost", a.Lost(), "%d lost")
 	zero("duplicated", a.Doubled(), "%d duplicated")
 	zero("reordered", a.Reordered, "%d reordered")
-	zero("resyncs", a.Resyncs, "%d resyncs of people who read")
-	zero("refused", r.Refused(), "%d operations refused or unanswered")
-	fail(a.Misdirected > 0, "%d events sent to people they are not for", a.Misdirected)
-	fail(a.Phantoms() > 0, "%d writes refused and applied all the same", a.Phantoms())
+	zero("resyncs", a.Resyncs, "%d resyncs of people who read", "%d resync of somebody who reads")
+	zero("refused", r.Refused(), "%d operations refused or unanswered", "%d operation refused or unanswered")
+	fail(a.Misdirected > 0, "%s sent to people for whom it is not", Count(a.Misdirected, "event"))
+	fail(a.Phantoms() > 0, "%s refused and applied all the same", Count(a.Phantoms(), "write"))
 	if !r.Interrupted {
 		fail(r.Joined < r.Attendees, "only %d of %d attendees joined", r.Joined, r.Attendees)
-		zero("unfinished", a.Unfinished, "%d people did not get the last message")
+		zero("unfinished", a.Unfinished, "%d people did not get the last message", "%d person did not get the last message")
 		if c := r.Connections; c != nil {
-			zero("missing_connections", c.Wanted-c.Open, "%d connections could not be opened")
+			zero("missing_connections", c.Wanted-c.Open, "%d connections could not be opened", "%d connection could not be opened")
 		}
 	}
 	for i, restart := range r.Restarts {
@@ -99,7 +102,7 @@ func (r *Result) Judge(limits *Limits) error {
 	v.Failures = append(v.Failures, r.Faults...)
 	// Who wants a recovery within a time wants it at all.
 	wanted := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == "recovery" })
-	fail(wanted && r.Unrecovered() > 0, "after %d faults the p99 was not seen to be under 250 ms again", r.Unrecovered())
+	fail(wanted && r.Unrecovered() > 0, "after %s the p99 was not seen to be under 250 ms again", Count(r.Unrecovered(), "fault"))
 	err := r.check(limits.Thresholds)
 
 	late := &v.Invalid
@@ -114,7 +117,7 @@ func (r *Result) Judge(limits *Limits) error {
 		*late = append(*late, fmt.Sprintf("the generator was full: its busiest loop worked %.0f %% of the time, over %.0f", g.Busy*100, limits.MaxBusy*100))
 	}
 	if g.Shed > 0 {
-		*late = append(*late, fmt.Sprintf("%d planned operations were never sent", g.Shed))
+		*late = append(*late, fmt.Sprintf("%s never sent", Count(g.Shed, "planned operation")))
 	}
 	return err
 }

@@ -93,19 +93,19 @@ func keptFrom(found []int, atATime int) int {
 }
 
 func (c *Config) about() string {
-	parts := []string{fmt.Sprintf("%d attendees", c.Attendees)}
+	parts := []string{report.Count(c.Attendees, "attendee")}
 	for _, side := range []struct {
 		name string
 		s    Side
-	}{{"readers", c.Reading}, {"writers", c.Writing}} {
+	}{{"reader", c.Reading}, {"writer", c.Writing}} {
 		switch s := side.s; {
 		case s.Connections == 0:
 		case s.Count > 0:
-			parts = append(parts, fmt.Sprintf("%d %s with %d requests", s.Connections, side.name, s.Count))
+			parts = append(parts, fmt.Sprintf("%s with %s", report.Count(s.Connections, side.name), report.Count(s.Count, "request")))
 		case s.Rate > 0:
-			parts = append(parts, fmt.Sprintf("%d %s with %g requests a second", s.Connections, side.name, s.Rate))
+			parts = append(parts, fmt.Sprintf("%s with %g requests a second", report.Count(s.Connections, side.name), s.Rate))
 		default:
-			parts = append(parts, fmt.Sprintf("%d %s with as many requests as go", s.Connections, side.name))
+			parts = append(parts, fmt.Sprintf("%s with as many requests as go", report.Count(s.Connections, side.name)))
 		}
 	}
 	return strings.Join(parts, ", ")

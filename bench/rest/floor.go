@@ -110,6 +110,6 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 	default:
 	}
 	out := r.conclude(begin, end, nil, ctx.Err() != nil)
-	out.About = fmt.Sprintf("%s %s, %d connections", request.Method, u.Redacted(), c.Connections)
+	out.About = fmt.Sprintf("%s %s, %s", request.Method, u.Redacted(), report.Count(c.Connections, "connection"))
 	return out, nil
 }

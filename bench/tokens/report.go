@@ -15,9 +15,9 @@ func newResult(cfg *Config) *report.Result {
 	about := fmt.Sprintf("as many pairs as %d connections carry", cfg.Connections)
 	switch {
 	case cfg.Duration == 0:
-		about = fmt.Sprintf("%d live tokens", cfg.Live)
+		about = report.Count(cfg.Live, "live token")
 	case cfg.Rate > 0:
-		about = fmt.Sprintf("%.0f pairs a second planned, %d connections", cfg.Rate, cfg.Connections)
+		about = fmt.Sprintf("%.0f pairs a second planned, %s", cfg.Rate, report.Count(cfg.Connections, "connection"))
 	}
 	return &report.Result{
 		Scenario: "tokens", About: about, Subject: "pair", Started: time.Now().UTC().Truncate(time.Second), Warmup: cfg.Warmup.Seconds(),
@@ -120,15 +120,15 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 func broken(doubled, denied, wrong int) []string {
 	var out []string
 	for _, f := range []struct {
-		n    int
-		says string
+		n          int
+		what, says string
 	}{
-		{doubled, "%d tokens gave their credential twice"},
-		{denied, "%d tokens gave their credential to neither of two callers"},
-		{wrong, "%d credentials were not those given"},
+		{doubled, "token", "that gave a credential twice"},
+		{denied, "token", "that gave a credential to neither of two callers"},
+		{wrong, "credential", "not as given"},
 	} {
 		if f.n > 0 {
-			out = append(out, fmt.Sprintf(f.says, f.n))
+			out = append(out, report.Count(f.n, f.what)+" "+f.says)
 		}
 	}
 	return out

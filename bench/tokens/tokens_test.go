@@ -55,7 +55,7 @@ func TestBrokenPromisesAreTold(t *testing.T) {
 	if got := broken(0, 0, 0); len(got) > 0 {
 		t.Errorf("nothing is wrong, and %q", got)
 	}
-	if got := broken(1, 2, 3); len(got) != 3 || !strings.HasPrefix(got[0], "1 tokens gave") || !strings.HasPrefix(got[2], "3 credentials") {
+	if got := broken(1, 2, 3); len(got) != 3 || !strings.HasPrefix(got[0], "1 token that gave") || !strings.HasPrefix(got[2], "3 credentials") {
 		t.Errorf("%q", got)
 	}
 }

@@ -3,7 +3,6 @@
 package workshop
 
 import (
-	"fmt"
 	"time"
 
 	"atelier/bench/report"
@@ -12,7 +11,7 @@ import (
 func newResult(cfg *Config) *report.Result {
 	return &report.Result{
 		Scenario: "workshop", Started: time.Now().UTC().Truncate(time.Second), Seed: cfg.Seed,
-		About: fmt.Sprintf("%d attendees, %d facilitators", cfg.Attendees, cfg.Facilitators), Subject: "chat delivery",
+		About: report.Count(cfg.Attendees, "attendee") + ", " + report.Count(cfg.Facilitators, "facilitator"), Subject: "chat delivery",
 		Attendees: cfg.Attendees, Facilitators: cfg.Facilitators,
 		Warmup: cfg.Warmup.Seconds(), Duration: cfg.Duration.Seconds(),
 	}

@@ -1,0 +1,17 @@
+package report
+
+import "fmt"
+
+// Count is a number and what it counts, in its right form: "1 token", "2 tokens".
+func Count(n int, what string) string { return fmt.Sprintf("%d %s", n, form(int64(n), what)) }
+
+// counted is the same of a number that may be large: "1,234 tokens".
+func counted(n int64, what string) string { return grouped(n) + " " + form(n, what) }
+
+// form is a word for so many.
+func form(n int64, what string) string {
+	if n == 1 {
+		return what
+	}
+	return what + "s"
+}
