@@ -164,7 +164,7 @@ func (b *broadcastFlags) validate(publishes bool) error {
 		return errors.Join(append(problems, b.serverFlags.check())...)
 	}
 	switch {
-	case b.Spawn:
+	case b.Spawn || len(b.URL) == 0:
 		problems = append(problems, errors.New("--generic needs --url"))
 	case publishes && (b.Send == "" || b.Match == ""):
 		problems = append(problems, errors.New("--generic needs --send and --match to publish"))

@@ -51,6 +51,9 @@ type commands struct {
 	Selftest  selftestCommand  `cmd:"" help:"Stop a server for a moment, and see that the report shows it."`
 	Worker    workerCommand    `cmd:"" help:"Generate load for a coordinator on another machine."`
 	Schema    schemaCommand    `cmd:"" help:"Print the JSON Schema of the report."`
+	Version   versionCommand   `cmd:"" help:"Show the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }
 
 const description = `Load tests for Atelier, and for other servers of WebSockets and event streams.
@@ -84,8 +87,7 @@ func run(args []string) int {
 		args, profile = expanded, args[1]
 	}
 	var all commands
-	parser, err := kong.New(&all, kong.Name("atelier-bench"), kong.Description(description),
-		kong.UsageOnError(), kong.WithHyphenPrefixedParameters(true), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := grammar(&all)
 	if err != nil {
 		return complain(err, exitBroken)
 	}

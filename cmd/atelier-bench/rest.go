@@ -53,7 +53,7 @@ func (c *restCommand) Validate() error {
 		problems = append(problems, errors.New("--reads and --writes belong together; leave one side out with --read-connections 0 or --write-connections 0"))
 	}
 	if c.Generic {
-		if c.Spawn {
+		if c.Spawn || len(c.URL) == 0 {
 			problems = append(problems, errors.New("--generic needs --url"))
 		} else {
 			problems = append(problems, c.floor().Check())

@@ -13,8 +13,8 @@ import (
 	"atelier/bench/workshop"
 )
 
-// shown is what stands on a screen that is no terminal.
-func shown(t *testing.T, show func(*screen)) string {
+// said is what is written to standard error meanwhile.
+func said(t *testing.T, do func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -22,7 +22,7 @@ func shown(t *testing.T, show func(*screen)) string {
 	}
 	old := os.Stderr
 	os.Stderr = w
-	show(&screen{})
+	do()
 	os.Stderr = old
 	_ = w.Close()
 	b, err := io.ReadAll(r)
@@ -46,7 +46,7 @@ func TestNoLatencyIsShownOfNothing(t *testing.T) {
 		"fanout warming up":  {func(s *screen) { s.broadcast(fanout.Progress{Phase: "x", Messages: 5, Deliveries: 50}) }, false},
 		"fanout":             {func(s *screen) { s.broadcast(fanout.Progress{Phase: "x", Deliveries: 50, P50: 1.25, P99: 2.5, Max: 3}) }, true},
 	} {
-		if got := shown(t, c.show); strings.Contains(got, " ms") != c.timed || got == "" {
+		if got := said(t, func() { c.show(&screen{}) }); strings.Contains(got, " ms") != c.timed || got == "" {
 			t.Errorf("%s shows %q", name, got)
 		}
 	}

@@ -25,7 +25,7 @@ type selftestCommand struct {
 
 // Validate is called by kong.
 func (c *selftestCommand) Validate() error {
-	if !c.Spawn || c.Nodes > 0 {
+	if !c.Spawn || c.Nodes > 0 || len(c.URL) > 0 {
 		return fmt.Errorf("the self-test stops its own server: it needs --spawn, and one server")
 	}
 	return c.outputFlags.check(fanout.Names)

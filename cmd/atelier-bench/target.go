@@ -21,8 +21,8 @@ import (
 
 // serverFlags say which server to test.
 type serverFlags struct {
-	URL      []string `xor:"server" required:"" sep:"none" placeholder:"URL" group:"Server" help:"Server to test, http://host:port or https://host:port. May be given again: clients are spread over all."`
-	Spawn    bool     `xor:"server" required:"" group:"Server" help:"Start a server on a temporary data folder and free ports."`
+	URL      []string `sep:"none" placeholder:"URL" group:"Server" help:"Server to test, http://host:port or https://host:port; this, or --spawn. May be given again: clients are spread over all."`
+	Spawn    bool     `group:"Server" help:"Start a server on a temporary data folder and free ports; this, or --url."`
 	Server   string   `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
 	Nodes    int      `placeholder:"N" group:"Server" help:"Start so many servers on one PostgreSQL, with --spawn."`
 	Postgres string   `placeholder:"URL" group:"Server" help:"Make the database for --nodes on a PostgreSQL that runs; the default is one on a temporary folder."`
@@ -44,6 +44,9 @@ func (w *serverFlags) server() string {
 }
 
 func (w *serverFlags) check() error {
+	if err := w.one(); err != nil {
+		return err // what else is wrong depends on which it is
+	}
 	var problems []error
 	bad := func(wrong bool, text string) {
 		if wrong {
@@ -69,6 +72,17 @@ func (w *serverFlags) check() error {
 	}
 	bad(!secure && (w.CA != "" || w.Insecure), "--ca and --insecure are for an https --url")
 	return errors.Join(problems...)
+}
+
+// one wants a server that runs, or one to start.
+func (w *serverFlags) one() error {
+	switch {
+	case w.Spawn && len(w.URL) > 0:
+		return errors.New("--url and --spawn: one or the other, a server that runs or one to start")
+	case !w.Spawn && len(w.URL) == 0:
+		return errors.New("which server? --url for one that runs, or --spawn to start one")
+	}
+	return nil
 }
 
 // alone refuses several servers, for what is made for one.

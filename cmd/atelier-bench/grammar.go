@@ -1,0 +1,75 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// grammar is the command line.
+func grammar(all *commands, more ...kong.Option) (*kong.Kong, error) {
+	k, err := kong.New(all, append([]kong.Option{
+		kong.Name("atelier-bench"), kong.Description(description), kong.Vars{"version": versionText()},
+		kong.UsageOnError(), kong.WithHyphenPrefixedParameters(true), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	}, more...)...)
+	if err != nil {
+		return nil, err
+	}
+	_ = kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			explain(flag)
+		}
+		return next(nil)
+	})
+	return k, nil
+}
+
+// explain makes the help of a flag complete: the default stands behind a
+// placeholder that hides it, no value is called by the name of a type in Go, and no
+// list that is whole looks as if it went on.
+func explain(f *kong.Flag) {
+	if f.PlaceHolder != "" && f.HasDefault {
+		f.Help = strings.TrimSuffix(f.Help, ".") + "; the default is " + f.Default + "."
+	}
+	if f.PlaceHolder == "" && !f.HasDefault && f.Target.Type() != reflect.TypeFor[time.Duration]() {
+		switch f.Target.Kind() {
+		case reflect.Int, reflect.Int64, reflect.Uint64:
+			f.PlaceHolder = "N"
+		case reflect.Float64:
+			f.PlaceHolder = "RATE"
+		case reflect.String:
+			f.PlaceHolder = "TEXT"
+		}
+	}
+	if f.IsSlice() {
+		f.Tag.Type = "list" // kong adds dots to those of no special type
+	}
+}
+
+// versionText says what this binary is, as the server's does.
+func versionText() string {
+	revision := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = " (" + s.Value[:min(12, len(s.Value))] + ")"
+			}
+		}
+	}
+	return fmt.Sprintf("atelier-bench %s%s, %s %s/%s", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+type versionCommand struct{}
+
+// Run is called by kong.
+func (versionCommand) Run() error {
+	_, err := fmt.Println(versionText())
+	return err
+}

@@ -1,0 +1,73 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// The help names what a value is for people, each default, and no more than there is.
+func TestHelpIsComplete(t *testing.T) {
+	var all commands
+	k, err := grammar(&all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := regexp.MustCompile(`=(INT|UINT|FLOAT|STRING)`)
+	for _, command := range k.Model.Leaves(true) {
+		if u := command.Summary(); strings.Contains(u, "--url") || strings.Contains(u, "--spawn") {
+			t.Errorf("%s: neither is needed: %s", command.Name, u)
+		}
+		for _, f := range slices.Concat(command.AllFlags(true)...) {
+			shown := f.String()
+			if types.MatchString(shown) || strings.Contains(shown, ",...") {
+				t.Errorf("%s: %s", command.Name, shown)
+			}
+			if f.HasDefault && f.Default != "" && !f.IsBool() && !strings.Contains(shown+f.Help, f.Default) {
+				t.Errorf("%s: %s does not tell its default: %s", command.Name, shown, f.Help)
+			}
+		}
+	}
+}
+
+// The version is a flag and a command, as with the server.
+func TestVersionIsShown(t *testing.T) {
+	var all commands
+	var out bytes.Buffer
+	code := -1
+	k, err := grammar(&all, kong.Writers(&out, &out), kong.Exit(func(n int) { code = n }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = k.Parse([]string{"--version"}) // which ends in earnest
+	if got := out.String(); code != 0 || !strings.HasPrefix(got, "atelier-bench "+version) || !strings.Contains(got, " linux/") {
+		t.Errorf("%d: %q", code, got)
+	}
+	if code := run([]string{"version"}); code != 0 {
+		t.Errorf("the command ends with %d", code)
+	}
+}
+
+// Two servers are one too many, whatever else is missing.
+func TestWhichServerIsAskedFirst(t *testing.T) {
+	t.Setenv("ADMIN_PW", "")
+	for _, scenario := range []string{"fanout", "workshop", "rest", "tokens", "uploads", "chaos"} {
+		for want, args := range map[string][]string{
+			"one or the other": {scenario, "--spawn", "--url", "http://127.0.0.1:1"},
+			"which server?":    {scenario},
+		} {
+			if scenario == "chaos" && want == "which server?" {
+				continue // it harms no server but its own
+			}
+			if got := said(t, func() { run(args) }); !strings.Contains(got, want) || strings.Contains(got, "admin-pw") {
+				t.Errorf("%q: %s", args, got)
+			}
+		}
+	}
+}
