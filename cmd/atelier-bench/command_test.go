@@ -47,6 +47,7 @@ func TestWrongUsage(t *testing.T) {
 		{"idle", "--generic", "--url", "ws://127.0.0.1:1/", "--threshold", "bytes_per_connection<10kB"},
 		{"workshop", "--spawn", "--max-busy", "101"},
 		{"fanout", "--spawn", "--json", "/nonexistent/x"},
+		{"pair", "--a", "command_test.go", "--b", "command_test.go", "--json-a", "/tmp", "fanout"},
 		{"fanout"},
 		{"fanout", "--spawn", "--subscribers", "0"},
 		{"fanout", "--spawn", "--stages", "10s"},
@@ -97,6 +98,32 @@ func TestWithoutAServerNothingIsReported(t *testing.T) {
 	} {
 		if code := run(args); code != exitBroken {
 			t.Errorf("%q ends with %d", args, code)
+		}
+	}
+}
+
+// What cannot be written, or would be written over, is refused before the run.
+func TestOutputsAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(at("old"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("old", at("link")); err != nil {
+		t.Fatal(err)
+	}
+	for says, o := range map[string]outputFlags{
+		"--json " + dir + " is a folder":         {JSON: dir},
+		"--html -: want a file":                  {HTML: "-"},
+		"--csv: there is no folder for":          {CSV: at("none/x")},
+		"--json and --csv are the same file":     {JSON: at("new"), CSV: at("./new")},
+		"--html and --hdr are the same file":     {HTML: at("old"), HDR: at("link")},
+		"--hdr and --cpu-profile are the same f": {HDR: at("x"), CPUProfile: at("x")},
+		"":                                       {JSON: at("old"), CSV: at("new"), HTML: "/dev/null", HDR: "/dev/null"},
+	} {
+		err := o.check(report.Names{})
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%q: %v", says, err)
 		}
 	}
 }

@@ -66,7 +66,9 @@ type pairCommand struct {
 }
 
 // Validate is called by kong.
-func (c *pairCommand) Validate() error { return atLeast("repeat", c.Repeat, 1) }
+func (c *pairCommand) Validate() error {
+	return errors.Join(atLeast("repeat", c.Repeat, 1), checkFiles([]file{{"json-a", c.JSONA}, {"json-b", c.JSONB}}))
+}
 
 // Run is called by kong.
 func (c *pairCommand) Run(ctx context.Context) error { return c.run(ctx, measure) }

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -46,13 +45,7 @@ func (o *outputFlags) check(names report.Names) error {
 	if o.MaxBusy < 0 || o.MaxBusy > 100 {
 		err = errors.Join(err, errors.New("--max-busy is a percentage"))
 	}
-	// Better now than when the run is over.
-	for _, path := range []string{o.JSON, o.CSV, o.HTML, o.HDR, o.CPUProfile} {
-		if info, missing := os.Stat(filepath.Dir(path)); missing != nil || !info.IsDir() {
-			err = errors.Join(err, fmt.Errorf("there is no folder for %s", path))
-		}
-	}
-	return err
+	return errors.Join(err, checkFiles([]file{{"json", o.JSON}, {"csv", o.CSV}, {"html", o.HTML}, {"hdr", o.HDR}, {"cpu-profile", o.CPUProfile}}))
 }
 
 func (o *outputFlags) limits() (*report.Limits, error) {

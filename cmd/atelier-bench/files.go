@@ -1,0 +1,56 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// file is one that a flag says to write.
+type file struct{ flag, path string }
+
+// checkFiles refuses what could not be written, and what would be written over:
+// better now than when the run is over.
+func checkFiles(files []file) error {
+	var problems []error
+	for i, f := range files {
+		if f.path == "" {
+			continue
+		}
+		err := f.check()
+		for _, other := range files[:i] {
+			if err == nil && f.same(other) {
+				err = fmt.Errorf("--%s and --%s are the same file: %s", other.flag, f.flag, f.path)
+			}
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+func (f file) check() error {
+	if f.path == "-" {
+		return fmt.Errorf("--%s -: want a file; standard output has the report for people", f.flag)
+	}
+	if info, err := os.Stat(f.path); err == nil && info.IsDir() {
+		return fmt.Errorf("--%s %s is a folder, want a file", f.flag, f.path)
+	}
+	if info, err := os.Stat(filepath.Dir(f.path)); err != nil || !info.IsDir() {
+		return fmt.Errorf("--%s: there is no folder for %s", f.flag, f.path)
+	}
+	return nil
+}
+
+// same reports whether two would be one file, also by a link. A device is none: it
+// takes everything.
+func (f file) same(other file) bool {
+	a, errA := os.Stat(f.path)
+	b, errB := os.Stat(other.path)
+	if errA == nil && errB == nil {
+		return a.Mode().IsRegular() && os.SameFile(a, b)
+	}
+	return filepath.Clean(f.path) == filepath.Clean(other.path)
+}
