@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -76,7 +77,7 @@ func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 		}
 	}
 	if !valid && !worse {
-		return nil, skipped, fmt.Errorf("the two have no valid run of the same scenario: %s against %s", names(a), names(b))
+		return nil, skipped, incomparable(left, right)
 	}
 	return findings, skipped, nil
 }
@@ -84,8 +85,9 @@ func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 // scenario is what repeats of one scenario found.
 type scenario struct {
 	numbers map[string][]float64
-	// valid says that one of them is.
+	// valid says that one of them is; why is what is wrong with those that are not.
 	valid bool
+	why   []string
 }
 
 // group collects the values of each number of each scenario.
@@ -100,6 +102,11 @@ func group(s *Set, skipped *int) map[string]*scenario {
 		}
 		g := out[r.Name]
 		g.valid = g.valid || r.Valid
+		for _, why := range r.Invalid {
+			if !slices.Contains(g.why, why) {
+				g.why = append(g.why, why)
+			}
+		}
 		for number, v := range r.Numbers {
 			if r.Valid || slices.Contains(mustBeZero, number) {
 				g.numbers[number] = append(g.numbers[number], v)
@@ -109,12 +116,30 @@ func group(s *Set, skipped *int) map[string]*scenario {
 	return out
 }
 
-func names(s *Set) string {
-	seen := map[string]bool{}
-	for _, r := range s.Runs {
-		seen[r.Name] = true
+// incomparable says why nothing can be compared.
+func incomparable(a, b map[string]*scenario) error {
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if b[name] == nil {
+			continue
+		}
+		for _, side := range []struct {
+			name string
+			s    *scenario
+		}{{"A", a[name]}, {"B", b[name]}} {
+			if !side.s.valid {
+				problems = append(problems, fmt.Errorf("%s is INVALID, so nothing can be compared: %s: %s", side.name, name, strings.Join(side.s.why, "; ")))
+			}
+		}
 	}
-	return strings.Join(slices.Sorted(maps.Keys(seen)), "; ")
+	if problems != nil {
+		return errors.Join(problems...)
+	}
+	return fmt.Errorf("the two have no run of the same scenario: %s against %s", names(a), names(b))
+}
+
+func names(s map[string]*scenario) string {
+	return strings.Join(slices.Sorted(maps.Keys(s)), "; ")
 }
 
 func judge(name, number string, a, b []float64, l Limits) Finding {

@@ -198,6 +198,23 @@ func TestABrokenPromiseIsWorseInASingleRun(t *testing.T) {
 	}
 }
 
+// Whoever compares what is not valid is told so, and why.
+func TestAnInvalidRunIsToldToBeOne(t *testing.T) {
+	run := func(scenario string, invalid ...string) []byte {
+		b, _ := json.Marshal(map[string]any{"format": "atelier-bench/1", "scenario": scenario, "about": "some", "valid": invalid == nil, "invalid": invalid, "count": 9, "p99": 1})
+		return b
+	}
+	for says, c := range map[string][2][]byte{
+		"B is INVALID, so nothing can be compared: fanout: some: the generator was late": {run("fanout"), run("fanout", "the generator was late")},
+		"A is INVALID, so nothing can be compared: fanout: some: it was full":            {run("fanout", "it was full"), run("fanout", "it was full")},
+		"no run of the same scenario: fanout: some against idle: some":                   {run("fanout"), run("idle")},
+	} {
+		if _, _, err := Compare(set(t, c[0]), set(t, c[1]), Limits{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", says, err)
+		}
+	}
+}
+
 // The last line says what came of it, and a row what decided.
 func TestAComparisonHasAVerdict(t *testing.T) {
 	repeats := func(p99 float64, n int) (out [][]byte) {

@@ -19,8 +19,10 @@ type Set struct {
 type Run struct {
 	// Name tells what was run: runs of the same name are repeats.
 	Name string
-	// Valid is false when the numbers tell about the generator.
-	Valid bool
+	// Valid is false when the numbers tell about the generator, for what stands in
+	// Invalid.
+	Valid   bool
+	Invalid []string
 	// Numbers by the names that thresholds use.
 	Numbers map[string]float64
 }
@@ -105,6 +107,7 @@ func read(text []byte) (Run, error) {
 		Scenario   string   `json:"scenario"`
 		About      string   `json:"about"`
 		Valid      bool     `json:"valid"`
+		Invalid    []string `json:"invalid"`
 		Count      int64    `json:"count"`
 		P50        float64  `json:"p50"`
 		P99        float64  `json:"p99"`
@@ -138,7 +141,7 @@ func read(text []byte) (Run, error) {
 	if r.Format != report.Format {
 		return Run{}, fmt.Errorf("format %q is not %s", r.Format, report.Format)
 	}
-	run := Run{Name: r.Scenario + ": " + single.ReplaceAllString(r.About, "$1"), Valid: r.Valid, Numbers: map[string]float64{
+	run := Run{Name: r.Scenario + ": " + single.ReplaceAllString(r.About, "$1"), Valid: r.Valid, Invalid: r.Invalid, Numbers: map[string]float64{
 		"lost": r.Lost, "duplicated": r.Duplicated, "reordered": r.Reordered, "misdirected": r.Audit.Misdirected, "failures": float64(len(r.Failures)),
 	}}
 	if r.Count > 0 {
