@@ -123,6 +123,7 @@ func TestFilesThatCannotBeCompared(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
 		"nothing": "", "no report": `{"format":"x"}`, "empty": `{"format":"atelier-bench-set/1","runs":[]}`,
+		"a word": "no", "half": `{"format":`, "behind a report": string(text(1, 1, true)) + "x", "a list of others": `[{"format":"y"}]`, "an empty list": "[]",
 		"other run": `{"format":"atelier-bench-set/1","runs":[{"format":"y"}]}`,
 	} {
 		path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
@@ -146,6 +147,23 @@ func TestOneOfSomethingHasOneName(t *testing.T) {
 	findings, _, err := Compare(set(t, before), set(t, now), Limits{})
 	if err != nil || findings[0].Name != "fanout: 21 subscribers, 1 publisher, 5 messages" {
 		t.Errorf("%v, %v", findings, err)
+	}
+}
+
+// Repeats may stand in one file as it is easiest to make.
+func TestReportsInOneFile(t *testing.T) {
+	one := string(text(1, 1, true))
+	for name, content := range map[string]string{
+		"a set": `{"format":"atelier-bench-set/1","runs":[` + one + "," + one + "]}", "a list": "[" + one + "," + one + "]", "one behind the other": one + "\n" + one + "\n",
+		"a list and one": "[" + one + "]" + one,
+	} {
+		path := filepath.Join(t.TempDir(), "runs.json")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Read(path); err != nil || len(s.Runs) != 2 || s.Runs[1].Numbers["p99"] != 1 {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
 	}
 }
 

@@ -1,8 +1,11 @@
 package compare
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -36,24 +39,26 @@ type fileOfSets struct {
 	Runs   []json.RawMessage `json:"runs"`
 }
 
-// Read reads a report, or a file with several.
+// Read reads a file with reports: one, a set as Write makes it, a list, or several
+// of these one behind the other.
 func Read(path string) (*Set, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read report: %w", err)
 	}
-	var file fileOfSets
-	if err := json.Unmarshal(b, &file); err != nil {
-		return nil, fmt.Errorf("%s is no report in JSON: %w", path, err)
-	}
 	var reports []json.RawMessage
-	switch file.Format {
-	case report.Format:
-		reports = append(reports, b)
-	case FormatOfSets:
-		reports = file.Runs
-	default:
-		return nil, fmt.Errorf("%s: format %q is neither %s nor %s", path, file.Format, report.Format, FormatOfSets)
+	for in := json.NewDecoder(bytes.NewReader(b)); ; {
+		var value json.RawMessage
+		if err := in.Decode(&value); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("%s is no report in JSON: %w", path, err)
+		}
+		more, err := open(value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		reports = append(reports, more...)
 	}
 	set := &Set{}
 	for i, text := range reports {
@@ -67,6 +72,26 @@ func Read(path string) (*Set, error) {
 		return nil, fmt.Errorf("%s: there is no run in it", path)
 	}
 	return set, nil
+}
+
+// open takes the reports out of what holds them.
+func open(value json.RawMessage) ([]json.RawMessage, error) {
+	if value[0] == '[' {
+		var list []json.RawMessage
+		err := json.Unmarshal(value, &list)
+		return list, err
+	}
+	var file fileOfSets
+	if err := json.Unmarshal(value, &file); err != nil {
+		return nil, fmt.Errorf("no report: %w", err)
+	}
+	switch file.Format {
+	case report.Format:
+		return []json.RawMessage{value}, nil
+	case FormatOfSets:
+		return file.Runs, nil
+	}
+	return nil, fmt.Errorf("format %q is neither %s nor %s", file.Format, report.Format, FormatOfSets)
 }
 
 // Write writes reports as one file. The course of each run is left out: it is

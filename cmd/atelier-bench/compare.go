@@ -36,7 +36,7 @@ func (d *differenceFlags) print(a, b *compare.Set, single bool) error {
 }
 
 type compareCommand struct {
-	A string `arg:"" type:"existingfile" help:"Report, or file with several, of before."`
+	A string `arg:"" type:"existingfile" help:"Report of before, or a file with several: a set, a list, or one behind the other."`
 	B string `arg:"" type:"existingfile" help:"The same of after."`
 	differenceFlags
 }
