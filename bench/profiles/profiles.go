@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -131,8 +132,13 @@ func stages(v any) (string, error) {
 		return "", errors.New("stages are written as [[stage]]")
 	}
 	var out []string
-	for _, item := range list {
+	for i, item := range list {
 		stage, _ := item.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(stage)) {
+			if !slices.Contains([]string{"duration", "rate", "fault"}, key) {
+				return "", fmt.Errorf("stage %d has %q: a stage has a duration, and a rate or a fault", i+1, key)
+			}
+		}
 		during, text := stage["duration"].(string)
 		what := stage["rate"]
 		if fault, some := stage["fault"].(string); some {
@@ -140,7 +146,7 @@ func stages(v any) (string, error) {
 		}
 		one, err := values(what)
 		if !text || err != nil || len(one) != 1 || len(stage) != 2 {
-			return "", errors.New("a stage has a duration, and a rate or a fault")
+			return "", fmt.Errorf("stage %d: a stage has a duration, and a rate or a fault", i+1)
 		}
 		out = append(out, during+"@"+one[0])
 	}

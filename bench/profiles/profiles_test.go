@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -81,6 +82,17 @@ func TestIncludedProfilesSayWhatTheyAreFor(t *testing.T) {
 	for _, p := range all {
 		if p.Description == "" {
 			t.Errorf("%s says nothing", p.Name)
+		}
+	}
+}
+
+// A key that no stage has is told by its name.
+func TestAMisspeltKeyOfAStageIsNamed(t *testing.T) {
+	good := "scenario = 'fanout'\n[[stage]]\nduration = '9s'\nrate = 5\n"
+	for key, text := range map[string]string{"rte": "rte = 50", "durration": "rate = 50\ndurration = '9s'"} {
+		_, err := Parse([]byte(good + "[[stage]]\nduration = '9s'\n" + text))
+		if err == nil || !strings.Contains(err.Error(), `stage 2 has "`+key+`"`) {
+			t.Errorf("%s: %v", key, err)
 		}
 	}
 }
