@@ -2,5 +2,6 @@
 // difference counts only when it shows in repeated runs that were made in turns:
 // the exact rank test of Mann and Whitney says how likely ranks as far apart
 // would be if nothing had changed. Two single runs are compared, too, but prove
-// nothing, and the answer says so.
+// nothing, and the answer says so; except of what must be 0, such as lost messages,
+// which is no matter of chance.
 package compare

@@ -389,7 +389,7 @@ func TestWhatIsSaid(t *testing.T) {
 		"many":           {&Result{Connections: &Connections{Publishers: 2}}, "2 publishers", ""},
 		"no socket loop": {&Result{}, "generator 0.00 cores", "socket loop"},
 		"a socket loop":  {&Result{Generator: Generator{Turns: request}}, "busiest socket loop 0 % busy", ""},
-		"one row":        {&Result{Subject: "request", Latency: request, Operations: []Operation{{Name: "request", Latency: request, Refused: 3, Unanswered: 4}}}, "request 7 1.00 1.00 1.00 1.00 1.00 3 4 generator", ""},
+		"one row":        {&Result{Subject: "request", Latency: request, Operations: []Operation{{Name: "request", Latency: request, Refused: 3, Unanswered: 4}}}, "request 7 1.00 1.00 1.00 1.00 1.00 3 4 generator", "4 request"},
 		"two rows":       {&Result{Subject: "request", Latency: request, Operations: []Operation{{Name: "read", Latency: request}}}, "read 7", ""},
 		"parts":          {&Result{Parts: []Part{{Latency: request}, {Latency: latency.Summary{Count: 5, P99: 1.5}}}}, "compared p99 +50 %, which rests on 7 and 5 deliveries", "memory"},
 		"heavy parts":    {&Result{Parts: []Part{{Highest: 1 << 20}, {Highest: 3 << 20}}}, "deliveries; highest memory +2 MiB", ""},
