@@ -37,6 +37,9 @@ type client struct {
 	closedAsleep, gap bool
 
 	tracks []track
+	// spoiled are the numbers that came with a stamp that was not theirs, by
+	// publisher; nearly always none.
+	spoiled map[int][]int64
 }
 
 // dial connects a client, or comes back.
@@ -168,6 +171,10 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 		return
 	}
 	p, n := int(m.seq%publishers), int64(m.seq/publishers)
+	if m.due == forged {
+		e.spoil(c, p, n)
+		return
+	}
 	v, skipped := c.tracks[p].got(n)
 	e.out.AllDeliveries++
 	e.current.Deliveries++
@@ -182,18 +189,36 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	if c.sleeper {
 		return
 	}
-	due := time.Duration(m.stamp) * time.Microsecond
-	took := now - due
-	measured := e.load != nil && due >= e.load.From && due < e.load.Until
+	took := now - m.due
+	measured := e.load != nil && m.due >= e.load.From && m.due < e.load.Until
 	if measured {
 		e.out.Arrived++
 		e.out.ByNode[c.node]++
 		e.seconds.Record(took)
-		if part := e.part(due); part >= 0 {
+		if part := e.part(m.due); part >= 0 {
 			e.out.Parts[part].Record(took)
 		}
 	}
 	e.land(p, n, took, measured)
+}
+
+// mostSpoiled bounds what is remembered of messages with a wrong stamp: 32 MB.
+const mostSpoiled = 4 << 20
+
+// spoil notes a message with a stamp that was not given to its number. Which of
+// the two is wrong turns out when it is known how many were sent; beyond what is
+// remembered it is the stamp, and the message is missed as well.
+func (e *Engine) spoil(c *client, p int, n int64) {
+	e.current.Errors++
+	if e.spoiled == mostSpoiled {
+		e.out.Forged++
+		return
+	}
+	e.spoiled++
+	if c.spoiled == nil {
+		c.spoiled = map[int][]int64{}
+	}
+	c.spoiled[p] = append(c.spoiled[p], n)
 }
 
 // land notes that one more reader has a message.

@@ -43,6 +43,7 @@ type Engine struct {
 	// current is the sample that is being filled.
 	current Sample
 	seconds *latency.Histogram // of the deliveries in it
+	spoiled int                // messages that all clients remember as that
 	// flights are all messages on their way, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
@@ -71,7 +72,7 @@ const mostFlights = 8 << 20
 // NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit
 // is called once a second from the loop and must not block.
 func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sample)) (*Engine, error) {
-	r, err := newReader(&job.Dialect, max(job.AllPublishers, 1))
+	r, err := newReader(&job.Dialect, sealer(job.Key), max(job.AllPublishers, 1))
 	if err != nil {
 		return nil, err
 	}

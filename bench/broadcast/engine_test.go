@@ -458,11 +458,11 @@ func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 func TestWhatNobodySentIsTold(t *testing.T) {
 	h := &hub{harm: func(client, m string) []string {
 		if stamp, _, _ := strings.Cut(m, " "); client == "3" && strings.Contains(m, " 20 x") {
-			return []string{m, stamp + " 9998 x"}
+			return []string{m, stamp + " 77777777 x"}
 		}
 		return []string{m}
 	}}
-	if o := hold(t, h, nil, nil); o.Misled != 1 || o.Lost != 0 {
+	if o := hold(t, h, nil, nil); o.Foreign != 1 || o.Lost+o.Duplicated+o.Reordered+o.Forged != 0 {
 		t.Errorf("%+v", *o)
 	}
 }

@@ -33,6 +33,8 @@ type Job struct {
 	FirstPublisher int    `json:"first_publisher"`
 	AllPublishers  int    `json:"all_publishers"`
 	Seed           uint64 `json:"seed"`
+	// Key of the stamps, for all workers of one run.
+	Key uint64 `json:"key"`
 	// ReceiveBuffer is SO_RCVBUF of those who will stop reading, bytes.
 	Stalled       int `json:"stalled,omitempty"`
 	ReceiveBuffer int `json:"receive_buffer,omitempty"`
@@ -144,8 +146,10 @@ type Outcome struct {
 	Lost, Duplicated, Reordered, Away int64
 	Gaps                              int64 `json:"gaps"`
 	Unfinished                        int   `json:"unfinished"`
-	// Misled subscribers heard something that nobody sent.
-	Misled  int            `json:"misled"`
+	// Forged are deliveries with a stamp that was not given to that message,
+	// Foreign those of a number that nobody sent.
+	Forged  int64          `json:"forged"`
+	Foreign int64          `json:"foreign"`
 	Stalled report.Stalled `json:"stalled"`
 	Open    int            `json:"open"`
 	Ended   int            `json:"ended"`

@@ -43,14 +43,11 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	out.Disconnects = map[string]int{}
 	publish := report.Operation{Name: "publish"}
 	g := &out.Generator
-	misled, came := 0, int64(0)
 	byNode, names := make([]int64, len(r.cfg.Nodes)), []string{}
 	for _, n := range r.cfg.Nodes {
 		names = append(names, n.Name)
 	}
 	for _, o := range outcomes {
-		misled += o.Misled
-		came += o.AllDeliveries
 		r.course.add(o.Rest)
 		deliveries.Merge(o.Deliveries)
 		acks.Merge(o.Acks)
@@ -72,6 +69,8 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		a.Missed += int(o.Lost)
 		a.Duplicated += int(o.Duplicated)
 		a.Reordered += int(o.Reordered)
+		a.Forged += int(o.Forged)
+		a.Foreign += int(o.Foreign)
 		a.Away += int(o.Away)
 		a.Resyncs += int(o.Gaps)
 		a.Unfinished += o.Unfinished
@@ -99,12 +98,6 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 				g.CPU += o.CPU.Seconds() / seconds
 			}
 		}
-	}
-	if misled > 0 {
-		out.Faults = append(out.Faults, fmt.Sprintf("%d subscribers heard what nobody sent in this run", misled))
-	}
-	if a := &out.Audit; out.Messages > 0 && out.Deliveries == 0 && came > 0 && a.Missed+a.Away+a.Unfinished == 0 {
-		out.Faults = append(out.Faults, "messages came back, and none with the time at which it was sent: nothing could be timed")
 	}
 	out.Latency, out.Counts = deliveries.Summary(), deliveries
 	if last := r.lastRecipients(outcomes); last.Count() > 0 {

@@ -5,6 +5,7 @@ package fanout
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -22,6 +23,8 @@ type run struct {
 	door   *Door
 	result *report.Result
 	course *watcher
+	// key of the stamps.
+	key uint64
 
 	// Times of the run's timeline.
 	start, from, until   time.Duration
@@ -38,7 +41,7 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, course: newWatcher(cfg), result: newResult(cfg)}
+	r := &run{cfg: cfg, course: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
 	r.empty = r.weigh()
 	var err error
 	r.course.enter("preparing")
@@ -75,7 +78,7 @@ func (r *run) job(worker int) *broadcast.Job {
 		Address: r.door.Address, Host: r.door.Host, More: r.door.More, TLS: r.door.TLS, Stream: r.door.Stream, Publish: r.door.Publish, Dialect: r.door.Dialect,
 		Subscribers: r.door.Subscribers[first : first+count], Publishers: r.door.Publishers[firstPublisher : firstPublisher+publishers],
 		First: first + firstPublisher, FirstPublisher: firstPublisher, AllPublishers: len(r.door.Publishers),
-		Seed: r.cfg.Seed, Stalled: stalled, ReceiveBuffer: stalledBuffer,
+		Seed: r.cfg.Seed, Key: r.key, Stalled: stalled, ReceiveBuffer: stalledBuffer,
 	}
 }
 

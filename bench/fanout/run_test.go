@@ -173,11 +173,46 @@ func TestStalledAreShared(t *testing.T) {
 	}
 }
 
-// A server that changes the time of a message cannot be timed, and does not pass.
-func TestWithoutItsTimeNothingPasses(t *testing.T) {
-	r := hold(t.Context(), t, &hub{say: func(_, _ string, m []byte) []byte { return append([]byte("9"), m...) }}, nil)
-	if r.Judge(&report.Limits{}) != nil || r.ExitCode() != report.ExitFailed || r.Deliveries != 0 {
-		t.Errorf("%d deliveries, %+v", r.Deliveries, r.Verdict)
+// What a server changes, whoever gets it and in whichever worker he is, fails for
+// what it is, and is neither timed nor taken for anything else.
+func TestWhatNobodySentFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		harm func(stamp, seq string) string
+		says string // %d is how many deliveries were harmed
+	}{
+		"a larger stamp":    {func(stamp, seq string) string { return "9" + stamp + " " + seq }, "%d deliveries with a stamp that nobody sent"},
+		"a smaller stamp":   {func(stamp, seq string) string { return stamp[1:] + " " + seq }, "%d deliveries with a stamp that nobody sent"},
+		"no time":           {func(_, seq string) string { return "0 " + seq }, "%d deliveries with a stamp that nobody sent"},
+		"a number too high": {func(stamp, _ string) string { return stamp + " 77777777" }, "%d deliveries of what nobody sent in this run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			harmed := 0
+			h := &hub{}
+			h.say = func(client, _ string, m []byte) []byte {
+				stamp, rest, _ := strings.Cut(string(m), " ")
+				seq, _, _ := strings.Cut(rest, " ")
+				if n := len(seq); n < 2 || seq[n-1] != '5' || client[0] == 'p' {
+					return m
+				}
+				harmed++
+				return []byte(c.harm(stamp, seq) + " x")
+			}
+			r := hold(t.Context(), t, h, nil)
+			err := r.Judge(&report.Limits{})
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			a := &r.Audit
+			// In the place of a message: that one is missed.
+			if err != nil || a.Forged+a.Foreign != harmed || a.Missed != a.Foreign || a.Duplicated+a.Reordered != 0 || harmed == 0 {
+				t.Errorf("%d harmed, found %+v", harmed, a)
+			}
+			if want := fmt.Sprintf(c.says, harmed); r.ExitCode() != report.ExitFailed || !slices.Contains(r.Verdict.Failures, want) {
+				t.Errorf("told %q, want %q", r.Verdict.Failures, want)
+			}
+			if r.Latency.Max > 5000 || r.Latency.Count != r.Deliveries {
+				t.Errorf("timed as %+v, %d deliveries", r.Latency, r.Deliveries)
+			}
+		})
 	}
 }
 

@@ -146,6 +146,8 @@ func TestVerdicts(t *testing.T) {
 		"doubled write":  {func(r *Result, _ *Limits) { r.Audit.Writes["chat"] = audit.Writes{Doubled: 1} }, ExitFailed, "1 duplicated"},
 		"reordered":      {func(r *Result, _ *Limits) { r.Audit.Reordered = 1 }, ExitFailed, "1 reordered"},
 		"leak":           {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "not for"},
+		"forged":         {func(r *Result, _ *Limits) { r.Audit.Forged = 3 }, ExitFailed, "3 deliveries with a stamp"},
+		"foreign":        {func(r *Result, _ *Limits) { r.Audit.Foreign = 2 }, ExitFailed, "2 deliveries of what nobody sent"},
 		"phantom":        {func(r *Result, _ *Limits) { r.Audit.Writes["help"] = audit.Writes{Phantom: 1} }, ExitFailed, "applied all the same"},
 		"resync":         {func(r *Result, _ *Limits) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resyncs"},
 		"missing people": {func(r *Result, _ *Limits) { r.Joined = 999 }, ExitFailed, "999 of 1000"},

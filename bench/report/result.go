@@ -186,6 +186,10 @@ type Audit struct {
 	Reordered   int `json:"reordered"`
 	// Misdirected events were for others.
 	Misdirected int `json:"misdirected"`
+	// Forged deliveries came with a stamp that was not given to that message;
+	// Foreign ones are of what nobody sent in this run.
+	Forged  int `json:"forged,omitempty"`
+	Foreign int `json:"foreign,omitempty"`
 	// Away were sent while a subscriber was not connected, to a server that
 	// promises no catching up; they are not lost.
 	Away int `json:"away,omitempty"`

@@ -86,6 +86,8 @@ func (r *Result) Judge(limits *Limits) error {
 	zero("resyncs", a.Resyncs, "%d resyncs of people who read")
 	zero("refused", r.Refused(), "%d operations refused or unanswered")
 	fail(a.Misdirected > 0, "%d events sent to people they are not for", a.Misdirected)
+	fail(a.Forged > 0, "%d deliveries with a stamp that nobody sent", a.Forged)
+	fail(a.Foreign > 0, "%d deliveries of what nobody sent in this run", a.Foreign)
 	fail(a.Phantoms() > 0, "%d writes refused and applied all the same", a.Phantoms())
 	if !r.Interrupted {
 		fail(r.Joined < r.Attendees, "only %d of %d attendees joined", r.Joined, r.Attendees)
