@@ -195,8 +195,11 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 		e.out.Arrived++
 		e.out.ByNode[c.node]++
 		e.seconds.Record(took)
-		if part := e.part(m.due); part >= 0 {
-			e.out.Parts[part].Record(took)
+		for i := range e.load.Parts {
+			if part := &e.load.Parts[i]; m.due >= part.From && m.due < part.Until {
+				e.out.Parts[part.Kind].Record(took)
+				break
+			}
 		}
 	}
 	e.land(p, n, took, measured)
@@ -236,20 +239,6 @@ func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 		f.last = max(f.last, uint32(min(max(took/time.Microsecond, 0), 1<<31))+1)
 	}
 	e.windowed(p, n, f.readers)
-}
-
-// part is 0 in a quiet part of the measured time, 1 in a stalled one, -1 in
-// none.
-func (e *Engine) part(due time.Duration) int {
-	for _, p := range e.load.Parts {
-		if due >= p.From && due < p.Until {
-			if p.Stalled {
-				return 1
-			}
-			return 0
-		}
-	}
-	return -1
 }
 
 // Closed implements sockets.Handler.

@@ -82,7 +82,7 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 		sent: map[int]int64{}, refused: map[int][]int64{}, planned: map[uint64]time.Duration{},
 		flights: make([][]flight, job.AllPublishers), windows: make([]window, len(job.Publishers)),
 		out: Outcome{
-			Deliveries: latency.New(), Parts: [2]*latency.Histogram{latency.New(), latency.New()}, Acks: latency.New(),
+			Deliveries: latency.New(), Acks: latency.New(),
 			Connects: latency.New(), Resumes: latency.New(), Lag: latency.New(), Disconnects: map[string]int{},
 		},
 	}
@@ -224,6 +224,9 @@ func (e *Engine) Load(load *Load) {
 		e.at(load.From, func() { e.begin() })
 		e.at(load.Until, func() { e.end() })
 		for _, p := range load.Parts {
+			for len(e.out.Parts) <= p.Kind {
+				e.out.Parts = append(e.out.Parts, latency.New())
+			}
 			if p.Stalled {
 				e.at(p.From, func() { e.sleep(true) })
 				e.at(p.Until, func() { e.sleep(false) })

@@ -66,7 +66,7 @@ type Load struct {
 	// Window, if the rate of the first stage is 0, is how many messages a
 	// publisher may have under way: as many as go.
 	Window int `json:"window,omitempty"`
-	// Parts divides the measured time by whether some stop reading.
+	// Parts divides the measured time: by what is compared in it.
 	Parts []Part `json:"parts,omitempty"`
 }
 
@@ -77,12 +77,13 @@ type Stage struct {
 	Rate   float64       `json:"rate"`
 }
 
-// Part is a piece of the measured time. In one that is Stalled, those who may
-// stop reading do.
+// Part is a piece of the measured time. Pieces of one Kind, counted from 0, are
+// taken together. In one that is Stalled, those who may stop reading do.
 type Part struct {
 	From    time.Duration `json:"from"`
 	Until   time.Duration `json:"until"`
-	Stalled bool          `json:"stalled"`
+	Kind    int           `json:"kind"`
+	Stalled bool          `json:"stalled,omitempty"`
 }
 
 // Drop is an order to lose all subscribers' connections at once, and to come
@@ -122,14 +123,14 @@ type Sent struct {
 // Outcome is what a worker found. Its histograms are to be merged.
 type Outcome struct {
 	// Deliveries to those who read, from the planned time; Parts the same for
-	// quiet and stalled parts of the time.
-	Deliveries *latency.Histogram    `json:"deliveries"`
-	Parts      [2]*latency.Histogram `json:"parts"`
-	Acks       *latency.Histogram    `json:"acks"`
-	Connects   *latency.Histogram    `json:"connects"`
-	Resumes    *latency.Histogram    `json:"resumes"`
-	Lag        *latency.Histogram    `json:"lag"`
-	Turns      *latency.Histogram    `json:"turns"`
+	// each kind of part.
+	Deliveries *latency.Histogram   `json:"deliveries"`
+	Parts      []*latency.Histogram `json:"parts,omitempty"`
+	Acks       *latency.Histogram   `json:"acks"`
+	Connects   *latency.Histogram   `json:"connects"`
+	Resumes    *latency.Histogram   `json:"resumes"`
+	Lag        *latency.Histogram   `json:"lag"`
+	Turns      *latency.Histogram   `json:"turns"`
 	// Last is, for each publisher, how long each of its messages took to the
 	// last reader of this worker: microseconds and 1, four bytes each, little
 	// endian; 0 for what was not measured.

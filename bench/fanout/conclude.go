@@ -37,8 +37,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	seconds := (r.until - r.from).Seconds()
 	out.Duration, out.Generator.Seconds = seconds, seconds
 	deliveries, acks, connects, resumes, lag, turns := latency.New(), latency.New(), latency.New(), latency.New(), latency.New(), latency.New()
-	var parts [2]*latency.Histogram
-	parts[0], parts[1] = latency.New(), latency.New()
+	var parts []*latency.Histogram
 	out.Connections = &report.Connections{Wanted: r.cfg.Subscribers, Publishers: r.cfg.Publishers}
 	out.Disconnects = map[string]int{}
 	publish := report.Operation{Name: "publish"}
@@ -55,8 +54,11 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		resumes.Merge(o.Resumes)
 		lag.Merge(o.Lag)
 		turns.Merge(o.Turns)
-		for i := range parts {
-			parts[i].Merge(o.Parts[i])
+		for i, part := range o.Parts {
+			if i == len(parts) {
+				parts = append(parts, latency.New())
+			}
+			parts[i].Merge(part)
 		}
 		out.Messages += o.Messages
 		out.Deliveries += o.Arrived
@@ -116,8 +118,10 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 			out.Operations = append(out.Operations, report.Operation{Name: op.name, Latency: op.h.Summary(), Done: int(op.h.Count())})
 		}
 	}
-	if r.cfg.Stalled > 0 {
-		out.Parts = []report.Part{{Name: "all read", Latency: parts[0].Summary()}, {Name: "some stalled", Latency: parts[1].Summary()}}
+	for i, name := range r.partNames() {
+		if i < len(parts) {
+			out.Parts = append(out.Parts, report.Part{Name: name, Latency: parts[i].Summary()})
+		}
 	}
 	g.Workers, g.Lag, g.Turns = r.crew.Size(), lag.Summary(), turns.Summary()
 	out.Series = r.course.Samples()

@@ -169,9 +169,11 @@ func (r *run) beside(ctx context.Context) func() {
 	return pacing.Beside(ctx, r.cfg.Beside)
 }
 
-// stages are those of the configuration, the last as long as it takes.
+// stages are those of the configuration, the first with the warm-up before it, the
+// last as long as it takes.
 func (r *run) stages() []broadcast.Stage {
 	stages := slices.Clone(r.cfg.Stages)
+	stages[0].During += r.cfg.Warmup
 	rest := r.cfg.Warmup + r.cfg.Duration
 	for i := range stages {
 		if i == len(stages)-1 {
@@ -182,19 +184,37 @@ func (r *run) stages() []broadcast.Stage {
 	return stages
 }
 
-// parts divides the measured time when some stop reading: quiet parts and
-// stalled ones in turns, so that both see the same machine.
+// parts divides the measured time. Where some stop reading, there are quiet parts
+// and stalled ones in turns, so that both see the same machine; else each stage is
+// a part.
 func (r *run) parts() []broadcast.Part {
-	if r.cfg.Stalled == 0 {
-		return nil
-	}
 	var parts []broadcast.Part
-	stalled := false
-	for at := r.from; at+r.cfg.Part <= r.until; at += r.cfg.Part {
-		parts = append(parts, broadcast.Part{From: at, Until: at + r.cfg.Part, Stalled: stalled})
-		stalled = !stalled
+	switch {
+	case r.cfg.Stalled > 0:
+		for at := r.from; at+r.cfg.Part <= r.until; at += r.cfg.Part {
+			kind := len(parts) % 2
+			parts = append(parts, broadcast.Part{From: at, Until: at + r.cfg.Part, Kind: kind, Stalled: kind == 1})
+		}
+	case len(r.cfg.Stages) > 1:
+		at := r.start
+		for i, s := range r.stages() {
+			parts = append(parts, broadcast.Part{From: max(at, r.from), Until: at + s.During, Kind: i})
+			at += s.During
+		}
 	}
 	return parts
+}
+
+// partNames say what the kinds of parts are.
+func (r *run) partNames() []string {
+	if r.cfg.Stalled > 0 {
+		return []string{"all read", "some stalled"}
+	}
+	var names []string
+	for _, s := range r.cfg.Stages {
+		names = append(names, fmt.Sprintf("%g/s", s.Rate))
+	}
+	return names
 }
 
 // drops plans the losses of all connections; the last leaves time to come back.

@@ -251,7 +251,7 @@ func TestPlansOfARun(t *testing.T) {
 	r := &run{cfg: &Config{Stalled: 1, Part: time.Second, Warmup: 2 * time.Second, Duration: 8 * time.Second, Stages: []broadcast.Stage{
 		{During: 3 * time.Second, Rate: 1}, {During: time.Second, Rate: 2}, {During: time.Second, Rate: 3},
 	}}, from: 2 * time.Second, until: 6 * time.Second}
-	if s := r.stages(); s[0].During != 3*time.Second || s[1].During != time.Second || s[2].During != 6*time.Second {
+	if s := r.stages(); s[0].During != 5*time.Second || s[1].During != time.Second || s[2].During != 4*time.Second {
 		t.Errorf("%+v", s)
 	}
 	parts := r.parts()
@@ -262,6 +262,15 @@ func TestPlansOfARun(t *testing.T) {
 	}
 	if len(parts) != 4 {
 		t.Errorf("%d parts", len(parts))
+	}
+	r.cfg.Stalled, r.until = 0, 10*time.Second
+	from := r.from
+	for i, p := range r.parts() {
+		until := []time.Duration{5, 6, 10}[i] * time.Second
+		if p.Kind != i || p.Stalled || p.From != from || p.Until != until {
+			t.Errorf("stage %d is %+v", i, p)
+		}
+		from = p.Until
 	}
 	for all := range 20 {
 		for workers := 1; workers < 6; workers++ {

@@ -149,7 +149,7 @@ func (r *Result) facts() []fact {
 		}
 	}
 	if len(r.Parts) > 1 {
-		line("compared", "p99 %+.0f %%, highest memory %+.0f MiB", r.Slowdown()*100, mebibytes(r.Growth()))
+		line("compared", "p99 %+.0f %%%s", r.Slowdown()*100, unless(r.Parts[0].Highest == 0, fmt.Sprintf(", highest memory %+.0f MiB", mebibytes(r.Growth()))))
 	}
 	if len(r.Memory) > 0 {
 		line("memory", "%s MiB", r.course())

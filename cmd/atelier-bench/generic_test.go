@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -71,10 +72,13 @@ func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
 	defer srv.CloseClientConnections()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
+	if !slices.ContainsFunc(args, func(arg string) bool { return arg == "--duration" || arg == "--stages" }) {
+		args = append(args, "--duration", "1s")
+	}
 	code := run(append([]string{
 		args[0], "--generic", "--url", strings.Replace(srv.URL, "http", "ws", 1) + "/x", "--header", "X-Key: sesame", "--hello", `enter\nalice`, "--ready", "^welcome$",
 		"--send", "{{stamp}}:{{seq}}:{{pad}}", "--match", `said: (?P<stamp>\d+):(?P<seq>\d+):`,
-		"--duration", "1s", "--connect", "0s", "--settle", "0s", "--drain", "3s", "--allow-lag", "--max-busy", "0",
+		"--connect", "0s", "--settle", "0s", "--drain", "3s", "--allow-lag", "--max-busy", "0",
 		"--json", at("json"), "--csv", at("csv"), "--html", at("html"), "--hdr", at("hdr"),
 	}, args[1:]...))
 	for _, name := range []string{"json", "csv", "html", "hdr"} {
@@ -116,6 +120,25 @@ func TestAServerThatIsNotOurs(t *testing.T) {
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// Stages are the measured time, each with its own latencies.
+func TestStagesAreMeasuredOneByOne(t *testing.T) {
+	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "3", "--regular", "--warmup", "200ms", "--stages", "600ms@50,500ms@100")
+	parts, _ := r["parts"].([]any)
+	if code != 0 || r["duration_seconds"].(float64) < 1.1 || len(parts) != 2 {
+		t.Fatalf("ends with %d: %.2000s", code, text)
+	}
+	for i, want := range []struct {
+		name  string
+		count float64
+	}{{"50/s", 3 * 30}, {"100/s", 3 * 50}} {
+		part := parts[i].(map[string]any)
+		// One at the border may be of either.
+		if count := part["latency"].(map[string]any)["count"].(float64); part["name"] != want.name || count < want.count-3 || count > want.count+3 {
+			t.Errorf("%v with %v deliveries, want %v with %v", part["name"], count, want.name, want.count)
+		}
 	}
 }
 
