@@ -40,6 +40,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	var parts []*latency.Histogram
 	out.Connections = &report.Connections{Wanted: r.cfg.Subscribers, Publishers: r.cfg.Publishers}
 	out.Disconnects = map[string]int{}
+	out.Audit.AwayMeant = r.cfg.Scenario == "reconnect" || r.cfg.Scenario == "slow" || r.door.Dialect.Resume != ""
 	publish := report.Operation{Name: "publish"}
 	g := &out.Generator
 	byNode, names := make([]int64, len(r.cfg.Nodes)), []string{}

@@ -148,6 +148,11 @@ func TestVerdicts(t *testing.T) {
 		"leak":           {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "not for"},
 		"forged":         {func(r *Result, _ *Limits) { r.Audit.Forged = 3 }, ExitFailed, "3 deliveries with a stamp"},
 		"foreign":        {func(r *Result, _ *Limits) { r.Audit.Foreign = 2 }, ExitFailed, "2 deliveries of what nobody sent"},
+		"away":           {func(r *Result, _ *Limits) { r.Audit.Away = 7 }, ExitFailed, "7 sent while somebody was away"},
+		"away and meant": {func(r *Result, _ *Limits) { r.Audit.Away, r.Audit.AwayMeant = 7, true }, ExitPassed, ""},
+		"away and allowed": {func(r *Result, l *Limits) {
+			r.Audit.Away, l.Thresholds = 7, []Threshold{must(t, "away<=7")}
+		}, ExitPassed, ""},
 		"phantom":        {func(r *Result, _ *Limits) { r.Audit.Writes["help"] = audit.Writes{Phantom: 1} }, ExitFailed, "applied all the same"},
 		"resync":         {func(r *Result, _ *Limits) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resyncs"},
 		"missing people": {func(r *Result, _ *Limits) { r.Joined = 999 }, ExitFailed, "999 of 1000"},

@@ -190,9 +190,12 @@ type Audit struct {
 	// Foreign ones are of what nobody sent in this run.
 	Forged  int `json:"forged,omitempty"`
 	Foreign int `json:"foreign,omitempty"`
-	// Away were sent while a subscriber was not connected, to a server that
-	// promises no catching up; they are not lost.
-	Away int `json:"away,omitempty"`
+	// Away were sent while a subscriber was not connected, and it did not catch up
+	// with them, since the server promises none of it; they are no part of Missed.
+	// AwayMeant says that this is no failure: the run itself keeps people away, or
+	// they were told, which is a resync.
+	Away      int  `json:"away,omitempty"`
+	AwayMeant bool `json:"-"`
 	// Resyncs of people who read; each is a gap.
 	Resyncs int `json:"resyncs"`
 	// Unfinished people did not get the last message in time.

@@ -112,7 +112,7 @@ func (r *Result) facts() []fact {
 	}
 	if r.Deliveries > 0 || a.Writes != nil {
 		line("audit", "%d lost, %d duplicated, %d reordered, %d resyncs, %d misdirected%s", a.Lost(), a.Doubled(), a.Reordered, a.Resyncs, a.Misdirected,
-			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away", a.Away)))
+			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away, and not caught up with", a.Away)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Writes)) {
 		w := a.Writes[name]

@@ -83,6 +83,9 @@ func (r *Result) Judge(limits *Limits) error {
 	zero("lost", a.Lost(), "%d lost")
 	zero("duplicated", a.Doubled(), "%d duplicated")
 	zero("reordered", a.Reordered, "%d reordered")
+	if !a.AwayMeant {
+		zero("away", a.Away, "%d sent while somebody was away, and not caught up with")
+	}
 	zero("resyncs", a.Resyncs, "%d resyncs of people who read")
 	zero("refused", r.Refused(), "%d operations refused or unanswered")
 	fail(a.Misdirected > 0, "%d events sent to people they are not for", a.Misdirected)

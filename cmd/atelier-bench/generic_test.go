@@ -22,12 +22,14 @@ import (
 )
 
 // hall is a server of another kind: whoever has said "enter alice" hears, behind
-// a word of its own, what anybody says. Deaf ones get every third message not.
+// a word of its own, what anybody says. Deaf ones get every third message not; one
+// who only listens is shown out, if that is wanted.
 type hall struct {
-	mu   sync.Mutex
-	in   map[*websocket.Conn]bool
-	deaf bool
-	n    int
+	mu       sync.Mutex
+	in       map[*websocket.Conn]bool
+	deaf     bool
+	showsOut bool
+	n        int
 }
 
 func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -53,6 +55,12 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_ = ws.WriteMessage(websocket.TextMessage, []byte("welcome"))
 		} else {
 			for c := range h.in {
+				if h.showsOut && c != ws && h.n > 30 {
+					h.showsOut = false
+					delete(h.in, c)
+					_ = c.Close()
+					continue
+				}
 				if h.n++; h.deaf && h.n%3 == 0 {
 					continue
 				}
@@ -157,12 +165,24 @@ func TestMissedThresholdsAndLossFail(t *testing.T) {
 	}
 }
 
+// What somebody does not get whom the server has lost is a failure, unless it is
+// said how much of it there may be.
+func TestWhatIsMissedWhileAway(t *testing.T) {
+	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
+	for bound, want := range map[string]int{"lost==0": 1, "away<=1000": 0, "away<=1": 1} {
+		code, r, text := hear(t, &hall{showsOut: true}, append(fanout, "--threshold", bound)...)
+		if audit := r["audit"].(map[string]any); code != want || r["lost"] != 0.0 || audit["away"].(float64) < 2 {
+			t.Errorf("with %s it ends with %d: %.2000s", bound, code, text)
+		}
+	}
+}
+
 func TestOtherScenariosOfOthersServers(t *testing.T) {
 	if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
 		t.Errorf("idle ends with %d: %.1000s", code, text)
 	}
-	code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "0s", "--duration", "1100ms", "--rate", "50")
-	if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 {
+	code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "90ms", "--duration", "1100ms", "--rate", "500")
+	if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 || r["audit"].(map[string]any)["away"] == nil {
 		t.Errorf("reconnect ends with %d: %.2000s", code, text)
 	}
 	if code, _, text := hear(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {
