@@ -3,7 +3,6 @@
 package broadcast
 
 import (
-	"fmt"
 	"time"
 
 	"atelier/bench/frames"
@@ -137,7 +136,11 @@ func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 		e.acked(seq)
 	}
 	for _, seq := range h.refused {
-		e.refuse(seq, fmt.Sprintf("%.200s", payload))
+		e.refuse(seq, e.job.Dialect.shown(payload))
+	}
+	if h.strange {
+		e.estranged(c, payload)
+		return
 	}
 	if c.publisher {
 		return

@@ -93,6 +93,8 @@ type heard struct {
 	answer   string
 	// acked and refused hold sequence numbers.
 	acked, refused []uint64
+	// strange says that nothing of all this is in it.
+	strange bool
 }
 
 // delivery is one message: its number, and its planned time, or forged.
@@ -256,6 +258,7 @@ func (r *reader) parse(frame []byte) heard {
 	if len(r.answers) > 0 {
 		h.answer = r.answers[string(frame)]
 	}
+	h.strange = len(h.messages)+len(h.acked)+len(h.refused) == 0 && !h.ready && !h.gap && h.position == 0 && h.epoch == "" && h.answer == ""
 	return h
 }
 

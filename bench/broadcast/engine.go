@@ -5,6 +5,7 @@ package broadcast
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -202,16 +203,18 @@ func (e *Engine) Connect(over time.Duration) {
 	})
 }
 
-// Ready counts the clients that are ready, and all.
-func (e *Engine) Ready() (ready, all int) {
+// Muster counts the clients that are ready.
+func (e *Engine) Muster() *Muster {
+	m := &Muster{All: len(e.clients)}
 	e.loop.Do(func() {
 		for _, c := range e.clients {
 			if c.ready {
-				ready++
+				m.Ready++
 			}
 		}
+		m.Ends, m.Strange = maps.Clone(e.out.Disconnects), cmp.Or(e.out.Strange, e.out.StrangeAnswer)
 	})
-	return ready, len(e.clients)
+	return m
 }
 
 // Load begins to send as planned, and returns at once.

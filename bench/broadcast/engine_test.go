@@ -139,7 +139,7 @@ func holdWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engin
 	}
 	defer e.Close()
 	e.Connect(0)
-	wait(t, func() bool { ready, all := e.Ready(); return ready == all })
+	wait(t, func() bool { m := e.Muster(); return m.Ready == m.All })
 	// A hub knows a listener a moment after the listener knows the hub.
 	wait(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.clients) == len(e.clients) })
 	l.Start = e.now()

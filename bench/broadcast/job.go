@@ -93,6 +93,17 @@ type Drop struct {
 	Spread time.Duration `json:"spread"`
 }
 
+// Muster is how many clients of a worker are ready, and what there is to say of
+// the others.
+type Muster struct {
+	Ready int `json:"ready"`
+	All   int `json:"all"`
+	// Ends are the ways in which connections ended, Strange the first text in
+	// which the dialect finds nothing.
+	Ends    map[string]int `json:"ends,omitempty"`
+	Strange string         `json:"strange,omitempty"`
+}
+
 // Finish is an order to wait until everything has arrived, at most until a time.
 // Sent is how many messages each publisher has sent, Refused which of them the
 // server has refused.
@@ -157,6 +168,10 @@ type Outcome struct {
 	Unsent  int64          `json:"unsent"`
 	Acked   int64          `json:"acked"`
 	Refused int64          `json:"refused"`
+	// Strange is the first text to a subscriber in which the dialect found nothing,
+	// StrangeAnswer the first one to a publisher; as people may see them.
+	Strange       string `json:"strange,omitempty"`
+	StrangeAnswer string `json:"strange_answer,omitempty"`
 	// Complaint is the last refusal or failure to post.
 	Complaint   string         `json:"complaint,omitempty"`
 	Disconnects map[string]int `json:"disconnects,omitempty"`

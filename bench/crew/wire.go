@@ -36,8 +36,7 @@ type Report struct {
 	Error   string             `json:"error,omitempty"`
 	Clock   time.Duration      `json:"clock,omitempty"`
 	Boot    string             `json:"boot,omitempty"`
-	Ready   int                `json:"ready,omitempty"`
-	All     int                `json:"all,omitempty"`
+	Muster  *broadcast.Muster  `json:"muster,omitempty"`
 	Sent    *broadcast.Sent    `json:"sent,omitempty"`
 	Outcome *broadcast.Outcome `json:"outcome,omitempty"`
 	Sample  *broadcast.Sample  `json:"sample,omitempty"`

@@ -98,8 +98,7 @@ func (w *worker) do(o *Order) *Report {
 	case o.Connect != nil:
 		w.engine.Connect(*o.Connect)
 	case o.Ready:
-		ready, all := w.engine.Ready()
-		return &Report{Ready: ready, All: all}
+		return &Report{Muster: w.engine.Muster()}
 	case o.Load != nil:
 		if len(o.Load.Stages) == 0 {
 			return failed(errors.New("a load has no stage"))

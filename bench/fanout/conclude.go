@@ -3,6 +3,7 @@
 package fanout
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -102,6 +103,9 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 			}
 		}
 	}
+	if out.Messages > 0 {
+		out.Faults = append(out.Faults, r.unheard(outcomes)...)
+	}
 	out.Latency, out.Counts = deliveries.Summary(), deliveries
 	if last := r.lastRecipients(outcomes); last.Count() > 0 {
 		s := last.Summary()
@@ -133,6 +137,27 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	out.DeliveriesPerSecond = float64(out.Deliveries) / seconds
 	out.Nodes = course.Nodes(names, r.beginNodes, r.endNodes, byNode, seconds)
 	r.weights(seconds)
+}
+
+// unheard says which patterns have found nothing at all: more likely they are wrong
+// than the server.
+func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
+	var messages, answers int64
+	var strange, strangeAnswer string
+	for _, o := range outcomes {
+		messages += o.AllDeliveries + o.Forged + o.Foreign
+		answers += o.Acked + o.Refused
+		strange, strangeAnswer = cmp.Or(strange, o.Strange), cmp.Or(strangeAnswer, o.StrangeAnswer)
+	}
+	var out []string
+	d := &r.door.Dialect
+	if messages == 0 && strange != "" {
+		out = append(out, unmatched("--match", d.Match, strange))
+	}
+	if answers == 0 && d.Ack != "" {
+		out = append(out, unmatched("--ack", d.Ack, strangeAnswer))
+	}
+	return out
 }
 
 // weights says what the clients took of the server.

@@ -3,10 +3,13 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"atelier/bench/broadcast"
@@ -96,12 +99,18 @@ func (r *run) connect(ctx context.Context) error {
 		return err
 	}
 	end := r.crew.Now() + r.cfg.Connect + r.cfg.Drain
-	for ctx.Err() == nil && r.crew.Now() < end {
-		ready, all, err := r.ready()
+	for ctx.Err() == nil {
+		m, err := r.muster()
 		if err != nil {
 			return err
 		}
-		if ready == all {
+		if m.Ready == m.All {
+			break
+		}
+		if r.crew.Now() >= end {
+			if m.Ready == 0 {
+				return r.nobody(m)
+			}
 			break
 		}
 		r.sleep(ctx, 50*time.Millisecond)
@@ -111,15 +120,55 @@ func (r *run) connect(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) ready() (ready, all int, err error) {
+// muster puts together who is ready.
+func (r *run) muster() (*broadcast.Muster, error) {
 	reports, err := r.each(&crew.Order{Ready: true})
+	if err != nil {
+		return nil, err
+	}
+	all := &broadcast.Muster{Ends: map[string]int{}}
 	for _, w := range reports {
-		if w != nil {
-			ready += w.Ready
-			all += w.All
+		if w.Muster == nil {
+			continue
+		}
+		all.Ready += w.Muster.Ready
+		all.All += w.Muster.All
+		for how, n := range w.Muster.Ends {
+			all.Ends[how] += n
+		}
+		all.Strange = cmp.Or(all.Strange, w.Muster.Strange)
+	}
+	return all, nil
+}
+
+// nobody says why there is nobody to measure.
+func (r *run) nobody(m *broadcast.Muster) error {
+	often := ""
+	for _, how := range slices.Sorted(maps.Keys(m.Ends)) {
+		if m.Ends[how] > m.Ends[often] {
+			often = how
 		}
 	}
-	return ready, all, err
+	var why []string
+	if often != "" {
+		why = append(why, fmt.Sprintf("%s, %d times", often, m.Ends[often]))
+	}
+	if m.Strange != "" {
+		why = append(why, unmatched("--ready", r.door.Dialect.Ready, m.Strange))
+	}
+	if why == nil {
+		why = append(why, "the server does not say what it should")
+	}
+	return fmt.Errorf("nobody could connect: %s", strings.Join(why, "; "))
+}
+
+// unmatched says that a pattern fits nothing, and what came instead.
+func unmatched(flag, pattern, came string) string {
+	text := fmt.Sprintf("nothing that came matches %s %s", flag, pattern)
+	if came != "" {
+		text += fmt.Sprintf("; the first was %q", came)
+	}
+	return text
 }
 
 // load runs the load and waits for its end.

@@ -216,6 +216,44 @@ func TestWhatNobodySentFails(t *testing.T) {
 	}
 }
 
+// A server that lets nobody in is not measured, and it is told why: once.
+func TestWhereNobodyGetsIn(t *testing.T) {
+	hello := &hub{say: func(_, _ string, m []byte) []byte { return append([]byte("\n\x00sesame, "), m...) }}
+	for name, c := range map[string]struct {
+		server http.Handler
+		change func(*Door)
+		says   string
+	}{
+		"no WebSocket":    {http.NotFoundHandler(), nil, "refused with status 404"},
+		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Door) { d.Stream = true }, "no event stream"},
+		"another word": {hello, func(d *Door) {
+			d.Dialect.Ready, d.Dialect.Hello, d.Dialect.Headers = "^welcome", "let me in", []string{"X-Key: sesame"}
+		}, `matches --ready ^welcome; the first was "  ***, ***"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hello.clients = map[string]*websocket.Conn{}
+			srv := httptest.NewServer(c.server)
+			defer srv.Close()
+			defer srv.CloseClientConnections()
+			_, err := Run(t.Context(), &Config{
+				Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Duration: time.Second, Drain: time.Second,
+				Prepare: func(context.Context, int, int) (*Door, error) {
+					address := srv.Listener.Addr().String()
+					d := &Door{Address: address, Host: address, Subscribers: []broadcast.Seat{{Path: "/?id=1"}}, Publishers: []broadcast.Seat{{Path: "/?id=2"}}}
+					d.Dialect = broadcast.Dialect{Send: "{{stamp}} {{seq}}", Match: `(?P<stamp>\d+) (?P<seq>\d+)`}
+					if c.change != nil {
+						c.change(d)
+					}
+					return d, nil
+				},
+			})
+			if err == nil || !strings.HasPrefix(err.Error(), "nobody could connect: ") || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("told %v", err)
+			}
+		})
+	}
+}
+
 // Who interrupts before anything is measured gets a report of no time.
 func TestInterruptedBeforeItBegan(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)

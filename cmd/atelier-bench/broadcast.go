@@ -33,7 +33,7 @@ type clientFlags struct {
 	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. May be given again."`
 	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting."`
 	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
-	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq."`
+	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq. Of an event stream it sees the data of each event, without 'data: '."`
 	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected; a group named epoch is kept for --resume."`
 	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was taken."`
 	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Added to the path by a client that comes back; {{position}} and {{epoch}} are what was found last."`

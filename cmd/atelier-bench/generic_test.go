@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -128,6 +129,24 @@ func TestAServerThatIsNotOurs(t *testing.T) {
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// Patterns that find nothing are told with what came instead.
+func TestPatternsThatFindNothing(t *testing.T) {
+	fanout := []string{"fanout", "--subscribers", "2", "--rate", "50", "--warmup", "0s", "--size", "300", "--drain", "1s"}
+	for name, c := range map[string]struct {
+		flags []string
+		says  string
+	}{
+		"messages": {[]string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, `nothing that came matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
+		"answers":  {[]string{"--ack", `took (?P<seq>\d+)`}, `nothing that came matches --ack took (?P<seq>\d+)`},
+	} {
+		code, r, _ := hear(t, &hall{}, append(fanout, c.flags...)...)
+		failures := fmt.Sprint(r["failures"])
+		if code != 1 || !strings.Contains(failures, c.says) || strings.Contains(failures, strings.Repeat("x", 200)) {
+			t.Errorf("%s: ends with %d: %s", name, code, failures)
+		}
 	}
 }
 
