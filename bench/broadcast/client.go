@@ -22,8 +22,9 @@ type client struct {
 	conn  *sockets.Conn
 	heard *known // its newest frame
 	ready bool
-	// was says that it has been ready before.
-	was bool
+	// was says that it has been ready before; kept that this machine lacked what
+	// its latest attempt needed.
+	was, kept bool
 	// away says that it is to come back, and since when.
 	away     bool
 	dialled  time.Duration
@@ -64,6 +65,11 @@ func (e *Engine) dial(c *client) {
 		t.ReceiveBuffer = e.job.ReceiveBuffer
 	}
 	conn, err := e.loop.Dial(c.index, t)
+	if c.kept = own(err); c.kept {
+		e.out.Lack = sockets.End{Err: err}.String()
+		e.retry(c)
+		return
+	}
 	if err != nil {
 		e.ended(c, sockets.End{Err: err})
 		return
@@ -263,6 +269,11 @@ func (e *Engine) ended(c *client, end sockets.End) {
 		c.closedAsleep = true
 		return
 	}
+	e.retry(c)
+}
+
+// retry dials later, and later the more often it failed.
+func (e *Engine) retry(c *client) {
 	c.attempts++
 	spread := max(250*time.Millisecond, time.Duration(len(e.clients))*time.Second/4000) << min(c.attempts-1, 3)
 	e.again(c, spread/10+time.Duration(e.rng.Int64N(int64(spread))))

@@ -73,6 +73,9 @@ const mostFlights = 8 << 20
 // NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit
 // is called once a second from the loop and must not block.
 func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sample)) (*Engine, error) {
+	if err := enoughFiles(job); err != nil {
+		return nil, err
+	}
 	r, err := newReader(&job.Dialect, sealer(job.Key), max(job.AllPublishers, 1))
 	if err != nil {
 		return nil, err

@@ -99,6 +99,9 @@ func TestEveryHarmIsCountedAsWhatItWas(t *testing.T) {
 		}
 		e.loop.Do(func() {
 			e.load = &Load{Until: time.Hour, Stages: []Stage{{Rate: 1}}}
+			for _, c := range e.clients {
+				e.welcome(c)
+			}
 			for left := true; left; {
 				left = false
 				for c := range frames {

@@ -175,6 +175,10 @@ type Outcome struct {
 	// Complaint is the last refusal or failure to post.
 	Complaint   string         `json:"complaint,omitempty"`
 	Disconnects map[string]int `json:"disconnects,omitempty"`
+	// Unopened are subscribers that are not connected since this machine lacks what
+	// that needs: Lack.
+	Unopened int    `json:"unopened,omitempty"`
+	Lack     string `json:"lack,omitempty"`
 
 	// Rest is the second in which the run ended, as far as it had come.
 	Rest Sample `json:"rest"`

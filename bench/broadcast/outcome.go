@@ -54,6 +54,9 @@ func (e *Engine) conclude(f *Finish) {
 		if c.publisher {
 			continue
 		}
+		if c.kept {
+			o.Unopened++
+		}
 		lost, adrift := int64(0), false
 		for p := range c.tracks {
 			lost += c.tracks[p].lost(f.Sent[p], c.unexpected(f, p))
@@ -75,8 +78,11 @@ func (e *Engine) conclude(f *Finish) {
 			}
 			continue
 		}
+		if !c.was {
+			continue // it is missing itself
+		}
 		o.Lost += lost
-		if adrift || !c.ready && c.was {
+		if adrift || !c.ready {
 			o.Unfinished++
 		}
 	}

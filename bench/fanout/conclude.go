@@ -69,6 +69,8 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		}
 		out.Connections.Open += o.Open
 		out.Connections.Lost += o.Ended
+		g.Unopened += o.Unopened
+		g.Lack = cmp.Or(g.Lack, o.Lack)
 		a := &out.Audit
 		a.Missed += int(o.Lost)
 		a.Duplicated += int(o.Duplicated)

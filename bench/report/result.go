@@ -289,6 +289,10 @@ type Generator struct {
 	Busy float64 `json:"busy"`
 	// Shed operations were never sent.
 	Shed int `json:"shed"`
+	// Unopened connections are missing because of what the generator's machine
+	// lacked: Lack.
+	Unopened int    `json:"unopened,omitempty"`
+	Lack     string `json:"lack,omitempty"`
 	// Seconds that were measured.
 	Seconds float64 `json:"seconds"`
 }

@@ -96,7 +96,7 @@ func (r *Result) Judge(limits *Limits) error {
 		fail(r.Joined < r.Attendees, "only %d of %d attendees joined", r.Joined, r.Attendees)
 		zero("unfinished", a.Unfinished, "%d people did not get the last message")
 		if c := r.Connections; c != nil {
-			zero("missing_connections", c.Wanted-c.Open, "%d connections could not be opened")
+			zero("missing_connections", c.Wanted-c.Open-r.Generator.Unopened, "%d connections could not be opened")
 		}
 	}
 	for i, restart := range r.Restarts {
@@ -118,6 +118,9 @@ func (r *Result) Judge(limits *Limits) error {
 	}
 	if limits.MaxBusy > 0 && g.Busy > limits.MaxBusy {
 		*late = append(*late, fmt.Sprintf("the generator was full: its busiest loop worked %.0f %% of the time, over %.0f", g.Busy*100, limits.MaxBusy*100))
+	}
+	if g.Lack != "" {
+		*late = append(*late, fmt.Sprintf("the generator could not connect everybody, %d to the end: %s", g.Unopened, g.Lack))
 	}
 	if g.Shed > 0 {
 		*late = append(*late, fmt.Sprintf("%d planned operations were never sent", g.Shed))
