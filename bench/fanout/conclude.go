@@ -177,8 +177,11 @@ func (r *run) weights(seconds float64) {
 	out.Server = &report.Server{CPU: (r.end.CPU - r.begin.CPU).Seconds() / seconds, RSS: r.end.RSS, PeakRSS: r.end.PeakRSS}
 	if r.cfg.Scenario == "idle" && out.Connections.Open > 0 {
 		// The server may have given back more than a few connections take.
+		const perConnection = "memory per connection"
 		if r.end.RSS > r.empty.RSS {
-			figure("bytes_per_connection", "memory per connection", float64(r.end.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
+			figure("bytes_per_connection", perConnection, float64(r.end.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
+		} else {
+			out.Remarks = append(out.Remarks, report.Remark{Name: perConnection, Text: "cannot be told with so few connections"})
 		}
 		figure("rss_without", "without connections", float64(r.empty.RSS), "bytes")
 		figure("idle_cores", "server, nobody saying anything", out.Server.CPU, "cores")

@@ -10,9 +10,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +24,7 @@ import (
 	"atelier/bench/broadcast"
 	"atelier/bench/crew"
 	"atelier/bench/report"
+	"atelier/bench/server"
 )
 
 // TestMain also is the worker that a run starts.
@@ -251,6 +254,41 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 				t.Errorf("told %v", err)
 			}
 		})
+	}
+}
+
+// A server that gave back more memory than its connections took has no memory per
+// connection, and a report says so.
+func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
+	var looks atomic.Int64
+	for name, c := range map[string]struct {
+		change int64
+		says   string
+	}{"fell": {-1 << 20, "cannot be told with so few connections"}, "grew": {6 << 20, "1.0 MiB"}} {
+		looks.Store(0)
+		r := hold(t.Context(), t, &hub{say: all}, func(cfg *Config) {
+			prepare := cfg.Prepare
+			cfg.Scenario, cfg.Publishers = "idle", 0
+			cfg.Prepare = func(ctx context.Context, subscribers, publishers int) (*Door, error) {
+				d, err := prepare(ctx, subscribers, publishers)
+				d.Publishers = nil
+				return d, err
+			}
+			cfg.Usage = func() (server.Usage, error) {
+				u := server.Usage{RSS: 100 << 20}
+				if looks.Add(1) > 1 {
+					u.RSS += c.change
+				}
+				return u, nil
+			}
+		})
+		var text bytes.Buffer
+		if err := r.Text(&text, report.Style{}); err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(`(?m)^memory per connection +` + c.says).Match(text.Bytes()) {
+			t.Errorf("%s: %s", name, text.Bytes())
+		}
 	}
 }
 

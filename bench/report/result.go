@@ -54,7 +54,9 @@ type Result struct {
 	// audit counts, each in a sentence.
 	Faults []string
 	// Figures are what a scenario finds beside all this.
-	Figures     []Figure
+	Figures []Figure
+	// Remarks say why a figure is not among them.
+	Remarks     []Remark
 	Audit       Audit
 	Disconnects map[string]int
 	Restarts    []Restart
@@ -76,6 +78,9 @@ type Figure struct {
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
 }
+
+// Remark is a sentence for people in the place of a figure.
+type Remark struct{ Name, Text string }
 
 // Connections are those of a run.
 type Connections struct {

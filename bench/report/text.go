@@ -110,6 +110,9 @@ func (r *Result) facts() []fact {
 		value, unit := f.text()
 		line(f.Name, "%s %s", value, unit)
 	}
+	for _, k := range r.Remarks {
+		line(k.Name, "%s", k.Text)
+	}
 	if r.Deliveries > 0 || a.Writes != nil {
 		line("audit", "%d lost, %d duplicated, %d reordered, %d resyncs, %d misdirected%s", a.Lost(), a.Doubled(), a.Reordered, a.Resyncs, a.Misdirected,
 			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away, and not caught up with", a.Away)))
