@@ -165,9 +165,11 @@ type Outcome struct {
 	Stalled report.Stalled `json:"stalled"`
 	Open    int            `json:"open"`
 	Ended   int            `json:"ended"`
-	Unsent  int64          `json:"unsent"`
-	Acked   int64          `json:"acked"`
-	Refused int64          `json:"refused"`
+	// Gone are subscribers who had been connected and are not at the end.
+	Gone    int   `json:"gone"`
+	Unsent  int64 `json:"unsent"`
+	Acked   int64 `json:"acked"`
+	Refused int64 `json:"refused"`
 	// Strange is the first text to a subscriber in which the dialect found nothing,
 	// StrangeAnswer the first one to a publisher; as people may see them.
 	Strange       string `json:"strange,omitempty"`

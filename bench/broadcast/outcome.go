@@ -54,8 +54,11 @@ func (e *Engine) conclude(f *Finish) {
 		if c.publisher {
 			continue
 		}
-		if c.kept {
+		switch {
+		case c.kept:
 			o.Unopened++
+		case c.was && !c.ready:
+			o.Gone++
 		}
 		lost, adrift := int64(0), false
 		for p := range c.tracks {

@@ -69,6 +69,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		}
 		out.Connections.Open += o.Open
 		out.Connections.Lost += o.Ended
+		out.Connections.Gone += o.Gone
 		g.Unopened += o.Unopened
 		g.Lack = cmp.Or(g.Lack, o.Lack)
 		a := &out.Audit

@@ -47,9 +47,25 @@ type hub struct {
 	mu      sync.Mutex
 	clients map[string]*websocket.Conn
 	say     func(client, from string, message []byte) []byte
+	over    bool // nobody gets in any more
+}
+
+// end hangs up on everybody, for good.
+func (h *hub) end() {
+	h.over = true
+	for _, c := range h.clients {
+		_ = c.Close()
+	}
 }
 
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	over := h.over
+	h.mu.Unlock()
+	if over {
+		w.WriteHeader(503)
+		return
+	}
 	upgrader := websocket.Upgrader{}
 	ws, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
@@ -254,6 +270,22 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 				t.Errorf("told %v", err)
 			}
 		})
+	}
+}
+
+// Connections that were open and ended are told as that.
+func TestAServerThatEnds(t *testing.T) {
+	h, heard := &hub{}, 0
+	h.say = func(client, _ string, m []byte) []byte {
+		if heard++; heard == 200 {
+			h.end()
+		}
+		return m
+	}
+	r := hold(t.Context(), t, h, nil)
+	err := r.Judge(&report.Limits{})
+	if want := "6 connections had ended and could not be opened again"; err != nil || !slices.Contains(r.Verdict.Failures, want) || r.Connections.Gone != 6 {
+		t.Errorf("%+v: %q", r.Connections, r.Verdict.Failures)
 	}
 }
 

@@ -87,8 +87,10 @@ type Connections struct {
 	Wanted     int `json:"wanted"`
 	Open       int `json:"open"`
 	Publishers int `json:"publishers"`
-	// Lost ended while they should have lasted.
+	// Lost ended while they should have lasted; Gone of them are not there at the
+	// end.
 	Lost int `json:"lost"`
+	Gone int `json:"gone,omitempty"`
 }
 
 // Part is a part of the measured time: what was going on, and the latency of

@@ -96,7 +96,8 @@ func (r *Result) Judge(limits *Limits) error {
 		fail(r.Joined < r.Attendees, "only %d of %d attendees joined", r.Joined, r.Attendees)
 		zero("unfinished", a.Unfinished, "%d people did not get the last message")
 		if c := r.Connections; c != nil {
-			zero("missing_connections", c.Wanted-c.Open-r.Generator.Unopened, "%d connections could not be opened")
+			zero("missing_connections", c.Wanted-c.Open-c.Gone-r.Generator.Unopened, "%d connections could not be opened")
+			zero("missing_connections", c.Gone, "%d connections had ended and could not be opened again")
 		}
 	}
 	for i, restart := range r.Restarts {
