@@ -168,7 +168,7 @@ func TestVerdicts(t *testing.T) {
 		"allowed lag":    {func(r *Result, t *Limits) { r.Generator.Lag.P99, t.AllowLag = 11, true }, ExitPassed, ""},
 		"full generator": {func(r *Result, _ *Limits) { r.Generator.Busy = 0.96 }, ExitInvalid, "was full"},
 		"not connected":  {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 9} }, ExitFailed, "1 connections could not"},
-		"hung up": {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 6, Lost: 9, Gone: 4} }, ExitFailed, "4 connections had ended"},
+		"hung up":        {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 6, Lost: 9, Gone: 4} }, ExitFailed, "4 connections had ended"},
 		"no files": {func(r *Result, _ *Limits) {
 			r.Connections, r.Generator.Unopened, r.Generator.Lack = &Connections{Wanted: 10, Open: 8}, 2, "too many open files"
 		}, ExitInvalid, "2 to the end: too many open files"},

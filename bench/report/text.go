@@ -114,8 +114,8 @@ func (r *Result) facts() []fact {
 		line(k.Name, "%s", k.Text)
 	}
 	if r.Deliveries > 0 || a.Writes != nil {
-		line("audit", "%d lost, %d duplicated, %d reordered, %d resyncs, %d misdirected%s", a.Lost(), a.Doubled(), a.Reordered, a.Resyncs, a.Misdirected,
-			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away, and not caught up with", a.Away)))
+		line("audit", "%d lost, %d duplicated, %d reordered, %d resyncs, %d misdirected%s%s", a.Lost(), a.Doubled(), a.Reordered, a.Resyncs, a.Misdirected,
+			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away, and not caught up with", a.Away)), unless(r.Warmup == 0, "; warm-up included"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Writes)) {
 		w := a.Writes[name]
@@ -152,7 +152,7 @@ func (r *Result) facts() []fact {
 		}
 	}
 	if len(r.Parts) > 1 {
-		line("compared", "p99 %+.0f %%%s", r.Slowdown()*100, unless(r.Parts[0].Highest == 0, fmt.Sprintf(", highest memory %+.0f MiB", mebibytes(r.Growth()))))
+		line("compared", "p99 %+.0f %%, highest memory %+.0f MiB", r.Slowdown()*100, mebibytes(r.Growth()))
 	}
 	if len(r.Memory) > 0 {
 		line("memory", "%s MiB", r.course())

@@ -124,6 +124,14 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	return token, ok
 }
 
+// late notes how late the generator is with what is measured. It was free, so that
+// is its own fault.
+func (w *worker) late(due, measuredFrom time.Duration) {
+	if due >= measuredFrom {
+		w.lag.Record(w.r.clock.Now() - due)
+	}
+}
+
 // do carries out one pair that was due at a time.
 func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	token, ok := w.mint(pair)
