@@ -169,7 +169,7 @@ func (r *run) weights(seconds float64) {
 	figure := func(key, name string, value float64, unit string) {
 		out.Figures = append(out.Figures, report.Figure{Key: key, Name: name, Value: value, Unit: unit})
 	}
-	if r.crew.Uncertain > 0 {
+	if len(r.cfg.Plan.Remote) > 0 {
 		figure("clock_error_ms", "clocks of the workers agree within", latency.Milliseconds(r.crew.Uncertain), "ms")
 	}
 	if r.cfg.Usage == nil || r.full.RSS == 0 {

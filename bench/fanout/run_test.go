@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -330,6 +331,26 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 	defer cancel()
 	if r := hold(ctx, t, &hub{say: all}, func(c *Config) { c.Warmup, c.Duration = 10*time.Second, time.Minute }); !r.Interrupted || r.Duration != 0 || r.Messages != 0 {
 		t.Errorf("interrupted %v, %v s, %d messages", r.Interrupted, r.Duration, r.Messages)
+	}
+}
+
+// How far workers elsewhere disagree about the time is reported, be it next to
+// nothing.
+func TestClocksOfWorkersElsewhereAreTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	address, done := make(chan string, 1), make(chan error, 1)
+	const secret = "a secret of tests only"
+	go func() {
+		done <- crew.Listen(ctx, "127.0.0.1:0", secret, func(a net.Addr) { address <- a.String() }, func(net.Addr, error) {})
+	}()
+	plan := crew.Plan{Remote: []string{<-address}, Secret: secret}
+	r := hold(ctx, t, &hub{say: all}, func(c *Config) { c.Plan = plan })
+	if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Key == "clock_error_ms" }); i < 0 || r.Figures[i].Value > 100 {
+		t.Errorf("%+v", r.Figures)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 
