@@ -3,7 +3,6 @@
 package broadcast
 
 import (
-	"fmt"
 	"time"
 
 	"atelier/bench/frames"
@@ -23,8 +22,9 @@ type client struct {
 	conn  *sockets.Conn
 	heard *known // its newest frame
 	ready bool
-	// was says that it has been ready before.
-	was bool
+	// was says that it has been ready before; kept that this machine lacked what
+	// its latest attempt needed.
+	was, kept bool
 	// away says that it is to come back, and since when.
 	away     bool
 	dialled  time.Duration
@@ -37,6 +37,9 @@ type client struct {
 	closedAsleep, gap bool
 
 	tracks []track
+	// spoiled are the numbers that came with a stamp that was not theirs, by
+	// publisher; nearly always none.
+	spoiled map[int][]int64
 }
 
 // dial connects a client, or comes back.
@@ -62,6 +65,11 @@ func (e *Engine) dial(c *client) {
 		t.ReceiveBuffer = e.job.ReceiveBuffer
 	}
 	conn, err := e.loop.Dial(c.index, t)
+	if c.kept = own(err); c.kept {
+		e.out.Lack = sockets.End{Err: err}.String()
+		e.retry(c)
+		return
+	}
 	if err != nil {
 		e.ended(c, sockets.End{Err: err})
 		return
@@ -134,7 +142,11 @@ func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 		e.acked(seq)
 	}
 	for _, seq := range h.refused {
-		e.refuse(seq, fmt.Sprintf("%.200s", payload))
+		e.refuse(seq, e.job.Dialect.shown(payload))
+	}
+	if h.strange {
+		e.estranged(c, payload)
+		return
 	}
 	if c.publisher {
 		return
@@ -168,6 +180,10 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 		return
 	}
 	p, n := int(m.seq%publishers), int64(m.seq/publishers)
+	if m.due == forged {
+		e.spoil(c, p, n)
+		return
+	}
 	v, skipped := c.tracks[p].got(n)
 	e.out.AllDeliveries++
 	e.current.Deliveries++
@@ -182,18 +198,39 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	if c.sleeper {
 		return
 	}
-	due := time.Duration(m.stamp) * time.Microsecond
-	took := now - due
-	measured := e.load != nil && due >= e.load.From && due < e.load.Until
+	took := now - m.due
+	measured := e.load != nil && m.due >= e.load.From && m.due < e.load.Until
 	if measured {
 		e.out.Arrived++
 		e.out.ByNode[c.node]++
 		e.seconds.Record(took)
-		if part := e.part(due); part >= 0 {
-			e.out.Parts[part].Record(took)
+		for i := range e.load.Parts {
+			if part := &e.load.Parts[i]; m.due >= part.From && m.due < part.Until {
+				e.out.Parts[part.Kind].Record(took)
+				break
+			}
 		}
 	}
 	e.land(p, n, took, measured)
+}
+
+// mostSpoiled bounds what is remembered of messages with a wrong stamp: 32 MB.
+const mostSpoiled = 4 << 20
+
+// spoil notes a message with a stamp that was not given to its number. Which of
+// the two is wrong turns out when it is known how many were sent; beyond what is
+// remembered it is the stamp, and the message is missed as well.
+func (e *Engine) spoil(c *client, p int, n int64) {
+	e.current.Errors++
+	if e.spoiled == mostSpoiled {
+		e.out.Forged++
+		return
+	}
+	e.spoiled++
+	if c.spoiled == nil {
+		c.spoiled = map[int][]int64{}
+	}
+	c.spoiled[p] = append(c.spoiled[p], n)
 }
 
 // land notes that one more reader has a message.
@@ -211,20 +248,6 @@ func (e *Engine) land(p int, n int64, took time.Duration, measured bool) {
 		f.last = max(f.last, uint32(min(max(took/time.Microsecond, 0), 1<<31))+1)
 	}
 	e.windowed(p, n, f.readers)
-}
-
-// part is 0 in a quiet part of the measured time, 1 in a stalled one, -1 in
-// none.
-func (e *Engine) part(due time.Duration) int {
-	for _, p := range e.load.Parts {
-		if due >= p.From && due < p.Until {
-			if p.Stalled {
-				return 1
-			}
-			return 0
-		}
-	}
-	return -1
 }
 
 // Closed implements sockets.Handler.
@@ -246,6 +269,11 @@ func (e *Engine) ended(c *client, end sockets.End) {
 		c.closedAsleep = true
 		return
 	}
+	e.retry(c)
+}
+
+// retry dials later, and later the more often it failed.
+func (e *Engine) retry(c *client) {
 	c.attempts++
 	spread := max(250*time.Millisecond, time.Duration(len(e.clients))*time.Second/4000) << min(c.attempts-1, 3)
 	e.again(c, spread/10+time.Duration(e.rng.Int64N(int64(spread))))

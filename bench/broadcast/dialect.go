@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"atelier/bench/frames"
 )
@@ -64,7 +65,7 @@ func (d *Dialect) Check() error {
 			problems = append(problems, errors.New("a size needs {{pad}} in the message to send"))
 		}
 	}
-	_, err := newReader(d, 1)
+	_, err := newReader(d, 0, 1)
 	return errors.Join(append(problems, err)...)
 }
 
@@ -92,12 +93,14 @@ type heard struct {
 	answer   string
 	// acked and refused hold sequence numbers.
 	acked, refused []uint64
+	// strange says that nothing of all this is in it.
+	strange bool
 }
 
-// delivery is one message: its number, and its planned time in microseconds.
+// delivery is one message: its number, and its planned time, or forged.
 type delivery struct {
-	seq   uint64
-	stamp uint64
+	seq uint64
+	due time.Duration
 }
 
 // reader finds in frames what a dialect says is there.
@@ -112,11 +115,12 @@ type reader struct {
 	positionAt                                int
 	epochs                                    []epochIn
 	answers                                   map[string]string
+	sealer                                    sealer
 	seed                                      maphash.Seed
 	// cache has sets of slots; a frame belongs to one set, the newest stands first.
 	cache [][ways]*known
-	// largest number that is possible; what is above is not of this run.
-	largest uint64
+	// beyond every number that is possible; what is no number of a message is that.
+	beyond uint64
 }
 
 // known is a frame and what it says, until it has to make room for another.
@@ -140,8 +144,8 @@ const sets, ways = 1024, 8
 // largestKept is the longest frame that is kept, bytes.
 const largestKept = 64 << 10
 
-func newReader(d *Dialect, publishers int) (*reader, error) {
-	r := &reader{seed: maphash.MakeSeed(), cache: make([][ways]*known, sets), answers: d.Answers, largest: uint64(publishers) << 40}
+func newReader(d *Dialect, key sealer, publishers int) (*reader, error) {
+	r := &reader{sealer: key, seed: maphash.MakeSeed(), cache: make([][ways]*known, sets), answers: d.Answers, beyond: uint64(publishers) << 40}
 	var problems []error
 	compile := func(what, text string, groups ...string) *regexp.Regexp {
 		if text == "" {
@@ -224,11 +228,17 @@ func (r *reader) parse(frame []byte) heard {
 	var h heard
 	if r.match != nil {
 		for _, at := range r.match.FindAllSubmatchIndex(frame, -1) {
-			stamp, ok1 := number(frame, at, r.matchStamp)
-			seq, ok2 := number(frame, at, r.matchSeq)
-			if ok1 && ok2 && seq < r.largest {
-				h.messages = append(h.messages, delivery{seq, stamp})
+			if at[2*r.matchStamp] < 0 || at[2*r.matchSeq] < 0 {
+				continue
 			}
+			m := delivery{r.beyond, forged}
+			if seq, ok := number(frame, at, r.matchSeq); ok && seq < r.beyond {
+				m.seq = seq
+				if stamp, ok := number(frame, at, r.matchStamp); ok {
+					m.due = r.sealer.open(stamp, seq)
+				}
+			}
+			h.messages = append(h.messages, m)
 		}
 	}
 	h.ready = r.ready != nil && r.ready.Match(frame)
@@ -248,6 +258,7 @@ func (r *reader) parse(frame []byte) heard {
 	if len(r.answers) > 0 {
 		h.answer = r.answers[string(frame)]
 	}
+	h.strange = len(h.messages)+len(h.acked)+len(h.refused) == 0 && !h.ready && !h.gap && h.position == 0 && h.epoch == "" && h.answer == ""
 	return h
 }
 

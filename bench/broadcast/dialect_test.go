@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -22,16 +23,17 @@ func TestWhatIsSentIsFoundAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := chatty
 		d.Size = rapid.IntRange(0, 3000).Draw(t, "size")
-		stamp, seq := rapid.Uint64Range(0, 1<<60).Draw(t, "stamp"), rapid.Uint64Range(0, 1<<39).Draw(t, "seq")
-		text := d.fill(stamp, seq)
+		us, seq := rapid.Uint64Range(0, 1<<37).Draw(t, "due"), rapid.Uint64Range(0, 1<<39).Draw(t, "seq")
+		due := time.Duration(us) * time.Microsecond
+		text := d.fill(sealer(42).seal(due, seq), seq)
 		if d.Size > 80 && len(text) != d.Size {
 			t.Errorf("%d bytes, want %d", len(text), d.Size)
 		}
-		r, err := newReader(&d, 1)
+		r, err := newReader(&d, 42, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h := r.find(text).heard; !slices.Equal(h.messages, []delivery{{seq, stamp}}) {
+		if h := r.find(text).heard; !slices.Equal(h.messages, []delivery{{seq, due}}) {
 			t.Errorf("found %+v in %s", h.messages, text)
 		}
 	})
@@ -49,7 +51,7 @@ func TestReadingIsTheSameFromMemory(t *testing.T) {
 				strings.Repeat(" ", largestKept) + fmt.Sprintf(`{"ack":%d}`, n),
 			}).Draw(t, "frame")
 		}), 1, 60).Draw(t, "frames")
-		r, err := newReader(&chatty, 3)
+		r, err := newReader(&chatty, 42, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +75,7 @@ func TestReadingIsTheSameFromMemory(t *testing.T) {
 
 // What is on its way to a thousand is read once, whichever sets it falls into.
 func TestFramesOnTheirWayAreKept(t *testing.T) {
-	r, err := newReader(&chatty, 1)
+	r, err := newReader(&chatty, 42, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,7 @@ func TestFramesOnTheirWayAreKept(t *testing.T) {
 }
 
 func TestWhatAFrameSays(t *testing.T) {
-	r, err := newReader(&chatty, 2)
+	r, err := newReader(&chatty, 42, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +106,9 @@ func TestWhatAFrameSays(t *testing.T) {
 	if got := chatty.resume(12, "ab"); got != "&from=12&of=ab" {
 		t.Error(got)
 	}
-	// Numbers that nobody sent are not of this run.
-	if h := r.find([]byte(`{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}`)).heard; len(h.messages) > 0 {
+	// Numbers that are too large for any run, and stamps that are none, are told.
+	frame := `{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}{"n":"7","t":"99999999999999999999999"}`
+	if h := r.find([]byte(frame)).heard; !slices.Equal(h.messages, []delivery{{r.beyond, forged}, {r.beyond, forged}, {7, forged}}) {
 		t.Errorf("%+v", h.messages)
 	}
 }
@@ -134,7 +137,7 @@ func TestDialectsThatCannotBeSpoken(t *testing.T) {
 }
 
 func BenchmarkReadAgain(b *testing.B) {
-	r, err := newReader(&chatty, 1)
+	r, err := newReader(&chatty, 42, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,7 +8,8 @@
 //
 // All times of a [Job] and of orders are on the run's timeline, which all workers
 // share: durations since the start of the coordinator. A message carries the
-// planned time of its sending in microseconds of that timeline.
+// planned time of its sending, sealed together with its number: what a server
+// changes is known wherever it arrives.
 //
 // # The audit
 //

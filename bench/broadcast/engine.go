@@ -5,6 +5,7 @@ package broadcast
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -43,6 +44,7 @@ type Engine struct {
 	// current is the sample that is being filled.
 	current Sample
 	seconds *latency.Histogram // of the deliveries in it
+	spoiled int                // messages that all clients remember as that
 	// flights are all messages on their way, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
@@ -71,7 +73,10 @@ const mostFlights = 8 << 20
 // NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit
 // is called once a second from the loop and must not block.
 func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sample)) (*Engine, error) {
-	r, err := newReader(&job.Dialect, max(job.AllPublishers, 1))
+	if err := enoughFiles(job); err != nil {
+		return nil, err
+	}
+	r, err := newReader(&job.Dialect, sealer(job.Key), max(job.AllPublishers, 1))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +86,7 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 		sent: map[int]int64{}, refused: map[int][]int64{}, planned: map[uint64]time.Duration{},
 		flights: make([][]flight, job.AllPublishers), windows: make([]window, len(job.Publishers)),
 		out: Outcome{
-			Deliveries: latency.New(), Parts: [2]*latency.Histogram{latency.New(), latency.New()}, Acks: latency.New(),
+			Deliveries: latency.New(), Acks: latency.New(),
 			Connects: latency.New(), Resumes: latency.New(), Lag: latency.New(), Disconnects: map[string]int{},
 		},
 	}
@@ -201,16 +206,18 @@ func (e *Engine) Connect(over time.Duration) {
 	})
 }
 
-// Ready counts the clients that are ready, and all.
-func (e *Engine) Ready() (ready, all int) {
+// Muster counts the clients that are ready.
+func (e *Engine) Muster() *Muster {
+	m := &Muster{All: len(e.clients)}
 	e.loop.Do(func() {
 		for _, c := range e.clients {
 			if c.ready {
-				ready++
+				m.Ready++
 			}
 		}
+		m.Ends, m.Strange = maps.Clone(e.out.Disconnects), cmp.Or(e.out.Strange, e.out.StrangeAnswer)
 	})
-	return ready, len(e.clients)
+	return m
 }
 
 // Load begins to send as planned, and returns at once.
@@ -223,6 +230,9 @@ func (e *Engine) Load(load *Load) {
 		e.at(load.From, func() { e.begin() })
 		e.at(load.Until, func() { e.end() })
 		for _, p := range load.Parts {
+			for len(e.out.Parts) <= p.Kind {
+				e.out.Parts = append(e.out.Parts, latency.New())
+			}
 			if p.Stalled {
 				e.at(p.From, func() { e.sleep(true) })
 				e.at(p.Until, func() { e.sleep(false) })

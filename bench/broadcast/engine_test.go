@@ -139,7 +139,7 @@ func holdWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engin
 	}
 	defer e.Close()
 	e.Connect(0)
-	wait(t, func() bool { ready, all := e.Ready(); return ready == all })
+	wait(t, func() bool { m := e.Muster(); return m.Ready == m.All })
 	// A hub knows a listener a moment after the listener knows the hub.
 	wait(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.clients) == len(e.clients) })
 	l.Start = e.now()
@@ -458,11 +458,11 @@ func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 func TestWhatNobodySentIsTold(t *testing.T) {
 	h := &hub{harm: func(client, m string) []string {
 		if stamp, _, _ := strings.Cut(m, " "); client == "3" && strings.Contains(m, " 20 x") {
-			return []string{m, stamp + " 9998 x"}
+			return []string{m, stamp + " 77777777 x"}
 		}
 		return []string{m}
 	}}
-	if o := hold(t, h, nil, nil); o.Misled != 1 || o.Lost != 0 {
+	if o := hold(t, h, nil, nil); o.Foreign != 1 || o.Lost+o.Duplicated+o.Reordered+o.Forged != 0 {
 		t.Errorf("%+v", *o)
 	}
 }

@@ -33,6 +33,8 @@ type Job struct {
 	FirstPublisher int    `json:"first_publisher"`
 	AllPublishers  int    `json:"all_publishers"`
 	Seed           uint64 `json:"seed"`
+	// Key of the stamps, for all workers of one run.
+	Key uint64 `json:"key"`
 	// ReceiveBuffer is SO_RCVBUF of those who will stop reading, bytes.
 	Stalled       int `json:"stalled,omitempty"`
 	ReceiveBuffer int `json:"receive_buffer,omitempty"`
@@ -64,7 +66,7 @@ type Load struct {
 	// Window, if the rate of the first stage is 0, is how many messages a
 	// publisher may have under way: as many as go.
 	Window int `json:"window,omitempty"`
-	// Parts divides the measured time by whether some stop reading.
+	// Parts divides the measured time: by what is compared in it.
 	Parts []Part `json:"parts,omitempty"`
 }
 
@@ -75,12 +77,13 @@ type Stage struct {
 	Rate   float64       `json:"rate"`
 }
 
-// Part is a piece of the measured time. In one that is Stalled, those who may
-// stop reading do.
+// Part is a piece of the measured time. Pieces of one Kind, counted from 0, are
+// taken together. In one that is Stalled, those who may stop reading do.
 type Part struct {
 	From    time.Duration `json:"from"`
 	Until   time.Duration `json:"until"`
-	Stalled bool          `json:"stalled"`
+	Kind    int           `json:"kind"`
+	Stalled bool          `json:"stalled,omitempty"`
 }
 
 // Drop is an order to lose all subscribers' connections at once, and to come
@@ -88,6 +91,17 @@ type Part struct {
 type Drop struct {
 	At     time.Duration `json:"at"`
 	Spread time.Duration `json:"spread"`
+}
+
+// Muster is how many clients of a worker are ready, and what there is to say of
+// the others.
+type Muster struct {
+	Ready int `json:"ready"`
+	All   int `json:"all"`
+	// Ends are the ways in which connections ended, Strange the first text in
+	// which the dialect finds nothing.
+	Ends    map[string]int `json:"ends,omitempty"`
+	Strange string         `json:"strange,omitempty"`
 }
 
 // Finish is an order to wait until everything has arrived, at most until a time.
@@ -120,14 +134,14 @@ type Sent struct {
 // Outcome is what a worker found. Its histograms are to be merged.
 type Outcome struct {
 	// Deliveries to those who read, from the planned time; Parts the same for
-	// quiet and stalled parts of the time.
-	Deliveries *latency.Histogram    `json:"deliveries"`
-	Parts      [2]*latency.Histogram `json:"parts"`
-	Acks       *latency.Histogram    `json:"acks"`
-	Connects   *latency.Histogram    `json:"connects"`
-	Resumes    *latency.Histogram    `json:"resumes"`
-	Lag        *latency.Histogram    `json:"lag"`
-	Turns      *latency.Histogram    `json:"turns"`
+	// each kind of part.
+	Deliveries *latency.Histogram   `json:"deliveries"`
+	Parts      []*latency.Histogram `json:"parts,omitempty"`
+	Acks       *latency.Histogram   `json:"acks"`
+	Connects   *latency.Histogram   `json:"connects"`
+	Resumes    *latency.Histogram   `json:"resumes"`
+	Lag        *latency.Histogram   `json:"lag"`
+	Turns      *latency.Histogram   `json:"turns"`
 	// Last is, for each publisher, how long each of its messages took to the
 	// last reader of this worker: microseconds and 1, four bytes each, little
 	// endian; 0 for what was not measured.
@@ -144,17 +158,29 @@ type Outcome struct {
 	Lost, Duplicated, Reordered, Away int64
 	Gaps                              int64 `json:"gaps"`
 	Unfinished                        int   `json:"unfinished"`
-	// Misled subscribers heard something that nobody sent.
-	Misled  int            `json:"misled"`
+	// Forged are deliveries with a stamp that was not given to that message,
+	// Foreign those of a number that nobody sent.
+	Forged  int64          `json:"forged"`
+	Foreign int64          `json:"foreign"`
 	Stalled report.Stalled `json:"stalled"`
 	Open    int            `json:"open"`
 	Ended   int            `json:"ended"`
-	Unsent  int64          `json:"unsent"`
-	Acked   int64          `json:"acked"`
-	Refused int64          `json:"refused"`
+	// Gone are subscribers who had been connected and are not at the end.
+	Gone    int   `json:"gone"`
+	Unsent  int64 `json:"unsent"`
+	Acked   int64 `json:"acked"`
+	Refused int64 `json:"refused"`
+	// Strange is the first text to a subscriber in which the dialect found nothing,
+	// StrangeAnswer the first one to a publisher; as people may see them.
+	Strange       string `json:"strange,omitempty"`
+	StrangeAnswer string `json:"strange_answer,omitempty"`
 	// Complaint is the last refusal or failure to post.
 	Complaint   string         `json:"complaint,omitempty"`
 	Disconnects map[string]int `json:"disconnects,omitempty"`
+	// Unopened are subscribers that are not connected since this machine lacks what
+	// that needs: Lack.
+	Unopened int    `json:"unopened,omitempty"`
+	Lack     string `json:"lack,omitempty"`
 
 	// Rest is the second in which the run ended, as far as it had come.
 	Rest Sample `json:"rest"`

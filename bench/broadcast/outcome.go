@@ -4,6 +4,7 @@ package broadcast
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"atelier/bench/latency"
 	"atelier/bench/report"
@@ -25,11 +26,22 @@ func (e *Engine) arrived(f *Finish) bool {
 // whole reports whether the subscriber has everything that was sent.
 func (c *client) whole(f *Finish) bool {
 	for p := range c.tracks {
-		if !c.tracks[p].has(f.Sent[p], f.Refused[p]) {
+		if !c.tracks[p].has(f.Sent[p], c.unexpected(f, p)) {
 			return false
 		}
 	}
 	return c.ready
+}
+
+// unexpected are the numbers of a publisher that are not missed when they have
+// not come: what the server refused, and what it spoiled.
+func (c *client) unexpected(f *Finish, p int) []int64 {
+	if len(c.spoiled[p]) == 0 {
+		return f.Refused[p]
+	}
+	all := slices.Concat(f.Refused[p], c.spoiled[p])
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // conclude counts what was found. Everything that will come has come.
@@ -42,14 +54,25 @@ func (e *Engine) conclude(f *Finish) {
 		if c.publisher {
 			continue
 		}
-		lost, adrift, unsent := int64(0), false, false
+		switch {
+		case c.kept:
+			o.Unopened++
+		case c.was && !c.ready:
+			o.Gone++
+		}
+		lost, adrift := int64(0), false
 		for p := range c.tracks {
-			lost += c.tracks[p].lost(f.Sent[p], f.Refused[p])
-			unsent = unsent || c.tracks[p].unsent(f.Sent[p])
+			lost += c.tracks[p].lost(f.Sent[p], c.unexpected(f, p))
 			adrift = adrift || c.tracks[p].adrift && f.Sent[p] > c.tracks[p].next
 		}
-		if unsent {
-			o.Misled++
+		for p, numbers := range c.spoiled {
+			for _, n := range numbers {
+				if n < f.Sent[p] {
+					o.Forged++
+				} else {
+					o.Foreign++
+				}
+			}
 		}
 		if c.sleeper {
 			note(&o.Stalled, c, lost, adrift)
@@ -58,8 +81,11 @@ func (e *Engine) conclude(f *Finish) {
 			}
 			continue
 		}
+		if !c.was {
+			continue // it is missing itself
+		}
 		o.Lost += lost
-		if adrift || !c.ready && c.was {
+		if adrift || !c.ready {
 			o.Unfinished++
 		}
 	}

@@ -18,9 +18,10 @@ func (e *Engine) publish() {
 			continue
 		}
 		start := e.load.Start
-		for _, stage := range e.load.Stages {
+		for s, stage := range e.load.Stages {
 			share := stage.Rate / float64(e.job.AllPublishers)
-			pacer := pacing.Poisson(share, stage.During, rand.New(rand.NewPCG(e.job.Seed, uint64(number)<<32|uint64(start))))
+			// Nothing that is measured: a seed stands for one load.
+			pacer := pacing.Poisson(share, stage.During, rand.New(rand.NewPCG(e.job.Seed, uint64(number)<<32|uint64(s))))
 			begin := start
 			if e.load.Regular && share > 0 {
 				// Each has its own place between two messages of another.
@@ -55,7 +56,7 @@ func (e *Engine) send(i int, due time.Duration) {
 	number := e.job.FirstPublisher + i
 	n := e.sent[number]
 	seq := uint64(n)*uint64(e.job.AllPublishers) + uint64(number)
-	text := e.job.Dialect.fill(uint64(due/time.Microsecond), seq)
+	text := e.job.Dialect.fill(e.reader.sealer.seal(due, seq), seq)
 	if e.posts != nil {
 		e.posts.post(i, text, func(err error) {
 			e.loop.Post(func() {

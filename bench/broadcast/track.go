@@ -75,33 +75,30 @@ func (t *track) fill(n int64) bool {
 	return true
 }
 
-// lost counts what never came of the numbers below sent. Refused ones, a sorted
-// list, are not expected.
-func (t *track) lost(sent int64, refused []int64) int64 {
+// lost counts what never came of the numbers below sent. Unexpected ones, a sorted
+// list, are not missed.
+func (t *track) lost(sent int64, unexpected []int64) int64 {
 	n := t.more
 	for _, g := range t.missing {
-		// Nobody waits for what nobody sent, whatever came after it.
+		// Nobody waits for what nobody sent, should it ever pass for a message.
 		if to := min(g.to, sent); g.from < to {
-			n += to - g.from - trailing(refused, g.from, to)
+			n += to - g.from - within(unexpected, g.from, to)
 		}
 	}
 	if sent <= t.next || t.adrift {
 		return n
 	}
-	return n + sent - t.next - trailing(refused, t.next, sent)
+	return n + sent - t.next - within(unexpected, t.next, sent)
 }
-
-// unsent reports whether a number came that nobody had sent.
-func (t *track) unsent(sent int64) bool { return t.next > sent }
 
 // has reports whether everything below sent has come, or passed by.
-func (t *track) has(sent int64, refused []int64) bool {
-	return !t.adrift && t.lost(sent, refused) == 0
+func (t *track) has(sent int64, unexpected []int64) bool {
+	return !t.adrift && t.lost(sent, unexpected) == 0
 }
 
-// trailing counts the refused numbers from..sent.
-func trailing(refused []int64, from, sent int64) int64 {
-	first, _ := slices.BinarySearch(refused, from)
-	last, _ := slices.BinarySearch(refused, sent)
-	return int64(max(last-first, 0))
+// within counts the numbers of a sorted list from the first to before the last.
+func within(numbers []int64, from, to int64) int64 {
+	first, _ := slices.BinarySearch(numbers, from)
+	last, _ := slices.BinarySearch(numbers, to)
+	return int64(last - first)
 }

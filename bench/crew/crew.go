@@ -38,7 +38,10 @@ type member struct {
 	answers chan *Report
 	process *exec.Cmd
 	running sync.WaitGroup
-	err     error // why answers has ended
+	// last words of the worker, and why answers has ended; to be read when it has.
+	last string
+	err  error
+	exit func() error // ends its process, if it has one, and says how that ended
 }
 
 // Plan says which workers a crew has.
@@ -73,7 +76,7 @@ func Gather(p *Plan, onSample func(broadcast.Sample)) (*Crew, error) {
 			if conn, err = reach(address, p.Secret); err != nil {
 				break
 			}
-			c.add(address, conn, nil, onSample)
+			c.add("worker "+address, conn, nil, onSample)
 		}
 	case p.Processes <= 1:
 		mine, its := net.Pipe()
@@ -139,6 +142,7 @@ func Inherited() (net.Conn, error) {
 
 func (c *Crew) add(name string, conn net.Conn, process *exec.Cmd, onSample sampled) {
 	m := &member{name: name, line: line{conn: conn}, answers: make(chan *Report, 1), process: process}
+	m.exit = sync.OnceValue(m.wait)
 	c.members = append(c.members, m)
 	m.running.Go(func() {
 		defer c.once.Do(func() { close(c.gone) })
@@ -147,6 +151,10 @@ func (c *Crew) add(name string, conn net.Conn, process *exec.Cmd, onSample sampl
 			r := &Report{}
 			if m.err = m.line.receive(r, largest); m.err != nil {
 				return
+			}
+			if r.Last != "" {
+				m.last = r.Last
+				continue
 			}
 			if r.Sample != nil {
 				onSample(*r.Sample)
@@ -200,17 +208,44 @@ func (c *Crew) synchronise() error {
 
 // do gives an order and waits for the answer.
 func (m *member) do(o *Order) (*Report, error) {
-	if err := m.line.send(o); err != nil {
+	if err := m.line.send(o); errors.Is(err, errLarge) {
 		return nil, fmt.Errorf("%s: %w", m.name, err)
+	} else if err != nil {
+		// What it may have said before is still to be read.
+		_ = m.line.conn.Close()
 	}
 	r, ok := <-m.answers
 	if !ok {
-		return nil, fmt.Errorf("%s ended: %w", m.name, m.err)
+		return nil, m.ended()
 	}
 	if r.Error != "" {
 		return nil, fmt.Errorf("%s: %s", m.name, r.Error)
 	}
 	return r, nil
+}
+
+// ended says how a worker came to its end, in its own words if it had any.
+func (m *member) ended() error {
+	exit := m.exit()
+	switch {
+	case m.last != "":
+		return fmt.Errorf("%s ended: %s", m.name, m.last)
+	case exit != nil:
+		return fmt.Errorf("%s ended: %w", m.name, exit)
+	case !gone(m.err):
+		return fmt.Errorf("%s ended: %w", m.name, m.err)
+	}
+	return fmt.Errorf("%s ended without a word", m.name)
+}
+
+// wait ends the worker's process, if it has one.
+func (m *member) wait() error {
+	if m.process == nil {
+		return nil
+	}
+	timer := time.AfterFunc(5*time.Second, func() { _ = m.process.Process.Kill() })
+	defer timer.Stop()
+	return m.process.Wait()
 }
 
 // All gives every worker its order, all at once, and returns the answers in
@@ -235,11 +270,7 @@ func (c *Crew) Close() error {
 		for range m.answers {
 		}
 		m.running.Wait()
-		if m.process != nil {
-			timer := time.AfterFunc(5*time.Second, func() { _ = m.process.Process.Kill() })
-			errs = append(errs, m.process.Wait())
-			timer.Stop()
-		}
+		errs = append(errs, m.exit())
 	}
 	c.members = nil
 	return errors.Join(errs...)

@@ -38,17 +38,62 @@ const secret = "a secret of tests only"
 // listen starts a worker that listens.
 func listen(t *testing.T) string {
 	t.Helper()
+	address, _, _ := listenUntil(t)
+	return address
+}
+
+// listenUntil starts one that can be told to end, and says whom it turned away.
+func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
+	turnedAway = make(chan error, 10)
 	address := make(chan string, 1)
 	done := make(chan error, 1)
-	go func() { done <- Listen(ctx, "127.0.0.1:0", secret, func(a net.Addr) { address <- a.String() }) }()
+	go func() {
+		done <- Listen(ctx, "127.0.0.1:0", secret, func(a net.Addr) { address <- a.String() }, func(_ net.Addr, why error) {
+			select {
+			case turnedAway <- why:
+			default: // nobody looks
+			}
+		})
+	}()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
-	return <-address
+	return <-address, cancel, turnedAway
+}
+
+// A worker elsewhere that ends is named, with its last words.
+func TestTheEndOfAWorkerElsewhereIsTold(t *testing.T) {
+	address, end, _ := listenUntil(t)
+	c, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, func(broadcast.Sample) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	end()
+	<-c.Gone()
+	_, err = c.All(func(int) *Order { return &Order{Tick: true} })
+	if want := "worker " + address + " ended: it was told to end"; err == nil || err.Error() != want {
+		t.Errorf("told %v, want %s", err, want)
+	}
+}
+
+// One that can say nothing any more is named as well.
+func TestTheEndOfALineIsTold(t *testing.T) {
+	mine, its := net.Pipe()
+	_ = its.Close()
+	c := &Crew{gone: make(chan struct{})}
+	c.add("worker far", mine, nil, func(broadcast.Sample) {})
+	if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err == nil || err.Error() != "worker far ended without a word" {
+		t.Errorf("told %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Wherever the workers are, they take a job, say what becomes of it, and keep
@@ -131,7 +176,7 @@ func TestAWorkerThatEndsIsMissed(t *testing.T) {
 	for err == nil {
 		_, err = c.All(func(int) *Order { return &Order{Tick: true} })
 	}
-	if !strings.Contains(err.Error(), "worker 2") {
+	if err.Error() != "worker 2 ended: signal: killed" {
 		t.Error(err)
 	}
 	if err := c.Close(); err == nil {
@@ -142,9 +187,13 @@ func TestAWorkerThatEndsIsMissed(t *testing.T) {
 // Somebody without the secret gets no word and does no harm; the next one who
 // has it is served.
 func TestStrangersAreRefused(t *testing.T) {
-	address := listen(t)
-	if _, err := Gather(&Plan{Remote: []string{address}, Secret: "another secret, as long"}, nil); err == nil {
+	address, _, turnedAway := listenUntil(t)
+	const wrong = "another secret, as long"
+	if _, err := Gather(&Plan{Remote: []string{address}, Secret: wrong}, nil); err == nil {
 		t.Error("a wrong secret is taken")
+	}
+	if err := <-turnedAway; !errors.Is(err, errStranger) || strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), secret) {
+		t.Errorf("the worker says %v", err)
 	}
 	for _, say := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\x00\x00\x00\x05{}"} {
 		conn, err := net.Dial("tcp", address)
@@ -312,7 +361,7 @@ func TestAClockOfAnotherMachine(t *testing.T) {
 }
 
 func TestShortSecrets(t *testing.T) {
-	if err := Listen(t.Context(), "127.0.0.1:0", "short", func(net.Addr) {}); err == nil {
+	if err := Listen(t.Context(), "127.0.0.1:0", "short", func(net.Addr) {}, nil); err == nil {
 		t.Error("a worker listens with a secret that can be guessed")
 	}
 	if _, err := Gather(&Plan{Remote: []string{"127.0.0.1:1"}, Secret: ""}, nil); err == nil {

@@ -72,7 +72,7 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	check := func() error {
 		var got []byte
 		if err := l.receive(&got, 1<<10); err != nil {
-			return errors.Join(errStranger, err)
+			return fmt.Errorf("%w: %w", errStranger, err)
 		}
 		if !hmac.Equal(got, proof(theirs)) {
 			return errStranger

@@ -31,13 +31,14 @@ type Order struct {
 	Finish  *broadcast.Finish `json:"finish,omitempty"`
 }
 
-// Report is what a worker answers; or, with Sample, what it says unasked.
+// Report is what a worker answers; or, with Sample or Last, what it says unasked.
 type Report struct {
-	Error   string             `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
+	// Last is why it ends.
+	Last    string             `json:"last,omitempty"`
 	Clock   time.Duration      `json:"clock,omitempty"`
 	Boot    string             `json:"boot,omitempty"`
-	Ready   int                `json:"ready,omitempty"`
-	All     int                `json:"all,omitempty"`
+	Muster  *broadcast.Muster  `json:"muster,omitempty"`
 	Sent    *broadcast.Sent    `json:"sent,omitempty"`
 	Outcome *broadcast.Outcome `json:"outcome,omitempty"`
 	Sample  *broadcast.Sample  `json:"sample,omitempty"`

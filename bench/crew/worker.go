@@ -22,32 +22,53 @@ import (
 )
 
 // Serve carries out the orders that come over a stream until it ends.
-func Serve(conn net.Conn) error {
+func Serve(conn net.Conn) error { return newWorker(conn).serve() }
+
+func newWorker(conn net.Conn) *worker {
 	w := &worker{line: line{conn: conn}, clock: pacing.NewClock()}
 	// The clock counts from some moment; what matters is how far that is from
 	// zero of the machine's own.
 	w.base = monotonic() - w.clock.Now()
+	return w
+}
+
+func (w *worker) serve() error {
 	defer w.end()
 	for {
 		var o Order
-		if err := w.line.receive(&o, largest); err != nil {
-			return unlessGone(err)
+		err := w.line.receive(&o, largest)
+		if err == nil {
+			err = w.say(w.do(&o))
 		}
-		if err := w.say(w.do(&o)); err != nil {
-			return unlessGone(err)
+		switch {
+		case err != nil && gone(err):
+			return nil
+		case err != nil:
+			w.last(err.Error())
+			return err
 		}
 	}
 }
 
-// unlessGone is nil for an error that only says that the coordinator has ended: a
-// stream that is closed while samples are on their way is reset.
-func unlessGone(err error) error {
-	for _, gone := range []error{io.EOF, net.ErrClosed, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE} {
-		if errors.Is(err, gone) {
-			return nil
+// gone reports whether an error only says that the other side has ended: a stream
+// that is closed while samples are on their way is reset.
+func gone(err error) bool {
+	for _, end := range []error{io.EOF, net.ErrClosed, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, end) {
+			return true
 		}
 	}
-	return err
+	return false
+}
+
+// lastWithin bounds the last words: whoever does not listen must not keep a worker.
+const lastWithin = time.Second
+
+// last tells the coordinator why there will be no more.
+func (w *worker) last(words string) {
+	if w.line.conn.SetWriteDeadline(time.Now().Add(lastWithin)) == nil {
+		_ = w.say(&Report{Last: words})
+	}
 }
 
 // worker is one worker. Orders are carried out on the goroutine of Serve.
@@ -98,8 +119,7 @@ func (w *worker) do(o *Order) *Report {
 	case o.Connect != nil:
 		w.engine.Connect(*o.Connect)
 	case o.Ready:
-		ready, all := w.engine.Ready()
-		return &Report{Ready: ready, All: all}
+		return &Report{Muster: w.engine.Muster()}
 	case o.Load != nil:
 		if len(o.Load.Stages) == 0 {
 			return failed(errors.New("a load has no stage"))
@@ -174,8 +194,8 @@ const strangers = 256
 
 // Listen serves one coordinator after the other that knows the secret, until ctx
 // ends; one who comes while it works is told so. It calls listening with the
-// address when it is there.
-func Listen(ctx context.Context, address, secret string, listening func(net.Addr)) error {
+// address when it is there, and turnedAway for each who does not know the secret.
+func Listen(ctx context.Context, address, secret string, listening func(net.Addr), turnedAway func(net.Addr, error)) error {
 	if err := CheckSecret(secret); err != nil {
 		return err
 	}
@@ -207,19 +227,26 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 		door <- struct{}{}
 		guests.Go(func() {
 			conn := tls.Server(raw, config)
-			defer context.AfterFunc(ctx, func() { _ = raw.Close() })()
+			proving := context.AfterFunc(ctx, func() { _ = raw.Close() })
 			err := prove(conn, secret, roleWorker, roleCoordinator)
+			proving()
 			<-door
 			if err != nil {
 				// Whoever that was gets no word, and does not end the worker.
+				turnedAway(raw.RemoteAddr(), err)
 				_ = raw.Close()
 				return
 			}
+			w := newWorker(conn)
+			defer context.AfterFunc(ctx, func() {
+				w.last("it was told to end")
+				_ = raw.Close()
+			})()
 			timer := time.NewTimer(turnWithin)
 			defer timer.Stop()
 			select {
 			case work <- struct{}{}:
-				_ = Serve(conn)
+				_ = w.serve()
 				<-work
 			case <-timer.C:
 				decline(conn)

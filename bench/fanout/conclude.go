@@ -3,6 +3,7 @@
 package fanout
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -37,20 +38,17 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	seconds := (r.until - r.from).Seconds()
 	out.Duration, out.Generator.Seconds = seconds, seconds
 	deliveries, acks, connects, resumes, lag, turns := latency.New(), latency.New(), latency.New(), latency.New(), latency.New(), latency.New()
-	var parts [2]*latency.Histogram
-	parts[0], parts[1] = latency.New(), latency.New()
+	var parts []*latency.Histogram
 	out.Connections = &report.Connections{Wanted: r.cfg.Subscribers, Publishers: r.cfg.Publishers}
 	out.Disconnects = map[string]int{}
+	out.Audit.AwayMeant = r.cfg.Scenario == "reconnect" || r.cfg.Scenario == "slow" || r.door.Dialect.Resume != ""
 	publish := report.Operation{Name: "publish"}
 	g := &out.Generator
-	misled, came := 0, int64(0)
 	byNode, names := make([]int64, len(r.cfg.Nodes)), []string{}
 	for _, n := range r.cfg.Nodes {
 		names = append(names, n.Name)
 	}
 	for _, o := range outcomes {
-		misled += o.Misled
-		came += o.AllDeliveries
 		r.course.add(o.Rest)
 		deliveries.Merge(o.Deliveries)
 		acks.Merge(o.Acks)
@@ -58,8 +56,11 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		resumes.Merge(o.Resumes)
 		lag.Merge(o.Lag)
 		turns.Merge(o.Turns)
-		for i := range parts {
-			parts[i].Merge(o.Parts[i])
+		for i, part := range o.Parts {
+			if i == len(parts) {
+				parts = append(parts, latency.New())
+			}
+			parts[i].Merge(part)
 		}
 		out.Messages += o.Messages
 		out.Deliveries += o.Arrived
@@ -68,10 +69,15 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		}
 		out.Connections.Open += o.Open
 		out.Connections.Lost += o.Ended
+		out.Connections.Gone += o.Gone
+		g.Unopened += o.Unopened
+		g.Lack = cmp.Or(g.Lack, o.Lack)
 		a := &out.Audit
 		a.Missed += int(o.Lost)
 		a.Duplicated += int(o.Duplicated)
 		a.Reordered += int(o.Reordered)
+		a.Forged += int(o.Forged)
+		a.Foreign += int(o.Foreign)
 		a.Away += int(o.Away)
 		a.Resyncs += int(o.Gaps)
 		a.Unfinished += o.Unfinished
@@ -100,11 +106,8 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 			}
 		}
 	}
-	if misled > 0 {
-		out.Faults = append(out.Faults, fmt.Sprintf("%d subscribers heard what nobody sent in this run", misled))
-	}
-	if a := &out.Audit; out.Messages > 0 && out.Deliveries == 0 && came > 0 && a.Missed+a.Away+a.Unfinished == 0 {
-		out.Faults = append(out.Faults, "messages came back, and none with the time at which it was sent: nothing could be timed")
+	if out.Messages > 0 {
+		out.Faults = append(out.Faults, r.unheard(outcomes)...)
 	}
 	out.Latency, out.Counts = deliveries.Summary(), deliveries
 	if last := r.lastRecipients(outcomes); last.Count() > 0 {
@@ -123,8 +126,10 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 			out.Operations = append(out.Operations, report.Operation{Name: op.name, Latency: op.h.Summary(), Done: int(op.h.Count())})
 		}
 	}
-	if r.cfg.Stalled > 0 {
-		out.Parts = []report.Part{{Name: "all read", Latency: parts[0].Summary()}, {Name: "some stalled", Latency: parts[1].Summary()}}
+	for i, name := range r.partNames() {
+		if i < len(parts) {
+			out.Parts = append(out.Parts, report.Part{Name: name, Latency: parts[i].Summary()})
+		}
 	}
 	g.Workers, g.Lag, g.Turns = r.crew.Size(), lag.Summary(), turns.Summary()
 	out.Series, out.Zero = r.course.Samples(), r.course.Zero()
@@ -137,13 +142,34 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	r.weights(seconds)
 }
 
+// unheard says which patterns have found nothing at all: more likely they are wrong
+// than the server.
+func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
+	var messages, answers int64
+	var strange, strangeAnswer string
+	for _, o := range outcomes {
+		messages += o.AllDeliveries + o.Forged + o.Foreign
+		answers += o.Acked + o.Refused
+		strange, strangeAnswer = cmp.Or(strange, o.Strange), cmp.Or(strangeAnswer, o.StrangeAnswer)
+	}
+	var out []string
+	d := &r.door.Dialect
+	if messages == 0 && strange != "" {
+		out = append(out, unmatched("--match", d.Match, strange))
+	}
+	if answers == 0 && d.Ack != "" {
+		out = append(out, unmatched("--ack", d.Ack, strangeAnswer))
+	}
+	return out
+}
+
 // weights says what the clients took of the server.
 func (r *run) weights(seconds float64) {
 	out := r.result
 	figure := func(key, name string, value float64, unit string) {
 		out.Figures = append(out.Figures, report.Figure{Key: key, Name: name, Value: value, Unit: unit})
 	}
-	if r.crew.Uncertain > 0 {
+	if len(r.cfg.Plan.Remote) > 0 {
 		figure("clock_error_ms", "clocks of the workers agree within", latency.Milliseconds(r.crew.Uncertain), "ms")
 	}
 	if r.cfg.Usage == nil || r.full.RSS == 0 {
@@ -152,8 +178,11 @@ func (r *run) weights(seconds float64) {
 	out.Server = &report.Server{CPU: (r.end.CPU - r.begin.CPU).Seconds() / seconds, RSS: r.end.RSS, PeakRSS: r.end.PeakRSS}
 	if r.cfg.Scenario == "idle" && out.Connections.Open > 0 {
 		// The server may have given back more than a few connections take.
+		const perConnection = "memory per connection"
 		if r.end.RSS > r.empty.RSS {
-			figure("bytes_per_connection", "memory per connection", float64(r.end.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
+			figure("bytes_per_connection", perConnection, float64(r.end.RSS-r.empty.RSS)/float64(out.Connections.Open), "bytes")
+		} else {
+			out.Remarks = append(out.Remarks, report.Remark{Name: perConnection, Text: "cannot be told with so few connections"})
 		}
 		figure("rss_without", "without connections", float64(r.empty.RSS), "bytes")
 		figure("idle_cores", "server, nobody saying anything", out.Server.CPU, "cores")

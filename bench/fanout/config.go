@@ -35,7 +35,8 @@ type Config struct {
 	// measured.
 	Warmup, Duration time.Duration
 	// Stages of the rate, messages a second of all publishers, one after the
-	// other; the last goes on to the end. A single rate of 0 keeps Window
+	// other; the warm-up is at the rate of the first, and the last goes on to the
+	// end. A single rate of 0 keeps Window
 	// messages of each publisher under way instead: as many as go.
 	Stages []broadcast.Stage
 	Window int

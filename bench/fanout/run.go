@@ -3,9 +3,13 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"atelier/bench/broadcast"
@@ -22,6 +26,8 @@ type run struct {
 	door   *Door
 	result *report.Result
 	course *watcher
+	// key of the stamps.
+	key uint64
 
 	// Times of the run's timeline.
 	start, from, until   time.Duration
@@ -38,7 +44,7 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	r := &run{cfg: cfg, course: newWatcher(cfg), result: newResult(cfg)}
+	r := &run{cfg: cfg, course: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
 	r.empty = r.weigh()
 	var err error
 	r.course.enter("preparing")
@@ -75,7 +81,7 @@ func (r *run) job(worker int) *broadcast.Job {
 		Address: r.door.Address, Host: r.door.Host, More: r.door.More, TLS: r.door.TLS, Stream: r.door.Stream, Publish: r.door.Publish, Dialect: r.door.Dialect,
 		Subscribers: r.door.Subscribers[first : first+count], Publishers: r.door.Publishers[firstPublisher : firstPublisher+publishers],
 		First: first + firstPublisher, FirstPublisher: firstPublisher, AllPublishers: len(r.door.Publishers),
-		Seed: r.cfg.Seed, Stalled: stalled, ReceiveBuffer: stalledBuffer,
+		Seed: r.cfg.Seed, Key: r.key, Stalled: stalled, ReceiveBuffer: stalledBuffer,
 	}
 }
 
@@ -93,12 +99,18 @@ func (r *run) connect(ctx context.Context) error {
 		return err
 	}
 	end := r.crew.Now() + r.cfg.Connect + r.cfg.Drain
-	for ctx.Err() == nil && r.crew.Now() < end {
-		ready, all, err := r.ready()
+	for ctx.Err() == nil {
+		m, err := r.muster()
 		if err != nil {
 			return err
 		}
-		if ready == all {
+		if m.Ready == m.All {
+			break
+		}
+		if r.crew.Now() >= end {
+			if m.Ready == 0 {
+				return r.nobody(m)
+			}
 			break
 		}
 		r.sleep(ctx, 50*time.Millisecond)
@@ -108,15 +120,55 @@ func (r *run) connect(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) ready() (ready, all int, err error) {
+// muster puts together who is ready.
+func (r *run) muster() (*broadcast.Muster, error) {
 	reports, err := r.each(&crew.Order{Ready: true})
+	if err != nil {
+		return nil, err
+	}
+	all := &broadcast.Muster{Ends: map[string]int{}}
 	for _, w := range reports {
-		if w != nil {
-			ready += w.Ready
-			all += w.All
+		if w.Muster == nil {
+			continue
+		}
+		all.Ready += w.Muster.Ready
+		all.All += w.Muster.All
+		for how, n := range w.Muster.Ends {
+			all.Ends[how] += n
+		}
+		all.Strange = cmp.Or(all.Strange, w.Muster.Strange)
+	}
+	return all, nil
+}
+
+// nobody says why there is nobody to measure.
+func (r *run) nobody(m *broadcast.Muster) error {
+	often := ""
+	for _, how := range slices.Sorted(maps.Keys(m.Ends)) {
+		if m.Ends[how] > m.Ends[often] {
+			often = how
 		}
 	}
-	return ready, all, err
+	var why []string
+	if often != "" {
+		why = append(why, fmt.Sprintf("%s, %d times", often, m.Ends[often]))
+	}
+	if m.Strange != "" {
+		why = append(why, unmatched("--ready", r.door.Dialect.Ready, m.Strange))
+	}
+	if why == nil {
+		why = append(why, "the server does not say what it should")
+	}
+	return fmt.Errorf("nobody could connect: %s", strings.Join(why, "; "))
+}
+
+// unmatched says that a pattern fits nothing, and what came instead.
+func unmatched(flag, pattern, came string) string {
+	text := fmt.Sprintf("nothing that came matches %s %s", flag, pattern)
+	if came != "" {
+		text += fmt.Sprintf("; the first was %q", came)
+	}
+	return text
 }
 
 // load runs the load and waits for its end.
@@ -166,9 +218,11 @@ func (r *run) beside(ctx context.Context) func() {
 	return pacing.Beside(ctx, r.cfg.Beside)
 }
 
-// stages are those of the configuration, the last as long as it takes.
+// stages are those of the configuration, the first with the warm-up before it, the
+// last as long as it takes.
 func (r *run) stages() []broadcast.Stage {
 	stages := slices.Clone(r.cfg.Stages)
+	stages[0].During += r.cfg.Warmup
 	rest := r.cfg.Warmup + r.cfg.Duration
 	for i := range stages {
 		if i == len(stages)-1 {
@@ -179,19 +233,37 @@ func (r *run) stages() []broadcast.Stage {
 	return stages
 }
 
-// parts divides the measured time when some stop reading: quiet parts and
-// stalled ones in turns, so that both see the same machine.
+// parts divides the measured time. Where some stop reading, there are quiet parts
+// and stalled ones in turns, so that both see the same machine; else each stage is
+// a part.
 func (r *run) parts() []broadcast.Part {
-	if r.cfg.Stalled == 0 {
-		return nil
-	}
 	var parts []broadcast.Part
-	stalled := false
-	for at := r.from; at+r.cfg.Part <= r.until; at += r.cfg.Part {
-		parts = append(parts, broadcast.Part{From: at, Until: at + r.cfg.Part, Stalled: stalled})
-		stalled = !stalled
+	switch {
+	case r.cfg.Stalled > 0:
+		for at := r.from; at+r.cfg.Part <= r.until; at += r.cfg.Part {
+			kind := len(parts) % 2
+			parts = append(parts, broadcast.Part{From: at, Until: at + r.cfg.Part, Kind: kind, Stalled: kind == 1})
+		}
+	case len(r.cfg.Stages) > 1:
+		at := r.start
+		for i, s := range r.stages() {
+			parts = append(parts, broadcast.Part{From: max(at, r.from), Until: at + s.During, Kind: i})
+			at += s.During
+		}
 	}
 	return parts
+}
+
+// partNames say what the kinds of parts are.
+func (r *run) partNames() []string {
+	if r.cfg.Stalled > 0 {
+		return []string{"all read", "some stalled"}
+	}
+	var names []string
+	for _, s := range r.cfg.Stages {
+		names = append(names, fmt.Sprintf("%g/s", s.Rate))
+	}
+	return names
 }
 
 // drops plans the losses of all connections; the last leaves time to come back.

@@ -27,6 +27,7 @@ type Names struct {
 var short = map[string]func(*Result) (n float64, ok bool){
 	"refused":    func(r *Result) (float64, bool) { return float64(r.Refused()), true },
 	"failed":     func(r *Result) (float64, bool) { return float64(r.Failed()), true },
+	"away":       func(r *Result) (float64, bool) { return float64(r.Audit.Away), true },
 	"unfinished": func(r *Result) (float64, bool) { return float64(r.Audit.Unfinished), true },
 	"slowdown":   func(r *Result) (float64, bool) { return r.Slowdown(), len(r.Parts) > 1 },
 	"growth": func(r *Result) (float64, bool) {

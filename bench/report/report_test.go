@@ -146,6 +146,13 @@ func TestVerdicts(t *testing.T) {
 		"doubled write":  {func(r *Result, _ *Limits) { r.Audit.Writes["chat"] = audit.Writes{Doubled: 1} }, ExitFailed, "1 duplicated"},
 		"reordered":      {func(r *Result, _ *Limits) { r.Audit.Reordered = 1 }, ExitFailed, "1 reordered"},
 		"leak":           {func(r *Result, _ *Limits) { r.Audit.Misdirected = 1 }, ExitFailed, "1 event sent to people for whom it is not"},
+		"forged":         {func(r *Result, _ *Limits) { r.Audit.Forged = 3 }, ExitFailed, "3 deliveries with a stamp"},
+		"foreign":        {func(r *Result, _ *Limits) { r.Audit.Foreign = 2 }, ExitFailed, "2 deliveries of what nobody sent"},
+		"away":           {func(r *Result, _ *Limits) { r.Audit.Away = 7 }, ExitFailed, "7 sent while somebody was away"},
+		"away and meant": {func(r *Result, _ *Limits) { r.Audit.Away, r.Audit.AwayMeant = 7, true }, ExitPassed, ""},
+		"away and allowed": {func(r *Result, l *Limits) {
+			r.Audit.Away, l.Thresholds = 7, []Threshold{must(t, "away<=7")}
+		}, ExitPassed, ""},
 		"phantom":        {func(r *Result, _ *Limits) { r.Audit.Writes["help"] = audit.Writes{Phantom: 1} }, ExitFailed, "applied all the same"},
 		"resync":         {func(r *Result, _ *Limits) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resync of somebody"},
 		"missing people": {func(r *Result, _ *Limits) { r.Joined = 999 }, ExitFailed, "999 of 1000"},
@@ -161,6 +168,10 @@ func TestVerdicts(t *testing.T) {
 		"allowed lag":    {func(r *Result, t *Limits) { r.Generator.Lag.P99, t.AllowLag = 11, true }, ExitPassed, ""},
 		"full generator": {func(r *Result, _ *Limits) { r.Generator.Busy = 0.96 }, ExitInvalid, "was full"},
 		"not connected":  {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 9} }, ExitFailed, "1 connection could not"},
+		"hung up":        {func(r *Result, _ *Limits) { r.Connections = &Connections{Wanted: 10, Open: 6, Lost: 9, Gone: 4} }, ExitFailed, "4 connections had ended"},
+		"no files": {func(r *Result, _ *Limits) {
+			r.Connections, r.Generator.Unopened, r.Generator.Lack = &Connections{Wanted: 10, Open: 8}, 2, "too many open files"
+		}, ExitInvalid, "2 to the end: too many open files"},
 		"shed":           {func(r *Result, _ *Limits) { r.Generator.Shed = 5 }, ExitInvalid, "5 planned operations"},
 		"late and lossy": {func(r *Result, _ *Limits) { r.Generator.Lag.P99, r.Audit.Missed = 11, 1 }, ExitFailed, "1 lost"},
 		"interrupted":    {func(r *Result, _ *Limits) { r.Interrupted, r.Joined = true, 5 }, ExitInterrupted, ""},

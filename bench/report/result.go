@@ -56,7 +56,9 @@ type Result struct {
 	// audit counts, each in a sentence.
 	Faults []string
 	// Figures are what a scenario finds beside all this.
-	Figures     []Figure
+	Figures []Figure
+	// Remarks say why a figure is not among them.
+	Remarks     []Remark
 	Audit       Audit
 	Disconnects map[string]int
 	Restarts    []Restart
@@ -79,13 +81,18 @@ type Figure struct {
 	Unit  string  `json:"unit"`
 }
 
+// Remark is a sentence for people in the place of a figure.
+type Remark struct{ Name, Text string }
+
 // Connections are those of a run.
 type Connections struct {
 	Wanted     int `json:"wanted"`
 	Open       int `json:"open"`
 	Publishers int `json:"publishers"`
-	// Lost ended while they should have lasted.
+	// Lost ended while they should have lasted; Gone of them are not there at the
+	// end.
 	Lost int `json:"lost"`
+	Gone int `json:"gone,omitempty"`
 }
 
 // Part is a part of the measured time: what was going on, and the latency of
@@ -198,9 +205,16 @@ type Audit struct {
 	Reordered   int `json:"reordered"`
 	// Misdirected events were for others.
 	Misdirected int `json:"misdirected"`
-	// Away were sent while a subscriber was not connected, to a server that
-	// promises no catching up; they are not lost.
-	Away int `json:"away,omitempty"`
+	// Forged deliveries came with a stamp that was not given to that message;
+	// Foreign ones are of what nobody sent in this run.
+	Forged  int `json:"forged,omitempty"`
+	Foreign int `json:"foreign,omitempty"`
+	// Away were sent while a subscriber was not connected, and it did not catch up
+	// with them, since the server promises none of it; they are no part of Missed.
+	// AwayMeant says that this is no failure: the run itself keeps people away, or
+	// they were told, which is a resync.
+	Away      int  `json:"away,omitempty"`
+	AwayMeant bool `json:"-"`
 	// Resyncs of people who read; each is a gap.
 	Resyncs int `json:"resyncs"`
 	// Unfinished people did not get the last message in time.
@@ -313,6 +327,10 @@ type Generator struct {
 	Busy float64 `json:"busy"`
 	// Shed operations were never sent.
 	Shed int `json:"shed"`
+	// Unopened connections are missing because of what the generator's machine
+	// lacked: Lack.
+	Unopened int    `json:"unopened,omitempty"`
+	Lack     string `json:"lack,omitempty"`
 	// Seconds that were measured.
 	Seconds float64 `json:"seconds"`
 }

@@ -122,9 +122,12 @@ func (r *Result) facts() []fact {
 		value, unit := f.text()
 		line(f.Name, "%s %s", value, unit)
 	}
+	for _, k := range r.Remarks {
+		line(k.Name, "%s", k.Text)
+	}
 	if r.Deliveries > 0 || a.Writes != nil {
-		line("audit", "%d lost, %d duplicated, %d reordered, %s, %d misdirected%s", a.Lost(), a.Doubled(), a.Reordered, Count(a.Resyncs, "resync"), a.Misdirected,
-			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away", a.Away)))
+		line("audit", "%d lost, %d duplicated, %d reordered, %s, %d misdirected%s%s", a.Lost(), a.Doubled(), a.Reordered, Count(a.Resyncs, "resync"), a.Misdirected,
+			unless(a.Away == 0, fmt.Sprintf("; %d sent while somebody was away, and not caught up with", a.Away)), unless(r.Warmup == 0, "; warm-up included"))
 	}
 	if t := a.Tokens; t != nil {
 		line("audit", "%s", t.audit())

@@ -85,15 +85,21 @@ func (r *Result) Judge(limits *Limits) error {
 	zero("lost", a.Lost(), "%d lost")
 	zero("duplicated", a.Doubled(), "%d duplicated")
 	zero("reordered", a.Reordered, "%d reordered")
+	if !a.AwayMeant {
+		zero("away", a.Away, "%d sent while somebody was away, and not caught up with")
+	}
 	zero("resyncs", a.Resyncs, "%d resyncs of people who read", "%d resync of somebody who reads")
 	zero("refused", r.Refused(), "%d operations refused or unanswered", "%d operation refused or unanswered")
 	fail(a.Misdirected > 0, "%s sent to people for whom it is not", Count(a.Misdirected, "event"))
+	fail(a.Forged > 0, "%s with a stamp that nobody sent", deliveries(a.Forged))
+	fail(a.Foreign > 0, "%s of what nobody sent in this run", deliveries(a.Foreign))
 	fail(a.Phantoms() > 0, "%s refused and applied all the same", Count(a.Phantoms(), "write"))
 	if !r.Interrupted {
 		fail(r.Joined < r.Attendees, "only %d of %d attendees joined", r.Joined, r.Attendees)
 		zero("unfinished", a.Unfinished, "%d people did not get the last message", "%d person did not get the last message")
 		if c := r.Connections; c != nil {
-			zero("missing_connections", c.Wanted-c.Open, "%d connections could not be opened", "%d connection could not be opened")
+			zero("missing_connections", c.Wanted-c.Open-c.Gone-r.Generator.Unopened, "%d connections could not be opened", "%d connection could not be opened")
+			zero("missing_connections", c.Gone, "%d connections had ended and could not be opened again", "%d connection had ended and could not be opened again")
 		}
 	}
 	for i, restart := range r.Restarts {
@@ -115,6 +121,9 @@ func (r *Result) Judge(limits *Limits) error {
 	}
 	if limits.MaxBusy > 0 && g.Busy > limits.MaxBusy {
 		*late = append(*late, fmt.Sprintf("the generator was full: its busiest loop worked %.0f %% of the time, over %.0f", g.Busy*100, limits.MaxBusy*100))
+	}
+	if g.Lack != "" {
+		*late = append(*late, fmt.Sprintf("the generator could not connect everybody, %d to the end: %s", g.Unopened, g.Lack))
 	}
 	if g.Shed > 0 {
 		*late = append(*late, fmt.Sprintf("%s never sent", Count(g.Shed, "planned operation")))

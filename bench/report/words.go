@@ -15,3 +15,11 @@ func form(n int64, what string) string {
 	}
 	return what + "s"
 }
+
+// deliveries are so many of them.
+func deliveries(n int) string {
+	if n == 1 {
+		return "1 delivery"
+	}
+	return fmt.Sprintf("%d deliveries", n)
+}

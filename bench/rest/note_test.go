@@ -22,7 +22,8 @@ func TestAnswersAreNoted(t *testing.T) {
 	r := &run{cfg: &Config{}, target: &server.Target{}, clock: clock, course: course.New(clock.Now), from: now - time.Second, until: now + time.Hour}
 	for range 2 {
 		w := &worker{r: r, tallies: map[string]*tally{}, lag: latency.New()}
-		w.lag.Record(time.Millisecond)
+		w.late(now)
+		w.late(now - 2*time.Second)                           // of the warm-up
 		w.note("read self", now-2*time.Second, 200, nil, nil) // of the warm-up
 		w.note("read self", now-500*time.Millisecond, 200, nil, nil)
 		w.note("read self", now+2*time.Hour, 200, nil, nil)

@@ -59,11 +59,18 @@ func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do fun
 				return
 			case <-timer.C:
 			}
-			// It was free, so what it is late now is its own fault.
-			w.lag.Record(w.r.clock.Now() - due)
+			w.late(due)
 		}
 		kind, status, body, err := do(number)
 		w.note(kind, due, status, body, err)
+	}
+}
+
+// late notes how late the generator is with what is measured. It was free, so that
+// is its own fault.
+func (w *worker) late(due time.Duration) {
+	if due >= w.r.from {
+		w.lag.Record(w.r.clock.Now() - due)
 	}
 }
 

@@ -120,8 +120,7 @@ func (r *run) load(ctx context.Context) error {
 				}
 				if wait := due - r.clock.Now(); wait > 0 {
 					time.Sleep(wait)
-					// It was free, so what it is late now is its own fault.
-					w.lag.Record(r.clock.Now() - due)
+					w.late(due, measuredFrom)
 				}
 				w.do(base+pair, due, due >= measuredFrom)
 			}

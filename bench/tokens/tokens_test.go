@@ -6,6 +6,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
+
+	"atelier/bench/latency"
+	"atelier/bench/pacing"
 )
 
 func TestEveryPairHasACardOfItsOwn(t *testing.T) {
@@ -47,6 +51,17 @@ func TestTheShareOfContestedTokensIsEven(t *testing.T) {
 		if n != int(1000*share) {
 			t.Errorf("%v: %d of 1000", share, n)
 		}
+	}
+}
+
+// A generator that was late in the warm-up was not late with what is measured.
+func TestTheLagIsOfWhatIsMeasured(t *testing.T) {
+	w := &worker{r: &run{clock: pacing.NewClock()}, lag: latency.New()}
+	for _, due := range []time.Duration{-2 * time.Second, -time.Second - 1, -time.Second, 0} {
+		w.late(due, -time.Second)
+	}
+	if n := w.lag.Count(); n != 2 || w.lag.Max() > 1900*time.Millisecond {
+		t.Errorf("%d noted, up to %v", n, w.lag.Max())
 	}
 }
 

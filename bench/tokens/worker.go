@@ -129,6 +129,14 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	return token, true
 }
 
+// late notes how late the generator is with what is measured. It was free, so that
+// is its own fault.
+func (w *worker) late(due, measuredFrom time.Duration) {
+	if due >= measuredFrom {
+		w.lag.Record(w.r.clock.Now() - due)
+	}
+}
+
 // do carries out one pair that was due at a time.
 func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	contested := w.r.contested(pair)

@@ -33,7 +33,7 @@ type clientFlags struct {
 	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. May be given again."`
 	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting."`
 	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
-	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq."`
+	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq. Of an event stream it sees the data of each event, without 'data: '."`
 	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected; a group named epoch is kept for --resume."`
 	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was taken."`
 	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Added to the path by a client that comes back; {{position}} and {{epoch}} are what was found last."`
@@ -46,7 +46,7 @@ type clientFlags struct {
 // broadcastFlags are those of all scenarios in which some publish and many
 // listen.
 type broadcastFlags struct {
-	Duration time.Duration `default:"30s" help:"How long the load is measured."`
+	Duration *time.Duration `placeholder:"DURATION" help:"How long the load is measured; the default is 30s, or as long as all --stages together."`
 
 	serverFlags
 	outputFlags
@@ -63,7 +63,7 @@ type publishFlags struct {
 	Publishers int           `default:"1" group:"Load" help:"Clients who send."`
 	Size       int           `default:"200" placeholder:"BYTES" group:"Load" help:"Size of a message as it is sent."`
 	Rate       float64       `default:"100" group:"Load" help:"Messages a second of all publishers; 0 for as many as go."`
-	Stages     string        `placeholder:"DURATION@RATE,…" group:"Load" help:"Rates one after the other instead of --rate, such as 10s@100,20s@500; the last goes on to the end."`
+	Stages     string        `placeholder:"DURATION@RATE,…" group:"Load" help:"Rates one after the other instead of --rate, such as 10s@100,20s@500, each measured by itself. The warm-up is at the first rate; the last goes on where --duration is longer."`
 	Window     int           `default:"128" group:"Load" help:"Messages that a publisher has under way, with --rate 0."`
 	Warmup     time.Duration `default:"2s" group:"Load" help:"Load before the measured time; audited, not measured."`
 	Regular    bool          `group:"Load" help:"Equal distances between messages instead of a Poisson process."`
@@ -98,28 +98,34 @@ type slowCommand struct {
 
 // Validate is called by kong.
 func (c *fanoutCommand) Validate() error {
-	return errors.Join(c.broadcastFlags.validate(c.Size > 0), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
+	_, err := c.lasts(&c.publishFlags)
+	return errors.Join(err, c.broadcastFlags.validate(c.Size > 0), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
 }
 
 // Validate is called by kong.
 func (c *idleCommand) Validate() error {
-	return errors.Join(c.broadcastFlags.validate(false), atLeast("connections", c.Connections, 1))
+	_, err := c.lasts(nil)
+	return errors.Join(err, c.broadcastFlags.validate(false), atLeast("connections", c.Connections, 1))
 }
 
 // Validate is called by kong.
 func (c *reconnectCommand) Validate() error {
-	return errors.Join(c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
+	_, err := c.lasts(&c.publishFlags)
+	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
 		atLeast("every", c.Every, time.Second), atLeast("spread", c.Spread, 0))
 }
 
 // Validate is called by kong.
 func (c *slowCommand) Validate() error {
-	err := error(nil)
+	lasts, err := c.lasts(&c.publishFlags)
+	if err == nil {
+		err = atLeast("duration", lasts, 2*c.Part) // a part of each kind
+	}
 	if c.Stalled <= 0 || c.Stalled > 90 {
-		err = errors.New("--stalled is more than 0 and at most 90 percent")
+		err = errors.Join(err, errors.New("--stalled is more than 0 and at most 90 percent"))
 	}
 	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
-		atLeast("part", c.Part, time.Second), atLeast("duration", c.Duration, 2*c.Part)) // a part of each kind
+		atLeast("part", c.Part, time.Second))
 }
 
 // Run is called by kong.
@@ -148,7 +154,7 @@ func (c *slowCommand) Run(ctx context.Context) error {
 
 func (b *broadcastFlags) validate(publishes bool) error {
 	problems := []error{
-		b.outputFlags.check(b.names()), atLeast("duration", b.Duration, time.Second), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
+		b.outputFlags.check(b.names()), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
 		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0),
 	}
 	if len(b.WorkerAt) > 0 {
@@ -179,9 +185,33 @@ func (b *broadcastFlags) validate(publishes bool) error {
 }
 
 func (p *publishFlags) check() error {
-	_, err := p.stages()
-	return errors.Join(err, atLeast("publishers", p.Publishers, 1), atLeast("size", p.Size, 0), atLeast("rate", p.Rate, 0),
+	return errors.Join(atLeast("publishers", p.Publishers, 1), atLeast("size", p.Size, 0), atLeast("rate", p.Rate, 0),
 		atLeast("window", p.Window, 1), atLeast("warmup", p.Warmup, 0))
+}
+
+// usual is how long a load is measured about which nothing is said.
+const usual = 30 * time.Second
+
+// lasts is how long the load is measured; p is nil where nothing is sent.
+func (b *broadcastFlags) lasts(p *publishFlags) (time.Duration, error) {
+	together := time.Duration(0)
+	if p != nil {
+		stages, err := p.stages()
+		if err != nil {
+			return 0, err
+		}
+		for _, s := range stages {
+			together += s.During
+		}
+	}
+	lasts := cmp.Or(together, usual)
+	if b.Duration != nil {
+		lasts = *b.Duration
+	}
+	if lasts < together {
+		return 0, fmt.Errorf("--duration is %v, and all --stages together are %v: leave it out, or make it longer", lasts, together)
+	}
+	return lasts, atLeast("duration", lasts, time.Second)
 }
 
 // stages are the rates, one after the other.
@@ -232,7 +262,12 @@ func unescaped(text string) string {
 
 // run carries out one scenario.
 func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
-	cfg.Connect, cfg.Settle, cfg.Duration, cfg.Drain = b.Connect, b.Settle, b.Duration, b.Drain
+	cfg.Connect, cfg.Settle, cfg.Drain = b.Connect, b.Settle, b.Drain
+	lasts, err := b.lasts(p)
+	if err != nil {
+		return err
+	}
+	cfg.Duration = lasts
 	cfg.Seed = cmp.Or(b.Seed, uint64(rand.Uint32()))
 	size := 0
 	if p != nil {

@@ -51,6 +51,10 @@ func TestWrongUsage(t *testing.T) {
 		{"fanout"},
 		{"fanout", "--spawn", "--subscribers", "0"},
 		{"fanout", "--spawn", "--stages", "10s"},
+		{"fanout", "--spawn", "--stages", "10s@5,20s@10", "--duration", "29s"},
+		{"fanout", "--spawn", "--stages", "300ms@5,400ms@10"},
+		{"idle", "--spawn", "--duration", "0s"},
+		{"slow", "--spawn", "--stages", "2s@5,6s@10"}, // too short for --part
 		{"fanout", "--spawn", "--hello", "x"},
 		{"fanout", "--spawn", "--generic", "--send", "{{stamp}} {{seq}}", "--match", "(?P<stamp>1)(?P<seq>2)"},
 		{"fanout", "--generic", "--url", "ws://127.0.0.1:1/"},

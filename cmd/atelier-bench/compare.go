@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,10 +111,15 @@ func (c *pairCommand) rounds(ctx context.Context, measure func(context.Context, 
 		if i%2 == 1 {
 			order = []int{1, 0}
 		}
+		// Both get the same load.
+		load, err := seeded(args, fmt.Sprint(max(rand.Uint32(), 1)))
+		if err != nil {
+			return reports, err
+		}
 		for _, which := range order {
 			binary := []string{c.A, c.B}[which]
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", i+1, c.Repeat, []string{"A", "B"}[which])
-			text, err := measure(ctx, append(args[:len(args):len(args)], "--spawn", "--server", binary))
+			text, err := measure(ctx, append(load[:len(load):len(load)], "--spawn", "--server", binary))
 			if err != nil {
 				return reports, err
 			}

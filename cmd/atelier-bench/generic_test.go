@@ -5,11 +5,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,12 +23,14 @@ import (
 )
 
 // hall is a server of another kind: whoever has said "enter alice" hears, behind
-// a word of its own, what anybody says. Deaf ones get every third message not.
+// a word of its own, what anybody says. Deaf ones get every third message not; one
+// who only listens is shown out, if that is wanted.
 type hall struct {
-	mu   sync.Mutex
-	in   map[*websocket.Conn]bool
-	deaf bool
-	n    int
+	mu       sync.Mutex
+	in       map[*websocket.Conn]bool
+	deaf     bool
+	showsOut bool
+	n        int
 }
 
 func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -52,6 +56,12 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_ = ws.WriteMessage(websocket.TextMessage, []byte("welcome"))
 		} else {
 			for c := range h.in {
+				if h.showsOut && c != ws && h.n > 30 {
+					h.showsOut = false
+					delete(h.in, c)
+					_ = c.Close()
+					continue
+				}
 				if h.n++; h.deaf && h.n%3 == 0 {
 					continue
 				}
@@ -71,10 +81,13 @@ func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
 	defer srv.CloseClientConnections()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
+	if !slices.ContainsFunc(args, func(arg string) bool { return arg == "--duration" || arg == "--stages" }) {
+		args = append(args, "--duration", "1s")
+	}
 	code := run(append([]string{
 		args[0], "--generic", "--url", strings.Replace(srv.URL, "http", "ws", 1) + "/x", "--header", "X-Key: sesame", "--hello", `enter\nalice`, "--ready", "^welcome$",
 		"--send", "{{stamp}}:{{seq}}:{{pad}}", "--match", `said: (?P<stamp>\d+):(?P<seq>\d+):`,
-		"--duration", "1s", "--connect", "0s", "--settle", "0s", "--drain", "3s", "--allow-lag", "--max-busy", "0",
+		"--connect", "0s", "--settle", "0s", "--drain", "3s", "--allow-lag", "--max-busy", "0",
 		"--json", at("json"), "--csv", at("csv"), "--html", at("html"), "--hdr", at("hdr"),
 	}, args[1:]...))
 	for _, name := range []string{"json", "csv", "html", "hdr"} {
@@ -119,6 +132,43 @@ func TestAServerThatIsNotOurs(t *testing.T) {
 	}
 }
 
+// Patterns that find nothing are told with what came instead.
+func TestPatternsThatFindNothing(t *testing.T) {
+	fanout := []string{"fanout", "--subscribers", "2", "--rate", "50", "--warmup", "0s", "--size", "300", "--drain", "1s"}
+	for name, c := range map[string]struct {
+		flags []string
+		says  string
+	}{
+		"messages": {[]string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, `nothing that came matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
+		"answers":  {[]string{"--ack", `took (?P<seq>\d+)`}, `nothing that came matches --ack took (?P<seq>\d+)`},
+	} {
+		code, r, _ := hear(t, &hall{}, append(fanout, c.flags...)...)
+		failures := fmt.Sprint(r["failures"])
+		if code != 1 || !strings.Contains(failures, c.says) || strings.Contains(failures, strings.Repeat("x", 200)) {
+			t.Errorf("%s: ends with %d: %s", name, code, failures)
+		}
+	}
+}
+
+// Stages are the measured time, each with its own latencies.
+func TestStagesAreMeasuredOneByOne(t *testing.T) {
+	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "3", "--regular", "--warmup", "200ms", "--stages", "600ms@50,500ms@100")
+	parts, _ := r["parts"].([]any)
+	if code != 0 || r["duration_seconds"].(float64) < 1.1 || len(parts) != 2 {
+		t.Fatalf("ends with %d: %.2000s", code, text)
+	}
+	for i, want := range []struct {
+		name  string
+		count float64
+	}{{"50/s", 3 * 30}, {"100/s", 3 * 50}} {
+		part := parts[i].(map[string]any)
+		// One at the border may be of either.
+		if count := part["latency"].(map[string]any)["count"].(float64); part["name"] != want.name || count < want.count-3 || count > want.count+3 {
+			t.Errorf("%v with %v deliveries, want %v with %v", part["name"], count, want.name, want.count)
+		}
+	}
+}
+
 func TestMissedThresholdsAndLossFail(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "50", "--warmup", "0s", "--size", "0"}
 	if code, r, _ := hear(t, &hall{}, append(fanout, "--threshold", "p99<1us")...); code != 1 || r["passed"] != false {
@@ -134,6 +184,18 @@ func TestMissedThresholdsAndLossFail(t *testing.T) {
 	}
 }
 
+// What somebody does not get whom the server has lost is a failure, unless it is
+// said how much of it there may be.
+func TestWhatIsMissedWhileAway(t *testing.T) {
+	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
+	for bound, want := range map[string]int{"lost==0": 1, "away<=1000": 0, "away<=1": 1} {
+		code, r, text := hear(t, &hall{showsOut: true}, append(fanout, "--threshold", bound)...)
+		if audit := r["audit"].(map[string]any); code != want || r["lost"] != 0.0 || audit["away"].(float64) < 2 {
+			t.Errorf("with %s it ends with %d: %.2000s", bound, code, text)
+		}
+	}
+}
+
 func TestOtherScenariosOfOthersServers(t *testing.T) {
 	// Nobody says anything, so nothing was timed, which is not 0 ms.
 	if code, _, text := hear(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
@@ -142,8 +204,8 @@ func TestOtherScenariosOfOthersServers(t *testing.T) {
 	if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
 		t.Errorf("idle ends with %d: %.1000s", code, text)
 	}
-	code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "0s", "--duration", "1100ms", "--rate", "50")
-	if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 {
+	code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "90ms", "--duration", "1100ms", "--rate", "500")
+	if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 || r["audit"].(map[string]any)["away"] == nil {
 		t.Errorf("reconnect ends with %d: %.2000s", code, text)
 	}
 	if code, _, text := hear(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {

@@ -37,5 +37,7 @@ func (w *workerCommand) Run(ctx context.Context) error {
 		}
 		return crew.Serve(conn)
 	}
-	return crew.Listen(ctx, w.Listen, w.Secret, func(a net.Addr) { fmt.Fprintln(os.Stderr, "waiting for a coordinator at", a) })
+	return crew.Listen(ctx, w.Listen, w.Secret,
+		func(a net.Addr) { fmt.Fprintln(os.Stderr, "waiting for a coordinator at", a) },
+		func(from net.Addr, why error) { fmt.Fprintf(os.Stderr, "turned %v away: %v\n", from, why) })
 }

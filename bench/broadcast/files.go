@@ -1,0 +1,47 @@
+//go:build linux
+
+package broadcast
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// spareFiles are those that a worker opens beside its connections.
+const spareFiles = 32
+
+// enoughFiles refuses a job with more connections than this process may have files
+// open: clients that cannot be opened would look like a server that takes no more.
+func enoughFiles(job *Job) error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("read file limit: %w", err)
+	}
+	clients := len(job.Subscribers) + len(job.Publishers)
+	need := clients
+	if job.TLS != nil {
+		need = 3 * clients // both ends of the way to the tunnel, and the tunnel's own
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return fmt.Errorf("count open files: %w", err)
+	}
+	if need += len(open) + spareFiles; uint64(need) > limit.Cur {
+		return fmt.Errorf("a worker may open %d files (ulimit -n) and needs %d for %d connections: raise the limit, or use more workers", limit.Cur, need, clients)
+	}
+	return nil
+}
+
+// own reports whether a connection failed for what this machine lacks, which is
+// nothing of the server's.
+func own(err error) bool {
+	for _, lack := range []unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.EADDRNOTAVAIL} {
+		if errors.Is(err, lack) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,40 @@
+//go:build linux
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Both sides of a pair draw the same, unless there is nothing to draw or it is said
+// what.
+func TestASeedIsGivenWhereOneIsTaken(t *testing.T) {
+	for args, want := range map[string]string{
+		"fanout --rate 5":            "fanout --rate 5 --seed 7",
+		"reconnect":                  "reconnect --seed 7",
+		"workshop --attendees 3":     "workshop --attendees 3 --seed 7",
+		"fanout --seed 3":            "fanout --seed 3",
+		"fanout --seed=3 --rate 5":   "fanout --seed=3 --rate 5",
+		"tokens --rate 5":            "tokens --rate 5",
+		"no-such-scenario":           "no-such-scenario",
+		"run reconnect-1000 --seed=": "",
+		"run reconnect-1000":         " --seed 7",
+	} {
+		got, err := seeded(strings.Fields(args), "7")
+		text := strings.Join(got, " ")
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", args, err)
+		case strings.HasPrefix(args, "run "):
+			if !strings.HasPrefix(text, "reconnect ") || strings.Contains(text, " 7") != (want != "") {
+				t.Errorf("%s is %s", args, text)
+			}
+		case text != want:
+			t.Errorf("%s is %s", args, text)
+		}
+	}
+	if _, err := seeded([]string{"run", "no-such-profile"}, "7"); err == nil {
+		t.Error("there is such a profile")
+	}
+}
