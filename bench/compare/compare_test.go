@@ -140,16 +140,6 @@ func TestFilesThatCannotBeCompared(t *testing.T) {
 	}
 }
 
-// A report of before is a repeat of one of now.
-func TestOneOfSomethingHasOneName(t *testing.T) {
-	before := []byte(strings.ReplaceAll(string(text(1, 1, true)), `"some"`, `"21 subscribers, 1 publishers, 5 messages"`))
-	now := []byte(strings.ReplaceAll(string(text(1, 1, true)), `"some"`, `"21 subscribers, 1 publisher, 5 messages"`))
-	findings, _, err := Compare(set(t, before), set(t, now), Limits{})
-	if err != nil || findings[0].Name != "fanout: 21 subscribers, 1 publisher, 5 messages" {
-		t.Errorf("%v, %v", findings, err)
-	}
-}
-
 // Repeats may stand in one file as it is easiest to make.
 func TestReportsInOneFile(t *testing.T) {
 	one := string(text(1, 1, true))

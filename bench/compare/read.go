@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 
 	"atelier/bench/report"
@@ -104,6 +103,7 @@ func Write(path string, reports [][]byte) error {
 			return fmt.Errorf("read report: %w", err)
 		}
 		members["series"] = json.RawMessage("[]")
+		members["command"] = json.RawMessage("[]") // paths of one machine; about says what was run
 		delete(members, "percentiles")
 		delete(members, "memory")
 		short, err := json.Marshal(members)
@@ -121,10 +121,6 @@ func Write(path string, reports [][]byte) error {
 	}
 	return nil
 }
-
-// single is what reports used to call one of something: "1 publishers". They are
-// still repeats of those that say "1 publisher".
-var single = regexp.MustCompile(`\b(1 [a-z]+)s\b`)
 
 func read(text []byte) (Run, error) {
 	var r struct {
@@ -166,7 +162,7 @@ func read(text []byte) (Run, error) {
 	if r.Format != report.Format {
 		return Run{}, fmt.Errorf("format %q is not %s", r.Format, report.Format)
 	}
-	run := Run{Name: r.Scenario + ": " + single.ReplaceAllString(r.About, "$1"), Valid: r.Valid, Invalid: r.Invalid, Numbers: map[string]float64{
+	run := Run{Name: r.Scenario + ": " + r.About, Valid: r.Valid, Invalid: r.Invalid, Numbers: map[string]float64{
 		"lost": r.Lost, "duplicated": r.Duplicated, "reordered": r.Reordered, "misdirected": r.Audit.Misdirected, "failures": float64(len(r.Failures)),
 	}}
 	if r.Count > 0 {

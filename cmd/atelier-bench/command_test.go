@@ -16,7 +16,7 @@ import (
 )
 
 func TestReportsShowNoSecret(t *testing.T) {
-	got := commandLine([]string{"bench", "--admin-pw", "secret", "--admin-pw=secret", "--admin-id", "admin", "--header", "Authorization: Bearer x", "--secret=y", "--header=Cookie: z",
+	got := commandLine([]string{"/opt/bench", "--admin-pw", "secret", "--admin-pw=secret", "--admin-id", "admin", "--header", "Authorization: Bearer x", "--secret=y", "--header=Cookie: z",
 		"--hello", `{"token":"x"}`, "--url", "ws://a:b@127.0.0.1:1/ws?token=x", "--postgres=postgres://u:p@h/db", "--url", "http://[::", "--postgres=host=h password=secret"})
 	want := []string{"bench", "--admin-pw", "***", "--admin-pw=***", "--admin-id", "admin", "--header", "Authorization: ***", "--secret=***", "--header=Cookie: ***",
 		"--hello", "***", "--url", "ws://hidden@127.0.0.1:1/ws?***", "--postgres=postgres://hidden@h/db", "--url", "***", "--postgres=***"}

@@ -175,7 +175,7 @@ func measure(ctx context.Context, args []string) ([]byte, error) {
 // for.
 var loads = [][]string{
 	{"fanout", "--subscribers", "1000", "--rate", "100", "--regular"},
-	{"fanout", "--subscribers", "1000", "--rate", "0", "--window", "128", "--max-busy", "100"},
+	{"fanout", "--subscribers", "1000", "--publishers", "16", "--rate", "0", "--window", "8", "--max-busy", "100"},
 	{"idle", "--connections", "2000", "--connect", "2s"},
 	{"rest", "--write-connections", "0"},
 	{"rest", "--read-connections", "0", "--write-connections", "256"},

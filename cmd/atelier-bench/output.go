@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -170,9 +171,11 @@ var secrets = []string{"--admin-pw", "--secret", "--header", "--hello", "--body"
 // parameters of a query.
 var addresses = []string{"--url", "--internal-url", "--publish", "--postgres"}
 
-// commandLine is the command as it was given, without what is secret.
+// commandLine is the command as it was given, without what is secret and without
+// where this program stands.
 func commandLine(args []string) []string {
 	out := slices.Clone(args)
+	out[0] = filepath.Base(out[0])
 	for i, arg := range out {
 		for _, flag := range slices.Concat(secrets, addresses) {
 			switch {
