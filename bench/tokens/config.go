@@ -12,7 +12,7 @@ import (
 
 // Names are what a run measures.
 var Names = report.Names{
-	Operations: []string{"tokenize", "detokenize", "pair"},
+	Operations: named(),
 	Figures: []string{
 		"pairs_per_second", "raced", "live_tokens", "live_rss", "live_peak_rss", "minted_per_second",
 		"restarted_ms", "restarted_rss", "expiry_cores", "expiry_goroutines", "idle_cores", "idle_goroutines",

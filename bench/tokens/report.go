@@ -54,18 +54,28 @@ func (c *crowd) figures(r *report.Result) {
 	)
 }
 
+// operations are what is measured of each worker.
+var operations = []struct {
+	name string
+	of   func(*worker) *tally
+}{
+	{"tokenize", func(w *worker) *tally { return &w.tokenize }},
+	{"detokenize", func(w *worker) *tally { return &w.detokenize }},
+	{"pair", func(w *worker) *tally { return &w.pair }},
+}
+
+func named() (names []string) {
+	for _, k := range operations {
+		names = append(names, k.name)
+	}
+	return names
+}
+
 // conclude fills in what the workers found. They have ended.
 func (r *run) conclude(workers []*worker, begin, end weight) {
 	out := r.result
 	lag := latency.New()
-	for _, k := range []struct {
-		name string
-		of   func(*worker) *tally
-	}{
-		{"tokenize", func(w *worker) *tally { return &w.tokenize }},
-		{"detokenize", func(w *worker) *tally { return &w.detokenize }},
-		{"pair", func(w *worker) *tally { return &w.pair }},
-	} {
+	for _, k := range operations {
 		all := latency.New()
 		op := report.Operation{Name: k.name}
 		for _, w := range workers {
