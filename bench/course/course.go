@@ -85,17 +85,6 @@ func (c *Course) at(n int64) *second {
 	return s
 }
 
-// Zero is the moment from which the samples count.
-func (c *Course) Zero() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Add(c.zero - c.now()).UTC()
-}
-
-// Warm notes an operation that has just been done and that is not measured, since
-// it was planned for the warm-up.
-func (c *Course) Warm() { c.Add(report.Sample{Deliveries: 1}, int64(c.now()/time.Second)) }
-
 // Online notes how many connections are open.
 func (c *Course) Online(n int) {
 	second := int64(c.now() / time.Second)
@@ -105,14 +94,18 @@ func (c *Course) Online(n int) {
 	s.Open, s.told = n, true
 }
 
-// Done notes an operation that has just been done, and what it took.
-func (c *Course) Done(took time.Duration) {
+// Done notes an operation that has just been done, and what it took, if that is
+// measured: what was planned for the warm-up is not.
+func (c *Course) Done(took time.Duration, measured bool) {
 	n := int64(c.now() / time.Second)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.at(n)
 	s.told = true
 	s.Deliveries++
+	if !measured {
+		return
+	}
 	if s.Counts == nil {
 		s.Counts = latency.New()
 	}
@@ -196,6 +189,14 @@ func (c *Course) Second(n int64) report.Sample {
 		return s.sample(c.zero, n)
 	}
 	return report.Sample{Phase: c.phase}
+}
+
+// Put puts the whole course into a result.
+func (c *Course) Put(out *report.Result) {
+	out.Series = c.Samples()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out.Zero = time.Now().Add(c.zero - c.now()).UTC()
 }
 
 // Samples is the whole course.

@@ -14,16 +14,20 @@ func TestSecondsAreKeptApart(t *testing.T) {
 	c := New(func() time.Duration { return now })
 	c.Begin(4 * time.Second)
 	c.Enter("warm-up")
-	c.Warm()
+	c.Done(5*time.Millisecond, false)
 	c.Sent()
 	c.Online(4)
-	if since := time.Until(c.Zero()); since < 0 || since > time.Second {
+	var out report.Result
+	if c.Put(&out); len(out.Series) != 1 {
+		t.Errorf("%d seconds", len(out.Series))
+	}
+	if since := time.Until(out.Zero); since < 0 || since > time.Second {
 		t.Errorf("the load begins in %v", since)
 	}
 	now = 4500 * time.Millisecond
 	c.Enter("load")
-	c.Done(7 * time.Millisecond)
-	c.Done(9 * time.Millisecond)
+	c.Done(7*time.Millisecond, true)
+	c.Done(9*time.Millisecond, true)
 	c.Failed()
 	more := latency.New()
 	more.Record(50 * time.Millisecond)

@@ -132,7 +132,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		}
 	}
 	g.Workers, g.Lag, g.Turns = r.crew.Size(), lag.Summary(), turns.Summary()
-	out.Series, out.Zero = r.course.Samples(), r.course.Zero()
+	r.course.Put(out)
 	if seconds <= 0 {
 		return
 	}

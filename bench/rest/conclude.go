@@ -68,7 +68,7 @@ func (r *run) conclude(begin, end course.Weight, found []int, interrupted bool) 
 		}
 		out.Audit.Writes = map[string]audit.Writes{"chat": audit.Reconcile(r.fates[from:], found[from:])}
 	}
-	out.Series, out.Zero = r.course.Samples(), r.course.Zero()
+	r.course.Put(out)
 	return out
 }
 

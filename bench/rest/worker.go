@@ -93,12 +93,11 @@ func (w *worker) note(kind string, due time.Duration, status int, body []byte, e
 	default:
 		t.done++
 		took := w.r.clock.Now() - due
-		if due >= w.r.from && due < w.r.until {
+		measured := due >= w.r.from && due < w.r.until
+		if measured {
 			t.latency.Record(took)
-			w.r.course.Done(took)
-		} else {
-			w.r.course.Warm()
 		}
+		w.r.course.Done(took, measured)
 	}
 }
 

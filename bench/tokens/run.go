@@ -80,7 +80,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		}
 	}
 	r.result.Interrupted = ctx.Err() != nil
-	r.result.Series = r.course.Samples()
+	r.course.Put(r.result)
 	return r.result, nil
 }
 

@@ -171,7 +171,7 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	w.check(pair, body)
 	w.detokenize.record(measured, used-minted)
 	w.pair.record(measured, used-due)
-	w.r.course.Done(used - due)
+	w.r.course.Done(used-due, measured)
 }
 
 // race lets two callers use a token at once.

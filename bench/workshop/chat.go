@@ -92,12 +92,12 @@ func (c *crowd) hear(p *person, m *message.Message) {
 		return
 	}
 	took := c.clock.Now() - said.due
+	measured := c.counts(said.due)
+	c.course.Done(took, measured)
 	c.charge(p, said, took)
-	if !c.counts(said.due) {
-		c.course.Warm()
+	if !measured {
 		return
 	}
-	c.course.Done(took)
 	c.deliveries.Record(took)
 	c.byNode[p.node]++
 	if len(c.parts) > 0 {

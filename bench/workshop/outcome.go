@@ -33,7 +33,7 @@ func (r *run) conclude(t *truth) {
 	out.Events, out.Acked = c.events, c.acked
 	out.Audit = c.verify(t)
 	out.Disconnects = c.disconnects
-	out.Series, out.Zero = c.course.Samples(), c.course.Zero()
+	c.course.Put(out)
 	out.Generator.Workers = 1
 	out.Generator.Lag = c.lag.Summary()
 	out.Generator.Shed = c.shed
