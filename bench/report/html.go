@@ -91,8 +91,7 @@ type nodePlot struct {
 
 // HTML is the result as one page that needs nothing else.
 func (r *Result) HTML() ([]byte, error) {
-	p := r.plots()
-	data, err := json.Marshal(p)
+	data, err := json.Marshal(r.plots())
 	if err != nil {
 		return nil, fmt.Errorf("encode plots: %w", err)
 	}

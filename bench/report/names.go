@@ -13,8 +13,8 @@ import (
 )
 
 // Names are the operations and the figures that a scenario can report beside what
-// every report has, as thresholds name them: "chat_ack", "pairs_per_second". One
-// with a star stands for all of its form: "upload_*".
+// every report has: "chat ack", "pairs_per_second". One with a star stands for all
+// of its form: "upload *".
 type Names struct {
 	Operations, Figures []string
 	// Absent are those that a run with the flags at hand has not, and why: a name,
@@ -89,7 +89,7 @@ func (n Names) Lacks(r *Result) string {
 
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, _ := path.Match(p, name)
+		ok, _ := path.Match(plain(p), name)
 		return ok
 	})
 }
@@ -108,7 +108,7 @@ func (n Names) numbers() []string {
 	}
 	out = append(out, n.Figures...)
 	for _, operation := range n.Operations {
-		out = append(out, operation+".p99")
+		out = append(out, plain(operation)+".p99")
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

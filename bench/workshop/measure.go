@@ -3,7 +3,6 @@
 package workshop
 
 import (
-	"strings"
 	"time"
 
 	"atelier/bench/course"
@@ -30,15 +29,7 @@ const (
 )
 
 // Names are what a run measures.
-var Names = report.Names{Operations: named()}
-
-func named() []string {
-	out := make([]string, len(names))
-	for op, name := range names {
-		out[op] = strings.ReplaceAll(name, " ", "_")
-	}
-	return out
-}
+var Names = report.Names{Operations: names[:]}
 
 // names of the operations in reports.
 var names = [operations]string{
