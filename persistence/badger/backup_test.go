@@ -43,8 +43,8 @@ func TestRestore(t *testing.T) {
 		t.Errorf("replayed %d bytes", len(got))
 	}
 	l := openLog(t, s, "codelab/2")
-	if state, seq, err := l.Load(); err != nil || seq != 1 || string(state) != strings.Repeat("state", 1<<18) {
-		t.Errorf("loaded %d bytes at %d: %v", len(state), seq, err)
+	if whole := load(t, l); whole.Seq != 1 || string(whole.State) != strings.Repeat("state", 1<<18) {
+		t.Errorf("loaded %d bytes at %d", len(whole.State), whole.Seq)
 	}
 	if v, err := s.Get("audit", []byte("1")); err != nil || string(v) != "joined" {
 		t.Errorf("row %q: %v", v, err)
