@@ -158,6 +158,10 @@ func joinSnapshot(state []byte, chain uint64) []byte {
 	return binary.BigEndian.AppendUint64(state, chain)
 }
 
+// Unchained is a state that was stored before snapshots kept the hash of their
+// log: it counts as 0, on every node.
+func Unchained(state []byte) []byte { return joinSnapshot(state, 0) }
+
 // StateOf returns the state that a Kind encoded, of a snapshot as it is stored.
 func StateOf(s Snapshot) ([]byte, error) {
 	state, _, err := splitSnapshot(s.State)

@@ -146,7 +146,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 }
 
 func TestNewerBackupIsRefused(t *testing.T) {
-	for _, header := range []string{"atelier-backup 2 store-format 1\n", "atelier-backup 1 store-format 2\n"} {
+	for _, header := range []string{"atelier-backup 2 store-format 1\n", fmt.Sprintf("atelier-backup 1 store-format %d\n", Format+1)} {
 		if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader(header)); !errors.Is(err, ErrNewerFormat) {
 			t.Errorf("%q: got %v", header, err)
 		}

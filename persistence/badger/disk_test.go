@@ -97,7 +97,7 @@ func TestFormat(t *testing.T) {
 	}
 
 	_, err := Open(small(dir))
-	if !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), "format 7") || !strings.Contains(err.Error(), "up to 1") {
+	if !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), fmt.Sprint("format ", Format+6)) || !strings.Contains(err.Error(), fmt.Sprint("up to ", Format)) {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"atelier/actors/durable"
 )
@@ -11,8 +12,9 @@ import (
 // Head is the record that makes a snapshot valid: as long as it names the old
 // parts, the old snapshot is the snapshot.
 //
-// Its payload: seq, base, id, parts, length (uvarints), CRC32C of the whole
+// Its payload: 0, seq, base, id, parts, length (uvarints), CRC32C of the whole
 // state (4 bytes), and the state itself when it is small enough to need no parts.
+// Format 1 had neither 0 nor base.
 type Head struct {
 	Seq    uint64
 	Base   uint64 // of the log, see durable.LogReader; at most Seq
@@ -21,6 +23,7 @@ type Head struct {
 	Length uint64
 	Sum    uint32
 	Inline []byte // the whole state when parts is 0
+	first  bool   // of format 1
 }
 
 const (
@@ -53,8 +56,8 @@ func NewHead(seq, base, id uint64, state []byte) Head {
 
 // Encode returns the payload, without its seal.
 func (h Head) Encode() []byte {
-	p := make([]byte, 0, 5*binary.MaxVarintLen64+4+len(h.Inline))
-	p = binary.AppendUvarint(p, h.Seq)
+	p := make([]byte, 0, 1+5*binary.MaxVarintLen64+4+len(h.Inline))
+	p = binary.AppendUvarint(append(p, 0), h.Seq)
 	p = binary.AppendUvarint(p, h.Base)
 	p = binary.AppendUvarint(p, h.ID)
 	p = binary.AppendUvarint(p, h.Parts)
@@ -66,7 +69,14 @@ func (h Head) Encode() []byte {
 // DecodeHead reads the payload.
 func DecodeHead(payload []byte) (Head, error) {
 	var h Head
-	for _, field := range []*uint64{&h.Seq, &h.Base, &h.ID, &h.Parts, &h.Length} {
+	fields := []*uint64{&h.Seq, &h.Base, &h.ID, &h.Parts, &h.Length}
+	if len(payload) > 0 && payload[0] == 0 {
+		payload = payload[1:]
+	} else { // a snapshot contains a record, so its seq is not 0
+		h.first = true
+		fields = slices.Delete(fields, 1, 2)
+	}
+	for _, field := range fields {
 		v, n := binary.Uvarint(payload)
 		if n <= 0 {
 			return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
@@ -75,6 +85,9 @@ func DecodeHead(payload []byte) (Head, error) {
 	}
 	if len(payload) < 4 || h.Base > h.Seq || h.Length > MaxState || h.Parts > h.Length {
 		return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
+	}
+	if h.first { // what was rewritten is not known any more
+		h.Base = h.Seq
 	}
 	h.Sum = binary.BigEndian.Uint32(payload)
 	h.Inline = payload[4:]
@@ -87,6 +100,9 @@ func DecodeHead(payload []byte) (Head, error) {
 // Snapshot describes what Load reads: the state, and the log that ends at tail
 // or with the snapshot.
 func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
+	if h.first {
+		state = durable.Unchained(state)
+	}
 	return durable.Snapshot{State: state, Seq: h.Seq, Base: h.Base, Tail: max(tail, h.Seq)}
 }
 
