@@ -140,8 +140,8 @@ func (h *Host[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 // same hash at a position have applied the same records. A snapshot keeps it, so
 // rewriting the log does not change it.
 //
-// xxhash takes 20 ns for a record of 150 bytes, SHA-256 150 ns. It is no proof
-// against somebody who wants two records to look alike: the nodes trust each
+// xxhash takes a fifth of what SHA-256 takes for a record of 150 bytes. It does
+// not stop somebody who makes two records look alike on purpose: nodes trust each
 // other.
 func chained(chain uint64, record []byte) uint64 {
 	var d xxhash.Digest
