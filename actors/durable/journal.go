@@ -53,6 +53,10 @@ type Journal interface {
 	// committed and visible to the new handle, or will fail with ErrFenced.
 	Open(actor string) (Log, error)
 
+	// Follow opens the log of an actor for reading, whoever has it open. The
+	// reader sees what is committed at the time of each call.
+	Follow(actor string) (Reader, error)
+
 	// Append commits rows that belong to no actor's log. It never blocks on
 	// the disk: done is called exactly once, from the writer's goroutine,
 	// after the rows are on disk or have failed. When Append itself returns
@@ -130,6 +134,16 @@ type Snapshot struct {
 	Base uint64
 	// Tail is the seq of the last committed record, truncated or not.
 	Tail uint64
+}
+
+// Reader is the log of an actor as somebody reads it who does not own it. Safe for
+// concurrent use.
+type Reader interface {
+	LogReader
+	// Tail returns the seq of the last record that is committed now.
+	Tail() (uint64, error)
+	// Close ends the reading.
+	Close()
 }
 
 // Log is one incarnation's handle on the log of one actor.

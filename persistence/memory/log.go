@@ -181,3 +181,19 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 
 // Close implements durable.Log.
 func (l *handle) Close() { l.closed.Store(true) }
+
+// Follow implements durable.Journal.
+func (m *Store) Follow(actor string) (durable.Reader, error) {
+	if err := m.look(func() {}); err != nil {
+		return nil, err
+	}
+	return reader{&handle{store: m, actor: actor}}, nil
+}
+
+type reader struct{ *handle }
+
+// Tail implements durable.Reader.
+func (r reader) Tail() (tail uint64, err error) {
+	err = r.store.look(func() { tail = r.store.content.tail(r.actor) })
+	return tail, err
+}
