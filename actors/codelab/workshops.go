@@ -70,6 +70,7 @@ func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
 		ParseEvent:  ParseEvent,
 		EncodeState: EncodeState,
 		Carry:       Carrier,
+		Urgent:      frees,
 		Erases:      Erases,
 		Erase:       Erase,
 	}

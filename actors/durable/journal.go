@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,8 @@ var (
 	// caller may try again a little later.
 	ErrBusy = errors.New("journal: queue is full")
 	// ErrReadOnly says that the store refuses writes, for example because the
-	// disk is nearly full. Reads go on.
+	// disk is nearly full. Reads go on, and while there is a reserve of space, so
+	// do urgent appends: those that free space, and what they need.
 	ErrReadOnly = errors.New("journal: store is read-only")
 	// ErrFenced says that a newer handle of the same actor was opened; this
 	// one can never write again.
@@ -195,6 +197,8 @@ type Batch struct {
 	// Rows are committed in the same transaction. They carry no guards: a log
 	// has one writer, which knows its state.
 	Rows []Row
+	// Urgent lets the batch use the reserve of a disk that is nearly full.
+	Urgent bool
 	// Done is called exactly once, from the writer's goroutine, and must not
 	// block. nil means that the records and rows are on disk.
 	Done func(error)
@@ -216,6 +220,22 @@ type Row struct {
 	Guard Guard
 	// CheckOnly leaves the row as it is: only its guard is looked at.
 	CheckOnly bool
+	// Urgent lets rows alone, if all of them are urgent, use the reserve of a disk
+	// that is nearly full.
+	Urgent bool
+}
+
+// Urgent says whether there are rows and all of them are urgent.
+func Urgent(rows []Row) bool {
+	return len(rows) > 0 && !slices.ContainsFunc(rows, func(r Row) bool { return !r.Urgent })
+}
+
+// MakeUrgent marks rows as urgent, and returns them.
+func MakeUrgent(rows []Row) []Row {
+	for i := range rows {
+		rows[i].Urgent = true
+	}
+	return rows
 }
 
 // Guard is a condition on what is stored under a row's key. The zero value

@@ -233,6 +233,7 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	}
 	b := s.next
 	s.apply(m.to, b, d)
+	b.other = b.other || !s.host.kind.urgent(m.cmd)
 	b.rows = append(b.rows, d.Rows...)
 	b.rowBytes += rowBytes(d.Rows)
 	reply := Reply{Value: d.Reply, Seq: s.seq}

@@ -93,6 +93,7 @@ func (l *handle) Append(b durable.Batch) error {
 	defer m.mu.Unlock()
 	return m.push(entry{
 		commit:  true,
+		urgent:  b.Urgent,
 		bytes:   len(b.Records) + rowBytes(b.Rows),
 		records: len(records),
 		log:     l,
