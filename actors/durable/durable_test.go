@@ -303,6 +303,11 @@ func TestUrgentCommandsUseTheReserve(t *testing.T) {
 	if hd.Condition() != durable.Running {
 		t.Error("the actor failed")
 	}
+	// One that passed the gate just before is refused by the store.
+	hd = get(t, start(t, j, k, durable.Options{}), "b")
+	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
+		t.Errorf("a command behind the gate: %v", err)
+	}
 }
 
 func TestGateRefuses(t *testing.T) {
