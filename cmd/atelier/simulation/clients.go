@@ -47,7 +47,7 @@ func (c *client) mark(what string) string {
 // act reads at a node and does one thing there.
 func (c *client) act(n *node) {
 	began := c.w.model.position()
-	ws, err := n.labs.Get(c.w.lab)
+	ws, err := n.get()
 	if err != nil {
 		c.note(n, "reads", 0, err)
 		return

@@ -1,14 +1,17 @@
 package simulation
 
 import (
+	"errors"
 	"sync"
 	"time"
 )
 
+var errCommit = errors.New("simulated: the commit failed")
+
 // faults lets things go wrong until a time, then puts all right again.
 func (w *world) faults(until time.Time, done *sync.WaitGroup) {
 	defer done.Done()
-	for len(w.nodes) > 1 {
+	for {
 		wait := time.Duration(w.rand.ExpFloat64() * float64(3*time.Second))
 		if time.Now().Add(wait).After(until) {
 			return
@@ -20,10 +23,11 @@ func (w *world) faults(until time.Time, done *sync.WaitGroup) {
 		}
 		a := w.nodes[w.rand.IntN(len(w.nodes))]
 		b := w.nodes[w.rand.IntN(len(w.nodes))]
-		for b == a {
-			b = w.nodes[w.rand.IntN(len(w.nodes))]
+		kind := w.rand.IntN(10)
+		if a == b && kind != 6 && kind < 7 {
+			continue // it takes two
 		}
-		switch w.rand.IntN(6) {
+		switch kind {
 		case 0, 1: // the link between two is cut
 			w.cut(until, [][2]string{{a.name, b.name}, {b.name, a.name}})
 		case 2: // in one direction
@@ -31,13 +35,23 @@ func (w *world) faults(until time.Time, done *sync.WaitGroup) {
 		case 3:
 			w.history.add("fault", "%s loses its lease", a.name)
 			a.shared.Lose()
-		case 4, 5:
-			if hd := w.owner(); hd != nil && hd != b {
-				if ws, err := hd.labs.Get(w.lab); err == nil {
-					w.history.add("fault", "%s gives the codelab to %s", hd.name, b.name)
-					hd.labs.GiveTo(ws, b.name)
+		case 7:
+			n := 1 + w.rand.IntN(3)
+			w.history.add("fault", "%d commits fail", n)
+			w.store.FailCommits(n, errCommit)
+		case 8, 9:
+			long := min(time.Duration(w.rand.ExpFloat64()*float64(time.Second)), time.Until(until))
+			w.history.add("fault", "the store stands still for %v", long.Round(time.Millisecond))
+			time.AfterFunc(long, w.store.Hold())
+		case 6:
+			a.kill()
+			time.AfterFunc(min(time.Duration(w.rand.ExpFloat64()*float64(2*time.Second)), time.Until(until)), func() {
+				if err := a.restart(); err != nil {
+					w.model.fail("restart", "node %s: %v", a.name, err)
 				}
-			}
+			})
+		case 4, 5:
+			w.give(b)
 		}
 	}
 }
@@ -57,14 +71,19 @@ func (w *world) cut(until time.Time, links [][2]string) {
 	})
 }
 
-// owner is the node that owns the codelab, or nil.
-func (w *world) owner() *node {
+// give lets the owner of the codelab give it to another node.
+func (w *world) give(to *node) {
 	for _, n := range w.nodes {
-		for _, ws := range n.labs.Active() {
+		s := n.server.Load()
+		if s == nil || n == to {
+			continue
+		}
+		for _, ws := range s.labs.Active() {
 			if ws.ID() == w.lab && ws.Owns() {
-				return n
+				w.history.add("fault", "%s gives the codelab to %s", n.name, to.name)
+				s.labs.GiveTo(ws, to.name)
+				return
 			}
 		}
 	}
-	return nil
 }

@@ -25,19 +25,15 @@ func Run(p Plan) (*history, error) {
 		go c.run(until, &done)
 	}
 	done.Wait()
+	w.startAll()
 	w.settle("when all is whole again")
 	if w.model.failed() == "" {
 		w.erased()
 	}
 	for _, n := range w.nodes {
-		w.history.add("fault", "%s is killed", n.name)
 		n.kill()
 	}
-	for _, n := range w.nodes {
-		if err := n.restart(); err != nil {
-			w.model.fail("restart", "node %s: %v", n.name, err)
-		}
-	}
+	w.startAll()
 	w.settle("after all were killed and started")
 	for _, n := range w.nodes {
 		n.close()
@@ -50,6 +46,18 @@ func Run(p Plan) (*history, error) {
 	return w.history, nil
 }
 
+func (w *world) startAll() {
+	for _, n := range w.nodes {
+		if err := n.restart(); err != nil {
+			w.model.fail("restart", "node %s: %v", n.name, err)
+		}
+	}
+}
+
+// answersIn is within how many seconds every node must answer when all is whole:
+// longer than a quarantine, into which enough failed commits lead.
+const answersIn = 330
+
 // settle waits until every node answers, and looks at what each shows.
 func (w *world) settle(when string) {
 	w.history.add("end", "%s", when)
@@ -60,15 +68,15 @@ func (w *world) settle(when string) {
 				return
 			}
 			began := w.model.position()
-			ws, err := n.labs.Get(w.lab)
+			ws, err := n.get()
 			if err == nil {
 				view, seq := ws.ViewAt()
 				w.model.checkRead(n.name, began, seq)
 				w.model.checkView(n.name, view, seq)
 				break
 			}
-			if last = err; try == 60 {
-				w.model.fail("answers", "%s, node %s gives no answer for a minute: %v", when, n.name, last)
+			if last = err; try == answersIn {
+				w.model.fail("answers", "%s, node %s gives no answer for %d s: %v", when, n.name, answersIn, last)
 				return
 			}
 			time.Sleep(time.Second)
@@ -81,7 +89,7 @@ func (w *world) erased() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	n := w.nodes[0]
-	if err := n.labs.FinishErasing(ctx); err != nil {
+	if err := n.server.Load().labs.FinishErasing(ctx); err != nil {
 		w.model.fail("erasing", "%v", err)
 		return
 	}

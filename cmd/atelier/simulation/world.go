@@ -2,9 +2,11 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -55,11 +57,18 @@ type world struct {
 	ended   chan struct{}
 }
 
-// node is one simulated server.
+// node is one simulated machine.
 type node struct {
 	w      *world
 	name   string
 	shared *memory.Node
+	// server is what runs there; nil while it is down.
+	server atomic.Pointer[server]
+}
+
+// server is one start of the program on a node.
+type server struct {
+	n      *node
 	system *actor.ActorSystem
 	labs   *codelab.Workshops
 	list   *catalog.List
@@ -87,7 +96,7 @@ func newWorld(p Plan) (*world, error) {
 		}
 		w.nodes = append(w.nodes, n)
 	}
-	m, err := w.nodes[0].labs.Create(facilitator, &codelab.Create{
+	m, err := w.nodes[0].server.Load().labs.Create(facilitator, &codelab.Create{
 		Codelab: &pb.Codelab{Title: "Simulated", IsPublic: true},
 		Steps:   []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2"}, {Title: "three", ContentMarkdown: "3"}},
 	})
@@ -101,14 +110,13 @@ func newWorld(p Plan) (*world, error) {
 // start boots the server of a node.
 func (n *node) start() error {
 	bus, unplug := n.w.net.Node(n.name)
-	n.unplug, n.system = unplug, durable.NewSystem()
-	n.stop, n.done = make(chan struct{}), make(chan struct{})
+	s := &server{n: n, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
 	var err error
-	if n.list, err = catalog.FollowList(n.shared, func(err error) { n.w.model.fail("list", "%v", err) }); err != nil {
+	if s.list, err = catalog.FollowList(n.shared, func(err error) { n.w.model.fail("list", "%v", err) }); err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
-	n.labs, err = codelab.NewWorkshops(codelab.Config{
-		System: n.system, Journal: n.shared, List: n.list, Frames: messages.Frames{}, Epoch: n.shared.StreamID(),
+	s.labs, err = codelab.NewWorkshops(codelab.Config{
+		System: s.system, Journal: n.shared, List: s.list, Frames: messages.Frames{}, Epoch: n.shared.StreamID(),
 		Files:  files.NewRegister(n.shared, silentBlobs{}, time.Hour, time.Now),
 		Room:   room.Limits{Frames: 200},
 		Logger: slog.New(slog.DiscardHandler),
@@ -120,35 +128,48 @@ func (n *node) start() error {
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
-	go n.watch()
+	n.server.Store(s)
+	go s.watch()
 	return nil
+}
+
+// errDown is what clients of a node get that is down.
+var errDown = errors.New("connection refused")
+
+// get asks a node for the codelab.
+func (n *node) get() (codelab.Workshop, error) {
+	s := n.server.Load()
+	if s == nil {
+		return codelab.Workshop{}, errDown
+	}
+	return s.labs.Get(n.w.lab)
 }
 
 // watch does what cmd/atelier/service does beside the actors: it brings a node
 // back that has lost its lease, and compares who is connected.
-func (n *node) watch() {
-	defer close(n.done)
+func (s *server) watch() {
+	defer close(s.done)
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for {
 		select {
-		case <-n.stop:
+		case <-s.stop:
 			return
-		case <-n.shared.Lost():
-			n.labs.Drop()
+		case <-s.n.shared.Lost():
+			s.labs.Drop()
 			// The lease that is gone has to end for all others first.
 			select {
-			case <-n.stop:
+			case <-s.stop:
 				return
 			case <-time.After(time.Second):
 			}
-			if err := n.shared.Rejoin(context.Background()); err != nil {
-				n.w.model.fail("rejoin", "node %s: %v", n.name, err)
+			if err := s.n.shared.Rejoin(context.Background()); err != nil {
+				s.n.w.model.fail("rejoin", "node %s: %v", s.n.name, err)
 				return
 			}
-			n.w.history.add(n.name, "is back")
+			s.n.w.history.add(s.n.name, "is back")
 		case <-tick.C:
-			n.labs.Compare(n.w.names())
+			s.labs.Compare(s.n.w.names())
 		}
 	}
 }
@@ -160,38 +181,45 @@ func (w *world) names() (names []string) {
 	return names
 }
 
-// close stops a node in order; kill lets it fall: what is on its way is lost.
+// close stops a node in order. kill lets it fall: what is on its way is lost.
 func (n *node) close() {
-	close(n.stop)
-	<-n.done
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if err := n.labs.Close(ctx); err != nil {
-		n.w.model.fail("close", "node %s: %v", n.name, err)
-	}
-	n.end()
+	s := n.server.Swap(nil)
+	close(s.stop)
+	<-s.done
+	s.end(func(err error) { n.w.model.fail("close", "node %s: %v", n.name, err) })
 }
 
 func (n *node) kill() {
+	s := n.server.Swap(nil)
+	if s == nil {
+		return
+	}
+	n.w.history.add("fault", "%s is killed", n.name)
 	n.shared.Lose()
-	n.unplug()
-	close(n.stop)
-	<-n.done
-	n.labs.Drop()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	_ = n.labs.Close(ctx) // it owns nothing any more
-	n.end()
+	s.unplug()
+	close(s.stop)
+	<-s.done
+	s.labs.Drop()
+	s.end(func(error) {}) // it owns nothing any more
 }
 
-func (n *node) end() {
-	n.unplug()
-	n.list.Close()
-	n.system.Shutdown()
+func (s *server) end(failed func(error)) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := s.labs.Close(ctx); err != nil {
+		failed(err)
+	}
+	s.unplug()
+	s.list.Close()
+	s.system.Shutdown()
 }
 
 // restart boots a node that was killed, as a new incarnation.
 func (n *node) restart() error {
+	if n.server.Load() != nil {
+		return nil
+	}
+	n.w.history.add("fault", "%s is started", n.name)
 	if err := n.shared.Rejoin(context.Background()); err != nil {
 		return err
 	}
