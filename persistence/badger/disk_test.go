@@ -160,7 +160,7 @@ func TestFailedDiskEndsWriting(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	l := openLog(t, s, "codelab/1")
 	add(t, s, "codelab/2", 1, "a")
-	s.breakDown(errors.New("input/output error"))
+	s.breakDown(faultWrite, errors.New("input/output error"))
 	if err := l.Append(durable.Batch{First: 1, Records: one("b")}); !errors.Is(err, durable.ErrReadOnly) {
 		t.Fatalf("append: got %v", err)
 	}

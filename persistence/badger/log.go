@@ -84,7 +84,7 @@ func (s *Store) wait(it item) error {
 // tail is the seq of an actor's last record, truncated or not.
 func (s *Store) tail(actor string) (uint64, error) {
 	var tail uint64
-	err := s.db.View(func(txn *badgerdb.Txn) error {
+	err := s.view(func(txn *badgerdb.Txn) error {
 		head, err := readHead(txn, actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err
@@ -97,7 +97,7 @@ func (s *Store) tail(actor string) (uint64, error) {
 		if !it.Valid() {
 			return nil
 		}
-		return viewChunk(it.Item(), len(prefix), func(c layout.Chunk) error {
+		return viewChunk(txn, it.Item(), len(prefix), func(c layout.Chunk) error {
 			tail = max(tail, c.Last())
 			return nil
 		})

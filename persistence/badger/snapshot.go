@@ -49,7 +49,7 @@ func (l *actorLog) Load() (state []byte, seq uint64, err error) {
 		return nil, 0, err
 	}
 	defer s.gate.Leave()
-	err = s.db.View(func(txn *badgerdb.Txn) error {
+	err = s.view(func(txn *badgerdb.Txn) error {
 		h, err := readHead(txn, l.actor)
 		if errors.Is(err, durable.ErrNotFound) {
 			return nil
@@ -94,7 +94,7 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 		return durable.ErrFenced
 	}
 	var old layout.Head
-	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
+	err := s.view(func(txn *badgerdb.Txn) (err error) {
 		old, err = readHead(txn, actor)
 		return err
 	})
