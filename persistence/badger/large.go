@@ -114,8 +114,8 @@ func chunksOf(b []byte, size int) func(yield func([]byte) bool) {
 	}
 }
 
-// partsPerCommit bounds a transaction of parts: eight of half a threshold.
-const partsPerCommit = 8
+// maxPartBytes bounds a transaction of parts.
+const maxPartBytes = 4 << 20
 
 // moveLarge replaces the large values among the entries by references whose
 // parts are on disk when it returns. The caller calls release when the
@@ -123,17 +123,21 @@ const partsPerCommit = 8
 func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) {
 	release = func() {}
 	var parts []badgerdb.Entry
+	var cost txnCost
 	flush := func() error {
 		err := s.commitTxn(parts, nil)
-		parts = parts[:0]
+		parts, cost = parts[:0], txnCost{}
 		return err
 	}
 	put := func(key, value []byte) error {
-		parts = append(parts, badgerdb.Entry{Key: key, Value: value})
-		if len(parts) < partsPerCommit {
-			return nil
+		one := txnCost{bytes: s.costs.entry(len(key), len(value)), entries: 1}
+		if sum := cost.plus(one); len(parts) > 0 && (sum.bytes > maxPartBytes || !s.costs.fits(sum)) {
+			if err := flush(); err != nil {
+				return err
+			}
 		}
-		return flush()
+		parts, cost = append(parts, badgerdb.Entry{Key: key, Value: value}), cost.plus(one)
+		return nil
 	}
 	held := false
 	for i := range entries {
@@ -150,7 +154,7 @@ func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) 
 		}
 	}
 	if len(parts) > 0 {
-		err = flush()
+		err = flush() // on disk before the reference, not with it
 	}
 	return release, err
 }

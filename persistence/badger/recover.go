@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,7 +74,7 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 			return err
 		}
 	}
-	return s.tidy()
+	return s.tidy(o.Logger)
 }
 
 // lockFolder takes the lock that Badger will take on a folder, for the time of
@@ -109,11 +110,14 @@ func (s *survey) refusal(dropped *Dropped) error {
 
 // tidy makes the folder one in which Badger finds nothing to stumble over, and
 // nothing to do that was not explained.
-func (s *survey) tidy() error {
+func (s *survey) tidy(log *slog.Logger) error {
 	if !s.noted {
 		if err := s.writeManifest(); err != nil {
 			return err
 		}
+	}
+	if err := s.moveStrange(log); err != nil {
+		return err
 	}
 	changed := false
 	for name := range s.files {
@@ -131,6 +135,30 @@ func (s *survey) tidy() error {
 		return nil
 	}
 	return ondisk.SyncFolder(s.dir)
+}
+
+// moveStrange moves files aside with bytes that nobody wrote.
+func (s *survey) moveStrange(log *slog.Logger) error {
+	if len(s.strange) == 0 {
+		return nil
+	}
+	aside := asideName(s.dir)
+	if err := os.Mkdir(aside, 0o700); err != nil {
+		return err
+	}
+	for _, name := range s.strange {
+		log.Warn("a file of the store holds bytes that are nothing of it", "file", name, "kept_in", aside)
+		if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(aside, name)); err != nil {
+			return err
+		}
+		delete(s.files, name)
+	}
+	return errors.Join(ondisk.SyncFolder(aside), ondisk.SyncFolder(s.dir))
+}
+
+// asideName is a folder beside the store's for what is no part of it any more.
+func asideName(dir string) string {
+	return filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405.000000Z"))
 }
 
 // holdsNothing says of a file that the store loses nothing with it: a log that
@@ -173,7 +201,7 @@ func (s *survey) repair(o Options, dropped *Dropped) error {
 	if err := ondisk.Replace(filepath.Join(o.Dir, recoveryNote), nil); err != nil {
 		return fmt.Errorf("note the recovery: %w", err)
 	}
-	aside := filepath.Join(filepath.Dir(o.Dir), filepath.Base(o.Dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405.000Z"))
+	aside := asideName(o.Dir)
 	if err := s.keep(aside); err != nil {
 		return fmt.Errorf("set the damaged files aside: %w", err)
 	}

@@ -34,6 +34,8 @@ type survey struct {
 	bad      map[uint64]error // tables that are not sound
 	logs     *walCheck
 	findings []finding
+	// strange are files with bytes that nobody wrote; they are moved aside.
+	strange []string
 	// unexplained are tables that the MANIFEST does not name, and whose
 	// entries are nowhere else.
 	unexplained []uint64
@@ -78,7 +80,7 @@ func look(dir string) (*survey, error) {
 	for _, e := range entries {
 		s.files[e.Name()] = true
 		if strings.HasSuffix(e.Name(), valueExt) {
-			if err := checkUnused(filepath.Join(dir, e.Name())); err != nil {
+			if err := s.checkUnused(e.Name()); err != nil {
 				return nil, fmt.Errorf("%s: %w", e.Name(), err)
 			}
 		}
@@ -98,13 +100,26 @@ func look(dir string) (*survey, error) {
 	return s, s.explain()
 }
 
-// checkUnused refuses a value log with anything in it.
-func checkUnused(path string) (err error) {
-	readErr := readLog(path, func(data []byte) {
-		if anySet(data[walHeader:]) {
-			err = errOldValues
+// checkUnused refuses a file of the value log that holds a value. Other bytes
+// are nothing that this store has written.
+func (s *survey) checkUnused(name string) (err error) {
+	readErr := readLog(filepath.Join(s.dir, name), func(data []byte) {
+		for at := walHeader; at < len(data); at++ {
+			at += zeros(data[at:])
+			if at > walHeader && at < len(data) {
+				s.strange = append(s.strange, name)
+			}
+			// The lengths of short keys may be zero bytes, of which an
+			// entry has at most two before anything is set.
+			for from := max(walHeader, at-2); from <= at && from < len(data); from++ {
+				if _, ok := walEntryAt(data, from); ok {
+					err = errOldValues
+					return
+				}
+			}
 		}
 	})
+	s.strange = slices.Compact(s.strange)
 	return errors.Join(err, readErr)
 }
 
@@ -277,7 +292,7 @@ func (s *survey) eachEntry(id uint64, fn func(key []byte)) {
 
 // compare looks whether the folder is as far as its mark says.
 func (s *survey) compare(m *mark) {
-	if s.logs.verdict() != nil || s.manifest == nil && len(s.findings) > 0 {
+	if s.logs.verdict() != nil || len(s.findings) > 0 {
 		return // it is known already that it is not
 	}
 	var tables uint64
