@@ -119,7 +119,8 @@ func fromBadger() bool {
 		case frame.Function == "runtime.gopanic":
 			panicking = true
 		case panicking && !strings.HasPrefix(frame.Function, "runtime."):
-			return strings.HasPrefix(frame.Function, "github.com/dgraph-io/")
+			return strings.HasPrefix(frame.Function, "github.com/dgraph-io/") ||
+				strings.HasPrefix(frame.Function, "github.com/google/flatbuffers/")
 		}
 		if !more {
 			return false

@@ -35,9 +35,14 @@ func (s *Store) Get(table string, key []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer s.gate.Leave()
-	v := s.reads.enter()
-	defer v.leave()
-	return getValue(v.txn, layout.AppendRowKey(make([]byte, 0, 2+len(table)+len(key)), table, key))
+	var value []byte
+	err := s.health.read(func() (err error) {
+		v := s.reads.enter()
+		defer v.leave()
+		value, err = getValue(v.txn, layout.AppendRowKey(make([]byte, 0, 2+len(table)+len(key)), table, key))
+		return err
+	})
+	return value, err
 }
 
 // checkGuards says whether the guards of rows hold for what txn sees, which
