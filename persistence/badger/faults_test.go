@@ -215,12 +215,41 @@ func TestALogThatCannotBeMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, acked := []byte(strings.Repeat("v", 500<<10)), 0
+	l, behind := openLog(t, s, "codelab/1"), make(chan error, 1)
+	seq := uint64(1)
 	for err == nil {
-		err = durable.Commit(s, []durable.Row{{Table: "t", Key: fmt.Append(nil, acked), Value: content}})
-		acked++
+		rows := []durable.Row{{Table: "t", Key: fmt.Append(nil, acked), Value: content}}
+		done := make(chan error, 1)
+		err = l.Append(durable.Batch{First: seq, Records: one("a"), Rows: rows, Done: func(err error) { done <- err }})
+		if err == nil {
+			err = l.Append(durable.Batch{First: seq + 1, Records: one("b"), Done: func(err error) { behind <- err }})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = <-done
+		seq, acked = seq+2, acked+1
+		if err == nil {
+			if err := <-behind; err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if !errors.Is(err, durable.ErrReadOnly) {
-		t.Errorf("committing gave %v", err)
+	// Whoever hears of it must know that it is the store's failure and not
+	// the actor's: the batch, the one behind it, and what comes later.
+	for what, err := range map[string]error{
+		"the batch":           err,
+		"the batch behind it": <-behind,
+		"the next batch":      commit(l, seq, "c"),
+		"opening":             func() error { _, err := s.Open("codelab/1"); return err }(),
+		"a snapshot":          trySnap(l, 1, "state", 0),
+		"a rewriting":         l.Rewrite(0, nil),
+		"a purge":             s.Purge("codelab/1"),
+		"reading":             l.Replay(0, func(uint64, []byte) error { return nil }),
+	} {
+		if !errors.Is(err, durable.ErrReadOnly) {
+			t.Errorf("%s gave %v", what, err)
+		}
 	}
 	if _, err := s.Get("t", []byte("first")); !errors.Is(err, durable.ErrReadOnly) || errors.Is(err, durable.ErrCorrupt) {
 		t.Errorf("reading gave %v", err)
@@ -239,5 +268,83 @@ func TestALogThatCannotBeMade(t *testing.T) {
 		if v, err := s.Get("t", fmt.Append(nil, i)); err != nil || len(v) != len(content) {
 			t.Fatalf("row %d: %v", i, err)
 		}
+	}
+}
+
+// TestALogWithoutSpaceEndsWriting: Badger writes its log through a memory map,
+// where a full disk ended the process with SIGBUS.
+func TestALogWithoutSpaceEndsWriting(t *testing.T) {
+	full := new(atomic.Bool)
+	s := openTest(t, small(t.TempDir()), hooks{reserve: func(path string, bytes int64) error {
+		if bytes < small("").MemTableBytes*115/100 {
+			t.Errorf("reserves %d bytes for %s", bytes, path)
+		}
+		if full.Load() {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}})
+	full.Store(true)
+	content, err := []byte(strings.Repeat("v", 500<<10)), error(nil)
+	for n := 0; err == nil; n++ {
+		if n > 100 {
+			t.Fatal("a second log is in use without space for it")
+		}
+		err = durable.Commit(s, []durable.Row{{Table: "t", Key: fmt.Append(nil, n), Value: content}})
+	}
+	if !errors.Is(err, durable.ErrReadOnly) || s.Stats().Faults.Write != 1 {
+		t.Errorf("committing gave %v, stats %+v", err, s.Stats())
+	}
+}
+
+// TestFilesThatACrashLeavesEmpty: each kept a start from succeeding.
+func TestFilesThatACrashLeavesEmpty(t *testing.T) {
+	for _, name := range []string{"00009.mem", "000009.vlog", "DISCARD", "KEYREGISTRY", "MANIFEST-REWRITE", "000999.sst"} {
+		t.Run(name, func(t *testing.T) {
+			s := openTest(t, small(filepath.Join(t.TempDir(), "store")), hooks{})
+			add(t, s, "codelab/1", 1, "a")
+			dir := filepath.Join(t.TempDir(), "store")
+			copyStore(t, s.opts.Dir, dir)
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s = openTest(t, small(dir), hooks{})
+			if got := replayed(t, openLog(t, s, "codelab/1")); got != "1 a." {
+				t.Errorf("replayed %q", got)
+			}
+		})
+	}
+}
+
+// TestAValueLogOfAnOlderBuildIsRefused: what it holds would be lost.
+func TestAValueLogOfAnOlderBuildIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	putRow(t, s, "t", "k", "v")
+	killed := filepath.Join(t.TempDir(), "store")
+	copyStore(t, dir, killed)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	logs, err := logFiles(killed, walExt)
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("logs %q, %v", logs, err)
+	}
+	// Both kinds of logs have one form.
+	if err := copyFile(filepath.Join(killed, logs[0]), filepath.Join(dir, "000001.vlog")); err != nil {
+		_ = os.Remove(filepath.Join(dir, "000001.vlog"))
+		if err := copyFile(filepath.Join(killed, logs[0]), filepath.Join(dir, "000001.vlog")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := small(dir)
+	for range 2 {
+		if _, err := Open(o); !errors.Is(err, errOldValues) {
+			t.Errorf("opening gave %v", err)
+		}
+		o.RecoverDamaged = true
 	}
 }

@@ -236,6 +236,9 @@ func (s *Store) noteLogs() error {
 		if err != nil || newest <= s.mark.newest() {
 			return err
 		}
+		if err := s.reserve(logName(newest)); err != nil {
+			return err
+		}
 		version, err := s.tick()
 		if err != nil {
 			return err
@@ -253,6 +256,16 @@ func (s *Store) noteLogs() error {
 		}
 		return s.mark.setLogs(present, newest, version)
 	}
+}
+
+// reserve takes the space that a log may need: Badger writes it through a
+// memory map. A log takes one more transaction when it is full, 15 % of it.
+func (s *Store) reserve(log string) error {
+	reserve := ondisk.Reserve
+	if s.hooks.reserve != nil {
+		reserve = s.hooks.reserve
+	}
+	return reserve(filepath.Join(s.opts.Dir, log), s.opts.MemTableBytes*5/4)
 }
 
 func (s *Store) presentLogs() (present []uint32, newest uint32, err error) {

@@ -52,6 +52,7 @@ type hooks struct {
 	beforeCommit func(entries int) error
 	snapshotStep func(step string) error
 	syncFolder   func(dir string) error // instead of the real one
+	reserve      func(path string, bytes int64) error
 }
 
 var _ durable.Journal = (*Store)(nil)

@@ -89,7 +89,7 @@ func logFiles(dir, ext string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ext) {
+		if strings.HasSuffix(e.Name(), ext) && !e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}
