@@ -82,7 +82,7 @@ func (h *health) read(fn func() error) error {
 var errFault = errors.New("the disk does not give what a file holds")
 
 // errStumbled says that Badger panicked.
-var errStumbled = errors.New("Badger stumbled over it")
+var errStumbled = errors.New("what is stored there makes no sense")
 
 // onFault runs fn and returns faults of mapped memory, and panics of Badger,
 // as errors. Every other panic goes on.
