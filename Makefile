@@ -3,6 +3,9 @@
 # make test   passes the tests
 # make quick  those that need neither a store nor a whole server: half a minute
 # make test-nodes  the tests of the interface, against three nodes
+# make simulate  SEEDS (2000) runs of several nodes in simulated time, under random
+#               faults; SEED=17 repeats one and prints its history, NODES=3 fixes
+#               the number of nodes
 # make check  format, vet, staticcheck, race detector, generated files fresh
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
@@ -33,7 +36,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all build app run demo test test-nodes quick app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
+.PHONY: all build app run demo test test-nodes quick simulate app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -55,6 +58,21 @@ test: build
 
 test-nodes:
 	TEST_NODES=3 $(GO) test -timeout 8m ./cmd/atelier/acceptance
+
+# One process for each processor: Go schedules a process with one in nearly the
+# same order each time.
+SEEDS ?= 2000
+NODES ?= 0
+SIMULATION := GOMAXPROCS=1 bin/simulation.test -test.run 'TestSimulation$$' -nodes $(NODES)
+simulate:
+	@$(GO) test -c -o bin/simulation.test ./cmd/atelier/simulation
+ifdef SEED
+	@$(SIMULATION) -seed $(SEED)
+else
+	@n=$$(getconf _NPROCESSORS_ONLN) && i=1 && pids= && \
+	while [ $$i -le $$n ]; do $(SIMULATION) -first $$i -every $$n -seeds $(SEEDS) & pids="$$pids $$!"; i=$$((i+1)); done && \
+	failed=0 && for pid in $$pids; do wait $$pid || failed=1; done && exit $$failed
+endif
 
 # What boots whole servers, writes to disks or waits for clocks is left out.
 SLOW := /acceptance$$|/cmd/|/persistence/(badger|postgres|workspaces|objects)|/bench|/transport/(server|live|web)|/actors/(durable|token)$$
@@ -93,6 +111,7 @@ RACE ?= all
 check: fmt fresh app-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	@$(MAKE) --no-print-directory simulate
 	$(GO) test -race -timeout 18m $(if $(filter quick,$(RACE)),$$($(GO) list ./... | grep -vE '$(SLOW)'),./...)
 
 # The browser app. Its last step writes beside the page, so a build that failed

@@ -16,6 +16,8 @@ type observer struct {
 	room *room.Room
 	// who asks the other nodes who is connected to them.
 	who func()
+	// shown is the view that was shown last.
+	shown *View
 
 	// While recovering: what the journal still holds.
 	found  bool
@@ -48,7 +50,38 @@ func (o *observer) Live(v *View, seq uint64) {
 	}
 	o.room.Restore(o.frames, o.floor, seq)
 	o.who()
+	if o.shown != nil {
+		o.leap(o.shown, v)
+	}
+	o.shown = v
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
+}
+
+// leap does what Commit does, where the state was loaded anew and nobody told
+// of the events in between: a follower that missed them, or an incarnation that
+// fell behind its commit.
+func (o *observer) leap(from, to *View) {
+	switch {
+	case to.Meta != nil && to.Meta != from.Meta:
+		o.w.List.Put(to.Meta)
+	case to.Meta == nil && from.Meta != nil:
+		o.w.List.Remove(o.id)
+		o.ended("")
+		return
+	}
+	for _, id := range o.room.Here() {
+		before, now := from.Attendee(id), to.Attendee(id)
+		if before != nil && (now == nil || now.Generation != before.Generation) {
+			o.ended(id)
+		}
+	}
+}
+
+// ended says that what was granted to an attendee has ended.
+func (o *observer) ended(attendee string) {
+	if o.w.Removed != nil {
+		o.w.Removed(o.room, attendee)
+	}
 }
 
 // Commit publishes.
@@ -86,10 +119,9 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 		o.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return f, present.All(f.People, f.Item) })
 	}
 	for _, who := range gone {
-		if o.w.Removed != nil {
-			o.w.Removed(o.room, who)
-		}
+		o.ended(who)
 	}
+	o.shown = v
 }
 
 // echoed says that the session an event came from hears of it as well.

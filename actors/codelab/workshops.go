@@ -168,16 +168,22 @@ func (w *Workshops) deleted(name string) (bool, error) {
 		return false, err
 	}
 	defer log.Close()
-	state, seq, err := log.Load()
-	if err != nil {
-		return false, err
-	}
-	var snap pb.Snapshot
-	if err := snap.Decode(state); err != nil {
-		return false, fmt.Errorf("%w: snapshot: %w", durable.ErrCorrupt, err)
-	}
-	deleted, records := snap.Deleted, snap.Codelab != nil
-	err = log.Replay(seq, func(_ uint64, record []byte) error {
+	var deleted, records bool
+	err = log.Load(0, func(s durable.Snapshot) error {
+		if s.State == nil {
+			return nil
+		}
+		state, err := durable.StateOf(s)
+		if err != nil {
+			return err
+		}
+		var snap pb.Snapshot
+		if err := snap.Decode(state); err != nil {
+			return fmt.Errorf("%w: snapshot: %w", durable.ErrCorrupt, err)
+		}
+		deleted, records = snap.Deleted, snap.Codelab != nil
+		return nil
+	}, func(_ uint64, record []byte) error {
 		records = true
 		e, err := ParseEvent(record)
 		deleted = deleted || e.GetDeleted() != nil

@@ -18,8 +18,9 @@ type batch[E, V any] struct {
 	rowBytes int
 	events   []Committed[E]
 	waiters  []waiter
-	view     *V   // the state after the batch, once it is sealed
-	settled  bool // its fate is known
+	view     *V     // the state after the batch, once it is sealed
+	chain    uint64 // the hash of its last record, then
+	settled  bool   // its fate is known
 }
 
 // waiter is somebody whose answer needs the batch's commit.
@@ -118,7 +119,7 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) error {
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", s.handle.actorID, err)
 	}
-	b.view = s.core.Capture()
+	b.view, b.chain = s.core.Capture(), s.chain
 	s.flying = append(s.flying, b)
 	s.next = s.fresh(b)
 	return nil
@@ -174,7 +175,7 @@ func (s *shell[C, E, V]) settle(ctx actor.Context, b *batch[E, V], err error) {
 // release makes a committed batch visible.
 func (s *shell[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	view := b.view
-	s.committed = b.first + uint64(len(b.events)) - 1
+	s.committed, s.agreed = b.first+uint64(len(b.events))-1, b.chain
 	s.sinceEvents += len(b.events)
 	s.sinceBytes += len(b.records)
 	// The next batch leaves first: the disk works while we release. If it
@@ -182,7 +183,7 @@ func (s *shell[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	s.releasing = b
 	failed := s.seal(ctx)
 
-	s.handle.publish(view, s.committed)
+	s.handle.publish(view, s.committed, s.agreed)
 	s.tellBatch(b)
 	if s.handle.observer != nil && len(b.events) > 0 {
 		s.handle.observer.Commit(view, s.committed, b.events)

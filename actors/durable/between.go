@@ -92,6 +92,7 @@ type told struct {
 	kind    byte
 	seq     uint64 // of the first record of a batch; else the position
 	origins []uint64
+	// records are those of a batch; of a position the hash of the log there.
 	records Records
 }
 

@@ -25,6 +25,9 @@ type between struct {
 	unheard atomic.Bool
 	// head is the position that the owner named last.
 	head atomic.Uint64
+	// distrusted: the copy here differed from its owner twice within a minute, so
+	// it is made of what the store holds and of nothing else.
+	distrusted atomic.Bool
 
 	deaf   sync.Mutex
 	silent func() // guarded by deaf; ends the listening
@@ -197,14 +200,14 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	}
 	switch a.op {
 	case askPosition:
-		_, seq := hd.ViewAt()
+		at := hd.view.Load()
 		// First the position, then the lease: between them nobody can have
 		// taken the actor and acknowledged more.
 		if !h.opts.Cluster.Store.Holds() {
 			reply(elsewhere)
 			return
 		}
-		reply(answer{kind: answerDone, seq: seq}.encode())
+		reply(answer{kind: answerDone, seq: at.seq, body: encodeChain(at.chain)}.encode())
 	case askFollow:
 		h.system.Root.Send(hd.pid, followed{from, reply})
 	case askLeave:

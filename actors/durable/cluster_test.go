@@ -24,12 +24,17 @@ type clan struct {
 	stops []func()
 	seen  []*sync.Map // of each node: what its observer was told, by seq
 	edit  func(*durable.Options)
+	kind  func() durable.Kind[string, string, sumView]
 }
 
 func newClan(t *testing.T, n int) *clan { return newClanWith(t, n, func(*durable.Options) {}) }
 
 func newClanWith(t *testing.T, n int, edit func(*durable.Options)) *clan {
-	c := &clan{T: t, net: bustest.NewNet(), edit: edit}
+	return newClanOf(t, n, kind, edit)
+}
+
+func newClanOf(t *testing.T, n int, kind func() durable.Kind[string, string, sumView], edit func(*durable.Options)) *clan {
+	c := &clan{T: t, net: bustest.NewNet(), edit: edit, kind: kind}
 	c.store, c.nodes = memory.Share(n)
 	t.Cleanup(func() { _ = c.store.Close() })
 	for i := range c.nodes {
@@ -42,7 +47,7 @@ func newClanWith(t *testing.T, n int, edit func(*durable.Options)) *clan {
 // boot starts a node's host.
 func (c *clan) boot(i int) {
 	bus, stop := c.net.Node(c.nodes[i].Node())
-	k := kind()
+	k := c.kind()
 	k.Keep = 1000
 	k.Carry = &durable.Carrier[string]{
 		Encode: func(s string) ([]byte, error) { return []byte(s), nil },

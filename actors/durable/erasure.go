@@ -17,8 +17,9 @@ import (
 //     early, is made up for at the next start.
 //  2. A snapshot of a state that contains the event is stored.
 //  3. The log is rewritten up to that snapshot, judged by the view it was made
-//     of. Nothing above it is touched: what came later was not judged. Nothing
-//     rewritten is ever applied again, so nothing can be lost by it.
+//     of. Nothing above it is touched: what came later was not judged. The
+//     rewrite raises the base of the log (LogReader), and no record up to the
+//     base is applied to a state again, on any node: so nothing is lost by it.
 //
 // What is asked for meanwhile waits for the next round. Rounds have a pause
 // between them, because each costs a snapshot and a walk over the log.

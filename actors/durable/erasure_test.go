@@ -35,7 +35,10 @@ func held(t *testing.T, j durable.Journal, actor string) string {
 	}
 	defer log.Close()
 	var records []string
-	if err := log.Replay(0, func(_ uint64, r []byte) error { records = append(records, string(r)); return nil }); err != nil {
+	if err := log.Load(1<<20, func(durable.Snapshot) error { return nil }, func(_ uint64, r []byte) error {
+		records = append(records, string(r))
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(records, " ")

@@ -22,6 +22,7 @@ type follower[C, E, V any] struct {
 	reader Reader
 	owner  string
 	seq    uint64 // of the last applied event
+	chain  uint64 // its hash, see chained
 	// joined: the owner tells us what happens, and everything before was read.
 	joined bool
 	// quiet counts the beats since the owner was heard, beats all of them.
@@ -40,6 +41,8 @@ type follower[C, E, V any] struct {
 	homeless []*forwarded[C]
 	// unheard are the ends of the log that were seen since the owner was silent.
 	unheard []seen
+	// differed is when the copy differed from its owner last; see differs.
+	differed time.Time
 }
 
 // reading is somebody who waits for a view that shows what was acknowledged.
@@ -168,6 +171,7 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 		f.load(m.answer.seq)
 	}
 	f.reach(ctx, m.answer.seq)
+	f.compare(m.answer.seq, m.answer.body)
 	f.freshSince(m.sent, m.answer.seq)
 }
 
@@ -198,8 +202,15 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	case tellBatch:
 	case tellNews, tellBeat:
 		f.reach(ctx, m.told.seq)
+		if m.from == f.owner {
+			f.compare(m.told.seq, m.told.records)
+		}
 		return
 	default: // of a newer program
+		return
+	}
+	if f.handle.distrusted.Load() {
+		f.reach(ctx, m.told.seq+uint64(len(m.told.origins))-1)
 		return
 	}
 	// What was committed is so, whoever tells it.
@@ -207,14 +218,15 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 		f.reach(ctx, m.told.seq-1)
 	}
 	var events []Committed[E]
-	seq := m.told.seq
+	seq, chain := m.told.seq, f.chain
 	err := m.told.records.Each(func(record []byte) error {
 		if i := int(seq - m.told.seq); seq == f.seq+1+uint64(len(events)) && i < len(m.told.origins) {
-			event, err := f.host.kind.ParseEvent(record)
+			event, err := f.host.parse(seq, record)
 			if err != nil {
-				return fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
+				return err
 			}
 			events = append(events, Committed[E]{Seq: seq, Event: event, Origin: m.told.origins[i]})
+			chain = chained(chain, record)
 		}
 		seq++
 		return nil
@@ -222,7 +234,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if err != nil {
 		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
-	f.apply(events)
+	f.apply(events, chain)
 	f.show()
 }
 
@@ -273,6 +285,7 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 	for _, r := range asked {
 		f.parked = append(f.parked, parked{r.to, Reply{Seq: m.answer.seq}})
 	}
+	f.compare(m.answer.seq, m.answer.body)
 	f.freshSince(m.sent, m.answer.seq)
 	f.show()
 	f.askPosition(ctx)

@@ -53,8 +53,9 @@ type Handle[C, E, V any] struct {
 const waitSample = 8
 
 type viewAt[V any] struct {
-	view *V
-	seq  uint64
+	view  *V
+	seq   uint64
+	chain uint64 // the hash of that record, see chained
 }
 
 // ID returns the id the actor was asked for with.
@@ -124,11 +125,11 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 }
 
 // publish makes a committed view readable.
-func (h *Handle[C, E, V]) publish(v *V, seq uint64) {
+func (h *Handle[C, E, V]) publish(v *V, seq, chain uint64) {
 	if h.Owns() { // a copy that nobody reads is of no use, however busy the owner is
 		h.used.Store(h.host.opts.Now().Unix())
 	}
-	h.view.Store(&viewAt[V]{v, seq})
+	h.view.Store(&viewAt[V]{v, seq, chain})
 }
 
 // recovered opens the handle after a recovery, unless its actor was stopping

@@ -95,7 +95,8 @@ type Stats struct {
 	// Takeovers actors that this node took over from another one. Questions are
 	// those to owners how far what was acknowledged goes, Confirmed the reads
 	// that their answers served.
-	Forwarded, Takeovers, Questions, Confirmed atomic.Int64
+	// Divergences are copies that differed from their owner at the same position.
+	Forwarded, Takeovers, Questions, Confirmed, Divergences atomic.Int64
 }
 
 // Host runs all actors of one kind: it activates them when they are asked

@@ -30,6 +30,9 @@ var (
 	// ErrConflict says that a guard did not hold: nothing of the append was
 	// written. The caller reads again and decides anew.
 	ErrConflict = errors.New("journal: a row is not what it was")
+	// ErrCompacted says that the log cannot be read on from a position: it was
+	// rewritten or truncated there, or it ends before. Load reads the state anew.
+	ErrCompacted = errors.New("journal: the log was rewritten behind this position; load the snapshot")
 	// ErrClosed says that the store is closing or closed.
 	ErrClosed = errors.New("journal: closed")
 )
@@ -93,24 +96,52 @@ type Limits struct {
 // RowOverhead is what a row takes beside its bytes.
 const RowOverhead = 32
 
-// Log is one incarnation's handle on the log of one actor. The records of a
-// log are numbered from 1 without gaps; the number is the record's seq.
+// LogReader reads the log of one actor. The records of a log are numbered from
+// 1 without gaps; the number is the record's seq. Each call sees one consistent
+// state of the store.
+//
+// A log has a base: the seq up to which its records were rewritten or
+// truncated. Records up to the base may be shown to people again, but they must
+// not be applied to a state: what they did is in the snapshot alone. So Replay
+// never reads below the base. Base <= seq of the snapshot <= tail.
+type LogReader interface {
+	// Load reads the whole state. It calls snapshot once, then record for every
+	// record above the snapshot, in order. Before those it calls record for the
+	// newest records of the log, as many as history says, as far as they are
+	// still stored; those up to the snapshot's seq may have been rewritten. A
+	// record is valid only during the call. An error of either function ends
+	// the reading and is returned.
+	Load(history uint64, snapshot func(Snapshot) error, record func(seq uint64, record []byte) error) error
+
+	// Replay calls fn for every committed record with a seq above after, in
+	// order. A record is valid only during the call. It fails with ErrCompacted,
+	// before fn was called, when after is below the base or above the tail.
+	Replay(after uint64, fn func(seq uint64, record []byte) error) error
+}
+
+// Snapshot is what the state of an actor is read from.
+type Snapshot struct {
+	// State is the newest snapshot, nil when there is none. It belongs to who
+	// gets it.
+	State []byte
+	// Seq is that of the last record that the snapshot contains; 0 without one.
+	Seq uint64
+	// Base is the base of the log, see LogReader.
+	Base uint64
+	// Tail is the seq of the last committed record, truncated or not.
+	Tail uint64
+}
+
+// Log is one incarnation's handle on the log of one actor.
 //
 // A handle is used by one goroutine at a time, but for Rewrite, which may run
 // on another.
 type Log interface {
-	// Load returns the newest snapshot and the seq of the last record it
-	// contains; nil and 0 when there is none.
-	Load() (state []byte, seq uint64, err error)
+	LogReader
 
 	// Tail returns the seq of the log's last record when the handle was opened,
 	// truncated or not; 0 when there never was one.
 	Tail() uint64
-
-	// Replay calls fn for every committed record with a seq above after, in
-	// order. record is valid only during the call. Records that were
-	// truncated are not seen: the first seq may be higher than after+1.
-	Replay(after uint64, fn func(seq uint64, record []byte) error) error
 
 	// Append queues a batch and returns at once. Batches of one log are
 	// committed in the order of their Append calls, each one atomically with
@@ -119,7 +150,9 @@ type Log interface {
 
 	// Snapshot stores state, which contains every record up to seq, after all
 	// batches appended so far are committed; then it truncates the records up
-	// to the lower of seq and keep, and removes older snapshots. done is
+	// to the lower of seq and keep, which becomes the log's base if it is above
+	// it, and removes older snapshots. The base never lags behind what was
+	// truncated. done is
 	// called once; nil means that a snapshot that contains every record up to
 	// seq is on disk. A failure costs nothing but recovery time. A newer
 	// Snapshot of the same log may replace one that has not started yet, whose
@@ -130,8 +163,9 @@ type Log interface {
 	// those for which it returns changed; numbering stays. It is how personal
 	// data leaves a log. It never touches a record above upTo, and fails with
 	// ErrGap when upTo is above the stored snapshot: such records are what the
-	// state is made of. It blocks, and runs beside appends of the same log
-	// safely.
+	// state is made of. When anything is replaced, upTo becomes the log's base,
+	// in the transaction of the first replacement. It blocks, and runs beside
+	// appends of the same log safely.
 	Rewrite(upTo uint64, fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
 
 	// Close gives the handle back. Queued batches are still committed.

@@ -28,7 +28,7 @@ func (s *shell[C, E, V]) between(ctx actor.Context) {
 			m.answer(elsewhere)
 			break
 		}
-		m.answer(answer{kind: answerDone, seq: s.committed}.encode())
+		m.answer(answer{kind: answerDone, seq: s.committed, body: encodeChain(s.agreed)}.encode())
 	case unfollowed:
 		delete(s.followers, m.from)
 	case readHere:
@@ -36,7 +36,7 @@ func (s *shell[C, E, V]) between(ctx actor.Context) {
 	}
 }
 
-// beat says where the actor is to those who follow.
+// beat says where the actor is to those who follow, and with what hash.
 func (s *shell[C, E, V]) beat() {
 	for node, left := range s.followers {
 		if left <= 1 {
@@ -45,7 +45,7 @@ func (s *shell[C, E, V]) beat() {
 		}
 		s.followers[node] = left - 1
 	}
-	s.tellAll(told{kind: tellBeat, seq: s.committed})
+	s.tellAll(told{kind: tellBeat, seq: s.committed, records: encodeChain(s.agreed)})
 }
 
 // tellBatch tells those who follow what was committed, each node once. Whoever
@@ -54,7 +54,7 @@ func (s *shell[C, E, V]) tellBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return
 	}
-	t := told{kind: tellNews, seq: s.committed}
+	t := told{kind: tellNews, seq: s.committed, records: encodeChain(s.agreed)}
 	if len(b.records) <= maxTold {
 		t = told{kind: tellBatch, seq: b.first, records: b.records, origins: make([]uint64, len(b.events))}
 		for i := range b.events {

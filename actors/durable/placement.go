@@ -12,6 +12,9 @@ type Copies struct {
 	// all that was acknowledged; 0 without copies.
 	Behind uint64
 	Age    time.Duration
+	// Distrusted are the ids of copies that differed from their owner twice
+	// within a minute.
+	Distrusted []string
 }
 
 // Copies counts. It looks at every actor in memory: for metrics and people.
@@ -25,6 +28,9 @@ func (h *Host[C, E, V]) Copies() (c Copies) {
 			continue
 		}
 		c.Followed++
+		if hd.distrusted.Load() {
+			c.Distrusted = append(c.Distrusted, hd.id)
+		}
 		if _, seq := hd.ViewAt(); hd.head.Load() > seq {
 			c.Behind = max(c.Behind, hd.head.Load()-seq)
 		}

@@ -149,11 +149,12 @@ func (s *seat[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]
 	if from == nil || !from.joined {
 		sh.recover(ctx, log)
 	} else {
-		sh.core, sh.seq = from.core, from.seq
+		sh.core, sh.seq, sh.chain = from.core, from.seq, from.chain
 		sh.goOn(ctx, log)
 	}
 	s.handle.followed.Store(len(s.sent) > 0)
 	s.handle.owns.Store(true)
+	s.handle.distrusted.Store(false)
 	if from != nil {
 		s.host.stats.Takeovers.Add(1)
 		from.settle(ctx, sh)
@@ -172,7 +173,7 @@ func (s *seat[C, E, V]) tryGive(ctx actor.Context) {
 	s.handle.fresh.Store(int64(time.Since(began)))
 	sh.log.Close()
 	f := newFollower(s)
-	f.core, f.seq, f.joined = sh.core, sh.seq, true
+	f.core, f.seq, f.chain, f.joined = sh.core, sh.seq, sh.chain, true
 	f.homeless = s.waiting
 	s.own, s.follow, s.waiting, s.giving = nil, f, nil, false
 	f.giveTo(ctx, s.givingTo)

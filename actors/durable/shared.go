@@ -61,15 +61,9 @@ type Shared interface {
 
 // Reader is the log of an actor as somebody reads it who does not own it.
 type Reader interface {
-	// Load returns the newest snapshot and the seq of the last record it
-	// contains; nil and 0 when there is none.
-	Load() (state []byte, seq uint64, err error)
+	LogReader
 	// Tail returns the seq of the last record that is committed now.
 	Tail() (uint64, error)
-	// Replay calls fn for every committed record with a seq above after, in
-	// order. Records that were truncated are not seen: when the first is above
-	// after+1, a snapshot holds what is missing.
-	Replay(after uint64, fn func(seq uint64, record []byte) error) error
 	// Close ends the reading.
 	Close()
 }

@@ -3,7 +3,6 @@ package durable
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -67,7 +66,9 @@ type shell[C, E, V any] struct {
 	log    Log
 
 	seq       uint64 // of the last applied event
+	chain     uint64 // its hash, see chained
 	committed uint64 // of the last committed event
+	agreed    uint64 // its hash
 	next      *batch[E, V]
 	flying    []*batch[E, V] // appended, in order; at most maxFlying
 	releasing *batch[E, V]   // committed, and not everybody is answered yet
@@ -154,69 +155,22 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
 	began := time.Now()
 	s.log = log
-	state, snap, err := log.Load()
-	if err == nil && state != nil {
-		err = s.core.Restore(snap, state)
-	}
+	read, err := s.host.load(s.handle, log, everything)
 	if err != nil {
-		s.fail(fmt.Errorf("load snapshot of %s: %w", s.handle.actorID, err))
+		s.fail(fmt.Errorf("load %s: %w", s.handle.actorID, err))
 	}
-	s.seq, s.lastSize = snap, len(state)
-	var erasers []E
-	// What lies before the newest records that are kept is of interest only
-	// where the snapshot does not hold it.
-	old := uint64(0)
-	if log.Tail() > s.host.kind.Keep {
-		old = log.Tail() - s.host.kind.Keep
-	}
-	from := snap
-	if s.handle.observer != nil {
-		from = min(snap, old)
-	}
-	err = log.Replay(from, func(seq uint64, record []byte) error {
-		event, err := s.host.kind.ParseEvent(record)
-		if err != nil {
-			return fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
-		}
-		if seq > snap {
-			if seq != s.seq+1 {
-				return fmt.Errorf("%w: event %d follows %d", ErrCorrupt, seq, s.seq)
-			}
-			s.core.Apply(seq, event)
-			s.seq = seq
-			s.sinceEvents++
-			s.sinceBytes += len(record)
-		}
-		if s.erases(event) {
-			erasers = append(erasers, event)
-		}
-		if s.handle.observer != nil && seq > old {
-			s.handle.observer.Recovered(seq, event)
-		}
-		return nil
-	})
-	if err != nil {
-		s.fail(fmt.Errorf("replay %s: %w", s.handle.actorID, err))
-	}
-	view := s.core.Capture()
-	s.handle.publish(view, s.seq)
-	if s.handle.observer != nil {
-		s.handle.observer.Live(view, s.seq)
-	}
-	s.ready(ctx, view, erasers, time.Since(began))
+	s.core, s.seq, s.chain, s.lastSize = read.core, read.seq, read.chain, read.size
+	s.sinceEvents, s.sinceBytes = read.events, read.bytes
+	s.ready(ctx, s.handle.publishRead(read), read.erasers, time.Since(began))
 }
 
 // goOn recovers a shell whose state was that of a follower: what lies in the log
-// beyond it is new to everybody here.
+// beyond it is new to everybody here. A log that was rewritten beyond it cannot
+// be read on: then the state is loaded like any other.
 func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
 	began := time.Now()
-	var events []Committed[E]
-	err := errHole
-	if log.Tail() >= s.seq { // else it was purged
-		events, err = s.host.readOn(log, s.seq, math.MaxUint64)
-	}
-	if errors.Is(err, errHole) {
-		s.core, s.seq = s.host.kind.New(s.handle.id), 0
+	read, err := s.host.readOn(log, s.seq, s.chain, everything)
+	if errors.Is(err, ErrCompacted) {
 		s.recover(ctx, log)
 		return
 	}
@@ -225,24 +179,25 @@ func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
 		s.fail(fmt.Errorf("replay %s: %w", s.handle.actorID, err))
 	}
 	var erasers []E
-	for _, e := range events {
+	for _, e := range read.events {
 		s.core.Apply(e.Seq, e.Event)
 		s.seq = e.Seq
 		if s.erases(e.Event) {
 			erasers = append(erasers, e.Event)
 		}
 	}
+	s.chain = read.chain
 	view := s.core.Capture()
-	s.handle.publish(view, s.seq)
-	if s.handle.observer != nil && len(events) > 0 {
-		s.handle.observer.Commit(view, s.seq, events)
+	s.handle.publish(view, s.seq, s.chain)
+	if s.handle.observer != nil && len(read.events) > 0 {
+		s.handle.observer.Commit(view, s.seq, read.events)
 	}
 	s.ready(ctx, view, erasers, time.Since(began))
 }
 
 // ready begins to answer: the state shows everything that is in the log.
 func (s *shell[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took time.Duration) {
-	s.committed = s.seq
+	s.committed, s.agreed = s.seq, s.chain
 	s.next = &batch[E, V]{first: s.seq + 1}
 	if err := s.recoverErasure(view, erasers); err != nil {
 		s.fail(fmt.Errorf("look for an erasure of %s: %w", s.handle.actorID, err))
@@ -328,6 +283,10 @@ func (s *shell[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 		}
 	}
 	b.records = append(b.records, s.scratch...)
+	_ = s.scratch.Each(func(record []byte) error { // of records that were just made
+		s.chain = chained(s.chain, record)
+		return nil
+	})
 	done = true
 }
 

@@ -16,9 +16,10 @@ func (s *shell[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	}
 	s.encoding, s.forceSnapshot = true, false
 	s.sinceEvents, s.sinceBytes = 0, 0
-	seq, self, root := s.committed, ctx.Self(), ctx.ActorSystem().Root
+	seq, chain, self, root := s.committed, s.agreed, ctx.Self(), ctx.ActorSystem().Root
 	go func() {
 		state, err := s.host.kind.EncodeState(view)
+		state = joinSnapshot(state, chain)
 		root.Send(self, &encoded[V]{owner: s, view: view, state: state, seq: seq, err: err})
 	}()
 }

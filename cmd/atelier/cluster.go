@@ -130,7 +130,7 @@ func writeThisNode(w io.Writer, st *service.ClusterStatus) {
 		nats += fmt.Sprintf(", connected to %d nodes", m.Routes)
 	}
 	say("NATS", "%s; %d messages sent (%s), %d received, %d missed", nats, m.Sent, size(m.SentBytes), m.Received, m.Missed)
-	say("copies", "the one that is furthest behind lacks %d records; all were complete %.1f s ago", n.BehindRecords, n.StaleSeconds)
+	say("copies", "the one that is furthest behind lacks %d records; all were complete %.1f s ago; %d differed from their owners", n.BehindRecords, n.StaleSeconds, n.Divergences)
 	say("commands", "%d sent to other nodes; %d actors taken over", n.Forwarded, n.Takeovers)
 	say("reads", "%d confirmed by %d questions to other nodes", n.Confirmed, n.Questions)
 	fmt.Fprintln(w)

@@ -43,8 +43,8 @@ func TestRestore(t *testing.T) {
 		t.Errorf("replayed %d bytes", len(got))
 	}
 	l := openLog(t, s, "codelab/2")
-	if state, seq, err := l.Load(); err != nil || seq != 1 || string(state) != strings.Repeat("state", 1<<18) {
-		t.Errorf("loaded %d bytes at %d: %v", len(state), seq, err)
+	if whole := load(t, l); whole.Seq != 1 || string(whole.State) != strings.Repeat("state", 1<<18) {
+		t.Errorf("loaded %d bytes at %d", len(whole.State), whole.Seq)
 	}
 	if v, err := s.Get("audit", []byte("1")); err != nil || string(v) != "joined" {
 		t.Errorf("row %q: %v", v, err)
@@ -146,7 +146,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 }
 
 func TestNewerBackupIsRefused(t *testing.T) {
-	for _, header := range []string{"atelier-backup 2 store-format 1\n", "atelier-backup 1 store-format 2\n"} {
+	for _, header := range []string{"atelier-backup 2 store-format 1\n", fmt.Sprintf("atelier-backup 1 store-format %d\n", Format+1)} {
 		if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader(header)); !errors.Is(err, ErrNewerFormat) {
 			t.Errorf("%q: got %v", header, err)
 		}

@@ -13,6 +13,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
 	"atelier/persistence/layout"
 )
 
@@ -96,7 +97,7 @@ func TestFormat(t *testing.T) {
 	}
 
 	_, err := Open(small(dir))
-	if !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), "format 7") || !strings.Contains(err.Error(), "up to 1") {
+	if !errors.Is(err, ErrNewerFormat) || !strings.Contains(err.Error(), fmt.Sprint("format ", Format+6)) || !strings.Contains(err.Error(), fmt.Sprint("up to ", Format)) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -242,8 +243,8 @@ func TestDamageIsFoundAndStaysWithItsOwner(t *testing.T) {
 	damage(t, s, layout.AppendRowKey(nil, "t", []byte("damaged")))
 
 	_, tailErr := s.Open("tail")
-	_, _, smallErr := smallLog.Load()
-	_, _, largeErr := largeLog.Load()
+	_, smallErr := journaltest.ReadWhole(smallLog, 0)
+	_, largeErr := journaltest.ReadWhole(largeLog, 0)
 	_, rowErr := s.Get("t", []byte("damaged"))
 	for what, err := range map[string]error{
 		"replay":  middle.Replay(0, func(uint64, []byte) error { return nil }),

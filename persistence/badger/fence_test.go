@@ -72,8 +72,8 @@ func TestASnapshotThatWaitedIsNotStoredBehindANewHandle(t *testing.T) {
 	if err := <-olds; !errors.Is(err, durable.ErrFenced) {
 		t.Errorf("the fenced handle's snapshot ended with %v", err)
 	}
-	if state, seq, err := fresh.Load(); state != nil || seq != 0 || err != nil {
-		t.Errorf("loaded %q at %d, %v", state, seq, err)
+	if whole := load(t, fresh); whole.State != nil || whole.Seq != 0 {
+		t.Errorf("loaded %q at %d", whole.State, whole.Seq)
 	}
 	if got := fmt.Sprint(replayed(t, fresh)); got != "1 a.2 b." {
 		t.Errorf("replayed %q", got)

@@ -14,9 +14,13 @@ import (
 // Format is the version of the layout that this program writes.
 const Format = layout.Format
 
-// migrations[n] brings a store from format n to n+1. There is none yet: 1 is
-// the first format. A step must stand being run again after a crash.
-var migrations = map[int]func(*Store) error{}
+// migrations[n] brings a store from format n to n+1. A step must stand being run
+// again after a crash.
+var migrations = map[int]func(*Store) error{
+	// Heads of format 1 are read as they are; the number keeps earlier programs
+	// from those of format 2.
+	1: func(*Store) error { return nil },
+}
 
 // meta is what a store says about itself.
 type meta struct {

@@ -39,8 +39,8 @@ func FuzzChunk(f *testing.F) {
 }
 
 func FuzzHead(f *testing.F) {
-	f.Add(layout.NewHead(1, 1, []byte("state")).Encode())
-	f.Add(layout.NewHead(1<<40, 9, make([]byte, layout.MaxInline+1)).Encode())
+	f.Add(layout.NewHead(1, 1, 1, []byte("state")).Encode())
+	f.Add(layout.NewHead(1<<40, 3, 9, make([]byte, layout.MaxInline+1)).Encode())
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		h, err := layout.DecodeHead(payload)
 		if err != nil {
@@ -48,7 +48,7 @@ func FuzzHead(f *testing.F) {
 			return
 		}
 		again, err := layout.DecodeHead(h.Encode())
-		if err != nil || again.Seq != h.Seq || again.Parts != h.Parts || again.Sum != h.Sum || !bytes.Equal(again.Inline, h.Inline) {
+		if err != nil || again.Seq != h.Seq || again.Base != h.Base || again.Parts != h.Parts || again.Sum != h.Sum || !bytes.Equal(again.Inline, h.Inline) {
 			t.Fatalf("%+v became %+v, %v", h, again, err)
 		}
 	})

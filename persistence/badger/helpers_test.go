@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
 )
 
 func one(record string) durable.Records { return durable.Records(nil).Add([]byte(record)) }
@@ -72,14 +73,20 @@ func putRow(t testing.TB, s *Store, table, key, value string) {
 func replayed(t testing.TB, l durable.Log) string {
 	t.Helper()
 	var all []byte
-	err := l.Replay(0, func(seq uint64, record []byte) error {
-		all = fmt.Appendf(all, "%d %s.", seq, record)
-		return nil
-	})
+	for _, r := range load(t, l).Records {
+		all = fmt.Appendf(all, "%s.", r)
+	}
+	return string(all)
+}
+
+// load reads the whole of a log.
+func load(t testing.TB, l durable.Log) journaltest.Whole {
+	t.Helper()
+	whole, err := journaltest.ReadWhole(l, journaltest.Everything)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(all)
+	return whole
 }
 
 // keys counts the stored keys with a prefix.

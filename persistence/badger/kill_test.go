@@ -72,12 +72,8 @@ func checkAcked(t *testing.T, s *Store, acked map[string]uint64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, snap, err := l.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
-		last := snap
-		err = l.Replay(snap, func(seq uint64, record []byte) error {
+		last := uint64(0)
+		err = l.Load(0, func(s durable.Snapshot) error { last = s.Seq; return nil }, func(seq uint64, record []byte) error {
 			if seq != last+1 || string(record) != content(actor, seq) {
 				return fmt.Errorf("record %d after %d is %q", seq, last, record)
 			}

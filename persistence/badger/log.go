@@ -82,25 +82,31 @@ func (s *Store) wait(it item) error {
 }
 
 // tail is the seq of an actor's last record, truncated or not.
-func (s *Store) tail(actor string) (uint64, error) {
-	var tail uint64
-	err := s.view(func(txn *badgerdb.Txn) error {
+func (s *Store) tail(actor string) (tail uint64, err error) {
+	err = s.view(func(txn *badgerdb.Txn) error {
 		head, err := readHead(txn, actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err
 		}
-		tail = head.Seq
-		prefix := layout.ActorPrefix(layout.FamilyChunk, actor)
-		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix, Reverse: true})
-		defer it.Close()
-		it.Seek(appendSeq(prefix, ^uint64(0)))
-		if !it.Valid() {
-			return nil
-		}
-		return viewChunk(txn, it.Item(), len(prefix), func(c layout.Chunk) error {
-			tail = max(tail, c.Last())
-			return nil
-		})
+		tail, err = tailOf(txn, actor, head)
+		return err
+	})
+	return tail, err
+}
+
+// tailOf is tail in a transaction that has read the head.
+func tailOf(txn *badgerdb.Txn, actor string, head layout.Head) (uint64, error) {
+	tail := head.Seq
+	prefix := layout.ActorPrefix(layout.FamilyChunk, actor)
+	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix, Reverse: true})
+	defer it.Close()
+	it.Seek(appendSeq(prefix, ^uint64(0)))
+	if !it.Valid() {
+		return tail, nil
+	}
+	err := viewChunk(txn, it.Item(), len(prefix), func(c layout.Chunk) error {
+		tail = max(tail, c.Last())
+		return nil
 	})
 	return tail, err
 }

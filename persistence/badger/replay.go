@@ -10,8 +10,36 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Replay implements durable.Log. It reads one consistent state of the store.
+// Load implements durable.LogReader.
+func (l *actorLog) Load(history uint64, snapshot func(durable.Snapshot) error, record func(uint64, []byte) error) error {
+	return l.view(func(txn *badgerdb.Txn, head layout.Head, tail uint64) error {
+		var state []byte
+		if head.Seq > 0 {
+			var err error
+			if state, err = readState(txn, l.actor, head); err != nil {
+				return err
+			}
+		}
+		if err := snapshot(head.Snapshot(state, tail)); err != nil {
+			return err
+		}
+		return l.records(txn, head, min(head.Seq, tail-min(tail, history)), tail, record)
+	})
+}
+
+// Replay implements durable.LogReader.
 func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error) error {
+	return l.view(func(txn *badgerdb.Txn, head layout.Head, tail uint64) error {
+		if err := head.CheckStart(l.actor, after, tail); err != nil {
+			return err
+		}
+		return l.records(txn, head, after, tail, fn)
+	})
+}
+
+// view calls fn with one consistent state of the store, and what it says of the
+// log: its head, empty when there is none, and the seq of its last record.
+func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64) error) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
@@ -21,24 +49,30 @@ func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error
 	}
 	defer s.gate.Leave()
 	return s.view(func(txn *badgerdb.Txn) error {
-		return l.replay(txn, after, fn)
+		head, err := readHead(txn, l.actor)
+		if err != nil && !errors.Is(err, durable.ErrNotFound) {
+			return err
+		}
+		tail, err := tailOf(txn, l.actor, head)
+		if err != nil {
+			return err
+		}
+		return fn(txn, head, tail)
 	})
 }
 
-func (l *actorLog) replay(txn *badgerdb.Txn, after uint64, fn func(uint64, []byte) error) error {
+// records calls fn for the stored records above after. All of those above the
+// base must be there.
+func (l *actorLog) records(txn *badgerdb.Txn, head layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
 	start, err := l.chunkBefore(txn, after)
 	if err != nil {
 		return err
 	}
-	var next uint64 // 0 before the first chunk
-	return l.chunks(txn, start, func(c layout.Chunk) error {
-		if next == 0 {
-			if err := l.checkStart(txn, c.First, after); err != nil {
-				return err
-			}
-		} else if c.First != next {
-			return fmt.Errorf("%w: %s: a chunk starts at %d instead of %d",
-				durable.ErrCorrupt, l.actor, c.First, next)
+	next := uint64(0) // 0 before the first chunk
+	expect := max(after, head.Base) + 1
+	err = l.chunks(txn, start, func(c layout.Chunk) error {
+		if next == 0 && c.First > expect || next != 0 && c.First != next {
+			return fmt.Errorf("%w: %s: a chunk starts at %d instead of %d", durable.ErrCorrupt, l.actor, c.First, max(next, expect))
 		}
 		next = c.Last() + 1
 		if c.Last() <= after {
@@ -51,6 +85,10 @@ func (l *actorLog) replay(txn *badgerdb.Txn, after uint64, fn func(uint64, []byt
 			return fn(seq, record)
 		})
 	})
+	if err == nil && next <= tail && expect <= tail {
+		err = fmt.Errorf("%w: %s: the log ends at %d instead of %d", durable.ErrCorrupt, l.actor, max(next, expect)-1, tail)
+	}
+	return err
 }
 
 // chunkBefore is the first seq of the chunk that may hold the record after+1,
@@ -66,23 +104,6 @@ func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) 
 		return 0, nil
 	}
 	return layout.ChunkSeq(it.Item().Key(), len(l.prefix))
-}
-
-// checkStart tells a log that was truncated from one that lost its beginning:
-// records are truncated only when the snapshot has them.
-func (l *actorLog) checkStart(txn *badgerdb.Txn, first, after uint64) error {
-	if first-1 <= after {
-		return nil
-	}
-	head, err := readHead(txn, l.actor)
-	if err != nil && !errors.Is(err, durable.ErrNotFound) {
-		return err
-	}
-	if first > head.Seq+1 {
-		return fmt.Errorf("%w: %s: the log starts at %d, the snapshot ends at %d",
-			durable.ErrCorrupt, l.actor, first, head.Seq)
-	}
-	return nil
 }
 
 // chunks calls fn for the log's chunks from the one with seq first on. A chunk

@@ -48,6 +48,12 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 			if err != nil || !changed {
 				return err
 			}
+			if head.Base < upTo {
+				head.Base = upTo
+				if err := s.writeHead(&b, l.actor, head); err != nil {
+					return err
+				}
+			}
 			key := layout.ChunkKey(l.actor, c.First)
 			layout.Seal(key, value)
 			return b.add(key, value)

@@ -39,34 +39,6 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 	return nil
 }
 
-// Load implements durable.Log.
-func (l *actorLog) Load() (state []byte, seq uint64, err error) {
-	if l.closed.Load() {
-		return nil, 0, durable.ErrClosed
-	}
-	s := l.store
-	if err := s.gate.Enter(); err != nil {
-		return nil, 0, err
-	}
-	defer s.gate.Leave()
-	err = s.view(func(txn *badgerdb.Txn) error {
-		h, err := readHead(txn, l.actor)
-		if errors.Is(err, durable.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		state, err = readState(txn, l.actor, h)
-		seq = h.Seq
-		return err
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	return state, seq, nil
-}
-
 // Steps of storing a snapshot, for tests that crash between them.
 const (
 	stepPart     = "part"
@@ -88,8 +60,8 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	actor := job.Log.actor
 	defer s.locks.Lock(actor)()
-	// Under the lock no newer handle can be opening, so a new incarnation
-	// never sees the log shrink between its Load and its Replay.
+	// Under the lock no newer handle can be opening: what an old incarnation
+	// stores does not come behind what a new one has read.
 	if job.Log.fenced.Load() {
 		return durable.ErrFenced
 	}
@@ -105,7 +77,9 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 		return fmt.Errorf("badger: snapshot of %s at %d is older than the stored one at %d", actor, job.Seq, old.Seq)
 	}
 
-	h := layout.NewHead(job.Seq, old.ID+1, job.State)
+	// The new base is stored before anything is truncated.
+	limit := min(job.Seq, job.Keep)
+	h := layout.NewHead(job.Seq, max(old.Base, limit), old.ID+1, job.State)
 	if err := s.writeParts(actor, h, job.State); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", actor, err)
 	}
@@ -113,7 +87,7 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if err := s.writeHead(&b, actor, h); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", actor, err)
 	}
-	if err := s.truncate(&b, job.Log, min(job.Seq, job.Keep)); err != nil {
+	if err := s.truncate(&b, job.Log, limit); err != nil {
 		return fmt.Errorf("truncate %s: %w", actor, err)
 	}
 	if err := s.sweepParts(&b, actor, h); err != nil {

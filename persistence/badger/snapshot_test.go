@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
 	"atelier/persistence/layout"
 )
 
@@ -58,22 +59,18 @@ func TestSnapshotInterrupted(t *testing.T) {
 
 				s = openTest(t, small(dir), hooks{})
 				l = openLog(t, s, "codelab/1")
-				state, seq, err := l.Load()
-				if err != nil || (string(state) != oldState || seq != 2) && (string(state) != newState || seq != 4) {
-					t.Fatalf("loaded %d bytes at %d: %v", len(state), seq, err)
+				whole, err := journaltest.ReadWhole(l, 0)
+				if err != nil || (string(whole.State) != oldState || whole.Seq != 2) && (string(whole.State) != newState || whole.Seq != 4) {
+					t.Fatalf("loaded %d bytes at %d: %v", len(whole.State), whole.Seq, err)
 				}
-				var behind []uint64
-				if err := l.Replay(seq, func(seq uint64, _ []byte) error { behind = append(behind, seq); return nil }); err != nil {
-					t.Fatal(err)
-				}
-				if uint64(len(behind)) != 4-seq {
-					t.Fatalf("records %v behind %d", behind, seq)
+				if uint64(len(whole.Records)) != 4-whole.Seq {
+					t.Fatalf("records %v behind %d", whole.Records, whole.Seq)
 				}
 				if err := trySnap(l, 4, newState, 4); err != nil {
 					t.Fatal(err)
 				}
-				if state, seq, err := l.Load(); err != nil || seq != 4 || string(state) != newState {
-					t.Fatalf("after another one: %d bytes at %d: %v", len(state), seq, err)
+				if whole := load(t, l); whole.Seq != 4 || string(whole.State) != newState {
+					t.Fatalf("after another one: %d bytes at %d", len(whole.State), whole.Seq)
 				}
 				if n := keys(t, s, layout.ActorPrefix(layout.FamilyPart, "codelab/1")); n != 4 {
 					t.Errorf("%d parts are left", n)
@@ -127,8 +124,8 @@ func TestWaitingSnapshotsAreReplaced(t *testing.T) {
 	if st := s.Stats(); st.Snapshots != 2 || st.SnapshotBytes != 0 {
 		t.Errorf("stats %+v", st)
 	}
-	if state, _, err := l.Load(); err != nil || string(state) != "state 49" {
-		t.Errorf("loaded %q, %v", state, err)
+	if whole := load(t, l); string(whole.State) != "state 49" {
+		t.Errorf("loaded %q", whole.State)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"time"
@@ -26,6 +27,17 @@ const format = 1
 type content struct {
 	Format int     `json:"format"`
 	Keys   []entry `json:"keys"` // oldest first
+	// Sum is the checksum of the keys; files of earlier programs have none.
+	Sum string `json:"crc32c,omitempty"`
+}
+
+// sum is over what a wrong bit in would make tokens invalid.
+func (c content) sum() string {
+	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	for _, e := range c.Keys {
+		_, _ = fmt.Fprintln(h, e.Version, e.Key, e.MadeAt.Unix(), e.RetiredAt != nil)
+	}
+	return fmt.Sprintf("%08x", h.Sum32())
 }
 
 type entry struct {
@@ -56,6 +68,9 @@ func Load(path string) ([]seal.Key, error) {
 	}
 	if c.Format != format {
 		return nil, fmt.Errorf("%w: %s has format %d, this program knows %d", ErrMalformed, path, c.Format, format)
+	}
+	if c.Sum != "" && c.Sum != c.sum() {
+		return nil, fmt.Errorf("%w: %s does not match its checksum; restore the file from a copy", ErrMalformed, path)
 	}
 	var keys []seal.Key
 	for i, e := range c.Keys {
@@ -128,6 +143,7 @@ func write(path string, keys []seal.Key) error {
 		}
 		c.Keys = append(c.Keys, e)
 	}
+	c.Sum = c.sum()
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode server keys: %w", err)

@@ -49,6 +49,30 @@ func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 	}
 }
 
+// A key with one wrong bit would silently make every token invalid.
+func TestAKeyThatChangedIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	keys, err := Create(path, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		damaged := []byte(string(whole))
+		damaged[i] ^= 4
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Load(path)
+		if err == nil && (len(got) != 1 || string(got[0].Material) != string(keys[0].Material) || got[0].Version != 1) {
+			t.Errorf("with byte %d changed another key is read", i)
+		}
+	}
+}
+
 func TestFilesThatAreRefused(t *testing.T) {
 	const good = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 	for name, text := range map[string]string{

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"atelier/actors/durable"
 )
@@ -11,15 +12,18 @@ import (
 // Head is the record that makes a snapshot valid: as long as it names the old
 // parts, the old snapshot is the snapshot.
 //
-// Its payload: seq, id, parts, length (uvarints), CRC32C of the whole state
-// (4 bytes), and the state itself when it is small enough to need no parts.
+// Its payload: 0, seq, base, id, parts, length (uvarints), CRC32C of the whole
+// state (4 bytes), and the state itself when it is small enough to need no parts.
+// Format 1 had neither 0 nor base.
 type Head struct {
 	Seq    uint64
+	Base   uint64 // of the log, see durable.LogReader; at most Seq
 	ID     uint64 // names the parts; grows by one with each snapshot
 	Parts  uint64
 	Length uint64
 	Sum    uint32
 	Inline []byte // the whole state when parts is 0
+	first  bool   // of format 1
 }
 
 const (
@@ -38,9 +42,10 @@ const (
 // HeadKey is the key of an actor's head.
 func HeadKey(actor string) []byte { return ActorPrefix(FamilyHead, actor) }
 
-// NewHead describes a state as the snapshot with this id.
-func NewHead(seq, id uint64, state []byte) Head {
-	h := Head{Seq: seq, ID: id, Length: uint64(len(state)), Sum: crc32.Checksum(state, castagnoli)}
+// NewHead describes a state as the snapshot with this id, of a log with this
+// base.
+func NewHead(seq, base, id uint64, state []byte) Head {
+	h := Head{Seq: seq, Base: base, ID: id, Length: uint64(len(state)), Sum: crc32.Checksum(state, castagnoli)}
 	if len(state) <= MaxInline {
 		h.Inline = state
 	} else {
@@ -51,8 +56,9 @@ func NewHead(seq, id uint64, state []byte) Head {
 
 // Encode returns the payload, without its seal.
 func (h Head) Encode() []byte {
-	p := make([]byte, 0, 4*binary.MaxVarintLen64+4+len(h.Inline))
-	p = binary.AppendUvarint(p, h.Seq)
+	p := make([]byte, 0, 1+5*binary.MaxVarintLen64+4+len(h.Inline))
+	p = binary.AppendUvarint(append(p, 0), h.Seq)
+	p = binary.AppendUvarint(p, h.Base)
 	p = binary.AppendUvarint(p, h.ID)
 	p = binary.AppendUvarint(p, h.Parts)
 	p = binary.AppendUvarint(p, h.Length)
@@ -63,15 +69,25 @@ func (h Head) Encode() []byte {
 // DecodeHead reads the payload.
 func DecodeHead(payload []byte) (Head, error) {
 	var h Head
-	for _, field := range []*uint64{&h.Seq, &h.ID, &h.Parts, &h.Length} {
+	fields := []*uint64{&h.Seq, &h.Base, &h.ID, &h.Parts, &h.Length}
+	if len(payload) > 0 && payload[0] == 0 {
+		payload = payload[1:]
+	} else { // a snapshot contains a record, so its seq is not 0
+		h.first = true
+		fields = slices.Delete(fields, 1, 2)
+	}
+	for _, field := range fields {
 		v, n := binary.Uvarint(payload)
 		if n <= 0 {
 			return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
 		}
 		*field, payload = v, payload[n:]
 	}
-	if len(payload) < 4 || h.Length > MaxState || h.Parts > h.Length {
+	if len(payload) < 4 || h.Base > h.Seq || h.Length > MaxState || h.Parts > h.Length {
 		return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
+	}
+	if h.first { // what was rewritten is not known any more
+		h.Base = h.Seq
 	}
 	h.Sum = binary.BigEndian.Uint32(payload)
 	h.Inline = payload[4:]
@@ -79,6 +95,24 @@ func DecodeHead(payload []byte) (Head, error) {
 		return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
 	}
 	return h, nil
+}
+
+// Snapshot describes what Load reads: the state, and the log that ends at tail
+// or with the snapshot.
+func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
+	if h.first {
+		state = durable.Unchained(state)
+	}
+	return durable.Snapshot{State: state, Seq: h.Seq, Base: h.Base, Tail: max(tail, h.Seq)}
+}
+
+// CheckStart says whether a log with this head, which ends at tail, may be
+// replayed behind a position.
+func (h Head) CheckStart(actor string, after, tail uint64) error {
+	if after < h.Base || after > tail {
+		return fmt.Errorf("%w: %s behind %d, from %d to %d", durable.ErrCompacted, actor, after, h.Base, tail)
+	}
+	return nil
 }
 
 // State puts the state together, of what part returns without its seal, and

@@ -5,8 +5,9 @@ import (
 	"encoding/hex"
 )
 
-// Format is the version of this layout.
-const Format = 1
+// Format is the version of this layout. Heads of format 1 (see Head) are read as
+// they are.
+const Format = 2
 
 // Keys of what a store says about itself: the version of its layout, in
 // decimal digits, and the id of its stream.

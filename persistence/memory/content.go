@@ -29,6 +29,7 @@ type actorContent struct {
 	records     [][]byte
 	snapshot    []byte // nil when there is none
 	snapshotSeq uint64
+	base        uint64 // see durable.LogReader
 }
 
 type row struct {
@@ -66,19 +67,27 @@ func (c *content) add(actor string, first uint64, records [][]byte) {
 	a.records = append(a.records, records...)
 }
 
-// records returns a picture that later changes leave alone.
-func (c *content) records(actor string) (first uint64, records [][]byte) {
+// read returns a picture of a log that later changes leave alone: the snapshot,
+// and the records with the seq of the first.
+func (c *content) read(actor string) (snap durable.Snapshot, first uint64, records [][]byte) {
 	a := c.actors[actor]
 	if a == nil {
-		return 0, nil
+		return durable.Snapshot{}, 1, nil
 	}
-	return a.first, slices.Clone(a.records)
+	return durable.Snapshot{State: a.snapshot, Seq: a.snapshotSeq, Base: a.base, Tail: c.tail(actor)}, a.first, slices.Clone(a.records)
 }
 
-func (c *content) replace(actor string, seq uint64, record []byte) {
+// rewrite replaces records and raises the base.
+func (c *content) rewrite(actor string, upTo uint64, replaced map[uint64][]byte) {
 	a := c.actors[actor]
-	if a != nil && seq >= a.first && seq-a.first < uint64(len(a.records)) {
-		a.records[seq-a.first] = record
+	if a == nil || len(replaced) == 0 {
+		return
+	}
+	a.base = max(a.base, upTo)
+	for seq, record := range replaced {
+		if seq >= a.first && seq-a.first < uint64(len(a.records)) {
+			a.records[seq-a.first] = record
+		}
 	}
 }
 
@@ -88,7 +97,9 @@ func (c *content) snapshot(actor string, seq uint64, state []byte, keep uint64) 
 		return fmt.Errorf("memory: snapshot of %s at %d is older than the stored one at %d", actor, seq, a.snapshotSeq)
 	}
 	a.snapshot, a.snapshotSeq = append([]byte{}, state...), seq
-	if limit := min(seq, keep); limit >= a.first {
+	limit := min(seq, keep)
+	a.base = max(a.base, limit)
+	if limit >= a.first {
 		n := min(limit-a.first+1, uint64(len(a.records)))
 		a.records = slices.Clone(a.records[n:])
 		a.first += n

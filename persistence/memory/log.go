@@ -19,40 +19,43 @@ type handle struct {
 	failed error  // guarded by store.mu; why every later batch fails
 }
 
-// Load implements durable.Log.
-func (l *handle) Load() ([]byte, uint64, error) {
-	if l.closed.Load() {
-		return nil, 0, durable.ErrClosed
-	}
-	m := l.store
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		return nil, 0, durable.ErrClosed
-	}
-	a := m.content.actors[l.actor]
-	if a == nil || a.snapshot == nil {
-		return nil, 0, nil
-	}
-	return bytes.Clone(a.snapshot), a.snapshotSeq, nil
-}
-
 // Tail implements durable.Log.
 func (l *handle) Tail() uint64 { return l.tail }
 
-// Replay implements durable.Log.
+// Load implements durable.LogReader.
+func (l *handle) Load(history uint64, snapshot func(durable.Snapshot) error, record func(uint64, []byte) error) error {
+	snap, first, records, err := l.read()
+	if err != nil {
+		return err
+	}
+	snap.State = bytes.Clone(snap.State)
+	if err := snapshot(snap); err != nil {
+		return err
+	}
+	return replay(first, records, min(snap.Seq, snap.Tail-min(snap.Tail, history)), record)
+}
+
+// Replay implements durable.LogReader.
 func (l *handle) Replay(after uint64, fn func(uint64, []byte) error) error {
+	snap, first, records, err := l.read()
+	if err != nil {
+		return err
+	}
+	if after < snap.Base || after > snap.Tail {
+		return fmt.Errorf("%w: %s behind %d, from %d to %d", durable.ErrCompacted, l.actor, after, snap.Base, snap.Tail)
+	}
+	return replay(first, records, after, fn)
+}
+
+func (l *handle) read() (snap durable.Snapshot, first uint64, records [][]byte, err error) {
 	if l.closed.Load() {
-		return durable.ErrClosed
+		return snap, 0, nil, durable.ErrClosed
 	}
-	m := l.store
-	m.mu.Lock()
-	closed := m.closed
-	first, records := m.content.records(l.actor)
-	m.mu.Unlock()
-	if closed {
-		return durable.ErrClosed
-	}
+	err = l.store.look(func() { snap, first, records = l.store.content.read(l.actor) })
+	return snap, first, records, err
+}
+
+func replay(first uint64, records [][]byte, after uint64, fn func(uint64, []byte) error) error {
 	for i, record := range records {
 		if seq := first + uint64(i); seq > after {
 			if err := fn(seq, record); err != nil {
@@ -150,12 +153,13 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 		if a := m.content.actors[l.actor]; upTo > 0 && (a == nil || upTo > a.snapshotSeq) {
 			return fmt.Errorf("%w: up to %d, behind the snapshot", durable.ErrGap, upTo)
 		}
-		first, records = m.content.records(l.actor)
+		_, first, records = m.content.read(l.actor)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("rewrite %s: %w", l.actor, err)
 	}
+	replaced := map[uint64][]byte{}
 	for i, record := range records {
 		seq := first + uint64(i)
 		if seq > upTo {
@@ -166,11 +170,12 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 			return fmt.Errorf("rewrite %s: %w", l.actor, err)
 		}
 		if changed {
-			m.mu.Lock()
-			m.content.replace(l.actor, seq, bytes.Clone(replacement))
-			m.mu.Unlock()
+			replaced[seq] = append([]byte{}, replacement...)
 		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.content.rewrite(l.actor, upTo, replaced)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
 	"atelier/persistence/badger"
 	"atelier/persistence/postgres/postgrestest"
 )
@@ -97,16 +98,13 @@ func content(t *testing.T, s durable.Store) (out []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		state, seq, err := l.Load()
+		whole, err := journaltest.ReadWhole(l, journaltest.Everything)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, fmt.Sprintf("%q ends at %d, snapshot of %d bytes at %d", actor, l.Tail(), len(state), seq))
-		if err := l.Replay(0, func(seq uint64, record []byte) error {
-			out = append(out, fmt.Sprintf("%q %d %.30s %d", actor, seq, record, len(record)))
-			return nil
-		}); err != nil {
-			t.Fatal(err)
+		out = append(out, fmt.Sprintf("%q ends at %d, base %d, snapshot of %d bytes at %d", actor, whole.Tail, whole.Base, len(whole.State), whole.Seq))
+		for _, r := range whole.Records {
+			out = append(out, fmt.Sprintf("%q %.30s %d", actor, r, len(r)))
 		}
 		l.Close()
 	}
@@ -160,8 +158,8 @@ func TestBackupsTravel(t *testing.T) {
 						t.Error(err)
 					}
 					snap(t, l, 7, strings.Repeat("next", 1<<18), 7)
-					if state, seq, err := l.Load(); err != nil || seq != 7 || len(state) != 4<<18 {
-						t.Errorf("loaded %d bytes at %d, %v", len(state), seq, err)
+					if whole, err := journaltest.ReadWhole(l, 0); err != nil || whole.Seq != 7 || len(whole.State) != 4<<18 {
+						t.Errorf("loaded %d bytes at %d, %v", len(whole.State), whole.Seq, err)
 					}
 				}
 			})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
 	"atelier/persistence/postgres/postgrestest"
 )
 
@@ -29,14 +30,17 @@ func TestDamageIsNoticed(t *testing.T) {
 	if n := damaged(); n != 0 {
 		t.Fatalf("%d are damaged", n)
 	}
-	postgrestest.Exec(t, url, `update atelier.rows set value = value || 'x'; update atelier.snapshots set head = head || 'x'; update atelier.records set chunk = chunk || 'x' where seq = 3`)
-	if n := damaged(); n != 3 {
+	postgrestest.Exec(t, url, `update atelier.rows set value = value || 'x'; update atelier.records set chunk = chunk || 'x' where seq = 3`)
+	if n := damaged(); n != 2 {
 		t.Errorf("%d are damaged", n)
 	}
 	_, rowErr := s.Get("t", []byte("k"))
-	_, _, loadErr := log.Load()
+	load := func() error {
+		_, err := journaltest.ReadWhole(log, 0)
+		return err
+	}
 	replay := func() error { return log.Replay(0, func(uint64, []byte) error { return nil }) }
-	for what, err := range map[string]error{"get": rowErr, "load": loadErr, "replay": replay(),
+	for what, err := range map[string]error{"get": rowErr, "load": load(), "replay": replay(),
 		"guard": durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Guard: durable.Unchanged([]byte("v"))}})} {
 		if !errors.Is(err, durable.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
@@ -53,5 +57,14 @@ func TestDamageIsNoticed(t *testing.T) {
 	postgrestest.Exec(t, url, "delete from atelier.records")
 	if err := replay(); !errors.Is(err, durable.ErrCorrupt) {
 		t.Errorf("without anything: %v", err)
+	}
+	postgrestest.Exec(t, url, "update atelier.snapshots set head = head || 'x'")
+	if n := damaged(); n != 2 {
+		t.Errorf("%d are damaged", n)
+	}
+	for what, err := range map[string]error{"load": load(), "replay": replay()} {
+		if !errors.Is(err, durable.ErrCorrupt) {
+			t.Errorf("%s behind a damaged head: %v", what, err)
+		}
 	}
 }

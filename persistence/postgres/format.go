@@ -13,13 +13,15 @@ import (
 )
 
 // Format is the version of the tables that this program writes.
-const Format = 1
+const Format = 2
 
 //go:embed migrations/1.sql
 var firstTables string
 
 // migrations[n] brings a database from format n to n+1; 0 is an empty one.
-var migrations = []string{firstTables}
+// Snapshots of format 1 are read as they are (see layout.Head); the number keeps
+// earlier programs from those of format 2.
+var migrations = []string{firstTables, ""}
 
 // migrateLock is the key of the advisory lock that lets one node at a time make
 // or change tables.

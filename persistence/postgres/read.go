@@ -98,37 +98,91 @@ func (v *view) head(actor string) (layout.Head, error) {
 	return layout.DecodeHead(payload)
 }
 
-// Load implements durable.Reader.
-func (r *reader) Load() (state []byte, seq uint64, err error) {
+// Load implements durable.LogReader.
+func (r *reader) Load(history uint64, snapshot func(durable.Snapshot) error, record func(uint64, []byte) error) error {
+	return r.view(func(v *view, h layout.Head, tail uint64) error {
+		var state []byte
+		if h.Seq > 0 {
+			var err error
+			if state, err = r.state(v, h); err != nil {
+				return damaged(err)
+			}
+		}
+		v.started = true
+		if err := snapshot(h.Snapshot(state, tail)); err != nil {
+			return err
+		}
+		return r.records(v, h, min(h.Seq, tail-min(tail, history)), tail, record)
+	})
+}
+
+// Replay implements durable.LogReader.
+func (r *reader) Replay(after uint64, fn func(seq uint64, record []byte) error) error {
+	return r.view(func(v *view, h layout.Head, tail uint64) error {
+		if err := h.CheckStart(r.actor, after, tail); err != nil {
+			return &final{err}
+		}
+		return r.records(v, h, after, tail, fn)
+	})
+}
+
+// view calls fn with one consistent state of the database, and what it says of
+// the log: its head, empty when there is none, and the seq of its last record.
+func (r *reader) view(fn func(v *view, h layout.Head, tail uint64) error) error {
 	if err := r.store.enterCall(); err != nil {
-		return nil, 0, err
+		return err
 	}
 	defer r.store.gate.Leave()
-	err = r.store.view(func(v *view) error {
-		h, err := v.head(r.actor)
-		if errors.Is(err, durable.ErrNotFound) {
-			state, seq = nil, 0
-			return nil
-		}
+	return r.store.view(func(v *view) error {
+		var tail int64
+		err := v.query("select head from owners where actor = $1", func(r pgx.Rows) error { return r.Scan(&tail) }, []byte(r.actor))
 		if err != nil {
+			return err
+		}
+		h, err := v.head(r.actor)
+		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return damaged(err)
 		}
-		state, err = h.State(r.actor, func(n uint32) (piece []byte, err error) {
-			var value []byte
-			err = v.query("select state from snapshot_parts where actor = $1 and id = $2 and part = $3",
-				func(r pgx.Rows) error { return r.Scan(&value) }, []byte(r.actor), int64(h.ID), int32(n))
-			if err != nil {
-				return nil, err
-			}
-			return layout.Unseal(layout.PartKey(r.actor, h.ID, n), value)
-		})
-		seq = h.Seq
-		return damaged(err)
+		return fn(v, h, max(uint64(tail), h.Seq))
 	})
-	if err != nil {
-		return nil, 0, err
+}
+
+// state reads the state of a snapshot.
+func (r *reader) state(v *view, h layout.Head) ([]byte, error) {
+	return h.State(r.actor, func(n uint32) ([]byte, error) {
+		var value []byte
+		err := v.query("select state from snapshot_parts where actor = $1 and id = $2 and part = $3",
+			func(r pgx.Rows) error { return r.Scan(&value) }, []byte(r.actor), int64(h.ID), int32(n))
+		if err != nil {
+			return nil, err
+		}
+		return layout.Unseal(layout.PartKey(r.actor, h.ID, n), value)
+	})
+}
+
+// records calls fn for the stored records above after. All of those above the
+// base must be there; the owner's row says where the log ends, so a lost end is
+// noticed.
+func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
+	next := uint64(0) // 0 before the first chunk
+	expect := max(after, h.Base) + 1
+	err := r.chunks(v, after, func(c layout.Chunk) error {
+		if next == 0 && c.First > expect || next != 0 && c.First != next {
+			return fmt.Errorf("%w: %s: a chunk starts at %d instead of %d", durable.ErrCorrupt, r.actor, c.First, max(next, expect))
+		}
+		next = c.Last() + 1
+		return c.Each(func(seq uint64, record []byte) error {
+			if seq <= after {
+				return nil
+			}
+			v.started = true
+			return fn(seq, record)
+		})
+	})
+	if err == nil && next <= tail && expect <= tail {
+		err = fmt.Errorf("%w: %s: the log ends at %d instead of %d", durable.ErrCorrupt, r.actor, max(next, expect)-1, tail)
 	}
-	return state, seq, nil
+	return damaged(err)
 }
 
 // damaged keeps what is damaged from being asked for again; an error of the
@@ -160,65 +214,6 @@ func (r *reader) Tail() (tail uint64, err error) {
 
 // pageChunks is how many chunks are asked for at a time.
 const pageChunks = 64
-
-// Replay implements durable.Reader.
-func (r *reader) Replay(after uint64, fn func(seq uint64, record []byte) error) error {
-	if err := r.store.enterCall(); err != nil {
-		return err
-	}
-	defer r.store.gate.Leave()
-	return r.store.view(func(v *view) error {
-		var tail int64
-		err := v.query("select head from owners where actor = $1", func(r pgx.Rows) error { return r.Scan(&tail) }, []byte(r.actor))
-		if err != nil || after >= uint64(tail) {
-			return err
-		}
-		next := uint64(0) // 0 before the first chunk
-		err = r.chunks(v, after, func(c layout.Chunk) error {
-			if next == 0 {
-				if err := r.checkStart(v, c.First, after); err != nil {
-					return err
-				}
-			} else if c.First != next {
-				return fmt.Errorf("%w: %s: a chunk starts at %d instead of %d", durable.ErrCorrupt, r.actor, c.First, next)
-			}
-			next = c.Last() + 1
-			return c.Each(func(seq uint64, record []byte) error {
-				if seq <= after {
-					return nil
-				}
-				v.started = true
-				return fn(seq, record)
-			})
-		})
-		if err != nil {
-			return damaged(err)
-		}
-		// The owner's row knows where the log ends, so a lost end is noticed.
-		if next == 0 {
-			err = r.checkStart(v, uint64(tail)+1, after)
-		} else if next != uint64(tail)+1 {
-			err = fmt.Errorf("%w: %s: the log ends at %d instead of %d", durable.ErrCorrupt, r.actor, next-1, tail)
-		}
-		return damaged(err)
-	})
-}
-
-// checkStart tells a log that was truncated from one that lost its beginning:
-// records are truncated only when the snapshot has them.
-func (r *reader) checkStart(v *view, first, after uint64) error {
-	if first-1 <= after {
-		return nil
-	}
-	h, err := v.head(r.actor)
-	if err != nil && !errors.Is(err, durable.ErrNotFound) {
-		return err
-	}
-	if first > h.Seq+1 {
-		return fmt.Errorf("%w: %s: the log starts at %d, the snapshot ends at %d", durable.ErrCorrupt, r.actor, first, h.Seq)
-	}
-	return nil
-}
 
 // chunks calls fn for the log's chunks from the one on that may hold the record
 // after+1. A chunk is valid only during the call.
@@ -264,15 +259,15 @@ func (r *reader) chunks(v *view, after uint64, fn func(layout.Chunk) error) erro
 // Close implements durable.Reader.
 func (r *reader) Close() {}
 
-// Load implements durable.Log.
-func (l *actorLog) Load() (state []byte, seq uint64, err error) {
+// Load implements durable.LogReader.
+func (l *actorLog) Load(history uint64, snapshot func(durable.Snapshot) error, record func(uint64, []byte) error) error {
 	if l.closed.Load() {
-		return nil, 0, durable.ErrClosed
+		return durable.ErrClosed
 	}
-	return (&reader{l.store, l.actor}).Load()
+	return (&reader{l.store, l.actor}).Load(history, snapshot, record)
 }
 
-// Replay implements durable.Log.
+// Replay implements durable.LogReader.
 func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error) error {
 	if l.closed.Load() {
 		return durable.ErrClosed

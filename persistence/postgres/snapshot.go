@@ -57,8 +57,8 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
 	defer s.locks.Lock(l.actor)()
-	// Under the lock no newer handle of this node can be opening, so a new
-	// incarnation never sees the log shrink between its Load and its Replay.
+	// Under the lock no newer handle of this node can be opening: what an old
+	// incarnation stores does not come behind what a new one has read.
 	if err := l.usable(); err != nil {
 		return err
 	}
@@ -83,7 +83,9 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	}); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
 	}
-	h := layout.NewHead(job.Seq, uint64(id), job.State)
+	// The new base is stored before anything is truncated.
+	limit := min(job.Seq, job.Keep)
+	h := layout.NewHead(job.Seq, max(old.Base, limit), uint64(id), job.State)
 	for n := range h.Parts {
 		key := layout.PartKey(l.actor, h.ID, uint32(n))
 		if _, err := l.change("insert into snapshot_parts values ($1, $2, $3, $4) on conflict do nothing",
@@ -91,11 +93,10 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 			return fmt.Errorf("snapshot of %s: %w", l.actor, err)
 		}
 	}
-	head := layout.Sealed(layout.HeadKey(l.actor), h.Encode())
-	if _, err := l.change("insert into snapshots values ($1, $2) on conflict (actor) do update set head = excluded.head", []byte(l.actor), head); err != nil {
+	if _, err := l.change("insert into snapshots values ($1, $2) on conflict (actor) do update set head = excluded.head", []byte(l.actor), l.sealed(h)); err != nil {
 		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
 	}
-	if err := l.truncate(min(job.Seq, job.Keep)); err != nil {
+	if err := l.truncate(limit); err != nil {
 		return fmt.Errorf("truncate %s: %w", l.actor, err)
 	}
 	if _, err := l.change("delete from snapshot_parts where actor = $1 and id <> $2", []byte(l.actor), id); err != nil {
@@ -104,9 +105,25 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	return nil
 }
 
+// sealed is a head as it is stored.
+func (l *actorLog) sealed(h layout.Head) []byte {
+	return layout.Sealed(layout.HeadKey(l.actor), h.Encode())
+}
+
 // change runs a statement in a transaction that holds the ownership, and says
 // how many rows it changed. It may be run twice.
 func (l *actorLog) change(sql string, args ...any) (rows int64, err error) {
+	return l.changeAll(statement{sql, args})
+}
+
+// statement is one with its arguments.
+type statement struct {
+	sql  string
+	args []any
+}
+
+// changeAll is change for several statements; rows counts those of the last.
+func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 	s := l.store
 	err = l.lease.ask(func(ctx context.Context) error {
 		conn, err := s.long.Acquire(ctx)
@@ -116,10 +133,15 @@ func (l *actorLog) change(sql string, args ...any) (rows int64, err error) {
 		defer conn.Release()
 		b := &pgx.Batch{} // all of it is one transaction
 		b.Queue("select hold_log($1, $2, $3, $4)", s.node, l.lease.incarnation, []byte(l.actor), l.epoch)
-		b.Queue(sql, args...)
+		for _, c := range changes {
+			b.Queue(c.sql, c.args...)
+		}
 		results := conn.SendBatch(ctx, b)
 		_, err = results.Exec()
-		if err == nil {
+		for range changes {
+			if err != nil {
+				break
+			}
 			tag, failed := results.Exec()
 			rows, err = tag.RowsAffected(), failed
 		}
@@ -176,9 +198,17 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 		return err
 	}
 	var rest []rewritten
-	err := s.view(func(v *view) error {
+	var h layout.Head
+	raise := func() (head []byte) {
+		if h.Base < upTo {
+			h.Base = upTo
+			head = l.sealed(h)
+		}
+		return head
+	}
+	err := s.view(func(v *view) (err error) {
 		rest = rest[:0]
-		h, err := v.head(l.actor)
+		h, err = v.head(l.actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return damaged(err)
 		}
@@ -201,15 +231,15 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 				return nil
 			}
 			bytes = 0
-			return l.replace(&rest)
+			return l.replace(&rest, raise())
 		})
 		if errors.Is(err, errRewritten) {
 			return nil
 		}
 		return damaged(err)
 	})
-	if err == nil {
-		err = l.replace(&rest)
+	if err == nil && len(rest) > 0 {
+		err = l.replace(&rest, raise())
 	}
 	if err != nil {
 		return fmt.Errorf("rewrite %s: %w", l.actor, err)
@@ -229,18 +259,21 @@ type rewritten struct {
 	value []byte
 }
 
-func (l *actorLog) replace(chunks *[]rewritten) error {
-	if len(*chunks) == 0 {
-		return nil
-	}
+// replace stores chunks, and with them the head when it is not nil: the first
+// replacement raises the base.
+func (l *actorLog) replace(chunks *[]rewritten, head []byte) error {
 	var seqs []int64
 	var values [][]byte
 	for _, c := range *chunks {
 		seqs, values = append(seqs, c.seq), append(values, c.value)
 	}
 	*chunks = (*chunks)[:0]
-	_, err := l.change("update records r set chunk = n.value from unnest($2::bigint[], $3::bytea[]) as n(seq, value) where r.actor = $1 and r.seq = n.seq",
-		[]byte(l.actor), seqs, values)
+	changes := []statement{{"update records r set chunk = n.value from unnest($2::bigint[], $3::bytea[]) as n(seq, value) where r.actor = $1 and r.seq = n.seq",
+		[]any{[]byte(l.actor), seqs, values}}}
+	if head != nil {
+		changes = append(changes, statement{"update snapshots set head = $2 where actor = $1", []any{[]byte(l.actor), head}})
+	}
+	_, err := l.changeAll(changes...)
 	return err
 }
 

@@ -1,10 +1,15 @@
 // Package secretfile keeps secrets in files of the data folder, one in each,
 // readable by their owner only. It never prints one.
+//
+// A key lies in the first line and its checksum in the second: a key with a wrong
+// bit would silently make everything that it protects invalid. A password is a
+// line alone, since people read it. Files without a checksum are read as well.
 package secretfile
 
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"strings"
@@ -12,35 +17,67 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// LoadOrMake returns the secret kept in a file, or keeps there what fresh
-// returns when there is none. made tells whether it is new.
-func LoadOrMake(path string, fresh func() string) (secret string, made bool, err error) {
+// Key returns the key kept in a file, or keeps there what fresh returns when
+// there is none. made tells whether it is new.
+func Key(path string, fresh func() string) (key string, made bool, err error) {
+	return loadOrMake(path, fresh, KeepKey)
+}
+
+// Password is Key for a secret that people read.
+func Password(path string, fresh func() string) (password string, made bool, err error) {
+	return loadOrMake(path, fresh, func(path, password string) error { return keep(path, password+"\n") })
+}
+
+func loadOrMake(path string, fresh func() string, keep func(path, secret string) error) (secret string, made bool, err error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
-		secret = strings.TrimSpace(string(b))
-		switch {
-		case secret == "":
-			return "", false, fmt.Errorf("secret file %s is empty", path)
-		case strings.Contains(secret, "\x00"):
-			// As a disk leaves it that has lost a block: everybody could guess it.
-			return "", false, fmt.Errorf("secret file %s is damaged: there are zero bytes in it", path)
-		}
-		return secret, false, nil
+		secret, err = parse(path, string(b))
+		return secret, false, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", false, fmt.Errorf("read secret: %w", err)
 	}
 	secret = fresh()
-	if err := Keep(path, secret); err != nil {
+	if err := keep(path, secret); err != nil {
 		return "", false, err
 	}
 	return secret, true, nil
 }
 
-// Keep writes a secret to a file. After a crash the file is as before or whole;
-// when Keep returns it is on disk, and so is its name.
-func Keep(path, secret string) error {
-	if err := ondisk.Replace(path, []byte(secret+"\n")); err != nil {
+// sumMark begins the line of a checksum.
+const sumMark = "# crc32c "
+
+func sumOf(secret string) string {
+	return fmt.Sprintf("%08x", crc32.Checksum([]byte(secret), crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func parse(path, content string) (string, error) {
+	secret, sum, checked := strings.Cut(strings.TrimSpace(content), sumMark)
+	if checked && strings.HasSuffix(secret, "\n") {
+		secret = strings.TrimSuffix(secret, "\n")
+	} else if checked {
+		sum = "" // what is in front of it is no line
+	}
+	switch {
+	case secret == "":
+		return "", fmt.Errorf("secret file %s is empty", path)
+	case strings.Contains(content, "\x00"):
+		// As a disk leaves it that has lost a block: everybody could guess it.
+		return "", fmt.Errorf("secret file %s is damaged: there are zero bytes in it", path)
+	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
+		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum; restore the file from a copy", path)
+	}
+	return secret, nil
+}
+
+// KeepKey writes a key to a file. After a crash the file is as before or whole;
+// when KeepKey returns it is on disk, and so is its name.
+func KeepKey(path, key string) error {
+	return keep(path, key+"\n"+sumMark+sumOf(key)+"\n")
+}
+
+func keep(path, content string) error {
+	if err := ondisk.Replace(path, []byte(content)); err != nil {
 		return fmt.Errorf("write secret: %w", err)
 	}
 	return nil

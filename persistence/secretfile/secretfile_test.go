@@ -12,20 +12,20 @@ func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secrets", "a.key")
 	asked := 0
 	fresh := func() string { asked++; return fmt.Sprintf("%043d", asked) }
-	first, made, err := LoadOrMake(path, fresh)
+	first, made, err := Key(path, fresh)
 	if err != nil || !made || len(first) < 40 {
 		t.Fatalf("%v %v", made, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	if again, made, err := LoadOrMake(path, fresh); err != nil || made || again != first {
+	if again, made, err := Key(path, fresh); err != nil || made || again != first {
 		t.Errorf("the second time: %v %v", made, err)
 	}
-	if err := Keep(path, "another"); err != nil {
+	if err := KeepKey(path, "another"); err != nil {
 		t.Fatal(err)
 	}
-	if again, _, err := LoadOrMake(path, fresh); err != nil || again != "another" {
+	if again, _, err := Key(path, fresh); err != nil || again != "another" {
 		t.Errorf("%q %v", again, err)
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
@@ -41,11 +41,54 @@ func TestADamagedSecretIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if secret, made, err := LoadOrMake(path, func() string { return "fresh" }); err == nil {
+		if secret, made, err := Key(path, func() string { return "fresh" }); err == nil {
 			t.Errorf("%q is taken for %q, made %v", content, secret, made)
 		}
 		if b, err := os.ReadFile(path); err != nil || string(b) != content {
 			t.Errorf("%q became %q, %v", content, b, err)
 		}
+	}
+}
+
+// A key with one wrong bit protects nothing that it protected before.
+func TestAKeyThatChangedIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.key")
+	fresh := func() string { return strings.Repeat("k", 43) }
+	if _, _, err := Key(path, fresh); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		damaged := []byte(string(whole))
+		damaged[i] ^= 4
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if key, _, err := Key(path, fresh); err == nil && key != fresh() {
+			t.Errorf("with byte %d changed it is %q", i, key)
+		} else if err != nil && strings.Contains(err.Error(), "kkk") {
+			t.Errorf("the error shows the key: %v", err)
+		}
+	}
+}
+
+// Files of earlier programs have no checksum; a password never has one.
+func TestASecretWithoutAChecksumIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.key")
+	if err := os.WriteFile(path, []byte("an earlier key\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if key, made, err := Key(path, nil); key != "an earlier key" || made || err != nil {
+		t.Errorf("read %q, made %v, %v", key, made, err)
+	}
+	path = filepath.Join(t.TempDir(), "password")
+	if _, _, err := Password(path, func() string { return "secret" }); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "secret\n" {
+		t.Errorf("the file holds %q, %v", b, err)
 	}
 }

@@ -18,7 +18,7 @@ type ClusterStats struct {
 	Copies map[string]durable.Copies
 	Bus    bus.Stats
 	// Counters of all kinds of actor, see durable.Stats.
-	Forwarded, Takeovers, Questions, Confirmed int64
+	Forwarded, Takeovers, Questions, Confirmed, Divergences int64
 }
 
 // collect emits them; of a server that stands alone there are none.
@@ -51,6 +51,7 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 	gauge("bus_routes", "Connections between the NATS within this node and those of others; 0 with one elsewhere.", float64(c.Bus.Routes))
 	count("commands_forwarded_total", "Commands that another node was asked to carry out.", float64(c.Forwarded))
 	count("takeovers_total", "Actors that this node took over from another.", float64(c.Takeovers))
+	count("replica_divergence_total", "Times that a copy here differed from its owner at the same position, and was loaded anew.", float64(c.Divergences))
 	count("read_questions_total", "Questions to other nodes how far what was acknowledged goes.", float64(c.Questions))
 	count("reads_confirmed_total", "Reads that the answers to these questions served.", float64(c.Confirmed))
 }

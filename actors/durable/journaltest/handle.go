@@ -61,15 +61,79 @@ func (h handle) trySnap(seq uint64, state string, keep uint64) error {
 	return <-o
 }
 
-// replayed returns the records after a seq as "seq content".
+// Whole is what Load gives of a log.
+type Whole struct {
+	durable.Snapshot
+	Records []string // as "seq content"
+}
+
+func (r *Whole) add(seq uint64, record []byte) error {
+	r.Records = append(r.Records, fmt.Sprint(seq, " ", string(record)))
+	return nil
+}
+
+// ReadWhole reads the whole of a log, with the newest records that history says.
+func ReadWhole(from durable.LogReader, history uint64) (Whole, error) {
+	var r Whole
+	calls := 0
+	err := from.Load(history, func(s durable.Snapshot) error {
+		calls++
+		r.Snapshot = s
+		return nil
+	}, func(seq uint64, record []byte) error {
+		if calls != 1 {
+			return errors.New("a record came before the snapshot")
+		}
+		return r.add(seq, record)
+	})
+	if err == nil && (calls != 1 || r.Base > r.Seq || r.Seq > r.Tail) {
+		err = fmt.Errorf("%d snapshots, base %d, seq %d, tail %d", calls, r.Base, r.Seq, r.Tail)
+	}
+	return r, err
+}
+
+// Everything is a history that no log reaches.
+const Everything = ^uint64(0)
+
+// replayed returns the stored records after a seq as "seq content": those that
+// Load gives, which must be those of Replay wherever the log may be replayed.
 func (h handle) replayed(after uint64) []string {
 	h.s.Helper()
-	var got []string
-	h.s.must(h.Replay(after, func(seq uint64, record []byte) error {
-		got = append(got, fmt.Sprint(seq, " ", string(record)))
-		return nil
-	}))
+	whole, err := ReadWhole(h, Everything)
+	h.s.must(err)
+	got := whole.Records
+	for len(got) > 0 && seqOf(got[0]) <= after {
+		got = got[1:]
+	}
+	var replay Whole
+	err = h.Replay(after, replay.add)
+	if after < whole.Base || after > whole.Tail {
+		h.s.fails(err, durable.ErrCompacted)
+		if len(replay.Records) > 0 {
+			h.s.Fatalf("replay behind %d, where the log was rewritten or does not reach, gave %q", after, replay.Records)
+		}
+		return got
+	}
+	h.s.must(err)
+	if !slices.Equal(replay.Records, got) {
+		h.s.Fatalf("behind %d replay gives %q, load %q", after, replay.Records, got)
+	}
 	return got
+}
+
+func seqOf(record string) (seq uint64) {
+	_, _ = fmt.Sscan(record, &seq) // 0 for what has none
+	return seq
+}
+
+// bases checks the base of the log.
+func (h handle) bases(want uint64) {
+	h.s.Helper()
+	whole, err := ReadWhole(h, 0)
+	h.s.must(err)
+	if whole.Base != want {
+		h.s.Fatalf("the base is %d, want %d", whole.Base, want)
+	}
 }
 
 // holds checks the records after a seq.
@@ -83,10 +147,10 @@ func (h handle) holds(after uint64, want ...string) {
 // loads checks the snapshot.
 func (h handle) loads(want string, wantSeq uint64) {
 	h.s.Helper()
-	state, seq, err := h.Load()
+	whole, err := ReadWhole(h, 0)
 	h.s.must(err)
-	if string(state) != want || seq != wantSeq {
-		h.s.Fatalf("load: got %.40q at %d, want %.40q at %d", state, seq, want, wantSeq)
+	if string(whole.State) != want || whole.Seq != wantSeq {
+		h.s.Fatalf("load: got %.40q at %d, want %.40q at %d", whole.State, whole.Seq, want, wantSeq)
 	}
 }
 

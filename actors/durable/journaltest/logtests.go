@@ -12,10 +12,10 @@ import (
 var logTests = []conformance{
 	{"an empty log has nothing", func(s *subject) {
 		l := s.log("codelab/1")
-		state, seq, err := l.Load()
+		whole, err := ReadWhole(l, Everything)
 		s.must(err)
-		if state != nil || seq != 0 {
-			s.Fatalf("load: got %q at %d", state, seq)
+		if whole.State != nil || whole.Seq != 0 || whole.Tail != 0 {
+			s.Fatalf("load: got %q at %d of %d", whole.State, whole.Seq, whole.Tail)
 		}
 		l.holds(0)
 	}},
@@ -77,6 +77,38 @@ var logTests = []conformance{
 		s.fails(l.Replay(0, func(uint64, []byte) error { calls++; return stop }), stop)
 		if calls != 1 {
 			s.Fatalf("called %d times", calls)
+		}
+	}},
+
+	{"load gives the newest records beside those behind the snapshot", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "b", "c")
+		l.add(4, "d", "e")
+		l.snap(3, "state", 0)
+		for history, want := range [][]string{
+			{"4 d", "5 e"}, {"4 d", "5 e"}, {"4 d", "5 e"}, {"3 c", "4 d", "5 e"}, {"2 b", "3 c", "4 d", "5 e"}, {"1 a", "2 b", "3 c", "4 d", "5 e"},
+		} {
+			whole, err := ReadWhole(l, uint64(history))
+			s.must(err)
+			if !slices.Equal(whole.Records, want) || whole.Tail != 5 {
+				s.Fatalf("with a history of %d: %q, the tail is %d", history, whole.Records, whole.Tail)
+			}
+		}
+	}},
+
+	{"load stops at the error of either function", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "b", "c")
+		stop := errors.New("stop")
+		calls := 0
+		record := func(uint64, []byte) error { calls++; return stop }
+		s.fails(l.Load(0, func(durable.Snapshot) error { return stop }, record), stop)
+		if calls != 0 {
+			s.Fatalf("records came %d times", calls)
+		}
+		s.fails(l.Load(0, func(durable.Snapshot) error { return nil }, record), stop)
+		if calls != 1 {
+			s.Fatalf("records came %d times", calls)
 		}
 	}},
 

@@ -37,6 +37,7 @@ type model struct {
 
 	records  []string // all there ever were; the first is seq 1
 	cut      uint64   // records up to here may be gone
+	base     uint64   // records up to here may be gone or rewritten
 	state    string
 	stateSeq uint64
 }
@@ -85,6 +86,7 @@ func (m *model) snapshot(t *rapid.T) {
 	m.log.snap(seq, state, keep)
 	m.state, m.stateSeq = state, seq
 	m.cut = max(m.cut, min(seq, keep))
+	m.base = max(m.base, m.cut)
 }
 
 func (m *model) rewrite(t *rapid.T) {
@@ -102,6 +104,7 @@ func (m *model) rewrite(t *rapid.T) {
 			return nil, false, nil
 		}
 		m.records[seq-1] = text
+		m.base = max(m.base, limit)
 		return []byte(text), true, nil
 	}))
 }
@@ -132,6 +135,7 @@ func (m *model) purge(t *rapid.T) {
 
 func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
+	m.log.bases(m.base)
 	// Truncated records may still be seen, but what is seen is right and has
 	// no holes, and nothing above the cut is missing.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")

@@ -34,6 +34,58 @@ var rewriteTests = []conformance{
 		l.add(7, "g")
 	}},
 
+	// Records that were rewritten say nothing of what happened: only the snapshot
+	// does.
+	{"a log that was rewritten cannot be replayed from below", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "secret", "c", "d")
+		l.snap(3, "state", 0)
+		l.bases(0)
+		none := func(uint64, []byte) ([]byte, bool, error) { return nil, false, nil }
+		s.must(l.Rewrite(3, none))
+		l.bases(0)
+		l.holds(0, "1 a", "2 secret", "3 c", "4 d")
+		s.must(l.Rewrite(3, func(_ uint64, record []byte) ([]byte, bool, error) {
+			return []byte("x"), string(record) == "secret", nil
+		}))
+		l.bases(3)
+		for after := range uint64(3) {
+			s.fails(l.Replay(after, func(uint64, []byte) error { return nil }), durable.ErrCompacted)
+		}
+		l.holds(3, "4 d")
+		s.reopen()
+		l = s.log("codelab/1")
+		l.bases(3)
+		l.loads("state", 3)
+		l.holds(0, "1 a", "2 x", "3 c", "4 d")
+		l.add(5, "e")
+		l.snap(5, "new", 0) // keeps what the base was
+		l.bases(3)
+	}},
+
+	{"rewriting that ends early has raised the base with its first replacement", func(s *subject) {
+		l := s.log("codelab/1")
+		long := strings.Repeat("long", 1<<16)
+		for seq := uint64(1); seq <= 8; seq++ {
+			l.add(seq, long)
+		}
+		l.snap(8, "state", 0)
+		stop := errors.New("stop")
+		s.fails(l.Rewrite(8, func(seq uint64, _ []byte) ([]byte, bool, error) {
+			if seq == 8 {
+				return nil, false, stop
+			}
+			return []byte(long[1:]), true, nil
+		}), stop)
+		whole, err := ReadWhole(l, Everything)
+		s.must(err)
+		for _, r := range whole.Records {
+			if !strings.HasSuffix(r, " "+long) && whole.Base != 8 {
+				s.Fatalf("record %d was replaced, and the base is %d", seqOf(r), whole.Base)
+			}
+		}
+	}},
+
 	{"a replacement may be empty or long", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")

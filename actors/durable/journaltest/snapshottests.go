@@ -17,8 +17,10 @@ var snapshotTests = []conformance{
 		l.loads("state 3", 3)
 		l.holds(0, "4 r", "5 r")
 		l.holds(3, "4 r", "5 r")
+		l.bases(3)
 		s.reopen()
 		l = s.log("codelab/1")
+		l.bases(3)
 		l.loads("state 3", 3)
 		l.holds(3, "4 r", "5 r")
 		l.add(6, "r")
@@ -32,8 +34,10 @@ var snapshotTests = []conformance{
 		l.snap(4, "state", 2)
 		l.holds(0, "3 r", "4 r")
 		l.holds(4)
+		l.bases(2)
 		l.snap(4, "again", 0)
 		l.holds(0, "3 r", "4 r")
+		l.bases(2)
 	}},
 
 	{"records behind the snapshot stay, whatever keep says", func(s *subject) {
@@ -43,6 +47,18 @@ var snapshotTests = []conformance{
 		}
 		l.snap(2, "state", ^uint64(0))
 		l.holds(0, "3 r", "4 r")
+	}},
+
+	// A replay from there gave nothing, and no error.
+	{"a log that was truncated cannot be replayed from below", func(s *subject) {
+		l := s.log("codelab/1")
+		l.add(1, "a", "b", "c")
+		l.snap(3, "state", 3)
+		for after := range uint64(3) {
+			s.fails(l.Replay(after, func(uint64, []byte) error { return nil }), durable.ErrCompacted)
+		}
+		l.holds(3)
+		s.fails(l.Replay(4, func(uint64, []byte) error { return nil }), durable.ErrCompacted)
 	}},
 
 	{"a batch that is truncated in part keeps the rest", func(s *subject) {

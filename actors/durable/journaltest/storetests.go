@@ -117,7 +117,7 @@ var storeTests = []conformance{
 		s.must(s.Journal.Close())
 		_, openErr := s.Journal.Open("codelab/1")
 		_, getErr := s.Get("t", []byte("k"))
-		_, _, loadErr := l.Load()
+		_, loadErr := ReadWhole(l, 0)
 		for what, err := range map[string]error{
 			"open":        openErr,
 			"get":         getErr,

@@ -74,7 +74,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 	if password == "" {
 		pw.file = filepath.Join(cfg.Server.Data, PasswordFile)
 		var made bool
-		if password, made, err = secretfile.LoadOrMake(pw.file, func() string { return auth.Random(15) }); err != nil {
+		if password, made, err = secretfile.Password(pw.file, func() string { return auth.Random(15) }); err != nil {
 			return pw, err
 		}
 		if made {

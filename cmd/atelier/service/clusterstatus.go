@@ -57,6 +57,8 @@ type ThisNode struct {
 	Takeovers int64 `json:"takeovers"`
 	Questions int64 `json:"read_questions"`
 	Confirmed int64 `json:"reads_confirmed"`
+	// Divergences are copies that differed from their owner.
+	Divergences int64 `json:"replica_divergence"`
 }
 
 // NodeMessages is about messages between nodes, since the start.
@@ -129,11 +131,15 @@ func (s *Service) clusterStatus() ([]byte, error) {
 		},
 		Actors:    map[string]ActorsOfKind{},
 		Forwarded: stats.Forwarded, Takeovers: stats.Takeovers, Questions: stats.Questions, Confirmed: stats.Confirmed,
+		Divergences: stats.Divergences,
 	}}
 	for kind, c := range stats.Copies {
 		st.This.Actors[kind] = ActorsOfKind{c.Owned, c.Shared, c.Followed}
 		st.This.BehindRecords = max(st.This.BehindRecords, c.Behind)
 		st.This.StaleSeconds = max(st.This.StaleSeconds, c.Age.Seconds())
+		for _, id := range c.Distrusted {
+			st.Problems = append(st.Problems, fmt.Sprintf("the copy of %s %s here differed from its owner twice within a minute; it reads from the database only", kind, id))
+		}
 	}
 	if !health.Ready {
 		st.Problems = append(st.Problems, "this node is not ready: "+health.Why)
@@ -181,6 +187,7 @@ func (s *Service) clusterStats() *server.ClusterStats {
 		st.Takeovers += a.Takeovers.Load()
 		st.Questions += a.Questions.Load()
 		st.Confirmed += a.Confirmed.Load()
+		st.Divergences += a.Divergences.Load()
 	}
 	return st
 }

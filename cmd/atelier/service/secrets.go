@@ -24,7 +24,7 @@ func secretFile(cfg config.Config, name string) string {
 func secretKey(cfg config.Config, name string) (key string, made bool, err error) {
 	const size = 32 // bytes, more characters
 	path := secretFile(cfg, name)
-	key, made, err = secretfile.LoadOrMake(path, func() string { return auth.Random(size) })
+	key, made, err = secretfile.Key(path, func() string { return auth.Random(size) })
 	if err == nil && len(key) < size {
 		err = fmt.Errorf("the key in %s is too short: it is damaged; bring it back, or remove the file to get another", path)
 	}
@@ -67,7 +67,7 @@ func movePINKey(cfg config.Config, store erasable, erase bool, log *slog.Logger)
 	}
 	path := secretFile(cfg, pinKeyFile)
 	if err == nil {
-		err = secretfile.Keep(path, string(key)) // on disk before it leaves the store
+		err = secretfile.KeepKey(path, string(key)) // on disk before it leaves the store
 	}
 	if err == nil && erase {
 		err = store.Erase(oldKeys)

@@ -1,0 +1,43 @@
+package simulation
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"testing/synctest"
+)
+
+var (
+	seed  = flag.Uint64("seed", 0, "run this seed alone and print its whole history")
+	seeds = flag.Uint64("seeds", 20, "how many seeds to run")
+	first = flag.Uint64("first", 1, "the first of them")
+	every = flag.Uint64("every", 1, "run each n-th seed, so that processes can share the work")
+	nodes = flag.Int("nodes", 0, "how many nodes; 0 leaves it to the seed")
+)
+
+func TestSimulation(t *testing.T) {
+	if *seed != 0 {
+		simulate(t, *seed, -1)
+		return
+	}
+	for s := *first; s < *first+*seeds && !t.Failed(); s += *every {
+		simulate(t, s, 50)
+	}
+}
+
+// simulate runs one seed and prints so many steps of it when it fails; all of
+// them in any case for a negative number.
+func simulate(t *testing.T, seed uint64, steps int) {
+	t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h, err := Run(PlanOf(seed, *nodes))
+			if err != nil || steps < 0 {
+				h.print(os.Stdout, steps)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	})
+}
