@@ -124,11 +124,11 @@ func (m *manifest) add() error {
 
 // undoFailed takes back the sets that Badger wrote but could not sync: it then
 // deletes the tables that the set was to add, and goes on with those that it
-// was to remove. It says so only of sets that lost nothing: everything that
-// they removed is still there, or the memtable that they wrote out is still in
-// a log (firstLogged is the oldest transaction in the logs, maxVersion the
+// was to remove. It does so only where nothing is lost: everything that they
+// removed is still there (or was compacted by another set), and the memtable
+// that they wrote out is still in a log (firstLogged is the oldest transaction in the logs, maxVersion the
 // newest in a table).
-func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, maxVersion func(ids map[uint64]*badgerpb.ManifestChange) uint64) (undone bool, err error) {
+func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, maxVersion func(ids map[uint64]*badgerpb.ManifestChange) uint64) bool {
 	failed := func(set changeSet) bool {
 		for _, id := range set.ids(badgerpb.ManifestChange_CREATE) {
 			if m.named[id] != nil && !present(id) {
@@ -145,29 +145,32 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 			// A memtable that was written out later proves nothing about
 			// the one before it.
 			if flushFailed && set.isFlush() {
-				return false, nil
+				return false
 			}
 			kept = append(kept, set)
 			continue
 		case set.isFlush():
 			flushFailed = true
-		case slices.ContainsFunc(set.ids(badgerpb.ManifestChange_DELETE), func(id uint64) bool { return !present(id) }):
-			return false, nil
 		}
 		dropped = append(dropped, set)
 	}
 	if len(dropped) == 0 {
-		return false, nil
+		return false
 	}
 	less := &manifest{sets: kept}
 	if err := less.add(); err != nil {
-		return false, nil // a later set builds on a failed one
+		return false // a later set builds on a failed one
+	}
+	for id := range less.named {
+		if m.named[id] == nil && !present(id) {
+			return false
+		}
 	}
 	if flushFailed && (firstLogged == 0 || firstLogged > maxVersion(less.named)+1) {
-		return false, nil
+		return false
 	}
 	m.sets, m.named, m.removed = less.sets, less.named, less.removed
-	return true, nil
+	return true
 }
 
 // write replaces the MANIFEST of a folder by one that names the same tables.

@@ -176,10 +176,7 @@ func (s *survey) readManifest() error {
 	// The end that a crash tore was never synced; what it would have said is
 	// explained like all the rest.
 	s.noted = !m.cut
-	undone, err := m.undoFailed(func(id uint64) bool { _, ok := s.tables[id]; return ok }, s.logs.firstLogged(), s.maxOf)
-	if err != nil {
-		return err
-	}
+	undone := m.undoFailed(func(id uint64) bool { _, ok := s.tables[id]; return ok }, s.logs.firstLogged(), s.maxOf)
 	s.noted = s.noted && !undone
 	for id := range m.named {
 		if _, ok := s.tables[id]; ok {
