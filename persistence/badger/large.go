@@ -21,10 +21,11 @@ import (
 //
 // Badger's value log would take such values, but a failed sync of it is only
 // logged there, after which a commit with a pointer to nothing succeeds; and
-// it is one more kind of file that can be cut, lost or full. Records of 16 MiB
-// take 1.15 times as long as they did through the value log, records of 2 MiB
-// the same (BenchmarkLargeRecord): the tree writes them to its log and then
-// into a table, and what the value log saved was paid for by its collection.
+// it is one more kind of file that can be cut, lost or full. Records of 2 MiB
+// take 1.1 times as long as they did through the value log (14 ms), records of
+// 16 MiB 1.3 to 1.6 times (75 ms before): the tree writes them to its log and
+// then into a table (BenchmarkLargeRecord, medians of six runs in turn on a
+// busy machine). Such records are rare.
 
 // familyLarge is the family of the parts' keys: the owner's key, a random id
 // of 8 bytes, the part's number in 4.
