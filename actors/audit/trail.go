@@ -48,9 +48,10 @@ func (a *Trail) Rows(r *auditpb.Record) []durable.Row {
 	return rows
 }
 
-// Record commits a record that belongs to no actor's change and waits for it.
+// Record commits a record that belongs to no actor's change and waits for it. It
+// is urgent: without it nobody could sign in and delete something.
 func (a *Trail) Record(r *auditpb.Record) error {
-	return durable.Commit(a.journal, a.Rows(r))
+	return durable.Commit(a.journal, durable.MakeUrgent(a.Rows(r)))
 }
 
 // Query says which records to read.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,22 @@ type listState struct {
 	newest  []*pb.Codelab
 	encoded cow.Encoded
 	byID    map[string]*pb.Codelab
+}
+
+// Listed returns the record of a codelab as it is in the list, or nil.
+func Listed(journal durable.Journal, id string) (*pb.Codelab, error) {
+	value, err := journal.Get(ListTable, []byte(id))
+	if errors.Is(err, durable.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &pb.Codelab{}
+	if err := m.Decode(value); err != nil {
+		return nil, fmt.Errorf("%w: codelab %s in the list: %w", durable.ErrCorrupt, id, err)
+	}
+	return m, nil
 }
 
 // LoadList reads the list.

@@ -2,6 +2,7 @@ package code
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -11,6 +12,10 @@ const MaxFiles = 2_000
 
 // ErrNotFound says that there is no such workspace, tree or file.
 var ErrNotFound = errors.New("not found")
+
+// ErrMissing is the ErrNotFound of a workspace or a tree. What a codelab has
+// recorded is stored, so for who asks by the record it is damage.
+var ErrMissing = fmt.Errorf("%w: the workspace or tree is not stored", ErrNotFound)
 
 // Kind is how a workspace keeps its trees.
 type Kind string
@@ -23,6 +28,12 @@ const (
 
 // Head is a name and the tree it stands for.
 type Head struct{ Name, Tree string }
+
+// Recorded is a workspace as its codelab has recorded it.
+type Recorded struct {
+	Kind  Kind
+	Heads []Head
+}
 
 // File is a file to be written.
 type File struct {
@@ -40,7 +51,8 @@ type Change struct {
 }
 
 // Store keeps the trees of workspaces, on a disk or elsewhere. An error that is
-// for who asked is a *Problem or wraps ErrNotFound. Safe for concurrent use.
+// for who asked is a *Problem or wraps ErrNotFound, but not ErrMissing. Safe for
+// concurrent use.
 type Store interface {
 	// Lock is for those who write and publish, RLock for those who read what is
 	// published. Both take a key of the caller's.

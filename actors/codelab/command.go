@@ -118,6 +118,15 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[NoteDownload, durable.Nothing](),
 )
 
+// frees says that a command makes room on a disk that is nearly full.
+func frees(cmd Command) bool {
+	switch cmd.Body.(type) {
+	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove:
+		return true
+	}
+	return false
+}
+
 // Carrier brings commands to the node that owns the codelab. Those that name a
 // reference are done once, however often they are sent.
 var Carrier = durable.CarryJSON(Vocabulary,

@@ -59,6 +59,23 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// Kind describes the actors of codelabs, as they lie in a journal.
+func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
+	return durable.Kind[Command, *pb.Event, View]{
+		Name: "codelab",
+		New: func(id string) durable.Core[Command, *pb.Event, View] {
+			return New(id, rules, ids.NewSource(id))
+		},
+		AppendEvent: durable.AppendMessage[*pb.Event],
+		ParseEvent:  ParseEvent,
+		EncodeState: EncodeState,
+		Carry:       Carrier,
+		Urgent:      frees,
+		Erases:      Erases,
+		Erase:       Erase,
+	}
+}
+
 // Workshops runs the actors of all codelabs. Safe for concurrent use.
 type Workshops struct {
 	Config
@@ -99,30 +116,20 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 	if keep == 0 {
 		keep = 50_000
 	}
-	w.host, err = durable.NewHost(cfg.System, cfg.Journal, durable.Kind[Command, *pb.Event, View]{
-		Name: "codelab",
-		New: func(id string) durable.Core[Command, *pb.Event, View] {
-			return New(id, cfg.Rules, ids.NewSource(id))
-		},
-		AppendEvent: durable.AppendMessage[*pb.Event],
-		ParseEvent:  ParseEvent,
-		EncodeState: EncodeState,
-		Carry:       Carrier,
-		Heard:       w.heard,
-		Observe: func(id string, h *handle) durable.Observer[*pb.Event, View] {
-			r := room.New(cfg.Epoch, cfg.Room)
-			if cfg.Durable.Cluster != nil {
-				r.Connect(&nodes{h, w})
-			}
-			w.rooms.Store(id, r)
-			return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
-		},
-		Erases:  Erases,
-		Erase:   Erase,
-		Keep:    keep,
-		MayRest: func(id string) bool { r := w.room(id); return r == nil || r.Empty() },
-		Rested:  func(id string) { w.rooms.Delete(id) },
-	}, cfg.Durable)
+	kind := Kind(cfg.Rules)
+	kind.Heard = w.heard
+	kind.Observe = func(id string, h *handle) durable.Observer[*pb.Event, View] {
+		r := room.New(cfg.Epoch, cfg.Room)
+		if cfg.Durable.Cluster != nil {
+			r.Connect(&nodes{h, w})
+		}
+		w.rooms.Store(id, r)
+		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
+	}
+	kind.Keep = keep
+	kind.MayRest = func(id string) bool { r := w.room(id); return r == nil || r.Empty() }
+	kind.Rested = func(id string) { w.rooms.Delete(id) }
+	w.host, err = durable.NewHost(cfg.System, cfg.Journal, kind, cfg.Durable)
 	if err == nil {
 		err = w.listenToCounts()
 	}
@@ -161,36 +168,12 @@ func (w *Workshops) sweep() error {
 	return nil
 }
 
-// deleted says whether a log ends with the deletion of its codelab.
+// deleted says whether a log ends with the deletion of its codelab. A purge that
+// was interrupted may have left nothing of it.
 func (w *Workshops) deleted(name string) (bool, error) {
-	log, err := w.Journal.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer log.Close()
-	var deleted, records bool
-	err = log.Load(0, func(s durable.Snapshot) error {
-		if s.State == nil {
-			return nil
-		}
-		state, err := durable.StateOf(s)
-		if err != nil {
-			return err
-		}
-		var snap pb.Snapshot
-		if err := snap.Decode(state); err != nil {
-			return fmt.Errorf("%w: snapshot: %w", durable.ErrCorrupt, err)
-		}
-		deleted, records = snap.Deleted, snap.Codelab != nil
-		return nil
-	}, func(_ uint64, record []byte) error {
-		records = true
-		e, err := ParseEvent(record)
-		deleted = deleted || e.GetDeleted() != nil
-		return err
-	})
-	// A purge that was interrupted may have left nothing but an empty head.
-	return deleted || !records, err
+	kind := Kind(w.Rules)
+	v, seq, err := kind.Read(w.Journal, name[len("codelab/"):])
+	return err == nil && (v.deleted || seq == 0), err
 }
 
 // FinishErasing waits until what was to be erased before the call is erased.

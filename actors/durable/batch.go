@@ -21,6 +21,8 @@ type batch[E, V any] struct {
 	view     *V     // the state after the batch, once it is sealed
 	chain    uint64 // the hash of its last record, then
 	settled  bool   // its fate is known
+	// other: a command that is not urgent is in it.
+	other bool
 }
 
 // waiter is somebody whose answer needs the batch's commit.
@@ -28,6 +30,8 @@ type waiter struct {
 	to    Replier
 	reply Reply
 }
+
+func (k *Kind[C, E, V]) urgent(cmd C) bool { return k.Urgent != nil && k.Urgent(cmd) }
 
 // encode makes the records of a decision's events, which stay in s.scratch
 // until they are applied. What the journal could not take is refused here: a
@@ -105,9 +109,12 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) error {
 	done := func(err error) { root.Send(self, &committed[E, V]{b, err}) }
 	var err error
 	if len(b.events) == 0 {
+		if !b.other {
+			MakeUrgent(b.rows)
+		}
 		err = s.host.journal.Append(b.rows, done)
 	} else {
-		err = s.log.Append(Batch{First: b.first, Records: b.records, Rows: b.rows, Done: done})
+		err = s.log.Append(Batch{First: b.first, Records: b.records, Rows: b.rows, Urgent: !b.other, Done: done})
 	}
 	if errors.Is(err, ErrBusy) {
 		// The events are applied already; keep them and try again when the

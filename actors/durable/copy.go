@@ -11,7 +11,7 @@ import (
 // load reads the state up to a position, for the first time or anew.
 func (f *follower[C, E, V]) load(upTo uint64) {
 	f.open()
-	read, err := f.host.load(f.handle, f.reader, upTo)
+	read, err := f.host.kind.load(f.handle.id, f.handle.observer, f.reader, upTo)
 	if err != nil {
 		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}

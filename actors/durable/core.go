@@ -96,6 +96,9 @@ type Kind[C, E, V any] struct {
 	// FromLog lets followers read on by themselves while the owner is not heard,
 	// for what is read as it was lately (Host.Near).
 	FromLog bool
+	// Urgent says of a command that it frees space, so that it is taken while the
+	// disk is nearly full. nil: of none.
+	Urgent func(cmd C) bool
 	// Keep is how many of the newest records stay in the log behind a
 	// snapshot.
 	Keep uint64

@@ -279,6 +279,37 @@ func TestFullQueuesSayBusy(t *testing.T) {
 	}
 }
 
+// On a disk that is nearly full what frees space goes on: neither the gate nor the
+// store refuses it.
+func TestUrgentCommandsUseTheReserve(t *testing.T) {
+	j, k := memory.New(), kind()
+	t.Cleanup(func() { _ = j.Close() })
+	k.Urgent = func(cmd string) bool { return cmd == "5" }
+	hd := get(t, start(t, j, k, durable.Options{Gate: func() error {
+		if j.ReadOnly() {
+			return durable.ErrReadOnly
+		}
+		return nil
+	}}), "a")
+	ask(t, hd, "1")
+	j.SetReadOnly(true)
+	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
+		t.Errorf("a command that takes space: %v", err)
+	}
+	ask(t, hd, "5")
+	if got := hd.View().sum; got != 6 {
+		t.Errorf("the sum is %d", got)
+	}
+	if hd.Condition() != durable.Running {
+		t.Error("the actor failed")
+	}
+	// One that passed the gate just before is refused by the store.
+	hd = get(t, start(t, j, k, durable.Options{}), "b")
+	if _, _, err := hd.Ask("1"); !errors.Is(err, durable.ErrReadOnly) {
+		t.Errorf("a command behind the gate: %v", err)
+	}
+}
+
 func TestGateRefuses(t *testing.T) {
 	shut := durable.ErrReadOnly
 	hd := get(t, start(t, store(t), kind(), durable.Options{Gate: func() error { return shut }}), "a")

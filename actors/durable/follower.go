@@ -221,7 +221,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	seq, chain := m.told.seq, f.chain
 	err := m.told.records.Each(func(record []byte) error {
 		if i := int(seq - m.told.seq); seq == f.seq+1+uint64(len(events)) && i < len(m.told.origins) {
-			event, err := f.host.parse(seq, record)
+			event, err := f.host.kind.parse(seq, record)
 			if err != nil {
 				return err
 			}

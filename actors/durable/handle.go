@@ -97,7 +97,7 @@ func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 // Submit sends a command whose answer goes to to, which may be nil. It never
 // blocks. When it returns an error nothing was sent.
 func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
-	if h.host.opts.Gate != nil {
+	if h.host.opts.Gate != nil && !h.host.kind.urgent(cmd) {
 		if err := h.host.opts.Gate(); err != nil {
 			return err
 		}

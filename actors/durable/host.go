@@ -46,8 +46,8 @@ type Options struct {
 	// Waited, if set, is told how long a command waited in its actor's mailbox,
 	// for one in eight. It must not block.
 	Waited func(time.Duration)
-	// Gate is asked before each command and may refuse it, for example while
-	// the store is read-only. nil: never.
+	// Gate is asked before each command that is not urgent and may refuse it, for
+	// example while the store is read-only. nil: never.
 	Gate func() error
 	// Cluster lets several nodes use the actors; nil for a single one. Its Store
 	// is the host's journal.

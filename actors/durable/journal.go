@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,8 @@ var (
 	// caller may try again a little later.
 	ErrBusy = errors.New("journal: queue is full")
 	// ErrReadOnly says that the store refuses writes, for example because the
-	// disk is nearly full. Reads go on.
+	// disk is nearly full. Reads go on, and while there is a reserve of space, so
+	// do urgent appends: those that free space, and what they need.
 	ErrReadOnly = errors.New("journal: store is read-only")
 	// ErrFenced says that a newer handle of the same actor was opened; this
 	// one can never write again.
@@ -52,6 +54,10 @@ type Journal interface {
 	// earlier: when Open returns, each append of an earlier handle is either
 	// committed and visible to the new handle, or will fail with ErrFenced.
 	Open(actor string) (Log, error)
+
+	// Follow opens the log of an actor for reading, whoever has it open. The
+	// reader sees what is committed at the time of each call.
+	Follow(actor string) (Reader, error)
 
 	// Append commits rows that belong to no actor's log. It never blocks on
 	// the disk: done is called exactly once, from the writer's goroutine,
@@ -132,6 +138,16 @@ type Snapshot struct {
 	Tail uint64
 }
 
+// Reader is the log of an actor as somebody reads it who does not own it. Safe for
+// concurrent use.
+type Reader interface {
+	LogReader
+	// Tail returns the seq of the last record that is committed now.
+	Tail() (uint64, error)
+	// Close ends the reading.
+	Close()
+}
+
 // Log is one incarnation's handle on the log of one actor.
 //
 // A handle is used by one goroutine at a time, but for Rewrite, which may run
@@ -181,6 +197,8 @@ type Batch struct {
 	// Rows are committed in the same transaction. They carry no guards: a log
 	// has one writer, which knows its state.
 	Rows []Row
+	// Urgent lets the batch use the reserve of a disk that is nearly full.
+	Urgent bool
 	// Done is called exactly once, from the writer's goroutine, and must not
 	// block. nil means that the records and rows are on disk.
 	Done func(error)
@@ -202,6 +220,22 @@ type Row struct {
 	Guard Guard
 	// CheckOnly leaves the row as it is: only its guard is looked at.
 	CheckOnly bool
+	// Urgent lets rows alone, if all of them are urgent, use the reserve of a disk
+	// that is nearly full.
+	Urgent bool
+}
+
+// Urgent says whether there are rows and all of them are urgent.
+func Urgent(rows []Row) bool {
+	return len(rows) > 0 && !slices.ContainsFunc(rows, func(r Row) bool { return !r.Urgent })
+}
+
+// MakeUrgent marks rows as urgent, and returns them.
+func MakeUrgent(rows []Row) []Row {
+	for i := range rows {
+		rows[i].Urgent = true
+	}
+	return rows
 }
 
 // Guard is a condition on what is stored under a row's key. The zero value

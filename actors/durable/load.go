@@ -26,13 +26,28 @@ type loaded[C, E, V any] struct {
 	erasers []E
 }
 
-// load reads the state up to a position, and tells the observer of the newest
-// events.
-func (h *Host[C, E, V]) load(hd *Handle[C, E, V], from LogReader, upTo uint64) (read loaded[C, E, V], err error) {
-	read.core = h.kind.New(hd.id)
+// Read reads the state of an actor from its log, without the actor: it fences
+// nobody. An actor without a log has the empty state, at 0.
+func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err error) {
+	from, err := j.Follow(k.Name + "/" + id)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer from.Close()
+	read, err := k.load(id, nil, from, everything)
+	if err != nil {
+		return nil, 0, err
+	}
+	return read.core.Capture(), read.seq, nil
+}
+
+// load reads the state up to a position, and tells the observer, if there is one,
+// of the newest events.
+func (k *Kind[C, E, V]) load(id string, observer Observer[E, V], from LogReader, upTo uint64) (read loaded[C, E, V], err error) {
+	read.core = k.New(id)
 	history := uint64(0)
-	if hd.observer != nil {
-		history = h.kind.Keep
+	if observer != nil {
+		history = k.Keep
 	}
 	var snap, old uint64
 	err = from.Load(history, func(s Snapshot) error {
@@ -48,12 +63,15 @@ func (h *Host[C, E, V]) load(hd *Handle[C, E, V], from LogReader, upTo uint64) (
 			return err
 		}
 		read.chain = chain
-		return read.core.Restore(s.Seq, state)
+		if err := read.core.Restore(s.Seq, state); err != nil {
+			return fmt.Errorf("%w: snapshot at %d: %w", ErrCorrupt, s.Seq, err)
+		}
+		return nil
 	}, func(seq uint64, record []byte) error {
 		if seq > upTo && seq > snap {
 			return errFarEnough
 		}
-		event, err := h.parse(seq, record)
+		event, err := k.parse(seq, record)
 		if err != nil {
 			return err
 		}
@@ -66,11 +84,11 @@ func (h *Host[C, E, V]) load(hd *Handle[C, E, V], from LogReader, upTo uint64) (
 			read.events++
 			read.bytes += len(record)
 		}
-		if h.kind.Erases != nil && h.kind.Erases(event) {
+		if k.Erases != nil && k.Erases(event) {
 			read.erasers = append(read.erasers, event)
 		}
-		if hd.observer != nil && seq > old {
-			hd.observer.Recovered(seq, event)
+		if observer != nil && seq > old {
+			observer.Recovered(seq, event)
 		}
 		return nil
 	})
@@ -107,7 +125,7 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 		if at != seq+1+uint64(len(read.events)) {
 			return fmt.Errorf("%w: event %d follows %d", ErrCorrupt, at, seq+uint64(len(read.events)))
 		}
-		event, err := h.parse(at, record)
+		event, err := h.kind.parse(at, record)
 		if err != nil {
 			return err
 		}
@@ -127,8 +145,8 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 // go.
 var errFarEnough = errors.New("the owner has not acknowledged more")
 
-func (h *Host[C, E, V]) parse(seq uint64, record []byte) (E, error) {
-	event, err := h.kind.ParseEvent(record)
+func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
+	event, err := k.ParseEvent(record)
 	if err != nil {
 		err = fmt.Errorf("%w: event %d: %v", ErrCorrupt, seq, err)
 	}
@@ -161,12 +179,6 @@ func joinSnapshot(state []byte, chain uint64) []byte {
 // Unchained is a state that was stored before snapshots kept the hash of their
 // log: it counts as 0, on every node.
 func Unchained(state []byte) []byte { return joinSnapshot(state, 0) }
-
-// StateOf returns the state that a Kind encoded, of a snapshot as it is stored.
-func StateOf(s Snapshot) ([]byte, error) {
-	state, _, err := splitSnapshot(s.State)
-	return state, err
-}
 
 func splitSnapshot(stored []byte) (state []byte, chain uint64, err error) {
 	n := len(stored) - chainBytes

@@ -26,10 +26,6 @@ type Shared interface {
 	// Node is the name of this node.
 	Node() string
 
-	// Follow opens the log of an actor for reading, whoever owns it. The
-	// reader sees what is committed at the time of each call.
-	Follow(actor string) (Reader, error)
-
 	// Owner returns the living node that owns an actor, "" when none does.
 	Owner(actor string) (node string, err error)
 
@@ -57,15 +53,6 @@ type Shared interface {
 	// returns after the first round. fn is called from one goroutine at a time
 	// and must not block.
 	Watch(tables []string, fn func(table string, key, value []byte)) (Feed, error)
-}
-
-// Reader is the log of an actor as somebody reads it who does not own it.
-type Reader interface {
-	LogReader
-	// Tail returns the seq of the last record that is committed now.
-	Tail() (uint64, error)
-	// Close ends the reading.
-	Close()
 }
 
 // Feed is what a Watch brings. Beside what Sync asks for it looks by itself

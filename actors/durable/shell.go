@@ -155,7 +155,7 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
 	began := time.Now()
 	s.log = log
-	read, err := s.host.load(s.handle, log, everything)
+	read, err := s.host.kind.load(s.handle.id, s.handle.observer, log, everything)
 	if err != nil {
 		s.fail(fmt.Errorf("load %s: %w", s.handle.actorID, err))
 	}
@@ -233,6 +233,7 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	}
 	b := s.next
 	s.apply(m.to, b, d)
+	b.other = b.other || !s.host.kind.urgent(m.cmd)
 	b.rows = append(b.rows, d.Rows...)
 	b.rowBytes += rowBytes(d.Rows)
 	reply := Reply{Value: d.Reply, Seq: s.seq}

@@ -173,7 +173,7 @@ func (r *Register) drop(name string) error {
 	if r.shared {
 		rows = append(rows, durable.Row{Table: claimTable, Key: []byte(name), Guard: asClaimed(claims), CheckOnly: true})
 	}
-	err = durable.Commit(r.journal, rows)
+	err = durable.Commit(r.journal, durable.MakeUrgent(rows))
 	r.mu.Lock()
 	delete(r.leaving, name)
 	r.mu.Unlock()

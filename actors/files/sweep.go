@@ -77,7 +77,7 @@ func (r *Register) sweepReferences() (int, error) {
 func (r *Register) commitInParts(rows []durable.Row) error {
 	for len(rows) > 0 {
 		n := min(len(rows), rowsAtOnce)
-		if err := durable.Commit(r.journal, rows[:n:n]); err != nil {
+		if err := durable.Commit(r.journal, durable.MakeUrgent(rows[:n:n])); err != nil {
 			return fmt.Errorf("remove references: %w", err)
 		}
 		rows = rows[n:]

@@ -29,8 +29,8 @@ func (m *Store) Hold() (release func()) {
 	})
 }
 
-// SetReadOnly lets appends and snapshots fail with durable.ErrReadOnly, or
-// ends that.
+// SetReadOnly lets appends that are not urgent and snapshots fail with
+// durable.ErrReadOnly, or ends that.
 func (m *Store) SetReadOnly(readOnly bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

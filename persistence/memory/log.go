@@ -93,6 +93,7 @@ func (l *handle) Append(b durable.Batch) error {
 	defer m.mu.Unlock()
 	return m.push(entry{
 		commit:  true,
+		urgent:  b.Urgent,
 		bytes:   len(b.Records) + rowBytes(b.Rows),
 		records: len(records),
 		log:     l,
@@ -181,3 +182,19 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 
 // Close implements durable.Log.
 func (l *handle) Close() { l.closed.Store(true) }
+
+// Follow implements durable.Journal.
+func (m *Store) Follow(actor string) (durable.Reader, error) {
+	if err := m.look(func() {}); err != nil {
+		return nil, err
+	}
+	return reader{&handle{store: m, actor: actor}}, nil
+}
+
+type reader struct{ *handle }
+
+// Tail implements durable.Reader.
+func (r reader) Tail() (tail uint64, err error) {
+	err = r.store.look(func() { tail = r.store.content.tail(r.actor) })
+	return tail, err
+}

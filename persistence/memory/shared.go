@@ -171,19 +171,6 @@ func (n *Node) Members() ([]durable.Member, error) {
 	return out, nil
 }
 
-// Follow implements durable.Shared.
-func (n *Node) Follow(actor string) (durable.Reader, error) {
-	return nodeReader{&handle{store: n.Store, actor: actor}}, nil
-}
-
-type nodeReader struct{ *handle }
-
-func (r nodeReader) Tail() (uint64, error) {
-	var tail uint64
-	err := r.store.look(func() { tail = r.store.content.tail(r.actor) })
-	return tail, err
-}
-
 // feed tells one watcher what has changed, on a goroutine of its own.
 type feed struct {
 	store  *Store

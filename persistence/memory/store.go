@@ -40,6 +40,7 @@ type Store struct {
 // done without.
 type entry struct {
 	commit bool // a commit, which can be made to fail
+	urgent bool // taken also while the store is read-only
 	bytes  int
 	// records is how many there are, of a batch of a log.
 	records int
@@ -141,7 +142,7 @@ func (m *Store) push(e entry) error {
 	switch {
 	case m.closed:
 		return durable.ErrClosed
-	case e.commit && m.readOnly:
+	case e.commit && m.readOnly && !e.urgent:
 		return durable.ErrReadOnly
 	case e.commit && e.bytes > maxBatch:
 		return durable.ErrTooLarge
@@ -215,6 +216,7 @@ func (m *Store) Append(rows []durable.Row, done func(error)) error {
 	defer m.mu.Unlock()
 	return m.push(entry{
 		commit: true,
+		urgent: durable.Urgent(rows),
 		bytes:  rowBytes(rows),
 		apply: func() error {
 			if err := m.content.check(rows); err != nil {

@@ -74,7 +74,7 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 					t.Error("packed")
 				}
 				var found []string
-				n, err := s.Scrub(map[string]code.Kind{id: kind}, func(what string) { found = append(found, what) })
+				n, err := s.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { found = append(found, what) })
 				if n < 2 || err != nil || len(found) != 1 {
 					t.Errorf("scrubbing %d found %q, %v", n, found, err)
 				}
@@ -103,7 +103,7 @@ func TestAMissingOrForeignPlainFileIsDamage(t *testing.T) {
 		t.Errorf("the loss became the new state: %v", err)
 	}
 	var found []string
-	if _, err := s.Scrub(map[string]code.Kind{id: code.Plain}, func(what string) { found = append(found, what) }); err != nil || len(found) != 2 {
+	if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: code.Plain}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 2 {
 		t.Errorf("scrubbing found %q, %v", found, err)
 	}
 	hurt(t, s, sumsFolder, func(string, []byte) bool { return true }, flip)
@@ -120,7 +120,7 @@ func TestAMissingWorkspaceIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		var found []string
-		if _, err := s.Scrub(map[string]code.Kind{id: kind}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
+		if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
 			t.Errorf("%s: scrubbing found %q, %v", kind, found, err)
 		}
 	}
@@ -230,4 +230,117 @@ func keys(m map[string]int) (out []string) {
 		out = append(out, k)
 	}
 	return out
+}
+
+// remove takes away the one stored file that fits.
+func remove(t *testing.T, s *Store, folder string, fits func(path string) bool) {
+	t.Helper()
+	done := 0
+	err := filepath.WalkDir(filepath.Join(s.dir, id, folder), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() || !fits(path) {
+			return err
+		}
+		done++
+		return os.Remove(path)
+	})
+	if err != nil || done != 1 {
+		t.Fatalf("removed %d files, %v", done, err)
+	}
+}
+
+// is fits the loose object with this hash.
+func is(hash string) func(string) bool {
+	return func(path string) bool { return filepath.Base(filepath.Dir(path))+filepath.Base(path) == hash }
+}
+
+// Content that is sent again takes the place of a damaged object with the same
+// hash: it was answered with success and stayed unreadable.
+func TestWritingAgainRepairsADamagedObject(t *testing.T) {
+	s := newWorkspace(t, code.Git)
+	text := strings.Repeat("some text ", 50)
+	first := s.must(t, code.Git, "", "a", text, "dir/b", "2")
+	blob := plumbing.ComputeHash(plumbing.BlobObject, []byte(text)).String()
+	hurt(t, s, gitFolder+"/objects", func(path string, _ []byte) bool { return is(blob)(path) }, flip)
+	if _, err := s.Read(id, code.Git, first, "a"); !errors.Is(err, ErrDamaged) {
+		t.Fatalf("the object is not damaged: %v", err)
+	}
+	second := s.must(t, code.Git, "", "a", text, "dir/b", "2", "c", "3")
+	for _, tree := range []string{first, second} {
+		if b, err := s.Read(id, code.Git, tree, "a"); err != nil || string(b) != text {
+			t.Errorf("%s: read %d bytes, %v", tree, len(b), err)
+		}
+	}
+	aside, err := filepath.Glob(filepath.Join(s.dir, id, gitFolder, damagedPrefix+"*"))
+	if err != nil || len(aside) != 1 {
+		t.Errorf("aside are %v, %v", aside, err)
+	}
+}
+
+// What a codelab has recorded and is not there is damage, which scrub finds: it
+// was answered with 404, and scrub knew nothing of it.
+func TestWhatIsMissingIsDamage(t *testing.T) {
+	for _, kind := range kinds {
+		s := newWorkspace(t, kind)
+		first := s.must(t, kind, "", "a", "1", "dir/b", "2")
+		head := s.must(t, kind, first, "c", "3")
+		scrub := func() (found []string) {
+			heads := []code.Head{{Name: "main", Tree: head}}
+			if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: kind, Heads: heads}}, func(what string) { found = append(found, what) }); err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		if found := scrub(); found != nil {
+			t.Fatalf("%s: a sound workspace has %q", kind, found)
+		}
+		damaged := 0
+		s.damaged = func() { damaged++ }
+		if kind == code.Plain {
+			if err := os.RemoveAll(filepath.Join(s.dir, id, treesFolder, head)); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			remove(t, s, gitFolder+"/objects", is(plumbing.ComputeHash(plumbing.BlobObject, []byte("2")).String()))
+		}
+		if found := scrub(); len(found) == 0 {
+			t.Errorf("%s: scrub finds nothing", kind)
+		}
+		damaged = 0
+		_, err := s.Read(id, kind, head, "dir/b")
+		if !errors.Is(err, ErrDamaged) && !errors.Is(err, code.ErrMissing) || damaged != 1 {
+			t.Errorf("%s: reading gives %v, counted %d", kind, err, damaged)
+		}
+		_, err = s.Write(id, kind, head, change("d", "4"))
+		if !errors.Is(err, ErrDamaged) && !errors.Is(err, code.ErrMissing) {
+			t.Errorf("%s: writing gives %v", kind, err)
+		}
+		if _, err := s.Read(id, kind, first, "none"); !errors.Is(err, code.ErrNotFound) || errors.Is(err, code.ErrMissing) {
+			t.Errorf("%s: a file that never was gives %v", kind, err)
+		}
+	}
+}
+
+// The history of a repository is downloaded, so all of it must be there.
+func TestAMissingCommitOfTheHistoryIsFound(t *testing.T) {
+	for _, what := range []string{"commit", "tree", "blob"} {
+		s := newWorkspace(t, code.Git)
+		first := s.must(t, code.Git, "", "dir/a", "1")
+		head := s.must(t, code.Git, first, "dir/a", "2")
+		g, err := s.open(id, code.Git)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := g.(*repository).commit(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone := map[string]string{"commit": first, "tree": c.TreeHash.String(), "blob": plumbing.ComputeHash(plumbing.BlobObject, []byte("1")).String()}[what]
+		_ = g.close()
+		remove(t, s, gitFolder+"/objects", is(gone))
+		var found []string
+		heads := []code.Head{{Name: "main", Tree: head}}
+		if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: code.Git, Heads: heads}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
+			t.Errorf("without a %s scrub finds %q, %v", what, found, err)
+		}
+	}
 }

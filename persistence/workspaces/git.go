@@ -1,11 +1,13 @@
 package workspaces
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -56,16 +58,26 @@ func (g *repository) close() error { return g.root.Close() }
 
 func (g *repository) commit(tree string) (*object.Commit, error) {
 	if !plumbing.IsHash(tree) {
-		return nil, code.ErrNotFound
+		return nil, code.ErrMissing
 	}
 	c, err := object.GetCommit(g.st, plumbing.NewHash(tree))
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, code.ErrNotFound
+		return nil, code.ErrMissing
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read commit: %w", err)
+		return nil, unreadable("commit", err)
 	}
 	return c, nil
+}
+
+// unreadable is the error of an object that a commit refers to, so it must be
+// there and be whole. What the operating system refuses is no damage.
+func unreadable(what string, err error) error {
+	var refused syscall.Errno
+	if errors.As(err, &refused) && refused != syscall.ENOENT && refused != syscall.EIO {
+		return fmt.Errorf("read %s: %w", what, err)
+	}
+	return fmt.Errorf("%w: read %s: %w", ErrDamaged, what, err)
 }
 
 func (g *repository) files(tree string) (map[string]entry, error) {
@@ -75,27 +87,37 @@ func (g *repository) files(tree string) (map[string]entry, error) {
 	}
 	t, err := c.Tree()
 	if err != nil {
-		return nil, fmt.Errorf("read tree: %w", err)
+		return nil, unreadable("tree", err)
 	}
 	out := map[string]entry{}
-	walk := object.NewTreeWalker(t, true, nil)
-	defer walk.Close()
+	return out, walk(t, func(name string, e object.TreeEntry) error {
+		size, err := g.st.EncodedObjectSize(e.Hash)
+		if err != nil {
+			return unreadable("size of "+name, err)
+		}
+		out[name] = entry{Size: size, Ref: e.Hash.String()}
+		return nil
+	})
+}
+
+// walk calls fn for every plain file of a tree.
+func walk(t *object.Tree, fn func(name string, e object.TreeEntry) error) error {
+	w := object.NewTreeWalker(t, true, nil)
+	defer w.Close()
 	for {
-		name, e, err := walk.Next()
+		name, e, err := w.Next()
 		if errors.Is(err, io.EOF) {
-			return out, nil
+			return nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read tree: %w", err)
+			return unreadable("tree", err)
 		}
 		if e.Mode != filemode.Regular {
 			continue
 		}
-		size, err := g.st.EncodedObjectSize(e.Hash)
-		if err != nil {
-			return nil, fmt.Errorf("read size: %w", err)
+		if err := fn(name, e); err != nil {
+			return err
 		}
-		out[name] = entry{Size: size, Ref: e.Hash.String()}
 	}
 }
 
@@ -106,32 +128,36 @@ func (g *repository) read(tree, path string) ([]byte, error) {
 	}
 	t, err := c.Tree()
 	if err != nil {
-		return nil, fmt.Errorf("read tree: %w", err)
+		return nil, unreadable("tree", err)
 	}
 	e, err := t.FindEntry(path)
-	if err != nil || e.Mode != filemode.Regular {
+	if err != nil {
+		// Either there is no such file, or a folder above it cannot be read: a walk
+		// through all folders tells.
+		return nil, cmp.Or(walk(t, func(string, object.TreeEntry) error { return nil }), error(code.ErrNotFound))
+	}
+	if e.Mode != filemode.Regular {
 		return nil, code.ErrNotFound
 	}
 	return g.blob(e.Hash)
 }
 
 func (g *repository) blob(h plumbing.Hash) ([]byte, error) {
-	// Whoever asks has it from a tree, so it must be there and be whole.
 	b, err := object.GetBlob(g.st, h)
 	if err != nil {
-		return nil, fmt.Errorf("%w: read blob: %w", ErrDamaged, err)
+		return nil, unreadable("blob", err)
 	}
 	if b.Size > maxFile {
 		return nil, code.ErrNotFound
 	}
 	r, err := b.Reader()
 	if err != nil {
-		return nil, fmt.Errorf("%w: read blob: %w", ErrDamaged, err)
+		return nil, unreadable("blob", err)
 	}
 	defer r.Close()
 	content, err := io.ReadAll(io.LimitReader(r, maxFile))
 	if err != nil {
-		return nil, fmt.Errorf("%w: read blob: %w", ErrDamaged, err)
+		return nil, unreadable("blob", err)
 	}
 	if plumbing.ComputeHash(plumbing.BlobObject, content) != h {
 		return nil, fmt.Errorf("%w: blob %s", ErrDamaged, h)
@@ -147,12 +173,24 @@ func (g *repository) store(kind plumbing.ObjectType, encode func(plumbing.Encode
 		return plumbing.ZeroHash, err
 	}
 	h := o.Hash()
-	if g.st.HasEncodedObject(h) == nil {
-		// Whoever wrote it may have crashed before it was on disk.
-		return h, g.keep(h)
+	path := g.object(h)
+	if _, err := os.Lstat(path); err == nil {
+		if sound(path, h) {
+			// Whoever wrote it may have crashed before it was on disk.
+			return h, g.keep(h)
+		}
+		// A damaged one does not stand in for what was sent. It is kept aside: the
+		// library writes no object whose name is taken.
+		if err := os.Rename(path, filepath.Join(g.dir, damagedPrefix+random())); err != nil {
+			return h, fmt.Errorf("set a damaged object aside: %w", err)
+		}
 	}
 	return g.st.SetEncodedObject(o)
 }
+
+// damagedPrefix begins the names of objects that were damaged when their content
+// was written again.
+const damagedPrefix = "damaged-"
 
 // keep makes an object last that is there.
 func (g *repository) keep(h plumbing.Hash) error {

@@ -26,6 +26,7 @@ func (s *Store) Save(w io.Writer) error { return backup.SaveFolder(w, s.dir, asi
 func (s *Store) Pack(id string, kind code.Kind, heads []code.Head, at time.Time) (_ io.ReadCloser, size int64, err error) {
 	s.busy <- struct{}{}
 	defer func() { <-s.busy }()
+	defer func() { s.count(err) }()
 	t, err := s.open(id, kind)
 	if err != nil {
 		return nil, 0, err

@@ -32,11 +32,11 @@ func (f *folders) close() error { return f.root.Close() }
 
 func (f *folders) tree(name string) (*os.Root, error) {
 	if !treeForm.MatchString(name) {
-		return nil, code.ErrNotFound
+		return nil, code.ErrMissing
 	}
 	r, err := f.root.OpenRoot(filepath.Join(treesFolder, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, code.ErrNotFound
+		return nil, code.ErrMissing
 	}
 	return r, err
 }

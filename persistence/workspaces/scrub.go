@@ -15,11 +15,12 @@ import (
 	"atelier/actors/code"
 )
 
-// Scrub reads every workspace and calls bad with what is not what was written.
-// It says how many files and objects it looked at.
-func (s *Store) Scrub(kinds map[string]code.Kind, bad func(what string)) (looked int, err error) {
-	for id, kind := range kinds {
-		n, err := s.scrub(id, kind, bad)
+// Scrub reads every workspace and calls bad with what is not what was written,
+// and with what its heads need and is not there. It says how many files and
+// objects it looked at.
+func (s *Store) Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error) {
+	for id, r := range recorded {
+		n, err := s.scrub(id, r, bad)
 		looked += n
 		if errors.Is(err, code.ErrNotFound) {
 			s.damaged()
@@ -33,16 +34,65 @@ func (s *Store) Scrub(kinds map[string]code.Kind, bad func(what string)) (looked
 	return looked, nil
 }
 
-func (s *Store) scrub(id string, kind code.Kind, bad func(what string)) (looked int, err error) {
-	t, err := s.open(id, kind)
+func (s *Store) scrub(id string, r code.Recorded, bad func(what string)) (looked int, err error) {
+	t, err := s.open(id, r.Kind)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	return t.scrub(func(what string) {
+	told := func(what string) {
 		s.damaged()
 		bad("workspace " + id + ": " + what)
-	})
+	}
+	if looked, err = t.scrub(told); err != nil {
+		return looked, err
+	}
+	return looked, t.walkHeads(r.Heads, told)
+}
+
+// walkHeads looks for what the heads need: their trees with all files. That
+// these are sound is for scrub to say.
+func (f *folders) walkHeads(heads []code.Head, bad func(what string)) error {
+	for _, h := range heads {
+		_, err := f.files(h.Tree)
+		switch {
+		case errors.Is(err, code.ErrMissing):
+			bad(h.Name + ": its tree " + h.Tree + " is missing")
+		case err != nil && !errors.Is(err, ErrDamaged): // scrub has found damage
+			return err
+		}
+	}
+	return nil
+}
+
+// walkHeads looks for what the heads need: the commits of their history, with all
+// folders and files. That these are sound is for scrub to say.
+func (g *repository) walkHeads(heads []code.Head, bad func(what string)) error {
+	seen := map[string]bool{}
+	for _, h := range heads {
+		for next := []string{h.Tree}; len(next) > 0; {
+			tree := next[len(next)-1]
+			next = next[:len(next)-1]
+			if seen[tree] {
+				continue
+			}
+			seen[tree] = true
+			c, err := g.commit(tree)
+			if err == nil {
+				for _, parent := range c.ParentHashes {
+					next = append(next, parent.String())
+				}
+				_, err = g.files(tree)
+			}
+			switch {
+			case errors.Is(err, plumbing.ErrObjectNotFound), errors.Is(err, code.ErrMissing):
+				bad(fmt.Sprintf("%s: an object of commit %s is missing", h.Name, tree))
+			case err != nil && !errors.Is(err, ErrDamaged): // scrub has found damage
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (f *folders) scrub(bad func(what string)) (looked int, err error) {

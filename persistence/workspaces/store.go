@@ -174,17 +174,19 @@ type trees interface {
 	pack(to *tree.Packer, heads []code.Head) error
 	// scrub reads everything and calls bad for what is damaged.
 	scrub(bad func(what string)) (looked int, err error)
+	// walkHeads calls bad for what the heads need and is not there.
+	walkHeads(heads []code.Head, bad func(what string)) error
 	close() error
 }
 
 // open opens a workspace.
 func (s *Store) open(id string, kind code.Kind) (trees, error) {
 	if !idForm.MatchString(id) {
-		return nil, code.ErrNotFound
+		return nil, code.ErrMissing
 	}
 	root, err := s.root.OpenRoot(id)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, code.ErrNotFound
+		return nil, code.ErrMissing
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
@@ -250,6 +252,7 @@ func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (tr
 	if err := s.gate(); err != nil {
 		return "", err
 	}
+	defer func() { s.count(err) }()
 	t, err := s.open(id, kind)
 	if err != nil {
 		return "", err
@@ -310,6 +313,7 @@ func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) (err error
 
 // List returns the paths of a tree, sorted.
 func (s *Store) List(id string, kind code.Kind, tree string) (paths []string, err error) {
+	defer func() { s.count(err) }()
 	t, err := s.open(id, kind)
 	if err != nil {
 		return nil, err
@@ -327,16 +331,20 @@ func (s *Store) Read(id string, kind code.Kind, tree, path string) (content []by
 	if err := code.CheckPath(path); err != nil {
 		return nil, err
 	}
+	defer func() { s.count(err) }()
 	t, err := s.open(id, kind)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	content, err = t.read(tree, path)
-	if errors.Is(err, ErrDamaged) {
+	return t.read(tree, path)
+}
+
+// count counts the damage that somebody met.
+func (s *Store) count(err error) {
+	if errors.Is(err, ErrDamaged) || errors.Is(err, code.ErrMissing) {
 		s.damaged()
 	}
-	return content, err
 }
 
 func random() string {

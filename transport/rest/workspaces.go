@@ -33,7 +33,7 @@ func storeError(err error) error {
 	switch {
 	case errors.As(err, &p):
 		return wire.Invalid("%s", p.Text)
-	case errors.Is(err, code.ErrNotFound):
+	case errors.Is(err, code.ErrNotFound) && !errors.Is(err, code.ErrMissing):
 		return errNoCode
 	}
 	return err

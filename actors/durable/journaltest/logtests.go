@@ -112,6 +112,35 @@ var logTests = []conformance{
 		}
 	}},
 
+	{"who follows a log sees what is committed, and fences nobody", func(s *subject) {
+		l := s.log("codelab/1")
+		r, err := s.Follow("codelab/1")
+		s.must(err)
+		defer r.Close()
+		for seq := uint64(1); seq <= 3; seq++ {
+			l.add(seq, "r")
+			tail, err := r.Tail()
+			s.must(err)
+			whole, err := ReadWhole(r, 0)
+			s.must(err)
+			if tail != seq || whole.Tail != seq || uint64(len(whole.Records)) != seq {
+				s.Fatalf("behind record %d the tail is %d, and %q is there", seq, tail, whole.Records)
+			}
+		}
+		l.snap(2, "state", 0)
+		whole, err := ReadWhole(r, 0)
+		s.must(err)
+		if string(whole.State) != "state" || !slices.Equal(whole.Records, []string{"3 r"}) {
+			s.Fatalf("loaded %+v", whole)
+		}
+		var behind Whole
+		s.must(r.Replay(2, behind.add))
+		if !slices.Equal(behind.Records, whole.Records) {
+			s.Fatalf("replayed %q", behind.Records)
+		}
+		l.add(4, "r")
+	}},
+
 	{"records may be empty", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "", "a", "")

@@ -109,19 +109,18 @@ func (h *holding) readLogs() {
 	var names []string
 	h.must(h.store.Actors("", func(name string) bool { names = append(names, name); return true }))
 	for _, name := range names {
-		log, err := h.store.Open(name)
-		h.must(err)
-		_, snapshot, err := log.Load()
+		log, err := h.store.Follow(name)
 		h.must(err)
 		kind, _, _ := strings.Cut(name, "/")
 		events := map[string]any{}
-		h.must(log.Replay(0, func(seq uint64, b []byte) error {
+		var snapshot durable.Snapshot
+		h.must(log.Load(1<<32, func(s durable.Snapshot) error { snapshot = s; return nil }, func(seq uint64, b []byte) error {
 			e, err := parse[kind](b)
 			events[fmt.Sprint(seq)] = h.plain(e)
 			return err
 		}))
 		log.Close()
-		h.part("logs")[name] = map[string]any{"snapshot": snapshot, "tail": log.Tail(), "events": events}
+		h.part("logs")[name] = map[string]any{"snapshot": snapshot.Seq, "tail": snapshot.Tail, "events": events}
 	}
 }
 

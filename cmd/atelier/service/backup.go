@@ -3,13 +3,11 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"time"
 
-	"atelier/actors/files"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/backup"
 	"atelier/persistence/memory"
@@ -48,37 +46,6 @@ func (c *Core) Backup(w io.Writer) error {
 
 // eraseWait bounds how long a backup waits for erasures under way.
 const eraseWait = 30 * time.Second
-
-// Scrub reads everything that is stored and writes what is damaged, and a line
-// that sums it up. It says how much is damaged.
-func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
-	bad := func(what string) {
-		damaged++
-		_, _ = fmt.Fprintln(w, "damaged:", what)
-	}
-	if err := c.store.Scrub(bad); err != nil {
-		return damaged, err
-	}
-	contents, err := c.blobs.Scrub(bad)
-	if err != nil {
-		return damaged, err
-	}
-	register := files.NewRegister(c.store, c.blobs, 0, time.Now)
-	if err := register.Missing(func(sum files.Sum) { bad("blob " + sum.String() + " is missing") }); err != nil {
-		return damaged, err
-	}
-	known, err := c.knownCode()
-	if err != nil {
-		return damaged, err
-	}
-	code, err := c.code.Scrub(known, bad)
-	if err != nil {
-		return damaged, err
-	}
-	_, err = fmt.Fprintf(w, "looked at the store, %d contents of files, %d files and objects of %d workspaces: %d damaged\n",
-		contents, code, len(known), damaged)
-	return damaged, err
-}
 
 // OpenData opens what the data folder holds, without any actor.
 func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {

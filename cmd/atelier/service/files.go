@@ -39,7 +39,7 @@ type contentStore interface {
 type codeStore interface {
 	code.Store
 	Hold() (release func(), err error)
-	Scrub(kinds map[string]code.Kind, bad func(what string)) (looked int, err error)
+	Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error)
 	Close() error
 }
 
@@ -232,28 +232,29 @@ func (c *Core) keepCodeSwept(ctx context.Context, every time.Duration) {
 	}
 }
 
-// knownCode are the workspaces that codelabs have.
-func (c *Core) knownCode() (map[string]code.Kind, error) {
-	known := map[string]code.Kind{}
+// knownCode are the workspaces that codelabs have, as recorded.
+func (c *Core) knownCode() (map[string]code.Recorded, error) {
+	known := map[string]code.Recorded{}
 	err := catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) {
-		known[w.Id] = code.Plain
+		r := code.Recorded{Kind: code.Plain, Heads: make([]code.Head, len(w.Heads))}
 		if w.StructureType == codelab.BranchWorkspace {
-			known[w.Id] = code.Git
+			r.Kind = code.Git
 		}
+		for i, h := range w.Heads {
+			r.Heads[i] = code.Head{Name: h.Name, Tree: h.Tree}
+		}
+		known[w.Id] = r
 	})
 	return known, err
 }
 
-// codeHeads are the heads of the workspaces that codelabs have, as recorded.
+// codeHeads are the heads of these workspaces.
 func (c *Core) codeHeads() (map[string][]code.Head, error) {
+	known, err := c.knownCode()
 	heads := map[string][]code.Head{}
-	err := catalog.Workspaces(c.store, func(_ string, w *codelabpb.Workspace) {
-		of := make([]code.Head, len(w.Heads))
-		for i, h := range w.Heads {
-			of[i] = code.Head{Name: h.Name, Tree: h.Tree}
-		}
-		heads[w.Id] = of
-	})
+	for id, r := range known {
+		heads[id] = r.Heads
+	}
 	return heads, err
 }
 

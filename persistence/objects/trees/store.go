@@ -134,7 +134,7 @@ func (s *Store) remembers(id string, kind code.Kind) {
 // known says whether a workspace was made.
 func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	if !idForm.MatchString(id) || treeForm[kind] == nil {
-		return code.ErrNotFound
+		return code.ErrMissing
 	}
 	s.mu.Lock()
 	made := s.made[id] == kind
@@ -144,7 +144,8 @@ func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	}
 	_, err := s.opts.Objects.Stat(ctx, madeKey(id, kind))
 	if errors.Is(err, objects.ErrNotFound) {
-		return code.ErrNotFound
+		s.opts.Damaged()
+		return code.ErrMissing
 	}
 	if err == nil {
 		s.remembers(id, kind)
@@ -222,7 +223,7 @@ func (s *Store) remember(id string, m *manifest) {
 // load returns the manifest of a tree.
 func (s *Store) load(ctx context.Context, id string, kind code.Kind, name string) (*manifest, error) {
 	if !idForm.MatchString(id) || treeForm[kind] == nil || !treeForm[kind].MatchString(name) {
-		return nil, code.ErrNotFound
+		return nil, code.ErrMissing
 	}
 	key := treeKey(id, name)
 	s.mu.Lock()
@@ -234,7 +235,8 @@ func (s *Store) load(ctx context.Context, id string, kind code.Kind, name string
 	m, err := s.loadObject(ctx, key, kind, name)
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
-		return nil, code.ErrNotFound
+		s.opts.Damaged()
+		return nil, code.ErrMissing
 	case errors.Is(err, durable.ErrCorrupt):
 		s.opts.Damaged()
 		fallthrough

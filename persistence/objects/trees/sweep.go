@@ -130,15 +130,16 @@ func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []s
 	return names, made, err
 }
 
-// Scrub reads every workspace and calls bad with what is not what was written.
-// It says how many files it looked at.
-func (s *Store) Scrub(kinds map[string]code.Kind, bad func(what string)) (looked int, err error) {
-	for id, kind := range kinds {
+// Scrub reads every workspace and calls bad with what is not what was written,
+// and with what its heads need and is not there. It says how many files it looked
+// at.
+func (s *Store) Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error) {
+	for id, r := range recorded {
 		told := func(what string) {
 			s.opts.Damaged()
 			bad("workspace " + id + what)
 		}
-		n, err := s.scrub(context.Background(), id, kind, told)
+		n, err := s.scrub(context.Background(), id, r, told)
 		looked += n
 		if err != nil {
 			return looked, fmt.Errorf("scrub workspace %s: %w", id, err)
@@ -147,7 +148,8 @@ func (s *Store) Scrub(kinds map[string]code.Kind, bad func(what string)) (looked
 	return looked, nil
 }
 
-func (s *Store) scrub(ctx context.Context, id string, kind code.Kind, bad func(what string)) (looked int, err error) {
+func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(what string)) (looked int, err error) {
+	kind := r.Kind
 	names, made, err := s.names(ctx, id, kind)
 	if err != nil {
 		return 0, err
@@ -160,6 +162,12 @@ func (s *Store) scrub(ctx context.Context, id string, kind code.Kind, bad func(w
 		return 0, err
 	}
 	defer sp.close()
+	seen := map[string]bool{}
+	for _, h := range r.Heads {
+		if err := sp.walk(ctx, h, seen, bad); err != nil {
+			return looked, err
+		}
+	}
 	for _, name := range names {
 		m, err := sp.manifest(ctx, name)
 		if errors.Is(err, code.ErrNotFound) {
@@ -186,4 +194,42 @@ func (s *Store) scrub(ctx context.Context, id string, kind code.Kind, bad func(w
 		}
 	}
 	return looked, nil
+}
+
+// walk looks for what a head needs: the trees whose objects have files of it,
+// and, of a repository, the commits before it with what they need. seen are the
+// trees that were looked at.
+func (p *spool) walk(ctx context.Context, h code.Head, seen map[string]bool, bad func(what string)) error {
+	for todo := []string{h.Tree}; len(todo) > 0; {
+		name := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		m, err := p.manifest(ctx, name)
+		if errors.Is(err, code.ErrNotFound) {
+			bad(": " + h.Name + ": tree " + name + " is missing")
+			continue
+		}
+		if err != nil {
+			if errors.Is(err, durable.ErrCorrupt) {
+				continue // scrub says so
+			}
+			return err
+		}
+		for i := range m.Bundles {
+			todo = append(todo, m.Bundles[i].Tree)
+		}
+		if m.Kind == code.Git {
+			c, err := m.commit()
+			if err != nil {
+				continue // scrub says so
+			}
+			for _, parent := range c.ParentHashes {
+				todo = append(todo, parent.String())
+			}
+		}
+	}
+	return nil
 }

@@ -208,7 +208,7 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 					t.Errorf("packed: %v", err)
 				}
 				var found []string
-				if _, err := s.Scrub(map[string]code.Kind{id: kind}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
+				if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
 					t.Errorf("scrubbing found %q, %v", found, err)
 				}
 				if err := s.Save(io.Discard, func() (map[string][]code.Head, error) { return nil, nil }); err != nil {
@@ -219,9 +219,42 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	}
 	b := objectstest.Folder(t)
 	var found []string
-	if _, err := node(t, b).Scrub(map[string]code.Kind{id: code.Git}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
+	if _, err := node(t, b).Scrub(map[string]code.Recorded{id: {Kind: code.Git}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
 		t.Errorf("one that is missing: %q, %v", found, err)
 	}
+}
+
+// What a recorded head needs is looked for: its tree, those that have files of it,
+// and the history of a repository.
+func TestAMissingTreeIsFound(t *testing.T) {
+	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+		first := write(t, node(t, b), kind, "", "a.txt", "1")
+		head := write(t, node(t, b), kind, first, "b.txt", "2")
+		for _, gone := range []string{first, head} {
+			var found []string
+			scrub := func() {
+				found = nil
+				recorded := map[string]code.Recorded{id: {Kind: kind, Heads: []code.Head{{Name: "main", Tree: head}}}}
+				if _, err := node(t, b).Scrub(recorded, func(what string) { found = append(found, what) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if gone == first {
+				if scrub(); found != nil {
+					t.Fatalf("a sound workspace has %q", found)
+				}
+			}
+			if err := b.Delete(t.Context(), "workspaces/"+id+"/trees/"+gone); err != nil {
+				t.Fatal(err)
+			}
+			if scrub(); len(found) == 0 {
+				t.Errorf("without %s scrub finds nothing", gone)
+			}
+		}
+		if _, err := node(t, b).Read(id, kind, head, "b.txt"); !errors.Is(err, code.ErrMissing) {
+			t.Errorf("reading gives %v", err)
+		}
+	})
 }
 
 func heads(trees ...string) trees.Heads {
@@ -393,7 +426,7 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 			delete(want, first)
 		}
 		var bad []string
-		if _, err := local.Scrub(map[string]code.Kind{id: kind}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
+		if _, err := local.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
 			t.Errorf("damaged is %q, %v", bad, err)
 		}
 		third := write(t, local, kind, second, "d", "4")
@@ -408,7 +441,7 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 				t.Errorf("back again %.80q, want %.80q", got, want)
 			}
 		}
-		if _, err := back.Scrub(map[string]code.Kind{id: kind}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
+		if _, err := back.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
 			t.Errorf("damaged is %q, %v", bad, err)
 		}
 		back.Remove(id)

@@ -1,0 +1,128 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"atelier/actors/catalog"
+	"atelier/actors/codelab"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/actors/participant"
+	"atelier/actors/settings"
+)
+
+// Scrub reads everything that is stored and writes what is damaged or missing,
+// and a line that sums it up. It says how much that is. It looks from both sides:
+// at what is stored, and from the records at what must be stored.
+func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
+	bad := func(what string) {
+		damaged++
+		_, _ = fmt.Fprintln(w, "damaged:", what)
+	}
+	if err := c.store.Scrub(bad); err != nil {
+		return damaged, err
+	}
+	logs, err := c.scrubLogs(bad)
+	if err != nil {
+		return damaged, err
+	}
+	contents, err := c.blobs.Scrub(bad)
+	if err != nil {
+		return damaged, err
+	}
+	register := files.NewRegister(c.store, c.blobs, 0, time.Now)
+	if err := register.Missing(func(sum files.Sum) { bad("blob " + sum.String() + " is missing") }); err != nil {
+		return damaged, err
+	}
+	known, err := c.knownCode()
+	if err != nil {
+		return damaged, err
+	}
+	code, err := c.code.Scrub(known, bad)
+	if err != nil {
+		return damaged, err
+	}
+	_, err = fmt.Fprintf(w, "looked at the store, %d logs, %d contents of files, %d files and objects of %d workspaces: %d damaged\n",
+		logs, contents, code, len(known), damaged)
+	return damaged, err
+}
+
+// scrubLogs replays every log, and compares those of codelabs with the list. It
+// says how many it looked at.
+func (c *Core) scrubLogs(bad func(what string)) (looked int, err error) {
+	ids := map[string]bool{}
+	err = c.store.Actors("codelab/", func(name string) bool {
+		ids[name[len("codelab/"):]] = true
+		return true
+	})
+	if err == nil {
+		err = c.store.Scan(durable.Scan{Table: catalog.ListTable}, func(key, _ []byte) bool {
+			ids[string(key)] = true
+			return true
+		})
+	}
+	if err != nil {
+		return 0, err
+	}
+	for id := range ids {
+		looked++
+		if err := c.scrubCodelab(id, bad); err != nil {
+			return looked, err
+		}
+	}
+	set, who := settings.Kind(nil), participant.Kind(nil)
+	_, _, err = set.Read(c.store, settings.ID)
+	if err = c.unread("of the settings", err, bad); err != nil {
+		return looked, err
+	}
+	_, _, err = who.Read(c.store, participant.ID)
+	return looked + 2, c.unread("of the participants", err, bad)
+}
+
+// unread tells of a log that cannot be read; what only fails now is an error.
+func (c *Core) unread(whose string, err error, bad func(what string)) error {
+	if errors.Is(err, durable.ErrCorrupt) || errors.Is(err, durable.ErrUnknownEvent) {
+		bad(fmt.Sprintf("the log %s: %v", whose, err))
+		return nil
+	}
+	return err
+}
+
+// scrubTries is how often a codelab is looked at that changes meanwhile.
+const scrubTries = 5
+
+func (c *Core) scrubCodelab(id string, bad func(what string)) error {
+	kind := codelab.Kind(codelab.Rules{})
+	for range scrubTries {
+		before, err := catalog.Listed(c.store, id)
+		if err != nil {
+			return c.unread("of codelab "+id, err, bad)
+		}
+		view, seq, err := kind.Read(c.store, id)
+		if err != nil {
+			return c.unread("of codelab "+id, err, bad)
+		}
+		listed, err := catalog.Listed(c.store, id)
+		if err != nil {
+			return c.unread("of codelab "+id, err, bad)
+		}
+		if !proto.Equal(before, listed) {
+			continue // a server is at work
+		}
+		switch {
+		case listed == nil && view.Meta != nil:
+			bad("codelab " + id + " has a log and is not in the list")
+		case listed != nil && seq == 0:
+			bad("codelab " + id + " is in the list and has no log")
+		case listed != nil && !proto.Equal(listed, view.Meta):
+			bad("codelab " + id + " is another one in the list than in its log")
+		}
+		return nil
+	}
+	return nil
+}

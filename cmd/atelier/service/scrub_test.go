@@ -1,0 +1,93 @@
+package service
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"atelier/actors/catalog"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// Scrub compares the list of codelabs with their logs, which it replays: neither
+// a codelab without a log nor a log without an entry was known to it.
+func TestScrubComparesTheListWithTheLogs(t *testing.T) {
+	cfg, open := coreIn(t, "")
+	c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, AdminID: "admin"}
+	var labs []*pb.Codelab
+	for _, title := range []string{"sound", "unlisted", "without log", "differs", "damaged", "deleted"} {
+		m, err := c.workshops.Create(admin, &codelab.Create{Codelab: &pb.Codelab{Title: title, IsPublic: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		labs = append(labs, m)
+	}
+	if err := c.workshops.Delete(admin, labs[5].Id); err != nil {
+		t.Fatal(err)
+	}
+	// Beside a running server, whose logs it must not fence.
+	if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
+		t.Fatalf("of sound data %d are damaged, %v", n, err)
+	}
+	ws, err := c.workshops.Get(labs[0].Id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ws.Ask(codelab.Command{Caller: admin, Body: codelab.Update{Title: proto.String("still sound")}}); err != nil {
+		t.Fatalf("after a scrub the codelab takes no command: %v", err)
+	}
+	if err := c.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+
+	c = open()
+	other := proto.CloneOf(labs[3])
+	other.Title = "another title"
+	err = durable.Commit(c.store, []durable.Row{catalog.UnlistRow(labs[1].Id), catalog.ListRow(other)})
+	if err == nil {
+		err = c.store.Purge("codelab/" + labs[2].Id)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := c.store.Open("codelab/" + labs[4].Id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	noEvent := durable.Records(nil).Add([]byte("this is no event"))
+	if err := log.Append(durable.Batch{First: log.Tail() + 1, Records: noEvent, Done: func(err error) { done <- err }}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	log.Close()
+	var out strings.Builder
+	n, err := c.Scrub(&out)
+	if err != nil || n != 4 {
+		t.Errorf("%d are damaged, %v", n, err)
+	}
+	for i, want := range map[int]string{1: "is not in the list", 2: "has no log", 3: "is another one in the list", 4: "the log of codelab"} {
+		found := false
+		for line := range strings.Lines(out.String()) {
+			found = found || strings.Contains(line, want) && strings.Contains(line, labs[i].Id)
+		}
+		if !found {
+			t.Errorf("nothing says %q of codelab %d:\n%s", want, i, out.String())
+		}
+	}
+	if err := c.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
