@@ -1,8 +1,11 @@
 package badger
 
 import (
+	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	badgerpb "github.com/dgraph-io/badger/v4/pb"
@@ -51,5 +54,38 @@ func TestOnlyHarmlessChangesOfTheManifestAreUndone(t *testing.T) {
 				t.Errorf("undone: %v, named are %v", undone, named)
 			}
 		})
+	}
+}
+
+// TestATableThatTheManifestForgotIsRefused also without the mark, which would
+// notice it too: Badger deleted the table, and used tokens gave their cards
+// again.
+func TestATableThatTheManifestForgotIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	for round := range 2 {
+		s, err := Open(small(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeRound(t, s, round)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := readManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.sets = m.sets[:len(m.sets)-1]
+	if err := errors.Join(m.add(), m.write(dir, nil), removeMark(dir)); err != nil {
+		t.Fatal(err)
+	}
+	o := small(dir)
+	if _, err := Open(o); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "000002.sst") {
+		t.Fatalf("opening gave %v", err)
+	}
+	o.RecoverDamaged = true
+	if n := rowsLeft(t, openTest(t, o, hooks{})); n != allRows(2) {
+		t.Errorf("%d rows are left of %d", n, allRows(2))
 	}
 }
