@@ -60,4 +60,14 @@ type StoreStats struct {
 	ReadOnly bool
 	// Failed is why writing ended until the next start; nil normally.
 	Failed error
+	// Faults counts what the disk failed to do.
+	Faults StoreFaults
+}
+
+// StoreFaults counts failures of a disk under a store, by what failed.
+type StoreFaults struct {
+	Read       uint64 // reading what is stored: not given, or not what was written
+	Write      uint64 // committing
+	Sync       uint64 // syncing names and the high-water mark
+	Background uint64 // what goes on beside commits: flushing, compacting, cleaning up
 }

@@ -15,7 +15,7 @@ type serveCmd struct {
 	common
 	Listen         string `help:"Public address; port 0 picks a free one." placeholder:"HOST:PORT"`
 	InternalListen string `help:"Address of probes, metrics and profiles." placeholder:"HOST:PORT"`
-	RecoverDamaged bool   `help:"Open a store whose write-ahead log is damaged: what lies behind the damage is dropped, and nothing is swept."`
+	RecoverDamaged bool   `help:"Open a store whose files are damaged, missing or older than they were, with what is sound. The rest is kept aside, all tokens become void, and nothing is swept."`
 }
 
 // Run serves until SIGTERM or SIGINT. A second signal forces the end.

@@ -13,7 +13,7 @@ func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
 		return err
 	}
 	defer s.gate.Leave()
-	return s.db.View(func(txn *badgerdb.Txn) error {
+	return s.view(func(txn *badgerdb.Txn) error {
 		logs := newActorCursor(txn, layout.FamilyChunk, prefix)
 		defer logs.it.Close()
 		heads := newActorCursor(txn, layout.FamilyHead, prefix)
@@ -71,7 +71,7 @@ func (c *actorCursor) pass(actor string) {
 
 // eachKey calls fn with a copy of every key with the prefix.
 func (s *Store) eachKey(prefix []byte, fn func(key []byte) error) error {
-	return s.db.View(func(txn *badgerdb.Txn) error {
+	return s.view(func(txn *badgerdb.Txn) error {
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix})
 		defer it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {

@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -21,12 +22,16 @@ func (s *Store) Backup(w io.Writer) error {
 	defer s.gate.Leave()
 	// A damaged table would end the iteration early without an error, and the
 	// backup would be whole in form only.
-	if err := s.db.VerifyChecksum(); err != nil {
-		return fmt.Errorf("backup: %w: %w", durable.ErrCorrupt, err)
+	var damaged error
+	s.verifyTables(func() bool { return damaged != nil }, func(name string, err error) {
+		damaged = fmt.Errorf("backup: %w: %s: %w", durable.ErrCorrupt, name, err)
+	})
+	if damaged != nil {
+		return damaged
 	}
 	out, err := layout.NewEntryWriter(w)
 	if err == nil {
-		err = s.db.View(func(txn *badgerdb.Txn) error { return writeEntries(out, txn) })
+		err = s.view(func(txn *badgerdb.Txn) error { return writeEntries(out, txn) })
 	}
 	if err == nil {
 		err = out.Finish()
@@ -42,7 +47,10 @@ func writeEntries(out *layout.EntryWriter, txn *badgerdb.Txn) error {
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
 		item := it.Item()
-		err := viewValue(item, func(value []byte) error {
+		if item.Key()[0] == familyLarge || bytes.Equal(item.Key(), tickKey) {
+			continue // part of a value, and written with that; or of this store only
+		}
+		err := viewValue(txn, item, func(value []byte) error {
 			return out.Put(layout.Entry{Key: item.Key(), Value: value, Expires: item.ExpiresAt()})
 		})
 		if err != nil {

@@ -125,3 +125,60 @@ func BenchmarkRecover(b *testing.B) {
 		l.Close()
 	}
 }
+
+// BenchmarkLargeRecord appends records that lie in parts, one after the other.
+func BenchmarkLargeRecord(b *testing.B) {
+	for _, size := range []int{2 << 20, 16 << 20} {
+		b.Run(fmt.Sprintf("MiB=%d", size>>20), func(b *testing.B) {
+			s := openTest(b, Options{Dir: b.TempDir() + "/store"}, hooks{})
+			l := openLog(b, s, "codelab/1")
+			record := string(make([]byte, size))
+			b.SetBytes(int64(size))
+			b.ResetTimer()
+			for seq := uint64(1); seq <= uint64(b.N); seq++ {
+				if err := commit(l, seq, record); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+		})
+	}
+}
+
+// BenchmarkOpen opens a store of tables that are in the page cache.
+func BenchmarkOpen(b *testing.B) {
+	const rows, size = 100_000, 4 << 10
+	dir := b.TempDir() + "/store"
+	s, err := Open(Options{Dir: dir})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range rows {
+		all.Add(1)
+		row := durable.Row{Table: "t", Key: fmt.Appendf(nil, "%08d", i), Value: make([]byte, size)}
+		for {
+			err := s.Append([]durable.Row{row}, func(error) { all.Done() })
+			if err == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	all.Wait()
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(rows * size)
+	for b.Loop() {
+		s, err := Open(Options{Dir: dir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}

@@ -1,27 +1,21 @@
 package badger
 
 import (
-	"errors"
+	"fmt"
 	"time"
-
-	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// collector gives the space of replaced large values back, now and then. What
-// it finds depends on the compactions before: Badger counts there what of a
-// file is garbage.
+// collector gives the space of replaced large values back, now and then, and
+// verifies the tables once a day: what the disk loses while the store is open
+// would else be found by the next start.
 type collector struct {
 	store *Store
 	quit  chan struct{} // closed by stop
 	done  chan struct{} // closed when run returns
 }
 
-const (
-	// garbageRatio is the part of a file that must be garbage to rewrite it.
-	garbageRatio = 0.5
-	// maxCollections bounds what one round rewrites: four files of 256 MiB.
-	maxCollections = 4
-)
+// patrolInterval is the time between two looks at all tables.
+const patrolInterval = 24 * time.Hour
 
 func newCollector(s *Store) *collector {
 	return &collector{store: s, quit: make(chan struct{}), done: make(chan struct{})}
@@ -32,41 +26,47 @@ func (c *collector) run() {
 	if c.store.opts.ReadOnly {
 		return
 	}
-	ticker := time.NewTicker(c.store.opts.GCInterval)
-	defer ticker.Stop()
+	sweep, patrol := time.NewTicker(c.store.opts.GCInterval), time.NewTicker(patrolInterval)
+	defer sweep.Stop()
+	defer patrol.Stop()
 	for {
 		select {
 		case <-c.quit:
 			return
-		case <-ticker.C:
+		case <-sweep.C:
 			if err := c.collect(); err != nil {
-				c.store.opts.Logger.Warn("journal cannot collect its value log", "error", err)
+				c.store.opts.Logger.Warn("journal cannot remove what replaced values left", "error", err)
 			}
+		case <-patrol.C:
+			c.patrol()
 		}
 	}
 }
 
-// collect rewrites files until one round's bound, or nothing is worth it.
+// collect removes the parts of large values that nothing refers to.
 func (c *collector) collect() error {
-	for range maxCollections {
-		select {
-		case <-c.quit:
-			return nil
-		default:
-		}
-		// Rewriting needs space before it gives space.
-		if c.store.writable() != nil {
-			return nil
-		}
-		err := c.store.db.RunValueLogGC(garbageRatio)
-		if errors.Is(err, badgerdb.ErrNoRewrite) || errors.Is(err, badgerdb.ErrRejected) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	if c.store.writable() != nil {
+		return nil
 	}
-	return nil
+	return c.store.health.read(func() error { return c.store.sweepLarge(c.stopped) })
+}
+
+// patrol verifies the tables. A damaged one ends writing: its keys may be
+// damaged, and then a compaction would write them down as if they were right,
+// and a look-up miss what is stored.
+func (c *collector) patrol() {
+	c.store.verifyTables(c.stopped, func(name string, err error) {
+		c.store.breakDown(faultRead, fmt.Errorf("%s: %w", name, err))
+	})
+}
+
+func (c *collector) stopped() bool {
+	select {
+	case <-c.quit:
+		return true
+	default:
+		return false
+	}
 }
 
 func (c *collector) stop() {

@@ -3,23 +3,65 @@ package badger
 import (
 	"strings"
 	"testing"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/persistence/layout"
 )
 
-// Collecting must not disturb what is live; that it finds something depends on
-// Badger's compactions and is not promised.
+// Collecting removes what replaced values left, and nothing that is live.
 func TestCollectKeepsLargeValues(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	large := strings.Repeat("large", 1<<20)
 	add(t, s, "codelab/1", 1, large)
+	add(t, s, "codelab/2", 1, large)
 	putRow(t, s, "t", "k", large)
-	putRow(t, s, "t", "k", large)
+	one := keys(t, s, []byte{familyLarge}) / 3
+	putRow(t, s, "t", "k", large+"!") // the first one's parts are left
+	putRow(t, s, "t", "small", large)
+	putRow(t, s, "t", "small", "small")
+	if err := s.Purge("codelab/2"); err != nil {
+		t.Fatal(err)
+	}
+	if n := keys(t, s, []byte{familyLarge}); n != 4*one {
+		t.Errorf("before: %d parts, want %d", n, 4*one)
+	}
 	if err := s.collector.collect(); err != nil {
 		t.Fatal(err)
+	}
+	if n := keys(t, s, []byte{familyLarge}); n != 2*one {
+		t.Errorf("after: %d parts, want %d", n, 2*one)
 	}
 	if got := replayed(t, openLog(t, s, "codelab/1")); got != "1 "+large+"." {
 		t.Errorf("replayed %d bytes", len(got))
 	}
-	if v, err := s.Get("t", []byte("k")); err != nil || string(v) != large {
+	if v, err := s.Get("t", []byte("k")); err != nil || string(v) != large+"!" {
+		t.Errorf("row of %d bytes: %v", len(v), err)
+	}
+}
+
+// What is between its parts and its reference must not be collected.
+func TestCollectLeavesWhatIsBeingWritten(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	entries := []badgerdb.Entry{{Key: layout.AppendRowKey(nil, "t", []byte("k"))}}
+	entries[0].Value = layout.Sealed(entries[0].Key, []byte(strings.Repeat("large", 1<<20)))
+	release, err := s.moveLarge(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	collected := make(chan error)
+	go func() { collected <- s.collector.collect() }()
+	for s.moving.TryRLock() { // until the collector waits
+		s.moving.RUnlock()
+	}
+	if err := s.commitTxn(entries, nil); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if err := <-collected; err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Get("t", []byte("k")); err != nil || len(v) != 5<<20 {
 		t.Errorf("row of %d bytes: %v", len(v), err)
 	}
 }

@@ -15,12 +15,12 @@ type txnCost struct {
 // costModel knows the limits of the opened database.
 type costModel struct {
 	limit     txnCost
-	threshold int64 // values from here on lie in the value log
+	threshold int64 // values from here on lie in parts (large.go)
 }
 
 // entryOverhead is a little more than Badger adds to an entry: two bytes of
-// meta, ten for the version, twelve for a pointer into the value log.
-const entryOverhead = 24
+// meta, ten for the version, twenty for the reference to a large value.
+const entryOverhead = 36
 
 func (m costModel) entry(key, value int) int64 {
 	if int64(value) >= m.threshold {
@@ -50,7 +50,7 @@ func (m costModel) fits(c txnCost) bool {
 }
 
 // Limits implements durable.Journal. What is left of a transaction is for
-// records that are too small for the value log.
+// records that are too small to lie in parts.
 func (s *Store) Limits() durable.Limits {
 	m := s.costs
 	rows := m.limit.bytes - m.threshold - m.entry(layout.MaxActor, layout.MaxChunkHeader)

@@ -161,7 +161,7 @@ func TestFailedDiskEndsWriting(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	l := openLog(t, s, "codelab/1")
 	add(t, s, "codelab/2", 1, "a")
-	s.breakDown(errors.New("input/output error"))
+	s.breakDown(faultWrite, errors.New("input/output error"))
 	if err := l.Append(durable.Batch{First: 1, Records: one("b")}); !errors.Is(err, durable.ErrReadOnly) {
 		t.Fatalf("append: got %v", err)
 	}
@@ -173,20 +173,29 @@ func TestFailedDiskEndsWriting(t *testing.T) {
 	}
 }
 
-// Badger only logs it when its value log cannot be synced.
-func TestFailedValueLogSyncFailsTheCommit(t *testing.T) {
-	s := openTest(t, small(t.TempDir()), hooks{})
-	l := openLog(t, s, "codelab/1")
-	s.bridge.Errorf("Error while curlf sync: %v\n", errors.New("input/output error"))
-	done := make(chan error, 1)
-	if err := l.Append(durable.Batch{First: 1, Records: one("b"), Done: func(err error) { done <- err }}); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-done; err == nil {
-		t.Fatal("committed")
-	}
-	if s.Stats().Failed == nil {
-		t.Fatal("the store goes on")
+// Badger only logs what its own goroutines fail at; a line that nobody knows
+// is taken for that. Some lines are about nothing.
+func TestAFailureThatBadgerOnlyLogsEndsWriting(t *testing.T) {
+	for text, ends := range map[string]bool{
+		"Error while curlf sync: %v\n":          true,
+		"while deleting file: x, err: %v":       true,
+		"a line of a later version: %v":         true,
+		"writeRequests: %v":                     false, // the commit returns it
+		"Block cache life expectancy is %v":     true,
+		"Cache life expectancy (in seconds) %v": false,
+	} {
+		s := openTest(t, small(t.TempDir()), hooks{})
+		l := openLog(t, s, "codelab/1")
+		if strings.HasPrefix(text, "Cache") {
+			s.bridge.Warningf(text, errors.New("input/output error"))
+		} else {
+			s.bridge.Errorf(text, errors.New("input/output error"))
+		}
+		err := commit(l, 1, "b")
+		st := s.Stats()
+		if errors.Is(err, durable.ErrReadOnly) != ends || st.ReadOnly != ends || (st.Faults.Background == 1) != ends {
+			t.Errorf("%q: committing gave %v, stats %+v", text, err, st)
+		}
 	}
 }
 
@@ -326,15 +335,8 @@ func TestFlippedBytesInFiles(t *testing.T) {
 	if flipped == 0 {
 		t.Fatal("found no table with the record")
 	}
-	s = openTest(t, small(dir), hooks{})
-	if _, err := s.Open("damaged"); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("got %v", err)
-	}
-	if got := replayed(t, openLog(t, s, "sound")); got != "1 a." {
-		t.Errorf("the sound log: %q", got)
-	}
-	if err := s.Backup(new(bytes.Buffer)); !errors.Is(err, durable.ErrCorrupt) {
-		t.Errorf("a backup of damaged tables: got %v", err)
+	if _, err := Open(small(dir)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), ".sst: a block") {
+		t.Errorf("opening gave %v", err)
 	}
 }
 

@@ -1,11 +1,11 @@
 package badger
 
 import (
+	"errors"
 	"fmt"
 
-	"atelier/persistence/ondisk"
-
 	"atelier/persistence/layout"
+	"atelier/persistence/ondisk"
 )
 
 // Erase removes all rows of a table, also from what the disk still holds of
@@ -22,9 +22,22 @@ func (s *Store) Erase(table string) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	if err := s.db.DropPrefix(layout.AppendRowKey(nil, table, nil)); err != nil {
+	if err := s.dropTable(layout.AppendRowKey(nil, table, nil)); err != nil {
 		return fmt.Errorf("badger: erase %s: %w", table, err)
 	}
-	// What stays lies in files with new names now.
-	return ondisk.SyncFolder(s.opts.Dir)
+	// What stays lies in files with new names now. What was erased may have
+	// been newest, so something else has to be.
+	if err := ondisk.SyncFolder(s.opts.Dir); err != nil {
+		return err
+	}
+	if _, err := s.tick(); err != nil {
+		return err
+	}
+	return s.noteLogs()
+}
+
+// dropTable removes what has the prefix, and the parts of large values of it.
+// Badger only logs it when it fails, which ends writing.
+func (s *Store) dropTable(prefix []byte) error {
+	return errors.Join(s.db.DropPrefix(prefix, largePrefix(prefix)), s.broken())
 }

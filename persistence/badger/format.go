@@ -71,7 +71,7 @@ func (s *Store) migrate(m meta) (meta, error) {
 
 func (s *Store) readMeta() (meta, error) {
 	var format, stream []byte
-	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
+	err := s.view(func(txn *badgerdb.Txn) (err error) {
 		if format, err = getValue(txn, layout.FormatKey); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (s *Store) wait(it item) error {
 
 // tail is the seq of an actor's last record, truncated or not.
 func (s *Store) tail(actor string) (tail uint64, err error) {
-	err = s.db.View(func(txn *badgerdb.Txn) error {
+	err = s.view(func(txn *badgerdb.Txn) error {
 		head, err := readHead(txn, actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err
@@ -104,7 +104,7 @@ func tailOf(txn *badgerdb.Txn, actor string, head layout.Head) (uint64, error) {
 	if !it.Valid() {
 		return tail, nil
 	}
-	err := viewChunk(it.Item(), len(prefix), func(c layout.Chunk) error {
+	err := viewChunk(txn, it.Item(), len(prefix), func(c layout.Chunk) error {
 		tail = max(tail, c.Last())
 		return nil
 	})

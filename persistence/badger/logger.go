@@ -1,41 +1,83 @@
 package badger
 
 import (
+	"errors"
 	"fmt"
-	"log/slog"
+	"io/fs"
+	"runtime"
 	"strings"
 	"sync/atomic"
 )
 
 // bridge passes Badger's warnings and errors to slog. Its informational lines
 // tell of every compaction and are dropped.
+//
+// Badger's goroutines that flush, compact and clean up have nobody to return
+// an error to: they log it and go on, or try again. So every line that is not
+// known to be harmless ends writing, those of later versions included.
 type bridge struct {
-	log *slog.Logger
-	// valueLogSyncFailed is set when Badger could not sync its value log:
-	// (*valueLog).write only logs that error and lets the commit succeed.
-	valueLogSyncFailed atomic.Bool
+	*health
+	closing atomic.Bool // set when the store closes
+	// stopped is set when the goroutine that writes memtables out has ended.
+	stopped atomic.Bool
 }
 
-// valueLogSyncLine is how that log line of Badger v4.9 begins.
-const valueLogSyncLine = "Error while curlf sync"
+func newBridge(o Options) *bridge { return &bridge{health: &health{log: o.Logger}} }
+
+// How lines of Badger v4.9 begin.
+const (
+	lineFlush   = "error flushing memtable to disk"
+	lineCompact = "While running doCompact: "
+	// lineTable begins the error of a flush that has not come to the MANIFEST.
+	lineTable = "error while creating table"
+)
+
+// returned are lines whose error somebody gets anyway, as the end of a commit
+// or of opening.
+var returned = []string{"writeRequests: ", "Received err: ", "Got error: "}
+
+// noise is for whoever tunes the cache: a large store outgrows any, and its
+// blocks are in the page cache anyway.
+var noise = []string{"%s might be too small", "Cache life expectancy"}
+
+// busyLevels is the error of a compaction that another one overtook.
+const busyLevels = "there is a non-empty level"
 
 // Errorf implements Badger's Logger.
 func (b *bridge) Errorf(format string, args ...any) {
-	if strings.HasPrefix(format, valueLogSyncLine) {
-		b.valueLogSyncFailed.Store(true)
+	text := line(format, args)
+	if begins(format, returned) {
+		b.log.Error(text)
+		return
 	}
-	b.log.Error(line(format, args))
+	b.failed(text)
+	if strings.HasPrefix(format, lineFlush) && (b.closing.Load() || !strings.Contains(fmt.Sprint(args...), lineTable)) {
+		// The MANIFEST may name the table or not, and Badger has deleted it.
+		// Another try would write it once more, and then delete the log that
+		// still holds everything. So this goroutine ends: what it was about
+		// to write out stays in its log, as after a crash.
+		b.stopped.Store(true)
+		runtime.Goexit()
+	}
 }
 
-// Warningf implements Badger's Logger. What it says each minute of its cache is
-// for whoever tunes it: a large store outgrows any cache, and its blocks are in
-// the page cache anyway.
+// Warningf implements Badger's Logger.
 func (b *bridge) Warningf(format string, args ...any) {
-	if strings.HasPrefix(format, "%s might be too small") || strings.HasPrefix(format, "Cache life expectancy") {
+	if begins(format, noise) {
 		b.log.Debug(line(format, args))
 		return
 	}
-	b.log.Warn(line(format, args))
+	text := line(format, args)
+	if strings.Contains(text, busyLevels) {
+		b.log.Debug(text)
+		return
+	}
+	b.failed(text)
+	if strings.HasPrefix(format, lineCompact) {
+		// Badger's picture of its MANIFEST and the file may differ now. No
+		// lock is held where this line is written.
+		runtime.Goexit()
+	}
 }
 
 // Infof implements Badger's Logger.
@@ -44,6 +86,42 @@ func (b *bridge) Infof(string, ...any) {}
 // Debugf implements Badger's Logger.
 func (b *bridge) Debugf(string, ...any) {}
 
+func (b *bridge) failed(text string) { b.breakDown(faultBackground, errors.New(text)) }
+
+func begins(format string, lines []string) bool {
+	for _, l := range lines {
+		if strings.HasPrefix(format, l) {
+			return true
+		}
+	}
+	return false
+}
+
+// root is the error that a chain of them begins with. What Badger wraps around
+// it may print the ranges of tables, which are keys.
+func root(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if _, named := err.(*fs.PathError); named || inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// line is the text of a line, with only the errors and plain values among its
+// arguments: the others may print keys, which may name people.
 func line(format string, args []any) string {
-	return strings.TrimSpace(fmt.Sprintf(format, args...))
+	shown := make([]any, len(args))
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case error:
+			shown[i] = root(arg)
+		case string, int, int64, uint32, uint64:
+			shown[i] = arg
+		default:
+			shown[i] = "..."
+		}
+	}
+	return strings.TrimSpace(fmt.Sprintf(strings.NewReplacer("%+v", "%v", "%d", "%v", "%s", "%v", "%x", "%v").Replace(format), shown...))
 }

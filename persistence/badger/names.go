@@ -29,17 +29,17 @@ const clockTick = 25 * time.Millisecond
 
 // settle returns when every name in the folder is on disk. It asks the file
 // system for the time of the folder's last change, 1 us, and syncs only when
-// that has moved.
-func (n *names) settle() error {
+// that has moved, which it tells.
+func (n *names) settle() (moved bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	info, err := os.Stat(n.dir)
 	if err != nil {
-		return fmt.Errorf("look at the store's folder: %w", err)
+		return false, fmt.Errorf("look at the store's folder: %w", err)
 	}
 	changed := info.ModTime()
 	if changed.Equal(n.seen) {
-		return nil
+		return false, nil
 	}
 	settled := time.Since(changed) > clockTick
 	sync := func(string) error { return n.folder.Sync() }
@@ -47,12 +47,12 @@ func (n *names) settle() error {
 		sync = n.sync
 	}
 	if err := sync(n.dir); err != nil {
-		return fmt.Errorf("sync the store's folder: %w", err)
+		return true, fmt.Errorf("sync the store's folder: %w", err)
 	}
 	if settled {
 		n.seen = changed
 	}
-	return nil
+	return true, nil
 }
 
 func (n *names) close() error {

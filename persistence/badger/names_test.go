@@ -97,7 +97,7 @@ func TestTwoChangesInOneTickAreTwo(t *testing.T) {
 		}
 		syncs = 0
 		for range 2 {
-			if err := n.settle(); err != nil {
+			if _, err := n.settle(); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -21,10 +21,10 @@ var (
 )
 
 // MaxBatchBytes limits the records and rows of one batch together; more gives
-// durable.ErrTooLarge. Values of a megabyte and more lie in Badger's value
-// log, so the limit is about memory and about how long one batch holds up the
-// others. What is smaller lies in the tree, and one transaction takes only 15 %
-// of a memtable of it (9.6 MB by default): only a batch with very many rows
+// durable.ErrTooLarge. Values of a megabyte and more are committed in parts
+// before their batch (large.go), so the limit is about memory and about how
+// long one batch holds up the others. What is smaller goes into the
+// transaction, which takes only 15 % of a memtable (9.6 MB by default): only a batch with very many rows
 // meets that limit, which is ErrTooLarge too.
 const MaxBatchBytes = 64 << 20
 
@@ -59,7 +59,8 @@ type Options struct {
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
 
-	// GCInterval is the time between two collections of the value log.
+	// GCInterval is the time between two collections of what replaced large
+	// values left.
 	// Default 5 min.
 	GCInterval time.Duration
 
@@ -71,9 +72,10 @@ type Options struct {
 	// Default: nothing is logged.
 	Logger *slog.Logger
 
-	// RecoverDamaged opens a store whose write-ahead log is damaged, and drops
-	// what lies behind the damage; else Open gives ErrDamaged. The damaged logs
-	// are kept in a folder beside the store's.
+	// RecoverDamaged opens a store whose files are damaged, missing, or older
+	// than they were, with everything that is sound, and gives it another
+	// stream; else Open gives ErrDamaged. What is changed or left out is kept
+	// in a folder beside the store's.
 	RecoverDamaged bool
 
 	// ReadOnly opens a store that was closed properly without writing to it.
@@ -123,9 +125,9 @@ func (o Options) withDefaults() Options {
 const (
 	// valueLogThreshold is Badger's own upper limit for it.
 	valueLogThreshold = 1 << 20
-	// valueLogFileBytes bounds a value. Only whole files are collected, so
-	// small files give space back earlier.
-	valueLogFileBytes = 256 << 20
+	// valueLogFileBytes is the least that Badger takes. Nothing is written
+	// there, but each commit syncs it.
+	valueLogFileBytes = 1 << 20
 )
 
 // badgerOptions translates the options. What is fixed here is fixed for a

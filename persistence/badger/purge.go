@@ -40,7 +40,8 @@ func (s *Store) purge(actor string) error {
 	}
 	remove := func(key []byte) error { return b.add(key, nil) }
 	for _, family := range []byte{layout.FamilyPart, layout.FamilyChunk, layout.FamilyHead} {
-		if err := s.eachKey(layout.ActorPrefix(family, actor), remove); err != nil {
+		prefix := layout.ActorPrefix(family, actor)
+		if err := errors.Join(s.eachKey(prefix, remove), s.eachKey(largePrefix(prefix), remove)); err != nil {
 			return err
 		}
 		if err := s.step(stepPurge); err != nil {

@@ -5,28 +5,195 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
-	"atelier/persistence/ondisk"
+	badgerdb "github.com/dgraph-io/badger/v4"
+	badgerpb "github.com/dgraph-io/badger/v4/pb"
+	"github.com/dgraph-io/badger/v4/table"
+	"golang.org/x/sys/unix"
 
 	"atelier/persistence/layout"
+	"atelier/persistence/ondisk"
 )
 
-// inspect refuses a store with tables that Badger cannot open, and one whose
-// write-ahead log is damaged, before Badger cuts it; or, when told to open it nevertheless, sets the logs aside as they are
-// and says what will be dropped.
-func inspect(o Options) error {
-	if err := checkTables(o); err != nil {
+// inspect looks at the folder of a store before Badger opens it: it refuses one
+// whose files are damaged, missing or older than they were, or, when told to
+// open it nevertheless, sets aside what it changes and says what is lost. The
+// mark that it returns is locked.
+func inspect(o Options) (*mark, error) {
+	m, known, err := openMark(o.Dir, o.ReadOnly)
+	markErr := err
+	if err != nil && !errors.Is(err, errMark) {
+		return nil, err
+	}
+	unlock, err := lockFolder(o.Dir, o.ReadOnly)
+	if err == nil {
+		err = inspectLocked(o, m, known, markErr)
+		unlock()
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.close())
+	}
+	return m, nil
+}
+
+func inspectLocked(o Options, m *mark, known bool, markErr error) error {
+	s, err := look(o.Dir)
+	if err != nil {
 		return err
 	}
-	dropped, err := checkLogs(o.Dir)
-	if err != nil || dropped == nil {
+	switch {
+	case markErr != nil:
+		s.find(markName(o.Dir), markErr)
+	case known:
+		s.compare(m)
+	case s.manifest != nil:
+		o.Logger.Warn("the store has no high-water mark yet: whether its folder went back in time cannot be seen this once", "file", markName(o.Dir))
+	}
+	dropped := s.logs.verdict()
+	if len(s.findings) > 0 || dropped != nil {
+		if !o.RecoverDamaged {
+			return s.refusal(dropped)
+		}
+		if err := s.repair(o, dropped); err != nil {
+			return fmt.Errorf("recover: %w", err)
+		}
+	}
+	if o.ReadOnly {
+		if !s.noted {
+			return errors.New("it was not closed properly; open it for writing once")
+		}
+		return nil
+	}
+	if !known || len(s.findings) > 0 || dropped != nil {
+		if err := m.restart(); err != nil {
+			return err
+		}
+	}
+	return s.tidy(o.Logger)
+}
+
+// lockFolder takes the lock that Badger will take on a folder, for the time of
+// the look at it.
+func lockFolder(dir string, readOnly bool) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	how := unix.LOCK_EX
+	if readOnly {
+		how = unix.LOCK_SH
+	}
+	if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %s", ErrLocked, dir), f.Close())
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+func (s *survey) refusal(dropped *Dropped) error {
+	var errs []error
+	if dropped != nil {
+		errs = append(errs, dropped)
+	}
+	if len(s.findings) > 0 {
+		errs = append(errs, damaged(s.findings))
+	}
+	return errors.Join(errs...)
+}
+
+// tidy makes the folder one in which Badger finds nothing to stumble over, and
+// nothing to do that was not explained.
+func (s *survey) tidy(log *slog.Logger) error {
+	if !s.noted {
+		if err := s.writeManifest(); err != nil {
+			return err
+		}
+	}
+	if err := s.moveStrange(log); err != nil {
 		return err
 	}
-	if !o.RecoverDamaged {
-		return dropped
+	changed := false
+	for name := range s.files {
+		if empty, err := s.holdsNothing(name); err != nil {
+			return err
+		} else if !empty {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.dir, name)); err != nil {
+			return err
+		}
+		changed = true
+	}
+	if !changed {
+		return nil
+	}
+	return ondisk.SyncFolder(s.dir)
+}
+
+// moveStrange moves files aside with bytes that nobody wrote.
+func (s *survey) moveStrange(log *slog.Logger) error {
+	if len(s.strange) == 0 {
+		return nil
+	}
+	aside := asideName(s.dir)
+	if err := os.Mkdir(aside, 0o700); err != nil {
+		return err
+	}
+	for _, name := range s.strange {
+		log.Warn("a file of the store holds bytes that are nothing of it", "file", name, "kept_in", aside)
+		if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(aside, name)); err != nil {
+			return err
+		}
+		delete(s.files, name)
+	}
+	return errors.Join(ondisk.SyncFolder(aside), ondisk.SyncFolder(s.dir))
+}
+
+// asideName is a folder beside the store's for what is no part of it any more.
+func asideName(dir string) string {
+	return filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405.000000Z"))
+}
+
+// holdsNothing says of a file that the store loses nothing with it: a log that
+// a crash left without content, a file of the value log (look has seen that it
+// is empty), Badger's statistics about that, and its register of keys for
+// encryption, of which this store has none. Badger refuses to start, or dies,
+// when some of them are empty or damaged.
+func (s *survey) holdsNothing(name string) (bool, error) {
+	switch {
+	case name == "DISCARD", name == "KEYREGISTRY", strings.HasSuffix(name, valueExt):
+		return true, nil
+	case strings.HasSuffix(name, walExt):
+		info, err := os.Stat(filepath.Join(s.dir, name))
+		return err == nil && info.Size() <= walHeader, err
+	}
+	return false, nil
+}
+
+// writeManifest writes down what the survey made of the MANIFEST.
+func (s *survey) writeManifest() error {
+	var leftovers []uint64
+	for _, id := range s.unnamed() {
+		if s.manifest.removed[id] {
+			leftovers = append(leftovers, id)
+		}
+	}
+	s.noted = true
+	return s.manifest.write(s.dir, leftovers)
+}
+
+// repair makes the folder one that opens, with everything that is sound. What
+// it changes or leaves out is kept in a folder beside.
+func (s *survey) repair(o Options, dropped *Dropped) error {
+	if o.ReadOnly {
+		return errors.New("a store cannot be recovered read-only")
 	}
 	// From here on it is another stream, as after a restore: what was dropped
 	// may have been seen by clients, and tokens may have been used in it. The
@@ -34,33 +201,85 @@ func inspect(o Options) error {
 	if err := ondisk.Replace(filepath.Join(o.Dir, recoveryNote), nil); err != nil {
 		return fmt.Errorf("note the recovery: %w", err)
 	}
-	aside := filepath.Join(filepath.Dir(o.Dir), filepath.Base(o.Dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405Z"))
-	if err := keepLogs(o.Dir, aside); err != nil {
-		return fmt.Errorf("set the damaged logs aside: %w", err)
+	aside := asideName(o.Dir)
+	if err := s.keep(aside); err != nil {
+		return fmt.Errorf("set the damaged files aside: %w", err)
 	}
-	o.Logger.Error("opening a damaged store: acknowledged writes are dropped",
-		"file", dropped.File, "offset", dropped.Offset, "last_sound_transaction", dropped.LastCommit,
-		"dropped_transactions_seen", dropped.Behind, "newest_dropped", dropped.NewestCommit, "kept_in", aside)
+	if len(s.findings) > 0 {
+		if err := s.rebuild(aside); err != nil {
+			return err
+		}
+	}
+	for _, d := range s.findings {
+		o.Logger.Error("opening a damaged store: acknowledged writes may be lost", "file", d.file, "error", d.what, "kept_in", aside)
+	}
+	if dropped != nil {
+		o.Logger.Error("opening a damaged store: acknowledged writes are dropped",
+			"file", dropped.File, "offset", dropped.Offset, "last_sound_transaction", dropped.LastCommit,
+			"dropped_transactions_seen", dropped.Behind, "newest_dropped", dropped.NewestCommit, "kept_in", aside)
+	}
 	return nil
 }
 
-// keepLogs copies the write-ahead logs.
-func keepLogs(from, to string) error {
-	if err := os.Mkdir(to, 0o700); err != nil {
-		return err
+// rebuild replaces damaged tables by their sound part, and names every table
+// that is left: with what the MANIFEST still says, or, without it, all of them
+// on level 0.
+func (s *survey) rebuild(aside string) error {
+	if s.manifest == nil {
+		s.manifest = &manifest{named: map[uint64]*badgerpb.ManifestChange{}, removed: map[uint64]bool{}}
 	}
-	wals, err := logFiles(from, walExt)
-	values, err2 := logFiles(from, valueExt)
-	names, err := append(wals, values[max(0, len(values)-1):]...), errors.Join(err, err2)
-	for _, name := range names {
-		if err == nil {
-			err = copyFile(filepath.Join(from, name), filepath.Join(to, name))
+	for _, id := range s.unexplained {
+		s.manifest.named[id] = tableChange(id)
+	}
+	for id := range s.manifest.named {
+		if _, ok := s.tables[id]; ok {
+			continue
+		}
+		left, err := s.replaceTable(id, aside)
+		if err != nil {
+			return fmt.Errorf("%s: %w", table.IDToFilename(id), err)
+		}
+		if !left {
+			delete(s.manifest.named, id)
 		}
 	}
-	if err == nil {
-		err = ondisk.SyncFolder(to)
+	return s.writeManifest()
+}
+
+// replaceTable moves a damaged table aside and puts its sound part in its
+// place; left is false when there is none.
+func (s *survey) replaceTable(id uint64, aside string) (left bool, err error) {
+	name := table.IDToFilename(id)
+	if !s.files[name] {
+		return false, nil
 	}
-	return err
+	content, err := salvageTable(filepath.Join(s.dir, name))
+	if err != nil {
+		return false, err
+	}
+	if err := os.Rename(filepath.Join(s.dir, name), filepath.Join(aside, name)); err != nil {
+		return false, err
+	}
+	if err := errors.Join(ondisk.SyncFolder(aside), ondisk.SyncFolder(s.dir)); err != nil || content == nil {
+		return false, err
+	}
+	return true, ondisk.Replace(filepath.Join(s.dir, name), content)
+}
+
+// keep copies the logs, which Badger cuts and then removes, and the MANIFEST.
+func (s *survey) keep(aside string) error {
+	if err := os.Mkdir(aside, 0o700); err != nil {
+		return err
+	}
+	for name := range s.files {
+		if name != badgerdb.ManifestFilename && !strings.HasSuffix(name, walExt) {
+			continue
+		}
+		if err := copyFile(filepath.Join(s.dir, name), filepath.Join(aside, name)); err != nil {
+			return err
+		}
+	}
+	return ondisk.SyncFolder(aside)
 }
 
 // copyFile copies what was written of a log, without the hole behind it.

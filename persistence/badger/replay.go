@@ -48,7 +48,7 @@ func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64
 		return err
 	}
 	defer s.gate.Leave()
-	return s.db.View(func(txn *badgerdb.Txn) error {
+	return s.view(func(txn *badgerdb.Txn) error {
 		head, err := readHead(txn, l.actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err
@@ -114,7 +114,7 @@ func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk)
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix})
 	defer it.Close()
 	for it.Seek(layout.ChunkKey(l.actor, first)); it.Valid(); it.Next() {
-		if err := viewChunk(it.Item(), len(l.prefix), fn); err != nil {
+		if err := viewChunk(txn, it.Item(), len(l.prefix), fn); err != nil {
 			return err
 		}
 	}
@@ -122,26 +122,12 @@ func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk)
 }
 
 // viewChunk decodes the item's value for the time of the call.
-func viewChunk(item *badgerdb.Item, prefix int, fn func(layout.Chunk) error) error {
-	return viewValue(item, func(value []byte) error {
+func viewChunk(txn *badgerdb.Txn, item *badgerdb.Item, prefix int, fn func(layout.Chunk) error) error {
+	return viewValue(txn, item, func(value []byte) error {
 		c, err := layout.DecodeChunk(item.Key(), value, prefix)
 		if err != nil {
 			return err
 		}
 		return fn(c)
 	})
-}
-
-// viewValue passes an item's value to fn. A value that cannot be read (a
-// pointer into the value log that leads nowhere) is damage too.
-func viewValue(item *badgerdb.Item, fn func(value []byte) error) error {
-	called := false
-	err := item.Value(func(value []byte) error {
-		called = true
-		return fn(value)
-	})
-	if err != nil && !called {
-		return fmt.Errorf("%w: read %q: %w", durable.ErrCorrupt, item.Key(), err)
-	}
-	return err
 }

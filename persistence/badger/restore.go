@@ -34,10 +34,11 @@ func Restore(dir string, r io.Reader) error {
 	}
 	err = build(temp, r)
 	if err == nil {
-		err = backup.PutInPlace(temp, dir)
+		// A mark of the store that was there says nothing about this one.
+		err = errors.Join(removeMark(temp), removeMark(dir), backup.PutInPlace(temp, dir))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("restore into %s: %w", dir, err), os.RemoveAll(temp))
+		return errors.Join(fmt.Errorf("restore into %s: %w", dir, err), os.RemoveAll(temp), removeMark(temp))
 	}
 	return nil
 }
@@ -49,7 +50,8 @@ func build(dir string, r io.Reader) error {
 		return err
 	}
 	o := Options{Dir: dir}.withDefaults()
-	db, err := badgerdb.Open(o.badgerOptions(&bridge{log: o.Logger}))
+	// Nothing of it counts before it is whole, so Badger opens it without us.
+	db, err := badgerdb.Open(o.badgerOptions(newBridge(o)))
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,13 @@ func loadEntries(db *badgerdb.DB, in *layout.EntryReader) error {
 		if err != nil {
 			return err
 		}
-		if err := batch.SetEntry(&badgerdb.Entry{Key: e.Key, Value: e.Value, ExpiresAt: e.Expires}); err != nil {
+		entry := &badgerdb.Entry{Key: e.Key, Value: e.Value, ExpiresAt: e.Expires}
+		if threshold := db.Opts().ValueThreshold; int64(len(e.Value)) >= threshold {
+			if err := splitLarge(entry, threshold, batch.Set); err != nil {
+				return err
+			}
+		}
+		if err := batch.SetEntry(entry); err != nil {
 			return err
 		}
 	}

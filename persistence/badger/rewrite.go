@@ -32,7 +32,7 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 		return durable.ErrFenced
 	}
 	b := bulk{store: s}
-	err := s.db.View(func(txn *badgerdb.Txn) error {
+	err := s.view(func(txn *badgerdb.Txn) error {
 		head, err := readHead(txn, l.actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err

@@ -35,9 +35,14 @@ func (s *Store) Get(table string, key []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer s.gate.Leave()
-	v := s.reads.enter()
-	defer v.leave()
-	return getValue(v.txn, layout.AppendRowKey(make([]byte, 0, 2+len(table)+len(key)), table, key))
+	var value []byte
+	err := s.health.read(func() (err error) {
+		v := s.reads.enter()
+		defer v.leave()
+		value, err = getValue(v.txn, layout.AppendRowKey(make([]byte, 0, 2+len(table)+len(key)), table, key))
+		return err
+	})
+	return value, err
 }
 
 // checkGuards says whether the guards of rows hold for what txn sees, which
@@ -67,7 +72,7 @@ func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
 		return nil, fmt.Errorf("badger: get %q: %w", key, err)
 	}
 	var content []byte
-	err = viewValue(item, func(value []byte) error {
+	err = viewValue(txn, item, func(value []byte) error {
 		payload, err := layout.Unseal(key, value)
 		// Never nil: a row with an empty value is not a missing row.
 		content = append([]byte{}, payload...)
@@ -88,7 +93,7 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 		return err
 	}
 	defer s.gate.Leave()
-	return s.db.View(func(txn *badgerdb.Txn) error {
+	return s.view(func(txn *badgerdb.Txn) error {
 		table := layout.AppendRowKey(nil, q.Table, nil)
 		prefix := layout.AppendRowKey(nil, q.Table, q.Prefix)
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: table, Reverse: q.Reverse})
@@ -96,7 +101,7 @@ func (s *Store) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
 		for seekRows(it, q, prefix); it.ValidForPrefix(prefix); it.Next() {
 			item := it.Item()
 			more := false
-			err := viewValue(item, func(value []byte) error {
+			err := viewValue(txn, item, func(value []byte) error {
 				payload, err := layout.Unseal(item.Key(), value)
 				if err == nil {
 					more = fn(item.Key()[len(table):], payload)

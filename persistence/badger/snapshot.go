@@ -66,7 +66,7 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 		return durable.ErrFenced
 	}
 	var old layout.Head
-	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
+	err := s.view(func(txn *badgerdb.Txn) (err error) {
 		old, err = readHead(txn, actor)
 		return err
 	})

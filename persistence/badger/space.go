@@ -15,6 +15,7 @@ type spaceGuard struct {
 	min      uint64
 	interval time.Duration
 	log      *slog.Logger
+	each     func() // called at each look; may be nil
 
 	free atomic.Uint64
 	low  atomic.Bool
@@ -48,6 +49,9 @@ func (g *spaceGuard) run() {
 			// A disk that cannot be asked keeps its last answer.
 			if err := g.check(); err != nil {
 				g.log.Warn("journal cannot measure free space", "error", err)
+			}
+			if g.each != nil {
+				g.each()
 			}
 		}
 	}

@@ -56,6 +56,7 @@ func (s *Store) Stats() durable.StoreStats {
 		FreeBytes:       s.space.free.Load(),
 		ReadOnly:        s.ReadOnly(),
 		Failed:          failed,
+		Faults:          s.health.stats(),
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -17,9 +19,11 @@ import (
 // Store is a journal in one folder. All methods are safe for concurrent use.
 type Store struct {
 	// Immutable after Open.
-	opts   Options
-	db     *badgerdb.DB
+	opts Options
+	db   *badgerdb.DB
+	*health
 	bridge *bridge
+	mark   *mark
 	costs  costModel
 	stream string
 	hooks  hooks
@@ -36,10 +40,11 @@ type Store struct {
 	space     *spaceGuard
 	collector *collector
 
-	brokenBy atomic.Pointer[error] // set once, by breakDown
-	closing  atomic.Bool
-	hurry    chan struct{} // closed by Close: no more rests
-	stats    stats
+	moving  sync.RWMutex // held to read between the parts of a large value and its reference
+	ticking sync.Mutex   // held by noteLogs
+	closing atomic.Bool
+	hurry   chan struct{} // closed by Close: no more rests
+	stats   stats
 }
 
 // hooks let tests of this package fail or delay what they cannot reach.
@@ -47,6 +52,7 @@ type hooks struct {
 	beforeCommit func(entries int) error
 	snapshotStep func(step string) error
 	syncFolder   func(dir string) error // instead of the real one
+	reserve      func(path string, bytes int64) error
 }
 
 var _ durable.Journal = (*Store)(nil)
@@ -65,10 +71,21 @@ func open(o Options, h hooks) (*Store, error) {
 	}
 	o.Dir = dir
 	o = o.withDefaults()
-	if err := inspect(o); err != nil {
+	m, err := inspect(o)
+	if err != nil {
 		return nil, fmt.Errorf("open store in %s: %w", o.Dir, err)
 	}
-	b := &bridge{log: o.Logger}
+	s, err := openDB(o, h, m)
+	if err != nil {
+		return nil, errors.Join(err, m.close())
+	}
+	s.start()
+	return s, nil
+}
+
+// openDB opens Badger in a folder that was inspected.
+func openDB(o Options, h hooks, m *mark) (*Store, error) {
+	b := newBridge(o)
 	db, err := badgerdb.Open(o.badgerOptions(b))
 	if err != nil {
 		return nil, openError(o, err)
@@ -76,7 +93,9 @@ func open(o Options, h hooks) (*Store, error) {
 	s := &Store{
 		opts:   o,
 		db:     db,
+		health: b.health,
 		bridge: b,
+		mark:   m,
 		hooks:  h,
 		gate:   calls.NewGate(),
 		locks:  calls.NewKeyLocks(),
@@ -94,9 +113,8 @@ func open(o Options, h hooks) (*Store, error) {
 		err = s.prepare()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open store in %s: %w", o.Dir, err), s.names.close(), db.Close())
+		return nil, errors.Join(fmt.Errorf("open store in %s: %w", o.Dir, err), s.names.close(), s.closeDB())
 	}
-	s.start()
 	return s, nil
 }
 
@@ -113,17 +131,31 @@ func (s *Store) prepare() error {
 	if s.space, err = newSpaceGuard(s.opts); err != nil {
 		return err
 	}
-	return s.finishPurges()
+	if err := s.finishPurges(); err != nil {
+		return err
+	}
+	return s.noteLogs()
 }
 
 func (s *Store) start() {
 	s.writer = newWriter(s)
 	s.snapshots = calls.NewSnapshots(s.opts.SnapshotQueueBytes, s.storeCounted, func(*actorLog) {})
 	s.collector = newCollector(s)
+	s.space.each = s.syncMark
 	go s.writer.run()
 	go s.snapshots.Run()
 	go s.space.run()
 	go s.collector.run()
+}
+
+// syncMark keeps the mark from lagging behind after a loss of power.
+func (s *Store) syncMark() {
+	if s.opts.ReadOnly || s.broken() != nil {
+		return
+	}
+	if err := s.mark.sync(); err != nil {
+		s.breakDown(faultSync, err)
+	}
 }
 
 // openError puts Badger's errors, which carry no type, into our words.
@@ -170,10 +202,53 @@ func (s *Store) Close() error {
 	s.space.stop()
 	s.collector.stop()
 	s.reads.close()
-	if err := errors.Join(s.db.Close(), s.names.close()); err != nil {
+	if err := errors.Join(s.closeMarked(), s.names.close(), s.mark.close()); err != nil {
 		return fmt.Errorf("close store in %s: %w", s.opts.Dir, err)
 	}
 	return nil
+}
+
+// closeMarked closes Badger and notes how far the store came.
+func (s *Store) closeMarked() error {
+	if s.opts.ReadOnly {
+		return s.db.Close()
+	}
+	var ticked error
+	if s.broken() == nil {
+		_, ticked = s.tick()
+	}
+	if err := errors.Join(ticked, s.closeDB()); err != nil {
+		return err
+	}
+	if s.broken() != nil {
+		return nil
+	}
+	return errors.Join(s.mark.setLogs(nil, 0, 0), s.mark.sync())
+}
+
+// maxClosing is how long Close waits for a Badger whose memtables nobody
+// writes out any more.
+const maxClosing = 10 * time.Second
+
+// closeDB closes Badger. If the goroutine that writes memtables out has ended,
+// Badger may wait for it; then the folder is left as a crash leaves it.
+func (s *Store) closeDB() error {
+	s.bridge.closing.Store(true)
+	done := make(chan error, 1)
+	go func() { done <- s.db.Close() }()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for waited := time.Duration(0); waited < maxClosing; {
+		select {
+		case err := <-done:
+			return err
+		case <-ticker.C:
+			if s.bridge.stopped.Load() {
+				waited += time.Second
+			}
+		}
+	}
+	return errors.New("the disk failed and Badger cannot be closed: what it holds in memory stays in its logs for the next start")
 }
 
 // StreamID implements durable.Store.

@@ -13,7 +13,7 @@ func (s *Store) truncate(b *bulk, l *actorLog, limit uint64) error {
 	if err := s.step(stepTruncate); err != nil {
 		return err
 	}
-	return s.db.View(func(txn *badgerdb.Txn) error {
+	return s.view(func(txn *badgerdb.Txn) error {
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix})
 		defer it.Close()
 		// A chunk ends where the next begins, so only the last one is read.
@@ -49,7 +49,7 @@ func (s *Store) chunkEnd(txn *badgerdb.Txn, key []byte, prefix int) (last uint64
 	if err != nil {
 		return 0, fmt.Errorf("badger: get %q: %w", key, err)
 	}
-	err = viewChunk(item, prefix, func(c layout.Chunk) error {
+	err = viewChunk(txn, item, prefix, func(c layout.Chunk) error {
 		last = c.Last()
 		return nil
 	})

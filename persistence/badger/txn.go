@@ -9,59 +9,100 @@ import (
 	"atelier/actors/durable"
 )
 
-// commitEntries writes entries in one transaction. An entry without a value
-// is a deletion: everything that is stored has at least its seal. The entries
-// of a guarded append whose guards do not hold are left out, and its item
-// told.
+// commitEntries writes entries in one transaction, after the parts of those
+// that are too large for it. An entry without a value is a deletion: everything
+// that is stored has at least its seal. The entries of a guarded append whose
+// guards do not hold are left out, and its item told.
 func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error {
-	if err := s.broken(); err != nil {
-		return err
-	}
 	if hook := s.hooks.beforeCommit; hook != nil {
 		if err := hook(len(entries)); err != nil {
 			return fmt.Errorf("badger: commit: %w", err)
 		}
 	}
+	release, err := s.moveLarge(entries)
+	defer release()
+	if err != nil {
+		return err
+	}
+	return s.commitTxn(entries, appends)
+}
+
+// commitTxn writes entries of which none is large.
+func (s *Store) commitTxn(entries []badgerdb.Entry, appends []guarded) error {
+	_, err := s.commitVersion(entries, appends)
+	return err
+}
+
+// commitVersion returns the lowest version that the transaction may have got;
+// 0 when there was nothing to write.
+func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (version uint64, err error) {
+	if err := s.broken(); err != nil {
+		return 0, err
+	}
 	txn := s.db.NewTransaction(true)
 	defer txn.Discard()
+	writes, err := s.fill(txn, entries, appends)
+	if err != nil {
+		return 0, commitError(err)
+	}
+	if writes == 0 {
+		return 0, nil
+	}
+	if err := txn.Commit(); err != nil {
+		if !harmless(err) {
+			s.breakDown(faultWrite, err)
+			return 0, errors.Join(s.broken(), commitError(err))
+		}
+		return 0, commitError(err)
+	}
+	changed, err := s.names.settle()
+	if err != nil {
+		s.breakDown(faultSync, err)
+	}
+	// Badger may have failed meanwhile, in a way that it only logs.
+	if err := s.broken(); err != nil {
+		return 0, err
+	}
+	s.reads.committed()
+	// The transaction has this version or a later one. A mark that cannot be
+	// written changes nothing about what is on disk, but it ends writing.
+	version = txn.ReadTs() + 1
+	if err := s.mark.reached(version); err != nil {
+		s.breakDown(faultWrite, err)
+	}
+	if changed {
+		if err := s.noteLogs(); err != nil {
+			s.breakDown(faultWrite, err)
+		}
+	}
+	return version, nil
+}
+
+// fill puts the entries into the transaction and counts them.
+func (s *Store) fill(txn *badgerdb.Txn, entries []badgerdb.Entry, appends []guarded) (writes int, err error) {
 	for i := 0; ; i++ {
 		for len(appends) > 0 && appends[0].start == i {
 			a := appends[0]
 			appends = appends[1:]
-			if a.it.err = checkGuards(txn, a.it.rows); a.it.err != nil {
+			a.it.err = s.health.read(func() error { return checkGuards(txn, a.it.rows) })
+			if a.it.err != nil {
 				i = a.end
 			}
 		}
 		if i == len(entries) {
-			break
+			return writes, nil
 		}
 		e := &entries[i]
-		var err error
 		if e.Value == nil {
 			err = txn.Delete(e.Key)
 		} else {
 			err = txn.SetEntry(e)
 		}
 		if err != nil {
-			return commitError(err)
+			return writes, err
 		}
+		writes++
 	}
-	err := txn.Commit()
-	if err == nil && s.bridge.valueLogSyncFailed.Load() {
-		err = errors.New("sync of the value log failed")
-	}
-	if err == nil {
-		err = s.names.settle()
-	}
-	if err == nil {
-		s.reads.committed()
-		return nil
-	}
-	err = commitError(err)
-	if !harmless(err) {
-		s.breakDown(err)
-	}
-	return err
 }
 
 func commitError(err error) error {
@@ -76,22 +117,7 @@ func harmless(err error) bool {
 	return errors.Is(err, badgerdb.ErrTxnTooBig) || errors.Is(err, badgerdb.ErrBlockedWrites)
 }
 
-// breakDown ends writing for good. After a failed write or sync nobody knows
-// what of the transaction is on disk: Badger may already show it to readers,
-// the kernel may have dropped the dirty pages, and a later sync that succeeds
-// proves nothing about them. Only a new start, which reads what really is
-// there, gives a state to build on.
-func (s *Store) breakDown(cause error) {
-	err := fmt.Errorf("%w: the disk failed, restart to recover: %w", durable.ErrReadOnly, cause)
-	if s.brokenBy.CompareAndSwap(nil, &err) {
-		s.opts.Logger.Error("journal stopped writing until restart", "error", cause)
-	}
-}
-
-// broken is the reason why the store ended writing, or nil.
-func (s *Store) broken() error {
-	if err := s.brokenBy.Load(); err != nil {
-		return *err
-	}
-	return nil
+// view runs fn in a transaction that only reads.
+func (s *Store) view(fn func(txn *badgerdb.Txn) error) error {
+	return s.health.read(func() error { return s.db.View(fn) })
 }

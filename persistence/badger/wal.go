@@ -31,9 +31,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // A sound entry of a later transaction proves that the torn one was synced,
 // and acknowledged: that is damage, and nothing may be cut.
 
-// ErrDamaged says that the write-ahead log holds acknowledged writes behind
-// damaged ones. Options.RecoverDamaged opens the store nevertheless.
-var ErrDamaged = errors.New("badger: the write-ahead log is damaged")
+// ErrDamaged says that files of the store are damaged or missing, and with them
+// acknowledged writes. Options.RecoverDamaged opens the store nevertheless.
+var ErrDamaged = errors.New("badger: the store is damaged")
 
 // Dropped is what opening a damaged store gives up.
 type Dropped struct {
@@ -47,7 +47,7 @@ type Dropped struct {
 }
 
 func (d *Dropped) Error() string {
-	return fmt.Sprintf("%v: %s at byte %d; transaction %d before it is whole, and behind it lie sound entries of %d others, up to %d, "+
+	return fmt.Sprintf("%v: the write-ahead log %s at byte %d; transaction %d before it is whole, and behind it lie sound entries of %d others, up to %d, "+
 		"which were acknowledged and would be dropped; restore a backup, or look at the disk and start with --recover-damaged",
 		ErrDamaged, d.File, d.Offset, d.LastCommit, d.Behind, d.NewestCommit)
 }
@@ -58,37 +58,24 @@ func (d *Dropped) Unwrap() error { return ErrDamaged }
 // How the names of Badger's logs end.
 const (
 	walExt   = ".mem"
-	valueExt = ".vlog"
+	valueExt = ".vlog" // Badger makes one, and nothing is ever written to it
+	tableExt = ".sst"
 )
 
 // checkLogs looks for damage in the write-ahead logs of a folder, in the order
-// in which they were written. It returns nil when opening drops nothing that
-// was acknowledged.
-func checkLogs(dir string) (*Dropped, error) {
+// in which they were written, and calls each (may be nil) for their entries.
+func checkLogs(dir string, each func(key []byte)) (*walCheck, error) {
 	names, err := logFiles(dir, walExt)
 	if err != nil {
 		return nil, err
 	}
-	var c walCheck
+	c := &walCheck{each: each}
 	for _, name := range names {
 		if err := readLog(filepath.Join(dir, name), func(data []byte) { c.file(name, data) }); err != nil {
 			return nil, fmt.Errorf("check %s: %w", name, err)
 		}
 	}
-	if d := c.verdict(); d != nil {
-		return d, nil
-	}
-	// The value log is cut in the same way, but only its newest file.
-	values, err := logFiles(dir, valueExt)
-	if err != nil || len(values) == 0 {
-		return nil, err
-	}
-	name := values[len(values)-1]
-	var d *Dropped
-	if err := readLog(filepath.Join(dir, name), func(data []byte) { d = checkValues(name, data, c.last) }); err != nil {
-		return nil, fmt.Errorf("check %s: %w", name, err)
-	}
-	return d, nil
+	return c, nil
 }
 
 // logFiles returns the names of the logs of one kind, oldest first.
@@ -102,7 +89,7 @@ func logFiles(dir, ext string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ext) {
+		if strings.HasSuffix(e.Name(), ext) && !e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}
@@ -118,12 +105,41 @@ func logFiles(dir, ext string) ([]string, error) {
 
 // walCheck reads one log after the other.
 type walCheck struct {
-	last uint64 // newest transaction that is whole
+	each func(key []byte) // called for every sound entry before the damage; may be nil
+	logs []walLog         // those with whole transactions, oldest first
+	last uint64           // newest transaction that is whole
 	// bad is set at the first entry that is not sound; from there on only
 	// whose entries follow is of interest.
 	bad    *Dropped
 	torn   uint64 // the transaction that a crash may have torn; 0: not known
 	behind map[uint64]bool
+}
+
+// walLog is a log with whole transactions.
+type walLog struct {
+	name        string
+	first, last uint64 // the oldest and the newest of them
+}
+
+// commit takes note of a transaction that is whole.
+func (c *walCheck) commit(name string, ts uint64) {
+	c.last = max(c.last, ts)
+	if n := len(c.logs); n == 0 || c.logs[n-1].name != name {
+		c.logs = append(c.logs, walLog{name: name, first: ts})
+	}
+	l := &c.logs[len(c.logs)-1]
+	l.first, l.last = min(l.first, ts), max(l.last, ts)
+}
+
+// firstLogged is the oldest transaction in the logs; 0 without any.
+func (c *walCheck) firstLogged() uint64 {
+	var first uint64
+	for _, l := range c.logs {
+		if first == 0 || l.first < first {
+			first = l.first
+		}
+	}
+	return first
 }
 
 func (c *walCheck) verdict() *Dropped {
@@ -158,17 +174,22 @@ func (c *walCheck) replay(name string, data []byte) int {
 		}
 		switch {
 		case e.ends && open == e.ts:
-			c.last, open = max(c.last, e.ts), 0
+			c.commit(name, e.ts)
+			open = 0
 			whole = at + e.size
 		case e.ends || open != 0 && open != e.ts:
 			ok = false
 		case e.inTxn:
 			open = e.ts
 		default:
+			c.commit(name, e.ts)
 			whole = at + e.size
 		}
 		if !ok {
 			break
+		}
+		if c.each != nil {
+			c.each(e.key)
 		}
 		at += e.size
 	}
@@ -208,41 +229,6 @@ func (c *walCheck) search(data []byte, at int) {
 	}
 }
 
-// checkValues looks for damage in a file of the value log. Large values are
-// written and synced there before their transaction, which is not named; so
-// only a value of a transaction that is whole proves that what lies before it
-// was synced.
-func checkValues(name string, data []byte, committed uint64) *Dropped {
-	at := walHeader
-	for at < len(data) {
-		e, ok := walEntryAt(data, at)
-		if !ok {
-			break
-		}
-		at += e.size
-	}
-	d, behind := &Dropped{File: name, Offset: int64(at), LastCommit: committed}, map[uint64]bool{}
-	for at < len(data) {
-		if n := zeros(data[at:]); n > 2 {
-			at += n - 2 // an entry here begins with two
-		}
-		e, ok := walEntryAt(data, at)
-		if !ok {
-			at++
-			continue
-		}
-		at += e.size
-		if e.ts <= committed {
-			behind[e.ts] = true
-			d.NewestCommit = max(d.NewestCommit, e.ts)
-		}
-	}
-	if d.Behind = len(behind); d.Behind == 0 {
-		return nil
-	}
-	return d
-}
-
 // readLog shows what was written of a log. The file is as large as it may
 // become; what was never written is a hole.
 func readLog(path string, look func(data []byte)) error {
@@ -259,8 +245,11 @@ func readLog(path string, look func(data []byte)) error {
 	if err != nil {
 		return err
 	}
-	look(data)
-	return unix.Munmap(data)
+	err = onFault(func() error { look(data); return nil })
+	if errors.Is(err, errFault) {
+		err = fmt.Errorf("%w; copy the store to a sound disk, with zeros for what cannot be read, and open that", err)
+	}
+	return errors.Join(err, unix.Munmap(data))
 }
 
 // written is where the hole at the end of a file begins.
@@ -298,6 +287,7 @@ const (
 
 // walEntry is a sound entry.
 type walEntry struct {
+	key   []byte // with the version, in the log's memory
 	ts    uint64
 	size  int
 	inTxn bool
@@ -307,7 +297,7 @@ type walEntry struct {
 // walEntryAt reads the entry at an offset, if a sound one is there.
 func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 	b := data[at:]
-	if len(b) < 5 || b[0]&^walFlags != 0 || b[1] != 0 {
+	if len(b) < 5 || b[0]&^walFlags != 0 || b[1] > largeReference {
 		return e, false
 	}
 	head := 2
@@ -320,7 +310,7 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 		return v
 	}
 	key, value := next(), next()
-	if key <= layout.SeqBytes || key > layout.MaxRowKey+layout.MaxTable+64 || value > uint64(len(b)) || next() == math.MaxUint64 {
+	if key <= layout.SeqBytes || key > layout.MaxRowKey+layout.MaxTable+64+largeKeyTail || value > uint64(len(b)) || next() == math.MaxUint64 {
 		return e, false
 	}
 	end := head + int(key) + int(value)
@@ -329,6 +319,7 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 		return e, false
 	}
 	e = walEntry{
+		key:   b[head : head+int(key)],
 		ts:    math.MaxUint64 - binary.BigEndian.Uint64(b[head+int(key)-8:]),
 		size:  end + crc32.Size,
 		inTxn: b[0]&walTxn != 0, ends: b[0]&walEnd != 0,
@@ -344,7 +335,7 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 // knownFamily spares a checksum where no entry can begin.
 func knownFamily(first byte) bool {
 	switch first {
-	case layout.FamilyMeta, layout.FamilyChunk, layout.FamilyHead, layout.FamilyPart, layout.FamilyRow, '!': // the last is Badger's own
+	case familyLarge, layout.FamilyMeta, layout.FamilyChunk, layout.FamilyHead, layout.FamilyPart, layout.FamilyRow, '!': // the last is Badger's own
 		return true
 	}
 	return false

@@ -224,7 +224,7 @@ func TestRowsExpire(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	err = s.db.View(func(txn *badgerdb.Txn) error {
+	err = s.view(func(txn *badgerdb.Txn) error {
 		item, err := txn.Get(layout.AppendRowKey(nil, "t", []byte("k")))
 		if err != nil {
 			return err

@@ -150,6 +150,12 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("journal_failed_snapshots_total", "Snapshots that failed.", float64(st.FailedSnapshots))
 	gauge("disk_free_bytes", "Free space where the data lies.", float64(st.FreeBytes))
 	gauge("read_only", "1 while writes are refused.", flag(st.ReadOnly))
+	for _, f := range []struct {
+		kind string
+		n    uint64
+	}{{"read", st.Faults.Read}, {"write", st.Faults.Write}, {"sync", st.Faults.Sync}, {"background", st.Faults.Background}} {
+		count("store_faults_total", "What the disk under the store failed to do; all but read end writing until a restart.", float64(f.n), "kind", f.kind)
+	}
 
 	a := s.Actors()
 	gauge("codelabs", "Codelabs in the list.", float64(s.Codelabs()))

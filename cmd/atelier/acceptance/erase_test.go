@@ -170,6 +170,22 @@ func TestDamageIsToldAndNotServed(t *testing.T) {
 	_ = cmd.Process.Signal(os.Interrupt)
 	_ = cmd.Wait()
 	scrub("damaged: blob", 1) // without a server as well
+
+	// Without its MANIFEST the store would begin anew.
+	if err := os.Remove(filepath.Join(data, "store/MANIFEST")); err != nil {
+		t.Fatal(err)
+	}
+	start = exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--internal-listen", "", "--data", data)
+	start.Env = append(os.Environ(), "ADMIN_PW="+adminPW, "ATELIER_STORAGE_MEMTABLE_MIB=16")
+	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "MANIFEST: it is missing") || !strings.Contains(string(out), "--recover-damaged") {
+		t.Fatalf("a lost MANIFEST: %v\n%s", err, out)
+	}
+	_, addr = run(t, path, data, "--recover-damaged")
+	c.admin.base = "http://" + addr
+	c.admin.http.CloseIdleConnections()
+	if left := texts(c.admin.get(c.path+"/chat").list(), "message"); len(left) != 10 {
+		t.Errorf("recovered are %q", left)
+	}
 }
 
 func flipByte(t *testing.T, path string, at int) {

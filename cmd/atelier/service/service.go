@@ -49,7 +49,7 @@ type Service struct {
 
 // Options are what a start may be told beside the configuration.
 type Options struct {
-	// RecoverDamaged opens a store whose write-ahead log is damaged. Nothing
+	// RecoverDamaged opens a store whose files are damaged or missing. Nothing
 	// is swept in that run: what the store does not know any more may be what
 	// the damage took.
 	RecoverDamaged bool

@@ -1,0 +1,350 @@
+package badger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	_ "unsafe" // for linkname
+
+	"atelier/actors/durable"
+)
+
+// syncManifest is how Badger syncs its MANIFEST, which no test could make fail
+// otherwise.
+//
+//go:linkname syncManifest github.com/dgraph-io/badger/v4.syncFunc
+var syncManifest func(*os.File) error
+
+// failManifest lets the syncs of the MANIFEST fail until the end of the test,
+// or until the returned flag is unset.
+func failManifest(t *testing.T) *atomic.Bool {
+	failing := new(atomic.Bool)
+	failing.Store(true)
+	whole := syncManifest
+	syncManifest = func(f *os.File) error {
+		if failing.Load() {
+			return errors.New("input/output error")
+		}
+		return whole(f)
+	}
+	t.Cleanup(func() { syncManifest = whole })
+	return failing
+}
+
+// brokenLine is a logger that tells when the store stops writing.
+type brokenLine struct {
+	slog.Handler
+	told chan struct{}
+}
+
+func (b brokenLine) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "stopped writing") {
+		close(b.told)
+	}
+	return nil
+}
+
+func (brokenLine) Enabled(context.Context, slog.Level) bool { return true }
+
+func untilBroken(o Options) (Options, chan struct{}) {
+	told := make(chan struct{})
+	o.Logger = slog.New(brokenLine{slog.DiscardHandler, told})
+	return o, told
+}
+
+// TestAFailedSyncOfTheManifest: the server went on acknowledging; Badger
+// deleted the table that the MANIFEST then named, and the next start refused
+// for good.
+func TestAFailedSyncOfTheManifest(t *testing.T) {
+	content := strings.Repeat("v", 100<<10)
+	put := func(s *Store, from, to int) error {
+		for i := from; i < to; i++ {
+			if err := durable.Commit(s, []durable.Row{{Table: "t", Key: fmt.Append(nil, i), Value: []byte(content)}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	check := func(t *testing.T, dir string, n int) {
+		t.Helper()
+		s := openTest(t, small(dir), hooks{})
+		for i := range n {
+			if v, err := s.Get("t", fmt.Append(nil, i)); err != nil || string(v) != content {
+				t.Fatalf("row %d of %d: %v", i, n, err)
+			}
+		}
+	}
+	t.Run("of a memtable", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "store")
+		o, broken := untilBroken(small(dir))
+		failing := new(atomic.Bool)
+		s := openTest(t, o, hooks{})
+		failing = failManifest(t)
+		acked := 0
+		for ; put(s, acked, acked+1) == nil; acked++ {
+		}
+		<-broken
+		if err := put(s, 0, 1); !errors.Is(err, durable.ErrReadOnly) {
+			t.Errorf("committing afterwards gave %v", err)
+		}
+		if st := s.Stats(); !st.ReadOnly || st.Failed == nil || st.Faults.Background == 0 {
+			t.Errorf("stats are %+v", st)
+		}
+		killed := filepath.Join(t.TempDir(), "store")
+		copyStore(t, dir, killed)
+		failing.Store(false)
+		check(t, killed, acked)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		check(t, dir, acked)
+	})
+	t.Run("of a compaction", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "store")
+		n := 0
+		for range 6 { // tables on level 0, of which five are compacted
+			s, err := Open(small(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := put(s, n, n+3); err != nil {
+				t.Fatal(err)
+			}
+			n += 3
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		failing := failManifest(t)
+		o, broken := untilBroken(small(dir))
+		s := openTest(t, o, hooks{})
+		<-broken
+		killed := filepath.Join(t.TempDir(), "store")
+		copyStore(t, dir, killed)
+		failing.Store(false)
+		check(t, killed, n)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		check(t, dir, n)
+	})
+}
+
+// TestAPlaceThatCannotBeReadIsAnError: Badger reads through memory maps, where
+// the process got SIGBUS and ended.
+func TestAPlaceThatCannotBeReadIsAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		putRow(t, s, "t", fmt.Sprint(i), strings.Repeat("v", 10<<10))
+	}
+	add(t, s, "codelab/1", 1, "a")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, small(dir), hooks{})
+	tables, err := filepath.Glob(filepath.Join(dir, "*"+tableExt))
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("tables %q, %v", tables, err)
+	}
+	whole, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(tables[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	_, rowErr := s.Get("t", []byte("50"))
+	_, openErr := s.Open("codelab/1")
+	for what, err := range map[string]error{
+		"row":    rowErr,
+		"open":   openErr,
+		"scan":   s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { return true }),
+		"actors": s.Actors("", func(string) bool { return true }),
+		"backup": s.Backup(new(strings.Builder)),
+	} {
+		if !errors.Is(err, durable.ErrCorrupt) {
+			t.Errorf("%s gave %v", what, err)
+		}
+	}
+	if st := s.Stats(); st.Faults.Read < 4 || st.Failed != nil {
+		t.Errorf("stats are %+v", st)
+	}
+	// Other places are served, and new ones written.
+	putRow(t, s, "t", "new", "v")
+	if v, err := s.Get("t", []byte("new")); err != nil || string(v) != "v" {
+		t.Errorf("a new row: %q, %v", v, err)
+	}
+	if err := os.WriteFile(tables[0], whole, 0o600); err != nil { // for Close
+		t.Fatal(err)
+	}
+}
+
+// Panics of others are theirs.
+func TestOnlyBadgersPanicsBecomeErrors(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	putRow(t, s, "t", "k", "v")
+	defer func() {
+		if r := recover(); r != "of a caller" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	_ = s.Scan(durable.Scan{Table: "t"}, func(_, _ []byte) bool { panic("of a caller") })
+}
+
+// TestALogThatCannotBeMade: Badger is left without a memtable, and every
+// reader died of a nil pointer.
+func TestALogThatCannotBeMade(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s := openTest(t, small(dir), hooks{})
+	putRow(t, s, "t", "first", "v")
+	_, newest, err := s.presentLogs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, logName(newest+1)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	content, acked := []byte(strings.Repeat("v", 500<<10)), 0
+	l, behind := openLog(t, s, "codelab/1"), make(chan error, 1)
+	seq := uint64(1)
+	for err == nil {
+		rows := []durable.Row{{Table: "t", Key: fmt.Append(nil, acked), Value: content}}
+		done := make(chan error, 1)
+		err = l.Append(durable.Batch{First: seq, Records: one("a"), Rows: rows, Done: func(err error) { done <- err }})
+		if err == nil {
+			err = l.Append(durable.Batch{First: seq + 1, Records: one("b"), Done: func(err error) { behind <- err }})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = <-done
+		seq, acked = seq+2, acked+1
+		if err == nil {
+			if err := <-behind; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// Whoever hears of it must know that it is the store's failure and not
+	// the actor's: the batch, the one behind it, and what comes later.
+	for what, err := range map[string]error{
+		"the batch":           err,
+		"the batch behind it": <-behind,
+		"the next batch":      commit(l, seq, "c"),
+		"opening":             func() error { _, err := s.Open("codelab/1"); return err }(),
+		"a snapshot":          trySnap(l, 1, "state", 0),
+		"a rewriting":         l.Rewrite(0, nil),
+		"a purge":             s.Purge("codelab/1"),
+		"reading":             l.Replay(0, func(uint64, []byte) error { return nil }),
+	} {
+		if !errors.Is(err, durable.ErrReadOnly) {
+			t.Errorf("%s gave %v", what, err)
+		}
+	}
+	if _, err := s.Get("t", []byte("first")); !errors.Is(err, durable.ErrReadOnly) || errors.Is(err, durable.ErrCorrupt) {
+		t.Errorf("reading gave %v", err)
+	}
+	if st := s.Stats(); st.Faults.Write == 0 {
+		t.Errorf("stats are %+v", st)
+	}
+	if err := os.Remove(filepath.Join(dir, logName(newest+1))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, small(dir), hooks{})
+	for i := range acked - 1 {
+		if v, err := s.Get("t", fmt.Append(nil, i)); err != nil || len(v) != len(content) {
+			t.Fatalf("row %d: %v", i, err)
+		}
+	}
+}
+
+// TestALogWithoutSpaceEndsWriting: Badger writes its log through a memory map,
+// where a full disk ended the process with SIGBUS.
+func TestALogWithoutSpaceEndsWriting(t *testing.T) {
+	full := new(atomic.Bool)
+	s := openTest(t, small(t.TempDir()), hooks{reserve: func(path string, bytes int64) error {
+		if bytes < small("").MemTableBytes*115/100 {
+			t.Errorf("reserves %d bytes for %s", bytes, path)
+		}
+		if full.Load() {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}})
+	full.Store(true)
+	content, err := []byte(strings.Repeat("v", 500<<10)), error(nil)
+	for n := 0; err == nil; n++ {
+		if n > 100 {
+			t.Fatal("a second log is in use without space for it")
+		}
+		err = durable.Commit(s, []durable.Row{{Table: "t", Key: fmt.Append(nil, n), Value: content}})
+	}
+	if !errors.Is(err, durable.ErrReadOnly) || s.Stats().Faults.Write != 1 {
+		t.Errorf("committing gave %v, stats %+v", err, s.Stats())
+	}
+}
+
+// TestFilesThatACrashLeavesEmpty: each kept a start from succeeding.
+func TestFilesThatACrashLeavesEmpty(t *testing.T) {
+	for _, name := range []string{"00009.mem", "000009.vlog", "DISCARD", "KEYREGISTRY", "MANIFEST-REWRITE", "000999.sst"} {
+		t.Run(name, func(t *testing.T) {
+			s := openTest(t, small(filepath.Join(t.TempDir(), "store")), hooks{})
+			add(t, s, "codelab/1", 1, "a")
+			dir := filepath.Join(t.TempDir(), "store")
+			copyStore(t, s.opts.Dir, dir)
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s = openTest(t, small(dir), hooks{})
+			if got := replayed(t, openLog(t, s, "codelab/1")); got != "1 a." {
+				t.Errorf("replayed %q", got)
+			}
+		})
+	}
+}
+
+// TestAValueLogOfAnOlderBuildIsRefused: what it holds would be lost.
+func TestAValueLogOfAnOlderBuildIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	putRow(t, s, "t", "k", "v")
+	killed := filepath.Join(t.TempDir(), "store")
+	copyStore(t, dir, killed)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	logs, err := logFiles(killed, walExt)
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("logs %q, %v", logs, err)
+	}
+	// Both kinds of logs have one form.
+	if err := copyFile(filepath.Join(killed, logs[0]), filepath.Join(dir, "000001.vlog")); err != nil {
+		_ = os.Remove(filepath.Join(dir, "000001.vlog"))
+		if err := copyFile(filepath.Join(killed, logs[0]), filepath.Join(dir, "000001.vlog")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := small(dir)
+	for range 2 {
+		if _, err := Open(o); !errors.Is(err, errOldValues) {
+			t.Errorf("opening gave %v", err)
+		}
+		o.RecoverDamaged = true
+	}
+}

@@ -1,0 +1,203 @@
+package badger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+	badgerpb "github.com/dgraph-io/badger/v4/pb"
+	"google.golang.org/protobuf/proto"
+
+	"atelier/persistence/ondisk"
+)
+
+// Badger's MANIFEST is a header and then sets of changes, each with its length
+// and a CRC32C: tables that came, and tables that went. Badger deletes every
+// table that the MANIFEST does not name, so the sets are read here first, and
+// more carefully: a set that a failed sync left behind is told from one whose
+// tables are lost.
+
+// manifestHeader is Badger's magic, the user's (0), and the version.
+var manifestHeader = []byte{'B', 'd', 'g', 'r', 0, 0, 0, 8}
+
+// changeSet is what one compaction or one flush of a memtable changed.
+type changeSet []*badgerpb.ManifestChange
+
+// isFlush says that the set only adds a table to level 0: a memtable.
+func (c changeSet) isFlush() bool {
+	return len(c) == 1 && c[0].Op == badgerpb.ManifestChange_CREATE && c[0].Level == 0
+}
+
+func (c changeSet) ids(op badgerpb.ManifestChange_Operation) (ids []uint64) {
+	for _, change := range c {
+		if change.Op == op {
+			ids = append(ids, change.Id)
+		}
+	}
+	return ids
+}
+
+// manifest is what the sets add up to.
+type manifest struct {
+	sets    []changeSet
+	named   map[uint64]*badgerpb.ManifestChange // as they were created
+	removed map[uint64]bool                     // deleted by a set
+	// cut is true when bytes follow the last set that is sound.
+	cut bool
+}
+
+var errNoManifest = errors.New("it is missing")
+
+// readManifest reads the sets of a folder up to the first that is not sound.
+func readManifest(dir string) (*manifest, error) {
+	data, err := os.ReadFile(filepath.Join(dir, badgerdb.ManifestFilename))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNoManifest
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(data) < len(manifestHeader) || !slices.Equal(data[:len(manifestHeader)], manifestHeader) {
+		return nil, errors.New("it does not begin as it should")
+	}
+	m := &manifest{}
+	rest := data[len(manifestHeader):]
+	for len(rest) > 0 {
+		set, size, ok := nextChangeSet(rest)
+		if !ok {
+			m.cut = true
+			break
+		}
+		rest = rest[size:]
+		m.sets = append(m.sets, set)
+	}
+	return m, m.add()
+}
+
+func nextChangeSet(b []byte) (set changeSet, size int, ok bool) {
+	if len(b) < 8 {
+		return nil, 0, false
+	}
+	length := int64(binary.BigEndian.Uint32(b))
+	if length > int64(len(b)-8) {
+		return nil, 0, false
+	}
+	body := b[8 : 8+length]
+	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(b[4:]) {
+		return nil, 0, false
+	}
+	var changes badgerpb.ManifestChangeSet
+	if err := proto.Unmarshal(body, &changes); err != nil {
+		return nil, 0, false
+	}
+	return changes.Changes, 8 + int(length), true
+}
+
+// add works out what the sets add up to.
+func (m *manifest) add() error {
+	m.named, m.removed = map[uint64]*badgerpb.ManifestChange{}, map[uint64]bool{}
+	for _, set := range m.sets {
+		for _, change := range set {
+			switch change.Op {
+			case badgerpb.ManifestChange_CREATE:
+				if m.named[change.Id] != nil {
+					return fmt.Errorf("it names table %d twice", change.Id)
+				}
+				if change.KeyId != 0 || change.Compression != 0 {
+					return fmt.Errorf("table %d is encrypted or compressed, which no table of this store is", change.Id)
+				}
+				m.named[change.Id] = change
+			case badgerpb.ManifestChange_DELETE:
+				delete(m.named, change.Id)
+				m.removed[change.Id] = true
+			}
+		}
+	}
+	return nil
+}
+
+// undoFailed takes back the sets that Badger wrote but could not sync: it then
+// deletes the tables that the set was to add, and goes on with those that it
+// was to remove. It does so only where nothing is lost: everything that they
+// removed is still there (or was compacted by another set), and the memtable
+// that they wrote out is still in a log (firstLogged is the oldest transaction in the logs, maxVersion the
+// newest in a table).
+func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, maxVersion func(ids map[uint64]*badgerpb.ManifestChange) uint64) bool {
+	failed := func(set changeSet) bool {
+		for _, id := range set.ids(badgerpb.ManifestChange_CREATE) {
+			if m.named[id] != nil && !present(id) {
+				return true
+			}
+		}
+		return false
+	}
+	var kept, dropped []changeSet
+	flushFailed := false
+	for _, set := range m.sets {
+		switch {
+		case !failed(set):
+			// A memtable that was written out later proves nothing about
+			// the one before it.
+			if flushFailed && set.isFlush() {
+				return false
+			}
+			kept = append(kept, set)
+			continue
+		case set.isFlush():
+			flushFailed = true
+		}
+		dropped = append(dropped, set)
+	}
+	if len(dropped) == 0 {
+		return false
+	}
+	less := &manifest{sets: kept}
+	if err := less.add(); err != nil {
+		return false // a later set builds on a failed one
+	}
+	for id := range less.named {
+		if m.named[id] == nil && !present(id) {
+			return false
+		}
+	}
+	if flushFailed && (firstLogged == 0 || firstLogged > maxVersion(less.named)+1) {
+		return false
+	}
+	m.sets, m.named, m.removed = less.sets, less.named, less.removed
+	return true
+}
+
+// write replaces the MANIFEST of a folder by one that names the same tables.
+// Of the tables in leftovers it says that they were removed.
+func (m *manifest) write(dir string, leftovers []uint64) error {
+	var all badgerpb.ManifestChangeSet
+	for _, id := range leftovers {
+		all.Changes = append(all.Changes,
+			&badgerpb.ManifestChange{Id: id, Op: badgerpb.ManifestChange_CREATE},
+			&badgerpb.ManifestChange{Id: id, Op: badgerpb.ManifestChange_DELETE})
+	}
+	for _, change := range m.named {
+		all.Changes = append(all.Changes, change)
+	}
+	body, err := proto.Marshal(&all)
+	if err != nil {
+		return err
+	}
+	content := slices.Clone(manifestHeader)
+	content = binary.BigEndian.AppendUint32(content, uint32(len(body)))
+	content = binary.BigEndian.AppendUint32(content, crc32.Checksum(body, castagnoli))
+	return ondisk.Replace(filepath.Join(dir, badgerdb.ManifestFilename), append(content, body...))
+}
+
+// tableChange is the entry of a table that is taken up again. On level 0
+// tables may overlap, and every version is looked for on every level, so it is
+// the right place for any table.
+func tableChange(id uint64) *badgerpb.ManifestChange {
+	return &badgerpb.ManifestChange{Id: id, Op: badgerpb.ManifestChange_CREATE, EncryptionAlgo: badgerpb.EncryptionAlgo_aes}
+}

@@ -1,0 +1,293 @@
+package badger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+	"golang.org/x/sys/unix"
+
+	"atelier/persistence/layout"
+	"atelier/persistence/ondisk"
+)
+
+// The high-water mark lies beside the store's folder and says how far the
+// store has come. A folder that ends before its mark went back in time: a
+// snapshot of the file system was restored, an older copy was put in its
+// place, or a file with the newest transactions is gone. Tokens that were used
+// since would give their cards again.
+//
+// It is written after each commit, which survives the end of the process, and
+// synced once in Options.SpaceInterval and at the end: after a loss of power
+// it lags that much behind. It is never ahead of what is on disk.
+
+// markName is the path of the mark of the store in dir.
+func markName(dir string) string { return dir + ".mark" }
+
+// mark is the open file. The lock on it is the store's: one process at a time
+// looks at the folder.
+type mark struct {
+	file *os.File // nil for a read-only store without one
+
+	mu    sync.Mutex
+	state markState // guarded by mu
+	dirty bool      // guarded by mu; written, but not synced
+}
+
+// markState is the content.
+type markState struct {
+	seq     uint64 // of the write; the newer of two slots counts
+	version uint64 // the store holds a transaction at least as new
+	logs    []logStart
+}
+
+// logStart says that a log holds a transaction. The log may go only when a
+// table that is as new is there.
+type logStart struct {
+	log     uint32 // number of the file
+	version uint64
+}
+
+const (
+	markMagic   = "ATELMARK"
+	markSlot    = 512 // two of them, written in turn, so that one is always whole
+	maxMarkLogs = 32
+	markFixed   = len(markMagic) + 8 + 8 + 1
+)
+
+var errMark = errors.New("the high-water mark is damaged")
+
+// openMark opens the mark of the store in dir, or creates it, and locks it.
+// known is false for a new one.
+func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
+	m = &mark{}
+	flags, how := os.O_RDWR|os.O_CREATE, unix.LOCK_EX
+	if readOnly {
+		flags, how = os.O_RDONLY, unix.LOCK_SH
+	} else if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, false, err
+	}
+	m.file, err = os.OpenFile(markName(dir), flags, 0o600)
+	if readOnly && errors.Is(err, fs.ErrNotExist) {
+		return m, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if err := unix.Flock(int(m.file.Fd()), how|unix.LOCK_NB); err != nil {
+		return nil, false, errors.Join(fmt.Errorf("%w: %s", ErrLocked, dir), m.file.Close())
+	}
+	b := make([]byte, 2*markSlot)
+	n, err := m.file.ReadAt(b, 0)
+	switch {
+	case n == 0 && !readOnly:
+		// A crash may leave it so, before the store is created.
+		return m, false, nil
+	case n < len(b):
+		return m, true, fmt.Errorf("%w: %w", errMark, err)
+	}
+	for at := 0; at < len(b); at += markSlot {
+		if s, ok := decodeMark(b[at : at+markSlot]); ok && s.seq > m.state.seq {
+			m.state = s
+		}
+	}
+	if m.state.seq == 0 {
+		return m, true, errMark
+	}
+	return m, true, nil
+}
+
+func (s *markState) encode() []byte {
+	b := make([]byte, 0, markSlot)
+	b = append(b, markMagic...)
+	b = binary.BigEndian.AppendUint64(b, s.seq)
+	b = binary.BigEndian.AppendUint64(b, s.version)
+	b = append(b, byte(len(s.logs)))
+	for _, l := range s.logs {
+		b = binary.BigEndian.AppendUint32(b, l.log)
+		b = binary.BigEndian.AppendUint64(b, l.version)
+	}
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return b[:markSlot]
+}
+
+func decodeMark(b []byte) (s markState, ok bool) {
+	n := int(b[markFixed-1])
+	end := markFixed + 12*n
+	if string(b[:len(markMagic)]) != markMagic || n > maxMarkLogs ||
+		crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
+		return s, false
+	}
+	s.seq = binary.BigEndian.Uint64(b[len(markMagic):])
+	s.version = binary.BigEndian.Uint64(b[len(markMagic)+8:])
+	for at := markFixed; at < end; at += 12 {
+		s.logs = append(s.logs, logStart{binary.BigEndian.Uint32(b[at:]), binary.BigEndian.Uint64(b[at+4:])})
+	}
+	return s, true
+}
+
+// reached notes that a transaction is on disk.
+func (m *mark) reached(version uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if version <= m.state.version {
+		return nil
+	}
+	m.state.version = version
+	return m.write()
+}
+
+// newest is the number of the newest log that the mark knows.
+func (m *mark) newest() (log uint32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.state.logs {
+		log = max(log, l.log)
+	}
+	return log
+}
+
+// setLogs notes which logs are there, and that the newest holds version.
+func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := map[uint32]uint64{}
+	for _, l := range m.state.logs {
+		known[l.log] = l.version
+	}
+	if _, ok := known[newest]; !ok && newest > 0 {
+		known[newest] = version
+	}
+	m.state.logs = m.state.logs[:0]
+	for _, log := range present[max(0, len(present)-maxMarkLogs):] {
+		if v, ok := known[log]; ok {
+			m.state.logs = append(m.state.logs, logStart{log, v})
+		}
+	}
+	m.state.version = max(m.state.version, version)
+	return m.write()
+}
+
+// write puts the state into the slot that is older. m.mu is held.
+func (m *mark) write() error {
+	m.state.seq++
+	_, err := m.file.WriteAt(m.state.encode(), int64(m.state.seq%2)*markSlot)
+	if err != nil {
+		return fmt.Errorf("write the high-water mark: %w", err)
+	}
+	m.dirty = true
+	return nil
+}
+
+// sync puts what was written on disk.
+func (m *mark) sync() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.dirty {
+		return nil
+	}
+	if err := m.file.Sync(); err != nil {
+		return fmt.Errorf("sync the high-water mark: %w", err)
+	}
+	m.dirty = false
+	return nil
+}
+
+// restart forgets what the mark says: another store begins. The file is
+// written in full, so that no later write needs space.
+func (m *mark) restart() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state = markState{seq: 1}
+	b := m.state.encode()
+	m.state.seq++
+	if _, err := m.file.WriteAt(append(m.state.encode(), b...), 0); err != nil {
+		return fmt.Errorf("write the high-water mark: %w", err)
+	}
+	return errors.Join(m.file.Truncate(2*markSlot), m.file.Sync(), ondisk.SyncFolder(filepath.Dir(m.file.Name())))
+}
+
+// tickKey is written now and then, and never deleted: what else is newest may
+// be a deletion, which a compaction drops, and then the store would seem to end
+// before its mark.
+var tickKey = []byte{layout.FamilyMeta, 't', 'i', 'c', 'k'}
+
+// tick commits a transaction that stays, and returns its version or an earlier
+// one that no older log holds.
+func (s *Store) tick() (version uint64, err error) {
+	return s.commitVersion([]badgerdb.Entry{{Key: tickKey, Value: layout.Sealed(tickKey, nil)}}, nil)
+}
+
+// noteLogs looks which logs there are, after the folder has changed. A new one
+// gets a tick, so that the mark can tell whether a table has what was in it.
+func (s *Store) noteLogs() error {
+	if s.opts.ReadOnly || !s.ticking.TryLock() {
+		return nil // the one who holds it looks again
+	}
+	defer s.ticking.Unlock()
+	for {
+		present, newest, err := s.presentLogs()
+		if err != nil || newest <= s.mark.newest() {
+			return err
+		}
+		if err := s.reserve(logName(newest)); err != nil {
+			return err
+		}
+		version, err := s.tick()
+		if err != nil {
+			return err
+		}
+		// Was the tick the first in another log?
+		after, again, err := s.presentLogs()
+		if err != nil {
+			return err
+		}
+		if again != newest {
+			continue
+		}
+		if len(after) < len(present) {
+			present = after
+		}
+		return s.mark.setLogs(present, newest, version)
+	}
+}
+
+// reserve takes the space that a log may need: Badger writes it through a
+// memory map. A log takes one more transaction when it is full, 15 % of it.
+func (s *Store) reserve(log string) error {
+	reserve := ondisk.Reserve
+	if s.hooks.reserve != nil {
+		reserve = s.hooks.reserve
+	}
+	return reserve(filepath.Join(s.opts.Dir, log), s.opts.MemTableBytes*5/4)
+}
+
+func (s *Store) presentLogs() (present []uint32, newest uint32, err error) {
+	names, err := logFiles(s.opts.Dir, walExt)
+	for _, name := range names {
+		present = append(present, logNumber(name))
+		newest = max(newest, logNumber(name))
+	}
+	return present, newest, err
+}
+
+// removeMark removes the mark of the store in dir, if there is one.
+func removeMark(dir string) error {
+	if err := os.Remove(markName(dir)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (m *mark) close() error {
+	if m.file == nil {
+		return nil
+	}
+	return m.file.Close()
+}

@@ -1,0 +1,272 @@
+package badger
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/dgraph-io/badger/v4/fb"
+	"github.com/dgraph-io/badger/v4/options"
+	badgerpb "github.com/dgraph-io/badger/v4/pb"
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/badger/v4/y"
+	"google.golang.org/protobuf/proto"
+)
+
+// Tables are read here with plain reads and not through the memory maps of
+// Badger, where a place that the disk cannot read is a SIGBUS. Every block is
+// verified each time that the store opens: Badger itself verifies none of them
+// unless it is told to, and a block whose checksum is wrong then ends its
+// iterators as if nothing followed. A look-up misses what is there, and a
+// compaction drops it for good.
+//
+// That takes 0.6 s for each GiB of tables that are in the page cache, on two
+// cores, and else what the disk takes: opening a store of 400 MB takes 0.25 s,
+// and took 0.03 s without (BenchmarkOpen, runs in turn). Reading costs nothing.
+
+var (
+	errCut   = errors.New("the end of the file is missing")
+	errBlock = errors.New("a block does not match its checksum")
+)
+
+// sstable is a table that was verified.
+type sstable struct {
+	maxVersion        uint64
+	smallest, biggest []byte // keys with versions
+}
+
+// readTable verifies a table, and calls each (may be nil) for its entries.
+func readTable(path string, each func(key []byte)) (t sstable, err error) {
+	// The index is sound when it is parsed, but nobody promises that its
+	// numbers make sense.
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", errBlock, r)
+		}
+	}()
+	f, err := os.Open(path)
+	if err != nil {
+		return t, err
+	}
+	defer func() { _ = f.Close() }()
+	index, err := readIndex(f)
+	if err != nil {
+		return t, err
+	}
+	t.maxVersion = index.MaxVersion()
+	in, at := bufio.NewReaderSize(f, 1<<20), uint32(0)
+	var bo fb.BlockOffset
+	var block []byte
+	for i := range index.OffsetsLength() {
+		if !index.Offsets(&bo, i) || bo.Offset() != at {
+			return t, fmt.Errorf("%w: block %d", errBlock, i)
+		}
+		at += bo.Len()
+		if uint32(cap(block)) < bo.Len() {
+			block = make([]byte, bo.Len())
+		}
+		block = block[:bo.Len()]
+		if _, err := io.ReadFull(in, block); err != nil {
+			return t, err
+		}
+		body, ok := blockBody(block)
+		if !ok {
+			return t, fmt.Errorf("%w: block %d at byte %d", errBlock, i, bo.Offset())
+		}
+		if i == 0 {
+			t.smallest = append([]byte(nil), bo.KeyBytes()...)
+		}
+		last := i == index.OffsetsLength()-1
+		if each == nil && !last {
+			continue
+		}
+		eachInBlock(body, func(key []byte, _ y.ValueStruct) {
+			if each != nil {
+				each(key)
+			}
+			t.biggest = append(t.biggest[:0], key...)
+		})
+	}
+	return t, nil
+}
+
+// readIndex verifies and reads the index. From the end of the file on: the
+// length of the checksum, the checksum, the length of the index, the index.
+func readIndex(f *os.File) (*fb.TableIndex, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	at := info.Size()
+	// back reads the n bytes in front of what was read last.
+	back := func(n int64) ([]byte, error) {
+		if at -= n; n < 0 || at < 0 {
+			return nil, errCut
+		}
+		part := make([]byte, n)
+		_, err := f.ReadAt(part, at)
+		return part, err
+	}
+	counted := func() ([]byte, error) {
+		length, err := back(4)
+		if err != nil {
+			return nil, err
+		}
+		return back(int64(binary.BigEndian.Uint32(length)))
+	}
+	sum, err := counted()
+	if err != nil {
+		return nil, err
+	}
+	index, err := counted()
+	if err != nil {
+		return nil, err
+	}
+	// Zeros have the checksum of nothing.
+	if len(index) == 0 || !matches(sum, index) {
+		return nil, errCut
+	}
+	return fb.GetRootAsTableIndex(index, 0), nil
+}
+
+// matches says whether data has the encoded checksum.
+func matches(sum, data []byte) bool {
+	var want badgerpb.Checksum
+	if err := proto.Unmarshal(sum, &want); err != nil {
+		return false
+	}
+	switch want.Algo {
+	case badgerpb.Checksum_CRC32C, badgerpb.Checksum_XXHash64:
+		return y.VerifyChecksum(data, &want) == nil
+	}
+	return false // Badger panics at others
+}
+
+// blockBody returns what a sound block holds: entries, their offsets, and how
+// many they are. Behind it are the checksum and its length.
+func blockBody(block []byte) (body []byte, ok bool) {
+	end := len(block) - 4
+	if end < 4 {
+		return nil, false
+	}
+	start := end - int(binary.BigEndian.Uint32(block[end:]))
+	if start < 4 || start > end || !matches(block[start:end], block[:start]) {
+		return nil, false
+	}
+	return block[:start], true
+}
+
+// eachInBlock calls fn for the entries of a sound block; key is valid during
+// the call.
+func eachInBlock(body []byte, fn func(key []byte, value y.ValueStruct)) {
+	count := int(binary.BigEndian.Uint32(body[len(body)-4:]))
+	starts := len(body) - 4 - 4*count
+	offset := func(i int) int { return int(binary.LittleEndian.Uint32(body[starts+4*i:])) }
+	var base, key []byte
+	for i := range count {
+		end := starts
+		if i+1 < count {
+			end = offset(i + 1)
+		}
+		e := body[offset(i):end]
+		// What the key has in common with the block's first key, and how
+		// much is its own.
+		common, own := int(binary.LittleEndian.Uint16(e)), int(binary.LittleEndian.Uint16(e[2:]))
+		key = append(append(key[:0], base[:common]...), e[4:4+own]...)
+		if i == 0 {
+			base = append(base, key...)
+		}
+		var v y.ValueStruct
+		v.Decode(e[4+own:])
+		fn(key, v)
+	}
+}
+
+// salvageTable returns a table of the sound blocks of a damaged one, or nil
+// when there are none.
+func salvageTable(path string) ([]byte, error) {
+	data, index, err := readDamaged(path)
+	if err != nil {
+		return nil, err
+	}
+	b := table.NewTableBuilder(table.Options{
+		TableSize: uint64(len(data)), BlockSize: 4 << 10, BloomFalsePositive: 0.01, Compression: options.None,
+	})
+	defer b.Close()
+	var last []byte
+	eachSoundBlock(data, index, func(body []byte) {
+		defer func() { _ = recover() }() // a block that lies in spite of its checksum
+		eachInBlock(body, func(key []byte, v y.ValueStruct) {
+			// Keys out of order would damage the new table.
+			if len(key) > 8 && (last == nil || y.CompareKeys(last, key) < 0) {
+				last = append(last[:0], key...)
+				b.Add(key, v, 0)
+			}
+		})
+	})
+	if b.Empty() {
+		return nil, nil
+	}
+	return b.Finish(), nil
+}
+
+// readDamaged reads what can be read of a file, with zeros for the rest, and
+// the table's index, or nil.
+func readDamaged(path string) ([]byte, *fb.TableIndex, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Size() > math.MaxUint32 {
+		return nil, nil, fmt.Errorf("%s has %d bytes, more than any table", path, info.Size())
+	}
+	data := make([]byte, info.Size())
+	for at := 0; at < len(data); at += 4 << 10 {
+		page := data[at:min(at+4<<10, len(data))]
+		if _, err := f.ReadAt(page, int64(at)); err != nil {
+			clear(page)
+		}
+	}
+	index, err := readIndex(f)
+	if err != nil {
+		index = nil
+	}
+	return data, index, nil
+}
+
+// eachSoundBlock finds the sound blocks: with the index where it says, and
+// without it from the beginning on, where each one ends at the first place at
+// which its checksum is right.
+func eachSoundBlock(data []byte, index *fb.TableIndex, fn func(body []byte)) {
+	if index != nil {
+		var bo fb.BlockOffset
+		for i := range index.OffsetsLength() {
+			if !index.Offsets(&bo, i) || uint64(bo.Offset())+uint64(bo.Len()) > uint64(len(data)) {
+				continue
+			}
+			if body, ok := blockBody(data[bo.Offset() : bo.Offset()+bo.Len()]); ok {
+				fn(body)
+			}
+		}
+		return
+	}
+	for start, end := 0, 8; end <= len(data); end++ {
+		// The checksum is an encoded number, 1 to 20 bytes long.
+		if n := binary.BigEndian.Uint32(data[end-4:]); n == 0 || n > 20 {
+			continue
+		}
+		if body, ok := blockBody(data[start:end]); ok {
+			fn(body)
+			start, end = end, end+7
+		}
+	}
+}

@@ -1,0 +1,325 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+	badgerpb "github.com/dgraph-io/badger/v4/pb"
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/badger/v4/y"
+
+	"atelier/actors/durable"
+)
+
+// survey is what a look at the folder found before Badger opens it. Badger
+// deletes tables that its MANIFEST does not name, cuts logs at the first entry
+// that is not sound, and starts anew without a MANIFEST; so everything that it
+// would do silently is explained first, or refused.
+type survey struct {
+	dir      string
+	files    map[string]bool
+	manifest *manifest // nil when it cannot be read
+	noted    bool      // the MANIFEST as it lies there is what Badger may read
+	tables   map[uint64]sstable
+	bad      map[uint64]error // tables that are not sound
+	logs     *walCheck
+	findings []finding
+	// strange are files with bytes that nobody wrote; they are moved aside.
+	strange []string
+	// unexplained are tables that the MANIFEST does not name, and whose
+	// entries are nowhere else.
+	unexplained []uint64
+}
+
+// finding is one thing that is wrong.
+type finding struct {
+	file string
+	what error
+}
+
+// damaged is the error for them.
+type damaged []finding
+
+func (d damaged) Error() string {
+	var list []string
+	for _, one := range d[:min(len(d), 5)] {
+		list = append(list, fmt.Sprintf("%s: %v", one.file, one.what))
+	}
+	if more := len(d) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%v: %s; look at the disk and restore a backup, or start with --recover-damaged, which keeps what is sound, sets the rest aside and ends the validity of all tokens",
+		ErrDamaged, strings.Join(list, "; "))
+}
+
+// Is makes errors.Is recognise what this is.
+func (damaged) Is(target error) bool { return target == ErrDamaged || target == durable.ErrCorrupt }
+
+func (s *survey) find(file string, what error) { s.findings = append(s.findings, finding{file, what}) }
+
+// errOldValues refuses a folder of an older form.
+var errOldValues = errors.New("badger: the store holds values in Badger's value log, where this program keeps none; open it with the program that wrote it, make a backup, and restore that")
+
+// look surveys a folder.
+func look(dir string) (*survey, error) {
+	s := &survey{dir: dir, files: map[string]bool{}, tables: map[uint64]sstable{}, bad: map[uint64]error{}, noted: true}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		s.files[e.Name()] = true
+		if strings.HasSuffix(e.Name(), valueExt) {
+			if err := s.checkUnused(e.Name()); err != nil {
+				return nil, fmt.Errorf("%s: %w", e.Name(), err)
+			}
+		}
+	}
+	if s.logs, err = checkLogs(dir, nil); err != nil {
+		return nil, err
+	}
+	s.readTables()
+	if err := s.readManifest(); err != nil {
+		return nil, err
+	}
+	for _, id := range s.unnamed() {
+		if err := s.bad[id]; err != nil && s.manifest == nil {
+			s.find(table.IDToFilename(id), err)
+		}
+	}
+	return s, s.explain()
+}
+
+// checkUnused refuses a file of the value log that holds a value. Other bytes
+// are nothing that this store has written.
+func (s *survey) checkUnused(name string) (err error) {
+	readErr := readLog(filepath.Join(s.dir, name), func(data []byte) {
+		for at := walHeader; at < len(data); at++ {
+			at += zeros(data[at:])
+			if at > walHeader && at < len(data) {
+				s.strange = append(s.strange, name)
+			}
+			// The lengths of short keys may be zero bytes, of which an
+			// entry has at most two before anything is set.
+			for from := max(walHeader, at-2); from <= at && from < len(data); from++ {
+				if _, ok := walEntryAt(data, from); ok {
+					err = errOldValues
+					return
+				}
+			}
+		}
+	})
+	s.strange = slices.Compact(s.strange)
+	return errors.Join(err, readErr)
+}
+
+// readTables verifies every table, a few at once.
+func (s *survey) readTables() {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	turns := make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
+	for name := range s.files {
+		id, ok := tableID(name)
+		if !ok {
+			continue
+		}
+		turns <- struct{}{}
+		all.Go(func() {
+			t, err := readTable(filepath.Join(s.dir, name), nil)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				s.bad[id] = err
+			} else {
+				s.tables[id] = t
+			}
+			<-turns
+		})
+	}
+	all.Wait()
+}
+
+// tableID reads the number out of a table's name, as Badger would.
+func tableID(name string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(name, tableExt)
+	if !ok {
+		return 0, false
+	}
+	id, err := strconv.ParseUint(digits, 10, 32)
+	return id, err == nil && table.IDToFilename(id) == name
+}
+
+// readManifest finds which tables count, and what is missing of them.
+func (s *survey) readManifest() error {
+	m, err := readManifest(s.dir)
+	switch {
+	case errors.Is(err, errNoManifest):
+		if len(s.tables)+len(s.bad)+len(s.logs.logs) > 0 || s.logs.bad != nil {
+			s.find(badgerdb.ManifestFilename, err)
+		}
+		return nil
+	case err != nil:
+		s.find(badgerdb.ManifestFilename, err)
+		return nil
+	}
+	s.manifest = m
+	// The end that a crash tore was never synced; what it would have said is
+	// explained like all the rest.
+	s.noted = !m.cut
+	undone := m.undoFailed(func(id uint64) bool { _, ok := s.tables[id]; return ok }, s.logs.firstLogged(), s.maxOf)
+	s.noted = s.noted && !undone
+	for id := range m.named {
+		if _, ok := s.tables[id]; ok {
+			continue
+		}
+		err := s.bad[id]
+		if err == nil {
+			err = errors.New("the MANIFEST names it, and it is missing")
+		}
+		s.find(table.IDToFilename(id), err)
+	}
+	s.checkLevels()
+	return nil
+}
+
+// maxOf is the newest version in the named tables.
+func (s *survey) maxOf(named map[uint64]*badgerpb.ManifestChange) (version uint64) {
+	for id := range named {
+		version = max(version, s.tables[id].maxVersion)
+	}
+	return version
+}
+
+// checkLevels looks for tables that overlap on a level where none may: they
+// are not the tables that the MANIFEST means.
+func (s *survey) checkLevels() {
+	levels := map[uint32][]uint64{}
+	for id, change := range s.manifest.named {
+		if _, ok := s.tables[id]; ok && change.Level > 0 {
+			levels[change.Level] = append(levels[change.Level], id)
+		}
+	}
+	for _, ids := range levels {
+		slices.SortFunc(ids, func(a, b uint64) int { return y.CompareKeys(s.tables[a].smallest, s.tables[b].smallest) })
+		for i := 1; i < len(ids); i++ {
+			if y.CompareKeys(s.tables[ids[i-1]].biggest, s.tables[ids[i]].smallest) >= 0 {
+				s.find(table.IDToFilename(ids[i]), fmt.Errorf("it overlaps %s on the same level: one of them is another table", table.IDToFilename(ids[i-1])))
+				for _, id := range ids[i-1 : i+1] {
+					s.manifest.named[id] = tableChange(id)
+				}
+			}
+		}
+	}
+}
+
+// unnamed are the tables, sound or not, that the MANIFEST does not name.
+func (s *survey) unnamed() (ids []uint64) {
+	for name := range s.files {
+		if id, ok := tableID(name); ok && (s.manifest == nil || s.manifest.named[id] == nil) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// explain tells tables that a crash left from those that got lost. A crash
+// leaves tables that the MANIFEST has removed; those of a memtable whose log is
+// still there; and those of a compaction, whose entries are still in the tables
+// that it read. So an entry that is nowhere else is lost with its table.
+func (s *survey) explain() error {
+	if s.manifest == nil {
+		s.unexplained = s.unnamed()
+		return nil
+	}
+	candidates := slices.DeleteFunc(s.unnamed(), func(id uint64) bool { return s.manifest.removed[id] })
+	if len(candidates) == 0 {
+		return nil
+	}
+	// By hash: a wrong match would need two keys with the same 64 bits.
+	seed := maphash.MakeSeed()
+	lost := map[uint64]uint64{} // hash of key and version -> table
+	for _, id := range candidates {
+		s.eachEntry(id, func(key []byte) { lost[maphash.Bytes(seed, key)] = id })
+	}
+	found := func(key []byte) { delete(lost, maphash.Bytes(seed, key)) }
+	for id := range s.manifest.named {
+		s.eachEntry(id, found)
+	}
+	if _, err := checkLogs(s.dir, found); err != nil {
+		return err
+	}
+	for _, id := range lost {
+		if !slices.Contains(s.unexplained, id) {
+			s.unexplained = append(s.unexplained, id)
+		}
+	}
+	slices.Sort(s.unexplained)
+	for _, id := range s.unexplained {
+		s.find(table.IDToFilename(id), fmt.Errorf("the %s does not name it, and entries of it are nowhere else: the end of the %s is missing", badgerdb.ManifestFilename, badgerdb.ManifestFilename))
+	}
+	return nil
+}
+
+// eachEntry calls fn for the entries that can be read of a table.
+func (s *survey) eachEntry(id uint64, fn func(key []byte)) {
+	path := filepath.Join(s.dir, table.IDToFilename(id))
+	if _, err := readTable(path, fn); err == nil {
+		return
+	}
+	data, index, err := readDamaged(path)
+	if err != nil {
+		return
+	}
+	eachSoundBlock(data, index, func(body []byte) {
+		defer func() { _ = recover() }()
+		eachInBlock(body, func(key []byte, _ y.ValueStruct) { fn(key) })
+	})
+}
+
+// compare looks whether the folder is as far as its mark says.
+func (s *survey) compare(m *mark) {
+	if s.logs.verdict() != nil || len(s.findings) > 0 {
+		return // it is known already that it is not
+	}
+	var tables uint64
+	if s.manifest != nil {
+		tables = s.maxOf(s.manifest.named)
+	}
+	if newest := max(tables, s.logs.last); newest < m.state.version {
+		if torn := s.logs.bad; torn != nil {
+			s.find(torn.File, fmt.Errorf("it is cut or damaged at byte %d: it ends at transaction %d, and %d was acknowledged", torn.Offset, newest, m.state.version))
+			return
+		}
+		s.find(filepath.Base(s.dir), fmt.Errorf("it went back in time: it ends at transaction %d, and %d was acknowledged (%s); is its disk mounted, was an older copy put in its place?",
+			newest, m.state.version, markName(s.dir)))
+		return
+	}
+	for _, l := range m.state.logs {
+		held := slices.ContainsFunc(s.logs.logs, func(w walLog) bool { return logNumber(w.name) == l.log && w.last >= l.version })
+		if !held && tables < l.version {
+			s.find(logName(l.log), fmt.Errorf("it is gone or was emptied: transaction %d, which it held, is in no table", l.version))
+		}
+	}
+}
+
+func logName(number uint32) string { return fmt.Sprintf("%05d%s", number, walExt) }
+
+// logNumber is the number in the name of a log; 0 for another name.
+func logNumber(name string) uint32 {
+	n, err := strconv.ParseUint(strings.TrimSuffix(name, walExt), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return uint32(n)
+}
