@@ -115,7 +115,7 @@ func TestFullDisk(t *testing.T) {
 	for _, c := range []struct {
 		free     uint64
 		readOnly bool
-	}{{1000, false}, {999, true}, {1100, true}, {1249, true}, {1250, false}, {1000, false}, {0, true}} {
+	}{{1000, false}, {999, true}, {1100, true}, {1249, true}, {1250, false}, {1000, false}, {500, true}, {499, true}, {0, true}} {
 		free <- c.free
 		if err := s.space.check(); err != nil {
 			t.Fatal(err)
@@ -124,13 +124,26 @@ func TestFullDisk(t *testing.T) {
 		if errors.Is(err, durable.ErrReadOnly) != c.readOnly {
 			t.Fatalf("with %d bytes free: got %v", c.free, err)
 		}
+		// What frees space goes on while there is a reserve.
+		urgent := durable.Commit(s, durable.MakeUrgent([]durable.Row{row("t", "k")}))
+		l := openLog(t, s, "codelab/1")
+		done := make(chan error, 1)
+		batch := l.Append(durable.Batch{First: l.Tail() + 1, Records: durable.Records(nil).Add([]byte("u")), Urgent: true, Done: func(err error) { done <- err }})
+		if batch == nil {
+			batch = <-done
+		}
+		for _, err := range []error{urgent, batch} {
+			if errors.Is(err, durable.ErrReadOnly) != (c.free < 500) || err != nil && !errors.Is(err, durable.ErrReadOnly) {
+				t.Fatalf("with %d bytes free an urgent append gave %v", c.free, err)
+			}
+		}
 		if st := s.Stats(); st.ReadOnly != c.readOnly || st.FreeBytes != c.free || st.Failed != nil {
 			t.Fatalf("with %d bytes free: stats %+v", c.free, st)
 		}
 	}
 	// A full disk can still be read, and emptied.
 	l := openLog(t, s, "codelab/1")
-	if got := replayed(t, l); got != "1 a." {
+	if got := replayed(t, l); !strings.HasPrefix(got, "1 a.2 u.") {
 		t.Fatalf("read %q", got)
 	}
 	if err := s.Purge("codelab/1"); err != nil {

@@ -134,9 +134,11 @@ func (l *actorLog) Append(b durable.Batch) error {
 		rows:  b.Rows,
 		recs:  b.Records,
 		count: count,
-		bytes: len(b.Records) + rowBytes(b.Rows) + batchOverhead,
-		cost:  s.costs.batch(l.actor, b),
-		done:  b.Done,
+
+		urgent: b.Urgent,
+		bytes:  len(b.Records) + rowBytes(b.Rows) + batchOverhead,
+		cost:   s.costs.batch(l.actor, b),
+		done:   b.Done,
 	}
 	return s.push(it)
 }
@@ -146,7 +148,7 @@ const batchOverhead = 256
 
 // push queues a batch or rows for the writer.
 func (s *Store) push(it item) error {
-	if err := s.writable(); err != nil {
+	if err := s.takes(it.urgent); err != nil {
 		return err
 	}
 	if it.bytes > MaxBatchBytes || !s.costs.fits(it.cost) {

@@ -24,6 +24,8 @@ type item struct {
 	rows  []durable.Row
 	// guards says that rows have guards; only rows alone may.
 	guards bool
+	// urgent: it may use the reserve of a disk that is nearly full.
+	urgent bool
 	recs   durable.Records
 	count  int // records
 	bytes  int // what it holds in memory, and of the queue's bound

@@ -20,6 +20,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 		kind:   kindRows,
 		rows:   rows,
 		guards: durable.Guarded(rows),
+		urgent: durable.Urgent(rows),
 		bytes:  rowBytes(rows) + batchOverhead,
 		cost:   s.costs.rows(rows),
 		done:   done,

@@ -185,6 +185,15 @@ func (s *Store) writable() error {
 	}
 }
 
+// takes is writable for an append, which may be urgent: then half of the space
+// that must stay free is its reserve.
+func (s *Store) takes(urgent bool) error {
+	if urgent && s.space.low.Load() && s.space.free.Load() >= s.opts.MinFreeBytes/2 && !s.closing.Load() && !s.opts.ReadOnly {
+		return s.broken()
+	}
+	return s.writable()
+}
+
 // Close commits what is queued, finishes pending snapshots, waits for the
 // calls that are inside, and closes the folder. A second call does nothing.
 func (s *Store) Close() error {

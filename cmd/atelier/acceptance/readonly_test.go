@@ -3,6 +3,7 @@ package acceptance
 import (
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -45,4 +46,33 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 	if after := c.everything(); strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Errorf("read are\n%s\nbefore\n%s", after, before)
 	}
+}
+
+// Who has to sign in to delete something on a full disk can, and can delete.
+func TestOnAFullDiskSpaceCanBeFreed(t *testing.T) {
+	cfg := testConfig(t)
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	lin := c.attendee("Lin")
+	up := c.admin.sendFile("/upload/material", "notes.txt", []byte("notes")).object()
+	material := c.admin.post(c.path+"/materials", record{"title": "Notes", "material_type": "file", "file_path": up.text("url")}).object()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(cfg.Server.Data, &disk); err != nil {
+		t.Fatal(err)
+	}
+	// More than is free, and less than twice as much: half of it is the reserve.
+	cfg.Storage.MinFreeMiB = int(disk.Bavail*uint64(disk.Bsize)>>20) * 3 / 2
+	s = startServer(t, cfg)
+	lin.base = "http://" + s.Addr()
+	lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).refused(503, "read-only")
+	admin := open(t, s.Addr())
+	admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
+	admin.post("/codelabs", record{"title": "T"}).refused(503, "read-only")
+	admin.delete(c.path + "/materials/" + material.text("id")).want(204)
+	admin.get(up.text("url")).want(404)
+	admin.delete(c.path).want(204)
+	admin.get(c.path).want(404)
 }
