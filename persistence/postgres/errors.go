@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -74,6 +77,9 @@ const (
 func translate(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
+		if unreachable(err) {
+			return fmt.Errorf("%w: postgres: %w", durable.ErrUnavailable, err)
+		}
 		return err
 	}
 	switch e.Code {
@@ -84,7 +90,32 @@ func translate(err error) error {
 	case pgTooLong:
 		return fmt.Errorf("%w: %s (SQLSTATE %s)", durable.ErrTooLarge, e.Message, e.Code)
 	}
+	if passing[e.Code] || strings.HasPrefix(e.Code, classConnection) {
+		return fmt.Errorf("%w: postgres: %s (SQLSTATE %s)", durable.ErrUnavailable, e.Message, e.Code)
+	}
 	return fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)
+}
+
+// passing are the SQLSTATEs of a database that answers again later: it was
+// interrupted, starts, stops, or has no more room for connections.
+var passing = map[string]bool{
+	"57014": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "53300": true, "53200": true,
+	pgSerialization: true, pgDeadlock: true,
+}
+
+const classConnection = "08"
+
+// unreachable says that an error is of the connection, or of a wait that ended
+// because the lease did, and not of what was asked.
+func unreachable(err error) bool {
+	var network net.Error
+	var connect *pgconn.ConnectError
+	if errors.Is(err, durable.ErrCorrupt) {
+		return false
+	}
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) ||
+		errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err)
 }
 
 // ask calls fn, which asks the database for something that may be asked twice,
