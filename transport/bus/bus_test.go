@@ -210,48 +210,29 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// A message that was changed on its way, or came on another subject, is none.
-func TestChangedMessagesAreNone(t *testing.T) {
-	s := newSealer("x")
-	whole := s.seal("subject", part{from: "a", serial: 7, count: 1, data: []byte("data")})
-	if p, ok := s.open("subject", whole); !ok || p.from != "a" || string(p.data) != "data" {
-		t.Fatalf("%+v, %v", p, ok)
-	}
-	for i := range whole {
-		changed := bytes.Clone(whole)
-		changed[i] ^= 1
-		if _, ok := s.open("subject", changed); ok {
-			t.Errorf("byte %d may be anything", i)
-		}
-		if _, ok := s.open("subject", whole[:i]); ok {
-			t.Errorf("%d bytes are enough", i)
-		}
-	}
-	if _, ok := s.open("another", whole); ok {
-		t.Error("it was taken on another subject")
-	}
-}
-
 // Parts that never become whole are forgotten, and bounded before.
 func TestPartsAreBounded(t *testing.T) {
 	var a assembly
 	now := time.Now()
 	piece := make([]byte, partBytes)
-	a.add("s", part{from: "a", serial: 1, count: 2, data: []byte("be")}, now)
-	a.add("s", part{from: "a", serial: 1, count: 2, data: []byte("twice")}, now)
-	a.add("s", part{from: "b", serial: 1, count: 2, data: []byte("another's")}, now)
-	if data, whole := a.add("s", part{from: "a", serial: 1, number: 1, count: 2, data: []byte("gun")}, now); !whole || string(data) != "begun" {
+	ann, bob := session{1}, session{2}
+	a.add("s", ann, part{first: 1, count: 2, data: []byte("be")}, now)
+	if _, _, fits := a.add("s", ann, part{first: 1, count: 2, data: []byte("twice")}, now); fits {
+		t.Error("a part was taken twice")
+	}
+	a.add("s", bob, part{first: 1, count: 2, data: []byte("another's")}, now)
+	if data, whole, _ := a.add("s", ann, part{first: 1, number: 1, count: 2, data: []byte("gun")}, now); !whole || string(data) != "begun" {
 		t.Errorf("%q, %v", data, whole)
 	}
-	for serial := range uint64(3 * maxParts) {
-		a.add("s", part{from: "a", serial: serial, count: 2, data: piece}, now)
+	for first := range uint64(3 * maxParts) {
+		a.add("s", ann, part{first: first, count: 2, data: piece}, now)
 	}
 	if a.bytes > maxOpen {
 		t.Errorf("%d bytes are kept", a.bytes)
 	}
 	a.forget(now.Add(openFor + 1))
-	for serial := range uint64(1 << 15) { // with nothing in it
-		a.add("s", part{from: "a", serial: serial, count: maxParts}, now)
+	for first := range uint64(1 << 15) { // with nothing in it
+		a.add("s", ann, part{first: first, count: maxParts}, now)
 	}
 	if len(a.open) > maxOpen/maxParts/partOverhead {
 		t.Errorf("%d empty messages are kept", len(a.open))
@@ -259,20 +240,6 @@ func TestPartsAreBounded(t *testing.T) {
 	a.forget(now.Add(openFor + 1))
 	if len(a.open) != 0 || a.bytes != 0 {
 		t.Errorf("%d messages of %d bytes are kept", len(a.open), a.bytes)
-	}
-}
-
-// A node that crashed in the middle of a message, and is back, says something
-// else with the next: numbers do not begin where they did.
-func TestNumbersDoNotComeAgain(t *testing.T) {
-	first := map[uint64]bool{}
-	for range 2 {
-		b := open(t, Options{Node: "a", Secret: "x", Listen: free(t, 1)[0]})
-		first[b.serial.Load()] = true
-		b.Close()
-	}
-	if len(first) < 2 {
-		t.Error("the second process begins where the first did")
 	}
 }
 

@@ -75,6 +75,22 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 	}
 }
 
+// Nodes of the first version did not seal what they said, and would hear nothing of
+// this one: none starts beside the other.
+func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
+	for name, versions := range map[string][2]int{"the earlier comes": {0, 1}, "this one comes": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+			if _, err := startVersion(t, cfgs[0], versions[0], "first"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := startVersion(t, cfgs[1], versions[1], "second"); !errors.Is(err, postgres.ErrRefused) || !strings.Contains(err.Error(), "stop all of them first") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // TestAnOperatorSeesTheNodes by the command, the probe and the metrics.
 func TestAnOperatorSeesTheNodes(t *testing.T) {
 	dsn := postgrestest.Database(t)
@@ -131,7 +147,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	_, metrics := internal(b.InternalAddr(), "/metrics")
 	for _, line := range []string{
 		"atelier_lease_held 1", "atelier_lease_lost_total 0", `atelier_actors_followed{kind="codelab"} 1`, `atelier_actors_owned{kind="codelab"} 0`,
-		"atelier_follower_lag_records 0", "atelier_bus_connected 1", "atelier_bus_routes 1", "atelier_commands_forwarded_total 1",
+		"atelier_follower_lag_records 0", `atelier_bus_rejected_total{reason="forged"} 0`, "atelier_bus_connected 1", "atelier_bus_routes 1", "atelier_commands_forwarded_total 1",
 	} {
 		if !strings.Contains(metrics, "\n"+line+"\n") {
 			t.Errorf("the metrics lack %q", line)

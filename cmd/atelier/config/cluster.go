@@ -72,7 +72,7 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 		if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" {
 			bad("cluster.nats_url must be nats:// or tls:// and a host")
 		} else if u.Scheme == "nats" && n.TLSCA == "" && !loopback(u.Hostname()) {
-			warn("cluster.nats_url: what nodes tell each other travels in the clear")
+			warn("cluster.nats_url is not tls://: the credentials of NATS and the ids of codelabs travel in the clear; what nodes tell each other is sealed")
 		}
 		return
 	}
