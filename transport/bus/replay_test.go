@@ -33,23 +33,19 @@ func elsewhere(t testing.TB) string {
 type attacker struct {
 	*testing.T
 	conn     *nats.Conn
-	mu       sync.Mutex
-	recorded []*nats.Msg // guarded by mu
+	came     chan *nats.Msg
+	recorded []*nats.Msg
 }
 
 func newAttacker(t *testing.T, url string) *attacker {
 	t.Helper()
-	a := &attacker{T: t}
+	a := &attacker{T: t, came: make(chan *nats.Msg, 1<<16)}
 	var err error
 	if a.conn, err = nats.Connect(url); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.conn.Close)
-	_, err = a.conn.Subscribe(">", func(m *nats.Msg) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.recorded = append(a.recorded, m)
-	})
+	_, err = a.conn.ChanSubscribe(">", a.came)
 	if err == nil {
 		err = a.conn.Flush()
 	}
@@ -65,9 +61,10 @@ func (a *attacker) all() []*nats.Msg {
 	if err := a.conn.Flush(); err != nil {
 		a.Fatal(err)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return append([]*nats.Msg{}, a.recorded...)
+	for len(a.came) > 0 {
+		a.recorded = append(a.recorded, <-a.came)
+	}
+	return a.recorded[:len(a.recorded):len(a.recorded)]
 }
 
 // says publishes messages; when it returns they lie before whatever a node is sent.
