@@ -250,3 +250,51 @@ func TestNamesOfNodes(t *testing.T) {
 		}
 	}
 }
+
+// Nodes that nobody has told of each other found each other through a third one: a
+// link that an operator had left out, or cut, came into being in another way.
+func TestOnlyPeersAreConnected(t *testing.T) {
+	addrs := free(t, 3)
+	var buses []durable.Bus
+	for i, name := range names { // a, b behind a, c behind b
+		buses = append(buses, open(t, Options{Node: name, Secret: "x", Listen: addrs[i], Peers: addrs[max(i, 1)-1 : i]}))
+	}
+	bustest.Reached(t, names[:2], buses[:2])
+	bustest.Reached(t, names[1:], buses[1:])
+	heard := make(chan string, 1<<10)
+	for i, b := range buses {
+		if _, err := b.Serve("x", func(_ string, data []byte, answer func([]byte)) { answer(data) }); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Listen("news", func(from string, _ []byte) { heard <- from + " to " + names[i] }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bustest.Reachable(t, buses[0], "b", "x")
+	for range 200 { // long after what b tells of them
+		for _, pair := range [][2]int{{0, 2}, {2, 0}} {
+			got := make(chan error, 2)
+			buses[pair[0]].Request(names[pair[1]], "x", nil, time.Minute, func(_ []byte, err error) { got <- err })
+			if err := <-got; !errors.Is(err, durable.ErrNobody) {
+				t.Fatalf("%s reaches %s: %v", names[pair[0]], names[pair[1]], err)
+			}
+			if err := buses[pair[0]].Publish("news", []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			buses[pair[0]].Request("b", "x", nil, time.Minute, func(_ []byte, err error) { got <- err })
+			if err := <-got; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for len(heard) > 0 {
+		if h := <-heard; h == "a to c" || h == "c to a" {
+			t.Fatal(h)
+		}
+	}
+	for i, want := range []int{1, 2, 1} {
+		if n := buses[i].(*Bus).Stats().Routes; n != want {
+			t.Errorf("%s is connected to %d", names[i], n)
+		}
+	}
+}

@@ -90,6 +90,10 @@ func reason(err error) string {
 	return "check the address and the credentials"
 }
 
+// nowhere is an address that can be written, and fails before anything is dialled:
+// its port is one above the last.
+const nowhere = "127.0.0.1:65536"
+
 // newServer makes the server within, which takes connections of this process
 // and of the other nodes only.
 func (b *Bus) newServer() (*server.Server, error) {
@@ -133,9 +137,10 @@ func (b *Bus) newServer() (*server.Server, error) {
 			Name: "atelier", Host: host, Port: number, Username: "atelier", Password: password,
 			AuthTimeout: 5, TLSTimeout: 5, TLSConfig: o.TLS, PoolSize: 1, ConnectRetries: -1,
 			PingInterval: 2 * time.Second, MaxPingsOut: 2,
-			// What nobody vouches for is not told on: nodes know each other by
-			// peers only.
-			NoAdvertise: true,
+			// Nodes connect to their peers and to nobody else. Servers of NATS tell
+			// each other of third ones, and connect to those as well, which no option
+			// switches off; so they tell of an address at which nobody can dial.
+			NoAdvertise: true, Advertise: nowhere,
 		},
 	})
 	if err != nil {
