@@ -70,6 +70,7 @@ const (
 	pgReadOnly      = "25006"
 	pgDiskFull      = "53100"
 	pgTooLong       = "54000"
+	pgDenied        = "42501" // a privilege is missing
 )
 
 // translate puts an error of the database into the words of the contract. It
@@ -78,7 +79,7 @@ func translate(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
 		if unreachable(err) {
-			return fmt.Errorf("%w: postgres: %w", durable.ErrUnavailable, err)
+			return &passing{err}
 		}
 		return err
 	}
@@ -90,15 +91,24 @@ func translate(err error) error {
 	case pgTooLong:
 		return fmt.Errorf("%w: %s (SQLSTATE %s)", durable.ErrTooLarge, e.Message, e.Code)
 	}
-	if passing[e.Code] || strings.HasPrefix(e.Code, classConnection) {
-		return fmt.Errorf("%w: postgres: %s (SQLSTATE %s)", durable.ErrUnavailable, e.Message, e.Code)
+	if e.Code == pgDenied {
+		return newDenied(e.Message)
+	}
+	if passes[e.Code] || strings.HasPrefix(e.Code, classConnection) {
+		return &passing{fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)}
 	}
 	return fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)
 }
 
-// passing are the SQLSTATEs of a database that answers again later: it was
+// passing is an error of a database that may answer a little later: it is a
+// durable.ErrUnavailable, and says in its own words why.
+type passing struct{ error }
+
+func (p *passing) Unwrap() []error { return []error{durable.ErrUnavailable, p.error} }
+
+// passes are the SQLSTATEs of a database that answers again later: it was
 // interrupted, starts, stops, or has no more room for connections.
-var passing = map[string]bool{
+var passes = map[string]bool{
 	"57014": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "53300": true, "53200": true,
 	pgSerialization: true, pgDeadlock: true,
 }
@@ -141,7 +151,7 @@ func (l *lease) ask(fn func(ctx context.Context) error) error {
 			return durable.ErrFenced
 		case again(err) && tries < maxTries:
 		case ended(err), tries >= maxTries:
-			return translate(err)
+			return deniedTo(l.role, translate(err))
 		case !l.holds():
 			return fmt.Errorf("%w: %w", durable.ErrFenced, err)
 		}

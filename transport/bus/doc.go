@@ -29,6 +29,16 @@
 // (BenchmarkAsk, BenchmarkTell). AES has instructions of its own, and the buffers
 // are used again.
 //
+// # Links
+//
+// Nodes are connected to their peers and to nobody else: of two nodes one must have
+// the other in its list. A server of NATS passes nothing on from one node to another,
+// and what it tells of third ones is of no use to them (server.go). So two nodes that
+// do not reach each other stay apart, whoever else they reach: a question between
+// them ends with ErrNobody or ErrTimeout, and what one tells does not come to the
+// other. What an actor owned by the one does then for clients of the other is said in
+// actors/durable (Unheard) and, for operators, in cmd/atelier/deploy/CLUSTER.md.
+//
 // # Order and loss
 //
 // Everything that comes is handled by one goroutine, in order, which never waits.

@@ -163,6 +163,24 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	if _, err := service.StoppedClusterStatus(testConfig(t)); err == nil {
 		t.Error("a server that stands alone has a cluster")
 	}
+	// The other one sees that it stopped in order, which is no problem; a node that
+	// died is one.
+	if st := status(); len(st.Problems) != 0 || len(st.Nodes) != 2 || st.Nodes[1].Alive || !st.Nodes[1].Stopped || st.Nodes[1].Protocol == 0 {
+		t.Errorf("beside a node that stopped: %+v", st)
+	}
+	postgrestest.Exec(t, dsn, "insert into atelier.nodes values ('dead', 5, clock_timestamp() - interval '1 minute', 3, '1.0', now())")
+	if st := status(); len(st.Problems) != 1 || !strings.Contains(st.Problems[0], "node dead is dead") || st.Nodes[0].Node != "dead" || st.Nodes[0].Stopped {
+		t.Errorf("beside a node that died: %+v", st)
+	}
+	if stopped, err := service.StoppedClusterStatus(cfgs[1]); err != nil || len(stopped.Problems) != 2 {
+		t.Errorf("where none runs, beside a node that died: %+v, %v", stopped, err)
+	}
+	if b, err = startVersion(t, cfgs[1], 0, "1.0"); err != nil {
+		t.Fatal(err)
+	}
+	if st := status(); !st.Nodes[2].Alive || st.Nodes[2].Stopped {
+		t.Errorf("when it is back: %+v", st)
+	}
 }
 
 // The password is changed while no node is alive: the first that starts says what
