@@ -194,23 +194,30 @@ func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
 	return s.newest, &s.encoded
 }
 
-// Get returns a codelab, or nil. What another node may have made is looked for.
-func (l *List) Get(id string) *pb.Codelab {
-	return seek(l, func() *pb.Codelab { return l.state.Load().byID[id] })
-}
-
-// seek looks again, after a Sync, for what is not there.
-func seek(l *List, look func() *pb.Codelab) *pb.Codelab {
-	m := look()
-	if m == nil && l.feed != nil && l.Sync() == nil {
-		m = look()
+// Get returns a codelab, or nil when no node has made it. It fails with
+// durable.ErrUnavailable when this node does not have it and cannot ask the
+// store whether another node made it: that is not the same as nil.
+func (l *List) Get(id string) (*pb.Codelab, error) {
+	if err := l.seek(func() bool { return l.state.Load().byID[id] != nil }); err != nil {
+		return nil, err
 	}
-	return m
+	return l.state.Load().byID[id], nil
 }
 
-// ByJoinCode returns the codelab with this code, or nil.
-func (l *List) ByJoinCode(code string) *pb.Codelab {
-	return seek(l, func() *pb.Codelab { return l.byJoinCode(code) })
+// seek syncs the list unless it already shows what the caller looks for.
+func (l *List) seek(shown func() bool) error {
+	if l.feed == nil || shown() {
+		return nil
+	}
+	return l.Sync()
+}
+
+// ByJoinCode returns the codelab with this code, or nil. It fails as Get does.
+func (l *List) ByJoinCode(code string) (*pb.Codelab, error) {
+	if err := l.seek(func() bool { return l.byJoinCode(code) != nil }); err != nil {
+		return nil, err
+	}
+	return l.byJoinCode(code), nil
 }
 
 func (l *List) byJoinCode(code string) *pb.Codelab {
@@ -223,17 +230,16 @@ func (l *List) byJoinCode(code string) *pb.Codelab {
 }
 
 // Owners returns the codelabs to which an id may belong, by the tag it
-// carries.
-func (l *List) Owners(id string) []string {
+// carries. It fails as Get does.
+func (l *List) Owners(id string) ([]string, error) {
 	tag, ok := ids.TagOf(id)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	out := l.tagged(tag)
-	if len(out) == 0 && l.feed != nil && l.Sync() == nil {
-		out = l.tagged(tag)
+	if err := l.seek(func() bool { return len(l.tagged(tag)) > 0 }); err != nil {
+		return nil, err
 	}
-	return out
+	return l.tagged(tag), nil
 }
 
 func (l *List) tagged(tag uint32) (out []string) {

@@ -1,10 +1,14 @@
 package catalog
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/ids"
 	"atelier/persistence/memory"
 )
 
@@ -30,10 +34,10 @@ func TestTheListIsThatOfAllNodes(t *testing.T) {
 	}
 	one := &pb.Codelab{Id: "one", JoinCode: "CODE", Title: "first"}
 	commit(ListRow(one))
-	if got := lists[1].Get("one"); got == nil || got.Title != "first" {
+	if got, err := lists[1].Get("one"); err != nil || got == nil || got.Title != "first" {
 		t.Fatalf("the other node finds %v", got)
 	}
-	if got := lists[0].ByJoinCode("CODE"); got == nil {
+	if got, err := lists[0].ByJoinCode("CODE"); err != nil || got == nil {
 		t.Error("it is not found by its code")
 	}
 	commit(ListRow(&pb.Codelab{Id: "one", Title: "second"}))
@@ -51,8 +55,62 @@ func TestTheListIsThatOfAllNodes(t *testing.T) {
 		if err := l.Sync(); err != nil {
 			t.Fatal(err)
 		}
-		if len(l.All()) != 0 || l.Get("one") != nil {
+		if got, err := l.Get("one"); len(l.All()) != 0 || got != nil || err != nil {
 			t.Error("what was removed is listed")
+		}
+	}
+}
+
+// cutOff is a feed whose node cannot ask the store.
+type cutOff struct{ durable.Feed }
+
+func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
+
+// A node that could not ask the store answered that what another node had made
+// does not exist, and clients took the 404 for the end.
+func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
+	store, nodes := memory.Share(2)
+	defer store.Close()
+	l, err := FollowList(nodes[0], func(err error) { t.Error(err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	known := ids.New()
+	if err := durable.Commit(nodes[0], []durable.Row{ListRow(&pb.Codelab{Id: known, JoinCode: "CODE"})}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	source := ids.NewSource(known)
+	child := source.Next(time.Now())
+	if owners, err := l.Owners(child); err != nil || len(owners) != 1 {
+		t.Fatalf("%s belongs to %v, %v", child, owners, err)
+	}
+	whole := l.feed
+	l.feed = cutOff{whole}
+	defer func() { l.feed = whole }()
+	for what, look := range map[string]func(known bool) (bool, error){
+		"by id": func(k bool) (bool, error) {
+			m, err := l.Get(map[bool]string{true: known, false: ids.New()}[k])
+			return m != nil, err
+		},
+		"by join code": func(k bool) (bool, error) {
+			m, err := l.ByJoinCode(map[bool]string{true: "CODE", false: "OTHER"}[k])
+			return m != nil, err
+		},
+		"by the id of a part": func(k bool) (bool, error) {
+			other := ids.NewSource(ids.New())
+			owners, err := l.Owners(map[bool]string{true: child, false: other.Next(time.Now())}[k])
+			return len(owners) > 0, err
+		},
+	} {
+		if found, err := look(true); !found || err != nil {
+			t.Errorf("%s: what the node knows is %v, %v", what, found, err)
+		}
+		if found, err := look(false); found || !errors.Is(err, durable.ErrUnavailable) {
+			t.Errorf("%s: what the node does not know is %v, %v", what, found, err)
 		}
 	}
 }

@@ -2,9 +2,11 @@ package codelab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -103,6 +105,36 @@ func (w Workshop) OnlineAttendees() int {
 	return n
 }
 
+// Await waits until the room shows a position that a client says it has seen,
+// and returns nil also when the codelab never got there; see
+// durable.Handle.Await. The room follows the view by a moment, so a client may
+// have read a position here that the room does not show yet.
+func (w Workshop) Await(seq uint64) error {
+	if w.Room.Head() >= seq {
+		return nil
+	}
+	at, err := w.handle.Await(seq)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(roomLag)
+	defer tick.Stop()
+	for until := time.Now().Add(roomWait); w.Room.Head() < min(seq, at); <-tick.C {
+		if time.Now().After(until) {
+			return durable.ErrUnavailable
+		}
+	}
+	return nil
+}
+
+// The room shows a commit roomLag after the view at most, unless the actor fails
+// in between: then it takes a restart, for which Await waits no longer than
+// roomWait.
+const (
+	roomLag  = time.Millisecond
+	roomWait = 3 * time.Second
+)
+
 // NewWorkshops starts the host and removes what an interrupted deletion left
 // behind.
 func NewWorkshops(cfg Config) (_ *Workshops, err error) {
@@ -143,28 +175,46 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 // themselves that they were deleted. Nobody can say what became of another, so
 // it stays.
 func (w *Workshops) sweep() error {
-	var unlisted []string
+	var logs []string
 	err := w.Journal.Actors("codelab/", func(name string) bool {
-		if w.List.Get(name[len("codelab/"):]) == nil {
-			unlisted = append(unlisted, name)
-		}
+		logs = append(logs, name)
 		return true
 	})
 	if err != nil {
 		return fmt.Errorf("look for unlisted codelabs: %w", err)
 	}
-	for _, name := range unlisted {
-		deleted, err := w.deleted(name)
-		switch {
-		case err == nil && deleted:
-			err = w.Journal.Purge(name)
-		case err == nil:
-			w.Logger.Error("a codelab is in the store, not in the list, and was not deleted: it is left alone", "log", name)
-		}
-		if err != nil {
+	for _, name := range logs {
+		if err := w.sweepLog(name); err != nil {
 			w.Logger.Error("looking after an unlisted codelab failed", "log", name, "error", err)
 		}
 	}
+	return nil
+}
+
+// sweepLog purges one log if its codelab is not in the list and was deleted.
+// Other nodes create and delete codelabs meanwhile, so an answer counts only
+// while it stays so: the owner of a log looks after it, and a log that was not
+// deleted is unlisted only if the list still lacks it after the log was read.
+func (w *Workshops) sweepLog(name string) error {
+	id := name[len("codelab/"):]
+	if m, err := w.List.Get(id); m != nil || err != nil {
+		return err
+	}
+	deleted, err := w.deleted(name)
+	var owned *durable.Owned
+	switch {
+	case err != nil:
+		return err
+	case deleted:
+		if err = w.Journal.Purge(name); errors.As(err, &owned) {
+			return nil
+		}
+		return err
+	}
+	if m, err := w.List.Get(id); m != nil || err != nil {
+		return err
+	}
+	w.Logger.Error("a codelab is in the store, not in the list, and was not deleted: it is left alone", "log", name)
 	return nil
 }
 
@@ -200,7 +250,11 @@ func (w *Workshops) room(id string) *room.Room {
 // Get returns a codelab, activating its actor when needed. An id that is not
 // in the list is a Missing rejection.
 func (w *Workshops) Get(id string) (Workshop, error) {
-	if w.List.Get(id) == nil {
+	m, err := w.List.Get(id)
+	if err != nil {
+		return Workshop{}, err
+	}
+	if m == nil {
 		return Workshop{}, errGone
 	}
 	ws, err := w.get(id)
@@ -237,10 +291,11 @@ func (w *Workshops) Active() []Workshop {
 // Create makes a new codelab, with a join code that no other has, and returns
 // its record.
 func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
-	c.Codelab.JoinCode = joinCode()
-	for w.List.ByJoinCode(c.Codelab.JoinCode) != nil {
-		c.Codelab.JoinCode = joinCode()
+	code, err := w.freeJoinCode()
+	if err != nil {
+		return nil, err
 	}
+	c.Codelab.JoinCode = code
 	id := ids.New()
 	ws, err := w.get(id)
 	if err != nil {
@@ -259,6 +314,16 @@ func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 		return nil, err
 	}
 	return v.(*pb.Codelab), nil
+}
+
+// freeJoinCode returns a join code that no codelab has.
+func (w *Workshops) freeJoinCode() (string, error) {
+	for {
+		code := joinCode()
+		if m, err := w.List.ByJoinCode(code); m == nil || err != nil {
+			return code, err
+		}
+	}
 }
 
 // Delete removes a codelab and all that its actor has stored.
@@ -283,8 +348,15 @@ func (w *Workshops) Delete(caller *Caller, id string) error {
 
 // FindAttendee returns the codelab of an attendee and their record.
 func (w *Workshops) FindAttendee(id string) (*View, *pb.Attendee, error) {
-	for _, owner := range w.List.Owners(id) {
+	owners, err := w.List.Owners(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, owner := range owners {
 		ws, err := w.Get(owner)
+		if durable.IsMissing(err) {
+			continue // deleted a moment ago; the tag may be another codelab's too
+		}
 		if err != nil {
 			return nil, nil, err
 		}

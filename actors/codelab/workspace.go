@@ -20,6 +20,11 @@ const (
 // for each step, and the first one.
 const maxHeads = 2*maxSteps + 1
 
+// ErrHeadMoved rejects a ChangeWorkspace that was made from a tree which is not the
+// head's any more: another node has written meanwhile. Nothing conflicts; the change
+// is made again, from the tree that counts now.
+var ErrHeadMoved = durable.Reject(durable.Conflict, "the code was changed meanwhile")
+
 var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
 
 // CreateWorkspace makes the trees that were written before count.
@@ -78,7 +83,7 @@ func (in ChangeWorkspace) decide(c call) (decision, error) {
 	case !exists:
 		return decision{}, durable.Reject(durable.Missing, "%s not found", w.StructureType)
 	case w.Heads[i].Tree != in.Before:
-		return decision{}, durable.Reject(durable.Conflict, "the %s %s was changed meanwhile", w.StructureType, in.Name)
+		return decision{}, ErrHeadMoved
 	}
 	h := &pb.WorkspaceHead{Name: in.Name, Tree: in.After}
 	about := maps.Clone(in.About)

@@ -135,6 +135,36 @@ func (h *Handle[C, E, V]) current() error {
 	return h.host.slots.await(sl).Err
 }
 
+// Await waits until the view shows a position that somebody saw elsewhere, and
+// returns the position that the view shows then. On the node that owns the actor
+// it does not wait: nothing above its view was acknowledged. Elsewhere it asks the
+// owner again for as long as a read waits for one. A lower position than seq
+// therefore means that the owner itself, asked after the wait, does not have seq;
+// if the owner could not be asked, Await fails with ErrUnavailable.
+func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
+	at := func() uint64 { _, at := h.ViewAt(); return at }
+	c := h.host.opts.Cluster
+	if c == nil || at() >= seq {
+		return at(), nil
+	}
+	until := time.Now().Add(readTimes * c.Patience)
+	tick := time.NewTicker(c.Beat)
+	defer tick.Stop()
+	for {
+		late := !time.Now().Before(until)
+		if err := h.current(); err != nil {
+			return 0, err
+		}
+		if at() >= seq || h.owns.Load() || late {
+			return at(), nil
+		}
+		<-tick.C
+	}
+}
+
+// readTimes is for how many times Cluster.Patience a read waits for the owner.
+const readTimes = 3
+
 // Near returns the handle of an actor whose view shows everything that was
 // acknowledged until so long ago, without asking another node when it does.
 func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V], error) {

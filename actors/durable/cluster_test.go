@@ -534,3 +534,49 @@ func TestWhatIsOnItsWayIsAnsweredBeforeTheActorGoes(t *testing.T) {
 		t.Errorf("it shows %d", got)
 	}
 }
+
+// A client that comes from a node that is ahead waits for the copy here. It was
+// told at once that its position does not exist.
+func TestAPositionThatTheOwnerHasIsWaitedFor(t *testing.T) {
+	c := newClan(t, 2)
+	owner := get(t, c.hosts[0], "a")
+	ask(t, owner, "1")
+	c.sum(1)
+	copied := c.hosts[1].Peek("a")
+	c.net.Cut("n1", "n2")
+	ask(t, owner, "1")
+	_, ahead := owner.ViewAt()
+	if at, err := copied.Await(ahead); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("while the owner is not heard: %d, %v", at, err)
+	}
+	c.net.Mend("n1", "n2")
+	eventually(t, "a read", func() bool { _, err := c.hosts[1].Get("a"); return err == nil })
+	if at, err := copied.Await(ahead); at < ahead || err != nil {
+		t.Errorf("then: %d, %v", at, err)
+	}
+	for i, h := range []*handle{owner, copied} {
+		if at, err := h.Await(ahead + 5); at != ahead || err != nil {
+			t.Errorf("node %d, of a position that nobody has: %d, %v", i, at, err)
+		}
+	}
+}
+
+// What the owner acknowledges while a client waits reaches it.
+func TestAPositionIsAwaitedUntilItComes(t *testing.T) {
+	c := newClan(t, 2)
+	owner := get(t, c.hosts[0], "a")
+	ask(t, owner, "1")
+	c.sum(1)
+	_, at := owner.ViewAt()
+	questions := c.hosts[1].Stats().Questions.Load()
+	got := make(chan string, 1)
+	go func() {
+		reached, err := c.hosts[1].Peek("a").Await(at + 1)
+		got <- fmt.Sprint(reached, err)
+	}()
+	eventually(t, "the second question", func() bool { return c.hosts[1].Stats().Questions.Load() >= questions+2 })
+	ask(t, owner, "1")
+	if s := <-got; s != fmt.Sprint(at+1, nil) {
+		t.Errorf("got %s, want %d", s, at+1)
+	}
+}

@@ -80,6 +80,8 @@ type Member struct {
 	Since time.Time
 	// Left is for how long its lease holds; not above 0 when it is over.
 	Left time.Duration
+	// Stopped says that it ended its lease itself, when it stopped in order.
+	Stopped bool
 	// Owns counts the actors it owns.
 	Owns int
 }

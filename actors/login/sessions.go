@@ -126,31 +126,33 @@ func (s Session) Attendees() map[string]*pb.AttendeeGrant {
 func (s Session) Ended() bool { return s.family == nil || s.family.record.Load() == nil }
 
 // Use returns the session of an id that somebody presents; ok is false when
-// the id is not good. By this the id that it replaces gets its last minute.
-func (s *Sessions) Use(id string) (_ Session, ok bool) {
+// the id is not good. By this the id that it replaces gets its last minute. It
+// fails with durable.ErrUnavailable when this node does not know the id and
+// cannot ask the store whether another node issued it.
+func (s *Sessions) Use(id string) (_ Session, ok bool, err error) {
 	h, now := hashOf(id), s.ms()
-	f := s.seek(h)
-	if f == nil {
-		return Session{}, false
+	f, err := s.seek(h)
+	if f == nil || err != nil {
+		return Session{}, false, err
 	}
 	rec := f.record.Load()
 	e := find(rec, h[:])
 	if e == nil || e.ExpiresAt <= now {
-		return Session{}, false
+		return Session{}, false, nil
 	}
 	if len(e.Replaces) > 0 {
 		s.arrived(f, h[:])
 	}
 	got := Session{f, e.Admin}
 	if got.Admin(now) != nil {
-		return got, true
+		return got, true, nil
 	}
 	for _, g := range rec.Attendees {
 		if g.ExpiresAt > now {
-			return got, true
+			return got, true, nil
 		}
 	}
-	return Session{}, false
+	return Session{}, false, nil
 }
 
 func (s *Sessions) lookup(h hash) *family {
@@ -219,7 +221,10 @@ func (s *Sessions) issue(from, id string, admin *pb.AdminGrant, grant func(map[s
 }
 
 func (s *Sessions) issueOnce(from, id string, admin *pb.AdminGrant, grant func(map[string]*pb.AttendeeGrant)) (*family, int64, error) {
-	f, parent := s.hold(from)
+	f, parent, err := s.hold(from)
+	if err != nil {
+		return nil, 0, fmt.Errorf("issue a session id: %w", err)
+	}
 	defer f.mu.Unlock()
 	now, before := s.ms(), f.record.Load()
 	rec := pruned(before, now)
@@ -246,20 +251,27 @@ func (s *Sessions) issueOnce(from, id string, admin *pb.AdminGrant, grant func(m
 }
 
 // hold locks the family of an id and returns what the id stands for; a new
-// family when the id is not good any more.
-func (s *Sessions) hold(id string) (*family, *pb.SessionId) {
-	h := hashOf(id)
-	if f := s.seek(h); f != nil {
-		f.mu.Lock()
-		if e := find(f.record.Load(), h[:]); e != nil && e.ExpiresAt > s.ms() {
-			return f, e
+// family when the id is not good any more. If that cannot be found out it
+// fails: a new family would lose the earlier grants.
+func (s *Sessions) hold(id string) (*family, *pb.SessionId, error) {
+	if id != "" {
+		h := hashOf(id)
+		f, err := s.seek(h)
+		if err != nil {
+			return nil, nil, err
 		}
-		f.mu.Unlock()
+		if f != nil {
+			f.mu.Lock()
+			if e := find(f.record.Load(), h[:]); e != nil && e.ExpiresAt > s.ms() {
+				return f, e, nil
+			}
+			f.mu.Unlock()
+		}
 	}
 	f := newFamily()
 	f.mu.Lock()
 	s.expect(f)
-	return f, nil
+	return f, nil, nil
 }
 
 // Forget takes an attendee who is gone out of all grants: nothing is to tell of
@@ -304,11 +316,12 @@ func (s *Sessions) withdraw(f *family, attendee string, take func(all map[string
 }
 
 // End ends an id and with it its whole family; ending one that is not good is
-// fine.
+// fine. It fails with durable.ErrUnavailable when this node cannot find out
+// whether the id is good: another node would go on accepting it.
 func (s *Sessions) End(id string) error {
-	f := s.seek(hashOf(id))
-	if f == nil {
-		return nil
+	f, err := s.seek(hashOf(id))
+	if f == nil || err != nil {
+		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

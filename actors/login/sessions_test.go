@@ -62,7 +62,7 @@ func (d *desk) grant(attendee string) *pb.AttendeeGrant {
 // may says what an id may do when it is presented: "-" for an id that is not
 // good, else "admin" and the codelabs.
 func (d *desk) may(id string) string {
-	s, ok := d.Use(id)
+	s, ok, _ := d.Use(id)
 	if !ok {
 		return "-"
 	}
@@ -101,7 +101,7 @@ func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 	all.Wait()
 	for _, when := range []string{"at once", "after a crash"} {
 		for _, id := range []string{"old", "tab0", fmt.Sprint("tab", tabs-1)} {
-			s, ok := d.Use(id)
+			s, ok, _ := d.Use(id)
 			if !ok || len(s.Attendees()) != tabs+1 {
 				t.Errorf("%s: %s has %d grants (good: %v), want %d", when, id, len(s.Attendees()), ok, tabs+1)
 			}
@@ -163,7 +163,7 @@ func TestLogoutEndsTheWholeFamily(t *testing.T) {
 	d.admin("one", "two", "Grace")
 	d.attendee("one", "three", "b")
 	d.attendee("", "stranger", "a")
-	open, _ := d.Use("two")
+	open, _, _ := d.Use("two")
 	if err := d.End("three"); err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
 	for range 2 {
 		d.want("both grants", "two", "a b")
 		d.want("the forgotten one alone", "three", "a")
-		if s, _ := d.Use("three"); s.Attendees()["a"].AttendeeId != "" {
+		if s, _, _ := d.Use("three"); s.Attendees()["a"].AttendeeId != "" {
 			t.Error("it is still theirs")
 		}
 		err := d.journal.Scan(durable.Scan{Table: familyTable}, func(_, value []byte) bool {

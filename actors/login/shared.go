@@ -88,13 +88,15 @@ func (s *Sessions) lack(f *family, unread bool) {
 	delete(s.unread, f)
 }
 
-// seek is lookup, and a look at what other nodes have made for what is unknown.
-func (s *Sessions) seek(h hash) *family {
-	f := s.lookup(h)
-	if f == nil && s.feed != nil && s.sync() == nil {
-		f = s.lookup(h)
+// seek is lookup, and asks the store about an id that this node does not know.
+func (s *Sessions) seek(h hash) (*family, error) {
+	if f := s.lookup(h); f != nil || s.feed == nil {
+		return f, nil
 	}
-	return f
+	if err := s.sync(); err != nil {
+		return nil, err
+	}
+	return s.lookup(h), nil
 }
 
 // learn takes what a row holds now.

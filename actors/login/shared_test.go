@@ -1,6 +1,7 @@
 package login
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -43,7 +44,7 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 	if _, err := s[0].GrantAttendee("", "first", "lab", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}
-	got, ok := s[1].Use("first")
+	got, ok, _ := s[1].Use("first")
 	if !ok || got.Attendees()["lab"].AttendeeId != "ann" {
 		t.Fatalf("the other node knows %v, %v", got.Attendees(), ok)
 	}
@@ -53,7 +54,7 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 	if err := s[0].sync(); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := s[0].Use("first"); ok {
+	if _, ok, _ := s[0].Use("first"); ok {
 		t.Error("it is still good where it was made")
 	}
 	keys := func(s *Sessions) int {
@@ -92,7 +93,7 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 		if err := s[node].sync(); err != nil {
 			t.Fatal(err)
 		}
-		got, ok := s[node].Use("root")
+		got, ok, _ := s[node].Use("root")
 		if n := len(got.Attendees()); !ok || n != 1+2*each {
 			t.Errorf("node %d knows %d grants", node, n)
 		}
@@ -133,7 +134,7 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 		if err := s[node].sync(); err != nil {
 			t.Fatal(err)
 		}
-		got, ok := s[node].Use("root")
+		got, ok, _ := s[node].Use("root")
 		if all := got.Attendees(); !ok || all["lab"].GetAttendeeId() != "" || all["other"].GetAttendeeId() != "bob" {
 			t.Errorf("node %d knows %v", node, all)
 		}
@@ -163,7 +164,7 @@ func TestAnEndIsNotMissed(t *testing.T) {
 	if _, err := s[0].GrantAttendee("", "first", "lab", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := s[1].Use("first"); !ok {
+	if _, ok, _ := s[1].Use("first"); !ok {
 		t.Fatal("the other node does not know it")
 	}
 	away.now.Store(true)
@@ -180,10 +181,46 @@ func TestAnEndIsNotMissed(t *testing.T) {
 	if err := s[1].Current(MaxAge); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := s[1].Use("first"); ok {
+	if _, ok, _ := s[1].Use("first"); ok {
 		t.Error("it is still good")
 	}
 	if len(s[1].unread) > 0 {
 		t.Error("it is still to be read")
+	}
+}
+
+// cutOff is a feed whose node cannot ask the store.
+type cutOff struct{ durable.Feed }
+
+func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
+
+// A node that could not ask the store took an id of another node for none: the
+// caller was told to log in, a logout was answered while the session went on, and
+// a new grant lost the earlier ones.
+func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
+	s := sharedSessions(t)
+	if _, err := s[0].GrantAttendee("", "known", "lab", grantFor("ann")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s[1].sync(); err != nil {
+		t.Fatal(err)
+	}
+	whole := s[1].feed
+	s[1].feed = cutOff{whole}
+	defer func() { s[1].feed = whole }()
+	if _, ok, err := s[1].Use("known"); !ok || err != nil {
+		t.Errorf("what the node knows: %v, %v", ok, err)
+	}
+	if _, ok, err := s[1].Use("elsewhere"); ok || !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("what the node does not know: %v, %v", ok, err)
+	}
+	if err := s[1].End("elsewhere"); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("an end: %v", err)
+	}
+	if _, err := s[1].GrantAttendee("elsewhere", "next", "lab", grantFor("bob")); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("a grant: %v", err)
+	}
+	if _, err := s[1].GrantAttendee("", "first", "lab", grantFor("bob")); err != nil {
+		t.Errorf("the first grant of a browser asks for nothing: %v", err)
 	}
 }

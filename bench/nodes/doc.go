@@ -12,7 +12,9 @@
 // network does; connections that were made before end when it is healed, since
 // what was swallowed is missing in them.
 //
-// Clients reach the nodes directly: a cut is between servers.
+// Clients reach the nodes directly: a cut is between servers. When it begins and
+// when it ends the kernel is asked for connections past the proxies; with one the
+// run fails, since nothing was cut.
 //
 // # Ownership
 //

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,8 @@ type Network struct {
 	// proxies by who dials and what is dialled. Immutable after newNetwork.
 	proxies map[link]*toxiproxy.Proxy
 	nodes   int
+	// ends are what lies behind the proxies, by address. Immutable.
+	ends map[netip.AddrPort]int
 }
 
 // link is a way from a node, counted from 1, to what it dials: another node or
@@ -50,6 +53,7 @@ const database = 0
 func newNetwork(peers []string, db string) (*Network, error) {
 	n := &Network{
 		api: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[link]*toxiproxy.Proxy{}, nodes: len(peers),
+		ends: endsOf(peers, db),
 	}
 	open := func(from, to int, upstream string) error {
 		p := toxiproxy.NewProxy(n.api, fmt.Sprintf("%d-%d", from, to), "127.0.0.1:0", upstream)
@@ -153,14 +157,16 @@ func ParseCut(text string, nodes int) (from int, ends []int, err error) {
 // toxic swallows everything and closes nothing.
 const toxic = `{"name":"cut_%s","type":"timeout","stream":%q,"attributes":{"timeout":0}}`
 
-// Cut cuts as ParseCut reads it, in one direction or Both, until the function it returns is called.
+// Cut cuts as ParseCut reads it, in one direction or Both, until the function it
+// returns is called. Both fail when there is a connection past the proxies: then
+// nothing was cut.
 func (n *Network) Cut(text string, way string) (heal func() error, err error) {
 	from, ends, err := ParseCut(text, n.nodes)
 	if err != nil {
 		return nil, err
 	}
 	var done []swallow
-	heal = func() error {
+	mend := func() error {
 		var problems []error
 		for _, s := range done {
 			problems = append(problems, n.proxies[s.link].Toxics.RemoveToxic(context.Background(), "cut_"+stream(s.upstream)))
@@ -171,12 +177,15 @@ func (n *Network) Cut(text string, way string) (heal func() error, err error) {
 		for _, s := range swallows(from, end, way) {
 			direction := stream(s.upstream)
 			if _, err := n.proxies[s.link].Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(toxic, direction, direction))); err != nil {
-				return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), heal())
+				return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), mend())
 			}
 			done = append(done, s)
 		}
 	}
-	return heal, nil
+	if err := n.proven(); err != nil {
+		return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), mend())
+	}
+	return func() error { return errors.Join(n.proven(), mend()) }, nil
 }
 
 func stream(upstream bool) string {

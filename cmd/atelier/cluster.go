@@ -18,7 +18,7 @@ import (
 
 // clusterCmd looks at the nodes of a cluster.
 type clusterCmd struct {
-	Status clusterStatusCmd `cmd:"" help:"Show all nodes, and how this one is; exit code 1 when it is not well, or does not reach a node that is alive."`
+	Status clusterStatusCmd `cmd:"" help:"Show all nodes, and how this one is; exit code 1 when it is not well, does not reach a node that is alive, or a node has died."`
 }
 
 type clusterStatusCmd struct {
@@ -65,7 +65,10 @@ func writeClusterStatus(w io.Writer, st *service.ClusterStatus) error {
 	row := func(cells ...string) { fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t ")) }
 	row("  NODE", "STATE", "LEASE", "UP SINCE", "PROGRAM", "MESSAGES", "OWNS", "ANSWERS HERE")
 	for _, n := range st.Nodes {
-		mark, state, lease := "  ", "over", ago(-n.LeaseLeftSeconds)
+		mark, state, lease := "  ", "DEAD", ago(-n.LeaseLeftSeconds)
+		if n.Stopped {
+			state = "stopped"
+		}
 		if n.Node == st.Node {
 			mark = "* "
 		}

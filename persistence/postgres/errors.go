@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -67,6 +70,7 @@ const (
 	pgReadOnly      = "25006"
 	pgDiskFull      = "53100"
 	pgTooLong       = "54000"
+	pgDenied        = "42501" // a privilege is missing
 )
 
 // translate puts an error of the database into the words of the contract. It
@@ -74,6 +78,9 @@ const (
 func translate(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
+		if unreachable(err) {
+			return &passing{err}
+		}
 		return err
 	}
 	switch e.Code {
@@ -84,7 +91,41 @@ func translate(err error) error {
 	case pgTooLong:
 		return fmt.Errorf("%w: %s (SQLSTATE %s)", durable.ErrTooLarge, e.Message, e.Code)
 	}
+	if e.Code == pgDenied {
+		return newDenied(e.Message)
+	}
+	if passes[e.Code] || strings.HasPrefix(e.Code, classConnection) {
+		return &passing{fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)}
+	}
 	return fmt.Errorf("postgres: %s (SQLSTATE %s)", e.Message, e.Code)
+}
+
+// passing is an error of a database that may answer a little later: it is a
+// durable.ErrUnavailable, and says in its own words why.
+type passing struct{ error }
+
+func (p *passing) Unwrap() []error { return []error{durable.ErrUnavailable, p.error} }
+
+// passes are the SQLSTATEs of a database that answers again later: it was
+// interrupted, starts, stops, or has no more room for connections.
+var passes = map[string]bool{
+	"57014": true, "57P01": true, "57P02": true, "57P03": true, "57P05": true, "53300": true, "53200": true,
+	pgSerialization: true, pgDeadlock: true,
+}
+
+const classConnection = "08"
+
+// unreachable says that an error is of the connection, or of a wait that ended
+// because the lease did, and not of what was asked.
+func unreachable(err error) bool {
+	var network net.Error
+	var connect *pgconn.ConnectError
+	if errors.Is(err, durable.ErrCorrupt) {
+		return false
+	}
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) ||
+		errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err)
 }
 
 // ask calls fn, which asks the database for something that may be asked twice,
@@ -110,7 +151,7 @@ func (l *lease) ask(fn func(ctx context.Context) error) error {
 			return durable.ErrFenced
 		case again(err) && tries < maxTries:
 		case ended(err), tries >= maxTries:
-			return translate(err)
+			return deniedTo(l.role, translate(err))
 		case !l.holds():
 			return fmt.Errorf("%w: %w", durable.ErrFenced, err)
 		}

@@ -14,6 +14,7 @@ import (
 // lease is one incarnation of this node.
 type lease struct {
 	incarnation int64
+	role        string        // as which the database is asked
 	session     int64         // of the writer; owned by it
 	limit       time.Duration // how long it counts after a renewal
 
@@ -67,7 +68,7 @@ func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 			return nil, err
 		}
 		if incarnation != nil {
-			l := &lease{incarnation: *incarnation, session: *session, limit: s.opts.Lease * 2 / 3}
+			l := &lease{incarnation: *incarnation, role: s.config.ConnConfig.User, session: *session, limit: s.opts.Lease * 2 / 3}
 			l.renewed.Store(int64(sent))
 			l.ctx, l.cancel = context.WithCancel(context.Background())
 			if err := s.admitted(ctx, conn); err != nil {

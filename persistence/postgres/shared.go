@@ -68,15 +68,15 @@ func Members(url string) (members []durable.Member, err error) {
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
-		return nil, fmt.Errorf("reach the database: %w", translate(err))
+		return nil, fmt.Errorf("reach the database: %w", deniedTo(config.ConnConfig.User, translate(err)))
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	var made bool
 	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+".nodes").Scan(&made); err != nil || !made {
-		return nil, translate(err)
+		return nil, deniedTo(config.ConnConfig.User, translate(err))
 	}
 	members, err = readMembers(ctx, conn, 24*time.Hour)
-	return members, translate(err)
+	return members, deniedTo(config.ConnConfig.User, translate(err))
 }
 
 func readMembers(ctx context.Context, db interface {
@@ -93,6 +93,9 @@ func readMembers(ctx context.Context, db interface {
 		var left int64
 		err = row.Scan(&m.Node, &m.Incarnation, &m.Version, &m.Program, &m.Since, &left, &m.Owns)
 		m.Left = time.Duration(left) * time.Microsecond
+		if m.Version < 0 { // see Store.leave
+			m.Stopped, m.Version = true, -1-m.Version
+		}
 		return m, err
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"atelier/actors/durable"
@@ -70,7 +71,7 @@ func Open(o Options) (*Store, error) {
 	if err := s.prepare(); err != nil {
 		s.end()
 		s.closePools()
-		return nil, fmt.Errorf("open the database: %w", err)
+		return nil, fmt.Errorf("open the database: %w", deniedTo(config.ConnConfig.User, err))
 	}
 	s.writer = newWriter(s)
 	s.snapshots = calls.NewSnapshots(s.opts.SnapshotQueueBytes, s.storeCounted, (*actorLog).leave)
@@ -174,13 +175,18 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// leave gives everything back, so that nobody has to wait for the lease to end.
+// leave gives everything back, so that nobody has to wait for the lease to end. The
+// version of a node that stops in order turns negative (-1 - version): one that died
+// keeps its own.
 func (s *Store) leave() error {
 	l := s.lease.Load()
 	if !l.holds() {
 		return nil // others wait for its end in any case
 	}
-	_, err := s.pool.Exec(l.ctx, "select leave($1, $2)", s.node, l.incarnation)
+	both := &pgx.Batch{} // one transaction
+	both.Queue("select leave($1, $2)", s.node, l.incarnation)
+	both.Queue("update nodes set version = -1 - version where node = $1 and incarnation = $2 and version >= 0", s.node, l.incarnation)
+	err := s.pool.SendBatch(l.ctx, both).Close()
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

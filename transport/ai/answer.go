@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"atelier/actors/durable"
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
 	"atelier/transport/auth"
@@ -82,11 +83,15 @@ func (a *answer) begin() error {
 	if err := a.s.enter(a); err != nil {
 		return err
 	}
-	if !a.s.Grants.Hold(a) {
+	switch a.s.Grants.Hold(a) {
+	case "":
+		return nil
+	case auth.Unknown:
 		a.s.leave(a)
-		return errEnded
+		return durable.ErrUnavailable
 	}
-	return nil
+	a.s.leave(a)
+	return errEnded
 }
 
 func (a *answer) end() {

@@ -28,9 +28,9 @@ func newService(t *testing.T) *Service {
 // none are grants of which none stands.
 type none struct{}
 
-func (none) Hold(auth.Holder) bool { return false }
-func (none) Release(auth.Holder)   {}
-func (none) Check(h auth.Holder)   { h.End(auth.Over) }
+func (none) Hold(auth.Holder) string { return auth.Over }
+func (none) Release(auth.Holder)     {}
+func (none) Check(h auth.Holder)     { h.End(auth.Over) }
 
 func ptr[T any](v T) *T { return &v }
 

@@ -41,7 +41,7 @@ type Config struct {
 
 // Grants is what this package needs of auth.Authenticator.
 type Grants interface {
-	Hold(h auth.Holder) bool
+	Hold(h auth.Holder) (ended string)
 	Release(h auth.Holder)
 	Check(h auth.Holder)
 }

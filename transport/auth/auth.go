@@ -23,8 +23,9 @@ type Config struct {
 	AdminLifetime, AttendeeLifetime time.Duration
 	Signer                          *Signer
 	Sessions                        *login.Sessions
-	// Tokens returns the API tokens as they are now.
-	Tokens func() *settings.View
+	// Tokens returns the API tokens as they are now, or an error while that
+	// cannot be found out.
+	Tokens func() (*settings.View, error)
 	// Failures limits failed logins.
 	Failures *Failures
 	// PINKey keys the hash of rejoin codes.
@@ -45,32 +46,38 @@ func New(cfg Config) *Authenticator { return &Authenticator{Config: cfg} }
 
 // Identify reads the cookie and the Authorization header of a request. What
 // does not verify counts as absent; badToken tells of a bearer that is no
-// token of ours.
-func (a *Authenticator) Identify(cookie, authorization string) (id Identity, badToken bool) {
+// token of ours. It fails with durable.ErrUnavailable when it cannot be found
+// out who is calling: nobody may be told then that they are not logged in.
+func (a *Authenticator) Identify(cookie, authorization string) (id Identity, badToken bool, err error) {
 	id.now = a.Now().UnixMilli()
 	if authorization != "" {
 		scheme, token, _ := strings.Cut(authorization, " ")
 		if strings.EqualFold(scheme, "Bearer") {
+			tokens, err := a.Tokens()
+			if err != nil {
+				return id, false, err
+			}
 			hash := sha256.Sum256([]byte(strings.TrimSpace(token)))
-			id.Token = a.Tokens().Token(hash[:])
-			return id, id.Token == nil
+			id.Token = tokens.Token(hash[:])
+			return id, id.Token == nil, nil
 		}
 	}
 	if cookie == "" {
-		return id, false
+		return id, false, nil
 	}
 	sid, ok := a.cache.get(cookie, id.now)
 	if !ok {
-		var err error
-		if sid, err = a.Signer.SessionID(cookie); err != nil {
-			return id, false
+		var bad error
+		if sid, bad = a.Signer.SessionID(cookie); bad != nil {
+			return id, false, nil
 		}
 		a.cache.put(cookie, sid, id.now)
 	}
-	if s, ok := a.Sessions.Use(sid); ok {
+	s, ok, err := a.Sessions.Use(sid)
+	if ok {
 		id.SessionID, id.session = sid, s
 	}
-	return id, false
+	return id, false, err
 }
 
 // Forget drops what is kept only to be faster, when nobody is in a hurry.
@@ -207,21 +214,32 @@ type Grant struct {
 // Strongest returns the strongest grant: the admin's, else the attendee's that
 // lasts longest. Without admin, or for a codelab that is named, only those of
 // attendees count, and of them those for which alive says that the attendee
-// exists.
-func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(codelab string) bool) (g Grant, ok bool) {
+// exists. It fails if it finds none and alive failed for some: one of them may
+// be the caller's.
+func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(codelab string) (bool, error)) (g Grant, ok bool, err error) {
 	switch {
 	case codelab != "" || !admin:
 	case i.Token != nil:
-		return Grant{Sub: adminID, Role: "admin"}, true
+		return Grant{Sub: adminID, Role: "admin"}, true, nil
 	case i.Admin():
-		return Grant{Sub: adminID, Role: "admin", Expires: i.session.Admin(i.now).GetExpiresAt() / 1000}, true
+		return Grant{Sub: adminID, Role: "admin", Expires: i.session.Admin(i.now).GetExpiresAt() / 1000}, true, nil
 	}
+	var unknown error
 	i.Grants(func(lab string, a *loginpb.AttendeeGrant) {
 		expires := a.ExpiresAt / 1000
 		later := !ok || expires > g.Expires || expires == g.Expires && lab > g.CodelabID
-		if (codelab == "" || lab == codelab) && later && alive(lab) {
+		if codelab != "" && lab != codelab || !later {
+			return
+		}
+		there, err := alive(lab)
+		if err != nil {
+			unknown = err
+		} else if there {
 			g, ok = Grant{a.AttendeeId, "attendee", lab, expires}, true
 		}
 	})
-	return g, ok
+	if !ok {
+		err = unknown
+	}
+	return g, ok, err
 }

@@ -2,9 +2,11 @@ package auth
 
 import (
 	"crypto/sha256"
+	"errors"
 	"testing"
 	"time"
 
+	"atelier/actors/durable"
 	"atelier/actors/login"
 	"atelier/actors/settings"
 	"atelier/actors/settings/settingspb"
@@ -21,9 +23,10 @@ const (
 // API tokens of its own.
 type gate struct {
 	*Authenticator
-	t      *testing.T
-	clock  time.Time
-	tokens *settings.View
+	t       *testing.T
+	clock   time.Time
+	tokens  *settings.View
+	unknown error // instead of tokens
 }
 
 func newGate(t *testing.T) *gate {
@@ -38,7 +41,7 @@ func newGate(t *testing.T) *gate {
 	}
 	g.Authenticator = New(Config{
 		AdminID: "admin", AdminPassword: "password", AdminLifetime: 8 * time.Hour, AttendeeLifetime: 12 * time.Hour,
-		Signer: NewSigner(secret, account, now), Sessions: sessions, Tokens: func() *settings.View { return g.tokens },
+		Signer: NewSigner(secret, account, now), Sessions: sessions, Tokens: func() (*settings.View, error) { return g.tokens, g.unknown },
 		Failures: NewFailures(limit.Rate{Burst: 20, Per: 5 * time.Minute}, now), PINKey: []byte("k"), Now: now,
 	})
 	return g
@@ -46,9 +49,9 @@ func newGate(t *testing.T) *gate {
 
 func (g *gate) identify(cookie, authorization string) Identity {
 	g.t.Helper()
-	id, bad := g.Identify(cookie, authorization)
-	if bad {
-		g.t.Fatal("a bad token")
+	id, bad, err := g.Identify(cookie, authorization)
+	if bad || err != nil {
+		g.t.Fatal("a bad token, or", err)
 	}
 	return id
 }
@@ -112,7 +115,7 @@ func TestWhatBeginsWhileItsGrantEndsDoesNotBegin(t *testing.T) {
 			who := tc.who(g)
 			l := &life{standing: who.Standing(label, tc.admin, func() bool { return alive })}
 			tc.end(g, &who, &alive)
-			if g.Hold(l) {
+			if g.Hold(l) == "" {
 				t.Error("it begins")
 			}
 			if len(g.holders.byKey) != 0 {
@@ -142,7 +145,7 @@ func TestOfHoldAndTheEndOneSeesTheOther(t *testing.T) {
 		g := newGate(t)
 		who := g.admin()
 		h := &hooked{life: life{standing: who.Standing(label, true, nil)}, left: moment + 1, between: func() { _ = g.End(&who) }}
-		if g.Hold(h) && len(h.ended) == 0 {
+		if g.Hold(h) == "" && len(h.ended) == 0 {
 			t.Errorf("ended at moment %d, it begins and goes on", moment)
 		}
 		if h.left > 0 {
@@ -162,7 +165,7 @@ func TestWhatLivesOnAGrantEndsWithIt(t *testing.T) {
 			released := &life{standing: who.Standing(label, tc.admin, func() bool { return alive })}
 			other := &life{standing: stranger.Standing(label, false, func() bool { return true })}
 			for _, l := range []*life{l, released, other} {
-				if !g.Hold(l) {
+				if g.Hold(l) != "" {
 					t.Fatal("it does not begin")
 				}
 			}
@@ -194,7 +197,7 @@ func TestWhatLivesOnAGrantGoesOverToTheNextId(t *testing.T) {
 	g := newGate(t)
 	who := g.admin()
 	l := &life{standing: who.Standing(label, true, nil)}
-	if !g.Hold(l) {
+	if g.Hold(l) != "" {
 		t.Fatal("it does not begin")
 	}
 	next, err := g.GrantAttendee(who, label, "lin", 0)
@@ -203,7 +206,7 @@ func TestWhatLivesOnAGrantGoesOverToTheNextId(t *testing.T) {
 	}
 	after := g.identify(next.Cookie, "")
 	g.clock = g.clock.Add(time.Minute)
-	if gone, _ := g.Sessions.Use(who.SessionID); gone.Admin(0) != nil {
+	if gone, _, _ := g.Sessions.Use(who.SessionID); gone.Admin(0) != nil {
 		t.Fatal("the earlier id is still good")
 	}
 	if g.Sweep(); len(l.ended) != 0 {
@@ -218,7 +221,7 @@ func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
 	g := newGate(t)
 	who := g.attendee()
 	l := &life{standing: who.Standing(label, false, nil)}
-	if !g.Hold(l) {
+	if g.Hold(l) != "" {
 		t.Fatal("it does not begin")
 	}
 	g.clock = g.clock.Add(6 * time.Hour)
@@ -242,17 +245,21 @@ func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
 func TestACallerWhoLoggedOutMeanwhileIsNobody(t *testing.T) {
 	g := newGate(t)
 	who := g.admin()
-	if !g.Knows(&who) || !who.Admin() || !who.Known() {
+	knows := func(who *Identity) bool {
+		known, err := g.Knows(who)
+		return known && err == nil
+	}
+	if !knows(&who) || !who.Admin() || !who.Known() {
 		t.Fatal("the caller is nobody")
 	}
 	if err := g.End(&who); err != nil {
 		t.Fatal(err)
 	}
-	if g.Knows(&who) || who.Admin() || who.Known() {
+	if knows(&who) || who.Admin() || who.Known() {
 		t.Error("the caller is still somebody")
 	}
 	robot := g.robot()
-	if g.tokens = (&settings.View{}); g.Knows(&robot) {
+	if g.tokens = (&settings.View{}); knows(&robot) {
 		t.Error("a revoked token is known")
 	}
 }
@@ -328,5 +335,66 @@ func TestForgettingEndsNothing(t *testing.T) {
 	}
 	if after := g.identify(issued.Cookie, ""); !after.Admin() || after.SessionID != before.SessionID {
 		t.Errorf("%+v", after)
+	}
+}
+
+// A node that could not ask for the API tokens knew none: callers were told to log
+// in, and live connections that their access had ended.
+func TestWhatCannotBeFoundOutEndsNothing(t *testing.T) {
+	g := newGate(t)
+	robot := g.robot()
+	l := &life{standing: robot.Standing(label, true, nil)}
+	if ended := g.Hold(l); ended != "" {
+		t.Fatal(ended)
+	}
+	g.unknown = durable.ErrUnavailable
+	if _, bad, err := g.Identify("", "Bearer atl_token"); bad || !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("a caller is a bad one: %v, %v", bad, err)
+	}
+	if known, err := g.Knows(&robot); known || err == nil {
+		t.Errorf("a caller is known: %v, %v", known, err)
+	}
+	if g.Sweep(); len(l.ended) != 0 {
+		t.Errorf("a sweep ends what may stand: %v", l.ended)
+	}
+	if ended := g.Hold(&life{standing: robot.Standing(label, true, nil)}); ended != Unknown {
+		t.Errorf("what begins is told %q", ended)
+	}
+	g.unknown, g.tokens = nil, &settings.View{}
+	if g.Sweep(); len(l.ended) != 1 || l.ended[0] != Over {
+		t.Errorf("the next sweep ends %v", l.ended)
+	}
+}
+
+// Of several grants one that stands is enough; none may be denied while one of
+// them is unknown.
+func TestTheStrongestGrantIsNotDeniedWhileOneIsUnknown(t *testing.T) {
+	g := newGate(t)
+	who := g.attendee()
+	for name, tc := range map[string]struct {
+		there   bool
+		unknown error
+		ok      bool
+	}{
+		"there": {true, nil, true}, "gone": {false, nil, false}, "unknown": {false, durable.ErrUnavailable, false},
+	} {
+		_, ok, err := who.Strongest("admin", label, true, func(string) (bool, error) { return tc.there, tc.unknown })
+		if ok != tc.ok || !errors.Is(err, tc.unknown) {
+			t.Errorf("%s: %v, %v", name, ok, err)
+		}
+	}
+	i, err := g.GrantAttendee(who, "other", "lin", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who = g.identify(i.Cookie, "")
+	_, ok, err := who.Strongest("admin", "", true, func(lab string) (bool, error) {
+		if lab == label {
+			return true, nil
+		}
+		return false, durable.ErrUnavailable
+	})
+	if !ok || err != nil {
+		t.Errorf("one that stands: %v, %v", ok, err)
 	}
 }

@@ -37,6 +37,9 @@ func (i *Identity) Standing(codelab string, admin bool, alive func() bool) Stand
 const (
 	LoggedOut = "logged out"
 	Over      = "access has ended"
+	// Unknown: it could not be found out whether the grant stands. It may: what
+	// ends so can be begun again.
+	Unknown = "this server cannot find out who is calling; connect again"
 )
 
 // Holder is what lives on a grant. End is called when the grant has ended, from
@@ -55,33 +58,40 @@ type holders struct {
 
 // Hold takes note of something that lives on a grant, so that it ends with it.
 // The grant may have ended after the caller was looked at: it is looked at
-// again, and when it does not stand any more Hold is false, and the caller ends
-// what was to begin. Whichever comes first, the end of the grant or Hold, the
-// other sees it.
-func (a *Authenticator) Hold(h Holder) bool {
+// again, and when it does not stand any more Hold returns why, and the caller
+// ends what was to begin: Over, or Unknown when it cannot be found out. "" means
+// that it stands. Whichever comes first, the end of the grant or Hold, the other
+// sees it.
+func (a *Authenticator) Hold(h Holder) (ended string) {
 	a.holders.add(h)
-	if !a.stands(h.Standing()) {
-		a.Release(h)
-		return false
+	stands, err := a.stands(h.Standing())
+	switch {
+	case err != nil:
+		ended = Unknown
+	case !stands:
+		ended = Over
+	default:
+		return ""
 	}
-	return true
+	a.Release(h)
+	return ended
 }
 
 // Release forgets what has ended by itself.
 func (a *Authenticator) Release(h Holder) { a.holders.remove(h) }
 
 // stands says whether a grant still stands.
-func (a *Authenticator) stands(s *Standing) bool {
+func (a *Authenticator) stands(s *Standing) (bool, error) {
 	now := a.Now().UnixMilli()
 	switch {
 	case s.alive != nil && !s.alive():
-		return false
+		return false, nil
 	case s.token != "":
-		return a.Tokens().Has(s.token)
+		return a.hasToken(s.token)
 	case s.session.Ended():
-		return false
+		return false, nil
 	case s.grant == nil:
-		return s.session.Admin(now) != nil
+		return s.session.Admin(now) != nil, nil
 	}
 	// The session may have got a later one since; or one for another attendee,
 	// which does not end the first.
@@ -89,16 +99,24 @@ func (a *Authenticator) stands(s *Standing) bool {
 	if g := s.session.Attendees()[s.codelab]; g.GetAttendeeId() == s.grant.AttendeeId {
 		last = max(last, g.ExpiresAt)
 	}
-	return last > now
+	return last > now, nil
+}
+
+func (a *Authenticator) hasToken(id string) (bool, error) {
+	tokens, err := a.Tokens()
+	if err != nil {
+		return false, err
+	}
+	return tokens.Has(id), nil
 }
 
 // Knows says that the caller's session or API token has not ended since they
-// were identified.
-func (a *Authenticator) Knows(i *Identity) bool {
+// were identified. It fails while that cannot be found out.
+func (a *Authenticator) Knows(i *Identity) (bool, error) {
 	if i.Token != nil {
-		return a.Tokens().Has(i.Token.Id)
+		return a.hasToken(i.Token.Id)
 	}
-	return !i.session.Ended()
+	return !i.session.Ended(), nil
 }
 
 // End ends the caller's session, with all ids of its family and what lives on
@@ -129,9 +147,11 @@ func (a *Authenticator) Sweep() {
 	}
 }
 
-// Check ends what lives on a grant if that does not stand any more.
+// Check ends what lives on a grant if that does not stand any more. While that
+// cannot be found out it ends nothing: the next Sweep asks again, and a node that
+// loses its lease sends everybody away with the word to come back.
 func (a *Authenticator) Check(h Holder) {
-	if !a.stands(h.Standing()) {
+	if stands, err := a.stands(h.Standing()); err == nil && !stands {
 		h.End(Over)
 	}
 }

@@ -1,11 +1,13 @@
 package bus
 
 import (
-	crand "crypto/rand"
+	"crypto/cipher"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,15 +23,21 @@ type Bus struct {
 	opts   Options
 	server *server.Server // nil with a NATS elsewhere
 	conn   *nats.Conn
+	keys   keys
 	seal   *sealer
+	peers  peers
 	key    string // to the server within
 	inbox  string // where answers come, without the number of the question
+	// greetings is the subject of NATS where this node is greeted.
+	greetings string
 
-	serial atomic.Uint64 // of what goes out
-	missed atomic.Uint64 // messages that came too fast
-	sent   atomic.Uint64
-	came   atomic.Uint64
-	bytes  atomic.Uint64
+	questions atomic.Uint64 // the number of the last
+	listeners atomic.Uint64 // likewise
+	rejected  rejected
+	missed    atomic.Uint64 // messages that came too fast
+	sent      atomic.Uint64
+	came      atomic.Uint64
+	bytes     atomic.Uint64
 
 	mu       sync.Mutex
 	asked    map[uint64]*question                          // guarded by mu; by number
@@ -43,8 +51,10 @@ type Bus struct {
 }
 
 type question struct {
-	done  func([]byte, error)
-	timer *time.Timer
+	node     string
+	receiver session // guarded by Bus.mu; that it was sent to
+	done     func(opened, error)
+	timer    *time.Timer
 }
 
 var _ durable.Bus = (*Bus)(nil)
@@ -69,23 +79,32 @@ func Open(o Options) (*Bus, error) {
 		return nil, err
 	}
 	b := &Bus{
-		opts: o, seal: newSealer(o.Secret), key: crand.Text(), inbox: "atelier.answer." + o.Node + "." + crand.Text() + ".",
-		asked: map[uint64]*question{}, serves: map[string]func(string, []byte, func([]byte)){},
+		opts: o, peers: newPeers(), key: rand.Text(), inbox: "atelier.answer." + o.Node + "." + rand.Text() + ".",
+		greetings: subjectOf(o.Node, greetSubject),
+		asked:     map[uint64]*question{}, serves: map[string]func(string, []byte, func([]byte)){},
 		hears: map[string]map[uint64]func(string, []byte){}, subs: map[string]*nats.Subscription{},
 		incoming: make(chan *nats.Msg, incomingMessages), stop: make(chan struct{}),
 	}
-	// Not where it began the last time: parts of a message that a crash cut off
-	// would be taken for those of a later one.
-	b.serial.Store(rand.Uint64() >> 1)
-	err := b.connect()
+	var err error
+	if b.keys, err = newKeys(o.Secret, o.Cluster); err == nil {
+		b.seal, err = newSealer(b.keys, o.Node)
+	}
 	if err == nil {
-		_, err = b.conn.ChanSubscribe(b.inbox+"*", b.incoming)
+		err = b.connect()
+	}
+	for _, subject := range []string{b.inbox + "*", b.greetings, toldSubject(greetSubject)} {
+		if err == nil {
+			_, err = b.conn.ChanSubscribe(subject, b.incoming)
+		}
 	}
 	if err != nil {
 		b.Close()
 		return nil, err
 	}
 	b.done.Go(b.handle)
+	// Those who know an earlier session of this node learn of the new one. If this
+	// is lost they do when they ask something.
+	_ = b.Publish(greetSubject, nil)
 	return b, nil
 }
 
@@ -108,7 +127,7 @@ func (b *Bus) Close() {
 	b.done.Wait()
 	for _, q := range asked {
 		q.timer.Stop()
-		q.done(nil, durable.ErrNobody)
+		q.done(opened{}, durable.ErrNobody)
 	}
 	if b.server != nil {
 		b.server.Shutdown()
@@ -118,21 +137,32 @@ func (b *Bus) Close() {
 
 func subjectOf(node, subject string) string { return "atelier.node." + node + "." + subject }
 
-func toldSubject(subject string) string { return "atelier.told." + subject }
+func toldSubject(subject string) string { return toldPrefix + subject }
+
+const toldPrefix = "atelier.told."
 
 // publish sends a message in as many parts as it needs.
-func (b *Bus) publish(subject, reply string, data []byte) error {
+func (b *Bus) publish(to address, k kind, data []byte) error {
 	count := max((len(data)+partBytes-1)/partBytes, 1)
 	if count > maxParts {
 		return fmt.Errorf("a message of %d bytes is too large for other nodes", len(data))
 	}
-	serial := b.serial.Add(1)
+	first := uint64(0)
 	for i := range count {
-		p := part{from: b.opts.Node, serial: serial, number: i, count: count, data: data[i*partBytes : min((i+1)*partBytes, len(data))]}
-		m := &nats.Msg{Subject: subject, Reply: reply, Data: b.seal.seal(subject, p)}
-		b.sent.Add(1)
-		b.bytes.Add(uint64(len(m.Data)))
-		if err := b.conn.PublishMsg(m); err != nil {
+		serial := b.seal.serial.Add(1)
+		if i == 0 {
+			first = serial
+		}
+		p := part{kind: k, first: first, number: i, count: count, data: data[i*partBytes : min((i+1)*partBytes, len(data))]}
+		err := b.seal.with(to, serial, p, func(message []byte) error {
+			b.sent.Add(1)
+			b.bytes.Add(uint64(len(message)))
+			if to.reply != "" {
+				return b.conn.PublishRequest(to.subject, to.reply, message)
+			}
+			return b.conn.Publish(to.subject, message)
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -141,37 +171,79 @@ func (b *Bus) publish(subject, reply string, data []byte) error {
 
 // Request implements durable.Bus.
 func (b *Bus) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
-	if CheckNode(node) != nil {
+	if CheckNode(node) != nil || len(data) > durable.MaxMessage {
 		go done(nil, durable.ErrNobody)
 		return
 	}
-	number := b.serial.Add(1)
-	q := &question{done: done}
-	b.mu.Lock()
-	if b.closed {
-		b.mu.Unlock()
-		go done(nil, durable.ErrNobody)
+	number, ok := b.begin(node, timeout, func(o opened, err error) { done(o.data, err) })
+	if !ok {
 		return
 	}
-	b.asked[number] = q
-	q.timer = time.AfterFunc(timeout, func() { b.end(number, nil, durable.ErrTimeout) })
-	b.mu.Unlock()
-	if err := b.publish(subjectOf(node, subject), b.inbox+fmt.Sprint(number), data); err != nil {
-		// It never left: the connection is down, or it is too large. Whoever asks
-		// may hold what the answer needs.
-		go b.end(number, nil, errors.Join(durable.ErrNobody, err))
+	to, ready, greet, err := b.peers.hold(node, waiting{number, subject, data})
+	switch {
+	case err != nil:
+		go b.end(number, opened{}, err)
+	case ready:
+		b.send(number, node, subject, to, data)
+	case greet:
+		b.greet(node)
 	}
 }
 
+// ask is Request for what nodes ask before they know each other.
+func (b *Bus) ask(node, subject string, to session, data []byte, timeout time.Duration, done func(opened, error)) {
+	if number, ok := b.begin(node, timeout, done); ok {
+		b.send(number, node, subject, to, data)
+	}
+}
+
+// begin takes note of a question; when the bus is closed it answers it and
+// returns false.
+func (b *Bus) begin(node string, timeout time.Duration, done func(opened, error)) (number uint64, ok bool) {
+	number = b.questions.Add(1)
+	q := &question{node: node, done: done}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		go done(opened{}, durable.ErrNobody)
+		return 0, false
+	}
+	b.asked[number] = q
+	q.timer = time.AfterFunc(timeout, func() { b.end(number, opened{}, durable.ErrTimeout) })
+	return number, true
+}
+
+// send sends a question to a session of a node.
+func (b *Bus) send(number uint64, node, subject string, to session, data []byte) {
+	b.mu.Lock()
+	if q := b.asked[number]; q != nil {
+		q.receiver = to
+	}
+	b.mu.Unlock()
+	reply := strconv.AppendUint(append(make([]byte, 0, len(b.inbox)+20), b.inbox...), number, 10)
+	if err := b.publish(address{subjectOf(node, subject), string(reply), to}, kindData, data); err != nil {
+		// It never left: the connection is down, or it is too large. Whoever asks
+		// may hold what the answer needs.
+		go b.end(number, opened{}, errors.Join(durable.ErrNobody, err))
+	}
+}
+
+// asks says whether a question is still open.
+func (b *Bus) asks(number uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.asked[number] != nil
+}
+
 // end answers a question, once.
-func (b *Bus) end(number uint64, data []byte, err error) {
+func (b *Bus) end(number uint64, o opened, err error) {
 	b.mu.Lock()
 	q := b.asked[number]
 	delete(b.asked, number)
 	b.mu.Unlock()
 	if q != nil {
 		q.timer.Stop()
-		q.done(data, err)
+		q.done(o, err)
 	}
 }
 
@@ -186,7 +258,7 @@ func (b *Bus) Serve(subject string, fn func(string, []byte, func([]byte))) (func
 
 // Listen implements durable.Bus.
 func (b *Bus) Listen(subject string, fn func(string, []byte)) (func(), error) {
-	name, number := toldSubject(subject), b.serial.Add(1)
+	name, number := toldSubject(subject), b.listeners.Add(1)
 	b.mu.Lock()
 	if b.hears[name] == nil {
 		b.hears[name] = map[uint64]func(string, []byte){}
@@ -223,7 +295,7 @@ func (b *Bus) subscribe(name string, forget func()) (stop func(), err error) {
 
 // Publish implements durable.Bus.
 func (b *Bus) Publish(subject string, data []byte) error {
-	return b.publish(toldSubject(subject), "", data)
+	return b.publish(address{subject: toldSubject(subject)}, kindData, data)
 }
 
 // handle takes what comes, in order.
@@ -244,54 +316,182 @@ func (b *Bus) handle() {
 	}
 }
 
+// opened is a message that somebody who knows the secret has made.
+type opened struct {
+	envelope
+	part
+	from string
+	aead cipher.AEAD
+	peer *peer // nil unless this is the session in which the node is heard
+}
+
+// take handles one message of NATS.
 func (b *Bus) take(parts *assembly, m *nats.Msg) {
-	if len(m.Subject) > len(b.inbox) && m.Subject[:len(b.inbox)] == b.inbox {
-		var number uint64
-		if _, err := fmt.Sscan(m.Subject[len(b.inbox):], &number); err != nil {
-			return
-		}
-		if len(m.Data) == 0 && m.Header.Get("Status") == "503" { // NATS: nobody listens there
-			b.end(number, nil, durable.ErrNobody)
-			return
-		}
-		if data, _, ok := b.open(parts, m); ok {
-			b.end(number, data, nil)
+	answer := strings.HasPrefix(m.Subject, b.inbox)
+	if answer && len(m.Data) == 0 && m.Header.Get("Status") == "503" { // NATS: nobody listens there
+		if number, err := strconv.ParseUint(m.Subject[len(b.inbox):], 10, 64); err == nil {
+			b.end(number, opened{}, durable.ErrNobody)
 		}
 		return
 	}
-	data, from, ok := b.open(parts, m)
-	if !ok || from == b.opts.Node {
+	e, ok := parseEnvelope(m.Data)
+	switch {
+	case !ok:
+		b.reject(Malformed)
+		return
+	case string(e.node) == b.opts.Node: // NATS brings back what this node tells all
+		return
+	}
+	o, ok := b.open(m, e)
+	switch {
+	case !ok:
+		b.reject(Forged)
+	case answer:
+		b.answered(parts, m.Subject, o)
+	case m.Subject == b.greetings:
+		b.greeted(m.Reply, o)
+	case m.Subject == toldSubject(greetSubject):
+		b.stranger(o)
+	case strings.HasPrefix(m.Subject, toldPrefix):
+		b.heard(parts, m.Subject, o)
+	default:
+		b.requested(parts, m, o)
+	}
+}
+
+// open opens a message; false when whoever made it does not know the secret.
+func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
+	o.envelope, o.peer = e, b.peers.session(e.node, e.sender)
+	if o.peer != nil {
+		o.from, o.aead = o.peer.node, o.peer.aead
+	} else {
+		o.from = string(e.node)
+		aead, err := b.keys.of(o.from, e.sender)
+		if err != nil || CheckNode(o.from) != nil {
+			return o, false
+		}
+		o.aead = aead
+	}
+	o.part, ok = b.seal.open(o.aead, m.Subject, m.Reply, e)
+	return o, ok
+}
+
+func (b *Bus) reject(why Rejection) { b.rejected[why].Add(1) }
+
+// admit says whether a message of a session that is heard comes for the first time.
+func (b *Bus) admit(o opened) bool {
+	why := o.peer.window.admit(o.serial)
+	if why != accepted {
+		b.reject(why)
+	}
+	return why == accepted
+}
+
+// stranger greets the node of a session that is not known.
+func (b *Bus) stranger(o opened) {
+	if o.peer == nil && b.peers.stranger(o.from) {
+		b.greet(o.from)
+	}
+}
+
+// answered takes an answer. The question is asked by this session alone, once, and
+// by its number in the subject; so an answer to it can be no earlier one.
+func (b *Bus) answered(parts *assembly, subject string, o opened) {
+	number, err := strconv.ParseUint(subject[len(b.inbox):], 10, 64)
+	b.mu.Lock()
+	q := b.asked[number]
+	b.mu.Unlock()
+	switch {
+	case o.receiver != b.seal.session:
+		b.reject(StaleReceiver)
+		return
+	case err != nil || q == nil || q.node != o.from:
+		b.reject(Unasked)
+		return
+	case o.kind == kindStale:
+		b.peers.unready(o.from, q.receiver)
+		b.end(number, opened{}, durable.ErrNobody)
+		return
+	case q.receiver != session{} && q.receiver != o.sender:
+		b.reject(UnknownSender)
+		return
+	case o.peer != nil && !b.admit(o):
+		return
+	}
+	if data, whole := b.assemble(parts, subject, o); whole {
+		o.data = data
+		b.end(number, o, nil)
+	}
+}
+
+// heard takes what a node tells all.
+func (b *Bus) heard(parts *assembly, subject string, o opened) {
+	if o.peer == nil {
+		b.reject(UnknownSender)
+		b.stranger(o)
+		return
+	}
+	if !b.admit(o) {
+		return
+	}
+	data, whole := b.assemble(parts, subject, o)
+	if !whole {
 		return
 	}
 	b.mu.Lock()
-	serve := b.serves[m.Subject]
 	hears := make([]func(string, []byte), 0, 1)
-	for _, fn := range b.hears[m.Subject] {
+	for _, fn := range b.hears[subject] {
 		hears = append(hears, fn)
 	}
 	b.mu.Unlock()
 	for _, fn := range hears {
-		fn(from, data)
-	}
-	if serve != nil && m.Reply != "" {
-		reply := m.Reply
-		serve(from, data, func(answer []byte) {
-			if err := b.publish(reply, "", answer); err != nil {
-				b.opts.Logger.Warn("answering another node failed", "node", from, "error", err)
-			}
-		})
+		fn(o.from, data)
 	}
 }
 
-// open checks a message and puts it together; false while parts are missing, and
-// for what does not know the secret.
-func (b *Bus) open(parts *assembly, m *nats.Msg) (data []byte, from string, ok bool) {
-	p, ok := b.seal.open(m.Subject, m.Data)
-	if !ok {
-		return nil, "", false
+// requested takes a question. One that was made for another session, or comes from
+// one that is not heard, is refused with a word that it was not heard.
+func (b *Bus) requested(parts *assembly, m *nats.Msg, o opened) {
+	switch {
+	case o.receiver != b.seal.session:
+		b.reject(StaleReceiver)
+	case o.peer == nil:
+		b.reject(UnknownSender)
+	case !b.admit(o):
+		return
+	default:
+		data, whole := b.assemble(parts, m.Subject, o)
+		if !whole {
+			return
+		}
+		b.mu.Lock()
+		serve := b.serves[m.Subject]
+		b.mu.Unlock()
+		if serve != nil && m.Reply != "" {
+			from, to := o.from, address{m.Reply, "", o.sender}
+			serve(from, data, func(answer []byte) { b.answer(from, to, kindData, answer) })
+		}
+		return
 	}
-	data, whole := parts.add(m.Subject, p, time.Now())
-	return data, p.from, whole
+	if m.Reply != "" && o.number == 0 {
+		b.answer(o.from, address{m.Reply, "", o.sender}, kindStale, nil)
+	}
+	b.stranger(o)
+}
+
+func (b *Bus) answer(node string, to address, k kind, data []byte) {
+	if err := b.publish(to, k, data); err != nil {
+		b.opts.Logger.Warn("answering another node failed", "node", node, "error", err)
+	}
+}
+
+// assemble puts a message together; false while parts are missing.
+func (b *Bus) assemble(parts *assembly, subject string, o opened) (data []byte, whole bool) {
+	data, whole, fits := parts.add(subject, o.sender, o.part, time.Now())
+	if !fits {
+		b.reject(Overflow)
+	}
+	return data, whole
 }
 
 // Stats are counters since the start.
@@ -300,6 +500,8 @@ type Stats struct {
 	Sent, Received, Bytes uint64
 	// Missed are messages that came faster than they were handled.
 	Missed uint64
+	// Rejected counts messages that were not heard, by reason.
+	Rejected Rejected
 	// Connected says whether NATS can be reached; Routes counts the other
 	// nodes that the server within is connected to.
 	Connected bool
@@ -308,7 +510,7 @@ type Stats struct {
 
 // Stats returns the present numbers.
 func (b *Bus) Stats() Stats {
-	s := Stats{Sent: b.sent.Load(), Received: b.came.Load(), Bytes: b.bytes.Load(), Missed: b.missed.Load(), Connected: b.conn.IsConnected()}
+	s := Stats{Sent: b.sent.Load(), Received: b.came.Load(), Bytes: b.bytes.Load(), Missed: b.missed.Load(), Rejected: b.rejected.read(), Connected: b.conn.IsConnected()}
 	if b.server != nil {
 		// There may be several connections to one, and those of another account.
 		if z, err := b.server.Routez(nil); err == nil {

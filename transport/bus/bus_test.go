@@ -210,48 +210,29 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// A message that was changed on its way, or came on another subject, is none.
-func TestChangedMessagesAreNone(t *testing.T) {
-	s := newSealer("x")
-	whole := s.seal("subject", part{from: "a", serial: 7, count: 1, data: []byte("data")})
-	if p, ok := s.open("subject", whole); !ok || p.from != "a" || string(p.data) != "data" {
-		t.Fatalf("%+v, %v", p, ok)
-	}
-	for i := range whole {
-		changed := bytes.Clone(whole)
-		changed[i] ^= 1
-		if _, ok := s.open("subject", changed); ok {
-			t.Errorf("byte %d may be anything", i)
-		}
-		if _, ok := s.open("subject", whole[:i]); ok {
-			t.Errorf("%d bytes are enough", i)
-		}
-	}
-	if _, ok := s.open("another", whole); ok {
-		t.Error("it was taken on another subject")
-	}
-}
-
 // Parts that never become whole are forgotten, and bounded before.
 func TestPartsAreBounded(t *testing.T) {
 	var a assembly
 	now := time.Now()
 	piece := make([]byte, partBytes)
-	a.add("s", part{from: "a", serial: 1, count: 2, data: []byte("be")}, now)
-	a.add("s", part{from: "a", serial: 1, count: 2, data: []byte("twice")}, now)
-	a.add("s", part{from: "b", serial: 1, count: 2, data: []byte("another's")}, now)
-	if data, whole := a.add("s", part{from: "a", serial: 1, number: 1, count: 2, data: []byte("gun")}, now); !whole || string(data) != "begun" {
+	ann, bob := session{1}, session{2}
+	a.add("s", ann, part{first: 1, count: 2, data: []byte("be")}, now)
+	if _, _, fits := a.add("s", ann, part{first: 1, count: 2, data: []byte("twice")}, now); fits {
+		t.Error("a part was taken twice")
+	}
+	a.add("s", bob, part{first: 1, count: 2, data: []byte("another's")}, now)
+	if data, whole, _ := a.add("s", ann, part{first: 1, number: 1, count: 2, data: []byte("gun")}, now); !whole || string(data) != "begun" {
 		t.Errorf("%q, %v", data, whole)
 	}
-	for serial := range uint64(3 * maxParts) {
-		a.add("s", part{from: "a", serial: serial, count: 2, data: piece}, now)
+	for first := range uint64(3 * maxParts) {
+		a.add("s", ann, part{first: first, count: 2, data: piece}, now)
 	}
 	if a.bytes > maxOpen {
 		t.Errorf("%d bytes are kept", a.bytes)
 	}
 	a.forget(now.Add(openFor + 1))
-	for serial := range uint64(1 << 15) { // with nothing in it
-		a.add("s", part{from: "a", serial: serial, count: maxParts}, now)
+	for first := range uint64(1 << 15) { // with nothing in it
+		a.add("s", ann, part{first: first, count: maxParts}, now)
 	}
 	if len(a.open) > maxOpen/maxParts/partOverhead {
 		t.Errorf("%d empty messages are kept", len(a.open))
@@ -262,24 +243,58 @@ func TestPartsAreBounded(t *testing.T) {
 	}
 }
 
-// A node that crashed in the middle of a message, and is back, says something
-// else with the next: numbers do not begin where they did.
-func TestNumbersDoNotComeAgain(t *testing.T) {
-	first := map[uint64]bool{}
-	for range 2 {
-		b := open(t, Options{Node: "a", Secret: "x", Listen: free(t, 1)[0]})
-		first[b.serial.Load()] = true
-		b.Close()
-	}
-	if len(first) < 2 {
-		t.Error("the second process begins where the first did")
-	}
-}
-
 func TestNamesOfNodes(t *testing.T) {
 	for name, good := range map[string]bool{"node-1": true, "": false, "a.b": false, "a*": false, strings.Repeat("n", 65): false} {
 		if err := CheckNode(name); (err == nil) != good {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// Nodes that nobody has told of each other found each other through a third one: a
+// link that an operator had left out, or cut, came into being in another way.
+func TestOnlyPeersAreConnected(t *testing.T) {
+	addrs := free(t, 3)
+	var buses []durable.Bus
+	for i, name := range names { // a, b behind a, c behind b
+		buses = append(buses, open(t, Options{Node: name, Secret: "x", Listen: addrs[i], Peers: addrs[max(i, 1)-1 : i]}))
+	}
+	bustest.Reached(t, names[:2], buses[:2])
+	bustest.Reached(t, names[1:], buses[1:])
+	heard := make(chan string, 1<<10)
+	for i, b := range buses {
+		if _, err := b.Serve("x", func(_ string, data []byte, answer func([]byte)) { answer(data) }); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Listen("news", func(from string, _ []byte) { heard <- from + " to " + names[i] }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bustest.Reachable(t, buses[0], "b", "x")
+	for range 200 { // long after what b tells of them
+		for _, pair := range [][2]int{{0, 2}, {2, 0}} {
+			got := make(chan error, 2)
+			buses[pair[0]].Request(names[pair[1]], "x", nil, time.Minute, func(_ []byte, err error) { got <- err })
+			if err := <-got; !errors.Is(err, durable.ErrNobody) {
+				t.Fatalf("%s reaches %s: %v", names[pair[0]], names[pair[1]], err)
+			}
+			if err := buses[pair[0]].Publish("news", []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			buses[pair[0]].Request("b", "x", nil, time.Minute, func(_ []byte, err error) { got <- err })
+			if err := <-got; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for len(heard) > 0 {
+		if h := <-heard; h == "a to c" || h == "c to a" {
+			t.Fatal(h)
+		}
+	}
+	for i, want := range []int{1, 2, 1} {
+		if n := buses[i].(*Bus).Stats().Routes; n != want {
+			t.Errorf("%s is connected to %d", names[i], n)
 		}
 	}
 }

@@ -26,8 +26,8 @@ type assembly struct {
 }
 
 type partKey struct {
-	from    string
-	serial  uint64
+	sender  session
+	first   uint64
 	subject string
 }
 
@@ -38,17 +38,18 @@ type message struct {
 	since   time.Time
 }
 
-// add returns the whole message when this was its last part.
-func (a *assembly) add(subject string, p part, now time.Time) (data []byte, whole bool) {
+// add returns the whole message when this was its last part. fits is false when
+// the part is dropped: there is no room, or it is there already.
+func (a *assembly) add(subject string, sender session, p part, now time.Time) (data []byte, whole, fits bool) {
 	if p.count == 1 {
-		return p.data, true
+		return p.data, true, true
 	}
-	key := partKey{p.from, p.serial, subject}
+	key := partKey{sender, p.first, subject}
 	m := a.open[key]
 	if m == nil {
 		m = &message{parts: make([][]byte, p.count), missing: p.count, bytes: p.count * partOverhead, since: now}
 		if a.bytes+m.bytes > maxOpen {
-			return nil, false
+			return nil, false, false
 		}
 		a.bytes += m.bytes
 		if a.open == nil {
@@ -57,24 +58,24 @@ func (a *assembly) add(subject string, p part, now time.Time) (data []byte, whol
 		a.open[key] = m
 	}
 	if len(m.parts) != p.count || m.parts[p.number] != nil {
-		return nil, false
+		return nil, false, false
 	}
 	if a.bytes += len(p.data); a.bytes > maxOpen {
 		a.bytes -= len(p.data)
 		a.forget(now) // and this one never comes
-		return nil, false
+		return nil, false, false
 	}
 	m.parts[p.number] = append([]byte{}, p.data...)
 	m.bytes += len(p.data)
 	if m.missing--; m.missing > 0 {
-		return nil, false
+		return nil, false, true
 	}
 	a.drop(key)
 	data = make([]byte, 0, m.bytes-p.count*partOverhead)
 	for _, part := range m.parts {
 		data = append(data, part...)
 	}
-	return data, true
+	return data, true, true
 }
 
 // forget drops messages whose parts do not come.

@@ -19,8 +19,9 @@ import (
 type Options struct {
 	// Node is this node's name: letters, digits, "-" and "_", at most 64.
 	Node string
-	// Secret is known to all nodes and to nobody else.
-	Secret string
+	// Secret is known to all nodes and to nobody else. Cluster tells clusters with
+	// the same secret apart; all nodes of one have the same.
+	Secret, Cluster string
 	// Listen is the address for the other nodes, and Peers are theirs. Unused
 	// with URL.
 	Listen string
@@ -89,6 +90,10 @@ func reason(err error) string {
 	return "check the address and the credentials"
 }
 
+// nowhere is an address that can be written, and fails before anything is dialled:
+// its port is one above the last.
+const nowhere = "127.0.0.1:65536"
+
 // newServer makes the server within, which takes connections of this process
 // and of the other nodes only.
 func (b *Bus) newServer() (*server.Server, error) {
@@ -104,7 +109,11 @@ func (b *Bus) newServer() (*server.Server, error) {
 	if number == 0 {
 		number = server.RANDOM_PORT
 	}
-	user := url.UserPassword("atelier", o.Secret)
+	password, err := b.keys.routePassword()
+	if err != nil {
+		return nil, fmt.Errorf("cluster.secret: %w", err)
+	}
+	user := url.UserPassword("atelier", password)
 	routes := make([]*url.URL, 0, len(o.Peers))
 	for _, p := range o.Peers {
 		routes = append(routes, &url.URL{Scheme: "nats-route", User: user, Host: p})
@@ -125,12 +134,13 @@ func (b *Bus) newServer() (*server.Server, error) {
 		// is a door on the loopback, whose key this process keeps to itself.
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "atelier", Password: b.key,
 		Cluster: server.ClusterOpts{
-			Name: "atelier", Host: host, Port: number, Username: "atelier", Password: o.Secret,
+			Name: "atelier", Host: host, Port: number, Username: "atelier", Password: password,
 			AuthTimeout: 5, TLSTimeout: 5, TLSConfig: o.TLS, PoolSize: 1, ConnectRetries: -1,
 			PingInterval: 2 * time.Second, MaxPingsOut: 2,
-			// What nobody vouches for is not told on: nodes know each other by
-			// peers only.
-			NoAdvertise: true,
+			// Nodes connect to their peers and to nobody else. Servers of NATS tell
+			// each other of third ones, and connect to those as well, which no option
+			// switches off; so they tell of an address at which nobody can dial.
+			NoAdvertise: true, Advertise: nowhere,
 		},
 	})
 	if err != nil {

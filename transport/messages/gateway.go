@@ -28,7 +28,7 @@ import (
 
 // Grants is what this package needs of auth.Authenticator.
 type Grants interface {
-	Hold(h auth.Holder) bool
+	Hold(h auth.Holder) (ended string)
 	Release(h auth.Holder)
 }
 
@@ -166,6 +166,12 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 		// A position without a stream's name may be of any stream; only the
 		// beginning is the same in all.
 		o.EpochChanged = epoch != rm.Epoch() && (epoch != "" || n > 0)
+		// The client may have been told by a node that is ahead of this one.
+		if !o.EpochChanged {
+			if err := r.Codelab.Await(n); err != nil {
+				return o, err
+			}
+		}
 	}
 	return o, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/login"
+	"atelier/actors/room"
 	"atelier/actors/settings"
 	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
@@ -32,12 +34,28 @@ type school struct {
 	workshops *codelab.Workshops
 	lab       codelab.Workshop
 	tokens    *settings.View
+	frames    *lateFrames
+	unknown   error // instead of tokens
+}
+
+// lateFrames lets a room wait for its frames: the view of the commit is public
+// then, and nothing of it has reached the room.
+type lateFrames struct {
+	Frames
+	wait atomic.Pointer[chan struct{}]
+}
+
+func (l *lateFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
+	if c := l.wait.Load(); c != nil {
+		<-*c
+	}
+	return l.Frames.Encode(seq, e)
 }
 
 var boss = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", AdminID: "admin"}
 
 func newSchool(t *testing.T) *school {
-	s := &school{t: t, tokens: &settings.View{}}
+	s := &school{t: t, tokens: &settings.View{}, frames: &lateFrames{}}
 	fatal := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -50,7 +68,7 @@ func newSchool(t *testing.T) *school {
 	fatal(err)
 	s.grants = auth.New(auth.Config{
 		AdminLifetime: time.Hour, AttendeeLifetime: time.Hour, Signer: auth.NewSigner("secret", []byte("account"), time.Now), Sessions: sessions,
-		Tokens: func() *settings.View { return s.tokens }, Failures: auth.NewFailures(limit.Rate{}, time.Now), Now: time.Now,
+		Tokens: func() (*settings.View, error) { return s.tokens, s.unknown }, Failures: auth.NewFailures(limit.Rate{}, time.Now), Now: time.Now,
 	})
 	hub, err := live.New(live.Options{Loops: 1})
 	fatal(err)
@@ -63,7 +81,7 @@ func newSchool(t *testing.T) *school {
 	list, err := catalog.LoadList(journal)
 	fatal(err)
 	s.workshops, err = codelab.NewWorkshops(codelab.Config{
-		System: durable.NewSystem(), Journal: journal, List: list, Frames: Frames{}, Files: files.NewRegister(journal, nil, time.Hour, time.Now),
+		System: durable.NewSystem(), Journal: journal, List: list, Frames: s.frames, Files: files.NewRegister(journal, nil, time.Hour, time.Now),
 		Removed: s.Removed, Logger: slog.New(slog.DiscardHandler),
 	})
 	fatal(err)
@@ -101,7 +119,7 @@ func (s *school) facilitator() (auth.Identity, *peer) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	who, _ := s.grants.Identify(i.Cookie, "")
+	who, _, _ := s.grants.Identify(i.Cookie, "")
 	return who, s.enters(who, boss)
 }
 
@@ -112,7 +130,7 @@ func (s *school) attendee() (*pb.Attendee, auth.Identity, *peer) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	who, _ := s.grants.Identify(i.Cookie, "")
+	who, _, _ := s.grants.Identify(i.Cookie, "")
 	return a, who, s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation})
 }
 
@@ -210,6 +228,17 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 	}
 }
 
+// While it cannot be found out whether an API token was revoked, the client is told
+// to come back, not that its access has ended.
+func TestAConnectionOnAGrantThatIsNotKnownIsToldToComeBack(t *testing.T) {
+	s := newSchool(t)
+	s.unknown = durable.ErrUnavailable
+	p := s.enters(auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}, boss)
+	if code, why := closing(t, s.opens(p, live.WebSocket), live.WebSocket); code != rfc6455.CloseTryLater {
+		t.Errorf("closed with %d, %s", code, why)
+	}
+}
+
 func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	s := newSchool(t)
 	a, _, p := s.attendee()
@@ -223,7 +252,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, _ := s.grants.Identify(i.Cookie, "")
+	who, _, _ := s.grants.Identify(i.Cookie, "")
 	stays := s.opens(s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Generation: a.Generation + 1}), live.WebSocket)
 	s.Removed(s.lab.Room, a.Id)
 	looked := make(chan struct{}, 2) // behind it on the loop

@@ -33,15 +33,19 @@ func (p *peer) Standing() *auth.Standing { return &p.standing }
 // client has sent may come before it, and must not count.
 func (p *peer) End(reason string) {
 	p.over.Store(true)
-	p.session.Close(rfc6455.ClosePolicy, reason)
+	code := rfc6455.ClosePolicy
+	if reason == auth.Unknown {
+		code = rfc6455.CloseTryLater
+	}
+	p.session.Close(code, reason)
 }
 
 // joined lets the connection end with its grant. It may be gone before the
 // goroutine that brought it comes here.
 func (p *peer) joined(s *live.Session) {
 	p.session = s
-	if !p.g.Grants.Hold(p) {
-		p.End(auth.Over)
+	if ended := p.g.Grants.Hold(p); ended != "" {
+		p.End(ended)
 		return
 	}
 	if p.gone.Load() {

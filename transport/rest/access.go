@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"atelier/actors/codelab"
+	"atelier/actors/durable"
 	"atelier/actors/login/loginpb"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
@@ -35,11 +36,18 @@ func (r *Request) EnterOwn() error {
 		return errLogin
 	}
 	var own []string
+	var unknown error
 	r.who.Grants(func(lab string, _ *loginpb.AttendeeGrant) {
-		if r.registered(lab) {
+		registered, err := r.registered(lab)
+		if err != nil {
+			unknown = err
+		} else if registered {
 			own = append(own, lab)
 		}
 	})
+	if unknown != nil {
+		return unknown
+	}
 	switch len(own) {
 	case 0:
 		return errForbidden
@@ -157,9 +165,13 @@ func (r *Request) authorizeSomebody(admin bool) error {
 	var labs []string
 	r.who.Grants(func(lab string, _ *loginpb.AttendeeGrant) { labs = append(labs, lab) })
 	slices.Sort(labs)
+	var unknown error
 	for _, lab := range labs {
 		w, err := r.api.Workshops.Get(lab)
 		if err != nil {
+			if !durable.IsMissing(err) {
+				unknown = err
+			}
 			continue
 		}
 		v := w.View()
@@ -168,6 +180,9 @@ func (r *Request) authorizeSomebody(admin bool) error {
 			r.asAttendee(v, id)
 			return nil
 		}
+	}
+	if unknown != nil {
+		return unknown
 	}
 	return errForbidden
 }
@@ -183,13 +198,19 @@ func (r *Request) needAdmin() error {
 }
 
 // registered says that the caller is an attendee of a codelab and was not
-// removed since.
-func (r *Request) registered(lab string) bool {
+// removed since. It fails when this node cannot find that out.
+func (r *Request) registered(lab string) (bool, error) {
 	if r.who.Grant(lab) == nil {
-		return false
+		return false, nil
 	}
 	w, err := r.api.Workshops.Get(lab)
-	return err == nil && r.attendeeIn(w.View(), lab) != ""
+	if durable.IsMissing(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return r.attendeeIn(w.View(), lab) != "", nil
 }
 
 // attendeeIn returns the caller's attendee if what was granted to them still
@@ -219,10 +240,14 @@ func (r *Request) Standing() auth.Standing {
 // began: sending a body takes as long as the client likes, and meanwhile the
 // session or the attendee may be gone.
 func (r *Request) still() error {
-	switch {
-	case !r.isMember():
+	if !r.isMember() {
 		return nil
-	case !r.api.Auth.Knows(&r.who):
+	}
+	known, err := r.api.Auth.Knows(&r.who)
+	switch {
+	case err != nil:
+		return err
+	case !known:
 		return errLogin
 	case r.Caller.Role == codelab.RoleAttendee && !r.Codelab.View().Stands(r.Caller.ID, r.Caller.Generation):
 		return errForbidden

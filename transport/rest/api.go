@@ -186,7 +186,7 @@ func (a *API) denied(r *Request, status int) {
 		r.who.Grants(func(_ string, g *loginpb.AttendeeGrant) { id = g.AttendeeId })
 	}
 	lab, _ := r.UserValue("id").(string)
-	if a.List.Get(lab) == nil {
+	if m, err := a.List.Get(lab); m == nil || err != nil { // only ids that certainly exist are kept
 		lab = ""
 	}
 	a.Denials(status, kind, id, lab, r.ip())

@@ -1,7 +1,10 @@
 package rest
 
 import (
+	"errors"
+
 	"atelier/actors/codelab"
+	"atelier/actors/durable"
 	"atelier/transport/intake"
 )
 
@@ -37,8 +40,12 @@ func getApp(r *Request) error {
 	if servers == nil {
 		servers = []IceServer{}
 	}
-	// A key that cannot be opened now is as good as none.
+	// A key that cannot be opened is as good as none; one that cannot be looked
+	// for is not: the app asks once.
 	key, err := r.StoredKey()
+	if errors.Is(err, durable.ErrUnavailable) || errors.Is(err, durable.ErrTimeout) {
+		return err
+	}
 	return r.JSON(struct {
 		Version    string      `json:"version"`
 		Mode       string      `json:"mode"`

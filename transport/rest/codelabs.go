@@ -91,24 +91,43 @@ func listCodelabs(r *Request) error {
 		return err
 	}
 	all, encoded := r.api.List.Listing()
-	list := func(mine bool) func() any {
-		return func() any {
-			out := []codelabRecord{}
-			for _, m := range all {
-				if m.IsPublic || mine && r.registered(m.Id) {
-					out = append(out, toCodelab(m, false))
-				}
-			}
-			return out
-		}
-	}
 	switch {
 	case r.who.Admin() && r.Query("as") != "attendee":
 		return r.listForAdmins(all)
 	case r.who.Known():
-		return r.JSON(list(true)())
+		mine, err := r.visible(all)
+		if err != nil {
+			return err
+		}
+		return r.JSON(mine)
 	}
-	return r.cached(encoded, forOthers, list(false))
+	return r.cached(encoded, forOthers, func() any {
+		out := []codelabRecord{}
+		for _, m := range all {
+			if m.IsPublic {
+				out = append(out, toCodelab(m, false))
+			}
+		}
+		return out
+	})
+}
+
+// visible are the public codelabs and those that the caller is registered in.
+func (r *Request) visible(all []*pb.Codelab) ([]codelabRecord, error) {
+	out := []codelabRecord{}
+	for _, m := range all {
+		shown := m.IsPublic
+		if !shown {
+			var err error
+			if shown, err = r.registered(m.Id); err != nil {
+				return nil, err
+			}
+		}
+		if shown {
+			out = append(out, toCodelab(m, false))
+		}
+	}
+	return out, nil
 }
 
 func createCodelab(r *Request) error {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -49,7 +50,9 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 	case errors.Is(err, durable.ErrTooLarge):
 		return httpapi.ErrTooLarge.Status, httpapi.ErrTooLarge.Text, 0
 	case errors.Is(err, durable.ErrUnavailable), errors.Is(err, durable.ErrTimeout), errors.Is(err, durable.ErrQuarantined),
-		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced):
+		errors.Is(err, durable.ErrClosed), errors.Is(err, durable.ErrFenced),
+		// Of our own doing: requests carry no context that clients cancel.
+		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fasthttp.StatusServiceUnavailable, "this cannot be recorded right now; try again", 2 * time.Second
 	}
 	return fasthttp.StatusInternalServerError, "internal error", 0

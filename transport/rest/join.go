@@ -38,8 +38,14 @@ func findByCode(r *Request) error {
 		return errNoCodelab
 	}
 	code := joinCode(typed)
-	m := r.api.List.ByJoinCode(code)
-	if code == "" || m == nil {
+	if code == "" {
+		return errNoCodelab
+	}
+	m, err := r.api.List.ByJoinCode(code)
+	if err != nil {
+		return err
+	}
+	if m == nil {
 		return errNoCodelab
 	}
 	if r.Codelab, err = r.api.Workshops.Get(m.Id); err != nil {

@@ -2,8 +2,10 @@ package rest
 
 import (
 	"cmp"
+	"errors"
 
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 	"atelier/transport/wire"
 )
 
@@ -31,11 +33,17 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 		f := figures[m.Id]
 		if f == nil {
 			w, err := r.api.Workshops.Get(m.Id)
-			if err != nil {
-				continue // deleted just now, or it does not open
+			switch {
+			case durable.IsMissing(err):
+				continue // deleted a moment ago
+			case errors.Is(err, durable.ErrQuarantined):
+				f = &pb.Figures{} // it does not open; its record is known
+			case err != nil:
+				return err
+			default:
+				v := w.View()
+				f = &pb.Figures{Attendees: int32(v.Attendees.Len()), UpdatedAt: v.UpdatedAt}
 			}
-			v := w.View()
-			f = &pb.Figures{Attendees: int32(v.Attendees.Len()), UpdatedAt: v.UpdatedAt}
 		}
 		out = append(out, listedRecord{
 			toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt)),

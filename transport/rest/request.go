@@ -89,7 +89,10 @@ func (r *Request) Admit() error {
 
 func (r *Request) admit() error {
 	a, op := r.api, r.op
-	badToken := r.identify()
+	badToken, err := r.identify()
+	if err != nil {
+		return err
+	}
 	limiter, key := a.Limits.Writes, r.bucket
 	switch {
 	case op.Joins:
@@ -115,7 +118,7 @@ func (r *Request) admit() error {
 	if badToken && op.Access != Anyone {
 		return errLogin
 	}
-	err := r.authorize()
+	err = r.authorize()
 	if err != nil && op.Access == Registrant {
 		return r.wasted(err)
 	}
@@ -128,10 +131,10 @@ func (r *Request) current(now bool) error {
 }
 
 // identify finds out who is calling.
-func (r *Request) identify() (badToken bool) {
+func (r *Request) identify() (badToken bool, err error) {
 	h := &r.Request.Header
-	r.who, badToken = r.api.Auth.Identify(string(r.Cookie(auth.SessionCookie)), string(h.Peek("Authorization")))
-	return badToken
+	r.who, badToken, err = r.api.Auth.Identify(string(r.Cookie(auth.SessionCookie)), string(h.Peek("Authorization")))
+	return badToken, err
 }
 
 // do sends a command to the codelab of the path. The uploads that it mentions

@@ -120,9 +120,14 @@ func getSession(r *Request) error {
 		if err := r.current(true); err != nil {
 			return err
 		}
-		r.identify()
+		if _, err := r.identify(); err != nil {
+			return err
+		}
 	}
-	g, ok := r.who.Strongest(r.api.AdminID, lab, r.Query("as") != "attendee", r.registered)
+	g, ok, err := r.who.Strongest(r.api.AdminID, lab, r.Query("as") != "attendee", r.registered)
+	if err != nil {
+		return err
+	}
 	if !ok {
 		return errLogin
 	}

@@ -47,7 +47,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 	tokens := &settings.View{}
 	grants := auth.New(auth.Config{
 		AdminLifetime: time.Hour, Signer: auth.NewSigner("secret", nil, time.Now), Sessions: sessions,
-		Tokens: func() *settings.View { return tokens }, Now: time.Now,
+		Tokens: func() (*settings.View, error) { return tokens, nil }, Now: time.Now,
 	})
 	a := &API{Config: Config{Auth: grants}}
 	login := func() auth.Identity {
@@ -55,7 +55,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, _ := grants.Identify(issued.Cookie, "")
+		who, _, _ := grants.Identify(issued.Cookie, "")
 		return who
 	}
 	robot := auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -130,24 +131,45 @@ func writeFiles(structure string) func(*Request) error {
 				return wire.Invalid("delete_files[%d]: %v", i, err)
 			}
 		}
-		defer r.api.Workspaces.Lock(r.Codelab.ID())()
+		if err := r.writeHead(structure, r.change(message, files, in.Gone)); err != nil {
+			return err
+		}
+		return r.ok()
+	}
+}
+
+// writeTries bounds how often a change is made from a newer tree. Each time another
+// node has written in between.
+const writeTries = 20
+
+// writeHead changes the branch or folder of the path. The lock orders the writes of
+// this node. A write of another node that comes first moves the head, and the change
+// is made again from there: it says what files are to be, so nothing conflicts, as
+// on one node.
+func (r *Request) writeHead(structure string, change code.Change) error {
+	defer r.api.Workspaces.Lock(r.Codelab.ID())()
+	for range writeTries {
 		w, name, before, err := r.head(structure)
 		if err != nil {
 			return err
 		}
-		after, err := r.api.Workspaces.Write(w.Id, kindOf(structure), before, r.change(message, files, in.Gone))
+		after, err := r.api.Workspaces.Write(w.Id, kindOf(structure), before, change)
 		if err != nil {
 			return storeError(err)
 		}
 		_, err = r.recordWorkspace(codelab.ChangeWorkspace{
 			WorkspaceID: w.Id, Name: name, Before: before, After: after,
-			About: map[string]string{"files": fmt.Sprint(len(files)), "deleted": fmt.Sprint(len(in.Gone))},
+			About: map[string]string{"files": fmt.Sprint(len(change.Write)), "deleted": fmt.Sprint(len(change.Delete))},
 		})
-		if err != nil {
+		if !errors.Is(err, codelab.ErrHeadMoved) {
 			return err
 		}
-		return r.ok()
+		// What moved it was acknowledged; the copy here shows it after this.
+		if r.Codelab, err = r.api.Workshops.Get(r.Codelab.ID()); err != nil {
+			return err
+		}
 	}
+	return durable.ErrBusy
 }
 
 func downloadWorkspace(r *Request) error {

@@ -29,7 +29,9 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 	gauge := func(name, help string, v float64, labels ...string) {
 		emit(prometheus.GaugeValue, name, help, v, labels...)
 	}
-	count := func(name, help string, v float64) { emit(prometheus.CounterValue, name, help, v) }
+	count := func(name, help string, v float64, labels ...string) {
+		emit(prometheus.CounterValue, name, help, v, labels...)
+	}
 
 	gauge("lease_held", "1 while this node's lease holds.", flag(c.LeaseHeld))
 	count("lease_lost_total", "Times that this node lost its lease and started over.", float64(c.LeasesLost))
@@ -47,6 +49,9 @@ func (c *ClusterStats) collect(emit func(kind prometheus.ValueType, name, help s
 	count("bus_received_total", "Messages received of other nodes.", float64(c.Bus.Received))
 	count("bus_bytes_total", "Bytes sent to other nodes.", float64(c.Bus.Bytes))
 	count("bus_missed_total", "Times that messages of other nodes came too fast and were dropped.", float64(c.Bus.Missed))
+	for _, why := range bus.Rejections() {
+		count("bus_rejected_total", "Messages of other nodes, or of strangers, that were not heard, by reason.", float64(c.Bus.Rejected[why]), "reason", why.String())
+	}
 	gauge("bus_connected", "1 while NATS can be reached.", flag(c.Bus.Connected))
 	gauge("bus_routes", "Connections between the NATS within this node and those of others; 0 with one elsewhere.", float64(c.Bus.Routes))
 	count("commands_forwarded_total", "Commands that another node was asked to carry out.", float64(c.Forwarded))

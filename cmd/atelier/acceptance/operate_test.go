@@ -75,6 +75,22 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 	}
 }
 
+// Nodes of the first version did not seal what they said, and would hear nothing of
+// this one: none starts beside the other.
+func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
+	for name, versions := range map[string][2]int{"the earlier comes": {0, 1}, "this one comes": {1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+			if _, err := startVersion(t, cfgs[0], versions[0], "first"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := startVersion(t, cfgs[1], versions[1], "second"); !errors.Is(err, postgres.ErrRefused) || !strings.Contains(err.Error(), "stop all of them first") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // TestAnOperatorSeesTheNodes by the command, the probe and the metrics.
 func TestAnOperatorSeesTheNodes(t *testing.T) {
 	dsn := postgrestest.Database(t)
@@ -131,7 +147,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	_, metrics := internal(b.InternalAddr(), "/metrics")
 	for _, line := range []string{
 		"atelier_lease_held 1", "atelier_lease_lost_total 0", `atelier_actors_followed{kind="codelab"} 1`, `atelier_actors_owned{kind="codelab"} 0`,
-		"atelier_follower_lag_records 0", "atelier_bus_connected 1", "atelier_bus_routes 1", "atelier_commands_forwarded_total 1",
+		"atelier_follower_lag_records 0", `atelier_bus_rejected_total{reason="forged"} 0`, "atelier_bus_connected 1", "atelier_bus_routes 1", "atelier_commands_forwarded_total 1",
 	} {
 		if !strings.Contains(metrics, "\n"+line+"\n") {
 			t.Errorf("the metrics lack %q", line)
@@ -146,6 +162,24 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	}
 	if _, err := service.StoppedClusterStatus(testConfig(t)); err == nil {
 		t.Error("a server that stands alone has a cluster")
+	}
+	// The other one sees that it stopped in order, which is no problem; a node that
+	// died is one.
+	if st := status(); len(st.Problems) != 0 || len(st.Nodes) != 2 || st.Nodes[1].Alive || !st.Nodes[1].Stopped || st.Nodes[1].Protocol == 0 {
+		t.Errorf("beside a node that stopped: %+v", st)
+	}
+	postgrestest.Exec(t, dsn, "insert into atelier.nodes values ('dead', 5, clock_timestamp() - interval '1 minute', 3, '1.0', now())")
+	if st := status(); len(st.Problems) != 1 || !strings.Contains(st.Problems[0], "node dead is dead") || st.Nodes[0].Node != "dead" || st.Nodes[0].Stopped {
+		t.Errorf("beside a node that died: %+v", st)
+	}
+	if stopped, err := service.StoppedClusterStatus(cfgs[1]); err != nil || len(stopped.Problems) != 2 {
+		t.Errorf("where none runs, beside a node that died: %+v, %v", stopped, err)
+	}
+	if b, err = startVersion(t, cfgs[1], 0, "1.0"); err != nil {
+		t.Fatal(err)
+	}
+	if st := status(); !st.Nodes[2].Alive || st.Nodes[2].Stopped {
+		t.Errorf("when it is back: %+v", st)
 	}
 }
 

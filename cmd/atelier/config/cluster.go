@@ -19,7 +19,7 @@ type Cluster struct {
 	Enabled bool     `toml:"enabled" doc:"Several nodes share storage.postgres and files.store. Keys in secrets/, admin.password and session.key must be the same on all."`
 	Node    string   `toml:"node" doc:"Name of this node, different from all others: letters, digits, - and _."`
 	Listen  string   `toml:"listen" doc:"Address for the other nodes. What is not loopback needs tls_cert, tls_key and tls_ca."`
-	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes."`
+	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes. Of two nodes one must list the other: they find nobody by themselves."`
 	NATSURL Secret   `toml:"nats_url" doc:"A NATS that runs elsewhere, in place of listen and peers, like nats://user:password@host:4222."`
 	Secret  Secret   `toml:"secret" doc:"What nodes know each other by, the same on all; at least 32 characters."`
 	TLSCert string   `toml:"tls_cert" doc:"Certificate file (PEM) of this node for the others; it serves and calls."`
@@ -72,7 +72,7 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 		if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" {
 			bad("cluster.nats_url must be nats:// or tls:// and a host")
 		} else if u.Scheme == "nats" && n.TLSCA == "" && !loopback(u.Hostname()) {
-			warn("cluster.nats_url: what nodes tell each other travels in the clear")
+			warn("cluster.nats_url is not tls://: the credentials of NATS and the ids of codelabs travel in the clear; what nodes tell each other is sealed")
 		}
 		return
 	}

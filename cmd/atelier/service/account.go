@@ -116,14 +116,13 @@ func (s *Service) openSessions(account []byte) (*login.Sessions, error) {
 }
 
 // tokens are the API tokens as they are now; where other nodes may have changed
-// them, as they were a second ago at most. None are known when that cannot be
-// found out.
-func (c *Core) tokens() *settings.View {
+// them, as they were a second ago at most.
+func (c *Core) tokens() (*settings.View, error) {
 	h, err := c.settings.Near(settings.ID, login.MaxAge)
 	if err != nil {
-		return &settings.View{}
+		return nil, err
 	}
-	return h.View()
+	return h.View(), nil
 }
 
 // current is rest.Config.Current.

@@ -23,7 +23,10 @@ import (
 // replaced; the difference of two is refused at the start. It is raised with each
 // release that says something new to other nodes, and what it means is kept in
 // cmd/atelier/deploy/CLUSTER.md ("Versions").
-const protocolVersion = 1
+//
+// 3: messages are sealed. It leaves 2 out, so that nodes of version 1, whose
+// messages cannot be read, are refused.
+const protocolVersion = 3
 
 // protocol is the version of the messages between nodes in this start.
 func (o Options) protocol() int {
@@ -73,7 +76,7 @@ func openNode(cfg config.Config, store durable.Shared, patience time.Duration, s
 	n := &node{log: log.With("component", "cluster", "node", cfg.Cluster.Node)}
 	n.alive.Store(1)
 	n.bus, err = bus.Open(bus.Options{
-		Node: cfg.Cluster.Node, Secret: string(cfg.Cluster.Secret), Listen: cfg.Cluster.Listen, Peers: cfg.Cluster.Peers,
+		Node: cfg.Cluster.Node, Secret: string(cfg.Cluster.Secret), Cluster: store.StreamID(), Listen: cfg.Cluster.Listen, Peers: cfg.Cluster.Peers,
 		URL: string(cfg.Cluster.NATSURL), TLS: conf, Logger: n.log,
 	})
 	if err != nil {

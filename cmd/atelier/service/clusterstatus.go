@@ -29,6 +29,9 @@ type ClusterStatus struct {
 type NodeStatus struct {
 	Node  string `json:"node"`
 	Alive bool   `json:"alive"`
+	// Stopped: its lease is over because it stopped in order. One that is neither
+	// has died.
+	Stopped bool `json:"stopped"`
 	// LeaseLeftSeconds is for how long its lease holds; below 0 since it ended.
 	LeaseLeftSeconds float64   `json:"lease_left_seconds"`
 	Since            time.Time `json:"since"`
@@ -94,7 +97,6 @@ func StoppedClusterStatus(cfg config.Config) (*ClusterStatus, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.take(members)
 	problem := "no server runs on " + cfg.Server.Data
 	for _, m := range members {
 		// The socket is there only when the server is.
@@ -103,6 +105,7 @@ func StoppedClusterStatus(cfg config.Config) (*ClusterStatus, error) {
 		}
 	}
 	st.Problems = []string{problem + "; this is what the database says"}
+	st.take(members)
 	return st, nil
 }
 
@@ -110,8 +113,11 @@ func (st *ClusterStatus) take(members []durable.Member) {
 	st.Nodes = []NodeStatus{}
 	for _, m := range members {
 		st.Nodes = append(st.Nodes, NodeStatus{
-			Node: m.Node, Alive: m.Left > 0, LeaseLeftSeconds: m.Left.Seconds(), Since: m.Since, Program: m.Program, Protocol: m.Version, Owns: m.Owns,
+			Node: m.Node, Alive: m.Left > 0, Stopped: m.Stopped && m.Left <= 0, LeaseLeftSeconds: m.Left.Seconds(), Since: m.Since, Program: m.Program, Protocol: m.Version, Owns: m.Owns,
 		})
+		if m.Left <= 0 && !m.Stopped && m.Node != st.Node {
+			st.Problems = append(st.Problems, fmt.Sprintf("node %s is dead: its lease ended %s ago, and it did not stop in order; start it, or stop it in order once if it is gone for good", m.Node, (-m.Left).Round(time.Second)))
+		}
 	}
 }
 

@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// denied is the error of a database that lacks a grant. It says what to grant.
+type denied struct {
+	message string // PostgreSQL's
+	role    string // "" until it is known
+	grant   string // what to grant, on what; "" when that is not known
+}
+
+func (d *denied) Error() string {
+	role := "the role of storage.postgres"
+	if d.role != "" {
+		role = fmt.Sprintf("role %q", d.role)
+	}
+	text := fmt.Sprintf("postgres: %s lacks a privilege: %s (SQLSTATE %s)", role, d.message, pgDenied)
+	if d.grant != "" && d.role != "" {
+		text += fmt.Sprintf("; as the owner of it, or a superuser, run: GRANT %s TO %s;", d.grant, pgx.Identifier{d.role}.Sanitize())
+	}
+	return text
+}
+
+// deniedTo names the role in an error about a privilege.
+func deniedTo(role string, err error) error {
+	if codeOf(err) == pgDenied {
+		err = translate(err)
+	}
+	var d *denied
+	if errors.As(err, &d) {
+		d.role = role
+	}
+	return err
+}
+
+// refusedObject finds what a privilege is missing on, as PostgreSQL says it in
+// English; in other languages its own words must do.
+var refusedObject = regexp.MustCompile(`^permission denied for (\w+) (.+)$`)
+
+// grants are what the program needs on each kind of object, with OBJECT for its name.
+var grants = map[string]string{
+	"schema":   "usage, create on schema OBJECT",
+	"table":    "select, insert, update, delete on all tables in schema " + schema,
+	"sequence": "usage on all sequences in schema " + schema,
+	"function": "execute on all functions in schema " + schema,
+	"database": "connect, create on database OBJECT",
+}
+
+func newDenied(message string) *denied {
+	d := &denied{message: message}
+	if m := refusedObject.FindStringSubmatch(message); m != nil && grants[m[1]] != "" {
+		object := pgx.Identifier{strings.Trim(m[2], `"`)}.Sanitize()
+		d.grant = strings.ReplaceAll(grants[m[1]], "OBJECT", object)
+	}
+	return d
+}

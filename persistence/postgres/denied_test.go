@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// A missing grant was a bare SQLSTATE. What the error says to run is run here, one
+// after the other, until the store opens.
+func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	first, err := Open(Options{URL: dsn, Node: "first"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	database := strings.TrimPrefix(u.Path, "/")
+	role := "role of " + database
+	postgrestest.Exec(t, dsn, `create role "`+role+`" login password 'p'; revoke connect on database "`+database+`" from public;
+		revoke execute on all functions in schema atelier from public`)
+	t.Cleanup(func() { postgrestest.Exec(t, dsn, `drop owned by "`+role+`"; drop role "`+role+`"`) })
+	u.User = url.UserPassword(role, "p")
+	run := regexp.MustCompile(`run: (GRANT .*;)$`)
+	var said []string
+	for range 8 {
+		s, err := Open(Options{URL: u.String(), Node: "second"})
+		if err == nil {
+			put(t, s, row("k", "v"))
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			break
+		}
+		m := run.FindStringSubmatch(err.Error())
+		if m == nil || !strings.Contains(err.Error(), `role "`+role+`" lacks`) {
+			t.Fatalf("after %q: %v", said, err)
+		}
+		if len(said) > 0 && said[len(said)-1] == m[1] {
+			t.Fatalf("%s does not help", m[1])
+		}
+		said = append(said, m[1])
+		postgrestest.Exec(t, dsn, m[1])
+	}
+	if len(said) < 3 {
+		t.Errorf("it only says %q", said)
+	}
+}

@@ -1,0 +1,301 @@
+package bus
+
+import (
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// How nodes come to know each other's sessions. Whoever recorded what a session
+// said can say it again, so a node hears nobody who has not shown to live now:
+//
+//	a asks b:     greet          for no session in particular
+//	b answers a:  serial, token  in the session of b, to a question that only this
+//	                             session of a asked; above the serial a hears b
+//	a asks b:     know, token    for the session of b
+//	b answers a:  -              the token was made for this session of a a moment
+//	                             ago; from this message on b hears a
+//
+// A node greets whom it has something to ask of, and whom it hears of for the
+// first time. A session that replaces another of its node is heard in its place;
+// none comes back.
+
+const (
+	// greetSubject is where nodes are greeted, and told of those who have come.
+	greetSubject = "_greet"
+	// greetTime bounds each of the two questions.
+	greetTime = time.Second
+	// greetPause is the least time between two greetings that strangers cause.
+	greetPause = 20 * time.Millisecond
+	// maxCandidates bounds the sessions that have a token; the oldest goes first.
+	maxCandidates = 256
+	// maxWaiting and maxWaitingBytes bound the requests that wait for a greeting
+	// to end, of each node. More are answered with ErrNobody.
+	maxWaiting      = 4096
+	maxWaitingBytes = durable.MaxMessage
+
+	greetAsk  = 'g'
+	greetKnow = 'k'
+	tokenSize = 16
+)
+
+// peers are the sessions of other nodes. Safe for concurrent use, but for the
+// windows: the goroutine that takes what comes owns them.
+type peers struct {
+	mu         sync.Mutex
+	known      map[string]*peer // by node
+	candidates []candidate      // oldest first
+	greetings  map[string]*greeting
+}
+
+// peer is a session that is heard. Its cipher and session are immutable.
+type peer struct {
+	node    string
+	session session
+	aead    cipher.AEAD
+	window  window // owned by the goroutine that takes what comes
+	ready   bool   // guarded by peers.mu: it hears this node's session
+}
+
+// candidate is a session that was given a token.
+type candidate struct {
+	node    string
+	session session
+	token   [tokenSize]byte
+}
+
+// greeting is one that is under way, or was a moment ago.
+type greeting struct {
+	begun   time.Time
+	under   bool
+	waiting []waiting
+	bytes   int
+}
+
+// waiting is a request for a node that is being greeted.
+type waiting struct {
+	number  uint64
+	subject string
+	data    []byte
+}
+
+func newPeers() peers {
+	return peers{known: map[string]*peer{}, greetings: map[string]*greeting{}}
+}
+
+// session returns the peer if this is the session in which its node is heard.
+func (p *peers) session(node []byte, s session) *peer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.known[string(node)]; known != nil && known.session == s {
+		return known
+	}
+	return nil
+}
+
+// admit makes a session the one in which its node is heard, above a serial. The
+// session that is heard already keeps its window.
+func (p *peers) admit(node string, s session, aead cipher.AEAD, floor uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.known[node]; known == nil || known.session != s {
+		p.known[node] = &peer{node: node, session: s, aead: aead, window: newWindow(floor)}
+	}
+}
+
+// ready notes that a session hears this node's; the requests that waited for that
+// are returned.
+func (p *peers) ready(node string, s session) (released []waiting) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := p.known[node]
+	if known == nil || known.session != s {
+		return nil
+	}
+	known.ready = true
+	if g := p.greetings[node]; g != nil {
+		released, g.waiting, g.bytes, g.under = g.waiting, nil, 0, false
+	}
+	return released
+}
+
+// unready notes that a session does not hear this node's any more.
+func (p *peers) unready(node string, s session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.known[node]; known != nil && known.session == s {
+		known.ready = false
+	}
+}
+
+// hold returns the session that requests to a node are for. Where there is none
+// yet the request waits, and greet says whether to greet the node.
+func (p *peers) hold(node string, w waiting) (s session, ready, greet bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.known[node]; known != nil && known.ready {
+		return known.session, true, false, nil
+	}
+	g := p.greeting(node)
+	if len(g.waiting) >= maxWaiting || g.bytes+len(w.data) > maxWaitingBytes {
+		return s, false, false, durable.ErrNobody
+	}
+	w.data = slices.Clone(w.data)
+	g.waiting = append(g.waiting, w)
+	g.bytes += len(w.data)
+	greet = !g.under
+	g.under, g.begun = true, time.Now()
+	return s, false, greet, nil
+}
+
+func (p *peers) greeting(node string) *greeting {
+	g := p.greetings[node]
+	if g == nil {
+		g = &greeting{}
+		p.greetings[node] = g
+	}
+	return g
+}
+
+// stranger says whether to greet a node of which an unknown session was heard.
+func (p *peers) stranger(node string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := p.greeting(node)
+	if g.under || time.Since(g.begun) < greetPause {
+		return false
+	}
+	g.under, g.begun = true, time.Now()
+	return true
+}
+
+// over ends a greeting that failed, and returns the requests that waited for it.
+func (p *peers) over(node string) []waiting {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := p.greetings[node]
+	if g == nil {
+		return nil
+	}
+	all := g.waiting
+	g.under, g.waiting, g.bytes = false, nil, 0
+	return all
+}
+
+// offer makes a token for a session.
+func (p *peers) offer(node string, s session) (token [tokenSize]byte) {
+	_, _ = rand.Read(token[:]) // never fails
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.candidates = slices.DeleteFunc(p.candidates, func(c candidate) bool { return c.session == s })
+	if len(p.candidates) >= maxCandidates {
+		p.candidates = slices.Delete(p.candidates, 0, 1)
+	}
+	p.candidates = append(p.candidates, candidate{node, s, token})
+	return token
+}
+
+// redeem takes the token of a session; false when it is not the one that was
+// offered last.
+func (p *peers) redeem(node string, s session, token []byte) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.candidates, func(c candidate) bool {
+		return c.node == node && c.session == s && subtle.ConstantTimeCompare(c.token[:], token) == 1
+	})
+	if i < 0 {
+		return false
+	}
+	p.candidates = slices.Delete(p.candidates, i, i+1)
+	return true
+}
+
+// greet asks a node for its session, and lets it know this one.
+func (b *Bus) greet(node string) {
+	b.ask(node, greetSubject, session{}, []byte{greetAsk}, greetTime, func(o opened, err error) {
+		if err == nil && len(o.data) != 8+tokenSize {
+			err = durable.ErrNobody
+		}
+		if err != nil {
+			b.greetingFailed(node, err)
+			return
+		}
+		b.peers.admit(node, o.sender, o.aead, binary.BigEndian.Uint64(o.data))
+		b.ask(node, greetSubject, o.sender, append([]byte{greetKnow}, o.data[8:]...), greetTime, func(_ opened, err error) {
+			if err != nil {
+				b.greetingFailed(node, err)
+				return
+			}
+			b.release(node, o.sender)
+		})
+	})
+}
+
+// release sends what waited for a session of a node.
+func (b *Bus) release(node string, s session) {
+	for _, w := range b.peers.ready(node, s) {
+		if b.asks(w.number) { // else its time is over
+			b.send(w.number, node, w.subject, s, w.data)
+		}
+	}
+}
+
+// greetingFailed answers who waits when the node is not there. When it only did not
+// answer they wait on, for as long as each of them would.
+func (b *Bus) greetingFailed(node string, err error) {
+	all := b.peers.over(node)
+	if errors.Is(err, durable.ErrNobody) {
+		for _, w := range all {
+			b.end(w.number, opened{}, durable.ErrNobody)
+		}
+		return
+	}
+	for _, w := range all {
+		if !b.asks(w.number) {
+			continue
+		}
+		switch s, ready, greet, err := b.peers.hold(node, w); {
+		case err != nil:
+			b.end(w.number, opened{}, err)
+		case ready: // by a greeting of that node
+			b.send(w.number, node, w.subject, s, w.data)
+		case greet:
+			b.greet(node)
+		}
+	}
+}
+
+// greeted serves a greeting.
+func (b *Bus) greeted(reply string, o opened) {
+	answer := func(data []byte) {
+		if err := b.publish(address{reply, "", o.sender}, kindData, data); err != nil {
+			b.opts.Logger.Warn("answering another node failed", "node", o.from, "error", err)
+		}
+	}
+	switch {
+	case len(o.data) == 1 && o.data[0] == greetAsk:
+		data := binary.BigEndian.AppendUint64(nil, b.seal.serial.Load())
+		token := b.peers.offer(o.from, o.sender)
+		answer(append(data, token[:]...))
+	case len(o.data) > 0 && o.data[0] == greetKnow && o.receiver == b.seal.session:
+		if !b.peers.redeem(o.from, o.sender, o.data[1:]) {
+			b.reject(Replayed)
+			return
+		}
+		// It learned this session before it asked for this.
+		b.peers.admit(o.from, o.sender, o.aead, o.serial)
+		answer(nil)
+		b.release(o.from, o.sender)
+	case len(o.data) > 0 && o.data[0] == greetKnow:
+		b.reject(StaleReceiver)
+	default:
+		b.reject(Malformed)
+	}
+}

@@ -1,0 +1,455 @@
+package bus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"atelier/actors/durable"
+)
+
+// elsewhere is a NATS that anybody reaches.
+func elsewhere(t testing.TB) string {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("NATS did not start")
+	}
+	return s.ClientURL()
+}
+
+// attacker reads everything that goes over a NATS, and says it again.
+type attacker struct {
+	*testing.T
+	conn     *nats.Conn
+	came     chan *nats.Msg
+	recorded []*nats.Msg
+}
+
+func newAttacker(t *testing.T, url string) *attacker {
+	t.Helper()
+	a := &attacker{T: t, came: make(chan *nats.Msg, 1<<16)}
+	var err error
+	if a.conn, err = nats.Connect(url); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.conn.Close)
+	_, err = a.conn.ChanSubscribe(">", a.came)
+	if err == nil {
+		err = a.conn.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// all are the messages so far.
+func (a *attacker) all() []*nats.Msg {
+	a.Helper()
+	if err := a.conn.Flush(); err != nil {
+		a.Fatal(err)
+	}
+	for len(a.came) > 0 {
+		a.recorded = append(a.recorded, <-a.came)
+	}
+	return a.recorded[:len(a.recorded):len(a.recorded)]
+}
+
+// says publishes messages; when it returns they lie before whatever a node is sent.
+func (a *attacker) says(all []*nats.Msg, edit func(m *nats.Msg)) {
+	a.Helper()
+	for _, m := range all {
+		m = &nats.Msg{Subject: m.Subject, Reply: m.Reply, Data: bytes.Clone(m.Data)}
+		edit(m)
+		if err := a.conn.PublishMsg(m); err != nil {
+			a.Fatal(err)
+		}
+	}
+	if err := a.conn.Flush(); err != nil {
+		a.Fatal(err)
+	}
+}
+
+func as(*nats.Msg) {}
+
+// ears note what a node hears.
+type ears struct {
+	mu    sync.Mutex
+	heard []string // guarded by mu
+}
+
+func (e *ears) listen(t *testing.T, b *Bus) {
+	t.Helper()
+	note := func(how string) func(string, []byte) {
+		return func(from string, data []byte) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if len(data) > 40 {
+				data = data[:40]
+			}
+			e.heard = append(e.heard, how+" "+from+" "+string(data))
+		}
+	}
+	for _, subject := range []string{"x", "y"} {
+		asked, told := note("asked "+subject), note("told "+subject)
+		if _, err := b.Serve(subject, func(from string, data []byte, answer func([]byte)) {
+			if len(data) > 0 {
+				asked(from, data)
+			}
+			answer(data)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Listen(subject, func(from string, data []byte) {
+			if len(data) > 0 {
+				told(from, data)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// With somebody who listens to everything NATS never says that nobody does.
+	if err := b.conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (e *ears) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.heard)
+}
+
+// ask asks and waits.
+func ask(t *testing.T, b *Bus, node, subject, data string) string {
+	t.Helper()
+	type result struct {
+		data []byte
+		err  error
+	}
+	for until := time.Now().Add(20 * time.Second); ; {
+		got := make(chan result, 1)
+		b.Request(node, subject, []byte(data), 20*time.Second, func(data []byte, err error) { got <- result{data, err} })
+		r := <-got
+		if errors.Is(r.err, durable.ErrNobody) && time.Now().Before(until) {
+			continue // it was not heard; the two do not know each other yet
+		}
+		if r.err != nil {
+			t.Fatal(r.err)
+		}
+		return string(r.data)
+	}
+}
+
+// tell publishes until the other has heard it: before it knows the sender what is
+// told is lost.
+func (e *ears) told(t *testing.T, b *Bus, data string) {
+	t.Helper()
+	for until, n := time.Now().Add(20*time.Second), e.count(); e.count() == n; {
+		if time.Now().After(until) {
+			t.Fatal("it is not heard")
+		}
+		if err := b.Publish("x", []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+		ask(t, b, "b", "y", "") // behind it
+	}
+}
+
+const plain = "PLAIN-TEXT-OF-A-COMMAND"
+
+// Whoever reaches the NATS of the nodes reads nothing that they say, and nothing
+// that they said before is heard again: not by the same process, not by a receiver
+// or from a sender that was restarted, not on another subject, not changed.
+func TestWhatWasRecordedIsNotHeardAgain(t *testing.T) {
+	url := elsewhere(t)
+	attacker := newAttacker(t, url)
+	node := func(name string) *Bus { return open(t, Options{Node: name, Secret: "the secret", URL: url}) }
+	a, b := node("a"), node("b")
+	ears := &ears{}
+	ears.listen(t, b)
+	if got := ask(t, a, "b", "x", plain); got != plain {
+		t.Fatalf("the answer is %q", got)
+	}
+	ears.told(t, a, plain)
+	large := string(bytes.Repeat([]byte(plain), 3*partBytes/len(plain)))
+	if got := ask(t, a, "b", "x", large); got != large {
+		t.Fatal("a large answer is another")
+	}
+	heard := ears.count()
+	recorded := attacker.all()
+	for _, m := range recorded {
+		if bytes.Contains(m.Data, []byte("PLAIN")) || bytes.Contains(m.Data, []byte("COMMAND")) {
+			t.Fatalf("a message on %s can be read", m.Subject)
+		}
+	}
+	if len(recorded) < 10 {
+		t.Fatalf("only %d messages were recorded", len(recorded))
+	}
+	nothing := func(when string, to *Bus, before Rejected, reasons ...Rejection) {
+		t.Helper()
+		ask(t, a, "b", "y", "") // handled behind what the attacker said
+		if n := ears.count(); n != heard {
+			t.Fatalf("%s: %d messages were heard again: %q", when, n-heard, ears.heard[heard:])
+		}
+		after, more := to.Stats().Rejected, uint64(0)
+		for _, r := range reasons {
+			more += after[r] - before[r]
+		}
+		if more == 0 {
+			t.Errorf("%s: none of %v was counted: %v", when, reasons, after)
+		}
+	}
+
+	before := b.Stats().Rejected
+	attacker.says(recorded, as)
+	nothing("the same process", b, before, Replayed)
+
+	before = b.Stats().Rejected
+	attacker.says(recorded, func(m *nats.Msg) { m.Data[len(m.Data)/2] ^= 4 })
+	nothing("changed", b, before, Forged)
+
+	before = b.Stats().Rejected
+	attacker.says(recorded, func(m *nats.Msg) {
+		switch m.Subject {
+		case subjectOf("b", "x"):
+			m.Subject = subjectOf("b", "y")
+		case toldSubject("x"):
+			m.Subject = toldSubject("y")
+		}
+	})
+	nothing("on other subjects", b, before, Forged)
+
+	b.Close()
+	b = node("b")
+	ears.listen(t, b)
+	ears.told(t, a, "new")
+	heard = ears.count()
+	before = b.Stats().Rejected
+	attacker.says(recorded, as)
+	nothing("the receiver was restarted", b, before, StaleReceiver)
+	if after := b.Stats().Rejected; after[Late] == before[Late] {
+		t.Error("what was told before the restart was not seen to be so")
+	}
+
+	recorded = attacker.all()
+	a.Close()
+	a = node("a")
+	ears.told(t, a, "newer")
+	heard = ears.count()
+	before = b.Stats().Rejected
+	attacker.says(recorded, as)
+	nothing("the sender was restarted", b, before, UnknownSender)
+	if ears.told(t, a, "still heard"); ears.count() == heard {
+		t.Error("the replay put an earlier session in the place of the present one")
+	}
+
+	b.Close()
+	b = node("b")
+	ears.listen(t, b)
+	before = b.Stats().Rejected
+	attacker.says(recorded, as) // before it knows anybody
+	heard = ears.count()
+	nothing("a receiver that knows nobody", b, before, StaleReceiver, UnknownSender)
+}
+
+// A request that an attacker kept back is not heard when its sender has come back as
+// another session, nor are parts of two messages heard as one.
+func TestWhatWasKeptBackIsNotHeardLater(t *testing.T) {
+	url := elsewhere(t)
+	attacker := newAttacker(t, url)
+	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
+	b := open(t, Options{Node: "b", Secret: "the secret", URL: url})
+	ears := &ears{}
+	ears.listen(t, b)
+	ask(t, a, "b", "y", "")
+	to := address{subjectOf("b", "x"), "reply", b.seal.session}
+	say := func(p part) {
+		t.Helper()
+		attacker.says([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: a.seal.sealed(t, to, p)}}, as)
+	}
+	kept := a.seal.sealed(t, to, part{count: 1, data: []byte("kept back")})
+	for first := range uint64(2) {
+		say(part{first: first, number: int(first), count: 2, data: fmt.Append(nil, "part ", first)})
+	}
+	ask(t, a, "b", "y", "")
+	if ears.count() > 0 {
+		t.Fatalf("parts of two messages are %q", ears.heard)
+	}
+	say(part{first: 0, number: 1, count: 2, data: []byte(" and its end")})
+	ask(t, a, "b", "y", "")
+	if len(ears.heard) != 1 || ears.heard[0] != "asked x a part 0 and its end" {
+		t.Fatalf("heard %q", ears.heard)
+	}
+	a.Close()
+	a = open(t, Options{Node: "a", Secret: "the secret", URL: url})
+	ask(t, a, "b", "y", "")
+	attacker.says([]*nats.Msg{{Subject: to.subject, Reply: to.reply, Data: kept}}, as)
+	ask(t, a, "b", "y", "")
+	if ears.count() != 1 {
+		t.Errorf("heard %q", ears.heard)
+	}
+}
+
+// A receiver that was restarted is asked again at once, and its refusal says that
+// nothing was heard.
+func TestARestartedReceiverRefusesWhatWasMeantForTheEarlierOne(t *testing.T) {
+	url := elsewhere(t)
+	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
+	b := open(t, Options{Node: "b", Secret: "the secret", URL: url})
+	earlier := b.seal.session
+	ears := &ears{}
+	ears.listen(t, b)
+	ask(t, a, "b", "x", "first")
+	b.Close()
+	b = open(t, Options{Node: "b", Secret: "the secret", URL: url})
+	ears.listen(t, b)
+	got := make(chan error, 1)
+	a.ask("b", "x", earlier, []byte("late"), 20*time.Second, func(_ opened, err error) { got <- err })
+	if err := <-got; !errors.Is(err, durable.ErrNobody) {
+		t.Errorf("it was answered with %v", err)
+	}
+	if ask(t, a, "b", "x", "second"); ears.count() != 2 {
+		t.Errorf("heard %q", ears.heard)
+	}
+	// Also now that the two know each other.
+	a.ask("b", "x", earlier, []byte("later"), 20*time.Second, func(_ opened, err error) { got <- err })
+	if err := <-got; !errors.Is(err, durable.ErrNobody) || ears.count() != 2 {
+		t.Errorf("it was answered with %v, heard %q", err, ears.heard)
+	}
+}
+
+// Requests that come while two nodes get to know each other are bounded, and none
+// is lost.
+func TestRequestsWaitForAGreeting(t *testing.T) {
+	p := newPeers()
+	for i := range maxWaiting {
+		_, ready, greet, err := p.hold("b", waiting{number: uint64(i), data: []byte("x")})
+		if ready || greet != (i == 0) || err != nil {
+			t.Fatal(i, ready, greet, err)
+		}
+	}
+	if _, _, _, err := p.hold("b", waiting{}); !errors.Is(err, durable.ErrNobody) {
+		t.Errorf("one more: %v", err)
+	}
+	if _, _, _, err := p.hold("c", waiting{data: make([]byte, maxWaitingBytes+1)}); !errors.Is(err, durable.ErrNobody) {
+		t.Errorf("too large: %v", err)
+	}
+	p.admit("b", session{1}, nil, 0)
+	if all := p.ready("b", session{2}); len(all) != 0 {
+		t.Error("another session is ready")
+	}
+	if all := p.ready("b", session{1}); len(all) != maxWaiting || all[1].number != 1 {
+		t.Errorf("%d are released", len(all))
+	}
+	if s, ready, _, _ := p.hold("b", waiting{}); !ready || s != (session{1}) {
+		t.Error("it is not ready")
+	}
+	for i := range 2 * maxCandidates {
+		p.offer("b", session{byte(i), byte(i >> 8)})
+	}
+	if len(p.candidates) != maxCandidates {
+		t.Errorf("%d candidates", len(p.candidates))
+	}
+}
+
+// A question is answered by the session that was asked, to the one that asked, and
+// each part of the answer counts once.
+func TestOnlyWhoWasAskedAnswers(t *testing.T) {
+	url := elsewhere(t)
+	attacker := newAttacker(t, url)
+	node := func(name string) *Bus { return open(t, Options{Node: name, Secret: "the secret", URL: url}) }
+	a, b, c := node("a"), node("b"), node("c")
+	replies := make(chan func([]byte), 1)
+	if _, err := b.Serve("silent", func(_ string, _ []byte, answer func([]byte)) { replies <- answer }); err != nil {
+		t.Fatal(err)
+	}
+	(&ears{}).listen(t, a)
+	(&ears{}).listen(t, b)
+	(&ears{}).listen(t, c)
+	for _, other := range []string{"b", "c"} {
+		ask(t, a, other, "y", "")
+	}
+	got := make(chan string, 1)
+	a.Request("b", "silent", nil, 20*time.Second, func(data []byte, err error) { got <- fmt.Sprint(string(data), err) })
+	answer := <-replies
+	reply := ""
+	for _, m := range attacker.all() {
+		if m.Subject == subjectOf("b", "silent") {
+			reply = m.Reply
+		}
+	}
+	_, another := testSealer(t, "the secret", "", "b")
+	says := func(s *sealer, to session, p part) []byte {
+		m := s.sealed(t, address{reply, "", to}, p)
+		attacker.says([]*nats.Msg{{Subject: reply, Data: m}}, as)
+		return m
+	}
+	wrong := part{count: 1, data: []byte("wrong")}
+	for what, try := range map[string]func() Rejection{
+		"another node":    func() Rejection { says(c.seal, a.seal.session, wrong); return Unasked },
+		"another session": func() Rejection { says(another, a.seal.session, wrong); return UnknownSender },
+		"for another":     func() Rejection { says(b.seal, session{1}, wrong); return StaleReceiver },
+		"a part twice": func() Rejection {
+			m := says(b.seal, a.seal.session, part{first: 9, count: 2})
+			attacker.says([]*nats.Msg{{Subject: reply, Data: m}}, as)
+			return Replayed
+		},
+	} {
+		before := a.Stats().Rejected
+		why := try()
+		ask(t, c, "a", "y", "")
+		if after := a.Stats().Rejected; after[why] != before[why]+1 || len(got) > 0 {
+			t.Errorf("%s: %v, then %v; answered: %v", what, before, after, len(got) > 0)
+		}
+	}
+	answer([]byte("right"))
+	if s := <-got; s != "right<nil>" {
+		t.Errorf("got %s", s)
+	}
+}
+
+// What a session said before it was greeted was recorded, perhaps, and heard by an
+// earlier session of this node.
+func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
+	url := elsewhere(t)
+	a := open(t, Options{Node: "a", Secret: "the secret", URL: url})
+	b := open(t, Options{Node: "b", Secret: "the secret", URL: url})
+	(&ears{}).listen(t, a)
+	ask(t, b, "a", "y", "") // a knows b, and does not greet it
+	for range 10 {
+		if err := a.Publish("x", []byte("earlier")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := a.seal.serial.Load()
+	b.peers.mu.Lock()
+	delete(b.peers.known, "a")
+	b.peers.mu.Unlock()
+	ask(t, b, "a", "y", "")
+	known := b.peers.session([]byte("a"), a.seal.session)
+	if known == nil {
+		t.Fatal("it does not know the other")
+	}
+	floor := known.window.floor
+	b.greet("a") // as it is known already, this changes nothing
+	ask(t, b, "a", "y", "")
+	if again := b.peers.session([]byte("a"), a.seal.session); again != known {
+		t.Error("a second greeting forgets what was heard")
+	}
+	if floor < before {
+		t.Errorf("it hears what is above %d, and %d were said before", floor, before)
+	}
+}

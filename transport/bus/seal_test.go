@@ -1,0 +1,129 @@
+package bus
+
+import (
+	"bytes"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func testSealer(t testing.TB, secret, cluster, node string) (keys, *sealer) {
+	t.Helper()
+	k, err := newKeys(secret, cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSealer(k, node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, s
+}
+
+// sealed is a message as it goes out.
+func (s *sealer) sealed(t testing.TB, to address, p part) (message []byte) {
+	t.Helper()
+	err := s.with(to, s.serial.Add(1), p, func(b []byte) error { message = bytes.Clone(b); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return message
+}
+
+// opens is how a node that has these keys opens a message.
+func opens(t testing.TB, k keys, subject, reply string, message []byte) (e envelope, p part, ok bool) {
+	t.Helper()
+	if e, ok = parseEnvelope(bytes.Clone(message)); !ok {
+		return e, p, false
+	}
+	aead, err := k.of(string(e.node), e.sender)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := &sealer{}
+	reader.scratch.New = func() any { return new(scratch) }
+	p, ok = reader.open(aead, subject, reply, e)
+	return e, p, ok
+}
+
+// A message that was changed on its way, came on another subject, is to be answered
+// elsewhere, or was made for another cluster, is none; and it shows nothing of its
+// content.
+func TestChangedMessagesAreNone(t *testing.T) {
+	k, s := testSealer(t, "secret", "cluster", "a")
+	to := address{"subject", "reply", session{7}}
+	whole := s.sealed(t, to, part{first: 7, number: 1, count: 2, data: []byte("the data")})
+	e, p, ok := opens(t, k, "subject", "reply", whole)
+	if !ok || string(e.node) != "a" || e.sender != s.session || e.receiver != to.receiver || string(p.data) != "the data" || p.first != 7 || p.number != 1 || p.count != 2 {
+		t.Fatalf("%+v, %+v, %v", e, p, ok)
+	}
+	for i := range whole {
+		for bit := range 8 {
+			changed := bytes.Clone(whole)
+			changed[i] ^= 1 << bit
+			if _, _, ok := opens(t, k, "subject", "reply", changed); ok {
+				t.Errorf("bit %d of byte %d may be anything", bit, i)
+			}
+		}
+		if _, _, ok := opens(t, k, "subject", "reply", whole[:i]); ok {
+			t.Errorf("%d bytes are enough", i)
+		}
+	}
+	for what, other := range map[string]address{"subject": {subject: "subjec", reply: "treply"}, "reply": {subject: "subject", reply: "other"}} {
+		if _, _, ok := opens(t, k, other.subject, other.reply, whole); ok {
+			t.Errorf("it was taken with another %s", what)
+		}
+	}
+	for what, names := range map[string][2]string{"secret": {"other", "cluster"}, "cluster": {"secret", "other"}} {
+		other, _ := testSealer(t, names[0], names[1], "a")
+		if _, _, ok := opens(t, other, "subject", "reply", whole); ok {
+			t.Errorf("it was taken with another %s", what)
+		}
+	}
+	if bytes.Contains(whole, []byte("data")) {
+		t.Error("the data can be read")
+	}
+	again := s.sealed(t, to, part{first: 7, number: 1, count: 2, data: []byte("the data")})
+	if bytes.Equal(whole[len(whole)-tagBytes:], again[len(again)-tagBytes:]) {
+		t.Error("the same content looks the same")
+	}
+}
+
+// Whatever comes in whatever order, each serial is taken once, and nothing that is
+// too old to be known.
+func TestAWindowTakesEachSerialOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		floor := rapid.Uint64Range(0, 100).Draw(t, "floor")
+		w, taken, top := newWindow(floor), map[uint64]bool{}, floor
+		for range rapid.IntRange(1, 200).Draw(t, "messages") {
+			n := rapid.OneOf(
+				rapid.Uint64Range(0, 200), rapid.Uint64Range(top, top+70),
+				rapid.Uint64Range(max(top, windowSerials+2)-windowSerials-2, top), rapid.Uint64Range(top, top+3*windowSerials),
+			).Draw(t, "serial")
+			want := accepted
+			switch {
+			case n <= floor || n+windowSerials <= top:
+				want = Late
+			case taken[n]:
+				want = Replayed
+			}
+			if got := w.admit(n); got != want {
+				t.Fatalf("%d above %d, at %d: %v, want %v", n, floor, top, got, want)
+			}
+			if want == accepted {
+				taken[n], top = true, max(top, n)
+			}
+		}
+	})
+}
+
+func FuzzEnvelopes(f *testing.F) {
+	k, s := testSealer(f, "secret", "", "a")
+	f.Add(s.sealed(f, address{subject: "s"}, part{count: 1, data: []byte("x")}))
+	f.Add([]byte{sealVersion, 255})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if e, _, ok := opens(t, k, "s", "", b); ok && e.sender != s.session {
+			t.Error("a forged message was taken")
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package messages
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/codelab"
+	"atelier/transport/httpapi"
+	"atelier/transport/rest"
+)
+
+// A client that had read a position by REST, or on a node that is ahead, was told
+// to read everything anew: the room shows a commit a moment after the view.
+func TestAClientThatIsAheadOfTheRoomIsNoReasonToResync(t *testing.T) {
+	s := newSchool(t)
+	for i := range 20 {
+		let := make(chan struct{})
+		s.frames.wait.Store(&let)
+		if err := s.lab.Submit(codelab.Command{Caller: boss, Body: codelab.PostChat{Message: fmt.Sprint(i)}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		seen := s.lab.Room.Head() + 1
+		for at := uint64(0); at < seen; _, at = s.lab.ViewAt() {
+		}
+		if s.lab.Room.Head() >= seen {
+			t.Fatal("the room did not wait")
+		}
+		ctx := &fasthttp.RequestCtx{}
+		r := &rest.Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{}), Caller: boss, Codelab: s.lab}
+		go close(let)
+		o, err := s.attachment(r, s.lab.Room.Epoch(), fmt.Sprint(seen))
+		if err != nil || o.EpochChanged {
+			t.Fatal(o.EpochChanged, err)
+		}
+		if head := s.lab.Room.Head(); head < seen {
+			t.Fatalf("the client comes from %d into a room that is at %d", seen, head)
+		}
+		s.frames.wait.Store(nil)
+	}
+	// What nobody has is not waited for.
+	r := &rest.Request{Exchange: httpapi.Alone(&fasthttp.RequestCtx{}, httpapi.Endpoint{}), Caller: boss, Codelab: s.lab}
+	if _, err := s.attachment(r, s.lab.Room.Epoch(), "1000000"); err != nil {
+		t.Error(err)
+	}
+}

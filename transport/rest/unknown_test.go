@@ -1,0 +1,84 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/login"
+	"atelier/actors/settings"
+	"atelier/persistence/memory"
+	"atelier/transport/auth"
+	"atelier/transport/httpapi"
+)
+
+// answering is a directory that answers every Get with the same error.
+type answering struct {
+	codelab.Directory
+	err error
+}
+
+func (a answering) Get(string) (codelab.Workshop, error) { return codelab.Workshop{}, a.err }
+
+// A follower that could not hear the owner answered 401 and 403 to registered
+// attendees, and left their codelabs out of the list: clients took that for the
+// end of their registration.
+func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
+	journal := memory.New()
+	defer journal.Close()
+	sessions, err := login.Load(journal, []byte("account"), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grants := auth.New(auth.Config{
+		AttendeeLifetime: time.Hour, Signer: auth.NewSigner("secret", nil, time.Now), Sessions: sessions,
+		Tokens: func() (*settings.View, error) { return &settings.View{}, nil }, Now: time.Now,
+	})
+	issued, err := grants.GrantAttendee(auth.Identity{}, "lab", "lin", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, _, err := grants.Identify(issued.Cookie, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := durable.Reject(durable.Missing, "codelab not found")
+	for name, tc := range map[string]struct {
+		ask  func(*Request) error
+		gone int // what is answered when the codelab does not exist
+	}{
+		"GET session":    {getSession, fasthttp.StatusUnauthorized},
+		"own codelab":    {(*Request).EnterOwn, fasthttp.StatusForbidden},
+		"upload":         {func(r *Request) error { return r.enter(Somebody, "") }, fasthttp.StatusForbidden},
+		"operation":      {func(r *Request) error { return r.enter(CodelabMember, "lab") }, fasthttp.StatusNotFound},
+		"attendee's own": {func(r *Request) error { return r.enter(CodelabAttendee, "lab") }, fasthttp.StatusNotFound},
+		"list": {func(r *Request) error {
+			_, err := r.visible([]*pb.Codelab{{Id: "lab"}})
+			return err
+		}, 0},
+	} {
+		ask := func(err error) error {
+			ctx := &fasthttp.RequestCtx{}
+			ctx.Init2(&net.TCPConn{}, nil, false)
+			a := &API{Config: Config{Auth: grants, Workshops: answering{err: err}}}
+			return tc.ask(&Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{}), api: a, op: &Operation{}, who: who})
+		}
+		for _, unknown := range []error{durable.ErrUnavailable, durable.ErrTimeout, durable.ErrFenced, fmt.Errorf("read: %w", context.Canceled)} {
+			p := problemOf(ask(unknown))
+			if p.Status != fasthttp.StatusServiceUnavailable || p.Retry == 0 {
+				t.Errorf("%s while it cannot be known (%v): %d, Retry-After %v", name, unknown, p.Status, p.Retry)
+			}
+		}
+		err := ask(gone)
+		if tc.gone == 0 && err != nil || tc.gone != 0 && (err == nil || problemOf(err).Status != tc.gone) {
+			t.Errorf("%s without the codelab: %v", name, err)
+		}
+	}
+}
