@@ -16,14 +16,14 @@ import (
 	"atelier/persistence/memory"
 )
 
-// opened is a node to whose open logs something happens.
+// opened is a node on which something happens when it reads a log.
 type opened struct {
 	durable.Shared
 	then func(actor string)
 }
 
-func (o opened) Open(actor string) (durable.Log, error) {
-	log, err := o.Shared.Open(actor)
+func (o opened) Follow(actor string) (durable.Reader, error) {
+	log, err := o.Shared.Follow(actor)
 	o.then(actor)
 	return log, err
 }

@@ -211,7 +211,7 @@ func (w *Workshops) sweepLog(name string) error {
 		}
 		return err
 	}
-	if m, err := w.List.Get(id); m != nil || err != nil {
+	if m, err := w.List.Get(id); m != nil || err != nil || w.elsewhere(id) {
 		return err
 	}
 	w.Logger.Error("a codelab is in the store, not in the list, and was not deleted: it is left alone", "log", name)
