@@ -144,3 +144,31 @@ func TestRewritingDoesNotChangeTheHash(t *testing.T) {
 		}
 	}
 }
+
+// A batch that differs is noticed before it is applied: no view and no listener
+// ever sees it.
+func TestABatchThatDiffersIsNotShown(t *testing.T) {
+	var forge atomic.Bool
+	// No beat comes, and nobody reads: the batch itself must tell.
+	c := newClanWith(t, 2, func(o *durable.Options) {
+		o.Cluster.Beat, o.Cluster.Patience = time.Hour, 2*time.Hour
+		o.Cluster.Bus = forging{o.Cluster.Bus, &forge}
+	})
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	c.sum(1)
+	forge.Store(true)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	eventually(t, "the batch", func() bool {
+		_, seq := c.hosts[1].Peek("a").ViewAt()
+		return seq == 2
+	})
+	if got := c.hosts[1].Peek("a").View().sum; got != 2 {
+		t.Errorf("it shows %d", got)
+	}
+	if e, _ := c.seen[1].Load(uint64(2)); e != "1" {
+		t.Errorf("listeners were told %v", e)
+	}
+	if n := c.hosts[1].Stats().Divergences.Load(); n != 1 {
+		t.Errorf("%d copies differed", n)
+	}
+}

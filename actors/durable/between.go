@@ -91,15 +91,16 @@ var elsewhere = answer{kind: answerElsewhere}.encode()
 type told struct {
 	kind    byte
 	seq     uint64 // of the first record of a batch; else the position
+	chain   uint64 // the hash of the log behind it
 	origins []uint64
-	// records are those of a batch; of a position the hash of the log there.
-	records Records
+	records Records // of a batch
 }
 
 func (t told) encode() []byte {
 	b := make([]byte, 0, 32+2*len(t.origins)+len(t.records))
 	b = append(b, t.kind)
 	b = binary.AppendUvarint(b, t.seq)
+	b = binary.BigEndian.AppendUint64(b, t.chain)
 	b = binary.AppendUvarint(b, uint64(len(t.origins)))
 	for _, o := range t.origins {
 		b = binary.AppendUvarint(b, o)
@@ -119,9 +120,10 @@ func parseTold(b []byte) (t told, ok bool) {
 		}
 		return n
 	}
-	if t.seq = number(); !ok {
+	if t.seq = number(); !ok || len(b) < chainBytes {
 		return t, false
 	}
+	t.chain, b = binary.BigEndian.Uint64(b), b[chainBytes:]
 	n := number()
 	if !ok || n > uint64(len(b)) {
 		return t, false

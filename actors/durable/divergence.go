@@ -6,8 +6,9 @@ import (
 )
 
 // A copy must never differ from its owner at the same position. Owners send the
-// hash of their log with each position that they name (see chained); a copy that
-// has another one there is wrong, whatever the cause.
+// hash of their log with each batch and each position that they name (see
+// chained); a copy that has another one there is wrong, whatever the cause. A batch
+// is compared before it is applied, so neither a view nor a frame shows it.
 
 // distrustFor is within how long a second difference makes a follower read from
 // the store only.
@@ -16,13 +17,23 @@ const distrustFor = time.Minute
 // encodeChain is a hash as it travels beside a position.
 func encodeChain(chain uint64) []byte { return binary.BigEndian.AppendUint64(nil, chain) }
 
-// compare holds the copy against the position that its owner named, and the hash
-// that came with it. A copy that differs drops itself and is loaded anew. Nodes of
-// an earlier version name no hash.
-func (f *follower[C, E, V]) compare(seq uint64, chain []byte) {
-	if !f.joined || seq != f.seq || len(chain) != chainBytes || binary.BigEndian.Uint64(chain) == f.chain || f.handle.distrusted.Load() {
-		return
+// compareAnswer is compare for the answer of an owner.
+func (f *follower[C, E, V]) compareAnswer(a answer) {
+	if len(a.body) == chainBytes {
+		f.compare(a.seq, binary.BigEndian.Uint64(a.body))
 	}
+}
+
+// compare holds the copy against the position that its owner named, and the hash
+// that came with it.
+func (f *follower[C, E, V]) compare(seq, chain uint64) {
+	if f.joined && seq == f.seq && chain != f.chain && !f.handle.distrusted.Load() {
+		f.differs(seq)
+	}
+}
+
+// differs loads a copy anew that has another hash at a position than its owner.
+func (f *follower[C, E, V]) differs(seq uint64) {
 	now := time.Now()
 	again := !f.differed.IsZero() && now.Sub(f.differed) < distrustFor
 	f.differed = now

@@ -171,7 +171,7 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 		f.load(m.answer.seq)
 	}
 	f.reach(ctx, m.answer.seq)
-	f.compare(m.answer.seq, m.answer.body)
+	f.compareAnswer(m.answer)
 	f.freshSince(m.sent, m.answer.seq)
 }
 
@@ -203,7 +203,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	case tellNews, tellBeat:
 		f.reach(ctx, m.told.seq)
 		if m.from == f.owner {
-			f.compare(m.told.seq, m.told.records)
+			f.compare(m.told.seq, m.told.chain)
 		}
 		return
 	default: // of a newer program
@@ -234,7 +234,12 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if err != nil {
 		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
-	f.apply(events, chain)
+	if len(events) > 0 && chain != m.told.chain {
+		// Before anybody sees it.
+		f.differs(f.seq + uint64(len(events)))
+	} else {
+		f.apply(events, chain)
+	}
 	f.show()
 }
 
@@ -285,7 +290,7 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 	for _, r := range asked {
 		f.parked = append(f.parked, parked{r.to, Reply{Seq: m.answer.seq}})
 	}
-	f.compare(m.answer.seq, m.answer.body)
+	f.compareAnswer(m.answer)
 	f.freshSince(m.sent, m.answer.seq)
 	f.show()
 	f.askPosition(ctx)

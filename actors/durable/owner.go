@@ -45,7 +45,7 @@ func (s *shell[C, E, V]) beat() {
 		}
 		s.followers[node] = left - 1
 	}
-	s.tellAll(told{kind: tellBeat, seq: s.committed, records: encodeChain(s.agreed)})
+	s.tellAll(told{kind: tellBeat, seq: s.committed, chain: s.agreed})
 }
 
 // tellBatch tells those who follow what was committed, each node once. Whoever
@@ -54,9 +54,9 @@ func (s *shell[C, E, V]) tellBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return
 	}
-	t := told{kind: tellNews, seq: s.committed, records: encodeChain(s.agreed)}
+	t := told{kind: tellNews, seq: s.committed, chain: s.agreed}
 	if len(b.records) <= maxTold {
-		t = told{kind: tellBatch, seq: b.first, records: b.records, origins: make([]uint64, len(b.events))}
+		t = told{kind: tellBatch, seq: b.first, chain: b.chain, records: b.records, origins: make([]uint64, len(b.events))}
 		for i := range b.events {
 			t.origins[i] = b.events[i].Origin
 		}
