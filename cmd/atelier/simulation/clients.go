@@ -46,6 +46,10 @@ func (c *client) mark(what string) string {
 
 // act reads at a node and does one thing there.
 func (c *client) act(n *node) {
+	if c.rand.IntN(60) == 0 {
+		c.shortLived(n)
+		return
+	}
 	began := c.w.model.position()
 	ws, err := n.get()
 	if err != nil {
@@ -55,18 +59,99 @@ func (c *client) act(n *node) {
 	view, seq := ws.ViewAt()
 	c.w.model.checkRead(n.name, began, seq)
 	c.w.model.checkView(n.name, view, seq)
-	cmd, after := c.draw(view)
+	if c.rand.IntN(6) == 0 {
+		return // it only reads
+	}
+	word := c.word(view)
+	cmd, after := words[word](c, view)
 	if cmd.Body == nil {
 		return
 	}
+	c.w.history.drew(word)
+	if c.rand.IntN(3) == 0 && cmd.Caller.Person != "" {
+		c.made++
+		cmd.Ref = fmt.Sprintf("%s-%d", c.name, c.made)
+	}
 	value, seq, err := ws.Ask(cmd)
-	c.note(n, fmt.Sprintf("%T %+v", cmd.Body, cmd.Body), seq, err)
+	c.note(n, fmt.Sprintf("%s %+v", word, cmd.Body), seq, err)
+	if cmd.Ref != "" {
+		value, seq, err = c.again(cmd, value, seq, err)
+	}
 	if err != nil {
 		return
 	}
 	c.w.model.acknowledged(seq)
-	if after != nil {
+	if after != nil && value != nil {
 		after(value, seq)
+	}
+}
+
+// again repeats a command with its reference at another node: one whose outcome
+// is not known, as clients do, and now and then one that was acknowledged, which
+// must not be done twice.
+func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (any, uint64, error) {
+	known := err == nil
+	for range 3 {
+		if durable.Refused(err) || known && c.rand.IntN(3) > 0 {
+			break
+		}
+		n := c.w.nodes[c.rand.IntN(len(c.w.nodes))]
+		ws, failed := n.get()
+		if failed != nil {
+			continue
+		}
+		v, at, failed := ws.Ask(cmd)
+		c.note(n, "repeats "+cmd.Ref, at, failed)
+		switch {
+		case failed != nil:
+		case known && at != seq && seq > 0 && c.w.model.hasEvent(seq):
+			c.w.model.fail("once", "%s was acknowledged at %d, and again at %d", cmd.Ref, seq, at)
+		case !known:
+			value, seq, err, known = v, at, nil, true
+		}
+	}
+	return value, seq, err
+}
+
+// word draws what to say: mostly what people say most, and everything else now
+// and then.
+func (c *client) word(v *codelab.View) string {
+	if v.Attendees.Len() == 0 {
+		return "Register"
+	}
+	if c.rand.IntN(3) > 0 {
+		often := []string{"Register", "Register", "Remove", "PostChat", "PostChat", "Progress", "AskHelp", "DeleteChat"}
+		return often[c.rand.IntN(len(often))]
+	}
+	return names[c.rand.IntN(len(names))]
+}
+
+// shortLived makes a codelab and deletes it: nothing of it may stay.
+func (c *client) shortLived(n *node) {
+	s := n.server.Load()
+	if s == nil {
+		return
+	}
+	m, err := s.labs.Create(facilitator, &codelab.Create{Codelab: &pb.Codelab{Title: c.mark("lab"), IsPublic: true}})
+	c.note(n, "creates another codelab", 0, err)
+	if err != nil {
+		return
+	}
+	c.w.history.drew("Create")
+	for range 5 {
+		n = c.w.nodes[c.rand.IntN(len(c.w.nodes))]
+		if s = n.server.Load(); s == nil {
+			continue
+		}
+		err = s.labs.Delete(facilitator, m.Id)
+		c.note(n, "deletes the codelab "+m.Id, 0, err)
+		var gone *durable.Rejection
+		if err == nil || errors.As(err, &gone) && gone.Reason == durable.Missing {
+			c.w.history.drew("Delete")
+			c.w.model.deletedLab(m.Id)
+			return
+		}
+		time.Sleep(time.Second)
 	}
 }
 
@@ -81,49 +166,4 @@ func (c *client) note(n *node, what string, seq uint64, err error) {
 		what += fmt.Sprintf(" = %d", seq)
 	}
 	c.w.history.add(c.name, "%s %s", n.name, what)
-}
-
-// draw draws a command about what a view shows; after is called when it was
-// acknowledged.
-func (c *client) draw(v *codelab.View) (cmd codelab.Command, after func(value any, seq uint64)) {
-	m := c.w.model
-	people := v.Attendees.Len()
-	someone := func() *pb.Attendee { return v.Attendees.At(c.rand.IntN(people)) }
-	as := func(a *pb.Attendee) *codelab.Caller {
-		return &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation}
-	}
-	kind := c.rand.IntN(20)
-	if people == 0 {
-		kind = 0
-	}
-	switch kind {
-	case 0, 1, 2, 3, 4:
-		name := c.mark("person")
-		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleAnyone}, Body: codelab.Register{Name: name}}, func(value any, seq uint64) {
-			m.registered(value.(codelab.Registration).Attendee.Id, name, seq)
-		}
-	case 5, 6:
-		a := someone()
-		m.removing(a.Id)
-		return codelab.Command{Caller: facilitator, Body: codelab.Remove{AttendeeID: a.Id}}, func(_ any, seq uint64) { m.wasRemoved(a.Id, seq) }
-	case 7, 8, 9, 10:
-		a := someone()
-		return codelab.Command{Caller: as(a), Body: codelab.PostChat{Message: c.mark("chat")}}, func(value any, seq uint64) {
-			m.posted(value.(*pb.ChatMessage).Id, a.Id, seq)
-		}
-	case 11, 12, 13:
-		return codelab.Command{Caller: as(someone()), Body: codelab.Progress{StepNumber: int32(1 + c.rand.IntN(3))}}, nil
-	case 14:
-		return codelab.Command{Caller: as(someone()), Body: codelab.AskHelp{StepNumber: 1, Message: c.mark("help")}}, nil
-	case 15:
-		if v.Chat.Len() == 0 {
-			return cmd, nil
-		}
-		id := v.Chat.At(c.rand.IntN(v.Chat.Len())).Id
-		m.deleting(id)
-		return codelab.Command{Caller: facilitator, Body: codelab.DeleteChat{MessageID: id}}, func(_ any, seq uint64) { m.wasDeleted(id, seq) }
-	case 16:
-		return codelab.Command{Caller: as(someone()), Body: codelab.SetPulse{State: pb.PulseState(c.rand.IntN(4))}}, nil
-	}
-	return cmd, nil // it only reads
 }

@@ -11,7 +11,8 @@ import (
 type history struct {
 	mu    sync.Mutex
 	began time.Time
-	steps []step // guarded by mu
+	steps []step         // guarded by mu
+	drawn map[string]int // guarded by mu; how often each command was sent
 }
 
 type step struct {
@@ -20,12 +21,18 @@ type step struct {
 	what string
 }
 
-func newHistory() *history { return &history{began: time.Now()} }
+func newHistory() *history { return &history{began: time.Now(), drawn: map[string]int{}} }
 
 func (h *history) add(who, format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.steps = append(h.steps, step{time.Since(h.began), who, fmt.Sprintf(format, args...)})
+}
+
+func (h *history) drew(word string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.drawn[word]++
 }
 
 // print writes the last n steps; all of them for a negative n.

@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -24,18 +25,19 @@ type model struct {
 	acked uint64 // the highest position that was acknowledged to anybody
 	// removed are the names of people who are gone: no byte of them may stay.
 	removed []string
-	failure string // the first one
+	deleted []string // ids of codelabs of which nothing may stay
+	failure string   // the first one
 }
 
 // fact is something that an acknowledged command made.
 type fact struct {
-	name  string
+	names []string
 	since uint64 // the position of its event
 	// ending: a command that removes it was sent; it may be gone since.
 	ending bool
 	// gone is the position at which it was removed, once that is acknowledged.
 	gone uint64
-	by   string // whose message it is
+	of   [2]string // whose message it is, and for whom
 }
 
 type seen struct {
@@ -87,18 +89,50 @@ func (m *model) registered(id, name string, seq uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := of(m.people, id)
-	f.name, f.since = name, seq
+	f.names, f.since = append(f.names, name), seq
 	if f.gone > 0 {
+		m.removed = append(m.removed, f.names...)
+	}
+}
+
+// naming notes a name that somebody is about to get.
+func (m *model) naming(id, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := of(m.people, id)
+	if f.names = append(f.names, name); f.gone > 0 {
 		m.removed = append(m.removed, name)
 	}
 }
 
-func (m *model) posted(id, by string, seq uint64) {
+// deletedLab notes that a codelab of its own was deleted.
+func (m *model) deletedLab(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.deleted = append(m.deleted, id)
+}
+
+// hasEvent says that a position is that of something that was made: a command that
+// changes nothing is answered with the position that it saw.
+func (m *model) hasEvent(seq uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, facts := range []map[string]*fact{m.people, m.messages} {
+		for _, f := range facts {
+			if f.since == seq {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (m *model) posted(id string, seq uint64, by, to string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := of(m.messages, id)
-	f.since, f.by = seq, by
-	f.ending = f.ending || of(m.people, by).ending
+	f.since, f.of = seq, [2]string{by, to}
+	f.ending = f.ending || of(m.people, by).ending || to != "" && of(m.people, to).ending
 }
 
 // of returns the fact with this id. Somebody may see and remove what another
@@ -119,7 +153,7 @@ func (m *model) removing(id string) {
 	defer m.mu.Unlock()
 	of(m.people, id).ending = true
 	for _, f := range m.messages {
-		f.ending = f.ending || f.by == id
+		f.ending = f.ending || f.of[0] == id || f.of[1] == id
 	}
 }
 
@@ -128,9 +162,7 @@ func (m *model) wasRemoved(id string, seq uint64) {
 	defer m.mu.Unlock()
 	if f := of(m.people, id); f.gone == 0 {
 		f.gone = seq
-		if f.name != "" {
-			m.removed = append(m.removed, f.name)
-		}
+		m.removed = append(m.removed, f.names...)
 	}
 }
 
@@ -180,7 +212,7 @@ func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 		return // the facts were checked then; newer ones are at the next position
 	}
 	for id, f := range m.people {
-		m.checkFact(where, "attendee "+f.name, f, v.Attendee(id) != nil, seq)
+		m.checkFact(where, "attendee "+id, f, v.Attendee(id) != nil, seq)
 	}
 	for id, f := range m.messages {
 		m.checkFact(where, "message "+id, f, v.ChatMessage(id) != nil, seq)
@@ -200,8 +232,18 @@ func (m *model) checkFact(where, what string, f *fact, there bool, seq uint64) {
 // in snapshot, log or rows. It is asked when erasing is done.
 func (m *model) checkStore(n *node) {
 	m.mu.Lock()
-	removed := m.removed
+	removed, deleted := m.removed, m.deleted
 	m.mu.Unlock()
+	for _, id := range deleted {
+		tail := uint64(0)
+		if r, err := n.shared.Follow("codelab/" + id); err == nil {
+			tail, _ = r.Tail()
+			r.Close()
+		}
+		if _, err := n.shared.Get("codelabs", []byte(id)); tail > 0 || !errors.Is(err, durable.ErrNotFound) {
+			m.fail("deleted", "codelab %s, which was deleted, is still there: %d records, row: %v", id, tail, err)
+		}
+	}
 	look := func(where string, data []byte) {
 		for _, name := range removed {
 			if bytes.Contains(data, []byte(name)) {

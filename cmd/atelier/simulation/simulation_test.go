@@ -4,8 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"testing"
 	"testing/synctest"
+
+	"atelier/actors/codelab"
 )
 
 var (
@@ -40,4 +44,20 @@ func simulate(t *testing.T, seed uint64, steps int) {
 			}
 		})
 	})
+}
+
+// A command that no client ever sends is not tried: whoever adds one to the
+// vocabulary adds it here. Create and Delete are sent to codelabs of their own.
+func TestEveryCommandIsDrawn(t *testing.T) {
+	commands, _ := codelab.Vocabulary.Words()
+	for _, c := range commands {
+		if words[c.Name()] == nil && c.Name() != "Create" && c.Name() != "Delete" {
+			t.Errorf("%s is never drawn", c.Name())
+		}
+	}
+	for name := range words {
+		if !slices.ContainsFunc(commands, func(c reflect.Type) bool { return c.Name() == name }) {
+			t.Errorf("%s is not in the vocabulary", name)
+		}
+	}
 }
