@@ -112,21 +112,6 @@ func (m *model) deletedLab(id string) {
 	m.deleted = append(m.deleted, id)
 }
 
-// hasEvent says that a position is that of something that was made: a command that
-// changes nothing is answered with the position that it saw.
-func (m *model) hasEvent(seq uint64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, facts := range []map[string]*fact{m.people, m.messages} {
-		for _, f := range facts {
-			if f.since == seq {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 func (m *model) posted(id string, seq uint64, by, to string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

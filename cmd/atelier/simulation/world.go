@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -64,6 +65,7 @@ type node struct {
 	shared *memory.Node
 	// server is what runs there; nil while it is down.
 	server atomic.Pointer[server]
+	life   sync.Mutex // held by who starts or ends it
 }
 
 // server is one start of the program on a node.
@@ -183,6 +185,8 @@ func (w *world) names() (names []string) {
 
 // close stops a node in order. kill lets it fall: what is on its way is lost.
 func (n *node) close() {
+	n.life.Lock()
+	defer n.life.Unlock()
 	s := n.server.Swap(nil)
 	close(s.stop)
 	<-s.done
@@ -190,6 +194,8 @@ func (n *node) close() {
 }
 
 func (n *node) kill() {
+	n.life.Lock()
+	defer n.life.Unlock()
 	s := n.server.Swap(nil)
 	if s == nil {
 		return
@@ -216,6 +222,8 @@ func (s *server) end(failed func(error)) {
 
 // restart boots a node that was killed, as a new incarnation.
 func (n *node) restart() error {
+	n.life.Lock()
+	defer n.life.Unlock()
 	if n.server.Load() != nil {
 		return nil
 	}
