@@ -38,7 +38,7 @@ type Plan struct {
 // the seed.
 func PlanOf(seed uint64, nodes int) Plan {
 	r := rand.New(rand.NewPCG(seed, 1))
-	p := Plan{Seed: seed, Nodes: 1 + r.IntN(4), Clients: 2 + r.IntN(4), For: 5*time.Second + time.Duration(r.IntN(15))*time.Second}
+	p := Plan{Seed: seed, Nodes: 1 + r.IntN(4), Clients: 2 + r.IntN(4), For: 5*time.Second + time.Duration(r.IntN(10))*time.Second}
 	if nodes > 0 {
 		p.Nodes = nodes
 	}
