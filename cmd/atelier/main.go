@@ -40,7 +40,7 @@ var cli struct {
 	Backup      backupCmd      `cmd:"" help:"Write a consistent backup, also while the server runs."`
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
 	Health      healthCmd      `cmd:"" help:"Ask a running server whether it is ready; exit code 1 if not."`
-	Scrub       scrubCmd       `cmd:"" help:"Hold every stored content against its hash, also while the server runs; exit code 1 if any is damaged."`
+	Scrub       scrubCmd       `cmd:"" help:"Verify everything that is stored, and that everything recorded is there, also while the server runs; exit code 1 if anything is damaged."`
 	Participant participantCmd `cmd:"" help:"Onboard participants of the tokenization handler."`
 	Cluster     clusterCmd     `cmd:"" help:"Look at the nodes of a cluster."`
 	Keys        keysCmd        `cmd:"" help:"Look after the server's token keys."`
