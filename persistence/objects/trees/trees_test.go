@@ -224,6 +224,32 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	}
 }
 
+// Content that is sent again puts damaged content right, also where the change makes
+// nothing new: it was answered with success and stayed unreadable.
+func TestWritingAgainMendsDamagedContent(t *testing.T) {
+	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+		text := strings.Repeat("text ", 100)
+		first := write(t, node(t, b), kind, "", "a.txt", text, "b.txt", "x")
+		head := write(t, node(t, b), kind, first, "c.txt", "y")
+		b.Change(t, "workspaces/"+id+"/trees/"+first, func(o []byte) []byte {
+			o[bytes.Index(o, []byte(text))+200] ^= 1
+			return o
+		})
+		if _, err := node(t, b).Read(id, kind, head, "a.txt"); !errors.Is(err, durable.ErrCorrupt) {
+			t.Fatalf("the content is not damaged: %v", err)
+		}
+		again := write(t, node(t, b), kind, head, "a.txt", text)
+		for _, tree := range []string{first, head, again} {
+			if got, err := node(t, b).Read(id, kind, tree, "a.txt"); err != nil || string(got) != text {
+				t.Errorf("read %d bytes, %v", len(got), err)
+			}
+		}
+		if got, err := node(t, b).Read(id, kind, head, "b.txt"); err != nil || string(got) != "x" {
+			t.Errorf("its neighbour is %q, %v", got, err)
+		}
+	})
+}
+
 // What a recorded head needs is looked for: its tree, those that have files of it,
 // and the history of a repository.
 func TestAMissingTreeIsFound(t *testing.T) {

@@ -1,0 +1,40 @@
+package trees
+
+import (
+	"context"
+	"errors"
+
+	"atelier/actors/code"
+	"atelier/actors/durable"
+	"atelier/persistence/internal/tree"
+	"atelier/persistence/objects"
+)
+
+// mend puts right what is damaged of a tree and was sent again: a change that
+// makes nothing new puts no object, and would be answered with success while the
+// content stays unreadable. Only the bytes of the content are replaced, so the
+// object is then what it was when it was put; a shorter one is left alone.
+func (s *Store) mend(ctx context.Context, id string, m *manifest, sent []code.File) error {
+	for _, f := range sent {
+		known := m.byPath[f.Path]
+		if known == nil || known.Size == 0 || known.Sum != sumOf(f.Content) {
+			continue
+		}
+		_, err := s.Read(id, m.Kind, m.Tree, f.Path)
+		if err == nil || !errors.Is(err, durable.ErrCorrupt) {
+			continue // of another error the change itself tells
+		}
+		lies := m.lies(known)
+		key, at := treeKey(id, lies.Tree), lies.Start+known.At
+		whole, err := objects.GetBytes(ctx, s.opts.Objects, key, 0, -1, 2*tree.MaxWorkspace)
+		if err != nil || int64(len(whole)) < at+known.Size {
+			continue
+		}
+		copy(whole[at:], f.Content)
+		if err := objects.PutBytes(ctx, s.opts.Objects, key, whole); err != nil {
+			return err
+		}
+		s.opts.Logger.Warn("damaged code was sent again and put right", "workspace", id, "tree", lies.Tree)
+	}
+	return nil
+}
