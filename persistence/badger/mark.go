@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
@@ -172,6 +173,17 @@ func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 	}
 	m.state.version = max(m.state.version, version)
 	return m.write()
+}
+
+// forget drops the logs that are not there any more: what they held is in tables,
+// and Badger, which counts on from the logs that are there, may use their numbers
+// again.
+func (m *mark) forget(present []walLog) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state.logs = slices.DeleteFunc(m.state.logs, func(l logStart) bool {
+		return !slices.ContainsFunc(present, func(w walLog) bool { return logNumber(w.name) == l.log })
+	})
 }
 
 // write puts the state into the slot that is older. m.mu is held.

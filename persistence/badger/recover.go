@@ -74,6 +74,7 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 			return err
 		}
 	}
+	m.forget(s.logs.logs)
 	return s.tidy(o.Logger)
 }
 

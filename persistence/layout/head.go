@@ -2,6 +2,7 @@ package layout
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -116,15 +117,19 @@ func (h Head) CheckStart(actor string, after, tail uint64) error {
 }
 
 // State puts the state together, of what part returns without its seal, and
-// checks it.
+// checks it. A part that is missing (durable.ErrNotFound) is damage; any other
+// error of part is returned as it is.
 func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, error) {
 	state := h.Inline
 	if h.Parts > 0 {
 		state = nil
 		for n := range h.Parts {
 			piece, err := part(uint32(n))
-			if err != nil {
+			if errors.Is(err, durable.ErrNotFound) || errors.Is(err, durable.ErrCorrupt) {
 				return nil, fmt.Errorf("%w: snapshot of %s, part %d: %w", durable.ErrCorrupt, actor, n, err)
+			}
+			if err != nil { // nobody knows what is stored
+				return nil, fmt.Errorf("snapshot of %s, part %d: %w", actor, n, err)
 			}
 			if state == nil {
 				// The first part vouches for the length, roughly: its size is

@@ -1,0 +1,43 @@
+package badger
+
+import (
+	"errors"
+	"slices"
+	"testing"
+)
+
+// TestALogWhoseNumberComesAgainIsNoted: a process that ends between the flush of
+// its logs and the first transaction of the next one leaves a mark that knows a log,
+// and no log. Badger then counts from 1 again. Such logs had no space reserved, and
+// nobody noticed when one was gone.
+func TestALogWhoseNumberComesAgainIsNoted(t *testing.T) {
+	dir, _, _ := crashed(t, 20)
+	s, err := Open(small(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := s.db.MaxVersion()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, _, err := openMark(dir, false)
+	if err == nil {
+		err = errors.Join(m.setLogs([]uint32{3}, 3, version), m.close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserved := 0
+	s = openTest(t, small(dir), hooks{reserve: func(string, int64) error { reserved++; return nil }})
+	present, _, err := s.presentLogs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var noted []uint32
+	for _, l := range s.mark.state.logs {
+		noted = append(noted, l.log)
+	}
+	if reserved == 0 || !slices.Equal(noted, present) {
+		t.Errorf("there are logs %d, the mark knows %d, space was reserved for %d", present, noted, reserved)
+	}
+}
