@@ -48,6 +48,10 @@ type markState struct {
 	logs    []logStart
 }
 
+// flushed is no log: its entry is for those that are gone. A log holds a tick,
+// and compactions keep the newest of those; so some table is always as new.
+const flushed = 0
+
 // logStart says that a log holds a transaction. The log may go only when a
 // table that is as new is there.
 type logStart struct {
@@ -158,19 +162,11 @@ func (m *mark) newest() (log uint32) {
 func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := map[uint32]uint64{}
-	for _, l := range m.state.logs {
-		known[l.log] = l.version
+	m.keep(present)
+	if newest > 0 && !slices.ContainsFunc(m.state.logs, func(l logStart) bool { return l.log == newest }) {
+		m.state.logs = append(m.state.logs, logStart{newest, version})
 	}
-	if _, ok := known[newest]; !ok && newest > 0 {
-		known[newest] = version
-	}
-	m.state.logs = m.state.logs[:0]
-	for _, log := range present[max(0, len(present)-maxMarkLogs):] {
-		if v, ok := known[log]; ok {
-			m.state.logs = append(m.state.logs, logStart{log, v})
-		}
-	}
+	m.state.logs = m.state.logs[max(0, len(m.state.logs)-maxMarkLogs):]
 	m.state.version = max(m.state.version, version)
 	return m.write()
 }
@@ -181,9 +177,27 @@ func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 func (m *mark) forget(present []walLog) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	var numbers []uint32
+	for _, l := range present {
+		numbers = append(numbers, logNumber(l.name))
+	}
+	m.keep(numbers)
+}
+
+// keep drops the logs that are not present, and remembers how far they came. m.mu
+// is held.
+func (m *mark) keep(present []uint32) {
+	inTables := logStart{log: flushed}
 	m.state.logs = slices.DeleteFunc(m.state.logs, func(l logStart) bool {
-		return !slices.ContainsFunc(present, func(w walLog) bool { return logNumber(w.name) == l.log })
+		gone := l.log == flushed || !slices.Contains(present, l.log)
+		if gone {
+			inTables.version = max(inTables.version, l.version)
+		}
+		return gone
 	})
+	if inTables.version > 0 {
+		m.state.logs = append(m.state.logs, inTables)
+	}
 }
 
 // write puts the state into the slot that is older. m.mu is held.

@@ -43,6 +43,9 @@ type Store struct {
 	moving  sync.RWMutex // held to read between the parts of a large value and its reference
 	ticking sync.Mutex   // held by noteLogs
 	closing atomic.Bool
+	// commits is the version at which the store was opened, and one for each
+	// transaction that succeeded since.
+	commits atomic.Uint64
 	hurry   chan struct{} // closed by Close: no more rests
 	stats   stats
 }
@@ -109,6 +112,9 @@ func openDB(o Options, h hooks, m *mark) (*Store, error) {
 			threshold: db.Opts().ValueThreshold,
 		},
 	}
+	txn := db.NewTransaction(false)
+	s.commits.Store(txn.ReadTs())
+	txn.Discard()
 	if s.names.folder, err = os.Open(o.Dir); err == nil {
 		err = s.prepare()
 	}

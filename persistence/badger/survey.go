@@ -305,10 +305,27 @@ func (s *survey) compare(m *mark) {
 			newest, m.state.version, markName(s.dir)))
 		return
 	}
-	for _, l := range m.state.logs {
+	s.compareLogs(m.state.logs, tables)
+}
+
+// compareLogs looks for logs that are gone or end too early; tables is the newest
+// version in a table.
+func (s *survey) compareLogs(noted []logStart, tables uint64) {
+	for _, l := range noted {
 		held := slices.ContainsFunc(s.logs.logs, func(w walLog) bool { return logNumber(w.name) == l.log && w.last >= l.version })
-		if !held && tables < l.version {
+		switch {
+		case held || tables >= l.version:
+		case l.log == flushed:
+			s.find(filepath.Base(s.dir), fmt.Errorf("a table is gone: the tables end at transaction %d, and %d was in one", tables, l.version))
+		default:
 			s.find(logName(l.log), fmt.Errorf("it is gone or was emptied: transaction %d, which it held, is in no table", l.version))
+		}
+	}
+	// Transactions have numbers without gaps, and a log begins where the one
+	// before it ends.
+	for i := 1; i < len(s.logs.logs); i++ {
+		if before, l := s.logs.logs[i-1], s.logs.logs[i]; l.first > before.last+1 {
+			s.find(before.name, fmt.Errorf("its end is gone: it ends at transaction %d, and %s begins at %d", before.last, l.name, l.first))
 		}
 	}
 }

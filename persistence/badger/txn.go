@@ -64,10 +64,12 @@ func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (vers
 		return 0, err
 	}
 	s.reads.committed()
-	// The transaction has this version or a later one. A mark that cannot be
-	// written changes nothing about what is on disk, but it ends writing.
+	// The transaction has this version or a later one: others may have come
+	// between. Each that succeeds takes one, so counting them tells how far the
+	// store is when all of them are done. A mark that cannot be written changes
+	// nothing about what is on disk, but it ends writing.
 	version = txn.ReadTs() + 1
-	if err := s.mark.reached(version); err != nil {
+	if err := s.mark.reached(max(version, s.commits.Add(1))); err != nil {
 		s.breakDown(faultWrite, err)
 	}
 	if changed {

@@ -453,3 +453,14 @@ func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
 		t.Errorf("it hears what is above %d, and %d were said before", floor, before)
 	}
 }
+
+// TestATokenIsTakenOnce: whoever recorded how an earlier session of a node showed
+// that it lived could show it again, when another has come in its place.
+func TestATokenIsTakenOnce(t *testing.T) {
+	p := newPeers()
+	s := session{1}
+	token := p.offer("b", s)
+	if !p.redeem("b", s, token[:]) || p.redeem("b", s, token[:]) {
+		t.Error("a token is taken twice, or never")
+	}
+}

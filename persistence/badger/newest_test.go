@@ -1,0 +1,30 @@
+package badger
+
+import (
+	"sync"
+	"testing"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"atelier/persistence/layout"
+)
+
+// TestTheMarkIsTheNewestTransaction also when two commits run at once.
+func TestTheMarkIsTheNewestTransaction(t *testing.T) {
+	s := openTest(t, small(t.TempDir()), hooks{})
+	for n := range 200 {
+		var both sync.WaitGroup
+		for _, k := range []string{"a", "b"} {
+			both.Go(func() {
+				key := layout.AppendRowKey(nil, "t", []byte(k))
+				if err := s.commitTxn([]badgerdb.Entry{{Key: key, Value: layout.Sealed(key, []byte("v"))}}, nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		if newest := s.db.MaxVersion(); s.mark.state.version < newest {
+			t.Fatalf("round %d: the mark says %d, committed was %d", n, s.mark.state.version, newest)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package badger
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"atelier/persistence/layout"
+)
+
+// TestALogThatIsAnOlderCopyIsRefused: of two logs the older one ends before the
+// newer one begins. The transactions between were silently gone.
+func TestALogThatIsAnOlderCopyIsRefused(t *testing.T) {
+	dir, wal, starts := crashed(t, 20)
+	data, err := os.ReadFile(wal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := 0
+	for at := walHeader; ; {
+		e, ok := walEntryAt(data, at)
+		if !ok {
+			end = at
+			break
+		}
+		at += e.size
+	}
+	m, _, err := openMark(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What a writer of two logs notes.
+	err = errors.Join(m.restart(), m.setLogs([]uint32{1}, 1, 2))
+	early, late := starts[8][0], starts[14][0]
+	next := append(append([]byte{}, data[:walHeader]...), data[late:end]...)
+	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "00002.mem"), next, 0o600), os.WriteFile(wal, data[:early], 0o600))
+	c, err2 := checkLogs(dir, nil)
+	err = errors.Join(err, err2, m.setLogs([]uint32{1, 2}, 2, c.logs[1].first), m.reached(c.last), m.close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(small(dir))
+	if err == nil {
+		t.Errorf("opened with %d rows of 20", keys(t, s, []byte{layout.FamilyRow}))
+		_ = s.Close()
+		return
+	}
+	if !errors.Is(err, ErrDamaged) {
+		t.Fatal(err)
+	}
+}
+
+// TestAForgottenTableWithTheNumberOfARemovedOneIsRefused: Badger numbers tables from the
+// highest that is there when it opens, so a number can come again. Such a table
+// passed for the leftover of a compaction, and Badger deleted it.
+func TestAForgottenTableWithTheNumberOfARemovedOneIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	round := func(n int) {
+		s, err := Open(small(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeRound(t, s, n)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round(0)
+	m, err := readManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As a compaction leaves it whose table was removed by another one.
+	if err := m.write(dir, []uint64{2}); err != nil {
+		t.Fatal(err)
+	}
+	round(1)
+	s := openTest(t, small(dir), hooks{})
+	writeRound(t, s, 2)
+	again := copied(t, s)
+	b, err := os.ReadFile(markName(dir))
+	if err == nil {
+		err = os.WriteFile(markName(again), b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err = readManifest(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(again, "MANIFEST"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Cut the end: the flush of table 2.
+	at := len(manifestHeader)
+	for range len(m.sets) - 1 {
+		_, size, _ := nextChangeSet(raw[at:])
+		at += size
+	}
+	if err := os.Truncate(filepath.Join(again, "MANIFEST"), int64(at)); err != nil {
+		t.Fatal(err)
+	}
+	s2, err := Open(small(again))
+	if err == nil {
+		t.Errorf("opened with %d rows of %d", rowsLeft(t, s2), allRows(3))
+		_ = s2.Close()
+		return
+	}
+	if !errors.Is(err, ErrDamaged) {
+		t.Fatal(err)
+	}
+}
