@@ -4,8 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
+	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/room"
+	"atelier/persistence/memory"
 )
 
 type muteFrames struct{}
@@ -43,5 +47,41 @@ func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	slices.Sort(ended)
 	if want := slices.Sorted(slices.Values([]string{removed, reset})); !slices.Equal(ended, want) {
 		t.Errorf("ended for %v, want %v", ended, want)
+	}
+}
+
+// The list of a single node follows what was committed when nobody told of it.
+func TestALoadedStateIsInTheList(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	list, err := catalog.LoadList(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLab()
+	l.create(t, "one")
+	var ended []string
+	o := &observer{
+		w:  &Workshops{Config: Config{Frames: muteFrames{}, List: list, Removed: func(_ *room.Room, who string) { ended = append(ended, who) }}},
+		id: l.meta.Id, room: room.New("e", room.Limits{}), who: func() {},
+	}
+	list.Put(l.meta)
+	o.Live(l.Capture(), l.seq)
+	if _, err := l.do(Command{Caller: admin, Body: Update{Title: proto.String("another title")}}); err != nil {
+		t.Fatal(err)
+	}
+	o.Live(l.Capture(), l.seq)
+	if m, err := list.Get(o.id); err != nil || m.GetTitle() != "another title" {
+		t.Errorf("the list has %v, %v", m, err)
+	}
+	if _, err := l.do(Command{Caller: admin, Body: Delete{}}); err != nil {
+		t.Fatal(err)
+	}
+	o.Live(l.Capture(), l.seq)
+	if m, err := list.Get(o.id); err != nil || m != nil {
+		t.Errorf("the list still has %v, %v", m, err)
+	}
+	if !slices.Equal(ended, []string{""}) {
+		t.Errorf("ended for %q", ended)
 	}
 }

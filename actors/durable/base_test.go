@@ -172,3 +172,45 @@ func TestABatchThatDiffersIsNotShown(t *testing.T) {
 		t.Errorf("%d copies differed", n)
 	}
 }
+
+// misreading is a node that reads one record of a log wrong, once.
+type misreading struct {
+	durable.Shared
+	wrong *atomic.Bool
+}
+
+func (m misreading) Follow(actor string) (durable.Reader, error) {
+	r, err := m.Shared.Follow(actor)
+	return misread{r, m.wrong}, err
+}
+
+type misread struct {
+	durable.Reader
+	wrong *atomic.Bool
+}
+
+func (m misread) Load(history uint64, snapshot func(durable.Snapshot) error, record func(uint64, []byte) error) error {
+	wrong := m.wrong.Swap(false)
+	return m.Reader.Load(history, snapshot, func(seq uint64, b []byte) error {
+		if wrong && seq == 1 {
+			b = []byte("7")
+		}
+		return record(seq, b)
+	})
+}
+
+// A copy that is wrong from the beginning is noticed by the first position that the
+// owner names, before anybody reads it.
+func TestAPositionThatDiffersIsNoticed(t *testing.T) {
+	var wrong atomic.Bool
+	wrong.Store(true)
+	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Store = misreading{o.Cluster.Store, &wrong} })
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	if got := c.sum(1); got != 2 {
+		t.Errorf("the copy shows %d", got)
+	}
+	if n := c.hosts[1].Stats().Divergences.Load(); n != 1 || wrong.Load() {
+		t.Errorf("%d copies differed, nothing was misread: %v", n, wrong.Load())
+	}
+}

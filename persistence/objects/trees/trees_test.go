@@ -302,6 +302,29 @@ func sweep(t testing.TB, s *trees.Store, h trees.Heads) int {
 	return n
 }
 
+// A workspace whose head cannot be read is not swept: nobody knows which of its trees
+// the head needs.
+func TestADamagedWorkspaceIsNotSwept(t *testing.T) {
+	b := objectstest.Folder(t)
+	s := node(t, b)
+	if err := s.Make(id, code.Plain); err != nil {
+		t.Fatal(err)
+	}
+	first := write(t, s, code.Plain, "", "a", "1")
+	head := write(t, s, code.Plain, first, "b", "2")
+	b.Change(t, "workspaces/"+id+"/trees/"+head, func([]byte) []byte { return nil })
+	for range 3 {
+		b.Age(t, "workspaces/", 25*time.Hour)
+		b.Age(t, "aside/", 25*time.Hour)
+		if n := sweep(t, node(t, b), heads(head)); n != 0 {
+			t.Errorf("%d trees were removed", n)
+		}
+	}
+	if _, err := node(t, b).Read(id, code.Plain, first, "a"); err != nil {
+		t.Errorf("the tree that the head needs: %v", err)
+	}
+}
+
 // TestALatePublishRemovesNothing: a node that was stopped for hours names heads
 // that another has replaced since.
 func TestALatePublishRemovesNothing(t *testing.T) {
