@@ -26,6 +26,7 @@ import (
 type erasure struct {
 	due  uint64 // seq of the newest applied event that asks for it; 0: none
 	from uint64 // what due was when the round under way began
+	row  []byte // what the row of this actor holds; nil for no row
 	step erasureStep
 	// paused: the next round begins when eraseNow comes.
 	paused bool
@@ -125,15 +126,23 @@ func (s *shell[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 }
 
 // forgetErasure removes the row: nothing is left to erase. A batch that asks
-// for more and is on its way has a later due, so this is not called then.
+// for more and is on its way has a later due, so this is not called then. Should
+// the actor go to another node meanwhile, and that one be asked for more, its row
+// stays: it is not the one that is removed here.
 func (s *shell[C, E, V]) forgetErasure() error {
-	err := s.host.journal.Append([]Row{{Table: erasureTable, Key: []byte(s.handle.actorID), Delete: true}}, func(err error) {
-		if err != nil {
+	e := &s.erasure
+	if e.row == nil {
+		e.due = 0
+		return nil
+	}
+	row := Row{Table: erasureTable, Key: []byte(s.handle.actorID), Delete: true, Guard: Unchanged(e.row)}
+	err := s.host.journal.Append([]Row{row}, func(err error) {
+		if err != nil && !errors.Is(err, ErrConflict) {
 			s.host.log.Warn("an erasure is done, but noting it failed", "actor", s.handle.actorID, "error", err)
 		}
 	})
 	if err == nil {
-		s.erasure.due = 0
+		e.due, e.row = 0, nil
 	}
 	return err
 }
@@ -169,6 +178,9 @@ func (s *shell[C, E, V]) recoverErasure(view *V, erasers []E) error {
 		}
 	case err != nil:
 		return err
+	}
+	switch s.erasure.row = value; {
+	case value == nil:
 	case len(value) != 8:
 		return fmt.Errorf("%w: erasure of %s", ErrCorrupt, s.handle.actorID)
 	case s.seq == 0: // of an actor that was purged

@@ -280,7 +280,8 @@ func (s *shell[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 		b.events = append(b.events, Committed[E]{Seq: s.seq, Event: e, Origin: d.Origin})
 		if s.erases(e) {
 			s.erasure.due = s.seq
-			b.rows = append(b.rows, erasureRow(s.handle.actorID, s.seq))
+			row := erasureRow(s.handle.actorID, s.seq)
+			b.rows, s.erasure.row = append(b.rows, row), row.Value
 		}
 	}
 	b.records = append(b.records, s.scratch...)
