@@ -26,20 +26,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// free returns addresses that nobody listens on.
-func free(t *testing.T, n int) (out []string) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		out = append(out, l.Addr().String())
-	}
-	return out
-}
-
 func open(t *testing.T, o Options) *Bus {
 	t.Helper()
 	if o.Logger == nil {
@@ -57,7 +43,7 @@ var names = []string{"a", "b", "c"}
 
 // three are the buses of three nodes that reach each other.
 func three(t *testing.T, at func(i int, o *Options)) (buses [3]durable.Bus, stopC func()) {
-	addrs := free(t, 3)
+	addrs := bustest.Addresses(t, 3)
 	for i, name := range names {
 		o := Options{Node: name, Secret: "the secret", Listen: addrs[i], Peers: addrs}
 		if at != nil {
@@ -129,7 +115,7 @@ func authority(t *testing.T) func() *tls.Config {
 
 // What does not know the secret is not heard, and cannot become a node.
 func TestStrangersAreNotHeard(t *testing.T) {
-	addrs := free(t, 2)
+	addrs := bustest.Addresses(t, 2)
 	var logged lockedBuffer
 	log := slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	a := open(t, Options{Node: "a", Secret: "right-secret", Listen: addrs[0], Logger: log})
@@ -254,7 +240,7 @@ func TestNamesOfNodes(t *testing.T) {
 // Nodes that nobody has told of each other found each other through a third one: a
 // link that an operator had left out, or cut, came into being in another way.
 func TestOnlyPeersAreConnected(t *testing.T) {
-	addrs := free(t, 3)
+	addrs := bustest.Addresses(t, 3)
 	var buses []durable.Bus
 	for i, name := range names { // a, b behind a, c behind b
 		buses = append(buses, open(t, Options{Node: name, Secret: "x", Listen: addrs[i], Peers: addrs[max(i, 1)-1 : i]}))

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"atelier/actors/durable/bustest"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/postgres/postgrestest"
 )
@@ -38,15 +39,7 @@ func program(t *testing.T, name string) string {
 }
 
 // freeAddr is an address that nobody listens on.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
+func freeAddr(t *testing.T) string { return bustest.Addresses(t, 1)[0] }
 
 // edited is a shipped file with some of its text replaced; what is to be
 // replaced must be there.

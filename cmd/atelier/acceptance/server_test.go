@@ -3,7 +3,6 @@ package acceptance
 import (
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"atelier/actors/durable/bustest"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/keyfile"
@@ -209,15 +209,4 @@ func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config
 }
 
 // freeAddresses are some that nobody listens on.
-func freeAddresses(t testing.TB, n int) (out []string) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		out = append(out, l.Addr().String())
-	}
-	return out
-}
+func freeAddresses(t testing.TB, n int) []string { return bustest.Addresses(t, n) }
