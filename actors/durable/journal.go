@@ -138,6 +138,15 @@ type Snapshot struct {
 	Tail uint64
 }
 
+// CheckReplay says whether the log of an actor may be replayed behind a position;
+// else it returns ErrCompacted.
+func (s Snapshot) CheckReplay(actor string, after uint64) error {
+	if after < s.Base || after > s.Tail {
+		return fmt.Errorf("%w: %s behind %d, from %d to %d", ErrCompacted, actor, after, s.Base, s.Tail)
+	}
+	return nil
+}
+
 // Reader is the log of an actor as somebody reads it who does not own it. Safe for
 // concurrent use.
 type Reader interface {

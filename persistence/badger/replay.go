@@ -30,7 +30,7 @@ func (l *actorLog) Load(history uint64, snapshot func(durable.Snapshot) error, r
 // Replay implements durable.LogReader.
 func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error) error {
 	return l.view(func(txn *badgerdb.Txn, head layout.Head, tail uint64) error {
-		if err := head.CheckStart(l.actor, after, tail); err != nil {
+		if err := head.Snapshot(nil, tail).CheckReplay(l.actor, after); err != nil {
 			return err
 		}
 		return l.records(txn, head, after, tail, fn)

@@ -107,15 +107,6 @@ func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
 	return durable.Snapshot{State: state, Seq: h.Seq, Base: h.Base, Tail: max(tail, h.Seq)}
 }
 
-// CheckStart says whether a log with this head, which ends at tail, may be
-// replayed behind a position.
-func (h Head) CheckStart(actor string, after, tail uint64) error {
-	if after < h.Base || after > tail {
-		return fmt.Errorf("%w: %s behind %d, from %d to %d", durable.ErrCompacted, actor, after, h.Base, tail)
-	}
-	return nil
-}
-
 // State puts the state together, of what part returns without its seal, and
 // checks it. A part that is missing (durable.ErrNotFound) is damage; any other
 // error of part is returned as it is.

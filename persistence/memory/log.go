@@ -41,8 +41,8 @@ func (l *handle) Replay(after uint64, fn func(uint64, []byte) error) error {
 	if err != nil {
 		return err
 	}
-	if after < snap.Base || after > snap.Tail {
-		return fmt.Errorf("%w: %s behind %d, from %d to %d", durable.ErrCompacted, l.actor, after, snap.Base, snap.Tail)
+	if err := snap.CheckReplay(l.actor, after); err != nil {
+		return err
 	}
 	return replay(first, records, after, fn)
 }

@@ -119,7 +119,7 @@ func (r *reader) Load(history uint64, snapshot func(durable.Snapshot) error, rec
 // Replay implements durable.LogReader.
 func (r *reader) Replay(after uint64, fn func(seq uint64, record []byte) error) error {
 	return r.view(func(v *view, h layout.Head, tail uint64) error {
-		if err := h.CheckStart(r.actor, after, tail); err != nil {
+		if err := h.Snapshot(nil, tail).CheckReplay(r.actor, after); err != nil {
 			return &final{err}
 		}
 		return r.records(v, h, after, tail, fn)

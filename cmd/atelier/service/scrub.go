@@ -77,16 +77,16 @@ func (c *Core) scrubLogs(bad func(what string)) (looked int, err error) {
 	}
 	set, who := settings.Kind(nil), participant.Kind(nil)
 	_, _, err = set.Read(c.store, settings.ID)
-	if err = c.unread("of the settings", err, bad); err != nil {
+	if err = unread("of the settings", err, bad); err != nil {
 		return looked, err
 	}
 	_, _, err = who.Read(c.store, participant.ID)
-	return looked + 2, c.unread("of the participants", err, bad)
+	return looked + 2, unread("of the participants", err, bad)
 }
 
 // unread tells of a log that cannot be read; what only fails now is an error.
-func (c *Core) unread(whose string, err error, bad func(what string)) error {
-	if errors.Is(err, durable.ErrCorrupt) || errors.Is(err, durable.ErrUnknownEvent) {
+func unread(whose string, err error, bad func(what string)) error {
+	if errors.Is(err, durable.ErrCorrupt) {
 		bad(fmt.Sprintf("the log %s: %v", whose, err))
 		return nil
 	}
@@ -101,15 +101,15 @@ func (c *Core) scrubCodelab(id string, bad func(what string)) error {
 	for range scrubTries {
 		before, err := catalog.Listed(c.store, id)
 		if err != nil {
-			return c.unread("of codelab "+id, err, bad)
+			return unread("of codelab "+id, err, bad)
 		}
 		view, seq, err := kind.Read(c.store, id)
 		if err != nil {
-			return c.unread("of codelab "+id, err, bad)
+			return unread("of codelab "+id, err, bad)
 		}
 		listed, err := catalog.Listed(c.store, id)
 		if err != nil {
-			return c.unread("of codelab "+id, err, bad)
+			return unread("of codelab "+id, err, bad)
 		}
 		if !proto.Equal(before, listed) {
 			continue // a server is at work
