@@ -78,7 +78,7 @@ func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	logs := func() (n int) {
-		if err := store.Actors("codelab/", func(string) bool { n++; return true }); err != nil {
+		if err := nodes[0].Actors("codelab/", func(string) bool { n++; return true }); err != nil {
 			t.Fatal(err)
 		}
 		return n

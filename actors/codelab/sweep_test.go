@@ -89,7 +89,7 @@ func TestASweepSpeaksOnlyOfWhatStaysUnlisted(t *testing.T) {
 				t.Errorf("%d lines: %s", n, out.String())
 			}
 			left := 0
-			if err := store.Actors("codelab/", func(string) bool { left++; return true }); err != nil || left != 1 {
+			if err := nodes[0].Actors("codelab/", func(string) bool { left++; return true }); err != nil || left != 1 {
 				t.Errorf("%d logs are left, %v", left, err)
 			}
 		})

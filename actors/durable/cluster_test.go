@@ -17,7 +17,7 @@ import (
 // clan is several nodes on one store.
 type clan struct {
 	*testing.T
-	store *memory.Store
+	store *memory.Database
 	nodes []*memory.Node
 	net   *bustest.Net
 	hosts []*host

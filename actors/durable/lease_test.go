@@ -112,7 +112,7 @@ func TestAPurgedActorIsNotTakenOver(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
-	if err := c.store.Purge("tally/a"); err != nil {
+	if err := c.nodes[0].Purge("tally/a"); err != nil {
 		t.Fatal(err)
 	}
 	c.lose(0)

@@ -20,8 +20,19 @@ type content struct {
 	stream  string // see durable.Store.StreamID
 	actors  map[string]*actorContent
 	rows    map[string]map[string]row
-	// watched is told of each row that is written or removed; nil for none.
-	watched func(durable.Row)
+	// changed says when each row was written or removed last, as the number of that
+	// change, so that feeds tell also of rows that came and went between two looks.
+	changed map[place]uint64
+	changes uint64
+
+	// What nodes know of each other: only where a store is shared.
+	members map[string]*member
+	owners  map[string]owner // by actor
+	epochs  uint64           // given so far
+
+	// committed is told of each batch of records; nil for none. It must not call
+	// the store.
+	committed func(node, actor string, first uint64, records [][]byte)
 }
 
 type actorContent struct {
@@ -32,6 +43,9 @@ type actorContent struct {
 	base        uint64 // see durable.LogReader
 }
 
+// place is where a row stands.
+type place struct{ table, key string }
+
 type row struct {
 	key     string
 	value   []byte
@@ -39,7 +53,8 @@ type row struct {
 }
 
 func newContent() *content {
-	return &content{stream: strings.ReplaceAll(uuid.NewString(), "-", ""), actors: make(map[string]*actorContent), rows: make(map[string]map[string]row)}
+	return &content{stream: strings.ReplaceAll(uuid.NewString(), "-", ""), actors: make(map[string]*actorContent), rows: make(map[string]map[string]row),
+		changed: make(map[place]uint64), members: make(map[string]*member), owners: make(map[string]owner)}
 }
 
 func (c *content) actor(name string) *actorContent {
@@ -147,9 +162,8 @@ func (c *content) put(rows []durable.Row) {
 		if r.CheckOnly {
 			continue
 		}
-		if c.watched != nil {
-			c.watched(r)
-		}
+		c.changes++
+		c.changed[place{r.Table, string(r.Key)}] = c.changes
 		table := c.rows[r.Table]
 		if table == nil {
 			table = make(map[string]row)

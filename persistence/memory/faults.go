@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"slices"
 	"sync"
+	"time"
 
 	"atelier/actors/durable"
 )
@@ -11,7 +13,21 @@ import (
 func (m *Store) FailCommits(n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failures, m.failWith = n, err
+	m.failures = slices.Repeat([]failure{{err: err}}, n)
+}
+
+// failure is how one commit fails: with an error, and done all the same or not.
+type failure struct {
+	err  error
+	done bool
+}
+
+// LoseAnswer lets the next commit fail with err, although it may be done: nobody
+// is told whether it is.
+func (m *Store) LoseAnswer(err error, done bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failures = append(m.failures, failure{err, done})
 }
 
 // Hold lets nothing be committed until release is called, which may be called
@@ -62,7 +78,7 @@ func (m *Store) Queued() int {
 // after an orderly restart.
 func (m *Store) Reopen() *Store {
 	_ = m.Close()
-	return open(m.content)
+	return open(m.content, new(sync.Mutex), nil)
 }
 
 // Crash loses what is queued, without calling its Done, and returns a new
@@ -73,4 +89,65 @@ func (m *Store) Crash() *Store {
 	m.held = 0
 	m.mu.Unlock()
 	return m.Reopen()
+}
+
+// What a node can do and suffer.
+
+// Lose ends the node's lease. It knows of it at once.
+func (n *Node) Lose() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.content.members[n.name].until = time.Now()
+	n.lose()
+}
+
+// Expire ends the node's lease for all others. It does not know of it until the
+// database says so.
+func (n *Node) Expire() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.content.members[n.name].until = time.Now()
+}
+
+// Cut lets no call of this node come through until mend is called, or its lease is
+// over. A commit that the database has taken already is done, and its answer
+// waits.
+func (n *Node) Cut() (mend func()) { return n.during(&n.cut) }
+
+// Stop lets the process stand still: no call comes through, and no lease is looked
+// at, until it goes on. Its timers are those of its clock.
+func (n *Node) Stop() (goOn func()) { return n.during(&n.stopped) }
+
+func (n *Node) during(count *int) (end func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	*count++
+	return sync.OnceFunc(func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		*count--
+		n.changed.Broadcast()
+	})
+}
+
+// Kill lets the process die: of what it had queued the database takes the first
+// few, as many as keep says, and nobody hears of it. The lease goes on until it is
+// over.
+func (n *Node) Kill(keep func(queued int) int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.gone {
+		return
+	}
+	queue := n.queue
+	if n.working != nil {
+		queue = append([]entry{*n.working}, queue...)
+	}
+	counted := n.counted()
+	for _, e := range queue[:keep(len(queue))] {
+		if counted {
+			_ = e.apply()
+		}
+	}
+	n.leave()
 }

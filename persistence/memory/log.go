@@ -15,6 +15,7 @@ type handle struct {
 	closed atomic.Bool
 
 	tail   uint64 // when it was opened
+	epoch  uint64 // of the ownership, where nodes share the store
 	next   uint64 // guarded by store.mu; seq of the next record
 	failed error  // guarded by store.mu; why every later batch fails
 }
@@ -98,12 +99,18 @@ func (l *handle) Append(b durable.Batch) error {
 		records: len(records),
 		log:     l,
 		apply: func() error {
+			if err := l.usable(); err != nil {
+				return err
+			}
 			if b.First != l.next {
 				return fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d",
 					durable.ErrGap, l.actor, b.First, l.next)
 			}
 			l.next += uint64(len(records))
 			m.content.add(l.actor, b.First, records)
+			if m.node != nil && m.content.committed != nil {
+				m.content.committed(m.node.name, l.actor, b.First, records)
+			}
 			m.content.put(b.Rows)
 			return nil
 		},
@@ -125,6 +132,9 @@ func (l *handle) Snapshot(seq uint64, state []byte, keep uint64, done func(error
 	return m.push(entry{
 		log: l,
 		apply: func() error {
+			if err := l.usable(); err != nil {
+				return err
+			}
 			if seq >= l.next {
 				return fmt.Errorf("%w: %s: snapshot at %d, the log goes on at %d",
 					durable.ErrGap, l.actor, seq, l.next)
@@ -145,8 +155,8 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 	var first uint64
 	var records [][]byte
 	err := m.wait(func() error {
-		if l.failed != nil {
-			return l.failed
+		if err := l.usable(); err != nil {
+			return err
 		}
 		if m.readOnly {
 			return durable.ErrReadOnly
@@ -176,12 +186,43 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.node != nil {
+		if err := m.node.reach(); err != nil {
+			return err
+		}
+		if err := l.usable(); err != nil {
+			return err
+		}
+	}
 	m.content.rewrite(l.actor, upTo, replaced)
 	return nil
 }
 
-// Close implements durable.Log.
-func (l *handle) Close() { l.closed.Store(true) }
+// usable says why the log must not be changed any more, or nil.
+func (l *handle) usable() error {
+	if l.failed != nil {
+		return l.failed
+	}
+	if n := l.store.node; n != nil && !n.owns(l) {
+		return durable.ErrFenced
+	}
+	return nil
+}
+
+// Close implements durable.Log. Where nodes share the store, the actor is given
+// back behind what is queued.
+func (l *handle) Close() {
+	if l.closed.Swap(true) || l.store.node == nil {
+		return
+	}
+	m := l.store
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_ = m.push(entry{apply: func() error { // fails when the node is gone: then nothing is left
+		m.node.giveLog(l)
+		return nil
+	}})
+}
 
 // Follow implements durable.Journal.
 func (m *Store) Follow(actor string) (durable.Reader, error) {

@@ -2,275 +2,162 @@ package memory
 
 import (
 	"context"
-	"slices"
-	"strings"
+	"fmt"
 	"sync"
 	"time"
 
 	"atelier/actors/durable"
 )
 
-// Node is one of several that share a Store: a durable.Shared for the tests of
-// what stands on it. Leases do not run out by themselves; a test ends them.
-type Node struct {
-	*Store
-	name string
-	all  *nodes
-}
-
-// nodes is what the nodes of a store share. Guarded by the store's mu.
-type nodes struct {
-	alive  map[string]*lease
-	owners map[string]*nodeLog // by actor
-	feeds  []*feed
-}
-
-type lease struct {
-	incarnation uint64
-	lost        chan struct{}
-	over        bool
-}
-
-var _ durable.Shared = (*Node)(nil)
-
-// Share returns n nodes on one empty store, named n1, n2 and so on. Closing any
-// of them gives what it owns back; the store itself is closed by its Close.
-func Share(n int) (*Store, []*Node) {
-	s := New()
-	all := &nodes{alive: map[string]*lease{}, owners: map[string]*nodeLog{}}
-	s.content.watched = all.changed
-	var out []*Node
-	for i := range n {
-		node := &Node{s, "n" + string(rune('1'+i)), all}
-		all.alive[node.name] = &lease{incarnation: 1, lost: make(chan struct{})}
-		out = append(out, node)
-	}
-	return s, out
-}
-
-// nodeLog is a log as a node has it open.
-type nodeLog struct {
-	durable.Log
-	node *Node
-	*lease
-	actor string
-}
-
-// Open implements durable.Journal.
-func (n *Node) Open(actor string) (durable.Log, error) {
-	n.mu.Lock()
-	mine := n.all.alive[n.name]
-	if mine.over {
-		n.mu.Unlock()
-		return nil, durable.ErrFenced
-	}
-	owner := n.all.owners[actor]
-	if owner != nil && !owner.over && owner.node.name != n.name {
-		n.mu.Unlock()
-		return nil, &durable.Owned{Actor: actor, Node: owner.node.name}
-	}
-	l := &nodeLog{node: n, lease: mine, actor: actor}
-	n.all.owners[actor] = l
-	n.mu.Unlock()
-	log, err := n.Store.Open(actor)
-	l.Log = log
-	return l, err
-}
-
-// Append implements durable.Log.
-func (l *nodeLog) Append(b durable.Batch) error {
-	if !l.node.Holds() {
-		return durable.ErrFenced
-	}
-	return l.Log.Append(b)
-}
-
-// Close implements durable.Log.
-func (l *nodeLog) Close() {
-	l.Log.Close()
-	l.node.mu.Lock()
-	defer l.node.mu.Unlock()
-	if l.node.all.owners[l.actor] == l {
-		delete(l.node.all.owners, l.actor)
-	}
-}
-
-// Append implements durable.Journal.
-func (n *Node) Append(rows []durable.Row, done func(error)) error {
-	if !n.Holds() {
-		return durable.ErrFenced
-	}
-	return n.Store.Append(rows, done)
-}
-
-// Node implements durable.Shared.
-func (n *Node) Node() string { return n.name }
-
-// Holds implements durable.Shared.
-func (n *Node) Holds() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return !n.all.alive[n.name].over
-}
-
-// Lost implements durable.Shared.
-func (n *Node) Lost() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.all.alive[n.name].lost
-}
-
-// Lose ends the node's lease. It knows of it at once.
-func (n *Node) Lose() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	l := n.all.alive[n.name]
-	if !l.over {
-		l.over = true
-		close(l.lost)
-	}
-}
-
-// Rejoin implements durable.Shared.
-func (n *Node) Rejoin(context.Context) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	before := n.all.alive[n.name]
-	n.all.alive[n.name] = &lease{incarnation: before.incarnation + 1, lost: make(chan struct{})}
-	return nil
-}
-
-// Owner implements durable.Shared.
-func (n *Node) Owner(actor string) (string, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if o := n.all.owners[actor]; o != nil && !o.over {
-		return o.node.name, nil
-	}
-	return "", nil
-}
-
-// Members implements durable.Shared.
-func (n *Node) Members() ([]durable.Member, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var out []durable.Member
-	for name, l := range n.all.alive {
-		m := durable.Member{Node: name, Incarnation: l.incarnation, Left: time.Second}
-		if l.over {
-			m.Left = 0
-		}
-		for _, o := range n.all.owners {
-			if o.lease == l {
-				m.Owns++
-			}
-		}
-		out = append(out, m)
-	}
-	slices.SortFunc(out, func(a, b durable.Member) int { return strings.Compare(a.Node, b.Node) })
-	return out, nil
-}
-
-// feed tells one watcher what has changed, on a goroutine of its own.
-type feed struct {
-	store  *Store
-	all    *nodes
-	tables []string
-	fn     func(table string, key, value []byte)
-
+// Database is a store that several nodes use: each through a Node of its own,
+// with a queue, a lease and faults of its own.
+type Database struct {
 	mu      sync.Mutex
-	changed *sync.Cond
-	queue   []change // guarded by mu
-	told    uint64   // guarded by mu
-	taken   uint64   // guarded by mu
-	closed  bool     // guarded by mu
-	done    chan struct{}
+	content *content
+	nodes   []*Node // guarded by mu; those that were started and not closed
 }
 
-type change struct {
-	table      string
-	key, value []byte
+// member is what the database knows of a node. Guarded by the database's mu.
+type member struct {
+	incarnation uint64
+	until       time.Time // when the lease is over; zero: never
+	since       time.Time
+	stopped     bool // in order
 }
 
-// Watch implements durable.Shared.
-func (n *Node) Watch(tables []string, fn func(table string, key, value []byte)) (durable.Feed, error) {
-	f := &feed{store: n.Store, all: n.all, tables: tables, fn: fn, done: make(chan struct{})}
-	f.changed = sync.NewCond(&f.mu)
-	n.mu.Lock()
-	for _, table := range tables {
-		for _, r := range n.content.scan(durable.Scan{Table: table}) {
-			f.queue = append(f.queue, change{table, []byte(r.key), r.value})
-			f.told++
+func (m *member) alive() bool {
+	return m != nil && !m.stopped && (m.until.IsZero() || time.Now().Before(m.until))
+}
+
+// owner is who has the log of an actor open.
+type owner struct {
+	node        string
+	incarnation uint64
+	epoch       uint64
+}
+
+// NewDatabase returns an empty one.
+func NewDatabase() *Database { return &Database{content: newContent()} }
+
+// Share returns an empty database and n nodes on it, named n1, n2 and so on, whose
+// leases end only when a test ends them.
+func Share(n int) (*Database, []*Node) {
+	d := NewDatabase()
+	var nodes []*Node
+	for i := range n {
+		node, err := d.Start(context.Background(), fmt.Sprint("n", i+1), NodeOptions{})
+		if err != nil { // nobody has the name
+			panic(err)
 		}
+		nodes = append(nodes, node)
 	}
-	n.all.feeds = append(n.all.feeds, f)
-	n.mu.Unlock()
-	go f.run()
-	return f, f.Sync(context.Background())
+	return d, nodes
 }
 
-// changed is called with the store's mu held.
-func (a *nodes) changed(r durable.Row) {
-	for _, f := range a.feeds {
-		if slices.Contains(f.tables, r.Table) {
-			value := r.Value
-			if r.Delete {
-				value = nil
-			}
-			f.mu.Lock()
-			f.queue = append(f.queue, change{r.Table, slices.Clone(r.Key), slices.Clone(value)})
-			f.told++
-			f.mu.Unlock()
-			f.changed.Broadcast()
-		}
-	}
-}
-
-func (f *feed) run() {
-	defer close(f.done)
+// Start opens the database as a node. While the lease of an earlier process of this
+// name holds it waits for its end.
+func (d *Database) Start(ctx context.Context, name string, o NodeOptions) (*Node, error) {
+	n := &Node{db: d, name: name, opts: o.withDefaults()}
 	for {
-		f.mu.Lock()
-		for len(f.queue) == 0 && !f.closed {
-			f.changed.Wait()
+		d.mu.Lock()
+		before := d.content.members[name]
+		if !before.alive() {
+			break
 		}
-		queue := f.queue
-		f.queue = nil
-		closed := f.closed
-		f.mu.Unlock()
-		if closed {
-			return
+		wait := time.Until(before.until)
+		if before.until.IsZero() {
+			d.mu.Unlock()
+			return nil, fmt.Errorf("memory: node %s is there already", name)
 		}
-		for _, c := range queue {
-			f.fn(c.table, c.key, c.value)
+		d.mu.Unlock()
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
-		f.mu.Lock()
-		f.taken += uint64(len(queue))
-		f.mu.Unlock()
-		f.changed.Broadcast()
+	}
+	n.Store = open(d.content, &d.mu, n)
+	d.nodes = append(d.nodes, n)
+	n.enter()
+	d.mu.Unlock()
+	return n, nil
+}
+
+// Each calls fn for every node that is there.
+func (d *Database) each(fn func(*Node)) {
+	d.mu.Lock()
+	nodes := append([]*Node{}, d.nodes...)
+	d.mu.Unlock()
+	for _, n := range nodes {
+		fn(n)
 	}
 }
 
-// Sync implements durable.Feed.
-func (f *feed) Sync(context.Context) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for until := f.told; f.taken < until && !f.closed; {
-		f.changed.Wait()
+// Hold lets no node commit anything until release is called.
+func (d *Database) Hold() (release func()) {
+	var all []func()
+	d.each(func(n *Node) { all = append(all, n.Hold()) })
+	return func() {
+		for _, release := range all {
+			release()
+		}
 	}
+}
+
+// Queued says how many batches wait on all nodes.
+func (d *Database) Queued() (queued int) {
+	d.each(func(n *Node) { queued += n.Queued() })
+	return queued
+}
+
+// Committed lets fn be told of each batch of records before anybody else hears of
+// it, and by which node. fn must not call the database.
+func (d *Database) Committed(fn func(node, actor string, first uint64, records [][]byte)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.content.committed = fn
+}
+
+// Leases says for each node that was ever started whether the database counts on
+// its lease, and of which incarnation it is.
+func (d *Database) Lease(node string) (incarnation uint64, holds bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m := d.content.members[node]
+	if m == nil {
+		return 0, false
+	}
+	return m.incarnation, m.alive()
+}
+
+// Owners says which living node owns which actor.
+func (d *Database) Owners() map[string]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := map[string]string{}
+	for actor, o := range d.content.owners {
+		if d.content.lives(o) {
+			out[actor] = o.node
+		}
+	}
+	return out
+}
+
+// Look reads what is stored, past all nodes.
+func (d *Database) Look(fn func(durable.Journal)) {
+	s := open(d.content, &d.mu, nil)
+	defer func() { _ = s.Close() }()
+	fn(s)
+}
+
+// Close closes all nodes that are left.
+func (d *Database) Close() error {
+	d.each(func(n *Node) { _ = n.Close() })
 	return nil
 }
 
-// Age implements durable.Feed.
-func (f *feed) Age() time.Duration { return 0 }
-
-// Close implements durable.Feed.
-func (f *feed) Close() {
-	f.mu.Lock()
-	f.closed = true
-	f.mu.Unlock()
-	f.changed.Broadcast()
-	<-f.done
-	f.store.mu.Lock()
-	defer f.store.mu.Unlock()
-	f.all.feeds = slices.DeleteFunc(f.all.feeds, func(o *feed) bool { return o == f })
+// lives says whether an owner's lease holds.
+func (c *content) lives(o owner) bool {
+	m := c.members[o.node]
+	return o.node != "" && m.alive() && m.incarnation == o.incarnation
 }

@@ -15,11 +15,13 @@ import (
 // sync.Cond, so it may live inside a testing/synctest bubble, whose clock then
 // ends the rows' lives.
 type Store struct {
-	mu      sync.Mutex
-	changed *sync.Cond // of everything below
-	content *content   // guarded by mu; handed on by Reopen
+	mu      *sync.Mutex // of the content, and of all stores that share it
+	changed *sync.Cond  // of everything below
+	content *content    // guarded by mu; handed on by Reopen
+	node    *Node       // through which this store is used; nil for one of its own
 
 	queue   []entry
+	working *entry             // taken from the queue and not applied yet
 	bytes   int                // queued and in work
 	limit   int                // of bytes
 	limits  durable.Limits     // of one append
@@ -27,9 +29,8 @@ type Store struct {
 
 	closed   bool
 	readOnly bool
-	held     int   // Holds that were not released
-	failures int   // commits still to fail
-	failWith error // and how
+	held     int       // Holds that were not released
+	failures []failure // of the next commits
 
 	stats durable.StoreStats // counters of commits
 
@@ -52,17 +53,17 @@ type entry struct {
 var _ durable.Store = (*Store)(nil)
 
 // New returns an empty store.
-func New() *Store { return open(newContent()) }
+func New() *Store { return open(newContent(), new(sync.Mutex), nil) }
 
-func open(c *content) *Store {
+func open(c *content, mu *sync.Mutex, n *Node) *Store {
 	m := &Store{
-		content: c,
+		mu: mu, content: c, node: n,
 		limit:   64 << 20,
 		limits:  durable.Limits{RecordBytes: maxBatch / 2, Rows: 1 << 16, RowBytes: maxBatch / 2},
 		current: make(map[string]*handle),
 		done:    make(chan struct{}),
 	}
-	m.changed = sync.NewCond(&m.mu)
+	m.changed = sync.NewCond(mu)
 	go m.run()
 	return m
 }
@@ -75,8 +76,15 @@ func (m *Store) run() {
 		if !ok {
 			return
 		}
+		if m.node != nil && e.commit && m.node.opts.Latency != nil {
+			time.Sleep(m.node.opts.Latency())
+		}
 		m.mu.Lock()
 		err := m.apply(e)
+		m.working = nil
+		if m.node != nil {
+			err = m.node.answered(err)
+		}
 		m.mu.Unlock()
 		if e.done != nil {
 			e.done(err)
@@ -90,14 +98,14 @@ func (m *Store) run() {
 func (m *Store) take() (entry, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for len(m.queue) == 0 || m.held > 0 && !m.closed {
+	for len(m.queue) == 0 || m.held > 0 && !m.closed || m.node != nil && m.node.away() {
 		if m.closed && len(m.queue) == 0 {
 			return entry{}, false
 		}
 		m.changed.Wait()
 	}
 	e := m.queue[0]
-	m.queue = m.queue[1:]
+	m.queue, m.working = m.queue[1:], &e
 	return e, true
 }
 
@@ -105,9 +113,18 @@ func (m *Store) apply(e entry) error {
 	if e.log != nil && e.log.failed != nil {
 		return e.log.failed
 	}
-	err := m.injected(e)
+	var err error
+	if m.node != nil {
+		err = m.node.reach()
+	}
+	done := false
 	if err == nil {
-		err = e.apply()
+		done, err = m.injected(e)
+	}
+	if err == nil || done {
+		if failed := e.apply(); failed != nil || err == nil {
+			err = failed
+		}
 	}
 	if e.commit {
 		m.counted(e, err)
@@ -129,12 +146,14 @@ func (m *Store) counted(e entry, err error) {
 	m.stats.Bytes += uint64(e.bytes)
 }
 
-func (m *Store) injected(e entry) error {
-	if !e.commit || m.failures == 0 {
-		return nil
+// injected says how a commit fails, and whether it is done all the same.
+func (m *Store) injected(e entry) (done bool, err error) {
+	if !e.commit || len(m.failures) == 0 {
+		return false, nil
 	}
-	m.failures--
-	return m.failWith
+	f := m.failures[0]
+	m.failures = m.failures[1:]
+	return f.done, f.err
 }
 
 // push queues an entry; the caller holds mu.
@@ -142,6 +161,8 @@ func (m *Store) push(e entry) error {
 	switch {
 	case m.closed:
 		return durable.ErrClosed
+	case m.node != nil && !m.node.holds():
+		return durable.ErrFenced
 	case e.commit && m.readOnly && !e.urgent:
 		return durable.ErrReadOnly
 	case e.commit && e.bytes > maxBatch:
@@ -187,13 +208,21 @@ func (m *Store) Open(actor string) (durable.Log, error) {
 		return nil, fmt.Errorf("memory: actor %q", actor)
 	}
 	l := &handle{store: m, actor: actor}
-	err := m.wait(func() error {
+	err := m.wait(func() (err error) {
+		if m.node != nil {
+			if l.epoch, err = m.node.takeLog(actor); err != nil {
+				return err
+			}
+		}
 		m.fence(actor)
 		m.current[actor] = l
 		l.tail = m.content.tail(actor)
 		l.next = l.tail + 1
 		return nil
 	})
+	if owned, ok := errors.AsType[*durable.Owned](err); ok {
+		return nil, owned
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
@@ -232,6 +261,12 @@ func (m *Store) Append(rows []durable.Row, done func(error)) error {
 // Purge implements durable.Journal.
 func (m *Store) Purge(actor string) error {
 	return m.wait(func() error {
+		if m.node != nil {
+			if _, err := m.node.takeLog(actor); err != nil {
+				return err
+			}
+			delete(m.content.owners, actor)
+		}
 		m.fence(actor)
 		delete(m.content.actors, actor)
 		return nil
@@ -247,18 +282,23 @@ func (m *Store) Limits() durable.Limits {
 
 // Get implements durable.Journal.
 func (m *Store) Get(table string, key []byte) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		return nil, durable.ErrClosed
+	var value []byte
+	var found error
+	if err := m.look(func() { value, found = m.content.get(table, string(key)) }); err != nil {
+		return nil, err
 	}
-	return m.content.get(table, string(key))
+	return value, found
 }
 
 // look reads the content, which may be another journal's once this is closed.
 func (m *Store) look(read func()) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.node != nil {
+		if err := m.node.reach(); err != nil {
+			return err
+		}
+	}
 	if m.closed {
 		return durable.ErrClosed
 	}

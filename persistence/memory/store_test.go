@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -25,6 +26,32 @@ func TestMemoryConforms(t *testing.T) {
 			opened[dir].SetQueueBytes(4 << 20)
 		}
 		return opened[dir]
+	})
+}
+
+// A node of a database keeps every promise of a journal of its own, and those that
+// nodes on PostgreSQL keep.
+func TestNodesConform(t *testing.T) {
+	databases := map[string]*memory.Database{}
+	node := func(t testing.TB, dir, name string) *memory.Node {
+		if databases[dir] == nil {
+			databases[dir] = memory.NewDatabase()
+		}
+		n, err := databases[dir].Start(context.Background(), name, memory.NodeOptions{Lease: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	t.Run("alone", func(t *testing.T) {
+		journaltest.Run(t, func(t testing.TB, dir string) journaltest.Journal {
+			n := node(t, dir, "a")
+			n.SetQueueBytes(4 << 20)
+			return n
+		})
+	})
+	t.Run("several", func(t *testing.T) {
+		journaltest.RunShared(t, func(t testing.TB, dir, name string) journaltest.Shared { return node(t, dir, name) })
 	})
 }
 

@@ -1,9 +1,10 @@
-// Package bustest is a durable.Bus within a process, whose links a test can cut,
-// and the suite that every bus must pass.
+// Package bustest is a durable.Bus within a process, whose network a test can
+// disturb, and the suite that every bus must pass.
 package bustest
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +16,40 @@ type Net struct {
 	mu    sync.Mutex
 	nodes map[string]*node
 	cut   map[[2]string]bool // guarded by mu; from, to
+	// fate decides what becomes of each message; nil: all arrive at once.
+	fate  func(Message) Fate // guarded by mu
+	lines map[lineKey]*line  // guarded by mu
+	// stopped are the nodes that stand still, with what waits for each.
+	stopped map[string]*waiting // guarded by mu
 }
+
+// Message is what one node sends to another.
+type Message struct {
+	From, To, Subject string
+	Sort              Sort
+	Data              []byte
+}
+
+// Sort tells messages apart.
+type Sort string
+
+// The sorts of messages.
+const (
+	Question Sort = "question"
+	Answer   Sort = "answer"
+	News     Sort = "news"
+)
+
+// Fate is what becomes of a message. The zero value lets it arrive at once.
+type Fate struct {
+	Lost  bool
+	Delay time.Duration
+	// Twice breaks the contract of a bus; it is harmless for what is news.
+	Twice bool
+}
+
+// waiting is what arrives, or leaves, when a node goes on.
+type waiting struct{ in, out []func() }
 
 type node struct {
 	net    *Net
@@ -31,7 +65,9 @@ type listener struct {
 }
 
 // NewNet returns a network without nodes.
-func NewNet() *Net { return &Net{nodes: map[string]*node{}, cut: map[[2]string]bool{}} }
+func NewNet() *Net {
+	return &Net{nodes: map[string]*node{}, cut: map[[2]string]bool{}, lines: map[lineKey]*line{}, stopped: map[string]*waiting{}}
+}
 
 // Node returns the bus of a node; stop takes it off the network.
 func (n *Net) Node(name string) (bus durable.Bus, stop func()) {
@@ -53,6 +89,13 @@ func (n *Net) Node(name string) (bus durable.Bus, stop func()) {
 	})
 }
 
+// Disturb lets fate decide about each message from now on.
+func (n *Net) Disturb(fate func(Message) Fate) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fate = fate
+}
+
 // Cut loses what goes from one node to another from now on, Mend ends that.
 func (n *Net) Cut(from, to string) {
 	n.mu.Lock()
@@ -67,6 +110,26 @@ func (n *Net) Mend(from, to string) {
 	delete(n.cut, [2]string{from, to})
 }
 
+// Stop lets a node stand still: what comes to it waits, and what it says, until it
+// goes on.
+func (n *Net) Stop(name string) (goOn func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.stopped[name] != nil {
+		return func() {}
+	}
+	n.stopped[name] = &waiting{}
+	return sync.OnceFunc(func() {
+		n.mu.Lock()
+		w := n.stopped[name]
+		delete(n.stopped, name)
+		n.mu.Unlock()
+		for _, fn := range slices.Concat(w.in, w.out) {
+			fn()
+		}
+	})
+}
+
 func (nd *node) run() {
 	for {
 		select {
@@ -78,50 +141,115 @@ func (nd *node) run() {
 	}
 }
 
+// do runs fn on the node's goroutine, once the node does not stand still.
 func (nd *node) do(fn func()) {
+	n := nd.net
+	n.mu.Lock()
+	if w := n.stopped[nd.name]; w != nil && n.nodes[nd.name] == nd {
+		w.in = append(w.in, func() { nd.do(fn) })
+		n.mu.Unlock()
+		return
+	}
+	n.mu.Unlock()
 	select {
 	case nd.work <- fn:
 	case <-nd.done:
 	}
 }
 
-// reach returns a node, if the link to it is whole.
-func (n *Net) reach(from, to string) (nd *node, there bool) {
+// send brings a message to a node, where arrive takes it, or loses it.
+func (nd *node) send(to *node, m Message, arrive func()) {
+	n := nd.net
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	nd = n.nodes[to]
-	if n.cut[[2]string{from, to}] {
-		return nil, nd != nil
+	if w := n.stopped[nd.name]; w != nil && n.nodes[nd.name] == nd {
+		w.out = append(w.out, func() { nd.send(to, m, arrive) })
+		n.mu.Unlock()
+		return
 	}
-	return nd, nd != nil
+	cut, fate := n.cut[[2]string{m.From, m.To}], n.fate
+	n.mu.Unlock()
+	var f Fate
+	if fate != nil {
+		f = fate(m)
+	}
+	if cut || f.Lost {
+		return
+	}
+	if fate == nil {
+		to.do(arrive)
+		return
+	}
+	n.mu.Lock()
+	k := lineKey{m.From, m.To, m.Subject, m.Sort}
+	l := n.lines[k]
+	if l == nil {
+		l = &line{}
+		n.lines[k] = l
+	}
+	n.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := time.Now().Add(f.Delay)
+	if !at.After(l.last) {
+		at = l.last.Add(1)
+	}
+	l.last = at
+	l.under = append(l.under, func() {
+		to.do(arrive)
+		if f.Twice {
+			to.do(arrive)
+		}
+	})
+	time.AfterFunc(time.Until(at), l.arrive)
+}
+
+// line is what is under way from one node to another about one subject: there no
+// message overtakes another.
+type line struct {
+	mu    sync.Mutex
+	last  time.Time // guarded by mu; when the newest arrives
+	under []func()  // guarded by mu; under way, oldest first
+}
+
+type lineKey struct {
+	from, to, subject string
+	sort              Sort
+}
+
+func (l *line) arrive() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	next := l.under[0]
+	l.under = l.under[1:]
+	next()
 }
 
 // Request implements durable.Bus.
 func (nd *node) Request(to, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
 	var once sync.Once
 	end := func(b []byte, err error) { once.Do(func() { nd.do(func() { done(b, err) }) }) }
-	other, there := nd.net.reach(nd.name, to)
-	if !there || len(data) > durable.MaxMessage {
+	n := nd.net
+	n.mu.Lock()
+	other := n.nodes[to]
+	serves := other != nil && other.serves[subject] != nil
+	cut := n.cut[[2]string{nd.name, to}]
+	n.mu.Unlock()
+	if other == nil || len(data) > durable.MaxMessage || !serves && !cut {
 		end(nil, durable.ErrNobody)
 		return
 	}
 	time.AfterFunc(timeout, func() { end(nil, durable.ErrTimeout) })
-	if other == nil {
-		return
-	}
-	nd.net.mu.Lock()
-	fn := other.serves[subject]
-	nd.net.mu.Unlock()
-	if fn == nil {
-		end(nil, durable.ErrNobody)
-		return
-	}
 	data = slices.Clone(data)
-	other.do(func() {
+	nd.send(other, Message{nd.name, to, subject, Question, data}, func() {
+		n.mu.Lock()
+		fn := other.serves[subject]
+		n.mu.Unlock()
+		if fn == nil {
+			return
+		}
 		fn(nd.name, data, func(answer []byte) {
-			if back, _ := nd.net.reach(to, nd.name); back == nd {
-				end(slices.Clone(answer), nil)
-			}
+			answer = slices.Clone(answer)
+			other.send(nd, Message{to, nd.name, subject, Answer, answer}, func() { end(answer, nil) })
 		})
 	})
 }
@@ -142,15 +270,23 @@ func (nd *node) Serve(subject string, fn func(from string, data []byte, answer f
 func (nd *node) Publish(subject string, data []byte) error {
 	data = slices.Clone(data)
 	n := nd.net
+	type recipient struct {
+		node *node
+		l    *listener
+	}
+	var all []recipient
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	for name, other := range n.nodes {
-		if other == nd || n.cut[[2]string{nd.name, name}] {
-			continue
+		if other != nd {
+			for _, l := range other.hears[subject] {
+				all = append(all, recipient{n.nodes[name], l})
+			}
 		}
-		for _, l := range other.hears[subject] {
-			other.do(func() { l.fn(nd.name, data) })
-		}
+	}
+	n.mu.Unlock()
+	slices.SortStableFunc(all, func(a, b recipient) int { return strings.Compare(a.node.name, b.node.name) })
+	for _, r := range all {
+		nd.send(r.node, Message{nd.name, r.node.name, subject, News, data}, func() { r.l.fn(nd.name, data) })
 	}
 	return nil
 }

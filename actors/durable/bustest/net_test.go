@@ -1,7 +1,9 @@
 package bustest
 
 import (
+	"math/rand/v2"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -13,6 +15,21 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestTheNetIsABus(t *testing.T) {
 	Run(t, func(t *testing.T) (buses [3]durable.Bus, stopC func()) {
 		n := NewNet()
+		for i, name := range []string{"a", "b", "c"} {
+			var stop func()
+			buses[i], stop = n.Node(name)
+			t.Cleanup(stop)
+			stopC = stop
+		}
+		return buses, stopC
+	})
+}
+
+// A bus that delays what it carries is a bus all the same.
+func TestTheDisturbedNetIsABus(t *testing.T) {
+	Run(t, func(t *testing.T) (buses [3]durable.Bus, stopC func()) {
+		n := NewNet()
+		n.Disturb(func(m Message) Fate { return Fate{Delay: time.Duration(rand.IntN(2000)) * time.Microsecond} })
 		for i, name := range []string{"a", "b", "c"} {
 			var stop func()
 			buses[i], stop = n.Node(name)

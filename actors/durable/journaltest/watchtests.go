@@ -68,6 +68,31 @@ var watchTests = []sharedTest{
 		}
 	}},
 
+	// A node that wrote a row keeps what it wrote until it is told otherwise.
+	{"a feed tells of a row that came and went between two looks", func(p *pair) {
+		gone := make(chan string, 1000)
+		feed, err := p.b.Watch([]string{"s"}, func(_ string, key, value []byte) {
+			if value == nil {
+				gone <- string(key)
+			}
+		})
+		p.b.must(err)
+		defer feed.Close()
+		for n := range 20 {
+			key := fmt.Sprint(n)
+			p.a.put(put("s", key, "v"))
+			p.a.put(del("s", key))
+			p.b.must(feed.Sync(context.Background()))
+			for told := ""; told != key; { // what was told once may be told again
+				select {
+				case told = <-gone:
+				default:
+					p.Fatalf("the end of %s is not told", key)
+				}
+			}
+		}
+	}},
+
 	{"a feed tells when the time of a row is over", func(p *pair) {
 		w := p.b.watch("s")
 		short, long := put("s", "short", "v"), put("s", "long", "v")

@@ -1,0 +1,151 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// feedEvery is how often a feed looks by itself.
+const feedEvery = 100 * time.Millisecond
+
+// feed tells one watcher what has changed, on a goroutine of its own. It looks at
+// the tables again and again, as a database is asked, so of several changes of a
+// row the newest may come alone. Guarded by the database's mu.
+type feed struct {
+	node   *Node
+	tables []string
+	fn     func(table string, key, value []byte)
+	told   map[place]struct{} // what is there
+	seen   uint64             // content.changes at the last look
+	looked time.Duration      // when that began, by the node's clock
+
+	due          bool // a look is wanted
+	begun, ended uint64
+	failed       error // of the last look
+	closed       bool
+	done         chan struct{}
+}
+
+type change struct {
+	place
+	value []byte // nil when it is gone
+}
+
+// Watch implements durable.Shared.
+func (n *Node) Watch(tables []string, fn func(table string, key, value []byte)) (durable.Feed, error) {
+	f := &feed{node: n, tables: tables, fn: fn, told: map[place]struct{}{}, done: make(chan struct{})}
+	n.mu.Lock()
+	n.feeds = append(n.feeds, f)
+	n.mu.Unlock()
+	go f.run()
+	return f, f.Sync(context.Background())
+}
+
+func (f *feed) run() {
+	n := f.node
+	defer close(f.done)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for {
+		stop := n.opts.AfterFunc(feedEvery, func() {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			f.due = true
+			n.changed.Broadcast()
+		})
+		for !f.due && !f.closed {
+			n.changed.Wait()
+		}
+		stop()
+		if f.closed {
+			return
+		}
+		f.due = false
+		f.begun++
+		looking := n.opts.Uptime()
+		f.failed = n.reach()
+		if f.failed == nil {
+			changes := f.changes()
+			n.mu.Unlock()
+			for _, c := range changes {
+				f.fn(c.table, []byte(c.key), c.value)
+			}
+			n.mu.Lock()
+			f.looked = looking
+		}
+		f.ended = f.begun
+		n.changed.Broadcast()
+	}
+}
+
+// changes are the rows that were written or removed since the last look, and those
+// whose time is over.
+func (f *feed) changes() (out []change) {
+	c := f.node.content
+	for p, n := range c.changed {
+		if n > f.seen && slices.Contains(f.tables, p.table) {
+			out = append(out, change{p, nil})
+		}
+	}
+	f.seen = c.changes
+	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(c.changed[a.place], c.changed[b.place]) })
+	for p := range f.told {
+		if r, there := c.rows[p.table][p.key]; !there || !r.live() {
+			out = append(out, change{p, nil})
+		}
+	}
+	for i, p := range out {
+		if value, err := c.get(p.table, p.key); err == nil {
+			out[i].value, f.told[p.place] = value, struct{}{}
+		} else {
+			delete(f.told, p.place)
+		}
+	}
+	return out
+}
+
+// Sync implements durable.Feed.
+func (f *feed) Sync(ctx context.Context) error {
+	n := f.node
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	defer context.AfterFunc(ctx, func() {
+		n.mu.Lock()
+		n.changed.Broadcast()
+		n.mu.Unlock()
+	})()
+	f.due = true
+	n.changed.Broadcast()
+	for want := f.begun + 1; f.ended < want; {
+		switch {
+		case f.closed || n.gone:
+			return durable.ErrClosed
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		n.changed.Wait()
+	}
+	return f.failed
+}
+
+// Age implements durable.Feed.
+func (f *feed) Age() time.Duration {
+	f.node.mu.Lock()
+	defer f.node.mu.Unlock()
+	return f.node.opts.Uptime() - f.looked
+}
+
+// Close implements durable.Feed.
+func (f *feed) Close() {
+	n := f.node
+	n.mu.Lock()
+	f.closed = true
+	n.feeds = slices.DeleteFunc(n.feeds, func(o *feed) bool { return o == f })
+	n.changed.Broadcast()
+	n.mu.Unlock()
+	<-f.done
+}

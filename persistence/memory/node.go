@@ -1,0 +1,167 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// NodeOptions are those of a Node.
+type NodeOptions struct {
+	// Lease is for how long the database counts on the node behind each renewal. The
+	// node itself counts two thirds of it, by its own clock. 0: it never runs out.
+	Lease time.Duration
+	// Uptime is the node's clock, and AfterFunc its timers; those of package time.
+	Uptime    func() time.Duration
+	AfterFunc func(time.Duration, func()) (stop func() bool)
+	// Latency is how long each commit takes; nil: no time at all.
+	Latency func() time.Duration
+}
+
+func (o NodeOptions) withDefaults() NodeOptions {
+	if o.Uptime == nil {
+		start := time.Now() // inside a bubble its time counts
+		o.Uptime = func() time.Duration { return time.Since(start) }
+	}
+	if o.AfterFunc == nil {
+		o.AfterFunc = func(d time.Duration, fn func()) func() bool { return time.AfterFunc(d, fn).Stop }
+	}
+	return o
+}
+
+// Node is one process on a Database: a durable.Shared.
+type Node struct {
+	*Store
+	db   *Database
+	name string
+	opts NodeOptions
+
+	// Guarded by the database's mu.
+	lease   *lease
+	cut     int  // Cuts that were not mended
+	stopped int  // Stops that were not ended
+	gone    bool // killed, or closed
+	feeds   []*feed
+}
+
+var _ durable.Shared = (*Node)(nil)
+
+// owns says whether the database holds a handle for the owner's.
+func (n *Node) owns(l *handle) bool {
+	o := n.content.owners[l.actor]
+	return o.node == n.name && o.incarnation == n.lease.incarnation && o.epoch == l.epoch
+}
+
+// takeLog makes this node the owner of an actor, with a new epoch.
+func (n *Node) takeLog(actor string) (epoch uint64, err error) {
+	o := n.content.owners[actor]
+	if n.content.lives(o) && o.node != n.name {
+		return 0, &durable.Owned{Actor: actor, Node: o.node}
+	}
+	n.content.epochs++
+	n.content.owners[actor] = owner{n.name, n.lease.incarnation, n.content.epochs}
+	return n.content.epochs, nil
+}
+
+func (n *Node) giveLog(l *handle) {
+	if n.owns(l) {
+		delete(n.content.owners, l.actor)
+	}
+}
+
+// Node implements durable.Shared.
+func (n *Node) Node() string { return n.name }
+
+// Owner implements durable.Shared.
+func (n *Node) Owner(actor string) (node string, err error) {
+	err = n.look(func() {
+		if o := n.content.owners[actor]; n.content.lives(o) {
+			node = o.node
+		}
+	})
+	return node, err
+}
+
+// Members implements durable.Shared.
+func (n *Node) Members() (out []durable.Member, err error) {
+	err = n.look(func() {
+		for name, m := range n.content.members {
+			one := durable.Member{Node: name, Incarnation: m.incarnation, Since: m.since, Stopped: m.stopped}
+			switch {
+			case !m.alive():
+			case m.until.IsZero():
+				one.Left = time.Hour
+			default:
+				one.Left = time.Until(m.until)
+			}
+			for _, o := range n.content.owners {
+				if o.node == name && o.incarnation == m.incarnation {
+					one.Owns++
+				}
+			}
+			out = append(out, one)
+		}
+	})
+	slices.SortFunc(out, func(a, b durable.Member) int { return strings.Compare(a.Node, b.Node) })
+	return out, err
+}
+
+// Close implements durable.Store: it commits what is queued and gives everything
+// back. A killed node has nothing left.
+func (n *Node) Close() error {
+	n.mu.Lock()
+	feeds := slices.Clone(n.feeds)
+	n.mu.Unlock()
+	for _, f := range feeds {
+		f.Close()
+	}
+	err := n.Store.Close()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.holds() {
+		n.content.members[n.name].stopped = true
+		for actor, o := range n.content.owners {
+			if o.node == n.name {
+				delete(n.content.owners, actor)
+			}
+		}
+	}
+	n.leave()
+	return err
+}
+
+// leave ends what belongs to the process.
+func (n *Node) leave() {
+	n.gone = true
+	n.lose()
+	n.db.nodes = slices.DeleteFunc(n.db.nodes, func(o *Node) bool { return o == n })
+}
+
+// Rejoin implements durable.Shared.
+func (n *Node) Rejoin(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	defer context.AfterFunc(ctx, func() {
+		n.mu.Lock()
+		n.changed.Broadcast()
+		n.mu.Unlock()
+	})()
+	n.lose()
+	for n.cut > 0 || n.stopped > 0 {
+		if n.gone {
+			return durable.ErrClosed
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n.changed.Wait()
+	}
+	if n.gone {
+		return durable.ErrClosed
+	}
+	n.enter()
+	return nil
+}
