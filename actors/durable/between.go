@@ -3,6 +3,9 @@ package durable
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // What nodes say to each other about one actor. To the owner, as requests:
@@ -137,4 +140,39 @@ func parseTold(b []byte) (t told, ok bool) {
 	}
 	t.records = b
 	return t, true
+}
+
+// messageKinds names the kinds of messages by the subject that they go to.
+var messageKinds = []struct {
+	subject string
+	answer  bool
+	kinds   map[byte]string
+}{
+	{"ask.", false, map[byte]string{
+		askCommand: "ask command", askPosition: "ask position", askFollow: "ask follow", askLeave: "ask leave", askTake: "ask take",
+	}},
+	{"ask.", true, map[byte]string{answerDone: "answer done", answerRefused: "answer refused", answerElsewhere: "answer elsewhere"}},
+	{"actor.", false, map[byte]string{
+		tellBatch: "tell batch", tellNews: "tell news", tellBeat: "tell beat", tellBye: "tell bye", tellAside: "tell aside",
+	}},
+}
+
+// MessageKind names the kind of a message between nodes, "" for one that is not
+// of this package.
+func MessageKind(subject string, answer bool, data []byte) string {
+	for _, m := range messageKinds {
+		if m.answer == answer && len(data) > 0 && strings.HasPrefix(subject, m.subject) {
+			return m.kinds[data[0]]
+		}
+	}
+	return ""
+}
+
+// MessageKinds are all kinds, sorted.
+func MessageKinds() (all []string) {
+	for _, m := range messageKinds {
+		all = append(all, slices.Collect(maps.Values(m.kinds))...)
+	}
+	slices.Sort(all)
+	return all
 }
