@@ -35,12 +35,19 @@ func TestSimulation(t *testing.T) {
 func simulate(t *testing.T, seed uint64, steps int) {
 	t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			h, err := Run(PlanOf(seed, *nodes))
-			if err != nil || steps < 0 {
-				h.print(os.Stdout, steps)
+			p := PlanOf(seed)
+			if *nodes > 0 {
+				p.Nodes = *nodes
 			}
-			if err != nil {
-				t.Error(err)
+			h, finding := Run(p)
+			switch {
+			case steps < 0:
+				h.write(os.Stdout)
+			case finding != "":
+				h.story(os.Stdout, finding, steps)
+			}
+			if finding != "" {
+				t.Errorf("%v: %s", p, finding)
 			}
 		})
 	})
