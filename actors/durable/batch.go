@@ -120,7 +120,7 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) error {
 		// The events are applied already; keep them and try again when the
 		// writer has had time to drain.
 		s.flushing = true
-		time.AfterFunc(2*time.Millisecond, func() { root.Send(self, flush{}) })
+		s.host.opts.Clock.AfterFunc(2*time.Millisecond, func() { root.Send(self, flush{}) })
 		return nil
 	}
 	if err != nil {

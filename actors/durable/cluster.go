@@ -17,8 +17,9 @@ type between struct {
 	owns atomic.Bool
 	// followed: some node is told what happens.
 	followed atomic.Bool
-	// fresh is when the copy last showed all that was acknowledged, in the time
-	// since the program began; 0 while it never did.
+	// fresh is the Clock's uptime when the copy last showed all that was
+	// acknowledged; 0 while it never did. The uptime stands still while the machine
+	// sleeps, the lease does not: Fresh asks for both.
 	fresh atomic.Int64
 	// unheard: another node owns it, is alive, and was not heard for so long that
 	// nothing can be asked of it.
@@ -62,12 +63,8 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 		return true
 	}
 	at := h.fresh.Load()
-	return at != 0 && time.Since(began) <= time.Duration(at)+within
+	return at != 0 && h.host.opts.Clock.Uptime() <= time.Duration(at)+within
 }
-
-// began is where a time begins that is not set. It stands still while the machine
-// sleeps, as the lease does not.
-var began = time.Now()
 
 // Tell says something aside to the other nodes that have the actor: to their
 // Kind.Heard, unordered with what is committed, and lost when it is lost.
@@ -147,18 +144,18 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	if c == nil || at() >= seq {
 		return at(), nil
 	}
-	until := time.Now().Add(readTimes * c.Patience)
-	tick := time.NewTicker(c.Beat)
+	until := h.host.opts.Clock.Uptime() + readTimes*c.Patience
+	tick := h.host.opts.Clock.NewTicker(c.Beat)
 	defer tick.Stop()
 	for {
-		late := !time.Now().Before(until)
+		late := h.host.opts.Clock.Uptime() >= until
 		if err := h.current(); err != nil {
 			return 0, err
 		}
 		if at() >= seq || h.owns.Load() || late {
 			return at(), nil
 		}
-		<-tick.C
+		<-tick.C()
 	}
 }
 
@@ -185,13 +182,13 @@ func (h *Host[C, E, V]) join() error {
 	}
 	h.beside.Go(func() {
 		defer stop()
-		tick := time.NewTicker(c.Beat)
+		tick := h.opts.Clock.NewTicker(c.Beat)
 		defer tick.Stop()
 		for {
 			select {
 			case <-h.stop:
 				return
-			case <-tick.C:
+			case <-tick.C():
 			}
 			for _, hd := range h.Active() {
 				if hd.up.Load() && (hd.followed.Load() || !hd.owns.Load()) {

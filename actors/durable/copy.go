@@ -68,7 +68,7 @@ func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 // readUnheard goes on from the log while the owner is alive and cannot be heard,
 // for those who listen here. What has lain there for as long as a lease lasts the
 // owner knows, or it is no owner any more.
-func (f *follower[C, E, V]) readUnheard(now time.Time, silent bool) {
+func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
 	if !silent || !f.joined {
 		f.unheard = f.unheard[:0]
 		return
@@ -77,7 +77,7 @@ func (f *follower[C, E, V]) readUnheard(now time.Time, silent bool) {
 	if tail, err := f.reader.Tail(); err == nil && tail > f.seq && (len(f.unheard) == 0 || tail > f.unheard[len(f.unheard)-1].seq) {
 		f.unheard = append(f.unheard, seen{tail, now})
 	}
-	for len(f.unheard) > 0 && now.Sub(f.unheard[0].at) > f.leaseTime() {
+	for len(f.unheard) > 0 && now-f.unheard[0].at > f.leaseTime() {
 		if f.unheard[0].seq > f.seq {
 			f.catchUp(f.unheard[0].seq)
 		}
@@ -87,7 +87,7 @@ func (f *follower[C, E, V]) readUnheard(now time.Time, silent bool) {
 
 // readByItself keeps a copy fresh that only needs to be of lately, also while the
 // owner is not heard.
-func (f *follower[C, E, V]) readByItself(now time.Time) {
+func (f *follower[C, E, V]) readByItself(now time.Duration) {
 	if !f.joined || f.quiet < 2 {
 		return
 	}

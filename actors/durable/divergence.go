@@ -34,8 +34,8 @@ func (f *follower[C, E, V]) compare(seq, chain uint64) {
 
 // differs loads a copy anew that has another hash at a position than its owner.
 func (f *follower[C, E, V]) differs(seq uint64) {
-	now := time.Now()
-	again := !f.differed.IsZero() && now.Sub(f.differed) < distrustFor
+	now := f.host.opts.Clock.Uptime()
+	again := f.differed != 0 && now-f.differed < distrustFor
 	f.differed = now
 	f.host.stats.Divergences.Add(1)
 	f.host.log.Error("a copy differs from its owner; it is loaded anew",

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -156,7 +155,7 @@ func (s *shell[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	}
 	s.erasure.paused = true
 	self, root, again := ctx.Self(), ctx.ActorSystem().Root, eraseNow{owner: s}
-	time.AfterFunc(s.host.opts.ErasePause, func() { root.Send(self, again) })
+	s.host.opts.Clock.AfterFunc(s.host.opts.ErasePause, func() { root.Send(self, again) })
 }
 
 // recoverErasure finds out what an incarnation or a process before left to do.

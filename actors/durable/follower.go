@@ -27,8 +27,9 @@ type follower[C, E, V any] struct {
 	joined bool
 	// quiet counts the beats since the owner was heard, beats all of them.
 	quiet, beats int
-	// looked is when the store was asked for the owner last.
-	looked time.Time
+	// looked is when the store was asked for the owner last; like all times here
+	// the Clock's uptime.
+	looked time.Duration
 	// giving: the owner is asked to take the actor from this node, and commands
 	// wait for its answer.
 	giving bool
@@ -42,19 +43,19 @@ type follower[C, E, V any] struct {
 	// unheard are the ends of the log that were seen since the owner was silent.
 	unheard []seen
 	// differed is when the copy differed from its owner last; see differs.
-	differed time.Time
+	differed time.Duration
 }
 
 // reading is somebody who waits for a view that shows what was acknowledged.
 type reading struct {
 	to   Replier
-	till time.Time
+	till time.Duration
 }
 
 // seen is the end of a log as it was at a time.
 type seen struct {
 	seq uint64
-	at  time.Time
+	at  time.Duration
 }
 
 // parked is an answer that waits until the copy shows it.
@@ -68,7 +69,7 @@ type (
 	followAnswer struct {
 		f      any
 		owner  string
-		sent   time.Time // before the question was
+		sent   time.Duration // before the question was
 		answer answer
 		err    error
 	}
@@ -79,6 +80,9 @@ type (
 func newFollower[C, E, V any](s *seat[C, E, V]) *follower[C, E, V] {
 	return &follower[C, E, V]{seat: s, host: s.host, handle: s.handle, core: s.host.kind.New(s.handle.id)}
 }
+
+// now is the Clock's uptime: the time of day may jump between two looks.
+func (f *follower[C, E, V]) now() time.Duration { return f.host.opts.Clock.Uptime() }
 
 // Receive handles one message.
 func (f *follower[C, E, V]) Receive(ctx actor.Context) {
@@ -91,7 +95,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 			f.handle.answer(m.to, Reply{Err: ErrUnavailable})
 			break
 		}
-		f.next = append(f.next, reading{m.to, time.Now().Add(f.leaseTime())})
+		f.next = append(f.next, reading{m.to, f.now() + f.leaseTime()})
 		f.askPosition(ctx)
 	case heard:
 		f.heard(ctx, m)
@@ -142,7 +146,7 @@ func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
 
 // askFollow asks the owner to tell us, or to go on with it.
 func (f *follower[C, E, V]) askFollow(ctx actor.Context) {
-	self, root, owner, now := ctx.Self(), ctx.ActorSystem().Root, f.owner, time.Now()
+	self, root, owner, now := ctx.Self(), ctx.ActorSystem().Root, f.owner, f.now()
 	f.request(askFollow, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
 		root.Send(self, &followAnswer{f, owner, now, a, err})
 	})
@@ -177,10 +181,10 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 
 // freshSince notes that the owner, asked then, named a position that the copy
 // has reached. What the owner tells by itself does not say when.
-func (f *follower[C, E, V]) freshSince(asked time.Time, seq uint64) {
+func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	f.handle.head.Store(seq)
 	if f.seq >= seq {
-		f.handle.fresh.Store(int64(asked.Sub(began)))
+		f.handle.fresh.Store(int64(asked))
 	}
 }
 
@@ -272,7 +276,7 @@ func (f *follower[C, E, V]) askPosition(ctx actor.Context) {
 	}
 	f.asked, f.next = f.next, nil
 	f.host.stats.Questions.Add(1)
-	self, root, now := ctx.Self(), ctx.ActorSystem().Root, time.Now()
+	self, root, now := ctx.Self(), ctx.ActorSystem().Root, f.now()
 	f.request(askPosition, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
 		root.Send(self, &positionAnswer{f, "", now, a, err})
 	})
@@ -309,16 +313,16 @@ func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
 func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	f.quiet++
 	f.beats++
-	now := time.Now()
+	now := f.now()
 	f.homeless = slices.DeleteFunc(f.homeless, func(c *forwarded[C]) bool {
-		over := now.After(c.till)
+		over := now > c.till
 		if over {
 			f.handle.answer(c.to, Reply{Err: ErrUnavailable})
 		}
 		return over
 	})
 	f.next = slices.DeleteFunc(f.next, func(r reading) bool {
-		over := now.After(r.till)
+		over := now > r.till
 		if over { // who owns it is alive and cannot be asked: nothing is better than something old
 			f.handle.answer(r.to, Reply{Err: ErrUnavailable})
 		}
@@ -357,13 +361,13 @@ type lookNow struct{ f any }
 
 // lookSoon looks for the owner, but not more often than it is worth.
 func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
-	wait := lookPause - time.Since(f.looked)
+	wait := lookPause - (f.now() - f.looked)
 	if wait <= 0 {
 		f.lookForOwner(ctx)
 		return
 	}
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	time.AfterFunc(wait, func() { root.Send(self, lookNow{f}) })
+	f.host.opts.Clock.AfterFunc(wait, func() { root.Send(self, lookNow{f}) })
 }
 
 // leaseTime is longer than a node may answer that has lost the store.
@@ -376,7 +380,7 @@ const followEvery = 2
 // lookForOwner asks the store who owns the actor, and takes it when nobody does.
 // It reports whether this node owns it now.
 func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
-	f.looked = time.Now()
+	f.looked = f.now()
 	log, err := f.host.journal.Open(f.handle.actorID)
 	if err == nil {
 		f.seat.take(ctx, log, f)

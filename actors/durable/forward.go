@@ -12,7 +12,7 @@ import (
 type forwarded[C any] struct {
 	cmd  C
 	to   Replier
-	till time.Time // after which nobody waits any more
+	till time.Duration // the Clock's uptime, after which nobody waits any more
 	// node has it; quiet counts the beats since that was no owner any more.
 	node  string
 	quiet int
@@ -30,7 +30,7 @@ type forwardedAnswer struct {
 
 // open takes a command out of its envelope.
 func (s *seat[C, E, V]) open(m *envelope[C]) *forwarded[C] {
-	c := &forwarded[C]{cmd: m.cmd, to: m.to, till: time.Now().Add(s.host.opts.AskTimeout)}
+	c := &forwarded[C]{cmd: m.cmd, to: m.to, till: s.host.opts.Clock.Uptime() + s.host.opts.AskTimeout}
 	*m = envelope[C]{}
 	s.host.envelopes.Put(m)
 	return c
@@ -53,7 +53,7 @@ func (s *seat[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forward
 	s.sent[serial] = c
 	s.host.stats.Forwarded.Add(1)
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	f.request(askCommand, data, time.Until(c.till), func(a answer, err error) {
+	f.request(askCommand, data, c.till-s.host.opts.Clock.Uptime(), func(a answer, err error) {
 		root.Send(self, &forwardedAnswer{s, serial, a, err})
 	})
 }
@@ -91,12 +91,13 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 
 // again brings a command that nobody has to whoever owns the actor now.
 func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
-	if time.Now().After(c.till) { // else it goes round for ever, and is done when nobody waits
+	now := s.host.opts.Clock.Uptime()
+	if now > c.till { // else it goes round for ever, and is done when nobody waits
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 		return
 	}
 	// A lease, and what a takeover takes: longer nobody waits for an owner.
-	if soon := time.Now().Add(4 * s.host.opts.Cluster.Patience); !c.homeless && c.till.After(soon) {
+	if soon := now + 4*s.host.opts.Cluster.Patience; !c.homeless && c.till > soon {
 		c.till = soon
 	}
 	c.homeless = true
@@ -116,7 +117,7 @@ func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 // lost is a command whose outcome nobody can tell: it is done again if that
 // changes nothing, and somebody still waits.
 func (s *seat[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
-	if s.host.kind.Carry.Repeatable(c.cmd) && time.Now().Before(c.till) {
+	if s.host.kind.Carry.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
 		s.again(ctx, c)
 		return
 	}

@@ -33,7 +33,7 @@ type Handle[C, E, V any] struct {
 	view      atomic.Pointer[viewAt[V]]
 	condition atomic.Int32
 	pending   atomic.Int64 // commands and reads not answered
-	used      atomic.Int64 // Unix seconds of the last use
+	used      atomic.Int64 // the Clock's uptime at the last use
 	sent      atomic.Uint64
 	between
 
@@ -43,9 +43,9 @@ type Handle[C, E, V any] struct {
 	doneOnce  sync.Once
 
 	// Owned by the supervisor's goroutine.
-	failures  int // that count towards quarantine
-	restarts  int // failures of any kind
-	failedAt  time.Time
+	failures  int           // that count towards quarantine
+	restarts  int           // failures of any kind
+	failedAt  time.Duration // the Clock's uptime at the last failure
 	lastError atomic.Pointer[string]
 }
 
@@ -118,16 +118,20 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	env := h.host.envelopes.Get().(*envelope[C])
 	env.cmd, env.to = cmd, to
 	if h.host.opts.Waited != nil && h.sent.Add(1)%waitSample == 0 {
-		env.sent = time.Now()
+		env.sent = h.host.opts.Clock.Uptime()
 	}
 	h.host.system.Root.Send(h.pid, env)
 	return nil
 }
 
+// touch notes that the actor is in use. By uptime: else all actors would rest when
+// the time of day jumps.
+func (h *Handle[C, E, V]) touch() { h.used.Store(int64(h.host.opts.Clock.Uptime())) }
+
 // publish makes a committed view readable.
 func (h *Handle[C, E, V]) publish(v *V, seq, chain uint64) {
 	if h.Owns() { // a copy that nobody reads is of no use, however busy the owner is
-		h.used.Store(h.host.opts.Now().Unix())
+		h.touch()
 	}
 	h.view.Store(&viewAt[V]{v, seq, chain})
 }

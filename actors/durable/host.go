@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/clock"
 )
 
 // Options of a Host. Zero values take the defaults named.
 type Options struct {
-	// Now is the clock; time.Now.
-	Now func() time.Time
+	// Clock gives decisions their time of day, and measures everything else by its
+	// uptime; clock.System.
+	Clock clock.Clock
 	// Logger gets what an operator acts on; nothing of a command's content.
 	Logger *slog.Logger
 	// AskTimeout bounds how long Ask and Get wait; 10 s.
@@ -65,8 +68,8 @@ func (o *Options) setDefaults() {
 			*p = v
 		}
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if o.Clock == nil {
+		o.Clock = clock.System
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -143,7 +146,7 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 		log:     opts.Logger.With("component", kind.Name),
 		handles: map[string]*Handle[C, E, V]{},
 		workers: newDispatcher(),
-		slots:   newSlots(opts.AskTimeout),
+		slots:   newSlots(opts.Clock, opts.AskTimeout),
 		stop:    make(chan struct{}),
 	}
 	h.envelopes.New = func() any { return new(envelope[C]) }
@@ -186,13 +189,13 @@ func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 	select {
 	case <-hd.ready:
 	default:
-		t := time.NewTimer(h.opts.AskTimeout)
+		t := h.opts.Clock.NewTimer(h.opts.AskTimeout)
 		defer t.Stop()
 		select {
 		case <-hd.ready:
 		case <-lost:
 			return nil, ErrUnavailable
-		case <-t.C:
+		case <-t.C():
 			return nil, ErrTimeout
 		}
 	}
@@ -204,7 +207,7 @@ func (h *Host[C, E, V]) Get(id string) (*Handle[C, E, V], error) {
 		<-hd.done
 		return h.Get(id)
 	}
-	hd.used.Store(h.opts.Now().Unix())
+	hd.touch()
 	if h.opts.Cluster != nil {
 		if err := hd.current(); err != nil {
 			return nil, err
@@ -259,7 +262,7 @@ func (h *Host[C, E, V]) activate(id string) (*Handle[C, E, V], error) {
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	hd.pid = actor.NewPID(h.system.Address(), fmt.Sprintf("%s/%s-%d", h.supervisor.Id, id, h.serial))
-	hd.used.Store(h.opts.Now().Unix())
+	hd.touch()
 	if h.kind.Observe != nil {
 		hd.observer = h.kind.Observe(id, hd)
 	}
@@ -302,15 +305,15 @@ func (h *Host[C, E, V]) forget(hd *Handle[C, E, V]) {
 
 // sweep puts idle actors to rest.
 func (h *Host[C, E, V]) sweep() {
-	tick := time.NewTicker(max(h.opts.IdleAfter/4, time.Millisecond))
+	tick := h.opts.Clock.NewTicker(max(h.opts.IdleAfter/4, time.Millisecond))
 	defer tick.Stop()
 	for {
 		select {
 		case <-h.stop:
 			return
-		case <-tick.C:
+		case <-tick.C():
 		}
-		limit := h.opts.Now().Add(-h.opts.IdleAfter).Unix()
+		limit := int64(h.opts.Clock.Uptime() - h.opts.IdleAfter)
 		for _, hd := range h.Active() {
 			if hd.used.Load() <= limit && (h.kind.MayRest == nil || h.kind.MayRest(hd.id)) {
 				h.Rest(context.Background(), hd, false)
@@ -367,7 +370,7 @@ func (h *Host[C, E, V]) erasing() (ids []string, err error) {
 // was called, or until ctx ends. An actor that is quarantined cannot erase; if
 // nobody else has to, the answer is ErrQuarantined at once.
 func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := h.opts.Clock.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		ids, err := h.erasing()
@@ -389,7 +392,7 @@ func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("erasing in %d actors is not done: %w", len(ids), ctx.Err())
-		case <-tick.C:
+		case <-tick.C():
 		}
 	}
 }
@@ -415,7 +418,7 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			tick := time.NewTicker(5 * time.Millisecond)
+			tick := h.opts.Clock.NewTicker(5 * time.Millisecond)
 			defer tick.Stop()
 			for !h.Rest(ctx, hd, true) {
 				if c := hd.Condition(); c != Running {
@@ -424,7 +427,7 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 				select {
 				case <-ctx.Done():
 					return
-				case <-tick.C:
+				case <-tick.C():
 				}
 			}
 		}()

@@ -36,7 +36,7 @@ func (h *Host[C, E, V]) Copies() (c Copies) {
 		}
 		// One that begins has not shown anything yet.
 		if fresh := hd.fresh.Load(); fresh != 0 {
-			c.Age = max(c.Age, time.Since(began)-time.Duration(fresh))
+			c.Age = max(c.Age, h.opts.Clock.Uptime()-time.Duration(fresh))
 		}
 	}
 	return c

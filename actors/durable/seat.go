@@ -170,7 +170,7 @@ func (s *seat[C, E, V]) tryGive(ctx actor.Context) {
 	}
 	s.handle.owns.Store(false)
 	// Until now nobody else could acknowledge anything.
-	s.handle.fresh.Store(int64(time.Since(began)))
+	s.handle.fresh.Store(int64(s.host.opts.Clock.Uptime()))
 	sh.log.Close()
 	f := newFollower(s)
 	f.core, f.seq, f.chain, f.joined = sh.core, sh.seq, sh.chain, true
@@ -206,7 +206,7 @@ func (s *seat[C, E, V]) drained(ctx actor.Context) {
 		return
 	}
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	time.AfterFunc(time.Millisecond, func() { root.Send(self, drain{}) })
+	s.host.opts.Clock.AfterFunc(time.Millisecond, func() { root.Send(self, drain{}) })
 }
 
 // fail ends this incarnation; the supervisor starts another.

@@ -53,8 +53,8 @@ type (
 type envelope[C any] struct {
 	cmd C
 	to  Replier // nil when nobody wants an answer
-	// sent is when it was sent, for one in waitSample; else zero.
-	sent time.Time
+	// sent is the uptime when it was sent, for one in waitSample; else 0.
+	sent time.Duration
 }
 
 // shell is the actor around a core: one value is one incarnation. All fields
@@ -95,8 +95,8 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 		opened := *m
 		*m = envelope[C]{}
 		s.host.envelopes.Put(m)
-		if !opened.sent.IsZero() {
-			s.host.opts.Waited(time.Since(opened.sent))
+		if opened.sent != 0 {
+			s.host.opts.Waited(s.host.opts.Clock.Uptime() - opened.sent)
 		}
 		s.command(ctx, opened)
 	case flush:
@@ -153,7 +153,7 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 
 // recover makes the state from a log that is open.
 func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
-	began := time.Now()
+	began := s.host.opts.Clock.Uptime()
 	s.log = log
 	read, err := s.host.kind.load(s.handle.id, s.handle.observer, log, everything)
 	if err != nil {
@@ -161,14 +161,14 @@ func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
 	}
 	s.core, s.seq, s.chain, s.lastSize = read.core, read.seq, read.chain, read.size
 	s.sinceEvents, s.sinceBytes = read.events, read.bytes
-	s.ready(ctx, s.handle.publishRead(read), read.erasers, time.Since(began))
+	s.ready(ctx, s.handle.publishRead(read), read.erasers, s.host.opts.Clock.Uptime()-began)
 }
 
 // goOn recovers a shell whose state was that of a follower: what lies in the log
 // beyond it is new to everybody here. A log that was rewritten beyond it cannot
 // be read on: then the state is loaded like any other.
 func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
-	began := time.Now()
+	began := s.host.opts.Clock.Uptime()
 	read, err := s.host.readOn(log, s.seq, s.chain, everything)
 	if errors.Is(err, ErrCompacted) {
 		s.recover(ctx, log)
@@ -192,7 +192,7 @@ func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
 	if s.handle.observer != nil && len(read.events) > 0 {
 		s.handle.observer.Commit(view, s.seq, read.events)
 	}
-	s.ready(ctx, view, erasers, time.Since(began))
+	s.ready(ctx, view, erasers, s.host.opts.Clock.Uptime()-began)
 }
 
 // ready begins to answer: the state shows everything that is in the log.
@@ -302,7 +302,7 @@ func (s *shell[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 			err = ErrInternal
 		}
 	}()
-	now := s.host.opts.Now().UTC().Truncate(time.Millisecond)
+	now := s.host.opts.Clock.Now().UTC().Truncate(time.Millisecond)
 	return s.core.Decide(cmd, Env{Now: now, Seq: s.seq + 1})
 }
 

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"atelier/actors/clock"
 )
 
 // Reply is the answer to a command.
@@ -40,6 +42,7 @@ func (s *slot) Reply(r Reply) {
 // timer for each wait would cost 5 % of a durable command; one look at all
 // places each tick costs nothing.
 type slots struct {
+	clock clock.Clock
 	limit time.Duration
 	tick  atomic.Int64 // starts at 1
 
@@ -54,8 +57,8 @@ type slots struct {
 // slotTicks is in how many ticks a wait may take; it ends within one more.
 const slotTicks = 20
 
-func newSlots(limit time.Duration) *slots {
-	s := &slots{limit: limit, all: map[*slot]struct{}{}, stop: make(chan struct{})}
+func newSlots(c clock.Clock, limit time.Duration) *slots {
+	s := &slots{clock: c, limit: limit, all: map[*slot]struct{}{}, stop: make(chan struct{})}
 	s.tick.Store(1)
 	s.done.Go(s.watch)
 	return s
@@ -98,13 +101,13 @@ func (s *slots) await(sl *slot) Reply {
 
 // watch ends the waits that are over.
 func (s *slots) watch() {
-	tick := time.NewTicker(max(s.limit/slotTicks, time.Millisecond))
+	tick := s.clock.NewTicker(max(s.limit/slotTicks, time.Millisecond))
 	defer tick.Stop()
 	for {
 		select {
 		case <-s.stop:
 			return
-		case <-tick.C:
+		case <-tick.C():
 		}
 		now := s.tick.Add(1)
 		s.mu.Lock()

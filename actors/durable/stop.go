@@ -77,5 +77,5 @@ func (s *shell[C, E, V]) drained(ctx actor.Context) {
 		return
 	}
 	self, root := ctx.Self(), ctx.ActorSystem().Root
-	time.AfterFunc(time.Millisecond, func() { root.Send(self, drain{}) })
+	s.host.opts.Clock.AfterFunc(time.Millisecond, func() { root.Send(self, drain{}) })
 }

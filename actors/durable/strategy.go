@@ -2,7 +2,6 @@ package durable
 
 import (
 	"errors"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -22,8 +21,8 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 	}
 	h.stats.Failures.Add(1)
 	hd.down()
-	now := h.opts.Now()
-	if now.Sub(hd.failedAt) > h.opts.FailureWindow {
+	now := h.opts.Clock.Uptime()
+	if now-hd.failedAt > h.opts.FailureWindow {
 		hd.failures, hd.restarts = 0, 0
 	}
 	hd.restarts++
@@ -49,7 +48,7 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 		hd.readyOnce.Do(func() { close(hd.ready) })
 		// One more incarnation answers whoever still waits, and stops.
 		supervisor.RestartChildren(child)
-		time.AfterFunc(h.opts.QuarantineFor, func() { h.forget(hd) })
+		h.opts.Clock.AfterFunc(h.opts.QuarantineFor, func() { h.forget(hd) })
 		return
 	}
 	backoff := h.opts.BackoffMax
@@ -57,7 +56,7 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 		backoff = min(backoff, h.opts.BackoffMin<<shift)
 	}
 	h.log.Warn("actor failed, restarting", "actor", hd.actorID, "failures", hd.failures, "backoff", backoff, "error", text)
-	time.AfterFunc(backoff, func() { supervisor.RestartChildren(child) })
+	h.opts.Clock.AfterFunc(backoff, func() { supervisor.RestartChildren(child) })
 }
 
 func (h *Host[C, E, V]) byPID(pid *actor.PID) *Handle[C, E, V] {

@@ -1,0 +1,67 @@
+package clock
+
+import "time"
+
+// Clock tells the time and starts timers. Implementations are safe for concurrent
+// use.
+type Clock interface {
+	// Now returns the time of day. It may jump, in both directions: use it for what
+	// is stored, sent to other machines or shown, never to measure a duration.
+	Now() time.Time
+	// Uptime returns the time since some moment in the past. It never jumps, and it
+	// is positive, so that 0 can stand for "never". It stands still while the
+	// machine sleeps. Two values of the same Clock can be compared and subtracted;
+	// a single one has no meaning.
+	Uptime() time.Duration
+	// AfterFunc calls fn once, after d, in its own goroutine. C of the Timer is nil.
+	AfterFunc(d time.Duration, fn func()) Timer
+	// NewTimer sends the time on C once, after d.
+	NewTimer(d time.Duration) Timer
+	// NewTicker sends the time on C every d, and drops ticks for slow receivers. d
+	// must be positive.
+	NewTicker(d time.Duration) Ticker
+}
+
+// Timer is one event in the future. A Timer that has fired or was stopped holds
+// no resources.
+type Timer interface {
+	C() <-chan time.Time
+	// Stop prevents the Timer from firing and reports whether it did so. After Stop
+	// nothing is received from C.
+	Stop() bool
+}
+
+// Ticker is an event that repeats until Stop.
+type Ticker interface {
+	C() <-chan time.Time
+	Stop()
+}
+
+// System is the clock of the machine.
+var System Clock = system{}
+
+type system struct{}
+
+// began is so long ago that Uptime is positive also in a bubble of testing/synctest,
+// whose time begins in the year 2000. Add keeps the monotonic reading.
+var began = time.Now().Add(-50 * 365 * 24 * time.Hour)
+
+func (system) Now() time.Time { return time.Now() }
+
+func (system) Uptime() time.Duration { return time.Since(began) }
+
+func (system) AfterFunc(d time.Duration, fn func()) Timer { return timer{time.AfterFunc(d, fn)} }
+
+func (system) NewTimer(d time.Duration) Timer { return timer{time.NewTimer(d)} }
+
+func (system) NewTicker(d time.Duration) Ticker { return ticker{time.NewTicker(d)} }
+
+// timer and ticker are one pointer each, so an interface holds them without an
+// allocation.
+type (
+	timer  struct{ *time.Timer }
+	ticker struct{ *time.Ticker }
+)
+
+func (t timer) C() <-chan time.Time  { return t.Timer.C }
+func (t ticker) C() <-chan time.Time { return t.Ticker.C }

@@ -1,0 +1,204 @@
+package clock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
+)
+
+// each runs a test in a bubble, with the system's clock and with one for tests.
+func each(t *testing.T, test func(t *testing.T, c clock.Clock)) {
+	for name, make := range map[string]func() clock.Clock{
+		"system": func() clock.Clock { return clock.System },
+		"test":   func() clock.Clock { return clocktest.New() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, make()) })
+		})
+	}
+}
+
+func TestTimeGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, c clock.Clock) {
+		now, up := c.Now(), c.Uptime()
+		if up <= 0 {
+			t.Errorf("uptime %v at the beginning", up)
+		}
+		time.Sleep(time.Minute)
+		if d := c.Now().Sub(now); d != time.Minute {
+			t.Errorf("after a minute the time of day is %v later", d)
+		}
+		if d := c.Uptime() - up; d != time.Minute {
+			t.Errorf("after a minute the uptime is %v longer", d)
+		}
+	})
+}
+
+func TestAFunctionIsCalledOnceAfterItsTime(t *testing.T) {
+	each(t, func(t *testing.T, c clock.Clock) {
+		began, calls := c.Uptime(), make(chan time.Duration, 2)
+		timer := c.AfterFunc(time.Second, func() { calls <- c.Uptime() })
+		if timer.C() != nil {
+			t.Error("the timer of a function has a channel")
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(calls) != 1 {
+			t.Fatalf("%d calls", len(calls))
+		}
+		if d := <-calls - began; d != time.Second {
+			t.Errorf("called after %v", d)
+		}
+		if timer.Stop() {
+			t.Error("Stop prevented what has happened")
+		}
+	})
+}
+
+func TestAFunctionMayTakeItsTime(t *testing.T) {
+	each(t, func(t *testing.T, c clock.Clock) {
+		done := make(chan struct{})
+		for range 2 {
+			c.AfterFunc(time.Second, func() { // one waits for the other
+				select {
+				case done <- struct{}{}:
+				case <-done:
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		synctest.Wait() // synctest reports a function that is left waiting
+	})
+}
+
+func TestAStoppedTimerDoesNotFire(t *testing.T) {
+	each(t, func(t *testing.T, c clock.Clock) {
+		f := c.AfterFunc(time.Second, func() { t.Error("a stopped function was called") })
+		timer, ticker := c.NewTimer(time.Second), c.NewTicker(time.Second)
+		if !f.Stop() || !timer.Stop() {
+			t.Error("Stop prevented nothing")
+		}
+		ticker.Stop()
+		if f.Stop() || timer.Stop() {
+			t.Error("the second Stop prevented something")
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		nothing(t, timer.C())
+		nothing(t, ticker.C())
+	})
+}
+
+// Go 1.23 promises that nothing is received after Stop; code relies on it when it
+// stops a timer and looks at another one.
+func TestNothingIsReceivedAfterStop(t *testing.T) {
+	each(t, func(t *testing.T, c clock.Clock) {
+		timer, ticker := c.NewTimer(time.Second), c.NewTicker(time.Second)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !timer.Stop() {
+			t.Error("Stop did not take back what nobody had received")
+		}
+		ticker.Stop()
+		nothing(t, timer.C())
+		nothing(t, ticker.C())
+	})
+}
+
+func TestATimerFiresOnce(t *testing.T) {
+	each(t, func(t *testing.T, c clock.Clock) {
+		began, timer := c.Uptime(), c.NewTimer(time.Second)
+		<-timer.C()
+		if d := c.Uptime() - began; d != time.Second {
+			t.Errorf("fired after %v", d)
+		}
+		time.Sleep(time.Hour)
+		nothing(t, timer.C())
+		if timer.Stop() {
+			t.Error("Stop prevented what was received")
+		}
+	})
+}
+
+func TestATickerKeepsItsRhythm(t *testing.T) {
+	each(t, func(t *testing.T, c clock.Clock) {
+		ticker, began := c.NewTicker(time.Second), c.Uptime()
+		defer ticker.Stop()
+		for i := range 3 {
+			<-ticker.C()
+			if d := c.Uptime() - began; d != time.Duration(i+1)*time.Second {
+				t.Errorf("tick %d after %v", i+1, d)
+			}
+		}
+		time.Sleep(3500 * time.Millisecond) // three ticks, of which one waits
+		<-ticker.C()
+		nothing(t, ticker.C())
+		<-ticker.C()
+		if d := c.Uptime() - began; d != 7*time.Second {
+			t.Errorf("the tick after those that were dropped came after %v", d)
+		}
+	})
+}
+
+func nothing(t *testing.T, c <-chan time.Time) {
+	t.Helper()
+	select {
+	case <-c:
+		t.Error("something was received")
+	default:
+	}
+}
+
+func TestAContextEndsWithItsTime(t *testing.T) {
+	each(t, func(t *testing.T, c clock.Clock) {
+		began := c.Uptime()
+		ctx, cancel := clock.WithTimeout(context.Background(), c, time.Second)
+		defer cancel()
+		if ctx.Err() != nil {
+			t.Error("it ends at its beginning")
+		}
+		<-ctx.Done()
+		if d := c.Uptime() - began; d != time.Second || ctx.Err() != context.DeadlineExceeded {
+			t.Errorf("it ended after %v: %v", d, ctx.Err())
+		}
+	})
+}
+
+func TestAContextEndsBeforeItsTime(t *testing.T) {
+	for name, end := range map[string]func(cancel, cancelParent func()){
+		"by its cancel": func(cancel, _ func()) { cancel() },
+		"by its parent": func(_, cancelParent func()) { cancelParent() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, c clock.Clock) {
+				parent, cancelParent := context.WithCancel(context.Background())
+				defer cancelParent()
+				ctx, cancel := clock.WithTimeout(parent, c, time.Second)
+				defer cancel()
+				end(cancel, cancelParent)
+				<-ctx.Done()
+				time.Sleep(time.Minute)
+				if !errors.Is(ctx.Err(), context.Canceled) {
+					t.Error(ctx.Err())
+				}
+			})
+		})
+	}
+}
+
+// Durable commands ask for the time; what they ask must not cost an allocation.
+func TestTheSystemsTimeCostsNoAllocation(t *testing.T) {
+	c := clock.System
+	if n := testing.AllocsPerRun(100, func() { _, _ = c.Now(), c.Uptime() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	plain := testing.AllocsPerRun(100, func() { time.NewTimer(time.Hour).Stop() })
+	if n := testing.AllocsPerRun(100, func() { c.NewTimer(time.Hour).Stop() }); n != plain {
+		t.Errorf("a timer costs %v allocations, that of package time %v", n, plain)
+	}
+}

@@ -1,0 +1,180 @@
+// Package clocktest is a clock for tests whose time of day can be off and jump,
+// and which can stand still, as that of one node among several.
+package clocktest
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"atelier/actors/clock"
+)
+
+// Clock is a clock.Clock over package time, made for testing/synctest: in a
+// bubble it follows the bubble's time. It has no goroutine of its own, and keeps
+// nothing of a timer that has fired or was stopped. Safe for concurrent use.
+type Clock struct {
+	began time.Time // Immutable.
+
+	mu     sync.Mutex
+	offset time.Duration // Guarded by mu.
+	// Guarded by mu. While stopped, late are the timers that became due, in that
+	// order, each once.
+	stopped bool
+	late    []*timer
+}
+
+var _ clock.Clock = (*Clock)(nil)
+
+// New returns a clock that runs and shows the right time of day.
+func New() *Clock { return &Clock{began: time.Now().Add(-time.Hour)} } // Uptime is positive
+
+// SetOffset makes the time of day differ from the right one by d. Uptime and
+// timers do not change.
+func (c *Clock) SetOffset(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offset = d
+}
+
+// Stop holds back all timers until Continue, as for a process that the operating
+// system does not run. Time goes on meanwhile. What runs already goes on.
+func (c *Clock) Stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = true
+}
+
+// Continue fires at once, in their order, the timers that became due since Stop.
+// A ticker fires once, however often it was due, and goes on in its rhythm.
+func (c *Clock) Continue() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopped = false
+	late := c.late
+	c.late = nil
+	for _, t := range late {
+		if fn := t.fire(); fn != nil {
+			go fn()
+		}
+	}
+}
+
+// Now implements clock.Clock.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now()
+}
+
+// now is called with mu held.
+func (c *Clock) now() time.Time { return time.Now().Add(c.offset) }
+
+// Uptime implements clock.Clock.
+func (c *Clock) Uptime() time.Duration { return time.Since(c.began) }
+
+// AfterFunc implements clock.Clock.
+func (c *Clock) AfterFunc(d time.Duration, fn func()) clock.Timer {
+	return c.start(d, &timer{clock: c, fn: fn})
+}
+
+// NewTimer implements clock.Clock.
+func (c *Clock) NewTimer(d time.Duration) clock.Timer {
+	return c.start(d, &timer{clock: c, c: make(chan time.Time, 1)})
+}
+
+// NewTicker implements clock.Clock.
+func (c *Clock) NewTicker(d time.Duration) clock.Ticker {
+	if d <= 0 {
+		panic("clocktest: the period of a ticker must be positive")
+	}
+	return ticker{c.start(d, &timer{clock: c, c: make(chan time.Time, 1), period: d})}
+}
+
+func (c *Clock) start(d time.Duration, t *timer) *timer {
+	c.mu.Lock() // due waits for t.under
+	defer c.mu.Unlock()
+	t.under = time.AfterFunc(d, t.due)
+	return t
+}
+
+// timer is a Timer, or the inside of a Ticker.
+type timer struct {
+	clock  *Clock
+	fn     func()         // of AfterFunc, else nil
+	c      chan time.Time // nil with fn; holds one tick
+	period time.Duration  // of a ticker, else 0
+
+	// Guarded by clock.mu.
+	under *time.Timer // calls due
+	over  bool        // it has fired or was stopped
+	late  bool        // it is in clock.late
+}
+
+// due is called by package time, in its own goroutine.
+func (t *timer) due() {
+	c := t.clock
+	c.mu.Lock()
+	if t.over {
+		c.mu.Unlock()
+		return
+	}
+	if t.period > 0 {
+		t.under.Reset(t.period)
+	}
+	if c.stopped {
+		if !t.late {
+			t.late = true
+			c.late = append(c.late, t)
+		}
+		c.mu.Unlock()
+		return
+	}
+	fn := t.fire()
+	c.mu.Unlock()
+	if fn != nil {
+		fn()
+	}
+}
+
+// fire sends the time, or returns the function to call. It is called with
+// clock.mu held.
+func (t *timer) fire() func() {
+	t.late, t.over = false, t.period == 0
+	if t.fn == nil {
+		select {
+		case t.c <- t.clock.now():
+		default:
+		}
+	}
+	return t.fn
+}
+
+// C implements clock.Timer.
+func (t *timer) C() <-chan time.Time { return t.c }
+
+// Stop implements clock.Timer. As with package time, a time that was sent and not
+// received is taken back.
+func (t *timer) Stop() bool {
+	c := t.clock
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	stopped := !t.over
+	t.over = true
+	t.under.Stop()
+	if t.late {
+		t.late = false
+		c.late = slices.DeleteFunc(c.late, func(l *timer) bool { return l == t })
+	}
+	select {
+	case <-t.c:
+		stopped = true
+	default:
+	}
+	return stopped
+}
+
+type ticker struct{ *timer }
+
+// Stop implements clock.Ticker.
+func (t ticker) Stop() { t.timer.Stop() }

@@ -1,0 +1,208 @@
+package clocktest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/clock"
+)
+
+// The tests of package clock say what this clock does while nobody changes it.
+
+func TestTheTimeOfDayJumpsAndNothingElse(t *testing.T) {
+	for _, offset := range []time.Duration{time.Hour, -time.Hour, 30 * 24 * time.Hour} {
+		t.Run(offset.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := New()
+				now, up, timer := c.Now(), c.Uptime(), c.NewTimer(time.Minute)
+				c.SetOffset(offset)
+				if d := c.Now().Sub(now); d != offset {
+					t.Errorf("the time of day jumps by %v", d)
+				}
+				if c.Uptime() != up {
+					t.Errorf("the uptime jumps by %v", c.Uptime()-up)
+				}
+				<-timer.C()
+				if d := c.Uptime() - up; d != time.Minute {
+					t.Errorf("a timer of a minute takes %v", d)
+				}
+				c.SetOffset(0)
+				if d := c.Now().Sub(now); d != time.Minute {
+					t.Errorf("when the clock is right again, a minute is %v", d)
+				}
+			})
+		})
+	}
+}
+
+// fired notes what fires, and when.
+type fired struct {
+	began time.Time
+	mu    sync.Mutex
+	what  []string
+}
+
+func (f *fired) note(what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.what = append(f.what, fmt.Sprintf("%s@%v", what, time.Since(f.began)))
+}
+
+func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
+	// start starts timers on a clock that stands still from second 2 to 10.
+	for name, tc := range map[string]struct {
+		start func(c *Clock, f *fired)
+		want  []string
+	}{
+		"functions": {
+			start: func(c *Clock, f *fired) {
+				for _, at := range []time.Duration{1, 4, 12} {
+					c.AfterFunc(at*time.Second, func() { f.note("call") })
+				}
+			},
+			want: []string{"call@1s", "call@10s", "call@12s"},
+		},
+		"functions that wait for each other": {
+			start: func(c *Clock, f *fired) {
+				met := make(chan struct{})
+				c.AfterFunc(3*time.Second, func() { met <- struct{}{} })
+				c.AfterFunc(4*time.Second, func() { <-met; f.note("met") })
+			},
+			want: []string{"met@10s"},
+		},
+		"timer": {
+			start: func(c *Clock, f *fired) {
+				timer := c.NewTimer(5 * time.Second)
+				go func() { <-timer.C(); f.note("timer") }()
+			},
+			want: []string{"timer@10s"},
+		},
+		"ticker": { // it fires once for the times that it missed, and keeps its rhythm
+			start: func(c *Clock, f *fired) {
+				ticker := c.NewTicker(1500 * time.Millisecond)
+				go func() {
+					defer ticker.Stop()
+					for range 4 {
+						<-ticker.C()
+						f.note("tick")
+					}
+				}()
+			},
+			want: []string{"tick@1.5s", "tick@10s", "tick@10.5s", "tick@12s"},
+		},
+		"started while stopped": {
+			start: func(c *Clock, f *fired) {
+				time.AfterFunc(3*time.Second, func() {
+					c.AfterFunc(time.Second, func() { f.note("call") })
+				})
+			},
+			want: []string{"call@10s"},
+		},
+		"context": {
+			start: func(c *Clock, f *fired) {
+				ctx, cancel := clock.WithTimeout(context.Background(), c, 3*time.Second)
+				go func() { defer cancel(); <-ctx.Done(); f.note(ctx.Err().Error()) }()
+			},
+			want: []string{"context deadline exceeded@10s"},
+		},
+		"stopped timer": {
+			start: func(c *Clock, f *fired) {
+				timer := c.AfterFunc(3*time.Second, func() { f.note("call") })
+				time.AfterFunc(5*time.Second, func() { f.note(fmt.Sprint("prevented: ", timer.Stop())) })
+			},
+			want: []string{"prevented: true@5s"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, f := New(), &fired{began: time.Now()}
+				tc.start(c, f)
+				time.Sleep(2 * time.Second)
+				c.Stop()
+				up := c.Uptime()
+				time.Sleep(8 * time.Second)
+				if d := c.Uptime() - up; d != 8*time.Second {
+					t.Errorf("the uptime of the stopped clock went on by %v", d)
+				}
+				c.Continue()
+				c.Stop() // what has fired does not fire again
+				c.Continue()
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if !slices.Equal(f.what, tc.want) {
+					t.Errorf("fired %v, want %v", f.what, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// The functions run side by side, so only their start has an order.
+func TestLateTimersStartInTheOrderInWhichTheyBecameDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New()
+		c.Stop()
+		names := map[clock.Timer]string{}
+		for _, at := range []int{3, 1, 2} {
+			names[c.AfterFunc(time.Duration(at)*time.Second, func() {})] = fmt.Sprint(at)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		var order []string
+		for _, late := range c.late {
+			order = append(order, names[late])
+		}
+		if !slices.Equal(order, []string{"1", "2", "3"}) {
+			t.Errorf("the order is %v", order)
+		}
+	})
+}
+
+// A node that stands still may be killed, and then nobody receives any more.
+func TestNothingIsKeptOfStoppedTimers(t *testing.T) {
+	for name, late := range map[string]bool{"before they are due": false, "when they are late": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := New()
+				c.Stop()
+				f, once, ticker := c.AfterFunc(time.Second, func() {}), c.NewTimer(time.Second), c.NewTicker(time.Second)
+				_, cancel := clock.WithTimeout(context.Background(), c, time.Second)
+				if late {
+					time.Sleep(time.Minute)
+					synctest.Wait()
+					if len(c.late) != 4 {
+						t.Errorf("%d timers are late, want 4", len(c.late))
+					}
+				}
+				f.Stop()
+				once.Stop()
+				ticker.Stop()
+				cancel()
+				for _, stopped := range []clock.Timer{f, once} {
+					if stopped.(*timer).under.Stop() {
+						t.Error("package time keeps a stopped timer")
+					}
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if len(c.late) != 0 {
+					t.Errorf("%d timers are kept", len(c.late))
+				}
+			})
+		})
+	}
+}
+
+// Package time may have started due, in its goroutine, when Stop is called.
+func TestATimerThatIsStoppedWhileItBecomesDueDoesNotFire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := New().AfterFunc(time.Second, func() { t.Error("a stopped function was called") }).(*timer)
+		f.Stop()
+		f.due()
+	})
+}

@@ -1,0 +1,33 @@
+package clock
+
+import (
+	"context"
+	"time"
+)
+
+// WithTimeout is context.WithTimeout by a Clock. With a Clock other than System the
+// context has no Deadline of its own: its end is an uptime, and a Deadline would be
+// a time of day, which may jump.
+func WithTimeout(parent context.Context, c Clock, d time.Duration) (context.Context, context.CancelFunc) {
+	if _, ok := c.(system); ok {
+		return context.WithTimeout(parent, d)
+	}
+	ctx, cancel := context.WithCancelCause(parent)
+	t := c.AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
+	return timeout{ctx}, func() {
+		t.Stop()
+		cancel(context.Canceled)
+	}
+}
+
+// timeout is a context that was canceled with the cause DeadlineExceeded if its
+// time is over.
+type timeout struct{ context.Context }
+
+func (t timeout) Err() error {
+	err := t.Context.Err()
+	if err != nil && context.Cause(t.Context) == context.DeadlineExceeded {
+		return context.DeadlineExceeded
+	}
+	return err
+}
