@@ -10,6 +10,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/room"
 )
 
 // client is somebody who acts: now as an attendee, now as a facilitator, at one
@@ -66,6 +67,10 @@ func (c *client) act(n *node) {
 	if c.rand.IntN(6) == 0 {
 		return // it only reads
 	}
+	if c.rand.IntN(40) == 0 {
+		c.aside(ws, view)
+		return
+	}
 	word := c.word(view)
 	cmd, after := words[word](c, view)
 	if cmd.Body == nil {
@@ -98,6 +103,17 @@ func (c *client) act(n *node) {
 	if after != nil && value != nil {
 		after(value, seq)
 	}
+}
+
+// aside says something that is worth something only now.
+func (c *client) aside(ws codelab.Workshop, v *codelab.View) {
+	if c.coin() {
+		c.w.history.count("command", "Broadcast")
+		ws.Room.Broadcast(room.Frame{Payload: []byte(c.mark("aside"))})
+		return
+	}
+	c.w.history.count("command", "Signal")
+	ws.Signal(one(c, v.Attendees).GetId(), []byte(c.mark("signal")))
 }
 
 // answerWithin is how long anybody waits at most for an answer: for what the
