@@ -13,6 +13,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"atelier/actors/catalog"
+	"atelier/actors/clock"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -114,7 +115,7 @@ func (n *node) start() error {
 	bus, unplug := n.w.net.Node(n.name)
 	s := &server{n: n, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
 	var err error
-	if s.list, err = catalog.FollowList(n.shared, func(err error) { n.w.model.fail("list", "%v", err) }); err != nil {
+	if s.list, err = catalog.FollowList(n.shared, clock.System, func(err error) { n.w.model.fail("list", "%v", err) }); err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
 	s.labs, err = codelab.NewWorkshops(codelab.Config{
