@@ -34,14 +34,14 @@ type denial struct {
 func NewDenials(audit *Trail, every time.Duration, log *slog.Logger) *Denials {
 	d := &Denials{audit: audit, log: log, stop: make(chan struct{}), counts: map[denial]int{}}
 	d.done.Go(func() {
-		tick := time.NewTicker(every)
+		tick := audit.clock.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
 			case <-d.stop:
 				d.flush()
 				return
-			case <-tick.C:
+			case <-tick.C():
 				d.flush()
 			}
 		}
@@ -75,7 +75,7 @@ func (d *Denials) flush() {
 		err := d.audit.Record(&auditpb.Record{
 			Action: "access_denied", ActorType: k.actorType, ActorId: k.actorID, CodelabId: k.codelab, Ip: k.ip,
 			Metadata:  map[string]string{"status": strconv.Itoa(k.status), "count": strconv.Itoa(n)},
-			CreatedAt: time.Now().UnixMilli(),
+			CreatedAt: d.audit.clock.Now().UnixMilli(),
 		})
 		if err != nil {
 			d.log.Warn("recording refused requests failed", "error", err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"atelier/actors/audit/auditpb"
+	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
@@ -20,20 +21,22 @@ const (
 // Trail writes and reads the audit trail. Safe for concurrent use.
 type Trail struct {
 	journal   durable.Journal
+	clock     clock.Clock
+	ids       *ids.Shared
 	retention time.Duration
 }
 
 // New returns the trail kept in journal; records disappear after
 // retention.
-func New(journal durable.Journal, retention time.Duration) *Trail {
-	return &Trail{journal, retention}
+func New(journal durable.Journal, c clock.Clock, retention time.Duration) *Trail {
+	return &Trail{journal, c, ids.NewShared(c), retention}
 }
 
 // Rows returns the rows of a record, to be committed with the change it tells
 // of. An empty id is filled in.
 func (a *Trail) Rows(r *auditpb.Record) []durable.Row {
 	if r.Id == "" {
-		r.Id = ids.New()
+		r.Id = a.ids.New()
 	}
 	r.UserAgent = clip(r.UserAgent, 256)
 	// The id is the key.

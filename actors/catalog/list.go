@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"atelier/actors/clock"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/durable"
@@ -37,6 +38,7 @@ func UnlistRow(id string) durable.Row {
 type List struct {
 	journal durable.Journal
 	feed    durable.Feed // what other nodes change; nil where there is one
+	clock   clock.Clock  // with feed
 	mu      sync.Mutex   // serialises writers
 	state   atomic.Pointer[listState]
 }
@@ -90,8 +92,8 @@ func LoadList(journal durable.Journal) (*List, error) {
 
 // FollowList is the list of a store that several nodes use. failed is told of
 // records that cannot be read.
-func FollowList(store durable.Shared, failed func(error)) (*List, error) {
-	l := &List{journal: store}
+func FollowList(store durable.Shared, c clock.Clock, failed func(error)) (*List, error) {
+	l := &List{journal: store, clock: c}
 	l.state.Store(&listState{byID: map[string]*pb.Codelab{}})
 	feed, err := store.Watch([]string{ListTable}, func(_ string, key, value []byte) {
 		if value == nil {
@@ -128,7 +130,7 @@ func (l *List) Sync() error {
 	if l.feed == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), syncTime)
+	ctx, cancel := clock.WithTimeout(context.Background(), l.clock, syncTime)
 	defer cancel()
 	if err := l.feed.Sync(ctx); err != nil {
 		return fmt.Errorf("%w: %w", durable.ErrUnavailable, err)

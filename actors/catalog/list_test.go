@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/ids"
@@ -19,7 +22,7 @@ func TestTheListIsThatOfAllNodes(t *testing.T) {
 	defer store.Close()
 	var lists []*List
 	for _, n := range nodes {
-		l, err := FollowList(n, func(err error) { t.Error(err) })
+		l, err := FollowList(n, clock.System, func(err error) { t.Error(err) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +74,7 @@ func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
 	store, nodes := memory.Share(2)
 	defer store.Close()
-	l, err := FollowList(nodes[0], func(err error) { t.Error(err) })
+	l, err := FollowList(nodes[0], clock.System, func(err error) { t.Error(err) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,4 +116,32 @@ func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
 			t.Errorf("%s: what the node does not know is %v, %v", what, found, err)
 		}
 	}
+}
+
+// silent is a feed that does not answer.
+type silent struct{ durable.Feed }
+
+func (silent) Sync(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+
+func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clocktest.New()
+		l := &List{feed: silent{}, clock: c}
+		c.Stop()
+		ended := make(chan error, 1)
+		go func() { ended <- l.Sync() }()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(ended) != 0 {
+			t.Errorf("it ended while the clock stood still: %v", <-ended)
+		}
+		c.Continue()
+		synctest.Wait()
+		if len(ended) != 1 {
+			t.Fatal("it did not end when the clock went on")
+		}
+		if err := <-ended; !errors.Is(err, durable.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
 }

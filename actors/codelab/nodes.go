@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/room"
 )
@@ -159,7 +160,7 @@ func (w *Workshops) Compare(alive []string) {
 // that one let go of it this one, which had a copy, was faster to take it than
 // the other to remove it.
 func (w *Workshops) purge(ws Workshop) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := clock.WithTimeout(context.Background(), w.Durable.Clock, time.Second)
 	defer cancel()
 	if !w.host.Rest(ctx, ws.handle, false) {
 		return // somebody still asks; the next time

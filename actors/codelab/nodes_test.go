@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"atelier/actors/catalog"
+	"atelier/actors/clock"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -50,7 +51,7 @@ func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
 				}
 			}}
 		}
-		list, err := catalog.FollowList(shared, func(err error) { t.Error(err) })
+		list, err := catalog.FollowList(shared, clock.System, func(err error) { t.Error(err) })
 		if err != nil {
 			t.Fatal(err)
 		}

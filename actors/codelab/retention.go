@@ -10,7 +10,7 @@ import (
 // Retain removes what has outlived the retention of its codelab, now and
 // every so often until ctx ends.
 func (w *Workshops) Retain(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
+	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
 	for {
 		for _, m := range w.List.All() {
@@ -30,7 +30,7 @@ func (w *Workshops) Retain(ctx context.Context, every time.Duration) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick.C():
 		}
 	}
 }

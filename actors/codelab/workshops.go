@@ -11,6 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"atelier/actors/catalog"
+	"atelier/actors/clock"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
@@ -42,7 +43,8 @@ type Config struct {
 	Epoch string
 	// Room bounds what is kept for replay; Room.Frames is also how many
 	// events stay in the journal for it.
-	Room    room.Limits
+	Room room.Limits
+	// Durable is how the actors run. Durable.Clock is that of everything here.
 	Durable durable.Options
 	// Removed is called when what was granted to an attendee has ended, because
 	// they were removed or their PIN was reset, and with "" when the whole
@@ -82,7 +84,8 @@ func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
 type Workshops struct {
 	Config
 	host  *host
-	rooms sync.Map // codelab id to *room.Room, of active codelabs
+	ids   *ids.Shared // of new codelabs
+	rooms sync.Map    // codelab id to *room.Room, of active codelabs
 
 	// Of other nodes; see nodes.go.
 	counts counts
@@ -117,10 +120,10 @@ func (w Workshop) Await(seq uint64) error {
 	if err != nil {
 		return err
 	}
-	tick := time.NewTicker(roomLag)
+	tick := w.Clock().NewTicker(roomLag)
 	defer tick.Stop()
-	for until := time.Now().Add(roomWait); w.Room.Head() < min(seq, at); <-tick.C {
-		if time.Now().After(until) {
+	for until := w.Clock().Uptime() + roomWait; w.Room.Head() < min(seq, at); <-tick.C() {
+		if w.Clock().Uptime() > until {
 			return durable.ErrUnavailable
 		}
 	}
@@ -138,7 +141,10 @@ const (
 // NewWorkshops starts the host and removes what an interrupted deletion left
 // behind.
 func NewWorkshops(cfg Config) (_ *Workshops, err error) {
-	w := &Workshops{Config: cfg}
+	if cfg.Durable.Clock == nil {
+		cfg.Durable.Clock = clock.System
+	}
+	w := &Workshops{Config: cfg, ids: ids.NewShared(cfg.Durable.Clock)}
 	if cfg.Sweep {
 		if err := w.sweep(); err != nil {
 			return nil, err
@@ -153,7 +159,7 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 	kind.Observe = func(id string, h *handle) durable.Observer[*pb.Event, View] {
 		r := room.New(cfg.Epoch, cfg.Room)
 		if cfg.Durable.Cluster != nil {
-			r.Connect(&nodes{h, w})
+			r.Connect(&nodes{h, w}, cfg.Durable.Clock)
 		}
 		w.rooms.Store(id, r)
 		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
@@ -296,7 +302,7 @@ func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 		return nil, err
 	}
 	c.Codelab.JoinCode = code
-	id := ids.New()
+	id := w.ids.New()
 	ws, err := w.get(id)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/clock"
 )
 
 // Condition is what an actor is doing.
@@ -60,6 +62,9 @@ type viewAt[V any] struct {
 
 // ID returns the id the actor was asked for with.
 func (h *Handle[C, E, V]) ID() string { return h.id }
+
+// Clock returns the clock of the actor's host.
+func (h *Handle[C, E, V]) Clock() clock.Clock { return h.host.opts.Clock }
 
 // View returns the newest committed view. It is immutable.
 func (h *Handle[C, E, V]) View() *V {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"atelier/actors/clock"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 )
@@ -114,8 +115,8 @@ func (r *Register) sweepUploads(ctx context.Context) (removed int, err error) {
 }
 
 // SweepEvery sweeps now and every so often until ctx ends.
-func (r *Register) SweepEvery(ctx context.Context, every time.Duration, log *slog.Logger) {
-	tick := time.NewTicker(every)
+func (r *Register) SweepEvery(ctx context.Context, c clock.Clock, every time.Duration, log *slog.Logger) {
+	tick := c.NewTicker(every)
 	defer tick.Stop()
 	for {
 		s, err := r.Sweep(ctx)
@@ -131,7 +132,7 @@ func (r *Register) SweepEvery(ctx context.Context, every time.Duration, log *slo
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick.C():
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"atelier/actors/clock"
 )
 
 // Source makes ids that rise strictly, so that lists appended in the order of
@@ -85,15 +87,26 @@ func format(b [16]byte) string {
 	return string(out[:])
 }
 
-var shared = struct {
-	sync.Mutex
-	*Source
-}{Source: NewSource("")}
+// Shared makes ids that belong to nothing in particular. Safe for concurrent use.
+type Shared struct {
+	clock clock.Clock
 
-// New returns an id that belongs to nothing in particular. Safe for
-// concurrent use.
-func New() string {
-	shared.Lock()
-	defer shared.Unlock()
-	return shared.Next(time.Now())
+	mu     sync.Mutex
+	source *Source // Guarded by mu.
 }
+
+// NewShared returns a Shared that takes the time of its ids from a clock.
+func NewShared(c clock.Clock) *Shared { return &Shared{clock: c, source: NewSource("")} }
+
+// New returns an id.
+func (s *Shared) New() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.source.Next(s.clock.Now())
+}
+
+var process = NewShared(clock.System)
+
+// New returns an id that belongs to nothing in particular, for code that has no
+// clock of its own; under actors everything has one. Safe for concurrent use.
+func New() string { return process.New() }

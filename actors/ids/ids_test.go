@@ -2,10 +2,13 @@ package ids
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
+
+	"atelier/actors/clock/clocktest"
 )
 
 // TestIdsRise: whatever the clock does, ids rise, are UUIDv7 and carry their
@@ -33,6 +36,26 @@ func TestIdsRise(t *testing.T) {
 				t.Fatalf("tag %x, want %x", tag, Tag(owner))
 			}
 			last = id
+		}
+	})
+}
+
+func TestSharedIDsFollowTheirClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clocktest.New()
+		s := NewShared(c)
+		first := s.New()
+		for _, offset := range []time.Duration{time.Hour, -time.Hour} {
+			c.SetOffset(offset)
+			id := s.New()
+			if id <= first {
+				t.Errorf("%s does not follow %s", id, first)
+			}
+			first = id
+			at := time.Unix(uuid.MustParse(id).Time().UnixTime())
+			if want := c.Now(); offset > 0 && at.Sub(want).Abs() > time.Millisecond {
+				t.Errorf("the id is of %v, the clock shows %v", at, want)
+			}
 		}
 	})
 }

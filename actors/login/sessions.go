@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"atelier/actors/clock"
 	"atelier/actors/durable"
 	pb "atelier/actors/login/loginpb"
 )
@@ -41,6 +42,7 @@ type Sessions struct {
 
 	// Where several nodes use the store; else nil.
 	feed  durable.Feed
+	clock clock.Clock
 	byKey map[string]*family // guarded by mu
 	// unread are the families whose rows could not be read when they had changed:
 	// nothing is told of these again.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"atelier/actors/clock"
 	"atelier/actors/durable"
 	pb "atelier/actors/login/loginpb"
 )
@@ -20,9 +21,9 @@ const MaxAge = time.Second
 // Follow is Load for a store that several nodes use. What others change comes by
 // itself; each change names what it rests on, so that of two nodes none loses
 // the other's. failed is told of records that cannot be read.
-func Follow(store durable.Shared, account []byte, now func() time.Time, failed func(error)) (*Sessions, error) {
-	s := empty(store, account, now)
-	s.byKey, s.unread = map[string]*family{}, map[*family]struct{}{}
+func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(error)) (*Sessions, error) {
+	s := empty(store, account, c.Now)
+	s.clock, s.byKey, s.unread = c, map[string]*family{}, map[*family]struct{}{}
 	if err := s.load(legacyTable, parseLegacy); err != nil {
 		return nil, fmt.Errorf("read sessions: %w", err)
 	}
@@ -55,7 +56,7 @@ func (s *Sessions) Current(within time.Duration) error {
 }
 
 func (s *Sessions) sync() error {
-	ctx, cancel := context.WithTimeout(context.Background(), MaxAge)
+	ctx, cancel := clock.WithTimeout(context.Background(), s.clock, MaxAge)
 	defer cancel()
 	if err := s.feed.Sync(ctx); err != nil {
 		return fmt.Errorf("%w: sessions of other nodes: %w", durable.ErrUnavailable, err)

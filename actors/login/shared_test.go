@@ -7,8 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/durable"
 	pb "atelier/actors/login/loginpb"
 	"atelier/persistence/memory"
@@ -24,7 +27,7 @@ func sharedSessions(t *testing.T) [2]*Sessions {
 // following are the sessions that two nodes know through their stores.
 func following(t *testing.T, failed func(error), stores ...durable.Shared) (out [2]*Sessions) {
 	for i, n := range stores {
-		s, err := Follow(n, []byte("account"), time.Now, failed)
+		s, err := Follow(n, []byte("account"), clock.System, failed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,4 +226,34 @@ func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	if _, err := s[1].GrantAttendee("", "first", "lab", grantFor("bob")); err != nil {
 		t.Errorf("the first grant of a browser asks for nothing: %v", err)
 	}
+}
+
+// silent is a feed that does not answer.
+type silent struct{ durable.Feed }
+
+func (silent) Age() time.Duration             { return time.Hour }
+func (silent) Sync(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+
+func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clocktest.New()
+		s := empty(nil, nil, c.Now)
+		s.feed, s.clock = silent{}, c
+		c.Stop()
+		ended := make(chan error, 1)
+		go func() { ended <- s.Current(MaxAge) }()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(ended) != 0 {
+			t.Errorf("it ended while the clock stood still: %v", <-ended)
+		}
+		c.Continue()
+		synctest.Wait()
+		if len(ended) != 1 {
+			t.Fatal("it did not end when the clock went on")
+		}
+		if err := <-ended; !errors.Is(err, durable.ErrUnavailable) {
+			t.Error(err)
+		}
+	})
 }

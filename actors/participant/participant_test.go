@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"atelier/actors/audit"
+	"atelier/actors/clock"
 	"atelier/actors/durable"
 	pb "atelier/actors/participant/participantpb"
 	"atelier/persistence/memory"
@@ -28,7 +29,7 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	d := &desk{t: t, journal: memory.New()}
-	d.audit = audit.New(d.journal, time.Hour)
+	d.audit = audit.New(d.journal, clock.System, time.Hour)
 	d.start()
 	t.Cleanup(func() {
 		d.stop()
@@ -188,7 +189,7 @@ func TestWhatIsRefused(t *testing.T) {
 // the journal, or from a snapshot of it, is the one that was there.
 func TestAnythingThatHappensSurvives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		audit := audit.New(nil, time.Hour)
+		audit := audit.New(nil, clock.System, time.Hour)
 		kind := Kind(audit)
 		live := kind.New(ID).(*core)
 		var events []*pb.Event

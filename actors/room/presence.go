@@ -3,6 +3,8 @@ package room
 import (
 	"sync"
 	"time"
+
+	"atelier/actors/clock"
 )
 
 // presence counts the sessions of each person.
@@ -15,7 +17,7 @@ type presence struct {
 	elsewhere map[string]map[string]struct{}
 	// Guarded by mu. Who is nowhere any more and is not yet said to have left;
 	// only where there are other nodes.
-	leaving map[string]*time.Timer
+	leaving map[string]clock.Timer
 }
 
 // farewell is how long somebody must be nowhere to have left, where there are
@@ -38,8 +40,9 @@ type Link interface {
 	Gone(person string)
 }
 
-// Connect gives the room a link. It is called before anybody comes.
-func (r *Room) Connect(l Link) { r.link = l }
+// Connect gives the room a link, and the clock by which people leave. It is called
+// before anybody comes.
+func (r *Room) Connect(l Link, c clock.Clock) { r.link, r.clock = l, c }
 
 // Join notes one more session of a person and reports whether their arrival is
 // to be announced: it is the person's first session anywhere, and this node
@@ -95,10 +98,10 @@ func (r *Room) Leave(person string) (announce bool) {
 func (r *Room) goes(person string) {
 	p := &r.presence
 	if p.leaving == nil {
-		p.leaving = make(map[string]*time.Timer)
+		p.leaving = make(map[string]clock.Timer)
 	}
-	var timer *time.Timer
-	timer = time.AfterFunc(farewell, func() {
+	var timer clock.Timer
+	timer = r.clock.AfterFunc(farewell, func() {
 		p.mu.Lock()
 		gone := p.leaving[person] == timer
 		if gone {

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 )
 
 // speaker is a link that notes what it is told.
@@ -51,7 +54,7 @@ func TestPresenceOnSeveralNodes(t *testing.T) { synctest.Test(t, presenceOnSever
 func presenceOnSeveralNodes(t *testing.T) {
 	s := &speaker{speaks: true}
 	r := New("e", Limits{})
-	r.Connect(s)
+	r.Connect(s, clock.System)
 	if !r.Elsewhere("n2", "ann", true) || r.Elsewhere("n2", "ann", true) {
 		t.Error("the first arrival is one")
 	}
@@ -123,4 +126,27 @@ func presenceOnSeveralNodes(t *testing.T) {
 	if !s.said("frames") {
 		t.Errorf("told %v", s.told)
 	}
+}
+
+// A node that stands still says of nobody that they have left; when it goes on, it
+// says so of those who have not come back.
+func TestNobodyLeavesWhileTheNodeStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := &speaker{speaks: true}, clocktest.New()
+		r := New("e", Limits{})
+		r.Connect(s, c)
+		for _, person := range []string{"ann", "bob"} {
+			r.Join(person)
+			r.Leave(person)
+		}
+		c.Stop()
+		if gone := s.left(); gone != nil {
+			t.Errorf("%v left while the clock stood still", gone)
+		}
+		r.Join("ann")
+		c.Continue()
+		if gone := s.left(); !slices.Equal(gone, []string{"bob"}) {
+			t.Errorf("%v left, want bob", gone)
+		}
+	})
 }

@@ -3,6 +3,8 @@ package room
 import (
 	"sync"
 	"sync/atomic"
+
+	"atelier/actors/clock"
 )
 
 // Limits bounds what a room keeps. A zero field takes its default.
@@ -62,7 +64,8 @@ type Room struct {
 	presence presence
 	wakers   wakers
 	// Immutable once anybody comes; nil where there is one node.
-	link Link
+	link  Link
+	clock clock.Clock
 }
 
 // New makes an empty room. The epoch names the stream: positions of one epoch

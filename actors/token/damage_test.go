@@ -139,7 +139,8 @@ func TestSealsAreBoundToWhatMustNotChange(t *testing.T) {
 // also when its record has come right, and the others do not notice.
 func TestADamagedTokenIsAlone(t *testing.T) {
 	clock := clockAt(time.Now())
-	w, j := stash(t, func(o *Options) { o.Now = clock.now })
+	w, j := stash(t, func(o *Options) { o.Clock = clock })
+	clock.jump(time.Hour)
 	bad, good := w.issue("c", pb.Policy_POLICY_TTL), w.issue("c", pb.Policy_POLICY_TTL)
 	key, _ := w.rowOf(bad)
 	w.settle()
@@ -167,9 +168,26 @@ func TestADamagedTokenIsAlone(t *testing.T) {
 	if _, err := w.vault.Detokenize(business, Use{good, "business", "c"}); err != nil {
 		t.Error(err)
 	}
+	clock.jump(-time.Hour) // changes nothing: a quarantine is measured by the uptime
 	clock.wait(6 * time.Minute)
 	if _, err := w.vault.Detokenize(business, Use{bad, "business", "c"}); err != nil {
 		t.Errorf("after it: %v", err)
+	}
+}
+
+func TestAQuarantineIsForgottenByUptime(t *testing.T) {
+	clock := clockAt(time.Now())
+	w := newWorld(t, func(o *Options) { o.Clock = clock })
+	s := newShard(w.vault) // beside those of the vault, whose goroutines are not this one
+	s.quarantine(seal.Name{1})
+	clock.jump(24 * time.Hour)
+	if s.forgive(); len(s.troubled) != 1 {
+		t.Error("a jump of the time of day ends a quarantine")
+	}
+	clock.jump(-48 * time.Hour)
+	clock.wait(w.vault.opts.QuarantineFor + w.vault.opts.BackoffMax + 1)
+	if s.forgive(); len(s.troubled) != 0 {
+		t.Error("a quarantine is remembered after its time")
 	}
 }
 
@@ -178,9 +196,10 @@ func TestADamagedTokenIsAlone(t *testing.T) {
 func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) {
-		o.Now = clock.now
+		o.Clock = clock
 		o.MaxFailures = 3
 	})
+	clock.jump(time.Hour)
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	u := Use{tok, "business", "c"}
 	key, _ := w.rowOf(tok)
@@ -199,6 +218,7 @@ func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 		if _, err := w.vault.Detokenize(business, u); !errors.Is(err, want) {
 			t.Fatalf("failure %d: %v", i+1, err)
 		}
+		clock.jump(-time.Minute)
 		clock.wait(time.Second)
 	}
 	w.settle()
@@ -206,6 +226,7 @@ func TestAPanicRestsAndThenQuarantines(t *testing.T) {
 	if _, err := w.vault.Detokenize(business, u); !errors.Is(err, ErrDamaged) {
 		t.Error(err)
 	}
+	clock.jump(-time.Hour)
 	clock.wait(6 * time.Minute)
 	if _, err := w.vault.Detokenize(business, u); err != nil {
 		t.Error(err)

@@ -86,8 +86,8 @@ func (f *fixture) keys() []seal.Key {
 func (f *fixture) world(t *testing.T) *world {
 	return newWorld(t, func(o *Options) {
 		o.Environment, o.Stream, o.Keys = f.Environment, f.Stream, f.keys()
-		o.Now = func() time.Time { return f.Now }
-		shares := newMemoryShares(o.Now)
+		o.Clock = clockAt(f.Now)
+		shares := newMemoryShares(o.Clock.Now)
 		for _, x := range f.Shares {
 			shares.add(x.Ends, (*[seal.ShareBytes]byte)(x.Secret))
 		}
@@ -185,11 +185,11 @@ func makeFixture(t *testing.T, file string) {
 		Keys: []fixtureKey{{1, []byte("the first key of the fixture, 32")}, {2, []byte("another key of the fixture, also")}},
 	}
 	w := f.world(t)
-	clock := f.Now
+	clock := clockAt(f.Now)
 	w.restart(func(o *Options) {
 		o.Keys = f.keys()[:1]
-		o.Now = func() time.Time { return clock }
-		o.Shares = newMemoryShares(o.Now)
+		o.Clock = clock
+		o.Shares = newMemoryShares(clock.Now)
 	})
 	add := func(about, checkout string, p pb.Policy, s State, change func(Use)) *fixtureToken {
 		tok := w.issue(checkout, p)
@@ -216,9 +216,9 @@ func makeFixture(t *testing.T, file string) {
 				t.Fatal(err)
 			}
 		}
-		clock = f.Now.Add(-20 * time.Minute)
+		clock.at.Store(f.Now.Add(-20 * time.Minute).UnixNano())
 		add(key+", expired", key+" a", pb.Policy_POLICY_TTL, Expired, nil)
-		clock = f.Now.Add(-time.Minute)
+		clock.at.Store(f.Now.Add(-time.Minute).UnixNano())
 		add(key+", single use", key+" b", pb.Policy_POLICY_SINGLE_USE, Active, nil)
 		add(key+", used", key+" b", pb.Policy_POLICY_SINGLE_USE, Redeemed, use)
 		add(key+", ttl", key+" b", pb.Policy_POLICY_TTL, Active, nil)

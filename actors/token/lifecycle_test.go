@@ -137,8 +137,8 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 		journal := memory.New()
 		defer journal.Close()
 		opts := Options{
-			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Now: clock.now, Shares: newMemoryShares(clock.now),
-			Audit: audit.New(journal, time.Hour), SessionCap: time.Hour,
+			Environment: seal.Production, Journal: journal, Stream: "s", Keys: oneKey(), Clock: clock, Shares: newMemoryShares(clock.Now),
+			Audit: audit.New(journal, clock, time.Hour), SessionCap: time.Hour,
 			RememberEnded: 24 * time.Hour, RememberExpired: 24 * time.Hour,
 		}
 		w := &world{TB: t, opts: opts}
@@ -163,7 +163,7 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 				return Locked
 			case ended[m.owner+m.checkout]:
 				return SessionEnded
-			case !clock.now().Before(m.expires):
+			case !clock.Now().Before(m.expires):
 				return Expired
 			}
 			return Active
@@ -201,15 +201,15 @@ func TestLifecycleAgainstAReference(t *testing.T) {
 				if promises[policy].withSession {
 					life = time.Hour
 				}
-				m.expires = clock.now().Add(life)
+				m.expires = clock.Now().Add(life)
 				tok, err := w.vault.Tokenize(platform, Issue{Participant: m.owner, Checkout: m.checkout, Credential: card(t), Policy: policy, Life: life})
 				capped := false
 				if promises[policy].withSession && !ended[m.owner+m.checkout] {
 					if opened[m.owner+m.checkout].IsZero() {
-						opened[m.owner+m.checkout] = clock.now()
+						opened[m.owner+m.checkout] = clock.Now()
 					}
 					m.expires = opened[m.owner+m.checkout].Add(time.Hour)
-					capped = !clock.now().Before(m.expires)
+					capped = !clock.Now().Before(m.expires)
 				}
 				if ended[m.owner+m.checkout] || capped {
 					expect(err, IsSessionEnded)

@@ -50,7 +50,7 @@ func TestEveryPolicyHasARule(t *testing.T) {
 func behaviour(t *testing.T, p Policy) string {
 	const every, longest = 5 * time.Minute, time.Hour
 	clock := clockAt(noon)
-	w := newWorld(t, func(o *Options) { o.Now, o.SessionCap = clock.now, longest })
+	w := newWorld(t, func(o *Options) { o.Clock, o.SessionCap = clock, longest })
 	used := w.issue("used", p.Kind)
 	waiting := w.issue("waits", p.Kind)
 	var life strings.Builder

@@ -135,7 +135,7 @@ func TestATokenIsScopedToItsTokenizer(t *testing.T) {
 
 func TestATokenIsTimeLimited(t *testing.T) {
 	clock := clockAt(time.Now())
-	w := newWorld(t, func(o *Options) { o.Now = clock.now })
+	w := newWorld(t, func(o *Options) { o.Clock = clock })
 	tok := w.issue("c", pb.Policy_POLICY_TTL)
 	clock.wait(DefaultLife - time.Millisecond)
 	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != nil {

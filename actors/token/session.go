@@ -126,7 +126,7 @@ func (a *sessionActor) Receive(ctx actor.Context) {
 }
 
 func (a *sessionActor) end(ctx actor.Context, cmd *command, rounds int) {
-	v, participant, now := a.vault, cmd.attempt.Participant, a.vault.opts.Now()
+	v, participant, now := a.vault, cmd.attempt.Participant, a.vault.opts.Clock.Now()
 	checkout := cmd.attempt.Checkout[:]
 	s, err := v.session(participant, checkout)
 	if err != nil {

@@ -145,7 +145,7 @@ func TestKeysRotate(t *testing.T) {
 
 func TestTheSameRequestGetsTheSameToken(t *testing.T) {
 	clock := clockAt(time.Now())
-	w := newWorld(t, func(o *Options) { o.Now = clock.now })
+	w := newWorld(t, func(o *Options) { o.Clock = clock })
 	ask := func(c Caller, key, body string, policy pb.Policy) (seal.Token, error) {
 		return w.vault.Tokenize(c, Issue{
 			Participant: "business", Checkout: "c", Credential: card(t), Policy: policy, Life: DefaultLife,
@@ -219,7 +219,7 @@ func TestTheSameRequestAtTheSameTimeMakesOneToken(t *testing.T) {
 // ends with it, and when it is over no other is made.
 func TestTheCapIsTheSessions(t *testing.T) {
 	clock := clockAt(time.Now())
-	w := newWorld(t, func(o *Options) { o.Now = clock.now })
+	w := newWorld(t, func(o *Options) { o.Clock = clock })
 	first := w.issue("c", pb.Policy_POLICY_SESSION)
 	clock.wait(5*time.Hour + 59*time.Minute)
 	late := w.issue("c", pb.Policy_POLICY_SESSION)

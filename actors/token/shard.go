@@ -32,7 +32,7 @@ type child struct {
 // trouble is what is remembered of a token whose actor failed.
 type trouble struct {
 	failures    int
-	until       time.Time // it rests
+	until       time.Duration // it rests; by the Clock's uptime
 	quarantined bool
 }
 
@@ -79,7 +79,7 @@ func (s *shard) Receive(ctx actor.Context) {
 		s.finished(ctx, m)
 	case turned:
 		s.vault.live.Add(int64(-s.wheel.turn(m.now)))
-		s.forgive(m.now)
+		s.forgive()
 	case counted:
 		for second, n := range m.ends {
 			s.wheel.add(second, n)
@@ -102,7 +102,7 @@ func (s *shard) Receive(ctx actor.Context) {
 }
 
 func (s *shard) command(ctx actor.Context, cmd *command) {
-	if t := s.troubled[cmd.name]; t != nil && s.vault.opts.Now().Before(t.until) {
+	if t := s.troubled[cmd.name]; t != nil && s.vault.opts.Clock.Uptime() < t.until {
 		cmd.answer(result{err: t.err()})
 		return
 	}
@@ -194,7 +194,7 @@ func (s *shard) failed(pid *actor.PID) {
 		s.quarantine(c.name)
 		return
 	}
-	t.until = o.Now().Add(min(o.BackoffMax, o.BackoffMin<<(t.failures-1)))
+	t.until = o.Clock.Uptime() + min(o.BackoffMax, o.BackoffMin<<(t.failures-1))
 	s.vault.log.Warn("actor of a token failed", "failures", t.failures)
 }
 
@@ -215,7 +215,7 @@ func (s *shard) trouble(name seal.Name) *trouble {
 
 func (s *shard) quarantine(name seal.Name) {
 	t := s.trouble(name)
-	t.until = s.vault.opts.Now().Add(s.vault.opts.QuarantineFor)
+	t.until = s.vault.opts.Clock.Uptime() + s.vault.opts.QuarantineFor
 	if !t.quarantined {
 		t.quarantined = true
 		s.vault.quarantined.Add(1)
@@ -224,9 +224,10 @@ func (s *shard) quarantine(name seal.Name) {
 }
 
 // forgive forgets the troubles that are long over.
-func (s *shard) forgive(now time.Time) {
+func (s *shard) forgive() {
+	now := s.vault.opts.Clock.Uptime()
 	for name, t := range s.troubled {
-		if now.Sub(t.until) > s.vault.opts.BackoffMax {
+		if now-t.until > s.vault.opts.BackoffMax {
 			s.forget(name)
 		}
 	}

@@ -258,7 +258,7 @@ func TestWithoutAShareNothingIsPromised(t *testing.T) {
 // asks for; then it is free for any (decisions C1).
 func TestAnIdempotencyKeyIsFreeWhenItsTokenIsOver(t *testing.T) {
 	clock := clockAt(time.Now())
-	w, j := stash(t, func(o *Options) { o.Now = clock.now })
+	w, j := stash(t, func(o *Options) { o.Clock = clock })
 	ask := func(body, checkout string) (seal.Token, error) {
 		return w.vault.Tokenize(platform, Issue{
 			Participant: "business", Checkout: checkout, Credential: card(t), Policy: pb.Policy_POLICY_SINGLE_USE, Life: DefaultLife,

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"atelier/actors/audit"
+	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
@@ -38,18 +39,27 @@ var (
 
 const cardJSON = `{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":12,"expiry_year":2030,"cvc":"123"}`
 
-// clock is a clock that a test moves. Safe for concurrent use.
-type clock struct{ at atomic.Int64 }
+// manual is a clock that a test moves; its timers are the machine's. Safe for
+// concurrent use.
+type manual struct {
+	clock.Clock
+	at     atomic.Int64
+	offset atomic.Int64 // of the time of day
+}
 
-func clockAt(t time.Time) *clock {
-	c := &clock{}
+func clockAt(t time.Time) *manual {
+	c := &manual{Clock: clock.System}
 	c.at.Store(t.UnixNano())
 	return c
 }
 
-func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()).UTC() }
+func (c *manual) Now() time.Time { return time.Unix(0, c.at.Load()+c.offset.Load()).UTC() }
 
-func (c *clock) wait(d time.Duration) { c.at.Add(int64(d)) }
+func (c *manual) Uptime() time.Duration { return time.Duration(c.at.Load()) }
+
+func (c *manual) wait(d time.Duration) { c.at.Add(int64(d)) }
+
+func (c *manual) jump(d time.Duration) { c.offset.Add(int64(d)) }
 
 // world is a vault with what it stands on.
 type world struct {
@@ -71,10 +81,13 @@ func newWorld(t testing.TB, change ...func(*Options)) *world {
 	for _, c := range change {
 		c(&w.opts)
 	}
-	if w.opts.Shares == nil {
-		w.opts.Shares = newMemoryShares(w.opts.Now)
+	if w.opts.Clock == nil {
+		w.opts.Clock = clock.System
 	}
-	w.audit = audit.New(w.opts.Journal, time.Hour)
+	if w.opts.Shares == nil {
+		w.opts.Shares = newMemoryShares(w.opts.Clock.Now)
+	}
+	w.audit = audit.New(w.opts.Journal, w.opts.Clock, time.Hour)
 	w.opts.Audit = w.audit
 	w.start()
 	t.Cleanup(func() {
@@ -95,9 +108,6 @@ type memoryShares struct {
 }
 
 func newMemoryShares(now func() time.Time) *memoryShares {
-	if now == nil {
-		now = time.Now
-	}
 	return &memoryShares{now: now, secrets: map[seal.ShareID][seal.ShareBytes]byte{}}
 }
 

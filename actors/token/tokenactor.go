@@ -68,7 +68,7 @@ func (a *tokenActor) work(ctx actor.Context, w *work) {
 		return
 	}
 	var err error
-	w.cmd.attempt.Now = a.vault.opts.Now()
+	w.cmd.attempt.Now = a.vault.opts.Clock.Now()
 	if w.cmd.create != nil {
 		err = a.create(w)
 	} else {

@@ -14,6 +14,7 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/audit/auditpb"
+	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/token/seal"
@@ -49,8 +50,10 @@ type Options struct {
 	BackoffMin, BackoffMax time.Duration
 	MaxFailures            int
 	QuarantineFor          time.Duration
-	Now                    func() time.Time // time.Now
-	Logger                 *slog.Logger
+	// Clock decides by its time of day when tokens and sessions end, and measures
+	// pauses by its uptime; clock.System.
+	Clock  clock.Clock
+	Logger *slog.Logger
 }
 
 func (o *Options) setDefaults() {
@@ -76,8 +79,8 @@ func (o *Options) setDefaults() {
 	if o.MaxFailures == 0 {
 		o.MaxFailures = 5
 	}
-	if o.Now == nil {
-		o.Now = time.Now
+	if o.Clock == nil {
+		o.Clock = clock.System
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -140,7 +143,7 @@ func NewVault(opts Options) (*Vault, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	v.stop = stop
-	started := opts.Now()
+	started := opts.Clock.Now()
 	v.background.Go(func() { v.recount(ctx, started) })
 	v.background.Go(func() { v.turn(ctx) })
 	return v, nil
@@ -148,7 +151,7 @@ func NewVault(opts Options) (*Vault, error) {
 
 // placePlaceholder stores the record that is read in place of an unknown token's.
 func (v *Vault) placePlaceholder(version *seal.Version) {
-	now := v.opts.Now().UnixMilli()
+	now := v.opts.Clock.Now().UnixMilli()
 	body := pbwire.Encode(&pb.Token{
 		State: pb.State_STATE_ACTIVE, Policy: pb.Policy_POLICY_SINGLE_USE, Checkout: make([]byte, 32), CreatedAt: now, ExpiresAt: now,
 		Credential: make([]byte, 200), Display: make([]byte, 50), Share: make([]byte, len(seal.ShareID{})),
@@ -244,7 +247,7 @@ const maxRetries = 8
 
 // issue makes one new token.
 func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
-	now := v.opts.Now()
+	now := v.opts.Clock.Now()
 	version := v.ring.Load().Newest()
 	t := seal.NewToken(v.opts.Environment)
 	checkout := CheckoutHash(in.Checkout)
@@ -340,12 +343,12 @@ func (v *Vault) ask(cmd *command) result {
 	}
 	cmd.reply, cmd.open = make(chan result, 1), &v.open
 	v.opts.System.Root.Send(v.shards[cmd.name[0]], cmd)
-	patience := time.NewTimer(v.opts.Patience)
+	patience := v.opts.Clock.NewTimer(v.opts.Patience)
 	defer patience.Stop()
 	select {
 	case r := <-cmd.reply:
 		return r
-	case <-patience.C:
+	case <-patience.C():
 		cmd.leave()
 		return result{err: durable.ErrTimeout}
 	}
@@ -387,13 +390,13 @@ func (v *Vault) Close(ctx context.Context) error {
 	}
 	v.stop()
 	v.background.Wait()
-	tick := time.NewTicker(time.Millisecond)
+	tick := v.opts.Clock.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for v.open.Load() > 0 {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-tick.C():
 		}
 	}
 	var errs []error

@@ -41,16 +41,16 @@ func (w wheel) turn(now time.Time) (ended int) {
 // four seconds.
 func (v *Vault) turn(ctx context.Context) {
 	const parts = 64
-	tick := time.NewTicker(4 * time.Second / parts)
+	tick := v.opts.Clock.NewTicker(4 * time.Second / parts)
 	defer tick.Stop()
 	for part := 0; ; part = (part + 1) % parts {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick.C():
 		}
 		for i := part; i < shardCount; i += parts {
-			v.opts.System.Root.Send(v.shards[i], turned{v.opts.Now()})
+			v.opts.System.Root.Send(v.shards[i], turned{v.opts.Clock.Now()})
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (v *Vault) turn(ctx context.Context) {
 // made since are counted when they are made, also if this begins late. Nothing
 // waits for it: it only counts.
 func (v *Vault) recount(ctx context.Context, now time.Time) {
-	began, total := time.Now(), 0
+	began, total := v.opts.Clock.Uptime(), 0
 	ends := make([]map[int64]int, shardCount)
 	ring := v.ring.Load()
 	var t pb.Token
@@ -88,5 +88,5 @@ func (v *Vault) recount(ctx context.Context, now time.Time) {
 			v.opts.System.Root.Send(v.shards[i], counted{e})
 		}
 	}
-	v.log.Debug("counted the tokens", "live", total, "took", time.Since(began))
+	v.log.Debug("counted the tokens", "live", total, "took", v.opts.Clock.Uptime()-began)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/audit"
+	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/participant"
 	pb "atelier/actors/participant/participantpb"
@@ -31,7 +32,7 @@ type stage struct {
 
 func newStage(t testing.TB) *stage {
 	journal, system := memory.New(), durable.NewSystem()
-	audit := audit.New(journal, time.Hour)
+	audit := audit.New(journal, clock.System, time.Hour)
 	s := &stage{}
 	logger := slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	kept, err := shares.Open(shares.Options{Dir: t.TempDir(), Longest: time.Hour})

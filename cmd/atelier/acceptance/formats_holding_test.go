@@ -21,6 +21,7 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/catalog"
+	"atelier/actors/clock"
 	"atelier/actors/code"
 	"atelier/actors/codelab"
 	"atelier/actors/codelab/codelabpb"
@@ -60,7 +61,7 @@ func readFolder(t *testing.T, data string) *holding {
 		t.Fatal(err)
 	}
 	h := &holding{
-		t: t, store: store, trail: audit.New(store, decades), state: map[string]any{"stream": store.StreamID()},
+		t: t, store: store, trail: audit.New(store, clock.System, decades), state: map[string]any{"stream": store.StreamID()},
 		codelabs: map[string]*codelabpb.Snapshot{}, code: map[string]map[string]map[string]string{},
 	}
 	list, err := catalog.LoadList(store)

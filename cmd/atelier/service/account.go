@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"atelier/actors/clock"
 	"atelier/actors/login"
 	"atelier/actors/settings"
 	"atelier/persistence/secretfile"
@@ -112,7 +113,7 @@ func (s *Service) openSessions(account []byte) (*login.Sessions, error) {
 	if s.core.node == nil {
 		return login.Load(s.core.store, account, time.Now)
 	}
-	return login.Follow(s.core.node.Store, account, time.Now, func(err error) { s.log.Error("login sessions", "error", err) })
+	return login.Follow(s.core.node.Store, account, clock.System, func(err error) { s.log.Error("login sessions", "error", err) })
 }
 
 // tokens are the API tokens as they are now; where other nodes may have changed

@@ -11,6 +11,7 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/catalog"
+	"atelier/actors/clock"
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/files"
@@ -80,7 +81,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if err = c.openFiles(cfg, hooks, log); err != nil {
 		return nil, err
 	}
-	c.audit = audit.New(c.store, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
+	c.audit = audit.New(c.store, clock.System, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
 	if err = c.openList(); err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (c *Core) openList() (err error) {
 		c.list, err = catalog.LoadList(c.store)
 		return err
 	}
-	c.list, err = catalog.FollowList(c.node.Store, func(err error) { c.log.Error("the list of codelabs", "error", err) })
+	c.list, err = catalog.FollowList(c.node.Store, clock.System, func(err error) { c.log.Error("the list of codelabs", "error", err) })
 	return err
 }
 

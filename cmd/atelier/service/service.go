@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"atelier/actors/audit"
+	"atelier/actors/clock"
 	"atelier/actors/codelab"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
@@ -201,7 +202,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	s.started.Store(true)
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
 	if !opts.RecoverDamaged {
-		s.background.Go(func() { s.core.files.SweepEvery(ctx, sweepEvery(cfg.Files.Grace.Std()), log) })
+		s.background.Go(func() { s.core.files.SweepEvery(ctx, clock.System, sweepEvery(cfg.Files.Grace.Std()), log) })
 		s.background.Go(func() { s.core.keepCodeSwept(ctx, sweepEvery(cfg.Files.Grace.Std())) })
 	}
 	s.background.Go(func() { s.endGrants(ctx) })

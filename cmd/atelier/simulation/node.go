@@ -93,7 +93,7 @@ func (n *node) start() error {
 	}
 	bus, unplug := w.net.Node(n.name)
 	s := &server{n: n, store: store, clock: clock, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
-	s.list, err = catalog.FollowList(store, func(err error) { w.model.fail("list", "node %s: %v", n.name, err) })
+	s.list, err = catalog.FollowList(store, clock, func(err error) { w.model.fail("list", "node %s: %v", n.name, err) })
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
