@@ -54,6 +54,9 @@ type report struct {
 // stands still while somebody waits for a mutex whose holder waits for time.
 const hang = time.Minute
 
+// crashed is the finding of a process that fell, or stood still.
+const crashed = "crash: the process ended"
+
 // errFound says that there is something to mend.
 var errFound = errors.New("the simulation failed")
 
@@ -97,6 +100,9 @@ func (c *Campaign) round(first uint64, total counts) (failed *report, ran uint64
 			worker := c.start(cmd, func(r report) {
 				mu.Lock()
 				defer mu.Unlock()
+				if failed != nil && r.Finding == crashed {
+					return // it was stopped because another one has failed
+				}
 				ran++
 				for kind, names := range r.Counts {
 					for name, n := range names {
@@ -159,8 +165,8 @@ func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd
 		if !at.Began {
 			return fmt.Errorf("a worker failed: %w\n%s", err, text.Bytes())
 		}
-		at.Began, at.Finding = false, "crash: "+err.Error()
-		at.Story = text.String()
+		at.Began, at.Finding = false, crashed
+		at.Story = fmt.Sprintf("%v\n%s", err, text.Bytes())
 		ran(at)
 	}
 	return nil

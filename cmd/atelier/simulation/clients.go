@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"atelier/actors/codelab"
@@ -27,9 +29,26 @@ type client struct {
 // run acts until a time, or the end of the run.
 func (c *client) run(until time.Time) {
 	for time.Now().Before(until) && c.w.pause(c.think()) {
-		c.act(c.w.nodes[c.rand.IntN(len(c.w.nodes))])
+		n := c.w.nodes[c.rand.IntN(len(c.w.nodes))]
+		if c.rand.IntN(8) > 0 {
+			c.act(n)
+			continue
+		}
+		// Several tabs at once, so that commands meet in a batch.
+		var tabs sync.WaitGroup
+		for range 2 + c.rand.IntN(5) {
+			c.made++
+			tab := &client{w: c.w, name: fmt.Sprintf("t%d.%s", c.made, c.name), number: c.w.tabs.next(), rand: rand.New(rand.NewPCG(c.rand.Uint64(), 0))}
+			tabs.Go(func() { tab.act(n) })
+		}
+		tabs.Wait()
 	}
 }
+
+// numbers tell clients apart in the check of linearizability.
+type numbers struct{ atomic.Int64 }
+
+func (n *numbers) next() int { return int(n.Add(1)) }
 
 // think is mostly short, so that commands meet each other.
 func (c *client) think() time.Duration {

@@ -122,6 +122,9 @@ func (w *world) disturb(until time.Time) {
 		// in the same way.
 		wait := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
 		long := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
+		if draw.IntN(3) == 0 { // faults meet each other, too
+			wait /= 100
+		}
 		kind, i, j, own := draw.IntN(total), draw.IntN(1<<20), draw.IntN(1<<20), rand.New(rand.NewPCG(draw.Uint64(), 0))
 		if !w.pause(min(wait, time.Until(until))) || !time.Now().Before(until) {
 			return

@@ -29,7 +29,7 @@ type Plan struct {
 func PlanOf(seed uint64) Plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := Plan{
-		Seed: seed, Nodes: 1 + r.IntN(4), Clients: 2 + r.IntN(4), Listeners: r.IntN(4),
+		Seed: seed, Nodes: 1 + r.IntN(4), Clients: 1 + r.IntN(4), Listeners: r.IntN(4),
 		For: 5*time.Second + time.Duration(r.IntN(10))*time.Second, Faults: 1000,
 	}
 	if r.IntN(20) == 0 {
@@ -104,13 +104,15 @@ func (p Plan) smaller() (all []Plan) {
 			with(func(q *Plan) { *n(q)-- })
 		}
 	}
+	if p.Faults > 0 {
+		with(func(q *Plan) { q.Faults, q.Without = 0, nil })
+		with(func(q *Plan) { q.Faults = min(q.Faults, 20) / 2 })
+		with(func(q *Plan) { q.Faults-- })
+	}
 	for _, f := range faults {
-		if !slices.Contains(p.Without, f.name) {
+		if p.Faults > 0 && !slices.Contains(p.Without, f.name) {
 			with(func(q *Plan) { q.Without = append(q.Without, f.name) })
 		}
-	}
-	if p.Faults > 0 {
-		with(func(q *Plan) { q.Faults = min(q.Faults, 20) / 2 })
 	}
 	if p.For > time.Second {
 		with(func(q *Plan) { q.For /= 2 })

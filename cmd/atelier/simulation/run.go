@@ -21,6 +21,7 @@ func Run(p Plan) (h *history, finding string) {
 	close(w.calm)
 	w.startAll()
 	w.settle("when all is whole again")
+	w.erasesSoon()
 	w.rest()
 	w.erased()
 	for _, n := range w.nodes {
@@ -53,7 +54,7 @@ func stacks() string {
 func (w *world) act(until time.Time) {
 	var all sync.WaitGroup
 	for i := range w.plan.Clients {
-		c := &client{w: w, name: fmt.Sprintf("c%d", i+1), number: i, rand: w.plan.random(ofClients + uint64(i))}
+		c := &client{w: w, name: fmt.Sprintf("c%d", i+1), number: w.tabs.next(), rand: w.plan.random(ofClients + uint64(i))}
 		all.Go(func() { c.run(until) })
 	}
 	for i := range w.plan.Listeners {
@@ -120,6 +121,15 @@ func (w *world) settle(when string) {
 		}
 	}
 	w.tokens.settle()
+}
+
+// erasesSoon waits for as long as a few rounds of erasing take. What nobody uses
+// rests only later, and erases then what is left.
+func (w *world) erasesSoon() {
+	if w.model.failed() == "" {
+		time.Sleep(idleAfter / 2)
+		w.store.Look(w.checkErasure)
+	}
 }
 
 // erased waits until nothing is left to erase, and looks into the store.

@@ -85,13 +85,15 @@ func (w *world) checkRest() {
 			w.model.fail("rest", "%s still has %d codelabs in memory, which nobody uses", n.name, len(s.labs.Active()))
 		}
 	}
-	w.store.Look(func(j durable.Journal) {
-		err := j.Scan(durable.Scan{Table: "erasure"}, func(key, _ []byte) bool {
-			w.model.fail("rest", "the row that asks to erase something of %s is still there", key)
-			return false
-		})
-		if err != nil {
-			w.model.fail("store", "%v", err)
-		}
+	w.store.Look(w.checkErasure)
+}
+
+func (w *world) checkErasure(j durable.Journal) {
+	err := j.Scan(durable.Scan{Table: "erasure"}, func(key, _ []byte) bool {
+		w.model.fail("rest", "the row that asks to erase something of %s is still there", key)
+		return false
 	})
+	if err != nil {
+		w.model.fail("store", "%v", err)
+	}
 }

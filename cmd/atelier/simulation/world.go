@@ -21,6 +21,7 @@ type world struct {
 	net     *network
 	nodes   []*node
 	lab     string // id of the codelab in which everything happens
+	tabs    numbers
 	ended   chan struct{}
 	// calm is set when no more faults happen.
 	calm chan struct{}
