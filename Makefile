@@ -4,8 +4,8 @@
 # make quick  those that need neither a store nor a whole server: half a minute
 # make test-nodes  the tests of the interface, against three nodes
 # make simulate  SEEDS (2000) runs of several nodes in simulated time, under random
-#               faults; SEED=17 repeats one and prints its history, NODES=3 fixes
-#               the number of nodes
+#               faults; SEED=17 repeats one, NODES=3 fixes the number of nodes,
+#               FOR=8h goes on with further seeds
 # make check  format, vet, staticcheck, race detector, generated files fresh
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
@@ -62,17 +62,11 @@ test-nodes:
 # One process for each processor: Go schedules a process with one in nearly the
 # same order each time.
 SEEDS ?= 2000
-NODES ?= 0
-SIMULATION := GOMAXPROCS=1 bin/simulation.test -test.run 'TestSimulation$$' -nodes $(NODES)
+SIMULATED = $(if $(NODES),nodes=$(NODES)) $(PLAN)
 simulate:
 	@$(GO) test -c -o bin/simulation.test ./cmd/atelier/simulation
-ifdef SEED
-	@$(SIMULATION) -seed $(SEED)
-else
-	@n=$$(getconf _NPROCESSORS_ONLN) && i=1 && pids= && \
-	while [ $$i -le $$n ]; do $(SIMULATION) -first $$i -every $$n -seeds $(SEEDS) & pids="$$pids $$!"; i=$$((i+1)); done && \
-	failed=0 && for pid in $$pids; do wait $$pid || failed=1; done && exit $$failed
-endif
+	@bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -plan '$(strip $(SIMULATED))' \
+		$(if $(SEED),-first $(SEED) -seeds 1 -workers 1,-seeds $(SEEDS) -workers $$(getconf _NPROCESSORS_ONLN)) $(if $(FOR),-for $(FOR))
 
 # What boots whole servers, writes to disks or waits for clocks is left out.
 SLOW := /acceptance$$|/cmd/|/persistence/(badger|postgres|workspaces|objects)|/bench|/transport/(server|live|web)|/actors/(durable|token)$$

@@ -45,6 +45,15 @@ const (
 	asideSignal  asideKind = "signal"
 )
 
+// AsideKinds names all of them, for who counts messages between nodes.
+func AsideKinds() []string {
+	var all []string
+	for _, k := range []asideKind{asideArrived, asideLeft, asideAll, asideCount, asideWho, asideFrames, asideSignal} {
+		all = append(all, "aside "+string(k))
+	}
+	return all
+}
+
 func (a aside) encode() []byte {
 	b, _ := json.Marshal(a) // of texts, numbers and bytes
 	return b
@@ -186,7 +195,8 @@ type counts struct {
 	byNode map[string]map[string]int // guarded by mu
 }
 
-const countSubject = "online"
+// CountSubject is where nodes tell of how many people are connected to what they own.
+const CountSubject = "online"
 
 // listenToCounts takes what other nodes tell of the codelabs they own.
 func (w *Workshops) listenToCounts() error {
@@ -194,7 +204,7 @@ func (w *Workshops) listenToCounts() error {
 	if c == nil {
 		return nil
 	}
-	stop, err := c.Bus.Listen(countSubject, func(node string, data []byte) {
+	stop, err := c.Bus.Listen(CountSubject, func(node string, data []byte) {
 		told := map[string]int{}
 		if json.Unmarshal(data, &told) != nil {
 			return
@@ -219,7 +229,7 @@ func (w *Workshops) tellCounts(alive []string) {
 		}
 	}
 	b, _ := json.Marshal(mine)                         // of texts and numbers
-	_ = w.Durable.Cluster.Bus.Publish(countSubject, b) // told again soon
+	_ = w.Durable.Cluster.Bus.Publish(CountSubject, b) // told again soon
 	w.counts.mu.Lock()
 	defer w.counts.mu.Unlock()
 	for node := range w.counts.byNode {

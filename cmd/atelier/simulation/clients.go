@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
+	"slices"
 	"time"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/room"
 )
 
 // client is somebody who acts: now as an attendee, now as a facilitator, at one
@@ -17,25 +18,21 @@ import (
 type client struct {
 	w    *world
 	name string
-	rand *rand.Rand
-	made int // numbers what it makes, so that each text is found nowhere else
+	// number tells clients apart in the check of linearizability.
+	number int
+	rand   *rand.Rand
+	made   int // numbers what it makes, so that each text is found nowhere else
 }
 
-// run acts until the world ends.
-func (c *client) run(until time.Time, done *sync.WaitGroup) {
-	defer done.Done()
-	for time.Now().Before(until) {
-		select {
-		case <-c.w.ended:
-			return
-		case <-time.After(c.pause()):
-		}
+// run acts until a time, or the end of the run.
+func (c *client) run(until time.Time) {
+	for time.Now().Before(until) && c.w.pause(c.think()) {
 		c.act(c.w.nodes[c.rand.IntN(len(c.w.nodes))])
 	}
 }
 
-// pause is mostly short, so that commands meet each other.
-func (c *client) pause() time.Duration {
+// think is mostly short, so that commands meet each other.
+func (c *client) think() time.Duration {
 	return time.Duration(c.rand.ExpFloat64() * float64(150*time.Millisecond))
 }
 
@@ -50,29 +47,48 @@ func (c *client) act(n *node) {
 		c.shortLived(n)
 		return
 	}
-	began := c.w.model.position()
-	ws, err := n.get()
+	model, looks := c.w.model, c.w.watchLease(n)
+	began, at := time.Now(), model.position()
+	s, ws, err := n.get()
 	if err != nil {
 		c.note(n, "reads", 0, err)
 		return
 	}
 	view, seq := ws.ViewAt()
-	c.w.model.checkRead(n.name, began, seq)
-	c.w.model.checkView(n.name, view, seq)
+	if c.taken("read", s, nil) != nil {
+		return
+	}
+	looks("a read")
+	if seq < at {
+		model.fail("linearizable", "%s shows position %d, %d was acknowledged before %s began to read", n.name, seq, at, c.name)
+	}
+	model.asked(c.number, false, began, seq)
+	model.checkView(n.name, view, seq)
 	if c.rand.IntN(6) == 0 {
 		return // it only reads
+	}
+	if c.rand.IntN(40) == 0 {
+		c.aside(ws, view)
+		return
 	}
 	word := c.word(view)
 	cmd, after := words[word](c, view)
 	if cmd.Body == nil {
 		return
 	}
-	c.w.history.drew(word)
+	c.w.history.count("command", word)
 	if c.rand.IntN(3) == 0 && cmd.Caller.Person != "" {
 		c.made++
 		cmd.Ref = fmt.Sprintf("%s-%d", c.name, c.made)
 	}
+	began, looks = time.Now(), c.w.watchLease(n)
 	value, seq, err := ws.Ask(cmd)
+	if err = c.taken(word, s, err); err == nil {
+		looks("the answer to " + word)
+		if head := ws.Room.Head(); head < seq {
+			model.fail("frames", "%s acknowledged %d to %s while the room there is at %d: the ack came before the frame", n.name, seq, c.name, head)
+		}
+	}
 	c.note(n, fmt.Sprintf("%s %+v", word, cmd.Body), seq, err)
 	if cmd.Ref != "" {
 		value, seq, err = c.again(cmd, value, seq, err)
@@ -80,10 +96,48 @@ func (c *client) act(n *node) {
 	if err != nil {
 		return
 	}
-	c.w.model.acknowledged(seq)
+	if cmd.Ref == "" {
+		model.asked(c.number, alwaysNew(cmd), began, seq)
+	}
+	model.acknowledged(n.name, seq)
 	if after != nil && value != nil {
 		after(value, seq)
 	}
+}
+
+// aside says something that is worth something only now.
+func (c *client) aside(ws codelab.Workshop, v *codelab.View) {
+	if c.coin() {
+		c.w.history.count("command", "Broadcast")
+		ws.Room.Broadcast(room.Frame{Payload: []byte(c.mark("aside"))})
+		return
+	}
+	c.w.history.count("command", "Signal")
+	ws.Signal(one(c, v.Attendees).GetId(), []byte(c.mark("signal")))
+}
+
+// answerWithin is how long anybody waits at most for an answer: for what the
+// server itself waits for another node and the store, and for the faults in
+// between.
+const answerWithin = time.Minute
+
+// taken is what becomes of an answer on its way out of a server.
+func (c *client) taken(what string, s *server, err error) error {
+	err = s.leaves(err)
+	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
+		c.w.model.fail("answers", "%s was answered %v to %s by %s", c.name, err, what, s.n.name)
+	}
+	return err
+}
+
+// expected are the errors that a server may answer under faults.
+var expected = []error{
+	durable.ErrUnavailable, durable.ErrTimeout, durable.ErrBusy, durable.ErrReadOnly, durable.ErrQuarantined, durable.ErrClosed, durable.ErrFenced,
+	errCommit, // of what stands on the store without an actor between
+}
+
+func isOne(err error, of []error) bool {
+	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
 // again repeats a command with its reference at another node: one whose outcome
@@ -96,11 +150,12 @@ func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (a
 			break
 		}
 		n := c.w.nodes[c.rand.IntN(len(c.w.nodes))]
-		ws, failed := n.get()
+		s, ws, failed := n.get()
 		if failed != nil {
 			continue
 		}
 		v, at, failed := ws.Ask(cmd)
+		failed = c.taken("a repetition", s, failed)
 		c.note(n, "repeats "+cmd.Ref, at, failed)
 		switch {
 		case failed != nil:
@@ -140,25 +195,26 @@ func (c *client) shortLived(n *node) {
 		return
 	}
 	m, err := s.labs.Create(facilitator, &codelab.Create{Codelab: &pb.Codelab{Title: c.mark("lab"), IsPublic: true}})
+	err = c.taken("Create", s, err)
 	c.note(n, "creates another codelab", 0, err)
 	if err != nil {
 		return
 	}
-	c.w.history.drew("Create")
+	c.w.history.count("command", "Create")
 	for range 5 {
 		n = c.w.nodes[c.rand.IntN(len(c.w.nodes))]
 		if s = n.server.Load(); s == nil {
 			continue
 		}
-		err = s.labs.Delete(facilitator, m.Id)
+		err = c.taken("Delete", s, s.labs.Delete(facilitator, m.Id))
 		c.note(n, "deletes the codelab "+m.Id, 0, err)
 		var gone *durable.Rejection
 		if err == nil || errors.As(err, &gone) && gone.Reason == durable.Missing {
-			c.w.history.drew("Delete")
+			c.w.history.count("command", "Delete")
 			c.w.model.deletedLab(m.Id)
 			return
 		}
-		time.Sleep(time.Second)
+		c.w.pause(time.Second)
 	}
 }
 
@@ -172,5 +228,5 @@ func (c *client) note(n *node, what string, seq uint64, err error) {
 	case seq > 0:
 		what += fmt.Sprintf(" = %d", seq)
 	}
-	c.w.history.add(c.name, "%s %s", n.name, what)
+	c.w.history.add(c.name, n.name, "%s", what)
 }

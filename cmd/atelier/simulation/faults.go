@@ -2,77 +2,88 @@ package simulation
 
 import (
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
 
 var errCommit = errors.New("simulated: the commit failed")
 
-// faults lets things go wrong until a time, then puts all right again.
-func (w *world) faults(until time.Time, done *sync.WaitGroup) {
-	defer done.Done()
-	for {
-		wait := time.Duration(w.rand.ExpFloat64() * float64(3*time.Second))
-		if time.Now().Add(wait).After(until) {
-			return
-		}
-		select {
-		case <-w.ended:
-			return
-		case <-time.After(wait):
-		}
-		a := w.nodes[w.rand.IntN(len(w.nodes))]
-		b := w.nodes[w.rand.IntN(len(w.nodes))]
-		kind := w.rand.IntN(10)
-		if a == b && kind != 6 && kind < 7 {
-			continue // it takes two
-		}
-		switch kind {
-		case 0, 1: // the link between two is cut
-			w.cut(until, [][2]string{{a.name, b.name}, {b.name, a.name}})
-		case 2: // in one direction
-			w.cut(until, [][2]string{{a.name, b.name}})
-		case 3:
-			w.history.add("fault", "%s loses its lease", a.name)
-			a.shared.Lose()
-		case 7:
-			n := 1 + w.rand.IntN(3)
-			w.history.add("fault", "%d commits fail", n)
-			w.store.FailCommits(n, errCommit)
-		case 8, 9:
-			long := min(time.Duration(w.rand.ExpFloat64()*float64(time.Second)), time.Until(until))
-			w.history.add("fault", "the store stands still for %v", long.Round(time.Millisecond))
-			time.AfterFunc(long, w.store.Hold())
-		case 6:
+// fault is one kind of what may go wrong. begin lets it begin, on one node or
+// between two, and returns what ends it; nil for what is over at once. It returns
+// false when it cannot be now.
+type fault struct {
+	name string
+	// often is how often it is drawn, against the others.
+	often int
+	begin func(w *world, a, b *node, draw *rand.Rand) (end func(), ok bool)
+}
+
+// faults are all of them. A run of many seeds fails for one that never happened.
+var faults []fault
+
+func init() { // a list that its members lead to
+	faults = []fault{
+		{"cut a link", 3, func(w *world, a, b *node, _ *rand.Rand) (func(), bool) {
+			there, back := w.net.cutLink(a.name, b.name), w.net.cutLink(b.name, a.name)
+			return func() { there(); back() }, a != b
+		}},
+		{"cut a link one way", 2, func(w *world, a, b *node, _ *rand.Rand) (func(), bool) {
+			return w.net.cutLink(a.name, b.name), a != b
+		}},
+		{"lose messages", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+			return w.net.during(func(by int) { w.net.lossy += by }), len(w.nodes) > 1
+		}},
+		{"double news", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+			return w.net.during(func(by int) { w.net.twice += by }), len(w.nodes) > 1
+		}},
+		{"slow network", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+			return w.net.during(func(by int) { w.net.slow += by }), len(w.nodes) > 1
+		}},
+		{"overflow a queue", 1, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
+			return w.net.during(func(by int) { w.net.deaf[a.name] += by }), len(w.nodes) > 1
+		}},
+		{"lose a lease", 1, onServer(func(s *server, _ *rand.Rand) func() { s.store.Lose(); return nil })},
+		{"cut from the store", 2, onServer(func(s *server, _ *rand.Rand) func() { return s.n.during(s.store.Cut()) })},
+		{"stand still", 2, onServer(func(s *server, _ *rand.Rand) func() {
+			return s.n.during(s.store.Stop(), s.n.w.net.Stop(s.n.name))
+		})},
+		{"fail commits", 1, onServer(func(s *server, draw *rand.Rand) func() { s.store.FailCommits(1+draw.IntN(3), errCommit); return nil })},
+		{"lose the answer of a commit", 2, onServer(func(s *server, draw *rand.Rand) func() {
+			s.store.LoseAnswer(errCommit, draw.IntN(2) == 0)
+			return nil
+		})},
+		{"fill the disk", 1, onServer(func(s *server, _ *rand.Rand) func() {
+			s.store.SetReadOnly(true)
+			return func() { s.store.SetReadOnly(false) }
+		})},
+		{"hold the store", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) { return w.store.Hold(), true }},
+		{"kill a node", 2, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
 			a.kill()
-			time.AfterFunc(min(time.Duration(w.rand.ExpFloat64()*float64(2*time.Second)), time.Until(until)), func() {
-				if err := a.restart(); err != nil {
-					w.model.fail("restart", "node %s: %v", a.name, err)
-				}
-			})
-		case 4, 5:
-			w.give(b)
-		}
+			return a.restart, true
+		}},
+		{"stop a node in order", 1, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
+			_ = a.close() // fails when the lease is lost meanwhile
+			return a.restart, true
+		}},
+		{"give a codelab away", 2, give},
 	}
 }
 
-// cut loses what goes over these links, for a while.
-func (w *world) cut(until time.Time, links [][2]string) {
-	long := min(time.Duration(w.rand.ExpFloat64()*float64(4*time.Second)), time.Until(until))
-	for _, l := range links {
-		w.history.add("fault", "the link from %s to %s is cut for %v", l[0], l[1], long.Round(time.Millisecond))
-		w.net.Cut(l[0], l[1])
-	}
-	time.AfterFunc(long, func() {
-		for _, l := range links {
-			w.history.add("fault", "the link from %s to %s is whole", l[0], l[1])
-			w.net.Mend(l[0], l[1])
+// onServer is a fault of one running server.
+func onServer(begin func(*server, *rand.Rand) func()) func(*world, *node, *node, *rand.Rand) (func(), bool) {
+	return func(_ *world, a, _ *node, draw *rand.Rand) (func(), bool) {
+		s := a.server.Load()
+		if s == nil {
+			return nil, false
 		}
-	})
+		return begin(s, draw), true
+	}
 }
 
 // give lets the owner of the codelab give it to another node.
-func (w *world) give(to *node) {
+func give(w *world, _, to *node, _ *rand.Rand) (func(), bool) {
 	for _, n := range w.nodes {
 		s := n.server.Load()
 		if s == nil || n == to {
@@ -80,10 +91,56 @@ func (w *world) give(to *node) {
 		}
 		for _, ws := range s.labs.Active() {
 			if ws.ID() == w.lab && ws.Owns() {
-				w.history.add("fault", "%s gives the codelab to %s", n.name, to.name)
 				s.labs.GiveTo(ws, to.name)
-				return
+				return nil, true
 			}
 		}
+	}
+	return nil, false
+}
+
+// disturb lets faults happen until a time, then puts all right again.
+func (w *world) disturb(until time.Time) {
+	draw := w.plan.random(ofFaults)
+	total := 0
+	for _, f := range faults {
+		total += f.often
+	}
+	var ends sync.WaitGroup
+	defer ends.Wait()
+	for happened := 0; happened < w.plan.Faults; {
+		// All is drawn before anything is left out: so a plan with less in it goes on
+		// in the same way.
+		wait := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
+		long := time.Duration(draw.ExpFloat64() * float64(2*time.Second))
+		kind, i, j, own := draw.IntN(total), draw.IntN(1<<20), draw.IntN(1<<20), rand.New(rand.NewPCG(draw.Uint64(), 0))
+		if !w.pause(min(wait, time.Until(until))) || !time.Now().Before(until) {
+			return
+		}
+		f := faults[0]
+		for _, f = range faults {
+			if kind -= f.often; kind < 0 {
+				break
+			}
+		}
+		a, b := w.nodes[i%len(w.nodes)], w.nodes[j%len(w.nodes)]
+		if slices.Contains(w.plan.Without, f.name) {
+			continue
+		}
+		ends.Go(func() {
+			end, ok := f.begin(w, a, b, own)
+			if ok {
+				w.history.count("fault", f.name)
+				w.history.add("fault", a.name, "%s (%s), for %v", f.name, b.name, long.Round(time.Millisecond))
+			}
+			if end != nil {
+				time.Sleep(max(0, min(long, time.Until(until))))
+				end()
+				if ok {
+					w.history.add("fault", a.name, "%s: it is over", f.name)
+				}
+			}
+		})
+		happened++
 	}
 }

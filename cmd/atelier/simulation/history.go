@@ -3,48 +3,94 @@ package simulation
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // history is what happened in a run, in order.
 type history struct {
 	mu    sync.Mutex
 	began time.Time
-	steps []step         // guarded by mu
-	drawn map[string]int // guarded by mu; how often each command was sent
+	steps []step // guarded by mu
+	// counts are how often each command, fault and loss of a message happened, by
+	// what it is and its name.
+	counts counts // guarded by mu
 }
 
+// step is one thing that happened.
 type step struct {
 	at   time.Duration // since the beginning of the run
-	who  string        // a client, a node, or "fault"
+	who  string        // a client, or "fault"
+	node string        // where; "" when it concerns none, or all
 	what string
 }
 
-func newHistory() *history { return &history{began: time.Now(), drawn: map[string]int{}} }
+// counts are numbers of what happened, by kind and name.
+type counts map[string]map[string]int
 
-func (h *history) add(who, format string, args ...any) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.steps = append(h.steps, step{time.Since(h.began), who, fmt.Sprintf(format, args...)})
-}
-
-func (h *history) drew(word string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.drawn[word]++
-}
-
-// print writes the last n steps; all of them for a negative n.
-func (h *history) print(to io.Writer, n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	steps := h.steps
-	if n >= 0 && len(steps) > n {
-		steps = steps[len(steps)-n:]
-		_, _ = fmt.Fprintf(to, "  … %d earlier steps\n", len(h.steps)-n)
+func (c counts) add(kind, name string, n int) {
+	if c[kind] == nil {
+		c[kind] = map[string]int{}
 	}
+	c[kind][name] += n
+}
+
+func newHistory() *history { return &history{began: time.Now(), counts: counts{}} }
+
+func (h *history) add(who, node, format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.steps = append(h.steps, step{time.Since(h.began), who, node, fmt.Sprintf(format, args...)})
+}
+
+func (h *history) count(kind, name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.counts.add(kind, name, 1)
+}
+
+// write prints everything.
+func (h *history) write(to io.Writer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	table(to, h.steps)
+}
+
+// story prints the newest n steps that have to do with what went wrong: what the
+// people did and what happened to the things that the finding names, by words that
+// have a digit in them, and what happened to everybody. Where it names nothing but
+// nodes, what happened there.
+func (h *history) story(to io.Writer, finding string, n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	names := strings.FieldsFunc(finding, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`,:;"{}()`, r) })
+	names = slices.DeleteFunc(names, func(s string) bool { return !strings.ContainsAny(s, "0123456789") })
+	about := func(s step, by func(step, string) bool) bool {
+		return s.who == oracle || slices.ContainsFunc(names, func(name string) bool { return by(s, name) })
+	}
+	things := func(s step, name string) bool {
+		return s.who == name || len(name) > 3 && strings.Contains(s.what, name)
+	}
+	places := func(s step, name string) bool { return s.node == name }
+	by := things
+	if !slices.ContainsFunc(h.steps, func(s step) bool { return s.who != oracle && about(s, things) }) {
+		by = places
+	}
+	var told []step
+	for _, s := range slices.Backward(h.steps) {
+		if len(told) < n && s.what != "reads" && (s.who == "fault" || s.who == "end" || about(s, by)) {
+			told = append(told, s)
+		}
+	}
+	slices.Reverse(told)
+	table(to, told)
+}
+
+func table(to io.Writer, steps []step) {
 	for _, s := range steps {
-		_, _ = fmt.Fprintf(to, "%9.3fs  %-9s  %s\n", s.at.Seconds(), s.who, s.what)
+		_, _ = fmt.Fprintf(to, "%9.3fs  %-8s  %-4s  %s\n", s.at.Seconds(), s.who, s.node, s.what)
 	}
 }

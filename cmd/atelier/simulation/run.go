@@ -3,95 +3,144 @@ package simulation
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"runtime"
 	"sync"
+	"testing/synctest"
 	"time"
 )
 
-// Run simulates one plan. It must be called inside a testing/synctest bubble.
-// The error says what an oracle found; the history tells how it came about.
-func Run(p Plan) (*history, error) {
+// Run simulates one plan. It must be called inside a testing/synctest bubble. What
+// an oracle found is "" when all is well.
+func Run(p Plan) (h *history, finding string) {
+	goroutines := runtime.NumGoroutine()
 	w, err := newWorld(p)
 	if err != nil {
-		return w.history, fmt.Errorf("build: %w", err)
+		return w.history, "build: " + err.Error()
 	}
-	until := time.Now().Add(p.For)
-	var done sync.WaitGroup
-	done.Add(1)
-	go w.faults(until, &done)
-	for i := range p.Clients {
-		done.Add(1)
-		c := &client{w: w, name: fmt.Sprintf("c%d", i+1), rand: rand.New(rand.NewPCG(p.Seed, uint64(100+i)))}
-		go c.run(until, &done)
-	}
-	done.Wait()
+	w.act(time.Now().Add(p.For))
+	close(w.calm)
 	w.startAll()
 	w.settle("when all is whole again")
-	if w.model.failed() == "" {
-		w.erased()
-	}
+	w.rest()
+	w.erased()
 	for _, n := range w.nodes {
 		n.kill()
 	}
 	w.startAll()
 	w.settle("after all were killed and started")
+	w.store.Look(w.model.checkDeleted)
+	w.model.checkReference()
+	w.model.checkLinear()
 	for _, n := range w.nodes {
-		n.close()
+		if err := n.close(); err != nil {
+			w.model.fail("close", "node %s: %v", n.name, err)
+		}
 	}
-	_ = w.store.Close()
 	time.Sleep(time.Minute) // what is on its way ends; simulated time stops with this function
-	if f := w.model.failed(); f != "" {
-		return w.history, fmt.Errorf("seed %d, %d nodes: %s", p.Seed, p.Nodes, f)
+	synctest.Wait()
+	if left := runtime.NumGoroutine() - goroutines; left > 0 && w.model.failed() == "" {
+		w.model.fail("goroutines", "%d are left when all nodes are closed:\n%s", left, stacks())
 	}
-	return w.history, nil
+	return w.history, w.model.failed()
+}
+
+func stacks() string {
+	b := make([]byte, 1<<20)
+	return string(b[:runtime.Stack(b, true)])
+}
+
+// act lets clients, listeners and faults do what they do.
+func (w *world) act(until time.Time) {
+	var all sync.WaitGroup
+	for i := range w.plan.Clients {
+		c := &client{w: w, name: fmt.Sprintf("c%d", i+1), number: i, rand: w.plan.random(ofClients + uint64(i))}
+		all.Go(func() { c.run(until) })
+	}
+	for i := range w.plan.Listeners {
+		l := &listener{w: w, name: fmt.Sprintf("l%d", i+1), rand: w.plan.random(ofListeners + uint64(i))}
+		w.model.listeners = append(w.model.listeners, l)
+		all.Go(func() { l.run(until) })
+	}
+	w.tokens.act(until, &all)
+	all.Go(func() { w.disturb(until) })
+	done := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Until(until) + answerWithin):
+		w.model.fail("answers", "somebody still waits %v after the last question:\n%s", answerWithin, stacks())
+	}
 }
 
 func (w *world) startAll() {
+	var all sync.WaitGroup
 	for _, n := range w.nodes {
-		if err := n.restart(); err != nil {
-			w.model.fail("restart", "node %s: %v", n.name, err)
-		}
+		all.Go(n.restart)
 	}
+	all.Wait()
 }
 
-// answersIn is within how many seconds every node must answer when all is whole:
+// settleIn is within how many seconds every node must answer when all is whole:
 // longer than a quarantine, into which enough failed commits lead.
-const answersIn = 330
+const settleIn = 330
 
 // settle waits until every node answers, and looks at what each shows.
 func (w *world) settle(when string) {
-	w.history.add("end", "%s", when)
+	w.history.add("end", "", "%s", when)
 	for _, n := range w.nodes {
-		var last error
 		for try := 0; ; try++ {
 			if w.model.failed() != "" {
 				return
 			}
-			began := w.model.position()
-			ws, err := n.get()
+			at := w.model.position()
+			_, ws, err := n.get()
 			if err == nil {
 				view, seq := ws.ViewAt()
-				w.model.checkRead(n.name, began, seq)
+				if seq < at {
+					w.model.fail("linearizable", "%s, %s shows position %d, %d was acknowledged", when, n.name, seq, at)
+				}
 				w.model.checkView(n.name, view, seq)
+				// The room follows the view.
+				if err := ws.Await(seq); err != nil {
+					w.model.fail("frames", "%s, the room at %s does not get to %d: %v", when, n.name, seq, err)
+				}
+				view, _ = ws.ViewAt()
+				present := view.Present()
+				w.model.checkRoom(n.name, ws.Room, present.All, func(person string) bool { return view.Attendee(person) != nil })
 				break
 			}
-			if last = err; try == answersIn {
-				w.model.fail("answers", "%s, node %s gives no answer for %d s: %v", when, n.name, answersIn, last)
+			if try == settleIn {
+				w.model.fail("answers", "%s, node %s gives no answer for %d s: %v", when, n.name, settleIn, err)
 				return
 			}
 			time.Sleep(time.Second)
 		}
 	}
+	w.tokens.settle()
 }
 
 // erased waits until nothing is left to erase, and looks into the store.
 func (w *world) erased() {
+	if w.model.failed() != "" {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	n := w.nodes[0]
-	if err := n.server.Load().labs.FinishErasing(ctx); err != nil {
+	if err := w.nodes[0].server.Load().labs.FinishErasing(ctx); err != nil {
 		w.model.fail("erasing", "%v", err)
 		return
 	}
-	w.model.checkStore(n)
+	w.store.Look(w.model.checkStore)
+}
+
+// rest waits until nobody has used anything for long.
+func (w *world) rest() {
+	if w.model.failed() != "" {
+		return
+	}
+	time.Sleep(2*idleAfter + 10*time.Second)
+	w.checkRest()
 }

@@ -1,11 +1,14 @@
 package simulation
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -13,37 +16,74 @@ import (
 )
 
 var (
-	seed  = flag.Uint64("seed", 0, "run this seed alone and print its whole history")
-	seeds = flag.Uint64("seeds", 20, "how many seeds to run")
-	first = flag.Uint64("first", 1, "the first of them")
-	every = flag.Uint64("every", 1, "run each n-th seed, so that processes can share the work")
-	nodes = flag.Int("nodes", 0, "how many nodes; 0 leaves it to the seed")
+	first   = flag.Uint64("first", 1, "the first seed")
+	seeds   = flag.Uint64("seeds", 20, "how many seeds to run")
+	forTime = flag.Duration("for", 0, "go on with further seeds for so long")
+	every   = flag.Uint64("every", 1, "run each n-th seed")
+	plan    = flag.String("plan", "", "what to change of each plan, for example 'nodes=2 without=kill-a-node'")
+	whole   = flag.Bool("whole", false, "print the whole history")
+	workers = flag.Int("workers", 0, "share the seeds between so many processes and sum up; 0: run them here")
+	worker  = flag.Bool("worker", false, "report each seed as a line of JSON")
 )
 
 func TestSimulation(t *testing.T) {
-	if *seed != 0 {
-		simulate(t, *seed, -1)
+	if *workers > 0 {
+		campaign := &Campaign{
+			First: *first, Seeds: *seeds, For: *forTime, Workers: *workers, Change: *plan, Dir: os.TempDir(), Out: os.Stdout, Self: self,
+		}
+		if err := campaign.Run(); err != nil {
+			t.Fatal(err)
+		}
 		return
 	}
 	for s := *first; s < *first+*seeds && !t.Failed(); s += *every {
-		simulate(t, s, 50)
+		simulate(t, s)
 	}
 }
 
-// simulate runs one seed and prints so many steps of it when it fails; all of
-// them in any case for a negative number.
-func simulate(t *testing.T, seed uint64, steps int) {
-	t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			h, err := Run(PlanOf(seed, *nodes))
-			if err != nil || steps < 0 {
-				h.print(os.Stdout, steps)
+// self is this program as a worker, with one processor.
+func self(first, seeds, every uint64, plan string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSimulation$", "-worker", //nolint:gosec // it is this program
+		fmt.Sprint("-first=", first), fmt.Sprint("-seeds=", seeds), fmt.Sprint("-every=", every), "-plan="+plan)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	return cmd
+}
+
+// simulate runs one seed.
+func simulate(t *testing.T, seed uint64) {
+	p := PlanOf(seed)
+	if err := p.Parse(*plan); err != nil {
+		t.Fatal(err)
+	}
+	say(report{Seed: seed, Plan: p.String(), Began: true})
+	synctest.Test(t, func(t *testing.T) {
+		h, finding := Run(p)
+		r := report{Seed: seed, Plan: p.String(), Counts: h.counts}
+		if finding != "" {
+			var story, all strings.Builder
+			h.story(&story, finding, 50)
+			h.write(&all)
+			r.Finding, r.Story, r.History = finding, story.String(), all.String()
+			if !*worker {
+				fmt.Println(r.Story)
 			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
+			t.Errorf("seed %d, %s: %s", seed, r.Plan, finding)
+		}
+		if *whole {
+			h.write(os.Stdout)
+		}
+		say(r) // before the bubble ends, which panics when goroutines are left
 	})
+}
+
+func say(r report) {
+	if *worker {
+		line, err := json.Marshal(r)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(string(line))
+	}
 }
 
 // A command that no client ever sends is not tried: whoever adds one to the
@@ -51,13 +91,34 @@ func simulate(t *testing.T, seed uint64, steps int) {
 func TestEveryCommandIsDrawn(t *testing.T) {
 	commands, _ := codelab.Vocabulary.Words()
 	for _, c := range commands {
-		if words[c.Name()] == nil && c.Name() != "Create" && c.Name() != "Delete" {
+		if words[c.Name()] == nil && !slices.Contains(otherCommands, c.Name()) {
 			t.Errorf("%s is never drawn", c.Name())
 		}
 	}
 	for name := range words {
 		if !slices.ContainsFunc(commands, func(c reflect.Type) bool { return c.Name() == name }) {
 			t.Errorf("%s is not in the vocabulary", name)
+		}
+	}
+}
+
+// A plan is read as it was written, and each smaller one is smaller.
+func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
+	for seed := range uint64(50) {
+		p := PlanOf(seed)
+		for depth := 0; depth < 3; depth++ {
+			q := Plan{Seed: seed}
+			if err := q.Parse(p.String()); err != nil || q.String() != p.String() {
+				t.Fatalf("%s is read as %s, %v", p, q, err)
+			}
+			smaller := p.smaller()
+			p = smaller[int(seed)%len(smaller)]
+		}
+	}
+	var p Plan
+	for _, bad := range []string{"nodes=0", "nodes=x", "for=3", "what=1", "nodes=3 "} {
+		if err := p.Parse(bad); (err == nil) != (bad == "nodes=3 ") {
+			t.Errorf("%q: %v", bad, err)
 		}
 	}
 }

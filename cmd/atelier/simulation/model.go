@@ -1,32 +1,46 @@
 package simulation
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
+	"github.com/anishathalye/porcupine"
+
 	"atelier/actors/codelab"
-	"atelier/actors/durable"
+	pb "atelier/actors/codelab/codelabpb"
 )
 
-// model knows what was acknowledged and checks what nodes show against it. It
-// is no second implementation: it knows of each person and message only since
-// when it must be there, and since when it must be gone.
+// oracle is who reports what went wrong.
+const oracle = "ORACLE"
+
+// model knows what was committed and what was acknowledged, and checks what nodes
+// show against it. It has no rules of its own: it knows of each person and
+// message only since when it must be there, and since when it must be gone, and
+// leaves the rest to the events themselves, applied in order (see reference).
 type model struct {
 	w *world
 
-	mu       sync.Mutex
-	people   map[string]*fact // by id
-	messages map[string]*fact // by id
+	mu  sync.Mutex
+	log string // name of the codelab's log
+	// records are those that were committed, as they were: nothing that is rewritten
+	// or truncated later changes them.
+	records [][]byte
+	people  map[string]*fact // by id
+	// messages are those of the chat, by id.
+	messages map[string]*fact
 	// views are the hashes of what was seen at a position, and where.
 	views map[uint64]seen
 	acked uint64 // the highest position that was acknowledged to anybody
 	// removed are the names of people who are gone: no byte of them may stay.
 	removed []string
 	deleted []string // ids of codelabs of which nothing may stay
-	failure string   // the first one
+	// operations are what clients were answered, for the check of linearizability.
+	operations []porcupine.Operation
+	listeners  []*listener
+	open       connections
+	failure    string // the first one
 }
 
 // fact is something that an acknowledged command made.
@@ -49,16 +63,46 @@ func newModel(w *world) *model {
 	return &model{w: w, people: map[string]*fact{}, messages: map[string]*fact{}, views: map[uint64]seen{}}
 }
 
-// fail notes what an oracle found. The first finding counts.
-func (m *model) fail(oracle, format string, args ...any) {
+// begin tells which codelab all this is about; its first events are committed.
+func (m *model) begin(lab string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failLocked(oracle, format, args...)
+	m.log = "codelab/" + lab
+	m.records = m.records[:min(1, len(m.records))]
 }
 
-func (m *model) failLocked(oracle, format string, args ...any) {
-	text := oracle + ": " + fmt.Sprintf(format, args...)
-	m.w.history.add("ORACLE", "%s", text)
+// committed is told by the store of each batch, before anybody else hears of it:
+// each position is written once, by one owner after the other, and none is left
+// out.
+func (m *model) committed(node, actor string, first uint64, records [][]byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.log == "" && first == 1 { // the codelab is being created
+		m.records = slices.Clone(records)
+		return
+	}
+	if actor != m.log {
+		return
+	}
+	if want := uint64(len(m.records)) + 1; first != want {
+		m.failLocked("acknowledged", "%s committed position %d where %d is next: a record was lost", node, first, want)
+		return
+	}
+	for _, r := range records {
+		m.records = append(m.records, slices.Clone(r))
+	}
+}
+
+// fail notes what an oracle found. The first finding counts.
+func (m *model) fail(which, format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failLocked(which, format, args...)
+}
+
+func (m *model) failLocked(which, format string, args ...any) {
+	text := which + ": " + fmt.Sprintf(format, args...)
+	m.w.history.add(oracle, "", "%s", text)
 	if m.failure == "" {
 		m.failure = text
 		close(m.w.ended)
@@ -78,11 +122,26 @@ func (m *model) position() uint64 {
 	return m.acked
 }
 
-// acknowledged notes that a command was done.
-func (m *model) acknowledged(seq uint64) {
+// acknowledged notes that a command was done, and holds it against what the store
+// has: an answer never comes before the commit.
+func (m *model) acknowledged(where string, seq uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.acked = max(m.acked, seq)
+	if seq > uint64(len(m.records)) {
+		m.failLocked("acknowledged", "%s acknowledged position %d, %d is committed", where, seq, len(m.records))
+	}
+}
+
+// of returns the fact with this id. Somebody may see and remove what another
+// client made before that one hears that it was made.
+func of(facts map[string]*fact, id string) *fact {
+	f := facts[id]
+	if f == nil {
+		f = &fact{}
+		facts[id] = f
+	}
+	return f
 }
 
 func (m *model) registered(id, name string, seq uint64) {
@@ -120,19 +179,8 @@ func (m *model) posted(id string, seq uint64, by, to string) {
 	f.ending = f.ending || of(m.people, by).ending || to != "" && of(m.people, to).ending
 }
 
-// of returns the fact with this id. Somebody may see and remove what another
-// client made before that one hears that it was made.
-func of(facts map[string]*fact, id string) *fact {
-	f := facts[id]
-	if f == nil {
-		f = &fact{}
-		facts[id] = f
-	}
-	return f
-}
-
-// removing notes that a command is about to remove somebody, and removed that it
-// was acknowledged.
+// removing notes that a command is about to remove somebody, and wasRemoved that
+// it was acknowledged.
 func (m *model) removing(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -162,14 +210,6 @@ func (m *model) wasDeleted(id string, seq uint64) {
 	defer m.mu.Unlock()
 	if f := of(m.messages, id); f.gone == 0 {
 		f.gone = seq
-	}
-}
-
-// checkRead is oracle 3 in small: a read shows what was acknowledged before it
-// began.
-func (m *model) checkRead(where string, began, seq uint64) {
-	if seq < began {
-		m.fail("reads", "%s shows position %d, %d was acknowledged before the read began", where, seq, began)
 	}
 }
 
@@ -213,51 +253,5 @@ func (m *model) checkFact(where, what string, f *fact, there bool, seq uint64) {
 	}
 }
 
-// checkStore is oracle 5 for what is stored: no byte of a removed person is left
-// in snapshot, log or rows. It is asked when erasing is done.
-func (m *model) checkStore(n *node) {
-	m.mu.Lock()
-	removed, deleted := m.removed, m.deleted
-	m.mu.Unlock()
-	for _, id := range deleted {
-		tail := uint64(0)
-		if r, err := n.shared.Follow("codelab/" + id); err == nil {
-			tail, _ = r.Tail()
-			r.Close()
-		}
-		if _, err := n.shared.Get("codelabs", []byte(id)); tail > 0 || !errors.Is(err, durable.ErrNotFound) {
-			m.fail("deleted", "codelab %s, which was deleted, is still there: %d records, row: %v", id, tail, err)
-		}
-	}
-	look := func(where string, data []byte) {
-		for _, name := range removed {
-			if bytes.Contains(data, []byte(name)) {
-				m.fail("erased", "%s still holds %s, who was removed", where, name)
-			}
-		}
-	}
-	r, err := n.shared.Follow("codelab/" + m.w.lab)
-	if err != nil {
-		m.fail("store", "%v", err)
-		return
-	}
-	defer r.Close()
-	err = r.Load(^uint64(0), func(s durable.Snapshot) error {
-		look("the snapshot", s.State)
-		return nil
-	}, func(seq uint64, record []byte) error {
-		look(fmt.Sprintf("record %d", seq), record)
-		return nil
-	})
-	if err == nil {
-		for _, table := range []string{"codelabs", "erasure"} {
-			err = n.shared.Scan(durable.Scan{Table: table}, func(key, value []byte) bool {
-				look(fmt.Sprintf("row %q of %s", key, table), value)
-				return true
-			})
-		}
-	}
-	if err != nil {
-		m.fail("store", "%v", err)
-	}
-}
+// event decodes a record that was committed.
+func (m *model) event(seq uint64) (*pb.Event, error) { return codelab.ParseEvent(m.records[seq-1]) }

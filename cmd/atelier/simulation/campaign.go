@@ -1,0 +1,278 @@
+package simulation
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"atelier/actors/codelab"
+	"atelier/actors/durable"
+)
+
+// Campaign runs many seeds, on every processor, each in a process of its own that
+// has one: so the Go scheduler has the fewest choices that are not the seed's.
+type Campaign struct {
+	// First is the first seed, Seeds how many there are, For how long to go on in
+	// any case; 0: until all have run.
+	First, Seeds uint64
+	For          time.Duration
+	Workers      int
+	// Change is what all plans have in common, as Plan.Parse reads it.
+	Change string
+	// Self is this program with the flags that make it a worker: it gets First,
+	// Seeds, the step between its seeds and Change, and writes a report a line.
+	Self func(first, seeds, every uint64, plan string) *exec.Cmd
+	// Dir gets the history of a run that failed.
+	Dir string
+	Out io.Writer
+}
+
+// report is what a worker says of one seed.
+type report struct {
+	Seed    uint64
+	Plan    string
+	Began   bool   `json:",omitempty"` // it begins only
+	Finding string `json:",omitempty"`
+	Story   string `json:",omitempty"`
+	History string `json:",omitempty"`
+	Counts  counts `json:",omitempty"`
+}
+
+// hang is after how long a seed counts as one that never ends: in a bubble time
+// stands still while somebody waits for a mutex whose holder waits for time.
+const hang = time.Minute
+
+// errFound says that there is something to mend.
+var errFound = errors.New("the simulation failed")
+
+// Run runs the seeds and tells of the first that fails. At the end it prints what
+// happened how often, and fails for what never did.
+func (c *Campaign) Run() error {
+	began, total, ran := time.Now(), counts{}, uint64(0)
+	for first := c.First; ; first += c.Seeds {
+		failed, n, err := c.round(first, total)
+		if ran += n; err != nil {
+			return err
+		}
+		if failed != nil {
+			c.tell(failed)
+			return fmt.Errorf("%w: seed %d", errFound, failed.Seed)
+		}
+		if time.Since(began) >= c.For {
+			break
+		}
+		_, _ = fmt.Fprintf(c.Out, "%d seeds in %v\n", ran, time.Since(began).Round(time.Second))
+	}
+	_, _ = fmt.Fprintf(c.Out, "%d seeds in %v, no fault found\n\n", ran, time.Since(began).Round(time.Second))
+	total.print(c.Out)
+	if missing := total.missing(); ran >= enough && c.Change == "" && len(missing) > 0 {
+		return fmt.Errorf("in %d seeds these never happened: %s", ran, strings.Join(missing, "; "))
+	}
+	return nil
+}
+
+// enough seeds let everything happen that can.
+const enough = 1000
+
+// round lets the workers share a range of seeds.
+func (c *Campaign) round(first uint64, total counts) (failed *report, ran uint64, err error) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	var running []*exec.Cmd
+	for i := range uint64(c.Workers) {
+		cmd := c.Self(first+i, c.Seeds-min(i, c.Seeds), uint64(c.Workers), c.Change)
+		all.Go(func() {
+			worker := c.start(cmd, func(r report) {
+				mu.Lock()
+				defer mu.Unlock()
+				ran++
+				for kind, names := range r.Counts {
+					for name, n := range names {
+						total.add(kind, name, n)
+					}
+				}
+				if r.Finding != "" && (failed == nil || r.Seed < failed.Seed) {
+					failed = &r
+					for _, cmd := range running {
+						_ = cmd.Process.Kill()
+					}
+				}
+			}, func(cmd *exec.Cmd) {
+				mu.Lock()
+				defer mu.Unlock()
+				running = append(running, cmd)
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			if failed == nil {
+				err = errors.Join(err, worker)
+			}
+		})
+	}
+	all.Wait()
+	return failed, ran, err
+}
+
+// start runs a worker and hears what it reports. One that falls, or hangs, has
+// failed with the seed that it was at.
+func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd)) error {
+	var text bytes.Buffer
+	cmd.Stderr = &text
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	started(cmd)
+	watchdog := time.AfterFunc(hang, func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	at, told := report{}, false
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var r report
+		if json.Unmarshal(lines.Bytes(), &r) != nil {
+			text.Write(append(lines.Bytes(), '\n'))
+			continue
+		}
+		watchdog.Reset(hang)
+		if at = r; !r.Began {
+			ran(r)
+			told = told || r.Finding != ""
+		}
+	}
+	if err := cmd.Wait(); err != nil && !told {
+		if !at.Began {
+			return fmt.Errorf("a worker failed: %w\n%s", err, text.Bytes())
+		}
+		at.Began, at.Finding = false, "crash: "+err.Error()
+		at.Story = text.String()
+		ran(at)
+	}
+	return nil
+}
+
+// one runs one plan in a process of its own.
+func (c *Campaign) one(p Plan) (r report, err error) {
+	err = c.start(c.Self(p.Seed, 1, 1, p.String()), func(x report) { r = x }, func(*exec.Cmd) {})
+	return r, err
+}
+
+// tell shrinks a run that failed, prints its story, and writes its history.
+func (c *Campaign) tell(r *report) {
+	p := PlanOf(r.Seed)
+	_ = errors.Join(p.Parse(c.Change), p.Parse(r.Plan)) // a worker read them before
+	small := c.shrink(p, r)
+	path := filepath.Join(c.Dir, fmt.Sprintf("simulation-%d.txt", r.Seed))
+	if err := os.WriteFile(path, []byte(r.Plan+"\n"+r.Finding+"\n\n"+r.History), 0o600); err != nil {
+		path = err.Error()
+	}
+	_, _ = fmt.Fprintf(c.Out, "\nseed %d: %s\n  %s\n  whole history: %s\n  once more:     make simulate SEED=%d\n\n", r.Seed, r.Finding, r.Plan, path, r.Seed)
+	if small.Plan != r.Plan {
+		_, _ = fmt.Fprintf(c.Out, "smaller: %s\n  once more:     make simulate SEED=%d PLAN='%s'\n\n", small.Finding, r.Seed, small.Plan)
+	}
+	_, _ = fmt.Fprintln(c.Out, small.Story)
+}
+
+// shrink looks for a smaller plan that fails in the same way. The scheduler has a
+// choice, so each gets a second try.
+func (c *Campaign) shrink(p Plan, r *report) *report {
+	which, _, _ := strings.Cut(r.Finding, ":")
+	until := time.Now().Add(shrinkFor)
+	best := r
+	for again := true; again; {
+		again = false
+		for _, smaller := range p.smaller() {
+			for range 2 {
+				if time.Now().After(until) {
+					return best
+				}
+				x, err := c.one(smaller)
+				if got, _, _ := strings.Cut(x.Finding, ":"); err == nil && got == which {
+					p, best, again = smaller, &x, true
+					break
+				}
+			}
+			if again {
+				break
+			}
+		}
+	}
+	return best
+}
+
+const shrinkFor = 40 * time.Second
+
+// print writes a table of what happened how often.
+func (c counts) print(to io.Writer) {
+	for _, kind := range []string{"command", "fault", "message"} {
+		lost := c[kind+" lost"]
+		column := fmt.Sprintf("  %-28s %9s", kind, "times")
+		if lost != nil {
+			column += fmt.Sprintf(" %9s", "lost")
+		}
+		_, _ = fmt.Fprintln(to, column)
+		all := maps.Clone(lost)
+		if all == nil {
+			all = map[string]int{}
+		}
+		maps.Copy(all, c[kind])
+		names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+			return cmp.Or(cmp.Compare(c[kind][b], c[kind][a]), strings.Compare(a, b))
+		})
+		for _, name := range names {
+			line := fmt.Sprintf("  %-28s %9d", name, c[kind][name])
+			if lost != nil {
+				line += fmt.Sprintf(" %9d", lost[name])
+			}
+			_, _ = fmt.Fprintln(to, line)
+		}
+		_, _ = fmt.Fprintln(to)
+	}
+}
+
+// missing names what has to happen and never did.
+func (c counts) missing() (out []string) {
+	look := func(kind string, names []string) {
+		for _, name := range names {
+			if c[kind][name] == 0 {
+				out = append(out, kind+" "+name)
+			}
+		}
+	}
+	look("command", slices.Concat(slices.Sorted(maps.Keys(words)), otherCommands))
+	var all []string
+	for _, f := range faults {
+		all = append(all, f.name)
+	}
+	look("fault", all)
+	look("message lost", messageKinds())
+	return out
+}
+
+// otherCommands are drawn elsewhere than among the words.
+var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession)}
+
+// messageKinds are all that nodes say to each other.
+func messageKinds() (all []string) {
+	for _, kind := range durable.MessageKinds() {
+		if kind != "tell aside" { // by what is said in them
+			all = append(all, kind)
+		}
+	}
+	return append(append(all, codelab.AsideKinds()...), codelab.CountSubject)
+}

@@ -1,0 +1,231 @@
+package simulation
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"atelier/actors/room"
+)
+
+// listener is the connection of one person: it gets what the room of a node says,
+// goes to another node when that one ends, and goes on there from the position
+// that it has.
+type listener struct {
+	w      *world
+	name   string
+	rand   *rand.Rand
+	person string
+
+	// Guarded by the model's mu.
+	stretches []*stretch
+}
+
+// stretch is what a listener got without a gap: behind from, up to to.
+type stretch struct {
+	node     string
+	from, to uint64
+	frames   []uint64 // seqs, in the order in which they came
+	heads    []uint64 // of the room when each part came, with the frame before which it did
+	parts    []int
+}
+
+// connection is a listener at a node.
+type connection struct {
+	wake chan struct{} // capacity 1
+	away chan struct{} // closed when the server ends it
+	once sync.Once
+	room *room.Room
+	who  string
+	s    *server
+}
+
+// Wake implements room.Waker.
+func (c *connection) Wake() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *connection) end() { c.once.Do(func() { close(c.away) }) }
+
+// connections are those that are open. Guarded by its mu.
+type connections struct {
+	mu  sync.Mutex
+	all []*connection
+}
+
+func (c *connections) add(x *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, x)
+}
+
+func (c *connections) remove(x *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = slices.DeleteFunc(c.all, func(o *connection) bool { return o == x })
+}
+
+func (c *connections) end(which func(*connection) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, x := range c.all {
+		if which(x) {
+			x.end()
+		}
+	}
+}
+
+// sentAway is told by a node that what was granted to an attendee has ended: "" is
+// for everybody.
+func (m *model) sentAway(r *room.Room, attendee string) {
+	m.open.end(func(c *connection) bool { return c.room == r && (attendee == "" || c.who == attendee) })
+}
+
+// sentAllAway ends all connections to a server.
+func (m *model) sentAllAway(s *server) { m.open.end(func(c *connection) bool { return c.s == s }) }
+
+// run listens until a time.
+func (l *listener) run(until time.Time) {
+	since, known := uint64(0), false
+	for time.Now().Before(until) && l.w.pause(time.Duration(l.rand.ExpFloat64()*float64(200*time.Millisecond))) {
+		n := l.w.nodes[l.rand.IntN(len(l.w.nodes))]
+		s, ws, err := n.get()
+		if err != nil {
+			continue
+		}
+		view := ws.View()
+		if l.person == "" || view.Attendee(l.person) == nil {
+			if view.Attendees.Len() == 0 {
+				continue
+			}
+			l.person, known = view.Attendees.At(l.rand.IntN(view.Attendees.Len())).Id, false
+		}
+		if !known {
+			since = ws.Room.Head()
+		} else if err := s.leaves(ws.Await(since)); err != nil {
+			continue
+		}
+		since, known = l.listen(s, ws.Room, since, until)
+	}
+}
+
+// listen stays at a node until it is sent away, or goes. It returns the position
+// that it has; known is false when it must read anew.
+func (l *listener) listen(s *server, r *room.Room, since uint64, until time.Time) (at uint64, known bool) {
+	c := &connection{wake: make(chan struct{}, 1), away: make(chan struct{}), room: r, who: l.person, s: s}
+	m := l.w.model
+	m.open.add(c)
+	defer m.open.remove(c)
+	r.Subscribe(c)
+	defer r.Unsubscribe(c)
+	r.Join(l.person)
+	defer r.Leave(l.person)
+	st := &stretch{node: s.n.name, from: since, to: since}
+	l.w.history.add(l.name, s.n.name, "listens behind %d", since)
+	m.mu.Lock()
+	l.stretches = append(l.stretches, st)
+	m.mu.Unlock()
+	defer func() { l.w.history.add(l.name, s.n.name, "has %d frames, up to %d", len(st.frames), at) }()
+	goes := time.After(min(time.Duration(l.rand.ExpFloat64()*float64(4*time.Second)), time.Until(until)))
+	slow := time.Duration(0)
+	if l.rand.IntN(4) == 0 {
+		slow = 2 * time.Second
+	}
+	for {
+		// Whoever was sent away gets nothing that came later.
+		select {
+		case <-c.away:
+			return st.to, true
+		default:
+		}
+		frames, to, ok := r.After(st.to, nil, 4096)
+		if !ok {
+			return 0, false // it is told to read anew
+		}
+		head := r.Head()
+		m.mu.Lock()
+		st.heads, st.parts = append(st.heads, head), append(st.parts, len(st.frames))
+		for _, f := range frames {
+			st.frames = append(st.frames, f.Seq)
+		}
+		st.to = to
+		m.mu.Unlock()
+		if to < head && slow == 0 {
+			continue
+		}
+		select {
+		case <-c.wake:
+		case <-c.away:
+			return st.to, true
+		case <-goes:
+			return st.to, true
+		case <-l.w.ended:
+			return st.to, true
+		}
+		if slow > 0 {
+			time.Sleep(time.Duration(l.rand.ExpFloat64() * float64(slow)))
+		}
+	}
+}
+
+// checkListener is oracle 4: of each stretch it got every frame once and in
+// order, but for those that were erased before they came.
+func (m *model) checkListener(l *listener, told []*tale) {
+	for _, st := range l.stretches {
+		if !slices.IsSorted(st.frames) || len(slices.Compact(slices.Clone(st.frames))) != len(st.frames) {
+			m.failLocked("frames", "%s at %s behind %d got frames out of order, or twice: %v", l.name, st.node, st.from, st.frames)
+			return
+		}
+		got := map[uint64]uint64{} // the head of the room when each frame came
+		for i, part := range st.parts {
+			end := len(st.frames)
+			if i+1 < len(st.parts) {
+				end = st.parts[i+1]
+			}
+			for _, seq := range st.frames[part:end] {
+				got[seq] = st.heads[i]
+			}
+		}
+		last := uint64(0)
+		if len(st.heads) > 0 {
+			last = st.heads[len(st.heads)-1]
+		}
+		for _, t := range told {
+			if _, came := got[t.Seq]; t.Seq > st.from && t.Seq <= st.to && !came && (t.gone == 0 || t.gone > last) {
+				m.failLocked("frames", "%s at %s behind %d was never told of %d, and has %v up to %d", l.name, st.node, st.from, t.Seq, st.frames, st.to)
+				return
+			}
+			delete(got, t.Seq)
+		}
+		for seq := range got {
+			m.failLocked("frames", "%s at %s was told of %d, which is no event that people hear of", l.name, st.node, seq)
+			return
+		}
+	}
+}
+
+// checkRoom is oracle 5 for what is kept for replay: at a node where all is quiet
+// no frame is left of what is gone, and nobody who was removed still listens.
+func (m *model) checkRoom(where string, r *room.Room, present func(people [2]string, item string) bool, there func(person string) bool) {
+	for at := r.Floor(); at < r.Head(); {
+		frames, to, ok := r.After(at, nil, 1<<20)
+		if !ok {
+			break
+		}
+		for _, f := range frames {
+			if !present(f.People, f.Item) {
+				m.fail("erased", "%s keeps the frame of %d for replay, whose person or item is gone", where, f.Seq)
+			}
+		}
+		at = to
+	}
+	for _, person := range r.Here() {
+		if !there(person) {
+			m.fail("removed", "%s still has a connection of %s, who was removed", where, person)
+		}
+	}
+}

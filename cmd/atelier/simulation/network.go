@@ -1,0 +1,85 @@
+package simulation
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+)
+
+// network decides what becomes of the messages between nodes.
+type network struct {
+	*bustest.Net
+	w *world
+
+	mu   sync.Mutex
+	rand *rand.Rand
+	// cuts counts the faults that cut a link, from and to.
+	cuts map[[2]string]int
+	// deaf counts those that let the queue of a node overflow: it gets no news.
+	deaf map[string]int
+	// lossy, twice and slow count those that concern all links.
+	lossy, twice, slow int
+}
+
+func newNetwork(w *world, net *bustest.Net) *network {
+	n := &network{Net: net, w: w, rand: w.plan.random(ofMessages), cuts: map[[2]string]int{}, deaf: map[string]int{}}
+	net.Disturb(n.fate)
+	return n
+}
+
+func (n *network) fate(m bustest.Message) (f bustest.Fate) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	draw, delay := n.rand.IntN(100), n.rand.ExpFloat64()
+	f.Delay = time.Duration(delay * float64(500*time.Microsecond))
+	if n.slow > 0 {
+		f.Delay *= 200
+	}
+	f.Lost = n.cuts[[2]string{m.From, m.To}] > 0 || n.lossy > 0 && draw < 30 || n.deaf[m.To] > 0 && m.Sort == bustest.News
+	// Nodes never carry out what comes twice: the bus below this interface sees
+	// to it (package bus). What is news may come twice all the same.
+	f.Twice = n.twice > 0 && draw > 60 && m.Sort == bustest.News
+	if kind := kindOf(m); f.Lost {
+		n.w.history.count("message lost", kind)
+	} else {
+		n.w.history.count("message", kind)
+	}
+	return f
+}
+
+// kindOf names the kind of a message.
+func kindOf(m bustest.Message) string {
+	kind := durable.MessageKind(m.Subject, m.Sort == bustest.Answer, m.Data)
+	switch kind {
+	case "":
+		return m.Subject
+	case "tell aside":
+		var aside struct {
+			Kind string `json:"k"`
+		}
+		_ = json.Unmarshal(m.Data[1:], &aside)
+		return "aside " + aside.Kind
+	}
+	return kind
+}
+
+// during lets a fault of the network go on until end is called.
+func (n *network) during(change func(by int)) (end func()) {
+	by := func(d int) func() {
+		return func() {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			change(d)
+		}
+	}
+	by(1)()
+	return sync.OnceFunc(by(-1))
+}
+
+func (n *network) cutLink(from, to string) (end func()) {
+	return n.during(func(by int) { n.cuts[[2]string{from, to}] += by })
+}

@@ -1,0 +1,278 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	cmap "github.com/orcaman/concurrent-map"
+
+	"atelier/actors/catalog"
+	"atelier/actors/clock"
+	"atelier/actors/codelab"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/actors/room"
+	"atelier/actors/token"
+	"atelier/persistence/memory"
+	"atelier/transport/messages"
+)
+
+// An actor system keeps its actors in 1024 of these maps, each made of so many: to
+// make them was a third of a run.
+func init() { cmap.SHARD_COUNT = 1 }
+
+const (
+	// lease is for how long the database counts on a node. A node counts two thirds
+	// of it, which is less than what followers wait (three times the patience).
+	lease    = 3 * time.Second
+	patience = time.Second
+	// idleAfter is short, so that what nobody uses can be seen to rest.
+	idleAfter = 20 * time.Second
+)
+
+// node is one simulated machine.
+type node struct {
+	w       *world
+	name    string
+	crashes *rand.Rand // how much of a queue survives; guarded by life
+	starts  uint64     // guarded by life
+	// server is what runs there; nil while it is down.
+	server atomic.Pointer[server]
+	// life is held by who starts or ends it. It is no mutex: time in a bubble stands
+	// still while somebody waits for one.
+	life chan struct{}
+
+	faulty sync.Mutex
+	ends   []func() // guarded by faulty; of faults of this process that go on
+}
+
+// server is one start of the program on a node.
+type server struct {
+	n      *node
+	store  *memory.Node
+	system *actor.ActorSystem
+	labs   *codelab.Workshops
+	list   *catalog.List
+	vault  *token.Vault // nil where nobody pays
+	unplug func()       // takes it off the network
+	stop   chan struct{}
+	done   chan struct{} // watch has ended
+	dead   atomic.Bool   // killed: nothing that it still says reaches anybody
+}
+
+// silentBlobs is the content store of a run: nothing is uploaded.
+type silentBlobs struct{ files.Blobs }
+
+func (silentBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
+
+func newNode(w *world, i int) *node {
+	return &node{w: w, name: fmt.Sprint("n", i+1), life: make(chan struct{}, 1), crashes: w.plan.random(ofCrashes<<8 + uint64(i))}
+}
+
+// start boots the server of a node, behind the lease of the one before.
+func (n *node) start() error {
+	w := n.w
+	n.starts++
+	commits := rand.New(rand.NewPCG(w.plan.Seed, n.starts<<16+uint64(n.name[1])))
+	store, err := w.store.Start(context.Background(), n.name, memory.NodeOptions{
+		Lease:   lease,
+		Latency: func() time.Duration { return time.Duration(commits.ExpFloat64() * float64(2*time.Millisecond)) },
+	})
+	if err != nil {
+		return fmt.Errorf("node %s: %w", n.name, err)
+	}
+	bus, unplug := w.net.Node(n.name)
+	s := &server{n: n, store: store, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
+	s.list, err = catalog.FollowList(store, clock.System, func(err error) { w.model.fail("list", "node %s: %v", n.name, err) })
+	if err != nil {
+		return fmt.Errorf("node %s: %w", n.name, err)
+	}
+	s.labs, err = codelab.NewWorkshops(codelab.Config{
+		System: s.system, Journal: store, List: s.list, Frames: messages.Frames{}, Epoch: store.StreamID(),
+		Files: files.NewRegister(store, silentBlobs{}, time.Hour, time.Now),
+		Room:  room.Limits{Frames: keptFrames},
+		Durable: durable.Options{
+			SnapshotEvents: 50, IdleAfter: idleAfter,
+			Cluster: &durable.Cluster{Store: store, Bus: bus, Patience: patience},
+		},
+		Sweep:   true,
+		Removed: func(r *room.Room, attendee string) { w.model.sentAway(r, attendee) },
+		Logger:  slog.New(slog.DiscardHandler),
+	})
+	if err == nil && w.plan.Payers > 0 {
+		s.vault, err = w.newVault(s)
+	}
+	if err != nil {
+		return fmt.Errorf("node %s: %w", n.name, err)
+	}
+	n.server.Store(s)
+	go s.watch()
+	return nil
+}
+
+// keptFrames is how many frames are kept for replay: few, so that some listeners
+// must read anew.
+const keptFrames = 60
+
+// errDown is what clients of a node get that is down.
+var errDown = errors.New("connection refused")
+
+// get asks a node for the codelab.
+func (n *node) get() (*server, codelab.Workshop, error) {
+	s := n.server.Load()
+	if s == nil {
+		return nil, codelab.Workshop{}, errDown
+	}
+	ws, err := s.labs.Get(n.w.lab)
+	return s, ws, s.leaves(err)
+}
+
+// leaves is what the transport does with an answer before it leaves: without a
+// lease none does. Nobody hears what a dead process says.
+func (s *server) leaves(err error) error {
+	switch {
+	case s.dead.Load():
+		return errDown
+	case err == nil && !s.store.Holds():
+		return durable.ErrUnavailable
+	}
+	return err
+}
+
+// watch does what cmd/atelier/service does beside the actors: it brings a node
+// back that has lost its lease, and compares who is connected.
+func (s *server) watch() {
+	defer close(s.done)
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-s.store.Lost():
+			if s.dead.Load() {
+				return
+			}
+			s.n.w.history.add("fault", s.n.name, "has lost its lease, and starts over")
+			s.n.w.model.sentAllAway(s)
+			s.labs.Drop()
+			if err := s.store.Rejoin(ctx); err != nil {
+				if !s.dead.Load() && ctx.Err() == nil {
+					s.n.w.model.fail("rejoin", "node %s: %v", s.n.name, err)
+				}
+				return
+			}
+			s.n.w.history.add("fault", s.n.name, "is back")
+		case <-tick.C:
+			if members, err := s.store.Members(); err == nil {
+				var alive []string
+				for _, m := range members {
+					if m.Left > 0 {
+						alive = append(alive, m.Node)
+					}
+				}
+				s.labs.Compare(alive)
+			}
+		}
+	}
+}
+
+// close stops a node in order.
+func (n *node) close() error {
+	n.life <- struct{}{}
+	defer func() { <-n.life }()
+	s := n.server.Swap(nil)
+	if s == nil {
+		return nil
+	}
+	n.w.model.sentAllAway(s)
+	close(s.stop)
+	<-s.done
+	return s.end()
+}
+
+// kill lets a node fall: what is on its way is lost.
+func (n *node) kill() {
+	n.life <- struct{}{}
+	defer func() { <-n.life }()
+	s := n.server.Swap(nil)
+	if s == nil {
+		return
+	}
+	s.dead.Store(true)
+	s.unplug()
+	s.store.Kill(func(queued int) int { return n.crashes.IntN(queued + 1) })
+	n.goOn()
+	n.w.model.sentAllAway(s)
+	close(s.stop)
+	<-s.done
+	s.labs.Drop()
+	_ = s.end() // it owns nothing any more
+}
+
+func (s *server) end() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	err := s.labs.Close(ctx)
+	if s.vault != nil {
+		err = errors.Join(err, s.vault.Close(ctx))
+	}
+	s.unplug()
+	s.list.Close()
+	s.system.Shutdown()
+	return errors.Join(err, s.store.Close())
+}
+
+// restart boots a node that is down, as a new incarnation.
+func (n *node) restart() {
+	n.life <- struct{}{}
+	defer func() { <-n.life }()
+	if n.server.Load() != nil {
+		return
+	}
+	n.w.history.add("fault", n.name, "is started")
+	if err := n.start(); err != nil {
+		n.w.model.fail("restart", "%v", err)
+	}
+}
+
+// during notes a fault of this process that goes on until end is called, or the
+// process is no more.
+func (n *node) during(ends ...func()) (end func()) {
+	end = sync.OnceFunc(func() {
+		for _, f := range ends {
+			f()
+		}
+	})
+	n.faulty.Lock()
+	defer n.faulty.Unlock()
+	n.ends = append(n.ends, end)
+	return end
+}
+
+// goOn ends the faults of this process.
+func (n *node) goOn() {
+	n.faulty.Lock()
+	ends := n.ends
+	n.ends = nil
+	n.faulty.Unlock()
+	for _, end := range ends {
+		end()
+	}
+}

@@ -1,0 +1,112 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Plan says what one run is like. Everything else follows from the seed.
+type Plan struct {
+	Seed uint64
+	// Nodes is how many there are, 1 to 5.
+	Nodes int
+	// Clients is how many people act at the same time, Listeners how many
+	// connections there are that only listen, Payers how many use tokens.
+	Clients, Listeners, Payers int
+	// For is how long they act, in simulated time.
+	For time.Duration
+	// Without names the faults that do not happen, for shrinking; Faults is how
+	// many happen at most.
+	Without []string
+	Faults  int
+}
+
+// PlanOf returns the plan of a seed.
+func PlanOf(seed uint64) Plan {
+	r := rand.New(rand.NewPCG(seed, 1))
+	p := Plan{
+		Seed: seed, Nodes: 1 + r.IntN(4), Clients: 2 + r.IntN(4), Listeners: r.IntN(4),
+		For: 5*time.Second + time.Duration(r.IntN(10))*time.Second, Faults: 1000,
+	}
+	if r.IntN(20) == 0 {
+		p.Nodes = 5
+	}
+	if r.IntN(4) == 0 {
+		p.Payers = 1 + r.IntN(3)
+	}
+	return p
+}
+
+// String writes a plan as Parse reads it.
+func (p Plan) String() string {
+	s := fmt.Sprintf("nodes=%d clients=%d listeners=%d payers=%d for=%s faults=%d", p.Nodes, p.Clients, p.Listeners, p.Payers, p.For, p.Faults)
+	if len(p.Without) > 0 {
+		s += " without=" + strings.ReplaceAll(strings.Join(p.Without, ","), " ", "-")
+	}
+	return s
+}
+
+// Parse changes a plan by what a person says of it: "nodes=2 without=kill-a-node".
+func (p *Plan) Parse(text string) error {
+	for _, word := range strings.Fields(text) {
+		name, value, _ := strings.Cut(word, "=")
+		numbers := map[string]*int{"nodes": &p.Nodes, "clients": &p.Clients, "listeners": &p.Listeners, "payers": &p.Payers, "faults": &p.Faults}
+		var err error
+		switch {
+		case numbers[name] != nil:
+			*numbers[name], err = strconv.Atoi(value)
+		case name == "for":
+			p.For, err = time.ParseDuration(value)
+		case name == "without":
+			p.Without = strings.Split(strings.ReplaceAll(value, "-", " "), ",")
+		default:
+			err = fmt.Errorf("a plan has no %q", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if p.Nodes < 1 || p.Nodes > 9 {
+		return fmt.Errorf("%d nodes: 1 to 9 can be simulated", p.Nodes)
+	}
+	return nil
+}
+
+// smaller are plans with less in them, the most promising first.
+func (p Plan) smaller() (all []Plan) {
+	with := func(change func(*Plan)) {
+		q := p
+		q.Without = slices.Clone(p.Without)
+		change(&q)
+		all = append(all, q)
+	}
+	if p.Nodes > 1 {
+		with(func(q *Plan) { q.Nodes-- })
+	}
+	for _, n := range []func(*Plan) *int{
+		func(q *Plan) *int { return &q.Payers }, func(q *Plan) *int { return &q.Listeners }, func(q *Plan) *int { return &q.Clients },
+	} {
+		if *n(&p) > 0 {
+			with(func(q *Plan) { *n(q) = 0 })
+			with(func(q *Plan) { *n(q) /= 2 })
+			with(func(q *Plan) { *n(q)-- })
+		}
+	}
+	for _, f := range faults {
+		if !slices.Contains(p.Without, f.name) {
+			with(func(q *Plan) { q.Without = append(q.Without, f.name) })
+		}
+	}
+	if p.Faults > 0 {
+		with(func(q *Plan) { q.Faults = min(q.Faults, 20) / 2 })
+	}
+	if p.For > time.Second {
+		with(func(q *Plan) { q.For /= 2 })
+		with(func(q *Plan) { q.For -= time.Second })
+	}
+	return all
+}

@@ -1,0 +1,101 @@
+package simulation
+
+import (
+	"crypto/sha256"
+	"slices"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"atelier/actors/codelab"
+	"atelier/actors/room"
+	"atelier/transport/messages"
+)
+
+// checkReference is oracles 1, 2 and 4 in whole: every record that was committed
+// is applied in order to an empty state, from the first to the last, as they were
+// before anything was rewritten. What a node showed at a position must be what
+// comes out there, and what a listener got what the events of its stretch say.
+func (m *model) checkReference() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	kind := codelab.Kind(codelab.Rules{})
+	core := kind.New(m.w.lab)
+	var told []*tale
+	var frames messages.Frames
+	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
+		e, err := m.event(seq)
+		if err != nil {
+			m.failLocked("acknowledged", "record %d cannot be read: %v", seq, err)
+			return
+		}
+		core.Apply(seq, e)
+		v := core.Capture()
+		if before, ok := m.views[seq]; ok {
+			if state, err := codelab.EncodeState(v); err != nil || sha256.Sum256(state) != before.sum {
+				m.failLocked("acknowledged", "at position %d %s showed another state than the events up to there lead to", seq, before.where)
+				return
+			}
+		}
+		if f, ok := frames.Encode(seq, e); ok {
+			told = append(told, &tale{Frame: f})
+		}
+		if codelab.Erases(e) {
+			present := v.Present()
+			for _, t := range told {
+				if t.gone == 0 && !present.All(t.People, t.Item) {
+					t.gone = seq
+				}
+			}
+		}
+	}
+	for _, l := range m.listeners {
+		m.checkListener(l, told)
+	}
+}
+
+// tale is the frame of an event, and the position since which it is erased; 0
+// while it is not.
+type tale struct {
+	room.Frame
+	gone uint64
+}
+
+// operation is what a client did, for the check of linearizability: it was
+// answered with a position.
+type operation struct {
+	wrote bool // an event of its own: nobody else has this position
+}
+
+// asked notes an operation that was answered.
+func (m *model) asked(client int, wrote bool, began time.Time, seq uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.operations = append(m.operations, porcupine.Operation{
+		ClientId: client, Input: operation{wrote}, Output: seq, Call: began.UnixNano(), Return: time.Now().UnixNano(),
+	})
+}
+
+// positions is a codelab to whom only looks at positions: each write moves it on,
+// and each read shows one that is not behind. What failed may have been done, so
+// a step may be longer than one.
+var positions = porcupine.Model{
+	Init: func() any { return uint64(0) },
+	Step: func(state, input, output any) (bool, any) {
+		at, seq := state.(uint64), output.(uint64)
+		if input.(operation).wrote {
+			return seq > at, seq
+		}
+		return seq >= at, seq
+	},
+}
+
+// checkLinear is oracle 3.
+func (m *model) checkLinear() {
+	m.mu.Lock()
+	operations := slices.Clone(m.operations)
+	m.mu.Unlock()
+	if porcupine.CheckOperationsTimeout(positions, operations, 20*time.Second) == porcupine.Illegal {
+		m.fail("linearizable", "what %d operations were answered has no order: a read went back, or showed what was before an acknowledged write", len(operations))
+	}
+}

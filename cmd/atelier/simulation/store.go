@@ -1,0 +1,97 @@
+package simulation
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"atelier/actors/durable"
+)
+
+// watchLease begins to watch whether the database counts on a node. What the node
+// answers to a question that was asked when it did not is oracle 9: it is out.
+func (w *world) watchLease(n *node) (answered func(what string)) {
+	before, held := w.store.Lease(n.name)
+	return func(what string) {
+		if now, _ := w.store.Lease(n.name); !held && now == before {
+			w.model.fail("out", "%s answered %s although its lease was over before the question", n.name, what)
+		}
+	}
+}
+
+// checkStore is oracle 5 for what is stored: no byte of a removed person is left
+// in snapshot, log or rows. It is asked when erasing is done.
+func (m *model) checkStore(j durable.Journal) {
+	m.mu.Lock()
+	removed := m.removed
+	m.mu.Unlock()
+	look := func(where string, data []byte) {
+		for _, name := range removed {
+			if bytes.Contains(data, []byte(name)) {
+				m.fail("erased", "%s still holds %s, who was removed", where, name)
+			}
+		}
+	}
+	r, err := j.Follow(m.log)
+	if err != nil {
+		m.fail("store", "%v", err)
+		return
+	}
+	defer r.Close()
+	err = r.Load(^uint64(0), func(s durable.Snapshot) error {
+		look("the snapshot", s.State)
+		return nil
+	}, func(seq uint64, record []byte) error {
+		look(fmt.Sprintf("record %d", seq), record)
+		return nil
+	})
+	if err == nil {
+		for _, table := range []string{"codelabs", "erasure"} {
+			err = j.Scan(durable.Scan{Table: table}, func(key, value []byte) bool {
+				look(fmt.Sprintf("row %q of %s", key, table), value)
+				return true
+			})
+		}
+	}
+	if err != nil {
+		m.fail("store", "%v", err)
+	}
+}
+
+// checkDeleted is oracle 5 for codelabs: nothing is left of one that was deleted.
+func (m *model) checkDeleted(j durable.Journal) {
+	m.mu.Lock()
+	deleted := m.deleted
+	m.mu.Unlock()
+	for _, id := range deleted {
+		tail := uint64(0)
+		if r, err := j.Follow("codelab/" + id); err == nil {
+			tail, _ = r.Tail()
+			r.Close()
+		}
+		if _, err := j.Get("codelabs", []byte(id)); tail > 0 || !errors.Is(err, durable.ErrNotFound) {
+			m.fail("deleted", "codelab %s, which was deleted, is still there: %d records, row: %v", id, tail, err)
+		}
+	}
+}
+
+// checkRest is oracle 8: what nobody uses any more leaves.
+func (w *world) checkRest() {
+	for actor, node := range w.store.Owners() {
+		w.model.fail("rest", "%s still owns %s, which nobody uses", node, actor)
+	}
+	for _, n := range w.nodes {
+		if s := n.server.Load(); s != nil && len(s.labs.Active()) > 0 {
+			w.model.fail("rest", "%s still has %d codelabs in memory, which nobody uses", n.name, len(s.labs.Active()))
+		}
+	}
+	w.store.Look(func(j durable.Journal) {
+		err := j.Scan(durable.Scan{Table: "erasure"}, func(key, _ []byte) bool {
+			w.model.fail("rest", "the row that asks to erase something of %s is still there", key)
+			return false
+		})
+		if err != nil {
+			w.model.fail("store", "%v", err)
+		}
+	})
+}

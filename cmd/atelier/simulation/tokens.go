@@ -1,0 +1,382 @@
+package simulation
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/durable"
+	"atelier/actors/token"
+	"atelier/actors/token/credential"
+	"atelier/actors/token/seal"
+	pb "atelier/actors/token/tokenpb"
+)
+
+// tokens are the payments of a run: what was issued, and what became of each.
+type tokens struct {
+	w      *world
+	shares *shares
+
+	mu  sync.Mutex
+	all []*issued // guarded by mu
+}
+
+// issued is one token as its users know it.
+type issued struct {
+	token    seal.Token
+	policy   pb.Policy
+	checkout string
+	content  string // of the credential
+	// It ends by itself between these two.
+	earliest, latest time.Time
+	wrong            int // uses with another checkout
+
+	operations []porcupine.Operation // guarded by tokens.mu
+}
+
+// shares are those of sealing keys, which all nodes have.
+type shares struct {
+	mu   sync.Mutex
+	made []*seal.Share
+}
+
+// Until implements token.Shares.
+func (s *shares) Until(end time.Time) (*seal.Share, error) {
+	ends := seal.QuarterEnd(end)
+	if !time.Now().Before(ends) {
+		return nil, seal.ErrOver
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.made {
+		if one.Ends().Equal(ends) {
+			return one, nil
+		}
+	}
+	secret := [seal.ShareBytes]byte(append(make([]byte, seal.ShareBytes-1), byte(len(s.made))))
+	s.made = append(s.made, seal.NewShare(ends, &secret))
+	return s.made[len(s.made)-1], nil
+}
+
+// Find implements token.Shares.
+func (s *shares) Find(id seal.ShareID) *seal.Share {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.made {
+		if one.ID() == id && time.Now().Before(one.Ends()) {
+			return one
+		}
+	}
+	return nil
+}
+
+func newTokens(w *world) *tokens { return &tokens{w: w, shares: &shares{}} }
+
+func (w *world) newVault(s *server) (*token.Vault, error) {
+	key := sha256.Sum256([]byte("simulated"))
+	return token.NewVault(token.Options{
+		Environment: seal.Production, System: s.system, Journal: s.store, Stream: s.store.StreamID(),
+		Audit: audit.New(s.store, clock.System, time.Hour), Shares: w.tokens.shares,
+		SessionCap: sessionCap, Keys: []seal.Key{{Version: 1, Material: key[:seal.MaterialBytes]}},
+	})
+}
+
+// sessionCap is how long a token of a session lives.
+const sessionCap = 6 * time.Hour
+
+var shop = token.Caller{Participant: "shop"}
+
+// act lets payers use tokens until a time.
+func (t *tokens) act(until time.Time, all *sync.WaitGroup) {
+	for i := range t.w.plan.Payers {
+		p := &payer{t: t, number: i, name: fmt.Sprintf("p%d", i+1), rand: t.w.plan.random(ofPayers + uint64(i))}
+		all.Go(func() {
+			for time.Now().Before(until) && t.w.pause(time.Duration(p.rand.ExpFloat64()*float64(100*time.Millisecond))) {
+				p.act()
+			}
+		})
+	}
+}
+
+// payer is somebody who tokenizes and detokenizes.
+type payer struct {
+	t      *tokens
+	number int
+	name   string
+	rand   *rand.Rand
+	made   int
+}
+
+func (p *payer) server() *server {
+	nodes := p.t.w.nodes
+	return nodes[p.rand.IntN(len(nodes))].server.Load()
+}
+
+func (p *payer) act() {
+	p.t.mu.Lock()
+	var x *issued
+	if n := len(p.t.all); n > 0 {
+		x = p.t.all[max(0, n-1-int(p.rand.ExpFloat64()*3))]
+	}
+	p.t.mu.Unlock()
+	s := p.server()
+	if s == nil {
+		return
+	}
+	switch draw := p.rand.IntN(20); {
+	case x == nil || draw < 6:
+		p.issue(s)
+	case draw < 13:
+		p.use(s, x, detokenize)
+	case draw < 16:
+		p.use(s, x, introspect)
+	case draw < 18:
+		p.use(s, x, revoke)
+	case draw < 19:
+		p.use(s, x, endSession)
+	default:
+		p.misuse(s, x)
+	}
+}
+
+// issue makes a token; half of them under an idempotency key, asked for again at
+// another node: it must be the same token.
+func (p *payer) issue(s *server) {
+	p.made++
+	mark := fmt.Sprintf("credential-%d-of-%s", p.made, p.name)
+	raw := fmt.Sprintf(`{"type":"simulated","token":%q}`, mark)
+	c, err := credential.Parse([]byte(raw), credential.Rules{Opaque: []string{"simulated"}}, time.Now())
+	if err != nil {
+		p.t.w.model.fail("tokens", "%v", err)
+		return
+	}
+	policies := token.Policies()
+	x := &issued{policy: policies[p.rand.IntN(len(policies))].Kind, checkout: "checkout of " + mark, content: raw}
+	in := token.Issue{
+		Participant: shop.Participant, Checkout: x.checkout, Credential: c, Policy: x.policy,
+		Life: 2*time.Second + time.Duration(p.rand.IntN(60))*time.Second, Request: []byte(raw),
+	}
+	keyed := p.rand.IntN(2) == 0
+	if keyed {
+		in.IdempotencyKey = mark
+	}
+	x.earliest = time.Now().Add(in.Life)
+	x.token, err = s.vault.Tokenize(shop, in)
+	err = s.leaves(err)
+	p.note(s, "tokenizes "+mark, err)
+	for again := 0; keyed && (err != nil || again == 0) && again < 5; again++ {
+		if s = p.server(); s == nil {
+			continue
+		}
+		repeated, failed := s.vault.Tokenize(shop, in)
+		if failed = s.leaves(failed); failed != nil {
+			p.note(s, "tokenizes "+mark+" again", failed)
+			continue
+		}
+		if err == nil && repeated != x.token && time.Now().Before(x.earliest) {
+			p.t.w.model.fail("tokens", "%s got two tokens at %s for one idempotency key", p.name, s.n.name)
+		}
+		x.token, err = repeated, nil
+	}
+	if err != nil {
+		return
+	}
+	p.t.w.history.count("command", "Tokenize")
+	if x.latest = time.Now().Add(in.Life); x.policy == pb.Policy_POLICY_SESSION {
+		x.earliest = x.earliest.Add(sessionCap - in.Life)
+		x.latest = x.latest.Add(sessionCap - in.Life)
+	}
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	p.t.all = append(p.t.all, x)
+}
+
+// What is done with a token, and what it comes to.
+type (
+	tokenOp      string
+	tokenOutcome string
+)
+
+const (
+	detokenize tokenOp = "Detokenize"
+	introspect tokenOp = "Introspect"
+	revoke     tokenOp = "Revoke"
+	endSession tokenOp = "EndSession"
+
+	done    tokenOutcome = "done"
+	used    tokenOutcome = "used"
+	over    tokenOutcome = "over"
+	active  tokenOutcome = "active"
+	unknown tokenOutcome = "unknown"
+	expired tokenOutcome = "expired"
+)
+
+// use does one thing with a token at a node.
+func (p *payer) use(s *server, x *issued, op tokenOp) {
+	began := time.Now()
+	u := token.Use{Token: x.token, Participant: shop.Participant, Checkout: x.checkout}
+	var out tokenOutcome
+	var err error
+	switch op {
+	case detokenize:
+		var secret seal.Secret
+		if secret, err = s.vault.Detokenize(shop, u); err == nil && string(secret) != x.content {
+			p.t.w.model.fail("tokens", "%s gave another credential than was tokenized", s.n.name)
+		}
+	case introspect:
+		var st token.Status
+		if st, err = s.vault.Introspect(shop, u); err == nil {
+			out = map[token.State]tokenOutcome{token.Active: active, token.Redeemed: used, token.Expired: expired}[st.State]
+			if out == "" {
+				out = over
+			}
+		}
+	case revoke:
+		err = s.vault.Revoke(shop, u)
+	case endSession:
+		err = s.vault.EndSession(shop, shop.Participant, x.checkout)
+	}
+	err = s.leaves(err)
+	switch {
+	case err == nil && out == "":
+		out = done
+	case err == nil:
+	case errors.Is(err, token.IsUsed):
+		out = used
+	case errors.Is(err, token.IsRevoked):
+		out = over
+	case errors.Is(err, token.IsExpired):
+		out = expired
+	case isOne(err, expected) || errors.Is(err, errDown) || errors.Is(err, durable.ErrConflict):
+		out = unknown
+	default:
+		p.t.w.model.fail("tokens", "%s answered %s of an acknowledged token with: %v", s.n.name, op, err)
+		return
+	}
+	p.note(s, fmt.Sprintf("%s %s: %s", op, x.content, out), nil)
+	p.t.w.history.count("command", string(op))
+	now := time.Now()
+	switch {
+	case out == expired:
+		if now.Before(x.earliest) {
+			p.t.w.model.fail("tokens", "%s says that %s has expired, %v before its time", s.n.name, x.content, x.earliest.Sub(now))
+		}
+		return
+	case (out == done && op == detokenize || out == active) && began.After(x.latest):
+		p.t.w.model.fail("tokens", "%s still uses %s, %v after its time", s.n.name, x.content, began.Sub(x.latest))
+	}
+	p.t.mu.Lock()
+	defer p.t.mu.Unlock()
+	o := porcupine.Operation{ClientId: p.number, Input: tokenStep{op, x.policy}, Output: out, Call: began.UnixNano(), Return: now.UnixNano()}
+	if out == unknown { // it may still happen
+		o.Return = now.Add(24 * time.Hour).UnixNano()
+		o.ClientId = 1000 + len(x.operations)
+	}
+	x.operations = append(x.operations, o)
+}
+
+// misuse tries a token with another checkout, a few times at most: then it would
+// be locked.
+func (p *payer) misuse(s *server, x *issued) {
+	p.t.mu.Lock()
+	x.wrong++
+	wrong := x.wrong
+	p.t.mu.Unlock()
+	if wrong > 3 {
+		return
+	}
+	_, err := s.vault.Detokenize(shop, token.Use{Token: x.token, Participant: shop.Participant, Checkout: "another"})
+	if s.leaves(err) == nil {
+		p.t.w.model.fail("tokens", "%s gave %s to another checkout", s.n.name, x.content)
+	}
+}
+
+func (p *payer) note(s *server, what string, err error) {
+	if err != nil {
+		what += ": " + err.Error()
+	}
+	p.t.w.history.add(p.name, s.n.name, "%s", what)
+}
+
+// tokenStep is the input of a check; tokenState what a token is in it.
+type (
+	tokenStep struct {
+		op     tokenOp
+		policy pb.Policy
+	}
+	tokenState struct{ used, over bool }
+)
+
+// tokenRules are those of one token, to whom only sees its answers. What failed
+// may be done or not.
+var tokenRules = (&porcupine.NondeterministicModel{
+	Init: func() []any { return []any{tokenState{}} },
+	Step: func(state, input, output any) []any {
+		at, in, out := state.(tokenState), input.(tokenStep), output.(tokenOutcome)
+		live := !at.used && !at.over
+		next := at // when it is done
+		switch {
+		case in.op == detokenize:
+			next.used = live && token.PolicyOf(in.policy).Once
+		case in.op == revoke || in.op == endSession:
+			next.over = true
+		}
+		next.used = next.used || at.used
+		switch out {
+		case unknown:
+			return []any{at, next}
+		case used:
+			if at.used {
+				return []any{at}
+			}
+		case over:
+			if at.over && !at.used {
+				return []any{at}
+			}
+		case active:
+			if live {
+				return []any{at}
+			}
+		case done:
+			if live || in.op != detokenize {
+				return []any{next}
+			}
+		}
+		return nil
+	},
+}).ToModel()
+
+// check is oracle 6: all that was answered about each token has an order in which
+// its rules hold.
+func (t *tokens) check() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.all {
+		if porcupine.CheckOperationsTimeout(tokenRules, x.operations, 10*time.Second) == porcupine.Illegal {
+			t.w.model.fail("tokens", "what was answered about %s (%s) has no order in which its rules hold", x.content, token.PolicyName(x.policy))
+		}
+	}
+}
+
+// settle asks every node for every token, which must know it.
+func (t *tokens) settle() {
+	p := &payer{t: t, number: 900, name: "p0", rand: t.w.plan.random(ofPayers - 1)}
+	t.mu.Lock()
+	all := t.all
+	t.mu.Unlock()
+	for _, x := range all {
+		for _, n := range t.w.nodes {
+			if s := n.server.Load(); s != nil && t.w.model.failed() == "" {
+				p.use(s, x, introspect)
+			}
+		}
+	}
+	t.check()
+}
