@@ -34,9 +34,6 @@ const (
 	tellAside byte = 'a'
 )
 
-// maxTold bounds the records of a batch that is told as it is, bytes.
-const maxTold = 512 << 10
-
 // ask is a request about one actor.
 type ask struct {
 	op   byte

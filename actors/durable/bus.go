@@ -48,6 +48,9 @@ type Cluster struct {
 	// Patience bounds how long a follower waits for its owner before it asks
 	// the store who owns the actor; 1 s. A read waits three times as long.
 	Patience time.Duration
+	// MaxTold bounds the records of a batch that followers are told as it is, bytes;
+	// 512 KiB. Of a larger one they are told that it is there, and read the log.
+	MaxTold int
 	// Aside is set while this node leaves everything to others: it has no actors
 	// then, and Get fails.
 	Aside atomic.Bool
@@ -59,5 +62,8 @@ func (c *Cluster) setDefaults() {
 	}
 	if c.Patience == 0 {
 		c.Patience = time.Second
+	}
+	if c.MaxTold == 0 {
+		c.MaxTold = 512 << 10
 	}
 }

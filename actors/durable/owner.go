@@ -55,7 +55,7 @@ func (s *shell[C, E, V]) tellBatch(b *batch[E, V]) {
 		return
 	}
 	t := told{kind: tellNews, seq: s.committed, chain: s.agreed}
-	if len(b.records) <= maxTold {
+	if len(b.records) <= s.host.opts.Cluster.MaxTold {
 		t = told{kind: tellBatch, seq: b.first, chain: b.chain, records: b.records, origins: make([]uint64, len(b.events))}
 		for i := range b.events {
 			t.origins[i] = b.events[i].Origin

@@ -76,7 +76,6 @@ func (c *client) act(n *node) {
 	if cmd.Body == nil {
 		return
 	}
-	c.w.history.count("command", word)
 	if c.rand.IntN(3) == 0 && cmd.Caller.Person != "" {
 		c.made++
 		cmd.Ref = fmt.Sprintf("%s-%d", c.name, c.made)
@@ -99,6 +98,7 @@ func (c *client) act(n *node) {
 	if cmd.Ref == "" {
 		model.asked(c.number, alwaysNew(cmd), began, seq)
 	}
+	c.w.history.count("command", word)
 	model.acknowledged(n.name, seq)
 	if after != nil && value != nil {
 		after(value, seq)

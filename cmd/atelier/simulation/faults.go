@@ -47,7 +47,13 @@ func init() { // a list that its members lead to
 		{"lose a lease", 1, onServer(func(s *server, _ *rand.Rand) func() { s.store.Lose(); return nil })},
 		{"cut from the store", 2, onServer(func(s *server, _ *rand.Rand) func() { return s.n.during(s.store.Cut()) })},
 		{"stand still", 2, onServer(func(s *server, _ *rand.Rand) func() {
-			return s.n.during(s.store.Stop(), s.n.w.net.Stop(s.n.name))
+			s.clock.Stop()
+			return s.n.during(s.store.Stop(), s.n.w.net.Stop(s.n.name), s.clock.Continue)
+		})},
+		{"jump the clock", 1, onServer(func(s *server, draw *rand.Rand) func() {
+			s.n.w.tokens.jumped.Store(true)
+			s.clock.SetOffset(time.Duration((draw.Float64()*2 - 1) * float64(maxOffset)))
+			return func() { s.clock.SetOffset(0) }
 		})},
 		{"fail commits", 1, onServer(func(s *server, draw *rand.Rand) func() { s.store.FailCommits(1+draw.IntN(3), errCommit); return nil })},
 		{"lose the answer of a commit", 2, onServer(func(s *server, draw *rand.Rand) func() {
@@ -70,6 +76,9 @@ func init() { // a list that its members lead to
 		{"give a codelab away", 2, give},
 	}
 }
+
+// maxOffset is how far the time of day of a node is off at most.
+const maxOffset = 10 * time.Second
 
 // onServer is a fault of one running server.
 func onServer(begin func(*server, *rand.Rand) func()) func(*world, *node, *node, *rand.Rand) (func(), bool) {

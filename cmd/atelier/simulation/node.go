@@ -14,7 +14,7 @@ import (
 	cmap "github.com/orcaman/concurrent-map"
 
 	"atelier/actors/catalog"
-	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/files"
@@ -57,6 +57,7 @@ type node struct {
 type server struct {
 	n      *node
 	store  *memory.Node
+	clock  *clocktest.Clock
 	system *actor.ActorSystem
 	labs   *codelab.Workshops
 	list   *catalog.List
@@ -81,26 +82,28 @@ func (n *node) start() error {
 	w := n.w
 	n.starts++
 	commits := rand.New(rand.NewPCG(w.plan.Seed, n.starts<<16+uint64(n.name[1])))
+	clock := clocktest.New()
 	store, err := w.store.Start(context.Background(), n.name, memory.NodeOptions{
-		Lease:   lease,
-		Latency: func() time.Duration { return time.Duration(commits.ExpFloat64() * float64(2*time.Millisecond)) },
+		Lease: lease, Uptime: clock.Uptime,
+		AfterFunc: func(d time.Duration, fn func()) func() bool { return clock.AfterFunc(d, fn).Stop },
+		Latency:   func() time.Duration { return time.Duration(commits.ExpFloat64() * float64(2*time.Millisecond)) },
 	})
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
 	bus, unplug := w.net.Node(n.name)
-	s := &server{n: n, store: store, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
-	s.list, err = catalog.FollowList(store, clock.System, func(err error) { w.model.fail("list", "node %s: %v", n.name, err) })
+	s := &server{n: n, store: store, clock: clock, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
+	s.list, err = catalog.FollowList(store, clock, func(err error) { w.model.fail("list", "node %s: %v", n.name, err) })
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
 	s.labs, err = codelab.NewWorkshops(codelab.Config{
 		System: s.system, Journal: store, List: s.list, Frames: messages.Frames{}, Epoch: store.StreamID(),
-		Files: files.NewRegister(store, silentBlobs{}, time.Hour, time.Now),
+		Files: files.NewRegister(store, silentBlobs{}, time.Hour, clock.Now),
 		Room:  room.Limits{Frames: keptFrames},
 		Durable: durable.Options{
-			SnapshotEvents: 50, IdleAfter: idleAfter,
-			Cluster: &durable.Cluster{Store: store, Bus: bus, Patience: patience},
+			Clock: clock, SnapshotEvents: 50, IdleAfter: idleAfter,
+			Cluster: &durable.Cluster{Store: store, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
 		},
 		Sweep:   true,
 		Removed: func(r *room.Room, attendee string) { w.model.sentAway(r, attendee) },
@@ -150,7 +153,7 @@ func (s *server) leaves(err error) error {
 // back that has lost its lease, and compares who is connected.
 func (s *server) watch() {
 	defer close(s.done)
-	tick := time.NewTicker(2 * time.Second)
+	tick := s.clock.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -179,7 +182,7 @@ func (s *server) watch() {
 				return
 			}
 			s.n.w.history.add("fault", s.n.name, "is back")
-		case <-tick.C:
+		case <-tick.C():
 			if members, err := s.store.Members(); err == nil {
 				var alive []string
 				for _, m := range members {

@@ -141,6 +141,9 @@ func (w *world) rest() {
 	if w.model.failed() != "" {
 		return
 	}
+	if w.plan.Seed%3 == 0 { // also when some of what nodes say is lost
+		defer w.net.during(func(by int) { w.net.lossy += by })()
+	}
 	time.Sleep(2*idleAfter + 10*time.Second)
 	w.checkRest()
 }
