@@ -49,6 +49,8 @@ type slots struct {
 	mu   sync.Mutex
 	all  map[*slot]struct{} // guarded by mu; as many as ever waited at a time
 	free []*slot            // guarded by mu
+	// closed: whoever would answer is gone, so is the end of waits. Guarded by mu.
+	closed bool
 
 	stop chan struct{}
 	done sync.WaitGroup
@@ -68,6 +70,11 @@ func newSlots(c clock.Clock, limit time.Duration) *slots {
 func (s *slots) get() *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		sl := &slot{ch: make(chan Reply, 1)}
+		sl.ch <- Reply{Err: ErrUnavailable}
+		return sl
+	}
 	n := len(s.free)
 	if n == 0 {
 		sl := &slot{ch: make(chan Reply, 1)}
@@ -127,6 +134,7 @@ func (s *slots) close() {
 	s.done.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closed = true
 	for sl := range s.all {
 		if sl.deadline.Swap(0) != 0 {
 			sl.ch <- Reply{Err: ErrUnavailable}
