@@ -29,6 +29,9 @@ type erasure struct {
 	step erasureStep
 	// paused: the next round begins when eraseNow comes.
 	paused bool
+	// done: nothing is left to erase, and all that is missing is to remove the row,
+	// which has failed.
+	done bool
 }
 
 type erasureStep int
@@ -66,6 +69,12 @@ func (s *shell[C, E, V]) erase(ctx actor.Context) {
 // resumeErasing ends a pause.
 func (s *shell[C, E, V]) resumeErasing(ctx actor.Context) {
 	s.erasure.paused = false
+	if s.erasure.done && s.erasure.row != nil {
+		if err := s.forgetErasure(ctx); err != nil {
+			s.eraseLater(ctx, err)
+		}
+		return
+	}
 	s.erase(ctx)
 }
 
@@ -108,7 +117,7 @@ func (s *shell[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	e.step = erasureIdle
 	err := m.err
 	if err == nil && e.due <= m.seq {
-		err = s.forgetErasure()
+		err = s.forgetErasure(ctx)
 	}
 	switch {
 	case err != nil:
@@ -128,22 +137,32 @@ func (s *shell[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 // for more and is on its way has a later due, so this is not called then. Should
 // the actor go to another node meanwhile, and that one be asked for more, its row
 // stays: it is not the one that is removed here.
-func (s *shell[C, E, V]) forgetErasure() error {
+func (s *shell[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure
 	if e.row == nil {
 		e.due = 0
 		return nil
 	}
-	row := Row{Table: erasureTable, Key: []byte(s.handle.actorID), Delete: true, Guard: Unchanged(e.row)}
+	value, self, root := e.row, ctx.Self(), ctx.ActorSystem().Root
+	row := Row{Table: erasureTable, Key: []byte(s.handle.actorID), Delete: true, Guard: Unchanged(value)}
 	err := s.host.journal.Append([]Row{row}, func(err error) {
 		if err != nil && !errors.Is(err, ErrConflict) {
-			s.host.log.Warn("an erasure is done, but noting it failed", "actor", s.handle.actorID, "error", err)
+			root.Send(self, &unnoted{owner: s, row: value, err: err})
 		}
 	})
 	if err == nil {
-		e.due, e.row = 0, nil
+		e.due, e.row, e.done = 0, nil, false
 	}
 	return err
+}
+
+// notNoted tries again to remove a row, unless more was asked for meanwhile.
+func (s *shell[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
+	s.host.log.Warn("an erasure is done, but noting it failed; it is tried again", "actor", s.handle.actorID, "error", m.err)
+	if e := &s.erasure; e.row == nil {
+		e.row, e.done = m.row, true
+		s.eraseLater(ctx, nil)
+	}
 }
 
 // eraseLater puts the next round off. An actor that is stopping does not wait
@@ -160,7 +179,7 @@ func (s *shell[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 
 // recoverErasure finds out what an incarnation or a process before left to do.
 // erasers are the events in the log that ask for it.
-func (s *shell[C, E, V]) recoverErasure(view *V, erasers []E) error {
+func (s *shell[C, E, V]) recoverErasure(ctx actor.Context, view *V, erasers []E) error {
 	if s.host.kind.Erases == nil {
 		return nil
 	}
@@ -183,7 +202,7 @@ func (s *shell[C, E, V]) recoverErasure(view *V, erasers []E) error {
 	case len(value) != 8:
 		return fmt.Errorf("%w: erasure of %s", ErrCorrupt, s.handle.actorID)
 	case s.seq == 0: // of an actor that was purged
-		return s.forgetErasure()
+		return s.forgetErasure(ctx)
 	default:
 		s.erasure.due = min(binary.BigEndian.Uint64(value), s.seq)
 	}

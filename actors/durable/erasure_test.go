@@ -241,3 +241,52 @@ func TestADoneErasureRemovesItsOwnRowOnly(t *testing.T) {
 		t.Errorf("the newer row is %v, %v", row, err)
 	}
 }
+
+// forgetful is a store that fails to remove rows of erasures, as often as it says.
+type forgetful struct {
+	*memory.Store
+	left  atomic.Int32
+	tries atomic.Int32
+}
+
+func (f *forgetful) Append(rows []durable.Row, done func(error)) error {
+	if rows[0].Table == "erasure" && rows[0].Delete {
+		f.tries.Add(1)
+		if f.left.Add(-1) >= 0 {
+			go done(errors.New("disk on fire"))
+			return nil
+		}
+	}
+	return f.Store.Append(rows, done)
+}
+
+// The row of an erasure that is done stayed until the next start when removing it
+// failed once.
+func TestTheRowOfADoneErasureGoesLater(t *testing.T) {
+	j := &forgetful{Store: memory.New()}
+	t.Cleanup(func() { _ = j.Close() })
+	j.left.Store(2)
+	var rounds atomic.Int32
+	h := start(t, j, eraser(func() { rounds.Add(1) }), durable.Options{ErasePause: time.Millisecond})
+	hd := get(t, h, "a")
+	ask(t, hd, "1")
+	ask(t, hd, "0")
+	eventually(t, "the end of the row", func() bool {
+		_, err := j.Get("erasure", []byte("tally/a"))
+		return errors.Is(err, durable.ErrNotFound)
+	})
+	if tries, rounds := j.tries.Load(), rounds.Load(); tries != 3 || rounds != 1 {
+		t.Errorf("%d tries and %d rounds", tries, rounds)
+	}
+	// What is asked for meanwhile is erased, and not only noted.
+	j.left.Store(1)
+	ask(t, hd, "1")
+	ask(t, hd, "0")
+	eventually(t, "the failure", func() bool { return j.left.Load() < 1 })
+	ask(t, hd, "1")
+	ask(t, hd, "0")
+	finishErasing(t, h)
+	if log := held(t, j, "tally/a"); strings.Contains(log, "1") {
+		t.Errorf("the log holds %s", log)
+	}
+}

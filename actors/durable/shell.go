@@ -40,6 +40,12 @@ type (
 		seq   uint64
 		err   error
 	}
+	// unnoted tells that the row of a done erasure could not be removed.
+	unnoted struct {
+		owner any
+		row   []byte
+		err   error
+	}
 	// eraseNow goes on with an erasure that was put off; owner is nil when
 	// somebody asks who waits for it.
 	eraseNow struct{ owner any }
@@ -117,6 +123,10 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 	case *erased:
 		if m.owner == any(s) {
 			s.cleaned(ctx, m)
+		}
+	case *unnoted:
+		if m.owner == any(s) {
+			s.notNoted(ctx, m)
 		}
 	case eraseNow:
 		if m.owner == nil || m.owner == any(s) {
@@ -199,7 +209,7 @@ func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
 func (s *shell[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took time.Duration) {
 	s.committed, s.agreed = s.seq, s.chain
 	s.next = &batch[E, V]{first: s.seq + 1}
-	if err := s.recoverErasure(view, erasers); err != nil {
+	if err := s.recoverErasure(ctx, view, erasers); err != nil {
 		s.fail(fmt.Errorf("look for an erasure of %s: %w", s.handle.actorID, err))
 	}
 	if s.handle.recovered(took) == Resting {
@@ -281,7 +291,7 @@ func (s *shell[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 		if s.erases(e) {
 			s.erasure.due = s.seq
 			row := erasureRow(s.handle.actorID, s.seq)
-			b.rows, s.erasure.row = append(b.rows, row), row.Value
+			b.rows, s.erasure.row, s.erasure.done = append(b.rows, row), row.Value, false
 		}
 	}
 	b.records = append(b.records, s.scratch...)

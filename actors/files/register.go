@@ -13,6 +13,7 @@ import (
 	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/internal/held"
 )
 
 // Register is the committed register of files. Safe for concurrent use.
@@ -23,7 +24,7 @@ type Register struct {
 	now     func() time.Time
 	shared  bool // other nodes use it, see claims.go
 
-	mu sync.Mutex
+	mu held.Lock // whoever holds it asks the store
 	// Guarded by mu. An upload that is leaving cannot be claimed, and one that
 	// is claimed does not leave.
 	claims  map[string]int

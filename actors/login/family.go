@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"atelier/actors/durable"
+	"atelier/actors/internal/held"
 	"atelier/actors/internal/pbwire"
 	pb "atelier/actors/login/loginpb"
 )
@@ -31,7 +31,7 @@ type family struct {
 	name string
 
 	// Held while a change is decided and brought to disk.
-	mu sync.Mutex
+	mu held.Lock
 	// Immutable records; nil once the family has ended. Stored with mu held.
 	record atomic.Pointer[pb.SessionFamily]
 	// Set when the row is not what the record is; a sweep writes it.

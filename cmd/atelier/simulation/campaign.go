@@ -271,7 +271,8 @@ func (c counts) missing() (out []string) {
 }
 
 // otherCommands are drawn elsewhere than among the words.
-var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession)}
+var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession),
+	"GrantAttendee", "AddKey", "Use", "End"}
 
 // messageKinds are all that nodes say to each other.
 func messageKinds() (all []string) {

@@ -13,11 +13,14 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	cmap "github.com/orcaman/concurrent-map"
 
+	"atelier/actors/audit"
 	"atelier/actors/catalog"
 	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/login"
+	"atelier/actors/participant"
 	"atelier/actors/room"
 	"atelier/actors/token"
 	"atelier/persistence/memory"
@@ -62,10 +65,13 @@ type server struct {
 	labs   *codelab.Workshops
 	list   *catalog.List
 	vault  *token.Vault // nil where nobody pays
-	unplug func()       // takes it off the network
-	stop   chan struct{}
-	done   chan struct{} // watch has ended
-	dead   atomic.Bool   // killed: nothing that it still says reaches anybody
+	// Both nil where nobody signs in.
+	sessions *login.Sessions
+	parties  *participant.Host
+	unplug   func() // takes it off the network
+	stop     chan struct{}
+	done     chan struct{} // watch has ended
+	dead     atomic.Bool   // killed: nothing that it still says reaches anybody
 }
 
 // silentBlobs is the content store of a run: nothing is uploaded.
@@ -97,20 +103,29 @@ func (n *node) start() error {
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
+	cluster := durable.Options{
+		Clock: clock, SnapshotEvents: 50, IdleAfter: idleAfter,
+		Cluster: &durable.Cluster{Store: store, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
+	}
 	s.labs, err = codelab.NewWorkshops(codelab.Config{
 		System: s.system, Journal: store, List: s.list, Frames: messages.Frames{}, Epoch: store.StreamID(),
-		Files: files.NewRegister(store, silentBlobs{}, time.Hour, clock.Now),
-		Room:  room.Limits{Frames: keptFrames},
-		Durable: durable.Options{
-			Clock: clock, SnapshotEvents: 50, IdleAfter: idleAfter,
-			Cluster: &durable.Cluster{Store: store, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
-		},
+		Files:   files.NewRegister(store, silentBlobs{}, time.Hour, clock.Now),
+		Room:    room.Limits{Frames: keptFrames},
+		Durable: cluster,
 		Sweep:   true,
 		Removed: func(r *room.Room, attendee string) { w.model.sentAway(r, attendee) },
 		Logger:  slog.New(slog.DiscardHandler),
 	})
 	if err == nil && w.plan.Payers > 0 {
 		s.vault, err = w.newVault(s)
+	}
+	if err == nil && w.plan.Visitors > 0 {
+		s.sessions, err = login.Follow(store, []byte("account"), clock, func(err error) { w.model.fail("grants", "node %s: %v", n.name, err) })
+		if err == nil {
+			options := cluster
+			options.IdleAfter = -1 // as the server has it: they are asked for all the time
+			s.parties, err = durable.NewHost(s.system, store, participant.Kind(audit.New(store, clock, time.Hour)), options)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
@@ -174,7 +189,7 @@ func (s *server) watch() {
 			}
 			s.n.w.history.add("fault", s.n.name, "has lost its lease, and starts over")
 			s.n.w.model.sentAllAway(s)
-			s.labs.Drop()
+			s.drop()
 			if err := s.store.Rejoin(ctx); err != nil {
 				if !s.dead.Load() && ctx.Err() == nil {
 					s.n.w.model.fail("rejoin", "node %s: %v", s.n.name, err)
@@ -225,8 +240,16 @@ func (n *node) kill() {
 	n.w.model.sentAllAway(s)
 	close(s.stop)
 	<-s.done
-	s.labs.Drop()
+	s.drop()
 	_ = s.end() // it owns nothing any more
+}
+
+// drop ends all actors at once.
+func (s *server) drop() {
+	s.labs.Drop()
+	if s.parties != nil {
+		s.parties.Drop()
+	}
 }
 
 func (s *server) end() error {
@@ -235,6 +258,10 @@ func (s *server) end() error {
 	err := s.labs.Close(ctx)
 	if s.vault != nil {
 		err = errors.Join(err, s.vault.Close(ctx))
+	}
+	if s.parties != nil {
+		err = errors.Join(err, s.parties.Close(ctx))
+		s.sessions.Close()
 	}
 	s.unplug()
 	s.list.Close()

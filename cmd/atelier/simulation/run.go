@@ -63,6 +63,7 @@ func (w *world) act(until time.Time) {
 		all.Go(func() { l.run(until) })
 	}
 	w.tokens.act(until, &all)
+	w.grants.act(until, &all)
 	all.Go(func() { w.disturb(until) })
 	done := make(chan struct{})
 	go func() {
@@ -121,6 +122,7 @@ func (w *world) settle(when string) {
 		}
 	}
 	w.tokens.settle()
+	w.grants.settle()
 }
 
 // erasesSoon waits for as long as a few rounds of erasing take. What nobody uses

@@ -17,6 +17,7 @@ type world struct {
 	history *history
 	model   *model
 	tokens  *tokens
+	grants  *grants
 	store   *memory.Database
 	net     *network
 	nodes   []*node
@@ -41,6 +42,7 @@ const (
 	ofClients   = 100
 	ofListeners = 200
 	ofPayers    = 300
+	ofVisitors  = 400
 )
 
 func newWorld(p Plan) (*world, error) {
@@ -49,7 +51,7 @@ func newWorld(p Plan) (*world, error) {
 		ended: make(chan struct{}), calm: make(chan struct{}),
 	}
 	w.net = newNetwork(w, bustest.NewNet())
-	w.model, w.tokens = newModel(w), newTokens(w)
+	w.model, w.tokens, w.grants = newModel(w), newTokens(w), &grants{w: w}
 	w.store.Committed(w.model.committed)
 	for i := range p.Nodes {
 		n := newNode(w, i)

@@ -1,0 +1,60 @@
+package held
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestOneHoldsAndTheOthersFollowInTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l Lock
+		var order []int
+		var all sync.WaitGroup
+		for i := range 10 {
+			all.Go(func() {
+				l.Lock()
+				defer l.Unlock()
+				if l.TryLock() {
+					t.Error("two hold it")
+				}
+				time.Sleep(time.Second) // time goes on while the others wait
+				order = append(order, i)
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		if len(order) != 10 || !slices.IsSorted(order) {
+			t.Errorf("the order is %v", order)
+		}
+		if !l.TryLock() {
+			t.Error("nobody holds it, and it cannot be taken")
+		}
+		l.Unlock()
+		defer func() {
+			if recover() == nil {
+				t.Error("what nobody holds was given back")
+			}
+		}()
+		l.Unlock()
+	})
+}
+
+func BenchmarkLock(b *testing.B) {
+	b.Run("held", func(b *testing.B) {
+		var l Lock
+		for b.Loop() {
+			l.Lock()
+			l.Unlock()
+		}
+	})
+	b.Run("mutex", func(b *testing.B) {
+		var l sync.Mutex
+		for b.Loop() {
+			l.Lock()
+			l.Unlock()
+		}
+	})
+}

@@ -1,0 +1,209 @@
+package simulation
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"atelier/actors/login"
+	"atelier/actors/login/loginpb"
+	"atelier/actors/participant"
+	"atelier/actors/participant/participantpb"
+)
+
+// grants are what lets somebody in: session ids and the keys of participants. Each
+// is good on every node once it was acknowledged, and on none once its end was,
+// but for what a node may still know from a moment ago (login.MaxAge).
+type grants struct {
+	w   *world
+	mu  sync.Mutex
+	all []*grant // guarded by mu
+}
+
+// grant is one of them. Guarded by grants.mu.
+type grant struct {
+	id     string
+	key    bool // a participant's; else a session's
+	of     string
+	family *family
+	since  time.Time // acknowledged
+	// replaced: another id was issued from it; it ends a minute after that is used.
+	replaced bool
+}
+
+// family is what ends together: the session ids that were issued from one
+// another, or one key.
+type family struct {
+	ending bool      // its end was asked for
+	ended  time.Time // acknowledged
+}
+
+// check is what a node said of a grant, asked at a time.
+func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f := x.family
+	switch late := began.Add(-login.MaxAge); {
+	case good && !f.ended.IsZero() && f.ended.Before(late):
+		g.w.model.fail("grants", "%s lets %s in, whose end was acknowledged %v before", s.n.name, x.id, began.Sub(f.ended))
+	case !good && !f.ending && !x.replaced && x.since.Before(late):
+		g.w.model.fail("grants", "%s does not let %s in, which was acknowledged %v before", s.n.name, x.id, began.Sub(x.since))
+	}
+}
+
+// visitor is somebody who signs in and out, and makes and removes keys.
+type visitor struct {
+	g    *grants
+	name string
+	rand *rand.Rand
+	made int
+}
+
+func (g *grants) act(until time.Time, all *sync.WaitGroup) {
+	for i := range g.w.plan.Visitors {
+		v := &visitor{g: g, name: fmt.Sprintf("v%d", i+1), rand: g.w.plan.random(ofVisitors + uint64(i))}
+		all.Go(func() {
+			for time.Now().Before(until) && g.w.pause(time.Duration(v.rand.ExpFloat64()*float64(100*time.Millisecond))) {
+				if s := g.w.nodes[v.rand.IntN(len(g.w.nodes))].server.Load(); s != nil {
+					v.act(s)
+				}
+			}
+		})
+	}
+}
+
+func (v *visitor) act(s *server) {
+	v.g.mu.Lock()
+	var x *grant
+	if n := len(v.g.all); n > 0 {
+		x = v.g.all[max(0, n-1-int(v.rand.ExpFloat64()*4))]
+	}
+	v.g.mu.Unlock()
+	switch draw := v.rand.IntN(20); {
+	case x == nil || draw < 3:
+		v.signIn(s, nil)
+	case draw < 5:
+		v.signIn(s, x)
+	case draw < 7:
+		v.addKey(s)
+	case draw < 10:
+		v.end(s, x)
+	default:
+		v.use(s, x)
+	}
+}
+
+// use asks a node whether a grant is good, as the transport does.
+func (v *visitor) use(s *server, x *grant) {
+	began := time.Now()
+	var good bool
+	var err error
+	if x.key {
+		h, failed := s.parties.Near(participant.ID, login.MaxAge)
+		if err = failed; err == nil {
+			good = h.View().Authenticate(x.id, []byte(x.id)) != nil
+		}
+	} else if err = s.sessions.Current(login.MaxAge); err == nil {
+		_, good, err = s.sessions.Use(x.id)
+	}
+	if !v.taken(s, "Use", x.id, err) {
+		return
+	}
+	v.g.check(s, x, began, good)
+}
+
+// signIn issues a session id, from another one or not.
+func (v *visitor) signIn(s *server, from *grant) {
+	v.made++
+	x := &grant{id: fmt.Sprintf("session-%d-of-%s", v.made, v.name), family: &family{}}
+	parent := ""
+	if from != nil && !from.key {
+		parent, x.family = from.id, from.family
+		v.g.mu.Lock()
+		from.replaced = true
+		v.g.mu.Unlock()
+	}
+	grant := &loginpb.AttendeeGrant{AttendeeId: "attendee of " + x.id, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
+	_, err := s.sessions.GrantAttendee(parent, x.id, v.g.w.lab, grant)
+	if v.taken(s, "GrantAttendee", x.id, err) {
+		v.remember(x)
+	}
+}
+
+func (v *visitor) addKey(s *server) {
+	v.made++
+	id := fmt.Sprintf("key-%d-of-%s", v.made, v.name)
+	hash := sha256.Sum256([]byte(id)) // the id is its own secret
+	h, err := s.parties.Get(participant.ID)
+	var value any
+	if err == nil {
+		value, _, err = h.Ask(participant.Command{Body: participant.Add{
+			Name: id, Kind: participant.Platform, Environment: participant.Sandbox, KeyID: id, SecretHash: hash[:],
+			Scopes: []string{participant.ScopeTokenize}, Identity: "identity of " + id,
+		}})
+	}
+	if v.taken(s, "AddKey", id, err) {
+		v.remember(&grant{id: id, key: true, of: value.(*participantpb.Participant).Id, family: &family{}})
+	}
+}
+
+// remember notes a grant that was acknowledged. One whose family somebody was
+// about to end meanwhile may have become one of its own: nothing is known of it.
+func (v *visitor) remember(x *grant) {
+	v.g.mu.Lock()
+	defer v.g.mu.Unlock()
+	if x.since = time.Now(); !x.family.ending {
+		v.g.all = append(v.g.all, x)
+	}
+}
+
+// end ends a grant.
+func (v *visitor) end(s *server, x *grant) {
+	v.g.mu.Lock()
+	x.family.ending = true
+	v.g.mu.Unlock()
+	var err error
+	if x.key {
+		h, failed := s.parties.Get(participant.ID)
+		if err = failed; err == nil {
+			_, _, err = h.Ask(participant.Command{Body: participant.RemoveKey{ID: x.of, KeyID: x.id}})
+		}
+	} else {
+		err = s.sessions.End(x.id)
+	}
+	if v.taken(s, "End", x.id, err) {
+		v.g.mu.Lock()
+		defer v.g.mu.Unlock()
+		if x.family.ended.IsZero() {
+			x.family.ended = time.Now()
+		}
+	}
+}
+
+// taken says whether an answer arrived that says yes.
+func (v *visitor) taken(s *server, what, id string, err error) bool {
+	if err = s.leaves(err); err == nil {
+		v.g.w.history.count("command", what)
+		v.g.w.history.add(v.name, s.n.name, "%s %s", what, id)
+		return true
+	}
+	v.g.w.history.add(v.name, s.n.name, "%s %s: %v", what, id, err)
+	return false
+}
+
+// settle asks every node for every grant.
+func (g *grants) settle() {
+	v := &visitor{g: g, name: "v0", rand: g.w.plan.random(ofVisitors - 1)}
+	g.mu.Lock()
+	all := g.all
+	g.mu.Unlock()
+	for _, x := range all {
+		for _, n := range g.w.nodes {
+			if s := n.server.Load(); s != nil && g.w.model.failed() == "" {
+				v.use(s, x)
+			}
+		}
+	}
+}
