@@ -43,6 +43,9 @@ func (n *network) fate(m bustest.Message) (f bustest.Fate) {
 	// Nodes never carry out what comes twice: the bus below this interface sees
 	// to it (package bus). What is news may come twice all the same.
 	f.Twice = n.twice > 0 && draw > 60 && m.Sort == bustest.News
+	if n.w.lies.fate != nil {
+		n.w.lies.fate(m, &f)
+	}
 	if kind := kindOf(m); f.Lost {
 		n.w.history.count("message lost", kind)
 	} else {

@@ -60,6 +60,7 @@ type node struct {
 type server struct {
 	n      *node
 	store  *memory.Node
+	shared durable.Shared // the same, as the program sees it
 	clock  *clocktest.Clock
 	system *actor.ActorSystem
 	labs   *codelab.Workshops
@@ -97,19 +98,27 @@ func (n *node) start() error {
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
+	var shared durable.Shared = store
+	if w.lies.store != nil {
+		shared = w.lies.store(store)
+	}
+	var frames codelab.Frames = messages.Frames{}
+	if w.lies.frames != nil {
+		frames = w.lies.frames(n.name)
+	}
 	bus, unplug := w.net.Node(n.name)
-	s := &server{n: n, store: store, clock: clock, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
-	s.list, err = catalog.FollowList(store, clock, func(err error) { w.model.fail("list", "node %s: %v", n.name, err) })
+	s := &server{n: n, store: store, shared: shared, clock: clock, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
+	s.list, err = catalog.FollowList(shared, clock, func(err error) { w.model.fail("list", "node %s: %v", n.name, err) })
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
 	cluster := durable.Options{
 		Clock: clock, SnapshotEvents: 50, IdleAfter: idleAfter,
-		Cluster: &durable.Cluster{Store: store, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
+		Cluster: &durable.Cluster{Store: shared, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
 	}
 	s.labs, err = codelab.NewWorkshops(codelab.Config{
-		System: s.system, Journal: store, List: s.list, Frames: messages.Frames{}, Epoch: store.StreamID(),
-		Files:   files.NewRegister(store, silentBlobs{}, time.Hour, clock.Now),
+		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(),
+		Files:   files.NewRegister(shared, silentBlobs{}, time.Hour, clock.Now),
 		Room:    room.Limits{Frames: keptFrames},
 		Durable: cluster,
 		Sweep:   true,
@@ -120,11 +129,11 @@ func (n *node) start() error {
 		s.vault, err = w.newVault(s)
 	}
 	if err == nil && w.plan.Visitors > 0 {
-		s.sessions, err = login.Follow(store, []byte("account"), clock, func(err error) { w.model.fail("grants", "node %s: %v", n.name, err) })
+		s.sessions, err = login.Follow(shared, []byte("account"), clock, func(err error) { w.model.fail("grants", "node %s: %v", n.name, err) })
 		if err == nil {
 			options := cluster
 			options.IdleAfter = -1 // as the server has it: they are asked for all the time
-			s.parties, err = durable.NewHost(s.system, store, participant.Kind(audit.New(store, clock, time.Hour)), options)
+			s.parties, err = durable.NewHost(s.system, shared, participant.Kind(audit.New(shared, clock, time.Hour)), options)
 		}
 	}
 	if err != nil {
@@ -158,7 +167,7 @@ func (s *server) leaves(err error) error {
 	switch {
 	case s.dead.Load():
 		return errDown
-	case err == nil && !s.store.Holds():
+	case err == nil && !s.shared.Holds():
 		return durable.ErrUnavailable
 	}
 	return err
@@ -183,7 +192,7 @@ func (s *server) watch() {
 		select {
 		case <-s.stop:
 			return
-		case <-s.store.Lost():
+		case <-s.shared.Lost():
 			if s.dead.Load() {
 				return
 			}

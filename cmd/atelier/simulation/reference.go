@@ -22,12 +22,20 @@ func (m *model) checkReference() {
 	kind := codelab.Kind(codelab.Rules{})
 	core := kind.New(m.w.lab)
 	var told []*tale
+	once := map[string]uint64{}
 	var frames messages.Frames
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
 		e, err := m.event(seq)
 		if err != nil {
 			m.failLocked("acknowledged", "record %d cannot be read: %v", seq, err)
 			return
+		}
+		if text := e.GetChatPosted().GetMessage().GetMessage(); text != "" {
+			if once[text] > 0 {
+				m.failLocked("once", "%s was said at %d, and again at %d", text, once[text], seq)
+				return
+			}
+			once[text] = seq
 		}
 		core.Apply(seq, e)
 		v := core.Capture()

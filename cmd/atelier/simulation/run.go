@@ -11,9 +11,11 @@ import (
 
 // Run simulates one plan. It must be called inside a testing/synctest bubble. What
 // an oracle found is "" when all is well.
-func Run(p Plan) (h *history, finding string) {
+func Run(p Plan) (h *history, finding string) { return run(p, lies{}) }
+
+func run(p Plan, l lies) (h *history, finding string) {
 	goroutines := runtime.NumGoroutine()
-	w, err := newWorld(p)
+	w, err := newWorld(p, l)
 	if err != nil {
 		return w.history, "build: " + err.Error()
 	}

@@ -84,8 +84,8 @@ func newTokens(w *world) *tokens { return &tokens{w: w, shares: &shares{}} }
 func (w *world) newVault(s *server) (*token.Vault, error) {
 	key := sha256.Sum256([]byte("simulated"))
 	return token.NewVault(token.Options{
-		Environment: seal.Production, System: s.system, Clock: s.clock, Journal: s.store, Stream: s.store.StreamID(),
-		Audit: audit.New(s.store, s.clock, time.Hour), Shares: w.tokens.shares,
+		Environment: seal.Production, System: s.system, Clock: s.clock, Journal: s.shared, Stream: s.store.StreamID(),
+		Audit: audit.New(s.shared, s.clock, time.Hour), Shares: w.tokens.shares,
 		SessionCap: sessionCap, Keys: []seal.Key{{Version: 1, Material: key[:seal.MaterialBytes]}},
 	})
 }

@@ -7,13 +7,23 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 	"atelier/actors/durable/bustest"
 	"atelier/persistence/memory"
 )
 
+// lies are what a test puts between the server and what it stands on, to see that
+// an oracle notices. Zero fields lie about nothing.
+type lies struct {
+	store  func(n *memory.Node) durable.Shared
+	frames func(node string) codelab.Frames
+	fate   func(m bustest.Message, f *bustest.Fate)
+}
+
 // world is one run.
 type world struct {
 	plan    Plan
+	lies    lies
 	history *history
 	model   *model
 	tokens  *tokens
@@ -45,9 +55,9 @@ const (
 	ofVisitors  = 400
 )
 
-func newWorld(p Plan) (*world, error) {
+func newWorld(p Plan, l lies) (*world, error) {
 	w := &world{
-		plan: p, history: newHistory(), store: memory.NewDatabase(),
+		plan: p, lies: l, history: newHistory(), store: memory.NewDatabase(),
 		ended: make(chan struct{}), calm: make(chan struct{}),
 	}
 	w.net = newNetwork(w, bustest.NewNet())

@@ -1,0 +1,228 @@
+package simulation
+
+import (
+	"bytes"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "atelier/actors/codelab/codelabpb"
+
+	"atelier/actors/codelab"
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/actors/room"
+	"atelier/persistence/memory"
+	"atelier/transport/messages"
+)
+
+// Each oracle notices what it is there for: here something below or beside the
+// server lies, and the finding must be the one that is expected.
+func TestOraclesNotice(t *testing.T) {
+	for name, c := range map[string]struct {
+		plan  string // of all seeds
+		finds string // one of these words begins the finding
+		lies  func() lies
+	}{
+		"a store that forgets a record": {finds: "acknowledged", lies: func() lies {
+			var n atomic.Int32
+			return onLogs(func(l *lyingLog) {
+				l.append = func(b durable.Batch) error {
+					if n.Add(1)%40 > 0 {
+						return l.Log.Append(b)
+					}
+					go b.Done(nil)
+					return nil
+				}
+			})
+		}},
+		"a store that writes a record twice": {finds: "acknowledged once", lies: func() lies {
+			return onLogs(func(l *lyingLog) {
+				l.append = func(b durable.Batch) error {
+					b.Records = append(b.Records, b.Records...)
+					return l.Log.Append(b)
+				}
+			})
+		}},
+		"a bus that doubles": {plan: "nodes=3 faults=0", finds: "once", lies: func() lies {
+			return lies{fate: func(m bustest.Message, f *bustest.Fate) { f.Twice = m.Sort == bustest.Question }}
+		}},
+		"a copy that differs": {plan: "nodes=3 faults=0", finds: "same acknowledged removed", lies: func() lies {
+			return lies{store: func(n *memory.Node) durable.Shared { return &changing{n} }}
+		}},
+		"a removed person who stays in the log": {finds: "erased", lies: func() lies {
+			return onLogs(func(l *lyingLog) { l.rewrite = func() error { return nil } })
+		}},
+		"a deleted codelab that stays": {finds: "deleted", lies: func() lies {
+			return lies{store: func(n *memory.Node) durable.Shared { return &keeping{n} }}
+		}},
+		"a token that pays twice": {plan: "payers=3", finds: "tokens", lies: func() lies {
+			return onRows(func(r durable.Row) bool {
+				return strings.HasPrefix(r.Table, "tokens-") && r.Guard.Kind() == durable.GuardUnchanged
+			})
+		}},
+		"a session that does not end": {plan: "visitors=3", finds: "grants", lies: func() lies {
+			return onRows(func(r durable.Row) bool { return r.Table == "sessionfamilies" && r.Delete })
+		}},
+		"an answer that never comes": {plan: "visitors=3 faults=0", finds: "answers", lies: func() lies {
+			var n atomic.Int32
+			return lies{store: func(s *memory.Node) durable.Shared {
+				return &rowLiar{Shared: s, append: func(rows []durable.Row, done func(error)) error {
+					if rows[0].Table == "sessionfamilies" && n.Add(1)%20 == 0 {
+						time.AfterFunc(answerWithin+30*time.Second, func() { done(errCommit) }) // when nobody hears it
+						return nil
+					}
+					return s.Append(rows, done)
+				}}
+			}}
+		}},
+		"a node that answers without a lease": {plan: "nodes=3", finds: "out linearizable", lies: func() lies {
+			return lies{store: func(n *memory.Node) durable.Shared { return &stubborn{n} }}
+		}},
+		"a frame that is not told": {plan: "listeners=4 nodes=2", finds: "frames", lies: func() lies {
+			return lies{frames: func(node string) codelab.Frames { return forgetfulFrames{node == "n1"} }}
+		}},
+		"a goroutine that stays": {finds: "goroutines", lies: func() lies {
+			return lies{frames: func(string) codelab.Frames {
+				go func() { time.Sleep(30 * time.Minute) }()
+				return messages.Frames{}
+			}}
+		}},
+		"an owner that never leaves": {finds: "rest", lies: func() lies {
+			return onLogs(func(l *lyingLog) { l.close = func() {} })
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for seed := uint64(1); seed <= 60; seed++ {
+				p := PlanOf(seed)
+				if err := p.Parse(c.plan); err != nil {
+					t.Fatal(err)
+				}
+				found := ""
+				synctest.Test(t, func(*testing.T) {
+					_, found = run(p, c.lies())
+					time.Sleep(time.Hour) // what a lie left behind ends
+				})
+				if which, _, _ := strings.Cut(found, ":"); found != "" {
+					if first, _, _ := strings.Cut(which, " "); !strings.Contains(c.finds, first) {
+						t.Errorf("seed %d finds %s", seed, found)
+					}
+					return
+				}
+			}
+			t.Error("nobody noticed")
+		})
+	}
+}
+
+// lyingLog is a log that does some things in its own way.
+type lyingLog struct {
+	durable.Log
+	append  func(durable.Batch) error
+	rewrite func() error
+	close   func()
+}
+
+func (l *lyingLog) Append(b durable.Batch) error {
+	if l.append != nil {
+		return l.append(b)
+	}
+	return l.Log.Append(b)
+}
+
+func (l *lyingLog) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, error)) error {
+	if l.rewrite != nil {
+		return l.rewrite()
+	}
+	return l.Log.Rewrite(upTo, fn)
+}
+
+func (l *lyingLog) Close() {
+	if l.close != nil {
+		l.close()
+		return
+	}
+	l.Log.Close()
+}
+
+type logLiar struct {
+	durable.Shared
+	change func(*lyingLog)
+}
+
+func (n *logLiar) Open(actor string) (durable.Log, error) {
+	log, err := n.Shared.Open(actor)
+	if err != nil {
+		return nil, err
+	}
+	l := &lyingLog{Log: log}
+	n.change(l)
+	return l, nil
+}
+
+func onLogs(change func(*lyingLog)) lies {
+	return lies{store: func(n *memory.Node) durable.Shared { return &logLiar{n, change} }}
+}
+
+// rowLiar is a store that treats rows alone in its own way.
+type rowLiar struct {
+	durable.Shared
+	append func(rows []durable.Row, done func(error)) error
+}
+
+func (n *rowLiar) Append(rows []durable.Row, done func(error)) error { return n.append(rows, done) }
+
+// onRows acknowledges some rows without writing them.
+func onRows(lost func(durable.Row) bool) lies {
+	return lies{store: func(n *memory.Node) durable.Shared {
+		return &rowLiar{Shared: n, append: func(rows []durable.Row, done func(error)) error {
+			var kept []durable.Row
+			for _, r := range rows {
+				if !lost(r) {
+					kept = append(kept, r)
+				}
+			}
+			return n.Append(kept, done)
+		}}
+	}}
+}
+
+// changing is a store whose copies are not what was written.
+type changing struct{ durable.Shared }
+
+type changingReader struct{ durable.Reader }
+
+func (n *changing) Follow(actor string) (durable.Reader, error) {
+	r, err := n.Shared.Follow(actor)
+	return changingReader{r}, err
+}
+
+func (r changingReader) Load(history uint64, snapshot func(durable.Snapshot) error, record func(uint64, []byte) error) error {
+	return r.Reader.Load(history, snapshot, func(seq uint64, b []byte) error {
+		return record(seq, bytes.ReplaceAll(b, []byte("chat-"), []byte("tahc-")))
+	})
+}
+
+// keeping is a store that purges nothing.
+type keeping struct{ durable.Shared }
+
+func (n *keeping) Purge(string) error { return nil }
+
+// stubborn never knows that its lease is over, and writes all the same.
+type stubborn struct{ durable.Shared }
+
+func (n *stubborn) Holds() bool { return true }
+
+func (n *stubborn) Lost() <-chan struct{} { return nil }
+
+// forgetfulFrames leaves some events out on one node.
+type forgetfulFrames struct{ here bool }
+
+func (f forgetfulFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
+	if f.here && seq%5 == 0 {
+		return room.Frame{}, false
+	}
+	return messages.Frames{}.Encode(seq, e)
+}
