@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"atelier/actors/codelab"
+	"atelier/actors/codelab/draw"
 	"atelier/actors/durable"
 )
 
@@ -260,7 +261,7 @@ func (c counts) missing() (out []string) {
 			}
 		}
 	}
-	look("command", slices.Concat(slices.Sorted(maps.Keys(words)), otherCommands))
+	look("command", slices.Concat(draw.Names, otherCommands))
 	var all []string
 	for _, f := range faults {
 		all = append(all, f.name)
@@ -270,7 +271,7 @@ func (c counts) missing() (out []string) {
 	return out
 }
 
-// otherCommands are drawn elsewhere than among the words.
+// otherCommands are drawn elsewhere than among the words of package draw.
 var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession),
 	"GrantAttendee", "AddKey", "Use", "End"}
 

@@ -11,34 +11,37 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/codelab/draw"
 	"atelier/actors/durable"
 	"atelier/actors/room"
 )
 
-// client is somebody who acts: now as an attendee, now as a facilitator, at one
+// client is somebody who acts: now as an attendee, now as a draw.Facilitator, at one
 // node and then at another.
 type client struct {
-	w    *world
-	name string
+	*draw.Source
+	w *world
 	// number tells clients apart in the check of linearizability.
 	number int
-	rand   *rand.Rand
-	made   int // numbers what it makes, so that each text is found nowhere else
+	refs   int // it has used
+}
+
+func newClient(w *world, name string, r *rand.Rand) *client {
+	return &client{Source: &draw.Source{Rand: r, Name: name}, w: w, number: w.tabs.next()}
 }
 
 // run acts until a time, or the end of the run.
 func (c *client) run(until time.Time) {
 	for time.Now().Before(until) && c.w.pause(c.think()) {
-		n := c.w.nodes[c.rand.IntN(len(c.w.nodes))]
-		if c.rand.IntN(8) > 0 {
+		n := c.w.nodes[c.Rand.IntN(len(c.w.nodes))]
+		if c.Rand.IntN(8) > 0 {
 			c.act(n)
 			continue
 		}
 		// Several tabs at once, so that commands meet in a batch.
 		var tabs sync.WaitGroup
-		for range 2 + c.rand.IntN(5) {
-			c.made++
-			tab := &client{w: c.w, name: fmt.Sprintf("t%d.%s", c.made, c.name), number: c.w.tabs.next(), rand: rand.New(rand.NewPCG(c.rand.Uint64(), 0))}
+		for range 2 + c.Rand.IntN(5) {
+			tab := newClient(c.w, c.Mark("tab"), rand.New(rand.NewPCG(c.Rand.Uint64(), 0)))
 			tabs.Go(func() { tab.act(n) })
 		}
 		tabs.Wait()
@@ -52,17 +55,12 @@ func (n *numbers) next() int { return int(n.Add(1)) }
 
 // think is mostly short, so that commands meet each other.
 func (c *client) think() time.Duration {
-	return time.Duration(c.rand.ExpFloat64() * float64(150*time.Millisecond))
-}
-
-func (c *client) mark(what string) string {
-	c.made++
-	return fmt.Sprintf("%s-%d-of-%s", what, c.made, c.name)
+	return time.Duration(c.Rand.ExpFloat64() * float64(150*time.Millisecond))
 }
 
 // act reads at a node and does one thing there.
 func (c *client) act(n *node) {
-	if c.rand.IntN(60) == 0 {
+	if c.Rand.IntN(60) == 0 {
 		c.shortLived(n)
 		return
 	}
@@ -79,32 +77,33 @@ func (c *client) act(n *node) {
 	}
 	looks("a read")
 	if seq < at {
-		model.fail("linearizable", "%s shows position %d, %d was acknowledged before %s began to read", n.name, seq, at, c.name)
+		model.fail("linearizable", "%s shows position %d, %d was acknowledged before %s began to read", n.name, seq, at, c.Name)
 	}
 	model.asked(c.number, false, began, seq)
 	model.checkView(n.name, view, seq)
-	if c.rand.IntN(6) == 0 {
+	if c.Rand.IntN(6) == 0 {
 		return // it only reads
 	}
-	if c.rand.IntN(40) == 0 {
+	if c.Rand.IntN(40) == 0 {
 		c.aside(ws, view)
 		return
 	}
 	word := c.word(view)
-	cmd, after := words[word](c, view)
+	cmd := draw.Words[word](c.Source, view)
 	if cmd.Body == nil {
 		return
 	}
-	if c.rand.IntN(3) == 0 && cmd.Caller.Person != "" {
-		c.made++
-		cmd.Ref = fmt.Sprintf("%s-%d", c.name, c.made)
+	model.asking(cmd.Body)
+	if c.Rand.IntN(3) == 0 && cmd.Caller.Person != "" {
+		c.refs++
+		cmd.Ref = fmt.Sprintf("%s-%d", c.Name, c.refs)
 	}
 	began, looks = time.Now(), c.w.watchLease(n)
 	value, seq, err := ws.Ask(cmd)
 	if err = c.taken(word, s, err); err == nil {
 		looks("the answer to " + word)
 		if head := ws.Room.Head(); head < seq {
-			model.fail("frames", "%s acknowledged %d to %s while the room there is at %d: the ack came before the frame", n.name, seq, c.name, head)
+			model.fail("frames", "%s acknowledged %d to %s while the room there is at %d: the ack came before the frame", n.name, seq, c.Name, head)
 		}
 	}
 	c.note(n, fmt.Sprintf("%s %+v", word, cmd.Body), seq, err)
@@ -119,20 +118,18 @@ func (c *client) act(n *node) {
 	}
 	c.w.history.count("command", word)
 	model.acknowledged(n.name, seq)
-	if after != nil && value != nil {
-		after(value, seq)
-	}
+	model.answeredWith(cmd, value, seq)
 }
 
 // aside says something that is worth something only now.
 func (c *client) aside(ws codelab.Workshop, v *codelab.View) {
-	if c.coin() {
+	if c.Rand.IntN(2) == 0 {
 		c.w.history.count("command", "Broadcast")
-		ws.Room.Broadcast(room.Frame{Payload: []byte(c.mark("aside"))})
+		ws.Room.Broadcast(room.Frame{Payload: []byte(c.Mark("aside"))})
 		return
 	}
 	c.w.history.count("command", "Signal")
-	ws.Signal(one(c, v.Attendees).GetId(), []byte(c.mark("signal")))
+	ws.Signal(draw.One(c.Source, v.Attendees).GetId(), []byte(c.Mark("signal")))
 }
 
 // answerWithin is how long anybody waits at most for an answer: for what the
@@ -144,7 +141,7 @@ const answerWithin = time.Minute
 func (c *client) taken(what string, s *server, err error) error {
 	err = s.leaves(err)
 	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
-		c.w.model.fail("answers", "%s was answered %v to %s by %s", c.name, err, what, s.n.name)
+		c.w.model.fail("answers", "%s was answered %v to %s by %s", c.Name, err, what, s.n.name)
 	}
 	return err
 }
@@ -165,10 +162,10 @@ func isOne(err error, of []error) bool {
 func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (any, uint64, error) {
 	known := err == nil
 	for range 3 {
-		if durable.Refused(err) || known && c.rand.IntN(3) > 0 {
+		if durable.Refused(err) || known && c.Rand.IntN(3) > 0 {
 			break
 		}
-		n := c.w.nodes[c.rand.IntN(len(c.w.nodes))]
+		n := c.w.nodes[c.Rand.IntN(len(c.w.nodes))]
 		s, ws, failed := n.get()
 		if failed != nil {
 			continue
@@ -200,11 +197,11 @@ func (c *client) word(v *codelab.View) string {
 	if v.Attendees.Len() == 0 {
 		return "Register"
 	}
-	if c.rand.IntN(3) > 0 {
+	if c.Rand.IntN(3) > 0 {
 		often := []string{"Register", "Register", "Remove", "PostChat", "PostChat", "Progress", "AskHelp", "DeleteChat"}
-		return often[c.rand.IntN(len(often))]
+		return often[c.Rand.IntN(len(often))]
 	}
-	return names[c.rand.IntN(len(names))]
+	return draw.Names[c.Rand.IntN(len(draw.Names))]
 }
 
 // shortLived makes a codelab and deletes it: nothing of it may stay.
@@ -213,7 +210,7 @@ func (c *client) shortLived(n *node) {
 	if s == nil {
 		return
 	}
-	m, err := s.labs.Create(facilitator, &codelab.Create{Codelab: &pb.Codelab{Title: c.mark("lab"), IsPublic: true}})
+	m, err := s.labs.Create(draw.Facilitator, &codelab.Create{Codelab: &pb.Codelab{Title: c.Mark("lab"), IsPublic: true}})
 	err = c.taken("Create", s, err)
 	c.note(n, "creates another codelab", 0, err)
 	if err != nil {
@@ -221,11 +218,11 @@ func (c *client) shortLived(n *node) {
 	}
 	c.w.history.count("command", "Create")
 	for range 5 {
-		n = c.w.nodes[c.rand.IntN(len(c.w.nodes))]
+		n = c.w.nodes[c.Rand.IntN(len(c.w.nodes))]
 		if s = n.server.Load(); s == nil {
 			continue
 		}
-		err = c.taken("Delete", s, s.labs.Delete(facilitator, m.Id))
+		err = c.taken("Delete", s, s.labs.Delete(draw.Facilitator, m.Id))
 		c.note(n, "deletes the codelab "+m.Id, 0, err)
 		var gone *durable.Rejection
 		if err == nil || errors.As(err, &gone) && gone.Reason == durable.Missing {
@@ -247,5 +244,5 @@ func (c *client) note(n *node, what string, seq uint64, err error) {
 	case seq > 0:
 		what += fmt.Sprintf(" = %d", seq)
 	}
-	c.w.history.add(c.name, n.name, "%s", what)
+	c.w.history.add(c.Name, n.name, "%s", what)
 }

@@ -144,20 +144,54 @@ func of(facts map[string]*fact, id string) *fact {
 	return f
 }
 
-func (m *model) registered(id, name string, seq uint64) {
+// asking notes what a command is about to do.
+func (m *model) asking(body codelab.Body) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := of(m.people, id)
-	f.names, f.since = append(f.names, name), seq
-	if f.gone > 0 {
-		m.removed = append(m.removed, f.names...)
+	switch b := body.(type) {
+	case codelab.Rename:
+		m.named(b.AttendeeID, b.Name)
+	case codelab.Remove:
+		of(m.people, b.AttendeeID).ending = true
+		for _, f := range m.messages {
+			f.ending = f.ending || f.of[0] == b.AttendeeID || f.of[1] == b.AttendeeID
+		}
+	case codelab.DeleteChat:
+		of(m.messages, b.MessageID).ending = true
 	}
 }
 
-// naming notes a name that somebody is about to get.
-func (m *model) naming(id, name string) {
+// answeredWith notes what a command did, once that is acknowledged. Without a value
+// it was done before.
+func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64) {
+	if value == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	switch b := cmd.Body.(type) {
+	case codelab.Register:
+		id := value.(codelab.Registration).Attendee.Id
+		m.named(id, b.Name)
+		of(m.people, id).since = seq
+	case codelab.PostChat:
+		f := of(m.messages, value.(*pb.ChatMessage).Id)
+		f.since, f.of = seq, [2]string{cmd.Caller.ID, b.TargetID}
+		f.ending = f.ending || of(m.people, f.of[0]).ending || f.of[1] != "" && of(m.people, f.of[1]).ending
+	case codelab.Remove:
+		if f := of(m.people, b.AttendeeID); f.gone == 0 {
+			f.gone = seq
+			m.removed = append(m.removed, f.names...)
+		}
+	case codelab.DeleteChat:
+		if f := of(m.messages, b.MessageID); f.gone == 0 {
+			f.gone = seq
+		}
+	}
+}
+
+// named notes a name that somebody has, or is about to get.
+func (m *model) named(id, name string) {
 	f := of(m.people, id)
 	if f.names = append(f.names, name); f.gone > 0 {
 		m.removed = append(m.removed, name)
@@ -169,48 +203,6 @@ func (m *model) deletedLab(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.deleted = append(m.deleted, id)
-}
-
-func (m *model) posted(id string, seq uint64, by, to string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f := of(m.messages, id)
-	f.since, f.of = seq, [2]string{by, to}
-	f.ending = f.ending || of(m.people, by).ending || to != "" && of(m.people, to).ending
-}
-
-// removing notes that a command is about to remove somebody, and wasRemoved that
-// it was acknowledged.
-func (m *model) removing(id string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	of(m.people, id).ending = true
-	for _, f := range m.messages {
-		f.ending = f.ending || f.of[0] == id || f.of[1] == id
-	}
-}
-
-func (m *model) wasRemoved(id string, seq uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f := of(m.people, id); f.gone == 0 {
-		f.gone = seq
-		m.removed = append(m.removed, f.names...)
-	}
-}
-
-func (m *model) deleting(id string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	of(m.messages, id).ending = true
-}
-
-func (m *model) wasDeleted(id string, seq uint64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if f := of(m.messages, id); f.gone == 0 {
-		f.gone = seq
-	}
 }
 
 // checkView holds a view to oracles 1, 2 and 5: what was acknowledged up to its

@@ -56,7 +56,7 @@ func stacks() string {
 func (w *world) act(until time.Time) {
 	var all sync.WaitGroup
 	for i := range w.plan.Clients {
-		c := &client{w: w, name: fmt.Sprintf("c%d", i+1), number: w.tabs.next(), rand: w.plan.random(ofClients + uint64(i))}
+		c := newClient(w, fmt.Sprintf("c%d", i+1), w.plan.random(ofClients+uint64(i)))
 		all.Go(func() { c.run(until) })
 	}
 	for i := range w.plan.Listeners {

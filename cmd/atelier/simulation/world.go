@@ -7,6 +7,7 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/codelab/draw"
 	"atelier/actors/durable"
 	"atelier/actors/durable/bustest"
 	"atelier/persistence/memory"
@@ -38,8 +39,6 @@ type world struct {
 	calm chan struct{}
 }
 
-var facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: "login", AdminID: "admin"}
-
 // random returns the source of one kind of decisions: what is left out of a plan
 // changes nothing about the others.
 func (p Plan) random(of uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, of)) }
@@ -70,7 +69,7 @@ func newWorld(p Plan, l lies) (*world, error) {
 		}
 		w.nodes = append(w.nodes, n)
 	}
-	m, err := w.nodes[0].server.Load().labs.Create(facilitator, &codelab.Create{
+	m, err := w.nodes[0].server.Load().labs.Create(draw.Facilitator, &codelab.Create{
 		Codelab: &pb.Codelab{Title: "Simulated", IsPublic: true},
 		Steps:   []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2"}, {Title: "three", ContentMarkdown: "3"}},
 	})

@@ -1,0 +1,237 @@
+// Package draw says random things in a codelab: the whole vocabulary, about what a
+// view shows. The simulator and property tests draw from it, so what is added to
+// the vocabulary is tried by all of them.
+package draw
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
+	"atelier/actors/usage/usagepb"
+)
+
+// Facilitator is who leads.
+var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: "login", AdminID: "admin"}
+
+// Source is where what is drawn comes from. Not safe for concurrent use.
+type Source struct {
+	Rand *rand.Rand
+	// Name is part of each text, so that no two sources make the same.
+	Name string
+	made int
+}
+
+// Mark returns a text that is found nowhere else.
+func (s *Source) Mark(what string) string {
+	s.made++
+	return fmt.Sprintf("%s-%d-of-%s", what, s.made, s.Name)
+}
+
+// Word draws one command of the vocabulary about what a view shows. Without a body
+// there is nothing to say it about.
+type Word func(s *Source, v *codelab.View) codelab.Command
+
+// Words are the commands of a codelab by their names. A test fails for one that is
+// missing here. Create and Delete are for codelabs of their own.
+var Words = map[string]Word{
+	"Register": func(s *Source, _ *codelab.View) codelab.Command {
+		name := s.Mark("person")
+		body := codelab.Register{Name: name, Email: name + "@example.org", PINHash: []byte(s.Mark("pin"))}
+		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleAnyone}, Body: body}
+	},
+	"Remove": func(s *Source, v *codelab.View) codelab.Command {
+		id := One(s, v.Attendees).GetId()
+		return Lead(codelab.Remove{AttendeeID: id})
+	},
+	"Rename": func(s *Source, v *codelab.View) codelab.Command {
+		id, name := One(s, v.Attendees).GetId(), s.Mark("renamed")
+		return Lead(codelab.Rename{AttendeeID: id, Name: name})
+	},
+	"ResetPin": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.ResetPin{AttendeeID: One(s, v.Attendees).GetId(), PINHash: []byte(s.Mark("pin"))})
+	},
+	"Mute": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.Mute{AttendeeID: One(s, v.Attendees).GetId(), Muted: s.coin()})
+	},
+	"Progress": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.Progress{StepNumber: s.step()})
+	},
+	"Complete": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.Complete{})
+	},
+	"SetPulse": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.SetPulse{State: pb.PulseState(s.Rand.IntN(4))})
+	},
+	"PostChat": func(s *Source, v *codelab.View) codelab.Command {
+		a, body := One(s, v.Attendees), codelab.PostChat{Message: s.Mark("chat")}
+		if s.Rand.IntN(4) == 0 {
+			body.TargetID = One(s, v.Attendees).GetId()
+		}
+		if s.Rand.IntN(6) == 0 {
+			return Lead(codelab.PostChat{Message: s.Mark("said"), Broadcast: s.coin()})
+		}
+		return as(a, body)
+	},
+	"DeleteChat": func(s *Source, v *codelab.View) codelab.Command {
+		m := One(s, v.Chat)
+		if m == nil {
+			return codelab.Command{}
+		}
+		return Lead(codelab.DeleteChat{MessageID: m.Id})
+	},
+	"AskHelp": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.AskHelp{StepNumber: s.step(), Message: s.Mark("help")})
+	},
+	"OfferHelp": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.OfferHelp{AttendeeID: One(s, v.Attendees).GetId(), Message: s.Mark("offer")})
+	},
+	"ClaimHelp": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.ClaimHelp{HelpID: One(s, v.Help).GetId()})
+	},
+	"ResolveHelp": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.ResolveHelp{HelpID: One(s, v.Help).GetId()})
+	},
+	"Annotate": func(s *Source, v *codelab.View) codelab.Command {
+		at := int32(s.Rand.IntN(500) * 10)
+		return as(One(s, v.Attendees), codelab.Annotate{
+			TargetType: "guide", AnchorKey: fmt.Sprintf("guide|guide|h|%d|%d", at, at+5), StartOffset: at, EndOffset: at + 5,
+			SelectedText: "s", ContentHash: "h", Message: s.Mark("comment"),
+		})
+	},
+	"Reply": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.Reply{ThreadID: One(s, v.Threads).GetId(), Message: s.Mark("reply"), ContentHash: "h"})
+	},
+	"DeleteComment": func(s *Source, v *codelab.View) codelab.Command {
+		t := One(s, v.Threads)
+		if t == nil || len(t.Messages) == 0 {
+			return codelab.Command{}
+		}
+		return Lead(codelab.DeleteComment{ThreadID: t.Id, CommentID: t.Messages[s.Rand.IntN(len(t.Messages))].Id})
+	},
+	"ReplaceQuizzes": func(s *Source, v *codelab.View) codelab.Command {
+		quizzes := slices.Clone(v.Quizzes)
+		if len(quizzes) > 3 {
+			quizzes = quizzes[1:]
+		}
+		return Lead(codelab.ReplaceQuizzes{Quizzes: append(quizzes, &pb.Quiz{Question: s.Mark("q"), QuizType: codelab.Descriptive})})
+	},
+	"SubmitQuiz": func(s *Source, v *codelab.View) codelab.Command {
+		if len(v.Quizzes) == 0 {
+			return codelab.Command{}
+		}
+		items := []codelab.SubmittedAnswer{{QuizID: v.Quizzes[s.Rand.IntN(len(v.Quizzes))].Id, Answer: s.Mark("answer")}}
+		return as(One(s, v.Attendees), codelab.SubmitQuiz{Items: items})
+	},
+	"GiveFeedback": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.GiveFeedback{Difficulty: "1", Satisfaction: "5", Comment: s.Mark("feedback")})
+	},
+	"AddMaterial": func(s *Source, _ *codelab.View) codelab.Command {
+		return Lead(codelab.AddMaterial{Material: &pb.Material{Title: s.Mark("m"), MaterialType: codelab.Link, LinkUrl: "https://example.org"}})
+	},
+	"DeleteMaterial": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.DeleteMaterial{MaterialID: One(s, v.Materials).GetId()})
+	},
+	"AddSubmission": func(s *Source, v *codelab.View) codelab.Command {
+		a := One(s, v.Attendees)
+		work := &pb.Submission{
+			AttendeeId: a.GetId(), SubmissionType: codelab.Link, LinkUrl: "https://example.org/" + s.Mark("link"), FileName: s.Mark("title"),
+		}
+		return as(a, codelab.AddSubmission{Submission: work})
+	},
+	"DeleteSubmission": func(s *Source, v *codelab.View) codelab.Command {
+		work := One(s, v.Submissions)
+		return Lead(codelab.DeleteSubmission{AttendeeID: work.GetAttendeeId(), SubmissionID: work.GetId()})
+	},
+	"AskAI": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.AskAI{Model: "m", StepNumber: s.step()})
+	},
+	"NoteAIUse": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.NoteAIUse{Usage: &usagepb.AIUsage{Model: "m"}})
+	},
+	"SaveConversation": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.SaveConversation{StepNumber: 1, Question: s.Mark("question"), Answer: s.Mark("ai"), Model: "m"})
+	},
+	"Update": func(s *Source, _ *codelab.View) codelab.Command {
+		guide := "guide"
+		return Lead(codelab.Update{Title: proto.String(s.Mark("title")), GuideMarkdown: &guide, QuizEnabled: proto.Bool(s.coin())})
+	},
+	"ReplaceSteps": func(s *Source, v *codelab.View) codelab.Command {
+		steps := slices.Clone(v.Steps)
+		s.Rand.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
+		if len(steps) > 4 {
+			steps = steps[:3]
+		}
+		return Lead(codelab.ReplaceSteps{Steps: append(steps, &pb.Step{Title: s.Mark("step"), ContentMarkdown: "text"})})
+	},
+	"SetRegistration": func(s *Source, _ *codelab.View) codelab.Command {
+		return Lead(codelab.SetRegistration{Open: s.Rand.IntN(4) > 0})
+	},
+	"SetEnded": func(s *Source, _ *codelab.View) codelab.Command {
+		return Lead(codelab.SetEnded{Ended: s.Rand.IntN(6) == 0})
+	},
+	"NoteExport": func(*Source, *codelab.View) codelab.Command {
+		return Lead(codelab.NoteExport{})
+	},
+	"ApplyRetention": func(*Source, *codelab.View) codelab.Command {
+		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.ApplyRetention{}}
+	},
+	"SetPin": func(s *Source, _ *codelab.View) codelab.Command {
+		return Lead(codelab.SetPin{Message: proto.String(s.Mark("pinned"))})
+	},
+	"Point": func(s *Source, _ *codelab.View) codelab.Command {
+		step := s.step()
+		return Lead(codelab.Point{StepNumber: &step, Hints: s.coin()})
+	},
+	"CreateWorkspace": func(s *Source, _ *codelab.View) codelab.Command {
+		heads := []*pb.WorkspaceHead{{Name: "main", Tree: s.Mark("tree")}}
+		return Lead(codelab.CreateWorkspace{ID: s.Mark("workspace"), StructureType: codelab.BranchWorkspace, Heads: heads, Current: "main"})
+	},
+	"ChangeWorkspace": func(s *Source, v *codelab.View) codelab.Command {
+		if v.Workspace == nil {
+			return codelab.Command{}
+		}
+		h := v.Workspace.Heads[0]
+		return Lead(codelab.ChangeWorkspace{WorkspaceID: v.Workspace.Id, Name: h.Name, Before: h.Tree, After: s.Mark("tree")})
+	},
+	"DeleteWorkspace": func(*Source, *codelab.View) codelab.Command {
+		return Lead(codelab.DeleteWorkspace{})
+	},
+	"NoteDownload": func(*Source, *codelab.View) codelab.Command {
+		return Lead(codelab.NoteDownload{})
+	},
+}
+
+// Names are those of Words, sorted: a seed draws the same each time.
+var Names = slices.Sorted(maps.Keys(Words))
+
+// One draws an item of a list; nil of an empty one.
+func One[T any](s *Source, list cow.View[*T]) *T {
+	if list.Len() == 0 {
+		return nil
+	}
+	return list.At(s.Rand.IntN(list.Len()))
+}
+
+// Lead is a command of the facilitator.
+func Lead(body codelab.Body) codelab.Command { return codelab.Command{Caller: Facilitator, Body: body} }
+
+// as is a command of an attendee; of nobody there is none.
+func as(a *pb.Attendee, body codelab.Body) codelab.Command {
+	if a == nil {
+		return codelab.Command{}
+	}
+	return codelab.Command{
+		Caller: &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation}, Body: body,
+	}
+}
+
+func (s *Source) coin() bool { return s.Rand.IntN(2) == 0 }
+
+func (s *Source) step() int32 { return int32(1 + s.Rand.IntN(3)) }
