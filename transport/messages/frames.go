@@ -183,8 +183,8 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
 		f.People[0], f.Item = t.CreatedBy, t.Id
-		if len(t.Messages) > 0 {
-			f.People[1] = t.Messages[0].AuthorId
+		if len(t.Messages) > 0 { // the event tells of it, and goes with it
+			f.People[1], f.Item = t.Messages[0].AuthorId, t.Messages[0].Id
 		}
 		return with(f, threadMessage{"inline_comment_changed", t.TargetType, wire.OrNull(t.TargetStepId), t.Id, threadCreated, at})
 	case *pb.Event_CommentAdded:

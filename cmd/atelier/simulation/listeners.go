@@ -196,7 +196,8 @@ func (m *model) checkListener(l *listener, told []*tale) {
 		}
 		for _, t := range told {
 			if _, came := got[t.Seq]; t.Seq > st.from && t.Seq <= st.to && !came && (t.gone == 0 || t.gone > last) {
-				m.failLocked("frames", "%s at %s behind %d was never told of %d, and has %v up to %d", l.name, st.node, st.from, t.Seq, st.frames, st.to)
+				e, _ := m.event(t.Seq)
+				m.failLocked("frames", "%s at %s behind %d was never told of %d, and has %v up to %d. Event %d, which is erased at %d: %v", l.name, st.node, st.from, t.Seq, st.frames, st.to, t.Seq, t.gone, e)
 				return
 			}
 			delete(got, t.Seq)

@@ -1,0 +1,70 @@
+package messages_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/codelab/draw"
+	"atelier/actors/durable"
+	"atelier/actors/ids"
+	"atelier/transport/messages"
+)
+
+// A room keeps the frame of an event for as long as the log keeps the event: else
+// who comes back is told something else after a restart than before. The frame of a
+// thread named the thread, and stayed when the log had lost the event with the
+// first comment.
+func TestARoomKeepsWhatTheLogKeeps(t *testing.T) {
+	kept, dropped := 0, 0
+	for seed := range uint64(200) {
+		s := &draw.Source{Rand: rand.New(rand.NewPCG(seed, 0)), Name: "s"}
+		state, now := codelab.New("lab", codelab.Rules{}, ids.NewSource("lab")), time.UnixMilli(1_800_000_000_000)
+		var events []*pb.Event
+		say := func(cmd codelab.Command) {
+			if cmd.Body == nil {
+				return
+			}
+			d, err := state.Decide(cmd, durable.Env{Now: now, Seq: uint64(len(events)) + 1})
+			if err != nil {
+				return
+			}
+			for _, e := range d.Events {
+				events = append(events, e)
+				state.Apply(uint64(len(events)), e)
+			}
+		}
+		say(draw.Lead(codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234"},
+			Steps: []*pb.Step{{Title: "one", ContentMarkdown: "1"}}}))
+		for range 100 {
+			now = now.Add(time.Second)
+			word := draw.Names[s.Rand.IntN(len(draw.Names))]
+			if often := s.Rand.IntN(10); often < 6 {
+				word = []string{"Register", "Annotate", "Reply", "DeleteComment", "PostChat", "AskHelp"}[often]
+			}
+			say(draw.Words[word](s, state.Capture()))
+		}
+		view := state.Capture()
+		present, erase := view.Present(), codelab.Erase(view)
+		for i, e := range events {
+			f, ok := messages.Frames{}.Encode(uint64(i)+1, e)
+			if !ok {
+				continue
+			}
+			after, _ := erase(e)
+			_, told := messages.Frames{}.Encode(uint64(i)+1, after)
+			if keeps := present.All(f.People, f.Item); keeps != told {
+				t.Fatalf("seed %d: the log keeps event %d: %v, the room its frame: %v: %v", seed, i+1, told, keeps, e)
+			} else if keeps {
+				kept++
+			} else {
+				dropped++
+			}
+		}
+	}
+	if kept < 1000 || dropped < 1000 {
+		t.Errorf("only %d are kept and %d dropped", kept, dropped)
+	}
+}
