@@ -17,8 +17,9 @@ type NodeOptions struct {
 	// Uptime is the node's clock, and AfterFunc its timers; those of package time.
 	Uptime    func() time.Duration
 	AfterFunc func(time.Duration, func()) (stop func() bool)
-	// Latency is how long each commit takes; nil: no time at all.
-	Latency func() time.Duration
+	// Latency is how long each commit takes, and Answer how long it then takes until
+	// the node hears of it; nil: no time at all.
+	Latency, Answer func() time.Duration
 }
 
 func (o NodeOptions) withDefaults() NodeOptions {

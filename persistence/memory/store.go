@@ -83,6 +83,11 @@ func (m *Store) run() {
 		err := m.apply(e)
 		m.working = nil
 		if m.node != nil {
+			if wait := m.node.opts.Answer; wait != nil && e.commit {
+				m.mu.Unlock()
+				time.Sleep(wait())
+				m.mu.Lock()
+			}
 			err = m.node.answered(err)
 		}
 		m.mu.Unlock()

@@ -23,7 +23,8 @@ type client struct {
 	w *world
 	// number tells clients apart in the check of linearizability.
 	number int
-	refs   int // it has used
+	refs   int    // it has used
+	only   string // the one word that it says; "" for any
 }
 
 func newClient(w *world, name string, r *rand.Rand) *client {
@@ -46,6 +47,24 @@ func (c *client) run(until time.Time) {
 		}
 		tabs.Wait()
 	}
+	if c.w.model.failed() == "" && c.Rand.IntN(2) == 0 {
+		c.lastWords()
+	}
+}
+
+// lastWords removes several people at once: what is not erased now nobody asks for
+// again.
+func (c *client) lastWords() {
+	var tabs sync.WaitGroup
+	for i := range 3 {
+		tab := newClient(c.w, c.Mark("tab"), rand.New(rand.NewPCG(c.Rand.Uint64(), 0)))
+		tabs.Go(func() {
+			time.Sleep(time.Duration(i) * time.Duration(tab.Rand.IntN(int(5*time.Millisecond))))
+			tab.only = "Remove"
+			tab.act(c.w.nodes[tab.Rand.IntN(len(c.w.nodes))])
+		})
+	}
+	tabs.Wait()
 }
 
 // numbers tell clients apart in the check of linearizability.
@@ -60,7 +79,7 @@ func (c *client) think() time.Duration {
 
 // act reads at a node and does one thing there.
 func (c *client) act(n *node) {
-	if c.Rand.IntN(60) == 0 {
+	if c.only == "" && c.Rand.IntN(60) == 0 {
 		c.shortLived(n)
 		return
 	}
@@ -81,10 +100,11 @@ func (c *client) act(n *node) {
 	}
 	model.asked(c.number, false, began, seq)
 	model.checkView(n.name, view, seq)
-	if c.Rand.IntN(6) == 0 {
+	switch draw := c.Rand.IntN(120); {
+	case c.only != "":
+	case draw < 20:
 		return // it only reads
-	}
-	if c.Rand.IntN(40) == 0 {
+	case draw < 23:
 		c.aside(ws, view)
 		return
 	}
@@ -194,6 +214,9 @@ func alwaysNew(cmd codelab.Command) bool {
 // word draws what to say: mostly what people say most, and everything else now
 // and then.
 func (c *client) word(v *codelab.View) string {
+	if c.only != "" {
+		return c.only
+	}
 	if v.Attendees.Len() == 0 {
 		return "Register"
 	}

@@ -60,6 +60,10 @@ func init() { // a list that its members lead to
 			s.store.LoseAnswer(errCommit, draw.IntN(2) == 0)
 			return nil
 		})},
+		{"answer late", 2, func(_ *world, a, _ *node, _ *rand.Rand) (func(), bool) {
+			a.late.Add(1)
+			return func() { a.late.Add(-1) }, true
+		}},
 		{"fill the disk", 1, onServer(func(s *server, _ *rand.Rand) func() {
 			s.store.SetReadOnly(true)
 			return func() { s.store.SetReadOnly(false) }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"atelier/actors/codelab"
 	"atelier/actors/room"
 )
 
@@ -53,8 +54,34 @@ func (c *connection) end() { c.once.Do(func() { close(c.away) }) }
 
 // connections are those that are open. Guarded by its mu.
 type connections struct {
-	mu  sync.Mutex
-	all []*connection
+	mu    sync.Mutex
+	all   []*connection
+	still bool // nobody comes or goes
+}
+
+func (c *connections) mayNotMove() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.still
+}
+
+// people are those who are connected, sorted.
+func (c *connections) people() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	here := []string{}
+	for _, x := range c.all {
+		here = append(here, x.who)
+	}
+	slices.Sort(here)
+	return slices.Compact(here)
+}
+
+// still lets nobody come or go who is not sent away, or ends that.
+func (m *model) still(still bool) {
+	m.open.mu.Lock()
+	defer m.open.mu.Unlock()
+	m.open.still = still
 }
 
 func (c *connections) add(x *connection) {
@@ -88,10 +115,18 @@ func (m *model) sentAway(r *room.Room, attendee string) {
 // sentAllAway ends all connections to a server.
 func (m *model) sentAllAway(s *server) { m.open.end(func(c *connection) bool { return c.s == s }) }
 
-// run listens until a time.
-func (l *listener) run(until time.Time) {
+// run listens until all is quiet.
+func (l *listener) run(quiet <-chan struct{}) {
 	since, known := uint64(0), false
-	for time.Now().Before(until) && l.w.pause(time.Duration(l.rand.ExpFloat64()*float64(200*time.Millisecond))) {
+	for l.w.pause(time.Duration(l.rand.ExpFloat64() * float64(200*time.Millisecond))) {
+		select {
+		case <-quiet:
+			return
+		default:
+		}
+		if l.w.model.open.mayNotMove() {
+			continue
+		}
 		n := l.w.nodes[l.rand.IntN(len(l.w.nodes))]
 		s, ws, err := n.get()
 		if err != nil {
@@ -109,28 +144,31 @@ func (l *listener) run(until time.Time) {
 		} else if err := s.leaves(ws.Await(since)); err != nil {
 			continue
 		}
-		since, known = l.listen(s, ws.Room, since, until)
+		since, known = l.listen(s, ws, since, quiet)
 	}
 }
 
 // listen stays at a node until it is sent away, or goes. It returns the position
 // that it has; known is false when it must read anew.
-func (l *listener) listen(s *server, r *room.Room, since uint64, until time.Time) (at uint64, known bool) {
+func (l *listener) listen(s *server, ws codelab.Workshop, since uint64, quiet <-chan struct{}) (at uint64, known bool) {
+	m, r := l.w.model, ws.Room
 	c := &connection{wake: make(chan struct{}, 1), away: make(chan struct{}), room: r, who: l.person, s: s}
-	m := l.w.model
 	m.open.add(c)
 	defer m.open.remove(c)
 	r.Subscribe(c)
 	defer r.Unsubscribe(c)
 	r.Join(l.person)
 	defer r.Leave(l.person)
+	if ws.View().Attendee(l.person) == nil {
+		return since, false // removed between the look and the registration
+	}
 	st := &stretch{node: s.n.name, from: since, to: since}
 	l.w.history.add(l.name, s.n.name, "listens behind %d", since)
 	m.mu.Lock()
 	l.stretches = append(l.stretches, st)
 	m.mu.Unlock()
 	defer func() { l.w.history.add(l.name, s.n.name, "has %d frames, up to %d", len(st.frames), at) }()
-	goes := time.After(min(time.Duration(l.rand.ExpFloat64()*float64(4*time.Second)), time.Until(until)))
+	goes := time.After(time.Duration(l.rand.ExpFloat64() * float64(4*time.Second)))
 	slow := time.Duration(0)
 	if l.rand.IntN(4) == 0 {
 		slow = 2 * time.Second
@@ -162,12 +200,19 @@ func (l *listener) listen(s *server, r *room.Room, since uint64, until time.Time
 		case <-c.away:
 			return st.to, true
 		case <-goes:
+			if !m.open.mayNotMove() {
+				return st.to, true
+			}
+		case <-quiet:
 			return st.to, true
 		case <-l.w.ended:
 			return st.to, true
 		}
 		if slow > 0 {
-			time.Sleep(time.Duration(l.rand.ExpFloat64() * float64(slow)))
+			select {
+			case <-c.away:
+			case <-time.After(time.Duration(l.rand.ExpFloat64() * float64(slow))):
+			}
 		}
 	}
 }

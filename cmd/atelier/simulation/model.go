@@ -40,7 +40,9 @@ type model struct {
 	operations []porcupine.Operation
 	listeners  []*listener
 	open       connections
-	failure    string // the first one
+	// quiet is closed when listeners are to leave.
+	quiet   chan struct{}
+	failure string // the first one
 }
 
 // fact is something that an acknowledged command made.
@@ -60,7 +62,7 @@ type seen struct {
 }
 
 func newModel(w *world) *model {
-	return &model{w: w, people: map[string]*fact{}, messages: map[string]*fact{}, views: map[uint64]seen{}}
+	return &model{w: w, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, views: map[uint64]seen{}}
 }
 
 // begin tells which codelab all this is about; its first events are committed.

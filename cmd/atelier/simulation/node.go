@@ -52,6 +52,7 @@ type node struct {
 	// still while somebody waits for one.
 	life chan struct{}
 
+	late   atomic.Int64 // faults that let the store answer late
 	faulty sync.Mutex
 	ends   []func() // guarded by faulty; of faults of this process that go on
 }
@@ -94,6 +95,9 @@ func (n *node) start() error {
 		Lease: lease, Uptime: clock.Uptime,
 		AfterFunc: func(d time.Duration, fn func()) func() bool { return clock.AfterFunc(d, fn).Stop },
 		Latency:   func() time.Duration { return time.Duration(commits.ExpFloat64() * float64(2*time.Millisecond)) },
+		Answer: func() time.Duration {
+			return time.Duration(commits.ExpFloat64()*float64(time.Millisecond)) * time.Duration(1+300*n.late.Load())
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)

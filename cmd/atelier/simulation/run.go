@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"testing/synctest"
 	"time"
@@ -20,9 +21,11 @@ func run(p Plan, l lies) (h *history, finding string) {
 		return w.history, "build: " + err.Error()
 	}
 	w.act(time.Now().Add(p.For))
-	close(w.calm)
 	w.startAll()
 	w.settle("when all is whole again")
+	w.presence()
+	close(w.model.quiet)
+	w.listening.Wait()
 	w.erasesSoon()
 	w.rest()
 	w.erased()
@@ -62,7 +65,7 @@ func (w *world) act(until time.Time) {
 	for i := range w.plan.Listeners {
 		l := &listener{w: w, name: fmt.Sprintf("l%d", i+1), rand: w.plan.random(ofListeners + uint64(i))}
 		w.model.listeners = append(w.model.listeners, l)
-		all.Go(func() { l.run(until) })
+		w.listening.Go(func() { l.run(w.model.quiet) })
 	}
 	w.tokens.act(until, &all)
 	w.grants.act(until, &all)
@@ -107,10 +110,11 @@ func (w *world) settle(when string) {
 					w.model.fail("linearizable", "%s, %s shows position %d, %d was acknowledged", when, n.name, seq, at)
 				}
 				w.model.checkView(n.name, view, seq)
-				// The room follows the view.
+				// The room follows the view, and whoever is sent away takes a moment.
 				if err := ws.Await(seq); err != nil {
 					w.model.fail("frames", "%s, the room at %s does not get to %d: %v", when, n.name, seq, err)
 				}
+				time.Sleep(100 * time.Millisecond)
 				view, _ = ws.ViewAt()
 				present := view.Present()
 				w.model.checkRoom(n.name, ws.Room, present.All, func(person string) bool { return view.Attendee(person) != nil })
@@ -125,6 +129,28 @@ func (w *world) settle(when string) {
 	}
 	w.tokens.settle()
 	w.grants.settle()
+}
+
+// presence waits until nodes have compared who is connected, and looks whether all
+// say the same.
+func (w *world) presence() {
+	if w.model.failed() != "" {
+		return
+	}
+	w.model.still(true)
+	time.Sleep(10 * time.Second)
+	here := w.model.open.people()
+	for _, n := range w.nodes {
+		_, ws, err := n.get()
+		if err != nil {
+			w.model.fail("answers", "node %s, when all was whole again: %v", n.name, err)
+			return
+		}
+		if told := slices.Sorted(slices.Values(ws.Room.Present())); !slices.Equal(told, here) {
+			w.model.fail("presence", "%s says that %v are there; these are: %v", n.name, told, here)
+		}
+	}
+	w.model.still(false)
 }
 
 // erasesSoon waits for as long as a few rounds of erasing take. What nobody uses

@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"atelier/actors/codelab"
@@ -35,8 +36,8 @@ type world struct {
 	lab     string // id of the codelab in which everything happens
 	tabs    numbers
 	ended   chan struct{}
-	// calm is set when no more faults happen.
-	calm chan struct{}
+	// listening are the listeners, who stay until all is quiet.
+	listening sync.WaitGroup
 }
 
 // random returns the source of one kind of decisions: what is left out of a plan
@@ -57,7 +58,7 @@ const (
 func newWorld(p Plan, l lies) (*world, error) {
 	w := &world{
 		plan: p, lies: l, history: newHistory(), store: memory.NewDatabase(),
-		ended: make(chan struct{}), calm: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
 	w.net = newNetwork(w, bustest.NewNet())
 	w.model, w.tokens, w.grants = newModel(w), newTokens(w), &grants{w: w}
@@ -81,14 +82,7 @@ func newWorld(p Plan, l lies) (*world, error) {
 	return w, nil
 }
 
-func (w *world) names() (names []string) {
-	for _, n := range w.nodes {
-		names = append(names, n.name)
-	}
-	return names
-}
-
-// until returns early when the run has ended.
+// pause waits, and returns early when the run has ended.
 func (w *world) pause(d time.Duration) (goOn bool) {
 	select {
 	case <-w.ended:
