@@ -112,7 +112,7 @@ func (n *node) start() error {
 	}
 	bus, unplug := w.net.Node(n.name)
 	s := &server{n: n, store: store, shared: shared, clock: clock, unplug: unplug, system: durable.NewSystem(), stop: make(chan struct{}), done: make(chan struct{})}
-	s.list, err = catalog.FollowList(shared, clock, func(err error) { w.model.fail("list", "node %s: %v", n.name, err) })
+	s.list, err = catalog.FollowList(shared, clock, func(err error) { s.unreadable("list", err) })
 	if err != nil {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
@@ -133,7 +133,7 @@ func (n *node) start() error {
 		s.vault, err = w.newVault(s)
 	}
 	if err == nil && w.plan.Visitors > 0 {
-		s.sessions, err = login.Follow(shared, []byte("account"), clock, func(err error) { w.model.fail("grants", "node %s: %v", n.name, err) })
+		s.sessions, err = login.Follow(shared, []byte("account"), clock, func(err error) { s.unreadable("grants", err) })
 		if err == nil {
 			options := cluster
 			options.IdleAfter = -1 // as the server has it: they are asked for all the time
@@ -146,6 +146,14 @@ func (n *node) start() error {
 	n.server.Store(s)
 	go s.watch()
 	return nil
+}
+
+// unreadable is told of rows that could not be read: for want of the store they may
+// be, and are read later.
+func (s *server) unreadable(which string, err error) {
+	if !isOne(err, expected) {
+		s.n.w.model.fail(which, "node %s: %v", s.n.name, err)
+	}
 }
 
 // keptFrames is how many frames are kept for replay: few, so that some listeners
