@@ -1,12 +1,17 @@
 package powercut
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
 )
 
 // Disk is a mounted file system that lies in memory and records what happens to
@@ -17,6 +22,7 @@ import (
 type Disk struct {
 	fuse.RawFileSystem // refuses what is not here
 	server             *fuse.Server
+	at                 string
 
 	// mu is held during each call, so the trace has the order in which the calls
 	// took place.
@@ -49,7 +55,10 @@ func Mount(at string) (*Disk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mount at %s: %w", at, err)
 	}
-	d.server = server
+	d.server, d.at = server, at
+	if err := keepToOurselves(); err != nil {
+		return nil, errors.Join(err, server.Unmount())
+	}
 	go server.Serve()
 	if err := server.WaitMount(); err != nil {
 		return nil, fmt.Errorf("mount at %s: %w", at, err)
@@ -57,8 +66,28 @@ func Mount(at string) (*Disk, error) {
 	return d, nil
 }
 
-// Unmount ends the file system; nobody may have a file of it open.
-func (d *Disk) Unmount() error { return d.server.Unmount() }
+// keepToOurselves has no child inherit the connection to the kernel, which go-fuse
+// opens without that: a child would keep a disk alive whose process is gone, and
+// wait for it forever.
+func keepToOurselves() error {
+	open, err := os.ReadDir("/proc/self/fd")
+	for _, e := range open {
+		if to, _ := os.Readlink("/proc/self/fd/" + e.Name()); to == "/dev/fuse" {
+			fd, _ := strconv.Atoi(e.Name())
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return err
+}
+
+// Unmount ends the file system. If somebody has a file of it open, the folder is
+// free at once and the rest follows.
+func (d *Disk) Unmount() error {
+	if err := unix.Unmount(d.at, unix.MNT_DETACH); err != nil {
+		return d.server.Unmount() // where fusermount3 has mounted it
+	}
+	return nil
+}
 
 // Inject sets what decides which calls fail; nil: none does. It is called with
 // the disk locked.

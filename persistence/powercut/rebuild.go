@@ -212,3 +212,5 @@ func boolText(b bool, yes, no string) string {
 	}
 	return no
 }
+
+func (o Order) String() string { return [...]string{"journaled", "unordered"}[o] }
