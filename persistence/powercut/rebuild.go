@@ -178,22 +178,13 @@ func (r *rebuild) tear(target *file, op *Op) (kept, pages int) {
 }
 
 // early calls visit for what the program may have stored in mapped memory before
-// the cut, and the kernel may have written by itself: it came with the next sync.
+// the cut, and the kernel may have written by itself: mapped writes right behind
+// it. What comes behind another call may have been stored after that call.
 func (t Trace) early(point int, visit func(i int, op *Op)) {
-	over := map[uint32]bool{}
-	for i := point; i < min(len(t), point+maxEarly); i++ {
-		op := &t[i]
-		switch {
-		case op.Kind == Sync, op.Kind == Truncate, op.Kind == Create:
-			over[op.File] = true
-		case op.Kind == Write && op.Mapped && !over[op.File]:
-			visit(i, op)
-		}
+	for i := point; i < len(t) && t[i].Kind == Write && t[i].Mapped; i++ {
+		visit(i, &t[i])
 	}
 }
-
-// maxEarly bounds how far behind a cut mapped writes are looked for, calls.
-const maxEarly = 200
 
 func (r *rebuild) applyEarly(f *Folder, i int, op *Op) {
 	target := f.files[op.File]
