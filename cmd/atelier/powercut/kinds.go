@@ -35,9 +35,10 @@ var kindsOfItems = []kind{
 		func(v *view, it item) (bool, error) { return v.found(lab(it.Key)) }},
 	{"steps",
 		func(l *load, it *item) error {
-			// Large, so that memtables fill.
-			it.Content = strings.Repeat("About "+it.Key+".\n", 9000)
-			err := l.call(http.MethodPut, lab(it.Codelab)+"/steps", record{"steps": []record{{"title": it.Key, "content_markdown": it.Content}}}, nil)
+			// Large, so that memtables fill and values lie in parts.
+			it.Content = strings.Repeat("About "+it.Key+".\n", 3500)
+			step := record{"title": it.Key, "content_markdown": it.Content}
+			err := l.call(http.MethodPut, lab(it.Codelab)+"/steps", record{"steps": []record{step, step, step}}, nil)
 			it.Content = it.Content[:100]
 			return err
 		}, nil,

@@ -22,7 +22,7 @@ type load struct {
 	platform, business, identity string
 
 	acknowledged map[string]int // by what was done and kind
-	refused      int
+	refused      []string       // what was not, and why
 }
 
 func newLoad(disk *powercut.Disk, seed uint64) *load {
@@ -76,7 +76,7 @@ func (l *load) add(k kind) {
 		}
 	}
 	if err := k.add(l, &it); err != nil {
-		l.refused++
+		l.refuse(it, err)
 		return
 	}
 	l.note(added, it)
@@ -96,7 +96,7 @@ func (l *load) remove(i int) {
 		l.items = slices.DeleteFunc(l.items, func(in item) bool { return in.Codelab == it.Key })
 	}
 	if err := k.remove(l.server, it); err != nil {
-		l.refused++
+		l.refuse(it, err)
 		return
 	}
 	l.note(removed, it)
@@ -120,3 +120,5 @@ func (l *load) note(did string, it item) {
 	l.acknowledged[did+" "+it.Kind]++
 	l.disk.Note(step{did, it}.encode())
 }
+
+func (l *load) refuse(it item, err error) { l.refused = append(l.refused, it.name()+": "+err.Error()) }

@@ -132,8 +132,8 @@ func traceOf(t *testing.T, name string, p *program, acknowledged map[string]int)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.refused > 0 {
-			t.Errorf("the server refused %d requests", l.refused)
+		if len(l.refused) > 0 {
+			t.Errorf("the server refused %d requests, the first was %s", len(l.refused), l.refused[0])
 		}
 		if *toRecord || *last != "" {
 			var b bytes.Buffer

@@ -96,7 +96,7 @@ func (p *program) start(data string, flags ...string) (*server, error) {
 	case address := <-found:
 		s.base = "http://" + address
 	case <-s.over:
-		return nil, refusal(lastLines(s.said.String()))
+		return nil, refusal(lastWords(s.said.String()))
 	case <-time.After(startTimeout):
 		s.kill()
 		return nil, fmt.Errorf("the server did not start within %v: %s", startTimeout, lastLines(s.said.String()))
@@ -106,6 +106,14 @@ func (p *program) start(data string, flags ...string) (*server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// lastWords is the error with which a server ended.
+func lastWords(said string) string {
+	if at := strings.LastIndex(said, "atelier: "); at >= 0 {
+		return strings.TrimSpace(said[at:])
+	}
+	return lastLines(said)
 }
 
 func lastLines(said string) string {
