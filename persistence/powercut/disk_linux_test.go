@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -64,5 +65,51 @@ d"
 	b, err := os.ReadFile(filepath.Join(to, "a/b"))
 	if err != nil || !strings.HasPrefix(string(b), "hello\x00") || len(b) != 9000 {
 		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+// Faults meet the calls that they are meant for, and leave nothing behind but
+// failed syncs.
+func TestCallsFailAsTold(t *testing.T) {
+	d, at := mount(t)
+	for name, c := range map[string]struct {
+		kind   Kind
+		fault  Fault
+		script string // must fail with the text
+		text   string
+		ops    string // that are recorded meanwhile
+	}{
+		"create":     {Create, Fault{Err: syscall.ENOSPC}, "echo x > new", "No space", ""},
+		"write":      {Write, Fault{Err: syscall.EIO}, "echo x >> a", "I/O error", ""},
+		"sync":       {Sync, Fault{Err: syscall.EIO}, "sync a", "error syncing", "failed sync"},
+		"short":      {Write, Fault{Short: 2}, "printf 123456 > b; test $(cat b) != 123456", "", "create write write write"},
+		"mapped":     {Sync, Fault{Err: syscall.EIO}, "sync a", "error syncing", "failed sync"},
+		"sync names": {SyncFolder, Fault{Err: syscall.EIO}, "sync .", "error syncing", "failed sync folder"},
+	} {
+		if out, err := exec.Command("sh", "-c", "cd "+at+"; rm -f a b; echo 1 > a").CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+		before := len(d.Trace())
+		d.Inject(func(call Call) Fault {
+			if call.Kind == c.kind {
+				return c.fault
+			}
+			return Fault{}
+		})
+		out, err := exec.Command("sh", "-c", "cd "+at+"; "+c.script).CombinedOutput()
+		d.Inject(nil)
+		if err == nil && c.text == "" || !strings.Contains(string(out), c.text) && c.text != "" {
+			t.Errorf("%s: %v, %q", name, err, out)
+		}
+		var ops []string
+		for _, op := range d.Trace()[before:] {
+			if op.Failed {
+				ops = append(ops, "failed")
+			}
+			ops = append(ops, op.Kind.String())
+		}
+		if got := strings.Join(ops, " "); got != c.ops {
+			t.Errorf("%s: recorded are %q, want %q", name, got, c.ops)
+		}
 	}
 }

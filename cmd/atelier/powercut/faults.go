@@ -36,6 +36,7 @@ type plan struct {
 	fault powercut.Fault
 	nth   int
 	stays bool
+	steps int // of the load, in each of three sessions
 	seed  uint64
 }
 
@@ -55,7 +56,7 @@ func plansFor(seen map[place]int, seed uint64) (plans []plan) {
 			if f.Short > 0 && mappedFiles[p.file] {
 				continue
 			}
-			plans = append(plans, plan{at: p, fault: f, nth: r.IntN(seen[p]/4 + 1), stays: r.IntN(2) == 0, seed: r.Uint64()})
+			plans = append(plans, plan{at: p, fault: f, nth: r.IntN(seen[p]/4 + 1), stays: r.IntN(2) == 0, steps: 15, seed: r.Uint64()})
 		}
 	}
 	return plans
@@ -107,7 +108,7 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 			return o, err
 		}
 		l.each()
-		l.run(15)
+		l.run(pl.steps)
 		if session == 1 && !pl.stays {
 			l.stop()
 		} else {

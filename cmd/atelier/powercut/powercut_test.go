@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"text/tabwriter"
+	"time"
 
 	"atelier/persistence/powercut"
 )
@@ -190,9 +191,13 @@ func TestFaults(t *testing.T) {
 			plans = onlyShared(plans)
 		}
 		inParallel(plans, func(pl plan) {
+			began := time.Now()
 			o, err := tryFault(p, pl, t.TempDir(), t.TempDir())
+			defer func() {
+				t.Logf("TIME %v %s stays %t nth %d fired %d ack %d refusals %q", time.Since(began).Round(time.Millisecond), pl, pl.stays, pl.nth, o.fired, o.acknowledged, o.refusals)
+			}()
 			if err == nil && o.fired == 0 {
-				pl.nth = 0
+				pl.nth, pl.steps = 0, 120
 				o, err = tryFault(p, pl, t.TempDir(), t.TempDir())
 			}
 			checks.Lock()
