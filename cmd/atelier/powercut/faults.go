@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"syscall"
 
 	"atelier/persistence/powercut"
@@ -85,9 +86,10 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 		return o, err
 	}
 	defer disk.Unmount()
-	calls, armed := 0, true
+	calls := 0
+	var vague []string
 	disk.Inject(func(c powercut.Call) powercut.Fault {
-		if c.Kind != pl.at.call || fileKind(c.Path) != pl.at.file || !armed {
+		if c.Kind != pl.at.call || fileKind(c.Path) != pl.at.file {
 			return powercut.Fault{}
 		}
 		if calls++; calls <= pl.nth || o.fired > 0 && !pl.stays {
@@ -101,6 +103,9 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 		l.server, err = p.start(dataIn(at))
 		if isRefusal(err) {
 			o.refusals = append(o.refusals, err.Error())
+			if pl.fault.Err != 0 && !strings.Contains(err.Error(), pl.fault.Err.Error()) {
+				vague = append(vague, "while the fault lasts, a refusal does not tell of it: "+err.Error())
+			}
 			disk.Inject(nil) // as if the operator had mended it
 			continue
 		}
@@ -121,5 +126,6 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 	}
 	t := disk.Trace()
 	o.verdict, err = tryCut(p, t, powercut.Cut{Point: len(t), Seed: pl.seed, Order: powercut.Order(pl.seed % 2)}, scratch)
+	o.wrong = append(o.wrong, vague...)
 	return o, err
 }

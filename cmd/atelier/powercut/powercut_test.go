@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 	"text/tabwriter"
-	"time"
 
 	"atelier/persistence/powercut"
 )
@@ -191,13 +190,12 @@ func TestFaults(t *testing.T) {
 			plans = onlyShared(plans)
 		}
 		inParallel(plans, func(pl plan) {
-			began := time.Now()
 			o, err := tryFault(p, pl, t.TempDir(), t.TempDir())
 			defer func() {
 				t.Logf("TIME %v %s stays %t nth %d fired %d ack %d refusals %q", time.Since(began).Round(time.Millisecond), pl, pl.stays, pl.nth, o.fired, o.acknowledged, o.refusals)
 			}()
 			if err == nil && o.fired == 0 {
-				pl.nth, pl.steps = 0, 120
+				pl.nth, pl.steps, pl.stays = 0, 120, false
 				o, err = tryFault(p, pl, t.TempDir(), t.TempDir())
 			}
 			checks.Lock()

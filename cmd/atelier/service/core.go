@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -66,6 +67,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	c := &Core{cfg: cfg, log: log}
 	defer func() {
 		if err != nil {
+			err = c.explain(err)
 			_ = c.Close(context.Background())
 		}
 	}()
@@ -113,6 +115,18 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		Sweep: !opts.RecoverDamaged, Logger: log,
 	})
 	return c, err
+}
+
+// explain adds to an error why the store has stopped writing, if it has: without
+// it, "no answer in time" is all that an operator reads of a disk that failed.
+func (c *Core) explain(err error) error {
+	if c == nil || c.store == nil {
+		return err
+	}
+	if failed := c.store.Stats().Failed; failed != nil && !errors.Is(err, failed) {
+		return fmt.Errorf("%w (%w)", err, failed)
+	}
+	return err
 }
 
 // openList reads the list of codelabs, and follows what other nodes change.

@@ -74,6 +74,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	s.cancel = cancel
 	defer func() {
 		if err != nil {
+			err = s.core.explain(err)
 			_ = s.Stop()
 		}
 	}()
