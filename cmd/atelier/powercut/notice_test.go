@@ -10,7 +10,7 @@ import (
 // TestMissingSyncsAreNoticed takes the syncs of one kind of file out of a trace, as
 // if the server did not sync it: some power cut must then show a loss.
 func TestMissingSyncsAreNoticed(t *testing.T) {
-	if *live || *point >= 0 {
+	if *live {
 		t.Skip("is about the traces of testdata")
 	}
 	for file, shared := range map[string]bool{
