@@ -18,8 +18,9 @@
 //   - A rename is atomic, also over another file. Either folder's sync makes it last.
 //   - With Journaled, names and truncations reach the disk in the order of the
 //     calls, as on ext4 and XFS: some number of the last ones is missing. With
-//     Unordered each of them may be missing, as on file systems without a
-//     common journal.
+//     Unordered each name that was made or changed may be missing, but what takes
+//     content away still waits for the names before it. Without that, Badger loses
+//     a memtable: it removes the log before the name of its table is on disk.
 //   - A sync that failed makes nothing last, and no later sync makes up for it: the
 //     kernel may have dropped the pages and called them clean.
 //

@@ -16,7 +16,9 @@ const (
 	// reach the disk in the order of their calls, so the last ones may be
 	// missing, and a sync of a folder takes along whatever came before it.
 	Journaled Order = iota
-	// Unordered lets each change of names that was not synced be there or not.
+	// Unordered lets each name that was made or changed, and not synced, be there or
+	// not. What takes content away, a removal or a truncation, still comes behind all
+	// changes of names before it.
 	Unordered
 )
 
@@ -103,17 +105,24 @@ func (r *rebuild) chooseNames() {
 	default:
 		last += r.rand.IntN(len(r.trace) - last)
 	}
+	whole := true // all changes of names so far are there
 	for i := range r.trace {
+		op := &r.trace[i]
 		switch {
 		case r.cut.Order == Journaled:
 			r.there[i] = i <= last
 		case r.synced[i]:
 			r.there[i] = true
 		default:
-			r.there[i] = end == 1 || end > 1 && r.rand.IntN(2) == 0
+			r.there[i] = (end == 1 || end > 1 && r.rand.IntN(2) == 0) && (whole || !removes(op.Kind))
+		}
+		if isName(op.Kind) && !r.there[i] {
+			whole = false
 		}
 	}
 }
+
+func removes(k Kind) bool { return k == Unlink || k == Rmdir || k == Truncate }
 
 func (r *rebuild) styleOf(file uint32) style {
 	s, ok := r.styles[file]
@@ -150,7 +159,7 @@ func (r *rebuild) apply(f *Folder, i int, op *Op, path string) {
 	}
 	if op.Kind != Write {
 		kept := r.keeps(r.styleOf(op.File))
-		if op.Kind == Truncate && r.cut.Order == Journaled {
+		if op.Kind == Truncate {
 			kept = r.there[i]
 		}
 		if kept {

@@ -28,7 +28,11 @@ func looks(t Trace, order Order) []string {
 		for name, number := range f.files[0].names {
 			text := name + "="
 			for data := f.files[number].data; len(data) > 0; data = data[min(PageBytes, len(data)):] {
-				text += strings.ReplaceAll(string(data[:1]), "\x00", "0")
+				one := bytes.TrimLeft(data[:min(PageBytes, len(data))], "\x00")
+				if len(one) == 0 {
+					one = []byte("0")
+				}
+				text += string(one[:1])
 			}
 			all = append(all, text)
 		}
@@ -58,7 +62,7 @@ func TestWhatAPowerCutLeaves(t *testing.T) {
 			[]string{"a=", "a=0y", "a=x", "a=xy"}, nil},
 		"a write that overlaps pages is torn where they meet": {
 			Trace{create, names, {Kind: Truncate, File: 1, Size: 2 * PageBytes}, sync, {Kind: Write, File: 1, Offset: PageBytes - 1, Data: []byte("xy")}},
-			[]string{"a=00", "a=0y"}, nil},
+			[]string{"a=00", "a=0y", "a=x0", "a=xy"}, nil},
 		"a failed sync makes nothing last":           {Trace{create, names, write, failed}, []string{"a=", "a=x"}, nil},
 		"no later sync makes up for a failed one":    {Trace{create, names, write, failed, sync}, []string{"a=", "a=x"}, nil},
 		"a write behind a failed sync can be synced": {Trace{create, names, failed, write, sync}, []string{"a=x"}, nil},
@@ -72,6 +76,10 @@ func TestWhatAPowerCutLeaves(t *testing.T) {
 			Trace{create, write, sync, other, names, rename}, []string{"a=", "a=x b="}, nil},
 		"a removed name may come back": {
 			Trace{create, names, {Kind: Unlink, File: 1, Name: "a"}}, []string{"", "a="}, nil},
+		"a removal does not overtake a name": {
+			Trace{create, write, sync, names, other, {Kind: Unlink, File: 1, Name: "a"}}, []string{"a=x", "a=x b=", "b="}, nil},
+		"nor does a truncation": {
+			Trace{create, write, sync, names, other, {Kind: Truncate, File: 1}}, []string{"a= b=", "a=x", "a=x b="}, nil},
 		"a link is another name": {
 			Trace{create, write, sync, names, {Kind: Link, File: 1, Name: "b"}, names, {Kind: Unlink, File: 1, Name: "a"}, names}, []string{"b=x"}, nil},
 		"a truncation may be lost": {

@@ -1,7 +1,10 @@
 package powercut
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"atelier/persistence/powercut"
@@ -93,5 +96,42 @@ func TestWhatNeverHappenedIsNamed(t *testing.T) {
 	want := []string{"no call was a rename", "no call was about a file of the kind mark", "unknown: data/strange: no kind of file matches it"}
 	if got := slices.Sorted(slices.Values(missing(all))); !slices.Equal(got, want) {
 		t.Errorf("missing %q", got)
+	}
+}
+
+// A recovery gives the store another stream, under which the folder of shared
+// objects seemed to be somebody else's: the server refused to start with the very
+// flag that its first refusal had named.
+func TestARecoveryKeepsSharedFiles(t *testing.T) {
+	if *live {
+		t.Skip("is about the traces of testdata")
+	}
+	p := binary(t, true)
+	trace := traceOf(t, "shared", p, map[string]int{})
+	root := filepath.Join(t.TempDir(), "disk")
+	if err := trace.Rebuild(powercut.Cut{Point: len(trace)}).Make(root); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dataIn(root), "store", "MANIFEST")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.start(dataIn(root)); !isRefusal(err) || !strings.Contains(err.Error(), recoverFlag) {
+		t.Fatalf("without its MANIFEST: %v", err)
+	}
+	e, err := expect(trace, len(trace), len(trace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.there = slices.DeleteFunc(e.there, func(it item) bool { return it.Kind == "token" })
+	e.gone = nil // old tables may bring them back, which an operator is told
+	for _, flags := range [][]string{{recoverFlag}, nil} {
+		s, err := p.start(dataIn(root), flags...)
+		if err != nil {
+			t.Fatal(flags, err)
+		}
+		if wrong := newView(s).check(e); len(wrong) > 0 {
+			t.Errorf("started with %q: %q", flags, wrong)
+		}
+		s.kill()
 	}
 }

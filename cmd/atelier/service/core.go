@@ -35,6 +35,7 @@ type Core struct {
 	cfg          config.Config
 	log          *slog.Logger
 	objects      io.Closer // what nodes share; nil for none
+	recovering   bool      // the operator has asked for a recovery
 	blobs        contentStore
 	files        *files.Register
 	code         codeStore
@@ -64,7 +65,7 @@ type Hooks struct {
 
 // OpenCore starts the store and the actors.
 func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_ *Core, err error) {
-	c := &Core{cfg: cfg, log: log}
+	c := &Core{cfg: cfg, log: log, recovering: opts.RecoverDamaged}
 	defer func() {
 		if err != nil {
 			err = c.explain(err)
