@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // mount mounts a disk until the test ends.
@@ -110,6 +112,80 @@ func TestCallsFailAsTold(t *testing.T) {
 		}
 		if got := strings.Join(ops, " "); got != c.ops {
 			t.Errorf("%s: recorded are %q, want %q", name, got, c.ops)
+		}
+	}
+}
+
+// mapInto tells the test binary to store into memory that is mapped to this file.
+const mapInto = "POWERCUT_TEST_MAP"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(mapInto); path != "" {
+		storeMapped(path)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func storeMapped(path string) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		err = f.Truncate(2 * PageBytes)
+	}
+	if err != nil {
+		panic(err)
+	}
+	mapped, err := unix.Mmap(int(f.Fd()), 0, 2*PageBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		panic(err)
+	}
+	mapped[PageBytes+1] = 'x'
+	if err := unix.Msync(mapped, unix.MS_SYNC); err != nil {
+		panic(err)
+	}
+}
+
+// Badger maps its files: the kernel writes their pages, never in part, and says so.
+func TestMappedWritesAreToldFromOthers(t *testing.T) {
+	d, at := mount(t)
+	d.Inject(func(Call) Fault { return Fault{Short: 1} })
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), mapInto+"="+filepath.Join(at, "file"))
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	mapped, synced := 0, false
+	for _, op := range d.Trace() {
+		if op.Kind == Write {
+			if !op.Mapped || len(op.Data)%PageBytes != 0 {
+				t.Errorf("a write of %d bytes, mapped: %t", len(op.Data), op.Mapped)
+			}
+			mapped++
+		}
+		synced = op.Kind == Sync
+	}
+	if mapped == 0 || !synced {
+		t.Errorf("%d mapped writes were recorded, a sync last: %t", mapped, synced)
+	}
+}
+
+// An allocation may keep the size, and what is written later changes nothing of
+// what was recorded before.
+func TestRecordsAreTheirOwn(t *testing.T) {
+	d, at := mount(t)
+	script := `cd "$1"; : > a; fallocate -n -l 9000 a; for i in 1 2 3 4 5 6 7 8; do printf "text $i" > $i; done; sync . [1-8] a`
+	if out, err := exec.Command("sh", "-c", script, "sh", at).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	trace := d.Trace()
+	f := trace.Rebuild(Cut{Point: len(trace)})
+	for name, number := range f.files[0].names {
+		want := "text " + name
+		if name == "a" {
+			want = ""
+		}
+		if got := string(f.files[number].data); got != want {
+			t.Errorf("%s holds %q, want %q", name, got, want)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package powercut
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"syscall"
@@ -107,6 +109,10 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 				vague = append(vague, "while the fault lasts, a refusal does not tell of it: "+err.Error())
 			}
 			disk.Inject(nil) // as if the operator had mended it
+			continue
+		}
+		if s := (status{}); errors.As(err, &s) && s.code == http.StatusServiceUnavailable {
+			disk.Inject(nil) // it has started, and its store has stopped at once
 			continue
 		}
 		if err != nil {
