@@ -18,6 +18,7 @@ type load struct {
 	made  int
 	items []item // that are there
 	coded map[string]bool
+	in    string // the codelab to add to; "": any
 	// platform and business are API keys, identity is that of the business.
 	platform, business, identity string
 
@@ -39,19 +40,30 @@ func (l *load) run(steps int) {
 		}
 		switch r := l.rand.IntN(10); {
 		case r < 3 && len(l.items) > 8:
-			l.remove(l.rand.IntN(len(l.items)))
+			if i := l.rand.IntN(len(l.items)); l.items[i].Kind != "codelab" || l.rand.IntN(4) == 0 {
+				l.remove(i)
+			}
 		default:
 			l.add(kindsOfItems[l.rand.IntN(len(kindsOfItems))])
 		}
 	}
 }
 
-// each adds one of each kind, so that later ones have what they need.
+// each adds one of each kind, so that later ones have what they need, and removes a
+// codelab.
 func (l *load) each() {
 	for _, k := range kindsOfItems {
 		if l.add(k); k.name == "participant" {
 			l.add(k)
 		}
+	}
+	// A codelab goes with its code.
+	i := len(l.items)
+	if l.add(kindOf(codelabItem(""))); len(l.items) > i {
+		l.in = l.items[i].Key
+		l.add(kindOf(item{Kind: "code"}))
+		l.in = ""
+		l.remove(i)
 	}
 }
 
@@ -86,7 +98,7 @@ func (l *load) add(k kind) {
 func (l *load) remove(i int) {
 	it := l.items[i]
 	k := kindOf(it)
-	if k.remove == nil || it.Kind == "codelab" && l.rand.IntN(4) != 0 {
+	if k.remove == nil {
 		return
 	}
 	l.note(removing, it)
@@ -104,6 +116,9 @@ func (l *load) remove(i int) {
 
 // codelab is one that is there; "" for none.
 func (l *load) codelab() string {
+	if l.in != "" {
+		return l.in
+	}
 	var all []string
 	for _, it := range l.items {
 		if it.Kind == "codelab" {

@@ -30,12 +30,16 @@ var variants = []struct {
 	shared bool
 }{{"local", false}, {"shared", true}}
 
-// programs builds the binary once for all tests.
+// built is the folder of the binary, once a test has needed it.
+var built string
+
+// build builds the binary once for all tests.
 var build = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "atelier-powercut-*")
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	path := filepath.Join(dir, "atelier")
 	if out, err := exec.Command("go", "build", "-o", path, "atelier/cmd/atelier").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
@@ -46,8 +50,8 @@ var build = sync.OnceValues(func() (string, error) {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
-	if path, err := build(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
