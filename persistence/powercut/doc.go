@@ -21,8 +21,10 @@
 //     Unordered each name that was made or changed may be missing, but what takes
 //     content away still waits for the names before it. Without that, Badger loses
 //     a memtable: it removes the log before the name of its table is on disk.
-//   - A sync that failed makes nothing last, and no later sync makes up for it: the
-//     kernel may have dropped the pages and called them clean.
+//   - A sync of a file that failed makes nothing last, and no later sync makes up for
+//     it: the kernel may have dropped the pages and called them clean.
+//   - A sync of a folder that failed makes nothing last, but a later one does: names
+//     stay in the journal, or the file system becomes read-only.
 //
 // # Mapped memory
 //

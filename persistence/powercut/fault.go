@@ -13,8 +13,8 @@ type Call struct {
 
 // Fault is what a call meets; the zero value is none.
 type Fault struct {
-	// Err, if set, is what the call returns, and nothing else happens. A sync
-	// that fails has lost what it was to write: it counts as unsynced for good.
+	// Err, if set, is what the call returns, and nothing else happens. The sync of a
+	// file that fails has lost what it was to write: it counts as unsynced for good.
 	Err syscall.Errno
 	// Short, if set, is how many bytes are written of more. Writes from mapped
 	// memory are never short.

@@ -71,14 +71,16 @@ func isName(k Kind) bool { return k <= Rename }
 func isData(k Kind) bool { return k >= Write && k <= Chmod }
 
 // findSynced goes back from the cut: a change lasts if the next sync of its file
-// or folder did not fail.
+// did not fail, a name if any later sync of its folder did not.
 func (r *rebuild) findSynced() {
 	r.synced = make([]bool, len(r.trace))
 	lasts := map[uint32]bool{}
 	for i := len(r.trace) - 1; i >= 0; i-- {
 		switch op := &r.trace[i]; {
-		case op.Kind == Sync || op.Kind == SyncFolder:
+		case op.Kind == Sync:
 			lasts[op.File] = !op.Failed
+		case op.Kind == SyncFolder:
+			lasts[op.File] = lasts[op.File] || !op.Failed
 		case op.Kind == Rename:
 			r.synced[i] = lasts[op.Folder] || lasts[op.To]
 		case isName(op.Kind):

@@ -66,7 +66,8 @@ func TestWhatAPowerCutLeaves(t *testing.T) {
 		"a failed sync makes nothing last":           {Trace{create, names, write, failed}, []string{"a=", "a=x"}, nil},
 		"no later sync makes up for a failed one":    {Trace{create, names, write, failed, sync}, []string{"a=", "a=x"}, nil},
 		"a write behind a failed sync can be synced": {Trace{create, names, failed, write, sync}, []string{"a=x"}, nil},
-		"nor for a failed sync of a folder":          {Trace{create, failedNames, names}, []string{"", "a="}, nil},
+		"a failed sync of a folder keeps no name":    {Trace{create, failedNames}, []string{"", "a="}, nil},
+		"a later sync of a folder makes up for it":   {Trace{create, failedNames, names, failedNames}, []string{"a="}, nil},
 		"names are journaled in order": {
 			Trace{create, other}, []string{"", "a=", "a= b="}, []string{"", "a=", "a= b=", "b="}},
 		"a synced folder takes along what came before elsewhere": {

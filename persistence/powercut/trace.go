@@ -62,7 +62,7 @@ type Op struct {
 	// Mapped writes come from memory that is mapped to the file, at some time after
 	// the program stored the bytes there.
 	Mapped bool
-	// Failed syncs make nothing last, and no later sync repeats their work.
+	// Failed syncs make nothing last.
 	Failed bool
 	// Data of a write, or the text of a note.
 	Data []byte
