@@ -8,7 +8,8 @@
 #               the number of nodes
 # make powercut  200 power cuts, and faults of every kind, below a server on a disk
 #               of our own (FUSE; without it, recorded ones); POINT=17 SEED=3 repeats
-#               one of the last run, RECORD=1 records the ones in the tests anew
+#               a cut of the last run, FAULT='EIO (sync), table' tries one fault,
+#               RECORD=1 records the traces in the tests anew
 # make check  format, vet, staticcheck, race detector, generated files fresh
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
@@ -85,6 +86,8 @@ powercut:
 	@mkdir -p .powercut
 ifdef POINT
 	@cd cmd/atelier/powercut && ../../../$(POWERCUT) -test.run PowerCuts -last $(CURDIR)/.powercut -point $(POINT) $(if $(SEED),-seed $(SEED))
+else ifdef FAULT
+	@cd cmd/atelier/powercut && ../../../$(POWERCUT) -test.run Faults -live -fault '$(FAULT)' $(if $(SEED),-seed $(SEED))
 else ifdef RECORD
 	@cd cmd/atelier/powercut && ../../../$(POWERCUT) -test.run PowerCuts -record -points 200
 else

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"text/tabwriter"
@@ -21,6 +22,7 @@ var (
 	points   = flag.Int("points", 60, "how many power cuts to try")
 	point    = flag.Int("point", -1, "try this power cut alone, of the trace in testdata or the one of the last live run")
 	seed     = flag.Uint64("seed", 1, "what of the unsynced changes is there; of a live run: the load")
+	oneFault = flag.String("fault", "", "try this fault alone, as the table names it")
 	last     = flag.String("last", "", "a folder where a live run keeps its traces, so that a point can be repeated")
 )
 
@@ -155,8 +157,10 @@ var canLive = sync.OnceValue(func() bool {
 func traceOf(t *testing.T, name string, p *program, acknowledged map[string]int) powercut.Trace {
 	t.Helper()
 	path := filepath.Join("testdata", name+".trace")
-	if *last != "" && (*point >= 0 || canLive()) {
-		path = filepath.Join(*last, name+".trace")
+	if run := filepath.Join(*last, name+".trace"); *last != "" {
+		if _, err := os.Stat(run); err == nil || canLive() {
+			path = run
+		}
 	}
 	if trace, ok := recorded[name]; ok {
 		count(t, trace, acknowledged)
@@ -224,6 +228,9 @@ func TestFaults(t *testing.T) {
 		plans := plansFor(places(trace), *seed)
 		if v.shared { // the rest was tried without
 			plans = onlyShared(plans)
+		}
+		if *oneFault != "" {
+			plans = slices.DeleteFunc(plans, func(pl plan) bool { return pl.String() != *oneFault })
 		}
 		inParallel(plans, func(pl plan) {
 			o, err := tryFault(p, pl, t.TempDir(), t.TempDir())
