@@ -122,12 +122,13 @@ func (n *node) start() error {
 	}
 	s.labs, err = codelab.NewWorkshops(codelab.Config{
 		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(),
-		Files:   files.NewRegister(shared, silentBlobs{}, time.Hour, clock.Now),
-		Room:    room.Limits{Frames: keptFrames},
-		Durable: cluster,
-		Sweep:   true,
-		Removed: func(r *room.Room, attendee string) { w.model.sentAway(r, attendee) },
-		Logger:  slog.New(slog.DiscardHandler),
+		Files:     files.NewRegister(shared, silentBlobs{}, time.Hour, clock.Now),
+		Room:      room.Limits{Frames: keptFrames},
+		Durable:   cluster,
+		Sweep:     true,
+		Removed:   func(r *room.Room, attendee string) { w.model.sentAway(r, attendee) },
+		Forgotten: func(r *room.Room) { w.model.sentAway(r, "") },
+		Logger:    slog.New(slog.DiscardHandler),
 	})
 	if err == nil && w.plan.Payers > 0 {
 		s.vault, err = w.newVault(s)
