@@ -6,6 +6,8 @@
 # make simulate  SEEDS (2000) runs of several nodes in simulated time, under random
 #               faults; SEED=17 repeats one, NODES=3 fixes the number of nodes,
 #               FOR=8h goes on with further seeds
+# make simulate-mutants  takes out, one at a time, the lines that keep promises, and
+#               says what finds it; MUTANT=17 one of them, LIMIT=10000 more seeds
 # make check  format, vet, staticcheck, race detector, generated files fresh
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
@@ -36,7 +38,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all build app run demo test test-nodes quick simulate app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
+.PHONY: all build app run demo test test-nodes quick simulate simulate-mutants app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -67,6 +69,9 @@ simulate:
 	@$(GO) test -c -o bin/simulation.test ./cmd/atelier/simulation
 	@bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -plan '$(strip $(SIMULATED))' \
 		$(if $(SEED),-first $(SEED) -seeds 1 -workers 1,-seeds $(SEEDS) -workers $$(getconf _NPROCESSORS_ONLN)) $(if $(FOR),-for $(FOR))
+
+simulate-mutants:
+	@nice $(GO) run ./cmd/atelier/simulation/mutants $(if $(MUTANT),-mutant $(MUTANT)) $(if $(LIMIT),-limit $(LIMIT))
 
 # What boots whole servers, writes to disks or waits for clocks is left out.
 SLOW := /acceptance$$|/cmd/|/persistence/(badger|postgres|workspaces|objects)|/bench|/transport/(server|live|web)|/actors/(durable|token)$$
