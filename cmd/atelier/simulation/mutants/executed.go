@@ -77,7 +77,7 @@ type block struct {
 	count       int
 }
 
-func (t *tree) coverSeeds(cover string) ([]block, error) {
+func (t *tree) coverSeeds(cover string) (all []block, err error) {
 	x := &mutated{tree: t, mutant: &mutant{name: "covered"}}
 	if err := os.Mkdir(filepath.Join(t.dir, x.name), 0o700); err != nil {
 		return nil, err
@@ -86,13 +86,25 @@ func (t *tree) coverSeeds(cover string) ([]block, error) {
 	if err := x.build("-cover", "-covermode=atomic", cover); err != nil {
 		return nil, err
 	}
+	// In parts, since one that fails may leave no profile.
 	profile := filepath.Join(t.dir, x.name, "profile")
-	cmd := exec.Command(x.binary, "-test.run=^TestSimulation$", "-test.timeout=0", "-worker", fmt.Sprint("-seeds=", coverSeeds), "-test.coverprofile="+profile) //nolint:gosec // built here
-	cmd.Dir = t.dir
-	if out, err := cmd.Output(); err != nil {
-		return nil, fmt.Errorf("the simulation fails without a mutant: %w\n%s", err, out)
+	const part = 20
+	for first := 1; first < coverSeeds; first += part {
+		_ = os.Remove(profile)
+		cmd := exec.Command(x.binary, "-test.run=^TestSimulation$", "-test.timeout=2m", "-worker", //nolint:gosec // built here
+			fmt.Sprint("-first=", first), fmt.Sprint("-seeds=", part), "-test.coverprofile="+profile)
+		cmd.Dir, cmd.Env = t.dir, append(os.Environ(), "GOMAXPROCS=1")
+		failed := cmd.Run()
+		if _, err := os.Stat(profile); failed != nil && os.IsNotExist(err) {
+			continue
+		}
+		blocks, err := readProfile(profile)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, blocks...)
 	}
-	return readProfile(profile)
+	return all, nil
 }
 
 func (t *tree) coverTest(cover string, test packageTest) ([]block, error) {

@@ -16,6 +16,8 @@ type judge struct {
 	mu sync.Mutex
 	// passes are the tests that passed without a mutant. Guarded by mu.
 	passes map[packageTest]error
+	// unclean are the seeds that fail without a mutant, and how. Guarded by mu.
+	unclean map[uint64]string
 }
 
 // verdict is what came of one mutant.
@@ -64,21 +66,18 @@ func (j *judge) judge(m *mutant, before finding) (v verdict) {
 }
 
 // seeds looks for a seed that finds a mutant: first the one that did before. Of
-// several it takes the first that does so again.
+// several it takes the first that does so again. One that fails without a mutant,
+// too, says nothing.
 func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
-	found := func(f finding) (*finding, error) {
-		clean, err := j.original.fails(f.seed, tries)
-		if err == nil && clean.seed > 0 {
-			err = fmt.Errorf("seed %d fails without a mutant, too: %s", f.seed, clean.oracle)
-		}
-		return &f, err
-	}
 	if kept > 0 {
-		if f, err := x.fails(kept, tries); err != nil || f.seed > 0 {
-			if err != nil {
-				return nil, err
+		f, err := x.fails(kept, tries)
+		if err != nil {
+			return nil, err
+		}
+		if f.seed > 0 {
+			if clean, err := j.clean(kept); clean || err != nil {
+				return &f, err
 			}
-			return found(f)
 		}
 	}
 	limit := j.limit
@@ -91,21 +90,35 @@ func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
 		if err != nil || f.seed == 0 {
 			return once, err
 		}
+		next = f.seed + 1
+		if clean, err := j.clean(f.seed); err != nil {
+			return nil, err
+		} else if !clean {
+			continue
+		}
 		again, err := x.fails(f.seed, tries)
 		if err != nil {
 			return nil, err
 		}
 		if again.seed > 0 {
-			return found(f)
+			return &f, nil
 		}
 		if once == nil {
-			if once, err = found(f); err != nil {
-				return nil, err
-			}
+			once = &f
 		}
-		next = f.seed + 1
 	}
 	return once, nil
+}
+
+// clean says whether a seed passes without a mutant.
+func (j *judge) clean(seed uint64) (bool, error) {
+	f, err := j.original.fails(seed, tries)
+	if f.seed > 0 {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.unclean[seed] = f.oracle
+	}
+	return f.seed == 0, err
 }
 
 // test looks whether a test finds a mutant, which it must not do without one.

@@ -63,7 +63,7 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 	if err := original.build(); err != nil {
 		return err
 	}
-	j := &judge{tree: t, original: original, limit: limit, passes: map[packageTest]error{}}
+	j := &judge{tree: t, original: original, limit: limit, passes: map[packageTest]error{}, unclean: map[uint64]string{}}
 	verdicts, err := j.all(chosen, found, atOnce, func(v verdict) error {
 		_, _ = fmt.Fprintf(out, "%6.0f s  %3d %-34s %s\n", time.Since(began).Seconds(), v.number, v.name, v)
 		if v.found != nil && v.err == nil {
@@ -75,6 +75,9 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 		return err
 	}
 	err = conclude(t, verdicts, out)
+	for seed, oracle := range j.unclean {
+		_, _ = fmt.Fprintf(out, "seed %d fails without a mutant, now and then: %s\n", seed, oracle)
+	}
 	_, _ = fmt.Fprintf(out, "%v\n", time.Since(began).Round(time.Second))
 	return err
 }

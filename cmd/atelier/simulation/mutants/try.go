@@ -16,7 +16,7 @@ import (
 
 // hang is after how long a seed counts as one that never ends. A seed takes a tenth
 // of a second on a machine that has nothing else to do.
-const hang = 40 * time.Second
+const hang = 20 * time.Second
 
 // crashed is the oracle of a process that fell, or stood still.
 const crashed = "crash"
