@@ -8,6 +8,10 @@
 #               FOR=8h goes on with further seeds
 # make simulate-mutants  takes out, one at a time, the lines that keep promises, and
 #               says what finds it; MUTANT=17 one of them, LIMIT=10000 more seeds
+# make powercut  200 power cuts, and faults of every kind, below a server on a disk
+#               of our own (FUSE; without it, recorded ones); POINT=17 SEED=3 repeats
+#               a cut of the last run, FAULT='EIO (sync), table' tries one fault,
+#               RECORD=1 records the traces in the tests anew
 # make check  format, vet, staticcheck, race detector, generated files fresh
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
@@ -38,7 +42,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all build app run demo test test-nodes quick simulate simulate-mutants app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
+.PHONY: all build app run demo test test-nodes quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -72,6 +76,22 @@ simulate:
 
 simulate-mutants:
 	@nice $(GO) run ./cmd/atelier/simulation/mutants $(if $(MUTANT),-mutant $(MUTANT)) $(if $(LIMIT),-limit $(LIMIT))
+
+# The disk below the server. What a live run did lies in .powercut, so that a point
+# can be repeated.
+POWERCUT := bin/powercut.test -test.v -test.timeout 20m
+powercut:
+	@$(GO) test -c -o bin/powercut.test ./cmd/atelier/powercut
+	@mkdir -p .powercut
+ifdef POINT
+	@cd cmd/atelier/powercut && ../../../$(POWERCUT) -test.run PowerCuts -last $(CURDIR)/.powercut -point $(POINT) $(if $(SEED),-seed $(SEED))
+else ifdef FAULT
+	@cd cmd/atelier/powercut && ../../../$(POWERCUT) -test.run Faults -live -fault '$(FAULT)' $(if $(SEED),-seed $(SEED))
+else ifdef RECORD
+	@cd cmd/atelier/powercut && ../../../$(POWERCUT) -test.run PowerCuts -record -points 200
+else
+	@cd cmd/atelier/powercut && ../../../$(POWERCUT) -test.run 'PowerCuts|Faults' -live -last $(CURDIR)/.powercut -points 200 $(if $(SEED),-seed $(SEED))
+endif
 
 # What boots whole servers, writes to disks or waits for clocks is left out.
 SLOW := /acceptance$$|/cmd/|/persistence/(badger|postgres|workspaces|objects)|/bench|/transport/(server|live|web)|/actors/(durable|token)$$
@@ -192,5 +212,5 @@ release: build
 	cd dist && sha256sum *.tar.gz > SHA256SUMS && cat SHA256SUMS
 
 clean:
-	rm -rf bin dist
+	rm -rf bin dist .powercut
 	find transport/web/built -mindepth 1 ! -name .gitignore -delete

@@ -75,7 +75,7 @@ func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 	flags, how := os.O_RDWR|os.O_CREATE, unix.LOCK_EX
 	if readOnly {
 		flags, how = os.O_RDONLY, unix.LOCK_SH
-	} else if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+	} else if err := ondisk.MakeFolder(filepath.Dir(dir), 0o755); err != nil {
 		return nil, false, err
 	}
 	m.file, err = os.OpenFile(markName(dir), flags, 0o600)

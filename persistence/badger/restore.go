@@ -11,6 +11,7 @@ import (
 
 	"atelier/persistence/backup"
 	"atelier/persistence/layout"
+	"atelier/persistence/ondisk"
 )
 
 // Restore makes a new store in dir out of a backup. dir must be empty or not
@@ -25,7 +26,7 @@ func Restore(dir string, r io.Reader) error {
 	if err := backup.CheckVacant(dir); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+	if err := ondisk.MakeFolder(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".restore-")

@@ -14,6 +14,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/persistence/internal/calls"
+	"atelier/persistence/ondisk"
 )
 
 // Store is a journal in one folder. All methods are safe for concurrent use.
@@ -115,7 +116,10 @@ func openDB(o Options, h hooks, m *mark) (*Store, error) {
 	txn := db.NewTransaction(false)
 	s.commits.Store(txn.ReadTs())
 	txn.Discard()
-	if s.names.folder, err = os.Open(o.Dir); err == nil {
+	if s.names.folder, err = os.Open(o.Dir); err == nil && !o.ReadOnly {
+		err = ondisk.MakeFolder(o.Dir, 0o755) // Badger made it, and put no name on disk
+	}
+	if err == nil {
 		err = s.prepare()
 	}
 	if err != nil {

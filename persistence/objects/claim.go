@@ -20,8 +20,8 @@ func Claim(ctx context.Context, s Store, owner string) error {
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if err := PutBytes(ctx, s, OwnerKey, []byte(owner)); err != nil {
-		return fmt.Errorf("claim the store: %w", err)
+	if err := Reclaim(ctx, s, owner); err != nil {
+		return err
 	}
 	// Another may have come first, or last.
 	return Claimed(ctx, s, owner)
@@ -30,12 +30,28 @@ func Claim(ctx context.Context, s Store, owner string) error {
 // Claimed makes sure that the objects are those of the records that are named. It
 // gives ErrNotFound for a store that nobody has claimed.
 func Claimed(ctx context.Context, s Store, owner string) error {
+	is, err := Owner(ctx, s)
+	if err == nil && is != owner {
+		err = ErrOwned
+	}
+	return err
+}
+
+// Owner returns whose records refer to the objects. It gives ErrNotFound for a store
+// that nobody has claimed.
+func Owner(ctx context.Context, s Store) (string, error) {
 	is, err := GetBytes(ctx, s, OwnerKey, 0, -1, 1<<10)
 	if err != nil {
-		return fmt.Errorf("look whose the store is: %w", err)
+		return "", fmt.Errorf("look whose the store is: %w", err)
 	}
-	if string(is) != owner {
-		return ErrOwned
+	return string(is), nil
+}
+
+// Reclaim passes the objects on to the records that their owner's have become. The
+// caller vouches for that.
+func Reclaim(ctx context.Context, s Store, owner string) error {
+	if err := PutBytes(ctx, s, OwnerKey, []byte(owner)); err != nil {
+		return fmt.Errorf("claim the store: %w", err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package ondisk
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -30,6 +31,33 @@ func Replace(path string, content []byte) error {
 		err = errors.Join(SyncFolder(dir), SyncFolder(filepath.Dir(dir)))
 	}
 	return err
+}
+
+// MakeFolder makes a folder and those above it that are missing. When it returns
+// nil their names are on disk. The name of a folder that is there already is put on
+// disk too: the process that made it may not have come so far.
+func MakeFolder(dir string, mode fs.FileMode) error {
+	above := filepath.Dir(dir)
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("make folder %s: there is a file of that name", dir)
+	case err == nil:
+		// A folder that an operator made may lie in one that we may not read.
+		if err := SyncFolder(above); !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := MakeFolder(above, mode); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return SyncFolder(above)
 }
 
 const tempPrefix = ".new-"

@@ -1,6 +1,7 @@
 package ondisk
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,38 @@ func TestAFileIsOnDiskWithItsName(t *testing.T) {
 	}
 	if want := []string{"file", filepath.Dir(path) + " with it", data + " with it"}; !slices.Equal(synced, want) {
 		t.Errorf("synced are %q, want %q", synced, want)
+	}
+}
+
+// A power cut took the whole data folder: nobody had synced the folder that it
+// lies in.
+func TestAFolderIsOnDiskWithItsName(t *testing.T) {
+	base := t.TempDir()
+	a, b := filepath.Join(base, "a"), filepath.Join(base, "a", "b")
+	var synced []string
+	syncFile = func(f *os.File) error {
+		_, err := os.Stat(b)
+		synced = append(synced, fmt.Sprint(f.Name(), " ", err == nil))
+		return f.Sync()
+	}
+	defer func() { syncFile = (*os.File).Sync }()
+	for _, want := range [][]string{
+		{filepath.Dir(base) + " false", base + " false", a + " true"}, // made
+		{a + " true"}, // found
+	} {
+		synced = nil
+		if err := MakeFolder(b, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(synced, want) {
+			t.Errorf("synced are %q, want %q", synced, want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(base, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := MakeFolder(filepath.Join(base, "file", "c"), 0o700); err == nil {
+		t.Error("a folder was made in a file")
 	}
 }
 

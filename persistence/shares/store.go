@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -87,7 +86,7 @@ func Open(o Options) (*Store, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.disk == nil {
-		if err := makeFolder(o.Dir); err != nil {
+		if err := ondisk.MakeFolder(o.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("token shares: %w", err)
 		}
 		o.disk = folder(o.Dir)
@@ -104,14 +103,6 @@ func Open(o Options) (*Store, error) {
 	s.stop = stop
 	s.background.Go(func() { s.run(ctx) })
 	return s, nil
-}
-
-// makeFolder makes the folder so that it outlives a crash.
-func makeFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return ondisk.SyncFolder(filepath.Dir(dir))
 }
 
 // Until implements token.Shares.

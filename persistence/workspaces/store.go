@@ -16,6 +16,7 @@ import (
 
 	"atelier/actors/code"
 	"atelier/persistence/internal/tree"
+	"atelier/persistence/ondisk"
 )
 
 var (
@@ -69,7 +70,7 @@ const maxPacking = 4
 // not finished. gate says why nothing may be written now; nil when it may.
 // damaged is called for each file that is found not to be what was written.
 func Open(dir string, gate func() error, damaged func(), log *slog.Logger) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := ondisk.MakeFolder(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of workspaces: %w", err)
 	}
 	root, err := os.OpenRoot(dir)

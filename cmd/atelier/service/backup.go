@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/backup"
 	"atelier/persistence/memory"
+	"atelier/persistence/ondisk"
 )
 
 // sections are the parts of the data folder, in the order of a backup: the
@@ -64,7 +64,7 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 // What of the code is damaged in the backup stays so; scrub tells of it.
 func Restore(cfg config.Config, r io.Reader) (err error) {
 	log := slog.New(slog.DiscardHandler)
-	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
+	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return err
 	}
 	shared, err := openObjects(cfg)

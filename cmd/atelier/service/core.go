@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -35,6 +36,7 @@ type Core struct {
 	cfg          config.Config
 	log          *slog.Logger
 	objects      io.Closer // what nodes share; nil for none
+	recovering   bool      // the operator has asked for a recovery
 	blobs        contentStore
 	files        *files.Register
 	code         codeStore
@@ -64,9 +66,10 @@ type Hooks struct {
 
 // OpenCore starts the store and the actors.
 func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_ *Core, err error) {
-	c := &Core{cfg: cfg, log: log}
+	c := &Core{cfg: cfg, log: log, recovering: opts.RecoverDamaged}
 	defer func() {
 		if err != nil {
+			err = c.explain(err)
 			_ = c.Close(context.Background())
 		}
 	}()
@@ -114,6 +117,18 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		Sweep: !opts.RecoverDamaged, Logger: log,
 	})
 	return c, err
+}
+
+// explain adds to an error why the store has stopped writing, if it has: without
+// it, "no answer in time" is all that an operator reads of a disk that failed.
+func (c *Core) explain(err error) error {
+	if c == nil || c.store == nil {
+		return err
+	}
+	if failed := c.store.Stats().Failed; failed != nil && !errors.Is(err, failed) {
+		return fmt.Errorf("%w (%w)", err, failed)
+	}
+	return err
 }
 
 // openList reads the list of codelabs, and follows what other nodes change.

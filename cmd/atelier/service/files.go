@@ -180,10 +180,14 @@ func (c *Core) claim(shared objects.Store) error {
 	_, err := c.store.Get(claimedFiles, []byte(stream))
 	switch {
 	case errors.Is(err, durable.ErrNotFound):
-		if err := objects.Claim(ctx, shared, stream); err != nil {
+		err := objects.Claim(ctx, shared, stream)
+		if errors.Is(err, objects.ErrOwned) {
+			err = c.reclaim(ctx, shared, err)
+		}
+		if err != nil {
 			return err
 		}
-		err := durable.Commit(c.store, []durable.Row{{Table: claimedFiles, Key: []byte(stream), Value: []byte{1}}})
+		err = durable.Commit(c.store, []durable.Row{{Table: claimedFiles, Key: []byte(stream), Value: []byte{1}}})
 		if errors.Is(err, durable.ErrReadOnly) {
 			return nil // the next start does it
 		}
@@ -196,6 +200,26 @@ func (c *Core) claim(shared objects.Store) error {
 		return fmt.Errorf("%s is not where this server's files were put before: is it mounted, and the same on all nodes? (Who has moved it moves all of it, the object %q too)", c.cfg.Files.Store, objects.OwnerKey)
 	}
 	return err
+}
+
+// reclaim takes the shared store over for a store that was recovered: it has another
+// stream since, but still the row by which it took the shared store before. Only an
+// operator can tell such a store from a copy of it, so this needs the same flag.
+func (c *Core) reclaim(ctx context.Context, shared objects.Store, refusal error) error {
+	owner, err := objects.Owner(ctx, shared)
+	if err != nil {
+		return err
+	}
+	_, err = c.store.Get(claimedFiles, []byte(owner))
+	switch {
+	case errors.Is(err, durable.ErrNotFound):
+		return refusal
+	case err != nil:
+		return err
+	case !c.recovering:
+		return fmt.Errorf("%w; if the store here was recovered, start with --recover-damaged once more", refusal)
+	}
+	return objects.Reclaim(ctx, shared, c.store.StreamID())
 }
 
 // holdsFiles says whether there is any file below a folder.

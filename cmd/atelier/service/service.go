@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,6 +16,7 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
+	"atelier/persistence/ondisk"
 	"atelier/transport/ai"
 	"atelier/transport/auth"
 	"atelier/transport/control"
@@ -75,10 +75,11 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	s.cancel = cancel
 	defer func() {
 		if err != nil {
+			err = s.core.explain(err)
 			_ = s.Stop()
 		}
 	}()
-	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
+	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
 	// The doors first: whoever finds one taken has changed nothing, and has

@@ -1,0 +1,139 @@
+package powercut
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"atelier/persistence/powercut"
+)
+
+// load is a client that does everything that is acknowledged, and notes it in the
+// trace of the disk below the server.
+type load struct {
+	*server
+	disk *powercut.Disk
+	rand *rand.Rand
+	// made counts items, and names them.
+	made  int
+	items []item // that are there
+	coded map[string]bool
+	in    string // the codelab to add to; "": any
+	// platform and business are API keys, identity is that of the business.
+	platform, business, identity string
+
+	acknowledged map[string]int // by what was done and kind
+	refused      []string       // what was not, and why
+}
+
+func newLoad(disk *powercut.Disk, seed uint64) *load {
+	return &load{disk: disk, rand: rand.New(rand.NewPCG(seed, 1)), coded: map[string]bool{}, acknowledged: map[string]int{}}
+}
+
+// run does so many things. What the server refuses is counted and not noted.
+func (l *load) run(steps int) {
+	for range steps {
+		select {
+		case <-l.over:
+			return // a fault has ended the server
+		default:
+		}
+		switch r := l.rand.IntN(10); {
+		case r < 3 && len(l.items) > 8:
+			if i := l.rand.IntN(len(l.items)); l.items[i].Kind != "codelab" || l.rand.IntN(4) == 0 {
+				l.remove(i)
+			}
+		default:
+			l.add(kindsOfItems[l.rand.IntN(len(kindsOfItems))])
+		}
+	}
+}
+
+// each adds one of each kind, so that later ones have what they need, and removes a
+// codelab.
+func (l *load) each() {
+	for _, k := range kindsOfItems {
+		if l.add(k); k.name == "participant" {
+			l.add(k)
+		}
+	}
+	// A codelab goes with its code.
+	i := len(l.items)
+	if l.add(kindOf(codelabItem(""))); len(l.items) > i {
+		l.in = l.items[i].Key
+		l.add(kindOf(item{Kind: "code"}))
+		l.in = ""
+		l.remove(i)
+	}
+}
+
+func (l *load) add(k kind) {
+	l.made++
+	it := item{Kind: k.name, Codelab: l.codelab(), Key: fmt.Sprintf("k%04d", l.made)}
+	if it.Codelab == "" && k.name != "codelab" || k.name == "token" && l.business == "" || k.name == "participant" && l.business != "" {
+		return
+	}
+	if k.name == "steps" { // a codelab has them once
+		for i, old := range l.items {
+			if old.Kind == it.Kind && old.Codelab == it.Codelab {
+				l.note(removing, old)
+				l.items = slices.Delete(l.items, i, i+1)
+				defer func() {
+					if len(l.items) > 0 && l.items[len(l.items)-1].Key == it.Key {
+						l.note(removed, old)
+					}
+				}()
+				break
+			}
+		}
+	}
+	if err := k.add(l, &it); err != nil {
+		l.refuse(it, err)
+		return
+	}
+	l.note(added, it)
+	l.items = append(l.items, it)
+}
+
+func (l *load) remove(i int) {
+	it := l.items[i]
+	k := kindOf(it)
+	if k.remove == nil {
+		return
+	}
+	l.note(removing, it)
+	// Whether it is there is not known from here on, unless that is acknowledged.
+	l.items = slices.Delete(l.items, i, i+1)
+	if it.Kind == "codelab" {
+		l.items = slices.DeleteFunc(l.items, func(in item) bool { return in.Codelab == it.Key })
+	}
+	if err := k.remove(l.server, it); err != nil {
+		l.refuse(it, err)
+		return
+	}
+	l.note(removed, it)
+}
+
+// codelab is one that is there; "" for none.
+func (l *load) codelab() string {
+	if l.in != "" {
+		return l.in
+	}
+	var all []string
+	for _, it := range l.items {
+		if it.Kind == "codelab" {
+			all = append(all, it.Key)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return all[l.rand.IntN(len(all))]
+}
+
+func (l *load) note(did string, it item) {
+	l.acknowledged[did+" "+it.Kind]++
+	l.disk.Note(step{did, it}.encode())
+}
+
+func (l *load) refuse(it item, err error) { l.refused = append(l.refused, it.name()+": "+err.Error()) }

@@ -1,0 +1,137 @@
+package powercut
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/persistence/powercut"
+)
+
+// TestMissingSyncsAreNoticed takes the syncs of one kind of file out of a trace, as
+// if the server did not sync it: some power cut must then show a loss.
+func TestMissingSyncsAreNoticed(t *testing.T) {
+	if *live {
+		t.Skip("is about the traces of testdata")
+	}
+	for file, shared := range map[string]bool{
+		"write-ahead log": false, "table": false, "MANIFEST": false, "store's folder": false, "keys": false, "files": false, "code": false, "objects": true, "data folder": false,
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			p := binary(t, shared)
+			trace := traceOf(t, map[bool]string{false: "local", true: "shared"}[shared], p, map[string]int{})
+			careless := without(trace, file)
+			for k := range 40 {
+				cut := powercut.Cut{Point: len(careless) * (k%8 + 1) / 8, Seed: uint64(k), Order: powercut.Unordered}
+				v, err := tryCut(p, careless, cut, t.TempDir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(v.wrong) > 0 || v.refused != "" {
+					t.Logf("noticed by power cut %d: %s %s", k+1, v.refused, slices.Concat(v.wrong, []string{""})[0])
+					return
+				}
+			}
+			t.Errorf("a server that does not sync %s is not noticed", file)
+		})
+	}
+}
+
+// without is a trace without the syncs of a kind of file.
+func without(trace powercut.Trace, file string) (careless powercut.Trace) {
+	trace.At(func(_ int, op *powercut.Op, path string) {
+		if sync := op.Kind == powercut.Sync || op.Kind == powercut.SyncFolder; !sync || fileKind(path) != file {
+			careless = append(careless, *op)
+		}
+	})
+	return careless
+}
+
+// The oracle itself: what is expected behind a cut.
+func TestWhatIsExpectedBehindACut(t *testing.T) {
+	lab, message := item{Kind: "codelab", Key: "l"}, item{Kind: "message", Codelab: "l", Key: "m"}
+	var trace powercut.Trace
+	for _, s := range []step{{added, lab}, {added, message}, {removing, message}, {removed, message}, {removing, lab}, {removed, lab}} {
+		trace = append(trace, powercut.Op{Kind: powercut.Note, Data: s.encode()})
+	}
+	for point, want := range []struct{ there, gone []item }{
+		{}, {there: []item{lab}}, {there: []item{lab, message}}, {there: []item{lab}}, {there: []item{lab}, gone: []item{message}}, {}, {gone: []item{lab}},
+	} {
+		e, err := expect(trace, point, point)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(e.there, want.there) || !slices.Equal(e.gone, want.gone) {
+			t.Errorf("behind %d notes: %+v, want %+v", point, e, want)
+		}
+	}
+	// Something of the request that removes it may be there already.
+	if e, err := expect(trace, 2, 3); err != nil || !slices.Equal(e.there, []item{lab}) || len(e.gone) > 0 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := expect(powercut.Trace{{Kind: powercut.Note, Data: []byte("{")}}, 1, 1); err == nil {
+		t.Error("a note without sense is read")
+	}
+}
+
+func TestWhatNeverHappenedIsNamed(t *testing.T) {
+	all := map[place]int{}
+	for _, k := range powercut.Kinds() {
+		for _, f := range filesOnDisk {
+			all[place{f.kind, k}] = 1
+		}
+	}
+	if got := missing(all); len(got) > 0 {
+		t.Errorf("missing %q", got)
+	}
+	for p := range all {
+		if p.call == powercut.Rename || p.file == "mark" {
+			delete(all, p)
+		}
+	}
+	all[place{fileKind("data/strange"), powercut.Write}] = 1
+	want := []string{"no call was a rename", "no call was about a file of the kind mark", "unknown: data/strange: no kind of file matches it"}
+	if got := slices.Sorted(slices.Values(missing(all))); !slices.Equal(got, want) {
+		t.Errorf("missing %q", got)
+	}
+}
+
+// A recovery gives the store another stream, under which the folder of shared
+// objects seemed to be somebody else's: the server refused to start with the very
+// flag that its first refusal had named.
+func TestARecoveryKeepsSharedFiles(t *testing.T) {
+	if *live {
+		t.Skip("is about the traces of testdata")
+	}
+	p := binary(t, true)
+	trace := traceOf(t, "shared", p, map[string]int{})
+	root := filepath.Join(t.TempDir(), "disk")
+	if err := trace.Rebuild(powercut.Cut{Point: len(trace)}).Make(root); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dataIn(root), "store", "MANIFEST")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.start(dataIn(root)); !isRefusal(err) || !strings.Contains(err.Error(), recoverFlag) {
+		t.Fatalf("without its MANIFEST: %v", err)
+	}
+	e, err := expect(trace, len(trace), len(trace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.there = slices.DeleteFunc(e.there, func(it item) bool { return it.Kind == "token" })
+	e.gone = nil // old tables may bring them back, which an operator is told
+	for _, flags := range [][]string{{recoverFlag}, nil} {
+		s, err := p.start(dataIn(root), flags...)
+		if err != nil {
+			t.Fatal(flags, err)
+		}
+		if wrong := newView(s).check(e); len(wrong) > 0 {
+			t.Errorf("started with %q: %q", flags, wrong)
+		}
+		s.kill()
+	}
+}

@@ -1,0 +1,95 @@
+package powercut
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"atelier/persistence/powercut"
+)
+
+// verdict is what became of a server behind a cut.
+type verdict struct {
+	cut     powercut.Cut
+	folder  *powercut.Folder
+	checked int    // items
+	refused string // why the server did not start; "" if it did
+	wrong   []string
+	said    string // the end of the server's log, if something is wrong
+}
+
+// tryCut starts the server on the folder that a cut leaves, in a folder below
+// scratch, and checks what it holds. If it refuses, its text must name the way
+// out, and that way must lead to all that was acknowledged but tokens.
+func tryCut(p *program, t powercut.Trace, cut powercut.Cut, scratch string) (v verdict, err error) {
+	v = verdict{cut: cut, folder: t.Rebuild(cut)}
+	e, err := expect(t, cut.Point, v.folder.Reach)
+	if err != nil {
+		return v, err
+	}
+	v.checked = len(e.there) + len(e.gone)
+	root, err := os.MkdirTemp(scratch, "cut-")
+	if err != nil {
+		return v, err
+	}
+	defer os.RemoveAll(root)
+	root = filepath.Join(root, "disk")
+	if err := v.folder.Make(root); err != nil {
+		return v, fmt.Errorf("make the folder behind the cut: %w", err)
+	}
+	s, err := p.start(dataIn(root))
+	if isRefusal(err) {
+		v.refused = err.Error()
+		if !strings.Contains(v.refused, recoverFlag) {
+			v.wrong = append(v.wrong, "the refusal does not name "+recoverFlag)
+			return v, nil
+		}
+		e.there = slices.DeleteFunc(e.there, func(it item) bool { return it.Kind == "token" })
+		if s, err = p.start(dataIn(root), recoverFlag); isRefusal(err) {
+			v.wrong = append(v.wrong, "with "+recoverFlag+" too, "+err.Error())
+			return v, nil
+		}
+	}
+	if err != nil {
+		return v, err
+	}
+	defer s.kill()
+	v.wrong = append(v.wrong, newView(s).check(e)...)
+	if len(v.wrong) > 0 {
+		s.kill()
+		v.said = lastLines(s.said.String())
+	}
+	return v, nil
+}
+
+// recoverFlag is what a refusal must name.
+const recoverFlag = "--recover-damaged"
+
+// story says in short what was unsynced, what became of it, and what was found.
+func (v verdict) story() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "power cut at call %d, seed %d, names %s: repeat with make powercut POINT=%d SEED=%d\n", v.cut.Point, v.cut.Seed, v.cut.Order, v.cut.Point, v.cut.Seed)
+	lines := v.folder.Unsynced
+	if more := len(lines) - 30; more > 0 {
+		fmt.Fprintf(&b, "  %d earlier unsynced changes\n", more)
+		lines = lines[more:]
+	}
+	for _, line := range lines {
+		fmt.Fprintf(&b, "  unsynced: %s\n", line)
+	}
+	if v.refused != "" {
+		fmt.Fprintf(&b, "  the server refuses to start: %s\n", v.refused)
+	}
+	for _, w := range v.wrong[:min(10, len(v.wrong))] {
+		fmt.Fprintf(&b, "  found: %s\n", w)
+	}
+	if more := len(v.wrong) - 10; more > 0 {
+		fmt.Fprintf(&b, "  found: %d more\n", more)
+	}
+	if v.said != "" {
+		fmt.Fprintf(&b, "  the server's log ends with:\n%s\n", v.said)
+	}
+	return b.String()
+}

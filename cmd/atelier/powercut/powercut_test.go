@@ -1,0 +1,295 @@
+package powercut
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"text/tabwriter"
+
+	"atelier/persistence/powercut"
+)
+
+var (
+	live     = flag.Bool("live", false, "record on a mounted disk, and let it fail; else replay what lies in testdata")
+	toRecord = flag.Bool("record", false, "record the traces of testdata anew")
+	points   = flag.Int("points", 60, "how many power cuts to try")
+	point    = flag.Int("point", -1, "try this power cut alone, of the trace in testdata or the one of the last live run")
+	seed     = flag.Uint64("seed", 1, "what of the unsynced changes is there; of a live run: the load")
+	oneFault = flag.String("fault", "", "try this fault alone, as the table names it")
+	last     = flag.String("last", "", "a folder where a live run keeps its traces, so that a point can be repeated")
+)
+
+// variants are the ways in which a server keeps files.
+var variants = []struct {
+	name   string
+	shared bool
+}{{"local", false}, {"shared", true}}
+
+// built is the folder of the binary, once a test has needed it.
+var built string
+
+// build builds the binary once for all tests.
+var build = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "atelier-powercut-*")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	path := filepath.Join(dir, "atelier")
+	if out, err := exec.Command("go", "build", "-o", path, "atelier/cmd/atelier").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if built != "" {
+		_ = os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+func binary(t *testing.T, shared bool) *program {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &program{path, shared}
+}
+
+// TestPowerCuts cuts the power at points of a trace and holds the server that
+// starts on what is left to what was acknowledged.
+func TestPowerCuts(t *testing.T) {
+	seen := map[place]int{}
+	acknowledged := map[string]int{}
+	for i, v := range variants {
+		p := binary(t, v.shared)
+		trace := traceOf(t, v.name, p, acknowledged)
+		for at, n := range places(trace) {
+			seen[at] += n
+		}
+		n := *points / len(variants)
+		var cuts []powercut.Cut
+		for k := range n {
+			s := *seed*1000 + uint64(k)
+			r := rand.New(rand.NewPCG(s, uint64(i)))
+			cuts = append(cuts, powercut.Cut{Point: 1 + (k*len(trace)+r.IntN(len(trace)))/n, Seed: s, Order: powercut.Order(k % 2)})
+		}
+		if *point >= 0 {
+			if *point > len(trace) {
+				continue
+			}
+			cuts = []powercut.Cut{{Point: *point, Seed: *seed, Order: powercut.Order(*seed % 2)}}
+		}
+		checked, refused := 0, 0
+		inParallel(cuts, func(c powercut.Cut) {
+			verdict, err := tryCut(p, trace, c, t.TempDir())
+			if err != nil {
+				t.Errorf("%s, %+v: %v", v.name, c, err)
+			} else if len(verdict.wrong) > 0 {
+				t.Errorf("%s\n%s", v.name, verdict.story())
+			} else if *point >= 0 {
+				t.Logf("%s\n%s  all is as it should be\n", v.name, verdict.story())
+			}
+			checks.Lock()
+			defer checks.Unlock()
+			checked += verdict.checked
+			if verdict.refused != "" {
+				refused++
+			}
+		})
+		t.Logf("%s: %d calls, %d power cuts, %d items checked behind them, %d refusals that led to a recovery", v.name, len(trace), len(cuts), checked, refused)
+	}
+	if *point >= 0 {
+		return
+	}
+	for _, w := range missing(seen) {
+		t.Error(w)
+	}
+	for _, k := range kindsOfItems {
+		for _, did := range []string{added, removed} {
+			if acknowledged[did+" "+k.name] == 0 && (did == added || k.remove != nil) {
+				t.Errorf("no %s was %s", k.name, did)
+			}
+		}
+	}
+	t.Logf("calls by kind of file:\n%s", table(seen))
+}
+
+var checks sync.Mutex
+
+// recorded are the traces of this run.
+var recorded = map[string]powercut.Trace{}
+
+// canLive tells whether a live run was asked for, and is possible here.
+var canLive = sync.OnceValue(func() bool {
+	if !*live {
+		return false
+	}
+	at, err := os.MkdirTemp("", "atelier-powercut-*")
+	if err == nil {
+		var disk *powercut.Disk
+		if disk, err = powercut.Mount(at); err == nil {
+			err = disk.Unmount()
+		}
+		_ = os.Remove(at)
+	}
+	if err != nil {
+		fmt.Printf("no disk can be mounted, so no fault is tried, and recorded traces are replayed: %v\n", err)
+	}
+	return err == nil
+})
+
+// traceOf records a trace, or reads the one that was recorded.
+func traceOf(t *testing.T, name string, p *program, acknowledged map[string]int) powercut.Trace {
+	t.Helper()
+	path := filepath.Join("testdata", name+".trace")
+	if run := filepath.Join(*last, name+".trace"); *last != "" {
+		if _, err := os.Stat(run); err == nil || canLive() {
+			path = run
+		}
+	}
+	if trace, ok := recorded[name]; ok {
+		count(t, trace, acknowledged)
+		return trace
+	}
+	if (canLive() || *toRecord) && *point < 0 {
+		trace, l, err := recordTrace(p, t.TempDir(), *seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(l.refused) > 0 {
+			t.Errorf("the server refused %d requests, the first was %s", len(l.refused), l.refused[0])
+		}
+		if *toRecord || *last != "" {
+			var b bytes.Buffer
+			if err := trace.Encode(&b); err != nil {
+				t.Fatal(err)
+			}
+			if b.Len() > 1<<20 {
+				t.Errorf("the trace has %d bytes", b.Len())
+			}
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		recorded[name] = trace
+		count(t, trace, acknowledged)
+		return trace
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	trace, err := powercut.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count(t, trace, acknowledged)
+	return trace
+}
+
+// count counts what the notes of a trace say.
+func count(t *testing.T, trace powercut.Trace, acknowledged map[string]int) {
+	t.Helper()
+	steps, err := stepsOf(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range steps {
+		acknowledged[s.Did+" "+s.Item.Kind]++
+	}
+}
+
+// TestFaults lets each kind of call fail in each way on each kind of file.
+func TestFaults(t *testing.T) {
+	if !canLive() {
+		t.Skip("needs -live and a disk that can be mounted")
+	}
+	fired := map[string]int{}
+	acknowledged, refusals := 0, 0
+	for _, v := range variants {
+		p := binary(t, v.shared)
+		trace := traceOf(t, v.name, p, map[string]int{})
+		plans := plansFor(places(trace), *seed)
+		if v.shared { // the rest was tried without
+			plans = onlyShared(plans)
+		}
+		if *oneFault != "" {
+			plans = slices.DeleteFunc(plans, func(pl plan) bool { return pl.String() != *oneFault })
+		}
+		inParallel(plans, func(pl plan) {
+			o, err := tryFault(p, pl, t.TempDir(), t.TempDir())
+			if err == nil && o.fired == 0 {
+				pl.nth, pl.steps, pl.stays = 0, 120, false
+				o, err = tryFault(p, pl, t.TempDir(), t.TempDir())
+			}
+			checks.Lock()
+			defer checks.Unlock()
+			switch {
+			case err != nil:
+				t.Errorf("%s from call %d on (stays: %t): %v", pl, pl.nth, pl.stays, err)
+			case len(o.wrong) > 0:
+				t.Errorf("%s from call %d on (stays: %t, seed %d), met %d times\n%s", pl, pl.nth, pl.stays, pl.seed, o.fired, o.story())
+			}
+			fired[pl.String()] += o.fired
+			acknowledged += o.acknowledged
+			refusals += len(o.refusals)
+		})
+	}
+	var b bytes.Buffer
+	for _, name := range sortedNames(fired) {
+		fmt.Fprintf(&b, "%6d  %s\n", fired[name], name)
+		if fired[name] == 0 {
+			t.Errorf("it never came to %s", name)
+		}
+	}
+	t.Logf("%d requests acknowledged, %d starts refused; how often each fault was met:\n%s", acknowledged, refusals, &b)
+}
+
+// inParallel tries everything, two at a time.
+func inParallel[T any](all []T, try func(T)) {
+	work := make(chan T)
+	var done sync.WaitGroup
+	for range 2 {
+		done.Go(func() {
+			for one := range work {
+				try(one)
+			}
+		})
+	}
+	for _, one := range all {
+		work <- one
+	}
+	close(work)
+	done.Wait()
+}
+
+func table(seen map[place]int) string {
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	file := ""
+	for _, p := range sortedPlaces(seen) {
+		if p.file != file {
+			file = p.file
+			fmt.Fprintf(w, "\n%s\t", file)
+		}
+		fmt.Fprintf(w, "%s %d\t", p.call, seen[p])
+	}
+	_ = w.Flush()
+	return b.String()
+}

@@ -1,0 +1,185 @@
+package powercut
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+// Disk is a mounted file system that lies in memory and records what happens to
+// it. It knows the calls that a trace can hold and refuses all others.
+//
+// The program on top of it must run in another process: one that waits for its
+// own file system in a page fault stops for good.
+type Disk struct {
+	fuse.RawFileSystem // refuses what is not here
+	server             *fuse.Server
+	at                 string
+
+	// mu is held during each call, so the trace has the order in which the calls
+	// took place.
+	mu      sync.Mutex
+	trace   Trace
+	folder  *Folder
+	newest  uint32               // number of the newest file
+	changed map[uint32]time.Time // by number
+	paths   map[uint32]string    // by number; the newest name
+	lists   map[uint64][]fuse.DirEntry
+	opened  uint64
+	fault   func(Call) Fault
+}
+
+// freeBytes is the free space that a disk tells.
+const freeBytes = 64 << 30
+
+// Mount mounts an empty disk at a folder. It needs /dev/fuse and either the right
+// to mount or fusermount3.
+func Mount(at string) (*Disk, error) {
+	d := &Disk{
+		RawFileSystem: fuse.NewDefaultRawFileSystem(), folder: newFolder(),
+		changed: map[uint32]time.Time{0: time.Now()}, paths: map[uint32]string{0: "."}, lists: map[uint64][]fuse.DirEntry{},
+	}
+	server, err := fuse.NewServer(d, at, &fuse.MountOptions{
+		FsName: "powercut", Name: "powercut", DirectMount: true, DisableXAttrs: true, DisableReadDirPlus: true,
+		// Every change comes through the kernel, so its cache is never stale.
+		ExplicitDataCacheControl: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("mount at %s: %w", at, err)
+	}
+	d.server, d.at = server, at
+	if err := keepToOurselves(); err != nil {
+		return nil, errors.Join(err, server.Unmount())
+	}
+	go server.Serve()
+	if err := server.WaitMount(); err != nil {
+		return nil, fmt.Errorf("mount at %s: %w", at, err)
+	}
+	return d, nil
+}
+
+// keepToOurselves has no child inherit the connection to the kernel, which go-fuse
+// opens without that: a child would keep a disk alive whose process is gone, and
+// wait for it forever.
+func keepToOurselves() error {
+	open, err := os.ReadDir("/proc/self/fd")
+	for _, e := range open {
+		if to, _ := os.Readlink("/proc/self/fd/" + e.Name()); to == "/dev/fuse" {
+			fd, _ := strconv.Atoi(e.Name())
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return err
+}
+
+// Unmount ends the file system. If somebody has a file of it open, the folder is
+// free at once and the rest follows.
+func (d *Disk) Unmount() error {
+	if err := unix.Unmount(d.at, unix.MNT_DETACH); err != nil {
+		return d.server.Unmount() // where fusermount3 has mounted it
+	}
+	return nil
+}
+
+// Inject sets what decides which calls fail; nil: none does. It is called with
+// the disk locked.
+func (d *Disk) Inject(fault func(Call) Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fault = fault
+}
+
+// Note puts a text into the trace.
+func (d *Disk) Note(text []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.trace = append(d.trace, Op{Kind: Note, Data: text})
+}
+
+// Trace returns what has happened so far.
+func (d *Disk) Trace() Trace {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.trace[:len(d.trace):len(d.trace)]
+}
+
+// do carries out a call, unless it is to fail, and records it. d.mu is held.
+func (d *Disk) do(op Op) (written int, status fuse.Status) {
+	at := d.paths[op.File]
+	switch op.Kind {
+	case Create, Mkdir, Link:
+		at = path.Join(d.paths[op.Folder], op.Name)
+	case Rename:
+		at = path.Join(d.paths[op.To], op.NewName)
+	}
+	if d.fault != nil {
+		f := d.fault(Call{op.Kind, at, op.Mapped})
+		if f.Err != 0 && (op.Kind == Sync || op.Kind == SyncFolder) {
+			op.Failed = true
+			d.trace = append(d.trace, op)
+		}
+		if f.Err != 0 {
+			return 0, fuse.Status(f.Err)
+		}
+		if f.Short > 0 && f.Short < len(op.Data) && !op.Mapped {
+			op.Data = op.Data[:f.Short]
+		}
+	}
+	op.Data = append([]byte(nil), op.Data...)
+	d.trace = append(d.trace, op)
+	switch {
+	case isName(op.Kind):
+		d.folder.applyName(&op, true)
+		d.changed[op.Folder] = time.Now()
+		if op.Kind == Rename {
+			d.changed[op.To] = time.Now()
+		}
+		if op.Kind != Unlink && op.Kind != Rmdir {
+			d.paths[op.File] = at
+		}
+	case isData(op.Kind):
+		d.folder.files[op.File].change(&op, nil)
+		d.changed[op.File] = time.Now()
+	}
+	return len(op.Data), fuse.OK
+}
+
+// make makes a file or folder. d.mu is held.
+func (d *Disk) make(kind Kind, folder uint64, name string, mode uint32, out *fuse.EntryOut) fuse.Status {
+	file := d.newest + 1
+	if _, status := d.do(Op{Kind: kind, File: file, Folder: number(folder), Name: name, Size: int64(mode)}); !status.Ok() {
+		return status
+	}
+	d.newest, d.changed[file] = file, time.Now()
+	d.describe(file, out)
+	return fuse.OK
+}
+
+// number is that of the file which the kernel knows by a node id, whose first is 1.
+func number(node uint64) uint32 { return uint32(node - 1) }
+
+func (d *Disk) describe(file uint32, out *fuse.EntryOut) {
+	out.NodeId = uint64(file) + 1
+	d.attributes(file, &out.Attr)
+}
+
+func (d *Disk) attributes(file uint32, out *fuse.Attr) {
+	f, when := d.folder.files[file], d.changed[file]
+	out.Ino, out.Mode, out.Size, out.Nlink, out.Blksize = uint64(file)+1, f.mode, uint64(len(f.data)), 1, PageBytes
+	out.Blocks = (out.Size + 511) / 512
+	out.SetTimes(&when, &when, &when)
+}
+
+// find returns the number of a name. d.mu is held.
+func (d *Disk) find(folder uint64, name string) (file uint32, ok bool) {
+	file, ok = d.folder.files[number(folder)].names[name]
+	return file, ok
+}

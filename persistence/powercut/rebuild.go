@@ -1,0 +1,218 @@
+package powercut
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// PageBytes is the unit in which a write may be torn.
+const PageBytes = 4096
+
+// Order says how far changes of names may overtake each other.
+type Order uint8
+
+const (
+	// Journaled is the order of ext4 and XFS: changes of names and truncations
+	// reach the disk in the order of their calls, so the last ones may be
+	// missing, and a sync of a folder takes along whatever came before it.
+	Journaled Order = iota
+	// Unordered lets each name that was made or changed, and not synced, be there or
+	// not. What takes content away, a removal or a truncation, still comes behind all
+	// changes of names before it.
+	Unordered
+)
+
+// Cut is one way in which the power may fail.
+type Cut struct {
+	// Point is the number of calls that came before it.
+	Point int
+	// Seed decides what of the unsynced changes is there.
+	Seed  uint64
+	Order Order
+}
+
+// Rebuild returns the folder as it may look after a power cut. It depends on
+// nothing but the trace and the cut. The package's page says what a sync
+// promises.
+func (t Trace) Rebuild(c Cut) *Folder {
+	r := rebuild{trace: t[:c.Point], cut: c, rand: rand.New(rand.NewPCG(c.Seed, uint64(c.Point))), styles: map[uint32]style{}}
+	r.findSynced()
+	r.chooseNames()
+	f := newFolder()
+	f.Reach = c.Point
+	t[:c.Point].At(func(i int, op *Op, path string) { r.apply(f, i, op, path) })
+	t.early(c.Point, func(i int, op *Op) { r.applyEarly(f, i, op) })
+	return f
+}
+
+type rebuild struct {
+	trace  Trace
+	cut    Cut
+	rand   *rand.Rand
+	synced []bool // by position: the change is on disk
+	there  []bool // by position: the change of names is there
+	styles map[uint32]style
+}
+
+// style is what happens to the unsynced writes of one file: mixes of all kinds
+// are rarely the ones that hurt.
+type style uint8
+
+const (
+	coin   style = iota // each page for itself
+	none                // nothing
+	all                 // everything
+	early               // up to some write
+	styles = iota
+)
+
+func isName(k Kind) bool { return k <= Rename }
+
+func isData(k Kind) bool { return k >= Write && k <= Chmod }
+
+// findSynced goes back from the cut: a change lasts if the next sync of its file
+// did not fail, a name if any later sync of its folder did not.
+func (r *rebuild) findSynced() {
+	r.synced = make([]bool, len(r.trace))
+	lasts := map[uint32]bool{}
+	for i := len(r.trace) - 1; i >= 0; i-- {
+		switch op := &r.trace[i]; {
+		case op.Kind == Sync:
+			lasts[op.File] = !op.Failed
+		case op.Kind == SyncFolder:
+			lasts[op.File] = lasts[op.File] || !op.Failed
+		case op.Kind == Rename:
+			r.synced[i] = lasts[op.Folder] || lasts[op.To]
+		case isName(op.Kind):
+			r.synced[i] = lasts[op.Folder]
+		case isData(op.Kind):
+			r.synced[i] = lasts[op.File]
+		}
+	}
+}
+
+// chooseNames decides which changes of names are there.
+func (r *rebuild) chooseNames() {
+	r.there = make([]bool, len(r.trace))
+	last, end := -1, r.rand.IntN(4)
+	for i := range r.trace {
+		if r.synced[i] && isName(r.trace[i].Kind) {
+			last = i
+		}
+	}
+	switch end { // none, all, or some of what follows the last synced one
+	case 0:
+	case 1:
+		last = len(r.trace)
+	default:
+		last += r.rand.IntN(len(r.trace) - last)
+	}
+	whole := true // all changes of names so far are there
+	for i := range r.trace {
+		op := &r.trace[i]
+		switch {
+		case r.cut.Order == Journaled:
+			r.there[i] = i <= last
+		case r.synced[i]:
+			r.there[i] = true
+		default:
+			r.there[i] = (end == 1 || end > 1 && r.rand.IntN(2) == 0) && (whole || !removes(op.Kind))
+		}
+		if isName(op.Kind) && !r.there[i] {
+			whole = false
+		}
+	}
+}
+
+func removes(k Kind) bool { return k == Unlink || k == Rmdir || k == Truncate }
+
+func (r *rebuild) styleOf(file uint32) style {
+	s, ok := r.styles[file]
+	if !ok {
+		s = style(r.rand.IntN(int(styles)))
+		r.styles[file] = s
+	}
+	if s == early && r.rand.IntN(4) == 0 {
+		r.styles[file] = none // from here on
+	}
+	return s
+}
+
+// keeps decides whether an unsynced page, or the whole of another change, is there.
+func (r *rebuild) keeps(s style) bool {
+	return s == all || s == early || s == coin && r.rand.IntN(2) == 0
+}
+
+func (r *rebuild) apply(f *Folder, i int, op *Op, path string) {
+	if isName(op.Kind) {
+		if !r.synced[i] {
+			f.tell(op, path, boolText(r.there[i], "there", "lost"))
+		}
+		f.applyName(op, r.there[i])
+		return
+	}
+	if !isData(op.Kind) {
+		return
+	}
+	target := f.files[op.File]
+	if r.synced[i] {
+		target.change(op, nil)
+		return
+	}
+	if op.Kind != Write {
+		kept := r.keeps(r.styleOf(op.File))
+		if op.Kind == Truncate {
+			kept = r.there[i]
+		}
+		if kept {
+			target.change(op, nil)
+		}
+		f.tell(op, path, boolText(kept, "there", "lost"))
+		return
+	}
+	kept, pages := r.tear(target, op)
+	f.tell(op, path, fmt.Sprintf("%d of %d pages there", kept, pages))
+}
+
+// tear applies a part of a write.
+func (r *rebuild) tear(target *file, op *Op) (kept, pages int) {
+	s := r.styleOf(op.File)
+	target.change(op, func() bool {
+		pages++
+		if !r.keeps(s) {
+			return false
+		}
+		kept++
+		return true
+	})
+	return kept, pages
+}
+
+// early calls visit for what the program may have stored in mapped memory before
+// the cut, and the kernel may have written by itself: mapped writes right behind
+// it. What comes behind another call may have been stored after that call.
+func (t Trace) early(point int, visit func(i int, op *Op)) {
+	for i := point; i < len(t) && t[i].Kind == Write && t[i].Mapped; i++ {
+		visit(i, &t[i])
+	}
+}
+
+func (r *rebuild) applyEarly(f *Folder, i int, op *Op) {
+	target := f.files[op.File]
+	if target == nil || op.Offset > int64(len(target.data)) {
+		return
+	}
+	if kept, pages := r.tear(target, op); kept > 0 {
+		f.Reach = i + 1
+		f.tell(op, fmt.Sprintf("file %d", op.File), fmt.Sprintf("%d of %d pages there, which were mapped and not yet written", kept, pages))
+	}
+}
+
+func boolText(b bool, yes, no string) string {
+	if b {
+		return yes
+	}
+	return no
+}
+
+func (o Order) String() string { return [...]string{"journaled", "unordered"}[o] }

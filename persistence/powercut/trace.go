@@ -1,0 +1,210 @@
+package powercut
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Kind is a kind of call that changes a file system, or makes a change last.
+type Kind uint8
+
+// The kinds of calls. Their numbers are part of the format of a trace.
+const (
+	Create     Kind = 1 + iota // a file
+	Mkdir                      // a folder
+	Link                       // another name for a file
+	Unlink                     // the name of a file
+	Rmdir                      // a folder
+	Rename                     // of a file or a folder
+	Write                      // bytes at an offset
+	Truncate                   // to a size
+	Allocate                   // space for a file
+	Chmod                      // the mode of a file or a folder
+	Sync                       // fsync or fdatasync of a file
+	SyncFolder                 // fsync of a folder
+	Note                       // no call: what the load says happened here
+	kinds      = iota
+)
+
+var kindNames = [...]string{"", "create", "mkdir", "link", "unlink", "rmdir", "rename", "write", "truncate", "allocate", "chmod", "sync", "sync folder", "note"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Kinds are all kinds of calls, without notes.
+func Kinds() (all []Kind) {
+	for k := Create; k < Note; k++ {
+		all = append(all, k)
+	}
+	return all
+}
+
+// Op is one call that the file system carried out, or a sync that failed.
+type Op struct {
+	Kind Kind
+	// File is the number of the file or folder that the call is about. Files are
+	// numbered by their creation, from 1; 0 is the root folder.
+	File uint32
+	// Folder and Name say which name a call makes, takes away or renames; To and
+	// NewName are the new place of a rename.
+	Folder, To    uint32
+	Name, NewName string
+	// Offset of a write or an allocation, bytes.
+	Offset int64
+	// Size after a truncation, end of an allocation that makes the file longer, or
+	// mode after a Create, Mkdir or Chmod.
+	Size int64
+	// Mapped writes come from memory that is mapped to the file, at some time after
+	// the program stored the bytes there.
+	Mapped bool
+	// Failed syncs make nothing last.
+	Failed bool
+	// Data of a write, or the text of a note.
+	Data []byte
+}
+
+// Trace is what happened to an empty folder, in order.
+type Trace []Op
+
+// At calls visit for every call, with the path of what it is about ("." is the
+// root). A file without a name has the last one it had.
+func (t Trace) At(visit func(position int, op *Op, path string)) {
+	type place struct {
+		folder uint32
+		name   string
+	}
+	places := map[uint32]place{}
+	var find func(file uint32) string
+	find = func(file uint32) string {
+		if file == 0 {
+			return "."
+		}
+		p := places[file]
+		return path.Join(find(p.folder), p.name)
+	}
+	for i := range t {
+		op := &t[i]
+		switch op.Kind {
+		case Create, Mkdir, Link:
+			places[op.File] = place{op.Folder, op.Name}
+		case Rename:
+			places[op.File] = place{op.To, op.NewName}
+		}
+		visit(i, op, find(op.File))
+	}
+}
+
+const magic = "POWERCUT1\n"
+
+// maxField bounds a name, a note or a write of a trace that is read, bytes.
+const maxField = 64 << 20
+
+// Encode writes a trace, compressed.
+func (t Trace) Encode(w io.Writer) error {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(32<<20))
+	if err != nil {
+		return err
+	}
+	b := []byte(magic)
+	for i := range t {
+		op := &t[i]
+		flags := byte(0)
+		if op.Mapped {
+			flags |= 1
+		}
+		if op.Failed {
+			flags |= 2
+		}
+		b = append(b, byte(op.Kind), flags)
+		for _, n := range [...]uint64{uint64(op.File), uint64(op.Folder), uint64(op.To), uint64(op.Offset), uint64(op.Size)} {
+			b = binary.AppendUvarint(b, n)
+		}
+		for _, field := range [...][]byte{[]byte(op.Name), []byte(op.NewName), op.Data} {
+			b = binary.AppendUvarint(b, uint64(len(field)))
+			b = append(b, field...)
+		}
+		if _, err := z.Write(b); err != nil {
+			return err
+		}
+		b = b[:0]
+	}
+	if _, err := z.Write(b); err != nil { // the header of an empty trace
+		return err
+	}
+	return z.Close()
+}
+
+// Decode reads a trace that Encode has written.
+func Decode(r io.Reader) (Trace, error) {
+	z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	in := bufio.NewReader(z)
+	head := make([]byte, len(magic))
+	if _, err := io.ReadFull(in, head); err != nil || string(head) != magic {
+		return nil, errors.Join(errors.New("this is no trace of a file system"), err)
+	}
+	var t Trace
+	for {
+		op, err := decodeOp(in)
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("call %d of the trace: %w", len(t), err)
+		}
+		t = append(t, op)
+	}
+}
+
+// decodeOp returns io.EOF only where a call would begin.
+func decodeOp(in *bufio.Reader) (op Op, err error) {
+	kind, err := in.ReadByte()
+	if err != nil {
+		return op, err
+	}
+	defer func() {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+	}()
+	flags, err := in.ReadByte()
+	if err != nil {
+		return op, err
+	}
+	if kind == 0 || kind > kinds || flags > 3 {
+		return op, fmt.Errorf("kind %d with flags %d is unknown", kind, flags)
+	}
+	var n [5]uint64
+	for i := range n {
+		if n[i], err = binary.ReadUvarint(in); err != nil {
+			return op, err
+		}
+	}
+	var fields [3][]byte
+	for i := range fields {
+		size, err := binary.ReadUvarint(in)
+		if err == nil && size > maxField {
+			err = fmt.Errorf("a field has %d bytes", size)
+		}
+		if err != nil {
+			return op, err
+		}
+		fields[i] = make([]byte, size)
+		if _, err := io.ReadFull(in, fields[i]); err != nil {
+			return op, err
+		}
+	}
+	return Op{
+		Kind: Kind(kind), Mapped: flags&1 != 0, Failed: flags&2 != 0,
+		File: uint32(n[0]), Folder: uint32(n[1]), To: uint32(n[2]), Offset: int64(n[3]), Size: int64(n[4]),
+		Name: string(fields[0]), NewName: string(fields[1]), Data: fields[2],
+	}, nil
+}
