@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -35,6 +37,13 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 		return err
 	}
 	defer t.close()
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-stop
+		t.close()
+		os.Exit(1)
+	}()
 	list, err := t.read(listFile)
 	if err != nil {
 		return err
