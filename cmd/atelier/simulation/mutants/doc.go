@@ -3,7 +3,7 @@
 // whether that is found.
 //
 //	make simulate-mutants             # all of them
-//	make simulate-mutants MUTANT=17   # one, by its number or name
+//	make simulate-mutants MUTANT=17   # one, by its number or name, or several: 17,18
 //	make simulate-mutants LIMIT=10000 # try up to so many seeds for each
 //
 // mutants.txt lists them, each with the promise it breaks. A mutant is built beside

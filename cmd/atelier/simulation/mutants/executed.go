@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -141,15 +140,4 @@ func readProfile(path string) (all []block, err error) {
 		all = append(all, b)
 	}
 	return all, nil
-}
-
-// pick returns the mutant with this number or name.
-func pick(all []*mutant, which string) (*mutant, error) {
-	n, err := strconv.Atoi(which)
-	for _, m := range all {
-		if m.name == which || err == nil && m.number == n {
-			return m, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no mutant %s; there are %d", which, len(all))
 }

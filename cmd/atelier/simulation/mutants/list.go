@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -100,6 +102,18 @@ func parse(list []byte) (all []*mutant, err error) {
 		}
 	}
 	return all, lines.Err()
+}
+
+// pick returns the mutants with these numbers or names.
+func pick(all []*mutant, which string) (chosen []*mutant, err error) {
+	for _, one := range strings.Split(which, ",") {
+		i := slices.IndexFunc(all, func(m *mutant) bool { return m.name == one || strconv.Itoa(m.number) == one })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no mutant %q; there are %d", one, len(all))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
 }
 
 // span is a run of lines of a file, from 1, both ends in it.

@@ -20,7 +20,7 @@ const (
 )
 
 func main() {
-	which := flag.String("mutant", "", "run only this `mutant`, by its number or name")
+	which := flag.String("mutant", "", "run only these `mutants`, by their numbers or names, with commas")
 	limit := flag.Uint64("limit", 600, "try up to so many seeds for each")
 	atOnce := flag.Int("at-once", 2, "how many mutants to build and run side by side")
 	flag.Parse()
@@ -59,11 +59,9 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 	}
 	chosen := all
 	if which != "" {
-		one, err := pick(all, which)
-		if err != nil {
+		if chosen, err = pick(all, which); err != nil {
 			return err
 		}
-		chosen = []*mutant{one}
 	}
 	original, err := t.original()
 	if err != nil {
@@ -75,10 +73,15 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 	j := &judge{tree: t, original: original, limit: limit, passes: map[packageTest]error{}, unclean: map[uint64]string{}}
 	verdicts, err := j.all(chosen, found, atOnce, func(v verdict) error {
 		_, _ = fmt.Fprintf(out, "%6.0f s  %3d %-34s %s\n", time.Since(began).Seconds(), v.number, v.name, v)
-		if v.found != nil && v.err == nil {
-			found[v.name] = *v.found
+		if v.found == nil || v.err != nil {
+			return nil
 		}
-		return writeFound(path, all, found)
+		now, err := readFound(path) // others may run mutants, too
+		if err != nil {
+			return err
+		}
+		now[v.name] = *v.found
+		return writeFound(path, all, now)
 	})
 	if err != nil {
 		return err
