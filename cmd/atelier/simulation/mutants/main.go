@@ -21,7 +21,7 @@ const (
 
 func main() {
 	which := flag.String("mutant", "", "run only these `mutants`, by their numbers or names, with commas")
-	limit := flag.Uint64("limit", 600, "try up to so many seeds for each")
+	limit := flag.Uint64("limit", 600, "try up to so many seeds for each; 0: only the package tests, and keep nothing")
 	atOnce := flag.Int("at-once", 2, "how many mutants to build and run side by side")
 	flag.Parse()
 	if err := run(*which, *limit, *atOnce, os.Stdout); err != nil {
@@ -67,13 +67,15 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := original.build(); err != nil {
-		return err
+	if limit > 0 {
+		if err := original.build(); err != nil {
+			return err
+		}
 	}
 	j := &judge{tree: t, original: original, limit: limit, passes: map[packageTest]error{}, unclean: map[uint64]string{}}
 	verdicts, err := j.all(chosen, found, atOnce, func(v verdict) error {
 		_, _ = fmt.Fprintf(out, "%6.0f s  %3d %-34s %s\n", time.Since(began).Seconds(), v.number, v.name, v)
-		if v.found == nil || v.err != nil {
+		if v.found == nil || v.err != nil || limit == 0 {
 			return nil
 		}
 		now, err := readFound(path) // others may run mutants, too

@@ -87,7 +87,7 @@ func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 // test runs a package test, and says whether it fails.
 func (x *mutated) test(t packageTest) (f finding, failed bool, err error) {
 	began := time.Now()
-	args := []string{"test", "-count=1", "-vet=off", "-timeout=3m", "-v", "-run", t.run}
+	args := []string{"test", "-count=1", "-vet=off", "-timeout=1m", "-v", "-run", t.run}
 	if x.overlay != "" {
 		args = append(args, "-overlay="+x.overlay)
 	}
