@@ -51,6 +51,10 @@ type Config struct {
 	// codelab was removed; after the commit and the new view. What stands on it
 	// in the room ends.
 	Removed func(r *room.Room, attendee string)
+	// Forgotten is called when the room of a codelab is no more on this node and
+	// somebody is still in it: nothing comes there again, so they are better off with
+	// a new connection. It must not block, and not ask for codelabs.
+	Forgotten func(r *room.Room)
 	// Announce is told, on the node that speaks for a codelab, who has come to
 	// another node or left it. Signal is a message of another node to the
 	// sessions of a person here, of all facilitators for "". Both are for where
@@ -107,6 +111,11 @@ func (w Workshop) OnlineAttendees() int {
 	}
 	return n
 }
+
+// Over says that this codelab's room is no more, or will be: what enters it now
+// hears nothing. Whoever enters asks behind that; those who were in it before are
+// told by Config.Forgotten.
+func (w Workshop) Over() bool { return w.Condition() == durable.Resting }
 
 // Await waits until the room shows a position that a client says it has seen,
 // and returns nil also when the codelab never got there; see
@@ -166,7 +175,13 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 	}
 	kind.Keep = keep
 	kind.MayRest = func(id string) bool { r := w.room(id); return r == nil || r.Empty() }
-	kind.Rested = func(id string) { w.rooms.Delete(id) }
+	kind.Rested = func(id string) {
+		r := w.room(id)
+		w.rooms.Delete(id)
+		if r != nil && !r.Empty() && cfg.Forgotten != nil {
+			cfg.Forgotten(r)
+		}
+	}
 	w.host, err = durable.NewHost(cfg.System, cfg.Journal, kind, cfg.Durable)
 	if err == nil {
 		err = w.listenToCounts()

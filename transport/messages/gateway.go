@@ -210,7 +210,16 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 		return
 	}
 	p.joined(s)
+	if p.lab.Over() { // between the look and the entry; nothing would ever come
+		s.Close(rfc6455.CloseRestart, startsOver)
+	}
 }
+
+// startsOver is why connections end whose codelab this server has let go.
+const startsOver = "this server starts over; connect again"
+
+// Forgotten sends away who is in a room that is no more; see codelab.Config.
+func (g *Gateway) Forgotten(r *room.Room) { g.Hub.CloseRoom(r, rfc6455.CloseRestart, startsOver) }
 
 // message takes one message by POST and answers its ack
 // (POST /codelabs/:id/messages).

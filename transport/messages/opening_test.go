@@ -82,7 +82,7 @@ func newSchool(t *testing.T) *school {
 	fatal(err)
 	s.workshops, err = codelab.NewWorkshops(codelab.Config{
 		System: durable.NewSystem(), Journal: journal, List: list, Frames: s.frames, Files: files.NewRegister(journal, nil, time.Hour, time.Now),
-		Removed: s.Removed, Logger: slog.New(slog.DiscardHandler),
+		Removed: s.Removed, Forgotten: s.Forgotten, Logger: slog.New(slog.DiscardHandler),
 	})
 	fatal(err)
 	t.Cleanup(func() { _ = s.workshops.Close(context.Background()) })
@@ -296,5 +296,29 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	m := &inbound{Type: "webrtc_signal"}
 	if err := s.relay(s.lab, removed.who, m.Type, m, []byte(`{"type":"webrtc_signal"}`)); err != errWrongGrant {
 		t.Errorf("a signal by a grant that has ended: %v", err)
+	}
+}
+
+// A server that stops, or has lost its lease, lets all codelabs go. Who came in just then got a
+// connection to a room in which nothing was ever said again.
+func TestAConnectionToARoomThatIsNoMoreIsClosed(t *testing.T) {
+	for name, opens := range map[string]func(*school, *peer) net.Conn{
+		"it opens behind the end": func(s *school, p *peer) net.Conn {
+			_ = s.workshops.Close(context.Background())
+			return s.opens(p, live.WebSocket)
+		},
+		"it opened before": func(s *school, p *peer) net.Conn {
+			c := s.opens(p, live.WebSocket)
+			_ = s.workshops.Close(context.Background())
+			return c
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSchool(t)
+			_, _, p := s.attendee()
+			if code, why := closing(t, opens(s, p), live.WebSocket); code != rfc6455.CloseRestart {
+				t.Errorf("closed with %d, %s", code, why)
+			}
+		})
 	}
 }

@@ -57,6 +57,8 @@ type Hooks struct {
 	// Removed is told of attendees and codelabs that are gone, see
 	// codelab.Config.
 	Removed func(r *room.Room, attendee string)
+	// Forgotten is told of rooms that are no more, see codelab.Config.
+	Forgotten func(r *room.Room)
 	// Waited is told how long commands wait for their actors.
 	Waited func(time.Duration)
 	// Announce and Signal are told what other nodes say; see codelab.Config.
@@ -113,7 +115,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		},
 		Frames: messages.Frames{}, Epoch: c.store.StreamID(),
 		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
-		Durable: actors, Removed: hooks.Removed, Announce: hooks.Announce, Signal: hooks.Signal,
+		Durable: actors, Removed: hooks.Removed, Forgotten: hooks.Forgotten, Announce: hooks.Announce, Signal: hooks.Signal,
 		Sweep: !opts.RecoverDamaged, Logger: log,
 	})
 	return c, err

@@ -111,6 +111,11 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	s.core, err = OpenCore(cfg, Hooks{
 		Committed: metrics.Commit, Damaged: metrics.Damaged, Removed: removed, Waited: metrics.Waited,
+		Forgotten: func(r *room.Room) {
+			if s.started.Load() {
+				s.gateway.Forgotten(r)
+			}
+		},
 		Announce: func(w codelab.Workshop, person string, arrived bool) {
 			if s.started.Load() {
 				s.gateway.Announce(w, person, arrived)

@@ -113,7 +113,8 @@ func (c *client) act(n *node) {
 	if cmd.Body == nil {
 		return
 	}
-	model.asking(cmd.Body)
+	model.asking(cmd)
+	deleted := textsOf(cmd.Body, view)
 	if c.Rand.IntN(3) == 0 && cmd.Caller.Person != "" {
 		c.refs++
 		cmd.Ref = fmt.Sprintf("%s-%d", c.Name, c.refs)
@@ -138,7 +139,7 @@ func (c *client) act(n *node) {
 	}
 	c.w.history.count("command", word)
 	model.acknowledged(n.name, seq)
-	model.answeredWith(cmd, value, seq)
+	model.answeredWith(cmd, value, seq, deleted)
 }
 
 // aside says something that is worth something only now.

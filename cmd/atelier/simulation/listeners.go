@@ -162,6 +162,9 @@ func (l *listener) listen(s *server, ws codelab.Workshop, since uint64, quiet <-
 	if ws.View().Attendee(l.person) == nil {
 		return since, false // removed between the look and the registration
 	}
+	if ws.Over() || s.n.server.Load() != s {
+		return since, true
+	}
 	st := &stretch{node: s.n.name, from: since, to: since}
 	l.w.history.add(l.name, s.n.name, "listens behind %d", since)
 	m.mu.Lock()

@@ -33,7 +33,8 @@ type model struct {
 	// views are the hashes of what was seen at a position, and where.
 	views map[uint64]seen
 	acked uint64 // the highest position that was acknowledged to anybody
-	// removed are the names of people who are gone: no byte of them may stay.
+	// removed are the names of people who are gone, what they said, and what was
+	// deleted: no byte of it may stay.
 	removed []string
 	deleted []string // ids of codelabs of which nothing may stay
 	// operations are what clients were answered, for the check of linearizability.
@@ -147,10 +148,15 @@ func of(facts map[string]*fact, id string) *fact {
 }
 
 // asking notes what a command is about to do.
-func (m *model) asking(body codelab.Body) {
+func (m *model) asking(cmd codelab.Command) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch b := body.(type) {
+	if cmd.Caller.Role == codelab.RoleAttendee {
+		for _, text := range marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1) {
+			m.named(cmd.Caller.ID, text) // goes with who said it
+		}
+	}
+	switch b := cmd.Body.(type) {
 	case codelab.Rename:
 		m.named(b.AttendeeID, b.Name)
 	case codelab.Remove:
@@ -164,13 +170,14 @@ func (m *model) asking(body codelab.Body) {
 }
 
 // answeredWith notes what a command did, once that is acknowledged. Without a value
-// it was done before.
-func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64) {
+// it was done before. deleted are the texts that it takes away.
+func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64, deleted []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.removed = append(m.removed, deleted...)
 	if value == nil {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	switch b := cmd.Body.(type) {
 	case codelab.Register:
 		id := value.(codelab.Registration).Attendee.Id
@@ -192,7 +199,28 @@ func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64) {
 	}
 }
 
-// named notes a name that somebody has, or is about to get.
+// textsOf are the texts that a command deletes by themselves.
+func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
+	switch b := body.(type) {
+	case codelab.DeleteChat:
+		texts = append(texts, v.ChatMessage(b.MessageID).GetMessage())
+	case codelab.DeleteComment:
+		for _, c := range v.Thread(b.ThreadID).GetMessages() {
+			if c.Id == b.CommentID {
+				texts = append(texts, c.Message)
+			}
+		}
+	case codelab.DeleteSubmission:
+		for _, work := range v.Submissions.All() {
+			if work.Id == b.SubmissionID {
+				texts = append(texts, work.FileName)
+			}
+		}
+	}
+	return texts
+}
+
+// named notes a name that somebody has, or is about to get, or what they say.
 func (m *model) named(id, name string) {
 	f := of(m.people, id)
 	if f.names = append(f.names, name); f.gone > 0 {

@@ -17,6 +17,7 @@ import (
 	"atelier/actors/catalog"
 	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/login"
@@ -106,7 +107,7 @@ func (n *node) start() error {
 	if w.lies.store != nil {
 		shared = w.lies.store(store)
 	}
-	var frames codelab.Frames = messages.Frames{}
+	var frames codelab.Frames = slowFrames{}
 	if w.lies.frames != nil {
 		frames = w.lies.frames(n.name)
 	}
@@ -122,12 +123,13 @@ func (n *node) start() error {
 	}
 	s.labs, err = codelab.NewWorkshops(codelab.Config{
 		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(),
-		Files:   files.NewRegister(shared, silentBlobs{}, time.Hour, clock.Now),
-		Room:    room.Limits{Frames: keptFrames},
-		Durable: cluster,
-		Sweep:   true,
-		Removed: func(r *room.Room, attendee string) { w.model.sentAway(r, attendee) },
-		Logger:  slog.New(slog.DiscardHandler),
+		Files:     files.NewRegister(shared, silentBlobs{}, time.Hour, clock.Now),
+		Room:      room.Limits{Frames: keptFrames},
+		Durable:   cluster,
+		Sweep:     true,
+		Removed:   func(r *room.Room, attendee string) { w.model.sentAway(r, attendee) },
+		Forgotten: func(r *room.Room) { w.model.sentAway(r, "") },
+		Logger:    slog.New(slog.DiscardHandler),
 	})
 	if err == nil && w.plan.Payers > 0 {
 		s.vault, err = w.newVault(s)
@@ -154,6 +156,17 @@ func (s *server) unreadable(which string, err error) {
 	if !isOne(err, expected) {
 		s.n.w.model.fail(which, "node %s: %v", s.n.name, err)
 	}
+}
+
+// slowFrames takes a moment now and then, so that others can act in the middle of a
+// commit.
+type slowFrames struct{ messages.Frames }
+
+func (f slowFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
+	if seq%7 == 0 {
+		time.Sleep(50 * time.Microsecond)
+	}
+	return f.Frames.Encode(seq, e)
 }
 
 // keptFrames is how many frames are kept for replay: few, so that some listeners
@@ -265,8 +278,15 @@ func (n *node) kill() {
 	_ = s.end() // it owns nothing any more
 }
 
+// inTime panics when something takes more than a minute: it would never end, and
+// neither would the run.
+func inTime(what string) (done func() bool) {
+	return time.AfterFunc(time.Minute, func() { panic(what + " takes more than a minute: somebody was not answered") }).Stop
+}
+
 // drop ends all actors at once.
 func (s *server) drop() {
+	defer inTime("to drop all actors of " + s.n.name)()
 	s.labs.Drop()
 	if s.parties != nil {
 		s.parties.Drop()
@@ -274,6 +294,7 @@ func (s *server) drop() {
 }
 
 func (s *server) end() error {
+	defer inTime("to close " + s.n.name)()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	err := s.labs.Close(ctx)

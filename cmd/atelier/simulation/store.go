@@ -1,9 +1,10 @@
 package simulation
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"iter"
+	"regexp"
 	"strings"
 
 	"atelier/actors/durable"
@@ -20,17 +21,38 @@ func (w *world) watchLease(n *node) (answered func(what string)) {
 	}
 }
 
+// marks are the texts that package draw makes.
+var marks = regexp.MustCompile(`[a-z]+-[0-9]+-of-[a-z0-9-]*[a-z0-9]`)
+
+// found are the texts of a set that stand in some bytes. What stands beside a text
+// may look like a part of it, so shorter ones are tried, too.
+func found(data []byte, of map[string]bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, m := range marks.FindAllString(string(data), -1) {
+			for from := 0; from < len(m) && m[from] != '-'; from++ {
+				for to := len(m); to > from && m[to-1] != '-'; to-- {
+					if of[m[from:to]] && !yield(m[from:to]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
 // checkStore is oracle 5 for what is stored: no byte of a removed person is left
 // in snapshot, log or rows. It is asked when erasing is done.
 func (m *model) checkStore(j durable.Journal) {
 	m.mu.Lock()
 	removed := m.removed
 	m.mu.Unlock()
+	gone := map[string]bool{}
+	for _, text := range removed {
+		gone[text] = true
+	}
 	look := func(where string, data []byte) {
-		for _, name := range removed {
-			if bytes.Contains(data, []byte(name)) {
-				m.fail("erased", "%s still holds %s, who was removed", where, name)
-			}
+		for text := range found(data, gone) {
+			m.fail("erased", "%s still holds %s, which was removed", where, text)
 		}
 	}
 	r, err := j.Follow(m.log)

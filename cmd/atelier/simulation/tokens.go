@@ -278,6 +278,11 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 	case (out == done && op == detokenize || out == active) && began.After(x.latest.Add(slack)):
 		p.t.w.model.fail("tokens", "%s still uses %s, %v after its time", s.n.name, x.content, began.Sub(x.latest))
 	}
+	if op == revoke && out == done && now.Add(slack).After(x.earliest) {
+		// A node whose time of day is ahead takes the token for expired: then there is
+		// nothing to revoke, and nothing is written.
+		out = unknown
+	}
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
 	o := porcupine.Operation{ClientId: p.number, Input: tokenStep{op, x.policy}, Output: out, Call: began.UnixNano(), Return: now.UnixNano()}
