@@ -6,6 +6,8 @@
 # make simulate  SEEDS (2000) runs of several nodes in simulated time, under random
 #               faults; SEED=17 repeats one, NODES=3 fixes the number of nodes,
 #               FOR=8h goes on with further seeds
+# make simulate-mutants  takes out, one at a time, the lines that keep promises, and
+#               says what finds it; MUTANT=17 one of them, LIMIT=10000 more seeds
 # make powercut  200 power cuts, and faults of every kind, below a server on a disk
 #               of our own (FUSE; without it, recorded ones); POINT=17 SEED=3 repeats
 #               a cut of the last run, FAULT='EIO (sync), table' tries one fault,
@@ -40,7 +42,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all build app run demo test test-nodes quick simulate powercut app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
+.PHONY: all build app run demo test test-nodes quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -71,6 +73,9 @@ simulate:
 	@$(GO) test -c -o bin/simulation.test ./cmd/atelier/simulation
 	@bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -plan '$(strip $(SIMULATED))' \
 		$(if $(SEED),-first $(SEED) -seeds 1 -workers 1,-seeds $(SEEDS) -workers $$(getconf _NPROCESSORS_ONLN)) $(if $(FOR),-for $(FOR))
+
+simulate-mutants:
+	@nice $(GO) run ./cmd/atelier/simulation/mutants $(if $(MUTANT),-mutant $(MUTANT)) $(if $(LIMIT),-limit $(LIMIT))
 
 # The disk below the server. What a live run did lies in .powercut, so that a point
 # can be repeated.

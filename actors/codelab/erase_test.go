@@ -233,6 +233,34 @@ func TestDeletedTextsLeaveTheLog(t *testing.T) {
 	}
 }
 
+// TestADeletedSubmissionLeavesTheLog: its deletion asks for erasing, and what was
+// handed in is then in no event any more.
+func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	a := l.register(t, Register{Name: "Lin"})
+	caller := attendeeCaller(a)
+	v, err := l.do(Command{Caller: caller, Body: AddSubmission{Submission: &pb.Submission{AttendeeId: a.Id, SubmissionType: Link, LinkUrl: "http://regret"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.do(Command{Caller: caller, Body: DeleteSubmission{AttendeeID: a.Id, SubmissionID: v.(*pb.Submission).Id}}); err != nil {
+		t.Fatal(err)
+	}
+	if last := l.events[len(l.events)-1]; !Erases(last) {
+		t.Errorf("nothing is erased after %v", last)
+	}
+	clean := Erase(l.Capture())
+	for i, e := range l.events {
+		if r, changed := clean(e); changed {
+			e = r
+		}
+		if strings.Contains(e.String(), "regret") {
+			t.Errorf("event %d still holds what was handed in: %v", i+1, e)
+		}
+	}
+}
+
 // BenchmarkForget removes one of many people from the largest chat.
 func BenchmarkForget(b *testing.B) {
 	var chat cow.Vector[*pb.ChatMessage]

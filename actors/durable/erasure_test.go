@@ -193,6 +193,33 @@ func TestOneRoundErasesForMany(t *testing.T) {
 	}
 }
 
+// TestAnErasureFollowsTheSnapshotUnderWay: one that is asked for while an older
+// state is being encoded gets a snapshot of its own, without another command.
+func TestAnErasureFollowsTheSnapshotUnderWay(t *testing.T) {
+	j := store(t)
+	began, goOn := make(chan struct{}, 1), make(chan struct{})
+	k := eraser(nil)
+	encode := k.EncodeState
+	k.EncodeState = func(v *sumView) ([]byte, error) {
+		select {
+		case began <- struct{}{}:
+			<-goOn
+		default:
+		}
+		return encode(v)
+	}
+	h := start(t, j, k, durable.Options{SnapshotEvents: 1})
+	hd := get(t, h, "a")
+	ask(t, hd, "1")
+	<-began
+	ask(t, hd, "0")
+	close(goOn)
+	finishErasing(t, h)
+	if got := held(t, j, "tally/a"); got != "gone 0" {
+		t.Fatalf("the log holds %q", got)
+	}
+}
+
 // TestWaitingForAnErasureEndsWithAQuarantine: a damaged actor keeps nobody from
 // a backup.
 func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {

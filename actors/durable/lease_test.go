@@ -106,6 +106,43 @@ func TestTheNextLeaseDoesNotCoverWhatWasBefore(t *testing.T) {
 	}
 }
 
+// lapsing is a node whose lease ends behind the next look at it.
+type lapsing struct {
+	durable.Shared
+	end func()
+}
+
+func (l *lapsing) Holds() bool {
+	held := l.Shared.Holds()
+	if l.end != nil {
+		l.end()
+	}
+	return held
+}
+
+// An owner looks at its lease behind its position: a process that stood still in
+// between would name one that others have gone on from.
+func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
+	net := bustest.NewNet()
+	store, nodes := memory.Share(2)
+	defer store.Close()
+	n := &lapsing{Shared: nodes[0]}
+	k := kind()
+	k.Carry = &durable.Carrier[string]{}
+	bus, stop := net.Node("n1")
+	defer stop()
+	other, stop := net.Node("n2")
+	defer stop()
+	h := start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: time.Hour, Patience: time.Hour}})
+	ask(t, get(t, h, "a"), "1")
+	n.end = nodes[0].Lose
+	got := make(chan []byte, 1)
+	other.Request("n1", "ask.tally", []byte("p\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
+	if b := <-got; len(b) == 0 || b[0] != 'e' {
+		t.Errorf("the position was named: %q", b)
+	}
+}
+
 // An actor that was purged is not there either when a node takes it over that had
 // a copy.
 func TestAPurgedActorIsNotTakenOver(t *testing.T) {

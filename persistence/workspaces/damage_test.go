@@ -3,6 +3,7 @@ package workspaces
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,7 +172,8 @@ func TestEverySyncOfATreeIsInItsPlace(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			s := newStore(t)
 			synced := map[string]int{} // path to the place in the order
-			s.syncer.told = func(path string) { synced[path] = len(synced) + 1 }
+			n := 0
+			s.syncer.told = func(path string) { n++; synced[path] = n }
 			check := func(what string) {
 				t.Helper()
 				err := filepath.WalkDir(filepath.Join(s.dir, id), func(path string, e fs.DirEntry, err error) error {
@@ -210,6 +212,10 @@ func TestEverySyncOfATreeIsInItsPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			check("writing")
+			// A folder gets its name behind everything in it, and that is synced last.
+			if trees := filepath.Join(s.dir, id, treesFolder); kind == code.Plain && slices.Max(slices.Collect(maps.Values(synced))) != synced[trees] {
+				t.Error("the name of the new tree was not synced last")
+			}
 			// What is there already may have been left unsynced by a crash.
 			clear(synced)
 			if kind == code.Git {

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// judge says of each mutant what finds it.
+type judge struct {
+	tree     *tree
+	original *mutated // built
+	limit    uint64   // of seeds for each mutant; 0: none is run, only tests are
+
+	mu sync.Mutex
+	// passes are the tests that passed without a mutant. Guarded by mu.
+	passes map[packageTest]error
+	// unclean are the seeds that fail without a mutant, and how. Guarded by mu.
+	unclean map[uint64]string
+}
+
+// verdict is what came of one mutant.
+type verdict struct {
+	*mutant
+	found *finding // nil while it lives
+	err   error
+}
+
+// equivalentSeeds is how many seeds try one that is called equivalent: it is
+// called so because none finds it.
+const equivalentSeeds = 100
+
+// judge tries what found a mutant before, then seeds, then its tests.
+func (j *judge) judge(m *mutant, before finding) (v verdict) {
+	v.mutant = m
+	x, err := j.tree.mutate(m)
+	if err != nil {
+		v.err = err
+		return v
+	}
+	defer x.clean()
+	simulated := j.limit > 0 && j.tree.simulates(m)
+	if kept := before.test; kept != (packageTest{}) && slices.Contains(m.tests, kept) {
+		if v.found, v.err = j.test(x, kept); v.found != nil || v.err != nil {
+			return v
+		}
+	}
+	if simulated {
+		if v.err = x.build(); v.err != nil {
+			return v
+		}
+		if v.found, v.err = j.seeds(x, before.seed); v.found != nil || v.err != nil {
+			return v
+		}
+	}
+	for _, t := range m.tests {
+		if v.found, v.err = j.test(x, t); v.found != nil || v.err != nil {
+			return v
+		}
+	}
+	if j.limit > 0 && !simulated && len(m.tests) == 0 {
+		v.err = fmt.Errorf("%s is not in the simulator and has no test", m.name)
+	}
+	return v
+}
+
+// seeds looks for a seed that finds a mutant: first the one that did before. Of
+// several it takes the first that does so again. One that fails without a mutant,
+// too, says nothing.
+func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
+	if kept > 0 {
+		f, err := x.fails(kept, tries)
+		if err != nil {
+			return nil, err
+		}
+		if f.seed > 0 {
+			if clean, err := j.clean(kept); clean || err != nil {
+				return &f, err
+			}
+		}
+	}
+	limit := j.limit
+	if x.equivalent != "" {
+		limit = min(limit, equivalentSeeds)
+	}
+	var once *finding
+	for next := uint64(1); next <= limit; {
+		f, err := x.seeds(next, limit)
+		if err != nil || f.seed == 0 {
+			return once, err
+		}
+		next = f.seed + 1
+		if clean, err := j.clean(f.seed); err != nil {
+			return nil, err
+		} else if !clean {
+			continue
+		}
+		again, err := x.fails(f.seed, tries)
+		if err != nil {
+			return nil, err
+		}
+		if again.seed > 0 {
+			return &f, nil
+		}
+		if once == nil {
+			once = &f
+		}
+	}
+	return once, nil
+}
+
+// clean says whether a seed passes without a mutant.
+func (j *judge) clean(seed uint64) (bool, error) {
+	f, err := j.original.fails(seed, tries)
+	if f.seed > 0 {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.unclean[seed] = f.oracle
+	}
+	return f.seed == 0, err
+}
+
+// test looks whether a test finds a mutant, which it must not do without one.
+func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
+	f, failed, err := x.test(t)
+	if err != nil || !failed {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	clean, known := j.passes[t]
+	if !known {
+		if _, failed, clean = j.original.test(t); clean == nil && failed {
+			clean = fmt.Errorf("go test %s fails without a mutant, too", t)
+		}
+		j.passes[t] = clean
+	}
+	if clean != nil {
+		return nil, clean
+	}
+	return &f, nil
+}
+
+var errLives = errors.New("nothing finds it")
+
+// conclude turns a verdict that is no good into an error, and nil for all others.
+// unexecuted says whether the lines of a mutant never ran.
+func (v verdict) conclude(unexecuted bool) error {
+	switch {
+	case v.err != nil:
+		return v.err
+	case v.found != nil && v.equivalent != "":
+		return fmt.Errorf("%s is called equivalent, and found by %s", v.name, *v.found)
+	case v.found == nil && unexecuted:
+		return fmt.Errorf("%s: the lines that it changes were never run", v.name)
+	case v.found == nil && v.equivalent == "":
+		return fmt.Errorf("%s: %w", v.name, errLives)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// real reads the list, from the root of the module.
+func real(t *testing.T) (all []*mutant, read func(string) ([]byte, error)) {
+	t.Helper()
+	root := filepath.Join("..", "..", "..", "..")
+	read = func(file string) ([]byte, error) { return os.ReadFile(filepath.Join(root, file)) }
+	list, err := read(listFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err = parse(list); err != nil {
+		t.Fatal(err)
+	}
+	return all, read
+}
+
+// Whoever changes a line that a mutant takes out changes mutants.txt, too: else the
+// promise of the line would not be tried any more.
+func TestEachMutantMatches(t *testing.T) {
+	all, read := real(t)
+	for _, m := range all {
+		changed, _, err := m.apply(read)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for file, text := range changed {
+			if !strings.HasSuffix(file, ".go") {
+				continue
+			}
+			if _, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution); err != nil {
+				t.Errorf("%s is no Go: %v", m.name, err)
+			}
+		}
+	}
+}
+
+func TestTheTestsOfMutantsExist(t *testing.T) {
+	all, read := real(t)
+	for _, m := range all {
+		for _, test := range m.tests {
+			run, err := regexp.Compile(strings.Split(test.run, "/")[0])
+			if err != nil {
+				t.Errorf("%s: %v", m.name, err)
+				continue
+			}
+			files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", test.pkg, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			there := false
+			for _, file := range files {
+				text, err := read(filepath.Join(test.pkg, filepath.Base(file)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, name := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
+					there = there || run.Match(name[1])
+				}
+			}
+			if !there {
+				t.Errorf("%s: there is no test %s", m.name, test)
+			}
+		}
+	}
+}
+
+// What found.txt says is of mutants that exist, and of tests that they name.
+func TestWhatFoundMutantsIsKept(t *testing.T) {
+	all, _ := real(t)
+	found, err := readFound("found.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		f, ok := found[m.name]
+		delete(found, m.name)
+		if named := f.seed > 0 || strings.Contains(joined(m.tests), f.test.String()+"\n"); ok && !named {
+			t.Errorf("%s was found by %s, which it does not name", m.name, f)
+		}
+	}
+	for name := range found {
+		t.Errorf("found.txt knows %s, mutants.txt does not", name)
+	}
+	path := filepath.Join(t.TempDir(), "found")
+	two := []*mutant{{name: "a"}, {name: "b"}, {name: "c"}}
+	want := map[string]finding{"a": {seed: 17, oracle: "same view", seconds: 1.5}, "c": {test: packageTest{"./x", "^TestX$"}, seconds: 2}}
+	if err := writeFound(path, two, want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readFound(path); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+}
+
+func joined(tests []packageTest) (out string) {
+	for _, test := range tests {
+		out += test.String() + "\n"
+	}
+	return out
+}
+
+const source = "package p\n\nfunc a() {\n\tone()\n\ttwo()\n}\n\nfunc b() {\n\tone()\n}\n"
+
+func TestPlacesAreReplaced(t *testing.T) {
+	for _, x := range []struct {
+		name, list, want, err string
+		spans                 []span
+	}{
+		{"a line goes", "- \ttwo()", "", "0 times", nil},
+		{"a line goes", "-\ttwo()", strings.Replace(source, "\ttwo()\n", "", 1), "", []span{{5, 5}}},
+		{"a line comes", " \ttwo()\n+\tthree()", strings.Replace(source, "two()\n", "two()\n\tthree()\n", 1), "", []span{{5, 5}}},
+		{"a line is another", " \tone()\n-\ttwo()\n+\tthree()\n }", strings.Replace(source, "two", "three", 1), "", []span{{5, 5}}},
+		{"it stands twice", "-\tone()", "", "2 times", nil},
+		{"two places", "-\ttwo()\n+\tthree()\n\n-func b() {\n+func c() {", strings.NewReplacer("two", "three", "b()", "c()").Replace(source), "", []span{{5, 5}, {8, 8}}},
+		{"two places of two files", "-\ttwo()\n\nfile: q.go\n-func b() {\n+func c() {", strings.Replace(source, "\ttwo()\n", "", 1), "", []span{{5, 5}}},
+		{"they overlap", " \tone()\n-\ttwo()\n\n-\ttwo()\n }", "", "overlap", nil},
+	} {
+		all, err := parse([]byte("== x\npromise: it\nfile: p.go\n" + x.list + "\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", x.name, err)
+		}
+		changed, spans, err := all[0].apply(func(string) ([]byte, error) { return []byte(source), nil })
+		switch {
+		case x.err != "":
+			if err == nil || !strings.Contains(err.Error(), x.err) {
+				t.Errorf("%s: %v, want %q", x.name, err, x.err)
+			}
+		case err != nil || string(changed["p.go"]) != x.want || !reflect.DeepEqual(spans["p.go"], x.spans):
+			t.Errorf("%s: %q, %v, %v", x.name, changed["p.go"], spans["p.go"], err)
+		}
+	}
+}
+
+func TestBadListsAreRefused(t *testing.T) {
+	for _, bad := range []string{
+		"== x\npromise: it", "== x\nfile: p.go\n-a", "-a", "== a\n-a", "== a b", "== a\n== a", "== a\nwhat: it", "== a\ntest: ./x",
+	} {
+		if _, err := parse([]byte(bad)); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}
+
+func TestAMutantMustBeFoundUnlessItIsEquivalent(t *testing.T) {
+	seed := &finding{seed: 1}
+	for _, x := range []struct {
+		equivalent string
+		found      *finding
+		unexecuted bool
+		good       bool
+	}{
+		{"", seed, false, true},
+		{"", nil, false, false},
+		{"why", nil, false, true},
+		{"why", seed, false, false},
+		{"why", nil, true, false},
+		{"", nil, true, false},
+	} {
+		err := verdict{mutant: &mutant{name: "x", equivalent: x.equivalent}, found: x.found}.conclude(x.unexecuted)
+		if (err == nil) != x.good {
+			t.Errorf("%+v: %v", x, err)
+		}
+	}
+}
+
+func TestALineThatNothingRanIsNoticed(t *testing.T) {
+	blocks := []block{{"atelier/a/b.go", 3, 5, 1}, {"atelier/a/b.go", 6, 9, 0}, {"atelier/a/c.go", 20, 30, 4}}
+	for _, x := range []struct {
+		file string
+		at   span
+		want bool
+	}{
+		{"a/b.go", span{5, 6}, true}, {"a/b.go", span{7, 7}, false}, {"a/b.go", span{12, 12}, true}, {"a/c.go", span{30, 31}, true},
+	} {
+		if got := executed(blocks, x.file, x.at); got != x.want {
+			t.Errorf("%s %v: %t", x.file, x.at, got)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// hang is after how long a seed counts as one that never ends. A seed takes a tenth
+// of a second on a machine that has nothing else to do.
+const hang = 20 * time.Second
+
+// crashed is the oracle of a process that fell, or stood still.
+const crashed = "crash"
+
+// seeds runs seeds from one to another until one fails, and returns that, or 0.
+func (x *mutated) seeds(first, last uint64) (finding, error) {
+	began := time.Now()
+	cmd := exec.Command(x.binary, "-test.run=^TestSimulation$", "-test.timeout=0", "-worker", //nolint:gosec // built here
+		fmt.Sprint("-first=", first), fmt.Sprint("-seeds=", last-first+1), "-every=1", "-plan=")
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	cmd.Dir = filepath.Dir(x.binary)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return finding{}, err
+	}
+	cmd.Stderr = io.Discard
+	if err := cmd.Start(); err != nil {
+		return finding{}, err
+	}
+	watchdog := time.AfterFunc(hang, func() { _ = cmd.Process.Kill() })
+	defer watchdog.Stop()
+	var at uint64
+	var f finding
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() && f.seed == 0 {
+		var r struct {
+			Seed    uint64
+			Finding string
+		}
+		if json.Unmarshal(lines.Bytes(), &r) != nil || r.Seed == 0 {
+			continue
+		}
+		watchdog.Reset(hang)
+		if at = r.Seed; r.Finding != "" {
+			f.seed = at
+			f.oracle, _, _ = strings.Cut(r.Finding, ":")
+		}
+	}
+	if f.seed > 0 {
+		_ = cmd.Process.Kill() // it has said enough
+		_ = cmd.Wait()
+	} else if err := cmd.Wait(); err != nil {
+		if at == 0 {
+			return finding{}, fmt.Errorf("%s: the simulator does not run: %w", x.name, err)
+		}
+		f.seed, f.oracle = at, crashed
+	}
+	f.seconds = time.Since(began).Seconds()
+	return f, nil
+}
+
+// tries is how often a seed runs to say whether it finds a mutant.
+const tries = 5
+
+// fails says whether a seed fails, in one of so many runs.
+func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
+	began := time.Now()
+	for range times {
+		if f, err = x.seeds(seed, seed); err != nil || f.seed > 0 {
+			break
+		}
+	}
+	f.seconds = time.Since(began).Seconds()
+	return f, err
+}
+
+// test runs a package test, and says whether it fails.
+func (x *mutated) test(t packageTest) (f finding, failed bool, err error) {
+	began := time.Now()
+	args := []string{"test", "-count=1", "-vet=off", "-timeout=1m", "-v", "-run", t.run}
+	if x.overlay != "" {
+		args = append(args, "-overlay="+x.overlay)
+	}
+	cmd := exec.Command("go", append(args, t.pkg)...) //nolint:gosec // of the list
+	cmd.Dir = x.root
+	out, err := cmd.CombinedOutput()
+	f = finding{test: t, seconds: time.Since(began).Seconds()}
+	var exit *exec.ExitError
+	switch {
+	case err == nil && !bytes.Contains(out, []byte("--- PASS")):
+		return f, false, fmt.Errorf("%s: go test %s ran nothing:\n%s", x.name, t, bytes.TrimSpace(out))
+	case err == nil:
+		return f, false, nil
+	case !errors.As(err, &exit) || bytes.Contains(out, []byte("[build failed]")) || bytes.Contains(out, []byte("[setup failed]")):
+		return f, false, fmt.Errorf("%s: go test %s: %w\n%s", x.name, t, err, bytes.TrimSpace(out))
+	}
+	return f, true, nil
+}

@@ -1,0 +1,51 @@
+package badger
+
+import (
+	"errors"
+	"testing"
+
+	"atelier/actors/durable/journaltest"
+	"atelier/persistence/layout"
+)
+
+// A purge that ends behind any of its steps is finished when the store opens again:
+// nothing of the actor is left, and nothing says that a purge is under way.
+func TestAnInterruptedPurgeIsFinished(t *testing.T) {
+	const actor = "codelab/1"
+	for skip := range 3 {
+		dir, crash := t.TempDir(), errors.New("crash")
+		steps := 0
+		s := openTest(t, small(dir), hooks{snapshotStep: func(name string) error {
+			if name != stepPurge {
+				return nil
+			}
+			if steps++; steps <= skip {
+				return nil
+			}
+			return crash
+		}})
+		add(t, s, actor, 1, "one")
+		add(t, s, actor, 2, "two")
+		snap(t, s, actor, 1, "state")
+		if err := s.Purge(actor); !errors.Is(err, crash) {
+			t.Fatalf("purge: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		s = openTest(t, small(dir), hooks{})
+		for _, family := range []byte{layout.FamilyPart, layout.FamilyChunk, layout.FamilyHead} {
+			if n := keys(t, s, layout.ActorPrefix(family, actor)); n != 0 {
+				t.Errorf("behind step %d: %d keys of family %q are left", skip, n, family)
+			}
+		}
+		if n := keys(t, s, layout.AppendRowKey(nil, layout.PurgeTable, nil)); n != 0 {
+			t.Errorf("behind step %d: the mark is left", skip)
+		}
+		l := openLog(t, s, actor)
+		if whole, err := journaltest.ReadWhole(l, journaltest.Everything); err != nil || whole.Seq != 0 || len(whole.Records) != 0 {
+			t.Errorf("behind step %d: %+v, %v", skip, whole, err)
+		}
+	}
+}
