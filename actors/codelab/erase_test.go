@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
+	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
 )
 
@@ -230,6 +232,28 @@ func TestDeletedTextsLeaveTheLog(t *testing.T) {
 		if !strings.Contains(kept, text) {
 			t.Errorf("%q is not in the log any more", text)
 		}
+	}
+}
+
+// TestWhoWasRemovedDoesNothingMore, whatever they ask for with the grant they had.
+func TestWhoWasRemovedDoesNothingMore(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	a := l.register(t, Register{Name: "Lin"})
+	if _, err := l.do(Command{Caller: admin, Body: Remove{AttendeeID: a.Id}}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(l.events)
+	for _, body := range []Body{
+		PostChat{Message: "still here"}, AskHelp{Message: "help"}, Progress{StepNumber: 1}, GiveFeedback{Comment: "good"},
+	} {
+		var r *durable.Rejection
+		if _, err := l.do(Command{Caller: attendeeCaller(a), Body: body}); !errors.As(err, &r) || r.Reason != durable.Forbidden {
+			t.Errorf("%T: %v", body, err)
+		}
+	}
+	if len(l.events) != before {
+		t.Errorf("it led to %v", l.events[before:])
 	}
 }
 

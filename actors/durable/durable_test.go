@@ -176,6 +176,44 @@ func TestFailedCommitIsNeverAnsweredYes(t *testing.T) {
 	}
 }
 
+// Rows that come alone are answered like events: not before they are committed, and
+// never with yes if they are not.
+func TestFailedRowsAreNeverAnsweredYes(t *testing.T) {
+	j := store(t)
+	hd := get(t, start(t, j, kind(), durable.Options{}), "a")
+	ask(t, hd, "1")
+	j.FailCommits(1, errors.New("disk on fire"))
+	if _, _, err := hd.Ask("row x"); !errors.Is(err, durable.ErrUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := j.Get("t", []byte("x")); !errors.Is(err, durable.ErrNotFound) {
+		t.Fatalf("the row is there: %v", err)
+	}
+}
+
+// An actor with a command that is not answered does not rest.
+func TestAnActorWithOpenCommandsDoesNotRest(t *testing.T) {
+	j := store(t)
+	h := start(t, j, kind(), durable.Options{IdleAfter: -1})
+	hd := get(t, h, "a")
+	release := j.Hold()
+	defer release()
+	got := make(answers, 1)
+	if err := hd.Submit("1", got); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the append", func() bool { return j.Queued() == 1 })
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if h.Rest(ctx, hd, false); hd.Condition() != durable.Running {
+		t.Fatal("it went to rest")
+	}
+	release()
+	if r := <-got; r.Err != nil {
+		t.Fatalf("the command: %v", r.Err)
+	}
+}
+
 func TestManyFailuresQuarantine(t *testing.T) {
 	j := store(t)
 	h := start(t, j, kind(), durable.Options{MaxFailures: 2})

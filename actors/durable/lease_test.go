@@ -143,6 +143,22 @@ func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
 	}
 }
 
+// Only the owner says how far what was acknowledged goes: a copy may be behind.
+func TestACopyDoesNotAnswerForTheOwner(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	get(t, c.hosts[1], "a")
+	other, stop := c.net.Node("n3")
+	defer stop()
+	for _, op := range []string{"p", "f"} {
+		got := make(chan []byte, 1)
+		other.Request("n2", "ask.tally", []byte(op+"\x01a"), 10*time.Second, func(b []byte, _ error) { got <- b })
+		if b := <-got; len(b) == 0 || b[0] != 'e' {
+			t.Errorf("a copy answered %q with %q", op, b)
+		}
+	}
+}
+
 // An actor that was purged is not there either when a node takes it over that had
 // a copy.
 func TestAPurgedActorIsNotTakenOver(t *testing.T) {

@@ -91,6 +91,33 @@ func TestASessionStaysEndedWhenTokensAreMadeAtTheSameTime(t *testing.T) {
 	}
 }
 
+// A token that is asked for while its session's end is on its way does not open the
+// session again: the end is committed between the look at the session and the token.
+func TestAnEndOnItsWayIsNotUndone(t *testing.T) {
+	w := newWorld(t)
+	release := w.journal.Hold()
+	defer release()
+	queued := w.journal.Queued()
+	ended, made := make(chan error, 1), make(chan error, 1)
+	go func() { ended <- w.vault.EndSession(business, "business", "c") }()
+	w.eventually(func() bool { return w.journal.Queued() == queued+1 })
+	go func() {
+		_, err := w.tokenize("c", pb.Policy_POLICY_SESSION)
+		made <- err
+	}()
+	w.eventually(func() bool { return w.journal.Queued() == queued+2 })
+	release()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if err := <-made; err != IsSessionEnded {
+		t.Errorf("a token was made: %v", err)
+	}
+	if _, err := w.tokenize("c", pb.Policy_POLICY_SESSION); err != IsSessionEnded {
+		t.Errorf("the session is open again: %v", err)
+	}
+}
+
 // A restored backup is another stream: no token or open session of it lives,
 // whatever keys the server has, and what was ended stays so.
 func TestARestoredBackupVoidsEveryToken(t *testing.T) {

@@ -2,6 +2,7 @@ package trees_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -414,6 +416,43 @@ func TestASweepAsksAfterItHasListed(t *testing.T) {
 	var newer string
 	sweep(t, s, func() (map[string][]code.Head, error) {
 		newer = write(t, node(t, b), code.Plain, old, "b", "2")
+		return heads(newer)()
+	})
+	if got := b.Keys(t, "aside/"); got != nil {
+		t.Errorf("set aside are %q", got)
+	}
+}
+
+// before is a store that does something before it lists.
+type before struct {
+	objects.Store
+	list func()
+}
+
+func (b *before) List(ctx context.Context, prefix string, fn func(objects.Info) error) error {
+	if b.list != nil {
+		b.list()
+	}
+	return b.Store.List(ctx, prefix, fn)
+}
+
+// TestASweepSeesWhatWasRecordedWhileItListed: a tree that refers to an old one is
+// recorded just before the listing; the old one stays.
+func TestASweepSeesWhatWasRecordedWhileItListed(t *testing.T) {
+	b := objectstest.Folder(t)
+	slow := &before{Store: b}
+	s := node(t, slow)
+	if err := s.Make(id, code.Plain); err != nil {
+		t.Fatal(err)
+	}
+	old := write(t, s, code.Plain, "", "a", "1")
+	b.Age(t, "workspaces/", 25*time.Hour)
+	newer := ""
+	slow.list = sync.OnceFunc(func() { newer = write(t, node(t, b), code.Plain, old, "b", "2") })
+	sweep(t, s, func() (map[string][]code.Head, error) {
+		if newer == "" {
+			return nil, nil
+		}
 		return heads(newer)()
 	})
 	if got := b.Keys(t, "aside/"); got != nil {
