@@ -48,6 +48,26 @@ func TestALostLeaseEndsAQuarantine(t *testing.T) {
 	}
 }
 
+// The end of a quarantine that a lost lease has ended before leaves alone who has
+// the name since.
+func TestAnEarlierQuarantineForgetsNoSuccessor(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures, o.QuarantineFor = -1, time.Minute })
+		hd := get(t, c.hosts[0], "a")
+		_, _, _ = hd.Ask("poison")
+		eventually(t, "quarantine", func() bool { return hd.Condition() == durable.Quarantined })
+		c.lose(0)
+		if err := c.nodes[0].Rejoin(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		next := get(t, c.hosts[0], "a")
+		time.Sleep(2 * time.Minute)
+		if c.hosts[0].Peek("a") != next {
+			t.Error("it is forgotten")
+		}
+	})
+}
+
 // regained is a node whose lease is lost, and that is back with another one
 // whenever it is asked: as when a goroutine stands still between two looks.
 type regained struct {
