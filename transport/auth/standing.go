@@ -33,6 +33,9 @@ func (i *Identity) Standing(codelab string, admin bool, alive func() bool) Stand
 	return s
 }
 
+// Key names the session or API token that it stands on.
+func (s *Standing) Key() string { return s.key }
+
 // Why something ends with what it stands on.
 const (
 	LoggedOut = "logged out"

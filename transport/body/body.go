@@ -17,12 +17,9 @@ var (
 	ErrBroken = errors.New("the body broke off")
 )
 
-// Read returns a body of at most limit bytes. It is valid until the handler
-// returns.
-func Read(ctx *fasthttp.RequestCtx, limit int) ([]byte, error) {
-	if ctx.Request.Header.ContentLength() > limit {
-		return nil, ErrTooLarge
-	}
+// Read returns a body of at most limit bytes, whose memory the share accounts for.
+// It is valid until the handler returns.
+func Read(ctx *fasthttp.RequestCtx, limit int, share *Share) ([]byte, error) {
 	if !ctx.Request.IsBodyStream() {
 		b := ctx.Request.Body()
 		if len(b) > limit {
@@ -30,15 +27,64 @@ func Read(ctx *fasthttp.RequestCtx, limit int) ([]byte, error) {
 		}
 		return b, nil
 	}
-	b, err := io.ReadAll(io.LimitReader(ctx.Request.BodyStream(), int64(limit)+1))
-	if err != nil {
-		ctx.SetConnectionClose()
-		return nil, ErrBroken
-	}
-	if len(b) > limit {
+	return readStream(ctx, limit, share)
+}
+
+// readStream reads a body into memory that grows with what arrives: what a client
+// only announces costs nothing.
+func readStream(ctx *fasthttp.RequestCtx, limit int, share *Share) ([]byte, error) {
+	declared := ctx.Request.Header.ContentLength()
+	if declared > limit {
 		return nil, ErrTooLarge
 	}
-	return b, nil
+	if declared < 0 {
+		declared = limit
+	}
+	// One byte more, so that the end is seen without growing.
+	b, err := readAll(ctx.Request.BodyStream(), limit, declared+1, share)
+	if errors.Is(err, ErrBroken) {
+		ctx.SetConnectionClose()
+	}
+	return b, err
+}
+
+// first is the memory that a body begins with, bytes: what the server has of it
+// before its handler runs.
+const first = 8 << 10
+
+// readAll reads until the end, into buffers that grow up to most bytes. Of those
+// that it has left nothing remains: the body may be secret.
+func readAll(r io.Reader, limit, most int, share *Share) ([]byte, error) {
+	size := min(first, most)
+	if err := share.resize(size); err != nil {
+		return nil, err
+	}
+	b := make([]byte, size)
+	for n := 0; ; {
+		more, err := r.Read(b[n:])
+		switch n += more; {
+		case n > limit:
+			clear(b)
+			return nil, ErrTooLarge
+		case errors.Is(err, io.EOF):
+			return b[:n], nil
+		case err != nil:
+			clear(b)
+			return nil, ErrBroken
+		}
+		if n == len(b) {
+			size := min(2*len(b), max(most, limit+1))
+			if err := share.resize(len(b) + size); err != nil { // while it is copied
+				clear(b)
+				return nil, err
+			}
+			larger := make([]byte, size)
+			copy(larger, b)
+			clear(b)
+			b = larger
+			_ = share.resize(len(b))
+		}
+	}
 }
 
 const (

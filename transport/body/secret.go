@@ -2,7 +2,6 @@ package body
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"reflect"
 
@@ -12,11 +11,7 @@ import (
 // ReadSecret is Read for a body that must not stay in memory: it returns a copy
 // that is the caller's to wipe, and leaves no other behind but the server's own,
 // which are for Wipe.
-func ReadSecret(ctx *fasthttp.RequestCtx, limit int) ([]byte, error) {
-	length := ctx.Request.Header.ContentLength()
-	if length > limit {
-		return nil, ErrTooLarge
-	}
+func ReadSecret(ctx *fasthttp.RequestCtx, limit int, share *Share) ([]byte, error) {
 	if !ctx.Request.IsBodyStream() {
 		b := ctx.Request.Body()
 		if len(b) > limit {
@@ -24,39 +19,7 @@ func ReadSecret(ctx *fasthttp.RequestCtx, limit int) ([]byte, error) {
 		}
 		return append([]byte{}, b...), nil
 	}
-	if length < 0 {
-		length = 4 << 10 // in pieces, of a length that only the last one tells
-	}
-	// One byte more, so that its end is seen without growing.
-	b, err := readAll(ctx.Request.BodyStream(), make([]byte, length+1), limit)
-	if errors.Is(err, ErrBroken) {
-		ctx.SetConnectionClose()
-	}
-	return b, err
-}
-
-// readAll reads until the end into b, and into larger ones in its place, of
-// which none is left as it was.
-func readAll(r io.Reader, b []byte, limit int) ([]byte, error) {
-	for n := 0; ; {
-		more, err := r.Read(b[n:])
-		switch n += more; {
-		case n > limit:
-			clear(b)
-			return nil, ErrTooLarge
-		case errors.Is(err, io.EOF):
-			return b[:n], nil
-		case err != nil:
-			clear(b)
-			return nil, ErrBroken
-		}
-		if n == len(b) {
-			larger := make([]byte, 2*len(b))
-			copy(larger, b)
-			clear(b)
-			b = larger
-		}
-	}
+	return readStream(ctx, limit, share)
 }
 
 // Wipe overwrites what the server still holds of the request's body, and of

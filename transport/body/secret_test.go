@@ -44,7 +44,7 @@ func serve(t *testing.T, w *wiped) net.Conn {
 	s := &fasthttp.Server{
 		StreamRequestBody: true, MaxRequestBodySize: 64 << 10, ReadBufferSize: 8 << 10, Logger: nil,
 		Handler: func(ctx *fasthttp.RequestCtx) {
-			b, err := ReadSecret(ctx, 64<<10)
+			b, err := ReadSecret(ctx, 64<<10, &Share{})
 			if err != nil {
 				ctx.SetStatusCode(http.StatusRequestEntityTooLarge)
 			}
@@ -134,20 +134,44 @@ func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 
 // Buffers that turn out too small are not left behind.
 func TestReadingWipesWhatItOutgrows(t *testing.T) {
-	first := make([]byte, 32)
-	b, err := readAll(iotest.OneByteReader(strings.NewReader(secret+secret+secret)), first, 100)
-	if err != nil || string(b) != secret+secret+secret {
-		t.Fatalf("%d bytes, %v", len(b), err)
-	}
-	if !bytes.Equal(first, make([]byte, 32)) {
-		t.Error("the first buffer still holds it")
-	}
-	for name, r := range map[string]io.Reader{
-		"broken off": io.MultiReader(strings.NewReader(secret), iotest.ErrReader(errors.New("reset"))), "too long": strings.NewReader(secret + "0"),
+	long := strings.Repeat(secret, 2*first/len(secret))
+	for name, tt := range map[string]struct {
+		r     io.Reader
+		limit int
+		err   error
+	}{
+		"whole":      {strings.NewReader(long), len(long), nil},
+		"broken off": {io.MultiReader(strings.NewReader(long), iotest.ErrReader(errors.New("reset"))), 2 * len(long), ErrBroken},
+		"too long":   {strings.NewReader(long), len(long) - 1, ErrTooLarge},
 	} {
-		b := make([]byte, 32)
-		if got, err := readAll(r, b, 16); err == nil || got != nil || !bytes.Equal(b, make([]byte, 32)) {
-			t.Errorf("%s: %v, or the buffer still holds it", name, err)
+		seen := &buffers{Reader: tt.r}
+		b, err := readAll(seen, tt.limit, tt.limit+1, &Share{})
+		if !errors.Is(err, tt.err) || err == nil && string(b) != long {
+			t.Errorf("%s: %d bytes, %v", name, len(b), err)
+		}
+		if len(seen.all) < 2 {
+			t.Fatalf("%s: it was read into %d buffers", name, len(seen.all))
+		}
+		if err == nil {
+			seen.all = seen.all[:len(seen.all)-1]
+		}
+		for _, b := range seen.all {
+			if bytes.Contains(b, []byte(secret)) {
+				t.Errorf("%s: a buffer of %d bytes still holds it", name, len(b))
+			}
 		}
 	}
+}
+
+// buffers notes into what it was read.
+type buffers struct {
+	io.Reader
+	all [][]byte
+}
+
+func (b *buffers) Read(p []byte) (int, error) {
+	if n := len(b.all); n == 0 || &b.all[n-1][len(b.all[n-1])-1] != &p[len(p)-1] { // both end where their buffer does
+		b.all = append(b.all, p)
+	}
+	return b.Reader.Read(p)
 }

@@ -10,6 +10,7 @@ import (
 	"atelier/actors/participant"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
+	"atelier/transport/body"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 )
@@ -36,8 +37,9 @@ type Config struct {
 	Observe func(environment, operation, result string, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger
-	// Valid is httpapi's; may be nil.
-	Valid func() error
+	// Valid and Bodies are httpapi's; may be nil.
+	Valid  func() error
+	Bodies *body.Budget
 }
 
 // Handler serves. Safe for concurrent use.
@@ -71,7 +73,7 @@ func New(cfg Config) (*Handler, error) {
 	h.bases[1] = &base{Handler: h, path: "/sandbox/handler", environment: participant.Sandbox, vault: cfg.Sandbox}
 	for _, b := range h.bases {
 		b.way = httpapi.New(httpapi.Config{
-			Endpoints: b.endpoints(), Drain: 1 << 20, Valid: cfg.Valid, Logger: cfg.Logger, Now: time.Now,
+			Endpoints: b.endpoints(), Drain: 1 << 20, Valid: cfg.Valid, Bodies: cfg.Bodies, Logger: cfg.Logger, Now: time.Now,
 			Stray: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b} },
 		})
 		if err := b.render(); err != nil {
@@ -89,7 +91,7 @@ const maxBody = 64 << 10
 func (b *base) endpoints() (out []httpapi.Endpoint) {
 	add := func(method, path, name string, handle func(*call) error) {
 		out = append(out, httpapi.Endpoint{
-			Method: method, Path: b.path + path, Name: name, Body: maxBody, Head: method == fasthttp.MethodGet,
+			Method: method, Path: b.path + path, Name: name, Body: maxBody, Open: path == "/oauth/token", Head: method == fasthttp.MethodGet,
 			Begin: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b, handle: handle} },
 		})
 	}

@@ -25,6 +25,8 @@ type Endpoint struct {
 	// Body bounds the body, bytes, and File the file that is uploaded, if there
 	// is one.
 	Body, File int
+	// Open says that Admit does not know who is calling; see body.Share.
+	Open bool
 	// Head answers HEAD too.
 	Head bool
 	// Begin makes the call.
@@ -59,7 +61,7 @@ type Problem struct {
 	Hint       error
 }
 
-// Config of an API. All fields but Valid are required.
+// Config of an API. All fields but Valid and Bodies are required.
 type Config struct {
 	Endpoints []Endpoint
 	// Stray makes the call of a request that no endpoint has; its Serve and
@@ -68,6 +70,9 @@ type Config struct {
 	// Drain bounds what is read of a body that nobody wants, bytes, so that the
 	// client gets to read the answer.
 	Drain int64
+	// Bodies is the memory that bodies may take, of all interfaces together; nil
+	// for any.
+	Bodies *body.Budget
 	// Valid is asked when an operation was carried out, before its answer
 	// leaves: an error says that what it was made of may not count any more. nil:
 	// it always does.
@@ -105,7 +110,7 @@ func New(cfg Config) *API {
 func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
 
 func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
-	r := &Exchange{RequestCtx: ctx, ID: ids.New(), api: a, endpoint: e}
+	r := &Exchange{RequestCtx: ctx, ID: ids.New(), api: a, endpoint: e, share: body.Share{Of: a.Bodies, Open: e == nil || e.Open}}
 	dress(&ctx.Response.Header, r.ID)
 	return r
 }
@@ -149,6 +154,7 @@ func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
 
 // end leaves nothing of the request on the connection.
 func (a *API) end(r *Exchange, began time.Time) {
+	r.share.Release()
 	if r.Expecting() {
 		return
 	}

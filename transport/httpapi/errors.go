@@ -29,6 +29,7 @@ var (
 	ErrMediaType   = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must be application/json"}
 	ErrTooLarge    = &Error{Status: fasthttp.StatusRequestEntityTooLarge, Code: "invalid_request", Text: "the body is too large"}
 	ErrBroken      = &Error{Status: fasthttp.StatusBadRequest, Code: "invalid_request", Text: "the body broke off"}
+	ErrBusy        = &Error{Status: fasthttp.StatusServiceUnavailable, Code: "unavailable", Text: "too many requests are being read; try again", Retry: 2 * time.Second}
 	ErrPath        = &Error{Status: fasthttp.StatusBadRequest, Code: "invalid_request", Text: "the path is not well escaped"}
 	ErrNoOperation = &Error{Status: fasthttp.StatusNotFound, Code: "not_found", Text: "there is no such operation"}
 	ErrMethod      = &Error{Status: fasthttp.StatusMethodNotAllowed, Code: "method_not_allowed", Text: "this method is not allowed here"}

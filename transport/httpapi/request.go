@@ -22,6 +22,7 @@ type Exchange struct {
 	api      *API
 	endpoint *Endpoint // nil for none
 	call     Call
+	share    body.Share // of what the bodies in memory may take
 	detached bool
 }
 
@@ -109,18 +110,22 @@ func (r *Exchange) Body() ([]byte, error) {
 }
 
 // Read reads a body of whatever type, of at most limit bytes.
-func (r *Exchange) Read(limit int) ([]byte, error) { return readable(body.Read(r.RequestCtx, limit)) }
+func (r *Exchange) Read(limit int) ([]byte, error) {
+	return readable(body.Read(r.RequestCtx, limit, &r.share))
+}
 
 // ReadSecret is Read for a body that must not stay in memory, see package body.
 // What it returns is the caller's to wipe.
 func (r *Exchange) ReadSecret(limit int) ([]byte, error) {
-	return readable(body.ReadSecret(r.RequestCtx, limit))
+	return readable(body.ReadSecret(r.RequestCtx, limit, &r.share))
 }
 
 func readable(b []byte, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, body.ErrTooLarge):
 		return b, ErrTooLarge
+	case errors.Is(err, body.ErrBusy):
+		return b, ErrBusy
 	case err != nil:
 		return b, ErrBroken
 	}

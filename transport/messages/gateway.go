@@ -20,6 +20,7 @@ import (
 	"atelier/actors/room"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
+	"atelier/transport/limit"
 	"atelier/transport/live"
 	"atelier/transport/rest"
 	"atelier/transport/rfc6455"
@@ -41,6 +42,10 @@ type Config struct {
 	Workshops func() []codelab.Workshop
 	// AllowedOrigins, beside the server's own, may open a WebSocket.
 	AllowedOrigins []string
+	// SocketsPerPerson bounds the live connections of an attendee in a codelab (of
+	// a facilitator's session eight times as many), SocketsPerAddress those of an
+	// address. 0 is any number.
+	SocketsPerPerson, SocketsPerAddress int
 	// PublicURL is how browsers reach the server; "" when only the Host
 	// header tells.
 	PublicURL string
@@ -55,6 +60,7 @@ type Config struct {
 type Gateway struct {
 	Config
 	upgrader websocket.FastHTTPUpgrader
+	sockets  sockets
 
 	stop chan struct{}
 	done sync.WaitGroup
@@ -149,7 +155,10 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant
 	}
-	p := &peer{g: g, lab: r.Codelab, who: r.Caller, standing: r.Standing()}
+	p := &peer{g: g, lab: r.Codelab, who: r.Caller, standing: r.Standing(), address: limit.Address(r.Caller.IP)}
+	if g.sockets.full(p.address, g.SocketsPerAddress) {
+		return live.AttachOptions{}, httpapi.ErrTooMany(5 * time.Second)
+	}
 	rm := r.Codelab.Room
 	o := live.AttachOptions{
 		Room: rm, Person: r.Caller.ID, Facilitator: r.IsAdmin(), Handler: handler{}, Data: p,
@@ -210,6 +219,7 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 		return
 	}
 	p.joined(s)
+	g.makeRoom(p)
 	if p.lab.Over() { // between the look and the entry; nothing would ever come
 		s.Close(rfc6455.CloseRestart, startsOver)
 	}

@@ -20,6 +20,7 @@ type peer struct {
 	lab      codelab.Workshop
 	who      *codelab.Caller
 	standing auth.Standing
+	address  string // where it comes from, as limits count it
 
 	session *live.Session // set before the peer is held
 	over    atomic.Bool   // the grant has ended: nothing more is heard
@@ -55,6 +56,7 @@ func (p *peer) joined(s *live.Session) {
 
 func (p *peer) left() {
 	p.gone.Store(true)
+	p.g.sockets.leave(p)
 	p.g.Grants.Release(p)
 }
 

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"cmp"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -22,6 +21,7 @@ import (
 	"atelier/actors/settings"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
+	"atelier/transport/body"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 )
@@ -52,8 +52,9 @@ type Config struct {
 	// everything that was granted until now, else what was granted a moment ago
 	// may be missing; token whether it is about API tokens, not sessions. nil where there is one node, which always knows.
 	Current func(now, token bool) error
-	// Valid is httpapi's.
-	Valid func() error
+	// Valid and Bodies are httpapi's.
+	Valid  func() error
+	Bodies *body.Budget
 	// Observe is told of each answer; may be nil.
 	Observe func(operation string, status int, took time.Duration)
 	// LoginFailed is told of each wrong login; may be nil.
@@ -101,7 +102,7 @@ func New(cfg Config) *API {
 		a.Observe = func(string, int, time.Duration) {}
 	}
 	a.way = httpapi.New(httpapi.Config{
-		Endpoints: a.endpoints(), Drain: drainBytes, Valid: cfg.Valid, Logger: cfg.Logger, Now: cfg.Now,
+		Endpoints: a.endpoints(), Drain: drainBytes, Valid: cfg.Valid, Bodies: cfg.Bodies, Logger: cfg.Logger, Now: cfg.Now,
 		Stray: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a} },
 	})
 	return a
@@ -115,7 +116,7 @@ func (a *API) endpoints() (out []httpapi.Endpoint) {
 			path = "/api" + path
 		}
 		out = append(out, httpapi.Endpoint{
-			Method: op.Method, Path: path, Name: op.Method + " " + op.Path, Body: cmp.Or(op.Body, maxJSON), File: op.File, Head: op.Head,
+			Method: op.Method, Path: path, Name: op.Method + " " + op.Path, Body: op.body(), File: op.File, Open: op.open(), Head: op.Head,
 			Begin: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a, op: &op} },
 		})
 	}
@@ -132,7 +133,7 @@ func (a *API) Expect(ctx *fasthttp.RequestCtx) int { return a.way.Expect(ctx) }
 // a trusted proxy: the last address in it that is no proxy of ours.
 func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	ip := addrOf(ctx.RemoteAddr())
-	if !a.trusted(ip) {
+	if !a.Trusted(ip) {
 		return ip.String()
 	}
 	// Lines of their own count like parts of one: some proxies add a line.
@@ -147,7 +148,7 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 			break
 		}
 		// A zone names an interface of who wrote it, and says nothing here.
-		if ip = hop.WithZone("").Unmap(); !a.trusted(ip) {
+		if ip = hop.WithZone("").Unmap(); !a.Trusted(ip) {
 			break
 		}
 		end = start - 1
@@ -155,7 +156,8 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 	return ip.String()
 }
 
-func (a *API) trusted(ip netip.Addr) bool {
+// Trusted says whether an address is that of a proxy of ours.
+func (a *API) Trusted(ip netip.Addr) bool {
 	for _, p := range a.TrustedProxies {
 		if p.Contains(ip) {
 			return true

@@ -33,16 +33,17 @@ const (
 
 // Limits of bodies, bytes (decisions W1, W4).
 const (
-	maxJSON   = 4 << 20
-	maxSteps  = 32 << 20
-	maxImport = 256 << 20
+	maxJSON    = 4 << 20
+	maxUnknown = 64 << 10 // where it is not known who asks: login, registration, joining
+	maxSteps   = 32 << 20
+	maxImport  = 256 << 20
 )
 
 // Operation is one line of the interface.
 type Operation struct {
 	Method, Path string // Path is below /api; {id} is that of a codelab
 	Access       Access
-	Body         int  // limit of the body, bytes; 0 is that of any JSON
+	Body         int  // limit of the body, bytes; 0 is that of any JSON, less where anyone may ask
 	Upload       bool // counts as an upload, not as a write
 	Joins        bool // has a bucket of its own for each address
 	File         int  // limit of the file that is uploaded, bytes
@@ -162,6 +163,20 @@ var operations = []Operation{
 	{Method: get, Path: "/app", Access: Anyone, Handle: getApp},
 	{Method: get, Path: "/openapi.json", Access: Anyone, Handle: openAPI},
 }
+
+// body is the limit of the operation's body, bytes.
+func (op *Operation) body() int {
+	switch {
+	case op.Body > 0:
+		return op.Body
+	case op.open():
+		return maxUnknown
+	}
+	return maxJSON
+}
+
+// open says that it is not known who is calling before the body is read.
+func (op *Operation) open() bool { return op.Access == Anyone || op.Access == Registrant }
 
 // Operations are those of this package.
 func Operations() []Operation { return operations }

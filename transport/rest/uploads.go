@@ -125,8 +125,12 @@ func (r *Request) bodyReader() io.Reader {
 	return bytes.NewReader(r.Request.Body())
 }
 
-// maxParts bounds the fields before the file.
-const maxParts = 100
+// maxParts bounds the fields before the file, maxBeforeFile their bytes. The library
+// takes 10 MiB of header fields of a part.
+const (
+	maxParts      = 100
+	maxBeforeFile = 64 << 10
+)
 
 // filePart finds the multipart field "file" of at most limit bytes. Reading it
 // to its end proves that it came whole.
@@ -136,11 +140,13 @@ func (r *Request) filePart(limit int64) (*filePart, error) {
 		return nil, errMultipart
 	}
 	// The parts around the file take a little.
-	if int64(r.Request.Header.ContentLength()) > limit+1<<20 {
+	if int64(r.Request.Header.ContentLength()) > limit+httpapi.FormOverhead {
 		return nil, httpapi.ErrTooLarge
 	}
 	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
-	parts := multipart.NewReader(io.LimitReader(r.bodyReader(), limit+1<<20), params["boundary"])
+	// What comes before the file is kept in memory, so it is short.
+	whole := &io.LimitedReader{R: r.bodyReader(), N: maxBeforeFile}
+	parts := multipart.NewReader(whole, params["boundary"])
 	for range maxParts {
 		p, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -150,6 +156,7 @@ func (r *Request) filePart(limit int64) (*filePart, error) {
 			return nil, wire.Invalid("the multipart body is malformed or broke off")
 		}
 		if p.FormName() == "file" {
+			whole.N += limit + httpapi.FormOverhead
 			return &filePart{p, r}, nil
 		}
 	}

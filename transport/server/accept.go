@@ -15,7 +15,9 @@ import (
 type patientListener struct {
 	net.Listener
 	// shed makes room, if it can.
-	shed   func()
+	shed func()
+	// full says that the rest of the descriptors is for others; nil for never.
+	full   func() bool
 	pauses atomic.Uint64
 
 	closed chan struct{} // closed by Close
@@ -35,9 +37,11 @@ const (
 // Accept waits for the next connection.
 func (l *patientListener) Accept() (net.Conn, error) {
 	for pause := shortPause; ; pause = min(2*pause, longPause) {
-		c, err := l.Listener.Accept()
-		if err == nil || !passes(err) {
-			return c, err
+		if l.full == nil || !l.full() || l.over() {
+			c, err := l.Listener.Accept()
+			if err == nil || !passes(err) {
+				return c, err
+			}
 		}
 		l.pauses.Add(1)
 		l.shed()
@@ -45,6 +49,15 @@ func (l *patientListener) Accept() (net.Conn, error) {
 		case <-l.closed:
 		case <-time.After(pause):
 		}
+	}
+}
+
+func (l *patientListener) over() bool {
+	select {
+	case <-l.closed:
+		return true
+	default:
+		return false
 	}
 }
 

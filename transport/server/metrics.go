@@ -111,6 +111,8 @@ type Sources struct {
 	// Tokens are the vaults by environment.
 	Tokens func() map[string]token.Stats
 	Public func() PublicStats
+	// Bodies counts the bodies that were refused for want of memory.
+	Bodies func() int64
 	// Cluster is nil, or gives nil, for a server that stands alone.
 	Cluster func() *ClusterStats
 }
@@ -187,6 +189,7 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 		s.Cluster().collect(emit)
 	}
 
+	count("bodies_refused_total", "Bodies of requests for which there was no memory, see limits.body_memory_mib.", float64(s.Bodies()))
 	p := s.Public()
 	count("accept_pauses_total", "Pauses in accepting connections for want of descriptors or memory.", float64(p.Pauses))
 	gauge("silent_connections", "Connections that have not sent a whole request yet.", float64(p.Silent))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -37,6 +38,8 @@ type Public struct {
 	failed   chan error
 	serving  atomic.Bool
 	leaving  atomic.Bool
+	// most is how many connections are open at a time before newcomers wait.
+	most int
 }
 
 // PublicOptions says what to serve. API is required.
@@ -56,6 +59,11 @@ type PublicOptions struct {
 	// Commerce serves the published schemas, the business profile and the
 	// negotiation; it says whether a path is its own. May be nil.
 	Commerce func(ctx *fasthttp.RequestCtx) bool
+	// Live is how many connections were taken over and are open; nil for none.
+	Live func() int
+	// Proxy says that an address is a proxy's, whose connections are of many; nil
+	// for none.
+	Proxy func(netip.Addr) bool
 	// Web serves all other paths. It reads no body. May be nil: then there is
 	// nothing at them.
 	Web fasthttp.RequestHandler
@@ -68,7 +76,8 @@ func Listen(addr, certFile, keyFile string) (*Public, error) {
 	if err != nil {
 		return nil, listenError("server.listen", addr, err)
 	}
-	p := &Public{silence: newSilence(mostSilent()), failed: make(chan error, 1)}
+	files := Descriptors()
+	p := &Public{silence: newSilence(files / 2), most: files - kept(files), failed: make(chan error, 1)}
 	p.accept = patient(l, func() { p.silence.close(shedAtOnce, time.Now().Add(-justOpened)) })
 	p.listener = p.accept
 	if certFile != "" {
@@ -95,14 +104,18 @@ const shedAtOnce = 64
 // way.
 const justOpened = 100 * time.Millisecond
 
-// mostSilent is half of the files that the process may have open.
-func mostSilent() int {
+// Descriptors is how many files and connections the process may have open.
+func Descriptors() int {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return 512
+		return 1024
 	}
-	return int(min(files.Cur/2, 1<<20))
+	return int(min(files.Cur, 1<<21))
 }
+
+// kept is how many descriptors connections leave to others: the store's files, and
+// the internal listener, which is asked most when there are too many.
+func kept(descriptors int) int { return min(descriptors/8, 512) }
 
 // listenError says in words of the configuration why an address cannot be
 // taken.
@@ -179,6 +192,16 @@ func (p *Public) Serve(o PublicOptions) {
 		TCPKeepalive:      true,
 		Logger:            quiet{},
 	}
+	if o.Proxy != nil {
+		p.silence.proxy = o.Proxy
+	}
+	p.accept.full = func() bool {
+		_, open, _ := p.silence.counts()
+		if o.Live != nil {
+			open += o.Live()
+		}
+		return open >= p.most
+	}
 	p.serving.Store(true)
 	go func() { p.failed <- p.server.Serve(p.listener) }()
 }
@@ -197,7 +220,7 @@ type PublicStats struct {
 
 // Stats returns the listener's counts.
 func (p *Public) Stats() PublicStats {
-	now, shed := p.silence.counts()
+	now, _, shed := p.silence.counts()
 	return PublicStats{Pauses: p.accept.pauses.Load(), Silent: now, Shed: shed}
 }
 

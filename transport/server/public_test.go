@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"syscall"
@@ -137,6 +138,60 @@ func TestClosingEndsAPause(t *testing.T) {
 	}()
 	<-done
 	stop(t, p)
+}
+
+// One address does not get all connections, whether it speaks or not; a proxy may.
+func TestAnAddressHasABound(t *testing.T) {
+	p := serve(t, func(p *Public) { p.silence.mostFrom = 2 })
+	first, second := dial(t, p), dial(t, p)
+	for _, c := range []net.Conn{first, second} {
+		if err := ask(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ask(dial(t, p)); err == nil {
+		t.Error("a third connection was answered")
+	}
+	_ = first.Close()
+	waitFor(t, func() bool { _, open, _ := p.silence.counts(); return open == 1 })
+	if err := ask(dial(t, p)); err != nil {
+		t.Errorf("in the place of one that has ended: %v", err)
+	}
+	if err := ask(second); err != nil {
+		t.Error(err)
+	}
+	stop(t, p)
+
+	proxied := serve(t, func(p *Public) {
+		p.silence.mostFrom = 2
+		p.silence.proxy = func(netip.Addr) bool { return true }
+	})
+	for range 4 {
+		if err := ask(dial(t, proxied)); err != nil {
+			t.Errorf("by a proxy: %v", err)
+		}
+	}
+	stop(t, proxied)
+}
+
+// What connections leave of the descriptors is for the store and the internal
+// listener: newcomers wait.
+func TestNewcomersWaitForDescriptors(t *testing.T) {
+	p := serve(t, func(p *Public) { p.most = 1 })
+	defer stop(t, p)
+	first := dial(t, p)
+	if err := ask(first); err != nil {
+		t.Fatal(err)
+	}
+	second := dial(t, p)
+	waitFor(t, func() bool { return p.Stats().Pauses > 1 })
+	if _, open, _ := p.silence.counts(); open > 1 {
+		t.Errorf("%d were let in", open)
+	}
+	_ = first.Close()
+	if err := ask(second); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestSilentConnectionsGoFirst: who opens connections and says nothing pushes

@@ -3,25 +3,32 @@ package server
 import (
 	"crypto/tls"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"atelier/transport/limit"
 )
 
 // silence keeps the connections, and in two rings those of which a whole request
 // header is awaited, whoever waits longest first: those that have never spoken,
 // and those that are idle between requests. The first are bounded: whoever opens
-// many and says nothing pushes out only others that say nothing. Safe for
-// concurrent use.
+// many and says nothing pushes out only others that say nothing. All connections of
+// one address are bounded, too: what is over that is closed at once, whether it
+// speaks or not. Safe for concurrent use.
 //
 // A connection enters and leaves the ring of the idle with each request, without
 // an allocation.
 type silence struct {
-	most int
+	most, mostFrom int
+	// proxy says that connections of an address are of many; nil for none.
+	proxy func(netip.Addr) bool
 
 	mu   sync.Mutex
 	open map[net.Conn]*peer // guarded by mu
+	from map[string]int     // guarded by mu; connections by their address's key
 	mute peer               // guarded by mu; root of those that never spoke
 	idle peer               // guarded by mu; root of those between requests
 	now  int                // guarded by mu; how many never spoke
@@ -31,13 +38,14 @@ type silence struct {
 // peer is one connection. Guarded by silence.mu.
 type peer struct {
 	conn         net.Conn
+	from         string    // "" where it is not counted
 	since        time.Time // when it began to say nothing
 	spoke        bool      // it has sent a request once
 	before, next *peer     // nil while a request of it is under way
 }
 
 func newSilence(most int) *silence {
-	s := &silence{most: most, open: map[net.Conn]*peer{}}
+	s := &silence{most: most, mostFrom: most, open: map[net.Conn]*peer{}, from: map[string]int{}}
 	for _, root := range []*peer{&s.mute, &s.idle} {
 		root.before, root.next = root, root
 	}
@@ -48,8 +56,12 @@ func newSilence(most int) *silence {
 func (s *silence) changed(c net.Conn, state fasthttp.ConnState) {
 	switch state {
 	case fasthttp.StateNew, fasthttp.StateIdle:
-		if s.await(c) {
+		silent, many := s.await(c)
+		if silent {
 			s.close(1, time.Now())
+		}
+		if many {
+			hangUp(c)
 		}
 	case fasthttp.StateClosed, fasthttp.StateHijacked:
 		s.mu.Lock()
@@ -57,19 +69,37 @@ func (s *silence) changed(c net.Conn, state fasthttp.ConnState) {
 		if p := s.open[c]; p != nil {
 			s.leave(p)
 			delete(s.open, c)
+			if s.from[p.from]--; s.from[p.from] <= 0 {
+				delete(s.from, p.from)
+			}
 		}
 	}
 }
 
+// keyOf is under which key the connections of an address are counted; "" where
+// they are not.
+func (s *silence) keyOf(c net.Conn) string {
+	t, ok := c.RemoteAddr().(*net.TCPAddr)
+	if !ok || s.proxy != nil && s.proxy(t.AddrPort().Addr().Unmap()) {
+		return ""
+	}
+	return limit.Address(t.AddrPort().Addr().String())
+}
+
 // await takes note that a request header is awaited of a connection. It says
-// whether too many are silent now.
-func (s *silence) await(c net.Conn) (over bool) {
+// whether too many are silent now, and whether the address of a new one has too
+// many.
+func (s *silence) await(c net.Conn) (silent, many bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.open[c]
 	if p == nil {
-		p = &peer{conn: c}
+		p = &peer{conn: c, from: s.keyOf(c)}
 		s.open[c] = p
+		s.from[p.from]++
+		if many = p.from != "" && s.from[p.from] > s.mostFrom; many {
+			s.shed++
+		}
 	}
 	s.leave(p)
 	p.since = time.Now()
@@ -80,7 +110,7 @@ func (s *silence) await(c net.Conn) (over bool) {
 	}
 	p.before, p.next = root.before, root
 	p.before.next, p.next.before = p, p
-	return s.now > s.most
+	return s.now > s.most, many
 }
 
 // spoke takes note that a connection has sent a request.
@@ -148,8 +178,8 @@ func hangUp(c net.Conn) {
 	_ = c.Close()
 }
 
-func (s *silence) counts() (now int, shed uint64) {
+func (s *silence) counts() (now, open int, shed uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now, s.shed
+	return s.now, len(s.open), s.shed
 }

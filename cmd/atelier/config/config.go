@@ -90,6 +90,8 @@ type Limits struct {
 	MessagesPerSecond   int      `toml:"messages_per_second" doc:"WebSocket messages per connection and second."`
 	AIPerMinute         int      `toml:"ai_per_minute" doc:"Questions to the AI per person and minute."`
 	MessageBurst        int      `toml:"message_burst" doc:"WebSocket messages per connection at once."`
+	BodyMemoryMiB       int      `toml:"body_memory_mib" doc:"Most memory that the bodies of requests take while they are read; more answers 503. Files are not among them."`
+	SocketsPerPerson    int      `toml:"sockets_per_person" doc:"Live connections of an attendee in a codelab at a time (of a facilitator's session eight times as many); one more closes the oldest with 4008."`
 }
 
 // The backends of Storage.
@@ -136,7 +138,7 @@ func Default() Config {
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
 			RegistrationsPerSec: 200, RegistrationBurst: 2000, RegistrationsFrom: 50, RegistrationsAtOnce: 1000, JoinsFrom: 50, JoinsAtOnce: 1000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
-			MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30,
+			MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30, BodyMemoryMiB: 256, SocketsPerPerson: 8,
 		},
 		Live: defaultLive(), Cluster: defaultCluster(),
 		Storage: Storage{
@@ -394,11 +396,14 @@ func (c *Config) Check() (warnings []string, err error) {
 		"limits.joins_per_second_per_address": c.Limits.JoinsFrom, "limits.join_burst_per_address": c.Limits.JoinsAtOnce,
 		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.uploads_per_minute": c.Limits.UploadsPerMinute, "limits.images_per_day": c.Limits.ImagesPerDay, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
 		"limits.messages_per_second": c.Limits.MessagesPerSecond, "limits.message_burst": c.Limits.MessageBurst,
-		"limits.ai_per_minute": c.Limits.AIPerMinute,
+		"limits.ai_per_minute": c.Limits.AIPerMinute, "limits.body_memory_mib": c.Limits.BodyMemoryMiB, "limits.sockets_per_person": c.Limits.SocketsPerPerson,
 	} {
 		if n < 0 {
 			bad("%s must not be negative", name)
 		}
+	}
+	if n := c.Limits.BodyMemoryMiB; n > 0 && n < minBodyMemoryMiB {
+		bad("limits.body_memory_mib must be 0 or at least %d: the steps of a codelab may take 32 MiB", minBodyMemoryMiB)
 	}
 	if c.Limits.LoginFailures == 0 {
 		warn("limits.login_failures is 0: passwords can be guessed without limit")
@@ -446,6 +451,9 @@ func (c *Config) Check() (warnings []string, err error) {
 	}
 	return warnings, errors.Join(errs...)
 }
+
+// minBodyMemoryMiB is what the largest body takes while it is read.
+const minBodyMemoryMiB = 64
 
 // checkPostgres checks the address of a database, without telling it.
 func checkPostgres(address Secret, bad, warn func(string, ...any)) {

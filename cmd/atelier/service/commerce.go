@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/cmd/atelier/config"
+	"atelier/transport/body"
 	"atelier/transport/commerce/publish"
 	"atelier/transport/commerce/remote"
 	"atelier/transport/commerce/schema"
@@ -19,13 +20,13 @@ import (
 
 // CheckCommerce says what is wrong with the business profile.
 func CheckCommerce(cfg config.Config) error {
-	_, err := newCommerce(cfg, nil, nil)
+	_, err := newCommerce(cfg, nil, nil, nil)
 	return err
 }
 
 // newCommerce makes the business profile from the configuration and holds it
 // against the conventions: a bad one does not start.
-func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, log *slog.Logger) (*publish.Endpoint, error) {
+func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bodies *body.Budget, log *slog.Logger) (*publish.Endpoint, error) {
 	c := cfg.Commerce
 	p := publish.DefaultBusiness(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)
 	p.Version = cmp.Or(c.Version, p.Version)
@@ -79,7 +80,7 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, lo
 	}
 	limiter := limit.New(limit.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
 	return publish.NewEndpoint(publish.EndpointConfig{
-		Business: business, Schemas: set, Fetcher: remote.New(), Logger: log,
+		Business: business, Schemas: set, Fetcher: remote.New(), Bodies: bodies, Logger: log,
 		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
 	}), nil
 }

@@ -13,6 +13,7 @@ import (
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
 	"atelier/persistence/shares"
+	"atelier/transport/body"
 	"atelier/transport/handler"
 	"atelier/transport/limit"
 	"atelier/transport/server"
@@ -115,7 +116,7 @@ func (s *Service) rotateKeys() (string, error) {
 }
 
 // newHandler puts the tokenization handler together.
-func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, metrics *server.Metrics) (*handler.Handler, error) {
+func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, bodies *body.Budget, metrics *server.Metrics) (*handler.Handler, error) {
 	h := s.cfg.Handler
 	return handler.New(handler.Config{
 		Production: s.vaults.production, Sandbox: s.vaults.sandbox, Participants: s.core.participants,
@@ -127,6 +128,6 @@ func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, metrics
 		Credentials:   credential.Rules{RefuseExpired: h.RefuseExpired, Opaque: h.OpaqueTypes},
 		DefaultPolicy: h.DefaultPolicy, DefaultLife: h.TTL.Std(), Tokenize: h.Tokenize, Detokenize: h.Detokenize,
 		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now).Among(s.core.node.count()),
-		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Valid: s.core.node.valid(), Now: time.Now, Logger: s.log,
+		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Valid: s.core.node.valid(), Bodies: bodies, Now: time.Now, Logger: s.log,
 	})
 }

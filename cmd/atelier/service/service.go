@@ -19,6 +19,7 @@ import (
 	"atelier/persistence/ondisk"
 	"atelier/transport/ai"
 	"atelier/transport/auth"
+	"atelier/transport/body"
 	"atelier/transport/control"
 	"atelier/transport/limit"
 	"atelier/transport/live"
@@ -154,6 +155,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	s.hub.Start()
 	s.gateway = messages.NewGateway(messages.Config{
 		Hub: s.hub, Grants: s.grants, Workshops: s.core.workshops.Active, AllowedOrigins: cfg.Server.AllowedOrigins, PublicURL: cfg.Server.PublicURL,
+		SocketsPerPerson: cfg.Limits.SocketsPerPerson, SocketsPerAddress: server.Descriptors() / 2,
 		Logger: log, Now: time.Now, Acked: metrics.Acked,
 	})
 	aiKeys, err := s.aiKeys(s.grants.AdminPassword)
@@ -163,10 +165,11 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if s.ai, err = s.newAI(); err != nil {
 		return nil, err
 	}
+	bodies := body.NewBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
 	api := rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, Auth: s.grants,
-		Current: s.current(), Valid: s.core.node.valid(),
+		Current: s.current(), Valid: s.core.node.valid(), Bodies: bodies,
 		Limits: newLimits(cfg.Limits, s.core.node.count()), Denials: s.denials.Note, Observe: metrics.Request,
 		LoginFailed: metrics.LoginFailed,
 		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
@@ -183,16 +186,17 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		Codelabs:    func() int { return len(s.core.list.All()) },
 		Tokens:      s.vaults.stats,
 		Public:      s.public.Stats,
+		Bodies:      bodies.Refused,
 		Cluster:     s.clusterStats,
 	})
 	if s.control, err = control.Listen(cfg.Server.Data, s.controls()); err != nil {
 		return nil, err
 	}
-	commerce, err := newCommerce(cfg, api.ClientIP, log)
+	commerce, err := newCommerce(cfg, api.ClientIP, bodies, log)
 	if err != nil {
 		return nil, err
 	}
-	handler, err := s.newHandler(api.ClientIP, metrics)
+	handler, err := s.newHandler(api.ClientIP, bodies, metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +207,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	s.public.Serve(server.PublicOptions{
 		Access:         accessLog(cfg.Log, api.ClientIP, log),
 		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, APIExpect: api.Expect, Handler: handler.Handle, Commerce: commerce.Handle,
-		Web: app.Handle,
+		Web: app.Handle, Live: func() int { return int(s.hub.Stats().Sessions) }, Proxy: api.Trusted,
 	})
 	s.started.Store(true)
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"atelier/transport/body"
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/schema"
 	"atelier/transport/httpapi"
@@ -28,7 +29,7 @@ const (
 	atOnce = 16
 )
 
-// EndpointConfig says what an Endpoint serves. All fields but Wait are required.
+// EndpointConfig says what an Endpoint serves. All fields but Wait and Bodies are required.
 type EndpointConfig struct {
 	Business *Business
 	Schemas  *schema.Set
@@ -36,7 +37,9 @@ type EndpointConfig struct {
 	Fetcher schema.Fetcher
 	// Wait says how long the caller must wait before the next negotiation; nil
 	// for never.
-	Wait   func(ctx *fasthttp.RequestCtx) time.Duration
+	Wait func(ctx *fasthttp.RequestCtx) time.Duration
+	// Bodies is httpapi's; may be nil.
+	Bodies *body.Budget
 	Logger *slog.Logger
 }
 
@@ -57,9 +60,9 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 		Endpoints: []httpapi.Endpoint{
 			{Method: fasthttp.MethodGet, Path: profilePath, Name: "profile", Head: true, Begin: begin(e.profile)},
 			{Method: fasthttp.MethodGet, Path: schemasPath + "{file:*}", Name: "schema", Head: true, Begin: begin(e.schema)},
-			{Method: fasthttp.MethodPost, Path: negotiatePath, Name: "negotiate", Body: maxBody, Begin: begin(e.negotiate)},
+			{Method: fasthttp.MethodPost, Path: negotiatePath, Name: "negotiate", Body: maxBody, Open: true, Begin: begin(e.negotiate)},
 		},
-		Stray: begin(nil), Drain: maxBody, Logger: cfg.Logger, Now: time.Now,
+		Stray: begin(nil), Drain: maxBody, Bodies: cfg.Bodies, Logger: cfg.Logger, Now: time.Now,
 	})
 	return e
 }

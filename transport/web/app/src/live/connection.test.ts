@@ -314,6 +314,20 @@ describe('the connection', () => {
     expect(s.hands.next()).toBe(false)
   })
 
+  test('closed for another window it waits for a click, and for no network', async () => {
+    const s = stage()
+    await connected(s)
+    const dials = s.attempts.length
+    s.last.on.closed(4008)
+    expect(s.state).toBe('elsewhere')
+    expect(s.hands.next()).toBe(false)
+    s.connection.hurry()
+    expect(s.attempts.length).toBe(dials)
+    s.connection.resume()
+    expect(s.attempts.length).toBe(dials + 1)
+    expect(s.last.from).toEqual({ epoch: 'e1', seq: 10 })
+  })
+
   test('does not wait when somebody is in a hurry', async () => {
     const s = stage()
     await connected(s)

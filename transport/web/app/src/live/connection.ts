@@ -10,6 +10,8 @@ export type Status =
   | { state: 'connected' }
   /** Until when it waits for the next attempt, Unix milliseconds. */
   | { state: 'waiting'; until: number }
+  /** Closed since the same person has too many of them open; it waits for a click. */
+  | { state: 'elsewhere' }
   /** Over for good: signed out, removed, or the codelab is gone. */
   | { state: 'ended' }
 
@@ -52,7 +54,7 @@ const eventsAfterOutage = 60_000
 const firstWait = 500
 const longestWait = 15_000
 
-const closed = { goingAway: 1001, policy: 1008, restart: 1012, slow: 1013 }
+const closed = { goingAway: 1001, policy: 1008, restart: 1012, slow: 1013, elsewhere: 4008 }
 
 export class Connection {
   #address: Address
@@ -74,6 +76,8 @@ export class Connection {
   #socketWorked = false
   #returnAfter: number | null = null
   #cancelWait: (() => void) | null = null
+  /** Closed for another one, and not to open by itself: they would close each other. */
+  #elsewhere = false
   /** Up to where replayed messages reach. */
   #head = 0
   #missed: Told[] = []
@@ -99,7 +103,13 @@ export class Connection {
     this.#pipe = null
   }
 
-  /** Does not wait any longer: the network came back, or a person asks. */
+  /** A person asks for it now. */
+  resume(): void {
+    if (this.#elsewhere) this.#dial()
+    else this.hurry()
+  }
+
+  /** Does not wait any longer: the network came back. */
   hurry(): void {
     if (this.#cancelWait) {
       this.#cancelWait()
@@ -118,6 +128,7 @@ export class Connection {
 
   #dial() {
     this.#cancelWait = null
+    this.#elsewhere = false
     this.#welcomed = false
     const attempt = ++this.#attempt
     this.#on.status({ state: 'connecting' })
@@ -246,6 +257,11 @@ export class Connection {
     this.#held = null
     if (code === closed.policy) {
       this.#on.status({ state: 'ended' })
+      return
+    }
+    if (code === closed.elsewhere) {
+      this.#elsewhere = true
+      this.#on.status({ state: 'elsewhere' })
       return
     }
     if (!opened && !this.#useEvents && ++this.#neverOpened >= socketFailures) this.#useEvents = true

@@ -101,9 +101,9 @@ export class Room {
     }
   }
 
-  /** Does not wait any longer for the next attempt. */
+  /** Connects at once: a person asks for it. */
   hurry(): void {
-    this.#connection.hurry()
+    this.#connection.resume()
   }
 
   /** Called with signals until the returned function is. */

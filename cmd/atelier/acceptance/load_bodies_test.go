@@ -1,0 +1,76 @@
+package acceptance
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A crowd of unfinished bodies, from nobody, took 5 MiB of memory each.
+func TestWhoIsNotKnownSendsLittle(t *testing.T) {
+	cfg := testConfig(t)
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	long := strings.Repeat("x", 70<<10)
+	for path, body := range map[string]record{
+		"/login":             {"admin_id": adminID, "admin_pw": long},
+		c.path + "/register": {"name": "Lin", "code": long},
+	} {
+		open(t, c.admin.site().Host).post(path, body).refused(413)
+	}
+	c.admin.post("/codelabs", record{"title": "A codelab", "description": "d", "unknown": long}).want(200)
+}
+
+// half sends the head of a request and a part of its body, and keeps the connection.
+func half(t *testing.T, b *browser, path string, declared, sent int) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", b.site().Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	req, err := http.NewRequest(http.MethodPut, b.base+"/api"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.dress(req)
+	var head strings.Builder
+	fmt.Fprintf(&head, "PUT /api%s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", path, b.site().Host, declared)
+	for name, values := range req.Header {
+		fmt.Fprintf(&head, "%s: %s\r\n", name, values[0])
+	}
+	for _, cookie := range b.http.Jar.Cookies(b.site()) {
+		fmt.Fprintf(&head, "Cookie: %s=%s\r\n", cookie.Name, cookie.Value)
+	}
+	if _, err := conn.Write([]byte(head.String() + "\r\n" + strings.Repeat(" ", sent))); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func TestBodiesShareABudget(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.BodyMemoryMiB = 64
+	s := startServer(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	for range 2 { // there is room for one: while it grows it takes 46 MiB
+		half(t, c.admin, c.path+"/steps", 30<<20, 20<<20)
+	}
+	c.eventually("a body is refused", func() bool {
+		_, metrics := internal(s.InternalAddr(), "/metrics")
+		return strings.Contains(metrics, "atelier_bodies_refused_total 1\n")
+	})
+	whole := half(t, c.admin, c.path+"/steps", 30<<20, 30<<20)
+	res, err := http.ReadResponse(bufio.NewReader(whole), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("%s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
+	}
+	// What is small has room.
+	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
+}

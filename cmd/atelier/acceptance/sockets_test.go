@@ -1,0 +1,64 @@
+package acceptance
+
+import (
+	"testing"
+)
+
+func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.SocketsPerPerson = 2
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	others := max.connect(c.id, "")
+	var all []*socket
+	for range 3 {
+		all = append(all, lin.connect(c.id, ""))
+	}
+	if code := all[0].closed(); code != 4008 {
+		t.Errorf("the oldest was closed with %d", code)
+	}
+	for i, s := range []*socket{all[1], all[2], others} {
+		s.acked(record{"type": "chat", "message": "x"}, string(rune('a'+i)))
+	}
+	// One that has ended makes room.
+	_ = all[1].conn.Close()
+	others.until("Lin's connection is gone", func(message) bool { return true })
+	third := lin.connect(c.id, "")
+	third.acked(record{"type": "chat", "message": "x"}, "d")
+	all[2].acked(record{"type": "chat", "message": "x"}, "e")
+	// In another codelab they have as many again.
+	other := newClassOn(t, c.admin.site().Host, record{})
+	linThere := other.join(lin.browser, record{"name": "Lin"})
+	linThere.connect(other.id, "").acked(record{"type": "chat", "message": "x"}, "f")
+	all[2].acked(record{"type": "chat", "message": "x"}, "g")
+}
+
+func TestAFacilitatorsSessionHasEightTimesAsMany(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.SocketsPerPerson = 1
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	var all []*socket
+	for range 9 {
+		all = append(all, c.admin.connect(c.id, ""))
+	}
+	if code := all[0].closed(); code != 4008 {
+		t.Errorf("the oldest was closed with %d", code)
+	}
+	all[1].acked(record{"type": "chat", "message": "x"}, "a")
+	again := open(t, c.admin.site().Host)
+	again.login("")
+	again.connect(c.id, "").acked(record{"type": "chat", "message": "x"}, "b")
+	all[1].acked(record{"type": "chat", "message": "x"}, "c")
+}
+
+func TestNoBoundOnConnections(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.SocketsPerPerson = 0
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	lin := c.attendee("Lin")
+	var all []*socket
+	for range 12 {
+		all = append(all, lin.connect(c.id, ""))
+	}
+	all[0].acked(record{"type": "chat", "message": "x"}, "a")
+}

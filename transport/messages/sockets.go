@@ -1,0 +1,93 @@
+package messages
+
+import (
+	"slices"
+	"sync"
+
+	"atelier/actors/codelab"
+)
+
+// openedElsewhere is the code with which the oldest connection of somebody ends
+// who has too many. A client does not connect again by itself.
+const openedElsewhere = 4008
+
+// facilitatorSockets is how many times as many connections a facilitator's session
+// may have in all codelabs as an attendee in one.
+const facilitatorSockets = 8
+
+// sockets are the live connections by who has them, the oldest first, and their
+// number by address. The zero value is empty.
+type sockets struct {
+	mu   sync.Mutex
+	of   map[string][]*peer // guarded by mu
+	from map[string]int     // guarded by mu
+}
+
+// owner is by which key the connections of somebody are counted, and how many they
+// may have; 0 for any number.
+func (p *peer) owner() (key string, most int) {
+	if most = p.g.SocketsPerPerson; p.who.Role == codelab.RoleAdmin {
+		return p.standing.Key(), most * facilitatorSockets
+	}
+	return p.lab.ID() + " " + p.who.ID, most
+}
+
+// full says that an address has as many connections as it may; most 0 is any number.
+func (s *sockets) full(address string, most int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return most > 0 && s.from[address] >= most
+}
+
+// enter adds a connection, and removes those of its owner that are too many: it
+// returns them, the oldest first.
+func (s *sockets) enter(p *peer) (tooMany []*peer) {
+	key, most := p.owner()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil {
+		s.of, s.from = map[string][]*peer{}, map[string]int{}
+	}
+	s.of[key] = append(s.of[key], p)
+	s.from[p.address]++
+	if n := len(s.of[key]) - most; most > 0 && n > 0 {
+		tooMany = slices.Clone(s.of[key][:n])
+		for _, old := range tooMany {
+			s.remove(key, old)
+		}
+	}
+	return tooMany
+}
+
+// leave removes a connection that has ended. One that is not there is no error.
+func (s *sockets) leave(p *peer) {
+	key, _ := p.owner()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(key, p)
+}
+
+// remove is leave with mu held.
+func (s *sockets) remove(key string, p *peer) {
+	i := slices.Index(s.of[key], p)
+	if i < 0 {
+		return
+	}
+	if s.of[key] = slices.Delete(s.of[key], i, i+1); len(s.of[key]) == 0 {
+		delete(s.of, key)
+	}
+	if s.from[p.address]--; s.from[p.address] == 0 {
+		delete(s.from, p.address)
+	}
+}
+
+// makeRoom counts a connection, and closes what its owner has too many of.
+func (g *Gateway) makeRoom(p *peer) {
+	for _, old := range g.sockets.enter(p) {
+		old.over.Store(true) // nothing more of it is heard
+		old.session.Close(openedElsewhere, "opened elsewhere")
+	}
+	if p.gone.Load() { // before it was counted
+		g.sockets.leave(p)
+	}
+}
