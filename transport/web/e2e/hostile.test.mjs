@@ -222,3 +222,43 @@ test('of what somebody wrote, that alone is shown which belongs in a text', asyn
   }
   assert.deepEqual(shown, written.map(([, left]) => left))
 })
+
+test('nothing that a text says stops the page', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({
+    steps: [
+      { title: 'Links', content_markdown: 'Open http://localhost:PORT/ or [your project](https://<your-project>.web.app), then <a href="https://[::bad/">read</a> on.\n\n- [x] made\n- [ ] sent' },
+      { title: 'Marks', content_markdown: '*a_'.repeat(16_000) },
+      { title: 'Quotes', content_markdown: '>'.repeat(4000) + ' deep' },
+    ],
+  })
+  const ann = await person(lab, 'Attendee 1')
+  const { page } = await visitor({ as: ann })
+  await page.goto(`/codelabs/${lab.id}`)
+  const text = page.locator('.markdown')
+  await text.getByText('Open http://localhost:PORT/ or').waitFor()
+  await text.getByRole('checkbox', { name: 'done', exact: true }).waitFor()
+  await text.getByRole('checkbox', { name: 'not done' }).waitFor()
+  for (const [name, shown] of [['Marks', '*a_*a_*a_'], ['Quotes', '>>>>>>>>']]) {
+    await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click()
+    await text.getByText(shown).waitFor()
+  }
+
+  // What an attendee has stored stops no facilitator, and loads nothing by itself.
+  const question = { codelab_id: lab.id, step_number: 1, model: 'm' }
+  await ann.post('/ai/conversations', { ...question, question: 'Which marks?', answer: '***a'.repeat(12_000) })
+  await ann.post('/ai/conversations', { ...question, question: 'Which picture?', answer: 'Look: ![a graph](https://pictures.example.org/a.png) **here**' })
+  const boss = await visitor({ as: lead })
+  boss.expect(/ERR_/)
+  const asked = []
+  await boss.page.route('https://pictures.example.org/**', (route) => (asked.push(route.request().url()), route.abort()))
+  await boss.page.goto(`/admin/${lab.id}/results`)
+  await boss.page.getByRole('tab', { name: /AI/ }).click()
+  await boss.page.getByText('Which marks?').click()
+  await boss.page.getByText('***a***a***a').waitFor()
+  await boss.page.getByText('Which picture?').click()
+  await boss.page.locator('strong', { hasText: 'here' }).waitFor()
+  assert.deepEqual(asked, [])
+  await boss.page.getByRole('button', { name: 'Show the picture of pictures.example.org: a graph' }).click()
+  await until('the picture is asked for', () => asked.length === 1)
+})

@@ -3,6 +3,8 @@
 // text.
 export interface Words {
   copy: string
+  /** What the button says that loads a picture from elsewhere. */
+  picture: (host: string) => string
   copied(): void
   failed(): void
   /** The elements of a code block were replaced by coloured ones. */
@@ -31,6 +33,18 @@ export function dress(root: HTMLElement, words: Words): () => void {
         .then(() => stopped || words.changed())
         .catch(() => {}) // without its colours it is still code
     }
+  }
+  for (const img of root.querySelectorAll<HTMLImageElement>('img[data-src]')) {
+    const address = new URL(img.dataset.src ?? '', location.href)
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'picture'
+    button.textContent = words.picture(address.host) + (img.alt ? `: ${img.alt}` : '')
+    button.onclick = () => {
+      img.src = address.href
+      button.replaceWith(img)
+    }
+    img.replaceWith(button)
   }
   return () => {
     stopped = true

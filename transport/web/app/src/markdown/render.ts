@@ -1,13 +1,23 @@
 // Markdown as people may write it to HTML that may be shown. What comes out of
 // the parser is never trusted: it is sanitised as a whole.
 import DOMPurify from 'dompurify'
-import { Marked, type Token, type Tokens } from 'marked'
-import { quieten } from './quiet'
-
-const marked = new Marked({ gfm: true, async: false })
+import { m } from '../messages/compiled/messages.js'
+import { parse, plain } from './parse'
 
 // Boxes are raw HTML around Markdown; these are the classes they may have.
 const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative)$/
+
+/** Whether what is being sanitised may load from elsewhere by itself. */
+let loads = true
+
+/** The address that a text names; null for what is none. */
+function read(address: string | null): URL | null {
+  try {
+    return new URL(address ?? '', location.href)
+  } catch {
+    return null
+  }
+}
 
 const purify = DOMPurify()
 purify.addHook('afterSanitizeAttributes', (node) => {
@@ -17,8 +27,9 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     else node.removeAttribute('class')
   }
   if (node.tagName === 'A' && node.hasAttribute('href')) {
-    const url = new URL(node.getAttribute('href') ?? '', location.href)
-    if (url.origin !== location.origin || url.pathname.startsWith('/uploads/')) {
+    const url = read(node.getAttribute('href'))
+    if (!url) node.removeAttribute('href') // a link that nobody can follow is text
+    else if (url.origin !== location.origin || url.pathname.startsWith('/uploads/')) {
       node.setAttribute('target', '_blank')
       node.setAttribute('rel', 'noopener noreferrer nofollow')
     }
@@ -27,13 +38,20 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     node.setAttribute('loading', 'lazy')
     node.setAttribute('decoding', 'async')
     if (!node.hasAttribute('alt')) node.setAttribute('alt', '')
+    node.removeAttribute('srcset')
+    const src = node.getAttribute('src')
+    const from = read(src)
+    if (!loads && from?.origin !== location.origin && from?.protocol !== 'data:') {
+      node.removeAttribute('src')
+      if (from) node.setAttribute('data-src', from.href)
+    }
   }
   if (node.tagName === 'INPUT') {
     // The boxes of task lists.
     if (node.getAttribute('type') !== 'checkbox') node.remove()
     else {
       node.setAttribute('disabled', '')
-      node.setAttribute('aria-label', node.hasAttribute('checked') ? '✓' : '–')
+      node.setAttribute('aria-label', node.hasAttribute('checked') ? m.task_done() : m.task_open())
     }
   }
   if (node.tagName === 'TABLE' || node.tagName === 'PRE') node.setAttribute('tabindex', '0')
@@ -51,22 +69,20 @@ const allowed = {
 }
 
 /**
- * Gives sanitised HTML. top is the level of the highest heading in it (3: h3);
- * the others follow, so that the outline of the page has no holes.
+ * Gives sanitised HTML. foreign says that the text is of somebody who does not
+ * lead here: what it would load from elsewhere waits for a click.
  */
-export function render(markdown: string, top = 3): string {
-  const tokens = marked.lexer(markdown)
-  prepare(tokens, top)
-  return purify.sanitize(marked.parser(tokens), allowed)
+export function sanitize(html: string, foreign = false): string {
+  loads = !foreign
+  return purify.sanitize(html, foreign ? { ...allowed, FORBID_TAGS: [...allowed.FORBID_TAGS, 'video', 'audio', 'source', 'track', 'picture'] } : allowed)
 }
 
-function prepare(tokens: Token[], top: number) {
-  const headings: Tokens.Heading[] = []
-  marked.walkTokens(tokens, (t) => {
-    if (t.type === 'heading') headings.push(t as Tokens.Heading)
-    else if (t.type === 'html') t.text = quieten(t.text as string)
-  })
-  // Levels in use, from the highest on, become consecutive ones.
-  const levels = [...new Set(headings.map((h) => h.depth))].sort((a, b) => a - b)
-  for (const h of headings) h.depth = Math.min(6, top + levels.indexOf(h.depth))
+/** Gives sanitised HTML of Markdown: as plain text what cannot be laid out. */
+export function render(markdown: string, top = 3): string {
+  const html = parse(markdown, top)
+  try {
+    return html === null ? plain(markdown) : sanitize(html)
+  } catch {
+    return plain(markdown)
+  }
 }

@@ -1,0 +1,40 @@
+// Markdown to HTML, by the parser alone: what comes out is not to be trusted yet.
+// It needs no page, so a worker can do it, too.
+import { Marked, type Token, type Tokens } from 'marked'
+import { heavy } from './heavy'
+import { quieten } from './quiet'
+
+const marked = new Marked({ gfm: true, async: false })
+
+/** The text as it was written, for what cannot be laid out. */
+export function plain(markdown: string): string {
+  const text = markdown.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return `<div class="plain">${text}</div>`
+}
+
+/**
+ * Gives HTML that is still to be sanitised, or null for what cannot be laid out: the
+ * parser needs too long for it, or throws. top is the level of the highest heading in it (3: h3); the
+ * others follow, so that the outline of the page has no holes.
+ */
+export function parse(markdown: string, top: number): string | null {
+  if (heavy(markdown)) return null
+  try {
+    const tokens = marked.lexer(markdown)
+    prepare(tokens, top)
+    return marked.parser(tokens)
+  } catch {
+    return null
+  }
+}
+
+function prepare(tokens: Token[], top: number) {
+  const headings: Tokens.Heading[] = []
+  marked.walkTokens(tokens, (t) => {
+    if (t.type === 'heading') headings.push(t as Tokens.Heading)
+    else if (t.type === 'html') t.text = quieten(t.text as string)
+  })
+  // Levels in use, from the highest on, become consecutive ones.
+  const levels = [...new Set(headings.map((h) => h.depth))].sort((a, b) => a - b)
+  for (const h of headings) h.depth = Math.min(6, top + levels.indexOf(h.depth))
+}
