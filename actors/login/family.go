@@ -61,7 +61,11 @@ func parseFamily(key, value []byte) (*family, *pb.SessionFamily, error) {
 		if len(e.Hash) != len(hash{}) {
 			return nil, nil, fmt.Errorf("session family: %w", durable.ErrCorrupt)
 		}
+		if len(rec.Attendees) > 0 && e.Attendees == nil {
+			e.Attendees = maps.Clone(rec.Attendees)
+		}
 	}
+	rec.Attendees = nil
 	return &family{key: key, name: hex.EncodeToString(key)}, rec, nil
 }
 
@@ -72,13 +76,13 @@ func parseLegacy(key, value []byte) (*family, *pb.SessionFamily, error) {
 	if err := old.Decode(value); err != nil || len(key) != len(hash{}) {
 		return nil, nil, fmt.Errorf("session: %w", durable.ErrCorrupt)
 	}
-	id := &pb.SessionId{Hash: key}
+	id := &pb.SessionId{Hash: key, Attendees: old.Attendees}
 	for _, g := range old.Attendees {
 		id.ExpiresAt = max(id.ExpiresAt, g.ExpiresAt)
 	}
 	f := newFamily()
 	f.legacy = key
-	return f, &pb.SessionFamily{Ids: []*pb.SessionId{id}, Attendees: old.Attendees}, nil
+	return f, &pb.SessionFamily{Ids: []*pb.SessionId{id}}, nil
 }
 
 // rows bring the store up to a record of the family; the caller holds mu.
@@ -116,17 +120,41 @@ func lasts(rec *pb.SessionFamily) (last int64) {
 // pruned is a copy of a record without what has ended. Entries are shared: they
 // are replaced, never changed.
 func pruned(rec *pb.SessionFamily, now int64) *pb.SessionFamily {
-	out := &pb.SessionFamily{Attendees: maps.Clone(rec.Attendees)}
-	for _, e := range rec.Ids {
-		if e.ExpiresAt > now {
-			out.Ids = append(out.Ids, e)
+	out := &pb.SessionFamily{}
+	over := func(_ string, g *pb.AttendeeGrant) bool { return g.ExpiresAt <= now }
+	for _, e := range rec.GetIds() {
+		if e.ExpiresAt <= now {
+			continue
 		}
-	}
-	maps.DeleteFunc(out.Attendees, func(_ string, g *pb.AttendeeGrant) bool { return g.ExpiresAt <= now })
-	if out.Attendees == nil {
-		out.Attendees = map[string]*pb.AttendeeGrant{}
+		late := e.By != nil && now-e.By.At > underWay.Milliseconds()
+		for _, g := range e.Attendees {
+			late = late || over("", g)
+		}
+		if late {
+			e = changed(e)
+			maps.DeleteFunc(e.Attendees, over)
+			if e.By != nil && now-e.By.At > underWay.Milliseconds() {
+				e.By = nil
+			}
+		}
+		out.Ids = append(out.Ids, e)
 	}
 	return out
+}
+
+// changed is a copy of an entry, to be changed.
+func changed(e *pb.SessionId) *pb.SessionId {
+	all := maps.Clone(e.Attendees)
+	if all == nil {
+		all = map[string]*pb.AttendeeGrant{}
+	}
+	return &pb.SessionId{Hash: e.Hash, ExpiresAt: e.ExpiresAt, Replaces: e.Replaces, Admin: e.Admin, Attendees: all, By: e.By}
+}
+
+// give adds a grant to an entry that is being made.
+func give(e *pb.SessionId, codelab string, g *pb.AttendeeGrant) {
+	e.Attendees[codelab] = g
+	e.ExpiresAt = max(e.ExpiresAt, g.ExpiresAt)
 }
 
 // used is a record after an id was used for the first time: the one it
@@ -137,13 +165,28 @@ func used(rec *pb.SessionFamily, id []byte, now int64) *pb.SessionFamily {
 	for i, e := range out.Ids {
 		switch {
 		case bytes.Equal(e.Hash, id):
-			out.Ids[i] = &pb.SessionId{Hash: e.Hash, ExpiresAt: e.ExpiresAt, Admin: e.Admin}
+			e = changed(e)
+			e.Replaces, e.By = nil, nil
 		case bytes.Equal(e.Hash, replaced):
-			end := min(e.ExpiresAt, now+lastMinute.Milliseconds())
-			out.Ids[i] = &pb.SessionId{Hash: e.Hash, ExpiresAt: end, Replaces: e.Replaces, Admin: e.Admin}
+			e = changed(e)
+			e.ExpiresAt = min(e.ExpiresAt, now+lastMinute.Milliseconds())
 		}
+		out.Ids[i] = e
 	}
 	return out
+}
+
+// attendeesIn are those whose grants stand in a record.
+func attendeesIn(rec *pb.SessionFamily) map[string]bool {
+	all := map[string]bool{}
+	for _, e := range rec.GetIds() {
+		for _, g := range e.Attendees {
+			if g.AttendeeId != "" {
+				all[g.AttendeeId] = true
+			}
+		}
+	}
+	return all
 }
 
 // crowded is the id that makes room for another, -1 when there is room: of

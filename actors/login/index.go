@@ -35,16 +35,18 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 			s.named[key][f] = struct{}{}
 		}
 	}
-	for lab, g := range before.GetAttendees() {
-		if id := g.AttendeeId; after.GetAttendees()[lab].GetAttendeeId() != id {
-			s.attendees[id] = slices.DeleteFunc(s.attendees[id], func(x *family) bool { return x == f })
-			if len(s.attendees[id]) == 0 {
-				delete(s.attendees, id)
-			}
+	had, has := attendeesIn(before), attendeesIn(after)
+	for id := range had {
+		if has[id] {
+			continue
+		}
+		s.attendees[id] = slices.DeleteFunc(s.attendees[id], func(x *family) bool { return x == f })
+		if len(s.attendees[id]) == 0 {
+			delete(s.attendees, id)
 		}
 	}
-	for lab, g := range after.GetAttendees() {
-		if id := g.AttendeeId; id != "" && before.GetAttendees()[lab].GetAttendeeId() != id {
+	for id := range has {
+		if !had[id] {
 			s.attendees[id] = append(s.attendees[id], f)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/durable"
 	pb "atelier/actors/login/loginpb"
+	"atelier/actors/naming"
 )
 
 const (
@@ -21,6 +22,9 @@ const (
 	// lastMinute is how long an id stays good after its successor was used: for
 	// what is on its way, and tabs that have not heard of it.
 	lastMinute = time.Minute
+	// underWay is how long a registration counts as being answered, while nobody
+	// has used the id that it made.
+	underWay = time.Minute
 	// maxFamilies bounds the browsers in which one attendee is registered; the
 	// first to register loses the grant.
 	maxFamilies = 50
@@ -87,7 +91,7 @@ func (s *Sessions) load(table string, parse func(key, value []byte) (*family, *p
 }
 
 func (s *Sessions) pruned(rec *pb.SessionFamily) *pb.SessionFamily {
-	for _, e := range rec.Ids {
+	for _, e := range rec.Ids { // which nobody else has yet
 		if !bytes.Equal(e.Admin.GetAccount(), s.account) {
 			e.Admin = nil
 		}
@@ -101,6 +105,7 @@ func (s *Sessions) ms() int64 { return s.now().UnixMilli() }
 // zero value is nobody's.
 type Session struct {
 	family *family
+	id     hash
 	admin  *pb.AdminGrant
 }
 
@@ -121,7 +126,25 @@ func (s Session) Attendees() map[string]*pb.AttendeeGrant {
 	if s.family == nil {
 		return nil
 	}
-	return s.family.record.Load().GetAttendees()
+	return find(s.family.record.Load(), s.id[:]).GetAttendees()
+}
+
+// Until is when the last grant of an attendee in a codelab ends that any id of the
+// family has now; left says that they have left the codelab. Unix milliseconds.
+func (s Session) Until(now int64, codelab, attendee string) (last int64, left bool) {
+	if s.family == nil {
+		return 0, true
+	}
+	for _, e := range s.family.record.Load().GetIds() {
+		switch g := e.Attendees[codelab]; {
+		case g == nil || e.ExpiresAt <= now:
+		case g.AttendeeId == attendee:
+			last = max(last, g.ExpiresAt)
+		case g.AttendeeId == "":
+			left = left || hash(e.Hash) == s.id
+		}
+	}
+	return last, left
 }
 
 // Ended says that the family was logged out or has expired.
@@ -145,11 +168,11 @@ func (s *Sessions) Use(id string) (_ Session, ok bool, err error) {
 	if len(e.Replaces) > 0 {
 		s.arrived(f, h[:])
 	}
-	got := Session{f, e.Admin}
+	got := Session{f, h, e.Admin}
 	if got.Admin(now) != nil {
 		return got, true, nil
 	}
-	for _, g := range rec.Attendees {
+	for _, g := range e.Attendees {
 		if g.ExpiresAt > now {
 			return got, true, nil
 		}
@@ -195,14 +218,34 @@ func (s *Sessions) write(f *family, rec *pb.SessionFamily) {
 // disk then.
 func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64, err error) {
 	g.Account = s.account
-	_, expires, err = s.issue(from, id, g, func(map[string]*pb.AttendeeGrant) {})
+	_, expires, err = s.issue(from, id, func(rec *pb.SessionFamily, e *pb.SessionId, _ int64) {
+		e.Admin, e.ExpiresAt = g, max(e.ExpiresAt, g.ExpiresAt)
+	})
 	return expires, err
 }
 
-// GrantAttendee is GrantAdmin for an attendee's grant, which all ids of the
-// family have from then on.
-func (s *Sessions) GrantAttendee(from, id, codelab string, g *pb.AttendeeGrant) (expires int64, err error) {
-	f, expires, err := s.issue(from, id, nil, func(all map[string]*pb.AttendeeGrant) { all[codelab] = g })
+// GrantAttendee is GrantAdmin for the grant of an attendee who registered in a
+// codelab under a name. Registrations from one id under one name that are under
+// way at the same time get each other's grants, so that it does not matter which
+// answer a browser takes last.
+func (s *Sessions) GrantAttendee(from, id, codelab, name string, g *pb.AttendeeGrant) (expires int64, err error) {
+	f, expires, err := s.issue(from, id, func(rec *pb.SessionFamily, e *pb.SessionId, now int64) {
+		give(e, codelab, g)
+		if len(e.Replaces) == 0 {
+			return
+		}
+		e.By = &pb.Registration{Codelab: codelab, Name: nameHash(name), At: now}
+		for i, other := range rec.Ids {
+			if by := other.By; by != nil && bytes.Equal(by.Name, e.By.Name) && bytes.Equal(other.Replaces, e.Replaces) {
+				if theirs := other.Attendees[by.Codelab]; theirs != nil && by.Codelab != codelab {
+					give(e, by.Codelab, theirs)
+				}
+				other = changed(other)
+				give(other, codelab, g)
+				rec.Ids[i] = other
+			}
+		}
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -212,9 +255,33 @@ func (s *Sessions) GrantAttendee(from, id, codelab string, g *pb.AttendeeGrant) 
 	return expires, nil
 }
 
-func (s *Sessions) issue(from, id string, admin *pb.AdminGrant, grant func(map[string]*pb.AttendeeGrant)) (*family, int64, error) {
+// nameHash tells names apart for a minute.
+func nameHash(name string) []byte {
+	h := sha256.Sum256([]byte(naming.Key(name)))
+	return h[:16]
+}
+
+// UnderWay is the grant that a registration in a codelab under a name made from an
+// id, while its answer may still be on its way: whoever asks again from there had
+// none. nil for none.
+func (s *Sessions) UnderWay(from, codelab, name string) *pb.AttendeeGrant {
+	h := hashOf(from)
+	f := s.lookup(h)
+	if f == nil {
+		return nil
+	}
+	hashed, now := nameHash(name), s.ms()
+	for _, e := range f.record.Load().GetIds() {
+		if by := e.By; by != nil && by.Codelab == codelab && bytes.Equal(by.Name, hashed) && bytes.Equal(e.Replaces, h[:]) && now-by.At <= underWay.Milliseconds() {
+			return e.Attendees[codelab]
+		}
+	}
+	return nil
+}
+
+func (s *Sessions) issue(from, id string, grant func(rec *pb.SessionFamily, e *pb.SessionId, now int64)) (*family, int64, error) {
 	for {
-		f, expires, err := s.issueOnce(from, id, admin, grant)
+		f, expires, err := s.issueOnce(from, id, grant)
 		if !errors.Is(err, durable.ErrConflict) {
 			return f, expires, err
 		}
@@ -222,7 +289,7 @@ func (s *Sessions) issue(from, id string, admin *pb.AdminGrant, grant func(map[s
 	}
 }
 
-func (s *Sessions) issueOnce(from, id string, admin *pb.AdminGrant, grant func(map[string]*pb.AttendeeGrant)) (*family, int64, error) {
+func (s *Sessions) issueOnce(from, id string, grant func(rec *pb.SessionFamily, e *pb.SessionId, now int64)) (*family, int64, error) {
 	f, parent, err := s.hold(from)
 	if err != nil {
 		return nil, 0, fmt.Errorf("issue a session id: %w", err)
@@ -230,16 +297,15 @@ func (s *Sessions) issueOnce(from, id string, admin *pb.AdminGrant, grant func(m
 	defer f.mu.Unlock()
 	now, before := s.ms(), f.record.Load()
 	rec := pruned(before, now)
-	grant(rec.Attendees)
 	h := hashOf(id)
-	e := &pb.SessionId{Hash: h[:], Replaces: parent.GetHash(), Admin: admin}
-	if a := parent.GetAdmin(); admin == nil && a.GetExpiresAt() > now {
-		e.Admin = a
+	e := changed(&pb.SessionId{Hash: h[:], Replaces: parent.GetHash()})
+	for lab, g := range find(rec, parent.GetHash()).GetAttendees() {
+		give(e, lab, g)
 	}
-	e.ExpiresAt = e.Admin.GetExpiresAt()
-	for _, g := range rec.Attendees {
-		e.ExpiresAt = max(e.ExpiresAt, g.ExpiresAt)
+	if a := parent.GetAdmin(); a.GetExpiresAt() > now {
+		e.Admin, e.ExpiresAt = a, max(e.ExpiresAt, a.ExpiresAt)
 	}
+	grant(rec, e, now)
 	if i := crowded(rec.Ids, parent.GetHash()); i >= 0 {
 		rec.Ids = slices.Delete(rec.Ids, i, i+1)
 	}
@@ -284,10 +350,68 @@ func (s *Sessions) Forget(attendee string) {
 	all := slices.Clone(s.attendees[attendee])
 	s.mu.RUnlock()
 	for _, f := range all {
-		s.withdraw(f, attendee, func(all map[string]*pb.AttendeeGrant, lab string) {
-			all[lab] = &pb.AttendeeGrant{ExpiresAt: all[lab].ExpiresAt}
-		})
+		s.withdraw(f, attendee, nobody)
 	}
+}
+
+// Leave ends the grant of an attendee in a codelab for all ids that were issued
+// from one another; what else they may do stays. It names the attendee; "" when
+// the id has no such grant.
+func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
+	h := hashOf(id)
+	f, err := s.seek(h)
+	if f == nil || err != nil {
+		return "", err
+	}
+	attendee = find(f.record.Load(), h[:]).GetAttendees()[codelab].GetAttendeeId()
+	if attendee == "" {
+		return "", nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for before := f.record.Load(); before != nil; before = f.record.Load() {
+		rec := without(before, s.ms(), attendee, nobody)
+		err := s.commit(f, rec)
+		if errors.Is(err, durable.ErrConflict) {
+			continue // another node has changed it, and this one knows how by now
+		}
+		if err != nil {
+			return "", fmt.Errorf("end an attendee's grant: %w", err)
+		}
+		s.change(f, before, rec)
+		break
+	}
+	return attendee, nil
+}
+
+// nobody puts a grant to nobody in the place of a grant: so the browser is still
+// known, as one that may do nothing, and what stands on the grant finds that it has
+// ended.
+func nobody(all map[string]*pb.AttendeeGrant, codelab string) {
+	all[codelab] = &pb.AttendeeGrant{ExpiresAt: all[codelab].ExpiresAt}
+}
+
+// without is a record in which the grants of an attendee are changed.
+func without(rec *pb.SessionFamily, now int64, attendee string, take func(all map[string]*pb.AttendeeGrant, codelab string)) *pb.SessionFamily {
+	out := pruned(rec, now)
+	for i, e := range out.Ids {
+		var theirs []string
+		for lab, g := range e.Attendees {
+			if g.AttendeeId == attendee {
+				theirs = append(theirs, lab)
+			}
+		}
+		if len(theirs) == 0 {
+			continue
+		}
+		e = changed(e)
+		for _, lab := range theirs {
+			take(e.Attendees, lab)
+		}
+		e.By = nil
+		out.Ids[i] = e
+	}
+	return out
 }
 
 // withdraw changes an attendee's grants in a family.
@@ -295,12 +419,7 @@ func (s *Sessions) withdraw(f *family, attendee string, take func(all map[string
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for before := f.record.Load(); before != nil; before = f.record.Load() {
-		rec := pruned(before, s.ms())
-		for lab, g := range rec.Attendees {
-			if g.AttendeeId == attendee {
-				take(rec.Attendees, lab)
-			}
-		}
+		rec := without(before, s.ms(), attendee, take)
 		if s.feed == nil {
 			s.change(f, before, rec)
 			s.write(f, rec)
@@ -373,7 +492,7 @@ func (s *Sessions) prune(f *family) {
 	case len(rec.Ids) == 0:
 		s.change(f, before, nil)
 		s.forget(f)
-	case len(rec.Ids) < len(before.Ids) || len(rec.Attendees) < len(before.Attendees):
+	case !slices.Equal(rec.Ids, before.Ids):
 		s.change(f, before, rec)
 	}
 }

@@ -50,7 +50,7 @@ func (d *desk) admin(from, id, name string) {
 
 func (d *desk) attendee(from, id, codelab string) {
 	d.t.Helper()
-	if _, err := d.GrantAttendee(from, id, codelab, d.grant("attendee of "+codelab)); err != nil {
+	if _, err := d.GrantAttendee(from, id, codelab, "Lin", d.grant("attendee of "+codelab)); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -93,21 +93,103 @@ func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range tabs {
 		all.Go(func() {
-			if _, err := d.GrantAttendee("old", fmt.Sprint("tab", i), fmt.Sprint("lab", i), d.grant("x")); err != nil {
+			if _, err := d.GrantAttendee("old", fmt.Sprint("tab", i), fmt.Sprint("lab", i), "Lin", d.grant("x")); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
 	for _, when := range []string{"at once", "after a crash"} {
-		for _, id := range []string{"old", "tab0", fmt.Sprint("tab", tabs-1)} {
+		for _, id := range []string{"tab0", fmt.Sprint("tab", tabs-1)} {
 			s, ok, _ := d.Use(id)
 			if !ok || len(s.Attendees()) != tabs+1 {
 				t.Errorf("%s: %s has %d grants (good: %v), want %d", when, id, len(s.Attendees()), ok, tabs+1)
 			}
 		}
+		d.want(when, "old", "a")
 		d.crash()
 	}
+}
+
+// After the first use of what it was answered, a registration is over: who once used
+// this browser, or planted its cookie, gains nothing by somebody else's.
+func TestGrantsFlowForwardOnly(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	d.attendee("old", "one", "b")
+	d.want("the one who registered", "one", "a b")
+	d.attendee("old", "two", "c") // when the first one's id was used
+	d.want("the earlier", "one", "a b")
+	d.want("the later", "two", "a c")
+	d.want("where both came from", "old", "a")
+	d.attendee("one", "next", "c")
+	d.want("what is issued from it", "next", "a b c")
+}
+
+func TestTwoNamesAtOnceShareNothing(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	d.attendee("old", "lin", "b")
+	if _, err := d.GrantAttendee("old", "max", "c", "Max", d.grant("max")); err != nil {
+		t.Fatal(err)
+	}
+	d.want("one", "lin", "a b")
+	d.want("the other", "max", "a c")
+}
+
+func TestTwoRegistrationsAreAtOnceForAMinute(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "old", "a")
+	d.attendee("old", "one", "b")
+	d.clock = d.clock.Add(time.Minute)
+	d.attendee("old", "two", "c")
+	if d.UnderWay("old", "b", " lin") == nil || d.UnderWay("old", "b", "Max") != nil || d.UnderWay("old", "a", "Lin") != nil || d.UnderWay("one", "b", "Lin") != nil {
+		t.Error("a registration under way is not known, or another one is")
+	}
+	d.want("within a minute", "two", "a b c")
+	d.clock = d.clock.Add(time.Millisecond)
+	if d.UnderWay("old", "b", "Lin") != nil {
+		t.Error("after a minute it is still under way")
+	}
+	d.attendee("old", "three", "c")
+	d.want("later", "three", "a c")
+	d.want("the first", "one", "a b c")
+}
+
+func TestOneLeavesACodelab(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "one", "a")
+	d.attendee("one", "two", "b")
+	d.admin("two", "three", "Grace")
+	d.attendee("", "stranger", "a")
+	s, _, _ := d.Use("three")
+	if who, err := d.Leave("three", "a"); err != nil || who != "attendee of a" {
+		t.Fatal(who, err)
+	}
+	if s.Attendees()["a"].GetAttendeeId() != "" {
+		t.Error("what was looked up before is still theirs")
+	}
+	for range 2 {
+		for _, id := range []string{"one", "two", "three"} {
+			got, ok, _ := d.Use(id)
+			if !ok || got.Attendees()["a"].GetAttendeeId() != "" {
+				t.Errorf("%s is still theirs, or is not known (%v)", id, ok)
+			}
+		}
+		d.want("the rest", "three", "admin a b")
+		d.want("another browser", "stranger", "a")
+		d.crash()
+	}
+	for _, id := range []string{"three", "nobody's"} {
+		if who, err := d.Leave(id, "c"); err != nil || who != "" {
+			t.Errorf("%s: %q, %v", id, who, err)
+		}
+	}
+	d.journal.FailCommits(1, durable.ErrClosed)
+	if _, err := d.Leave("three", "b"); err == nil {
+		t.Error("what was not stored is answered")
+	}
+	d.want("it is still theirs", "three", "admin a b")
 }
 
 func TestALostAnswerShutsNobodyOut(t *testing.T) {
@@ -115,15 +197,15 @@ func TestALostAnswerShutsNobodyOut(t *testing.T) {
 	d.attendee("", "old", "a")
 	d.attendee("old", "lost", "b") // its answer does not arrive
 	d.clock = d.clock.Add(time.Hour)
-	d.want("an hour after", "old", "a b")
+	d.want("an hour after", "old", "a")
 	d.attendee("old", "new", "c")
-	d.want("later", "old", "a b c")
-	d.want("arrived", "new", "a b c")
+	d.want("later", "old", "a")
+	d.want("arrived", "new", "a c")
 	d.clock = d.clock.Add(59 * time.Second)
-	d.want("within a minute", "old", "a b c")
+	d.want("within a minute", "old", "a")
 	d.clock = d.clock.Add(time.Second)
 	d.want("a minute after its successor was used", "old", "-")
-	d.want("the successor", "new", "a b c")
+	d.want("the successor", "new", "a c")
 }
 
 func TestAnIdThatEndedStaysSoAfterACrash(t *testing.T) {
@@ -133,7 +215,7 @@ func TestAnIdThatEndedStaysSoAfterACrash(t *testing.T) {
 	d.want("used", "new", "a b")
 	d.attendee("", "other", "a") // behind the note of the first use
 	d.crash()
-	d.want("its minute goes on", "old", "a b")
+	d.want("its minute goes on", "old", "a")
 	d.clock = d.clock.Add(time.Minute)
 	d.want("over", "old", "-")
 	d.want("the successor", "new", "a b")
@@ -150,11 +232,11 @@ func TestAFixedIdGainsNoAdmin(t *testing.T) {
 	d.attendee("fixed", "attacker", "b")
 	d.want("the attacker's next", "attacker", "a b")
 	d.attendee("victim", "next", "c")
-	d.want("the victim's next", "next", "admin a b c")
-	d.want("the attacker", "attacker", "a b c")
+	d.want("the victim's next", "next", "admin a c")
+	d.want("the attacker", "attacker", "a b")
 	d.restart()
-	d.want("the attacker after a restart", "attacker", "a b c")
-	d.want("the victim after a restart", "next", "admin a b c")
+	d.want("the attacker after a restart", "attacker", "a b")
+	d.want("the victim after a restart", "next", "admin a c")
 }
 
 func TestLogoutEndsTheWholeFamily(t *testing.T) {
@@ -191,7 +273,7 @@ func TestWhatIsNotOnDiskIsNotSeen(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.journal.FailCommits(1, durable.ErrClosed)
-	if _, err := d.GrantAttendee("old", "new", "b", d.grant("x")); err == nil {
+	if _, err := d.GrantAttendee("old", "new", "b", "Lin", d.grant("x")); err == nil {
 		t.Error("a grant that was not stored is given")
 	}
 	d.want("the failed one", "new", "-")
@@ -262,8 +344,8 @@ func TestAFamilyIsBounded(t *testing.T) {
 	for i := range 3 * maxIDs { // answers that do not arrive
 		d.attendee("used", fmt.Sprint("lost", i), "b")
 	}
-	d.want("the one in use", "used", "a b")
-	d.want("another one in use", "tab", "a b")
+	d.want("the one in use", "used", "a")
+	d.want("another one in use", "tab", "a")
 	d.want("the newest", fmt.Sprint("lost", 3*maxIDs-1), "a b")
 	d.want("the oldest", "lost0", "-")
 	d.restart()
@@ -330,7 +412,7 @@ func TestSessionsOfBeforeFamiliesAreTakenOver(t *testing.T) {
 	d.attendee("old", "new", "b")
 	d.crash()
 	d.want("the next", "new", "a b")
-	d.want("the first", "old", "a b")
+	d.want("the first", "old", "a")
 	if _, err := d.journal.Get(legacyTable, old[:]); err == nil {
 		t.Error("the row of before is still there")
 	}

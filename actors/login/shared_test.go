@@ -44,7 +44,7 @@ func grantFor(attendee string) *pb.AttendeeGrant {
 // What one node grants or ends holds on the other at once.
 func TestSessionsHoldOnEveryNode(t *testing.T) {
 	s := sharedSessions(t)
-	if _, err := s[0].GrantAttendee("", "first", "lab", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "first", "lab", "Lin", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}
 	got, ok, _ := s[1].Use("first")
@@ -76,7 +76,7 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 // Of changes that two nodes make at once none is lost.
 func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 	s := sharedSessions(t)
-	if _, err := s[0].GrantAttendee("", "root", "lab", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "root", "lab", "Lin", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}
 	const each = 10
@@ -85,7 +85,7 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 		wg.Go(func() {
 			for i := range each {
 				lab := fmt.Sprint("lab", node, i)
-				if _, err := s[node].GrantAttendee("root", "id"+lab, lab, grantFor("ann")); err != nil && !errors.Is(err, durable.ErrConflict) {
+				if _, err := s[node].GrantAttendee("root", "id"+lab, lab, "Lin", grantFor("ann")); err != nil && !errors.Is(err, durable.ErrConflict) {
 					t.Error(err)
 				}
 			}
@@ -96,7 +96,7 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 		if err := s[node].sync(); err != nil {
 			t.Fatal(err)
 		}
-		got, ok, _ := s[node].Use("root")
+		got, ok, _ := s[node].Use("idlab0 0") // they were all under way at once
 		if n := len(got.Attendees()); !ok || n != 1+2*each {
 			t.Errorf("node %d knows %d grants", node, n)
 		}
@@ -123,11 +123,11 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	slow := &beaten{Shared: nodes[0]}
 	s := following(t, func(err error) { t.Error(err) }, slow, nodes[1])
-	if _, err := s[0].GrantAttendee("", "root", "lab", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "root", "lab", "Lin", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}
 	first := func() {
-		if _, err := s[1].GrantAttendee("root", "more", "other", grantFor("bob")); err != nil {
+		if _, err := s[1].GrantAttendee("root", "more", "other", "Lin", grantFor("bob")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -137,9 +137,11 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 		if err := s[node].sync(); err != nil {
 			t.Fatal(err)
 		}
-		got, ok, _ := s[node].Use("root")
-		if all := got.Attendees(); !ok || all["lab"].GetAttendeeId() != "" || all["other"].GetAttendeeId() != "bob" {
-			t.Errorf("node %d knows %v", node, all)
+		for _, id := range []string{"root", "more"} {
+			got, ok, _ := s[node].Use(id)
+			if all := got.Attendees(); !ok || all["lab"].GetAttendeeId() != "" || id == "more" && all["other"].GetAttendeeId() != "bob" {
+				t.Errorf("node %d knows %v of %s", node, all, id)
+			}
 		}
 	}
 }
@@ -164,7 +166,7 @@ func TestAnEndIsNotMissed(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	away := &unreadable{Shared: nodes[1]}
 	s := following(t, func(error) {}, nodes[0], away)
-	if _, err := s[0].GrantAttendee("", "first", "lab", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "first", "lab", "Lin", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[1].Use("first"); !ok {
@@ -202,7 +204,7 @@ func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 // a new grant lost the earlier ones.
 func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	s := sharedSessions(t)
-	if _, err := s[0].GrantAttendee("", "known", "lab", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "known", "lab", "Lin", grantFor("ann")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s[1].sync(); err != nil {
@@ -220,10 +222,10 @@ func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	if err := s[1].End("elsewhere"); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("an end: %v", err)
 	}
-	if _, err := s[1].GrantAttendee("elsewhere", "next", "lab", grantFor("bob")); !errors.Is(err, durable.ErrUnavailable) {
+	if _, err := s[1].GrantAttendee("elsewhere", "next", "lab", "Lin", grantFor("bob")); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("a grant: %v", err)
 	}
-	if _, err := s[1].GrantAttendee("", "first", "lab", grantFor("bob")); err != nil {
+	if _, err := s[1].GrantAttendee("", "first", "lab", "Lin", grantFor("bob")); err != nil {
 		t.Errorf("the first grant of a browser asks for nothing: %v", err)
 	}
 }

@@ -110,10 +110,11 @@ func (a *Authenticator) GrantAdmin(old Identity, name string) (Issued, error) {
 	return a.issued(id, last)
 }
 
-// GrantAttendee issues a session id with an attendee's grant of a generation.
-func (a *Authenticator) GrantAttendee(old Identity, codelab, attendee string, generation uint32) (Issued, error) {
+// GrantAttendee issues a session id with the grant, of a generation, of an attendee
+// who registered under a name.
+func (a *Authenticator) GrantAttendee(old Identity, codelab, attendee, name string, generation uint32) (Issued, error) {
 	id := Random(24)
-	last, err := a.Sessions.GrantAttendee(old.SessionID, id, codelab, &loginpb.AttendeeGrant{
+	last, err := a.Sessions.GrantAttendee(old.SessionID, id, codelab, name, &loginpb.AttendeeGrant{
 		AttendeeId: attendee, Generation: generation, ExpiresAt: a.Now().Add(a.AttendeeLifetime).UnixMilli(),
 	})
 	if err != nil {

@@ -67,7 +67,7 @@ func (g *gate) admin() Identity {
 
 func (g *gate) attendee() Identity {
 	g.t.Helper()
-	i, err := g.GrantAttendee(Identity{}, label, "lin", 0)
+	i, err := g.GrantAttendee(Identity{}, label, "lin", "Lin", 0)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestWhatLivesOnAGrantGoesOverToTheNextId(t *testing.T) {
 	if g.Hold(l) != "" {
 		t.Fatal("it does not begin")
 	}
-	next, err := g.GrantAttendee(who, label, "lin", 0)
+	next, err := g.GrantAttendee(who, label, "lin", "Lin", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
 		t.Fatal("it does not begin")
 	}
 	g.clock = g.clock.Add(6 * time.Hour)
-	next, err := g.GrantAttendee(who, label, "lin", 0) // came back with the code
+	next, err := g.GrantAttendee(who, label, "lin", "Lin", 0) // came back with the code
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,9 +234,12 @@ func TestALaterGrantOfTheSameAttendeeCarriesOn(t *testing.T) {
 	if g.Sweep(); len(l.ended) != 0 {
 		t.Errorf("it ended: %v", l.ended)
 	}
-	if _, err := g.GrantAttendee(who, label, "another", 0); err != nil {
+	other, err := g.GrantAttendee(who, label, "another", "Max", 0)
+	if err != nil {
 		t.Fatal(err)
 	}
+	g.identify(other.Cookie, "")
+	g.clock = g.clock.Add(time.Minute) // the last of the id before
 	if g.Sweep(); len(l.ended) != 1 {
 		t.Errorf("on an expired grant it goes on: %v", l.ended)
 	}
@@ -383,7 +386,7 @@ func TestTheStrongestGrantIsNotDeniedWhileOneIsUnknown(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, ok, err)
 		}
 	}
-	i, err := g.GrantAttendee(who, "other", "lin", 0)
+	i, err := g.GrantAttendee(who, "other", "lin", "Lin", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,11 +98,8 @@ func (a *Authenticator) stands(s *Standing) (bool, error) {
 	}
 	// The session may have got a later one since; or one for another attendee,
 	// which does not end the first.
-	last := s.grant.ExpiresAt
-	if g := s.session.Attendees()[s.codelab]; g.GetAttendeeId() == s.grant.AttendeeId {
-		last = max(last, g.ExpiresAt)
-	}
-	return last > now, nil
+	last, left := s.session.Until(now, s.codelab, s.grant.AttendeeId)
+	return !left && max(last, s.grant.ExpiresAt) > now, nil
 }
 
 func (a *Authenticator) hasToken(id string) (bool, error) {
@@ -129,6 +126,21 @@ func (a *Authenticator) End(i *Identity) error {
 		return err
 	}
 	a.endAll(i.Key(), LoggedOut)
+	return nil
+}
+
+// Leave ends the grant of an attendee in a codelab, and what lives on it. The rest
+// of the caller's session stays.
+func (a *Authenticator) Leave(i *Identity, codelab string) error {
+	attendee, err := a.Sessions.Leave(i.SessionID, codelab)
+	if err != nil || attendee == "" {
+		return err
+	}
+	for _, h := range a.holders.of(i.Key()) {
+		if s := h.Standing(); s.codelab == codelab && s.grant.GetAttendeeId() == attendee {
+			h.End(LoggedOut)
+		}
+	}
 	return nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"net"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,17 +38,14 @@ type Config struct {
 	Grants Grants
 	// Workshops returns the codelabs in memory, for the summaries.
 	Workshops func() []codelab.Workshop
-	// AllowedOrigins, beside the server's own, may open a WebSocket.
-	AllowedOrigins []string
+	// Origins may open a connection.
+	Origins httpapi.Origins
 	// SocketsPerPerson bounds the live connections of an attendee in a codelab (of
 	// a facilitator's session eight times as many), SocketsPerAddress those of an
 	// address. 0 is any number.
 	SocketsPerPerson, SocketsPerAddress int
-	// PublicURL is how browsers reach the server; "" when only the Host
-	// header tells.
-	PublicURL string
-	Logger    *slog.Logger
-	Now       func() time.Time
+	Logger                              *slog.Logger
+	Now                                 func() time.Time
 	// Acked is told how long a message on a socket took from its arrival to
 	// its ack. It must not block.
 	Acked func(took time.Duration)
@@ -266,24 +261,12 @@ func (g *Gateway) message(r *rest.Request) error {
 	return errUnknownType
 }
 
-// allowed checks the Origin that browsers send: the server's own, or one of
-// the allow list. Without one it is no browser.
+// allowed checks the Origin that browsers send.
 func (g *Gateway) allowed(r *rest.Request) error {
-	origin := string(r.Request.Header.Peek("Origin"))
-	if origin == "" || slices.Contains(g.AllowedOrigins, origin) {
-		return nil
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" {
+	if !g.Origins.Allows(r.RequestCtx) {
 		return errOrigin
 	}
-	if strings.EqualFold(u.Host, string(r.Host())) {
-		return nil
-	}
-	if own, err := url.Parse(g.PublicURL); err == nil && own.Host != "" && strings.EqualFold(u.Host, own.Host) && u.Scheme == own.Scheme {
-		return nil
-	}
-	return errOrigin
+	return nil
 }
 
 // Removed ends the connections of an attendee who was removed or whose PIN was

@@ -126,7 +126,7 @@ func (s *school) facilitator() (auth.Identity, *peer) {
 func (s *school) attendee() (*pb.Attendee, auth.Identity, *peer) {
 	s.t.Helper()
 	a := s.ask(codelab.Command{Body: codelab.Register{Name: "Lin"}}).(codelab.Registration).Attendee
-	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, a.Generation)
+	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, "Lin", a.Generation)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 		t.Errorf("closed with %d, %s", code, why)
 	}
 	// One that came by the new code stays when the old ones are looked for.
-	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, a.Generation+1)
+	i, err := s.grants.GrantAttendee(auth.Identity{}, s.lab.ID(), a.Id, "Lin", a.Generation+1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,7 @@ type Config struct {
 	LoginFailed func()
 
 	App     AppInfo
+	Origins httpapi.Origins
 	AdminID string
 	// StreamID names the store's stream; entity tags carry it.
 	StreamID string

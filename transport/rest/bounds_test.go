@@ -67,7 +67,13 @@ func grouped(n int) string {
 	return s
 }
 
-func mib(n int) string { return fmt.Sprintf("%d MiB", n>>20) }
+// size is a number of bytes as the documents write it.
+func size(n int) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}
 
 // TestTheDocumentSaysWhichBoundsAClientMeets: an attendee's 201st submission
 // was refused, and no document said why.
@@ -94,7 +100,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 		{"updateCodelab", "", "first " + grouped(b.Mentions)},
 		{"replaceQuizzes", "", "first " + grouped(b.Mentions)},
 		{"submitFile", "409", grouped(b.Submissions) + " things"},
-		{"submitFile", "413", mib(codelab.MaxAttendeeBytes) + " together"},
+		{"submitFile", "413", size(codelab.MaxAttendeeBytes) + " together"},
 		{"submitLink", "409", grouped(b.Submissions) + " things"},
 		{"postMessage", "409", grouped(b.Refs) + " messages"},
 		{"saveConversation", "", "newest " + grouped(b.PersonConversations)},
@@ -163,16 +169,13 @@ func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
 		if !known || d.RequestBody == nil {
 			continue
 		}
-		limit := op.Body
-		if limit == 0 {
-			limit = maxJSON
-		}
+		limit := op.body()
 		if n, upload := files[d.OperationID]; upload {
 			limit = n
 			seen = append(seen, d.OperationID)
 		}
-		if !strings.HasPrefix(d.RequestBody.Description, "At most "+mib(limit)) || d.Responses["413"] == nil {
-			t.Errorf("%s: the document does not say %s (413): %q", d.OperationID, mib(limit), d.RequestBody.Description)
+		if !strings.HasPrefix(d.RequestBody.Description, "At most "+size(limit)) || d.Responses["413"] == nil {
+			t.Errorf("%s: the document does not say %s (413): %q", d.OperationID, size(limit), d.RequestBody.Description)
 		}
 	}
 	if len(seen) != len(files) {

@@ -15,6 +15,7 @@ var (
 	errLogin     = &httpapi.Error{Status: fasthttp.StatusUnauthorized, Text: "login required"}
 	errForbidden = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "access denied"}
 	errCSRF      = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
+	errOrigin    = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this origin may not do that"}
 	errMultipart = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
 )
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/naming"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
@@ -39,22 +40,39 @@ func registerAttendee(r *Request) error {
 	}
 	in.PINHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(in.Name)
 	v, err := r.do(in)
-	if code != "" && errors.Is(err, codelab.ErrNameTaken) {
+	who := r.sameAgain(in.Name, err)
+	if who == nil && code != "" && errors.Is(err, codelab.ErrNameTaken) {
 		a.Limits.WrongPINs.Allow(attempts)
 	}
-	if err != nil {
+	if who == nil && err != nil {
 		return err
+	}
+	if who == nil {
+		who = v.(codelab.Registration).Attendee
 	}
 	if !open {
 		_ = r.mayRegister(true)
 	}
-	who := v.(codelab.Registration).Attendee
-	issued, err := a.Auth.GrantAttendee(r.who, lab, who.Id, who.Generation)
+	issued, err := a.Auth.GrantAttendee(r.who, lab, who.Id, in.Name, who.Generation)
 	if err != nil {
 		return err
 	}
 	r.started(issued)
 	return r.JSON(toAttendee(lab, who, true))
+}
+
+// sameAgain is the attendee of a registration that this browser repeats: the answer
+// to the first did not arrive, or two tabs asked at the same time.
+func (r *Request) sameAgain(name string, err error) *pb.Attendee {
+	if r.who.SessionID == "" || !errors.Is(err, codelab.ErrNameTaken) {
+		return nil
+	}
+	g := r.api.Auth.Sessions.UnderWay(r.who.SessionID, r.Codelab.ID(), name)
+	v := r.Codelab.View()
+	if g == nil || !v.Stands(g.AttendeeId, g.Generation) {
+		return nil
+	}
+	return v.Attendee(g.AttendeeId)
 }
 
 // registration reads the body.

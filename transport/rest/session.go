@@ -144,14 +144,33 @@ func getSession(r *Request) error {
 	}{g.Sub, g.Role, wire.OrNull(g.CodelabID), g.Expires})
 }
 
+// logOut ends the caller's session, or with a codelab the grant of the attendee who
+// they are there.
 func logOut(r *Request) error {
-	if r.who.SessionID != "" {
-		if err := r.api.Auth.End(&r.who); err != nil {
+	if !r.api.Origins.Own(r.RequestCtx) { // it takes away what a browser keeps
+		return errOrigin
+	}
+	var in struct {
+		CodelabID string `json:"codelab_id"`
+	}
+	if err := r.decodeOptional(&in); err != nil {
+		return err
+	}
+	if r.who.SessionID == "" {
+		return r.NoContent()
+	}
+	if in.CodelabID != "" {
+		if err := r.api.Auth.Leave(&r.who, in.CodelabID); err != nil {
 			return err
 		}
+		return r.NoContent()
+	}
+	if err := r.api.Auth.End(&r.who); err != nil {
+		return err
 	}
 	past := time.Unix(1, 0)
 	r.setCookie(auth.SessionCookie, "", past, true)
 	r.setCookie(auth.CSRFCookie, "", past, false)
+	r.Response.Header.Set("Clear-Site-Data", `"storage"`)
 	return r.NoContent()
 }

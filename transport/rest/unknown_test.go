@@ -41,7 +41,7 @@ func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
 		AttendeeLifetime: time.Hour, Signer: auth.NewSigner("secret", nil, time.Now), Sessions: sessions,
 		Tokens: func() (*settings.View, error) { return &settings.View{}, nil }, Now: time.Now,
 	})
-	issued, err := grants.GrantAttendee(auth.Identity{}, "lab", "lin", 0)
+	issued, err := grants.GrantAttendee(auth.Identity{}, "lab", "lin", "Lin", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

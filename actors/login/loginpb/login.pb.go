@@ -27,7 +27,8 @@ const (
 type SessionFamily struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Ids   []*SessionId           `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
-	// Codelab id to the attendee's grant, which every id of the family has.
+	// Codelab id to the attendee's grant, which every id of the family has: as it was
+	// written before each id had its own.
 	Attendees     map[string]*AttendeeGrant `protobuf:"bytes,2,rep,name=attendees,proto3" json:"attendees,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -84,8 +85,13 @@ type SessionId struct {
 	ExpiresAt int64  `protobuf:"varint,2,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	// The hash of the id it was issued from, until it is used for the first
 	// time.
-	Replaces      []byte      `protobuf:"bytes,3,opt,name=replaces,proto3" json:"replaces,omitempty"`
-	Admin         *AdminGrant `protobuf:"bytes,4,opt,name=admin,proto3" json:"admin,omitempty"`
+	Replaces []byte      `protobuf:"bytes,3,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	Admin    *AdminGrant `protobuf:"bytes,4,opt,name=admin,proto3" json:"admin,omitempty"`
+	// Codelab id to the attendee's grant.
+	Attendees map[string]*AttendeeGrant `protobuf:"bytes,5,rep,name=attendees,proto3" json:"attendees,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The registration that it was issued by, until it is used for the first time or
+	// a minute has gone by.
+	By            *Registration `protobuf:"bytes,6,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -148,6 +154,82 @@ func (x *SessionId) GetAdmin() *AdminGrant {
 	return nil
 }
 
+func (x *SessionId) GetAttendees() map[string]*AttendeeGrant {
+	if x != nil {
+		return x.Attendees
+	}
+	return nil
+}
+
+func (x *SessionId) GetBy() *Registration {
+	if x != nil {
+		return x.By
+	}
+	return nil
+}
+
+// A registration whose answer may still be on its way.
+type Registration struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Codelab string                 `protobuf:"bytes,1,opt,name=codelab,proto3" json:"codelab,omitempty"`
+	// Hash of the name as names are compared.
+	Name          []byte `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	At            int64  `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Registration) Reset() {
+	*x = Registration{}
+	mi := &file_login_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Registration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Registration) ProtoMessage() {}
+
+func (x *Registration) ProtoReflect() protoreflect.Message {
+	mi := &file_login_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Registration.ProtoReflect.Descriptor instead.
+func (*Registration) Descriptor() ([]byte, []int) {
+	return file_login_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Registration) GetCodelab() string {
+	if x != nil {
+		return x.Codelab
+	}
+	return ""
+}
+
+func (x *Registration) GetName() []byte {
+	if x != nil {
+		return x.Name
+	}
+	return nil
+}
+
+func (x *Registration) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 type AdminGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Tells logins apart.
@@ -163,7 +245,7 @@ type AdminGrant struct {
 
 func (x *AdminGrant) Reset() {
 	*x = AdminGrant{}
-	mi := &file_login_proto_msgTypes[2]
+	mi := &file_login_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -175,7 +257,7 @@ func (x *AdminGrant) String() string {
 func (*AdminGrant) ProtoMessage() {}
 
 func (x *AdminGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_login_proto_msgTypes[2]
+	mi := &file_login_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -188,7 +270,7 @@ func (x *AdminGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdminGrant.ProtoReflect.Descriptor instead.
 func (*AdminGrant) Descriptor() ([]byte, []int) {
-	return file_login_proto_rawDescGZIP(), []int{2}
+	return file_login_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *AdminGrant) GetLogin() string {
@@ -231,7 +313,7 @@ type AttendeeGrant struct {
 
 func (x *AttendeeGrant) Reset() {
 	*x = AttendeeGrant{}
-	mi := &file_login_proto_msgTypes[3]
+	mi := &file_login_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -243,7 +325,7 @@ func (x *AttendeeGrant) String() string {
 func (*AttendeeGrant) ProtoMessage() {}
 
 func (x *AttendeeGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_login_proto_msgTypes[3]
+	mi := &file_login_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -256,7 +338,7 @@ func (x *AttendeeGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttendeeGrant.ProtoReflect.Descriptor instead.
 func (*AttendeeGrant) Descriptor() ([]byte, []int) {
-	return file_login_proto_rawDescGZIP(), []int{3}
+	return file_login_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AttendeeGrant) GetAttendeeId() string {
@@ -290,7 +372,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_login_proto_msgTypes[4]
+	mi := &file_login_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -302,7 +384,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_login_proto_msgTypes[4]
+	mi := &file_login_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -315,7 +397,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_login_proto_rawDescGZIP(), []int{4}
+	return file_login_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Session) GetAttendees() map[string]*AttendeeGrant {
@@ -335,13 +417,22 @@ const file_login_proto_rawDesc = "" +
 	"\tattendees\x18\x02 \x03(\v2..atelier.login.v1.SessionFamily.AttendeesEntryR\tattendees\x1a]\n" +
 	"\x0eAttendeesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
-	"\x05value\x18\x02 \x01(\v2\x1f.atelier.login.v1.AttendeeGrantR\x05value:\x028\x01\"\x8e\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x1f.atelier.login.v1.AttendeeGrantR\x05value:\x028\x01\"\xe7\x02\n" +
 	"\tSessionId\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\x02 \x01(\x03R\texpiresAt\x12\x1a\n" +
 	"\breplaces\x18\x03 \x01(\fR\breplaces\x122\n" +
-	"\x05admin\x18\x04 \x01(\v2\x1c.atelier.login.v1.AdminGrantR\x05admin\"o\n" +
+	"\x05admin\x18\x04 \x01(\v2\x1c.atelier.login.v1.AdminGrantR\x05admin\x12H\n" +
+	"\tattendees\x18\x05 \x03(\v2*.atelier.login.v1.SessionId.AttendeesEntryR\tattendees\x12.\n" +
+	"\x02by\x18\x06 \x01(\v2\x1e.atelier.login.v1.RegistrationR\x02by\x1a]\n" +
+	"\x0eAttendeesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
+	"\x05value\x18\x02 \x01(\v2\x1f.atelier.login.v1.AttendeeGrantR\x05value:\x028\x01\"L\n" +
+	"\fRegistration\x12\x18\n" +
+	"\acodelab\x18\x01 \x01(\tR\acodelab\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\fR\x04name\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\"o\n" +
 	"\n" +
 	"AdminGrant\x12\x14\n" +
 	"\x05login\x18\x01 \x01(\tR\x05login\x12\x12\n" +
@@ -375,28 +466,33 @@ func file_login_proto_rawDescGZIP() []byte {
 	return file_login_proto_rawDescData
 }
 
-var file_login_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_login_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_login_proto_goTypes = []any{
 	(*SessionFamily)(nil), // 0: atelier.login.v1.SessionFamily
 	(*SessionId)(nil),     // 1: atelier.login.v1.SessionId
-	(*AdminGrant)(nil),    // 2: atelier.login.v1.AdminGrant
-	(*AttendeeGrant)(nil), // 3: atelier.login.v1.AttendeeGrant
-	(*Session)(nil),       // 4: atelier.login.v1.Session
-	nil,                   // 5: atelier.login.v1.SessionFamily.AttendeesEntry
-	nil,                   // 6: atelier.login.v1.Session.AttendeesEntry
+	(*Registration)(nil),  // 2: atelier.login.v1.Registration
+	(*AdminGrant)(nil),    // 3: atelier.login.v1.AdminGrant
+	(*AttendeeGrant)(nil), // 4: atelier.login.v1.AttendeeGrant
+	(*Session)(nil),       // 5: atelier.login.v1.Session
+	nil,                   // 6: atelier.login.v1.SessionFamily.AttendeesEntry
+	nil,                   // 7: atelier.login.v1.SessionId.AttendeesEntry
+	nil,                   // 8: atelier.login.v1.Session.AttendeesEntry
 }
 var file_login_proto_depIdxs = []int32{
 	1, // 0: atelier.login.v1.SessionFamily.ids:type_name -> atelier.login.v1.SessionId
-	5, // 1: atelier.login.v1.SessionFamily.attendees:type_name -> atelier.login.v1.SessionFamily.AttendeesEntry
-	2, // 2: atelier.login.v1.SessionId.admin:type_name -> atelier.login.v1.AdminGrant
-	6, // 3: atelier.login.v1.Session.attendees:type_name -> atelier.login.v1.Session.AttendeesEntry
-	3, // 4: atelier.login.v1.SessionFamily.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
-	3, // 5: atelier.login.v1.Session.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	6, // 1: atelier.login.v1.SessionFamily.attendees:type_name -> atelier.login.v1.SessionFamily.AttendeesEntry
+	3, // 2: atelier.login.v1.SessionId.admin:type_name -> atelier.login.v1.AdminGrant
+	7, // 3: atelier.login.v1.SessionId.attendees:type_name -> atelier.login.v1.SessionId.AttendeesEntry
+	2, // 4: atelier.login.v1.SessionId.by:type_name -> atelier.login.v1.Registration
+	8, // 5: atelier.login.v1.Session.attendees:type_name -> atelier.login.v1.Session.AttendeesEntry
+	4, // 6: atelier.login.v1.SessionFamily.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
+	4, // 7: atelier.login.v1.SessionId.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
+	4, // 8: atelier.login.v1.Session.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_login_proto_init() }
@@ -410,7 +506,7 @@ func file_login_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_login_proto_rawDesc), len(file_login_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

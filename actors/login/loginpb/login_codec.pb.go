@@ -82,6 +82,12 @@ func (m *SessionId) EncodedSize() (n int) {
 	if m.Admin != nil {
 		n += pbwire.SizeGivenText(4, m.Admin.EncodedSize())
 	}
+	for k, v := range m.Attendees {
+		n += pbwire.SizeGivenText(5, pbwire.SizeText(1, len(k))+pbwire.SizeGivenText(2, v.EncodedSize()))
+	}
+	if m.By != nil {
+		n += pbwire.SizeGivenText(6, m.By.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -91,6 +97,17 @@ func (m *SessionId) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.By != nil {
+		end := at
+		at = m.By.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 6, end)
+	}
+	for _, k := range pbwire.Keys(m.Attendees) {
+		end := at
+		at = pbwire.PutLen(b, m.Attendees[k].WriteBack(b, at), 2, end)
+		at = pbwire.PutText(b, at, 1, k)
+		at = pbwire.PutLen(b, at, 5, end)
+	}
 	if m.Admin != nil {
 		end := at
 		at = m.Admin.WriteBack(b, at)
@@ -118,6 +135,13 @@ func (m *SessionId) Decode(b []byte) error {
 				m.Admin = &AdminGrant{}
 			}
 			r.Inner(m.Admin)
+		case 5:
+			pbwire.ReadEntry(r, &m.Attendees, func(r *pbwire.Reader) *AttendeeGrant { v := &AttendeeGrant{}; r.Inner(v); return v })
+		case 6:
+			if m.By == nil {
+				m.By = &Registration{}
+			}
+			r.Inner(m.By)
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -135,6 +159,62 @@ func (m *SessionId) Clone() *SessionId {
 		ExpiresAt:     m.ExpiresAt,
 		Replaces:      slices.Clone(m.Replaces),
 		Admin:         m.Admin.Clone(),
+		Attendees:     pbwire.CloneMap(m.Attendees),
+		By:            m.By.Clone(),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Registration) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Codelab))
+	n += pbwire.SizeText(2, len(m.Name))
+	n += pbwire.SizeUint(3, uint64(m.At))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Registration) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 3, uint64(m.At))
+	at = pbwire.PutText(b, at, 2, m.Name)
+	at = pbwire.PutText(b, at, 1, m.Codelab)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Registration) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Codelab = r.Text()
+		case 2:
+			m.Name = r.Bytes()
+		case 3:
+			m.At = int64(r.Uint())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Registration) Clone() *Registration {
+	if m == nil {
+		return nil
+	}
+	return &Registration{
+		Codelab:       m.Codelab,
+		Name:          slices.Clone(m.Name),
+		At:            m.At,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

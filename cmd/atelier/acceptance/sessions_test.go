@@ -92,9 +92,10 @@ func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 		t.Errorf("the earlier session is %v", s)
 	}
 	two := newClass(t)
-	two.join(old, record{"name": "Lin"})
-	old.get("/admin/tokens").refused(403)
-	b.get("/session?codelab_id=" + two.id).want(200)
+	planted := old.with()
+	two.join(planted, record{"name": "Lin"})
+	planted.get("/admin/tokens").refused(403)
+	b.get("/session?codelab_id=" + two.id).refused(401) // grants flow forward only
 	// The token of one id is not good for another of the same family.
 	say := record{"type": "chat", "message": "x"}
 	b.post(c.path+"/messages", say, header(auth.CSRFHeader, old.cookie(auth.CSRFCookie))).refused(403, "X-CSRF-Token")
@@ -122,11 +123,19 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 		tabs[i] = b.with()
 	}
 	together(len(tabs), func(i int) { classes[i].join(tabs[i], record{"name": "Lin"}) })
-	for _, tab := range append(tabs, b) {
+	for _, tab := range tabs {
 		for _, each := range append(classes, c) {
 			tab.get(each.path + "/chat").want(200)
 		}
 	}
+	// The first answer is used; who registers now from the cookie of before is alone.
+	for _, each := range classes {
+		b.get(each.path + "/chat").refused(403)
+	}
+	next := newClass(t)
+	next.join(b, record{"name": "Lin"})
+	tabs[0].get(next.path + "/chat").refused(403)
+	b.get(classes[0].path + "/chat").refused(403)
 }
 
 // The session that the browser had was gone with the answer.
@@ -134,11 +143,60 @@ func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
 	one.join(b, record{"name": "Lin"})
-	two.join(b.with(), record{"name": "Lin"}) // the cookies of the answer get lost
-	one.join(b.with(), record{"name": "Max"})
+	lost := two.join(b.with(), record{"name": "Lin"}) // the cookies of the answer get lost
 	b.get(one.path + "/chat").want(200)
-	b.get(two.path + "/chat").want(200)
+	two.join(b.with(), record{"name": "Max"})
+	// Whoever asks again gets the same attendee; with another name they are another.
+	again := two.join(b, record{"name": " LIN"})
+	if again.id != lost.id {
+		t.Errorf("asked again, they are %s and not %s", again.id, lost.id)
+	}
 	b.post(two.path+"/messages", record{"type": "chat", "message": "here"}).want(200)
+	b.get(one.path + "/chat").want(200)
+	// The answer was used, so the name is taken.
+	b.with().post(two.path+"/register", record{"name": "Lin"}).refused(409)
+	open(t, two.addr).post(two.path+"/register", record{"name": "Lin"}).refused(409)
+}
+
+func TestOneLeavesACodelabAndKeepsTheRest(t *testing.T) {
+	one, two := newClass(t), newClass(t)
+	b := open(t, one.addr)
+	one.join(b, record{"name": "Lin"})
+	two.join(b, record{"name": "Lin"})
+	b.login("")
+	here, there := b.connect(one.id, "?as=attendee"), b.connect(two.id, "?as=attendee")
+	a := b.post("/logout", record{"codelab_id": one.id})
+	a.want(204)
+	if a.header.Get("Clear-Site-Data") != "" || b.cookie(auth.SessionCookie) == "" {
+		t.Error("it took away more than a codelab")
+	}
+	if code := here.closed(); code != 1008 {
+		t.Errorf("closed with %d, want 1008", code)
+	}
+	there.acked(record{"type": "chat", "message": "on"}, "r")
+	b.get(one.path + "/chat?as=attendee").refused(403)
+	b.get(two.path + "/chat?as=attendee").want(200)
+	b.get("/admin/tokens").want(200)
+	b.post("/logout", record{"codelab_id": one.id}).want(204)
+	b.post("/logout", record{"codelab_id": "no codelab"}).want(204)
+	b.post("/logout", record{"codelab_id": 7}).refused(400, "codelab_id")
+}
+
+// A foreign page must not make a browser forget what it stores for this server.
+func TestOnlyALogoutThatEndedASessionClearsWhatABrowserStores(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	lin.post("/logout", nil, header("Origin", "https://elsewhere.example.org")).refused(403)
+	lin.get("/session").want(200)
+	if a := lin.post("/logout", nil, header("Origin", lin.base)); a.header.Get("Clear-Site-Data") != `"storage"` || a.status != 204 {
+		t.Errorf("%d, Clear-Site-Data %q", a.status, a.header.Get("Clear-Site-Data"))
+	}
+	for _, who := range []*browser{lin.browser, open(t, c.addr)} {
+		a := who.post("/logout", nil)
+		if a.want(204); a.header.Get("Clear-Site-Data") != "" || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("without a session: %v", a.header)
+		}
+	}
 }
 
 func TestLogoutEndsTheSessionAndItsConnections(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"atelier/transport/auth"
 	"atelier/transport/body"
 	"atelier/transport/control"
+	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 	"atelier/transport/live"
 	"atelier/transport/messages"
@@ -153,8 +154,9 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		return nil, err
 	}
 	s.hub.Start()
+	origins := httpapi.Origins{PublicURL: cfg.Server.PublicURL, Allowed: cfg.Server.AllowedOrigins}
 	s.gateway = messages.NewGateway(messages.Config{
-		Hub: s.hub, Grants: s.grants, Workshops: s.core.workshops.Active, AllowedOrigins: cfg.Server.AllowedOrigins, PublicURL: cfg.Server.PublicURL,
+		Hub: s.hub, Grants: s.grants, Workshops: s.core.workshops.Active, Origins: origins,
 		SocketsPerPerson: cfg.Limits.SocketsPerPerson, SocketsPerAddress: server.Descriptors() / 2,
 		Logger: log, Now: time.Now, Acked: metrics.Acked,
 	})
@@ -174,6 +176,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		LoginFailed: metrics.LoginFailed,
 		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
 		App:     appInfo(cfg, opts.Version),
+		Origins: origins,
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
 		SecureCookies: overHTTPS(cfg.Server),
 		Logger:        log, Now: time.Now,

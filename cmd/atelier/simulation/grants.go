@@ -126,7 +126,7 @@ func (v *visitor) signIn(s *server, from *grant) {
 		v.g.mu.Unlock()
 	}
 	grant := &loginpb.AttendeeGrant{AttendeeId: "attendee of " + x.id, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
-	_, err := s.sessions.GrantAttendee(parent, x.id, v.g.w.lab, grant)
+	_, err := s.sessions.GrantAttendee(parent, x.id, v.g.w.lab, x.id, grant)
 	if v.taken(s, "GrantAttendee", x.id, err) {
 		v.remember(x)
 	}
