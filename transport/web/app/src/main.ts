@@ -2,10 +2,12 @@ import './device/locale'
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { dressPage } from './device/appearance.svelte'
+import { followSession } from './device/session'
 import './styles/tokens.css'
 import './styles/base.css'
 
 dressPage()
+followSession()
 const target = document.getElementById('app')
 if (target) mount(App, { target })
 

@@ -1,14 +1,13 @@
 // What stands in the menu of every page for facilitators.
-import { api, ask } from '../api/client'
 import { words } from '../api/words'
+import { signOut } from '../device/session'
 import { m } from '../messages/compiled/messages.js'
 import type { Item } from '../parts/Menu.svelte'
 import { complain } from '../parts/toasts.svelte'
 
-async function signOut(): Promise<void> {
+async function leave(): Promise<void> {
   try {
-    await ask(api.POST('/logout'))
-    location.assign('/login')
+    await signOut('/login', (count) => confirm(m.sign_out_unsent({ count })))
   } catch (e) {
     complain(words(e))
   }
@@ -20,6 +19,6 @@ export function adminMenu(): Item[] {
     { label: m.admin_settings(), href: '/admin/settings' },
     { label: m.admin_audit(), href: '/admin/audit-logs' },
     { label: m.admin_participants(), href: '/admin/participants' },
-    { label: m.admin_sign_out(), run: () => void signOut() },
+    { label: m.admin_sign_out(), run: () => void leave() },
   ]
 }

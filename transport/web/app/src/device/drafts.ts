@@ -3,7 +3,7 @@
 // but that writes in its own time, and a page that is closed has none: what was
 // not written by then goes into the small store at once.
 import { get, update } from 'idb-keyval'
-import { recall, remember } from './remember'
+import { keeps, recall, remember } from './remember'
 
 interface Kept {
   at: number
@@ -36,6 +36,7 @@ export function keeper<T>(key: string, make: (kept: T | null) => T | undefined):
   const write = () => {
     clearTimeout(timer)
     timer = undefined
+    if (!keeps()) return
     update<Kept>(`atelier:${key}`, (kept) => ({ at: Date.now(), value: make((kept?.value as T | undefined) ?? null) }))
       .then(() => timer === undefined && remember(lastMoment(key), undefined))
       .catch(() => {})

@@ -36,6 +36,22 @@ export function unsent(codelab: string, person: string, of?: Kept): string[] {
   return [...new Set(texts)]
 }
 
+/** What anybody wrote on this device and the server does not have, in all codelabs. */
+export function unsentHere(of?: Kept): string[] {
+  const texts: string[] = []
+  try {
+    const storage = of ?? localStorage
+    for (const key of keys(storage, 'atelier:out', ...kinds.filter((kind) => kind.startsWith('draft:')).map((kind) => `atelier:${kind}`))) {
+      const value = JSON.parse(storage.getItem(key) ?? 'null') as { message?: { message?: unknown } } | null
+      texts.push(...written(key.startsWith('atelier:out:') ? value?.message?.message : value))
+    }
+  } catch {
+    // Forbidden here, or not what this app has written.
+  }
+  for (const value of begun.values()) texts.push(...written(value))
+  return [...new Set(texts.filter((text) => text !== ''))]
+}
+
 /** The words in what is kept; numbers of a scale and chosen answers are none. */
 function written(value: unknown): string[] {
   if (typeof value === 'string') return /^[\d,\s]*$/.test(value) ? [] : [value.trim()]

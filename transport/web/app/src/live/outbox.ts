@@ -2,6 +2,8 @@
 // device, so that neither a lost network nor a closed tab loses a word, and it
 // carries references, so that nothing is said twice.
 
+import { keeps } from '../device/remember'
+
 export interface Kept {
   ref: string
   /** The message as it is sent, with its ref. */
@@ -173,7 +175,7 @@ export function deviceStorage(): Storage {
   return {
     get: (key) => guarded(() => localStorage.getItem(key), null) ?? memory.get(key) ?? null,
     set(key, value) {
-      if (!guarded(() => (localStorage.setItem(key, value), true), false)) memory.set(key, value)
+      if (!keeps() || !guarded(() => (localStorage.setItem(key, value), true), false)) memory.set(key, value)
     },
     remove(key) {
       memory.delete(key)

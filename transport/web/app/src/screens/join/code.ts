@@ -16,3 +16,15 @@ export function codeFor(codelab: string, name: string): string {
 export function keepCode(codelab: string, name: string, code: string): void {
   remember(key(codelab), { ...recall<Codes>(key(codelab), {}), [same(name)]: code })
 }
+
+/** The code of this device for a name, in groups that can be written down; null for none. */
+export function codeOf(codelab: string, name: string): string | null {
+  const code = recall<Codes>(key(codelab), {})[same(name)]
+  return code?.replace(/^([a-z2-9]{4})([a-z2-9]{4})([a-z2-9]{4})([a-z2-9]{4})$/, '$1 $2 $3 $4') ?? null
+}
+
+/** A code as it is kept, of one that was typed: perhaps in groups. */
+export function asKept(typed: string): string {
+  const text = typed.trim()
+  return /^(?:[a-z2-9]{4}[\s-]?){4}$/i.test(text) ? text.replaceAll(/[\s-]/g, '').toLowerCase() : text
+}

@@ -1,0 +1,88 @@
+// The session of this browser: it begins under one lock, so that of two tabs neither
+// loses what the other was granted; and when it ends, this device forgets the person.
+import { clear } from 'idb-keyval'
+import { api, ask } from '../api/client'
+import { begun, silence } from './remember'
+import { unsentHere } from './person'
+
+/** Runs what logs in or registers, one tab of this browser after the other. */
+export async function alone<T>(begin: () => Promise<T>): Promise<T> {
+  const locks = navigator.locks as LockManager | undefined
+  if (!locks) return begin() // this is no secure context
+  let done: T
+  await locks.request('atelier-session', async () => {
+    done = await begin()
+  })
+  return done!
+}
+
+/** How this device shows pages, which is nobody's. */
+const stays = ['atelier:theme', 'PARAGLIDE_LOCALE']
+
+/** What tabs tell each other. */
+const signedOut = 'signed out'
+const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel('atelier') : null
+
+/**
+ * Signs out, and forgets on this device who was here: names, codes, drafts and what
+ * is not sent. sure is asked when there is something of the kind. Goes to an address
+ * then, with all other tabs. False when the person does not want to.
+ */
+export async function signOut(to: string, sure: (count: number) => boolean): Promise<boolean> {
+  const count = unsentHere().length
+  if (count > 0 && !sure(count)) return false
+  // The answer clears the storage of browsers that understand it, all of it.
+  const shown = stays.map((key) => [key, stored(key)] as const)
+  await ask(api.POST('/logout'))
+  await forgetAll()
+  for (const [key, value] of shown) if (value !== null) store(key, value)
+  channel?.postMessage(signedOut)
+  location.replace(to)
+  return true
+}
+
+function stored(key: string): string | null {
+  try {
+    return localStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+function store(key: string, value: string) {
+  try {
+    localStorage.setItem(key, value)
+  } catch {
+    // It is chosen anew.
+  }
+}
+
+async function forgetAll(): Promise<void> {
+  silence()
+  begun.clear()
+  try {
+    for (const key of Object.keys(localStorage)) if (!stays.includes(key)) localStorage.removeItem(key)
+    sessionStorage.clear()
+  } catch {
+    // Forbidden here: then nothing is kept either.
+  }
+  await clear().catch(() => {})
+}
+
+/** Lets a page follow the session; called once, before anything is shown. */
+export function followSession(): void {
+  // Nothing that this tab still has may be kept, nor be seen.
+  channel?.addEventListener('message', (e) => {
+    if (e.data !== signedOut) return
+    silence()
+    document.documentElement.hidden = true
+    location.replace('/')
+  })
+  // A page that comes back from the browser's history shows what was read long ago,
+  // and perhaps by somebody else.
+  addEventListener('pageshow', (e: PageTransitionEvent) => {
+    if (!e.persisted) return
+    document.documentElement.hidden = true
+    location.reload()
+  })
+}
