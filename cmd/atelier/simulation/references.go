@@ -1,0 +1,324 @@
+package simulation
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// facts are what is known of references to uploads. Guarded by uploads.mu.
+type facts struct {
+	// weak are uploads that were gone, or about to go, when somebody referred to them:
+	// Register.ClaimKnown passes over those, and they may be missing.
+	weak map[string]bool
+	// asking counts the commands under way of which it is not known yet.
+	asking map[string]int
+	// leaving are the uploads that a process is removing, and how often it began to.
+	leaving map[place]*removal
+}
+
+type place struct {
+	s    *server
+	name string
+}
+
+type removal struct{ begun, under int }
+
+func newFacts() facts {
+	return facts{weak: map[string]bool{}, asking: map[string]int{}, leaving: map[place]*removal{}}
+}
+
+// leavings is a store that notes which uploads a register removes.
+type leavings struct {
+	durable.Journal
+	s *server
+	u *uploads
+}
+
+func (l *leavings) Append(rows []durable.Row, done func(error)) error {
+	for _, r := range rows {
+		if r.Table == "uploads" && r.Delete {
+			at := place{l.s, string(r.Key)}
+			l.u.note(at, 1)
+			told := done
+			done = func(err error) {
+				l.u.note(at, -1)
+				told(err)
+			}
+		}
+	}
+	err := l.Journal.Append(rows, done)
+	return err
+}
+
+func (u *uploads) note(at place, by int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.leaving[at] == nil {
+		u.leaving[at] = &removal{}
+	}
+	u.leaving[at].under += by
+	u.leaving[at].begun += max(by, 0)
+}
+
+// removalOf is what is known of the removal of an upload by a process.
+func (u *uploads) removalOf(s *server, name string) removal {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if r := u.leaving[place{s, name}]; r != nil {
+		return *r
+	}
+	return removal{}
+}
+
+// there says whether an upload is there, row and content, past all nodes.
+func (u *uploads) there(name string) (there bool) {
+	u.w.store.Look(func(j durable.Journal) {
+		b, err := j.Get("uploads", []byte(name))
+		up := &pb.Upload{}
+		if err != nil || up.Decode(b) != nil {
+			return
+		}
+		sum, _ := files.SumOf(up.Sum)
+		there = u.contents.has(sum)
+	})
+	return there
+}
+
+// ask asks for a command that may refer to uploads. Half of those who do claim them
+// for themselves as well, as transport/rest does for a material: such a claim is
+// answered with files.ErrMissing, or the upload stays. The others trust the claims
+// of Workshop.Ask, and know only that what was there, and was not about to leave at
+// this node, is there afterwards.
+func (u *uploads) ask(c *client, s *server, ws codelab.Workshop, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
+	names := codelab.Mentions(cmd.Body)
+	if len(names) == 0 {
+		return ws.Ask(cmd)
+	}
+	_, strict := cmd.Body.(codelab.AddMaterial)
+	strict = strict || c.Rand.IntN(2) == 0
+	_, seq := ws.ViewAt()
+	before := map[string]removal{}
+	for _, name := range names {
+		if strict {
+			release, err := s.files.Claim(name)
+			if errors.Is(err, files.ErrMissing) {
+				u.missing(s, view, seq, name)
+				u.w.history.count("command", claimGone)
+				return nil, 0, durable.Reject(durable.Invalid, "%s is not an uploaded file", name)
+			}
+			if err != nil {
+				u.fails(s, "a claim", s.leaves(err))
+				return nil, 0, err
+			}
+			u.w.history.count("command", claim)
+			defer u.claimed(s, name, release)()
+			continue
+		}
+		if before[name] = u.removalOf(s, name); !u.there(name) {
+			u.missing(s, view, seq, name)
+			u.weaken(name)
+		}
+		u.begin(name, 1)
+		defer u.begin(name, -1)
+	}
+	v, at, err := ws.Ask(cmd)
+	for name, was := range before {
+		if now := u.removalOf(s, name); was.under > 0 || now.begun > was.begun || !u.there(name) {
+			u.weaken(name)
+		}
+	}
+	return v, at, err
+}
+
+// claimed holds a claim to its promise: until it is released the upload stays.
+func (u *uploads) claimed(s *server, name string, release func()) (end func()) {
+	look := func() {
+		if !u.there(name) {
+			u.w.model.fail("uploads", "%s is gone, although %s has a claim on it", name, s.n.name)
+		}
+	}
+	look()
+	return func() {
+		look()
+		release()
+	}
+}
+
+func (u *uploads) begin(name string, by int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.asking[name] += by
+}
+
+func (u *uploads) weaken(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.weak[name] = true
+}
+
+// firm says whether whoever referred to an upload had claimed it.
+func (u *uploads) firm(name string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return !u.weak[name] && u.asking[name] == 0
+}
+
+// reference is what in a codelab refers to an upload.
+type reference struct {
+	by files.By
+	id string // of the material, message or comment; "" for all texts together
+}
+
+// references are those of a codelab, by the uploads to which they refer.
+func references(v *codelab.View) map[string][]reference {
+	out := map[string][]reference{}
+	in := func(text string, by files.By, id string) {
+		files.Mentioned(text, func(name string, _ int) { out[name] = append(out[name], reference{by, id}) })
+	}
+	for _, m := range v.Materials.All() {
+		if m.Upload != "" {
+			in(files.Folder+m.Upload, files.ByMaterial, m.Id)
+		}
+	}
+	for _, m := range v.Chat.All() {
+		in(m.Message, files.ByTalk, m.Id)
+	}
+	for _, t := range v.Threads.All() {
+		for _, m := range t.Messages {
+			in(m.Message, files.ByTalk, m.Id)
+		}
+	}
+	for _, name := range v.TextUploads() {
+		in(files.Folder+name, files.ByText, "")
+	}
+	in(v.Pin.GetMessage(), files.ByText, "")
+	return out
+}
+
+// look opens an upload, or a submission, that a view shows.
+func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) {
+	all := references(view)
+	names := slices.Sorted(maps.Keys(all))
+	if len(names) > 0 {
+		name := names[r.IntN(len(names))]
+		u.w.history.count("command", look)
+		up, err := s.files.Get(name)
+		switch {
+		case err == nil:
+			sum, _ := files.SumOf(up.Sum)
+			if s.contents.wait() != nil || u.contents.has(sum) {
+				break
+			}
+			fallthrough
+		case errors.Is(err, files.ErrMissing):
+			u.missing(s, view, seq, name)
+		default:
+			u.fails(s, "a look at an upload", s.leaves(err))
+		}
+	}
+	for _, work := range view.Submissions.All() {
+		sum, file := files.SumOf(work.Sum)
+		if !file || u.contents.has(sum) {
+			continue
+		}
+		if _, ws, err := s.n.get(); err == nil && ws.View().Submission(work.Id) != nil {
+			u.w.model.fail("uploads", "the content of submission %s, which %s shows at %d, is gone", work.Id, s.n.name, seq)
+		}
+	}
+}
+
+// missing is told of an upload that was found missing after a view was seen. The
+// reference may be gone since, or never have been firm. An upload that is missing
+// and rightly so never comes back.
+func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name string) {
+	if !u.firm(name) {
+		return
+	}
+	now, ws, err := s.n.get()
+	if err != nil || now != s {
+		return
+	}
+	view, at := ws.ViewAt()
+	still := references(view)[name]
+	for _, by := range references(before)[name] {
+		if slices.Contains(still, by) && (by.by != files.ByText || !u.w.model.textsChanged(seq, at)) && u.firm(name) {
+			u.w.model.fail("uploads", "%s is gone, although the codelab refers to it by %s %s: %s shows that at %d, and at %d", name, by.by, by.id, s.n.name, seq, at)
+		}
+	}
+}
+
+// textsChanged says whether an event behind a position, up to another, changes what
+// texts mention.
+func (m *model) textsChanged(from, to uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for seq := from + 1; seq <= to && seq <= uint64(len(m.records)); seq++ {
+		e, err := m.event(seq)
+		if err != nil {
+			return true
+		}
+		switch e.Body.(type) {
+		case *pb.Event_Updated, *pb.Event_StepsReplaced, *pb.Event_Pinned, *pb.Event_QuizzesReplaced:
+			return true
+		}
+	}
+	return false
+}
+
+// settle looks at everything that is referred to, at every node. All is quiet.
+func (u *uploads) settle(when string) {
+	if u.w.plan.Uploaders == 0 {
+		return
+	}
+	r := u.w.plan.random(ofUploaders - 2)
+	for _, n := range u.w.nodes {
+		s, ws, err := n.get()
+		if err != nil || u.w.model.failed() != "" {
+			continue
+		}
+		view, seq := ws.ViewAt()
+		u.look(s, view, seq, r)
+		u.lookAt(when, s, view)
+		u.mu.Lock()
+		labs := slices.Clone(u.labs)
+		u.mu.Unlock()
+		for _, lab := range labs {
+			u.mu.Lock()
+			deleting := lab.deleting
+			u.mu.Unlock()
+			if deleting {
+				continue
+			}
+			if ws, err := s.labs.Get(lab.id); err != nil {
+				u.w.model.fail("answers", "%s, codelab %s at %s: %v", when, lab.id, n.name, err)
+			} else {
+				u.lookAt(when, s, ws.View())
+			}
+		}
+	}
+}
+
+// lookAt says what is missing of what a codelab refers to.
+func (u *uploads) lookAt(when string, s *server, view *codelab.View) {
+	for name, by := range references(view) {
+		if up, err := s.files.Get(name); !u.firm(name) {
+			continue
+		} else if err != nil {
+			u.w.model.fail("uploads", "%s, %s cannot read %s, to which %v refers: %v", when, s.n.name, name, by, err)
+		} else if sum, _ := files.SumOf(up.Sum); !u.contents.has(sum) {
+			u.w.model.fail("uploads", "%s the content of %s is gone, to which %v refers", when, name, by)
+		}
+	}
+	for _, work := range view.Submissions.All() {
+		if sum, file := files.SumOf(work.Sum); file && !u.contents.has(sum) {
+			u.w.model.fail("uploads", "%s the content of submission %s is gone", when, work.Id)
+		}
+	}
+}
