@@ -274,7 +274,7 @@ func (c counts) missing() (out []string) {
 // otherCommands are drawn elsewhere than among the words of package draw.
 var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession),
 	"GrantAttendee", "AddKey", "Use", "End",
-	upload, importLab, copyLab, claim, claimGone, look, sweptReferences, sweptUploads, sweptContents}
+	upload, importLab, copyLab, claim, claimGone, drop, look, sweptReferences, sweptUploads, sweptContents}
 
 // messageKinds are all that nodes say to each other.
 func messageKinds() (all []string) {

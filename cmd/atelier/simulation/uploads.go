@@ -23,6 +23,7 @@ const (
 	copyLab         = "Create with known uploads"
 	claim           = "Claim"
 	claimGone       = "Claim of what is gone"
+	drop            = "Drop an upload"
 	look            = "Look at an upload"
 	sweptReferences = "Sweep of references"
 	sweptUploads    = "Sweep of uploads"
@@ -142,9 +143,11 @@ func (p uploader) act(n *node) {
 	p.Uploads = p.w.uploads.some(p.Rand)
 	pick := func(words []string) string { return words[p.Rand.IntN(len(words))] }
 	switch draw := p.Rand.IntN(40); {
-	case draw < 7 || len(p.Uploads) == 0:
-		p.send(s)
-	case draw < 17:
+	case draw < 5 || len(p.Uploads) == 0:
+		_ = p.send(s)
+	case draw < 9:
+		p.meet(s)
+	case draw < 18:
 		_ = p.say(n, s, ws, view, pick(referring))
 	case draw < 23:
 		p.Uploads = nil
@@ -182,22 +185,55 @@ func (p uploader) put(s *server) (*files.Lease, error) {
 	return s.files.Blobs().Put(text, 100)
 }
 
-// send uploads a file, as package transport/intake does.
-func (p uploader) send(s *server) {
+// meet lets several refer to an upload while one removes it, to which nothing
+// refers, all at nodes of their own.
+func (p uploader) meet(s *server) {
+	name := p.send(s)
+	if name == "" {
+		return
+	}
+	var all sync.WaitGroup
+	for i := range 3 {
+		tab := newClient(p.w, p.Mark("tab"), rand.New(rand.NewPCG(p.Rand.Uint64(), 0)))
+		tab.Uploads = []string{name}
+		all.Go(func() {
+			n := p.w.nodes[tab.Rand.IntN(len(p.w.nodes))]
+			s, ws, err := n.get()
+			if err != nil {
+				return
+			}
+			time.Sleep(time.Duration(tab.Rand.IntN(int(6 * time.Millisecond))))
+			if i > 0 {
+				_ = tab.say(n, s, ws, ws.View(), referring[tab.Rand.IntN(len(referring))])
+				return
+			}
+			err = s.files.Drop(name)
+			tab.note(n, "drops "+name, 0, err)
+			if !p.w.uploads.fails(s, "a removal", s.leaves(err)) {
+				p.w.history.count("command", drop)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// send uploads a file, as package transport/intake does, and returns its name.
+func (p uploader) send(s *server) string {
 	lease, err := p.put(s)
 	if err = s.leaves(err); err != nil {
 		p.note(s.n, "uploads", 0, err)
-		return
+		return ""
 	}
 	up := p.record(s, lease)
 	err = s.leaves(s.files.Add(up))
 	p.note(s.n, "uploads "+up.Name, 0, err)
 	if p.w.uploads.fails(s, "an upload", err) {
-		return // it may be recorded: the lease stays as long as the process
+		return "" // it may be recorded: the lease stays as long as the process
 	}
 	lease.Release()
 	p.w.history.count("command", upload)
 	p.w.uploads.add(up)
+	return up.Name
 }
 
 func (p uploader) record(s *server, lease *files.Lease) *pb.Upload {
