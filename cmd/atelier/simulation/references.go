@@ -14,68 +14,14 @@ import (
 
 // facts are what is known of references to uploads. Guarded by uploads.mu.
 type facts struct {
-	// weak are uploads that were gone, or about to go, when somebody referred to them:
-	// Register.ClaimKnown passes over those, and they may be missing.
+	// weak are uploads that were gone when somebody referred to them:
+	// Register.ClaimKnown passes over those, so they may be missing.
 	weak map[string]bool
 	// asking counts the commands under way of which it is not known yet.
 	asking map[string]int
-	// leaving are the uploads that a process is removing, and how often it began to.
-	leaving map[place]*removal
 }
 
-type place struct {
-	s    *server
-	name string
-}
-
-type removal struct{ begun, under int }
-
-func newFacts() facts {
-	return facts{weak: map[string]bool{}, asking: map[string]int{}, leaving: map[place]*removal{}}
-}
-
-// leavings is a store that notes which uploads a register removes.
-type leavings struct {
-	durable.Journal
-	s *server
-	u *uploads
-}
-
-func (l *leavings) Append(rows []durable.Row, done func(error)) error {
-	for _, r := range rows {
-		if r.Table == "uploads" && r.Delete {
-			at := place{l.s, string(r.Key)}
-			l.u.note(at, 1)
-			told := done
-			done = func(err error) {
-				l.u.note(at, -1)
-				told(err)
-			}
-		}
-	}
-	err := l.Journal.Append(rows, done)
-	return err
-}
-
-func (u *uploads) note(at place, by int) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.leaving[at] == nil {
-		u.leaving[at] = &removal{}
-	}
-	u.leaving[at].under += by
-	u.leaving[at].begun += max(by, 0)
-}
-
-// removalOf is what is known of the removal of an upload by a process.
-func (u *uploads) removalOf(s *server, name string) removal {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if r := u.leaving[place{s, name}]; r != nil {
-		return *r
-	}
-	return removal{}
-}
+func newFacts() facts { return facts{weak: map[string]bool{}, asking: map[string]int{}} }
 
 // there says whether an upload is there, row and content, past all nodes.
 func (u *uploads) there(name string) (there bool) {
@@ -94,8 +40,7 @@ func (u *uploads) there(name string) (there bool) {
 // ask asks for a command that may refer to uploads. Half of those who do claim them
 // for themselves as well, as transport/rest does for a material: such a claim is
 // answered with files.ErrMissing, or the upload stays. The others trust the claims
-// of Workshop.Ask, and know only that what was there, and was not about to leave at
-// this node, is there afterwards.
+// of Workshop.Ask, and know only that what is there afterwards was claimed.
 func (u *uploads) ask(c *client, s *server, ws codelab.Workshop, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
 	names := codelab.Mentions(cmd.Body)
 	if len(names) == 0 {
@@ -104,7 +49,7 @@ func (u *uploads) ask(c *client, s *server, ws codelab.Workshop, view *codelab.V
 	_, strict := cmd.Body.(codelab.AddMaterial)
 	strict = strict || c.Rand.IntN(2) == 0
 	_, seq := ws.ViewAt()
-	before := map[string]removal{}
+	var trusted []string
 	for _, name := range names {
 		if strict {
 			release, err := s.files.Claim(name)
@@ -121,16 +66,17 @@ func (u *uploads) ask(c *client, s *server, ws codelab.Workshop, view *codelab.V
 			defer u.claimed(s, name, release)()
 			continue
 		}
-		if before[name] = u.removalOf(s, name); !u.there(name) {
+		if !u.there(name) {
 			u.missing(s, view, seq, name)
 			u.weaken(name)
 		}
 		u.begin(name, 1)
 		defer u.begin(name, -1)
+		trusted = append(trusted, name)
 	}
 	v, at, err := ws.Ask(cmd)
-	for name, was := range before {
-		if now := u.removalOf(s, name); was.under > 0 || now.begun > was.begun || !u.there(name) {
+	for _, name := range trusted {
+		if !u.there(name) {
 			u.weaken(name)
 		}
 	}

@@ -68,7 +68,7 @@ func (w *world) newRegister(s *server) *files.Register {
 	if w.lies.blobs != nil {
 		blobs = w.lies.blobs(blobs)
 	}
-	r := files.NewRegister(&leavings{s.shared, s, w.uploads}, blobs, uploadGrace, s.clock.Now)
+	r := files.NewRegister(s.shared, blobs, uploadGrace, s.clock.Now)
 	r.Share()
 	return r
 }
