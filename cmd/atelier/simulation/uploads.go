@@ -178,11 +178,14 @@ func (u *uploads) some(r *rand.Rand) (names []string) {
 	return names
 }
 
-// put puts a content of which there are few, so that several uploads have the same.
-// A source breaks off now and then.
+// put puts a content, half the time one of a few, so that several uploads have the
+// same.
 func (p uploader) put(s *server) (*files.Lease, error) {
-	text := strings.NewReader(fmt.Sprint("content ", p.Rand.IntN(4)))
-	return s.files.Blobs().Put(text, 100)
+	text := fmt.Sprint("content ", p.Rand.IntN(4))
+	if p.Rand.IntN(2) == 0 {
+		text = p.Mark("content")
+	}
+	return s.files.Blobs().Put(strings.NewReader(text), 100)
 }
 
 // meet lets several refer to an upload while one removes it, to which nothing
