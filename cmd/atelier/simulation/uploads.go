@@ -195,6 +195,13 @@ func (p uploader) meet(s *server) {
 	if name == "" {
 		return
 	}
+	if p.Rand.IntN(2) == 0 { // somebody had claimed it before
+		release, err := s.files.Claim(name)
+		if errors.Is(err, files.ErrMissing) || p.w.uploads.fails(s, "a claim", s.leaves(err)) {
+			return
+		}
+		release()
+	}
 	var all sync.WaitGroup
 	for i := range 3 {
 		tab := newClient(p.w, p.Mark("tab"), rand.New(rand.NewPCG(p.Rand.Uint64(), 0)))
