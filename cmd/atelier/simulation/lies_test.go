@@ -48,7 +48,7 @@ func TestOraclesNotice(t *testing.T) {
 				}
 			})
 		}},
-		"a bus that doubles": {plan: "nodes=3 faults=0", finds: "once", lies: func() lies {
+		"a bus that doubles": {plan: "nodes=3 faults=0", finds: "once erased", lies: func() lies {
 			return lies{fate: func(m bustest.Message, f *bustest.Fate) { f.Twice = m.Sort == bustest.Question }}
 		}},
 		"a copy that differs": {plan: "nodes=3 faults=0", finds: "same acknowledged removed", lies: func() lies {
