@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -174,7 +175,7 @@ func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) 
 		if !file || u.contents.has(sum) {
 			continue
 		}
-		if _, ws, err := s.n.get(); err == nil && ws.View().Submission(work.Id) != nil {
+		if now, _ := u.newest(s); now != nil && now.Submission(work.Id) != nil {
 			u.w.model.fail("uploads", "the content of submission %s, which %s shows at %d, is gone", work.Id, s.n.name, seq)
 		}
 	}
@@ -187,17 +188,43 @@ func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name stri
 	if !u.firm(name) {
 		return
 	}
-	now, ws, err := s.n.get()
-	if err != nil || now != s {
+	view, at := u.newest(s)
+	if view == nil {
 		return
 	}
-	view, at := ws.ViewAt()
 	still := references(view)[name]
 	for _, by := range references(before)[name] {
 		if slices.Contains(still, by) && (by.by != files.ByText || !u.w.model.textsChanged(seq, at)) && u.firm(name) {
 			u.w.model.fail("uploads", "%s is gone, although the codelab refers to it by %s %s: %s shows that at %d, and at %d", name, by.by, by.id, s.n.name, seq, at)
 		}
 	}
+}
+
+// newest is what a node shows of all that is committed now; nil when it does not, for
+// a while. What is committed and not acknowledged is not shown yet: a reference may be
+// gone, and its upload, while the last view still has it.
+func (u *uploads) newest(s *server) (*codelab.View, uint64) {
+	committed := u.w.model.head()
+	for range 10 {
+		now, ws, err := s.n.get()
+		if err != nil || now != s {
+			return nil, 0
+		}
+		if view, at := ws.ViewAt(); at >= committed {
+			return view, at
+		}
+		if !u.w.pause(200 * time.Millisecond) {
+			break
+		}
+	}
+	return nil, 0
+}
+
+// head is the position of the newest record that is committed.
+func (m *model) head() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return uint64(len(m.records))
 }
 
 // textsChanged says whether an event behind a position, up to another, changes what
@@ -225,11 +252,15 @@ func (u *uploads) settle(when string) {
 	}
 	r := u.w.plan.random(ofUploaders - 2)
 	for _, n := range u.w.nodes {
-		s, ws, err := n.get()
-		if err != nil || u.w.model.failed() != "" {
+		s := n.server.Load()
+		if s == nil || u.w.model.failed() != "" {
 			continue
 		}
-		view, seq := ws.ViewAt()
+		view, seq := u.newest(s)
+		if view == nil {
+			u.w.model.fail("answers", "%s, node %s does not show what is committed", when, n.name)
+			return
+		}
 		u.look(s, view, seq, r)
 		u.lookAt(when, s, view)
 		u.mu.Lock()
