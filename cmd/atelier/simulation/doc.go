@@ -64,8 +64,8 @@
 //	grants        a session or key is good everywhere once acknowledged, and
 //	              nowhere once its end is
 //	uploads       an upload, or the content of a submission, stays while a codelab
-//	              refers to it, and while a claim says so (references.go); in the end
-//	              nothing of files is left to which nothing refers (leftovers.go)
+//	              refers to it, and while a claim says so (uploadchecks.go); in the end
+//	              nothing of files is left to which nothing refers (uploadsleft.go)
 //	answers       everybody is answered, and only with errors that are known
 //	out           a node whose lease was over before a question does not answer it
 //	rest          what nobody uses leaves: owners, copies, rows of erasing
