@@ -55,6 +55,9 @@ func (u *uploads) ask(c *client, s *server, ws codelab.Workshop, view *codelab.V
 		if strict {
 			release, err := s.files.Claim(name)
 			if errors.Is(err, files.ErrMissing) {
+				if u.there(name) {
+					u.w.model.fail("uploads", "%s answered %s that %s is missing, which is there", s.n.name, c.Name, name)
+				}
 				u.missing(s, view, seq, name)
 				u.w.history.count("command", claimGone)
 				return nil, 0, durable.Reject(durable.Invalid, "%s is not an uploaded file", name)
