@@ -157,6 +157,14 @@ func (v *View) TextUploads() []string {
 // that any text in it names. That a few of them stay a moment longer than they
 // would have to costs nothing.
 func Mentions(b Body) []string {
+	switch b := b.(type) { // what people send most needs no reflection
+	case Progress, SetPulse:
+		return nil
+	case PostChat:
+		if !strings.Contains(b.Message, files.Folder) {
+			return nil
+		}
+	}
 	n := names{}
 	n.addAll(reflect.ValueOf(b))
 	return slices.Sorted(maps.Keys(n))

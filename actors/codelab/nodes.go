@@ -77,7 +77,7 @@ func (l *nodes) Speaks() bool { return l.h.Owns() }
 
 func (l *nodes) Gone(person string) {
 	if r := l.w.room(l.h.ID()); r != nil {
-		l.w.announce(Workshop{l.h, r}, person, false)
+		l.w.announce(Workshop{l.h, r, l.w}, person, false)
 	}
 }
 
@@ -99,7 +99,7 @@ func (w *Workshops) heard(id, node string, data []byte) {
 	if h == nil || r == nil || h.View() == nil || json.Unmarshal(data, &a) != nil {
 		return
 	}
-	ws := Workshop{h, r}
+	ws := Workshop{h, r, w}
 	switch a.Kind {
 	case asideArrived, asideLeft:
 		if r.Elsewhere(node, a.Person, a.Kind == asideArrived) {

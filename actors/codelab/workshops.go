@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -91,6 +92,8 @@ type Workshops struct {
 	ids   *ids.Shared // of new codelabs
 	rooms sync.Map    // codelab id to *room.Room, of active codelabs
 
+	claiming atomic.Int32 // see Workshop.Submit
+
 	// Of other nodes; see nodes.go.
 	counts counts
 	deaf   func()
@@ -100,6 +103,7 @@ type Workshops struct {
 type Workshop struct {
 	*handle
 	Room *room.Room
+	all  *Workshops
 }
 
 // OnlineAttendees counts the attendees who are connected. All facilitators are
@@ -293,7 +297,7 @@ func (w *Workshops) get(id string) (Workshop, error) {
 		}
 		// Without a room it went to rest just now; the next Get wakes it.
 		if r := w.room(id); r != nil {
-			return Workshop{h, r}, nil
+			return Workshop{h, r, w}, nil
 		}
 	}
 }
@@ -303,7 +307,7 @@ func (w *Workshops) Active() []Workshop {
 	var out []Workshop
 	for _, h := range w.host.Active() {
 		if r := w.room(h.ID()); r != nil && h.View() != nil {
-			out = append(out, Workshop{h, r})
+			out = append(out, Workshop{h, r, w})
 		}
 	}
 	return out
@@ -322,14 +326,7 @@ func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := Command{Caller: caller, Body: *c}
-	// The uploads it begins with stay until it is recorded that it has them.
-	release, err := w.Files.ClaimKnown(Mentions(c)...)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	v, _, err := ws.Ask(cmd)
+	v, _, err := ws.Ask(Command{Caller: caller, Body: *c})
 	if err != nil {
 		w.host.Rest(context.Background(), ws.handle, false)
 		return nil, err

@@ -20,7 +20,8 @@
 // nothing refers to. A crash at any place leaves only what Sweep finds.
 //
 // Whoever is about to refer to an upload claims it until the reference is
-// recorded, so that it does not go in between. A text that stops mentioning an
+// recorded, so that it does not go in between: codelab.Workshop does so for each
+// command. Of a command whose outcome is unknown the claims stay for a while. A text that stops mentioning an
 // upload lets go of it only after the grace period: texts are often changed
 // back.
 //

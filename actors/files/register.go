@@ -25,8 +25,8 @@ type Register struct {
 	shared  bool // other nodes use it, see claims.go
 
 	mu held.Lock // whoever holds it asks the store
-	// Guarded by mu. An upload that is leaving cannot be claimed, and one that
-	// is claimed does not leave.
+	// Guarded by mu. An upload that is leaving cannot be claimed, where no other node
+	// uses the register, and one that is claimed does not leave.
 	claims  map[string]int
 	leaving map[string]bool
 }
@@ -114,7 +114,7 @@ func (r *Register) claimHere(names []string, all bool) (claimed []string, err er
 	for _, name := range names {
 		// Under mu, so that it does not begin to leave between the two.
 		_, err := r.journal.Get(uploadTable, []byte(name))
-		if r.leaving[name] {
+		if r.leaving[name] && !r.shared { // else its row decides, see tellClaim
 			err = durable.ErrNotFound
 		}
 		switch {

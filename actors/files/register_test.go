@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -320,6 +321,58 @@ func neverMeet(t *testing.T, w *world, register func(i int) *Register) {
 		})
 	}
 	wg.Wait()
+}
+
+// A removal that is on its way at a node may come to nothing, since somebody claims
+// the upload elsewhere. Meanwhile that node said that the upload was missing, and
+// passed it over in what it claimed for a text.
+func TestAnUploadThatDoesNotLeaveAfterAllIsClaimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, nodes := memory.Share(2)
+		defer func() { _ = db.Close() }()
+		shelf := &shelf{contents: map[Sum]bool{}, leases: map[Sum]int{}}
+		var r [2]*Register
+		for i, n := range nodes {
+			r[i] = NewRegister(n, shelf, grace, time.Now)
+			r[i].Share()
+		}
+		lease, err := shelf.Put(strings.NewReader("content"), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &pb.Upload{Name: NewName(Materials, "txt"), Sum: lease.Sum[:]}
+		if err := r[0].Add(u); err != nil {
+			t.Fatal(err)
+		}
+		lease.Release()
+		goOn := nodes[0].Hold()
+		dropped, claimed := make(chan error, 1), make(chan error, 1)
+		go func() { dropped <- r[0].Drop(u.Name) }()
+		synctest.Wait()
+		there, err := r[1].Claim(u.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			release, err := r[0].Claim(u.Name)
+			if err == nil {
+				defer release()
+			}
+			claimed <- err
+		}()
+		synctest.Wait()
+		goOn()
+		if err := <-dropped; err != nil {
+			t.Error(err)
+		}
+		if err := <-claimed; err != nil {
+			t.Errorf("an upload that stays: %v", err)
+		}
+		there()
+		if _, err := r[1].Get(u.Name); err != nil || !shelf.has(u.Sum) {
+			t.Errorf("it is gone: %v", err)
+		}
+	})
 }
 
 func TestNamesTellNothingAndAreFound(t *testing.T) {

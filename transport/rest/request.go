@@ -137,18 +137,10 @@ func (r *Request) identify() (badToken bool, err error) {
 	return badToken, err
 }
 
-// do sends a command to the codelab of the path. The uploads that it mentions
-// stay until it is recorded that they are needed.
+// do sends a command to the codelab of the path.
 func (r *Request) do(b codelab.Body) (any, error) { return r.ask(codelab.Command{Body: b}) }
 
 func (r *Request) ask(cmd codelab.Command) (any, error) {
-	if names := codelab.Mentions(cmd.Body); len(names) > 0 {
-		release, err := r.api.Files.ClaimKnown(names...)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
-	}
 	cmd.Caller = r.Caller
 	v, _, err := r.Codelab.Ask(cmd)
 	return v, err

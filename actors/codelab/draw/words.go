@@ -14,6 +14,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
+	"atelier/actors/files"
 	"atelier/actors/usage/usagepb"
 )
 
@@ -25,6 +26,10 @@ type Source struct {
 	Rand *rand.Rand
 	// Name is part of each text, so that no two sources make the same.
 	Name string
+	// Uploads are names of uploads that texts and materials refer to, half the time.
+	Uploads []string
+	// Sums are contents that submissions hand in; without any they are links.
+	Sums [][]byte
 	made int
 }
 
@@ -70,12 +75,12 @@ var Words = map[string]Word{
 		return as(One(s, v.Attendees), codelab.SetPulse{State: pb.PulseState(s.Rand.IntN(4))})
 	},
 	"PostChat": func(s *Source, v *codelab.View) codelab.Command {
-		a, body := One(s, v.Attendees), codelab.PostChat{Message: s.Mark("chat")}
+		a, body := One(s, v.Attendees), codelab.PostChat{Message: s.mention(s.Mark("chat"))}
 		if s.Rand.IntN(4) == 0 {
 			body.TargetID = One(s, v.Attendees).GetId()
 		}
 		if s.Rand.IntN(6) == 0 {
-			return Lead(codelab.PostChat{Message: s.Mark("said"), Broadcast: s.coin()})
+			return Lead(codelab.PostChat{Message: s.mention(s.Mark("said")), Broadcast: s.coin()})
 		}
 		return as(a, body)
 	},
@@ -102,11 +107,11 @@ var Words = map[string]Word{
 		at := int32(s.Rand.IntN(500) * 10)
 		return as(One(s, v.Attendees), codelab.Annotate{
 			TargetType: "guide", AnchorKey: fmt.Sprintf("guide|guide|h|%d|%d", at, at+5), StartOffset: at, EndOffset: at + 5,
-			SelectedText: "s", ContentHash: "h", Message: s.Mark("comment"),
+			SelectedText: "s", ContentHash: "h", Message: s.mention(s.Mark("comment")),
 		})
 	},
 	"Reply": func(s *Source, v *codelab.View) codelab.Command {
-		return as(One(s, v.Attendees), codelab.Reply{ThreadID: One(s, v.Threads).GetId(), Message: s.Mark("reply"), ContentHash: "h"})
+		return as(One(s, v.Attendees), codelab.Reply{ThreadID: One(s, v.Threads).GetId(), Message: s.mention(s.Mark("reply")), ContentHash: "h"})
 	},
 	"DeleteComment": func(s *Source, v *codelab.View) codelab.Command {
 		t := One(s, v.Threads)
@@ -120,7 +125,7 @@ var Words = map[string]Word{
 		if len(quizzes) > 3 {
 			quizzes = quizzes[1:]
 		}
-		return Lead(codelab.ReplaceQuizzes{Quizzes: append(quizzes, &pb.Quiz{Question: s.Mark("q"), QuizType: codelab.Descriptive})})
+		return Lead(codelab.ReplaceQuizzes{Quizzes: append(quizzes, &pb.Quiz{Question: s.mention(s.Mark("q")), QuizType: codelab.Descriptive})})
 	},
 	"SubmitQuiz": func(s *Source, v *codelab.View) codelab.Command {
 		if len(v.Quizzes) == 0 {
@@ -133,7 +138,11 @@ var Words = map[string]Word{
 		return as(One(s, v.Attendees), codelab.GiveFeedback{Difficulty: "1", Satisfaction: "5", Comment: s.Mark("feedback")})
 	},
 	"AddMaterial": func(s *Source, _ *codelab.View) codelab.Command {
-		return Lead(codelab.AddMaterial{Material: &pb.Material{Title: s.Mark("m"), MaterialType: codelab.Link, LinkUrl: "https://example.org"}})
+		m := &pb.Material{Title: s.Mark("m"), MaterialType: codelab.Link, LinkUrl: "https://example.org"}
+		if name := s.upload(); name != "" {
+			m.MaterialType, m.LinkUrl, m.Upload = codelab.File, "", name
+		}
+		return Lead(codelab.AddMaterial{Material: m})
 	},
 	"DeleteMaterial": func(s *Source, v *codelab.View) codelab.Command {
 		return Lead(codelab.DeleteMaterial{MaterialID: One(s, v.Materials).GetId()})
@@ -142,6 +151,10 @@ var Words = map[string]Word{
 		a := One(s, v.Attendees)
 		work := &pb.Submission{
 			AttendeeId: a.GetId(), SubmissionType: codelab.Link, LinkUrl: "https://example.org/" + s.Mark("link"), FileName: s.Mark("title"),
+		}
+		if len(s.Sums) > 0 {
+			work.SubmissionType, work.LinkUrl, work.FileSize = codelab.File, "", 1
+			work.Sum = s.Sums[s.Rand.IntN(len(s.Sums))]
 		}
 		return as(a, codelab.AddSubmission{Submission: work})
 	},
@@ -159,7 +172,7 @@ var Words = map[string]Word{
 		return as(One(s, v.Attendees), codelab.SaveConversation{StepNumber: 1, Question: s.Mark("question"), Answer: s.Mark("ai"), Model: "m"})
 	},
 	"Update": func(s *Source, _ *codelab.View) codelab.Command {
-		guide := "guide"
+		guide := s.mention("guide")
 		return Lead(codelab.Update{Title: proto.String(s.Mark("title")), GuideMarkdown: &guide, QuizEnabled: proto.Bool(s.coin())})
 	},
 	"ReplaceSteps": func(s *Source, v *codelab.View) codelab.Command {
@@ -168,7 +181,7 @@ var Words = map[string]Word{
 		if len(steps) > 4 {
 			steps = steps[:3]
 		}
-		return Lead(codelab.ReplaceSteps{Steps: append(steps, &pb.Step{Title: s.Mark("step"), ContentMarkdown: "text"})})
+		return Lead(codelab.ReplaceSteps{Steps: append(steps, &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text")})})
 	},
 	"SetRegistration": func(s *Source, _ *codelab.View) codelab.Command {
 		return Lead(codelab.SetRegistration{Open: s.Rand.IntN(4) > 0})
@@ -183,7 +196,7 @@ var Words = map[string]Word{
 		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.ApplyRetention{}}
 	},
 	"SetPin": func(s *Source, _ *codelab.View) codelab.Command {
-		return Lead(codelab.SetPin{Message: proto.String(s.Mark("pinned"))})
+		return Lead(codelab.SetPin{Message: proto.String(s.mention(s.Mark("pinned")))})
 	},
 	"Point": func(s *Source, _ *codelab.View) codelab.Command {
 		step := s.step()
@@ -230,6 +243,22 @@ func as(a *pb.Attendee, body codelab.Body) codelab.Command {
 	return codelab.Command{
 		Caller: &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation}, Body: body,
 	}
+}
+
+// upload draws one of Uploads, half the time; else "".
+func (s *Source) upload() string {
+	if len(s.Uploads) == 0 || s.coin() {
+		return ""
+	}
+	return s.Uploads[s.Rand.IntN(len(s.Uploads))]
+}
+
+// mention lets a text mention an upload, half the time.
+func (s *Source) mention(text string) string {
+	if name := s.upload(); name != "" {
+		text += " ![](" + files.Folder + name + ")"
+	}
+	return text
 }
 
 func (s *Source) coin() bool { return s.Rand.IntN(2) == 0 }

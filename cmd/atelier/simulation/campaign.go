@@ -263,7 +263,7 @@ func (c counts) missing() (out []string) {
 	}
 	look("command", slices.Concat(draw.Names, otherCommands))
 	var all []string
-	for _, f := range faults {
+	for _, f := range slices.Concat(faults, contentFaults) {
 		all = append(all, f.name)
 	}
 	look("fault", all)
@@ -273,7 +273,8 @@ func (c counts) missing() (out []string) {
 
 // otherCommands are drawn elsewhere than among the words of package draw.
 var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokenize", string(detokenize), string(introspect), string(revoke), string(endSession),
-	"GrantAttendee", "AddKey", "Use", "End"}
+	"GrantAttendee", "AddKey", "Use", "End",
+	upload, importLab, copyLab, claim, claimGone, drop, look, sweptReferences, sweptUploads, sweptContents}
 
 // messageKinds are all that nodes say to each other.
 func messageKinds() (all []string) {

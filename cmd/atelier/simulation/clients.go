@@ -119,10 +119,16 @@ func (c *client) act(n *node) {
 		c.aside(ws, view)
 		return
 	}
-	word := c.word(view)
+	c.say(n, s, ws, view, c.word(view))
+}
+
+// say draws a command by its name, and asks for it at a node that shows view. The
+// error says whether it was done.
+func (c *client) say(n *node, s *server, ws codelab.Workshop, view *codelab.View, word string) error {
+	model := c.w.model
 	cmd := draw.Words[word](c.Source, view)
 	if cmd.Body == nil {
-		return
+		return errNothing
 	}
 	model.asking(cmd)
 	deleted := textsOf(cmd.Body, view)
@@ -130,8 +136,8 @@ func (c *client) act(n *node) {
 		c.refs++
 		cmd.Ref = fmt.Sprintf("%s-%d", c.Name, c.refs)
 	}
-	began, looks = time.Now(), c.w.watchLease(n)
-	value, seq, err := ws.Ask(cmd)
+	began, looks := time.Now(), c.w.watchLease(n)
+	value, seq, err := c.ask(s, ws, view, cmd)
 	if err = c.taken(word, s, err); err == nil {
 		looks("the answer to " + word)
 		if head := ws.Room.Head(); head < seq {
@@ -143,7 +149,7 @@ func (c *client) act(n *node) {
 		value, seq, err = c.again(cmd, value, seq, err)
 	}
 	if err != nil {
-		return
+		return err
 	}
 	if cmd.Ref == "" {
 		model.asked(c.number, alwaysNew(cmd), began, seq)
@@ -151,6 +157,19 @@ func (c *client) act(n *node) {
 	c.w.history.count("command", word)
 	model.acknowledged(n.name, seq)
 	model.answeredWith(cmd, value, seq, deleted)
+	c.w.uploads.release(s, cmd.Body, value)
+	return nil
+}
+
+// errNothing: there was nothing to say a word about.
+var errNothing = errors.New("nothing to say")
+
+// ask asks for a command, at a node that shows view.
+func (c *client) ask(s *server, ws codelab.Workshop, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
+	if c.w.plan.Uploaders > 0 {
+		return c.w.uploads.ask(c, s, ws, view, cmd)
+	}
+	return ws.Ask(cmd)
 }
 
 // aside says something that is worth something only now.
@@ -202,7 +221,7 @@ func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (a
 		if failed != nil {
 			continue
 		}
-		v, at, failed := ws.Ask(cmd)
+		v, at, failed := c.ask(s, ws, ws.View(), cmd)
 		failed = c.taken("a repetition", s, failed)
 		c.note(n, "repeats "+cmd.Ref, at, failed)
 		switch {

@@ -12,13 +12,16 @@
 //
 // The real code from actors/durable upwards: owners, followers, forwarding,
 // erasing, rooms, the codelab with every command of its vocabulary (actors/codelab/draw), the
-// list of codelabs, retention, sessions, participants, tokens. No rule is written
-// twice. What it stands on is simulated:
+// list of codelabs, retention, sessions, participants, tokens, the register of files
+// with its claims and sweeps. No rule is written twice. What it stands on is simulated:
 //
 //   - The store is persistence/memory. Each node has a lease that it renews, a queue
 //     and a latency of its own. It passes the same suites as PostgreSQL
 //     (journaltest.Run and RunShared).
 //   - The network is actors/durable/bustest, which passes the suite of buses.
+//   - Contents of files lie in a place that all nodes share (contents.go). It keeps
+//     what files.Blobs promises: each put is an object of its own, which stays while
+//     its lease holds; a removal lists, asks the register, then removes what it listed.
 //   - Time is that of testing/synctest, so a minute of a workshop takes
 //     milliseconds. Each node has a clock of its own over it (clocktest).
 //
@@ -26,7 +29,8 @@
 // command with its reference elsewhere, several tabs at once, facilitators who
 // remove, edit, end and delete (clients.go), connections that listen and come back
 // with their position (listeners.go), payers (tokens.go), people who sign in and out
-// (grants.go).
+// (grants.go), people who send files, refer to them at one node while others take the
+// reference away at another, make codelabs of them and delete those (uploads.go).
 //
 // # Faults
 //
@@ -35,8 +39,10 @@
 // still while its timers wait, has a wrong time of day, is stopped in order, is
 // killed (the store keeps any first part of what it had queued), gives a codelab
 // away, or has a full disk. Commits fail; their answers are lost, done or not; the
-// store stands still. At the end all is whole again, everybody rests, and then all
-// nodes are killed and started.
+// store stands still. Contents are stored late, or refused, or their node is killed
+// meanwhile (contents.go). At the end all is whole again, everybody rests, and then all
+// nodes are killed and started. Where files were sent, all nodes are down for 15 more
+// minutes, and one starts and sweeps.
 //
 // # What is checked
 //
@@ -57,6 +63,9 @@
 //	presence      all nodes name the people who are connected, when all is quiet
 //	grants        a session or key is good everywhere once acknowledged, and
 //	              nowhere once its end is
+//	uploads       an upload, or the content of a submission, stays while a codelab
+//	              refers to it, and while a claim says so (uploadchecks.go); in the end
+//	              nothing of files is left to which nothing refers (uploadsleft.go)
 //	answers       everybody is answered, and only with errors that are known
 //	out           a node whose lease was over before a question does not answer it
 //	rest          what nobody uses leaves: owners, copies, rows of erasing
@@ -85,11 +94,11 @@
 // Badger and its files: persistence/badger, and make powercut below it. PostgreSQL's
 // own isolation: persistence/postgres. The NATS servers between nodes, their sealing,
 // and that a command never comes twice: transport/bus. REST, WebSocket and the
-// browser: cmd/atelier/acceptance. Uploads and workspaces: actors/files,
-// persistence/objects. Clocks whose speed differs: a lease counts two thirds of what
-// the database counts, and no more is promised. A node whose time of day is ahead
-// takes a token for expired that others still use; the oracle allows for that. A process stops only where it calls
-// its store, network or clock.
+// browser: cmd/atelier/acceptance. The files of contents and workspaces, how old an
+// object must be, backups: persistence/objects. Clocks whose speed differs: a lease
+// counts two thirds of what the database counts, and no more is promised. A node whose
+// time of day is ahead takes a token for expired that others still use; the oracle
+// allows for that. A process stops only where it calls its store, network or clock.
 //
 // # How to add
 //

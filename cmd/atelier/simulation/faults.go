@@ -112,9 +112,8 @@ func give(w *world, _, to *node, _ *rand.Rand) (func(), bool) {
 	return nil, false
 }
 
-// disturb lets faults happen until a time, then puts all right again.
-func (w *world) disturb(until time.Time) {
-	draw := w.plan.random(ofFaults)
+// disturb lets faults of a list happen until a time, then puts all right again.
+func (w *world) disturb(faults []fault, draw *rand.Rand, until time.Time) {
 	total := 0
 	for _, f := range faults {
 		total += f.often

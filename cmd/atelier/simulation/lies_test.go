@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/durable/bustest"
+	"atelier/actors/files"
 	"atelier/actors/room"
 	"atelier/persistence/memory"
 	"atelier/transport/messages"
@@ -46,7 +48,7 @@ func TestOraclesNotice(t *testing.T) {
 				}
 			})
 		}},
-		"a bus that doubles": {plan: "nodes=3 faults=0", finds: "once", lies: func() lies {
+		"a bus that doubles": {plan: "nodes=3 faults=0", finds: "once erased", lies: func() lies {
 			return lies{fate: func(m bustest.Message, f *bustest.Fate) { f.Twice = m.Sort == bustest.Question }}
 		}},
 		"a copy that differs": {plan: "nodes=3 faults=0", finds: "same acknowledged removed", lies: func() lies {
@@ -65,6 +67,32 @@ func TestOraclesNotice(t *testing.T) {
 		}},
 		"a session that does not end": {plan: "visitors=3", finds: "grants", lies: func() lies {
 			return onRows(func(r durable.Row) bool { return r.Table == "sessionfamilies" && r.Delete })
+		}},
+		"an upload that goes although a claim says that it stays": {plan: "uploaders=3", finds: "uploads", lies: func() lies {
+			return onRows(func(r durable.Row) bool { return r.Table == "claims" })
+		}},
+		"an upload that goes although a codelab refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+			return lies{store: func(n *memory.Node) durable.Shared { return &blind{n, "uploaduses"} }}
+		}},
+		"a content that goes although a submission refers to it": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+			return lies{store: func(n *memory.Node) durable.Shared { return &blind{n, "blobuses"} }}
+		}},
+		"a content that is lost": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+			return lies{blobs: func(b files.Blobs) files.Blobs { return forgetfulBlobs{b} }}
+		}},
+		"an upload that stays": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+			return onRows(func(r durable.Row) bool { return r.Table == "uploads" && r.Delete })
+		}},
+		"a reference that stays": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+			return onLogs(func(l *lyingLog) {
+				l.append = func(b durable.Batch) error {
+					b.Rows = slices.DeleteFunc(slices.Clone(b.Rows), func(r durable.Row) bool { return r.Table == "blobuses" && r.Delete })
+					return l.Log.Append(b)
+				}
+			})
+		}},
+		"a content that stays": {plan: "uploaders=3 faults=0", finds: "uploads", lies: func() lies {
+			return lies{blobs: func(b files.Blobs) files.Blobs { return hoardingBlobs{b} }}
 		}},
 		"an answer that never comes": {plan: "visitors=3 faults=0", finds: "answers", lies: func() lies {
 			var n atomic.Int32
@@ -209,6 +237,33 @@ func (r changingReader) Load(history uint64, snapshot func(durable.Snapshot) err
 type keeping struct{ durable.Shared }
 
 func (n *keeping) Purge(string) error { return nil }
+
+// blind is a store in which nobody finds a row of a table.
+type blind struct {
+	durable.Shared
+	table string
+}
+
+func (n *blind) Scan(q durable.Scan, fn func(key, value []byte) bool) error {
+	if q.Table == n.table {
+		return nil
+	}
+	return n.Shared.Scan(q, fn)
+}
+
+// forgetfulBlobs removes what is in use.
+type forgetfulBlobs struct{ files.Blobs }
+
+func (b forgetfulBlobs) Discard(_ files.InUse, sums ...files.Sum) error {
+	return b.Blobs.Discard(func(files.Sum) (bool, error) { return false, nil }, sums...)
+}
+
+// hoardingBlobs removes nothing.
+type hoardingBlobs struct{ files.Blobs }
+
+func (hoardingBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
+
+func (hoardingBlobs) Collect(files.InUse) (int, error) { return 0, nil }
 
 // stubborn never knows that its lease is over, and writes all the same.
 type stubborn struct{ durable.Shared }

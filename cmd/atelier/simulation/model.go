@@ -203,11 +203,11 @@ func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64, deleted
 func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
 	switch b := body.(type) {
 	case codelab.DeleteChat:
-		texts = append(texts, v.ChatMessage(b.MessageID).GetMessage())
+		texts = append(texts, marks.FindAllString(v.ChatMessage(b.MessageID).GetMessage(), -1)...)
 	case codelab.DeleteComment:
 		for _, c := range v.Thread(b.ThreadID).GetMessages() {
 			if c.Id == b.CommentID {
-				texts = append(texts, c.Message)
+				texts = append(texts, marks.FindAllString(c.Message, -1)...)
 			}
 		}
 	case codelab.DeleteSubmission:

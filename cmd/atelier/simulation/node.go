@@ -67,20 +67,19 @@ type server struct {
 	system *actor.ActorSystem
 	labs   *codelab.Workshops
 	list   *catalog.List
-	vault  *token.Vault // nil where nobody pays
+	files  *files.Register
+	// contents is the node's way to the contents of files, which all nodes share.
+	contents *mount
+	vault    *token.Vault // nil where nobody pays
 	// Both nil where nobody signs in.
 	sessions *login.Sessions
 	parties  *participant.Host
 	unplug   func() // takes it off the network
 	stop     chan struct{}
 	done     chan struct{} // watch has ended
-	dead     atomic.Bool   // killed: nothing that it still says reaches anybody
+	sweeping sync.WaitGroup
+	dead     atomic.Bool // killed: nothing that it still says reaches anybody
 }
-
-// silentBlobs is the content store of a run: nothing is uploaded.
-type silentBlobs struct{ files.Blobs }
-
-func (silentBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
 
 func newNode(w *world, i int) *node {
 	return &node{w: w, name: fmt.Sprint("n", i+1), life: make(chan struct{}, 1), crashes: w.plan.random(ofCrashes<<8 + uint64(i))}
@@ -91,11 +90,15 @@ func (n *node) start() error {
 	w := n.w
 	n.starts++
 	commits := rand.New(rand.NewPCG(w.plan.Seed, n.starts<<16+uint64(n.name[1])))
+	latency := 2 * time.Millisecond
+	if w.plan.Uploaders > 0 && n.name == "n1" {
+		latency *= 5 // what it removes meets what others claim
+	}
 	clock := clocktest.New()
 	store, err := w.store.Start(context.Background(), n.name, memory.NodeOptions{
 		Lease: lease, Uptime: clock.Uptime,
 		AfterFunc: func(d time.Duration, fn func()) func() bool { return clock.AfterFunc(d, fn).Stop },
-		Latency:   func() time.Duration { return time.Duration(commits.ExpFloat64() * float64(2*time.Millisecond)) },
+		Latency:   func() time.Duration { return time.Duration(commits.ExpFloat64() * float64(latency)) },
 		Answer: func() time.Duration {
 			return time.Duration(commits.ExpFloat64()*float64(time.Millisecond)) * time.Duration(1+300*n.late.Load())
 		},
@@ -121,9 +124,10 @@ func (n *node) start() error {
 		Clock: clock, SnapshotEvents: 50, IdleAfter: idleAfter,
 		Cluster: &durable.Cluster{Store: shared, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
 	}
+	s.files = w.newRegister(s)
 	s.labs, err = codelab.NewWorkshops(codelab.Config{
-		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(),
-		Files:     files.NewRegister(shared, silentBlobs{}, time.Hour, clock.Now),
+		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(), Files: s.files,
+		Rules:     codelab.Rules{FileGrace: fileGrace},
 		Room:      room.Limits{Frames: keptFrames},
 		Durable:   cluster,
 		Sweep:     true,
@@ -146,6 +150,9 @@ func (n *node) start() error {
 		return fmt.Errorf("node %s: %w", n.name, err)
 	}
 	n.server.Store(s)
+	if w.plan.Uploaders > 0 {
+		s.sweeping.Go(s.sweep)
+	}
 	go s.watch()
 	return nil
 }
@@ -298,6 +305,8 @@ func (s *server) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	err := s.labs.Close(ctx)
+	s.contents.end()
+	s.sweeping.Wait()
 	if s.vault != nil {
 		err = errors.Join(err, s.vault.Close(ctx))
 	}

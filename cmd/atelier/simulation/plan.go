@@ -16,8 +16,8 @@ type Plan struct {
 	Nodes int
 	// Clients is how many people act at the same time, Listeners how many
 	// connections there are that only listen, Payers how many use tokens,
-	// and Visitors how many sign in and out.
-	Clients, Listeners, Payers, Visitors int
+	// Visitors how many sign in and out, and Uploaders how many send files.
+	Clients, Listeners, Payers, Visitors, Uploaders int
 	// For is how long they act, in simulated time.
 	For time.Duration
 	// Without names the faults that do not happen, for shrinking; Faults is how
@@ -40,6 +40,8 @@ func PlanOf(seed uint64) Plan {
 		p.Payers = 1 + r.IntN(3)
 	} else if r.IntN(4) == 0 {
 		p.Visitors = 1 + r.IntN(3)
+	} else if r.IntN(3) == 0 {
+		p.Uploaders = 1 + r.IntN(3)
 	}
 	return p
 }
@@ -54,7 +56,7 @@ func (p Plan) maxTold() int {
 
 // String writes a plan as Parse reads it.
 func (p Plan) String() string {
-	s := fmt.Sprintf("nodes=%d clients=%d listeners=%d payers=%d visitors=%d for=%s faults=%d", p.Nodes, p.Clients, p.Listeners, p.Payers, p.Visitors, p.For, p.Faults)
+	s := fmt.Sprintf("nodes=%d clients=%d listeners=%d payers=%d visitors=%d uploaders=%d for=%s faults=%d", p.Nodes, p.Clients, p.Listeners, p.Payers, p.Visitors, p.Uploaders, p.For, p.Faults)
 	if len(p.Without) > 0 {
 		s += " without=" + strings.ReplaceAll(strings.Join(p.Without, ","), " ", "-")
 	}
@@ -65,7 +67,7 @@ func (p Plan) String() string {
 func (p *Plan) Parse(text string) error {
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")
-		numbers := map[string]*int{"nodes": &p.Nodes, "clients": &p.Clients, "listeners": &p.Listeners, "payers": &p.Payers, "visitors": &p.Visitors, "faults": &p.Faults}
+		numbers := map[string]*int{"nodes": &p.Nodes, "clients": &p.Clients, "listeners": &p.Listeners, "payers": &p.Payers, "visitors": &p.Visitors, "uploaders": &p.Uploaders, "faults": &p.Faults}
 		var err error
 		switch {
 		case numbers[name] != nil:
@@ -99,7 +101,8 @@ func (p Plan) smaller() (all []Plan) {
 		with(func(q *Plan) { q.Nodes-- })
 	}
 	for _, n := range []func(*Plan) *int{
-		func(q *Plan) *int { return &q.Payers }, func(q *Plan) *int { return &q.Visitors }, func(q *Plan) *int { return &q.Listeners }, func(q *Plan) *int { return &q.Clients },
+		func(q *Plan) *int { return &q.Payers }, func(q *Plan) *int { return &q.Visitors }, func(q *Plan) *int { return &q.Uploaders },
+		func(q *Plan) *int { return &q.Listeners }, func(q *Plan) *int { return &q.Clients },
 	} {
 		if *n(&p) > 0 {
 			with(func(q *Plan) { *n(q) = 0 })
@@ -112,7 +115,7 @@ func (p Plan) smaller() (all []Plan) {
 		with(func(q *Plan) { q.Faults = min(q.Faults, 20) / 2 })
 		with(func(q *Plan) { q.Faults-- })
 	}
-	for _, f := range faults {
+	for _, f := range slices.Concat(faults, contentFaults) {
 		if p.Faults > 0 && !slices.Contains(p.Without, f.name) {
 			with(func(q *Plan) { q.Without = append(q.Without, f.name) })
 		}

@@ -43,6 +43,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 			w.model.fail("close", "node %s: %v", n.name, err)
 		}
 	}
+	w.uploads.afterwards()
 	time.Sleep(time.Minute) // what is on its way ends; simulated time stops with this function
 	synctest.Wait()
 	if runtime.NumGoroutine() > goroutines {
@@ -84,7 +85,8 @@ func (w *world) act(until time.Time) {
 	}
 	w.tokens.act(until, &all)
 	w.grants.act(until, &all)
-	all.Go(func() { w.disturb(until) })
+	w.uploads.act(until, &all)
+	all.Go(func() { w.disturb(faults, w.plan.random(ofFaults), until) })
 	done := make(chan struct{})
 	go func() {
 		all.Wait()
@@ -142,6 +144,7 @@ func (w *world) settle(when string) {
 			time.Sleep(time.Second)
 		}
 	}
+	w.uploads.settle(when)
 	w.tokens.settle()
 	w.grants.settle()
 }

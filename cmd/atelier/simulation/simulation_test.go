@@ -110,6 +110,7 @@ func TestFoundSeeds(t *testing.T) {
 		422:    "a request that came while its host closed waited for ever",
 		100922: "the row of a done erasure stayed when removing it failed once",
 		201972: "a room kept the frame of a thread whose event the log had lost",
+		382:    "a claim was refused of an upload that stayed, since its removal came to nothing",
 		243:    "a connection stayed in a room that was no more",
 		666:    "a revocation at a node whose clock was ahead (allowed for, see the page)",
 	} {

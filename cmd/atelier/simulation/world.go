@@ -11,6 +11,7 @@ import (
 	"atelier/actors/codelab/draw"
 	"atelier/actors/durable"
 	"atelier/actors/durable/bustest"
+	"atelier/actors/files"
 	"atelier/persistence/memory"
 )
 
@@ -20,6 +21,7 @@ type lies struct {
 	store  func(n *memory.Node) durable.Shared
 	frames func(node string) codelab.Frames
 	fate   func(m bustest.Message, f *bustest.Fate)
+	blobs  func(files.Blobs) files.Blobs
 }
 
 // world is one run.
@@ -30,6 +32,7 @@ type world struct {
 	model   *model
 	tokens  *tokens
 	grants  *grants
+	uploads *uploads
 	store   *memory.Database
 	net     *network
 	nodes   []*node
@@ -53,6 +56,7 @@ const (
 	ofListeners = 200
 	ofPayers    = 300
 	ofVisitors  = 400
+	ofUploaders = 500
 )
 
 func newWorld(p Plan, l lies) (*world, error) {
@@ -61,7 +65,7 @@ func newWorld(p Plan, l lies) (*world, error) {
 		ended: make(chan struct{}),
 	}
 	w.net = newNetwork(w, bustest.NewNet())
-	w.model, w.tokens, w.grants = newModel(w), newTokens(w), &grants{w: w}
+	w.model, w.tokens, w.grants, w.uploads = newModel(w), newTokens(w), &grants{w: w}, newUploads(w)
 	w.store.Committed(w.model.committed)
 	for i := range p.Nodes {
 		n := newNode(w, i)

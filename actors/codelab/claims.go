@@ -1,0 +1,93 @@
+package codelab
+
+import (
+	"time"
+
+	"atelier/actors/durable"
+)
+
+const (
+	// claimsStay is how long the uploads of a command stay claimed whose outcome is
+	// unknown: the command may still be recorded.
+	claimsStay = 2 * time.Minute
+	// maxClaiming bounds the submitted commands that wait for their claims.
+	maxClaiming = 256
+)
+
+// Ask is durable.Handle.Ask. The uploads that the command mentions stay until it
+// is recorded that the codelab refers to them.
+func (w Workshop) Ask(cmd Command) (any, uint64, error) {
+	release, err := w.claim(cmd.Body)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, seq, err := w.handle.Ask(cmd)
+	w.settle(release, err)
+	return v, seq, err
+}
+
+// Submit is durable.Handle.Submit, with claims as Ask makes them. It never blocks:
+// a command that mentions uploads is sent when they are claimed, which may be
+// behind commands that were submitted later.
+func (w Workshop) Submit(cmd Command, to durable.Replier) error {
+	if len(Mentions(cmd.Body)) == 0 {
+		return w.handle.Submit(cmd, to)
+	}
+	if w.all.claiming.Add(1) > maxClaiming {
+		w.all.claiming.Add(-1)
+		return durable.ErrBusy
+	}
+	go func() {
+		defer w.all.claiming.Add(-1)
+		c := claimant{w: w, to: to}
+		var err error
+		if c.release, err = w.claim(cmd.Body); err == nil {
+			err = w.handle.Submit(cmd, c)
+		}
+		if err != nil { // nothing was sent
+			if c.release != nil {
+				c.release()
+			}
+			if to != nil {
+				to.Reply(durable.Reply{Err: err})
+			}
+		}
+	}()
+	return nil
+}
+
+// claim keeps in their place the uploads that a command mentions; release is nil
+// when it mentions none.
+func (w Workshop) claim(b Body) (release func(), err error) {
+	names := Mentions(b)
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return w.all.Files.ClaimKnown(names...)
+}
+
+// settle ends the claims of a command that was answered with err.
+func (w Workshop) settle(release func(), err error) {
+	switch {
+	case release == nil:
+	case err == nil || durable.Refused(err):
+		release()
+	default:
+		w.Clock().AfterFunc(claimsStay, release)
+	}
+}
+
+// claimant passes on the answer to a command, and ends its claims.
+type claimant struct {
+	w       Workshop
+	to      durable.Replier
+	release func()
+}
+
+// Reply implements durable.Replier.
+func (c claimant) Reply(r durable.Reply) {
+	if c.to != nil {
+		c.to.Reply(r)
+	}
+	go c.w.settle(c.release, r.Err) // it waits for the store
+}

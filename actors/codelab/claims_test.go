@@ -1,0 +1,201 @@
+package codelab_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/actors/clock"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/persistence/memory"
+)
+
+// answers take the answer to a command that was submitted.
+type answers chan durable.Reply
+
+func (a answers) Reply(r durable.Reply) { a <- r }
+
+// A command that mentions an upload claims it until the command is recorded, also if
+// nobody waits for that any more. Messages over WebSocket claimed nothing, and an
+// unknown outcome ended the claim.
+func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
+	for name, say := range map[string]func(codelab.Workshop, codelab.Command) error{
+		"asked": func(ws codelab.Workshop, cmd codelab.Command) error {
+			_, _, err := ws.Ask(cmd)
+			return err
+		},
+		"submitted": func(ws codelab.Workshop, cmd codelab.Command) error {
+			to := make(answers, 1)
+			if err := ws.Submit(cmd, to); err != nil {
+				return err
+			}
+			return (<-to).Err
+		},
+	} {
+		for outcome, patience := range map[string]time.Duration{"known": time.Second, "unknown": time.Minute} {
+			t.Run(name+", outcome "+outcome, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { claimed(t, say, patience) })
+			})
+		}
+	}
+}
+
+// claimed lets a command wait for the store so long, while its upload is dropped.
+func claimed(t *testing.T, say func(codelab.Workshop, codelab.Command) error, held time.Duration) {
+	store := memory.New()
+	defer func() { _ = store.Close() }()
+	ws, register := oneLab(t, store, store, 0)
+	u := &pb.Upload{Name: files.NewName(files.Images, "png"), Sum: make([]byte, 32)}
+	if err := register.Add(u); err != nil {
+		t.Fatal(err)
+	}
+
+	release := store.Hold()
+	said, dropped := make(chan error, 1), make(chan error, 1)
+	go func() { said <- say(ws, mentioning(u.Name)) }()
+	time.Sleep(held) // simulated
+	go func() { dropped <- register.Drop(u.Name) }()
+	synctest.Wait()
+	release()
+	if err := <-said; err != nil && !errors.Is(err, durable.ErrTimeout) {
+		t.Fatal(err)
+	}
+	if err := <-dropped; err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	if ws.View().Chat.Len() != 1 {
+		t.Fatal("the message is not recorded")
+	}
+	if _, err := register.Get(u.Name); err != nil {
+		t.Errorf("a message mentions the upload: %v", err)
+	}
+	time.Sleep(time.Hour)
+	if _, _, err := ws.Ask(codelab.Command{Caller: leader, Body: codelab.DeleteChat{MessageID: ws.View().Chat.At(0).Id}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := register.Drop(u.Name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := register.Get(u.Name); !errors.Is(err, files.ErrMissing) {
+		t.Errorf("its claims have not ended: %v", err)
+	}
+}
+
+var leader = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}
+
+func mentioning(upload string) codelab.Command {
+	return codelab.Command{Caller: leader, Body: codelab.PostChat{Message: files.Folder + upload}}
+}
+
+// oneLab makes a codelab, with a register over a journal of its own. It takes so many
+// commands at a time; 0: many.
+func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce int) (codelab.Workshop, *files.Register) {
+	t.Helper()
+	list, err := catalog.LoadList(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	register := files.NewRegister(uploads, noBlobs{}, time.Hour, clock.System.Now)
+	labs, err := codelab.NewWorkshops(codelab.Config{
+		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{}, Files: register,
+		Durable: durable.Options{IdleAfter: -1, MaxPending: atOnce}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = labs.Close(context.Background()) })
+	m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one", IsPublic: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := labs.Get(m.Id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ws, register
+}
+
+// stuck is a journal whose uploads cannot be read for a while, and then not at all.
+type stuck struct {
+	durable.Journal
+	until chan struct{}
+}
+
+func (s stuck) Get(table string, key []byte) ([]byte, error) {
+	if table == "uploads" {
+		<-s.until
+		return nil, durable.ErrUnavailable
+	}
+	return s.Journal.Get(table, key)
+}
+
+// Submitted commands that wait for their claims are bounded, and each is answered.
+func TestCommandsThatWaitForTheirClaimsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		defer func() { _ = store.Close() }()
+		s := stuck{store, make(chan struct{})}
+		ws, _ := oneLab(t, store, s, 0)
+		cmd := mentioning(files.NewName(files.Images, "png"))
+		const most = 1000
+		to := make(answers, most)
+		sent, err := 0, error(nil)
+		for ; err == nil && sent < most; sent++ {
+			err = ws.Submit(cmd, to)
+		}
+		if !errors.Is(err, durable.ErrBusy) {
+			t.Fatalf("%d commands wait: %v", sent, err)
+		}
+		close(s.until)
+		synctest.Wait()
+		for range sent - 1 {
+			if r := <-to; !errors.Is(r.Err, durable.ErrUnavailable) {
+				t.Fatalf("answered with %v", r.Err)
+			}
+		}
+		if err := ws.Submit(cmd, to); err != nil {
+			t.Errorf("nothing waits any more: %v", err)
+		}
+	})
+}
+
+// A command that is refused because too many wait leaves no claim.
+func TestARefusedCommandLeavesNoClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		defer func() { _ = store.Close() }()
+		ws, register := oneLab(t, store, store, 1)
+		u := &pb.Upload{Name: files.NewName(files.Images, "png"), Sum: make([]byte, 32)}
+		if err := register.Add(u); err != nil {
+			t.Fatal(err)
+		}
+		release := store.Hold()
+		first, second := make(answers, 1), make(answers, 1)
+		if err := ws.Submit(codelab.Command{Caller: leader, Body: codelab.PostChat{Message: "first"}}, first); err != nil {
+			t.Fatal(err)
+		}
+		if err := ws.Submit(mentioning(u.Name), second); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-second; !errors.Is(r.Err, durable.ErrBusy) {
+			t.Fatalf("answered with %v", r.Err)
+		}
+		release()
+		<-first
+		synctest.Wait()
+		if err := register.Drop(u.Name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := register.Get(u.Name); !errors.Is(err, files.ErrMissing) {
+			t.Errorf("its claim has not ended: %v", err)
+		}
+	})
+}

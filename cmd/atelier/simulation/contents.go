@@ -1,0 +1,230 @@
+package simulation
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// contents are those of files, in a place that all nodes share. Each put makes an
+// object of its own, so no removal hits what was put after it was decided on
+// (package persistence/objects).
+type contents struct {
+	mu  sync.Mutex
+	all []*object // guarded by mu
+	// Guarded by mu: faults that let the store answer late, and that fail puts and
+	// removals.
+	slow, broken int
+}
+
+// object is one that was put. Guarded by contents.mu.
+type object struct {
+	sum files.Sum
+	put time.Time
+	of  *mount // who has a lease on it; nil when it is released
+	// young: until then the object does not go, since a process that is gone may have
+	// asked for a reference to it.
+	young time.Time
+}
+
+const (
+	// contentGrace is how long a sweep spares an object.
+	contentGrace = 3 * time.Second
+	// staysYoung is how long the objects stay whose leases ended with their process.
+	// The real store counts it from the put, and an hour.
+	staysYoung = 2 * time.Minute
+)
+
+// has says whether a content is there.
+func (c *contents) has(sum files.Sum) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.all, func(o *object) bool { return o.sum == sum })
+}
+
+func (c *contents) during(which *int) (end func()) {
+	by := func(d int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		*which += d
+	}
+	by(1)
+	return sync.OnceFunc(func() { by(-1) })
+}
+
+// mount is the files.Blobs of one process.
+type mount struct {
+	*contents
+	s     *server
+	rand  *rand.Rand // guarded by contents.mu
+	ended bool       // guarded by contents.mu; the process is gone
+}
+
+var _ files.Blobs = (*mount)(nil)
+
+// wait is how long the store takes. It fails if the process is gone by then: what
+// it was about to do it does not do any more.
+func (m *mount) wait() error {
+	m.mu.Lock()
+	d := time.Duration(m.rand.ExpFloat64() * float64(3*time.Millisecond) * float64(1+300*m.slow))
+	m.mu.Unlock()
+	<-m.s.clock.NewTimer(d).C()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended || m.s.dead.Load() {
+		return errDown
+	}
+	return nil
+}
+
+// works is the error of a call that the store does not serve.
+func (m *mount) works() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.broken > 0 {
+		return durable.ErrUnavailable
+	}
+	return nil
+}
+
+// Put implements files.Blobs. What fails, or is interrupted, may be there.
+func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
+	b, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, errors.Join(files.ErrSource, err)
+	case int64(len(b)) > limit:
+		return nil, files.ErrTooLarge
+	}
+	failed := errors.Join(m.wait(), m.works())
+	m.mu.Lock()
+	o := &object{sum: sha256.Sum256(b), put: time.Now()}
+	if failed == nil || m.rand.IntN(2) == 0 {
+		m.all = append(m.all, o)
+	}
+	if failed == nil && !m.ended {
+		o.of = m
+	}
+	m.mu.Unlock()
+	if failed == nil {
+		failed = m.wait() // until it hears of it
+	}
+	if errors.Is(failed, errDown) {
+		m.s.n.w.history.count("fault", interruptedPut)
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return files.NewLease(o.sum, int64(len(b)), func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		o.of = nil
+	}), nil
+}
+
+// interruptedPut is the name of what befalls a put when its process is killed.
+const interruptedPut = "kill during a put"
+
+var errNoFiles = errors.New("simulated: contents are no files here")
+
+// Spool implements files.Blobs: it needs files of the operating system.
+func (m *mount) Spool(io.Reader, int64) (*os.File, int64, error) { return nil, 0, errNoFiles }
+
+// Open implements files.Blobs: it needs files of the operating system.
+func (m *mount) Open(files.Sum) (*os.File, int64, error) { return nil, 0, errNoFiles }
+
+// Discard implements files.Blobs. It lists, then asks, then removes what it listed.
+func (m *mount) Discard(inUse files.InUse, sums ...files.Sum) error {
+	for _, sum := range sums {
+		if _, err := m.remove(inUse, sum, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Collect implements files.Blobs.
+func (m *mount) Collect(inUse files.InUse) (removed int, err error) {
+	m.mu.Lock()
+	var sums []files.Sum
+	for _, o := range m.all {
+		if !slices.Contains(sums, o.sum) {
+			sums = append(sums, o.sum)
+		}
+	}
+	m.mu.Unlock()
+	for _, sum := range sums {
+		n, err := m.remove(inUse, sum, contentGrace)
+		if removed += n; err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+// remove removes the objects of a content that nobody has a lease on, which are
+// older than a grace period, if nothing refers to the content.
+func (m *mount) remove(inUse files.InUse, sum files.Sum, grace time.Duration) (removed int, err error) {
+	if err := errors.Join(m.wait(), m.works()); err != nil {
+		return 0, err
+	}
+	m.mu.Lock()
+	now := time.Now()
+	listed := map[*object]bool{}
+	for _, o := range m.all {
+		if o.sum == sum && o.of == nil && !now.Before(o.young) && now.Sub(o.put) >= grace {
+			listed[o] = true
+		}
+	}
+	m.mu.Unlock()
+	if len(listed) == 0 {
+		return 0, nil
+	}
+	if used, err := inUse(sum); err != nil || used {
+		return 0, err
+	}
+	if err := m.wait(); err != nil {
+		return 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all = slices.DeleteFunc(m.all, func(o *object) bool {
+		if listed[o] {
+			removed++
+		}
+		return listed[o]
+	})
+	return removed, nil
+}
+
+// end ends the leases of the process.
+func (m *mount) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ended = true
+	for _, o := range m.all {
+		if o.of == m {
+			o.of, o.young = nil, time.Now().Add(staysYoung)
+		}
+	}
+}
+
+// contentFaults befall the contents, where somebody uploads.
+var contentFaults = []fault{
+	{"answer late for contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+		c := w.uploads.contents
+		return c.during(&c.slow), true
+	}},
+	{"refuse contents", 1, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
+		c := w.uploads.contents
+		return c.during(&c.broken), true
+	}},
+}

@@ -1,0 +1,304 @@
+package simulation
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// facts are what is known of references to uploads. Guarded by uploads.mu.
+type facts struct {
+	// weak are uploads that were gone when somebody referred to them:
+	// Register.ClaimKnown passes over those, so they may be missing.
+	weak map[string]bool
+	// asking counts the commands under way of which it is not known yet.
+	asking map[string]int
+}
+
+func newFacts() facts { return facts{weak: map[string]bool{}, asking: map[string]int{}} }
+
+// there says whether an upload is there, row and content, past all nodes.
+func (u *uploads) there(name string) (there bool) {
+	u.w.store.Look(func(j durable.Journal) {
+		b, err := j.Get("uploads", []byte(name))
+		up := &pb.Upload{}
+		if err != nil || up.Decode(b) != nil {
+			return
+		}
+		sum, _ := files.SumOf(up.Sum)
+		there = u.contents.has(sum)
+	})
+	return there
+}
+
+// ask asks for a command that may refer to uploads. Half of those who do claim them
+// for themselves as well, as transport/rest does for a material: such a claim is
+// answered with files.ErrMissing, or the upload stays. The others trust the claims
+// of Workshop.Ask, and know only that what is there afterwards was claimed.
+func (u *uploads) ask(c *client, s *server, ws codelab.Workshop, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
+	names := codelab.Mentions(cmd.Body)
+	if len(names) == 0 {
+		return ws.Ask(cmd)
+	}
+	_, strict := cmd.Body.(codelab.AddMaterial)
+	strict = strict || c.Rand.IntN(2) == 0
+	_, seq := ws.ViewAt()
+	var trusted []string
+	for _, name := range names {
+		if strict {
+			release, err := s.files.Claim(name)
+			if errors.Is(err, files.ErrMissing) {
+				if u.there(name) {
+					u.w.model.fail("uploads", "%s answered %s that %s is missing, which is there", s.n.name, c.Name, name)
+				}
+				u.missing(s, view, seq, name)
+				u.w.history.count("command", claimGone)
+				return nil, 0, durable.Reject(durable.Invalid, "%s is not an uploaded file", name)
+			}
+			if err != nil {
+				u.fails(s, "a claim", s.leaves(err))
+				return nil, 0, err
+			}
+			u.w.history.count("command", claim)
+			defer u.claimed(s, name, release)()
+			continue
+		}
+		if !u.there(name) {
+			u.missing(s, view, seq, name)
+			u.weaken(name)
+		}
+		u.begin(name, 1)
+		defer u.begin(name, -1)
+		trusted = append(trusted, name)
+	}
+	v, at, err := ws.Ask(cmd)
+	for _, name := range trusted {
+		if !u.there(name) {
+			u.weaken(name)
+		}
+	}
+	return v, at, err
+}
+
+// claimed holds a claim to its promise: until it is released the upload stays.
+func (u *uploads) claimed(s *server, name string, release func()) (end func()) {
+	look := func() {
+		if !u.there(name) {
+			u.w.model.fail("uploads", "%s is gone, although %s has a claim on it", name, s.n.name)
+		}
+	}
+	look()
+	return func() {
+		look()
+		release()
+	}
+}
+
+func (u *uploads) begin(name string, by int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.asking[name] += by
+}
+
+func (u *uploads) weaken(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.weak[name] = true
+}
+
+// firm says whether whoever referred to an upload had claimed it.
+func (u *uploads) firm(name string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return !u.weak[name] && u.asking[name] == 0
+}
+
+// reference is what in a codelab refers to an upload.
+type reference struct {
+	by files.By
+	id string // of the material, message or comment; "" for all texts together
+}
+
+// references are those of a codelab, by the uploads to which they refer.
+func references(v *codelab.View) map[string][]reference {
+	out := map[string][]reference{}
+	in := func(text string, by files.By, id string) {
+		files.Mentioned(text, func(name string, _ int) { out[name] = append(out[name], reference{by, id}) })
+	}
+	for _, m := range v.Materials.All() {
+		if m.Upload != "" {
+			in(files.Folder+m.Upload, files.ByMaterial, m.Id)
+		}
+	}
+	for _, m := range v.Chat.All() {
+		in(m.Message, files.ByTalk, m.Id)
+	}
+	for _, t := range v.Threads.All() {
+		for _, m := range t.Messages {
+			in(m.Message, files.ByTalk, m.Id)
+		}
+	}
+	for _, name := range v.TextUploads() {
+		in(files.Folder+name, files.ByText, "")
+	}
+	in(v.Pin.GetMessage(), files.ByText, "")
+	return out
+}
+
+// look opens an upload, or a submission, that a view shows.
+func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) {
+	all := references(view)
+	names := slices.Sorted(maps.Keys(all))
+	if len(names) > 0 {
+		name := names[r.IntN(len(names))]
+		u.w.history.count("command", look)
+		up, err := s.files.Get(name)
+		switch {
+		case err == nil:
+			sum, _ := files.SumOf(up.Sum)
+			if s.contents.wait() != nil || u.contents.has(sum) {
+				break
+			}
+			fallthrough
+		case errors.Is(err, files.ErrMissing):
+			u.missing(s, view, seq, name)
+		default:
+			u.fails(s, "a look at an upload", s.leaves(err))
+		}
+	}
+	for _, work := range view.Submissions.All() {
+		sum, file := files.SumOf(work.Sum)
+		if !file || u.contents.has(sum) {
+			continue
+		}
+		if now, _ := u.newest(s); now != nil && now.Submission(work.Id) != nil {
+			u.w.model.fail("uploads", "the content of submission %s, which %s shows at %d, is gone", work.Id, s.n.name, seq)
+		}
+	}
+}
+
+// missing is told of an upload that was found missing after a view was seen. The
+// reference may be gone since, or never have been firm. An upload that is missing
+// and rightly so never comes back.
+func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name string) {
+	if !u.firm(name) {
+		return
+	}
+	view, at := u.newest(s)
+	if view == nil {
+		return
+	}
+	still := references(view)[name]
+	for _, by := range references(before)[name] {
+		if slices.Contains(still, by) && (by.by != files.ByText || !u.w.model.textsChanged(seq, at)) && u.firm(name) {
+			u.w.model.fail("uploads", "%s is gone, although the codelab refers to it by %s %s: %s shows that at %d, and at %d", name, by.by, by.id, s.n.name, seq, at)
+		}
+	}
+}
+
+// newest is what a node shows of all that is committed now; nil when it does not, for
+// a while. What is committed and not acknowledged is not shown yet: a reference may be
+// gone, and its upload, while the last view still has it.
+func (u *uploads) newest(s *server) (*codelab.View, uint64) {
+	committed := u.w.model.head()
+	for range 10 {
+		now, ws, err := s.n.get()
+		if err != nil || now != s {
+			return nil, 0
+		}
+		if view, at := ws.ViewAt(); at >= committed {
+			return view, at
+		}
+		if !u.w.pause(200 * time.Millisecond) {
+			break
+		}
+	}
+	return nil, 0
+}
+
+// head is the position of the newest record that is committed.
+func (m *model) head() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return uint64(len(m.records))
+}
+
+// textsChanged says whether an event behind a position, up to another, changes what
+// texts mention.
+func (m *model) textsChanged(from, to uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for seq := from + 1; seq <= to && seq <= uint64(len(m.records)); seq++ {
+		e, err := m.event(seq)
+		if err != nil {
+			return true
+		}
+		switch e.Body.(type) {
+		case *pb.Event_Updated, *pb.Event_StepsReplaced, *pb.Event_Pinned, *pb.Event_QuizzesReplaced:
+			return true
+		}
+	}
+	return false
+}
+
+// settle looks at everything that is referred to, at every node. All is quiet.
+func (u *uploads) settle(when string) {
+	if u.w.plan.Uploaders == 0 {
+		return
+	}
+	r := u.w.plan.random(ofUploaders - 2)
+	for _, n := range u.w.nodes {
+		s := n.server.Load()
+		if s == nil || u.w.model.failed() != "" {
+			continue
+		}
+		view, seq := u.newest(s)
+		if view == nil {
+			u.w.model.fail("answers", "%s, node %s does not show what is committed", when, n.name)
+			return
+		}
+		u.look(s, view, seq, r)
+		u.lookAt(when, s, view)
+		u.mu.Lock()
+		labs := slices.Clone(u.labs)
+		u.mu.Unlock()
+		for _, lab := range labs {
+			u.mu.Lock()
+			deleting := lab.deleting
+			u.mu.Unlock()
+			if deleting {
+				continue
+			}
+			if ws, err := s.labs.Get(lab.id); err != nil {
+				u.w.model.fail("answers", "%s, codelab %s at %s: %v", when, lab.id, n.name, err)
+			} else {
+				u.lookAt(when, s, ws.View())
+			}
+		}
+	}
+}
+
+// lookAt says what is missing of what a codelab refers to.
+func (u *uploads) lookAt(when string, s *server, view *codelab.View) {
+	for name, by := range references(view) {
+		if up, err := s.files.Get(name); !u.firm(name) {
+			continue
+		} else if err != nil {
+			u.w.model.fail("uploads", "%s, %s cannot read %s, to which %v refers: %v", when, s.n.name, name, by, err)
+		} else if sum, _ := files.SumOf(up.Sum); !u.contents.has(sum) {
+			u.w.model.fail("uploads", "%s the content of %s is gone, to which %v refers", when, name, by)
+		}
+	}
+	for _, work := range view.Submissions.All() {
+		if sum, file := files.SumOf(work.Sum); file && !u.contents.has(sum) {
+			u.w.model.fail("uploads", "%s the content of submission %s is gone", when, work.Id)
+		}
+	}
+}
