@@ -156,7 +156,7 @@ func find[T any](list cow.View[*T], id string, idOf func(*T) string) *T {
 
 // EncodeState encodes a view as a snapshot.
 func EncodeState(v *View) ([]byte, error) {
-	return pbwire.Encode(&pb.Snapshot{
+	return pbwire.Append(nil, &pb.Snapshot{
 		Codelab: v.Meta, Steps: v.Steps, Quizzes: v.Quizzes,
 		Attendees: list(v.Attendees), Chat: list(v.Chat), Help: list(v.Help),
 		Feedback: list(v.Feedback), Threads: list(v.Threads), Answers: list(v.Answers),

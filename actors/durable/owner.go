@@ -72,7 +72,7 @@ func (s *shell[C, E, V]) tellAll(t told) {
 
 // busy says that something is on its way to the store, or back.
 func (s *shell[C, E, V]) busy() bool {
-	return len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.encoding || s.erasure.working()
+	return len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.snapshotting || s.erasure.working()
 }
 
 // remoteReplier answers a command of another node.

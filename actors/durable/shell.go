@@ -83,9 +83,9 @@ type shell[C, E, V any] struct {
 	scratch   Records        // the events of one decision, encoded
 	record    []byte         // for encoding one of them
 
-	sinceEvents, sinceBytes int // since the last snapshot
-	lastSize                int // of the last snapshot
-	encoding                bool
+	sinceEvents, sinceBytes int  // since the last snapshot
+	lastSize                int  // of the last snapshot
+	snapshotting            bool // one is being made, or stored
 	forceSnapshot           bool
 	resting                 bool
 	erasure                 erasure

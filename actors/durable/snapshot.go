@@ -7,14 +7,15 @@ import (
 // maybeSnapshot starts a snapshot of a committed view when enough has
 // happened since the last one. A large state is written less often, so that
 // the cost of snapshots stays in proportion to what is appended. Encoding runs
-// beside the actor, on the immutable view.
+// beside the actor, on the immutable view. There is one at a time, until it is
+// stored: each is as large as the state, and holds on to all of an earlier view.
 func (s *shell[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	o := &s.host.opts
 	due := (s.sinceEvents >= o.SnapshotEvents || s.sinceBytes >= o.SnapshotBytes) && s.sinceBytes >= s.lastSize/2
-	if s.encoding || !(due || s.forceSnapshot) {
+	if s.snapshotting || !(due || s.forceSnapshot) {
 		return
 	}
-	s.encoding, s.forceSnapshot = true, false
+	s.snapshotting, s.forceSnapshot = true, false
 	s.sinceEvents, s.sinceBytes = 0, 0
 	seq, chain, self, root := s.committed, s.agreed, ctx.Self(), ctx.ActorSystem().Root
 	go func() {
@@ -26,7 +27,6 @@ func (s *shell[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 
 // store hands an encoded snapshot to the journal.
 func (s *shell[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
-	s.encoding = false
 	err := m.err
 	if err == nil {
 		s.lastSize = len(m.state)
@@ -41,13 +41,6 @@ func (s *shell[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
 	}
 	if err != nil {
 		s.snapshotStored(ctx, &stored[V]{owner: s, seq: m.seq, err: err})
-		return
-	}
-	if s.forceSnapshot {
-		s.maybeSnapshot(ctx, s.handle.View())
-	}
-	if s.resting {
-		s.tryStop(ctx)
 	}
 }
 
@@ -59,7 +52,11 @@ func (s *shell[C, E, V]) snapshotStored(ctx actor.Context, m *stored[V]) {
 	} else {
 		s.host.stats.Snapshots.Add(1)
 	}
+	s.snapshotting = false
 	s.eraseBehind(ctx, m)
+	if s.forceSnapshot {
+		s.maybeSnapshot(ctx, s.handle.View())
+	}
 	if s.resting {
 		s.tryStop(ctx)
 	}

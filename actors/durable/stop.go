@@ -62,7 +62,7 @@ func (s *shell[C, E, V]) tryStop(ctx actor.Context) {
 	}
 	if s.forceSnapshot {
 		s.maybeSnapshot(ctx, s.handle.View())
-		if s.encoding {
+		if s.snapshotting {
 			return
 		}
 	}
