@@ -15,17 +15,17 @@ type lateSnapshots struct {
 	waits []func()
 }
 
-type lateLog struct {
+type slowLog struct {
 	durable.Log
 	j *lateSnapshots
 }
 
 func (j *lateSnapshots) Open(actor string) (durable.Log, error) {
 	log, err := j.Journal.Open(actor)
-	return lateLog{log, j}, err
+	return slowLog{log, j}, err
 }
 
-func (l lateLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
+func (l slowLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
 	l.j.mu.Lock()
 	defer l.j.mu.Unlock()
 	l.j.begun++
