@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime"
@@ -44,6 +45,11 @@ func (c serveCmd) Run() error {
 	spreadThreads()
 	signals, stop := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	// From the first moment on: a terminal that is closed ends no server, and neither
+	// does a log that nobody reads any more.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE)
 	go func() {
 		<-signals
 		close(stop)
@@ -56,14 +62,43 @@ func (c serveCmd) Run() error {
 		return err
 	}
 	notify("READY=1")
-	select {
-	case <-stop:
-		log.Info("stopping; a second signal forces it", "deadline", cfg.Server.DrainTimeout.Std())
-	case err = <-s.Failed():
-		log.Error("the public listener failed", "error", err)
+	for waiting := true; waiting; {
+		select {
+		case <-hangups:
+			c.reload(s, log)
+			continue
+		case <-stop:
+			log.Info("stopping; a second signal forces it", "deadline", cfg.Server.DrainTimeout.Std())
+		case err = <-s.Failed():
+			log.Error("the public listener failed", "error", err)
+		}
+		waiting = false
 	}
 	notify("STOPPING=1")
 	return errors.Join(err, s.Stop())
+}
+
+// reload reads again what can change while the server runs: certificates, and the log
+// level. What is wrong there changes nothing.
+func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
+	cfg, err := c.load()
+	if err == nil {
+		_, err = cfg.Check()
+	}
+	if err == nil {
+		err = s.Reload()
+	}
+	if err != nil {
+		log.Error("nothing was read again", "error", err)
+		return
+	}
+	before := logLevel.Level()
+	setLevel(cfg.Log.Level)
+	if before < logLevel.Level() { // the last line before it says nothing more
+		logLevel.Set(before)
+		defer setLevel(cfg.Log.Level)
+	}
+	log.Info("certificate and log level were read again; other settings need a restart", "level", cfg.Log.Level)
 }
 
 // spreadThreads runs Go code on twice as many threads as there are processors,

@@ -106,9 +106,12 @@ func authority(t *testing.T) func() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(ca)
 	return func() *tls.Config {
+		// As the server has it, whose certificate is renewed.
+		cert := &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 		return &tls.Config{
-			Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
-			RootCAs:      pool, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
+			GetCertificate:       func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return cert, nil },
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return cert, nil },
+			RootCAs:              pool, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"atelier/actors/ids"
 	"atelier/transport/body"
+	"atelier/transport/keypair"
 	"atelier/transport/live"
 )
 
@@ -69,9 +70,9 @@ type PublicOptions struct {
 	Web fasthttp.RequestHandler
 }
 
-// Listen takes the public address; certFile and keyFile (PEM), if given, make
-// it speak TLS. Whoever connects waits until Serve.
-func Listen(addr, certFile, keyFile string) (*Public, error) {
+// Listen takes the public address; with a certificate it speaks TLS. Whoever connects
+// waits until Serve.
+func Listen(addr string, cert *keypair.Pair) (*Public, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, listenError("server.listen", addr, err)
@@ -80,14 +81,9 @@ func Listen(addr, certFile, keyFile string) (*Public, error) {
 	p := &Public{silence: newSilence(files / 2), most: files - kept(files), failed: make(chan error, 1)}
 	p.accept = patient(l, func() { p.silence.close(shedAtOnce, time.Now().Add(-justOpened)) })
 	p.listener = p.accept
-	if certFile != "" {
-		cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-		if err != nil {
-			_ = l.Close()
-			return nil, fmt.Errorf("load certificate: %w", err)
-		}
+	if cert != nil {
 		p.listener = tls.NewListener(live.Beneath(p.accept), &tls.Config{
-			Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+			GetCertificate: cert.Server, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 			// Small records save time on a slow line, and cost a system call for each
 			// kilobyte.
 			DynamicRecordSizingDisabled: true,

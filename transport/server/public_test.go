@@ -29,7 +29,7 @@ func hello(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("hello") }
 
 func serve(t *testing.T, prepare func(p *Public)) *Public {
 	t.Helper()
-	p, err := Listen("127.0.0.1:0", "", "")
+	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestAStopDoesNotWaitForTheSilent(t *testing.T) {
 // its next request, held every stop for its whole time.
 func TestAStopCutsOffHalfARequest(t *testing.T) {
 	entered := make(chan struct{})
-	p, err := Listen("127.0.0.1:0", "", "")
+	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestAnAddressInUseIsToldInWordsOfTheConfiguration(t *testing.T) {
 	p := serve(t, nil)
 	defer stop(t, p)
 	addr := p.Addr().String()
-	if _, err := Listen(addr, "", ""); err == nil || err.Error() != "server.listen: "+addr+" is in use by another program; stop it or choose another address" {
+	if _, err := Listen(addr, nil); err == nil || err.Error() != "server.listen: "+addr+" is in use by another program; stop it or choose another address" {
 		t.Errorf("%v", err)
 	}
 	if _, err := ListenInternal(addr, nil, nil); err == nil || err.Error() != "server.internal_listen: "+addr+" is in use by another program; stop it or choose another address" {
@@ -341,7 +341,7 @@ func waitFor(t *testing.T, cond func() bool) {
 // Whoever goes on while the server leaves is told to come with another connection,
 // but for those whose connection has become something else.
 func TestAnAnswerIsTheLastWhenTheServerLeaves(t *testing.T) {
-	p, err := Listen("127.0.0.1:0", "", "")
+	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

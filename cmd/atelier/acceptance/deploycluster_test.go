@@ -136,7 +136,7 @@ func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 		if err != nil || len(warnings) > 0 || !c.Cluster.Enabled {
 			t.Errorf("%s: %v, %q", what, err, warnings)
 		}
-		if conf, err := c.Cluster.TLS(); err != nil || conf == nil {
+		if conf, err := c.Cluster.TLS(nil); err != nil || conf == nil {
 			t.Errorf("%s: certificates: %v", what, err)
 		}
 	}

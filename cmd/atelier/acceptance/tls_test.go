@@ -21,13 +21,17 @@ import (
 
 // selfSigned writes a certificate for 127.0.0.1 and its key into a folder.
 func selfSigned(t *testing.T, folder string) (cert, key string, roots *x509.CertPool) {
+	return selfSignedAs(t, folder, 1)
+}
+
+func selfSignedAs(t *testing.T, folder string, serial int64) (cert, key string, roots *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "workshop"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "workshop"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
@@ -87,4 +91,48 @@ func TestTheServerSpeaksTLSByItself(t *testing.T) {
 	one.say(record{"type": "chat", "message": "to all"})
 	events.next("chat")
 	again.hear("to all")
+}
+
+// A certificate is renewed under the server's feet: handshakes show the new one, and
+// nobody who is connected notices.
+func TestARenewedCertificateIsShown(t *testing.T) {
+	cfg, folder := testConfig(t), t.TempDir()
+	var roots *x509.CertPool
+	cfg.Server.TLSCert, cfg.Server.TLSKey, roots = selfSigned(t, folder)
+	s := startServer(t, cfg)
+	admin := openWith(t, "https://"+s.Addr(), &tls.Config{RootCAs: roots})
+	admin.login("")
+	id := admin.post("/codelabs", record{"title": "Over TLS"}).object().text("id")
+	live := admin.connect(id, "")
+	_, _, next := selfSignedAs(t, folder, 2)
+	serial := func() string {
+		conn, err := tls.Dial("tcp", s.Addr(), &tls.Config{RootCAs: next})
+		if err != nil {
+			return err.Error()
+		}
+		defer conn.Close()
+		return conn.ConnectionState().PeerCertificates[0].SerialNumber.String()
+	}
+	if err := s.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if got := serial(); got != "2" {
+		t.Errorf("asked to read it again, it shows %s", got)
+	}
+	// Without being asked it looks by itself.
+	_, _, next = selfSignedAs(t, folder, 3)
+	c := &class{t: t}
+	c.eventually("the third certificate is shown", func() bool { return serial() == "3" })
+	live.acked(record{"type": "chat", "message": "still here"}, "r")
+
+	// What cannot be used changes nothing.
+	if err := os.WriteFile(cfg.Server.TLSKey, []byte("no key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Reload(); err == nil {
+		t.Error("no key is taken for one")
+	}
+	if got := serial(); got != "3" {
+		t.Errorf("without a key it shows %s", got)
+	}
 }

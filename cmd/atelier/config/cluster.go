@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"atelier/transport/bus"
+	"atelier/transport/keypair"
 )
 
 // Cluster is about several servers on one database.
@@ -92,12 +93,14 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	}
 }
 
-// TLS is for both sides of the connections between nodes; nil for none.
-func (n *Cluster) TLS() (*tls.Config, error) {
+// TLS is for both sides of the connections between nodes; nil for none. The
+// certificate is read again when its files change, the authorities are not. failed is
+// told when they cannot be used.
+func (n *Cluster) TLS(failed func(error)) (*tls.Config, error) {
 	if n.TLSCA == "" {
 		return nil, nil
 	}
-	cert, err := tls.LoadX509KeyPair(n.TLSCert, n.TLSKey)
+	cert, err := keypair.Load(n.TLSCert, n.TLSKey, failed)
 	if err != nil {
 		return nil, fmt.Errorf("cluster.tls_cert: %w", err)
 	}
@@ -110,7 +113,7 @@ func (n *Cluster) TLS() (*tls.Config, error) {
 		return nil, fmt.Errorf("cluster.tls_ca: no certificate in %s", n.TLSCA)
 	}
 	return &tls.Config{
-		Certificates: []tls.Certificate{cert}, RootCAs: pool, ClientCAs: pool,
+		GetCertificate: cert.Server, GetClientCertificate: cert.Client, RootCAs: pool, ClientCAs: pool,
 		ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
 	}, nil
 }

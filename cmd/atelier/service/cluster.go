@@ -69,7 +69,7 @@ type node struct {
 
 // openNode connects to the other nodes.
 func openNode(cfg config.Config, store durable.Shared, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*node, error) {
-	conf, err := cfg.Cluster.TLS()
+	conf, err := cfg.Cluster.TLS(func(err error) { log.Error("the renewed certificate of this node cannot be used", "error", err) })
 	if err != nil {
 		return nil, err
 	}

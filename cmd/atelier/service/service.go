@@ -22,6 +22,7 @@ import (
 	"atelier/transport/body"
 	"atelier/transport/control"
 	"atelier/transport/httpapi"
+	"atelier/transport/keypair"
 	"atelier/transport/limit"
 	"atelier/transport/live"
 	"atelier/transport/messages"
@@ -44,7 +45,9 @@ type Service struct {
 	rotating sync.Mutex // held while the token keys change
 	internal *server.Internal
 	public   *server.Public
-	started  atomic.Bool // set when the public listener answers
+	// pair is nil without TLS of our own.
+	pair    *keypair.Pair
+	started atomic.Bool // set when the public listener answers
 
 	cancel     context.CancelFunc // ends the background work
 	background sync.WaitGroup
@@ -86,8 +89,15 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	// The doors first: whoever finds one taken has changed nothing, and has
 	// made no secrets. Nobody is let in before everything is there.
+	if cfg.Server.TLSCert != "" {
+		if s.pair, err = keypair.Load(cfg.Server.TLSCert, cfg.Server.TLSKey, func(err error) {
+			log.Error("the renewed certificate cannot be used; the one before serves on", "error", err)
+		}); err != nil {
+			return nil, fmt.Errorf("server.tls_cert: %w", err)
+		}
+	}
 	listen := func() (err error) {
-		s.public, err = server.Listen(cfg.Server.Listen, cfg.Server.TLSCert, cfg.Server.TLSKey)
+		s.public, err = server.Listen(cfg.Server.Listen, s.pair)
 		return err
 	}
 	if err := listen(); err != nil {
@@ -283,6 +293,14 @@ func (s *Service) endGrants(ctx context.Context) {
 			s.grants.Sessions.Expire()
 		}
 	}
+}
+
+// Reload reads the certificate again, if there is one.
+func (s *Service) Reload() error {
+	if s.pair == nil {
+		return nil
+	}
+	return s.pair.Reload()
 }
 
 // Addr is the public address.

@@ -1,0 +1,94 @@
+// Package keypair reads a certificate and its key from files, and again when these
+// have changed: certificates are renewed while the server runs.
+package keypair
+
+import (
+	"crypto/tls"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// lookEvery is how old what is known of the files may be.
+const lookEvery = 2 * time.Second
+
+// Pair is a certificate with its key. Safe for concurrent use.
+type Pair struct {
+	certFile, keyFile string
+	failed            func(error)
+	now               func() time.Time
+
+	mu     sync.Mutex
+	cert   *tls.Certificate // guarded by mu
+	seen   [2]stamp         // guarded by mu; of the files when they were read
+	looked time.Time        // guarded by mu
+}
+
+// stamp tells whether a file has changed.
+type stamp struct {
+	size int64
+	at   time.Time
+}
+
+// Load reads a pair from PEM files. failed is told when the files have changed and
+// cannot be used; the pair before serves on.
+func Load(certFile, keyFile string, failed func(error)) (*Pair, error) {
+	p := &Pair{certFile: certFile, keyFile: keyFile, failed: failed, now: time.Now}
+	if err := p.Reload(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Reload reads the files now.
+func (p *Pair) Reload() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.read(p.stamps())
+}
+
+// read is Reload with mu held.
+func (p *Pair) read(seen [2]stamp) error {
+	p.seen, p.looked = seen, p.now()
+	cert, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
+	if err != nil {
+		return fmt.Errorf("certificate %s with key %s: %w", p.certFile, p.keyFile, err)
+	}
+	p.cert = &cert
+	return nil
+}
+
+// stamps are those of both files; zero for one that is not there.
+func (p *Pair) stamps() (s [2]stamp) {
+	for i, name := range []string{p.certFile, p.keyFile} {
+		if info, err := os.Stat(name); err == nil { // behind links, which renewals turn
+			s[i] = stamp{info.Size(), info.ModTime()}
+		}
+	}
+	return s
+}
+
+// Certificate returns the pair as the files have it, or had it last.
+func (p *Pair) Certificate() *tls.Certificate {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now().Sub(p.looked) < lookEvery {
+		return p.cert
+	}
+	p.looked = p.now()
+	if seen := p.stamps(); seen != p.seen {
+		if err := p.read(seen); err != nil {
+			p.failed(err)
+		}
+	}
+	return p.cert
+}
+
+// Server is for tls.Config.GetCertificate.
+func (p *Pair) Server(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.Certificate(), nil }
+
+// Client is for tls.Config.GetClientCertificate.
+func (p *Pair) Client(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	return p.Certificate(), nil
+}

@@ -1,0 +1,103 @@
+package keypair
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// renew writes a pair with a serial number into a folder.
+func renew(t *testing.T, folder string, serial int64) (cert, key []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+}
+
+func TestAPairFollowsItsFiles(t *testing.T) {
+	folder := t.TempDir()
+	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	at := time.Now()
+	write := func(name string, b []byte) {
+		t.Helper()
+		at = at.Add(time.Minute)
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Load(certFile, keyFile, nil); err == nil {
+		t.Fatal("without files")
+	}
+	cert, key := renew(t, folder, 1)
+	write(certFile, cert)
+	write(keyFile, key)
+	failures := 0
+	p, err := Load(certFile, keyFile, func(error) { failures++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	p.now = func() time.Time { return now }
+	serial := func() int64 { return p.Certificate().Leaf.SerialNumber.Int64() }
+	if serial() != 1 {
+		t.Fatal(serial())
+	}
+
+	// Renewed in two steps: between them the files do not belong together.
+	cert, key = renew(t, folder, 2)
+	write(certFile, cert)
+	now = now.Add(lookEvery)
+	for range 3 {
+		now = now.Add(lookEvery)
+		if serial() != 1 {
+			t.Errorf("half renewed, it is %d", serial())
+		}
+	}
+	if failures != 1 {
+		t.Errorf("told of %d times", failures)
+	}
+	write(keyFile, key)
+	if serial() != 1 {
+		t.Error("it looked at the files at once")
+	}
+	now = now.Add(lookEvery)
+	if serial() != 2 {
+		t.Errorf("renewed, it is %d", serial())
+	}
+
+	// What is gone does not end the service.
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(lookEvery)
+	if serial() != 2 || p.Reload() == nil || serial() != 2 {
+		t.Error("without its key the pair is gone")
+	}
+	cert, key = renew(t, folder, 3)
+	write(certFile, cert)
+	write(keyFile, key)
+	if err := p.Reload(); err != nil || serial() != 3 {
+		t.Errorf("read again: %v", err)
+	}
+}
