@@ -46,10 +46,10 @@ func admit(m *pb.Codelab, r Register, admin bool) (name, mail string, err error)
 // Open says that new people may register.
 func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
 
-// reserved says that a name is a facilitator's: the one of those who gave none,
+// reserved says that a name looks like a facilitator's: the one of those who gave none,
 // or as the command says, of somebody who is logged in.
 func reserved(name string, loggedIn bool) bool {
-	return loggedIn || naming.Key(name) == naming.Key(naming.Facilitator)
+	return loggedIn || naming.Skeleton(name) == naming.Skeleton(naming.Facilitator)
 }
 
 // Register lets somebody in, or back in with their code.

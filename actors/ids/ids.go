@@ -76,6 +76,26 @@ func (s *Source) Seen(id string) {
 	s.last = max(s.last, hi>>16<<12|hi&0xfff)
 }
 
+// Valid says that a text is an id as this server makes them: a UUID of version 7 in
+// lower case.
+func Valid(s string) bool {
+	if len(s) != 36 || s[14] != '7' {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case c >= '0' && c <= '9' || c >= 'a' && c <= 'f':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 func format(b [16]byte) string {
 	var out [36]byte
 	hex.Encode(out[0:8], b[0:4])

@@ -59,3 +59,14 @@ func TestSharedIDsFollowTheirClock(t *testing.T) {
 		}
 	})
 }
+
+func TestValid(t *testing.T) {
+	if id := New(); !Valid(id) {
+		t.Errorf("%s is not valid", id)
+	}
+	for _, s := range []string{"", "4111111111111111", "0197F3A2-7C1E-7AAA-8BBB-0123456789AB", "0197f3a2-7c1e-4aaa-8bbb-0123456789ab", "0197f3a27c1e-7aaa-8bbb-0123456789ab0", "0197f3a2-7c1e-7aaa-8bbb-0123456789ag"} {
+		if Valid(s) {
+			t.Errorf("%q is valid", s)
+		}
+	}
+}

@@ -56,13 +56,13 @@ func nameOf(e *pb.SessionId) string {
 	if e.Admin.GetName() == "" {
 		return ""
 	}
-	return naming.Key(e.Admin.Name)
+	return naming.Skeleton(e.Admin.Name)
 }
 
-// NamesAdmin says that a name is the display name of an admin who is logged
+// NamesAdmin says that a name looks like the display name of an admin who is logged
 // in.
 func (s *Sessions) NamesAdmin(name string) bool {
-	key, now := naming.Key(name), s.ms()
+	key, now := naming.Skeleton(name), s.ms()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for f := range s.named[key] {

@@ -45,6 +45,9 @@ func (c *call) accessToken() error {
 		if form.Get("client_secret") != "" {
 			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "authenticate in one way, not two")
 		}
+		if id != "" && id != basicID {
+			return c.oauthError(fasthttp.StatusBadRequest, "invalid_request", "client_id is given twice, and not the same")
+		}
 		id, secret = basicID, basicSecret
 	}
 	var p *pb.Participant

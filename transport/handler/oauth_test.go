@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"testing"
@@ -21,6 +22,17 @@ func TestRefusedClientsAreCountedAsRefused(t *testing.T) {
 		s.ask("POST", "/handler/oauth/token", "", form, []byte(body))
 		if result != want {
 			t.Errorf("counted as %q, want %q", result, want)
+		}
+	}
+}
+
+// A client that says who it is in two ways says the same in both.
+func TestAClientHasOneID(t *testing.T) {
+	s := newStage(t)
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(s.id+":"+s.secret))
+	for id, want := range map[string]int{"": 200, s.id: 200, "another": 400} {
+		if got, body := s.ask("POST", "/handler/oauth/token", basic, form, []byte("grant_type=client_credentials&client_id="+id)); got != want {
+			t.Errorf("beside client_id=%s: %d %s", id, got, body)
 		}
 	}
 }

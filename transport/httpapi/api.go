@@ -139,6 +139,9 @@ func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
 	if err == nil {
 		err = c.Admit()
 	}
+	if err == nil {
+		err = r.plain()
+	}
 	switch {
 	case err == nil && r.Expecting():
 		err = r.expected()

@@ -27,6 +27,7 @@ func Refusal(status int, text string, retry time.Duration) error {
 // What the way itself refuses (decisions W1, C1).
 var (
 	ErrMediaType   = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must be application/json"}
+	ErrEncoding    = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must not be encoded: Content-Encoding is not understood here"}
 	ErrTooLarge    = &Error{Status: fasthttp.StatusRequestEntityTooLarge, Code: "invalid_request", Text: "the body is too large"}
 	ErrBroken      = &Error{Status: fasthttp.StatusBadRequest, Code: "invalid_request", Text: "the body broke off"}
 	ErrBusy        = &Error{Status: fasthttp.StatusServiceUnavailable, Code: "unavailable", Text: "too many requests are being read; try again", Retry: 2 * time.Second}

@@ -93,6 +93,17 @@ func unquoted(b []byte) []byte {
 	return b
 }
 
+// plain says that the body comes as it is, without a Content-Encoding.
+func (r *Exchange) plain() error {
+	if n := r.Request.Header.ContentLength(); n <= 0 && n != -1 { // -1: in pieces
+		return nil
+	}
+	if e := bytes.TrimSpace(r.Request.Header.Peek("Content-Encoding")); len(e) > 0 && !bytes.EqualFold(e, []byte("identity")) {
+		return ErrEncoding
+	}
+	return nil
+}
+
 // Type says that the body is of this media type, or of none.
 func (r *Exchange) Type(want string) bool {
 	ct, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte{';'})

@@ -124,6 +124,14 @@ func (a *API) endpoints() (out []httpapi.Endpoint) {
 	return out
 }
 
+// Routes are the paths of all operations, with {name} for what stands for something.
+func (a *API) Routes() (out []string) {
+	for _, e := range a.way.Endpoints {
+		out = append(out, e.Path)
+	}
+	return out
+}
+
 // Handler is the entry for paths under /api and /uploads.
 func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.way.Handler(ctx) }
 
@@ -144,8 +152,8 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 		for start > 0 && forwarded[start-1] != ',' {
 			start--
 		}
-		hop, err := netip.ParseAddr(strings.Trim(forwarded[start:end], " "))
-		if err != nil {
+		hop, ok := hopOf(strings.Trim(forwarded[start:end], " "))
+		if !ok {
 			break
 		}
 		// A zone names an interface of who wrote it, and says nothing here.
@@ -155,6 +163,15 @@ func (a *API) ClientIP(ctx *fasthttp.RequestCtx) string {
 		end = start - 1
 	}
 	return ip.String()
+}
+
+// hopOf reads an address of X-Forwarded-For; some proxies add the port.
+func hopOf(s string) (netip.Addr, bool) {
+	if a, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")); err == nil {
+		return a, true
+	}
+	a, err := netip.ParseAddrPort(s)
+	return a.Addr(), err == nil
 }
 
 // Trusted says whether an address is that of a proxy of ours.

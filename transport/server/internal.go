@@ -7,6 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
+	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -73,9 +76,42 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	i.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	i.server = &http.Server{Handler: byOwnName(mux), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = i.server.Serve(l) }()
 	return i, nil
+}
+
+// byOwnName refuses requests to a name that may be anybody's: a page in a browser
+// beside the server could point a name of its own at this address, and read what
+// stands here. Addresses, names without a dot and those of internal domains are not to
+// be had like that, and this machine's own name is its operator's.
+func byOwnName(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !ownName(r.Host) {
+			http.Error(w, "this listener is for the operator: ask it by its address, or by the machine's name", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func ownName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil || !strings.Contains(host, ".") {
+		return true
+	}
+	for _, domain := range []string{".localhost", ".local", ".internal", ".intern", ".lan", ".home.arpa", ".svc", ".test"} {
+		if strings.HasSuffix(host, domain) {
+			return true
+		}
+	}
+	machine, err := os.Hostname()
+	first, _, _ := strings.Cut(strings.ToLower(machine), ".")
+	label, _, _ := strings.Cut(host, ".")
+	return err == nil && label == first
 }
 
 // Addr is the address it listens on.

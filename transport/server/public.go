@@ -278,8 +278,8 @@ func deadline(ctx context.Context) time.Time {
 func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		p.silence.spoke(ctx.Conn())
-		if ambiguous(ctx) {
-			jsonError(ctx, fasthttp.StatusBadRequest, "Content-Length and Transfer-Encoding exclude each other")
+		if why := doubtful(ctx); why != "" {
+			jsonError(ctx, fasthttp.StatusBadRequest, why)
 			ctx.SetConnectionClose()
 			return
 		}
@@ -329,24 +329,34 @@ func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 	}
 }
 
-// ambiguous says that two programs could disagree where a request ends: both
-// lengths are given (RFC 9112, 6.3). Whoever reads on behind it may read what
-// somebody smuggled.
-func ambiguous(ctx *fasthttp.RequestCtx) bool {
+// doubtful says why two programs could disagree where a request ends, or "": whoever
+// reads on behind it may read what somebody smuggled. Both lengths are given (RFC
+// 9112, 6.3), a field goes on in another line (5.2), or the version is not known.
+func doubtful(ctx *fasthttp.RequestCtx) string {
 	h := &ctx.Request.Header
+	if version := string(h.Protocol()); version != "HTTP/1.1" && version != "HTTP/1.0" {
+		return "this version of HTTP is not spoken here"
+	}
+	raw := h.RawHeaders()
+	if bytes.Contains(raw, []byte("\n ")) || bytes.Contains(raw, []byte("\n\t")) {
+		return "a header field goes on in another line"
+	}
 	if h.ContentLength() == 0 {
-		return false // most requests have no body
+		return "" // most requests have no body
 	}
 	// The library keeps one of the two, and neither when the encoding is
 	// called identity.
 	var length, encoding bool
-	for line := range bytes.Lines(h.RawHeaders()) {
+	for line := range bytes.Lines(raw) {
 		name, _, _ := bytes.Cut(line, []byte{':'})
 		name = bytes.TrimSpace(name)
 		length = length || bytes.EqualFold(name, []byte("Content-Length"))
 		encoding = encoding || bytes.EqualFold(name, []byte("Transfer-Encoding"))
 	}
-	return length && encoding
+	if length && encoding {
+		return "Content-Length and Transfer-Encoding exclude each other"
+	}
+	return ""
 }
 
 // malformed answers what is no HTTP request.

@@ -385,3 +385,45 @@ func TestAnAnswerIsTheLastWhenTheServerLeaves(t *testing.T) {
 		t.Errorf("on what becomes a WebSocket: %q", got)
 	}
 }
+
+// What two programs could read in two ways is refused, and the connection ends.
+func TestDoubtfulRequestsAreRefused(t *testing.T) {
+	p := serve(t, nil)
+	defer stop(t, p)
+	for name, head := range map[string]string{
+		"a folded field":     "POST /api/x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
+		"a folded length":    "POST /api/x HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n\t3\r\n\r\nabc",
+		"an unknown version": "GET /api/x HTTP/2.7\r\nHost: h\r\n\r\n",
+		"two lengths":        "POST /api/x HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	} {
+		c := dial(t, p)
+		if _, err := c.Write([]byte(head)); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if res.StatusCode != 400 || !res.Close {
+			t.Errorf("%s: %s, closed: %v", name, res.Status, res.Close)
+		}
+		_ = res.Body.Close()
+	}
+	if err := ask(dial(t, p)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamesOfTheInternalListener(t *testing.T) {
+	for _, host := range []string{"127.0.0.1:9090", "[::1]:9090", "localhost:9090", "atelier-1:9090", "10.0.0.7", "atelier.default.svc.cluster.local:9090"} {
+		if !ownName(host) {
+			t.Errorf("%s is refused", host)
+		}
+	}
+	for _, host := range []string{"attacker.example.org:9090", "127.0.0.1.example.org", "localhost.example.com"} {
+		if ownName(host) {
+			t.Errorf("%s is let in", host)
+		}
+	}
+}

@@ -198,7 +198,7 @@ func TestNobodyTakesTheNameOfAFacilitator(t *testing.T) {
 	facilitator(t, c.addr, "Ada")
 	c.admin.put(c.path+"/attendees/"+max.id, record{"name": "ADA"}).refused(409, "facilitator")
 	c.attendee("Grace") // only the whole name counts
-	for _, name := range []string{"Facilitator", "\u200bFACILITATOR", "grace  hopper\u200f"} {
+	for _, name := range []string{"Facilitator", "\u200bFACILITATOR", "Fаcilitator", "FaciIitat0r", "Grаce Hoppеr", "grace  hopper\u200f"} {
 		open(t, c.addr).post(another()+"/register", record{"name": name, "code": "1"}).refused(409)
 		c.admin.post(another()+"/register", record{"name": name}).refused(409, "facilitator")
 		c.admin.put(c.path+"/attendees/"+max.id, record{"name": name}).refused(409)

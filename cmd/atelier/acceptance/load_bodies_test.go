@@ -74,3 +74,13 @@ func TestBodiesShareABudget(t *testing.T) {
 	// What is small has room.
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 }
+
+// A body that is encoded would be read as what it is not.
+func TestAnEncodedBodyIsRefused(t *testing.T) {
+	c := newClass(t)
+	for _, encoding := range []string{"gzip", "br", "gzip, identity"} {
+		c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", encoding)).refused(415)
+	}
+	c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", "identity")).want(200)
+	c.admin.get(c.path, header("Content-Encoding", "gzip")).want(200) // of nothing
+}

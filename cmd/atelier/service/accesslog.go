@@ -2,37 +2,84 @@ package service
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"atelier/actors/ids"
 	"atelier/cmd/atelier/config"
 )
 
 // accessLog writes a line for each request, if the configuration asks for it.
-// Queries are left out, and so is what stands in a path that is as good as a
-// secret.
-func accessLog(cfg config.Log, clientIP func(*fasthttp.RequestCtx) string, log *slog.Logger) func(*fasthttp.RequestCtx, time.Duration) {
+// Queries are left out, and so is whatever in a path this server has not made: what
+// somebody mistypes may be a card number.
+func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestCtx) string, log *slog.Logger) func(*fasthttp.RequestCtx, time.Duration) {
 	if !cfg.Access {
 		return nil
 	}
+	words := wordsOf(routes)
 	return func(ctx *fasthttp.RequestCtx, took time.Duration) {
-		log.Info("request", "method", string(ctx.Method()), "path", loggable(string(ctx.Path())),
-			"status", ctx.Response.StatusCode(), "took", took.Round(time.Microsecond), "ip", clientIP(ctx),
-			"request_id", string(ctx.Response.Header.Peek("X-Request-Id")))
+		log.Info("request", "method", string(ctx.Method()), "path", words.loggable(string(ctx.Path())),
+			"status", ctx.Response.StatusCode(), "bytes", ctx.Response.Header.ContentLength(), "took_ms", float64(took.Microseconds())/1000,
+			"ip", clientIP(ctx), "agent", agent(ctx), "request_id", string(ctx.Response.Header.Peek("X-Request-Id")))
 	}
+}
+
+// agent is the program that asked, as far as it says: its first word.
+func agent(ctx *fasthttp.RequestCtx) string {
+	name, _, _ := strings.Cut(string(ctx.Request.Header.UserAgent()), " ")
+	name = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/.-_", r)) {
+			return r
+		}
+		return -1
+	}, name)
+	return name[:min(len(name), 40)]
 }
 
 // secretPaths are followed by what only those know whom it concerns: random
 // names of files, ids of checkouts, identities.
 var secretPaths = []string{"/uploads/images/", "/uploads/materials/", "/handler/sessions/", "/handler/keys/"}
 
-func loggable(path string) string {
-	for _, p := range secretPaths {
-		if i := strings.Index(path, p); i >= 0 {
-			return path[:i+len(p)] + "…"
+// words are the parts of paths that routes name.
+type words map[string]bool
+
+// pages are the routes that no table lists: those of the app, of the handler and of
+// the commerce protocol.
+var pages = []string{
+	"/assets", "/login", "/admin/settings/audit-logs/participants/edit/results/settings/projector/live/people", "/codelabs", "/j", "/verify", "/certificate", "/account", "/invite",
+	"/favicon.ico", "/robots.txt", "/index.html", "/sandbox/handler/oauth/token/tokenize/detokenize/revoke/introspect/sessions/end/keys/events/openapi.json",
+	"/.well-known/commerce", "/schemas", "/api/commerce/negotiate", "/uploads/images/materials",
+}
+
+func wordsOf(routes []string) words {
+	w := words{"": true}
+	for _, route := range slices.Concat(routes, pages) {
+		for part := range strings.SplitSeq(route, "/") {
+			if !strings.HasPrefix(part, "{") {
+				w[part] = true
+			}
 		}
 	}
-	return path
+	return w
+}
+
+// loggable is a path of which nothing is told but words of routes and ids as this
+// server makes them.
+func (w words) loggable(path string) string {
+	for _, p := range secretPaths {
+		if i := strings.Index(path, p); i >= 0 {
+			return w.loggable(path[:i]) + p + "…"
+		}
+	}
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if !w[part] && !ids.Valid(part) {
+			parts[i] = "…"
+		}
+	}
+	const most = 12
+	return strings.Join(parts[:min(len(parts), most)], "/")
 }

@@ -218,7 +218,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		return nil, err
 	}
 	s.public.Serve(server.PublicOptions{
-		Access:         accessLog(cfg.Log, api.ClientIP, log),
+		Access:         accessLog(cfg.Log, api.Routes(), api.ClientIP, log),
 		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, APIExpect: api.Expect, Handler: handler.Handle, Commerce: commerce.Handle,
 		Web: app.Handle, Live: func() int { return int(s.hub.Stats().Sessions) }, Proxy: api.Trusted,
 	})
