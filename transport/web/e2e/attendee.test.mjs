@@ -42,7 +42,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.goto('/')
   const code = lab.join_code.toLowerCase()
   await page.getByLabel('Short code').fill(`${code.slice(0, 3)} ${code.slice(3)}`)
-  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByRole('button', { name: 'Open' }).click()
   await page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
   await page.getByLabel('Your name').fill('Attendee 1')
   await page.getByRole('button', { name: 'Join' }).click()

@@ -398,3 +398,23 @@ test('the chat opens at its newest message, and stays there', async ({ visitor, 
   await page.getByRole('button', { name: '60 new' }).click()
   await until('the jump reaches the end', async () => (await left()) < 3)
 })
+
+test('without an answer nobody is called connected, on the phone neither', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Attendee 1')
+  const guest = await visitor({ as: ann })
+  guest.expect(/WebSocket/, /ERR_/, /Failed to load/)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  await guest.context.setOffline(true) // what is open stays open, and says nothing
+  await page.getByText('The server does not answer.').or(page.getByText('Connection lost.')).first().waitFor()
+  await guest.context.setOffline(false)
+  await connected(page)
+
+  const ben = await person(lab, 'Attendee 2')
+  const phone = await visitor({ as: ben, viewport: { width: 390, height: 800 } })
+  await phone.page.goto(`/codelabs/${lab.id}`)
+  await phone.page.getByRole('img', { name: 'connected' }).waitFor()
+})

@@ -44,7 +44,8 @@ export function stopwatch(seconds: number): string {
 
 /** "about 4 min", for waits and what is left. */
 export function about(seconds: number): string {
-  const minutes = Math.max(1, Math.round(seconds / 60))
+  if (seconds < 30) return `< ${m.minutes_short({ count: 1 })}`
+  const minutes = Math.round(seconds / 60)
   return minutes < 90 ? m.minutes_short({ count: minutes }) : m.hours_short({ count: Math.round(minutes / 60) })
 }
 
@@ -56,12 +57,13 @@ export function percent(share: number): string {
   return new Intl.NumberFormat(region(), { style: 'percent', maximumFractionDigits: 0 }).format(share)
 }
 
+/** A size in the units in which limits are round: 5 MB are 5 times 1024 times 1024. */
 export function bytes(n: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
   let i = 0
   let v = n
   while (v >= 1000 && i < units.length - 1) {
-    v /= 1000
+    v /= 1024
     i++
   }
   return new Intl.NumberFormat(region(), { style: 'unit', unit: units[i], unitDisplay: 'short', maximumFractionDigits: v < 10 && i > 0 ? 1 : 0 }).format(v)

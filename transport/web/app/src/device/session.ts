@@ -16,6 +16,9 @@ export async function alone<T>(begin: () => Promise<T>): Promise<T> {
   return done!
 }
 
+/** Whether this browser may have a session: its token, which pages may read, lasts as long. */
+export const mayBeKnown = () => /(?:^|; )svc_csrf=/.test(document.cookie)
+
 /** How this device shows pages, which is nobody's. */
 const stays = ['atelier:theme', 'PARAGLIDE_LOCALE']
 

@@ -16,6 +16,12 @@ class Hands implements Clock {
       timer.gone = true
     }
   }
+  /** Lets so much time go by. */
+  pass(ms: number): void {
+    const end = this.#now + ms
+    while (this.#timers.some((t) => !t.gone && t.at <= end)) this.next()
+    this.#now = end
+  }
   /** Moves to the next timer and runs it; false when there is none. */
   next(): boolean {
     const due = this.#timers.filter((t) => !t.gone).sort((a, b) => a.at - b.at)[0]
@@ -312,6 +318,51 @@ describe('the connection', () => {
     s.last.on.closed(1008)
     expect(s.state).toBe('ended')
     expect(s.hands.next()).toBe(false)
+  })
+
+  test('without an answer within three seconds nobody is called connected', async () => {
+    const s = stage()
+    await connected(s)
+    s.connection.send({ ref: 'a' })
+    s.hands.pass(2999)
+    expect(s.state).toBe('connected')
+    s.hands.pass(1)
+    expect(s.state).toBe('doubtful')
+    s.last.on.messages([{ type: 'ack', ref: 'a', seq: 11 } as ServerMessage])
+    expect(s.state).toBe('connected')
+    // One answer after the other, each in time.
+    for (let i = 0; i < 4; i++) {
+      s.connection.send({ ref: `b${i}` })
+      s.connection.send({ ref: `c${i}` })
+      s.hands.pass(2000)
+      s.last.on.messages([{ type: 'ack', ref: `b${i}`, seq: 12 + i } as ServerMessage, { type: 'error', ref: `c${i}`, error: 'no' } as ServerMessage])
+    }
+    s.hands.pass(20_000)
+    expect(s.state).toBe('connected')
+  })
+
+  test('what says nothing any more is given up, what is only late is not', async () => {
+    const s = stage()
+    await connected(s)
+    const attempts = s.attempts.length
+    s.connection.send({ ref: 'a' })
+    s.hands.pass(3000)
+    s.last.on.messages([{ type: 'progress_summary' } as unknown as ServerMessage])
+    s.hands.pass(7000)
+    expect(s.state).toBe('doubtful')
+    expect(s.attempts.length).toBe(attempts)
+    s.last.on.messages([{ type: 'ack', ref: 'a', seq: 11 } as ServerMessage])
+    expect(s.state).toBe('connected')
+    s.connection.offline()
+    expect(s.state).toBe('doubtful')
+    s.connection.hurry() // the network is back, and nothing was asked
+    expect(s.state).toBe('connected')
+    s.hands.pass(20_000)
+    expect(s.state).toBe('connected')
+    s.connection.offline()
+    s.hands.pass(7000)
+    expect(s.state).toBe('waiting')
+    expect(s.last.closed).toBe(true)
   })
 
   test('closed for another window it waits for a click, and for no network', async () => {

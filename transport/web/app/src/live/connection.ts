@@ -8,6 +8,8 @@ import type { Told, ServerMessage, You } from './protocol'
 export type Status =
   | { state: 'connecting' }
   | { state: 'connected' }
+  /** Open as far as is known, but the server does not answer, or the browser says that it is offline. */
+  | { state: 'doubtful' }
   /** Until when it waits for the next attempt, Unix milliseconds. */
   | { state: 'waiting'; until: number }
   /** Closed since the same person has too many of them open; it waits for a click. */
@@ -56,6 +58,11 @@ const longestWait = 15_000
 
 const closed = { goingAway: 1001, policy: 1008, restart: 1012, slow: 1013, elsewhere: 4008 }
 
+/** An answer takes so long at most, milliseconds; then it is doubtful whether one is connected. */
+const answerWithin = 3000
+/** What says nothing for so long after that is given up. */
+const giveUpAfter = 7000
+
 export class Connection {
   #address: Address
   #dials: { socket: Dial; events: Dial }
@@ -78,6 +85,11 @@ export class Connection {
   #cancelWait: (() => void) | null = null
   /** Closed for another one, and not to open by itself: they would close each other. */
   #elsewhere = false
+  /** What was sent and is not answered. */
+  #unanswered = new Set<string>()
+  #cancelDoubt: (() => void) | null = null
+  #doubtful = false
+  #heard = 0
   /** Up to where replayed messages reach. */
   #head = 0
   #missed: Told[] = []
@@ -111,6 +123,7 @@ export class Connection {
 
   /** Does not wait any longer: the network came back. */
   hurry(): void {
+    if (this.#doubtful && this.#unanswered.size === 0) this.#certain()
     if (this.#cancelWait) {
       this.#cancelWait()
       this.#dial()
@@ -123,7 +136,55 @@ export class Connection {
   }
 
   send(message: object): void {
-    if (this.ready) this.#pipe?.send(message)
+    if (!this.ready) return
+    this.#pipe?.send(message)
+    if ('ref' in message && typeof message.ref === 'string') this.#unanswered.add(message.ref)
+    if (!this.#cancelDoubt) this.#watch()
+  }
+
+  /** The browser says that it has no network. */
+  offline(): void {
+    if (this.ready) this.#doubt()
+  }
+
+  /** Waits for the answer to what was sent. */
+  #watch() {
+    if (this.#unanswered.size === 0) return
+    const attempt = this.#attempt
+    this.#cancelDoubt = this.#clock.after(answerWithin, () => {
+      this.#cancelDoubt = null
+      if (attempt === this.#attempt && this.#unanswered.size > 0) this.#doubt()
+    })
+  }
+
+  #doubt() {
+    if (this.#doubtful) return
+    this.#doubtful = true
+    this.#on.status({ state: 'doubtful' })
+    const attempt = this.#attempt
+    const heard = this.#heard
+    this.#cancelDoubt?.()
+    this.#cancelDoubt = this.#clock.after(giveUpAfter, () => {
+      this.#cancelDoubt = null
+      if (attempt !== this.#attempt || heard !== this.#heard) return
+      this.#pipe?.close()
+      this.#closed(1006)
+    })
+  }
+
+  #answered(ref: string) {
+    this.#unanswered.delete(ref)
+    this.#certain()
+    if (!this.#cancelDoubt) this.#watch()
+  }
+
+  /** Forgets what was doubtful. */
+  #certain() {
+    this.#cancelDoubt?.()
+    this.#cancelDoubt = null
+    if (!this.#doubtful) return
+    this.#doubtful = false
+    if (this.ready && !this.#held) this.#on.status({ state: 'connected' })
   }
 
   #dial() {
@@ -140,6 +201,7 @@ export class Connection {
   }
 
   #message(m: ServerMessage, attempt: number) {
+    this.#heard++
     switch (m.type) {
       case 'welcome':
         this.#welcome(m, attempt)
@@ -151,10 +213,14 @@ export class Connection {
         this.#read(attempt)
         return
       case 'ack':
-        if (m.ref !== null) this.#on.settled(m.ref, null)
+        if (m.ref === null) return
+        this.#answered(m.ref)
+        this.#on.settled(m.ref, null)
         return
       case 'error':
-        if (m.ref !== undefined) this.#on.settled(m.ref, m.error)
+        if (m.ref === undefined) return
+        this.#answered(m.ref)
+        this.#on.settled(m.ref, m.error)
         return
       case 'reconnect':
         this.#returnAfter = m.after_ms
@@ -249,6 +315,9 @@ export class Connection {
 
   #closed(code: number) {
     this.#caughtUp() // the place is behind them already
+    this.#unanswered.clear()
+    this.#doubtful = false
+    this.#certain()
     this.#attempt++
     this.#pipe = null
     const opened = this.#welcomed

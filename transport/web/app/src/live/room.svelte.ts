@@ -92,10 +92,13 @@ export class Room {
   enter(): () => void {
     this.#connection.start()
     const hurry = () => this.#connection.hurry()
+    const offline = () => this.#connection.offline()
     addEventListener('online', hurry)
+    addEventListener('offline', offline)
     return () => {
       this.#stopped = true
       removeEventListener('online', hurry)
+      removeEventListener('offline', offline)
       this.#connection.stop()
       this.#frame?.()
     }
