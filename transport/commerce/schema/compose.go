@@ -31,12 +31,16 @@ func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeO
 		return nil, err
 	}
 	opts.View = opts.View.DefaultOperation()
+	return whileScoped(func(scoped bool) (map[string]any, error) { return compose(lib, base, extensions, opts, scoped) })
+}
+
+func compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeOptions, scoped bool) (map[string]any, error) {
 	additions, err := lay(base, extensions, opts.Protocol)
 	if err != nil {
 		return nil, err
 	}
 	b := newBundler(lib, opts.View, opts.Bundle)
-	b.base = base
+	b.base, b.scoped = base, scoped
 	b.given[base] = true
 	for _, e := range extensions {
 		b.given[e] = true
@@ -67,7 +71,7 @@ func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeO
 	if opts.View.Direction != "" {
 		prune(root)
 	}
-	return root, b.checkOperation()
+	return root, b.check(root)
 }
 
 // root copies the base; its content is the root of the result.
@@ -78,7 +82,7 @@ func (b *bundler) root(base *Resource) (map[string]any, error) {
 			b.taken[name] = true
 		}
 	}
-	c := copier{bundler: b, doc: base, atRoot: true}
+	c := copier{bundler: b, unit: b.unit(Target{Resource: base}, scope{}), atRoot: true}
 	value, err := c.schema("", base.Doc.Value)
 	if err != nil {
 		return nil, err
@@ -114,7 +118,7 @@ func (b *bundler) add(root map[string]any, a addition) error {
 			stripped["allOf"] = kept
 		}
 	}
-	c := copier{bundler: b, doc: a.extension}
+	c := copier{bundler: b, unit: b.unit(Target{Resource: a.extension}, scope{}.enterIf(b.scoped, b.base))}
 	value, err := c.schema(pointer, stripped)
 	if err != nil {
 		return err
