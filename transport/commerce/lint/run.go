@@ -198,6 +198,9 @@ func expand(lib *schema.Library, paths []string) (files []string, failed []Findi
 		if err != nil {
 			failed = append(failed, New("io", path, reason(err)))
 		}
+		if err == nil && len(found) == 0 {
+			failed = append(failed, New("io", path, "there is no *.json file in this folder"))
+		}
 		files = append(files, found...)
 	}
 	slices.Sort(files)

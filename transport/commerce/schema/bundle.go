@@ -64,11 +64,11 @@ func (b *bundler) check(root map[string]any) error {
 // nothing was carried out on.
 func (b *bundler) checkOperation() error {
 	op := b.view.Operation
-	if b.view.Direction == "" || IsOperation(op) || b.operations[op] {
+	if b.view.Direction == "" || b.shape != "" || IsOperation(op) || b.operations[op] {
 		return nil
 	}
 	known := maps.Clone(b.operations)
-	for _, o := range Operations {
+	for _, o := range slices.Concat(Operations, ContainerOperations) {
 		known[o] = true
 	}
 	return fmt.Errorf("operation %q is unknown; known here are %s", Brief(op), BriefList(slices.Sorted(maps.Keys(known))))
@@ -82,7 +82,10 @@ type bundler struct {
 	// to others become absolute.
 	all bool
 	// base is the document whose content is the root itself; nil for none.
-	base  *Resource
+	base *Resource
+	// shape is where in the base that content stands: "", or a shape of a
+	// container.
+	shape string
 	given map[*Resource]bool
 
 	// prefix comes before the name of a document in a reference to it.

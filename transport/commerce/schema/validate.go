@@ -43,10 +43,26 @@ func Compile(lib *Library, target Target, view View) (*Validator, error) {
 // bundleURL is where a bundle pretends to be; nothing is ever loaded from it.
 const bundleURL = "urn:commerce:bundle"
 
-// CompileBundle makes a schema ready that refers to nothing outside itself. The
-// error says why it is no JSON Schema.
+// Formats says what the keyword "format" does.
+type Formats int
+
+const (
+	// AssertFormats refuses values that are not of their format.
+	AssertFormats Formats = iota
+	// AnnotateFormats lets "format" describe only, which is what draft 2020-12
+	// does unless a dialect says otherwise.
+	AnnotateFormats
+)
+
+// CompileBundle makes a schema ready that refers to nothing outside itself, and
+// asserts formats. The error says why it is no JSON Schema.
 func CompileBundle(bundle map[string]any) (*Validator, error) {
-	c, b := newCompiler()
+	return CompileBundleWith(bundle, AssertFormats)
+}
+
+// CompileBundleWith is CompileBundle with a choice of what formats do.
+func CompileBundleWith(bundle map[string]any, formats Formats) (*Validator, error) {
+	c, b := newCompiler(formats)
 	if err := c.AddResource(bundleURL, ownFormats(bundle)); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
@@ -57,14 +73,18 @@ func CompileBundle(bundle map[string]any) (*Validator, error) {
 	return newValidator(compiled, b), nil
 }
 
-func newCompiler() (*jsonschema.Compiler, *budget) {
+func newCompiler(formats Formats) (*jsonschema.Compiler, *budget) {
 	b := &budget{}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat()
+	if formats == AssertFormats {
+		c.AssertFormat()
+	}
 	c.UseLoader(whole{})
 	c.UseRegexpEngine(b.compile)
-	c.RegisterFormat(&jsonschema.Format{Name: regexFormat, Validate: checkRegex})
+	for name, check := range formatChecks {
+		c.RegisterFormat(&jsonschema.Format{Name: ownFormat + name, Validate: check})
+	}
 	return c, b
 }
 
@@ -166,7 +186,7 @@ type Compiler struct {
 
 // NewCompiler makes a compiler for a library.
 func NewCompiler(lib *Library) *Compiler {
-	c, b := newCompiler()
+	c, b := newCompiler(AssertFormats)
 	return &Compiler{linker: newLinker(lib), compiler: c, budget: b}
 }
 
