@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	exited := -1
 	parser, err := kong.New(&c, kong.Name("commerce"), kong.Writers(s.out, s.err),
 		kong.Description("Author, check and negotiate commerce schemas.\n\nExit codes: 0 clean, 1 findings, 2 usage or composition, 3 files and network."),
-		kong.Vars{"operations": strings.Join(schema.Operations, ", "), "formats": strings.Join(lint.Formats, ",")},
+		kong.Vars{"operations": strings.Join(slices.Concat(schema.Operations, schema.ContainerOperations), ", "), "formats": strings.Join(lint.Formats, ",")},
 		kong.Exit(func(code int) { exited = code }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s))
 	if err != nil {

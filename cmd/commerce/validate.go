@@ -11,10 +11,11 @@ import (
 )
 
 type validateCmd struct {
-	Payload string `arg:"" help:"The payload, or with --profile the profile."`
-	Schema  string `help:"Schema to hold it against; without one the payload says itself what it follows." placeholder:"FILE"`
-	Profile bool   `help:"The file is a profile."`
-	As      string `help:"Whose profile it is: ${enum}." enum:"business,platform" default:"business"`
+	Payload         string `arg:"" help:"The payload, or with --profile the profile."`
+	Schema          string `help:"Schema to hold it against; without one the payload says itself what it follows." placeholder:"FILE"`
+	Profile         bool   `help:"The file is a profile."`
+	AnnotateFormats bool   `help:"With --schema: let the keyword format describe only, as draft 2020-12 does by default, instead of refusing values that are not of their format."`
+	As              string `help:"Whose profile it is: ${enum}." enum:"business,platform" default:"business"`
 	viewFlags
 	sourceFlags
 	Format string `help:"How to write findings: ${enum}." enum:"text,json" default:"text"`
@@ -63,11 +64,18 @@ func (c validateCmd) check(d *desk, doc *schema.Document, view schema.View) ([]s
 		if err != nil {
 			return nil, err
 		}
+		if target.Pointer == "" && target.Resource != nil && view.Direction == "" && schema.IsContainer(target.Resource) {
+			return nil, composition(c.Schema, errors.New("it is a container and has a shape for each operation and direction: give --request or --response, and --op"))
+		}
 		bundle, err := schema.Bundle(d.lib, target, view)
 		if err != nil {
 			return nil, composition(c.Schema, err)
 		}
-		validator, err := schema.CompileBundle(bundle)
+		formats := schema.AssertFormats
+		if c.AnnotateFormats {
+			formats = schema.AnnotateFormats
+		}
+		validator, err := schema.CompileBundleWith(bundle, formats)
 		if err != nil {
 			return nil, composition(c.Schema, err)
 		}

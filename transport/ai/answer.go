@@ -28,6 +28,8 @@ type answer struct {
 
 	usage  upstream.Usage
 	failed int64 // 1 when the answer is not whole
+	// blocked is set when the upstream blocks the question or the answer.
+	blocked bool
 }
 
 // event is what the client gets.
@@ -74,7 +76,7 @@ func (a *answer) serve(d *httpapi.Detached) {
 	a.finish(ctx, d, err)
 	_ = d.Conn.Close()
 	<-watched
-	a.s.stats.ended(outcome(ctx, err), &a.usage, time.Since(began))
+	a.s.stats.ended(a.outcome(ctx, err), &a.usage, time.Since(began))
 	a.s.note(a)
 }
 
@@ -163,6 +165,7 @@ func (a *answer) event(c upstream.Chunk) []byte {
 	if c.Usage != nil {
 		a.usage = *c.Usage
 	}
+	a.blocked = a.blocked || upstream.Blocked(c.Finish)
 	parts := c.Parts
 	if len(parts) == 0 { // clients look for a text in every event
 		empty := ""

@@ -58,9 +58,11 @@ func (s *Service) Stats() Stats {
 }
 
 // outcome names how an answer ended: a word of a short list.
-func outcome(ctx context.Context, err error) string {
+func (a *answer) outcome(ctx context.Context, err error) string {
 	var f *upstream.Failure
 	switch cause := context.Cause(ctx); {
+	case err == nil && a.blocked:
+		return "blocked"
 	case err == nil:
 		return "ok"
 	case errors.Is(cause, errStopping):

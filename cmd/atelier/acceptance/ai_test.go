@@ -321,6 +321,36 @@ func TestTheOtherProtocolIsSpokenToo(t *testing.T) {
 	c.eventually("usage is counted", func() bool { return c.admin.get("/admin/ai/usage").object().number("total_tokens") == 10 })
 }
 
+// TestBothProtocolsEndAlikeForTheClient: a block is an event with its reason, and
+// an answer of OpenAI's protocol that is cut off is an error.
+func TestBothProtocolsEndAlikeForTheClient(t *testing.T) {
+	blocks := map[string]record{
+		"gemini": {"promptFeedback": record{"blockReason": "OTHER"}},
+		"openai": {"choices": []any{record{"delta": record{}, "finish_reason": "content_filter"}}},
+	}
+	told := map[string]string{}
+	for provider, block := range blocks {
+		c, up := aiClass(t, func(cfg *config.Config) { cfg.AI.Provider = provider })
+		up.Script(func(a *upstreamtest.Answer) { a.Event(block) })
+		k := c.admin.ask(record{"prompt": "why", "model": "other-model"})
+		_, data, _, ok := k.next()
+		told[provider] = data
+		if !ok || !strings.Contains(data, `"finishReason":"SAFETY"`) {
+			t.Errorf("%s: the block is %q", provider, data)
+		}
+		if text, failed := k.whole(); text != "" || failed != "" {
+			t.Errorf("%s: then %q %q", provider, text, failed)
+		}
+		up.Script(func(a *upstreamtest.Answer) { a.Text("first") })
+		if text, failed := c.admin.ask(record{"prompt": "why"}).whole(); text != "first" || (failed == "") != (provider == "gemini") {
+			t.Errorf("%s: without an end: %q %q", provider, text, failed)
+		}
+	}
+	if told["gemini"] != told["openai"] {
+		t.Errorf("the block is %s, and %s", told["gemini"], told["openai"])
+	}
+}
+
 func TestWhoMayAskTheAI(t *testing.T) {
 	c, up := aiClass(t, nil)
 	other := newClassOn(t, c.addr, record{"title": "other"})

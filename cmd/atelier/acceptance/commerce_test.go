@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -113,6 +115,55 @@ func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
 	}
 }
 
+// TestSchemasOfTheOperatorAreServedAndNegotiated has one that needs a later
+// protocol: only its schema tells.
+func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
+	const later = `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://atelier.example/schemas/2026-02-01/later.json",
+		"title": "Later", "description": "Needs a later protocol.", "name": "com.vendor.later", "version": "2026-02-01", "requires": {"protocol": {"min": "2027-01-01"}},
+		"$defs": {
+			"platform_schema": {"allOf": [{"$ref": "https://atelier.example/schemas/2026-01-23/meta/capability.json#/$defs/platform_schema"}]},
+			"business_schema": {"allOf": [{"$ref": "https://atelier.example/schemas/2026-01-23/meta/capability.json#/$defs/business_schema"}]},
+			"response_schema": {"allOf": [{"$ref": "https://atelier.example/schemas/2026-01-23/meta/capability.json#/$defs/response_schema"}]}}}`
+	cfg := testConfig(t)
+	cfg.Server.PublicURL = "https://shop.example"
+	cfg.Commerce.Schemas = t.TempDir()
+	if err := os.Mkdir(filepath.Join(cfg.Commerce.Schemas, "2026-02-01"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(cfg.Commerce.Schemas, "2026-02-01", "later.json")
+	if err := os.WriteFile(file, []byte(later), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Commerce.Capabilities = []config.CommerceCapability{
+		{Name: "dev.commerce.shopping.checkout", Version: "2026-01-23"},
+		{Name: "com.vendor.later", Version: "2026-02-01", Schema: "https://shop.example/schemas/2026-02-01/later.json"},
+	}
+	s := shop{t, "http://" + startServer(t, cfg).Addr()}
+	// What is served is what was read at the start.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	_, ours, _ := s.ask("GET", "/schemas/2026-01-23/types/buyer.json", "")
+	status, h, body := s.ask("GET", "/schemas/2026-02-01/later.json", "")
+	if status != 200 || body != strings.ReplaceAll(later, "https://atelier.example", "https://shop.example") {
+		t.Errorf("got %d %s", status, body)
+	}
+	for _, name := range []string{"Content-Type", "Cache-Control", "Access-Control-Allow-Origin"} {
+		if h.Get(name) != ours.Get(name) || h.Get(name) == "" {
+			t.Errorf("%s is %q, and of a schema of the server %q", name, h.Get(name), ours.Get(name))
+		}
+	}
+	if status, _, body := s.ask("GET", "/schemas/2026-02-01/later.json", "", "If-None-Match", h.Get("ETag")); status != 304 || body != "" {
+		t.Errorf("an unchanged schema answers %d %q", status, body)
+	}
+	status, _, body = s.ask("POST", "/api/commerce/negotiate", `{"profile":{"ucp":{"version":"2026-01-23","services":{},"payment_handlers":{},"capabilities":{
+		"dev.commerce.shopping.checkout":[{"version":"2026-01-23","spec":"https://p.example/c","schema":"https://p.example/c.json"}],
+		"com.vendor.later":[{"version":"2026-02-01","spec":"https://p.example/l","schema":"https://p.example/l.json"}]}}}}`, "Content-Type", "application/json")
+	if status != 200 || !strings.Contains(body, "requires protocol 2027-01-01 or later") {
+		t.Errorf("got %d %s", status, body)
+	}
+}
+
 // TestWithoutItsAddressTheServerNamesNone: the capabilities are declarations
 // and stay; what an address would be needed for is not offered.
 func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
@@ -194,6 +245,16 @@ func TestABadProfileDoesNotStart(t *testing.T) {
 				{Name: "dev.commerce.shopping.checkout", Version: "2026-01-23"},
 				{Name: "dev.commerce.shopping.fulfillment", Version: "2026-01-23", Extends: []string{"dev.commerce.shopping.checkout"},
 					Config: map[string]any{"allows_multi_destination": map[string]any{"shipping": "yes"}}},
+			}
+		},
+		"/description": func(c *config.Commerce) {
+			c.Schemas = t.TempDir()
+			if err := os.Mkdir(filepath.Join(c.Schemas, "2026-02-01"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			text := `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://atelier.example/schemas/2026-02-01/a.json", "title": "A", "description": 1}`
+			if err := os.WriteFile(filepath.Join(c.Schemas, "2026-02-01", "a.json"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
 			}
 		},
 		"DATE=URL": func(c *config.Commerce) { c.SupportedVersions = []string{"2025-01-01"} },

@@ -1,9 +1,15 @@
 package config
 
+import (
+	"encoding/json"
+	"errors"
+)
+
 // Commerce is the business's side of the commerce protocol. Empty lists of
 // services and capabilities take what the server offers by itself.
 type Commerce struct {
 	SchemaBase        string               `toml:"schema_base" doc:"Base address that the published schemas carry in their $id. Empty: public_url and /schemas; without public_url https://atelier.example/schemas."`
+	Schemas           string               `toml:"schemas" doc:"Folder with schemas of your own, read at the start and served under /schemas/ as <version>/<path>.json; each carries its address in $id, where https://atelier.example/schemas/ stands for the schema base. A schema that breaks a convention stops the start. Empty: none."`
 	Version           string               `toml:"version" doc:"Protocol version of the business profile. Empty: the newest that this server knows."`
 	SupportedVersions []string             `toml:"supported_versions" doc:"Profiles of other protocol versions that are still spoken, as \"DATE=URL\"."`
 	Services          []CommerceService    `toml:"services" doc:"Services offered: tables of name, version, transport, endpoint, schema, spec. Empty: dev.commerce.shopping over rest, when public_url is set."`
@@ -25,11 +31,52 @@ type CommerceService struct {
 type CommerceCapability struct {
 	Name    string         `toml:"name" json:"name"`
 	Version string         `toml:"version" json:"version"`
-	Extends []string       `toml:"extends,omitempty" json:"extends"`
+	Extends Names          `toml:"extends,omitempty" json:"extends"`
 	Schema  string         `toml:"schema,omitempty" json:"schema"`
 	Spec    string         `toml:"spec,omitempty" json:"spec"`
 	Config  map[string]any `toml:"config,omitempty" json:"config"`
 }
+
+// Names is a list of names that may also be written as one name.
+type Names []string
+
+// UnmarshalText reads one name.
+func (n *Names) UnmarshalText(text []byte) error {
+	*n = Names{string(text)}
+	return nil
+}
+
+// UnmarshalJSON reads a name or a list of names.
+func (n *Names) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*n = Names{one}
+		return nil
+	}
+	var list []string
+	if err := json.Unmarshal(text, &list); err != nil {
+		return errors.New("want a name or a list of names")
+	}
+	*n = list
+	return nil
+}
+
+// example stands below the section in config.toml.
+func (Commerce) example() string { return capabilityExample }
+
+const capabilityExample = `For example, at the end of the file and instead of capabilities = [] above; a
+list takes the place of the capabilities that the server offers by itself:
+
+[[commerce.capabilities]]
+name = "dev.commerce.shopping.checkout"
+version = "2026-01-23"
+
+[[commerce.capabilities]]
+name = "com.vendor.points"
+version = "2026-02-01"
+extends = "dev.commerce.shopping.checkout" # or a list: ["dev.commerce.shopping.checkout"]
+config = {"rate" = 2}
+`
 
 // CommerceHandler is one configuration of a payment handler in the profile.
 type CommerceHandler struct {

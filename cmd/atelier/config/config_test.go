@@ -171,6 +171,62 @@ config = {deep = {x = 1, "y z" = [true, "q\"uote"]}}
 	}
 }
 
+// TestTheExampleOfCapabilitiesWorks writes it into the shipped file as it says.
+func TestTheExampleOfCapabilitiesWorks(t *testing.T) {
+	b, err := os.ReadFile(shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(b), "\ncapabilities = []\n", "\n", 1)
+	var example strings.Builder
+	_, after, found := strings.Cut(text, "\n# [[commerce.capabilities]]\n")
+	if !found {
+		t.Fatal("config.toml has no example")
+	}
+	for line := range strings.Lines("# [[commerce.capabilities]]\n" + after) {
+		if !strings.HasPrefix(line, "#") {
+			break
+		}
+		example.WriteString(strings.TrimPrefix(strings.TrimPrefix(line, "#"), " "))
+	}
+	file := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(file, []byte(text+example.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Commerce.Capabilities; len(got) != 2 || len(got[1].Extends) != 1 || got[1].Extends[0] != got[0].Name || got[1].Config["rate"] != int64(2) {
+		t.Fatalf("got %+v", got)
+	}
+}
+
+func TestParentsAreANameOrAList(t *testing.T) {
+	for extends, want := range map[string]Names{`"com.example.b"`: {"com.example.b"}, `["com.example.b", "com.example.c"]`: {"com.example.b", "com.example.c"}, `[]`: {}} {
+		file := filepath.Join(t.TempDir(), "c.toml")
+		if err := os.WriteFile(file, []byte("[[commerce.capabilities]]\nname = \"com.example.a\"\nextends = "+extends+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		inFile, err := Load(file, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inEnvironment, err := Load("", []string{`ATELIER_COMMERCE_CAPABILITIES=[{"name":"com.example.a","extends":` + extends + `}]`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []Config{inFile, inEnvironment} {
+			if got := c.Commerce.Capabilities[0].Extends; !reflect.DeepEqual(got, want) {
+				t.Errorf("extends = %s is %v", extends, got)
+			}
+		}
+	}
+	if _, err := Load("", []string{`ATELIER_COMMERCE_CAPABILITIES=[{"name":"com.example.a","extends":{"b":1}}]`}); err == nil || !strings.Contains(err.Error(), "a name or a list of names") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSecretsHide(t *testing.T) {
 	c := Default()
 	c.Admin.Password, c.Session.Key = "hunter2-hunter2", "0123456789abcdef0123456789abcdef"

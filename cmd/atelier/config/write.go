@@ -30,9 +30,20 @@ func Write(w io.Writer, c Config) error {
 			key := f.Type.Field(j)
 			fmt.Fprintf(&b, "# %s\n%s = %s\n", explained.Replace(key.Tag.Get("doc")), key.Tag.Get("toml"), value(v.Field(i).Field(j).Interface()))
 		}
+		if example, ok := v.Field(i).Interface().(interface{ example() string }); ok {
+			writeExample(&b, example.example())
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeExample writes lines as comments.
+func writeExample(b *strings.Builder, text string) {
+	b.WriteString("#\n")
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
+	}
 }
 
 // explained puts the closed lists into what is said of a key.

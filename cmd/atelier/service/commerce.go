@@ -14,11 +14,11 @@ import (
 	"atelier/transport/body"
 	"atelier/transport/commerce/publish"
 	"atelier/transport/commerce/remote"
-	"atelier/transport/commerce/schema"
 	"atelier/transport/limit"
 )
 
-// CheckCommerce says what is wrong with the business profile.
+// CheckCommerce says what is wrong with the operator's schemas and the business
+// profile.
 func CheckCommerce(cfg config.Config) error {
 	_, err := newCommerce(cfg, nil, nil, nil)
 	return err
@@ -30,6 +30,12 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bo
 	c := cfg.Commerce
 	p := publish.DefaultBusiness(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)
 	p.Version = cmp.Or(c.Version, p.Version)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var err error
+	if p.Schemas, err = publish.Schemas(ctx, p.SchemaBase, c.Schemas); err != nil {
+		return nil, err
+	}
 	// Its own tokenization handler is declared under the name that the
 	// published schema carries; under another name it needs a schema of its
 	// own, and so an entry in the configuration.
@@ -68,19 +74,13 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bo
 			ID: s.ID, Name: s.Name, Version: s.Version, Spec: s.Spec, Schema: s.Schema, Config: s.Config,
 		})
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
 	business, err := publish.NewBusiness(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("business profile: %w", err)
 	}
-	set, err := schema.Published(p.SchemaBase)
-	if err != nil {
-		return nil, fmt.Errorf("published schemas: %w", err)
-	}
 	limiter := limit.New(limit.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
 	return publish.NewEndpoint(publish.EndpointConfig{
-		Business: business, Schemas: set, Fetcher: remote.New(), Bodies: bodies, Logger: log,
+		Business: business, Schemas: p.Schemas, Fetcher: remote.New(), Bodies: bodies, Logger: log,
 		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
 	}), nil
 }

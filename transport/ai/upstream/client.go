@@ -52,9 +52,25 @@ type Client struct {
 type protocol interface {
 	// request gives address, headers and body.
 	request(base string, key keys.Key, q *Query) (url string, h http.Header, body any, err error)
+	// answer reads one answer.
+	answer() reader
+	// blocked tells whether the body of a 400 says that the question was blocked
+	// for safety, which is an answer.
+	blocked(body []byte) bool
+}
+
+// reader reads the events of one answer, in order.
+type reader interface {
 	// chunk reads an event; last says that none follows.
 	chunk(data []byte) (c Chunk, last bool, err error)
+	// reasoned tells whether every whole answer says why it ends, so that one
+	// that does not was cut off.
+	reasoned() bool
 }
+
+// done ends a stream of OpenAI's protocol. Some servers and proxies end every
+// stream with it.
+func done(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }
 
 // New returns a client; Close ends its idle connections.
 func New(o Options) (*Client, error) {
@@ -92,6 +108,9 @@ func New(o Options) (*Client, error) {
 // Close ends idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
+// maxRefusal bounds how much of a 400 is read, bytes.
+const maxRefusal = 64 << 10
+
 // Check says whether a query can be asked at all.
 func (c *Client) Check(q *Query) error {
 	if err := q.Check(); err != nil {
@@ -118,17 +137,25 @@ func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chun
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
+		if res.StatusCode == http.StatusBadRequest {
+			body, err := io.ReadAll(io.LimitReader(res.Body, maxRefusal))
+			if err == nil && c.protocol.blocked(body) {
+				return emit(Chunk{Finish: Safety})
+			}
+		}
 		return refused(res, time.Now())
 	}
 	if media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil || media != "text/event-stream" {
 		return errBroken
 	}
+	answer := c.protocol.answer()
 	whole, some := false, false
 	for in := newEvents(res.Body); ; {
 		data, err := in.next()
 		// A stream that ends as HTTP says it should, after an answer, is whole
-		// also without a reason for its end: not every upstream gives one.
-		if err == io.EOF && (whole || some) {
+		// also without a reason for its end where the protocol does not have
+		// one in every answer.
+		if err == io.EOF && (whole || some && !answer.reasoned()) {
 			return nil
 		}
 		if err != nil {
@@ -136,7 +163,7 @@ func (c *Client) Ask(ctx context.Context, key keys.Key, q *Query, emit func(Chun
 		}
 		// The time that the reader takes is not the upstream's.
 		watch.Stop()
-		chunk, last, err := c.protocol.chunk(data)
+		chunk, last, err := answer.chunk(data)
 		if err != nil {
 			return explain(ctx, err, errBroken)
 		}

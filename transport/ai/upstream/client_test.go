@@ -141,6 +141,7 @@ func TestWhatAnUpstreamMayDoWrong(t *testing.T) {
 		"401":                {502, upstream.CauseKey, 0, func(a *upstreamtest.Answer) { a.Refuse(401, `{"error":"bad key `+secret+`"}`) }},
 		"403":                {502, upstream.CauseKey, 0, func(a *upstreamtest.Answer) { a.Refuse(403, "") }},
 		"400":                {502, upstream.CauseRequest, 0, func(a *upstreamtest.Answer) { a.Refuse(400, "") }},
+		"400 for a reason":   {502, upstream.CauseRequest, 0, func(a *upstreamtest.Answer) { a.Refuse(400, `{"error":{"code":400,"message":"content_filter"}}`) }},
 		"429 with seconds":   {503, upstream.CauseBusy, 17 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "17") }},
 		"429 with rubbish":   {503, upstream.CauseBusy, 5 * time.Second, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "soon") }},
 		"429 for ever":       {503, upstream.CauseBusy, time.Hour, func(a *upstreamtest.Answer) { a.Refuse(429, "", "Retry-After", "999999") }},
@@ -188,25 +189,82 @@ func TestWhatAnUpstreamMayDoWrong(t *testing.T) {
 	}
 }
 
-// Not every upstream says why an answer ends.
-func TestAnAnswerThatEndsWithoutAReasonIsWhole(t *testing.T) {
-	up := upstreamtest.New(t)
-	up.Script(func(a *upstreamtest.Answer) { a.Text("a") })
-	for _, p := range providers {
-		if text, _, err := ask(t, client(t, p, up.URL, nil)); err != nil || text != "a" {
-			t.Errorf("%s: %q, %v", p, text, err)
+// Not every server of Gemini's protocol says why an answer ends; each of OpenAI's
+// does, or says [DONE], so an answer with neither was cut off.
+func TestAnswersThatEndWithoutAReason(t *testing.T) {
+	for _, tc := range []struct {
+		provider, end string
+		whole         bool
+	}{
+		{upstream.Gemini, "", true},
+		{upstream.Gemini, "data: [DONE]\n\n", true},
+		{upstream.Gemini, "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\ndata: [DONE]\n\n", true},
+		{upstream.OpenAI, "", false},
+		{upstream.OpenAI, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n", false},
+		{upstream.OpenAI, "data: [DONE]\n\n", true},
+		{upstream.OpenAI, "data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n", true},
+	} {
+		up := upstreamtest.New(t)
+		up.Script(func(a *upstreamtest.Answer) { a.Text("a"); a.Raw(tc.end) })
+		text, _, err := ask(t, client(t, tc.provider, up.URL, nil))
+		var f *upstream.Failure
+		if tc.whole && err != nil || !tc.whole && (!errors.As(err, &f) || f.Cause != upstream.CauseBroken) || text != "a" {
+			t.Errorf("%s, %q: %q, %v", tc.provider, tc.end, text, err)
 		}
 	}
 }
 
-func TestABlockedPromptIsNoAnswer(t *testing.T) {
-	up := upstreamtest.New(t)
-	up.Script(func(a *upstreamtest.Answer) {
-		a.Event(map[string]any{"promptFeedback": map[string]any{"blockReason": "SAFETY"}})
-	})
-	var f *upstream.Failure
-	if _, _, err := ask(t, client(t, upstream.Gemini, up.URL, nil)); !errors.As(err, &f) || f.Cause != upstream.CauseBlocked {
-		t.Errorf("%v", err)
+// TestBlocksAreToldAlike has every way in which an upstream tells a safety block.
+func TestBlocksAreToldAlike(t *testing.T) {
+	type m = map[string]any
+	choice := func(delta m, reason any) m {
+		return m{"choices": []any{m{"index": 0, "delta": delta, "finish_reason": reason}}}
+	}
+	candidate := func(reason string, parts ...any) m {
+		return m{"candidates": []any{m{"content": m{"parts": parts}, "finishReason": reason}}}
+	}
+	for name, tc := range map[string]struct {
+		provider, text, finish string
+		script                 func(a *upstreamtest.Answer)
+	}{
+		"the question, by Gemini": {upstream.Gemini, "", "SAFETY", func(a *upstreamtest.Answer) { a.Event(m{"promptFeedback": m{"blockReason": "PROHIBITED_CONTENT"}}) }},
+		"the answer, by Gemini":   {upstream.Gemini, "a", "SAFETY", func(a *upstreamtest.Answer) { a.Text("a"); a.Event(candidate("SAFETY")) }},
+		"with a word of its own":  {upstream.Gemini, "a", "RECITATION", func(a *upstreamtest.Answer) { a.Text("a"); a.Event(candidate("RECITATION")) }},
+		"the question, by OpenAI": {upstream.OpenAI, "", "SAFETY", func(a *upstreamtest.Answer) { a.Event(choice(m{}, "content_filter")) }},
+		"the answer, by OpenAI": {upstream.OpenAI, "a", "SAFETY", func(a *upstreamtest.Answer) {
+			a.Text("a")
+			a.Event(choice(m{}, "content_filter"))
+			a.Raw("data: [DONE]\n\n")
+		}},
+		"a refusal in words": {upstream.OpenAI, "I cannot.", "SAFETY", func(a *upstreamtest.Answer) {
+			a.Event(choice(m{"refusal": "I can"}, nil))
+			a.Event(choice(m{"refusal": "not."}, nil))
+			a.Event(choice(m{}, "stop"))
+			a.Raw("data: [DONE]\n\n")
+		}},
+		"a refusal without a reason": {upstream.OpenAI, "No.", "SAFETY", func(a *upstreamtest.Answer) { a.Event(choice(m{"refusal": "No."}, nil)); a.Raw("data: [DONE]\n\n") }},
+		"a filter before the model": {upstream.OpenAI, "", "SAFETY", func(a *upstreamtest.Answer) {
+			a.Refuse(400, `{"error": {"code": "content_filter", "message": "filtered"}}`)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := upstreamtest.New(t)
+			up.Script(tc.script)
+			text, finish := "", ""
+			err := client(t, tc.provider, up.URL, nil).Ask(context.Background(), key(t), question(), func(c upstream.Chunk) error {
+				for _, p := range c.Parts {
+					text += *p.Text
+				}
+				finish += c.Finish
+				return nil
+			})
+			if err != nil || text != tc.text || finish != tc.finish || !upstream.Blocked(finish) {
+				t.Errorf("got %q, %q, %v", text, finish, err)
+			}
+		})
+	}
+	if upstream.Blocked("STOP") || upstream.Blocked("MAX_TOKENS") || upstream.Blocked("OTHER") {
+		t.Error("another end is a block")
 	}
 }
 

@@ -34,7 +34,6 @@ const (
 	CauseBusy      = "busy"
 	CauseBroken    = "broken"
 	CauseError     = "error"
-	CauseBlocked   = "blocked"
 	CauseCancelled = "cancelled"
 )
 
@@ -47,7 +46,6 @@ var (
 	errBroken   = failure(http.StatusBadGateway, CauseBroken, "the AI's answer broke off or could not be read")
 	errLong     = failure(http.StatusBadGateway, CauseBroken, "the AI's answer is too long")
 	errUpstream = failure(http.StatusBadGateway, CauseError, "the AI failed to answer")
-	errBlocked  = failure(http.StatusBadGateway, CauseBlocked, "the AI refuses to answer this")
 	errTimeout  = failure(http.StatusGatewayTimeout, CauseTimeout, "the AI did not answer in time")
 	errGone     = failure(http.StatusBadGateway, CauseCancelled, "cancelled")
 )

@@ -44,7 +44,18 @@ type geminiEvent struct {
 	Error any    `json:"error"`
 }
 
+func (gemini) answer() reader { return gemini{} }
+
+// reasoned implements reader: not every server of this protocol gives a reason.
+func (gemini) reasoned() bool { return false }
+
+// blocked implements protocol: a block is an event here, never a refusal.
+func (gemini) blocked([]byte) bool { return false }
+
 func (gemini) chunk(data []byte) (Chunk, bool, error) {
+	if done(data) {
+		return Chunk{}, true, nil
+	}
 	var e geminiEvent
 	if err := decode(data, &e); err != nil {
 		return Chunk{}, false, err
@@ -53,10 +64,10 @@ func (gemini) chunk(data []byte) (Chunk, bool, error) {
 		return Chunk{}, false, errUpstream
 	}
 	c := Chunk{Usage: e.Usage.sane()}
+	if e.PromptFeedback.BlockReason != "" {
+		c.Finish = Safety // unless the candidate says more
+	}
 	if len(e.Candidates) == 0 {
-		if e.PromptFeedback.BlockReason != "" {
-			return Chunk{}, false, errBlocked
-		}
 		return c, false, nil
 	}
 	first := e.Candidates[0]
@@ -65,7 +76,9 @@ func (gemini) chunk(data []byte) (Chunk, bool, error) {
 			c.Parts = append(c.Parts, p)
 		}
 	}
-	c.Finish = word(first.FinishReason)
+	if first.FinishReason != "" {
+		c.Finish = word(first.FinishReason)
+	}
 	if m, ok := first.Grounding.(map[string]any); ok && len(m) > 0 {
 		c.Grounding = m
 	}

@@ -53,6 +53,8 @@ type openAIEvent struct {
 	Choices []struct {
 		Delta struct {
 			Content *string `json:"content"`
+			// Refusal is said in place of content.
+			Refusal *string `json:"refusal"`
 		} `json:"delta"`
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
@@ -64,11 +66,41 @@ type openAIEvent struct {
 	Error any `json:"error"`
 }
 
-// finishes translates the reasons that both protocols know.
-var finishes = map[string]string{"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+// finishes translates the reasons that both protocols know. No tools are sent,
+// so a call of one is unexpected.
+var finishes = map[string]string{
+	"stop": "STOP", "length": "MAX_TOKENS", "content_filter": Safety, "tool_calls": "UNEXPECTED_TOOL_CALL", "function_call": "UNEXPECTED_TOOL_CALL",
+}
 
-func (openAI) chunk(data []byte) (Chunk, bool, error) {
-	if strings.TrimSpace(string(data)) == "[DONE]" {
+func (openAI) answer() reader { return &openAIAnswer{} }
+
+// blocked implements protocol: some servers refuse a question that their filter
+// blocks.
+func (openAI) blocked(body []byte) bool {
+	var refusal struct {
+		Error struct {
+			Code any `json:"code"` // a number in other refusals
+		} `json:"error"`
+	}
+	return decode(body, &refusal) == nil && refusal.Error.Code == "content_filter"
+}
+
+// openAIAnswer reads one answer.
+type openAIAnswer struct {
+	// refused is set when the model refuses in words: the reason is "stop" then.
+	refused bool
+	// reason is the last one that was read; "" for none.
+	reason string
+}
+
+// reasoned implements reader.
+func (*openAIAnswer) reasoned() bool { return true }
+
+func (a *openAIAnswer) chunk(data []byte) (Chunk, bool, error) {
+	if done(data) {
+		if a.refused && a.reason == "" {
+			return Chunk{Finish: Safety}, true, nil
+		}
 		return Chunk{}, true, nil
 	}
 	var e openAIEvent
@@ -87,10 +119,18 @@ func (openAI) chunk(data []byte) (Chunk, bool, error) {
 		if text := first.Delta.Content; text != nil && *text != "" {
 			c.Parts = []Part{{Text: text}}
 		}
+		if text := first.Delta.Refusal; text != nil && *text != "" {
+			a.refused = true
+			c.Parts = append(c.Parts, Part{Text: text})
+		}
 		if first.FinishReason != "" {
 			if c.Finish = finishes[first.FinishReason]; c.Finish == "" {
 				c.Finish = "OTHER"
 			}
+			if a.refused {
+				c.Finish = Safety
+			}
+			a.reason = c.Finish
 		}
 	}
 	return c, false, nil

@@ -24,6 +24,18 @@ type Content struct {
 	Parts []map[string]any `json:"parts"`
 }
 
+// Safety is why an answer ends that was blocked, whatever the upstream calls it.
+const Safety = "SAFETY"
+
+// Blocked tells whether an answer that ends for a reason was blocked.
+func Blocked(finish string) bool {
+	switch finish {
+	case Safety, "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION", "IMAGE_SAFETY":
+		return true
+	}
+	return false
+}
+
 // Chunk is a part of an answer.
 type Chunk struct {
 	Parts []Part

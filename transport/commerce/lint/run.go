@@ -54,11 +54,18 @@ func Files(ctx context.Context, paths []string, opts Options) (Report, error) {
 
 // Document lints one document that need not be in a file.
 func Document(ctx context.Context, doc *schema.Document, opts Options) (Report, error) {
+	return Documents(ctx, []*schema.Document{doc}, opts)
+}
+
+// Documents lints documents that need not be in files, in one run.
+func Documents(ctx context.Context, docs []*schema.Document, opts Options) (Report, error) {
 	l, err := newLinter(ctx, opts)
 	if err != nil {
 		return Report{}, err
 	}
-	l.add(l.lib.Add(doc))
+	for _, doc := range docs {
+		l.add(l.lib.Add(doc))
+	}
 	return l.run(), nil
 }
 
@@ -197,6 +204,9 @@ func expand(lib *schema.Library, paths []string) (files []string, failed []Findi
 		found, err := schema.Tree(path)
 		if err != nil {
 			failed = append(failed, New("io", path, reason(err)))
+		}
+		if err == nil && len(found) == 0 {
+			failed = append(failed, New("io", path, "there is no *.json file in this folder"))
 		}
 		files = append(files, found...)
 	}

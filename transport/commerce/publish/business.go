@@ -20,6 +20,8 @@ type BusinessConfig struct {
 	// SchemaBase is where the published schemas are served, without a slash at
 	// the end. "" is their default base.
 	SchemaBase string
+	// Schemas are those that are published under it; nil is ours alone.
+	Schemas *schema.Set
 	// Version is the protocol version. "" is the current release.
 	Version         string
 	Services        []Service
@@ -118,9 +120,12 @@ type Business struct {
 // NewBusiness makes the profile from config and holds it against the conventions
 // and the published schema. The error names each rule that is broken.
 func NewBusiness(ctx context.Context, config BusinessConfig) (*Business, error) {
-	published, err := schema.Published(config.SchemaBase)
-	if err != nil {
-		return nil, fmt.Errorf("business profile: %w", err)
+	published := config.Schemas
+	if published == nil {
+		var err error
+		if published, err = schema.Published(config.SchemaBase); err != nil {
+			return nil, fmt.Errorf("business profile: %w", err)
+		}
 	}
 	data, err := json.MarshalIndent(config.document(), "", "  ")
 	if err != nil {

@@ -82,49 +82,6 @@ func (s spender) MatchString(text string) bool {
 	return ok
 }
 
-// regexFormat is what the format "regex" is compiled as: the validator has one
-// of its own under that name, for another dialect, and keeps it.
-const regexFormat = "ecma-262"
-
-func checkRegex(value any) error {
-	text, ok := value.(string)
-	if !ok {
-		return nil
-	}
-	_, err := compilePattern(text)
-	return err
-}
-
-// ownFormats gives a schema with regexFormat for "regex"; the same one when
-// there is none.
-func ownFormats(schema any) any {
-	found := false
-	Walk(schema, func(_ string, node map[string]any) { found = found || node["format"] == "regex" })
-	if !found {
-		return schema
-	}
-	copied, _ := copyFormats(schema)
-	return copied
-}
-
-func copyFormats(schema any) (any, error) {
-	node, ok := schema.(map[string]any)
-	if !ok {
-		return schema, nil
-	}
-	out := make(map[string]any, len(node))
-	for key, value := range node {
-		if keyword, ok := keywords[key]; ok {
-			value, _ = keyword.Map(value, func(_ string, child any) (any, error) { return copyFormats(child) })
-		}
-		if key == "format" && value == "regex" {
-			value = regexFormat
-		}
-		out[key] = value
-	}
-	return out, nil
-}
-
 // patterns lists the regular expressions of a schema that are none.
 func patterns(schema any) (list []Problem) {
 	Walk(schema, func(at string, node map[string]any) {

@@ -29,8 +29,14 @@ func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	if target.Pointer == "" {
 		return Compose(lib, target.Resource, nil, ComposeOptions{View: view, Bundle: true})
 	}
+	return whileScoped(func(scoped bool) (map[string]any, error) { return bundlePart(lib, target, view, scoped) })
+}
+
+// bundlePart bundles a place inside a document.
+func bundlePart(lib *Library, target Target, view View, scoped bool) (map[string]any, error) {
 	b := newBundler(lib, view, true)
-	ref, err := b.refer(target)
+	b.scoped = scoped
+	ref, err := b.refer(target, scope{})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +44,19 @@ func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 	if err := b.finish(root); err != nil {
 		return nil, err
 	}
-	return root, b.checkOperation()
+	return root, b.check(root)
+}
+
+// check refuses what only the whole bundle shows: dynamic references that never
+// end, and an operation that nothing knows.
+func (b *bundler) check(root map[string]any) error {
+	if b.scoped {
+		lib := NewLibrary(b.lib.ctx, LibraryOptions{})
+		if cycle := lib.NewCosts().Check(lib.Add(&Document{File: "bundle", Value: root})); cycle != nil {
+			return cycle
+		}
+	}
+	return b.checkOperation()
 }
 
 // checkOperation refuses a view for an operation that neither the protocol nor
@@ -46,11 +64,11 @@ func Bundle(lib *Library, target Target, view View) (map[string]any, error) {
 // nothing was carried out on.
 func (b *bundler) checkOperation() error {
 	op := b.view.Operation
-	if b.view.Direction == "" || IsOperation(op) || b.operations[op] {
+	if b.view.Direction == "" || b.shape != "" || IsOperation(op) || b.operations[op] {
 		return nil
 	}
 	known := maps.Clone(b.operations)
-	for _, o := range Operations {
+	for _, o := range slices.Concat(Operations, ContainerOperations) {
 		known[o] = true
 	}
 	return fmt.Errorf("operation %q is unknown; known here are %s", Brief(op), BriefList(slices.Sorted(maps.Keys(known))))
@@ -64,15 +82,24 @@ type bundler struct {
 	// to others become absolute.
 	all bool
 	// base is the document whose content is the root itself; nil for none.
-	base  *Resource
+	base *Resource
+	// shape is where in the base that content stands: "", or a shape of a
+	// container.
+	shape string
 	given map[*Resource]bool
 
 	// prefix comes before the name of a document in a reference to it.
 	prefix string
 
-	names map[*Resource]string
+	// scoped copies each resource once for each dynamic scope it is reached in,
+	// so that a $dynamicRef becomes a plain reference.
+	scoped bool
+
+	scopes map[string]*scope // by key
+
+	names map[unit]string
 	taken map[string]bool
-	queue []*Resource
+	queue []unit
 	defs  map[string]any
 	nodes int
 	costs *Costs
@@ -83,16 +110,16 @@ type bundler struct {
 
 func newBundler(lib *Library, view View, all bool) *bundler {
 	return &bundler{lib: lib, view: view, all: all, given: map[*Resource]bool{}, prefix: inDefs,
-		names: map[*Resource]string{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts(), operations: map[string]bool{}}
+		names: map[unit]string{}, scopes: map[string]*scope{}, taken: map[string]bool{}, defs: map[string]any{}, costs: lib.NewCosts(), operations: map[string]bool{}}
 }
 
 // inDefs is where a bundle keeps its documents.
 const inDefs = "#/$defs/"
 
-// copier copies one document; atRoot says its content becomes the root.
+// copier copies one unit; atRoot says its content becomes the root.
 type copier struct {
 	*bundler
-	doc    *Resource
+	unit
 	atRoot bool
 }
 
@@ -100,14 +127,14 @@ type copier struct {
 // under the $defs of root.
 func (b *bundler) finish(root map[string]any) error {
 	for len(b.queue) > 0 {
-		doc := b.queue[0]
+		u := b.queue[0]
 		b.queue = b.queue[1:]
-		c := copier{bundler: b, doc: doc}
-		value, err := c.schema("", doc.Doc.Value)
+		c := copier{bundler: b, unit: u}
+		value, err := c.schema(u.entry.Pointer, u.entry.Root())
 		if err != nil {
 			return err
 		}
-		b.defs[b.names[doc]] = value
+		b.defs[b.names[u]] = value
 	}
 	if len(b.defs) == 0 {
 		return nil
@@ -124,8 +151,9 @@ func (b *bundler) finish(root map[string]any) error {
 	return nil
 }
 
-// refer gives the reference from inside the bundle to a target.
-func (b *bundler) refer(t Target) (string, error) {
+// refer gives the reference from inside the bundle to a target that is reached
+// in a dynamic scope.
+func (b *bundler) refer(t Target, from scope) (string, error) {
 	if t.Resource == nil {
 		return t.External, nil
 	}
@@ -139,7 +167,8 @@ func (b *bundler) refer(t Target) (string, error) {
 		}
 		return id, nil
 	}
-	name, ok := b.names[t.Resource]
+	u := b.unit(t, from)
+	name, ok := b.names[u]
 	if !ok {
 		if b.prefix == inDefs && len(b.names) >= maxDocuments {
 			return "", fmt.Errorf("more than %d documents belong to one schema", maxDocuments)
@@ -147,14 +176,15 @@ func (b *bundler) refer(t Target) (string, error) {
 		if cycle := b.costs.Check(t.Resource); cycle != nil {
 			return "", cycle
 		}
-		name = b.name(t.Resource)
-		b.names[t.Resource] = name
-		b.queue = append(b.queue, t.Resource)
+		name = b.name(u.entry)
+		b.names[u] = name
+		b.queue = append(b.queue, u)
 	}
+	below := fragment(strings.TrimPrefix(t.Pointer, u.entry.Pointer))
 	if b.prefix != inDefs {
-		return b.prefix + name + "#" + fragment(t.Pointer), nil
+		return b.prefix + name + "#" + below, nil
 	}
-	return inDefs + name + fragment(t.Pointer), nil
+	return inDefs + name + below, nil
 }
 
 // name makes a member name of $defs from the last two steps of an address.
@@ -191,12 +221,18 @@ func (c copier) schema(pointer string, value any) (any, error) {
 	out := make(map[string]any, len(node))
 	// In order, so that of several mistakes always the same one is told.
 	for _, key := range slices.Sorted(maps.Keys(node)) {
+		if c.drops(pointer, key) {
+			continue
+		}
 		copied, err := c.keyword(pointer, key, node[key])
 		if err != nil {
 			return nil, err
 		}
-		if copied != nil {
-			out[key] = copied
+		out[key] = copied
+	}
+	if ref, ok := node["$dynamicRef"]; ok {
+		if err := c.dynamic(out, pointer, ref); err != nil {
+			return nil, err
 		}
 	}
 	if c.view.Direction == "" {
@@ -208,37 +244,39 @@ func (c copier) schema(pointer string, value any) (any, error) {
 	return out, nil
 }
 
-// keyword copies the value of a keyword; nil drops it.
-func (c copier) keyword(pointer, key string, value any) (any, error) {
+// drops tells whether a keyword has no place in the copy. Its value cannot tell:
+// null is one that "const", "default" and others may have.
+func (c copier) drops(pointer, key string) bool {
 	switch key {
-	case "$ref":
-		return c.reference(pointer, value)
-	case "$dynamicRef":
-		return nil, fmt.Errorf("%s#%s: $dynamicRef cannot be bundled", c.doc.Doc.File, pointer)
 	case "$schema", "$id", "$anchor", "$dynamicAnchor", "$vocabulary":
 		// References inside a bundle are pointers; an $id would change what
 		// they start from.
-		return nil, nil
-	case RequestKey, ResponseKey:
-		if c.view.Direction != "" {
-			return nil, nil
-		}
+		return true
+	case "$dynamicRef":
+		return true // it becomes a plain reference
+	case RequestKey, ResponseKey, "examples":
+		// Examples are those of the schema before it was resolved.
+		return c.view.Direction != ""
 	case "name", "version", "extends", "requires":
 		// What a document says of itself is no keyword of a plain schema.
-		if c.view.Direction != "" && pointer == "" {
-			return nil, nil
-		}
-	case "examples":
-		// They are examples of the schema before it was resolved.
-		if c.view.Direction != "" {
-			return nil, nil
-		}
+		return c.view.Direction != "" && pointer == ""
+	}
+	return false
+}
+
+// keyword copies the value of a keyword.
+func (c copier) keyword(pointer, key string, value any) (any, error) {
+	if key == "$ref" {
+		return c.reference(pointer, key, value)
 	}
 	holds, ok := keywords[key]
 	if !ok {
 		return value, nil
 	}
 	at := pointer + "/" + Escape(key)
+	if holds.Place == Nowhere {
+		value = c.ownDefinitions(at, value)
+	}
 	return holds.Map(value, func(token string, child any) (any, error) {
 		if holds.Named() {
 			return c.schema(at+"/"+Escape(token), child)
@@ -247,19 +285,24 @@ func (c copier) keyword(pointer, key string, value any) (any, error) {
 	})
 }
 
-func (c copier) reference(pointer string, value any) (any, error) {
+func (c copier) reference(pointer, keyword string, value any) (string, error) {
 	ref, ok := value.(string)
 	if !ok {
-		return nil, fmt.Errorf("%s#%s: $ref is not a string", c.doc.Doc.File, pointer)
+		return "", fmt.Errorf("%s#%s: %s is not a string", c.doc.Doc.File, pointer, keyword)
 	}
-	target, err := c.lib.Resolve(c.doc.At(pointer), ref)
+	from := c.doc.At(pointer)
+	target, err := c.lib.Resolve(from, ref)
 	if err != nil {
-		return nil, fmt.Errorf("%s#%s: reference %w", c.doc.Doc.File, pointer, err)
+		return "", fmt.Errorf("%s#%s: reference %w", c.doc.Doc.File, pointer, err)
 	}
-	if c.atRoot && target.Resource == c.doc {
+	here := c.scopeAt(pointer)
+	if keyword == "$dynamicRef" {
+		target = here.dynamic(target, ref)
+	}
+	if c.atRoot && target.Resource == c.doc && c.bundler.unit(target, here) == c.unit {
 		return "#" + fragment(target.Pointer), nil
 	}
-	return c.refer(target)
+	return c.refer(target, here)
 }
 
 // visible carries out the annotations original has on its properties in copied,
@@ -311,21 +354,21 @@ func (l *linker) Link(target Target) (address string, added map[string]any, err 
 	if target.Resource == nil {
 		return target.External, nil, nil
 	}
-	if address, err = l.b.refer(target); err != nil {
+	if address, err = l.b.refer(target, scope{}); err != nil {
 		return "", nil, err
 	}
 	added = map[string]any{}
 	for len(l.b.queue) > 0 {
-		doc := l.b.queue[0]
+		u := l.b.queue[0]
 		l.b.queue = l.b.queue[1:]
 		l.b.nodes = 0
-		value, failed := copier{bundler: l.b, doc: doc}.schema("", doc.Doc.Value)
+		value, failed := copier{bundler: l.b, unit: u}.schema("", u.doc.Doc.Value)
 		if failed != nil {
 			// The others are still wanted; this one stays missing for good.
 			err = failed
 			continue
 		}
-		added[l.b.prefix+l.b.names[doc]] = value
+		added[l.b.prefix+l.b.names[u]] = value
 	}
 	return address, added, err
 }

@@ -31,12 +31,21 @@ func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeO
 		return nil, err
 	}
 	opts.View = opts.View.DefaultOperation()
+	return whileScoped(func(scoped bool) (map[string]any, error) { return compose(lib, base, extensions, opts, scoped) })
+}
+
+func compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeOptions, scoped bool) (map[string]any, error) {
 	additions, err := lay(base, extensions, opts.Protocol)
 	if err != nil {
 		return nil, err
 	}
+	shape, err := shapeIn(base, opts.View)
+	if err != nil {
+		return nil, err
+	}
+	additions = within(additions, shape)
 	b := newBundler(lib, opts.View, opts.Bundle)
-	b.base = base
+	b.base, b.shape, b.scoped = base, shape, scoped
 	b.given[base] = true
 	for _, e := range extensions {
 		b.given[e] = true
@@ -67,7 +76,7 @@ func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeO
 	if opts.View.Direction != "" {
 		prune(root)
 	}
-	return root, b.checkOperation()
+	return root, b.check(root)
 }
 
 // root copies the base; its content is the root of the result.
@@ -78,8 +87,9 @@ func (b *bundler) root(base *Resource) (map[string]any, error) {
 			b.taken[name] = true
 		}
 	}
-	c := copier{bundler: b, doc: base, atRoot: true}
-	value, err := c.schema("", base.Doc.Value)
+	c := copier{bundler: b, unit: b.unit(Target{Resource: base}, scope{}), atRoot: b.shape == ""}
+	start, _ := Lookup(base.Doc.Value, b.shape)
+	value, err := c.schema(b.shape, start)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +105,15 @@ func (b *bundler) root(base *Resource) (map[string]any, error) {
 type addition struct {
 	extension *Resource
 	parent    string
-	schema    map[string]any
+	// pointer is where schema stands in the document of the extension.
+	pointer string
+	schema  map[string]any
 }
 
 // add appends an addition to the allOf of root, without the branch that only
 // repeats the base: root is the base.
 func (b *bundler) add(root map[string]any, a addition) error {
-	pointer := Pointer("$defs", a.parent)
+	pointer := a.pointer
 	if cycle := b.costs.Check(a.extension); cycle != nil {
 		return cycle
 	}
@@ -114,7 +126,7 @@ func (b *bundler) add(root map[string]any, a addition) error {
 			stripped["allOf"] = kept
 		}
 	}
-	c := copier{bundler: b, doc: a.extension}
+	c := copier{bundler: b, unit: b.unit(Target{Resource: a.extension}, scope{}.enterIf(b.scoped, b.base))}
 	value, err := c.schema(pointer, stripped)
 	if err != nil {
 		return err
@@ -127,8 +139,9 @@ func (b *bundler) add(root map[string]any, a addition) error {
 // fits refuses an addition to which, together with the base or what was added
 // before, no value fits.
 func (b *bundler) fits(base *Resource, before []addition, a addition) error {
-	root, _ := base.Root().(map[string]any)
-	over := place{a.extension, Pointer("$defs", a.parent), a.schema}
+	start, _ := Lookup(base.Doc.Value, b.shape)
+	root, _ := start.(map[string]any)
+	over := place{a.extension, a.pointer, a.schema}
 	against := func(name string, below place) error {
 		c := comparer{lib: b.lib, below: base, names: [2]string{name, a.extension.Name()}}
 		c.compare(below, over)
@@ -137,11 +150,11 @@ func (b *bundler) fits(base *Resource, before []addition, a addition) error {
 		}
 		return errors.New(c.found[0].Reason)
 	}
-	if err := against(base.Name(), place{base, "", root}); err != nil {
+	if err := against(base.Name(), place{base, b.shape, root}); err != nil {
 		return err
 	}
 	for _, other := range before {
-		if err := against(other.extension.Name(), place{other.extension, Pointer("$defs", other.parent), other.schema}); err != nil {
+		if err := against(other.extension.Name(), place{other.extension, other.pointer, other.schema}); err != nil {
 			return err
 		}
 	}
@@ -158,7 +171,7 @@ func (b *bundler) repeatsBase(extension *Resource, pointer string, branch any) b
 		return false
 	}
 	target, err := b.lib.Resolve(extension.At(pointer), ref)
-	return err == nil && target.Resource == b.base && target.Pointer == ""
+	return err == nil && target.Resource == b.base && target.Pointer == b.shape
 }
 
 // lay orders the extensions by name and finds what each adds, and refuses an
@@ -211,7 +224,7 @@ func lay(base *Resource, extensions []*Resource, protocol string) ([]addition, e
 			if !ok {
 				return nil, fmt.Errorf("%s: $defs[%q] is not a schema object", r.Doc.File, parent)
 			}
-			additions = append(additions, addition{r, parent, schema})
+			additions = append(additions, addition{r, parent, Pointer("$defs", parent), schema})
 		}
 	}
 	return additions, nil
@@ -219,7 +232,14 @@ func lay(base *Resource, extensions []*Resource, protocol string) ([]addition, e
 
 func checkRequires(r *Resource, active map[string]*Resource, protocol string) error {
 	root, _ := r.Root().(map[string]any)
-	requires, err := ParseRequires(root["requires"])
+	stated, ok := root["requires"]
+	if !ok {
+		return nil
+	}
+	if wrong := CheckRequires(stated); stated == nil {
+		return fmt.Errorf("%s: %w", r.Doc.File, wrong[0])
+	}
+	requires, err := ParseRequires(stated)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Doc.File, err)
 	}

@@ -6,15 +6,19 @@
 //	document, pointer      JSON within limits as a tree, and places in it
 //	name, version          names, versions and ranges; who speaks for a name
 //	vocabulary             the closed lists of the protocol
-//	published              the schemas that we publish, embedded in the binary
+//	published, own         the schemas that we publish, embedded in the binary, and
+//	                       those of an operator, from a folder
 //	library, folders,      documents by file, $id and name, and where a
 //	reference, keywords    reference leads
 //	cycle, plan, work      what holding a value against a schema would take
 //	bundle, compose,       one schema of all that a reference reaches, of a
-//	conflict, overrule     base and its extensions
+//	conflict, overrule,    base and its extensions; dynamic scopes
+//	scope
+//	container              a shape for each operation and direction
 //	view                   visibility in a direction and for an operation
 //	validate, budget       a schema compiled, and values held against it
-//	pattern                regular expressions of ECMA-262
+//	pattern, property      regular expressions of ECMA-262
+//	formats, uri, hostname what "format" asserts
 //	problem, words         what is wrong, in words; brief cuts what they repeat
 //
 // # Documents

@@ -71,6 +71,8 @@ type Resource struct {
 	path    string // absolute file path; "" when it is from no file
 	nested  map[string]*Resource
 	anchors map[string]string
+	// dynamic has those of anchors that are a $dynamicAnchor.
+	dynamic map[string]string
 }
 
 // Root is the schema of the resource.
@@ -202,7 +204,8 @@ func (l *Library) findNested(top *Resource) {
 		if pointer == "" || node["$id"] == nil {
 			return
 		}
-		id := absoluteID(node["$id"], top.ID)
+		// Walk visits the resource around this one first.
+		id := absoluteID(node["$id"], top.At(pointer).ID)
 		if id == "" {
 			return
 		}

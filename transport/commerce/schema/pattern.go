@@ -114,6 +114,7 @@ type translator struct {
 	ecma, re2 strings.Builder
 	common    bool
 	inClass   bool
+	expanded  int // ranges written for properties so far
 }
 
 func translate(source string) (translation, error) {
@@ -199,7 +200,9 @@ func (t *translator) escape(rest string) error {
 		t.same(2)
 	case (c == 'b' || c == 'B') && !t.inClass:
 		t.same(2)
-	case strings.IndexByte("SbBcxupPk0123456789", c) >= 0:
+	case c == 'p' || c == 'P':
+		return t.property(rest)
+	case strings.IndexByte("SbBcxuk0123456789", c) >= 0:
 		t.common = false
 		t.same(2)
 	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf:
@@ -207,6 +210,36 @@ func (t *translator) escape(rest string) error {
 		return fmt.Errorf("unknown escape %s", rest[:1+size])
 	default:
 		t.same(2)
+	}
+	return nil
+}
+
+// property reads \p{...} and \P{...}.
+func (t *translator) property(rest string) error {
+	text, _, closed := strings.Cut(strings.TrimPrefix(rest[2:], "{"), "}")
+	if !closed || rest[2] != '{' {
+		return fmt.Errorf("%s lacks its name in braces", rest[:2])
+	}
+	short, set, err := property(text)
+	if err != nil {
+		return err
+	}
+	size := len(`\p{}`) + len(text)
+	if short != "" {
+		known := rest[:2] + "{" + short + "}"
+		t.write(size, known, known)
+		return nil
+	}
+	if rest[1] == 'P' {
+		set = set.complement()
+	}
+	if t.expanded += len(set); t.expanded > maxExpanded {
+		return errors.New("its property escapes have too many characters together")
+	}
+	if t.inClass {
+		t.write(size, set.literal(), set.class())
+	} else {
+		t.write(size, "["+set.literal()+"]", "["+set.class()+"]")
 	}
 	return nil
 }

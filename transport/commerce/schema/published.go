@@ -1,10 +1,7 @@
 package schema
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -35,12 +32,14 @@ type PublishedFile struct {
 	ETag string
 }
 
-// Set is what is published under one base. Immutable after Published; safe
-// for concurrent use.
+// Set is what is published under one base. Immutable after Published and
+// WithFolder; safe for concurrent use.
 type Set struct {
 	base   string
 	byPath map[string]*PublishedFile
-	paths  []string
+	// own has the paths of the operator's entities by name and version.
+	own   map[[2]string]string
+	paths []string
 }
 
 // Published puts the schemas under base, an absolute URL without a slash at
@@ -67,11 +66,7 @@ func Published(base string) (*Set, error) {
 		if err != nil {
 			return err
 		}
-		data = bytes.ReplaceAll(data, []byte(`"`+DefaultBase+`/`), []byte(`"`+base+`/`))
-		sum := sha256.Sum256(data)
-		s.byPath[path] = &PublishedFile{Path: path, ID: base + "/" + path, Data: data,
-			ETag: `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`}
-		s.paths = append(s.paths, path)
+		s.publish(path, rebase(data, base))
 		return nil
 	})
 	if err != nil {
@@ -121,6 +116,9 @@ var entities = map[string]string{
 
 // Entity finds the schema of a published entity by name and version.
 func (s *Set) Entity(name, version string) (*PublishedFile, bool) {
+	if path, ok := s.own[[2]string{name, version}]; ok {
+		return s.Lookup(path)
+	}
 	path, ok := entities[name]
 	if !ok {
 		return nil, false

@@ -166,19 +166,25 @@ func (r *Resource) place(fragment, ref string) (Target, error) {
 }
 
 func (r *Resource) anchor(name string) (string, bool) {
-	if r.anchors == nil {
-		r.anchors = map[string]string{}
-		Walk(r.Doc.Value, func(pointer string, node map[string]any) {
-			if r.At(pointer) != r {
-				return
-			}
-			for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-				if a, ok := node[keyword].(string); ok {
-					r.anchors[a] = pointer
-				}
-			}
-		})
-	}
+	r.findAnchors()
 	p, ok := r.anchors[name]
 	return p, ok
+}
+
+func (r *Resource) findAnchors() {
+	if r.anchors != nil {
+		return
+	}
+	r.anchors, r.dynamic = map[string]string{}, map[string]string{}
+	Walk(r.Doc.Value, func(pointer string, node map[string]any) {
+		if r.At(pointer) != r {
+			return
+		}
+		if a, ok := node["$anchor"].(string); ok {
+			r.anchors[a] = pointer
+		}
+		if a, ok := node["$dynamicAnchor"].(string); ok {
+			r.anchors[a], r.dynamic[a] = pointer, pointer
+		}
+	})
 }

@@ -77,7 +77,9 @@ func TransportNames() []string {
 var Operations = []string{"create", "read", "update", "complete", "cancel"}
 
 // IsOperation tells whether the protocol has an operation.
-func IsOperation(name string) bool { return slices.Contains(Operations, name) }
+func IsOperation(name string) bool {
+	return slices.Contains(Operations, name) || slices.Contains(ContainerOperations, name)
+}
 
 // The annotations, and what they may say of a property.
 const (

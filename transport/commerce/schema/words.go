@@ -29,10 +29,7 @@ func say(k jsonschema.ErrorKind) string {
 		// Patterns guard card numbers and codes: the value is not repeated.
 		return "does not match the pattern " + cut(k.Want, maxWord)
 	case *kind.Format:
-		if k.Want == regexFormat {
-			return value(k.Got) + " is not a valid regex"
-		}
-		return fmt.Sprintf("%s is not a valid %s", value(k.Got), cut(k.Want, maxWord))
+		return fmt.Sprintf("%s is not a valid %s", value(k.Got), cut(strings.TrimPrefix(k.Want, ownFormat), maxWord))
 	case *kind.AdditionalProperties:
 		return "has members it may not have: " + quoteAll(k.Properties)
 	case *kind.MinLength:

@@ -1,6 +1,7 @@
 // One question to the AI, and its answer as it comes.
 import { csrfToken, patientFetch, type Schemas } from '../api/client'
 import { Refused } from '../api/refused'
+import { Answer } from './ending'
 
 type Event = Schemas['AIEvent']
 
@@ -28,10 +29,11 @@ export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ e
 }
 
 /**
- * Asks and gives the pieces of the answer. Throws Refused, also when the answer
- * breaks off; aborting the signal ends the question at the server too.
+ * Asks and gives the answer after each piece of it; its ending counts when no more
+ * come. Throws Refused, also when the answer breaks off; aborting the signal ends
+ * the question at the server too.
  */
-export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attendee', signal: AbortSignal): AsyncGenerator<string> {
+export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attendee', signal: AbortSignal): AsyncGenerator<Answer> {
   const response = await patientFetch(
     new Request(`/api/ai/stream?as=${as}`, {
       method: 'POST',
@@ -44,9 +46,10 @@ export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attende
     throw new Refused(0, '')
   })
   if (!response.ok || !response.body) throw Refused.from(response, await response.json().catch(() => null))
+  const answer = new Answer()
   for await (const { event, data } of sse(response.body)) {
     if (event === 'error') throw new Refused(502, '')
-    const piece = JSON.parse(data) as Event
-    for (const c of piece.candidates) for (const p of c.content.parts) if (p.text && !p.thought) yield p.text
+    answer.take(JSON.parse(data) as Event)
+    yield answer
   }
 }

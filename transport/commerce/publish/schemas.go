@@ -1,0 +1,46 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"atelier/transport/commerce/lint"
+	"atelier/transport/commerce/schema"
+)
+
+// maxTold bounds the findings of an error.
+const maxTold = 20
+
+// Schemas are those that a server publishes under a base: ours, and those of a
+// folder of its operator; "" is none. The error names the file and the place in it
+// that breaks a convention; findings below the severity error are allowed.
+func Schemas(ctx context.Context, base, folder string) (*schema.Set, error) {
+	set, err := schema.Published(base)
+	if err != nil {
+		return nil, fmt.Errorf("published schemas: %w", err)
+	}
+	if folder == "" {
+		return set, nil
+	}
+	set, docs, err := set.WithFolder(folder)
+	if err != nil {
+		return nil, fmt.Errorf("commerce.schemas: %w", err)
+	}
+	report, err := lint.Documents(ctx, docs, lint.Options{Published: set})
+	if err != nil {
+		return nil, fmt.Errorf("commerce.schemas: %w", err)
+	}
+	var broken []error
+	for _, f := range report.Findings {
+		if f.Severity != lint.Error {
+			continue
+		}
+		if len(broken) == maxTold {
+			broken = append(broken, errors.New("commerce.schemas: more findings are left out; \"commerce lint\" lists them"))
+			break
+		}
+		broken = append(broken, fmt.Errorf("commerce.schemas: %s:%d %s: %s [%s]", f.File, f.Line, f.Pointer, f.Message, f.Code))
+	}
+	return set, errors.Join(broken...)
+}

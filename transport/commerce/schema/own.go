@@ -1,0 +1,182 @@
+package schema
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Limits of a folder with schemas of an operator.
+const (
+	maxOwnFiles = 1_000
+	// maxOwnBytes bounds all files together.
+	maxOwnBytes = 16 << 20
+)
+
+// ownPath is the grammar of a served path: no step is hidden, and none leads up.
+var ownPath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`)
+
+// WithFolder adds the *.json files below a folder to what is published, at their
+// paths in the folder. The first step of a path is a version, as it is of our own
+// schemas; addresses under DefaultBase become those of the set. It returns the
+// documents that were added, in the order of their paths.
+//
+// Hidden files and folders, and other files, are left out. The error names the
+// file that is too large, leads out of the folder, is not where a schema may be,
+// or has the address or the name of one of ours.
+func (s *Set) WithFolder(folder string) (*Set, []*Document, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, nil, fmt.Errorf("folder of schemas: %w", err)
+	}
+	defer root.Close()
+	more := &Set{base: s.base, byPath: maps.Clone(s.byPath), own: map[[2]string]string{}, paths: slices.Clone(s.paths)}
+	paths, err := ownPaths(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	var docs []*Document
+	left := int64(maxOwnBytes)
+	for _, path := range paths {
+		data, err := readOwn(root, path, left)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		left -= int64(len(data))
+		doc, err := more.add(path, rebase(data, s.base))
+		if err != nil {
+			return nil, nil, err
+		}
+		docs = append(docs, doc)
+	}
+	slices.Sort(more.paths)
+	return more, docs, nil
+}
+
+// ownPaths lists the *.json files below root.
+func ownPaths(root *os.Root) (paths []string, err error) {
+	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("folder of schemas: %w", err)
+		case path != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.Type()&fs.ModeSymlink != 0 && leadsToFolder(root, path):
+			return fmt.Errorf("%s: links to folders are not followed", path)
+		case d.IsDir() || !strings.HasSuffix(path, ".json"):
+			return nil
+		case !ownPath.MatchString(path):
+			return fmt.Errorf("%s: want <version>/<name>.json of letters, digits, dots, hyphens and underscores", Brief(path))
+		}
+		if version, _, _ := strings.Cut(path, "/"); !IsVersion(version) {
+			return fmt.Errorf("%s: its folder %q is not a version YYYY-MM-DD", path, version)
+		}
+		if paths = append(paths, path); len(paths) > maxOwnFiles {
+			return fmt.Errorf("the folder has more than %d schemas", maxOwnFiles)
+		}
+		return nil
+	})
+	return paths, err
+}
+
+// leadsToFolder tells whether a link leads to a folder in root.
+func leadsToFolder(root *os.Root, path string) bool {
+	info, err := root.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// readOwn reads a file; a link that leads out of root is an error.
+func readOwn(root *os.Root, path string, left int64) ([]byte, error) {
+	info, err := root.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	f, err := root.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, min(left, maxBytes)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("larger than %d bytes", maxBytes)
+	}
+	if int64(len(data)) > left {
+		return nil, fmt.Errorf("the schemas are more than %d bytes together", maxOwnBytes)
+	}
+	return data, nil
+}
+
+// add publishes a document of an operator.
+func (s *Set) add(path string, data []byte) (*Document, error) {
+	if s.byPath[path] != nil {
+		return nil, fmt.Errorf("%s: the server publishes a schema of its own there", path)
+	}
+	doc, err := Parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	root, _ := doc.Value.(map[string]any)
+	if root["openapi"] == nil && root["openrpc"] == nil {
+		if err := s.identify(path, root); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	s.publish(path, data)
+	return doc, nil
+}
+
+// identify checks what a schema states of itself against where it is served.
+func (s *Set) identify(file string, root map[string]any) error {
+	if want := s.base + "/" + file; root["$id"] != want {
+		id, _ := root["$id"].(string)
+		return fmt.Errorf("/$id is %q, and it is served at %s", Brief(id), want)
+	}
+	name, _ := root["name"].(string)
+	if name == "" {
+		return nil
+	}
+	if strings.HasPrefix(name, Reserved) || IsEntity(name) {
+		return fmt.Errorf("/name: %q is a name of the server or the protocol", Brief(name))
+	}
+	version, _ := root["version"].(string)
+	if folder, _, _ := strings.Cut(file, "/"); version != folder {
+		return fmt.Errorf("/version is %q, and the folder it lies in %q", Brief(version), folder)
+	}
+	key := [2]string{name, version}
+	if other, twice := s.own[key]; twice {
+		return fmt.Errorf("/name: %s has the name %q in this version too", other, Brief(name))
+	}
+	s.own[key] = file
+	return nil
+}
+
+// rebase puts addresses under DefaultBase under another one.
+func rebase(data []byte, base string) []byte {
+	return bytes.ReplaceAll(data, []byte(`"`+DefaultBase+`/`), []byte(`"`+base+`/`))
+}
+
+// publish makes a file of the text of a document.
+func (s *Set) publish(at string, data []byte) {
+	sum := sha256.Sum256(data)
+	s.byPath[at] = &PublishedFile{Path: at, ID: s.base + "/" + at, Data: data,
+		ETag: `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`}
+	s.paths = append(s.paths, at)
+}

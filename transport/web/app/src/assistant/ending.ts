@@ -1,0 +1,53 @@
+// What came of an answer of the AI, and why it ended.
+import { Refused } from '../api/refused'
+import type { Schemas } from '../api/client'
+import { m } from '../messages/compiled/messages.js'
+
+type Event = Schemas['AIEvent']
+
+/** Why an answer ended: it is there, cut, blocked, the call of a tool, or ended for another reason. */
+export type Ending = 'whole' | 'cut' | 'blocked' | 'call' | 'other'
+
+const blocks = new Set(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII', 'RECITATION', 'IMAGE_SAFETY'])
+const calls = new Set(['UNEXPECTED_TOOL_CALL', 'MALFORMED_FUNCTION_CALL', 'TOO_MANY_TOOL_CALLS'])
+
+/** An answer as far as it came. */
+export class Answer {
+  text = ''
+  /** The last reason that the AI gave; "" for none. */
+  private finish = ''
+  private called = false
+
+  /** Takes in an event of the stream. */
+  take(event: Event) {
+    for (const c of event.candidates) {
+      if (c.finishReason) this.finish = c.finishReason
+      for (const p of c.content.parts) {
+        if (p.functionCall) this.called = true
+        if (p.text && !p.thought) this.text += p.text
+      }
+    }
+  }
+
+  /** Why it ended, once no more events come. */
+  get ending(): Ending {
+    if (blocks.has(this.finish)) return 'blocked'
+    if (this.called || calls.has(this.finish)) return 'call'
+    if (this.finish === 'MAX_TOKENS') return 'cut'
+    if (this.text !== '' && (this.finish === '' || this.finish === 'STOP')) return 'whole'
+    return 'other'
+  }
+}
+
+/** Says why an answer is not the whole one; "" for a whole one. */
+export function endingWord(ending: Ending): string {
+  return { whole: () => '', cut: m.ask_cut, blocked: m.ask_blocked, call: m.ask_call, other: m.ask_other }[ending]()
+}
+
+/** Says that the AI is busy, and for how long; null when something else went wrong. */
+export function busyWord(e: unknown): string | null {
+  if (!(e instanceof Refused) || e.status !== 503) return null
+  if (e.after === null) return m.ask_busy()
+  const seconds = Math.max(1, Math.ceil(e.after))
+  return seconds < 120 ? m.ask_busy_seconds({ seconds }) : m.ask_busy_minutes({ minutes: Math.ceil(seconds / 60) })
+}
