@@ -194,6 +194,35 @@ func TestAnEndIsNotMissed(t *testing.T) {
 	}
 }
 
+// asked is a feed of some age that counts how often the store is asked.
+type asked struct {
+	durable.Feed
+	age   time.Duration
+	times int
+}
+
+func (a *asked) Age() time.Duration         { return a.age }
+func (a *asked) Sync(context.Context) error { a.times++; return nil }
+
+// A node asks the store before it uses sessions that it read earlier than the caller
+// allows, or earlier than MaxAge.
+func TestCurrentAsksTheStoreWhenTheSessionsAreTooOld(t *testing.T) {
+	for _, tc := range []struct {
+		age, within time.Duration
+		times       int
+	}{
+		{0, 0, 1}, {0, 1, 0}, {MaxAge / 2, MaxAge / 2, 1}, {MaxAge/2 - 1, MaxAge / 2, 0},
+		{MaxAge - 1, MaxAge, 0}, {MaxAge, MaxAge, 1}, {MaxAge, time.Hour, 1}, {MaxAge - 1, time.Hour, 0},
+	} {
+		s := empty(nil, nil, clock.System.Now)
+		feed := &asked{age: tc.age}
+		s.feed, s.clock = feed, clock.System
+		if err := s.Current(tc.within); err != nil || feed.times != tc.times {
+			t.Errorf("sessions %v old, within %v: asked %d times, want %d; %v", tc.age, tc.within, feed.times, tc.times, err)
+		}
+	}
+}
+
 // cutOff is a feed whose node cannot ask the store.
 type cutOff struct{ durable.Feed }
 
