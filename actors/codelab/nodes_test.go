@@ -136,17 +136,7 @@ func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 func TestADeletionRemovesTheLog(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
-	list, err := catalog.LoadList(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	labs, err := codelab.NewWorkshops(codelab.Config{
-		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
-		Files: files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now), Logger: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	labs := oneNode(t, store)
 	defer func() { _ = labs.Close(t.Context()) }()
 	var ids []string
 	for range 2 {
