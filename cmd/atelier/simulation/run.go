@@ -26,14 +26,14 @@ func run(p Plan, l lies) (h *history, finding string) {
 	w.act(time.Now().Add(p.For))
 	w.startAll()
 	w.settle("when all is whole again")
-	deleted := newClient(w, "c0", w.plan.random(ofClients-1)).shortLived(w.nodes[0])
 	w.presence()
-	if deleted != "" { // while all was whole: no start had to make up for it
-		w.store.Look(func(j durable.Journal) { w.model.checkGone(j, deleted) })
-	}
 	w.leave()
 	w.erasesSoon()
+	deleted := newClient(w, "c0", w.plan.random(ofClients-1)).shortLived(w.nodes[0])
 	w.rest()
+	if deleted != "" { // and no start made up for what its deletion left
+		w.store.Look(func(j durable.Journal) { w.model.checkGone(j, deleted) })
+	}
 	w.erased()
 	for _, n := range w.nodes {
 		n.kill()
