@@ -3,7 +3,9 @@ package codelab_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"atelier/actors/catalog"
@@ -32,30 +34,23 @@ type noBlobs struct{ files.Blobs }
 
 func (noBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
 
-// A deleted codelab leaves nothing, also when a node that has a copy takes it
-// over before its log is removed. It stayed until some node started.
-func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
+// clusterOfTwo starts two nodes on one store; around wraps the store of the first.
+func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws [2]*codelab.Workshops, nodes []*memory.Node) {
 	store, nodes := memory.Share(2)
-	defer store.Close()
+	t.Cleanup(func() { _ = store.Close() })
 	net := bustest.NewNet()
-	var ws [2]*codelab.Workshops
-	id := ""
 	for i, n := range nodes {
 		bus, stop := net.Node(n.Node())
-		defer stop()
+		t.Cleanup(stop)
 		var shared durable.Shared = n
 		if i == 0 {
-			shared = slow{n, func() {
-				for node, err := "", error(nil); node != "n2" && err == nil; {
-					node, err = n.Owner("codelab/" + id)
-				}
-			}}
+			shared = around(n)
 		}
 		list, err := catalog.FollowList(shared, clock.System, func(err error) { t.Error(err) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer list.Close()
+		t.Cleanup(list.Close)
 		ws[i], err = codelab.NewWorkshops(codelab.Config{
 			System: durable.NewSystem(), Journal: shared, List: list, Frames: noFrames{},
 			Files: files.NewRegister(shared, noBlobs{}, time.Hour, time.Now), Logger: slog.New(slog.DiscardHandler),
@@ -64,10 +59,23 @@ func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer ws[i].Close(context.Background())
+		t.Cleanup(func() { _ = ws[i].Close(context.Background()) })
 	}
-	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}
-	m, err := ws[0].Create(admin, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+	return ws, nodes
+}
+
+// A deleted codelab leaves nothing, also when a node that has a copy takes it
+// over before its log is removed. It stayed until some node started.
+func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
+	id := ""
+	ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared {
+		return slow{first, func() {
+			for node, err := "", error(nil); node != "n2" && err == nil; {
+				node, err = first.Owner("codelab/" + id)
+			}
+		}}
+	})
+	m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +83,7 @@ func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
 	if _, err := ws[1].Get(id); err != nil {
 		t.Fatal(err)
 	}
-	if err := ws[0].Delete(admin, id); err != nil {
+	if err := ws[0].Delete(leader, id); err != nil {
 		t.Fatal(err)
 	}
 	logs := func() (n int) {
@@ -89,5 +97,63 @@ func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
 			t.Fatal("its log is still there")
 		}
 		ws[1].Compare([]string{"n1", "n2"})
+	}
+}
+
+// The people of a node that is not alive are not present any more; those of a node
+// that is alive stay.
+func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Second) }) // what the actors' library still does
+		ws, _ := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
+		m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at [2]codelab.Workshop
+		for i := range ws {
+			if at[i], err = ws[i].Get(m.Id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at[0].Room.Join("here")
+		at[1].Room.Join("there")
+		synctest.Wait()
+		for _, step := range []struct {
+			alive []string
+			there bool
+		}{{[]string{"n1", "n2"}, true}, {[]string{"n1"}, false}} {
+			ws[0].Compare(step.alive)
+			if r := at[0].Room; r.IsPresent("there") != step.there || !r.IsPresent("here") {
+				t.Errorf("with %v alive these are present: %v", step.alive, r.Present())
+			}
+		}
+	})
+}
+
+// Nothing is left in the store of a codelab once its deletion is answered, without
+// the sweep of the next start. Other codelabs stay.
+func TestADeletionRemovesTheLog(t *testing.T) {
+	store := memory.New()
+	defer func() { _ = store.Close() }()
+	labs := oneNode(t, store)
+	defer func() { _ = labs.Close(t.Context()) }()
+	var ids []string
+	for range 2 {
+		m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, m.Id)
+	}
+	if err := labs.Delete(leader, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	if err := store.Actors("codelab/", func(name string) bool { left = append(left, name); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(left, []string{"codelab/" + ids[1]}) {
+		t.Errorf("the store has the logs %v, the codelab that stays is %s", left, ids[1])
 	}
 }

@@ -85,3 +85,30 @@ func TestALoadedStateIsInTheList(t *testing.T) {
 		t.Errorf("ended for %q", ended)
 	}
 }
+
+// A room that is filled from a log replays from the position before the log's first
+// record, and from no earlier one: what was truncated cannot be replayed.
+func TestARecoveredRoomReplaysFromItsFirstRecord(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	o := &observer{w: &Workshops{Config: Config{Frames: muteFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
+	for _, tc := range []struct {
+		records []uint64
+		head    uint64
+		floor   uint64
+	}{
+		{[]uint64{1, 2, 3}, 3, 0},
+		{[]uint64{5, 6}, 6, 4},
+		{nil, 7, 7}, // all of it is in the snapshot
+	} {
+		for _, seq := range tc.records {
+			o.Recovered(seq, &pb.Event{Body: &pb.Event_Pulsed{Pulsed: &pb.Pulsed{}}})
+		}
+		o.Live(l.Capture(), tc.head)
+		for since := range tc.head + 2 {
+			if _, _, ok := o.room.After(since, nil, 1); ok != (since >= tc.floor && since <= tc.head) {
+				t.Errorf("with the records %v up to %d, a replay from %d is promised: %v", tc.records, tc.head, since, ok)
+			}
+		}
+	}
+}

@@ -21,21 +21,9 @@ func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
-		list, err := catalog.LoadList(store)
-		if err != nil {
-			t.Fatal(err)
-		}
-		labs, err := codelab.NewWorkshops(codelab.Config{
-			System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
-			Files:   files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now),
-			Durable: durable.Options{IdleAfter: time.Minute}, Logger: slog.New(slog.DiscardHandler),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		labs := oneNode(t, store)
 		defer func() { _ = labs.Close(t.Context()) }()
-		admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}
-		m, err := labs.Create(admin, &codelab.Create{Codelab: &pb.Codelab{Title: "one", IsPublic: true}, Steps: []*pb.Step{{Title: "a", ContentMarkdown: "b"}}})
+		m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one", IsPublic: true}, Steps: []*pb.Step{{Title: "a", ContentMarkdown: "b"}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,4 +42,22 @@ func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 			t.Error("it does not rest although nobody uses it")
 		}
 	})
+}
+
+// oneNode starts a node that stands alone. Its codelabs rest after a minute.
+func oneNode(t *testing.T, store *memory.Store) *codelab.Workshops {
+	t.Helper()
+	list, err := catalog.LoadList(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labs, err := codelab.NewWorkshops(codelab.Config{
+		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
+		Files:   files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now),
+		Durable: durable.Options{IdleAfter: time.Minute}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return labs
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"atelier/actors/durable"
@@ -191,6 +192,37 @@ func TestOneRoundErasesForMany(t *testing.T) {
 	if got := held(t, j, "tally/a"); strings.Contains(got, "1") {
 		t.Fatalf("the log holds %q", got)
 	}
+}
+
+// What is asked for during a round is erased in the next one, which begins by itself
+// after the pause.
+func TestTheNextRoundBeginsByItself(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		j := store(t)
+		var rounds atomic.Int32
+		began, goOn := make(chan struct{}, 8), make(chan struct{})
+		h := start(t, j, eraser(func() { rounds.Add(1); began <- struct{}{}; <-goOn }), durable.Options{ErasePause: time.Second})
+		hd := get(t, h, "a")
+		ask(t, hd, "0")
+		<-began
+		ask(t, hd, "1")
+		ask(t, hd, "0")
+		close(goOn)
+		synctest.Wait()
+		if n := rounds.Load(); n != 1 {
+			t.Errorf("%d rounds before the pause is over", n)
+		}
+		eventually(t, "the end of the erasure", func() bool {
+			_, err := j.Get("erasure", []byte("tally/a"))
+			return errors.Is(err, durable.ErrNotFound)
+		})
+		if n := rounds.Load(); n != 2 {
+			t.Errorf("%d rounds", n)
+		}
+		if got := held(t, j, "tally/a"); strings.Contains(got, "1") {
+			t.Errorf("the log holds %q", got)
+		}
+	})
 }
 
 // TestAnErasureFollowsTheSnapshotUnderWay: one that is asked for while an older

@@ -188,11 +188,16 @@ func (s *Sessions) guarded(f *family, rec *pb.SessionFamily) []durable.Row {
 // commit stores a record, nil to end the family, and waits. After ErrConflict
 // the family is as another node has left it. The caller holds f.mu.
 func (s *Sessions) commit(f *family, rec *pb.SessionFamily) error {
+	known := f.value
 	err := durable.Commit(s.journal, s.guarded(f, rec))
 	if err == nil || s.feed == nil {
 		return err
 	}
 	if again := s.reload(f); again != nil {
+		// The next change depends on the row as it was read last. An end that failed
+		// would leave no value, which is the precondition of a new family: a change
+		// could store a family again that another node has ended.
+		f.value = known
 		return again
 	}
 	return err

@@ -146,7 +146,7 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 	}
 }
 
-// unreadable is a store whose rows cannot be read while it says so.
+// unreadable is a store whose rows cannot be read or written while it says so.
 type unreadable struct {
 	durable.Shared
 	now atomic.Bool
@@ -157,6 +157,54 @@ func (u *unreadable) Get(table string, key []byte) ([]byte, error) {
 		return nil, durable.ErrFenced
 	}
 	return u.Shared.Get(table, key)
+}
+
+func (u *unreadable) Append(rows []durable.Row, done func(error)) error {
+	if u.now.Load() {
+		return durable.ErrFenced
+	}
+	return u.Shared.Append(rows, done)
+}
+
+// A session that another node has ended stays ended. A node whose own attempt to end
+// it had failed, and could not read the row again, stored the session again with the
+// next grant.
+func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
+	store, nodes := memory.Share(2)
+	t.Cleanup(func() { _ = store.Close() })
+	away := &unreadable{Shared: nodes[1]}
+	s := following(t, func(error) {}, nodes[0], away)
+	if _, err := s[0].GrantAttendee("", "first", "lab", "Lin", grantFor("ann")); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, _ := s[1].Use("first"); !ok {
+		t.Fatal("the other node does not know it")
+	}
+	away.now.Store(true)
+	if err := s[1].End("first"); err == nil {
+		t.Fatal("it was ended without the store")
+	}
+	if err := s[0].End("first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s[1].Current(0); !errors.Is(err, durable.ErrUnavailable) {
+		t.Fatalf("what cannot be read counts as known: %v", err)
+	}
+	away.now.Store(false)
+	if _, err := s[1].GrantAttendee("first", "second", "lab", "Lin", grantFor("ann")); err != nil {
+		t.Fatal(err)
+	}
+	for node := range s {
+		if err := s[node].sync(); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := s[node].Use("first"); ok || err != nil {
+			t.Errorf("node %d lets the ended session in: %v", node, err)
+		}
+		if _, ok, err := s[node].Use("second"); !ok || err != nil {
+			t.Errorf("node %d does not let the new session in: %v", node, err)
+		}
+	}
 }
 
 // An end that is told while its row cannot be read, as when a lease is lost just
@@ -191,6 +239,35 @@ func TestAnEndIsNotMissed(t *testing.T) {
 	}
 	if len(s[1].unread) > 0 {
 		t.Error("it is still to be read")
+	}
+}
+
+// asked is a feed of some age that counts how often the store is asked.
+type asked struct {
+	durable.Feed
+	age   time.Duration
+	times int
+}
+
+func (a *asked) Age() time.Duration         { return a.age }
+func (a *asked) Sync(context.Context) error { a.times++; return nil }
+
+// A node asks the store before it uses sessions that it read earlier than the caller
+// allows, or earlier than MaxAge.
+func TestCurrentAsksTheStoreWhenTheSessionsAreTooOld(t *testing.T) {
+	for _, tc := range []struct {
+		age, within time.Duration
+		times       int
+	}{
+		{0, 0, 1}, {0, 1, 0}, {MaxAge / 2, MaxAge / 2, 1}, {MaxAge/2 - 1, MaxAge / 2, 0},
+		{MaxAge - 1, MaxAge, 0}, {MaxAge, MaxAge, 1}, {MaxAge, time.Hour, 1}, {MaxAge - 1, time.Hour, 0},
+	} {
+		s := empty(nil, nil, clock.System.Now)
+		feed := &asked{age: tc.age}
+		s.feed, s.clock = feed, clock.System
+		if err := s.Current(tc.within); err != nil || feed.times != tc.times {
+			t.Errorf("sessions %v old, within %v: asked %d times, want %d; %v", tc.age, tc.within, feed.times, tc.times, err)
+		}
 	}
 }
 

@@ -208,3 +208,32 @@ func TestTwoIncarnationsRace(t *testing.T) {
 		}
 	}
 }
+
+// Of two incarnations that read the same token before either is committed, the
+// second reads it again and decides again: it answers that the token was used, not
+// that the commit failed.
+func TestTheLoserOfARaceDecidesAnew(t *testing.T) {
+	w := newWorld(t)
+	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })
+	tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)
+	release := w.journal.Hold()
+	defer release()
+	queued := w.journal.Queued()
+	var answered []chan error
+	for i, v := range []*Vault{w.vault, other.vault} {
+		answer := make(chan error, 1)
+		answered = append(answered, answer)
+		go func() {
+			_, err := v.Detokenize(business, Use{tok, "business", "c"})
+			answer <- err
+		}()
+		w.eventually(func() bool { return w.journal.Queued() == queued+1+i })
+	}
+	release()
+	if err := <-answered[0]; err != nil {
+		t.Errorf("the first use was answered %v", err)
+	}
+	if err := <-answered[1]; err != IsUsed {
+		t.Errorf("the second use was answered %v", err)
+	}
+}

@@ -118,6 +118,31 @@ func TestAnEndOnItsWayIsNotUndone(t *testing.T) {
 	}
 }
 
+// A use that read its session before the session's end was committed does not give
+// the credential: the use is committed only if the session is as it was read.
+func TestAUseThatMeetsTheEndOfItsSessionGivesNothing(t *testing.T) {
+	w := newWorld(t)
+	tok := w.issue("c", pb.Policy_POLICY_TTL)
+	release := w.journal.Hold()
+	defer release()
+	queued := w.journal.Queued()
+	ended, used := make(chan error, 1), make(chan error, 1)
+	go func() { ended <- w.vault.EndSession(business, "business", "c") }()
+	w.eventually(func() bool { return w.journal.Queued() == queued+1 })
+	go func() {
+		_, err := w.vault.Detokenize(business, Use{tok, "business", "c"})
+		used <- err
+	}()
+	w.eventually(func() bool { return w.journal.Queued() == queued+2 })
+	release()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if err := <-used; err != IsRevoked {
+		t.Errorf("the use was answered %v", err)
+	}
+}
+
 // A restored backup is another stream: no token or open session of it lives,
 // whatever keys the server has, and what was ended stays so.
 func TestARestoredBackupVoidsEveryToken(t *testing.T) {

@@ -110,6 +110,20 @@ func (n *Net) Mend(from, to string) {
 	delete(n.cut, [2]string{from, to})
 }
 
+// Listens returns the subjects that a node listens to, in no order.
+func (n *Net) Listens(name string) (subjects []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if nd := n.nodes[name]; nd != nil {
+		for subject, listeners := range nd.hears {
+			if len(listeners) > 0 {
+				subjects = append(subjects, subject)
+			}
+		}
+	}
+	return subjects
+}
+
 // Stop lets a node stand still: what comes to it waits, and what it says, until it
 // goes on.
 func (n *Net) Stop(name string) (goOn func()) {

@@ -258,17 +258,18 @@ func (c *client) word(v *codelab.View) string {
 	return draw.Names[c.Rand.IntN(len(draw.Names))]
 }
 
-// shortLived makes a codelab and deletes it: nothing of it may stay.
-func (c *client) shortLived(n *node) {
+// shortLived makes a codelab and deletes it: nothing of it may stay. It returns the
+// codelab's id once the deletion is answered, else "".
+func (c *client) shortLived(n *node) (deleted string) {
 	s := n.server.Load()
 	if s == nil {
-		return
+		return ""
 	}
 	m, err := s.labs.Create(draw.Facilitator, &codelab.Create{Codelab: &pb.Codelab{Title: c.Mark("lab"), IsPublic: true}})
 	err = c.taken("Create", s, err)
 	c.note(n, "creates another codelab", 0, err)
 	if err != nil {
-		return
+		return ""
 	}
 	c.w.history.count("command", "Create")
 	for range 5 {
@@ -282,10 +283,11 @@ func (c *client) shortLived(n *node) {
 		if err == nil || errors.As(err, &gone) && gone.Reason == durable.Missing {
 			c.w.history.count("command", "Delete")
 			c.w.model.deletedLab(m.Id)
-			return
+			return m.Id
 		}
 		c.w.pause(time.Second)
 	}
+	return ""
 }
 
 func (c *client) note(n *node, what string, seq uint64, err error) {

@@ -58,9 +58,11 @@
 //	              is not before its frame
 //	removed       who was removed is in no view, and has no connection
 //	erased        nor in a snapshot, record, row, or frame kept for replay
-//	deleted       nothing is left of a deleted codelab
+//	deleted       nothing is left of a deleted codelab: at once when all is whole,
+//	              else after the next start
 //	tokens        what was answered about each token keeps its rules (porcupine)
-//	presence      all nodes name the people who are connected, when all is quiet
+//	presence      all nodes name the people who are connected, when all is quiet, and
+//	              nobody who was connected to a node that ended unheard
 //	grants        a session or key is good everywhere once acknowledged, and
 //	              nowhere once its end is
 //	uploads       an upload, or the content of a submission, stays while a codelab
@@ -68,7 +70,8 @@
 //	              nothing of files is left to which nothing refers (uploadsleft.go)
 //	answers       everybody is answered, and only with errors that are known
 //	out           a node whose lease was over before a question does not answer it
-//	rest          what nobody uses leaves: owners, copies, rows of erasing
+//	rest          what nobody uses leaves: owners, copies, rows of erasing, and what
+//	              a node listens to
 //	goroutines    none is left of nodes that are gone
 //	crash         nothing panics, and nothing waits for a mutex whose holder waits
 //	              for time

@@ -56,6 +56,7 @@ func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 // visitor is somebody who signs in and out, and makes and removes keys.
 type visitor struct {
 	g    *grants
+	all  *sync.WaitGroup // of what goes on beside
 	name string
 	rand *rand.Rand
 	made int
@@ -63,7 +64,7 @@ type visitor struct {
 
 func (g *grants) act(until time.Time, all *sync.WaitGroup) {
 	for i := range g.w.plan.Visitors {
-		v := &visitor{g: g, name: fmt.Sprintf("v%d", i+1), rand: g.w.plan.random(ofVisitors + uint64(i))}
+		v := &visitor{g: g, all: all, name: fmt.Sprintf("v%d", i+1), rand: g.w.plan.random(ofVisitors + uint64(i))}
 		all.Go(func() {
 			for time.Now().Before(until) && g.w.pause(time.Duration(v.rand.ExpFloat64()*float64(100*time.Millisecond))) {
 				if s := g.w.nodes[v.rand.IntN(len(g.w.nodes))].server.Load(); s != nil {
@@ -178,6 +179,20 @@ func (v *visitor) end(s *server, x *grant) {
 		defer v.g.mu.Unlock()
 		if x.family.ended.IsZero() {
 			x.family.ended = time.Now()
+		}
+		late := login.MaxAge + time.Duration(v.rand.ExpFloat64()*float64(login.MaxAge/4))
+		v.all.Go(func() { v.useEverywhere(x, late) })
+	}
+}
+
+// useEverywhere asks every node for a grant after a while.
+func (v *visitor) useEverywhere(x *grant, after time.Duration) {
+	if !v.g.w.pause(after) {
+		return
+	}
+	for _, n := range v.g.w.nodes {
+		if s := n.server.Load(); s != nil {
+			v.use(s, x)
 		}
 	}
 }

@@ -112,6 +112,11 @@ func TestOraclesNotice(t *testing.T) {
 		"a frame that is not told": {plan: "listeners=4 nodes=2", finds: "frames", lies: func() lies {
 			return lies{frames: func(node string) codelab.Frames { return forgetfulFrames{node == "n1"} }}
 		}},
+		"a network that loses who comes and goes": {plan: "listeners=4 nodes=2", finds: "presence", lies: func() lies {
+			return lies{fate: func(m bustest.Message, f *bustest.Fate) {
+				f.Lost = f.Lost || strings.HasPrefix(kindOf(m), "aside")
+			}}
+		}},
 		"a goroutine that stays": {finds: "goroutines", lies: func() lies {
 			return lies{frames: func(string) codelab.Frames {
 				go func() { time.Sleep(30 * time.Minute) }()

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing/synctest"
 	"time"
+
+	"atelier/actors/durable"
 )
 
 // Run simulates one plan. It must be called inside a testing/synctest bubble. What
@@ -25,10 +27,13 @@ func run(p Plan, l lies) (h *history, finding string) {
 	w.startAll()
 	w.settle("when all is whole again")
 	w.presence()
-	close(w.model.quiet)
-	w.listening.Wait()
+	w.leave()
 	w.erasesSoon()
+	deleted := newClient(w, "c0", w.plan.random(ofClients-1)).shortLived(w.nodes[0])
 	w.rest()
+	if deleted != "" { // and no start made up for what its deletion left
+		w.store.Look(func(j durable.Journal) { w.model.checkGone(j, deleted) })
+	}
 	w.erased()
 	for _, n := range w.nodes {
 		n.kill()
@@ -169,6 +174,34 @@ func (w *world) presence() {
 		}
 	}
 	w.model.still(false)
+}
+
+// leave lets all listeners go. In some runs a node ends first that the others do not
+// hear any more: they must notice by themselves that nobody is connected to it.
+func (w *world) leave() {
+	quietly := func() {
+		close(w.model.quiet)
+		w.listening.Wait()
+	}
+	last := w.nodes[len(w.nodes)-1]
+	if w.plan.Seed%5 != 0 || len(w.nodes) == 1 || w.model.failed() != "" {
+		quietly()
+		return
+	}
+	for _, n := range w.nodes {
+		defer w.net.cutLink(last.name, n.name)()
+		defer w.net.cutLink(n.name, last.name)()
+	}
+	if err := last.close(); err != nil {
+		w.model.fail("close", "node %s: %v", last.name, err)
+	}
+	quietly()
+	time.Sleep(10 * time.Second)
+	for _, n := range w.nodes[:len(w.nodes)-1] {
+		if _, ws, err := n.get(); err == nil && len(ws.Room.Present()) > 0 {
+			w.model.fail("presence", "%s says that %v are there; everybody left, and %s has ended", n.name, ws.Room.Present(), last.name)
+		}
+	}
 }
 
 // erasesSoon waits for as long as a few rounds of erasing take. What nobody uses

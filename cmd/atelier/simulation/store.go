@@ -87,14 +87,18 @@ func (m *model) checkDeleted(j durable.Journal) {
 	deleted := m.deleted
 	m.mu.Unlock()
 	for _, id := range deleted {
-		tail := uint64(0)
-		if r, err := j.Follow("codelab/" + id); err == nil {
-			tail, _ = r.Tail()
-			r.Close()
-		}
-		if _, err := j.Get("codelabs", []byte(id)); tail > 0 || !errors.Is(err, durable.ErrNotFound) {
-			m.fail("deleted", "codelab %s, which was deleted, is still there: %d records, row: %v", id, tail, err)
-		}
+		m.checkGone(j, id)
+	}
+}
+
+func (m *model) checkGone(j durable.Journal, id string) {
+	tail := uint64(0)
+	if r, err := j.Follow("codelab/" + id); err == nil {
+		tail, _ = r.Tail()
+		r.Close()
+	}
+	if _, err := j.Get("codelabs", []byte(id)); tail > 0 || !errors.Is(err, durable.ErrNotFound) {
+		m.fail("deleted", "codelab %s, which was deleted, is still there: %d records, row: %v", id, tail, err)
 	}
 }
 
@@ -109,6 +113,11 @@ func (w *world) checkRest() {
 	for _, n := range w.nodes {
 		if s := n.server.Load(); s != nil && len(s.labs.Active()) > 0 {
 			w.model.fail("rest", "%s still has %d codelabs in memory, which nobody uses", n.name, len(s.labs.Active()))
+		}
+		for _, subject := range w.net.Listens(n.name) {
+			if strings.HasPrefix(subject, "actor.codelab.") {
+				w.model.fail("rest", "%s still listens to %s, which nobody uses", n.name, subject)
+			}
 		}
 	}
 	w.store.Look(w.checkErasure)

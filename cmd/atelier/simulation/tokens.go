@@ -12,7 +12,6 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"atelier/actors/audit"
-	"atelier/actors/durable"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
@@ -256,7 +255,7 @@ func (p *payer) use(s *server, x *issued, op tokenOp) {
 		out = over
 	case errors.Is(err, token.IsExpired):
 		out = expired
-	case isOne(err, expected) || errors.Is(err, errDown) || errors.Is(err, durable.ErrConflict):
+	case isOne(err, expected) || errors.Is(err, errDown):
 		out = unknown
 	default:
 		p.t.w.model.fail("tokens", "%s answered %s of an acknowledged token with: %v", s.n.name, op, err)

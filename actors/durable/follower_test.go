@@ -1,0 +1,267 @@
+package durable_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/persistence/memory"
+)
+
+// heldBack is a bus that keeps answers to questions of one operation, after they were
+// given, until they are let through.
+type heldBack struct {
+	durable.Bus
+	op byte
+
+	mu   sync.Mutex
+	held []func() // guarded by mu
+	on   bool     // guarded by mu
+}
+
+func (h *heldBack) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
+	h.mu.Lock()
+	holds := h.on && data[0] == h.op
+	h.mu.Unlock()
+	if !holds {
+		h.Bus.Request(node, subject, data, timeout, done)
+		return
+	}
+	h.Bus.Request(node, subject, data, timeout, func(b []byte, err error) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.held = append(h.held, func() { done(b, err) })
+	})
+}
+
+// hold keeps answers from now on; release lets them through, and all that follow.
+func (h *heldBack) hold() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.on = true
+}
+
+func (h *heldBack) release() (answers int) {
+	h.mu.Lock()
+	held := h.held
+	h.on, h.held = false, nil
+	h.mu.Unlock()
+	for _, let := range held {
+		let()
+	}
+	return len(held)
+}
+
+// askPosition is the first byte of a follower's question for the position.
+const askPosition = 'p'
+
+// A read that begins after the owner was asked for its position, and before the
+// answer is here, asks again: it must show what was acknowledged in between.
+func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var bus *heldBack // of the second node
+		c := newClanWith(t, 2, func(o *durable.Options) {
+			// So slow that only reads ask.
+			o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour
+			bus = &heldBack{Bus: o.Cluster.Bus, op: askPosition}
+			o.Cluster.Bus = bus
+		})
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		if got := c.sum(1); got != 1 {
+			t.Fatalf("the follower shows %d", got)
+		}
+		read := func() (sum chan int) {
+			sum = make(chan int, 1)
+			go func() {
+				hd, err := c.hosts[1].Get("a")
+				if err != nil {
+					t.Error(err)
+				}
+				sum <- hd.View().sum
+			}()
+			synctest.Wait()
+			return sum
+		}
+		bus.hold()
+		earlier := read()
+		c.loseNews()
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		later := read()
+		questions := c.hosts[1].Stats().Questions.Load()
+		if n := bus.release(); n != 1 {
+			t.Fatalf("%d answers were on their way", n)
+		}
+		synctest.Wait()
+		if sum := <-earlier; sum != 1 {
+			t.Errorf("the earlier read shows %d", sum)
+		}
+		if n := c.hosts[1].Stats().Questions.Load() - questions; n != 1 {
+			t.Errorf("the later read asked %d times", n)
+		}
+		// It knows the position, and waits for what is there.
+		select {
+		case sum := <-later:
+			t.Fatalf("the later read shows %d before the copy shows 2", sum)
+		default:
+		}
+		c.net.Disturb(nil)
+		ask(t, get(t, c.hosts[0], "a"), "1")
+		if sum := <-later; sum < 2 {
+			t.Errorf("the later read shows %d", sum)
+		}
+	})
+}
+
+// loseNews loses what owners tell by themselves from now on; questions and their
+// answers arrive.
+func (c *clan) loseNews() {
+	c.net.Disturb(func(m bustest.Message) bustest.Fate { return bustest.Fate{Lost: m.Sort == bustest.News} })
+}
+
+// A copy is fresh once it shows the position that its owner has named, not when the
+// owner has named it.
+func TestACopyBehindItsOwnerIsNotFresh(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Beat, o.Cluster.Patience = time.Hour, time.Hour })
+		owner := get(t, c.hosts[0], "a")
+		ask(t, owner, "1")
+		c.sum(1)
+		hd := c.hosts[1].Peek("a")
+		if !hd.Fresh(0) {
+			t.Fatal("a copy that shows the position of its owner, asked just now, is not fresh")
+		}
+		time.Sleep(time.Minute) // simulated
+		c.loseNews()
+		ask(t, owner, "1")
+		done := make(chan error, 1)
+		go func() {
+			_, err := c.hosts[1].Get("a")
+			done <- err
+		}()
+		synctest.Wait()
+		if hd.Fresh(time.Second) {
+			t.Errorf("a copy that shows %d is fresh, its owner has %d", hd.View().sum, owner.View().sum)
+		}
+		c.net.Disturb(nil)
+		ask(t, owner, "1")
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.hosts[1].Get("a"); err != nil || !hd.Fresh(time.Second) {
+			t.Errorf("then the copy shows %d and is not fresh: %v", hd.View().sum, err)
+		}
+	})
+}
+
+// calls is an observer that notes how it was called.
+type calls struct {
+	mu  sync.Mutex
+	all []string // guarded by mu
+}
+
+func (c *calls) note(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, fmt.Sprintf(format, args...))
+}
+
+func (c *calls) Recovered(seq uint64, e string) { c.note("recovered %d %s", seq, e) }
+func (c *calls) Live(v *sumView, seq uint64)    { c.note("live at %d with %d", seq, v.sum) }
+func (c *calls) Commit(_ *sumView, seq uint64, events []durable.Committed[string]) {
+	c.note("commit of %d at %d", len(events), seq)
+}
+
+func (c *calls) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return fmt.Sprint(c.all)
+}
+
+// twoHosts are those of two nodes, on one store; edit is asked about each.
+func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.Kind[string, string, sumView])) (net *bustest.Net, nodes []*memory.Node, hosts []*host) {
+	net = bustest.NewNet()
+	store, nodes := memory.Share(2)
+	t.Cleanup(func() { _ = store.Close() })
+	for i, n := range nodes {
+		bus, stop := net.Node(n.Node())
+		t.Cleanup(stop)
+		k := kind()
+		k.Carry = &durable.Carrier[string]{}
+		edit(i, &k)
+		hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: patience, Patience: patience}}))
+	}
+	return net, nodes, hosts
+}
+
+// A follower that has never heard its owner has no state. If it takes the actor over,
+// its observer recovers from the log, as at a start: it is not told of old events as
+// if they were committed just now.
+func TestATakeoverWithoutACopyRecovers(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		told := &calls{}
+		net, nodes, hosts := twoHosts(t, time.Millisecond, func(i int, k *durable.Kind[string, string, sumView]) {
+			if i == 1 {
+				k.Keep, k.Observe = 2, func(string, *handle) durable.Observer[string, sumView] { return told }
+			}
+		})
+		owner := get(t, hosts[0], "a")
+		for _, n := range []string{"1", "2", "3"} {
+			ask(t, owner, n)
+		}
+		net.Cut("n1", "n2")
+		got := make(chan error, 1)
+		go func() {
+			_, err := hosts[1].Get("a")
+			got <- err
+		}()
+		synctest.Wait()
+		if s := told.String(); s != "[]" {
+			t.Fatalf("the observer of a copy that nobody told of was told %s", s)
+		}
+		nodes[0].Lose()
+		hosts[0].Drop()
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		if hd := hosts[1].Peek("a"); !hd.Owns() || hd.View().sum != 6 {
+			t.Errorf("it shows %d, and owns the actor: %v", hd.View().sum, hd.Owns())
+		}
+		if s := told.String(); s != "[recovered 2 2 recovered 3 3 live at 3 with 6]" {
+			t.Errorf("its observer was told %s", s)
+		}
+	})
+}
+
+// What other nodes say aside reaches an actor while it is in memory, once, and not
+// when it has stopped.
+func TestAnActorThatStoppedHearsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var heard [2]atomic.Int32
+		_, _, hosts := twoHosts(t, time.Hour, func(i int, k *durable.Kind[string, string, sumView]) {
+			k.Heard = func(string, string, []byte) { heard[i].Add(1) }
+		})
+		first, hd := get(t, hosts[0], "a"), get(t, hosts[1], "a")
+		says := func(want int32) {
+			t.Helper()
+			before := heard[1].Load()
+			first.Tell([]byte("x"))
+			synctest.Wait()
+			if n := heard[1].Load() - before; n != want {
+				t.Errorf("it heard it %d times, want %d", n, want)
+			}
+		}
+		says(1)
+		if !hosts[1].Rest(context.Background(), hd, false) {
+			t.Fatal("it does not rest")
+		}
+		says(0)
+		get(t, hosts[1], "a")
+		says(1)
+	})
+}
