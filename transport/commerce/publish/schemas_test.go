@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"atelier/transport/commerce/publish"
@@ -70,6 +71,9 @@ func TestSchemasOfTheOperatorArePublishedLikeOurs(t *testing.T) {
 	}
 	if e, ok := set.Entity("com.vendor.points", "2026-02-01"); !ok || e != f {
 		t.Errorf("the entity is %+v", e)
+	}
+	if _, _, err := ours.WithFolder(folder); err != nil {
+		t.Fatal(err)
 	}
 	if _, ok := ours.Lookup("2026-02-01/points.json"); ok {
 		t.Error("the set without the folder has its schemas")
@@ -174,6 +178,9 @@ func TestLinksLeadNowhereOutside(t *testing.T) {
 		},
 		"a folder": func(folder string) error {
 			return os.Symlink("../2026-02-01", filepath.Join(folder, "2026-02-01/points.json"))
+		},
+		"a pipe": func(folder string) error {
+			return syscall.Mkfifo(filepath.Join(folder, "2026-02-01/points.json"), 0o600)
 		},
 		"a device": func(folder string) error {
 			return os.Symlink("/dev/null", filepath.Join(folder, "2026-02-01/points.json"))

@@ -39,6 +39,9 @@ func TestContainersHaveAShapeForEachOperation(t *testing.T) {
 		if properties, _ := composed["properties"].(map[string]any); properties["trace"] != nil {
 			t.Error("what the annotation omits is there")
 		}
+		if tc.direction == schema.Response && composed["$defs"] != nil {
+			t.Errorf("the extension repeats the shape that it adds to: %v", composed["$defs"])
+		}
 		validator, err := schema.CompileBundle(composed)
 		if err != nil {
 			t.Fatal(err)

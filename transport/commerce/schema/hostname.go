@@ -89,9 +89,9 @@ func checkInternationalHostname(text string) error {
 }
 
 // inContext checks the characters that RFC 5892 allows among some others only,
-// and those it excludes by name.
+// and those it excludes by name. That Arabic digits of both kinds do not mix is in
+// the rules of bidirectional text already.
 func inContext(label []rune) bool {
-	arabic, extended := false, false
 	for i, c := range label {
 		before, after := rune(-1), rune(-1)
 		if i > 0 {
@@ -112,10 +112,8 @@ func inContext(label []rune) bool {
 		case c == '\u30FB' && !hasJapanese(label):
 			return false
 		}
-		arabic = arabic || c >= '\u0660' && c <= '\u0669'
-		extended = extended || c >= '\u06F0' && c <= '\u06F9'
 	}
-	return !arabic || !extended
+	return true
 }
 
 func hasJapanese(label []rune) bool {

@@ -115,9 +115,6 @@ func readOwn(root *os.Root, path string, left int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("larger than %d bytes", maxBytes)
-	}
 	if int64(len(data)) > left {
 		return nil, fmt.Errorf("the schemas are more than %d bytes together", maxOwnBytes)
 	}

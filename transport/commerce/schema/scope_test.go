@@ -94,6 +94,22 @@ func TestDynamicReferencesThatNeverEndAreRefused(t *testing.T) {
 	}
 }
 
+// TestWorkIsCountedThroughDynamicReferences has a schema that doubles the work with
+// each level of the value.
+func TestWorkIsCountedThroughDynamicReferences(t *testing.T) {
+	lib, root := treeLibrary(t, `{"$id": "https://vendor.com/double", "$dynamicAnchor": "node",
+		"properties": {"a": {"allOf": [{"$dynamicRef": "#node"}, {"$dynamicRef": "#node"}]}}}`)
+	target := schema.Target{Resource: root, Value: root.Root()}
+	validator, err := schema.NewCompiler(lib).Compile(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload := value(t, strings.Repeat(`{"a":`, 20)+`1`+strings.Repeat(`}`, 20))
+	if _, err := validator.CheckMeasured(lib.NewGauge(), target, payload); !errors.Is(err, schema.ErrTooMuchWork) {
+		t.Errorf("want an error of too much work, got %v", err)
+	}
+}
+
 func TestDynamicReferencesNeedAllDocuments(t *testing.T) {
 	lib, root := treeLibrary(t, genericTree)
 	_, err := schema.Compose(lib, root, nil, schema.ComposeOptions{})
