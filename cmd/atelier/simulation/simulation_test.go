@@ -112,6 +112,7 @@ func TestFoundSeeds(t *testing.T) {
 		201972: "a room kept the frame of a thread whose event the log had lost",
 		382:    "a claim was refused of an upload that stayed, since its removal came to nothing",
 		243:    "a connection stayed in a room that was no more",
+		970:    "a node whose end of a session had failed stored that session again",
 		666:    "a revocation at a node whose clock was ahead (allowed for, see the page)",
 	} {
 		if simulate(t, seed); t.Failed() {
