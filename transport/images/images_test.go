@@ -240,11 +240,18 @@ func TestBrokenImagesAreRefused(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"nothing": nil, "text": []byte("hello"), "svg": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "html": []byte("<html>"),
 		"bmp": []byte("BM000000000000000000"), "only magic": []byte("\x89PNG\r\n\x1a\n"), "gif head": []byte("GIF89a"), "jpeg head": {0xff, 0xd8, 0xff},
-		"huge": pngOf(1<<20, 1), "flat": pngOf(0, 5), "webp head": []byte("RIFF\x10\x00\x00\x00WEBPVP8 \x00\x00\x00\x00"),
+		"huge": pngOf(1<<20, 1), "many pixels": pngOf(8001, 5000), "flat": pngOf(0, 5), "webp head": []byte("RIFF\x10\x00\x00\x00WEBPVP8 \x00\x00\x00\x00"),
 	} {
 		if k, err := Check(bytes.NewReader(b), int64(len(b))); err == nil {
 			t.Errorf("%s is taken for %v", name, k.MediaType())
 		}
+	}
+}
+
+func TestALargePictureIsTaken(t *testing.T) {
+	b := pngOf(8000, 5000)
+	if _, err := Check(bytes.NewReader(b), int64(len(b))); err != nil {
+		t.Error(err)
 	}
 }
 

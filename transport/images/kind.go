@@ -46,8 +46,13 @@ func Shown(mediaType string) bool {
 	return false
 }
 
-// maxSide bounds width and height: what browsers can show.
-const maxSide = 16_384
+const (
+	// maxSide bounds width and height: what browsers can show.
+	maxSide = 16_384
+	// maxPixels bounds the picture: a browser takes four bytes for each, and a page
+	// may show many. The largest pictures of phones in use have fewer.
+	maxPixels = 40_000_000
+)
 
 var (
 	errNoImage   = errors.New("the file is no PNG, JPEG, GIF or WebP image")
@@ -72,6 +77,9 @@ func Check(r io.ReaderAt, size int64) (Kind, error) {
 		}
 		if width < 1 || height < 1 || width > maxSide || height > maxSide {
 			return 0, fmt.Errorf("the image must be 1 to %d pixels wide and high", maxSide)
+		}
+		if width*height > maxPixels {
+			return 0, fmt.Errorf("the image has more than %d megapixels; make it smaller", maxPixels/1_000_000)
 		}
 		return k.kind, nil
 	}

@@ -89,6 +89,8 @@ func (g *Gateway) relay(w codelab.Workshop, who *codelab.Caller, kind string, m 
 	case kind == "attendee_screen_status", target == "", target == codelab.FacilitatorID:
 		delivered = g.Hub.SendFacilitators(w.Room, out)
 		w.Signal("", out)
+	case !admin:
+		return durable.Reject(durable.Forbidden, "attendees signal to facilitators only")
 	case w.View().Attendee(target) == nil:
 		return wire.Invalid("target_id is nobody in this codelab")
 	default:

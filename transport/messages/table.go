@@ -214,7 +214,7 @@ var table = []row{
 		"Attendees only; relayed to the facilitators.",
 		saySignal{Type: "attendee_screen_status"}, `"active": true`),
 	signals("SendWebRTCSignal", "WebRTC signal",
-		"Relayed to `target_id`. A facilitator may leave it out (to all), an attendee too (to the facilitators).",
+		"Relayed to `target_id`: of a facilitator anybody, or nobody (to all); of an attendee the facilitators, whom it may leave out.",
 		sayTo{Type: "webrtc_signal", TargetID: lin}, `"signal": {"type": "offer"}`),
 }
 

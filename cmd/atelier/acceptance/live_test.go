@@ -121,7 +121,7 @@ func TestAnErrorNamesTheRefAndTheConnectionStays(t *testing.T) {
 		{record{"type": 1}, "type"},
 		{record{}, "type"},
 		{record{"type": "screen_share_status"}, "facilitators"},
-		{record{"type": "webrtc_signal", "target_id": "nobody"}, "target_id"},
+		{record{"type": "webrtc_signal", "target_id": "nobody"}, "facilitators only"},
 	} {
 		if e := s.ask(bad.m, fmt.Sprint("bad", i)); e.kind() != "error" || !strings.Contains(e.text("error"), bad.names) {
 			t.Errorf("%v was answered by %v", bad.m, e)
@@ -207,8 +207,11 @@ func TestScreenSharesAndSignalsAreRelayedUnderTheSendersOwnName(t *testing.T) {
 	if m := boss.next("attendee_screen_status"); m.text("attendee_id") != lin.id || m.text("sender_id") != lin.id || m.text("sender") != "Lin" {
 		t.Errorf("heard %v", m)
 	}
-	a.acked(record{"type": "webrtc_signal", "target_id": max.id, "signal": record{"type": "offer"}}, "s1")
-	if m := b.next("webrtc_signal"); m.text("sender_id") != lin.id || m["signal"] == nil {
+	if e := a.ask(record{"type": "webrtc_signal", "target_id": max.id, "signal": record{"type": "offer"}}, "s0"); !strings.Contains(e.text("error"), "facilitators only") {
+		t.Errorf("an attendee signals to another: %v", e)
+	}
+	a.acked(record{"type": "webrtc_signal", "target_id": "facilitator", "signal": record{"type": "offer"}}, "s1")
+	if m := boss.next("webrtc_signal"); m.text("sender_id") != lin.id || m["signal"] == nil {
 		t.Errorf("heard %v", m)
 	}
 	boss.say(record{"type": "webrtc_signal", "signal": record{"type": "to all"}})
