@@ -87,10 +87,10 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('log').getByText('Found it').waitFor()
   await page.getByRole('button', { name: 'Everybody', exact: true }).click()
   await field.fill('A break until ten')
-  await page.getByRole('button', { name: /as a broadcast/ }).click()
+  await page.getByRole('button', { name: 'To all' }).click()
   for (const p of [one, two, phone]) await p.locator('.notice').getByText('A break until ten').waitFor()
   await field.fill('Lunch at noon')
-  await page.getByRole('button', { name: 'Pin above the chat' }).click()
+  await page.getByRole('button', { name: 'Pin', exact: true }).click()
   await one.getByText('Lunch at noon').waitFor()
 
   // The pointer, with the hints of its step.
