@@ -197,7 +197,7 @@ test('of what somebody wrote, that alone is shown which belongs in a text', asyn
     ['<div><font color="red">f</font><center>c</center><marquee>m</marquee><map name="x"><area href="/y"></map></div>', '<div>fcm</div>'],
     ['<p class="positive primary language-js" id="app" name="main" role="alert" aria-hidden="true" data-x="1" tabindex="5" dir="rtl">p</p>', '<p class="positive language-js" dir="rtl" id="user-content-app">p</p>'],
     ['<p class="button" autofocus contenteditable accesskey="x" popover is="x-y" slot="s">q</p>', '<p>q</p>'],
-    ['<div><input type="text" value="t"><input type="checkbox" checked><input type="checkbox"></div>', '<div><input type="checkbox" checked="" disabled="" aria-label="✓"><input type="checkbox" disabled="" aria-label="–"></div>'],
+    ['<div><input type="text" value="t"><input type="checkbox" checked><input type="checkbox"></div>', '<div><input type="checkbox" checked="" disabled="" aria-label="done"><input type="checkbox" disabled="" aria-label="not done"></div>'],
     ['<div><video src="/uploads/a.mp4" controls autoplay></video></div>', '<div><video src="/uploads/a.mp4" controls=""></video></div>'],
     // Where links lead, and how.
     ['[t](tel:1) [u](ftp://x.org/a) [m](mailto:a@example.org)', '<p><a>t</a> <a>u</a> <a href="mailto:a@example.org" target="_blank" rel="noopener noreferrer nofollow">m</a></p>'],
