@@ -260,6 +260,11 @@ func (u *uploads) settle(when string) {
 			continue
 		}
 		view, seq := u.newest(s)
+		// A commit that failed last may stop the actor only now: then it starts again.
+		for try := 0; view == nil && try < settleIn; try++ {
+			time.Sleep(time.Second)
+			view, seq = u.newest(s)
+		}
 		if view == nil {
 			u.w.model.fail("answers", "%s, node %s does not show what is committed", when, n.name)
 			return
