@@ -16,7 +16,14 @@ import (
 
 // hang is after how long a seed counts as one that never ends. A seed takes a tenth
 // of a second on a machine that has nothing else to do.
-const hang = 20 * time.Second
+const hang = 10 * time.Second
+
+// What stands still under a mutant has found it, and need not stand still for long;
+// without one a test may take its time on a busy machine.
+const (
+	mutatedTimeout  = "-timeout=25s"
+	originalTimeout = "-timeout=2m"
+)
 
 // crashed is the oracle of a process that fell, or stood still.
 const crashed = "crash"
@@ -87,9 +94,9 @@ func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 // test runs a package test, and says whether it fails.
 func (x *mutated) test(t packageTest) (f finding, failed bool, err error) {
 	began := time.Now()
-	args := []string{"test", "-count=1", "-vet=off", "-timeout=1m", "-v", "-run", t.run}
+	args := []string{"test", "-count=1", "-vet=off", originalTimeout, "-v", "-run", t.run}
 	if x.overlay != "" {
-		args = append(args, "-overlay="+x.overlay)
+		args = append(args, "-overlay="+x.overlay, mutatedTimeout)
 	}
 	cmd := exec.Command("go", append(args, t.pkg)...) //nolint:gosec // of the list
 	cmd.Dir = x.root
