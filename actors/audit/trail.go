@@ -61,6 +61,8 @@ func (a *Trail) Record(r *auditpb.Record) error {
 type Query struct {
 	Limit, Offset     int
 	CodelabID, Action string
+	// Person is who did it, or to whom it was done.
+	Person string
 }
 
 // Find returns records, newest first.
@@ -74,7 +76,7 @@ func (a *Trail) Find(q Query) ([]*auditpb.Record, error) {
 			return false
 		}
 		r.Id = string(id)
-		if q.Action != "" && r.Action != q.Action {
+		if q.Action != "" && r.Action != q.Action || q.Person != "" && r.ActorId != q.Person && r.TargetId != q.Person {
 			return true
 		}
 		if skip > 0 {

@@ -1,6 +1,7 @@
 package codelab
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -319,6 +320,8 @@ func (Delete) decide(c call) (decision, error) {
 type NoteExport struct {
 	// What is "" for the whole codelab.
 	What string
+	// AttendeeID is that of whom it is about; "" when it is about all.
+	AttendeeID string
 }
 
 func (n NoteExport) decide(c call) (decision, error) {
@@ -326,7 +329,7 @@ func (n NoteExport) decide(c call) (decision, error) {
 	if n.What != "" {
 		about = map[string]string{"what": n.What}
 	}
-	return decision{Rows: c.audit("codelab_export", c.s.id, about)}, nil
+	return decision{Rows: c.audit("codelab_export", cmp.Or(n.AttendeeID, c.s.id), about)}, nil
 }
 
 func (s *State) applyCreated(seq uint64, b *pb.Created) {

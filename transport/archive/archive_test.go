@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
@@ -23,9 +24,9 @@ import (
 func pack(t testing.TB, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z := zip.NewWriter(&b)
+	z := NewPack(&b, time.Now())
 	for name, content := range files {
-		if err := add(z, name, []byte(content)); err != nil {
+		if err := z.Add(name, []byte(content)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"archive/zip"
 	"errors"
 	"fmt"
 	"io"
@@ -39,9 +38,9 @@ type entry struct {
 // record. The name is the one it had when it was first sent.
 type Keep func(kind, name string, content io.Reader) (*pb.Upload, error)
 
-// writeFiles writes the files that the text and the materials use, and what
-// they are called. A link in the text to a file that is gone stays a link.
-func writeFiles(z *zip.Writer, v *codelab.View, uploads *files.Register) error {
+// uploads adds the files that the text and the materials use, and what they are
+// called.
+func (p *Pack) uploads(v *codelab.View, uploads *files.Register) error {
 	names := v.TextUploads()
 	for _, m := range v.Materials.All() {
 		if m.Upload != "" {
@@ -49,8 +48,14 @@ func writeFiles(z *zip.Writer, v *codelab.View, uploads *files.Register) error {
 		}
 	}
 	slices.Sort(names)
+	return p.Uploads(slices.Compact(names), uploads)
+}
+
+// Uploads adds the files of uploads, and what they were called when they were sent. A
+// link in a text to a file that is gone stays a link.
+func (p *Pack) Uploads(names []string, uploads *files.Register) error {
 	var index []entry
-	for _, name := range slices.Compact(names) {
+	for _, name := range names {
 		u, err := uploads.Get(name)
 		if errors.Is(err, files.ErrMissing) {
 			continue
@@ -58,7 +63,7 @@ func writeFiles(z *zip.Writer, v *codelab.View, uploads *files.Register) error {
 		if err != nil {
 			return err
 		}
-		if err := writeFile(z, u, uploads); err != nil {
+		if err := p.upload(u, uploads); err != nil {
 			return err
 		}
 		if u.OriginalName != "" {
@@ -68,29 +73,16 @@ func writeFiles(z *zip.Writer, v *codelab.View, uploads *files.Register) error {
 	if len(index) == 0 {
 		return nil
 	}
-	return addJSON(z, "files.json", index)
+	return p.JSON("files.json", index)
 }
 
-func writeFile(z *zip.Writer, u *pb.Upload, uploads *files.Register) error {
+func (p *Pack) upload(u *pb.Upload, uploads *files.Register) error {
 	f, _, err := uploads.Open(u)
 	if err != nil {
 		return fmt.Errorf("export %s: %w", u.Name, err)
 	}
 	defer f.Close()
-	return addFile(z, folder+u.Name, f)
-}
-
-// addFile adds a file as it is: packing what is mostly packed already would
-// take the time of a live workshop.
-func addFile(z *zip.Writer, name string, content io.Reader) error {
-	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-	if err == nil {
-		_, err = io.Copy(w, content)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	return p.store(folder+u.Name, u.CreatedAt, f)
 }
 
 // keeper brings the files of an archive in, each once.

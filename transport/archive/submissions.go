@@ -1,11 +1,11 @@
 package archive
 
 import (
-	"archive/zip"
 	"fmt"
 	"io"
 	"path"
 	"strings"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -19,25 +19,35 @@ import (
 // attendee with the files and a list of the links. No two names are the same
 // for any file system.
 func WriteSubmissions(w io.Writer, v *codelab.View, blobs files.Blobs) error {
-	z := zip.NewWriter(w)
+	p := NewPack(w, time.UnixMilli(v.UpdatedAt))
+	if _, err := p.Submissions(v, blobs, ""); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// Submissions adds what WriteSubmissions writes; of one attendee, if an id is given.
+// It says where each file lies in the ZIP, by the id of its submission.
+func (p *Pack) Submissions(v *codelab.View, blobs files.Blobs, attendee string) (at map[string]string, err error) {
 	taken := taken{}
+	at = map[string]string{}
 	byAttendee := map[string][]*pb.Submission{}
 	for _, s := range v.Submissions.All() {
 		byAttendee[s.AttendeeId] = append(byAttendee[s.AttendeeId], s)
 	}
 	for _, a := range v.Attendees.All() {
 		own := byAttendee[a.Id]
-		if len(own) == 0 {
+		if len(own) == 0 || attendee != "" && attendee != a.Id {
 			continue
 		}
-		if err := writeOwn(z, taken.name(a.Name), own, blobs); err != nil {
-			return err
+		if err := p.Folder(taken.name(a.Name)).own(own, blobs, at); err != nil {
+			return nil, err
 		}
 	}
-	return z.Close()
+	return at, nil
 }
 
-func writeOwn(z *zip.Writer, dir string, own []*pb.Submission, blobs files.Blobs) error {
+func (p *Pack) own(own []*pb.Submission, blobs files.Blobs, at map[string]string) error {
 	taken := taken{}
 	var links strings.Builder
 	for _, s := range own {
@@ -50,7 +60,9 @@ func writeOwn(z *zip.Writer, dir string, own []*pb.Submission, blobs files.Blobs
 		if err != nil {
 			return fmt.Errorf("pack submission %s: %w", s.Id, err)
 		}
-		err = addFile(z, dir+"/"+taken.name(s.FileName), f)
+		name := taken.name(s.FileName)
+		at[s.Id] = p.folder + name
+		err = p.store(name, s.CreatedAt, f)
 		_ = f.Close()
 		if err != nil {
 			return err
@@ -59,7 +71,7 @@ func writeOwn(z *zip.Writer, dir string, own []*pb.Submission, blobs files.Blobs
 	if links.Len() == 0 {
 		return nil
 	}
-	return add(z, dir+"/"+taken.name("links.txt"), []byte(links.String()))
+	return p.Add(taken.name("links.txt"), []byte(links.String()))
 }
 
 // taken are the names in one folder, in the form in which file systems that

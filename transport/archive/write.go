@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"archive/zip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,10 +12,18 @@ import (
 
 // Write writes a codelab as our ZIP, with the uploads that it uses.
 func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
-	z := zip.NewWriter(w)
+	p := NewPack(w, time.UnixMilli(v.UpdatedAt))
+	if err := p.Codelab(v, uploads); err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+// Codelab adds what Write writes.
+func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 	m := v.Meta
 	ai, public := !m.AiDisabled, yes(m.IsPublic)
-	err := addJSON(z, "codelab.json", document{
+	err := p.JSON("codelab.json", document{
 		Format: format, FormatVersion: formatVersion, Title: m.Title, Description: m.Description, Author: m.Author,
 		IsPublic: &public, QuizEnabled: yes(m.QuizEnabled), RequireQuiz: yes(m.RequireQuiz), RequireFeedback: yes(m.RequireFeedback),
 		RequireSubmission: yes(m.RequireSubmission), AIEnabled: &ai, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
@@ -34,12 +41,12 @@ func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 		if st.DurationMinutes > 0 {
 			front += fmt.Sprintf("duration_minutes: %d\n", st.DurationMinutes)
 		}
-		if err := add(z, fmt.Sprintf("steps/%02d.md", i+1), []byte(front+"---\n"+st.ContentMarkdown)); err != nil {
+		if err := p.Add(fmt.Sprintf("steps/%02d.md", i+1), []byte(front+"---\n"+st.ContentMarkdown)); err != nil {
 			return err
 		}
 	}
 	if m.GuideMarkdown != nil {
-		if err := add(z, "guide.md", []byte(*m.GuideMarkdown)); err != nil {
+		if err := p.Add("guide.md", []byte(*m.GuideMarkdown)); err != nil {
 			return err
 		}
 	}
@@ -47,7 +54,7 @@ func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 	for i, q := range v.Quizzes {
 		quizzes[i] = fromQuiz(q)
 	}
-	if err := addJSON(z, "quizzes.json", quizzes); err != nil {
+	if err := p.JSON("quizzes.json", quizzes); err != nil {
 		return err
 	}
 	materials := make([]material, v.Materials.Len())
@@ -57,30 +64,8 @@ func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 			materials[i].File = folder + m.Upload
 		}
 	}
-	if err := addJSON(z, "materials.json", materials); err != nil {
+	if err := p.JSON("materials.json", materials); err != nil {
 		return err
 	}
-	if err := writeFiles(z, v, uploads); err != nil {
-		return err
-	}
-	return z.Close()
-}
-
-func addJSON(z *zip.Writer, name string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", name, err)
-	}
-	return add(z, name, append(b, '\n'))
-}
-
-func add(z *zip.Writer, name string, content []byte) error {
-	w, err := z.Create(name)
-	if err == nil {
-		_, err = w.Write(content)
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	return p.uploads(v, uploads)
 }

@@ -24,6 +24,16 @@ type conversationRecord struct {
 	CreatedAt  string `json:"created_at"`
 }
 
+func toConversation(lab string, c *pb.Conversation) conversationRecord {
+	out := conversationRecord{
+		c.Id, lab, c.UserId, c.UserType, c.UserName, nil, c.Question, c.Answer, c.Model, wire.Stamp(c.CreatedAt),
+	}
+	if c.StepNumber != 0 {
+		out.StepNumber = &c.StepNumber
+	}
+	return out
+}
+
 func saveConversation(r *Request) error {
 	var in struct {
 		CodelabID  *string `json:"codelab_id"`
@@ -66,13 +76,7 @@ func getConversations(r *Request) error {
 	v := r.view()
 	out := make([]conversationRecord, 0, v.Conversations.Len())
 	for _, c := range v.Conversations.All() {
-		rec := conversationRecord{
-			c.Id, r.Codelab.ID(), c.UserId, c.UserType, c.UserName, nil, c.Question, c.Answer, c.Model, wire.Stamp(c.CreatedAt),
-		}
-		if c.StepNumber != 0 {
-			rec.StepNumber = &c.StepNumber
-		}
-		out = append(out, rec)
+		out = append(out, toConversation(r.Codelab.ID(), c))
 	}
 	return r.JSON(out)
 }

@@ -170,12 +170,18 @@ func certificate(r *Request) error {
 	if a.CompletedAt == 0 {
 		return &httpapi.Error{Status: 403, Text: "this attendee has not completed the codelab"}
 	}
-	return r.JSON(struct {
-		AttendeeName    string `json:"attendee_name"`
-		CodelabTitle    string `json:"codelab_title"`
-		CodelabID       string `json:"codelab_id"`
-		Author          string `json:"author"`
-		CompletedAt     string `json:"completed_at"`
-		VerificationURL string `json:"verification_url"`
-	}{a.Name, v.Meta.Title, v.Meta.Id, v.Meta.Author, wire.Stamp(a.CompletedAt), "/verify/" + a.Id})
+	return r.JSON(toCertificate(v, a))
+}
+
+type certificateRecord struct {
+	AttendeeName    string `json:"attendee_name"`
+	CodelabTitle    string `json:"codelab_title"`
+	CodelabID       string `json:"codelab_id"`
+	Author          string `json:"author"`
+	CompletedAt     string `json:"completed_at"`
+	VerificationURL string `json:"verification_url"`
+}
+
+func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {
+	return certificateRecord{a.Name, v.Meta.Title, v.Meta.Id, v.Meta.Author, wire.Stamp(a.CompletedAt), "/verify/" + a.Id}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"atelier/actors/audit"
+	"atelier/actors/audit/auditpb"
 	"atelier/transport/wire"
 )
 
@@ -18,6 +19,13 @@ type auditRecord struct {
 	UserAgent string            `json:"user_agent"`
 	Metadata  map[string]string `json:"metadata"`
 	CreatedAt string            `json:"created_at"`
+}
+
+func toAudit(a *auditpb.Record) auditRecord {
+	return auditRecord{
+		a.Id, a.Action, a.ActorType, wire.OrNull(a.ActorId), wire.OrNull(a.TargetId), wire.OrNull(a.CodelabId),
+		a.Ip, a.UserAgent, a.Metadata, wire.Stamp(a.CreatedAt),
+	}
 }
 
 func auditLogs(r *Request) error {
@@ -35,10 +43,7 @@ func auditLogs(r *Request) error {
 	}
 	out := make([]auditRecord, 0, len(records))
 	for _, a := range records {
-		out = append(out, auditRecord{
-			a.Id, a.Action, a.ActorType, wire.OrNull(a.ActorId), wire.OrNull(a.TargetId), wire.OrNull(a.CodelabId),
-			a.Ip, a.UserAgent, a.Metadata, wire.Stamp(a.CreatedAt),
-		})
+		out = append(out, toAudit(a))
 	}
 	return r.JSON(out)
 }

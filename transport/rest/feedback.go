@@ -16,6 +16,10 @@ type feedbackRecord struct {
 	CreatedAt    string `json:"created_at"`
 }
 
+func toFeedback(lab string, f *pb.Feedback) feedbackRecord {
+	return feedbackRecord{f.Id, lab, f.AttendeeId, f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt)}
+}
+
 func giveFeedback(r *Request) error {
 	var in struct {
 		Difficulty   *string `json:"difficulty"`
@@ -49,7 +53,7 @@ func getFeedback(r *Request) error {
 	}
 	out := make([]feedbackRecord, 0, v.Feedback.Len())
 	for _, f := range v.Feedback.All() {
-		out = append(out, feedbackRecord{f.Id, r.Codelab.ID(), f.AttendeeId, f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt)})
+		out = append(out, toFeedback(r.Codelab.ID(), f))
 	}
 	return r.JSON(out)
 }

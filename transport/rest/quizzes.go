@@ -180,13 +180,17 @@ type quizAnswerRecord struct {
 	CreatedAt    string `json:"created_at"`
 }
 
+func toQuizAnswer(lab string, v *codelab.View, a *pb.QuizAnswer) quizAnswerRecord {
+	return quizAnswerRecord{
+		a.Id, lab, a.AttendeeId, v.Attendee(a.AttendeeId).GetName(), a.QuizId, a.Answer, a.IsCorrect, wire.Stamp(a.CreatedAt),
+	}
+}
+
 func getQuizSubmissions(r *Request) error {
 	v := r.view()
 	out := make([]quizAnswerRecord, 0, v.Answers.Len())
 	for _, a := range v.Answers.All() {
-		out = append(out, quizAnswerRecord{
-			a.Id, r.Codelab.ID(), a.AttendeeId, v.Attendee(a.AttendeeId).GetName(), a.QuizId, a.Answer, a.IsCorrect, wire.Stamp(a.CreatedAt),
-		})
+		out = append(out, toQuizAnswer(r.Codelab.ID(), v, a))
 	}
 	return r.JSON(out)
 }

@@ -97,10 +97,10 @@ func (r *Request) admit() error {
 	switch {
 	case op.Joins:
 		limiter, key = a.Limits.Joins, func() string { return limit.Address(r.ip()) }
-	case op.Method == fasthttp.MethodGet:
-		limiter = a.Limits.Reads
 	case op.Upload:
 		limiter = a.Limits.Uploads
+	case op.Method == fasthttp.MethodGet:
+		limiter = a.Limits.Reads
 	}
 	// A whole class registers from one address; registration has buckets of its
 	// own.

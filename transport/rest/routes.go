@@ -44,7 +44,7 @@ type Operation struct {
 	Method, Path string // Path is below /api; {id} is that of a codelab
 	Access       Access
 	Body         int  // limit of the body, bytes; 0 is that of any JSON, less where anyone may ask
-	Upload       bool // counts as an upload, not as a write
+	Upload       bool // counts as an upload, not as a read or write
 	Joins        bool // has a bucket of its own for each address
 	File         int  // limit of the file that is uploaded, bytes
 	Root         bool // the path is not below /api
@@ -94,6 +94,7 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs/{id}/export/attendance.csv", Access: CodelabAdmin, Handle: export("attendance", attendance)},
 	{Method: get, Path: "/codelabs/{id}/export/quizzes.csv", Access: CodelabAdmin, Handle: export("quizzes", quizResults)},
 	{Method: get, Path: "/codelabs/{id}/export/feedback.csv", Access: CodelabAdmin, Handle: export("feedback", feedbackTable)},
+	{Method: get, Path: "/codelabs/{id}/export/all", Access: CodelabAdmin, Upload: true, Handle: exportAll},
 	{Method: post, Path: "/codelabs/{id}/registration", Access: CodelabAdmin, Handle: setRegistration},
 	{Method: post, Path: "/codelabs/{id}/end", Access: CodelabAdmin, Handle: endWorkshop},
 	{Method: put, Path: "/codelabs/{id}/pin", Access: CodelabAdmin, Handle: setPin},
@@ -112,6 +113,7 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs/{id}/presence", Access: CodelabAdmin, Handle: getPresence},
 	{Method: put, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabAdmin, Handle: updateAttendee},
 	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Handle: removeAttendee},
+	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/export", Access: CodelabMember, Upload: true, Handle: exportAttendee},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", Access: CodelabAdmin, Handle: resetPIN},
 	{Method: post, Path: "/codelabs/{id}/complete", Access: CodelabAttendee, Handle: complete},
 	{Method: get, Path: "/certificates/{id}", Access: Anyone, Handle: certificate},

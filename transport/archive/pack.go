@@ -1,0 +1,67 @@
+package archive
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Pack writes a ZIP, or a folder of one. Not safe for concurrent use.
+type Pack struct {
+	zip    *zip.Writer
+	folder string // "" or ends with a slash
+	at     time.Time
+}
+
+// NewPack returns a ZIP in which files bear the given time, unless they have one of
+// their own. Close ends it.
+func NewPack(w io.Writer, at time.Time) *Pack { return &Pack{zip: zip.NewWriter(w), at: at} }
+
+// Folder returns a folder of the same ZIP.
+func (p *Pack) Folder(name string) *Pack {
+	return &Pack{zip: p.zip, folder: p.folder + name + "/", at: p.at}
+}
+
+// Close writes what is left and ends the ZIP.
+func (p *Pack) Close() error { return p.zip.Close() }
+
+// JSON adds a value as an indented JSON file.
+func (p *Pack) JSON(name string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	return p.Add(name, append(b, '\n'))
+}
+
+// Add adds a file.
+func (p *Pack) Add(name string, content []byte) error {
+	w, err := p.Create(name)
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// Create begins a file, which ends where the next begins.
+func (p *Pack) Create(name string) (io.Writer, error) {
+	return p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Deflate, Modified: p.at})
+}
+
+// store adds a file as it is: packing what is mostly packed already would take the
+// time of a live workshop. at is when it was sent, Unix milliseconds.
+func (p *Pack) store(name string, at int64, content io.Reader) error {
+	w, err := p.zip.CreateHeader(&zip.FileHeader{Name: p.folder + name, Method: zip.Store, Modified: time.UnixMilli(at)})
+	if err == nil {
+		_, err = io.Copy(w, content)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

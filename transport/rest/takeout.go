@@ -1,0 +1,150 @@
+package rest
+
+import (
+	"encoding/json"
+	"io"
+	"iter"
+	"slices"
+
+	"atelier/actors/audit"
+	"atelier/actors/codelab"
+	"atelier/actors/files"
+	"atelier/transport/archive"
+	"atelier/transport/httpapi"
+	"atelier/transport/sheet"
+	"atelier/transport/wire"
+)
+
+// exportAll answers everything about a codelab and its people as a ZIP.
+func exportAll(r *Request) error {
+	return r.takeOut("", "workshop-"+r.Codelab.ID()+".zip")
+}
+
+// exportAttendee answers everything about one person, to them or to an admin.
+func exportAttendee(r *Request) error {
+	id := r.Param("attendee_id")
+	if !r.IsAdmin() && id != r.Caller.ID {
+		return errForbidden
+	}
+	return r.takeOut(id, "attendee-"+id+".zip")
+}
+
+func (r *Request) takeOut(person, name string) error {
+	v := r.view()
+	if v.Meta == nil {
+		return errNoCodelab
+	}
+	t := &takeout{v: v, lab: v.Meta.Id, person: person, reader: codelab.FacilitatorID, uploads: r.api.Files, at: wire.Stamp(r.api.Now().UnixMilli())}
+	if !r.IsAdmin() {
+		t.reader = r.Caller.ID
+	}
+	noted := codelab.NoteExport{What: "all"}
+	if person != "" {
+		if v.Attendee(person) == nil {
+			return &httpapi.Error{Status: 404, Text: "attendee not found"}
+		}
+		noted = codelab.NoteExport{What: "attendee", AttendeeID: person}
+	}
+	if _, err := r.do(noted); err != nil {
+		return err
+	}
+	if person != "" {
+		var err error
+		if t.audit, err = r.api.Audit.Find(audit.Query{CodelabID: t.lab, Person: person, Limit: maxAudited}); err != nil {
+			return err
+		}
+	}
+	r.Stream(name, "application/zip", func(w io.Writer) error {
+		p := archive.NewPack(w, r.api.Now())
+		if err := t.write(p); err != nil {
+			return err
+		}
+		return p.Close()
+	})
+	return nil
+}
+
+// write writes the files first, so that the records can say where they are, and the
+// page last, which says how many there are of each kind.
+func (t *takeout) write(p *archive.Pack) (err error) {
+	if t.person == "" {
+		if err := p.Folder("codelab").Codelab(t.v, t.uploads); err != nil {
+			return err
+		}
+	}
+	if t.submitted, err = p.Folder("submissions").Submissions(t.v, t.uploads.Blobs(), t.person); err != nil {
+		return err
+	}
+	if err := p.Uploads(t.mentioned(), t.uploads); err != nil {
+		return err
+	}
+	for i := range kinds {
+		if err := t.records(p, &kinds[i]); err != nil {
+			return err
+		}
+	}
+	return t.page(p)
+}
+
+// mentioned are the pictures in what was said, once each.
+func (t *takeout) mentioned() (names []string) {
+	add := func(text string) { files.Mentioned(text, func(name string, _ int) { names = append(names, name) }) }
+	for _, m := range t.v.Chat.All() {
+		if t.shows(m) {
+			add(m.Message)
+		}
+	}
+	for _, th := range t.v.Threads.All() {
+		for _, m := range th.Messages {
+			if t.of(m.AuthorId) {
+				add(m.Message)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// records writes one kind of records as NAME.json and NAME.csv.
+func (t *takeout) records(p *archive.Pack, k *kind) error {
+	if k.only != 0 && k.only != t.scope() {
+		return nil
+	}
+	w, err := p.Create(k.name + ".json")
+	if err != nil {
+		return err
+	}
+	n, err := writeArray(w, k.records(t))
+	if err != nil {
+		return err
+	}
+	if w, err = p.Create(k.name + ".csv"); err != nil {
+		return err
+	}
+	t.written = append(t.written, written{k, n})
+	return sheet.Records(w, k.of, k.records(t))
+}
+
+// writeArray writes a JSON array with a record on each line, and never holds more
+// than one.
+func writeArray(w io.Writer, records iter.Seq[any]) (n int, err error) {
+	between := "[\n"
+	for r := range records {
+		b, err := json.Marshal(r)
+		if err == nil {
+			_, err = io.WriteString(w, between+string(b))
+		}
+		if err != nil {
+			return n, err
+		}
+		between = ",\n"
+		n++
+	}
+	if n == 0 {
+		between = "["
+	} else {
+		between = "\n"
+	}
+	_, err = io.WriteString(w, between+"]\n")
+	return n, err
+}

@@ -1,0 +1,267 @@
+package rest
+
+import (
+	"iter"
+
+	"atelier/actors/audit/auditpb"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
+	"atelier/actors/files"
+	"atelier/transport/wire"
+)
+
+// takeout is everything about a codelab, or about one of its people.
+type takeout struct {
+	v       *codelab.View
+	lab     string
+	person  string // id of an attendee; "" for all
+	reader  string // who gets it, as codelab.Visible knows them
+	at      string
+	uploads *files.Register
+	audit   []*auditpb.Record // about the person
+	// submitted says where in the ZIP what was handed in lies, by id.
+	submitted map[string]string
+	written   []written
+}
+
+// written says how many records of a kind there are.
+type written struct {
+	*kind
+	n int
+}
+
+// maxAudited bounds the audit records about one person.
+const maxAudited = 10000
+
+// kind is one kind of records: as this interface answers them, and as a table.
+type kind struct {
+	name, title, what string
+	only              scope
+	of                any // an empty record, for the head of the table
+	records           func(t *takeout) iter.Seq[any]
+}
+
+// scope says in which of the two a kind of records is: in both, if it says nothing.
+type scope byte
+
+const (
+	ofAll scope = 1 + iota
+	ofOne
+)
+
+func (t *takeout) scope() scope {
+	if t.person == "" {
+		return ofAll
+	}
+	return ofOne
+}
+
+// of says whether something belongs to what is taken out, by those whom it is about.
+func (t *takeout) of(people ...string) bool {
+	for _, id := range people {
+		if id == t.person {
+			return true
+		}
+	}
+	return t.person == ""
+}
+
+// shows says whether a message belongs to it: facilitators are not given what two
+// people said to each other.
+func (t *takeout) shows(m *pb.ChatMessage) bool {
+	return t.of(m.SenderId, m.TargetId) && codelab.Visible(m, t.reader)
+}
+
+// each gives what becomes of the elements of a list that belong to what is taken out.
+func each[T any](list func(t *takeout) cow.View[T], about func(T) string, to func(t *takeout, x T) any) func(*takeout) iter.Seq[any] {
+	return func(t *takeout) iter.Seq[any] {
+		return func(yield func(any) bool) {
+			for _, x := range list(t).All() {
+				if t.of(about(x)) && !yield(to(t, x)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func attendeesOf(t *takeout) cow.View[*pb.Attendee] { return t.v.Attendees }
+
+var kinds = []kind{
+	{
+		name: "people", title: "People", what: "Who registered: name, e-mail address, where they are in the text, whether they have completed it.",
+		of: attendeeRecord{},
+		records: each(attendeesOf, (*pb.Attendee).GetId, func(t *takeout, a *pb.Attendee) any {
+			return toAttendee(t.lab, a, true)
+		}),
+	},
+	{
+		name: "progress", title: "Progress", what: "When each person first reached each step, and how long they took for it. Nothing for steps they jumped over.",
+		of: progressRecord{}, records: progressOf,
+	},
+	{
+		name: "chat", title: "Chat", what: "Messages to the room, broadcasts of the facilitators, and direct messages (dm).",
+		of: chatRecord{},
+		records: func(t *takeout) iter.Seq[any] {
+			return func(yield func(any) bool) {
+				for _, m := range t.v.Chat.All() {
+					if t.shows(m) && !yield(toChat(t.lab, m)) {
+						return
+					}
+				}
+			}
+		},
+	},
+	{
+		name: "help", title: "Help", what: "Requests for help, and offers of it.",
+		of: helpRecord{},
+		records: each(func(t *takeout) cow.View[*pb.HelpRequest] { return t.v.Help }, (*pb.HelpRequest).GetAttendeeId, func(t *takeout, h *pb.HelpRequest) any {
+			return toHelp(t.lab, h)
+		}),
+	},
+	{
+		name: "comments", title: "Comments", what: "Comments on the text, with the words that they are about.",
+		of: saidRecord{}, records: commentsOf,
+	},
+	{
+		name: "quizzes", title: "Questions", what: "The questions of the quiz, with the right answers.", only: ofAll,
+		of: quizRecord{},
+		records: func(t *takeout) iter.Seq[any] {
+			return func(yield func(any) bool) {
+				for _, q := range t.v.Quizzes {
+					if !yield(toQuiz(t.lab, q, true)) {
+						return
+					}
+				}
+			}
+		},
+	},
+	{
+		name: "answers", title: "Answers", what: "What people answered in the quiz.",
+		of: answeredRecord{},
+		records: each(func(t *takeout) cow.View[*pb.QuizAnswer] { return t.v.Answers }, (*pb.QuizAnswer).GetAttendeeId, func(t *takeout, a *pb.QuizAnswer) any {
+			out := answeredRecord{quizAnswerRecord: toQuizAnswer(t.lab, t.v, a)}
+			for _, q := range t.v.Quizzes {
+				if q.Id == a.QuizId {
+					out.Question, out.AnswerText = q.Question, chosen(q, a.Answer)
+				}
+			}
+			return out
+		}),
+	},
+	{
+		name: "feedback", title: "Feedback", what: "What people said of the workshop at its end.",
+		of: feedbackRecord{},
+		records: each(func(t *takeout) cow.View[*pb.Feedback] { return t.v.Feedback }, (*pb.Feedback).GetAttendeeId, func(t *takeout, f *pb.Feedback) any {
+			return toFeedback(t.lab, f)
+		}),
+	},
+	{
+		name: "submissions", title: "Submissions", what: "What was handed in. file_path says where in this ZIP a file lies.",
+		of: submissionRecord{},
+		records: each(func(t *takeout) cow.View[*pb.Submission] { return t.v.Submissions }, (*pb.Submission).GetAttendeeId, func(t *takeout, s *pb.Submission) any {
+			out := toSubmission(t.lab, t.v.Attendee(s.AttendeeId).GetName(), s)
+			out.FilePath = wire.OrNull(t.submitted[s.Id])
+			return out
+		}),
+	},
+	{
+		name: "certificates", title: "Certificates", what: "The certificates of those who have completed the codelab. verification_url is a path on the server.",
+		of: certificateRecord{},
+		records: func(t *takeout) iter.Seq[any] {
+			return func(yield func(any) bool) {
+				for _, a := range t.v.Attendees.All() {
+					if a.CompletedAt != 0 && t.of(a.Id) && !yield(toCertificate(t.v, a)) {
+						return
+					}
+				}
+			}
+		},
+	},
+	{
+		name: "conversations", title: "Conversations with the AI", what: "Questions to the AI and its answers, as those who asked saved them.",
+		of: conversationRecord{},
+		records: each(func(t *takeout) cow.View[*pb.Conversation] { return t.v.Conversations }, (*pb.Conversation).GetUserId, func(t *takeout, c *pb.Conversation) any {
+			return toConversation(t.lab, c)
+		}),
+	},
+	{
+		name: "audit", title: "Audit trail", what: "What the server noted of what this person did, from which address, and of what was done to them.", only: ofOne,
+		of: auditRecord{},
+		records: func(t *takeout) iter.Seq[any] {
+			return func(yield func(any) bool) {
+				for _, a := range t.audit {
+					out := toAudit(a)
+					if a.ActorId != t.person { // that of a facilitator is no business of theirs
+						out.ActorID, out.IP, out.UserAgent = nil, "", ""
+					}
+					if !yield(out) {
+						return
+					}
+				}
+			}
+		},
+	},
+}
+
+// progressRecord says when somebody reached a step.
+type progressRecord struct {
+	AttendeeID   string `json:"attendee_id"`
+	AttendeeName string `json:"attendee_name"`
+	StepNumber   int    `json:"step_number"`
+	StepTitle    string `json:"step_title"`
+	ReachedAt    string `json:"reached_at"`
+	// Seconds is how long they took for it; null when they have not gone on.
+	Seconds *int64 `json:"seconds"`
+}
+
+func progressOf(t *takeout) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, a := range t.v.Attendees.All() {
+			if !t.of(a.Id) {
+				continue
+			}
+			for i, at := range a.ReachedAt {
+				if at == 0 || i >= len(t.v.Steps) {
+					continue
+				}
+				out := progressRecord{a.Id, a.Name, i + 1, t.v.Steps[i].Title, wire.Stamp(at), nil}
+				if ms := timeOn(a, i); ms > 0 {
+					s := ms / 1000
+					out.Seconds = &s
+				}
+				if !yield(out) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// saidRecord is a comment and what it is about.
+type saidRecord struct {
+	commentRecord
+	TargetType   string  `json:"target_type"`
+	TargetStepID *string `json:"target_step_id"`
+	SelectedText string  `json:"selected_text"`
+}
+
+func commentsOf(t *takeout) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, th := range t.v.Threads.All() {
+			for _, m := range toThread(t.lab, th, false).Messages {
+				if t.of(m.AuthorID) && !yield(saidRecord{m, th.TargetType, wire.OrNull(th.TargetStepId), th.SelectedText}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// answeredRecord is an answer and the question, in words.
+type answeredRecord struct {
+	quizAnswerRecord
+	Question   string `json:"question"`
+	AnswerText string `json:"answer_text"`
+}
