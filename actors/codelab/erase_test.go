@@ -90,7 +90,7 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) Command {
 		cmd.Body = Rename{AttendeeID: who.id, Name: who.mark("renamed")}
 	case 17:
 		cmd.Caller = admin
-		cmd.Body = ResetPin{AttendeeID: who.id, PINHash: []byte(who.mark("pin"))}
+		cmd.Body = ResetPin{Pins: []NewPin{{AttendeeID: who.id, Hash: []byte(who.mark("pin"))}}}
 	case 18:
 		cmd.Caller = admin
 		cmd.Body = Mute{AttendeeID: who.id, Muted: l.seq%2 == 0}

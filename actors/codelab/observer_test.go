@@ -38,7 +38,7 @@ func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	for _, who := range []string{removed, reset, stays, FacilitatorID} {
 		o.room.Join(who)
 	}
-	for _, cmd := range []Body{Remove{AttendeeID: removed}, ResetPin{AttendeeID: reset, PINHash: []byte("n")}, Remove{AttendeeID: away}} {
+	for _, cmd := range []Body{Remove{AttendeeID: removed}, ResetPin{Pins: []NewPin{{AttendeeID: reset, Hash: []byte("n")}}}, Remove{AttendeeID: away}} {
 		if _, err := l.do(Command{Caller: admin, Body: cmd}); err != nil {
 			t.Fatal(err)
 		}

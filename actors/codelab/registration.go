@@ -1,7 +1,9 @@
 package codelab
 
 import (
+	"bytes"
 	"crypto/hmac"
+	"crypto/sha256"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -20,6 +22,51 @@ type Registration struct {
 // ErrNameTaken is the answer to a name that exists, whether the PIN was wrong
 // or missing: it must not tell which.
 var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
+
+// ErrCodeVoid is the answer to any code where the key is gone under which the hash of
+// the right one was made: nobody can tell any more which that is.
+var ErrCodeVoid error = &durable.Rejection{
+	Reason: durable.Conflict, Text: "this code is void, like all codes of this codelab: the server lost the key that checks them; ask a facilitator for a new one",
+}
+
+// HashPIN is the hash under which a code is kept: four bytes that name the key, and an
+// HMAC-SHA256 of codelab and code. Nil for no code.
+func HashPIN(key []byte, codelab, code string) []byte {
+	if code == "" {
+		return nil
+	}
+	sum := func(texts ...string) []byte {
+		m := hmac.New(sha256.New, key)
+		for i, text := range texts {
+			if i > 0 {
+				m.Write([]byte{0})
+			}
+			m.Write([]byte(text))
+		}
+		return m.Sum(nil)
+	}
+	return append(sum("which key")[:pinKeyName], sum(codelab, code)...)
+}
+
+// pinKeyName is how many bytes of a hash name its key.
+const pinKeyName = 4
+
+// checkPIN compares the hash of a code with the one that is kept. A hash of the time
+// before keys were named has no name of one.
+func checkPIN(given, kept []byte) error {
+	if len(kept) == sha256.Size && len(given) > pinKeyName {
+		given = given[pinKeyName:]
+	}
+	switch {
+	case len(given) == 0 || len(kept) == 0:
+		return ErrNameTaken
+	case len(given) == pinKeyName+sha256.Size && len(kept) == len(given) && !bytes.Equal(given[:pinKeyName], kept[:pinKeyName]):
+		return ErrCodeVoid
+	case !hmac.Equal(given, kept):
+		return ErrNameTaken
+	}
+	return nil
+}
 
 var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitator's; choose another")
 
@@ -93,8 +140,8 @@ func (r Register) decide(c call) (decision, error) {
 }
 
 func (c call) rejoin(a *pb.Attendee, mail string, pin []byte) (decision, error) {
-	if len(pin) == 0 || len(a.PinHash) == 0 || !hmac.Equal(pin, a.PinHash) {
-		return decision{}, ErrNameTaken
+	if err := checkPIN(pin, a.PinHash); err != nil {
+		return decision{}, err
 	}
 	var d decision
 	if a.Email == "" && mail != "" {
@@ -107,22 +154,32 @@ func (c call) rejoin(a *pb.Attendee, mail string, pin []byte) (decision, error) 
 	return d, nil
 }
 
-// ResetPin sets another code, or none. Whoever came in by the earlier one is
-// out: their grants are of an earlier generation.
+// ResetPin sets other codes, or none. Whoever came in by the earlier ones is out:
+// their grants are of an earlier generation.
 type ResetPin struct {
-	AttendeeID string
-	PINHash    []byte
+	Pins []NewPin
 }
 
-func (r ResetPin) decide(c call) (decision, error) {
-	a, err := c.target(r.AttendeeID)
-	if err != nil {
-		return decision{}, err
+// NewPin is the code that somebody has from now on.
+type NewPin struct {
+	AttendeeID string
+	Hash       []byte // see HashPIN; empty for none
+}
+
+func (r ResetPin) decide(c call) (d decision, err error) {
+	for _, pin := range r.Pins {
+		a, err := c.target(pin.AttendeeID)
+		if err != nil && len(r.Pins) > 1 {
+			continue // removed since the list was made
+		}
+		if err != nil {
+			return decision{}, err
+		}
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_PinReset{PinReset: &pb.PinReset{
+			AttendeeId: a.Id, PinHash: pin.Hash, Generation: a.Generation + 1,
+		}}})
+		d.Rows = append(d.Rows, c.audit("attendee_pin_reset", a.Id, nil)...)
 	}
-	d := decided(nil, &pb.Event{Body: &pb.Event_PinReset{PinReset: &pb.PinReset{
-		AttendeeId: a.Id, PinHash: r.PINHash, Generation: a.Generation + 1,
-	}}})
-	d.Rows = c.audit("attendee_pin_reset", a.Id, nil)
 	return d, nil
 }
 

@@ -101,7 +101,7 @@ func TestAResetPINEndsTheGenerationBefore(t *testing.T) {
 	}
 	reset := func(pin string) {
 		t.Helper()
-		if _, err := l.do(Command{Caller: admin, Body: ResetPin{AttendeeID: lin.Id, PINHash: []byte(pin)}}); err != nil {
+		if _, err := l.do(Command{Caller: admin, Body: ResetPin{Pins: []NewPin{{AttendeeID: lin.Id, Hash: []byte(pin)}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

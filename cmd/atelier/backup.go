@@ -15,7 +15,9 @@ import (
 
 type backupCmd struct {
 	common
-	File string `arg:"" help:"Where to write the backup; must not exist."`
+	File           string `arg:"" help:"Where to write the backup; must not exist."`
+	Secrets        bool   `help:"Add the secrets of the data folder, encrypted with a passphrase."`
+	PassphraseFile string `help:"File whose first line is that passphrase." placeholder:"FILE" type:"path"`
 }
 
 // Run writes a backup, through the running server when there is one.
@@ -27,6 +29,13 @@ func (c backupCmd) Run() error {
 	if _, err := os.Stat(c.File); err == nil {
 		return fmt.Errorf("%s exists already", c.File)
 	}
+	if c.Secrets != (c.PassphraseFile != "") {
+		return errors.New("--secrets and --passphrase-file belong together")
+	}
+	passphrase, err := passphraseOf(c.PassphraseFile)
+	if err != nil {
+		return err
+	}
 	// Written beside and renamed: a backup that broke off is never mistaken
 	// for a whole one.
 	tmp, err := os.CreateTemp(filepath.Dir(c.File), ".atelier-backup-*")
@@ -34,7 +43,9 @@ func (c backupCmd) Run() error {
 		return err
 	}
 	defer os.Remove(tmp.Name())
-	err = writeBackup(cfg, tmp)
+	if err = writeBackup(cfg, tmp); err == nil && c.Secrets {
+		err = service.AddSecrets(cfg, tmp, passphrase)
+	}
 	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
@@ -46,7 +57,20 @@ func (c backupCmd) Run() error {
 		return err
 	}
 	fmt.Printf("%s: %d bytes\n", c.File, info.Size())
+	if c.Secrets {
+		fmt.Println("It holds the secrets, encrypted with the passphrase; it does not hold the configuration. Keep the passphrase elsewhere.")
+	} else {
+		fmt.Printf("It holds neither the secrets in %s nor the configuration. Keep copies of both elsewhere, or use --secrets.\n", filepath.Join(cfg.Server.Data, "secrets"))
+	}
 	return nil
+}
+
+// passphraseOf reads the passphrase in a file; "" where none is given.
+func passphraseOf(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return service.Passphrase(path)
 }
 
 func writeBackup(cfg config.Config, w io.Writer) error {
@@ -91,7 +115,8 @@ func quietly(l config.Log) config.Log {
 
 type restoreCmd struct {
 	common
-	File string `arg:"" help:"A backup." type:"existingfile"`
+	File           string `arg:"" help:"A backup." type:"existingfile"`
+	PassphraseFile string `help:"File whose first line is the passphrase of the secrets in it; without it they are not restored." placeholder:"FILE" type:"path"`
 }
 
 // Run restores a backup into a data folder that holds no data. Clients see
@@ -105,14 +130,31 @@ func (c restoreCmd) Run() error {
 	if _, err := cfg.Check(); err != nil {
 		return err
 	}
+	passphrase, err := passphraseOf(c.PassphraseFile)
+	if err != nil {
+		return err
+	}
 	f, err := os.Open(c.File)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := service.Restore(cfg, f); err != nil {
+	if err := service.Restore(cfg, f, passphrase); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	fmt.Printf("restored into %s\n", cfg.Server.Data)
+	if passphrase != "" {
+		fmt.Println("The secrets are restored. Tokens are void, as after every restore.")
+	} else {
+		fmt.Print(withoutSecrets)
+	}
 	return nil
 }
+
+const withoutSecrets = `The secrets are not restored. Unless you copy them into the data folder before the first start:
+  - everybody signs in anew, and the facilitators' password is another;
+  - the codes with which attendees come back are void: a facilitator gives out new ones
+    (POST /api/codelabs/ID/reset-pins);
+  - the key of the AI must be entered again;
+  - tokens are void, as after every restore.
+`

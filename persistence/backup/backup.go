@@ -35,6 +35,8 @@ type Section struct {
 	// Load makes dir, which does not exist yet, out of what Save wrote. It
 	// reads to the end, and what it made is on disk when it returns.
 	Load func(dir string, r io.Reader) error
+	// Required says that a backup without the section is not restored.
+	Required bool
 
 	// What lies in no folder sets the following. Vacant says whether there is
 	// room, in place of a look at the folder; Place makes valid what Load read,
@@ -59,6 +61,25 @@ func Write(w io.Writer, sections ...Section) error {
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	fmt.Fprintf(out, firstLine+"\n", version)
+	return writeSections(out, sections)
+}
+
+// Append adds sections to a whole backup, in a file that is read and written. What
+// fails leaves a backup that is not whole.
+func Append(f *os.File, sections ...Section) error {
+	const end = endLine + "\n"
+	tail := make([]byte, len(end))
+	size, err := f.Seek(-int64(len(end)), io.SeekEnd)
+	if err == nil {
+		_, err = f.ReadAt(tail, size)
+	}
+	if err != nil || string(tail) != end {
+		return fmt.Errorf("%w: it has no end", ErrDamaged)
+	}
+	return writeSections(bufio.NewWriterSize(f, 64<<10), sections)
+}
+
+func writeSections(out *bufio.Writer, sections []Section) error {
 	for _, s := range sections {
 		fmt.Fprintf(out, "%s%s\n", sectionLine, s.Name)
 		frames := NewFrameWriter(out)
@@ -136,6 +157,11 @@ func load(temp string, in *bufio.Reader, known []Section) ([]Section, error) {
 		if line == endLine {
 			if _, err := in.ReadByte(); err != io.EOF {
 				return nil, fmt.Errorf("%w: something follows its end", ErrDamaged)
+			}
+			for _, s := range known {
+				if s.Required && find(loaded, s.Name) == nil {
+					return nil, fmt.Errorf("the backup holds no %s", s.Name)
+				}
 			}
 			return loaded, nil
 		}

@@ -47,6 +47,18 @@ func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	return tw.Close()
 }
 
+// SaveFiles writes files of dir as SaveFolder does. Those that are missing are left
+// out.
+func SaveFiles(w io.Writer, dir string, names ...string) error {
+	tw := tar.NewWriter(w)
+	for _, name := range names {
+		if err := saveFile(tw, filepath.Join(dir, name), name); err != nil {
+			return err
+		}
+	}
+	return tw.Close()
+}
+
 func saveFile(tw *tar.Writer, path, name string) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,12 +1,12 @@
 package auth
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"strings"
 	"time"
 
+	"atelier/actors/codelab"
 	"atelier/actors/login"
 	"atelier/actors/login/loginpb"
 	"atelier/actors/naming"
@@ -132,16 +132,9 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 // Reserved says that a name belongs to an admin who is logged in.
 func (a *Authenticator) Reserved(name string) bool { return a.Sessions.NamesAdmin(name) }
 
-// PINHash is the keyed hash under which a rejoin code is kept; nil for none.
-func (a *Authenticator) PINHash(codelab, code string) []byte {
-	if code == "" {
-		return nil
-	}
-	m := hmac.New(sha256.New, a.PINKey)
-	m.Write([]byte(codelab))
-	m.Write([]byte{0})
-	m.Write([]byte(code))
-	return m.Sum(nil)
+// PINHash is the hash under which a rejoin code is kept; nil for none.
+func (a *Authenticator) PINHash(lab, code string) []byte {
+	return codelab.HashPIN(a.PINKey, lab, code)
 }
 
 // Identity is who is calling, as far as it is known. The zero value is nobody.

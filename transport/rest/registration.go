@@ -1,7 +1,10 @@
 package rest
 
 import (
+	"crypto/rand"
 	"errors"
+	"iter"
+	"slices"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -64,7 +67,7 @@ func registerAttendee(r *Request) error {
 // sameAgain is the attendee of a registration that this browser repeats: the answer
 // to the first did not arrive, or two tabs asked at the same time.
 func (r *Request) sameAgain(name string, err error) *pb.Attendee {
-	if r.who.SessionID == "" || !errors.Is(err, codelab.ErrNameTaken) {
+	if r.who.SessionID == "" || !errors.Is(err, codelab.ErrNameTaken) && !errors.Is(err, codelab.ErrCodeVoid) {
 		return nil
 	}
 	g := r.api.Auth.Sessions.UnderWay(r.who.SessionID, r.Codelab.ID(), name)
@@ -137,11 +140,65 @@ func resetPIN(r *Request) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.do(codelab.ResetPin{
-		AttendeeID: r.Param("attendee_id"), PINHash: r.api.Auth.PINHash(r.Codelab.ID(), code),
-	})
+	_, err = r.do(codelab.ResetPin{Pins: []codelab.NewPin{{
+		AttendeeID: r.Param("attendee_id"), Hash: r.api.Auth.PINHash(r.Codelab.ID(), code),
+	}}})
 	if err != nil {
 		return err
 	}
 	return r.ok()
+}
+
+// newPINRecord is a code as it is told once, to be handed on.
+type newPINRecord struct {
+	AttendeeID string `json:"attendee_id"`
+	Name       string `json:"name"`
+	Code       string `json:"code"`
+}
+
+// pinsAtOnce is how many codes one command resets: few enough for a message between
+// nodes.
+const pinsAtOnce = 1000
+
+// resetPINs gives everybody a new code, and answers all of them. Nobody learns them
+// later; what fails in the middle is asked again.
+func resetPINs(r *Request) error {
+	out := []newPINRecord{}
+	for part := range slices.Chunk(slices.Collect(attendees(r.Codelab.View())), pinsAtOnce) {
+		var cmd codelab.ResetPin
+		for _, a := range part {
+			code := newCode()
+			cmd.Pins = append(cmd.Pins, codelab.NewPin{AttendeeID: a.Id, Hash: r.api.Auth.PINHash(r.Codelab.ID(), code)})
+			out = append(out, newPINRecord{a.Id, a.Name, code})
+		}
+		if _, err := r.do(cmd); err != nil {
+			return err
+		}
+	}
+	return r.JSON(struct {
+		Codes []newPINRecord `json:"codes"`
+	}{out})
+}
+
+func attendees(v *codelab.View) iter.Seq[*pb.Attendee] {
+	return func(yield func(*pb.Attendee) bool) {
+		for _, a := range v.Attendees.All() {
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// newCode makes a code that is read aloud and typed without mistakes: 40 bits, of
+// which a few may be tried a minute.
+func newCode() string {
+	// 32, one of them twice, so that all bytes are as good.
+	const letters = "abcdefghjkmnpqrstuvwxyz23456789z"
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // never fails
+	for i := range b {
+		b[i] = letters[b[i]%32]
+	}
+	return string(b)
 }

@@ -115,6 +115,7 @@ var operations = []Operation{
 	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Handle: removeAttendee},
 	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/export", Access: CodelabMember, Upload: true, Handle: exportAttendee},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", Access: CodelabAdmin, Handle: resetPIN},
+	{Method: post, Path: "/codelabs/{id}/reset-pins", Access: CodelabAdmin, Handle: resetPINs},
 	{Method: post, Path: "/codelabs/{id}/complete", Access: CodelabAttendee, Handle: complete},
 	{Method: get, Path: "/certificates/{id}", Access: Anyone, Handle: certificate},
 

@@ -60,7 +60,7 @@ var Words = map[string]Word{
 		return Lead(codelab.Rename{AttendeeID: id, Name: name})
 	},
 	"ResetPin": func(s *Source, v *codelab.View) codelab.Command {
-		return Lead(codelab.ResetPin{AttendeeID: One(s, v.Attendees).GetId(), PINHash: []byte(s.Mark("pin"))})
+		return Lead(codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: One(s, v.Attendees).GetId(), Hash: []byte(s.Mark("pin"))}}})
 	},
 	"Mute": func(s *Source, v *codelab.View) codelab.Command {
 		return Lead(codelab.Mute{AttendeeID: One(s, v.Attendees).GetId(), Muted: s.coin()})

@@ -124,7 +124,9 @@ var probes = []probe{
 		return record{"attendee_id": w.ids["attendee_id"], "step_number": 2, "message": "M"}
 	}},
 	{op: "PUT /codelabs/{id}/pin", by: byAdmin, body: always(record{"message": "M"})},
+	{op: "POST /codelabs/{id}/reset-pins", by: byAdmin},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: always(record{"type": "chat", "message": "hi", "ref": "r1"})},
+	{op: "POST /codelabs/{id}/reset-pins", by: byAdmin},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: func(w *badWorld) any {
 		return record{"type": "dm", "message": "hi", "target_id": w.ids["attendee_id"]}
 	}},

@@ -175,7 +175,7 @@ func TestABackupOfFormatOneIsRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := formatConfig(t.TempDir())
-	if err := service.Restore(cfg, backup); err != nil {
+	if err := service.Restore(cfg, backup, ""); err != nil {
 		t.Fatal(err)
 	}
 	want, got := asJSON(readFixture(t, "testdata/format-1").State).(map[string]any), readFolder(t, cfg.Server.Data)

@@ -324,7 +324,7 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 	}
 	for i, b := range saved {
 		restored := testConfig(t)
-		if err := service.Restore(restored, bytes.NewReader(b)); err != nil {
+		if err := service.Restore(restored, bytes.NewReader(b), ""); err != nil {
 			t.Fatal(err)
 		}
 		addr := startServer(t, restored).Addr()

@@ -13,9 +13,9 @@ import (
 // aiKeys opens AI keys with the admin's password. What is stored is sealed
 // with a key of its own beside the store, so neither is enough alone.
 func (s *Service) aiKeys(password string) (*keys.Ring, error) {
-	key, _, err := secretKey(s.cfg, "settings.key")
+	key, _, err := secretKey(s.cfg, settingsKeyFile)
 	if err == nil {
-		err = s.core.node.agree("secrets/settings.key", key)
+		err = s.core.node.agree("secrets/"+settingsKeyFile, key)
 	}
 	if err != nil {
 		return nil, err

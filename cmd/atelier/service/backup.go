@@ -61,8 +61,9 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 
 // Restore fills the data folder, which must hold no data, and the store that
 // nodes share, which must hold nothing at all, from a backup.
-// What of the code is damaged in the backup stays so; scrub tells of it.
-func Restore(cfg config.Config, r io.Reader) (err error) {
+// What of the code is damaged in the backup stays so; scrub tells of it. With a
+// passphrase the secrets are restored too, which the backup must hold then.
+func Restore(cfg config.Config, r io.Reader, passphrase string) (err error) {
 	log := slog.New(slog.DiscardHandler)
 	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return err
@@ -78,5 +79,5 @@ func Restore(cfg config.Config, r io.Reader) (err error) {
 		defer func() { err = errors.Join(err, shared.Close()) }()
 		sections = append(sections, fileSections(shared, log)...)
 	}
-	return backup.Restore(cfg.Server.Data, r, sections...)
+	return backup.Restore(cfg.Server.Data, r, append(sections, sealedSecrets(passphrase))...)
 }

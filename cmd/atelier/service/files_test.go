@@ -66,11 +66,11 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg, open := coreIn(t, to)
-		if err := Restore(cfg, bytes.NewReader(saved.Bytes())); err != nil {
+		if err := Restore(cfg, bytes.NewReader(saved.Bytes()), ""); err != nil {
 			t.Fatalf("%s: %v", to, err)
 		}
 		other, _ := coreIn(t, to)
-		if err := Restore(other, bytes.NewReader(saved.Bytes())); to != "" && err == nil {
+		if err := Restore(other, bytes.NewReader(saved.Bytes()), ""); to != "" && err == nil {
 			t.Errorf("%s: restored over what was there", to)
 		}
 		c = open()

@@ -57,20 +57,20 @@ func TestABackupMovesBetweenStores(t *testing.T) {
 	first := backup(from)
 	database := onPostgres(t, postgrestest.Database(t))
 	broken := bytes.NewReader(first.Bytes()[:first.Len()-2])
-	if err := Restore(database, broken); err == nil {
+	if err := Restore(database, broken, ""); err == nil {
 		t.Error("a backup without an end was restored")
 	}
-	if err := Restore(database, bytes.NewReader(first.Bytes())); err != nil {
+	if err := Restore(database, bytes.NewReader(first.Bytes()), ""); err != nil {
 		t.Fatal(err)
 	}
 	middle := openCoreOf(t, database)
 	holds(middle)
-	if err := Restore(onPostgres(t, string(database.Storage.Postgres)), first); err == nil || !strings.Contains(err.Error(), "holds data already") {
+	if err := Restore(onPostgres(t, string(database.Storage.Postgres)), first, ""); err == nil || !strings.Contains(err.Error(), "holds data already") {
 		t.Errorf("over data: %v", err)
 	}
 	back := config.Default()
 	back.Server.Data, back.Storage.MinFreeMiB = t.TempDir(), 1
-	if err := Restore(back, backup(middle)); err != nil {
+	if err := Restore(back, backup(middle), ""); err != nil {
 		t.Fatal(err)
 	}
 	holds(openCoreOf(t, back))

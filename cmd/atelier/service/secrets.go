@@ -12,10 +12,10 @@ import (
 	"atelier/transport/auth"
 )
 
-// secretFile is where a secret lies in the data folder. Secrets are not part of
-// a backup.
+// secretFile is where a secret lies in the data folder. Secrets are part of a backup
+// only where AddSecrets adds them.
 func secretFile(cfg config.Config, name string) string {
-	return filepath.Join(cfg.Server.Data, "secrets", name)
+	return filepath.Join(cfg.Server.Data, secretsFolder, name)
 }
 
 // secretKey returns a key that is kept in a file, and makes it where there is
@@ -34,6 +34,13 @@ func secretKey(cfg config.Config, name string) (key string, made bool, err error
 // pinKeyFile holds the key under which rejoin codes are hashed: without it
 // nobody finds out the codes of a backup by trying them all.
 const pinKeyFile = "pin.key"
+
+// settingsKeyFile holds the key under which the AI key is stored, tokenKeyFile those
+// of tokens.
+const (
+	settingsKeyFile = "settings.key"
+	tokenKeyFile    = "token-keys.json"
+)
 
 // pinKey returns the key of rejoin codes. Where it is gone the codes can be
 // checked no more, and must be reset.

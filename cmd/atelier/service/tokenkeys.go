@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 // TokenKeyFile is where the server's token keys lie. They are not part of a
 // backup: what a backup holds of tokens opens without them no more than with.
 func TokenKeyFile(cfg config.Config) string {
-	return filepath.Join(cfg.Server.Data, "secrets", "token-keys.json")
+	return secretFile(cfg, tokenKeyFile)
 }
 
 // keyChecks is the table by which a wrong or missing key is noticed: for each

@@ -1,0 +1,92 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"filippo.io/age"
+
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/backup"
+)
+
+// backedUpSecrets are the files of the secrets folder that a backup can hold. Not the
+// shares of token keys: a copy would outlive their destruction, and a restored backup
+// voids every token anyway.
+var backedUpSecrets = []string{"admin.password", "session.key", pinKeyFile, settingsKeyFile, tokenKeyFile}
+
+// Passphrase reads one from the first line of a file.
+func Passphrase(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the passphrase: %w", err)
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	if line = strings.TrimSuffix(line, "\r"); len(line) < minPassphrase {
+		return "", fmt.Errorf("the passphrase in %s has fewer than %d characters", path, minPassphrase)
+	}
+	return line, nil
+}
+
+// minPassphrase keeps out what is tried first: whoever has the backup may try for ever.
+const minPassphrase = 12
+
+// AddSecrets adds the secrets to a whole backup, encrypted with a passphrase: an age
+// file of a tar file.
+func AddSecrets(cfg config.Config, f *os.File, passphrase string) error {
+	to, err := age.NewScryptRecipient(passphrase)
+	if err != nil {
+		return err
+	}
+	return backup.Append(f, backup.Section{Name: secretsSection, Save: func(w io.Writer) error {
+		sealed, err := age.Encrypt(w, to)
+		if err != nil {
+			return err
+		}
+		err = backup.SaveFiles(sealed, filepath.Join(cfg.Server.Data, secretsFolder), backedUpSecrets...)
+		return errors.Join(err, sealed.Close())
+	}})
+}
+
+const (
+	secretsSection = "secrets"
+	secretsFolder  = "secrets"
+	// maxWork bounds what a backup makes scrypt do, as a power of two: minutes.
+	maxWork = 22
+)
+
+// sealedSecrets is the section that AddSecrets adds. Without a passphrase it is passed
+// over.
+func sealedSecrets(passphrase string) backup.Section {
+	s := backup.Section{Name: secretsSection, Folder: secretsFolder, Required: passphrase != ""}
+	if passphrase == "" {
+		s.Vacant = func() error { return nil }
+		s.Load = func(_ string, r io.Reader) error {
+			_, err := io.Copy(io.Discard, r)
+			return err
+		}
+		s.Place = func(string) error { return nil }
+		return s
+	}
+	s.Load = func(dir string, r io.Reader) error {
+		by, err := age.NewScryptIdentity(passphrase)
+		if err != nil {
+			return err
+		}
+		by.SetMaxWorkFactor(maxWork)
+		plain, err := age.Decrypt(r, by)
+		if err != nil {
+			var wrong *age.NoIdentityMatchError
+			if errors.As(err, &wrong) {
+				return errors.New("the passphrase is wrong")
+			}
+			return err
+		}
+		return backup.LoadFolder(dir, plain)
+	}
+	return s
+}
