@@ -124,9 +124,7 @@ var probes = []probe{
 		return record{"attendee_id": w.ids["attendee_id"], "step_number": 2, "message": "M"}
 	}},
 	{op: "PUT /codelabs/{id}/pin", by: byAdmin, body: always(record{"message": "M"})},
-	{op: "POST /codelabs/{id}/reset-pins", by: byAdmin},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: always(record{"type": "chat", "message": "hi", "ref": "r1"})},
-	{op: "POST /codelabs/{id}/reset-pins", by: byAdmin},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: func(w *badWorld) any {
 		return record{"type": "dm", "message": "hi", "target_id": w.ids["attendee_id"]}
 	}},
@@ -176,6 +174,7 @@ var probes = []probe{
 	{op: "DELETE /codelabs/{id}/inline-comments/{thread_id}/comments/{comment_id}", by: byMember},
 	{op: "DELETE /codelabs/{id}/chat/{message_id}", by: byAdmin, ok: 204},
 	{op: "POST /codelabs/{id}/attendees/{attendee_id}/reset-pin", by: byAdmin, body: always(record{"code": "1"}), optional: true},
+	{op: "POST /codelabs/{id}/reset-pins", by: byAdmin},
 	{op: "DELETE /codelabs/{id}/attendees/{attendee_id}", by: byMember, ok: 204},
 	{op: "DELETE /codelabs/{id}", by: byAdmin, ok: 204},
 	{op: "POST /admin/participants", by: byAdmin, body: always(record{"name": "P", "kind": "psp", "scopes": []any{"detokenize"}, "environment": "production"})},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -218,6 +219,53 @@ func TestTheUnitFollowsTheConfiguration(t *testing.T) {
 	stop, err := time.ParseDuration(regexp.MustCompile(`TimeoutStopSec=(\d+)`).FindStringSubmatch(unit)[1] + "s")
 	if c := config.Default().Server; err != nil || stop <= c.ShutdownDelay.Std()+c.DrainTimeout.Std() {
 		t.Errorf("systemd kills after %v, a stop may take %v", stop, c.DrainTimeout.Std())
+	}
+}
+
+// TestTheBackupUnitKeepsTheNewest runs what the sample unit runs, in other folders.
+func TestTheBackupUnitKeepsTheNewest(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	dir, unit := t.TempDir(), edited(t, "atelier-backup.service")
+	backups := filepath.Join(dir, "backups")
+	if err := os.Mkdir(backups, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run := func(line string) {
+		t.Helper()
+		script := regexp.MustCompile("(?m)^" + line + `=/bin/sh -ec '(.*)'$`).FindStringSubmatch(unit)[1]
+		script = strings.NewReplacer(
+			"%%", "%", `\\`, `\`, "--config /etc/atelier/config.toml", "", "/usr/local/bin/atelier", binary(t), "/var/lib/atelier", filepath.Join(dir, "data"),
+			"/etc/atelier/passphrase", filepath.Join(dir, "passphrase"), "/var/backups/atelier", backups,
+		).Replace(script)
+		cmd := exec.Command("/bin/sh", "-ec", script)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", script, err, out)
+		}
+	}
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "passphrase"), []byte("correct-horse-battery\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "lab.md"), []byte("id: lab\n\n# Lab\n\n## One\ntext\n"), 0o600),
+		os.WriteFile(filepath.Join(backups, "kept by hand"), nil, 0o600))
+	for i := range 20 {
+		err = errors.Join(err, os.WriteFile(filepath.Join(backups, fmt.Sprintf("202601%02dT033000Z.atelier", i+1)), nil, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(binary(t), "import", "--data", filepath.Join(dir, "data"), filepath.Join(dir, "lab.md")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	run("ExecStart")
+	run("ExecStartPost")
+	left, err := filepath.Glob(filepath.Join(backups, "*"))
+	if err != nil || len(left) != 15 || filepath.Base(left[0]) != "20260108T033000Z.atelier" || filepath.Base(left[14]) != "kept by hand" {
+		t.Errorf("%v: left are %q", err, left)
+	}
+	if info, err := os.Stat(left[13]); err != nil || info.Size() == 0 {
+		t.Errorf("the new one: %v", err)
 	}
 }
 

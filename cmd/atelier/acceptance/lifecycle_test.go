@@ -327,6 +327,16 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	}
 	comesBack(with, 200)
 	reset := comesBack(without, 409)
+	// Whoever gives a code reads why none counts, wrong or right.
+	for _, code := range []string{"4711", "no"} {
+		open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": code}).refused(409, "void")
+	}
+	codes := reset.resetPins()
+	if len(codes) != 1 || codes[0].text("name") != "Lin" || codes[0].text("attendee_id") != lin.id {
+		t.Fatalf("the codes are %v", codes)
+	}
+	open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": codes[0].text("code")}).want(200)
+	open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(409, "taken")
 	reset.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", record{"code": "4712"}).want(200)
 	open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": "4712"}).want(200)
 }
