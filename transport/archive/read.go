@@ -59,11 +59,11 @@ func Read(r io.ReaderAt, size int64, keep Keep, still func() error) (*codelab.Cr
 	if err != nil {
 		return nil, nil, err
 	}
-	c, preface, err := t.fromClaat(b, nil)
+	c, lost, err := t.fromClaat(b, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := t.relinkSteps(c, k, "", ".", preface); err != nil {
+	if err := t.relinkSteps(c, k, "", ".", lost); err != nil {
 		return nil, nil, err
 	}
 	return c, t.left.list(), nil
@@ -361,10 +361,10 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
 	var first error
 	tried := names[:min(len(names), maxTried)]
 	for i, name := range tried {
-		c, preface, err := t.readTutorial(name)
+		c, lost, err := t.readTutorial(name)
 		switch {
 		case err == nil:
-			if err := t.relinkSteps(c, k, name, path.Dir(name), preface); err != nil {
+			if err := t.relinkSteps(c, k, name, path.Dir(name), lost); err != nil {
 				return nil, err
 			}
 			return c, t.further(tried[i+1:])
@@ -383,10 +383,10 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
 const maxTried = 50
 
 // readTutorial reads a claat file of the archive.
-func (t *tree) readTutorial(name string) (c *codelab.Create, preface bool, err error) {
+func (t *tree) readTutorial(name string) (c *codelab.Create, lost []string, err error) {
 	b, err := t.read(name)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	dir := path.Dir(name)
 	return t.fromClaat(b, func(fragment string) ([]byte, error) {
@@ -417,9 +417,9 @@ func (t *tree) further(names []string) error {
 }
 
 // relinkSteps lets the steps of a tutorial refer to what the archive brings.
-func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, preface bool) error {
-	if preface {
-		t.left.add(name, "the text before the first step belongs to none")
+func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, lost []string) error {
+	for _, what := range lost {
+		t.left.add(name, what)
 	}
 	for _, st := range c.Steps {
 		if err := k.relink(&st.ContentMarkdown, dir); err != nil {
@@ -434,11 +434,10 @@ func isInvalid(err error) bool {
 	return errors.As(err, &rejected) && rejected.Reason == durable.Invalid
 }
 
-// fromClaat makes a codelab of a tutorial; preface says that it has text that
-// belongs to no step.
-func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, preface bool, err error) {
+// fromClaat makes a codelab of a tutorial; lost is what it does not have of it.
+func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, lost []string, err error) {
 	if bytes.IndexByte(b, 0) >= 0 {
-		return nil, false, invalid("the file is not Markdown")
+		return nil, nil, invalid("the file is not Markdown")
 	}
 	var stopped error
 	tut, err := claat.Parse(b, include, func() error {
@@ -446,10 +445,10 @@ func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, pr
 		return stopped
 	})
 	if stopped != nil {
-		return nil, false, stopped
+		return nil, nil, stopped
 	}
 	if err != nil {
-		return nil, false, invalid("%v", err)
+		return nil, nil, invalid("%v", err)
 	}
 	c = &codelab.Create{
 		Origin:  codelab.OriginImport,
@@ -458,5 +457,5 @@ func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, pr
 	for _, s := range tut.Steps {
 		c.Steps = append(c.Steps, &pb.Step{Title: s.Title, ContentMarkdown: s.Markdown, DurationMinutes: int32(s.Duration / time.Minute)})
 	}
-	return c, tut.Preface, nil
+	return c, tut.Lost, nil
 }

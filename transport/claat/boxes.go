@@ -26,10 +26,12 @@ func blocksOf(text []byte) (out []block) {
 // rewrite gives the content of a step as the app shows it. The two Markdown
 // forms of a box, a definition list ("Positive" and ": text") and a blockquote
 // ("> aside positive"), become the third: an <aside> element, which every
-// Markdown viewer at least shows the text of. Videos become pictures.
-func rewrite(body string) string {
+// Markdown viewer at least shows the text of. Videos become pictures, and surveys
+// text. lost is told what the app does not show.
+func rewrite(body string, lost func(what string)) string {
 	var b strings.Builder
 	blocks := blocksOf([]byte(body))
+	var forms forms
 	for i := 0; i < len(blocks); i++ {
 		at := blocks[i]
 		text := body[at.start:at.end]
@@ -42,6 +44,14 @@ func rewrite(body string) string {
 			}
 		case quote:
 			kind, content = quoted(text)
+		case html:
+			if questions, last := forms.survey(body, blocks[i:]); questions != "" {
+				lost("a survey is shown as text, which nobody answers")
+				b.WriteString("\n" + questions + "\n")
+				i += last
+				continue
+			}
+			hiddenIn(text, func(tag string) { lost("<" + tag + "> is not shown") })
 		}
 		switch {
 		case kind != "":

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +24,14 @@ type Tutorial struct {
 	ID, Summary, Author string
 	Title               string
 	Steps               []Step
-	// Preface: there is text before the first step, which belongs to none.
-	Preface bool
+	// Lost says what of the file a codelab does not have, each once.
+	Lost []string
+}
+
+func (t *Tutorial) lose(what string) {
+	if !slices.Contains(t.Lost, what) {
+		t.Lost = append(t.Lost, what)
+	}
 }
 
 // Step is one H2 and what stands under it.
@@ -92,7 +99,10 @@ func parse(source []byte, still func() error) (*Tutorial, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tutorial{Preface: o.preface >= 0}
+	t := &Tutorial{}
+	if o.preface >= 0 {
+		t.lose("the text before the first step belongs to none")
+	}
 	if err := t.metadata(source[:o.title.start]); err != nil {
 		return nil, err
 	}
@@ -115,7 +125,9 @@ func parse(source []byte, still func() error) (*Tutorial, error) {
 		if len(content) > maxContent && utf8.RuneCount(content) > maxContent {
 			return nil, fmt.Errorf("step %d is far too long", i+1)
 		}
-		t.Steps = append(t.Steps, newStep(title, string(content), o.links))
+		t.Steps = append(t.Steps, newStep(title, string(content), o.links, func(what string) {
+			t.lose(fmt.Sprintf("step %d: %s", i+1, what))
+		}))
 	}
 	return t, nil
 }
@@ -224,6 +236,10 @@ func (t *Tutorial) metadata(block []byte) error {
 			t.Summary = value
 		case "author", "authors":
 			t.Author = value
+		case "feedback link", "home url":
+			if value != "" {
+				t.lose(fmt.Sprintf("the metadata %q", strings.ToLower(strings.TrimSpace(key))))
+			}
 		}
 	}
 	if t.ID == "" {
@@ -234,7 +250,7 @@ func (t *Tutorial) metadata(block []byte) error {
 
 // newStep takes the lines about the step off its content, and gives it the
 // definitions that it refers to.
-func newStep(title, body string, links definitions) Step {
+func newStep(title, body string, links definitions, lost func(what string)) Step {
 	s := Step{Title: title}
 	carried := links.carried([]byte(body), maxContent)
 	var comments strings.Builder
@@ -260,7 +276,7 @@ func newStep(title, body string, links definitions) Step {
 		}
 		body = rest
 	}
-	s.Markdown = strings.TrimRight(comments.String()+rewrite(body), " \t\n")
+	s.Markdown = strings.TrimRight(comments.String()+rewrite(body, lost), " \t\n")
 	if s.Markdown != "" {
 		s.Markdown += "\n"
 	}

@@ -61,7 +61,7 @@ type Problem struct {
 	Hint       error
 }
 
-// Config of an API. All fields but Valid and Bodies are required.
+// Config of an API. All fields but Valid, Bodies and Origins are required.
 type Config struct {
 	Endpoints []Endpoint
 	// Stray makes the call of a request that no endpoint has; its Serve and
@@ -73,6 +73,8 @@ type Config struct {
 	// Bodies is the memory that bodies may take, of all interfaces together; nil
 	// for any.
 	Bodies *body.Budget
+	// Origins are the pages that may read answers.
+	Origins Origins
 	// Valid is asked when an operation was carried out, before its answer
 	// leaves: an error says that what it was made of may not count any more. nil:
 	// it always does.
@@ -95,15 +97,41 @@ func New(cfg Config) *API {
 	a.router.HandleOPTIONS = false
 	a.router.NotFound = func(ctx *fasthttp.RequestCtx) { a.stray(ctx, ErrNoOperation) }
 	a.router.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { a.stray(ctx, ErrMethod) }
+	methods := map[string][]string{} // by path
 	for i := range cfg.Endpoints {
 		e := &a.Endpoints[i]
+		methods[e.Path] = append(methods[e.Path], e.Method)
+		if e.Head {
+			methods[e.Path] = append(methods[e.Path], fasthttp.MethodHead)
+		}
 		serve := func(ctx *fasthttp.RequestCtx) { a.serve(ctx, e) }
 		a.router.Handle(e.Method, e.Path, serve)
 		if e.Head {
 			a.router.Handle(fasthttp.MethodHead, e.Path, serve)
 		}
 	}
+	a.refuseOthers(methods)
 	return a
+}
+
+// refuseOthers answers the methods that a path does not have where another path with a
+// parameter would take the word for its value: GET /codelabs/import reads no codelab.
+func (a *API) refuseOthers(methods map[string][]string) {
+	for path, own := range methods {
+		if strings.Contains(path, "{") {
+			continue
+		}
+		allow := strings.Join(own, ", ")
+		for _, method := range []string{fasthttp.MethodGet, fasthttp.MethodHead, fasthttp.MethodPost, fasthttp.MethodPut, fasthttp.MethodPatch, fasthttp.MethodDelete, fasthttp.MethodOptions} {
+			if slices.Contains(own, method) {
+				continue
+			}
+			a.router.Handle(method, path, func(ctx *fasthttp.RequestCtx) {
+				ctx.Response.Header.Set("Allow", allow)
+				a.stray(ctx, ErrMethod)
+			})
+		}
+	}
 }
 
 // Handler serves a request.
@@ -112,6 +140,11 @@ func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
 func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
 	r := &Exchange{RequestCtx: ctx, ID: ids.New(), api: a, endpoint: e, share: body.Share{Of: a.Bodies, Open: e == nil || e.Open}}
 	dress(&ctx.Response.Header, r.ID)
+	if len(a.Origins.Allowed) > 0 {
+		ctx.Response.Header.Add("Vary", "Origin")
+		r.sharing = a.Origins.sharing(ctx)
+		r.sharing.dress(ctx.Response.Header.Set)
+	}
 	return r
 }
 
@@ -177,6 +210,9 @@ func (a *API) stray(ctx *fasthttp.RequestCtx, err error) {
 		ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
 	}
 	defer a.end(r, a.Now())
+	if r.preflight(string(ctx.Response.Header.Peek("Allow"))) {
+		return
+	}
 	r.fail(err)
 }
 

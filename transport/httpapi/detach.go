@@ -18,10 +18,11 @@ type Detached struct {
 	ID   string // request id
 	Conn net.Conn
 
-	refuse func(error) Problem
-	begun  func(status int)
-	http11 bool
-	head   bool // whether it was sent
+	refuse  func(error) Problem
+	begun   func(status int)
+	sharing sharing
+	http11  bool
+	head    bool // whether it was sent
 }
 
 // writeFor is how long a client may take for one piece of an answer.
@@ -32,7 +33,7 @@ const writeFor = 20 * time.Second
 // after it. refuse says how errors are answered, without the request; begun is
 // told the status of the answer when it begins.
 func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), serve func(d *Detached)) {
-	d := &Detached{ID: r.ID, refuse: refuse, begun: begun, http11: r.Request.Header.IsHTTP11()}
+	d := &Detached{ID: r.ID, refuse: refuse, begun: begun, sharing: r.sharing, http11: r.Request.Header.IsHTTP11()}
 	r.detached = true
 	r.HijackSetNoResponse(true)
 	r.Hijack(func(c net.Conn) {
@@ -51,6 +52,7 @@ func (d *Detached) Fail(err error) error {
 	res := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(res)
 	dress(&res.Header, d.ID)
+	d.sharing.dress(res.Header.Set)
 	res.SetConnectionClose()
 	p.write(res)
 	d.begin(p.Status)
@@ -79,6 +81,7 @@ func (d *Detached) Send(piece []byte) error {
 		d.begin(fasthttp.StatusOK)
 		fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Accel-Buffering: no\r\n"+
 			"X-Content-Type-Options: nosniff\r\nConnection: close\r\nX-Request-Id: %s\r\n", d.ID)
+		d.sharing.dress(func(key, value string) { fmt.Fprintf(w, "%s: %s\r\n", key, value) })
 		if d.http11 {
 			_, _ = w.WriteString("Transfer-Encoding: chunked\r\n")
 		}

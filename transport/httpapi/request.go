@@ -23,6 +23,7 @@ type Exchange struct {
 	endpoint *Endpoint // nil for none
 	call     Call
 	share    body.Share // of what the bodies in memory may take
+	sharing  sharing
 	detached bool
 }
 

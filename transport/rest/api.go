@@ -103,7 +103,7 @@ func New(cfg Config) *API {
 		a.Observe = func(string, int, time.Duration) {}
 	}
 	a.way = httpapi.New(httpapi.Config{
-		Endpoints: a.endpoints(), Drain: drainBytes, Valid: cfg.Valid, Bodies: cfg.Bodies, Logger: cfg.Logger, Now: cfg.Now,
+		Endpoints: a.endpoints(), Drain: drainBytes, Valid: cfg.Valid, Bodies: cfg.Bodies, Origins: cfg.Origins, Logger: cfg.Logger, Now: cfg.Now,
 		Stray: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a} },
 	})
 	return a

@@ -9,6 +9,7 @@ import (
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
+	"atelier/transport/wire"
 )
 
 // Request is one call of an operation. It and everything it points to is valid
@@ -89,6 +90,10 @@ func (r *Request) Admit() error {
 
 func (r *Request) admit() error {
 	a, op := r.api, r.op
+	// Whoever mistypes it would act as somebody else than they think.
+	if as := r.Query("as"); as != "" && as != "admin" && as != "attendee" {
+		return wire.Invalid("as must be admin or attendee")
+	}
 	badToken, err := r.identify()
 	if err != nil {
 		return err

@@ -94,7 +94,12 @@ func (r *Request) audit(action, kind, actor string, about map[string]string) err
 func (r *Request) started(i auth.Issued) {
 	r.setCookie(auth.SessionCookie, i.Cookie, i.Expires, true)
 	r.setCookie(auth.CSRFCookie, i.CSRF, i.Expires, false)
+	r.tellCSRF(i.CSRF)
 }
+
+// tellCSRF tells the value of the CSRF cookie to a page of an allowed origin, which
+// cannot read our cookies. Browsers show the header to no other.
+func (r *Request) tellCSRF(value string) { r.Response.Header.Set(auth.CSRFHeader, value) }
 
 func (r *Request) setCookie(name, value string, expires time.Time, hidden bool) {
 	c := r.cookie(name, value, expires)
@@ -133,6 +138,9 @@ func getSession(r *Request) error {
 	}
 	// One that is missing, or was left by another session.
 	signer := r.api.Auth.Signer
+	if sid := r.who.SessionID; sid != "" {
+		r.tellCSRF(signer.CSRF(sid))
+	}
 	if sid := r.who.SessionID; sid != "" && !signer.Owns(sid, string(r.Cookie(auth.CSRFCookie))) {
 		r.setCookie(auth.CSRFCookie, signer.CSRF(sid), time.Unix(g.Expires, 0), false)
 	}

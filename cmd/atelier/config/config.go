@@ -51,7 +51,7 @@ type Server struct {
 	TLSCert         string   `toml:"tls_cert" doc:"Certificate file (PEM) to serve TLS without a proxy; needs tls_key."`
 	TLSKey          string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
 	TrustedProxies  []string `toml:"trusted_proxies" doc:"Networks (CIDR) whose X-Forwarded-For is believed; set public_url too."`
-	AllowedOrigins  []string `toml:"allowed_origins" doc:"Origins, besides the server's own, whose pages may open a WebSocket."`
+	AllowedOrigins  []string `toml:"allowed_origins" doc:"Origins, besides the server's own, whose pages may call the interface and open a WebSocket: with cookies where they are of the same site (https://app.example.org for https://workshop.example.org), by a bearer token else."`
 	MaxConnections  int      `toml:"max_connections" doc:"Most connections at a time that are answering a request."`
 	ShutdownDelay   Duration `toml:"shutdown_delay" doc:"Time between /readyz saying no and the closing of the door, for balancers to notice."`
 	DrainTimeout    Duration `toml:"drain_timeout" doc:"How long a stop may take after SIGTERM."`

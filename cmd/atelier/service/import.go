@@ -30,6 +30,9 @@ func (c *Core) Import(f *os.File) (string, error) {
 	m := made.Codelab
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s  %s (%d steps, join code %s)", m.Id, m.Title, made.Steps, m.JoinCode)
+	if m.IsPublic {
+		out.WriteString("\npublic: whoever reaches the server can read it")
+	}
 	for _, l := range made.LeftOut {
 		out.WriteString("\nleft out: ")
 		if l.File != "" {

@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+	"golang.org/x/net/publicsuffix"
+)
+
+// What pages of other origins may send and read, beside what browsers let through
+// anyway (Fetch, CORS protocol).
+const (
+	corsRequestHeaders  = "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Range, X-CSRF-Token"
+	corsResponseHeaders = "Content-Disposition, ETag, Location, Retry-After, X-Codelab-Seq, X-CSRF-Token, X-Request-Id"
+	corsMaxAge          = "600" // seconds for which a browser need not ask again
+)
+
+// sharing is what a page of another origin gets of an answer; the zero value is
+// nothing.
+type sharing struct {
+	origin      string
+	credentials bool
+}
+
+// sharing finds out what the page that asks may read. With its cookies only a page of
+// the same site asks: browsers send ours to no other, and what could be done with them
+// is no business of other sites. Others name themselves by a bearer token.
+func (o Origins) sharing(ctx *fasthttp.RequestCtx) sharing {
+	origin := string(ctx.Request.Header.Peek("Origin"))
+	if origin == "" || o.Own(ctx) || !o.Allows(ctx) {
+		return sharing{}
+	}
+	return sharing{origin, o.sameSite(ctx, origin)}
+}
+
+// sameSite says whether an origin and the server are of one registrable domain, with
+// one scheme (HTML, schemelessly same site; scheme as of SameSite cookies).
+func (o Origins) sameSite(ctx *fasthttp.RequestCtx, origin string) bool {
+	scheme, host := "http", string(ctx.Host())
+	if ctx.IsTLS() {
+		scheme = "https"
+	}
+	if own, err := url.Parse(o.PublicURL); err == nil && own.Host != "" {
+		scheme, host = own.Scheme, own.Host
+	}
+	a, err := url.Parse(origin)
+	b, err2 := url.Parse("//" + host)
+	return err == nil && err2 == nil && a.Scheme == scheme && site(a.Hostname()) == site(b.Hostname())
+}
+
+// site is the registrable domain of a host, or the host itself where it has none.
+func site(host string) string {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		return domain
+	}
+	return host
+}
+
+// dress sets the headers by which a browser lets the page read an answer.
+func (s sharing) dress(set func(key, value string)) {
+	if s.origin == "" {
+		return
+	}
+	set("Access-Control-Allow-Origin", s.origin)
+	set("Access-Control-Expose-Headers", corsResponseHeaders)
+	if s.credentials {
+		set("Access-Control-Allow-Credentials", "true")
+	}
+}
+
+// preflight answers the question of a browser whether a page may ask; allow are the
+// methods of the path, with commas. false: it was no such question, or nobody may.
+func (r *Exchange) preflight(allow string) bool {
+	if string(r.Method()) != fasthttp.MethodOptions || r.sharing.origin == "" || len(r.Request.Header.Peek("Access-Control-Request-Method")) == 0 {
+		return false
+	}
+	h := &r.Response.Header
+	h.Set("Access-Control-Allow-Methods", allow)
+	h.Set("Access-Control-Allow-Headers", corsRequestHeaders)
+	h.Set("Access-Control-Max-Age", corsMaxAge)
+	r.SetStatusCode(fasthttp.StatusNoContent)
+	return true
+}
