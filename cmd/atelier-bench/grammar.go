@@ -5,12 +5,12 @@ package main
 import (
 	"fmt"
 	"reflect"
-	"runtime"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"atelier/cmd/internal/version"
 )
 
 // grammar is the command line.
@@ -53,18 +53,7 @@ func explain(f *kong.Flag) {
 	}
 }
 
-// versionText says what this binary is, as the server's does.
-func versionText() string {
-	revision := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				revision = " (" + s.Value[:min(12, len(s.Value))] + ")"
-			}
-		}
-	}
-	return fmt.Sprintf("atelier-bench %s%s, %s %s/%s", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
+func versionText() string { return version.Text("atelier-bench", "") }
 
 type versionCommand struct{}
 

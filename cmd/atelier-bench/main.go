@@ -70,9 +70,6 @@ Exit codes:
   4    the test could not be run
   130  interrupted, and nothing wrong until then`
 
-// version is set by the build (-ldflags "-X main.version=…").
-var version = "dev"
-
 func main() {
 	os.Exit(run(os.Args[1:]))
 }

@@ -20,9 +20,11 @@ func (c checkconfigCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	if err := service.CheckCommerce(cfg); err != nil {
+	more, err := service.Check(cfg)
+	if err != nil {
 		return err
 	}
+	warnings = append(warnings, more...)
 	if err := config.Write(os.Stdout, cfg); err != nil {
 		return err
 	}

@@ -15,9 +15,19 @@ func newLogger(c config.Log) *slog.Logger {
 	setLevel(c.Level)
 	o := &slog.HandlerOptions{Level: &logLevel}
 	if c.Format == "json" {
+		o.ReplaceAttr = withUnit
 		return slog.New(slog.NewJSONHandler(os.Stderr, o))
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, o))
+}
+
+// withUnit writes a duration as milliseconds, and says so in its name: a number alone
+// does not tell. In text it has its unit.
+func withUnit(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)
+	}
+	return a
 }
 
 func setLevel(name string) {

@@ -50,6 +50,9 @@ var cli struct {
 
 func main() {
 	_ = memory.Hide() // serve logs it when it fails
+	if len(os.Args) == 2 && os.Args[1] == "--version" { // a flag elsewhere has that name
+		os.Args[1] = "version"
+	}
 	ctx := kong.Parse(&cli, kong.Name("atelier"),
 		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.ShortUsageOnError(), closedLists)
 	if err := ctx.Run(); err != nil {

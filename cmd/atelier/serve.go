@@ -10,6 +10,7 @@ import (
 
 	"atelier/cmd/atelier/service"
 	"atelier/cmd/internal/memory"
+	"atelier/cmd/internal/version"
 )
 
 type serveCmd struct {
@@ -57,7 +58,7 @@ func (c serveCmd) Run() error {
 		log.Warn("forced to stop")
 		os.Exit(1)
 	}()
-	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged, Version: version, Stop: stop}, log)
+	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged, Version: version.Number(), Stop: stop}, log)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"atelier/cmd/internal/memory"
+	"atelier/cmd/internal/version"
 	"atelier/transport/commerce/lint"
 	"atelier/transport/commerce/schema"
 )
@@ -31,6 +32,8 @@ type cli struct {
 	Keygen  keygenCmd  `cmd:"" help:"Make the key pair to which a business's credentials are encrypted."`
 	Encrypt encryptCmd `cmd:"" help:"Encrypt a credential to a business, for one checkout."`
 	Decrypt decryptCmd `cmd:"" help:"Decrypt a credential; another checkout's is refused."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }
 
 // streams are where a command writes: its answer, and what went wrong.
@@ -52,7 +55,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	exited := -1
 	parser, err := kong.New(&c, kong.Name("commerce"), kong.Writers(s.out, s.err),
 		kong.Description("Author, check and negotiate commerce schemas.\n\nExit codes: 0 clean, 1 findings, 2 usage or composition, 3 files and network."),
-		kong.Vars{"operations": strings.Join(slices.Concat(schema.Operations, schema.ContainerOperations), ", "), "formats": strings.Join(lint.Formats, ",")},
+		kong.Vars{"version": version.Text("commerce", ""), "operations": strings.Join(slices.Concat(schema.Operations, schema.ContainerOperations), ", "), "formats": strings.Join(lint.Formats, ",")},
 		kong.Exit(func(code int) { exited = code }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s))
 	if err != nil {

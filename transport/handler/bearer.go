@@ -52,6 +52,7 @@ func (c *call) identify() error {
 		c.who = nil
 		return errUnauthorized
 	}
+	c.SetWho("participant", c.who.Id)
 	return nil
 }
 

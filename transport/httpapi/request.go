@@ -32,6 +32,23 @@ func Alone(ctx *fasthttp.RequestCtx, e Endpoint) *Exchange {
 	return &Exchange{RequestCtx: ctx, endpoint: &e}
 }
 
+type whoKey struct{}
+
+// SetWho says who is calling, for the access log: a role, and an id that tells nobody's
+// name.
+func (r *Exchange) SetWho(role, id string) {
+	if id != "" {
+		role += " " + id
+	}
+	r.SetUserValue(whoKey{}, role)
+}
+
+// Who is what SetWho said; "" for nobody.
+func Who(ctx *fasthttp.RequestCtx) string {
+	who, _ := ctx.UserValue(whoKey{}).(string)
+	return who
+}
+
 // Operation is the name of the endpoint, for logs and metrics.
 func (r *Exchange) Operation() string {
 	if r.endpoint == nil {

@@ -259,12 +259,14 @@ func (r *Request) asAdmin() {
 	r.Caller = r.caller(codelab.RoleAdmin)
 	r.Caller.ID, r.Caller.Name, r.Caller.Person = codelab.FacilitatorID, r.who.AdminName(), r.who.Person()
 	r.Caller.AdminID = r.api.AdminID
+	r.SetWho("admin", r.who.Person())
 }
 
 func (r *Request) asAttendee(v *codelab.View, id string) {
 	r.Caller = r.caller(codelab.RoleAttendee)
 	a := v.Attendee(id)
 	r.Caller.ID, r.Caller.Name, r.Caller.Person, r.Caller.Generation = id, a.GetName(), id, a.GetGeneration()
+	r.SetWho("attendee", id)
 }
 
 func (r *Request) asAnyone() { r.Caller = r.caller(codelab.RoleAnyone) }

@@ -10,6 +10,7 @@ import (
 
 	"atelier/actors/ids"
 	"atelier/cmd/atelier/config"
+	"atelier/transport/httpapi"
 )
 
 // accessLog writes a line for each request, if the configuration asks for it.
@@ -23,7 +24,7 @@ func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestC
 	return func(ctx *fasthttp.RequestCtx, took time.Duration) {
 		log.Info("request", "method", string(ctx.Method()), "path", words.loggable(string(ctx.Path())),
 			"status", ctx.Response.StatusCode(), "bytes", ctx.Response.Header.ContentLength(), "took_ms", float64(took.Microseconds())/1000,
-			"ip", clientIP(ctx), "agent", agent(ctx), "request_id", string(ctx.Response.Header.Peek("X-Request-Id")))
+			"ip", clientIP(ctx), "who", httpapi.Who(ctx), "agent", agent(ctx), "request_id", string(ctx.Response.Header.Peek("X-Request-Id")))
 	}
 }
 

@@ -334,12 +334,16 @@ func (s *Service) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	var errs []error
+	level := slog.LevelInfo
+	if !s.started.Load() { // a start that failed says why, and nothing behind it
+		level = slog.LevelDebug
+	}
 	step := func(name string, fn func() error) {
 		began := time.Now()
 		if err := fn(); err != nil {
 			errs = append(errs, fmt.Errorf("stop %s: %w", name, err))
 		}
-		s.log.Info("stopped", "part", name, "took", time.Since(began).Round(time.Millisecond))
+		s.log.Log(ctx, level, "stopped", "part", name, "took", time.Since(began).Round(time.Millisecond))
 	}
 	s.cancel()
 	if s.hub != nil && s.started.Load() {

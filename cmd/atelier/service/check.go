@@ -1,0 +1,87 @@
+package service
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/ondisk"
+	"atelier/transport/keypair"
+)
+
+// Check finds what a start with a configuration would, without starting: what is wrong
+// with the files that it names, and with the place where it wants to write.
+func Check(cfg config.Config) (warnings []string, err error) {
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	err = CheckCommerce(cfg)
+	if s := cfg.Server; s.TLSCert != "" {
+		err = errors.Join(err, checkPair("server.tls_cert", s.TLSCert, s.TLSKey, warn))
+	}
+	if c := cfg.Cluster; c.Enabled && c.TLSCA != "" {
+		_, bad := c.TLS(func(error) {})
+		err = errors.Join(err, bad)
+		if bad == nil {
+			err = errors.Join(err, checkPair("cluster.tls_cert", c.TLSCert, c.TLSKey, warn))
+		}
+	}
+	return warnings, errors.Join(err, checkData(cfg, warn))
+}
+
+// checkPair reads a certificate as a start does, and looks whether it still counts.
+func checkPair(name, certFile, keyFile string, warn func(string, ...any)) error {
+	pair, err := keypair.Load(certFile, keyFile, func(error) {})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	cert, err := x509.ParseCertificate(pair.Certificate().Certificate[0])
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	switch now := time.Now(); {
+	case now.After(cert.NotAfter):
+		warn("%s: the certificate has expired on %s", name, cert.NotAfter.Format(time.DateOnly))
+	case now.Before(cert.NotBefore):
+		warn("%s: the certificate counts only from %s on", name, cert.NotBefore.Format(time.DateOnly))
+	}
+	return nil
+}
+
+// checkData looks at the data folder, or at where it would be made.
+func checkData(cfg config.Config, warn func(string, ...any)) error {
+	if cfg.Storage.Backend == config.Memory {
+		return nil
+	}
+	dir, err := filepath.Abs(cfg.Server.Data)
+	if err != nil {
+		return fmt.Errorf("server.data: %w", err)
+	}
+	info, err := os.Stat(dir)
+	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir {
+		dir = filepath.Dir(dir)
+		info, err = os.Stat(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("server.data: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("server.data: %s is no folder", dir)
+	}
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return fmt.Errorf("server.data: nothing can be written into %s: %w", dir, err)
+	}
+	free, err := ondisk.FreeBytes(dir)
+	if err != nil {
+		return fmt.Errorf("server.data: %w", err)
+	}
+	if free < minFree(cfg) {
+		warn("storage.min_free_mib is %d, and the disk of %s has %d MiB left: the server would answer reads only", cfg.Storage.MinFreeMiB, cfg.Server.Data, free>>20)
+	}
+	return nil
+}
