@@ -1,0 +1,79 @@
+package acceptance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestTheAccessLogSaysWhoAndInWhichUnit reads what the program itself writes.
+func TestTheAccessLogSaysWhoAndInWhichUnit(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binary")
+	}
+	dir, addr := t.TempDir(), freeAddr(t)
+	config := "[server]\nlisten = \"" + addr + "\"\ninternal_listen = \"\"\n[log]\nformat = \"json\"\naccess = true\n[storage]\nmin_free_mib = 64\n"
+	if err := os.WriteFile(filepath.Join(dir, "c.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary(t), "serve", "--config", filepath.Join(dir, "c.toml"), "--data", filepath.Join(dir, "data"))
+	cmd.Env = append(os.Environ(), "ADMIN_PW="+adminPW)
+	out, err := cmd.StderrPipe()
+	if err = errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	stop := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer stop.Stop()
+	lines := json.NewDecoder(out)
+	next := func() (line map[string]any) {
+		if err := lines.Decode(&line); err != nil {
+			t.Fatal(err)
+		}
+		return line
+	}
+	for line := next(); line["msg"] != "listening"; line = next() {
+	}
+	c := newClassOn(t, addr, record{})
+	lin := c.attendee("Lin")
+	lin.get(c.path + "/chat").want(200)
+	_ = cmd.Process.Signal(os.Interrupt)
+	rest, err := io.ReadAll(io.MultiReader(lines.Buffered(), out))
+	if err = errors.Join(err, cmd.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	who, units := map[string]string{}, 0
+	for line := range bytes.Lines(rest) {
+		var l struct {
+			Msg, Method, Path, Who string
+			TookMs                 *float64 `json:"took_ms"`
+			Bytes                  *int
+			Took                   any
+		}
+		if json.Unmarshal(line, &l) != nil {
+			continue
+		}
+		if l.Took != nil || l.Msg == "request" && (l.TookMs == nil || l.Bytes == nil) {
+			t.Errorf("a line without units: %s", line)
+		}
+		if l.TookMs != nil {
+			units++
+		}
+		who[l.Method+" "+l.Path] = l.Who
+	}
+	if got := who["GET /api/codelabs/"+c.id+"/chat"]; got != "attendee "+lin.id {
+		t.Errorf("who asked for the chat is %q", got)
+	}
+	if got := who["POST /api/codelabs"]; len(got) < len("admin login:") || got[:len("admin login:")] != "admin login:" {
+		t.Errorf("who made the codelab is %q", got)
+	}
+	if units < 4 {
+		t.Errorf("the log is\n%s", rest)
+	}
+}
