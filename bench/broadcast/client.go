@@ -264,6 +264,9 @@ func (e *Engine) ended(c *client, end sockets.End) {
 	}
 	e.current.Errors++
 	e.out.Disconnects[end.String()]++
+	if end.Denied() {
+		e.denied++
+	}
 	e.lose(c)
 	if c.asleep {
 		c.closedAsleep = true

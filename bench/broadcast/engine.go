@@ -50,6 +50,8 @@ type Engine struct {
 	windows []window // of the publishers here
 	sent    map[int]int64
 	refused map[int][]int64
+	// denied counts the openings that were refused for good.
+	denied int
 	planned map[uint64]time.Duration // of messages without an ack, by number
 	began   reading
 }
@@ -215,6 +217,7 @@ func (e *Engine) Muster() *Muster {
 				m.Ready++
 			}
 		}
+		m.Denied = e.denied
 		m.Ends, m.Strange = maps.Clone(e.out.Disconnects), cmp.Or(e.out.Strange, e.out.StrangeAnswer)
 	})
 	return m

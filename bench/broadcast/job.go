@@ -98,6 +98,8 @@ type Drop struct {
 type Muster struct {
 	Ready int `json:"ready"`
 	All   int `json:"all"`
+	// Denied counts the refusals that asking again does not change.
+	Denied int `json:"denied,omitempty"`
 	// Ends are the ways in which connections ended, Strange the first text in
 	// which the dialect finds nothing.
 	Ends    map[string]int `json:"ends,omitempty"`

@@ -107,6 +107,9 @@ func (r *run) connect(ctx context.Context) error {
 		if m.Ready == m.All {
 			break
 		}
+		if m.Ready == 0 && m.Denied >= min(m.All, enoughDenied) {
+			return r.nobody(m) // nor will anybody
+		}
 		if r.crew.Now() >= end {
 			if m.Ready == 0 {
 				return r.nobody(m)
@@ -119,6 +122,9 @@ func (r *run) connect(ctx context.Context) error {
 	r.full = r.weigh()
 	return nil
 }
+
+// enoughDenied is after how many refusals, and nobody let in, no more is tried.
+const enoughDenied = 10
 
 // muster puts together who is ready.
 func (r *run) muster() (*broadcast.Muster, error) {
@@ -133,6 +139,7 @@ func (r *run) muster() (*broadcast.Muster, error) {
 		}
 		all.Ready += w.Muster.Ready
 		all.All += w.Muster.All
+		all.Denied += w.Muster.Denied
 		for how, n := range w.Muster.Ends {
 			all.Ends[how] += n
 		}

@@ -77,12 +77,9 @@ func positive(n int64) string { return unless(n == 0, strconv.FormatInt(n, 10)) 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
 // WriteCSV writes the course of the run, a row a second. A run that is not valid
-// says so in its first line, behind a #.
+// says so behind the head, after a #.
 func (r *Result) WriteCSV(path string) error {
 	var b bytes.Buffer
-	for _, why := range r.Verdict.Invalid {
-		fmt.Fprintf(&b, "# INVALID: %s\n", why)
-	}
 	w := csv.NewWriter(&b)
 	row := make([]string, len(columns))
 	for i, c := range columns {
@@ -91,6 +88,10 @@ func (r *Result) WriteCSV(path string) error {
 	// A buffer takes everything, so there is no error to look for.
 	more := r.more()
 	_ = w.Write(append(row, more...))
+	w.Flush()
+	for _, why := range r.Verdict.Invalid {
+		fmt.Fprintf(&b, "# INVALID: %s\n", why)
+	}
 	// Some scenarios do not follow their connections.
 	followed := slices.ContainsFunc(r.Series, func(s Sample) bool { return s.Open > 0 })
 	for i := range r.Series {

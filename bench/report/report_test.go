@@ -157,7 +157,7 @@ func TestVerdicts(t *testing.T) {
 		"resync":         {func(r *Result, _ *Limits) { r.Audit.Resyncs = 1 }, ExitFailed, "1 resync of somebody"},
 		"missing people": {func(r *Result, _ *Limits) { r.Joined = 999 }, ExitFailed, "999 of 1000"},
 		"slow":           {func(r *Result, _ *Limits) { r.Latency.P99 = 101 }, ExitFailed, "p99<100ms: it is 101"},
-		"slow tail":      {func(r *Result, _ *Limits) { r.Latency.P999 = 201 }, ExitFailed, "p999<0.2s: it is 201"},
+		"slow tail":      {func(r *Result, _ *Limits) { r.Latency.P999 = 201 }, ExitFailed, "p999<0.2s: it is 0.201 s"},
 		"refusal":        {func(r *Result, _ *Limits) { r.Operations = []Operation{{Refused: 1}} }, ExitFailed, "1 operation refused"},
 		"no answer":      {func(r *Result, _ *Limits) { r.Operations = []Operation{{Unanswered: 1}} }, ExitFailed, "unanswered"},
 		"answer of a kill": {func(r *Result, _ *Limits) {

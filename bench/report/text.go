@@ -216,7 +216,7 @@ func (r *Result) verdict(b *strings.Builder, style Style) {
 	const red, yellow, green = "31", "33", "32"
 	for _, c := range r.Verdict.Checks {
 		if c.Passed {
-			fmt.Fprintf(b, "kept %s: it is %s\n", c.Threshold, digits(c.Value))
+			fmt.Fprintf(b, "kept %s: it is %s\n", c.Threshold, c.said)
 		}
 	}
 	for _, why := range r.Verdict.Failures {

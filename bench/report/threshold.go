@@ -18,6 +18,7 @@ import (
 type Threshold struct {
 	text, metric, operator string
 	bound                  float64
+	unit                   string // as it was written; "" for that of the report
 }
 
 func (t Threshold) String() string { return t.text }
@@ -46,7 +47,7 @@ func ParseThreshold(text string) (Threshold, error) {
 	if err != nil {
 		return Threshold{}, fmt.Errorf("threshold %q: %w", text, err)
 	}
-	return Threshold{text: strings.TrimSpace(text), metric: m[1], operator: m[2], bound: bound * factor}, nil
+	return Threshold{text: strings.TrimSpace(text), metric: m[1], operator: m[2], bound: bound * factor, unit: m[4]}, nil
 }
 
 // holds reports whether a value keeps the bound.
@@ -80,13 +81,28 @@ func (r *Result) check(thresholds []Threshold) error {
 			r.Verdict.Failures = append(r.Verdict.Failures, t.text+": "+lack)
 			continue
 		}
-		c := Check{t.text, value, t.holds(value)}
+		c := Check{t.text, value, t.holds(value), t.say(value)}
 		r.Verdict.Checks = append(r.Verdict.Checks, c)
 		if !c.Passed {
-			r.Verdict.Failures = append(r.Verdict.Failures, fmt.Sprintf("%s: it is %s", t.text, digits(value)))
+			r.Verdict.Failures = append(r.Verdict.Failures, fmt.Sprintf("%s: it is %s", t.text, t.say(value)))
 		}
 	}
 	return nil
+}
+
+// say writes a value in the unit of the threshold.
+func (t Threshold) say(value float64) string {
+	unit := t.unit
+	if path := strings.Split(t.metric, "."); unit == "" && slices.Contains(percentiles, path[len(path)-1]) {
+		unit = "ms"
+	}
+	switch unit {
+	case "":
+		return digits(value)
+	case "%":
+		return digits(value/units[unit]) + "%"
+	}
+	return digits(value/units[unit]) + " " + unit
 }
 
 // digits is a number without what floating point added to it.

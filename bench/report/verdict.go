@@ -37,6 +37,8 @@ type Check struct {
 	Threshold string  `json:"threshold"`
 	Value     float64 `json:"value"`
 	Passed    bool    `json:"passed"`
+	// said is the value with its unit.
+	said string
 }
 
 // Valid reports whether the run tells something about the server.

@@ -52,6 +52,19 @@ func (e End) String() string {
 	return e.Err.Error()
 }
 
+// Denied says that the server refused by a status that asking again does not change.
+func (e End) Denied() bool {
+	var refused *frames.RefusedError
+	if !errors.As(e.Err, &refused) {
+		return false
+	}
+	switch refused.Status {
+	case 408, 425, 429: // later, perhaps
+		return false
+	}
+	return refused.Status >= 300 && refused.Status < 500
+}
+
 // Target is what to connect to.
 type Target struct {
 	// Address of the server.
