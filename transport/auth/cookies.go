@@ -5,6 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -18,6 +21,9 @@ const (
 	// DeviceCookie marks a browser in which an admin has logged in: others'
 	// failed logins do not lock it out.
 	DeviceCookie = "svc_device"
+	// AttendeeCookie marks, for one codelab, a browser that has been an attendee:
+	// others' wrong codes do not lock it out.
+	AttendeeCookie = "svc_attendee"
 )
 
 // DeviceLifetime is how long a browser is known after a login.
@@ -41,9 +47,9 @@ func derive(secret, label string) []byte {
 
 // Signer signs the references that browsers hold. Immutable.
 type Signer struct {
-	session, device, csrf []byte
-	now                   func() time.Time
-	parser                *jwt.Parser
+	session, device, attendee, csrf []byte
+	now                             func() time.Time
+	parser                          *jwt.Parser
 }
 
 // NewSigner derives its keys from one secret. What it says of devices is good
@@ -51,7 +57,8 @@ type Signer struct {
 func NewSigner(secret string, account []byte, now func() time.Time) *Signer {
 	return &Signer{
 		session: derive(secret, "atelier session cookie"), csrf: derive(secret, "atelier csrf token"),
-		device: derive(string(derive(secret, "atelier device cookie")), string(account)), now: now,
+		attendee: derive(secret, "atelier attendee cookie"),
+		device:   derive(string(derive(secret, "atelier device cookie")), string(account)), now: now,
 		parser: jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)),
 	}
 }
@@ -78,6 +85,25 @@ func (s *Signer) DeviceID(cookie string) string {
 		return ""
 	}
 	return id
+}
+
+// Attendee returns the mark of a browser that is an attendee of a generation, and when
+// it ends.
+func (s *Signer) Attendee(id string, generation uint32) (cookie string, expires time.Time, err error) {
+	expires = s.now().Add(DeviceLifetime)
+	cookie, err = s.sign(s.attendee, fmt.Sprint(id, ".", generation), expires)
+	return cookie, expires, err
+}
+
+// WasAttendee returns whom a cookie marks a browser as; "" when it marks nobody.
+func (s *Signer) WasAttendee(cookie string) (id string, generation uint32) {
+	mark, err := s.open(s.attendee, cookie)
+	id, number, ok := strings.Cut(mark, ".")
+	n, err2 := strconv.ParseUint(number, 10, 32)
+	if err != nil || err2 != nil || !ok {
+		return "", 0
+	}
+	return id, uint32(n)
 }
 
 func (s *Signer) sign(key []byte, id string, expires time.Time) (string, error) {

@@ -6,9 +6,12 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/valyala/fasthttp"
+
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/naming"
+	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 	"atelier/transport/wire"
@@ -36,6 +39,9 @@ func registerAttendee(r *Request) error {
 	}
 	// A right code must not get through once too many wrong ones were tried.
 	attempts := lab + "\x00" + naming.Key(in.Name)
+	if id := r.wasAttendee(in.Name); id != "" {
+		attempts = id // which no name is: what strangers try does not count here
+	}
 	if code != "" {
 		if wait := a.Limits.WrongPINs.Check(attempts); wait > 0 {
 			return httpapi.ErrTooMany(wait)
@@ -61,7 +67,40 @@ func registerAttendee(r *Request) error {
 		return err
 	}
 	r.started(issued)
+	if err := r.isAttendee(who); err != nil {
+		return err
+	}
 	return r.JSON(toAttendee(lab, who, true))
+}
+
+// isAttendee marks the browser as one that has been an attendee, for the next time that
+// it registers in this codelab.
+func (r *Request) isAttendee(a *pb.Attendee) error {
+	value, expires, err := r.api.Auth.Signer.Attendee(a.Id, a.Generation)
+	if err != nil {
+		return err
+	}
+	c := r.cookie(auth.AttendeeCookie, value, expires)
+	defer fasthttp.ReleaseCookie(c)
+	c.SetPath("/api/codelabs/" + r.Codelab.ID() + "/register")
+	c.SetHTTPOnly(true)
+	c.SetSameSite(fasthttp.CookieSameSiteStrictMode)
+	r.Response.Header.SetCookie(c)
+	return nil
+}
+
+// wasAttendee is the id of the attendee with a name whom this browser has been; "" for
+// none.
+func (r *Request) wasAttendee(name string) string {
+	mark := r.Cookie(auth.AttendeeCookie)
+	if len(mark) == 0 {
+		return ""
+	}
+	id, generation := r.api.Auth.Signer.WasAttendee(string(mark))
+	if v := r.Codelab.View(); !v.Stands(id, generation) || naming.Key(v.Attendee(id).Name) != naming.Key(name) {
+		return ""
+	}
+	return id
 }
 
 // sameAgain is the attendee of a registration that this browser repeats: the answer

@@ -61,6 +61,37 @@ func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
 	b.post(c.path+"/register", record{"name": "Max", "code": "4711"}).want(200)
 }
 
+// TestStrangersLockNobodyOut: a browser that has been somebody has attempts of its own.
+func TestStrangersLockNobodyOut(t *testing.T) {
+	onOneServer(t)
+	c := newClass(t)
+	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
+	max := c.join(open(t, c.addr), record{"name": "Max", "code": "4711"})
+	stranger := open(t, c.addr)
+	guess := func(b *browser) {
+		t.Helper()
+		for i := range 10 {
+			b.post(c.path+"/register", record{"name": "Lin", "code": strconv.Itoa(i)}).refused(409)
+		}
+		b.post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(429)
+	}
+	guess(stranger)
+	for _, b := range []*browser{lin.browser, max.browser} {
+		b.post("/logout", nil).want(204)
+	}
+	max.post(c.path+"/register", record{"name": "Lin", "code": "4711"}).refused(429) // it has been somebody else
+	lin.post(c.path+"/register", record{"name": "LIN ", "code": "4711"}).want(200)
+	// Its own wrong codes count.
+	lin.post("/logout", nil).want(204)
+	guess(lin.browser)
+	// A browser that was somebody by a code that was reset is a stranger.
+	c.admin.post(c.path+"/attendees/"+max.id+"/reset-pin", record{"code": "new"}).want(200)
+	for i := range 10 {
+		stranger.post(c.path+"/register", record{"name": "Max", "code": strconv.Itoa(i)}).refused(409)
+	}
+	max.post(c.path+"/register", record{"name": "Max", "code": "new"}).refused(429)
+}
+
 func TestAPrivateCodelabNeedsItsJoinCode(t *testing.T) {
 	c := newClassOn(t, common.get(t).Addr(), record{"is_public": false})
 	code := c.meta().text("join_code")
