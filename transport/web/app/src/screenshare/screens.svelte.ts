@@ -18,6 +18,8 @@ export interface Offer {
   readonly share: string
   readonly person: string
   readonly name: string
+  /** Somebody here asked for it, or a facilitator shows it to all. */
+  readonly asked: boolean
   readonly heard: number
 }
 
@@ -195,19 +197,23 @@ export class Screens {
 
   #offered(h: Extract<Heard, { is: 'status' }>) {
     if (h.share === this.mine?.share) return
-    const rest = this.offers.filter((o) => o.share !== h.share)
+    if (this.offers.some((o) => o.share === h.share && o.person !== h.person)) return // it is somebody else's
+    // An attendee has one screen: the newest takes the place of those before.
+    const before = this.offers.find((o) => o.share === h.share)
+    const rest = this.offers.filter((o) => o.share !== h.share && (h.person === facilitator || !h.active || o.person !== h.person))
     if (!h.active) {
-      if (rest.length < this.offers.length && this.offers.some((o) => o.share === h.share && o.person === h.person)) this.offers = rest
+      if (before) this.offers = rest
       this.#end(h.share, h.person, 'ended')
       return
     }
     const a = this.asking.get(h.person)
     // What an attendee shows is for one facilitator alone; names need not tell them apart.
     if (h.person !== facilitator && h.only !== null) {
-      const mine = h.ask !== null && (h.ask === a?.ask || rest.length < this.offers.length)
+      const mine = h.ask !== null && (h.ask === a?.ask || before !== undefined)
       if (!mine && (h.only !== this.room.you?.name || (h.ask !== null && h.only === unnamed))) return
     }
-    const offer = { share: h.share, person: h.person, name: h.name, heard: Date.now() }
+    const asked = h.person === facilitator || before?.asked === true || (a !== undefined && a.ask === h.ask)
+    const offer = { share: h.share, person: h.person, name: h.name, asked, heard: Date.now() }
     this.offers = [...rest, offer]
     if (a && a.ask === h.ask) {
       this.takeBack(h.person)

@@ -192,3 +192,24 @@ test('who refuses in the browser shows nothing', async () => {
   expect(await lead.show()).toBe(false)
   expect([lead.mine, ann.offers]).toEqual([null, []])
 })
+
+test('of an attendee there is one screen, and it says whether anybody asked for it', async () => {
+  const grace = enter('admin', 'Grace')
+  const ann = enter('attendee', 'Attendee 1')
+  enter('attendee', 'Attendee 2')
+  const offer = (from: number, share: string, active = true) =>
+    pass(everybody[from]!, { type: 'attendee_screen_status', app: 'atelier', active, share, only: 'Grace' })
+  for (let i = 0; i < 50; i++) offer(1, `share-number-${i}-of-ann`)
+  expect(grace.offers.map((o) => [o.share, o.asked])).toEqual([['share-number-49-of-ann', false]])
+  // Nobody takes over what another shows, or ends it.
+  offer(2, 'share-number-49-of-ann')
+  offer(2, 'share-number-49-of-ann', false)
+  expect(grace.offers.map((o) => o.person)).toEqual([everybody[1]!.id])
+  // A screen that was asked for is one, also when it is said again.
+  grace.askFor(everybody[1]!.id)
+  await ann.show(ann.asked!.name)
+  await settle()
+  expect(grace.offers.map((o) => o.asked)).toEqual([true])
+  pass(everybody[1]!, { type: 'attendee_screen_status', app: 'atelier', active: true, share: ann.mine!.share, only: 'Grace' })
+  expect(grace.offers.map((o) => o.asked)).toEqual([true])
+})
