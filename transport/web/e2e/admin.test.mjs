@@ -177,6 +177,12 @@ test('results: attendance, quiz, feedback, work, questions, certificates, and a 
   await page.getByRole('button', { name: 'Look at main.go' }).click()
   await page.getByRole('dialog').getByText('package main').waitFor()
   await page.keyboard.press('Escape')
+  await until('the thumbnail is drawn', () =>
+    page.locator('.picture canvas').evaluate((canvas) => {
+      const blank = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height })
+      return canvas.toDataURL() !== blank.toDataURL()
+    }),
+  )
   await page.getByRole('button', { name: 'Look at picture.png' }).click()
   await until('the picture is drawn', () => page.getByRole('dialog').locator('img').evaluate((img) => img.naturalWidth > 0))
   await accessible(page)
