@@ -184,8 +184,8 @@ func TestAWorkerThatEndsIsMissed(t *testing.T) {
 	}
 }
 
-// Somebody without the secret gets no word and does no harm; the next one who
-// has it is served.
+// Somebody without the secret gets the worker's proof, no other word, and does no harm;
+// the next one who has it is served.
 func TestStrangersAreRefused(t *testing.T) {
 	address, _, turnedAway := listenUntil(t)
 	const wrong = "another secret, as long"
@@ -209,7 +209,8 @@ func TestStrangersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = conn.Write([]byte{0xff, 0xff, 0xff, 0xff})
-	if b, err := io.ReadAll(conn); len(b) > 0 || err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
+	const proof = 4 + 1 + 44 + 1 // its length, and base64 in quotation marks
+	if b, err := io.ReadAll(conn); len(b) != proof || err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
 		t.Errorf("got %q, %v", b, err)
 	}
 	_ = conn.Close()
@@ -219,6 +220,37 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The coordinator tells nothing to whoever listens where it was sent.
+func TestTheCoordinatorProvesItselfLast(t *testing.T) {
+	certificate, err := ephemeral()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	got := make(chan []byte, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			got <- []byte(err.Error())
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Write([]byte("\x00\x00\x00\x02\"\""))
+		b, _ := io.ReadAll(conn)
+		got <- b
+	}()
+	if _, err := Gather(&Plan{Remote: []string{l.Addr().String()}, Secret: secret}, nil); !errors.Is(err, errStranger) {
+		t.Errorf("the coordinator says %v", err)
+	}
+	if b := <-got; len(b) > 0 {
+		t.Errorf("it told a stranger %q", b)
 	}
 }
 

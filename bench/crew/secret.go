@@ -12,7 +12,10 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"sync"
 	"time"
+
+	"golang.org/x/crypto/scrypt"
 )
 
 // shortest secret, characters.
@@ -60,14 +63,20 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	if err != nil {
 		return fmt.Errorf("bind to connection: %w", err)
 	}
+	key, err := stretched(secret)
+	if err != nil {
+		return err
+	}
 	proof := func(who string) []byte {
-		mac := hmac.New(sha256.New, []byte(secret))
+		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte("atelier-bench " + who))
 		mac.Write(binding)
 		return mac.Sum(nil)
 	}
 	l := line{conn: conn}
-	// The coordinator goes first: a worker tells a stranger nothing.
+	// The coordinator goes last: it calls an address that somebody typed, and has the
+	// passwords of the server. Whoever calls a worker gets a proof, against which they
+	// may try secrets; each try costs them a tenth of a second.
 	ask := func() error { return l.send(proof(mine)) }
 	check := func() error {
 		var got []byte
@@ -79,9 +88,9 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 		}
 		return nil
 	}
-	first, second := ask, check
+	first, second := check, ask
 	if mine == roleWorker {
-		first, second = check, ask
+		first, second = ask, check
 	}
 	if err := first(); err != nil {
 		return err
@@ -91,6 +100,27 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	}
 	return conn.SetDeadline(time.Time{})
 }
+
+// stretched is the key that a secret gives, with so much work that few can be tried.
+func stretched(secret string) ([]byte, error) {
+	keys.Lock()
+	defer keys.Unlock()
+	if key := keys.of[secret]; key != nil {
+		return key, nil
+	}
+	key, err := scrypt.Key([]byte(secret), []byte("atelier-bench"), 1<<15, 8, 1, sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("stretch the secret: %w", err)
+	}
+	keys.of[secret] = key
+	return key, nil
+}
+
+// keys are those of this process, which has one secret; tests have several.
+var keys = struct {
+	sync.Mutex
+	of map[string][]byte
+}{of: map[string][]byte{}}
 
 const (
 	roleCoordinator = "coordinator"
