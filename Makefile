@@ -59,7 +59,7 @@ demo: build
 	bin/atelier-bench demo
 
 test: build
-	$(GO) test -timeout 15m ./...
+	$(GO) test -timeout 60m ./...
 	@$(MAKE) --no-print-directory app-test
 
 test-nodes:
