@@ -208,7 +208,7 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 			},
 			"the PIN is reset": func(s *school) *peer {
 				a, _, p := s.attendee()
-				s.ask(codelab.Command{Body: codelab.ResetPin{AttendeeID: a.Id}})
+				s.ask(codelab.Command{Body: codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: a.Id}}}})
 				return p
 			},
 			"the codelab is deleted": func(s *school) *peer {
@@ -243,7 +243,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	s := newSchool(t)
 	a, _, p := s.attendee()
 	old := s.opens(p, live.WebSocket)
-	s.ask(codelab.Command{Body: codelab.ResetPin{AttendeeID: a.Id}})
+	s.ask(codelab.Command{Body: codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: a.Id}}}})
 	if code, why := closing(t, old, live.WebSocket); code != rfc6455.ClosePolicy || why != "the code was reset" {
 		t.Errorf("closed with %d, %s", code, why)
 	}
@@ -288,7 +288,7 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(p, `{"type":"chat","message":"after"}`)
-	s.ask(codelab.Command{Body: codelab.ResetPin{AttendeeID: a.Id}})
+	s.ask(codelab.Command{Body: codelab.ResetPin{Pins: []codelab.NewPin{{AttendeeID: a.Id}}}})
 	say(removed, `{"type":"chat","message":"after"}`)
 	if n := said(); n != 2 {
 		t.Errorf("%d messages are heard, 2 of them before", n)
