@@ -182,6 +182,10 @@ func (s *schema) include(t reflect.Type) {
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Type == reflect.TypeFor[*never]() {
+			s.forbid(name)
+			continue
+		}
 		optional := options == "omitempty"
 		if !optional {
 			s.Required = append(s.Required, name)
@@ -190,14 +194,20 @@ func (s *schema) include(t reflect.Type) {
 	}
 }
 
-// ofField describes a member: a schema, or false for what never comes.
-func ofField(f reflect.StructField, optional bool) any {
+// forbid says that an open object never has a member. A member whose schema is
+// false says the same, but generators of clients expect a schema of every member.
+func (s *schema) forbid(name string) {
+	if s.PropertyNames == nil {
+		s.PropertyNames = &schema{Not: &schema{}}
+	}
+	s.PropertyNames.Not.Enum = append(s.PropertyNames.Not.Enum, name)
+}
+
+// ofField describes a member.
+func ofField(f reflect.StructField, optional bool) *schema {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
-	}
-	if t == reflect.TypeFor[never]() {
-		return false
 	}
 	s := ofType(f.Name, t, f.Tag.Get("is"))
 	d, about := f.Tag.Get("default"), f.Tag.Get("doc")

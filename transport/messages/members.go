@@ -25,6 +25,9 @@ type schema struct {
 	Description string    `json:"description,omitempty"`
 	Properties  object    `json:"properties,omitempty"`
 	Required    []string  `json:"required,omitempty"`
+	Not         *schema   `json:"not,omitempty"`
+	// PropertyNames is a schema of the members' names.
+	PropertyNames *schema `json:"propertyNames,omitempty"`
 	// Open says whether members may come that are not described; nil for what
 	// is no object.
 	Open *bool `json:"additionalProperties,omitempty"`
