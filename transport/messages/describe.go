@@ -164,7 +164,27 @@ func (r row) schema() *schema {
 	if r.from == relaying {
 		s.Description = relayedText
 	}
+	s.entitle(r.name)
 	return s
+}
+
+// entitle names the objects and enums that are written where they are used, after
+// their place. Generators of clients number what has no name, and the numbers
+// change with every message that is added.
+func (s *schema) entitle(name string) {
+	for _, p := range s.Properties {
+		if inner := p.value.(*schema); len(inner.Properties) > 0 || len(inner.Enum) > 0 {
+			inner.Title = name + camelCase(p.name)
+			inner.entitle(inner.Title)
+		}
+	}
+}
+
+func camelCase(name string) (camel string) {
+	for word := range strings.SplitSeq(name, "_") {
+		camel += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return camel
 }
 
 func ofStruct(t reflect.Type, open bool) *schema {

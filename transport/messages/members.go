@@ -11,6 +11,7 @@ import (
 // schema is a JSON Schema, as far as messages need it.
 type schema struct {
 	Ref         string    `json:"$ref,omitempty"`
+	Title       string    `json:"title,omitempty"`
 	Type        any       `json:"type,omitempty"` // a name, or several
 	Const       string    `json:"const,omitempty"`
 	Enum        []any     `json:"enum,omitempty"`

@@ -211,6 +211,35 @@ func TestNoSchemaIsABoolean(t *testing.T) {
 	}
 }
 
+// An object or an enum without a name of its own is AnonymousSchema_16 in a client,
+// and another one after the next message was added.
+func TestTypesOfMessagesHaveNames(t *testing.T) {
+	named := 0
+	for _, d := range documents(t) {
+		if d.isOpenAPI() {
+			continue
+		}
+		titles := map[any]string{}
+		for name := range d.components("schemas") {
+			titles[name] = "/" + name
+		}
+		walk(d.components("schemas"), "", "", func(at, under string, node any) {
+			n, _ := node.(map[string]any)
+			_, isEnum := n["enum"].([]any)
+			if _, isObject := n["properties"].(map[string]any); !isObject && !isEnum || under == "schemas" || under == "not" || strings.Count(at, "/") < 2 {
+				return
+			}
+			if named++; n["title"] == nil || titles[n["title"]] != "" {
+				t.Errorf("%s%s: the title %v is missing, or that of %q", d.name, at, n["title"], titles[n["title"]])
+			}
+			titles[n["title"]] = at
+		})
+	}
+	if named < 5 {
+		t.Errorf("only %d names were checked", named)
+	}
+}
+
 // isText says that a body of the media type is text for its reader.
 func isText(media string) bool {
 	return strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json")
