@@ -2,6 +2,8 @@ package acceptance
 
 import (
 	"bytes"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,9 +41,20 @@ func newWorkbench(t *testing.T, kind string) *workbench {
 	address := common.get(t).Addr()
 	w := &workbench{t, t.TempDir(), append(os.Environ(),
 		"ATELIER_URL=http://"+address, "ATELIER_ADMIN="+adminID, "ATELIER_PASSWORD="+adminPW)}
-	b := open(t, address)
-	w.write("openapi.json", b.get("/openapi.json").body)
-	w.write("asyncapi.json", b.get("/asyncapi.json").body)
+	once := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for file, path := range map[string]string{
+		"openapi.json": "/api/openapi.json", "asyncapi.json": "/api/asyncapi.json", "handler.json": "/handler/openapi.json",
+	} {
+		resp, err := once.Get("http://" + address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if _ = resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s, %v", path, resp.Status, err)
+		}
+		w.write(file, body)
+	}
 	if err := os.CopyFS(w.dir, os.DirFS(filepath.Join("testdata", "generators", kind))); err != nil {
 		t.Fatal(err)
 	}
@@ -90,15 +103,17 @@ func TestAPythonClientHoldsAWorkshop(t *testing.T) {
 	w.run("python3", "-m", "venv", "venv")
 	bin := filepath.Join(w.dir, "venv", "bin")
 	w.run(filepath.Join(bin, "pip"), "install", "--quiet", "--disable-pip-version-check", pythonGenerator)
-	out := w.run(filepath.Join(bin, "openapi-python-client"), "generate", "--path", "openapi.json",
-		"--config", "config.yaml", "--meta", "none", "--output-path", "atelier_client")
-	if regexp.MustCompile(`WARNING|Unable|Cannot`).MatchString(out) {
-		t.Errorf("the generator leaves something out:\n%s", out)
-	}
 	python := filepath.Join(bin, "python")
-	// Each operation and model is a module; one that cannot be imported is no client.
-	w.run(python, "-c", "import pkgutil, importlib, atelier_client\n"+
-		"for m in pkgutil.walk_packages(atelier_client.__path__, 'atelier_client.'): importlib.import_module(m.name)")
+	for document, client := range map[string]string{"openapi.json": "atelier_client", "handler.json": "handler_client"} {
+		out := w.run(filepath.Join(bin, "openapi-python-client"), "generate", "--path", document,
+			"--config", "config.yaml", "--meta", "none", "--output-path", client)
+		if regexp.MustCompile(`WARNING|Unable|Cannot`).MatchString(out) {
+			t.Errorf("%s: the generator leaves something out:\n%s", document, out)
+		}
+		// Each operation and model is a module; one that cannot be imported is no client.
+		w.run(python, "-c", "import pkgutil, importlib, "+client+" as c\n"+
+			"for m in pkgutil.walk_packages(c.__path__, c.__name__ + '.'): importlib.import_module(m.name)")
+	}
 	w.held(w.run(python, "client.py"))
 }
 
@@ -107,11 +122,23 @@ func TestAGoClientHoldsAWorkshop(t *testing.T) {
 	if err := os.Rename(filepath.Join(w.dir, "main.go.txt"), filepath.Join(w.dir, "main.go")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(w.dir, "atelier"), 0o700); err != nil {
+	w.env = append(w.env, "GOFLAGS=-mod=mod", "GOWORK=off")
+	for document, client := range map[string]string{"openapi.json": "atelier", "handler.json": "handler"} {
+		if err := os.Mkdir(filepath.Join(w.dir, client), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		w.run("go", "run", goGenerator, "-generate", "types,client", "-package", client, "-o", client+"/client.go", document)
+	}
+	// A struct without them drops the members that are kept as they are given.
+	b, err := os.ReadFile(filepath.Join(w.dir, "handler", "client.go"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	w.env = append(w.env, "GOFLAGS=-mod=mod", "GOWORK=off")
-	w.run("go", "run", goGenerator, "-generate", "types,client", "-package", "atelier", "-o", "atelier/client.go", "openapi.json")
+	for _, name := range []string{"Credential", "JWK"} {
+		if !regexp.MustCompile(`type ` + name + ` struct \{[^}]*AdditionalProperties +map\[string\]`).Match(b) {
+			t.Errorf("a %s of the client has no other members than those described", name)
+		}
+	}
 	w.run("go", "mod", "init", "workshop")
 	w.run("go", "get", goRuntime)
 	w.run("go", "vet", "./...")
@@ -123,6 +150,7 @@ func TestATypeScriptClientHoldsAWorkshop(t *testing.T) {
 	w.install(typescriptPackages)
 	// A member with a default is required otherwise, also of what a client sends.
 	w.run("npx", "openapi-typescript", "openapi.json", "-o", "atelier.d.ts", "--default-non-nullable=false")
+	w.run("npx", "openapi-typescript", "handler.json", "-o", "handler.d.ts")
 	w.run("npx", "tsc")
 	w.held(w.run("node", "client.js"))
 }

@@ -264,6 +264,9 @@ func TestFilesAreBinary(t *testing.T) {
 			if under != "content" {
 				return
 			}
+			if strings.HasSuffix(at, "/requestBody/content") && len(n) != 1 {
+				t.Errorf("%s%s: a request has several media types, of which generators make one", d.name, at)
+			}
 			for media, v := range n {
 				body, _ := v.(map[string]any)
 				if body == nil { // a member of a message is called content
