@@ -2,6 +2,8 @@
 # make demo   the same with a codelab and forty lively attendees
 # make test   passes the tests
 # make quick  those that need neither a store nor a whole server: half a minute
+# make generators  generates clients with the tools of three languages, and holds a
+#               workshop with each; needs package registries
 # make test-nodes  the tests of the interface, against three nodes
 # make simulate  SEEDS (2000) runs of several nodes in simulated time, under random
 #               faults; SEED=17 repeats one, NODES=3 fixes the number of nodes,
@@ -42,7 +44,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all build app run demo test test-nodes quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
+.PHONY: all build app run demo test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -61,6 +63,11 @@ demo: build
 test: build
 	$(GO) test -timeout 60m ./...
 	@$(MAKE) --no-print-directory app-test
+
+# Clients in Python, Go and TypeScript, generated of the documents with tools of
+# package registries: this needs a network, python3 and npm.
+generators:
+	ATELIER_GENERATORS=1 $(GO) test -v -count 1 -timeout 15m -run 'ClientHoldsAWorkshop|HaveModels' ./cmd/atelier/acceptance
 
 test-nodes:
 	TEST_NODES=3 $(GO) test -timeout 8m ./cmd/atelier/acceptance

@@ -64,3 +64,23 @@ func TestEveryCodeIsExplained(t *testing.T) {
 		t.Errorf("the OpenAPI document has %v, the table %v", described, codes)
 	}
 }
+
+// What is kept as it was given has members that nobody described. A generated client
+// drops them unless the document says that they may come.
+func TestWhatIsKeptAsGivenIsDescribedAsOpen(t *testing.T) {
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Open any `json:"additionalProperties"`
+			}
+		}
+	}
+	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Credential", "JWK"} {
+		if open := doc.Components.Schemas[name].Open; open != true {
+			t.Errorf("additionalProperties of %s is %v, want true", name, open)
+		}
+	}
+}

@@ -164,7 +164,27 @@ func (r row) schema() *schema {
 	if r.from == relaying {
 		s.Description = relayedText
 	}
+	s.entitle(r.name)
 	return s
+}
+
+// entitle names the objects and enums that are written where they are used, after
+// their place. Generators of clients number what has no name, and the numbers
+// change with every message that is added.
+func (s *schema) entitle(name string) {
+	for _, p := range s.Properties {
+		if inner := p.value.(*schema); len(inner.Properties) > 0 || len(inner.Enum) > 0 {
+			inner.Title = name + camelCase(p.name)
+			inner.entitle(inner.Title)
+		}
+	}
+}
+
+func camelCase(name string) (camel string) {
+	for word := range strings.SplitSeq(name, "_") {
+		camel += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return camel
 }
 
 func ofStruct(t reflect.Type, open bool) *schema {
@@ -182,6 +202,10 @@ func (s *schema) include(t reflect.Type) {
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Type == reflect.TypeFor[*never]() {
+			s.forbid(name)
+			continue
+		}
 		optional := options == "omitempty"
 		if !optional {
 			s.Required = append(s.Required, name)
@@ -190,14 +214,20 @@ func (s *schema) include(t reflect.Type) {
 	}
 }
 
-// ofField describes a member: a schema, or false for what never comes.
-func ofField(f reflect.StructField, optional bool) any {
+// forbid says that an open object never has a member. A member whose schema is
+// false says the same, but generators of clients expect a schema of every member.
+func (s *schema) forbid(name string) {
+	if s.PropertyNames == nil {
+		s.PropertyNames = &schema{Not: &schema{}}
+	}
+	s.PropertyNames.Not.Enum = append(s.PropertyNames.Not.Enum, name)
+}
+
+// ofField describes a member.
+func ofField(f reflect.StructField, optional bool) *schema {
 	t := f.Type
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
-	}
-	if t == reflect.TypeFor[never]() {
-		return false
 	}
 	s := ofType(f.Name, t, f.Tag.Get("is"))
 	d, about := f.Tag.Get("default"), f.Tag.Get("doc")

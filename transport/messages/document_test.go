@@ -272,3 +272,28 @@ func TestRESTDescribesTheSameMessages(t *testing.T) {
 		}
 	}
 }
+
+// A relayed message carries anything that a client sent, but never the members of
+// an event: a client that finds a seq takes the message for an event.
+func TestRelayedMessagesNeverHaveMembersOfAnEvent(t *testing.T) {
+	relayed := 0
+	for _, r := range table {
+		if r.from != relaying {
+			continue
+		}
+		relayed++
+		names := r.schema().PropertyNames
+		if names == nil || names.Not == nil {
+			t.Errorf("%s may have any member", r.name)
+			continue
+		}
+		for _, name := range []string{"ref", "seq", "ts"} {
+			if !slices.Contains(names.Not.Enum, any(name)) {
+				t.Errorf("%s may have %q", r.name, name)
+			}
+		}
+	}
+	if relayed < 3 {
+		t.Errorf("only %d messages are relayed", relayed)
+	}
+}

@@ -11,6 +11,7 @@ import (
 // schema is a JSON Schema, as far as messages need it.
 type schema struct {
 	Ref         string    `json:"$ref,omitempty"`
+	Title       string    `json:"title,omitempty"`
 	Type        any       `json:"type,omitempty"` // a name, or several
 	Const       string    `json:"const,omitempty"`
 	Enum        []any     `json:"enum,omitempty"`
@@ -25,6 +26,9 @@ type schema struct {
 	Description string    `json:"description,omitempty"`
 	Properties  object    `json:"properties,omitempty"`
 	Required    []string  `json:"required,omitempty"`
+	Not         *schema   `json:"not,omitempty"`
+	// PropertyNames is a schema of the members' names.
+	PropertyNames *schema `json:"propertyNames,omitempty"`
 	// Open says whether members may come that are not described; nil for what
 	// is no object.
 	Open *bool `json:"additionalProperties,omitempty"`

@@ -26,7 +26,6 @@ type described struct {
 
 type schema struct {
 	Properties map[string]schema
-	Items      *schema
 	MaxLength  *int
 	MaxItems   *int
 }
@@ -131,23 +130,13 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"CodelabCreate/title": b.Title, "CodelabUpdate/title": b.Title, "CodelabCreate/description": b.Description, "CodelabCreate/author": b.Author,
-		"CodelabCreate/guide_markdown": b.Markdown, "Codelab/guide_markdown": b.Markdown, "Steps/steps/title": b.Title, "Steps/steps/content_markdown": b.Markdown,
+		"CodelabCreate/guide_markdown": b.Markdown, "Codelab/guide_markdown": b.Markdown, "StepInput/title": b.Title, "StepInput/content_markdown": b.Markdown,
 		"Register/name": b.Name, "Reply/message": b.Message, "PinSet/message": b.Message, "Pin/message": b.Message, "ClientMessage/message": b.Message,
-		"HelpAsk/message": b.HelpMessage, "HelpRequest/message": b.HelpMessage, "Annotate/message": b.Message, "QuizSubmit/submissions/answer": b.Answer,
+		"HelpAsk/message": b.HelpMessage, "HelpRequest/message": b.HelpMessage, "Annotate/message": b.Message, "QuizAnswer/answer": b.Answer,
 		"ConversationSave/question": b.Question, "ConversationSave/answer": b.AIAnswer, "MaterialAdd/link_url": b.URL,
 	} {
-		var at schema
-		for i, part := range strings.Split(path, "/") {
-			if i == 0 {
-				at = schemas[part]
-				continue
-			}
-			if at.Items != nil {
-				at = *at.Items
-			}
-			at = at.Properties[part]
-		}
-		if at.MaxLength == nil || *at.MaxLength != want {
+		name, field, _ := strings.Cut(path, "/")
+		if at := schemas[name].Properties[field]; at.MaxLength == nil || *at.MaxLength != want {
 			t.Errorf("%s: the document does not say %d", path, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,37 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 			t.Errorf("%s: %s belongs to %v, which alone refers to it", piece, ref, slices.Sorted(maps.Keys(by)))
 		case piece != shared && !by[piece]:
 			t.Errorf("%s: %s belongs to %v or to %s", piece, ref, slices.Sorted(maps.Keys(by)), shared)
+		}
+	}
+}
+
+// An imported codelab is a codelab and what was left out. It repeats the members
+// of one, since generators of clients follow no reference to a single member.
+func TestAnImportedCodelabIsDescribedAsOne(t *testing.T) {
+	type object struct {
+		Required   []string
+		Properties map[string]any
+	}
+	var doc struct {
+		Components struct {
+			Schemas map[string]json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var one, imported object
+	for name, into := range map[string]*object{"Codelab": &one, "Imported": &imported} {
+		if err := json.Unmarshal(doc.Components.Schemas[name], into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := append(slices.Clone(one.Required), "left_out"); !slices.Equal(imported.Required, want) {
+		t.Errorf("an imported codelab requires %v, a codelab and left_out %v", imported.Required, want)
+	}
+	for name, schema := range imported.Properties {
+		if name != "left_out" && !reflect.DeepEqual(schema, one.Properties[name]) {
+			t.Errorf("%s of an imported codelab is %v, of a codelab %v", name, schema, one.Properties[name])
 		}
 	}
 }

@@ -184,10 +184,7 @@ func decoded(text []byte) any {
 func mutate(at pointer, good any, field string, put func(any) any, emit func(what, field string, body any)) {
 	v, at := openAPI.at(at)
 	schema := record(v.(map[string]any))
-	kinds, _ := schema["type"].([]any)
-	if kinds == nil {
-		kinds = []any{schema["type"]}
-	}
+	kinds := typesOf(schema)
 	for kind, wrong := range map[string]any{"string": "x", "integer": 7, "boolean": true, "array": []any{}, "object": record{}} {
 		if !slices.Contains(kinds, any(kind)) {
 			emit("wrong type", field, put(wrong))
@@ -211,7 +208,7 @@ func mutate(at pointer, good any, field string, put func(any) any, emit func(wha
 		brokenArray(schema, at, good, field, put, emit)
 	case "object":
 		fields, ok := good.(map[string]any)
-		if !ok {
+		if !ok || schema["properties"] == nil {
 			return
 		}
 		if schema["minProperties"] != nil {
@@ -237,10 +234,27 @@ func mutate(at pointer, good any, field string, put func(any) any, emit func(wha
 	}
 }
 
+// typesOf returns the types that a schema takes. An integer is a number, too.
+func typesOf(schema record) (types []any) {
+	switch t := schema["type"].(type) {
+	case []any:
+		types = slices.Clone(t)
+	case string:
+		types = []any{t}
+	}
+	alternatives, _ := schema["oneOf"].([]any)
+	for _, s := range alternatives {
+		types = append(types, typesOf(s.(map[string]any))...)
+	}
+	if slices.Contains(types, any("number")) {
+		types = append(types, "integer")
+	}
+	return types
+}
+
 // nullable says that a schema takes null.
 func nullable(schema any) bool {
-	kinds, _ := record(schema.(map[string]any))["type"].([]any)
-	return slices.Contains(kinds, any("null"))
+	return slices.Contains(typesOf(schema.(map[string]any)), any("null"))
 }
 
 func brokenText(schema record, good any, field string, put func(any) any, emit func(what, field string, body any)) {

@@ -2,5 +2,5 @@
 // tests: where imports may point, that actors take the time from the clock of their
 // node, that dependencies have a reason and packages a place on the map, how much of
 // the tree may be generated, that what crosses the wire has tests of its own, and
-// that its descriptions are whole.
+// that its descriptions are whole and generators of clients can read them.
 package house

@@ -1,0 +1,119 @@
+// A small workshop, held with the types that openapi-typescript makes of
+// /api/openapi.json, and openapi-fetch. It reads ATELIER_URL, ATELIER_ADMIN and
+// ATELIER_PASSWORD.
+import createClient, { type Client, type Middleware } from 'openapi-fetch'
+import type { components, paths } from './atelier.js'
+
+const { ATELIER_URL = '', ATELIER_ADMIN = '', ATELIER_PASSWORD = '' } = process.env
+const newClient = (): Client<paths> => createClient<paths>({ baseUrl: `${ATELIER_URL}/api` })
+
+/** A client that keeps its cookies, as a browser does by itself, and sends the CSRF token with them. */
+function session(): Client<paths> {
+  const cookies = new Map<string, string>()
+  const keep: Middleware = {
+    onRequest({ request }) {
+      request.headers.set('Cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
+      const csrf = cookies.get('svc_csrf')
+      if (csrf) request.headers.set('X-CSRF-Token', csrf)
+    },
+    onResponse({ response }) {
+      for (const cookie of response.headers.getSetCookie()) {
+        const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
+        cookies.set(name, value)
+      }
+    },
+  }
+  const client = newClient()
+  client.use(keep)
+  return client
+}
+
+/** Returns the data of an operation that succeeded. */
+function expect<T>(answer: { data?: T; error?: unknown; response: Response }): T {
+  if (answer.data === undefined) {
+    throw new Error(`${answer.response.status} ${answer.response.url}: ${JSON.stringify(answer.error)}`)
+  }
+  return answer.data
+}
+
+function assert(ok: boolean, about: string): asserts ok {
+  if (!ok) throw new Error(about)
+}
+
+// A facilitator logs in. With the session they make an API token, which needs no CSRF
+// token.
+const browser = session()
+expect(await browser.POST('/login', { body: { admin_id: ATELIER_ADMIN, admin_pw: ATELIER_PASSWORD } }))
+const { token } = expect(await browser.POST('/admin/tokens', { body: { name: 'TypeScript' } }))
+const lead = newClient()
+lead.use({ onRequest: ({ request }) => request.headers.set('Authorization', `Bearer ${token}`) })
+
+// They make a codelab with two steps and a question.
+const { id } = expect(await lead.POST('/codelabs', { body: { title: 'TypeScript', quiz_enabled: true } }))
+const lab = { params: { path: { id } } }
+const steps = [
+  { title: 'Look around', content_markdown: 'Welcome!' },
+  { title: 'Try it', content_markdown: 'Your turn.' },
+]
+expect(await lead.PUT('/codelabs/{id}/steps', { ...lab, body: { steps } }))
+const [question] = expect(
+  await lead.PUT('/codelabs/{id}/quizzes', {
+    ...lab,
+    body: [{ question: 'Six times seven?', quiz_type: 'multiple_choice', options: ['41', '42'], correct_answer: 1 }],
+  }),
+)
+
+// An attendee registers and reads the codelab, a tuple that openapi-fetch calls an
+// array.
+const ann = session()
+const me = expect(await ann.POST('/codelabs/{id}/register', { ...lab, body: { name: 'Ann', code: '1234' } }))
+const [codelab, shown] = expect(await ann.GET('/codelabs/{id}', lab)) as components['schemas']['CodelabWithSteps']
+assert(codelab.title === 'TypeScript' && shown[1].title === 'Try it', 'the codelab is another one')
+
+// They move to the second step, ask for help and answer the question.
+const ack = expect(
+  await ann.POST('/codelabs/{id}/messages', { ...lab, body: { type: 'step_progress', step_number: 2, ref: 'move' } }),
+)
+assert(ack.type === 'ack' && ack.ref === 'move', `the answer is ${ack.type}`)
+expect(await ann.POST('/codelabs/{id}/help', { ...lab, body: { step_number: 2, message: 'It does not start.' } }))
+const queue = expect(await lead.GET('/codelabs/{id}/help', lab))
+assert(queue.length === 1 && queue[0].attendee_id === me.id, 'the queue has not the one who asked')
+const result = expect(
+  await ann.POST('/codelabs/{id}/quizzes/submit', { ...lab, body: { submissions: [{ quiz_id: question.id, answer: '1' }] } }),
+)
+assert(result.passed, 'the answer is wrong')
+
+// They hand in a file. Both of them read the same bytes. The types call a file a
+// string; what is sent is the form that the serializer makes.
+const content = crypto.getRandomValues(new Uint8Array(4096))
+content.set([0, 255, 254, 13, 10, 45, 45])
+const path = { id, attendee_id: me.id }
+const work = expect(
+  await ann.POST('/codelabs/{id}/attendees/{attendee_id}/submissions', {
+    params: { path },
+    body: { file: '' },
+    bodySerializer() {
+      const form = new FormData()
+      form.append('file', new Blob([content]), 'work.bin')
+      return form
+    },
+  }),
+)
+const same = (a: Uint8Array) => a.length === content.length && a.every((byte, i) => byte === content[i])
+for (const who of [ann, lead]) {
+  const stored = expect(
+    await who.GET('/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file', {
+      params: { path: { ...path, submission_id: work.id } },
+      parseAs: 'arrayBuffer',
+    }),
+  )
+  assert(same(new Uint8Array(stored)), 'the file came back changed')
+}
+expect(await ann.POST('/codelabs/{id}/complete', lab))
+
+// The facilitator takes everything home as a ZIP: its first and its last record.
+const archive = new Uint8Array(expect(await lead.GET('/codelabs/{id}/export/all', { ...lab, parseAs: 'arrayBuffer' })))
+const end = archive.length - 22
+assert(String.fromCharCode(...archive.slice(0, 4)) === 'PK\x03\x04', 'the archive has no beginning')
+assert(String.fromCharCode(...archive.slice(end, end + 4)) === 'PK\x05\x06', 'the archive has no end')
+console.log('held')

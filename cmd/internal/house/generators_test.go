@@ -1,0 +1,302 @@
+package house
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/transport/handler"
+	"atelier/transport/messages"
+	"atelier/transport/rest"
+)
+
+// A served document, as generators of clients read it.
+type served struct {
+	name string
+	root map[string]any
+}
+
+func documents(t *testing.T) (list []served) {
+	for name, text := range map[string][]byte{
+		"REST interface": rest.OpenAPI(), "handler": handler.OpenAPI(), "messages": messages.AsyncAPI(),
+	} {
+		d := served{name: name}
+		if err := json.Unmarshal(text, &d.root); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// components are the names of a kind.
+func (d served) components(kind string) map[string]any {
+	named, _ := d.root["components"].(map[string]any)[kind].(map[string]any)
+	return named
+}
+
+// isOpenAPI tells an OpenAPI document from an AsyncAPI document.
+func (d served) isOpenAPI() bool { return d.root["openapi"] != nil }
+
+// walk visits every node outside of examples. under is the member that holds it.
+func walk(node any, at, under string, visit func(at, under string, node any)) {
+	visit(at, under, node)
+	switch n := node.(type) {
+	case []any:
+		for i, v := range n {
+			walk(v, fmt.Sprint(at, "/", i), under, visit)
+		}
+	case map[string]any:
+		for k, v := range n {
+			// Beside the properties of an object, "example" may be one's name.
+			if k != "example" && k != "examples" || under == "properties" {
+				walk(v, at+"/"+k, k, visit)
+			}
+		}
+	}
+}
+
+// Generators write one file or type for each name, in their language's
+// spelling: PIN and Pin become one Python module, and if_match and IfMatch one Go
+// type.
+func TestNamesDifferInMoreThanTheirSpelling(t *testing.T) {
+	same := func(name string) string {
+		return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
+	}
+	checked := 0
+	for _, d := range documents(t) {
+		// A parameter, a response and a schema become types of one package. A
+		// message of AsyncAPI becomes its payload, so it has the payload's name.
+		groups := [][]string{{"schemas", "parameters", "responses"}, {"messages"}, {"headers"}, {"securitySchemes"}}
+		for _, kinds := range groups {
+			owners := map[string]string{}
+			for _, kind := range kinds {
+				for name := range d.components(kind) {
+					checked++
+					if other := owners[same(name)]; other != "" {
+						t.Errorf("%s: generators cannot tell %s/%s from %s", d.name, kind, name, other)
+					}
+					owners[same(name)] = kind + "/" + name
+				}
+			}
+		}
+		ids, members := map[string]string{}, 0
+		walk(d.root, "", "", func(at, under string, node any) {
+			n, _ := node.(map[string]any)
+			if id, ok := n["operationId"].(string); ok {
+				if other := ids[same(id)]; other != "" {
+					t.Errorf("%s: generators cannot tell the operation %s from %s", d.name, id, other)
+				}
+				ids[same(id)] = id
+			}
+			if under == "properties" {
+				names := map[string]string{}
+				for name := range n {
+					members++
+					if other := names[same(name)]; other != "" && strings.HasSuffix(at, "/properties") {
+						t.Errorf("%s%s: generators cannot tell %s from %s", d.name, at, name, other)
+					}
+					names[same(name)] = name
+				}
+			}
+		})
+		if members < 30 || d.isOpenAPI() && len(ids) < 5 {
+			t.Errorf("%s: only %d members and %d operations were checked", d.name, members, len(ids))
+		}
+	}
+	if checked < 200 {
+		t.Errorf("only %d names were checked", checked)
+	}
+}
+
+// Generators resolve references to components, and to nothing inside of one.
+func TestReferencesLeadToComponents(t *testing.T) {
+	component := regexp.MustCompile(`^#/components/[A-Za-z]+/[A-Za-z0-9_.-]+$`)
+	message := regexp.MustCompile(`^#/channels/[a-z]+(/messages/[A-Za-z]+)?$`) // operations of AsyncAPI refer to their channel's
+	references := 0
+	for _, d := range documents(t) {
+		walk(d.root, "", "", func(at, _ string, node any) {
+			n, _ := node.(map[string]any)
+			ref, ok := n["$ref"].(string)
+			if !ok {
+				return
+			}
+			references++
+			if !component.MatchString(ref) && (d.isOpenAPI() || !message.MatchString(ref)) {
+				t.Errorf("%s%s: %s leads to no component", d.name, at, ref)
+			}
+		})
+	}
+	if references < 500 {
+		t.Errorf("only %d references were checked", references)
+	}
+}
+
+// A type of a generated client is one type, or null. Several stand as oneOf or
+// anyOf, each with a schema of its own.
+func TestSchemasHaveOneType(t *testing.T) {
+	lists := 0
+	for _, d := range documents(t) {
+		walk(d.root, "", "", func(at, under string, node any) {
+			n, _ := node.(map[string]any)
+			_, isConst := n["const"].(string)
+			if values, isEnum := n["enum"].([]any); (isConst || isEnum && len(values) > 0) && n["type"] == nil && under != "not" {
+				t.Errorf("%s%s: values without a type", d.name, at)
+			}
+			types, _ := n["type"].([]any)
+			if len(types) == 0 {
+				return
+			}
+			lists++
+			if real := slices.DeleteFunc(slices.Clone(types), func(v any) bool { return v == "null" }); len(real) != 1 {
+				t.Errorf("%s%s: several types: %v", d.name, at, types)
+			}
+		})
+	}
+	if lists < 20 {
+		t.Errorf("only %d lists of types were checked", lists)
+	}
+}
+
+// Generators make an object of properties, or a choice of alternatives. Where both
+// stand together the object is lost, or has an alternative without members.
+func TestSchemasAreAnObjectOrAChoice(t *testing.T) {
+	choices := 0
+	for _, d := range documents(t) {
+		walk(d.root, "", "", func(at, _ string, node any) {
+			n, _ := node.(map[string]any)
+			for _, choice := range []string{"oneOf", "anyOf"} {
+				if _, ok := n[choice].([]any); !ok {
+					continue
+				}
+				choices++
+				if n["properties"] != nil || n["type"] != nil {
+					t.Errorf("%s%s: %s stands beside a type or properties", d.name, at, choice)
+				}
+			}
+		})
+	}
+	if choices < 10 {
+		t.Errorf("only %d choices were checked", choices)
+	}
+}
+
+// Where a schema may stand, true and false are schemas, too. Generators expect an
+// object there; additionalProperties is the one place where they know both.
+func TestNoSchemaIsABoolean(t *testing.T) {
+	for _, d := range documents(t) {
+		walk(d.root, "", "", func(at, under string, node any) {
+			n, _ := node.(map[string]any)
+			for member, v := range n {
+				_, isBoolean := v.(bool)
+				switch {
+				case !isBoolean:
+				case under == "properties" && strings.HasSuffix(at, "/properties"), under == "schemas",
+					slices.Contains([]string{"schema", "payload", "items", "not", "contains", "propertyNames", "if", "then", "else"}, member):
+					t.Errorf("%s%s/%s is %v", d.name, at, member, v)
+				}
+			}
+			for _, several := range []string{"oneOf", "anyOf", "allOf", "prefixItems"} {
+				list, _ := n[several].([]any)
+				for i, v := range list {
+					if _, isBoolean := v.(bool); isBoolean {
+						t.Errorf("%s%s/%s/%d is %v", d.name, at, several, i, v)
+					}
+				}
+			}
+		})
+	}
+}
+
+// An object or an enum without a name of its own is AnonymousSchema_16 in a client,
+// and another one after the next message was added.
+func TestTypesOfMessagesHaveNames(t *testing.T) {
+	named := 0
+	for _, d := range documents(t) {
+		if d.isOpenAPI() {
+			continue
+		}
+		titles := map[any]string{}
+		for name := range d.components("schemas") {
+			titles[name] = "/" + name
+		}
+		walk(d.components("schemas"), "", "", func(at, under string, node any) {
+			n, _ := node.(map[string]any)
+			_, isEnum := n["enum"].([]any)
+			if _, isObject := n["properties"].(map[string]any); !isObject && !isEnum || under == "schemas" || under == "not" || strings.Count(at, "/") < 2 {
+				return
+			}
+			if named++; n["title"] == nil || titles[n["title"]] != "" {
+				t.Errorf("%s%s: the title %v is missing, or that of %q", d.name, at, n["title"], titles[n["title"]])
+			}
+			titles[n["title"]] = at
+		})
+	}
+	if named < 5 {
+		t.Errorf("only %d names were checked", named)
+	}
+}
+
+// isText says that a body of the media type is text for its reader.
+func isText(media string) bool {
+	return strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json")
+}
+
+// A generator takes what is not said to be binary for text: a client then decodes
+// the bytes of a file, or sends their description, and is answered 200.
+func TestFilesAreBinary(t *testing.T) {
+	binary := func(schema any) bool {
+		s, _ := schema.(map[string]any)
+		return s["type"] == "string" && s["format"] == "binary"
+	}
+	bodies, uploads := 0, 0
+	for _, d := range documents(t) {
+		walk(d.root, "", "", func(at, under string, node any) {
+			n, _ := node.(map[string]any)
+			for _, keyword := range []string{"contentMediaType", "contentEncoding"} {
+				if n[keyword] != nil {
+					t.Errorf("%s%s: generators do not know %s; files are of format binary", d.name, at, keyword)
+				}
+			}
+			if under != "content" {
+				return
+			}
+			if strings.HasSuffix(at, "/requestBody/content") && len(n) != 1 {
+				t.Errorf("%s%s: a request has several media types, of which generators make one", d.name, at)
+			}
+			for media, v := range n {
+				body, _ := v.(map[string]any)
+				if body == nil { // a member of a message is called content
+					continue
+				}
+				schema, _ := body["schema"].(map[string]any)
+				switch {
+				case media == "multipart/form-data":
+					uploads++
+					fields, _ := schema["properties"].(map[string]any)
+					if file, sent := fields["file"]; !sent || !binary(file) {
+						t.Errorf("%s%s/%s: file is not a string of format binary", d.name, at, media)
+					}
+				case isText(media), media == "application/x-www-form-urlencoded":
+					if schema["type"] == nil && schema["$ref"] == nil && schema["oneOf"] == nil && schema["anyOf"] == nil {
+						t.Errorf("%s%s/%s: the body has no type", d.name, at, media)
+					}
+					if binary(schema) {
+						t.Errorf("%s%s/%s: text is not binary", d.name, at, media)
+					}
+				case strings.Contains(media, "/"):
+					bodies++
+					if !binary(schema) {
+						t.Errorf("%s%s/%s: the body is not a string of format binary", d.name, at, media)
+					}
+				}
+			}
+		})
+	}
+	if bodies < 10 || uploads < 4 {
+		t.Errorf("only %d files and %d uploads were checked", bodies, uploads)
+	}
+}
