@@ -16,10 +16,12 @@ export const events: Dial = (address, from, on) => {
       on.closed(code)
     },
   }
+  // One after the other: requests at the same time arrive in any order.
+  let last = Promise.resolve()
   const stop = 'SharedWorker' in globalThis ? shared(address, from, inner) : own(address, from, inner)
   return {
     send(message) {
-      void post(address, message as { type: string; ref?: string }, inner)
+      last = last.then(() => (over ? undefined : post(address, message as { type: string; ref?: string }, inner)))
     },
     close() {
       over = true

@@ -254,7 +254,9 @@ export class Room {
   }
 
   async #help(): Promise<Partial<Workshop>> {
-    return { help: await ask(api.GET('/codelabs/{id}/help', this.#path)) }
+    // An attendee is told of all that they ever asked; the room has what is open.
+    const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
+    return { help: all.filter((h) => h.status !== 'resolved') }
   }
 
   async #part(what: Again): Promise<Partial<Workshop>> {

@@ -58,6 +58,24 @@ describe('the sender', () => {
     expect(line.sent.map((m) => m.message)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`))
   })
 
+  test('what is said while much is sent goes behind it', async () => {
+    const { out, line, pauses, sender } = stage()
+    for (let i = 0; i < 27; i++) out.add(say(`${i}`), i)
+    const done = sender.flush()
+    void sender.flush(out.add(say('27'), 27) || undefined)
+    // One that came too fast is sent again, too.
+    const first = out.entries[0]!
+    void sender.flush(first)
+    while (pauses.length > 0) {
+      pauses.shift()!.end()
+      await soon()
+    }
+    await done
+    expect(line.sent.map((m) => m.message)).toEqual([...Array.from({ length: 25 }, (_, i) => `${i}`), '0', '25', '26', '27'])
+    void sender.flush(out.add(say('28'), 28) || undefined)
+    expect(line.sent.at(-1)!.message).toBe('28')
+  })
+
   test('stops when the line is lost, and goes on with the rest', async () => {
     const { out, line, pauses, sender } = stage()
     for (let i = 0; i < 30; i++) out.add(say(`${i}`), i)

@@ -22,6 +22,8 @@ export class Sender {
   readonly #line: Line
   readonly #own: () => readonly ChatMessage[]
   readonly #pause: (ms: number) => Promise<unknown>
+  /** The refs that the flush under way has sent; a later flush takes over. */
+  #sending: Set<string> | null = null
 
   /** own: one's messages as far as they are known. */
   constructor(out: Outbox, line: Line, own: () => readonly ChatMessage[], pause = (ms: number): Promise<unknown> => new Promise((done) => setTimeout(done, ms))) {
@@ -31,16 +33,31 @@ export class Sender {
     this.#pause = pause
   }
 
-  /** Sends what waits, or one entry alone. */
+  /**
+   * Sends what waits, or one entry alone; what was said first goes first. Whatever is
+   * said while much is being sent goes behind it.
+   */
   async flush(only?: Kept): Promise<void> {
-    for (const ref of arrived(this.#out.doubtful(serverNow()), this.#own())) this.#out.done(ref)
-    let sent = 0
-    for (const e of only ? [only] : this.#out.waiting()) {
-      if (!this.#line.ready) return
-      if (!this.#out.send(e.ref, serverNow())) continue
-      this.#line.send(e.message)
-      if (++sent >= burst) await this.#pause(between)
+    if (only && this.#sending) {
+      this.#sending.delete(only.ref) // it waits, so it comes in its turn
+      return
     }
+    for (const ref of arrived(this.#out.doubtful(serverNow()), this.#own())) this.#out.done(ref)
+    const sent = new Set<string>()
+    this.#sending = sent
+    let count = 0
+    for (let e = only; this.#line.ready && this.#sending === sent; ) {
+      e ??= this.#out.waiting().find((w) => !sent.has(w.ref))
+      if (!e) break
+      sent.add(e.ref)
+      if (this.#out.send(e.ref, serverNow())) {
+        this.#line.send(e.message)
+        if (++count >= burst) await this.#pause(between)
+      }
+      if (only) break
+      e = undefined
+    }
+    if (this.#sending === sent) this.#sending = null
   }
 
   /** The server has stored a message, which is given, or refused it. */
