@@ -20,3 +20,26 @@ export function announce(text: string): void {
 export function announceNow(text: string): void {
   urgent = text === urgent ? text + '\u00a0' : text
 }
+
+/** Within this time what is said alike is said once, milliseconds. */
+const together = 10_000
+
+/**
+ * Gives a function that reads things out of which many may come at once: the first at
+ * the next pause, and those that come soon behind it together. say puts them in words.
+ */
+export function announcing<T>(say: (things: readonly T[]) => string, wait = together): (thing: T) => void {
+  let things: T[] = []
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const tell = () => {
+    timer = null
+    if (things.length === 0) return
+    announce(say(things))
+    things = []
+    timer = setTimeout(tell, wait)
+  }
+  return (thing) => {
+    things.push(thing)
+    if (timer === null) tell()
+  }
+}

@@ -58,6 +58,8 @@ export class Reading {
 
   readonly pulse = $derived.by<Pulse | null>(() => this.me?.pulse?.state ?? null)
 
+  /** Requests for help that one has closed oneself. */
+  readonly closed = new Set<string>()
   /** One's own open request for help. */
   readonly help = $derived.by<HelpRequest | null>(() => this.room.now?.help.find((h) => h.attendee_id === this.room.now?.me) ?? null)
 
@@ -179,6 +181,7 @@ export class Reading {
   async solved(): Promise<void> {
     const help = this.help
     if (!help) return
+    this.closed.add(help.id)
     try {
       await ask(
         api.POST('/codelabs/{id}/help/{help_id}/resolve', {

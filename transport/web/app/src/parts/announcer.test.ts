@@ -1,0 +1,17 @@
+import { expect, test, vi } from 'vitest'
+import { announcer, announcing } from './announcer.svelte'
+
+test('of many alike the first is read out, and the rest together', () => {
+  vi.useFakeTimers()
+  const said: string[] = []
+  const ask = announcing<string>((names) => (said.push(names.join(' and ')), names.join(' and ')), 1000)
+  ask('Ann')
+  expect(announcer.polite).toBe('Ann')
+  for (const name of ['Ben', 'Cem', 'Dee']) ask(name)
+  vi.advanceTimersByTime(1000)
+  vi.advanceTimersByTime(5000)
+  ask('Eve')
+  expect(said).toEqual(['Ann', 'Ben and Cem and Dee', 'Eve'])
+  expect(announcer.urgent).toBe('')
+  vi.useRealTimers()
+})
