@@ -116,3 +116,23 @@ test('a room that asks for help interrupts no facilitator, and can be quiet', as
   await page.getByText('Attendee 6').first().waitFor()
   assert.equal(await polite.textContent(), before)
 })
+
+test('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const { page } = await visitor()
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByLabel('Your name').fill('Attendee 1')
+  await page.keyboard.press('Enter')
+  await connected(page)
+  await until('the text has the focus', () => page.evaluate(() => document.activeElement?.closest('main') !== null))
+
+  const desk = await visitor({ as: lead })
+  await desk.page.goto(`/admin/${lab.id}`)
+  await desk.page.getByRole('main').getByText('Attendee 1').first().click()
+  await desk.page.getByRole('dialog', { name: 'Attendee 1' }).getByRole('button', { name: 'Write', exact: true }).click()
+  await until('the message has the focus', () => desk.page.evaluate(() => document.activeElement?.tagName === 'TEXTAREA'))
+  await desk.page.keyboard.type('Can I help?')
+  await desk.page.keyboard.press('Enter')
+  await page.getByText('Can I help?').first().waitFor()
+})
