@@ -51,8 +51,9 @@ type Store struct {
 	log  *slog.Logger
 	busy chan struct{} // places for those who pack
 
-	damaged func()
-	syncer  syncer
+	damaged  func()
+	syncer   syncer
+	binaries tree.Binaries
 
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
@@ -168,7 +169,7 @@ type trees interface {
 	// files lists a tree.
 	files(tree string) (map[string]entry, error)
 	// read reads a file of a tree.
-	read(tree, path string) ([]byte, error)
+	read(tree, path string) ([]byte, code.Mode, error)
 	// publish makes exactly these heads last.
 	publish(heads []code.Head) error
 	// pack writes what is downloaded.
@@ -327,18 +328,51 @@ func (s *Store) List(id string, kind code.Kind, tree string) (paths []string, er
 	return sorted(files), nil
 }
 
-// Read returns a file of a tree.
-func (s *Store) Read(id string, kind code.Kind, tree, path string) (content []byte, err error) {
-	if err := code.CheckPath(path); err != nil {
-		return nil, err
-	}
+// Describe describes the files of a tree, sorted by path.
+func (s *Store) Describe(id string, kind code.Kind, name string) (out []code.Info, err error) {
 	defer func() { s.count(err) }()
 	t, err := s.open(id, kind)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	return t.read(tree, path)
+	files, err := t.files(name)
+	if err != nil {
+		return nil, err
+	}
+	out = make([]code.Info, 0, len(files))
+	for _, path := range sorted(files) {
+		info := files[path].Info(path)
+		info.Binary, err = s.binaries.Is(files[path].Sum, func() (bool, error) {
+			content, _, err := t.read(name, path)
+			return code.Binary(content), err
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, info)
+	}
+	return out, nil
+}
+
+// Read returns a file of a tree, and its description.
+func (s *Store) Read(id string, kind code.Kind, name, path string) (content []byte, about code.Info, err error) {
+	if err := code.CheckPath(path); err != nil {
+		return nil, about, err
+	}
+	defer func() { s.count(err) }()
+	t, err := s.open(id, kind)
+	if err != nil {
+		return nil, about, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	content, mode, err := t.read(name, path)
+	if err != nil {
+		return nil, about, err
+	}
+	about = entry{Size: int64(len(content)), Mode: mode}.Info(path)
+	about.Binary = code.Binary(content)
+	return content, about, nil
 }
 
 // count counts the damage that somebody met.

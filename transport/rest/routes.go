@@ -154,11 +154,13 @@ var operations = []Operation{
 	{Method: post, Path: "/codeserver/{id}/branch", Access: CodelabAdmin, Handle: createBranch},
 	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabAdmin, Handle: listBranches},
 	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: listFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/tree", Access: CodelabAdmin, Handle: describeFiles(codelab.BranchWorkspace)},
 	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabAdmin, Handle: readFile(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folder", Access: CodelabAdmin, Handle: createFolder},
 	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabAdmin, Handle: listFolders},
 	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: listFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/tree", Access: CodelabAdmin, Handle: describeFiles(codelab.FolderWorkspace)},
 	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabAdmin, Handle: readFile(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.FolderWorkspace)},
 

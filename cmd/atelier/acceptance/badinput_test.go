@@ -90,9 +90,11 @@ var probes = []probe{
 	{op: "GET /codeserver/{id}/download", by: byAdmin},
 	{op: "GET /codeserver/{id}/branches", by: byAdmin},
 	{op: "GET /codeserver/{id}/branches/{branch}/files", by: byAdmin},
+	{op: "GET /codeserver/{id}/branches/{branch}/tree", by: byAdmin},
 	{op: "GET /codeserver/{id}/branches/{branch}/file", by: byAdmin, query: "?file=a/b"},
 	{op: "GET /codeserver/{id}/folders", by: byAdmin},
 	{op: "GET /codeserver/{id}/folders/{folder}/files", by: byAdmin},
+	{op: "GET /codeserver/{id}/folders/{folder}/tree", by: byAdmin},
 	{op: "GET /codeserver/{id}/folders/{folder}/file", by: byAdmin, query: "?file=a/b"},
 
 	{op: "POST /codeserver/{id}/branch", by: byAdmin, body: always(record{"step_number": 1, "branch_type": "start", "from": "main"})},
@@ -191,7 +193,7 @@ var probes = []probe{
 	{op: "POST /logout", ok: 204},
 }
 
-var oneFile = []any{map[string]any{"path": "x.go", "content": "package x"}}
+var oneFile = []any{map[string]any{"path": "x.go", "content": "cGFja2FnZSB4", "encoding": "base64", "mode": "100755"}}
 
 // badWorld is two codelabs with one of everything, and a third whose workspace
 // is of the other kind.

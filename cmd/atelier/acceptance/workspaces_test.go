@@ -59,7 +59,7 @@ func untar(t *testing.T, packed []byte) string {
 		} else if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
 			var b []byte
 			if b, err = io.ReadAll(tr); err == nil {
-				err = os.WriteFile(path, b, 0o644)
+				err = os.WriteFile(path, b, h.FileInfo().Mode())
 			}
 		}
 		if err != nil {

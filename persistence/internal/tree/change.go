@@ -12,8 +12,8 @@ import (
 
 // Bounds of a workspace, bytes: a file, a tree, and everything with its history.
 const (
-	MaxFile      = 8 << 20
-	MaxTree      = 64 << 20
+	MaxFile      = code.MaxFile
+	MaxTree      = code.MaxTree
 	MaxWorkspace = 512 << 20
 )
 
@@ -22,6 +22,8 @@ type Entry struct {
 	Size    int64
 	Ref     string // what the kind knows the content by; "" for new content
 	Content []byte
+	Mode    code.Mode // KeptMode and Regular are the same here
+	Sum     string    // a hash of stored content; "" if none is known
 }
 
 // Apply returns the files of a tree after a change, or a *Problem.
@@ -51,7 +53,11 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 			return nil, code.Fault("%s is larger than %d MiB", f.Path, MaxFile>>20)
 		}
 		written[f.Path] = true
-		after[f.Path] = Entry{Size: int64(len(f.Content)), Content: f.Content}
+		mode := f.Mode
+		if mode == code.KeptMode {
+			mode = after[f.Path].Mode
+		}
+		after[f.Path] = Entry{Size: int64(len(f.Content)), Content: f.Content, Mode: mode}
 	}
 	return after, check(after)
 }
@@ -98,6 +104,11 @@ type name struct {
 	spelled string
 	number  int
 	file    bool
+}
+
+// Info describes the file of an entry; binary is left to the caller.
+func (e Entry) Info(path string) code.Info {
+	return code.Info{Path: path, Mode: max(e.Mode, code.Regular), Size: e.Size}
 }
 
 // Sorted are the paths of files, never nil.

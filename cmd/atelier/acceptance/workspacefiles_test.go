@@ -1,0 +1,144 @@
+package acceptance
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// notText is content that no text has: it is not valid UTF-8, and has a NUL.
+var notText = []byte("\x89PNG\r\n\x1a\n\x00\xff\xfe\x80")
+
+func binaryFile(path string, content []byte) record {
+	return record{"path": path, "content": base64.StdEncoding.EncodeToString(content), "encoding": "base64"}
+}
+
+// described is the tree of a branch or folder, a line for each file.
+func (c *class) described(head string) string {
+	c.t.Helper()
+	var out []string
+	for _, f := range c.admin.get(head + "/tree").list() {
+		out = append(out, fmt.Sprint(f["path"], " ", f["mode"], " ", f["size"], " ", f["binary"]))
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
+	for kind, plural := range map[string]string{"branch": "branches", "folder": "folders"} {
+		c := newClass(t)
+		run := file("run.sh", "#!/bin/sh\necho hi\n")
+		run["mode"] = "100755"
+		text := file("a.txt", "\u00e4")
+		text["encoding"] = "utf-8"
+		c.workspace(kind, run, binaryFile("logo.png", notText), text)
+		main := c.code() + "/" + plural + "/main"
+		if got, want := c.described(main), "a.txt 100644 2 false\nlogo.png 100644 12 true\nrun.sh 100755 18 false"; got != want {
+			t.Errorf("%s: the tree is\n%s", kind, got)
+		}
+		// Read as bytes, as before, and as an object.
+		if got := c.admin.get(main + "/file?file=logo.png").want(200); !bytes.Equal(got.body, notText) || got.header.Get("Content-Type") != "application/octet-stream" {
+			t.Errorf("%s: read %q", kind, got.body)
+		}
+		if got := c.admin.get(main + "/file?file=logo.png&format=json").object(); fmt.Sprint(got) != fmt.Sprint(record{
+			"path": "logo.png", "mode": "100644", "size": 12, "binary": true, "content": base64.StdEncoding.EncodeToString(notText), "encoding": "base64",
+		}) {
+			t.Errorf("%s: read %v", kind, got)
+		}
+		if got := c.admin.get(main + "/file?file=run.sh&format=json").object(); got.text("content") != "#!/bin/sh\necho hi\n" || got.text("encoding") != "utf-8" || got.text("mode") != "100755" {
+			t.Errorf("%s: read %v", kind, got)
+		}
+		c.admin.get(main+"/file?file=run.sh&format=xml").refused(400, "format")
+
+		// A file that is written without a mode keeps its own.
+		c.admin.post(main+"/files", record{"files": []record{file("run.sh", "#!/bin/sh\n")}}).want(200)
+		if got := c.described(main); !strings.Contains(got, "run.sh 100755 10 false") {
+			t.Errorf("%s: after a write the tree is\n%s", kind, got)
+		}
+		// The next branch or folder has the modes too.
+		c.admin.post(c.code()+"/"+kind, record{"step_number": 1, kind + "_type": "start"}).want(200)
+		start := c.code() + "/" + plural + "/step-1-start"
+		plain := file("run.sh", "#!/bin/sh\n")
+		plain["mode"] = "100644"
+		c.admin.post(main+"/files", record{"files": []record{plain}}).want(200)
+		if got := c.described(main); !strings.Contains(got, "run.sh 100644 10 false") {
+			t.Errorf("%s: after the mode was taken away the tree is\n%s", kind, got)
+		}
+		c.admin.post(start+"/files", record{"files": []record{file("new", "x")}}).want(200)
+		if got := c.described(start); !strings.Contains(got, "run.sh 100755 10 false") {
+			t.Errorf("%s: the tree of the next is\n%s", kind, got)
+		}
+
+		dir := untar(t, c.admin.get(c.code()+"/download").want(200).body)
+		at := filepath.Join(dir, "step-1-start")
+		if kind == "branch" {
+			if status := runGit(t, dir, "status", "--porcelain"); status != "" {
+				t.Errorf("the download is not clean: %s", status)
+			}
+			at = filepath.Join(t.TempDir(), "clone")
+			runGit(t, dir, "clone", "-q", "-b", "step-1-start", dir, at)
+		}
+		if info, err := os.Stat(filepath.Join(at, "run.sh")); err != nil || info.Mode()&0o111 == 0 {
+			t.Errorf("%s: run.sh is downloaded with %v %v", kind, info, err)
+		}
+		if info, err := os.Stat(filepath.Join(at, "a.txt")); err != nil || info.Mode()&0o111 != 0 {
+			t.Errorf("%s: a.txt is downloaded with %v %v", kind, info, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(at, "logo.png")); err != nil || !bytes.Equal(b, notText) {
+			t.Errorf("%s: downloaded %q %v", kind, b, err)
+		}
+	}
+}
+
+func TestAFileThatCannotBeUnderstoodIsNotWritten(t *testing.T) {
+	c := newClass(t)
+	c.workspace("branch", file("a", "1"))
+	main := c.code() + "/branches/main"
+	with := func(member, value string) record {
+		f := file("b", "eA==")
+		f[member] = value
+		return f
+	}
+	broken := with("encoding", "base64")
+	broken["content"] = "eA="
+	for what, tc := range map[string]struct {
+		f    record
+		says string
+	}{
+		"an unknown encoding":  {with("encoding", "hex"), "files[0].encoding"},
+		"broken base64":        {broken, "files[0].content"},
+		"an unknown mode":      {with("mode", "0755"), "files[0].mode"},
+		"the mode of a link":   {with("mode", "120000"), "files[0].mode"},
+		"a misspelt encoding":  {with("encodng", "base64"), "files[0].encodng"},
+		"a member in capitals": {with("Mode", "100755"), "files[0].Mode"},
+	} {
+		if got := c.admin.send("POST", main+"/files", record{"files": []record{tc.f}}); got.status != 400 || !strings.Contains(got.error(), tc.says) {
+			t.Errorf("%s: %d %s", what, got.status, got.body)
+		}
+	}
+	if got := c.admin.get(main + "/files").texts(); fmt.Sprint(got) != "[a]" {
+		t.Errorf("it holds %v", got)
+	}
+}
+
+// Each of these was once answered with success, without what was misspelt.
+func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
+	c := newClass(t)
+	one := []record{file("a", "1")}
+	c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "branch", "files": one}).refused(400, "files")
+	c.workspace("branch", one...)
+	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start", "form": "main"}).refused(400, "form")
+	// A branch takes its files from another one, a folder may bring its own.
+	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start", "files": one}).refused(400, "files")
+	c.admin.post(c.code()+"/branches/main/files", record{"files": one, "deleted_files": []string{"a"}}).refused(400, "deleted_files")
+	c.admin.post(c.code()+"/branches/main/files", record{"files": one, "message": "M"}).refused(400, "message")
+	other := newClass(t)
+	other.workspace("folder", one...)
+	other.admin.post(other.code()+"/folder", record{"step_number": 1, "folder_type": "start", "workspace_files": one}).refused(400, "workspace_files")
+	if got := other.admin.get(other.code() + "/folders").texts(); fmt.Sprint(got) != "[main]" {
+		t.Errorf("folders are %v", got)
+	}
+}
