@@ -142,3 +142,17 @@ func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
 		t.Errorf("folders are %v", got)
 	}
 }
+
+func TestNamesThatWindowsCannotCheckOutAreRefused(t *testing.T) {
+	c := newClass(t)
+	for _, path := range []string{"docs/AUX.txt", "a:b", "dir./x", "what?"} {
+		c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "branch", "workspace_files": []record{file(path, "x")}}).refused(400, "Windows")
+	}
+	c.workspace("branch", file("Docs/a", "1"))
+	for path, says := range map[string]string{"nul": "Windows", "b/lpt1.c": "Windows", "x ": "Windows", "docs/b": "spelling", "Docs/A": "spelling"} {
+		c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("good", "1"), file(path, "x")}}).refused(400, says)
+	}
+	if got := c.admin.get(c.code() + "/branches/main/files").texts(); fmt.Sprint(got) != "[Docs/a]" {
+		t.Errorf("it holds %v", got)
+	}
+}

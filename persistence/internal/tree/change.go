@@ -43,7 +43,7 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 	}
 	written := map[string]bool{}
 	for _, f := range c.Write {
-		if err := code.CheckPath(f.Path); err != nil {
+		if err := checkWritten(f.Path, before); err != nil {
 			return nil, err
 		}
 		if written[f.Path] {
@@ -60,6 +60,15 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 		after[f.Path] = Entry{Size: int64(len(f.Content)), Content: f.Content, Mode: mode}
 	}
 	return after, check(after)
+}
+
+// checkWritten checks the path of a file that is written. One that is there already may
+// stay there.
+func checkWritten(path string, before map[string]Entry) error {
+	if _, there := before[path]; there {
+		return code.CheckPath(path)
+	}
+	return code.CheckNewPath(path)
 }
 
 // check looks at a tree as a whole.
