@@ -98,6 +98,10 @@ type Store interface {
 
 	// Make makes an empty workspace.
 	Make(id string, kind Kind) error
+	// Copy makes a workspace of the trees that another's heads need, under the same
+	// names, and publishes the heads there. It is stored when Copy returns, and
+	// removing either leaves the other whole. The caller holds RLock of the other.
+	Copy(from, to string, kind Kind, heads []Head) error
 	// Remove removes a workspace, if there is one.
 	Remove(id string)
 	// Write makes a tree out of another, or of none, and a change. It is stored

@@ -176,6 +176,8 @@ type trees interface {
 	pack(to *tree.Packer, heads []code.Head) error
 	// scrub reads everything and calls bad for what is damaged.
 	scrub(bad func(what string)) (looked int, err error)
+	// needs are the files that heads need, by their paths in the workspace's folder.
+	needs(heads []code.Head) ([]string, error)
 	// walkHeads calls bad for what the heads need and is not there.
 	walkHeads(heads []code.Head, bad func(what string)) error
 	close() error
@@ -186,6 +188,10 @@ func (s *Store) open(id string, kind code.Kind) (trees, error) {
 	if !idForm.MatchString(id) {
 		return nil, code.ErrMissing
 	}
+	return s.openFolder(id, kind)
+}
+
+func (s *Store) openFolder(id string, kind code.Kind) (trees, error) {
 	root, err := s.root.OpenRoot(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, code.ErrMissing
@@ -207,6 +213,11 @@ func (s *Store) Make(id string, kind code.Kind) (err error) {
 	if err := s.gate(); err != nil {
 		return err
 	}
+	return s.make(id, kind, func(string) error { return nil })
+}
+
+// make makes a workspace that fill has put something into.
+func (s *Store) make(id string, kind code.Kind, fill func(temp string) error) (err error) {
 	temp := tempPrefix + random()
 	if err := s.root.Mkdir(temp, 0o700); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
@@ -220,6 +231,9 @@ func (s *Store) Make(id string, kind code.Kind) (err error) {
 		err = initRepository(filepath.Join(s.dir, temp), s.syncer)
 	} else {
 		err = errors.Join(s.root.Mkdir(filepath.Join(temp, treesFolder), 0o700), s.root.Mkdir(filepath.Join(temp, sumsFolder), 0o700))
+	}
+	if err == nil {
+		err = fill(temp)
 	}
 	if err == nil {
 		err = s.syncer.all(filepath.Join(s.dir, temp))
