@@ -82,6 +82,8 @@ func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !u
 type Change struct {
 	Write  []File
 	Delete []string
+	// Replace lets all files go that are not written.
+	Replace bool
 	// Message and Author describe the change, where the kind keeps that.
 	Message, Author string
 	At              time.Time

@@ -103,6 +103,8 @@ var probes = []probe{
 		"files": oneFile, "delete_files": []any{"a/b"}, "commit_message": "M",
 	})},
 	{op: "POST /codeserver/{id}/folders/{folder}/files", by: byAdmin, body: always(record{"files": oneFile})},
+	{op: "POST /codeserver/{id}/branches/{branch}/import", by: byAdmin, body: func(w *badWorld) any { return form{name: "a.zip", content: packed(w.t, "x/y", "z"), most: 64 << 20} }},
+	{op: "POST /codeserver/{id}/folders/{folder}/import", by: byAdmin, body: func(w *badWorld) any { return form{name: "a.zip", content: packed(w.t, "x/y", "z"), most: 64 << 20} }},
 	{op: "DELETE /codeserver/{id}", by: byAdmin, ok: 204},
 	{op: "POST /codeserver", by: byAdmin, body: func(w *badWorld) any {
 		return record{"codelab_id": w.ids["id"], "structure_type": "folder", "workspace_files": oneFile}

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/base64"
 	"fmt"
@@ -154,5 +155,83 @@ func TestNamesThatWindowsCannotCheckOutAreRefused(t *testing.T) {
 	}
 	if got := c.admin.get(c.code() + "/branches/main/files").texts(); fmt.Sprint(got) != "[Docs/a]" {
 		t.Errorf("it holds %v", got)
+	}
+}
+
+// executable is a ZIP as Unix programs make it: run.sh can be executed, a.png is no text.
+func executable(t *testing.T, more ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	add := func(name string, mode os.FileMode, content []byte) {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
+		h.SetMode(mode)
+		w, err := z.CreateHeader(h)
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("run.sh", 0o755, []byte("#!/bin/sh\n"))
+	add("img/a.png", 0o644, notText)
+	for _, name := range more {
+		add(name, 0o644, []byte("x"))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
+	for kind, plural := range map[string]string{"branch": "branches", "folder": "folders"} {
+		c := newClass(t)
+		c.workspace(kind, file("keep.txt", "1"), file("run.sh", "old"))
+		main := c.code() + "/" + plural + "/main"
+		got := c.admin.sendFile(main+"/import", "start.zip", executable(t)).object()
+		if fmt.Sprint(got["files"]) != "2" || got.text("status") != "ok" {
+			t.Errorf("%s: imported %v", kind, got)
+		}
+		if got, want := c.described(main), "img/a.png 100644 12 true\nkeep.txt 100644 1 false\nrun.sh 100755 10 false"; got != want {
+			t.Errorf("%s: the tree is\n%s", kind, got)
+		}
+		if got := c.admin.get(main + "/file?file=img/a.png").want(200).body; !bytes.Equal(got, notText) {
+			t.Errorf("%s: read %q", kind, got)
+		}
+		// The bit of a file stays if the archive is of Windows and says nothing of it.
+		c.admin.sendFile(main+"/import?replace=true", "next.zip", packed(t, "run.sh", "new", "b", "2")).want(200)
+		if got, want := c.described(main), "b 100644 1 false\nrun.sh 100755 3 false"; got != want {
+			t.Errorf("%s: replaced by\n%s", kind, got)
+		}
+		c.admin.sendFile(main+"/import?replace=maybe", "next.zip", executable(t)).refused(400, "replace")
+		before := c.everyFile(c.admin)
+		for what, more := range map[string][]string{
+			"twice": {"b/x", "b/x"}, "spelling": {"Img/b"}, "file and a folder": {"run.sh/x"}, ".git": {".git/hooks/post-checkout"}, "..": {"../x"}, "Windows": {"con"}, "absolute": {"/x"},
+		} {
+			c.admin.sendFile(main+"/import?replace=true", "bad.zip", executable(t, more...)).refused(400, what)
+		}
+		// The files that are there count too, unless they go.
+		c.admin.sendFile(main+"/import", "bad.zip", executable(t, "B")).refused(400, "spelling")
+		c.admin.sendFile(main+"/import", "bad.txt", []byte("no archive")).refused(400, "tar.gz")
+		if got := c.everyFile(c.admin); got != before {
+			t.Errorf("%s: a refused import left\n%s", kind, got)
+		}
+		if kind == "branch" {
+			// What was downloaded has the repository in it.
+			c.admin.sendFile(main+"/import", "own.tar.gz", c.admin.get(c.code()+"/download").want(200).body).refused(400, ".git")
+			log := runGit(t, untar(t, c.admin.get(c.code()+"/download").want(200).body), "log", "--format=%s")
+			if log != "Import next.zip\nImport start.zip\nCreate the workspace" {
+				t.Errorf("the log is %s", log)
+			}
+			continue
+		}
+		c.admin.post(c.code()+"/folder", record{"step_number": 1, "folder_type": "start", "files": []record{}}).want(200)
+		start := c.code() + "/folders/step-1-start"
+		c.admin.sendFile(start+"/import", "own.tar.gz", c.admin.get(c.code()+"/download").want(200).body).want(200)
+		if got, want := c.described(start), "main/b 100644 1 false\nmain/run.sh 100755 3 false"; got != want {
+			t.Errorf("a download that is imported is\n%s", got)
+		}
 	}
 }

@@ -28,9 +28,9 @@ type Entry struct {
 
 // Apply returns the files of a tree after a change, or a *Problem.
 func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
-	after := make(map[string]Entry, len(before)+len(c.Write))
-	for path, e := range before {
-		after[path] = e
+	after := maps.Clone(before)
+	if after == nil {
+		after = map[string]Entry{}
 	}
 	for _, path := range c.Delete {
 		if err := code.CheckPath(path); err != nil {
@@ -40,6 +40,10 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 			return nil, code.ErrNotFound
 		}
 		delete(after, path)
+	}
+	kept := after
+	if c.Replace {
+		after = make(map[string]Entry, len(c.Write))
 	}
 	written := map[string]bool{}
 	for _, f := range c.Write {
@@ -55,7 +59,7 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 		written[f.Path] = true
 		mode := f.Mode
 		if mode == code.KeptMode {
-			mode = after[f.Path].Mode
+			mode = kept[f.Path].Mode
 		}
 		after[f.Path] = Entry{Size: int64(len(f.Content)), Content: f.Content, Mode: mode}
 	}
