@@ -1,14 +1,20 @@
 package code
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 )
 
-// MaxFiles bounds the files of a tree.
-const MaxFiles = 2_000
+// Bounds of a tree: its files, and the bytes of a file and of all files together.
+const (
+	MaxFiles = 2_000
+	MaxFile  = 8 << 20
+	MaxTree  = 64 << 20
+)
 
 // ErrNotFound says that there is no such workspace, tree or file.
 var ErrNotFound = errors.New("not found")
@@ -35,16 +41,49 @@ type Recorded struct {
 	Heads []Head
 }
 
+// Mode says whether a file can be executed.
+type Mode uint8
+
+// The modes. A file that is written with KeptMode keeps the mode it has; a new one is
+// regular.
+const (
+	KeptMode Mode = iota
+	Regular
+	Executable
+)
+
+// String is the mode as Git writes it.
+func (m Mode) String() string {
+	if m == Executable {
+		return "100755"
+	}
+	return "100644"
+}
+
 // File is a file to be written.
 type File struct {
 	Path    string
 	Content []byte
+	Mode    Mode
 }
+
+// Info describes a stored file.
+type Info struct {
+	Path   string
+	Mode   Mode // Regular or Executable
+	Size   int64
+	Binary bool // see Binary
+}
+
+// Binary says that content is no text: it has a NUL or is not valid UTF-8.
+func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) }
 
 // Change makes a tree out of another: first files go, then files come.
 type Change struct {
 	Write  []File
 	Delete []string
+	// Replace lets all files go that are not written.
+	Replace bool
 	// Message and Author describe the change, where the kind keeps that.
 	Message, Author string
 	At              time.Time
@@ -61,6 +100,10 @@ type Store interface {
 
 	// Make makes an empty workspace.
 	Make(id string, kind Kind) error
+	// Copy makes a workspace of the trees that another's heads need, under the same
+	// names, and publishes the heads there. It is stored when Copy returns, and
+	// removing either leaves the other whole. The caller holds RLock of the other.
+	Copy(from, to string, kind Kind, heads []Head) error
 	// Remove removes a workspace, if there is one.
 	Remove(id string)
 	// Write makes a tree out of another, or of none, and a change. It is stored
@@ -72,8 +115,10 @@ type Store interface {
 
 	// List returns the paths of a tree's files, sorted.
 	List(id string, kind Kind, tree string) (paths []string, err error)
-	// Read returns one file of a tree.
-	Read(id string, kind Kind, tree, path string) (content []byte, err error)
+	// Describe describes the files of a tree, sorted by path.
+	Describe(id string, kind Kind, tree string) (files []Info, err error)
+	// Read returns one file of a tree, and its description.
+	Read(id string, kind Kind, tree, path string) (content []byte, about Info, err error)
 	// Pack returns a workspace as tar.gz and its size, bytes: of a repository
 	// the files of the first head and the repository itself, of folders a folder
 	// for each head. The files are dated at, or when the last commit was made if

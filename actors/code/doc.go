@@ -7,6 +7,7 @@
 //
 // Paths are relative, with slashes, at most 1,024 bytes, and never lead out of
 // the tree or into a repository's own folder, however that is spelled
-// (CheckPath). No two paths of a tree differ only in case or in Unicode form:
+// (CheckPath). New files have names that Windows can check out (CheckNewPath). No two
+// paths of a tree differ only in case or in Unicode form:
 // such a tree could not be checked out everywhere.
 package code

@@ -35,6 +35,33 @@ func TestPathsThatLeadAstrayAreRefused(t *testing.T) {
 	}
 }
 
+func TestNamesThatWindowsCannotCheckOutAreNotWritten(t *testing.T) {
+	for _, p := range []string{
+		"con", "CON", "Prn.txt", "a/aux", "a/AUX.tar.gz", "nul/b", "nul.", "com1", "COM9.c", "lpt1", "LPT9.x/y", "com\u00b9", "lpt\u00b3.txt", "aux .c", "conin$", "CONOUT$.x",
+		"a<b", "a>b", "a:b", `a"b`, "a|b", "a?b", "a*b", "d?/b", "a.", "a ", "a./b", "a /b", "...", "b/...", "a. .",
+	} {
+		var bad *Problem
+		if err := CheckNewPath(p); !errors.As(err, &bad) || !strings.Contains(bad.Text, "Windows") {
+			t.Errorf("%q: %v", p, err)
+		}
+		if err := CheckPath(p); err != nil {
+			t.Errorf("%q cannot be read: %v", p, err)
+		}
+	}
+	for _, p := range []string{
+		"console", "a/con-fig", "aux_.c", "auxiliary.c", "com", "com0", "com10", "com1x", "lpt", "nully.txt", ".con", "a.con", ".gitignore", "..a", "a b/c.d", " a", "ä/한글.txt", "conin", "a;b", "a'b", "$x", "~a", "%PATH%",
+	} {
+		if err := CheckNewPath(p); err != nil {
+			t.Errorf("%q: %v", p, err)
+		}
+	}
+	for _, p := range badPaths {
+		if CheckNewPath(p) == nil {
+			t.Errorf("%.60q may be written", p)
+		}
+	}
+}
+
 func TestNamesOfHeads(t *testing.T) {
 	for _, n := range []string{"", "A", "-a", ".a", "_a", "a/b", "a b", "a\\b", "..", "a..b", "a.", "a.lock", "ä", "a\x00", "HEAD", strings.Repeat("a", 101)} {
 		if CheckName(n) == nil {

@@ -45,6 +45,8 @@ type Create struct {
 	// Uploads are files that are registered in the same commit: those of an
 	// import.
 	Uploads []*pb.Upload
+	// Workspace is recorded in the same commit: that of a copy; nil for none.
+	Workspace *CreateWorkspace
 }
 
 func (b Create) decide(c call) (decision, error) {
@@ -85,6 +87,13 @@ func (b Create) decide(c call) (decision, error) {
 	d.Rows = append(d.Rows, c.textRows(nil, inText(meta, steps, quizzes, ""))...)
 	for _, u := range b.Uploads {
 		d.Rows = append(d.Rows, files.UploadRows(u)...)
+	}
+	if b.Workspace != nil {
+		made, err := b.Workspace.made(c)
+		if err != nil {
+			return decision{}, err
+		}
+		d.Events, d.Rows = append(d.Events, made.Events...), append(d.Rows, made.Rows...)
 	}
 	uses := names{}
 	for _, m := range materials {

@@ -39,6 +39,15 @@ func (in CreateWorkspace) decide(c call) (decision, error) {
 	if c.s.workspace != nil {
 		return decision{}, durable.Reject(durable.Conflict, "this codelab has a workspace already")
 	}
+	d, err := in.made(c)
+	if err == nil {
+		d.Rows = append(c.audit("workspace_create", c.s.id, map[string]string{"structure_type": in.StructureType}), d.Rows...)
+	}
+	return d, err
+}
+
+// made decides that a codelab without one gets the workspace.
+func (in CreateWorkspace) made(c call) (decision, error) {
 	if in.StructureType != BranchWorkspace && in.StructureType != FolderWorkspace {
 		return decision{}, durable.Reject(durable.Invalid, "structure_type must be %s or %s", BranchWorkspace, FolderWorkspace)
 	}
@@ -47,7 +56,7 @@ func (in CreateWorkspace) decide(c call) (decision, error) {
 	}
 	slices.SortFunc(w.Heads, byName)
 	d := decided(w, &pb.Event{Body: &pb.Event_WorkspaceCreated{WorkspaceCreated: &pb.WorkspaceCreated{Workspace: w}}})
-	d.Rows = append(c.audit("workspace_create", c.s.id, map[string]string{"structure_type": w.StructureType}), catalog.WorkspaceRow(c.s.id, w))
+	d.Rows = []durable.Row{catalog.WorkspaceRow(c.s.id, w)}
 	return d, nil
 }
 

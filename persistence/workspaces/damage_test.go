@@ -62,13 +62,13 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 					fits = func(path string, _ []byte) bool { return filepath.Base(filepath.Dir(path))+filepath.Base(path) == want }
 				}
 				hurt(t, s, folder, fits, damage)
-				if b, err := s.Read(id, kind, tree, "a.txt"); !errors.Is(err, ErrDamaged) || damaged != 1 {
+				if b, _, err := s.Read(id, kind, tree, "a.txt"); !errors.Is(err, ErrDamaged) || damaged != 1 {
 					t.Errorf("read %d bytes, %v; counted %d", len(b), err, damaged)
 				}
-				if b, err := s.Read(id, kind, tree, "dir/b.txt"); string(b) != "sound" || err != nil {
+				if b, _, err := s.Read(id, kind, tree, "dir/b.txt"); string(b) != "sound" || err != nil {
 					t.Errorf("the other one: %q, %v", b, err)
 				}
-				if _, err := s.Read(id, kind, tree, "none"); !errors.Is(err, code.ErrNotFound) {
+				if _, _, err := s.Read(id, kind, tree, "none"); !errors.Is(err, code.ErrNotFound) {
 					t.Errorf("one that never was: %v", err)
 				}
 				if _, _, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: tree}}, at); err == nil {
@@ -96,7 +96,7 @@ func TestAMissingOrForeignPlainFileIsDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{"a": ErrDamaged, "b": nil, "c": ErrDamaged} {
-		if _, err := s.Read(id, code.Plain, tree, path); !errors.Is(err, want) {
+		if _, _, err := s.Read(id, code.Plain, tree, path); !errors.Is(err, want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestAMissingOrForeignPlainFileIsDamage(t *testing.T) {
 		t.Errorf("scrubbing found %q, %v", found, err)
 	}
 	hurt(t, s, sumsFolder, func(string, []byte) bool { return true }, flip)
-	if _, err := s.Read(id, code.Plain, tree, "b"); !errors.Is(err, ErrDamaged) {
+	if _, _, err := s.Read(id, code.Plain, tree, "b"); !errors.Is(err, ErrDamaged) {
 		t.Errorf("with damaged sums: %v", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestSumsGoOnFromTreeToTree(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(s.dir, id, sumsFolder)); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := s.Read(id, code.Plain, old, "kept"); string(b) != "k" || err != nil {
+	if b, _, err := s.Read(id, code.Plain, old, "kept"); string(b) != "k" || err != nil {
 		t.Fatalf("a tree without sums: %q, %v", b, err)
 	}
 	second, err := s.Write(id, code.Plain, old, change("new", "n"))
@@ -152,7 +152,7 @@ func TestSumsGoOnFromTreeToTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{"kept": nil, "new": nil, "hurt": ErrDamaged} {
-		if _, err := s.Read(id, code.Plain, third, path); !errors.Is(err, want) {
+		if _, _, err := s.Read(id, code.Plain, third, path); !errors.Is(err, want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -267,12 +267,12 @@ func TestWritingAgainRepairsADamagedObject(t *testing.T) {
 	first := s.must(t, code.Git, "", "a", text, "dir/b", "2")
 	blob := plumbing.ComputeHash(plumbing.BlobObject, []byte(text)).String()
 	hurt(t, s, gitFolder+"/objects", func(path string, _ []byte) bool { return is(blob)(path) }, flip)
-	if _, err := s.Read(id, code.Git, first, "a"); !errors.Is(err, ErrDamaged) {
+	if _, _, err := s.Read(id, code.Git, first, "a"); !errors.Is(err, ErrDamaged) {
 		t.Fatalf("the object is not damaged: %v", err)
 	}
 	second := s.must(t, code.Git, "", "a", text, "dir/b", "2", "c", "3")
 	for _, tree := range []string{first, second} {
-		if b, err := s.Read(id, code.Git, tree, "a"); err != nil || string(b) != text {
+		if b, _, err := s.Read(id, code.Git, tree, "a"); err != nil || string(b) != text {
 			t.Errorf("%s: read %d bytes, %v", tree, len(b), err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestWhatIsMissingIsDamage(t *testing.T) {
 			t.Errorf("%s: scrub finds nothing", kind)
 		}
 		damaged = 0
-		_, err := s.Read(id, kind, head, "dir/b")
+		_, _, err := s.Read(id, kind, head, "dir/b")
 		if !errors.Is(err, ErrDamaged) && !errors.Is(err, code.ErrMissing) || damaged != 1 {
 			t.Errorf("%s: reading gives %v, counted %d", kind, err, damaged)
 		}
@@ -320,7 +320,7 @@ func TestWhatIsMissingIsDamage(t *testing.T) {
 		if !errors.Is(err, ErrDamaged) && !errors.Is(err, code.ErrMissing) {
 			t.Errorf("%s: writing gives %v", kind, err)
 		}
-		if _, err := s.Read(id, kind, first, "none"); !errors.Is(err, code.ErrNotFound) || errors.Is(err, code.ErrMissing) {
+		if _, _, err := s.Read(id, kind, first, "none"); !errors.Is(err, code.ErrNotFound) || errors.Is(err, code.ErrMissing) {
 			t.Errorf("%s: a file that never was gives %v", kind, err)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
@@ -80,8 +79,8 @@ func unreadable(what string, err error) error {
 	return fmt.Errorf("%w: read %s: %w", ErrDamaged, what, err)
 }
 
-func (g *repository) files(tree string) (map[string]entry, error) {
-	c, err := g.commit(tree)
+func (g *repository) files(name string) (map[string]entry, error) {
+	c, err := g.commit(name)
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +89,13 @@ func (g *repository) files(tree string) (map[string]entry, error) {
 		return nil, unreadable("tree", err)
 	}
 	out := map[string]entry{}
-	return out, walk(t, func(name string, e object.TreeEntry) error {
+	return out, walk(t, func(path string, e object.TreeEntry) error {
 		size, err := g.st.EncodedObjectSize(e.Hash)
 		if err != nil {
-			return unreadable("size of "+name, err)
+			return unreadable("size of "+path, err)
 		}
-		out[name] = entry{Size: size, Ref: e.Hash.String()}
+		mode, _ := tree.ModeOf(e.Mode)
+		out[path] = entry{Size: size, Ref: e.Hash.String(), Mode: mode, Sum: e.Hash.String()}
 		return nil
 	})
 }
@@ -112,7 +112,7 @@ func walk(t *object.Tree, fn func(name string, e object.TreeEntry) error) error 
 		if err != nil {
 			return unreadable("tree", err)
 		}
-		if e.Mode != filemode.Regular {
+		if _, plain := tree.ModeOf(e.Mode); !plain {
 			continue
 		}
 		if err := fn(name, e); err != nil {
@@ -121,25 +121,27 @@ func walk(t *object.Tree, fn func(name string, e object.TreeEntry) error) error 
 	}
 }
 
-func (g *repository) read(tree, path string) ([]byte, error) {
-	c, err := g.commit(tree)
+func (g *repository) read(name, path string) (content []byte, mode code.Mode, err error) {
+	c, err := g.commit(name)
 	if err != nil {
-		return nil, err
+		return nil, mode, err
 	}
 	t, err := c.Tree()
 	if err != nil {
-		return nil, unreadable("tree", err)
+		return nil, mode, unreadable("tree", err)
 	}
 	e, err := t.FindEntry(path)
 	if err != nil {
 		// Either there is no such file, or a folder above it cannot be read: a walk
 		// through all folders tells.
-		return nil, cmp.Or(walk(t, func(string, object.TreeEntry) error { return nil }), error(code.ErrNotFound))
+		return nil, mode, cmp.Or(walk(t, func(string, object.TreeEntry) error { return nil }), error(code.ErrNotFound))
 	}
-	if e.Mode != filemode.Regular {
-		return nil, code.ErrNotFound
+	mode, plain := tree.ModeOf(e.Mode)
+	if !plain {
+		return nil, mode, code.ErrNotFound
 	}
-	return g.blob(e.Hash)
+	content, err = g.blob(e.Hash)
+	return content, mode, err
 }
 
 func (g *repository) blob(h plumbing.Hash) ([]byte, error) {

@@ -3,11 +3,9 @@ package workspaces
 import (
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/plumbing/revlist"
 
 	"atelier/actors/code"
 	"atelier/persistence/internal/tree"
@@ -28,18 +26,12 @@ func (h history) Blob(blob plumbing.Hash) ([]byte, error)       { return h.g.blo
 
 // Objects gives what the tips need, as it lies on disk.
 func (h history) Objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error {
-	hashes, err := revlist.Objects(h.g.st, tips, nil)
+	names, err := h.g.reachable(tips)
 	if err != nil {
-		return fmt.Errorf("list objects: %w", err)
+		return err
 	}
-	names := make([]string, len(hashes))
-	for i, o := range hashes {
-		names[i] = o.String()
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		at := path.Join("objects", name[:2], name[2:])
-		content, err := h.g.root.ReadFile(path.Join(gitFolder, at))
+	for _, name := range names {
+		content, err := h.g.root.ReadFile(path.Join(gitFolder, objectAt(name)))
 		if err != nil {
 			return fmt.Errorf("read object: %w", err)
 		}

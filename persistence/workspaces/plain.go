@@ -52,10 +52,16 @@ func (f *folders) files(tree string) (map[string]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	for path := range known {
-		if _, ok := there[path]; !ok {
+	if known == nil {
+		return there, nil
+	}
+	for path, sum := range known.ByPath {
+		e, ok := there[path]
+		if !ok {
 			return nil, fmt.Errorf("%w: a file of the tree is missing", ErrDamaged)
 		}
+		e.Sum, e.Mode = sum, known.Modes[path]
+		there[path] = e
 	}
 	return there, nil
 }
@@ -84,18 +90,22 @@ func (f *folders) walk(tree string) (map[string]entry, error) {
 	return out, nil
 }
 
-func (f *folders) read(tree, path string) ([]byte, error) {
+func (f *folders) read(tree, path string) (content []byte, mode code.Mode, err error) {
 	root, err := f.tree(tree)
 	if err != nil {
-		return nil, err
+		return nil, mode, err
 	}
 	defer root.Close()
 	known, err := f.sums(tree)
 	if err != nil {
-		return nil, err
+		return nil, mode, err
 	}
-	content, err := readPlain(root, path)
-	return known.check(path, content, err)
+	if known != nil {
+		mode = known.Modes[path]
+	}
+	content, err = readPlain(root, path)
+	content, err = verify(known, path, content, err)
+	return content, mode, err
 }
 
 // readPlain reads a plain file; a root keeps links from leading out, and here
@@ -218,11 +228,11 @@ func (f *folders) pack(to *tree.Packer, heads []code.Head) error {
 			return err
 		}
 		for _, name := range sorted(files) {
-			content, err := f.read(h.Tree, name)
+			content, mode, err := f.read(h.Tree, name)
 			if err != nil {
 				return err
 			}
-			if err := to.File(h.Name+"/"+name, content); err != nil {
+			if err := to.File(h.Name+"/"+name, content, mode); err != nil {
 				return err
 			}
 		}

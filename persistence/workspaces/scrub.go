@@ -111,12 +111,14 @@ func (f *folders) scrub(bad func(what string)) (looked int, err error) {
 		if err = errors.Join(err, listed); err != nil {
 			return looked, err
 		}
-		for path := range known {
-			there[path] = entry{} // what should be there is looked for
+		if known != nil {
+			for path := range known.ByPath {
+				there[path] = entry{} // what should be there is looked for
+			}
 		}
 		for _, path := range sorted(there) {
 			looked++
-			if _, err := f.read(tree, path); err != nil {
+			if _, _, err := f.read(tree, path); err != nil {
 				bad(tree + "/" + path)
 			}
 		}

@@ -51,8 +51,9 @@ type Store struct {
 	log  *slog.Logger
 	busy chan struct{} // places for those who pack
 
-	damaged func()
-	syncer  syncer
+	damaged  func()
+	syncer   syncer
+	binaries tree.Binaries
 
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
@@ -168,13 +169,15 @@ type trees interface {
 	// files lists a tree.
 	files(tree string) (map[string]entry, error)
 	// read reads a file of a tree.
-	read(tree, path string) ([]byte, error)
+	read(tree, path string) ([]byte, code.Mode, error)
 	// publish makes exactly these heads last.
 	publish(heads []code.Head) error
 	// pack writes what is downloaded.
 	pack(to *tree.Packer, heads []code.Head) error
 	// scrub reads everything and calls bad for what is damaged.
 	scrub(bad func(what string)) (looked int, err error)
+	// needs are the files that heads need, by their paths in the workspace's folder.
+	needs(heads []code.Head) ([]string, error)
 	// walkHeads calls bad for what the heads need and is not there.
 	walkHeads(heads []code.Head, bad func(what string)) error
 	close() error
@@ -185,6 +188,10 @@ func (s *Store) open(id string, kind code.Kind) (trees, error) {
 	if !idForm.MatchString(id) {
 		return nil, code.ErrMissing
 	}
+	return s.openFolder(id, kind)
+}
+
+func (s *Store) openFolder(id string, kind code.Kind) (trees, error) {
 	root, err := s.root.OpenRoot(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, code.ErrMissing
@@ -206,6 +213,11 @@ func (s *Store) Make(id string, kind code.Kind) (err error) {
 	if err := s.gate(); err != nil {
 		return err
 	}
+	return s.make(id, kind, func(string) error { return nil })
+}
+
+// make makes a workspace that fill has put something into.
+func (s *Store) make(id string, kind code.Kind, fill func(temp string) error) (err error) {
 	temp := tempPrefix + random()
 	if err := s.root.Mkdir(temp, 0o700); err != nil {
 		return fmt.Errorf("make workspace: %w", err)
@@ -219,6 +231,9 @@ func (s *Store) Make(id string, kind code.Kind) (err error) {
 		err = initRepository(filepath.Join(s.dir, temp), s.syncer)
 	} else {
 		err = errors.Join(s.root.Mkdir(filepath.Join(temp, treesFolder), 0o700), s.root.Mkdir(filepath.Join(temp, sumsFolder), 0o700))
+	}
+	if err == nil {
+		err = fill(temp)
 	}
 	if err == nil {
 		err = s.syncer.all(filepath.Join(s.dir, temp))
@@ -327,18 +342,51 @@ func (s *Store) List(id string, kind code.Kind, tree string) (paths []string, er
 	return sorted(files), nil
 }
 
-// Read returns a file of a tree.
-func (s *Store) Read(id string, kind code.Kind, tree, path string) (content []byte, err error) {
-	if err := code.CheckPath(path); err != nil {
-		return nil, err
-	}
+// Describe describes the files of a tree, sorted by path.
+func (s *Store) Describe(id string, kind code.Kind, name string) (out []code.Info, err error) {
 	defer func() { s.count(err) }()
 	t, err := s.open(id, kind)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	return t.read(tree, path)
+	files, err := t.files(name)
+	if err != nil {
+		return nil, err
+	}
+	out = make([]code.Info, 0, len(files))
+	for _, path := range sorted(files) {
+		info := files[path].Info(path)
+		info.Binary, err = s.binaries.Is(files[path].Sum, func() (bool, error) {
+			content, _, err := t.read(name, path)
+			return code.Binary(content), err
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, info)
+	}
+	return out, nil
+}
+
+// Read returns a file of a tree, and its description.
+func (s *Store) Read(id string, kind code.Kind, name, path string) (content []byte, about code.Info, err error) {
+	if err := code.CheckPath(path); err != nil {
+		return nil, about, err
+	}
+	defer func() { s.count(err) }()
+	t, err := s.open(id, kind)
+	if err != nil {
+		return nil, about, err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	content, mode, err := t.read(name, path)
+	if err != nil {
+		return nil, about, err
+	}
+	about = entry{Size: int64(len(content)), Mode: mode}.Info(path)
+	about.Binary = code.Binary(content)
+	return content, about, nil
 }
 
 // count counts the damage that somebody met.

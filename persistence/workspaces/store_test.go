@@ -59,7 +59,12 @@ func change(files ...string) code.Change {
 		if files[i+1] == "-" {
 			c.Delete = append(c.Delete, files[i])
 		} else {
-			c.Write = append(c.Write, code.File{Path: files[i], Content: []byte(files[i+1])})
+			path, executable := strings.CutSuffix(files[i], "+x")
+			f := code.File{Path: path, Content: []byte(files[i+1])}
+			if executable {
+				f.Mode = code.Executable
+			}
+			c.Write = append(c.Write, f)
 		}
 	}
 	return c
@@ -77,17 +82,26 @@ func (s *Store) must(t testing.TB, kind code.Kind, base string, files ...string)
 // content is a tree as text.
 func (s *Store) content(t testing.TB, kind code.Kind, tree string) string {
 	t.Helper()
-	paths, err := s.List(id, kind, tree)
+	infos, err := s.Describe(id, kind, tree)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	for _, p := range paths {
-		c, err := s.Read(id, kind, tree, p)
+	var paths []string
+	for _, info := range infos {
+		paths = append(paths, info.Path)
+		c, about, err := s.Read(id, kind, tree, info.Path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "%s=%s ", p, c)
+		if about != info || info.Size != int64(len(c)) || info.Binary != code.Binary(c) {
+			t.Errorf("%s is described as %v in its tree, and as %v", info.Path, info, about)
+		}
+		sign := map[code.Mode]string{code.Regular: "=", code.Executable: "+x="}[info.Mode]
+		fmt.Fprintf(&b, "%s%s%s ", info.Path, sign, c)
+	}
+	if listed, err := s.List(id, kind, tree); err != nil || !slices.Equal(listed, paths) {
+		t.Errorf("listed are %q %v, described %q", listed, err, paths)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -107,7 +121,7 @@ func TestATreeNeverChanges(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"no", "b/c", "a/b", "b/c/d"} {
-			if _, err := s.Read(id, kind, two, path); !errors.Is(err, code.ErrNotFound) {
+			if _, _, err := s.Read(id, kind, two, path); !errors.Is(err, code.ErrNotFound) {
 				t.Errorf("%s: %s: %v", kind, path, err)
 			}
 		}
@@ -115,6 +129,50 @@ func TestATreeNeverChanges(t *testing.T) {
 			if _, err := s.List(id, kind, tree); !errors.Is(err, code.ErrNotFound) {
 				t.Errorf("%s: tree %q: %v", kind, tree, err)
 			}
+		}
+	}
+}
+
+func TestAFileKeepsItsModeUntilItIsGivenAnother(t *testing.T) {
+	for _, kind := range kinds {
+		s := newWorkspace(t, kind)
+		one := s.must(t, kind, "", "a b+x", "1", "plain", "1", "same", "1")
+		two := s.must(t, kind, one, "a b", "2", "plain+x", "1")
+		regular := change("a b", "2")
+		regular.Write[0].Mode = code.Regular
+		three, err := s.Write(id, kind, two, regular)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := change("a b", "3")
+		again.Delete = []string{"plain"}
+		again.Write = append(again.Write, code.File{Path: "plain", Content: []byte("4")}) // a new file
+		four, err := s.Write(id, kind, three, again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for tree, want := range map[string]string{
+			one: "a b+x=1 plain=1 same=1", two: "a b+x=2 plain+x=1 same=1", three: "a b=2 plain+x=1 same=1", four: "a b=3 plain=4 same=1",
+		} {
+			if got := s.content(t, kind, tree); got != want {
+				t.Errorf("%s: %q, want %q", kind, got, want)
+			}
+		}
+	}
+}
+
+// A file with a name that Windows cannot check out may be there from before such names
+// were refused.
+func TestAFileThatWindowsCannotCheckOutStaysUsable(t *testing.T) {
+	before := map[string]entry{"aux.c": {Size: 1, Ref: "x"}, "a:b": {Size: 1, Ref: "y"}}
+	after, err := apply(before, code.Change{Write: []code.File{{Path: "aux.c", Content: []byte("12")}}, Delete: []string{"a:b"}})
+	if err != nil || len(after) != 1 || after["aux.c"].Size != 2 {
+		t.Errorf("changed is %v, %v", after, err)
+	}
+	for _, path := range []string{"aux.h", "a:b/c", "x/nul"} {
+		var bad *code.Problem
+		if _, err := apply(before, code.Change{Write: []code.File{{Path: path}}}); !errors.As(err, &bad) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }
@@ -278,7 +336,7 @@ func TestLinksLeadNowhere(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"out", "up", "in", "folder/b"} {
-		if b, err := s.Read(id, code.Plain, tree, path); !errors.Is(err, code.ErrNotFound) {
+		if b, _, err := s.Read(id, code.Plain, tree, path); !errors.Is(err, code.ErrNotFound) {
 			t.Errorf("%s: %q %v", path, b, err)
 		}
 	}
@@ -479,7 +537,7 @@ func FuzzWrite(f *testing.F) {
 				continue
 			}
 			for _, w := range c.Write {
-				if b, err := s.Read(id, kind, tree, w.Path); err != nil || !bytes.Equal(b, w.Content) {
+				if b, _, err := s.Read(id, kind, tree, w.Path); err != nil || !bytes.Equal(b, w.Content) {
 					t.Errorf("%s: %q reads as %q %v", kind, w.Path, b, err)
 				}
 			}

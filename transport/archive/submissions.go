@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"atelier/actors/code"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
@@ -98,18 +99,16 @@ func (t taken) name(wanted string) string {
 func portable(name string) string {
 	name = norm.NFC.String(codelab.FileName(strings.NewReplacer("/", "_", `\`, "_").Replace(name)))
 	name = strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`<>:"|?*`, r) {
+		if strings.ContainsRune(code.ForbiddenByWindows, r) {
 			return '_'
 		}
 		return r
 	}, name)
 	name = strings.TrimRight(strings.TrimLeft(name, ". "), ". ")
-	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	switch {
 	case name == "":
 		return "unnamed"
-	case stem == "CON", stem == "PRN", stem == "AUX", stem == "NUL",
-		len(stem) == 4 && (strings.HasPrefix(stem, "COM") || strings.HasPrefix(stem, "LPT")) && stem[3] >= '0' && stem[3] <= '9':
+	case code.ReservedByWindows(name):
 		return "_" + name
 	}
 	return name

@@ -94,11 +94,13 @@ func (l *Limits) Forget() {
 type API struct {
 	Config
 	way *httpapi.API
+	// unpacking has a place for each archive of code that is unpacked.
+	unpacking chan struct{}
 }
 
 // New returns the API.
 func New(cfg Config) *API {
-	a := &API{Config: cfg}
+	a := &API{Config: cfg, unpacking: make(chan struct{}, maxUnpacking)}
 	if a.Observe == nil {
 		a.Observe = func(string, int, time.Duration) {}
 	}

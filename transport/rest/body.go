@@ -24,6 +24,15 @@ func (r *Request) decode(into any) error {
 	return wire.Decode(b, into)
 }
 
+// decodeStrict is decode for a body of which nothing may be overlooked.
+func (r *Request) decodeStrict(into any) error {
+	b, err := r.JSONBody()
+	if err != nil {
+		return err
+	}
+	return wire.DecodeStrict(b, into)
+}
+
 // decodeOptional is decode for a body that may be left out.
 func (r *Request) decodeOptional(into any) error {
 	b, err := r.JSONBody()

@@ -150,7 +150,8 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 
 // Every body has its limit, and says so where it is documented.
 func TestTheDocumentSaysHowLargeABodyMayBe(t *testing.T) {
-	files := map[string]int{"uploadImage": intake.MaxImage, "uploadMaterial": intake.MaxMaterial, "submitFile": codelab.MaxSubmissionBytes, "importCodelab": archive.MaxPacked}
+	files := map[string]int{"uploadImage": intake.MaxImage, "uploadMaterial": intake.MaxMaterial, "submitFile": codelab.MaxSubmissionBytes, "importCodelab": archive.MaxPacked,
+		"importBranchFiles": archive.MaxPackedCode, "importFolderFiles": archive.MaxPackedCode}
 	paths, _, _ := documented(t)
 	var seen []string
 	for _, op := range operations {

@@ -6,9 +6,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"atelier/actors/code"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/ids"
 	"atelier/actors/naming"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
@@ -248,6 +251,40 @@ func copyCodelab(r *Request) error {
 	return r.JSON(toCodelab(out, true))
 }
 
+// copyWithWorkspace makes a codelab with a copy of the workspace of the path's codelab.
+func (r *Request) copyWithWorkspace(c *codelab.Create) (*pb.Codelab, error) {
+	// Nobody removes the trees while they are copied.
+	defer r.api.Workspaces.RLock(r.Codelab.ID())()
+	w := r.Codelab.View().Workspace
+	if w == nil {
+		return r.api.Workshops.Create(r.Caller, c)
+	}
+	c.Workspace = &codelab.CreateWorkspace{ID: ids.New(), StructureType: w.StructureType, Heads: w.Heads, Current: w.Current}
+	err := r.api.Workspaces.Copy(w.Id, c.Workspace.ID, kindOf(w.StructureType), headsOf(w))
+	if err != nil {
+		r.api.Workspaces.Remove(c.Workspace.ID)
+		return nil, r.explainCopy(w, err)
+	}
+	out, err := r.api.Workshops.Create(r.Caller, c)
+	if durable.Refused(err) { // of any other error the next start knows better
+		r.api.Workspaces.Remove(c.Workspace.ID)
+	}
+	return out, err
+}
+
+// explainCopy is the error of a workspace that cannot be copied: another node may have
+// deleted it meanwhile.
+func (r *Request) explainCopy(w *pb.Workspace, failed error) error {
+	now, err := r.api.Workshops.Get(r.Codelab.ID())
+	if err != nil {
+		return err
+	}
+	if errors.Is(failed, code.ErrNotFound) && now.View().Workspace.GetId() != w.Id {
+		return &httpapi.Error{Status: 409, Text: "the workspace was deleted just now; try again"}
+	}
+	return storeError(failed)
+}
+
 // copyWithFiles makes a codelab that refers to the files of another.
 func (r *Request) copyWithFiles(c *codelab.Create) (*pb.Codelab, error) {
 	var names []string
@@ -264,7 +301,7 @@ func (r *Request) copyWithFiles(c *codelab.Create) (*pb.Codelab, error) {
 		return nil, err
 	}
 	defer release()
-	return r.api.Workshops.Create(r.Caller, c)
+	return r.copyWithWorkspace(c)
 }
 
 func replaceSteps(r *Request) error {

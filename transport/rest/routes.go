@@ -4,6 +4,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
+	"atelier/transport/archive"
 	"atelier/transport/intake"
 )
 
@@ -154,13 +155,17 @@ var operations = []Operation{
 	{Method: post, Path: "/codeserver/{id}/branch", Access: CodelabAdmin, Handle: createBranch},
 	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabAdmin, Handle: listBranches},
 	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: listFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/tree", Access: CodelabAdmin, Handle: describeFiles(codelab.BranchWorkspace)},
 	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabAdmin, Handle: readFile(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.BranchWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/branches/{branch}/import", Access: CodelabAdmin, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folder", Access: CodelabAdmin, Handle: createFolder},
 	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabAdmin, Handle: listFolders},
 	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: listFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/tree", Access: CodelabAdmin, Handle: describeFiles(codelab.FolderWorkspace)},
 	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabAdmin, Handle: readFile(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.FolderWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/folders/{folder}/import", Access: CodelabAdmin, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.FolderWorkspace)},
 
 	{Method: get, Path: "/join/{code}", Access: Anyone, Joins: true, Handle: findByCode},
 	{Method: get, Path: "/app", Access: Anyone, Handle: getApp},

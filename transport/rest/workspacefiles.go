@@ -1,7 +1,7 @@
 package rest
 
 import (
-	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,8 +17,44 @@ import (
 
 // workspaceFile is a file as it comes in.
 type workspaceFile struct {
-	Path    *string `json:"path"`
-	Content *string `json:"content"`
+	Path     *string `json:"path"`
+	Content  *string `json:"content"`
+	Encoding *string `json:"encoding"`
+	Mode     *string `json:"mode"`
+}
+
+// The encodings of content.
+const (
+	textEncoding   = "utf-8"
+	base64Encoding = "base64"
+)
+
+// content decodes the content.
+func (f *workspaceFile) content() ([]byte, error) {
+	switch or(f.Encoding, textEncoding) {
+	case textEncoding:
+		return []byte(*f.Content), nil
+	case base64Encoding:
+		b, err := base64.StdEncoding.Strict().DecodeString(*f.Content)
+		if err != nil {
+			return nil, wire.Invalid("content is not valid base64 (RFC 4648, with padding)")
+		}
+		return b, nil
+	}
+	return nil, wire.Invalid("encoding must be %q or %q", textEncoding, base64Encoding)
+}
+
+// mode reads the mode.
+func (f *workspaceFile) mode() (code.Mode, error) {
+	if f.Mode == nil {
+		return code.KeptMode, nil
+	}
+	for _, m := range []code.Mode{code.Regular, code.Executable} {
+		if *f.Mode == m.String() {
+			return m, nil
+		}
+	}
+	return code.KeptMode, wire.Invalid("mode must be %q or %q", code.Regular, code.Executable)
 }
 
 func toFiles(field string, in []workspaceFile) ([]code.File, error) {
@@ -36,7 +72,15 @@ func toFiles(field string, in []workspaceFile) ([]code.File, error) {
 		if err := code.CheckPath(*f.Path); err != nil {
 			return nil, wire.Invalid("%s[%d].path: %v", field, i, err)
 		}
-		out[i] = code.File{Path: *f.Path, Content: []byte(*f.Content)}
+		content, err := f.content()
+		if err != nil {
+			return nil, wire.Invalid("%s[%d].%v", field, i, err)
+		}
+		mode, err := f.mode()
+		if err != nil {
+			return nil, wire.Invalid("%s[%d].%v", field, i, err)
+		}
+		out[i] = code.File{Path: *f.Path, Content: content, Mode: mode}
 	}
 	return out, nil
 }
@@ -72,29 +116,82 @@ func listFiles(structure string) func(*Request) error {
 	}
 }
 
+// fileInfo is a stored file as it goes out.
+type fileInfo struct {
+	Path   string `json:"path"`
+	Mode   string `json:"mode"`
+	Size   int64  `json:"size"`
+	Binary bool   `json:"binary"`
+}
+
+func toFileInfo(i code.Info) fileInfo { return fileInfo{i.Path, i.Mode.String(), i.Size, i.Binary} }
+
+func describeFiles(structure string) func(*Request) error {
+	return func(r *Request) error {
+		defer r.api.Workspaces.RLock(r.Codelab.ID())()
+		w, _, tree, err := r.head(structure)
+		if err != nil {
+			return err
+		}
+		infos, err := r.api.Workspaces.Describe(w.Id, kindOf(structure), tree)
+		if err != nil {
+			return storeError(err)
+		}
+		out := make([]fileInfo, len(infos))
+		for i, info := range infos {
+			out[i] = toFileInfo(info)
+		}
+		return r.JSON(out)
+	}
+}
+
+// jsonFormat of a file that is read: its content in JSON, with its description.
+const jsonFormat = "json"
+
 func readFile(structure string) func(*Request) error {
 	return func(r *Request) error {
 		path := r.Query("file")
 		if err := code.CheckPath(path); err != nil {
 			return wire.Invalid("file: %v", err)
 		}
+		format := r.Query("format")
+		if format != "" && format != jsonFormat {
+			return wire.Invalid("format must be %q or left out", jsonFormat)
+		}
 		defer r.api.Workspaces.RLock(r.Codelab.ID())()
 		w, _, tree, err := r.head(structure)
 		if err != nil {
 			return err
 		}
-		content, err := r.api.Workspaces.Read(w.Id, kindOf(structure), tree, path)
+		content, info, err := r.api.Workspaces.Read(w.Id, kindOf(structure), tree, path)
 		if err != nil {
 			return storeError(err)
 		}
+		if format == jsonFormat {
+			return r.JSON(toFileContent(info, content))
+		}
 		kind := "text/plain; charset=utf-8"
-		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
+		if info.Binary {
 			kind = "application/octet-stream"
 		}
 		r.SetContentType(kind)
 		r.Response.SetBodyRaw(content)
 		return nil
 	}
+}
+
+// fileContent is a stored file with its content, in the form in which it is written.
+type fileContent struct {
+	fileInfo
+	Content  string `json:"content"`
+	Encoding string `json:"encoding"`
+}
+
+func toFileContent(i code.Info, content []byte) fileContent {
+	if i.Binary {
+		return fileContent{toFileInfo(i), base64.StdEncoding.EncodeToString(content), base64Encoding}
+	}
+	return fileContent{toFileInfo(i), string(content), textEncoding}
 }
 
 const maxCommitMessage = 2000
@@ -106,7 +203,7 @@ func writeFiles(structure string) func(*Request) error {
 			Gone    []string        `json:"delete_files"`
 			Message string          `json:"commit_message"`
 		}
-		if err := r.decode(&in); err != nil {
+		if err := r.decodeStrict(&in); err != nil {
 			return err
 		}
 		if len(in.Files)+len(in.Gone) == 0 {

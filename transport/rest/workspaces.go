@@ -83,7 +83,7 @@ func createWorkspace(r *Request) error {
 		Structure *string         `json:"structure_type"`
 		Files     []workspaceFile `json:"workspace_files"`
 	}
-	if err := r.decode(&in); err != nil {
+	if err := r.decodeStrict(&in); err != nil {
 		return err
 	}
 	if err := r.enterNamed(in.CodelabID); err != nil {
@@ -193,33 +193,46 @@ func deleteWorkspace(r *Request) error {
 	return r.NoContent()
 }
 
-// headInput is the body that makes a branch or a folder.
+// headInput says which branch or folder to make.
 type headInput struct {
-	StepNumber *int32           `json:"step_number"`
-	Branch     *string          `json:"branch_type"`
-	Folder     *string          `json:"folder_type"`
-	From       *string          `json:"from"`
-	Files      *[]workspaceFile `json:"files"`
+	StepNumber *int32
+	Type       *string
+	From       *string
+	Files      *[]workspaceFile // a folder's own
 }
 
-func createBranch(r *Request) error { return r.createHead(codelab.BranchWorkspace) }
+func createBranch(r *Request) error {
+	var in struct {
+		StepNumber *int32  `json:"step_number"`
+		Type       *string `json:"branch_type"`
+		From       *string `json:"from"`
+	}
+	if err := r.decodeStrict(&in); err != nil {
+		return err
+	}
+	return r.createHead(codelab.BranchWorkspace, headInput{in.StepNumber, in.Type, in.From, nil})
+}
 
-func createFolder(r *Request) error { return r.createHead(codelab.FolderWorkspace) }
+func createFolder(r *Request) error {
+	var in struct {
+		StepNumber *int32           `json:"step_number"`
+		Type       *string          `json:"folder_type"`
+		From       *string          `json:"from"`
+		Files      *[]workspaceFile `json:"files"`
+	}
+	if err := r.decodeStrict(&in); err != nil {
+		return err
+	}
+	return r.createHead(codelab.FolderWorkspace, headInput(in))
+}
 
 // createHead makes step-<n>-<type> of the files that are there: those of
 // "from", else those that were written last; a folder may bring its own.
-func (r *Request) createHead(structure string) error {
-	var in headInput
-	if err := r.decode(&in); err != nil {
-		return err
-	}
+func (r *Request) createHead(structure string, in headInput) error {
 	if in.StepNumber == nil || *in.StepNumber < 1 || *in.StepNumber > maxStepNumber {
 		return wire.Invalid("step_number must be 1 to %d", maxStepNumber)
 	}
-	which := or(in.Branch, "")
-	if structure == codelab.FolderWorkspace {
-		which = or(in.Folder, "")
-	}
+	which := or(in.Type, "")
 	if which != "start" && which != "end" {
 		return wire.Invalid(`%s_type must be "start" or "end"`, structure)
 	}

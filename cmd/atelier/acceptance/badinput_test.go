@@ -90,9 +90,11 @@ var probes = []probe{
 	{op: "GET /codeserver/{id}/download", by: byAdmin},
 	{op: "GET /codeserver/{id}/branches", by: byAdmin},
 	{op: "GET /codeserver/{id}/branches/{branch}/files", by: byAdmin},
+	{op: "GET /codeserver/{id}/branches/{branch}/tree", by: byAdmin},
 	{op: "GET /codeserver/{id}/branches/{branch}/file", by: byAdmin, query: "?file=a/b"},
 	{op: "GET /codeserver/{id}/folders", by: byAdmin},
 	{op: "GET /codeserver/{id}/folders/{folder}/files", by: byAdmin},
+	{op: "GET /codeserver/{id}/folders/{folder}/tree", by: byAdmin},
 	{op: "GET /codeserver/{id}/folders/{folder}/file", by: byAdmin, query: "?file=a/b"},
 
 	{op: "POST /codeserver/{id}/branch", by: byAdmin, body: always(record{"step_number": 1, "branch_type": "start", "from": "main"})},
@@ -101,6 +103,8 @@ var probes = []probe{
 		"files": oneFile, "delete_files": []any{"a/b"}, "commit_message": "M",
 	})},
 	{op: "POST /codeserver/{id}/folders/{folder}/files", by: byAdmin, body: always(record{"files": oneFile})},
+	{op: "POST /codeserver/{id}/branches/{branch}/import", by: byAdmin, body: func(w *badWorld) any { return form{name: "a.zip", content: packed(w.t, "x/y", "z"), most: 64 << 20} }},
+	{op: "POST /codeserver/{id}/folders/{folder}/import", by: byAdmin, body: func(w *badWorld) any { return form{name: "a.zip", content: packed(w.t, "x/y", "z"), most: 64 << 20} }},
 	{op: "DELETE /codeserver/{id}", by: byAdmin, ok: 204},
 	{op: "POST /codeserver", by: byAdmin, body: func(w *badWorld) any {
 		return record{"codelab_id": w.ids["id"], "structure_type": "folder", "workspace_files": oneFile}
@@ -191,7 +195,7 @@ var probes = []probe{
 	{op: "POST /logout", ok: 204},
 }
 
-var oneFile = []any{map[string]any{"path": "x.go", "content": "package x"}}
+var oneFile = []any{map[string]any{"path": "x.go", "content": "cGFja2FnZSB4", "encoding": "base64", "mode": "100755"}}
 
 // badWorld is two codelabs with one of everything, and a third whose workspace
 // is of the other kind.

@@ -234,13 +234,13 @@ func (h *holding) readCode(trees *workspaces.Store, dir string) {
 			paths, err := trees.List(s.Workspace.Id, kind, head.Tree)
 			h.must(err)
 			for _, path := range paths {
-				b, err := trees.Read(s.Workspace.Id, kind, head.Tree, path)
+				b, _, err := trees.Read(s.Workspace.Id, kind, head.Tree, path)
 				h.must(err)
 				heads[head.Name][path] = hashOf(b)
 			}
 			if kind == code.Plain && len(paths) > 0 { // its sums are there, too
 				flipByte(h.t, filepath.Join(dir, s.Workspace.Id, "trees", head.Tree, paths[0]), 0)
-				if _, err := trees.Read(s.Workspace.Id, kind, head.Tree, paths[0]); !errors.Is(err, workspaces.ErrDamaged) {
+				if _, _, err := trees.Read(s.Workspace.Id, kind, head.Tree, paths[0]); !errors.Is(err, workspaces.ErrDamaged) {
 					h.t.Errorf("%s of %s, damaged, reads with %v", paths[0], head.Name, err)
 				}
 			}

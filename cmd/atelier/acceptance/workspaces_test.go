@@ -59,7 +59,7 @@ func untar(t *testing.T, packed []byte) string {
 		} else if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
 			var b []byte
 			if b, err = io.ReadAll(tr); err == nil {
-				err = os.WriteFile(path, b, 0o644)
+				err = os.WriteFile(path, b, h.FileInfo().Mode())
 			}
 		}
 		if err != nil {
@@ -175,9 +175,6 @@ func TestAWorkspaceOfFolders(t *testing.T) {
 	dir := untar(t, c.admin.get(c.code()+"/download").want(200).body)
 	if b, err := os.ReadFile(filepath.Join(dir, "step-1-start", "b", "c")); err != nil || string(b) != "2" {
 		t.Errorf("downloaded %q %v", b, err)
-	}
-	if got := c.admin.post("/codelabs/"+c.id+"/copy", nil).object(); c.admin.get("/codeserver/"+got.text("id")).status != 404 {
-		t.Error("a copy has a workspace")
 	}
 }
 

@@ -82,7 +82,7 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 		if err = errors.Join(err, f.Close()); string(got) != "content" || err != nil {
 			t.Errorf("%s: %q, %v", to, got, err)
 		}
-		if got, err := c.code.Read(workspace, code.Git, tree, "a/b"); string(got) != "code" || err != nil {
+		if got, _, err := c.code.Read(workspace, code.Git, tree, "a/b"); string(got) != "code" || err != nil {
 			t.Errorf("%s: %q, %v", to, got, err)
 		}
 		if n, err := c.Scrub(io.Discard); n != 0 || err != nil {

@@ -12,8 +12,8 @@ import (
 
 // Bounds of a workspace, bytes: a file, a tree, and everything with its history.
 const (
-	MaxFile      = 8 << 20
-	MaxTree      = 64 << 20
+	MaxFile      = code.MaxFile
+	MaxTree      = code.MaxTree
 	MaxWorkspace = 512 << 20
 )
 
@@ -22,13 +22,15 @@ type Entry struct {
 	Size    int64
 	Ref     string // what the kind knows the content by; "" for new content
 	Content []byte
+	Mode    code.Mode // KeptMode and Regular are the same here
+	Sum     string    // a hash of stored content; "" if none is known
 }
 
 // Apply returns the files of a tree after a change, or a *Problem.
 func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
-	after := make(map[string]Entry, len(before)+len(c.Write))
-	for path, e := range before {
-		after[path] = e
+	after := maps.Clone(before)
+	if after == nil {
+		after = map[string]Entry{}
 	}
 	for _, path := range c.Delete {
 		if err := code.CheckPath(path); err != nil {
@@ -39,9 +41,13 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 		}
 		delete(after, path)
 	}
+	kept := after
+	if c.Replace {
+		after = make(map[string]Entry, len(c.Write))
+	}
 	written := map[string]bool{}
 	for _, f := range c.Write {
-		if err := code.CheckPath(f.Path); err != nil {
+		if err := checkWritten(f.Path, before); err != nil {
 			return nil, err
 		}
 		if written[f.Path] {
@@ -51,9 +57,22 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 			return nil, code.Fault("%s is larger than %d MiB", f.Path, MaxFile>>20)
 		}
 		written[f.Path] = true
-		after[f.Path] = Entry{Size: int64(len(f.Content)), Content: f.Content}
+		mode := f.Mode
+		if mode == code.KeptMode {
+			mode = kept[f.Path].Mode
+		}
+		after[f.Path] = Entry{Size: int64(len(f.Content)), Content: f.Content, Mode: mode}
 	}
 	return after, check(after)
+}
+
+// checkWritten checks the path of a file that is written. One that is there already may
+// stay there.
+func checkWritten(path string, before map[string]Entry) error {
+	if _, there := before[path]; there {
+		return code.CheckPath(path)
+	}
+	return code.CheckNewPath(path)
 }
 
 // check looks at a tree as a whole.
@@ -98,6 +117,11 @@ type name struct {
 	spelled string
 	number  int
 	file    bool
+}
+
+// Info describes the file of an entry; binary is left to the caller.
+func (e Entry) Info(path string) code.Info {
+	return code.Info{Path: path, Mode: max(e.Mode, code.Regular), Size: e.Size}
 }
 
 // Sorted are the paths of files, never nil.

@@ -40,7 +40,7 @@ func WriteCommit(put Put, parent *object.Commit, files map[string]Entry, c code.
 				return h, fmt.Errorf("write blob: %w", err)
 			}
 		}
-		top.add(strings.Split(path, "/"), h)
+		top.add(strings.Split(path, "/"), blob{h, e.Mode})
 	}
 	tree, err := top.write(put)
 	if err != nil {
@@ -66,23 +66,48 @@ func WriteCommit(put Put, parent *object.Commit, files map[string]Entry, c code.
 func WriteTrees(put Put, files map[string]Entry) (plumbing.Hash, error) {
 	top := &folder{}
 	for path, e := range files {
-		top.add(strings.Split(path, "/"), plumbing.NewHash(e.Ref))
+		top.add(strings.Split(path, "/"), blob{plumbing.NewHash(e.Ref), e.Mode})
 	}
 	return top.write(put)
 }
 
+// GitMode is a mode as Git keeps it.
+func GitMode(m code.Mode) filemode.FileMode {
+	if m == code.Executable {
+		return filemode.Executable
+	}
+	return filemode.Regular
+}
+
+// ModeOf is the mode of an entry of a Git tree; ok is false for what is no plain file.
+func ModeOf(m filemode.FileMode) (mode code.Mode, ok bool) {
+	switch m {
+	case filemode.Regular:
+		return code.Regular, true
+	case filemode.Executable:
+		return code.Executable, true
+	}
+	return code.KeptMode, false
+}
+
+// blob is a file of a folder.
+type blob struct {
+	hash plumbing.Hash
+	mode code.Mode
+}
+
 // folder is a folder of a tree that is being made.
 type folder struct {
-	files   map[string]plumbing.Hash
+	files   map[string]blob
 	folders map[string]*folder
 }
 
-func (f *folder) add(path []string, h plumbing.Hash) {
+func (f *folder) add(path []string, b blob) {
 	if len(path) == 1 {
 		if f.files == nil {
-			f.files = map[string]plumbing.Hash{}
+			f.files = map[string]blob{}
 		}
-		f.files[path[0]] = h
+		f.files[path[0]] = b
 		return
 	}
 	if f.folders == nil {
@@ -93,13 +118,13 @@ func (f *folder) add(path []string, h plumbing.Hash) {
 		sub = &folder{}
 		f.folders[path[0]] = sub
 	}
-	sub.add(path[1:], h)
+	sub.add(path[1:], b)
 }
 
 func (f *folder) write(put Put) (plumbing.Hash, error) {
 	t := &object.Tree{}
-	for name, h := range f.files {
-		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: filemode.Regular, Hash: h})
+	for name, b := range f.files {
+		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: GitMode(b.mode), Hash: b.hash})
 	}
 	for name, sub := range f.folders {
 		h, err := sub.write(put)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"atelier/actors/code"
 )
 
 // Packer writes a tar.gz whose files are dated At.
@@ -27,8 +29,12 @@ func (p *Packer) Folder(name string) error {
 }
 
 // File writes a file.
-func (p *Packer) File(name string, content []byte) error {
-	if err := p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: p.At}); err != nil {
+func (p *Packer) File(name string, content []byte, mode code.Mode) error {
+	permissions := int64(0o644)
+	if mode == code.Executable {
+		permissions = 0o755
+	}
+	if err := p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: permissions, Size: int64(len(content)), ModTime: p.At}); err != nil {
 		return err
 	}
 	_, err := p.tar.Write(content)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
@@ -54,11 +53,11 @@ func (p *Packer) Repository(from History, heads []code.Head) error {
 		if err != nil {
 			return err
 		}
-		if err := p.File(name, content); err != nil {
+		if err := p.File(name, content, files[name].Mode); err != nil {
 			return err
 		}
 		idx.Entries = append(idx.Entries, &index.Entry{
-			Name: name, Hash: h, Mode: filemode.Regular, Size: uint32(len(content)), CreatedAt: p.At, ModifiedAt: p.At,
+			Name: name, Hash: h, Mode: GitMode(files[name].Mode), Size: uint32(len(content)), CreatedAt: p.At, ModifiedAt: p.At,
 		})
 	}
 	var staged bytes.Buffer
@@ -73,18 +72,18 @@ func (p *Packer) Repository(from History, heads []code.Head) error {
 	for _, f := range []code.File{
 		{Path: ".git/HEAD", Content: []byte("ref: refs/heads/" + heads[0].Name + "\n")}, {Path: ".git/config", Content: []byte(GitConfig)}, {Path: ".git/index", Content: staged.Bytes()},
 	} {
-		if err := p.File(f.Path, f.Content); err != nil {
+		if err := p.File(f.Path, f.Content, f.Mode); err != nil {
 			return err
 		}
 	}
 	var tips []plumbing.Hash
 	for _, h := range heads {
 		tips = append(tips, plumbing.NewHash(h.Tree))
-		if err := p.File(".git/refs/heads/"+h.Name, []byte(h.Tree+"\n")); err != nil {
+		if err := p.File(".git/refs/heads/"+h.Name, []byte(h.Tree+"\n"), code.Regular); err != nil {
 			return err
 		}
 	}
 	return from.Objects(tips, func(name string, content []byte) error {
-		return p.File(".git/objects/"+name[:2]+"/"+name[2:], content)
+		return p.File(".git/objects/"+name[:2]+"/"+name[2:], content, code.Regular)
 	})
 }

@@ -2,7 +2,6 @@ package trees
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -124,10 +123,10 @@ func (v saver) plain(sp *spool, id, name string) error {
 	if err := v.folder(id + "/trees/" + name); err != nil {
 		return err
 	}
-	var lines []byte
+	sums := tree.NewSums()
 	for i := range m.Files {
 		f := &m.Files[i]
-		lines = fmt.Appendf(lines, "%s  %s\n", f.Sum, f.Path)
+		sums.Add(f.Path, f.Sum, f.mode())
 		content, err := sp.read(v.ctx, m, f)
 		if err != nil {
 			if v.lost(err) {
@@ -139,8 +138,7 @@ func (v saver) plain(sp *spool, id, name string) error {
 			return err
 		}
 	}
-	lines = bytes.TrimSuffix(lines, []byte("\n"))
-	return v.file(id+"/sums/"+name, fmt.Appendf(nil, "%s\n\n%s", lines, sumOf(lines)))
+	return v.file(id+"/sums/"+name, sums.Encode())
 }
 
 func (v saver) repository(sp *spool, id string, names []string, heads []code.Head) error {

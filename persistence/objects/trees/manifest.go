@@ -2,7 +2,6 @@ package trees
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -58,6 +57,22 @@ type file struct {
 	Size int64  `json:"size"`
 	In   int    `json:"in,omitempty"` // 0: this tree's object; else Bundles[In-1]
 	At   int64  `json:"at"`           // from the beginning of its contents
+	// Executable is the mode; trees from before modes were kept have none.
+	Executable bool `json:"executable,omitempty"`
+	// Form is textForm or binaryForm; trees from before it was kept have none.
+	Form string `json:"form,omitempty"`
+}
+
+const (
+	textForm   = "text"
+	binaryForm = "binary"
+)
+
+func (f *file) mode() code.Mode {
+	if f.Executable {
+		return code.Executable
+	}
+	return code.Regular
 }
 
 func damaged(what string, args ...any) error {
@@ -178,7 +193,7 @@ func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error
 func (m *manifest) entries() map[string]tree.Entry {
 	out := make(map[string]tree.Entry, len(m.Files))
 	for _, f := range m.Files {
-		e := tree.Entry{Size: f.Size, Ref: f.Path}
+		e := tree.Entry{Size: f.Size, Ref: f.Path, Mode: f.mode(), Sum: f.Sum}
 		if m.Kind == code.Git {
 			e.Ref = f.Git
 		}
@@ -196,13 +211,8 @@ func (m *manifest) lies(f *file) bundle {
 
 // check holds a content against what the manifest says of it.
 func (m *manifest) check(f *file, content []byte) error {
-	if int64(len(content)) != f.Size || sumOf(content) != f.Sum || m.Kind == code.Git && plumbing.ComputeHash(plumbing.BlobObject, content).String() != f.Git {
+	if int64(len(content)) != f.Size || tree.SumOf(content) != f.Sum || m.Kind == code.Git && plumbing.ComputeHash(plumbing.BlobObject, content).String() != f.Git {
 		return damaged("%s of %s is not what was written", f.Path, m.Tree)
 	}
 	return nil
-}
-
-func sumOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }

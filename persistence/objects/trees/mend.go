@@ -17,10 +17,10 @@ import (
 func (s *Store) mend(ctx context.Context, id string, m *manifest, sent []code.File) error {
 	for _, f := range sent {
 		known := m.byPath[f.Path]
-		if known == nil || known.Size == 0 || known.Sum != sumOf(f.Content) {
+		if known == nil || known.Size == 0 || known.Sum != tree.SumOf(f.Content) {
 			continue
 		}
-		_, err := s.Read(id, m.Kind, m.Tree, f.Path)
+		_, _, err := s.Read(id, m.Kind, m.Tree, f.Path)
 		if err == nil || !errors.Is(err, durable.ErrCorrupt) {
 			continue // of another error the change itself tells
 		}

@@ -9,12 +9,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
@@ -100,31 +98,31 @@ func (p placer) plainTree(name string) error {
 	if err != nil {
 		return err
 	}
-	sums, err := os.ReadFile(filepath.Join(p.dir, "sums", name))
+	stored, err := os.ReadFile(filepath.Join(p.dir, "sums", name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	lines, own, summed := bytes.Cut(sums, []byte("\n\n"))
-	if err == nil && (!summed || sumOf(lines) != string(own)) {
-		p.damaged("sums of "+name, nil)
-		return nil
+	summed := err == nil
+	sums := tree.NewSums()
+	if summed {
+		var ok bool
+		if sums, ok = tree.DecodeSums(stored); !ok {
+			p.damaged("sums of "+name, nil)
+			return nil
+		}
 	}
-	want := map[string]string{}
-	for line := range strings.SplitSeq(string(lines), "\n") {
-		if sum, path, ok := strings.Cut(line, "  "); ok && code.CheckPath(path) == nil {
-			want[path] = sum
-			if _, there := contents[path]; !there {
-				contents[path] = tree.Entry{}
-			}
+	for path := range sums.ByPath {
+		if _, there := contents[path]; !there && code.CheckPath(path) == nil {
+			contents[path] = tree.Entry{}
 		}
 	}
 	b := newBuilder(code.Plain)
 	b.Tree = name
 	for _, path := range tree.Sorted(contents) {
-		b.bring(path, contents[path].Content)
-		if f := &b.Files[len(b.Files)-1]; summed && f.Sum != want[path] {
+		b.bring(path, contents[path].Content, sums.Modes[path])
+		if f := &b.Files[len(b.Files)-1]; summed && f.Sum != sums.ByPath[path] {
 			p.damaged(name+"/"+path, nil)
-			f.Sum = want[path] // so it stays damaged
+			f.Sum = sums.ByPath[path] // so it stays damaged
 		}
 	}
 	return b.put(p.ctx, p.to, p.id)
@@ -176,8 +174,8 @@ func (p placer) commit(st *filesystem.Storage, c *object.Commit, lies map[string
 	top, err := c.Tree()
 	if err == nil {
 		err = top.Files().ForEach(func(f *object.File) error {
-			if f.Mode == filemode.Regular {
-				hashes[f.Name] = tree.Entry{Ref: f.Hash.String()}
+			if mode, plain := tree.ModeOf(f.Mode); plain {
+				hashes[f.Name] = tree.Entry{Ref: f.Hash.String(), Mode: mode}
 			}
 			return nil
 		})
@@ -195,12 +193,12 @@ func (p placer) commit(st *filesystem.Storage, c *object.Commit, lies map[string
 		hash := hashes[path].Ref
 		if at, placed := lies[hash]; placed {
 			f := *at.f
-			f.Path = path
+			f.Path, f.Executable = path, hashes[path].Mode == code.Executable
 			b.take(f, at.m.lies(at.f))
 			continue
 		}
 		content, err := readBlob(st, plumbing.NewHash(hash))
-		b.bring(path, content)
+		b.bring(path, content, hashes[path].Mode)
 		if f := &b.Files[len(b.Files)-1]; err != nil || f.Git != hash {
 			p.damaged(b.Tree+"/"+path, err)
 			f.Git = hash // so it stays damaged

@@ -147,7 +147,7 @@ func (p *spool) folders(ctx context.Context, to *tree.Packer, heads []code.Head)
 			if err != nil {
 				return err
 			}
-			if err := to.File(h.Name+"/"+m.Files[i].Path, content); err != nil {
+			if err := to.File(h.Name+"/"+m.Files[i].Path, content, m.Files[i].mode()); err != nil {
 				return err
 			}
 		}

@@ -54,6 +54,8 @@ type Store struct {
 	opts  Options
 	clock *objects.Clock
 	busy  chan struct{} // places for those who pack
+	// binaries are those of trees whose manifests do not say it.
+	binaries tree.Binaries
 
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
@@ -281,21 +283,54 @@ func (s *Store) List(id string, kind code.Kind, name string) (paths []string, er
 	return tree.Sorted(m.entries()), nil
 }
 
-// Read implements code.Store.
-func (s *Store) Read(id string, kind code.Kind, name, path string) ([]byte, error) {
-	if err := code.CheckPath(path); err != nil {
-		return nil, err
-	}
+// Describe implements code.Store.
+func (s *Store) Describe(id string, kind code.Kind, name string) ([]code.Info, error) {
 	ctx := context.Background()
 	m, err := s.load(ctx, id, kind, name)
 	if err != nil {
 		return nil, err
 	}
+	out := make([]code.Info, len(m.Files))
+	for i := range m.Files {
+		f := &m.Files[i]
+		out[i] = code.Info{Path: f.Path, Mode: f.mode(), Size: f.Size, Binary: f.Form == binaryForm}
+		if f.Form != "" {
+			continue
+		}
+		out[i].Binary, err = s.binaries.Is(f.Sum, func() (bool, error) {
+			content, err := s.content(ctx, id, m, f)
+			return code.Binary(content), err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Read implements code.Store.
+func (s *Store) Read(id string, kind code.Kind, name, path string) (content []byte, about code.Info, err error) {
+	if err := code.CheckPath(path); err != nil {
+		return nil, about, err
+	}
+	ctx := context.Background()
+	m, err := s.load(ctx, id, kind, name)
+	if err != nil {
+		return nil, about, err
+	}
 	f := m.byPath[path]
 	if f == nil {
-		return nil, code.ErrNotFound
+		return nil, about, code.ErrNotFound
 	}
-	content := []byte{}
+	if content, err = s.content(ctx, id, m, f); err != nil {
+		return nil, about, err
+	}
+	return content, code.Info{Path: path, Mode: f.mode(), Size: f.Size, Binary: code.Binary(content)}, nil
+}
+
+// content reads a file of a tree.
+func (s *Store) content(ctx context.Context, id string, m *manifest, f *file) (content []byte, err error) {
+	content = []byte{}
 	if lies := m.lies(f); f.Size > 0 {
 		content, err = objects.GetBytes(ctx, s.opts.Objects, treeKey(id, lies.Tree), lies.Start+f.At, f.Size, f.Size)
 	}
@@ -303,7 +338,7 @@ func (s *Store) Read(id string, kind code.Kind, name, path string) ([]byte, erro
 		err = m.check(f, content)
 	}
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrRange) {
-		err = damaged("%s of %s is gone", path, name)
+		err = damaged("%s of %s is gone", f.Path, m.Tree)
 	}
 	if errors.Is(err, durable.ErrCorrupt) {
 		s.opts.Damaged()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,7 +48,12 @@ func change(files ...string) code.Change {
 		if files[i+1] == "-" {
 			c.Delete = append(c.Delete, files[i])
 		} else {
-			c.Write = append(c.Write, code.File{Path: files[i], Content: []byte(files[i+1])})
+			path, executable := strings.CutSuffix(files[i], "+x")
+			f := code.File{Path: path, Content: []byte(files[i+1])}
+			if executable {
+				f.Mode = code.Executable
+			}
+			c.Write = append(c.Write, f)
 		}
 	}
 	return c
@@ -64,17 +70,26 @@ func write(t testing.TB, s code.Store, kind code.Kind, base string, files ...str
 
 func content(t testing.TB, s code.Store, kind code.Kind, tree string) string {
 	t.Helper()
-	paths, err := s.List(id, kind, tree)
+	infos, err := s.Describe(id, kind, tree)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	for _, p := range paths {
-		c, err := s.Read(id, kind, tree, p)
+	var paths []string
+	for _, info := range infos {
+		paths = append(paths, info.Path)
+		c, about, err := s.Read(id, kind, tree, info.Path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "%s=%s ", p, c)
+		if about != info || info.Size != int64(len(c)) || info.Binary != code.Binary(c) {
+			t.Errorf("%s is described as %v in its tree, and as %v", info.Path, info, about)
+		}
+		sign := map[code.Mode]string{code.Regular: "=", code.Executable: "+x="}[info.Mode]
+		fmt.Fprintf(&b, "%s%s%s ", info.Path, sign, c)
+	}
+	if listed, err := s.List(id, kind, tree); err != nil || !slices.Equal(listed, paths) {
+		t.Errorf("listed are %q %v, described %q", listed, err, paths)
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -137,7 +152,7 @@ func TestATreeNeverChanges(t *testing.T) {
 			}
 		}
 		for _, path := range []string{"no", "b/c", "a/b"} {
-			if _, err := s.Read(id, kind, last, path); !errors.Is(err, code.ErrNotFound) {
+			if _, _, err := s.Read(id, kind, last, path); !errors.Is(err, code.ErrNotFound) {
 				t.Errorf("%s: %v", path, err)
 			}
 		}
@@ -167,7 +182,7 @@ func TestADownloadIsThatOfAFolder(t *testing.T) {
 		}
 		s := node(t, b)
 		pack := func(s code.Store) []byte {
-			main := write(t, s, kind, "", "README.md", "# Hi\n", "src/main.go", "package main\n", "ä/한글.txt", "x")
+			main := write(t, s, kind, "", "README.md", "# Hi\n", "run.sh+x", "#!/bin/sh\n", "src/main.go", "package main\n", "ä/한글.txt", "x")
 			start := write(t, s, kind, main, "src/main.go", "package start\n", "src/a/b/c.txt", "deep")
 			end := write(t, s, kind, start, "README.md", "-", "copy.txt", "deep")
 			write(t, s, kind, end, "unpublished", "secret")
@@ -203,7 +218,7 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 				tree := write(t, node(t, b), kind, "", "a.txt", strings.Repeat("text ", 100), "b.txt", "x")
 				b.Change(t, b.Keys(t, "workspaces/"+id+"/trees/")[0], hurt)
 				s := node(t, b)
-				if got, err := s.Read(id, kind, tree, "b.txt"); !errors.Is(err, durable.ErrCorrupt) {
+				if got, _, err := s.Read(id, kind, tree, "b.txt"); !errors.Is(err, durable.ErrCorrupt) {
 					t.Errorf("read %q, %v", got, err)
 				}
 				if _, _, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: tree}}, at); !errors.Is(err, durable.ErrCorrupt) {
@@ -237,16 +252,16 @@ func TestWritingAgainMendsDamagedContent(t *testing.T) {
 			o[bytes.Index(o, []byte(text))+200] ^= 1
 			return o
 		})
-		if _, err := node(t, b).Read(id, kind, head, "a.txt"); !errors.Is(err, durable.ErrCorrupt) {
+		if _, _, err := node(t, b).Read(id, kind, head, "a.txt"); !errors.Is(err, durable.ErrCorrupt) {
 			t.Fatalf("the content is not damaged: %v", err)
 		}
 		again := write(t, node(t, b), kind, head, "a.txt", text)
 		for _, tree := range []string{first, head, again} {
-			if got, err := node(t, b).Read(id, kind, tree, "a.txt"); err != nil || string(got) != text {
+			if got, _, err := node(t, b).Read(id, kind, tree, "a.txt"); err != nil || string(got) != text {
 				t.Errorf("read %d bytes, %v", len(got), err)
 			}
 		}
-		if got, err := node(t, b).Read(id, kind, head, "b.txt"); err != nil || string(got) != "x" {
+		if got, _, err := node(t, b).Read(id, kind, head, "b.txt"); err != nil || string(got) != "x" {
 			t.Errorf("its neighbour is %q, %v", got, err)
 		}
 	})
@@ -279,7 +294,7 @@ func TestAMissingTreeIsFound(t *testing.T) {
 				t.Errorf("without %s scrub finds nothing", gone)
 			}
 		}
-		if _, err := node(t, b).Read(id, kind, head, "b.txt"); !errors.Is(err, code.ErrMissing) {
+		if _, _, err := node(t, b).Read(id, kind, head, "b.txt"); !errors.Is(err, code.ErrMissing) {
 			t.Errorf("reading gives %v", err)
 		}
 	})
@@ -322,7 +337,7 @@ func TestADamagedWorkspaceIsNotSwept(t *testing.T) {
 			t.Errorf("%d trees were removed", n)
 		}
 	}
-	if _, err := node(t, b).Read(id, code.Plain, first, "a"); err != nil {
+	if _, _, err := node(t, b).Read(id, code.Plain, first, "a"); err != nil {
 		t.Errorf("the tree that the head needs: %v", err)
 	}
 }
@@ -488,8 +503,8 @@ func TestAPlainTreeRefersToFewOthers(t *testing.T) {
 func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		s := node(t, b)
-		first := write(t, s, kind, "", "a", "1", "dir/b", "2", "same", "1")
-		second := write(t, s, kind, first, "dir/b", "-", "c", strings.Repeat("3", 100_000))
+		first := write(t, s, kind, "", "a", "1", "dir/b", "2", "same+x", "1", "logo 1+x", "\x00\xff", "x", "8")
+		second := write(t, s, kind, first, "dir/b", "-", "same", "9", "x+x", "8", "c", strings.Repeat("3", 100_000))
 		want := map[string]string{first: content(t, s, kind, first), second: content(t, s, kind, second)}
 		var saved bytes.Buffer
 		save := func(w io.Writer) error { return s.Save(w, heads(second)) }

@@ -32,8 +32,11 @@ func newBuilder(kind code.Kind) *builder {
 }
 
 // bring adds a file with its content.
-func (b *builder) bring(path string, content []byte) {
-	f := file{Path: path, Sum: sumOf(content), Size: int64(len(content))}
+func (b *builder) bring(path string, content []byte, mode code.Mode) {
+	f := file{Path: path, Sum: tree.SumOf(content), Size: int64(len(content)), Executable: mode == code.Executable, Form: textForm}
+	if code.Binary(content) {
+		f.Form = binaryForm
+	}
 	if b.Kind == code.Git {
 		f.Git = plumbing.ComputeHash(plumbing.BlobObject, content).String()
 	}
@@ -96,7 +99,7 @@ func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (na
 	b := newBuilder(kind)
 	for _, path := range tree.Sorted(after) {
 		if e := after[path]; e.Ref == "" {
-			b.bring(path, e.Content)
+			b.bring(path, e.Content, e.Mode)
 		} else {
 			b.take(*before.byPath[path], before.lies(before.byPath[path]))
 		}
@@ -163,7 +166,7 @@ func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after
 				return nil, err
 			}
 		}
-		b.bring(path, content)
+		b.bring(path, content, after[path].Mode)
 	}
 	return b, nil
 }

@@ -1,12 +1,24 @@
 // Whoever writes codelabs: the list, the editor, settings, quiz, files, and the
 // code of the steps.
 import assert from 'node:assert/strict'
+import { gzipSync } from 'node:zlib'
 import { findings, stage, turn, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
 /** A folder for pictures of each screen, when one wants to look at them. */
 const shots = process.env.SHOTS
+
+/** A tar.gz of one file. */
+function tarGzip(name, mode, text) {
+  const header = Buffer.alloc(512)
+  const octal = (n, digits) => n.toString(8).padStart(digits, '0') + '\0'
+  header.write(name, 0)
+  header.write(octal(mode, 7) + octal(0, 7) + octal(0, 7) + octal(text.length, 11) + octal(0, 11) + ' '.repeat(8) + '0', 100)
+  header.write('ustar\x0000', 257)
+  header.write(octal(header.reduce((a, b) => a + b, 0), 6) + ' ', 148)
+  return gzipSync(Buffer.concat([header, Buffer.from(text), Buffer.alloc(512 - (text.length % 512) + 1024)]))
+}
 
 /** No serious finding of axe, light and dark; pictures of both, and of a phone, when they are wanted. */
 async function sound(page, name) {
@@ -531,12 +543,27 @@ for (const kind of ['branch', 'folder']) {
     await until('mine to be there', async () => /}\n$/.test(await lead.get(`${at}/step-2-end/file?file=main.go`)))
     await files.getByRole('button', { name: 'logo.bin' }).click()
     await page.getByText('This file is no text').waitFor()
+    await page.getByText(/^2 (B|bytes)/).waitFor()
+    const [binary] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download this file' }).click()])
+    assert.equal(binary.suggestedFilename(), 'logo.bin')
+
+    // An archive comes in: what is none is refused, and its program can be executed.
+    const more = page.getByRole('button', { name: 'Import, download and delete' })
+    await more.click()
+    await page.getByRole('menuitem', { name: 'Import a ZIP or tar.gz …' }).click()
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'code.zip', mimeType: 'application/zip', buffer: Buffer.from('no archive') })
+    await dialog.getByText(/neither a ZIP nor a tar.gz/).waitFor()
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'code.tar.gz', mimeType: 'application/gzip', buffer: tarGzip('run.sh', 0o755, '#!/bin/sh\n') })
+    await page.getByText('1 file is imported.').waitFor()
+    await files.getByRole('button', { name: 'run.sh' }).click()
+    await page.getByText('Executable').waitFor()
+    assert.equal((await lead.get(`${at}/step-2-end/tree`)).find((f) => f.path === 'run.sh').mode, '100755')
 
     // Taken along, and deleted.
-    await page.getByRole('button', { name: 'Download and delete' }).click()
+    await page.getByRole('button', { name: 'Import, download and delete' }).click()
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Download as tar.gz' }).click()])
     assert.match(download.suggestedFilename(), /\.tar\.gz$/)
-    await page.getByRole('button', { name: 'Download and delete' }).click()
+    await page.getByRole('button', { name: 'Import, download and delete' }).click()
     await page.getByRole('menuitem', { name: 'Delete all code …' }).click()
     await dialog.getByRole('button', { name: 'Delete all code' }).click()
     await page.getByRole('heading', { name: 'No code for this codelab yet' }).waitFor()

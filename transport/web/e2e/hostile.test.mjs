@@ -122,8 +122,10 @@ test('no name of a file runs, in the editor, the code of the steps, or what was 
   const ann = await person(lab, 'Attendee 1')
   // Names as hostile as the server takes them; what begins with it looks like a path elsewhere.
   const names = [`a"><img src=x onerror=window.owned=1>.txt`, `<svg onload="window.owned=1">.svg`, `javascript:window.owned=1`, `'";window.owned=1;'.html`, `%2e%2e%2f%2e%2e%2fetc.txt`, `{{constructor}}\u202etxt.exe`]
+  // Code has no characters that Windows cannot write.
+  const coded = [`a' onerror='window.owned=1.txt`, `&lt;img src=x onerror=window.owned=1&gt;.svg`, `javascript&colon;window.owned=1`, `';window.owned=1;'.html`, `%2e%2e%2f%2e%2e%2fetc.txt`, `{{constructor}}\u202etxt.exe`]
   const inside = '<script>opener.owned=1;window.owned=1</script>'
-  await lead.post('/codeserver', { codelab_id: lab.id, structure_type: 'branch', workspace_files: names.map((path) => ({ path: `dir<b>/${path}`, content: inside })) })
+  await lead.post('/codeserver', { codelab_id: lab.id, structure_type: 'branch', workspace_files: coded.map((path) => ({ path: `dir&lt;b&gt;/${path}`, content: inside })) })
   for (const name of names) {
     const file = new FormData()
     file.append('file', new File([inside], name, { type: 'text/html' }))
@@ -140,17 +142,17 @@ test('no name of a file runs, in the editor, the code of the steps, or what was 
   page.on('dialog', (d) => void d.accept())
   await page.goto(`/admin/${lab.id}/code`)
   const files = page.getByRole('list', { name: 'Files' })
-  for (const name of names) {
+  for (const name of coded) {
     await files.getByRole('button', { name }).click()
-    await page.getByRole('textbox', { name: `Text of dir<b>/${name}` }).getByText('window.owned').waitFor()
+    await page.getByRole('textbox', { name: `Text of dir&lt;b&gt;/${name}` }).getByText('window.owned').waitFor()
     await calm(page, `with ${name} open`)
   }
   // A new one, a longer one, a renamed one.
   await page.getByRole('button', { name: 'Add a file' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Path').fill(`new/${names[0]}`)
+  await dialog.getByLabel('Path').fill(`new/${coded[0]}`)
   await dialog.getByRole('button', { name: 'Add' }).click()
-  await page.getByRole('textbox', { name: `Text of new/${names[0]}` }).click()
+  await page.getByRole('textbox', { name: `Text of new/${coded[0]}` }).click()
   await page.keyboard.type(inside)
   await page.keyboard.press('Control+s')
   await page.getByText('The files are saved.').waitFor()

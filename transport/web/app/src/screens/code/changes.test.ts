@@ -16,8 +16,18 @@ describe('changes', () => {
   })
   it('rename by writing and deleting', () => {
     const c = rename(write(none, 'main.go', 'b', 'a'), 'main.go', 'cmd/main.go', 'b', there)
-    expect(toServer(c, '')).toEqual({ files: [{ path: 'cmd/main.go', content: 'b' }], delete_files: ['main.go'] })
+    expect(toServer(c, '')).toEqual({ files: [{ path: 'cmd/main.go', content: 'b', mode: '100644' }], delete_files: ['main.go'] })
     expect(isEmpty(restore(rename(none, 'new', 'newer', 'x', there), 'newer'))).toBe(true)
+  })
+  it('keep the executable bit of a file that is renamed, however often', () => {
+    const once = rename(none, 'main.go', 'run', 'b', there, '100755')
+    const twice = write(rename(once, 'run', 'bin/run', 'b', there), 'bin/run', 'c', null)
+    expect(toServer(twice, '')).toEqual({ files: [{ path: 'bin/run', content: 'c', mode: '100755' }], delete_files: ['main.go'] })
+    // A new file of the name is another one.
+    expect(toServer(write(remove(once, 'run', there), 'run', 'x', null), '')).toEqual({ files: [{ path: 'run', content: 'x' }], delete_files: ['main.go'] })
+    expect(toServer(write(restore(once, 'run'), 'run', 'x', null), '').files).toEqual([{ path: 'run', content: 'x' }])
+    // A file that is there keeps its own.
+    expect(toServer(write(none, 'main.go', 'b', 'a'), '').files).toEqual([{ path: 'main.go', content: 'b' }])
   })
   it('write a file again that was removed', () => {
     const c = write(remove(none, 'main.go', there), 'main.go', 'new', null)
@@ -38,6 +48,8 @@ describe('paths', () => {
     expect(pathTrouble('', there)).toBe('empty')
     for (const bad of ['/a', 'a//b', '../a', 'a/./b', 'a\\b', 'a\u0000']) expect(pathTrouble(bad, there), bad).toBe('form')
     expect(pathTrouble('x/.GIT/config', there)).toBe('git')
+    for (const bad of ['con', 'a/NUL.txt', 'com1.c', 'aux .h', 'lpt³', 'a:b', 'what?', 'a./b', 'a ', 'x|y']) expect(pathTrouble(bad, there), bad).toBe('windows')
+    for (const good of ['console.log', 'com10', 'a.con', '.con', 'a b.c', 'icon']) expect(pathTrouble(good, there), good).toBeNull()
     expect(pathTrouble('é'.repeat(128), there)).toBe('long')
     for (const taken of ['MAIN.go', 'web', 'main.go/x']) expect(pathTrouble(taken, there), taken).toBe('taken')
   })

@@ -5,7 +5,12 @@ export interface Changes {
   /** What its text was when it was opened; files without are new. */
   readonly bases: Readonly<Record<string, string>>
   readonly removed: readonly string[]
+  /** The mode of a new file that comes from another one; drafts of earlier versions have none. */
+  readonly modes?: Readonly<Record<string, Mode>>
 }
+
+/** Whether a file can be executed, as Git writes it. */
+export type Mode = '100644' | '100755'
 
 export const none: Changes = { edits: {}, bases: {}, removed: [] }
 
@@ -29,8 +34,9 @@ function omit<T>(record: Readonly<Record<string, T>>, key: string): Record<strin
 /** Writes a file. base is the text that the server has; null when it has none. */
 export function write(c: Changes, path: string, text: string, base: string | null): Changes {
   const known = c.bases[path] ?? base
-  if (text === known) return { edits: omit(c.edits, path), bases: omit(c.bases, path), removed: c.removed.filter((p) => p !== path) }
-  return { edits: { ...c.edits, [path]: text }, bases: known === null ? c.bases : { ...c.bases, [path]: known }, removed: c.removed.filter((p) => p !== path) }
+  const removed = c.removed.filter((p) => p !== path)
+  if (text === known) return { ...c, edits: omit(c.edits, path), bases: omit(c.bases, path), removed }
+  return { ...c, edits: { ...c.edits, [path]: text }, bases: known === null ? c.bases : { ...c.bases, [path]: known }, removed }
 }
 
 export function remove(c: Changes, path: string, there: readonly string[]): Changes {
@@ -38,17 +44,20 @@ export function remove(c: Changes, path: string, there: readonly string[]): Chan
     edits: omit(c.edits, path),
     bases: omit(c.bases, path),
     removed: there.includes(path) && !c.removed.includes(path) ? [...c.removed, path] : c.removed,
+    modes: omit(c.modes ?? {}, path),
   }
 }
 
 /** Takes back what was done to a file. */
 export function restore(c: Changes, path: string): Changes {
-  return { edits: omit(c.edits, path), bases: omit(c.bases, path), removed: c.removed.filter((p) => p !== path) }
+  return { edits: omit(c.edits, path), bases: omit(c.bases, path), removed: c.removed.filter((p) => p !== path), modes: omit(c.modes ?? {}, path) }
 }
 
-/** The file goes, and comes back under its new path. */
-export function rename(c: Changes, from: string, to: string, text: string, there: readonly string[]): Changes {
-  return write(remove(c, from, there), to, text, null)
+/** The file goes, and comes back under its new path; mode is the one that it has on the server. */
+export function rename(c: Changes, from: string, to: string, text: string, there: readonly string[], mode: Mode = '100644'): Changes {
+  const kept = c.modes?.[from] ?? mode
+  const moved = write(remove(c, from, there), to, text, null)
+  return { ...moved, modes: { ...moved.modes, [to]: kept } }
 }
 
 /** All files in their order, with what happened to them. */
@@ -94,7 +103,12 @@ export function rows(files: readonly File[]): Row[] {
   return out
 }
 
-export type PathTrouble = 'empty' | 'form' | 'git' | 'long' | 'taken'
+export type PathTrouble = 'empty' | 'form' | 'git' | 'windows' | 'long' | 'taken'
+
+/** Says that Windows cannot check out a name: what it cannot write, and what it keeps for devices. */
+function refusedByWindows(name: string): boolean {
+  return /[<>:"|?*]|[. ]$/.test(name) || /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\.|$)/i.test(name)
+}
 
 /** Why a path cannot be one; null when it can. */
 export function pathTrouble(path: string, taken: readonly string[]): PathTrouble | null {
@@ -104,6 +118,7 @@ export function pathTrouble(path: string, taken: readonly string[]): PathTrouble
   // eslint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\\\u0000-\u001f\u007f]/.test(path) || parts.some((p) => p === '' || p === '.' || p === '..')) return 'form'
   if (parts.some((p) => p.toLowerCase().replace(/[. ]+$/, '') === '.git')) return 'git'
+  if (parts.some(refusedByWindows)) return 'windows'
   if (bytes(path) > 1024 || parts.some((p) => bytes(p) > 255)) return 'long'
   const fold = (s: string) => s.normalize('NFC').toLowerCase()
   // A file cannot be where a folder is, nor the other way round.
@@ -111,9 +126,9 @@ export function pathTrouble(path: string, taken: readonly string[]): PathTrouble
   return null
 }
 
-export function toServer(c: Changes, message: string): { files: { path: string; content: string }[]; delete_files: string[]; commit_message?: string } {
+export function toServer(c: Changes, message: string): { files: { path: string; content: string; mode?: Mode }[]; delete_files: string[]; commit_message?: string } {
   return {
-    files: Object.entries(c.edits).map(([path, content]) => ({ path, content })),
+    files: Object.entries(c.edits).map(([path, content]) => ({ path, content, ...(c.modes?.[path] ? { mode: c.modes[path] } : {}) })),
     delete_files: [...c.removed],
     ...(message.trim() === '' ? {} : { commit_message: message.trim() }),
   }

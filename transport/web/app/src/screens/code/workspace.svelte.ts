@@ -14,6 +14,8 @@ export interface Read {
   binary: boolean
 }
 
+type Info = Schemas['WorkspaceFileInfo']
+
 export class Workspace {
   readonly id: string
   codelab = $state.raw<Schemas['Codelab'] | null>(null)
@@ -23,7 +25,7 @@ export class Workspace {
   failed = $state<string | null>(null)
   /** The branch or folder that is open. */
   head = $state('')
-  files = $state.raw<readonly string[] | null>(null)
+  infos = $state.raw<readonly Info[] | null>(null)
   changes = $state.raw<Changes>(none)
   path = $state<string | null>(null)
   /** The open file as the server has it; null while it is read. */
@@ -45,6 +47,7 @@ export class Workspace {
 
   readonly heads = $derived<readonly string[]>(this.info?.branches ?? this.info?.folders ?? [])
   readonly branches = $derived(this.info?.structure_type === 'branch')
+  readonly files = $derived<readonly string[] | null>(this.infos?.map((f) => f.path) ?? null)
   readonly dirty = $derived(!isEmpty(this.changes))
   readonly text = $derived(this.path === null ? '' : (this.changes.edits[this.path] ?? this.read?.text ?? ''))
 
@@ -83,7 +86,7 @@ export class Workspace {
     this.head = head
     this.path = null
     this.read = null
-    this.files = null
+    this.infos = null
     this.overwritten = []
     this.error = null
     const key = `code:${this.id}:${head}`
@@ -114,13 +117,31 @@ export class Workspace {
   async list(): Promise<void> {
     const head = this.head
     try {
-      const files = this.branches
-        ? await ask(api.GET('/codeserver/{id}/branches/{branch}/files', { params: { path: { id: this.id, branch: head } } }))
-        : await ask(api.GET('/codeserver/{id}/folders/{folder}/files', { params: { path: { id: this.id, folder: head } } }))
-      if (head === this.head) this.files = files
+      const infos = this.branches
+        ? await ask(api.GET('/codeserver/{id}/branches/{branch}/tree', { params: { path: { id: this.id, branch: head } } }))
+        : await ask(api.GET('/codeserver/{id}/folders/{folder}/tree', { params: { path: { id: this.id, folder: head } } }))
+      if (head === this.head) this.infos = infos
     } catch (e) {
       this.error = words(e)
     }
+  }
+
+  /** What the server knows of a file; undefined when it has none of this path. */
+  about(path: string): Info | undefined {
+    return this.infos?.find((f) => f.path === path)
+  }
+
+  /** Where the open branch or folder is on the server. */
+  get address(): string {
+    return `/api/codeserver/${this.id}/${this.branches ? 'branches' : 'folders'}/${encodeURIComponent(this.head)}`
+  }
+
+  /** An archive was imported: every file may be another. */
+  async imported(count: number): Promise<void> {
+    toast(m.code_imported({ count }))
+    await this.list()
+    const path = this.path
+    await this.show(path !== null && (path in this.changes.edits || this.about(path)) ? path : null)
   }
 
   async fetch(path: string): Promise<Read> {
@@ -138,6 +159,10 @@ export class Workspace {
     const base = this.changes.bases[path]
     if (path in this.changes.edits) {
       this.read = { text: base ?? '', binary: false }
+      return
+    }
+    if (this.about(path)?.binary) {
+      this.read = { text: '', binary: true }
       return
     }
     try {

@@ -1,0 +1,42 @@
+package code
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// ForbiddenByWindows are the characters that no name may have on Windows, beside
+// control characters and the slash.
+const ForbiddenByWindows = `<>:"|?*\`
+
+// ReservedByWindows says that Windows takes a name for a device, in any case and
+// whatever follows its first dot. Superscript digits are digits here.
+func ReservedByWindows(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch stem = strings.TrimRight(stem, " "); stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	port, digit := stem[:min(3, len(stem))], stem[min(3, len(stem)):]
+	return (port == "COM" || port == "LPT") && utf8.RuneCountInString(digit) == 1 && strings.Contains("123456789¹²³", digit)
+}
+
+// CheckNewPath says what is wrong with the path of a file that is to be written. Beside
+// what CheckPath refuses, these are names that Windows cannot check out. Files that were
+// stored before it asked for this can be read, changed and deleted.
+func CheckNewPath(path string) error {
+	if err := CheckPath(path); err != nil {
+		return err
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		switch i := strings.IndexAny(part, ForbiddenByWindows); {
+		case i >= 0:
+			return Fault("Windows cannot check out %q: a name has no %c there", path, part[i])
+		case strings.HasSuffix(part, "."), strings.HasSuffix(part, " "):
+			return Fault("Windows cannot check out %q: no name ends with a dot or a blank there", path)
+		case ReservedByWindows(part):
+			return Fault("Windows cannot check out %q: it keeps the name %q for a device", path, part)
+		}
+	}
+	return nil
+}

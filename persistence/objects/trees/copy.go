@@ -1,0 +1,138 @@
+package trees
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"atelier/actors/code"
+)
+
+// Copy implements code.Store. The copy has objects of its own, since a sweep looks at
+// each workspace alone.
+func (s *Store) Copy(from, to string, kind code.Kind, heads []code.Head) error {
+	if err := s.opts.Gate(); err != nil {
+		return err
+	}
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	ctx := context.Background()
+	if err := s.known(ctx, from, kind); err != nil {
+		return err
+	}
+	sp, err := s.spool(from, kind)
+	if err != nil {
+		return err
+	}
+	defer sp.close()
+	if err := s.Make(to, kind); err != nil {
+		return err
+	}
+	if kind == code.Git {
+		err = s.copyCommits(ctx, sp, to, heads)
+	} else {
+		err = s.copyTrees(ctx, sp, to, heads)
+	}
+	if err != nil {
+		return fmt.Errorf("copy workspace: %w", err)
+	}
+	return nil
+}
+
+// copyCommits copies the objects of the heads' history as they are: a commit stays as
+// long as its workspace does, so what they refer to is there.
+func (s *Store) copyCommits(ctx context.Context, sp *spool, to string, heads []code.Head) error {
+	seen := map[string]bool{}
+	var todo []string
+	for _, h := range heads {
+		todo = append(todo, h.Tree)
+	}
+	for len(todo) > 0 {
+		name := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		m, err := sp.manifest(ctx, name)
+		if err != nil {
+			return err
+		}
+		c, err := m.commit()
+		if err != nil {
+			return err
+		}
+		for _, parent := range c.ParentHashes {
+			todo = append(todo, parent.String())
+		}
+		for _, b := range m.Bundles {
+			todo = append(todo, b.Tree)
+		}
+		if err := s.copyObject(ctx, sp, to, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyObject copies the object of a tree.
+func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) error {
+	at, err := sp.fetch(ctx, name)
+	if err != nil {
+		return err
+	}
+	content := io.NewSectionReader(sp.f, at.from, at.size)
+	sum := sha256.New()
+	if _, err := io.Copy(sum, content); err != nil {
+		return err
+	}
+	return s.opts.Objects.Put(ctx, treeKey(to, name), content, at.size, [sha256.Size]byte(sum.Sum(nil)))
+}
+
+// copyTrees writes the heads' trees anew, under their names. They refer to each other
+// alone: of what the trees that they refer to refer to, a sweep may have removed some.
+func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []code.Head) error {
+	done := map[string]bool{}
+	lies := map[string]located{} // where contents lie in the copy, by their sums
+	for _, h := range heads {
+		if done[h.Tree] {
+			continue
+		}
+		done[h.Tree] = true
+		m, err := sp.manifest(ctx, h.Tree)
+		if err != nil {
+			return err
+		}
+		b := newBuilder(code.Plain)
+		b.Tree = h.Tree
+		for i := range m.Files {
+			f := &m.Files[i]
+			if at, placed := lies[f.Sum]; placed && b.room(at.m.lies(at.f)) {
+				taken := *at.f
+				taken.Path, taken.Executable = f.Path, f.Executable
+				b.take(taken, at.m.lies(at.f))
+				continue
+			}
+			content, err := sp.read(ctx, m, f)
+			if err != nil {
+				return err
+			}
+			b.bring(f.Path, content, f.mode())
+		}
+		if err := b.put(ctx, s.opts.Objects, to); err != nil {
+			return err
+		}
+		for i := range b.Files {
+			if f := &b.Files[i]; f.In == 0 {
+				lies[f.Sum] = located{&b.manifest, f}
+			}
+		}
+	}
+	return nil
+}
+
+// room says whether a plain tree may refer to an object.
+func (b *builder) room(lies bundle) bool {
+	return b.bundles[lies] > 0 || len(b.Bundles) < maxPlainBundles
+}

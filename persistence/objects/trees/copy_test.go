@@ -1,0 +1,126 @@
+package trees_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/code"
+	"atelier/persistence/objects/objectstest"
+)
+
+const copyID = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2cff"
+
+// contentOf is content of another workspace.
+func contentOf(t testing.TB, s code.Store, of string, kind code.Kind, tree string) string {
+	t.Helper()
+	infos, err := s.Describe(of, kind, tree)
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	var b strings.Builder
+	for _, info := range infos {
+		c, _, err := s.Read(of, kind, tree, info.Path)
+		fmt.Fprintf(&b, "%s %s %q %v\n", info.Path, info.Mode, c, err)
+	}
+	return b.String()
+}
+
+// copied makes a workspace with a history and a copy of it, and says what the heads of
+// both hold.
+func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want map[string]string) {
+	t.Helper()
+	one := write(t, s, kind, "", "a", "1", "run+x", "2", "dir/same", "2")
+	two := write(t, s, kind, one, "a", "changed")
+	three := write(t, s, kind, two, "run", "-", "b", "3")
+	heads = []code.Head{{Name: "main", Tree: two}, {Name: "step-1-end", Tree: three}, {Name: "step-1-start", Tree: two}}
+	if err := s.Publish(id, kind, heads); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Copy(id, copyID, kind, heads); err != nil {
+		t.Fatal(err)
+	}
+	want = map[string]string{}
+	for _, h := range heads {
+		if want[h.Tree] = contentOf(t, s, id, kind, h.Tree); contentOf(t, s, copyID, kind, h.Tree) != want[h.Tree] {
+			t.Errorf("the copy of %s is another", h.Name)
+		}
+	}
+	return heads, want
+}
+
+// whole says that a workspace has its heads, and can be written, downloaded and
+// scrubbed.
+func whole(t *testing.T, s interface {
+	code.Store
+	Scrub(map[string]code.Recorded, func(string)) (int, error)
+}, of string, kind code.Kind, heads []code.Head, want map[string]string) {
+	t.Helper()
+	for tree, want := range want {
+		if got := contentOf(t, s, of, kind, tree); got != want {
+			t.Errorf("%s holds\n%s\nwant\n%s", tree, got, want)
+		}
+	}
+	if _, err := s.Scrub(map[string]code.Recorded{of: {Kind: kind, Heads: heads}}, func(what string) { t.Errorf("damaged is %s", what) }); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Write(of, kind, heads[1].Tree, change("new", "x")); err != nil {
+		t.Error(err)
+	}
+	f, _, err := s.Pack(of, kind, heads, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+}
+
+func TestRemovingAWorkspaceLeavesItsCopyWhole(t *testing.T) {
+	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+		for gone, stays := range map[string]string{id: copyID, copyID: id} {
+			s := node(t, b)
+			if err := s.Make(id, kind); err != nil {
+				t.Fatal(err)
+			}
+			heads, want := copied(t, s, kind)
+			s.Remove(gone)
+			// A later sweep knows the other one alone.
+			b.Age(t, "workspaces/", 25*time.Hour)
+			recorded := func() (map[string][]code.Head, error) { return map[string][]code.Head{stays: heads}, nil }
+			sweep(t, s, recorded)
+			whole(t, node(t, b), stays, kind, heads, want)
+			s.Remove(stays)
+		}
+		for gone, stays := range map[string]string{id: copyID, copyID: id} {
+			s := folder(t, t.TempDir())
+			if err := s.Make(id, kind); err != nil {
+				t.Fatal(err)
+			}
+			heads, want := copied(t, s, kind)
+			s.Remove(gone)
+			whole(t, s, stays, kind, heads, want)
+		}
+	})
+}
+
+// TestACopyHasWhatIsPublishedAlone: neither old plain trees nor what no head names.
+func TestACopyHasWhatIsPublishedAlone(t *testing.T) {
+	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+		s := node(t, b)
+		heads, _ := copied(t, s, kind)
+		secret := write(t, s, kind, heads[0].Tree, "unpublished", "secret")
+		if _, err := s.List(copyID, kind, secret); !errors.Is(err, code.ErrMissing) {
+			t.Errorf("a tree that no head names is copied: %v", err)
+		}
+		if n, want := len(b.Keys(t, "workspaces/"+copyID+"/trees/")), map[code.Kind]int{code.Git: 3, code.Plain: 2}[kind]; n != want {
+			t.Errorf("the copy has %d trees, want %d", n, want)
+		}
+		if err := s.Copy(unknownWorkspace, copyID, kind, heads); !errors.Is(err, code.ErrMissing) {
+			t.Errorf("copying nothing: %v", err)
+		}
+	})
+}
+
+const unknownWorkspace = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c00"

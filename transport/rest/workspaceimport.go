@@ -1,0 +1,62 @@
+package rest
+
+import (
+	"atelier/actors/codelab"
+	"atelier/transport/archive"
+	"atelier/transport/wire"
+)
+
+// maxUnpacking bounds the archives of code that are unpacked at a time: each takes up
+// to code.MaxTree of memory.
+const maxUnpacking = 2
+
+// importFiles writes the files of a ZIP or tar.gz into a branch or folder, all or none.
+func importFiles(structure string) func(*Request) error {
+	return func(r *Request) error {
+		replace, err := r.flag("replace")
+		if err != nil {
+			return err
+		}
+		if _, _, _, err := r.head(structure); err != nil { // before the archive is sent
+			return err
+		}
+		part, err := r.filePart(archive.MaxPackedCode)
+		if err != nil {
+			return err
+		}
+		f, size, err := r.api.Files.Blobs().Spool(part, archive.MaxPackedCode)
+		if err != nil {
+			return r.storeError(err)
+		}
+		defer f.Close()
+		r.api.unpacking <- struct{}{}
+		defer func() { <-r.api.unpacking }()
+		if err := r.present(); err != nil {
+			return err
+		}
+		files, err := archive.ReadCode(f, size, r.present)
+		if err != nil {
+			return err
+		}
+		change := r.change("Import "+codelab.FileName(part.FileName()), files, nil)
+		change.Replace = replace
+		if err := r.writeHead(structure, change); err != nil {
+			return err
+		}
+		return r.JSON(struct {
+			Status string `json:"status"`
+			Files  int    `json:"files"`
+		}{"ok", len(files)})
+	}
+}
+
+// flag reads a boolean of the query; left out it is false.
+func (r *Request) flag(name string) (bool, error) {
+	switch r.Query(name) {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, wire.Invalid("%s must be true or false", name)
+}
