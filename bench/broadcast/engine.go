@@ -51,7 +51,7 @@ type Engine struct {
 	sent    map[int]int64
 	refused map[int][]int64
 	// denied counts the openings that were refused for good.
-	denied int
+	denied  int
 	planned map[uint64]time.Duration // of messages without an ack, by number
 	began   reading
 }
