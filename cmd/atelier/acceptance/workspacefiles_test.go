@@ -35,9 +35,11 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 		run["mode"] = "100755"
 		text := file("a.txt", "\u00e4")
 		text["encoding"] = "utf-8"
-		c.workspace(kind, run, binaryFile("logo.png", notText), text)
+		tool := file("tool", "x")
+		tool["mode"] = "100755"
+		c.workspace(kind, run, binaryFile("logo.png", notText), text, tool)
 		main := c.code() + "/" + plural + "/main"
-		if got, want := c.described(main), "a.txt 100644 2 false\nlogo.png 100644 12 true\nrun.sh 100755 18 false"; got != want {
+		if got, want := c.described(main), "a.txt 100644 2 false\nlogo.png 100644 12 true\nrun.sh 100755 18 false\ntool 100755 1 false"; got != want {
 			t.Errorf("%s: the tree is\n%s", kind, got)
 		}
 		// Read as bytes, as before, and as an object.

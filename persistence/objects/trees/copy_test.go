@@ -3,12 +3,14 @@ package trees_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"atelier/actors/code"
 	"atelier/persistence/objects/objectstest"
+	"atelier/persistence/objects/trees"
 )
 
 const copyID = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2cff"
@@ -33,7 +35,8 @@ func contentOf(t testing.TB, s code.Store, of string, kind code.Kind, tree strin
 // both hold.
 func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want map[string]string) {
 	t.Helper()
-	one := write(t, s, kind, "", "a", "1", "run+x", "2", "dir/same", "2")
+	zero := write(t, s, kind, "", "z", "of which nothing stays but its commit")
+	one := write(t, s, kind, zero, "z", "-", "a", "1", "run+x", "2", "dir/same", "2")
 	two := write(t, s, kind, one, "a", "changed")
 	three := write(t, s, kind, two, "run", "-", "b", "3")
 	heads = []code.Head{{Name: "main", Tree: two}, {Name: "step-1-end", Tree: three}, {Name: "step-1-start", Tree: two}}
@@ -114,7 +117,7 @@ func TestACopyHasWhatIsPublishedAlone(t *testing.T) {
 		if _, err := s.List(copyID, kind, secret); !errors.Is(err, code.ErrMissing) {
 			t.Errorf("a tree that no head names is copied: %v", err)
 		}
-		if n, want := len(b.Keys(t, "workspaces/"+copyID+"/trees/")), map[code.Kind]int{code.Git: 3, code.Plain: 2}[kind]; n != want {
+		if n, want := len(b.Keys(t, "workspaces/"+copyID+"/trees/")), map[code.Kind]int{code.Git: 4, code.Plain: 2}[kind]; n != want {
 			t.Errorf("the copy has %d trees, want %d", n, want)
 		}
 		if err := s.Copy(unknownWorkspace, copyID, kind, heads); !errors.Is(err, code.ErrMissing) {
@@ -124,3 +127,28 @@ func TestACopyHasWhatIsPublishedAlone(t *testing.T) {
 }
 
 const unknownWorkspace = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c00"
+
+// TestACopyHasContentsOfOtherBranches: a restored commit may have contents in the object
+// of one that is not before it.
+func TestACopyHasContentsOfOtherBranches(t *testing.T) {
+	dir := t.TempDir()
+	local := folder(t, dir)
+	if err := local.Make(id, code.Git); err != nil {
+		t.Fatal(err)
+	}
+	for _, head := range []string{write(t, local, code.Git, "", "x", "same"), write(t, local, code.Git, "", "y", "same")} {
+		b := objectstest.Folder(t)
+		if err := trees.Place(t.Context(), b, dir, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		s := node(t, b)
+		heads := []code.Head{{Name: "main", Tree: head}}
+		want := contentOf(t, s, id, code.Git, head)
+		if err := s.Copy(id, copyID, code.Git, heads); err != nil {
+			t.Fatal(err)
+		}
+		if got := contentOf(t, s, copyID, code.Git, head); got != want {
+			t.Errorf("the copy holds\n%s\nwant\n%s", got, want)
+		}
+	}
+}
