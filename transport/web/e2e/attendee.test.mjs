@@ -98,7 +98,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByRole('button', { name: 'Seen' }).click()
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Lunch at noon' })
   await page.getByRole('button', { name: 'Everybody', exact: true }).click()
-  await page.getByText('Lunch at noon').waitFor()
+  await page.getByText('Pinned · Lunch at noon').waitFor()
   await lead.say(lab, { type: 'pointer', step_number: 3, hints: false })
   await page.getByRole('button', { name: /The workshop is at step 3/ }).click()
   await page.getByRole('heading', { name: 'Run it' }).waitFor()
