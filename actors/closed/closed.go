@@ -9,6 +9,8 @@
 // not all, and go test -update completes those in documents.
 package closed
 
+//go:generate go test . -run TestNoEnumerationIsStale -update
+
 import "strings"
 
 // Or joins members as a choice: "a, b or c".
