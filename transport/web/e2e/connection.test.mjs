@@ -319,7 +319,7 @@ test('signed out in another tab, one finds it said and what was begun kept', asy
   await page.keyboard.press('h')
   assert.equal(await page.getByRole('dialog').count(), 0)
   assert.equal(await page.getByRole('button', { name: /Ask for help|Stuck/ }).count(), 0)
-  await page.getByRole('button', { name: 'Feedback' }).click()
+  await page.getByRole('navigation', { name: 'Steps' }).getByText('Feedback').click()
   await page.getByRole('heading', { name: 'Feedback' }).waitFor()
   assert.equal(await page.getByRole('button', { name: /Send/ }).isDisabled(), true)
   assert.deepEqual(await findings(page), [])
