@@ -13,11 +13,11 @@ const (
 	resolved   = pb.HelpStatus_HELP_STATUS_RESOLVED
 )
 
-// maxHelpMessage bounds what a request says, in code points (decisions W14).
+// maxHelpMessage bounds what a request says, in code points (transport/rest/RULES.md, "Limits").
 const maxHelpMessage = 500
 
 // AskHelp opens a request, or moves the open one to another step: an attendee
-// is never twice in the queue (decisions W6).
+// is never twice in the queue (transport/rest/RULES.md, "Help and feedback").
 type AskHelp struct {
 	StepNumber int32
 	Message    string
@@ -90,7 +90,7 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 }
 
 // OfferHelp opens a request for somebody who has not asked, as the caller's at
-// once, or makes the one that waits theirs (decisions W14).
+// once, or makes the one that waits theirs (transport/rest/RULES.md, "Help and feedback").
 type OfferHelp struct {
 	AttendeeID string
 	// The attendee's own step when absent.

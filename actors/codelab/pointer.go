@@ -6,7 +6,7 @@ import (
 )
 
 // Point says to all where the facilitators are, or no longer anywhere
-// (decisions W14). Pointing at the same step again is told again: it calls back
+// (transport/rest/RULES.md, "Live teaching"). Pointing at the same step again is told again: it calls back
 // whoever went elsewhere.
 type Point struct {
 	// Takes the pointer away when absent.

@@ -5,7 +5,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Pulses counts how people say they get on (decisions W14).
+// Pulses counts how people say they get on (transport/rest/RULES.md, "Live teaching").
 type Pulses struct{ Fine, Slow, Stuck int }
 
 // Count adds to the number of those who said this.

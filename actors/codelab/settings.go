@@ -14,7 +14,7 @@ import (
 	"atelier/actors/files"
 )
 
-// Limits of the text of a codelab (decisions W4), in code points.
+// Limits of the text of a codelab (transport/rest/RULES.md, "Limits"), in code points.
 const (
 	maxTitle       = 200
 	maxDescription = 4000

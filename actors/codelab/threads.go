@@ -18,7 +18,7 @@ const (
 )
 
 // Annotate makes a thread on a text range, or appends to the thread that has
-// this anchor (decisions W10).
+// this anchor (transport/rest/RULES.md, "Comments on the text").
 type Annotate struct {
 	AnchorKey    string
 	TargetType   string

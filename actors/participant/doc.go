@@ -1,4 +1,4 @@
-// Package participant owns who takes part in tokenization (decisions C1):
+// Package participant owns who takes part in tokenization (transport/handler/RULES.md):
 // platforms, businesses and payment service providers, their API keys, whom
 // they let act for them, what they acknowledged, the policy of their tokens,
 // and the public keys to which credentials are encrypted for them.

@@ -1,4 +1,4 @@
-// Package token keeps the promises of tokens (decisions C1, C2).
+// Package token keeps the promises of tokens (transport/handler/RULES.md).
 //
 // A Vault holds the tokens of one environment. Below it stand 256 shards; each
 // is the parent of one actor per token that is being worked on. A token's

@@ -39,7 +39,7 @@ const (
 )
 
 // Refusal is why a token does not do what was asked. The transport has a code
-// for each (decisions C1).
+// for each (transport/handler/RULES.md, "Life of a token").
 type Refusal uint8
 
 // The refusals.

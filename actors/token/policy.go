@@ -81,7 +81,7 @@ func ParsePolicy(name string) (Policy, bool) {
 }
 
 // Limits of a token's life under the policies with a life, and its default
-// (decisions C1).
+// (transport/handler/RULES.md, "Life of a token").
 const (
 	MinLife     = time.Minute
 	MaxLife     = 30 * time.Minute

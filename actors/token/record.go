@@ -109,7 +109,7 @@ func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Tim
 }
 
 // bound is what a seal is bound to: the record's name and everything in it
-// that must never change (decisions C2).
+// that must never change (transport/handler/RULES.md, "Secrets").
 func bound(key []byte, t *pb.Token) []byte {
 	b := make([]byte, 0, 192)
 	part := func(p []byte) { b = append(binary.AppendUvarint(b, uint64(len(p))), p...) }

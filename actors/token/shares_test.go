@@ -255,7 +255,7 @@ func TestWithoutAShareNothingIsPromised(t *testing.T) {
 }
 
 // A key is taken for as long as its token lives, whatever the other request
-// asks for; then it is free for any (decisions C1).
+// asks for; then it is free for any (transport/handler/RULES.md).
 func TestAnIdempotencyKeyIsFreeWhenItsTokenIsOver(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) { o.Clock = clock })

@@ -1,4 +1,4 @@
-// Package shares keeps the shares of token sealing keys (decisions C2) as files
+// Package shares keeps the shares of token sealing keys (transport/handler/RULES.md, "Secrets") as files
 // of the secrets folder, and destroys each when its quarter of an hour is over.
 //
 // The store of tokens keeps what was replaced: its write-ahead log and the

@@ -22,7 +22,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Limits of an archive (decisions W4).
+// Limits of an archive (transport/rest/RULES.md, "Limits").
 const (
 	MaxPacked   = 256 << 20
 	maxUnpacked = 1 << 30

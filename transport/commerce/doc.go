@@ -1,5 +1,6 @@
 // Package commerce is the map of the schema half of the commerce protocol;
-// the work is in the folders below. AUTHORING.md says how to write schemas.
+// the work is in the folders below. AUTHORING.md says how to write schemas,
+// RULES.md what the specification leaves open and is decided here.
 //
 //	schema     reading, naming, resolving, composing and validating schemas;
 //	           published/ has those that we publish, by version

@@ -1,4 +1,4 @@
-// Package handler serves the tokenization handler (decisions C1) under
+// Package handler serves the tokenization handler under
 // /handler and /sandbox/handler: the operations on tokens, access tokens for
 // OAuth clients, published encryption keys, and the document that describes
 // all of it. Production and sandbox are two bases with nothing in common but
@@ -11,5 +11,8 @@
 // answers to the codes of the interface.
 //
 // Nothing of a request's content is ever logged, and what it brought or took of
-// a credential is wiped when it has been answered.
+// a credential is wiped when it has been answered. RULES.md has the rules that the
+// document does not say.
 package handler
+
+//go:generate go test . -run TestTheTableOfRefusalsIsTrue -update

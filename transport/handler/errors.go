@@ -12,7 +12,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// refusal is an answer of the error table (decisions C1).
+// refusal is an answer of the error table (RULES.md, "Refusals").
 type refusal struct {
 	status  int
 	code    string

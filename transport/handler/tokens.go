@@ -12,7 +12,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Limits of an Idempotency-Key, bytes (decisions C1): long enough that nobody
+// Limits of an Idempotency-Key, bytes (RULES.md, "Life of a token"): long enough that nobody
 // guesses one.
 const minIdempotencyKey, maxIdempotencyKey = 22, 255
 

@@ -16,7 +16,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Limits of files, bytes (decisions W7).
+// Limits of files, bytes (transport/rest/RULES.md, "Limits").
 const (
 	MaxImage    = 5 << 20
 	MaxMaterial = 50 << 20

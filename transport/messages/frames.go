@@ -8,7 +8,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Frames encodes committed events as the messages of decisions W9. The frame
+// Frames encodes committed events as the messages of transport/rest/RULES.md, "Messages". The frame
 // of an event depends on nothing but the event, so that a replay from the
 // journal gives the same bytes.
 type Frames struct{}

@@ -10,7 +10,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// What live teaching adds to the messages (decisions W14).
+// What live teaching adds to the messages (transport/rest/RULES.md, "Live teaching").
 
 type broadcastMessage struct {
 	Type       string `json:"type"`

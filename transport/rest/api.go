@@ -73,7 +73,7 @@ type Config struct {
 	Now            func() time.Time
 }
 
-// Limits are the token buckets of the interface (decisions W12). A nil one
+// Limits are the token buckets of the interface (RULES.md, "Limits"). A nil one
 // allows everything.
 type Limits struct {
 	Reads, Writes, Uploads, Images, WrongPINs *limit.Limiter

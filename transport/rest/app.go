@@ -9,7 +9,7 @@ import (
 )
 
 // AppInfo is what an app must know of the server before anybody logs in
-// (decisions W14). Nothing else of the configuration is told.
+// (RULES.md, "Live teaching"). Nothing else of the configuration is told.
 type AppInfo struct {
 	Version, Mode string
 	IceServers    []IceServer

@@ -6,4 +6,8 @@
 // Every operation stands in one table (routes.go) with who may call it, its
 // limits and its handler. The pipeline in request.go does the rest in this
 // order: request id, limits, who is calling, CSRF, role, codelab, body.
+//
+// RULES.md has the rules of the whole interface that its documents do not say.
 package rest
+
+//go:generate go test . -run TestTheTablesOfTheRulesAreTrue -update

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// pulseRecord is how an attendee says they get on (decisions W14).
+// pulseRecord is how an attendee says they get on (RULES.md, "Live teaching").
 type pulseRecord struct {
 	State      string `json:"state"`
 	StepNumber int32  `json:"step_number"`

@@ -8,7 +8,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// Access says who may call an operation (decisions W3).
+// Access says who may call an operation (RULES.md, "Who may call what").
 type Access uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	Somebody
 )
 
-// Limits of bodies, bytes (decisions W1, W4).
+// Limits of bodies, bytes (RULES.md, "Limits").
 const (
 	maxJSON    = 4 << 20
 	maxUnknown = 64 << 10 // where it is not known who asks: login, registration, joining

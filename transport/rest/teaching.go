@@ -7,7 +7,7 @@ import (
 )
 
 // taughtRecord is a codelab as its members see it: with what is pinned, and
-// where the facilitators point (decisions W14).
+// where the facilitators point (RULES.md, "Live teaching").
 type taughtRecord struct {
 	codelabRecord
 	Pin     *pinRecord     `json:"pin"`

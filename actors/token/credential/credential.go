@@ -1,5 +1,5 @@
 // Package credential knows the source credentials that are tokenized
-// (decisions C1): what is required of each type, what may be shown of one, and
+// (transport/handler/RULES.md): what is required of each type, what may be shown of one, and
 // which parts are most sensitive. It keeps a credential as it was given and
 // changes none. Pure.
 package credential

@@ -1,4 +1,4 @@
-// Package seal does the cryptography of tokens (decisions C2), and nothing
+// Package seal does the cryptography of tokens (transport/handler/RULES.md, "Secrets"), and nothing
 // else: no storage, no rules.
 //
 // A token is 256 random bits behind a prefix that names its environment. The

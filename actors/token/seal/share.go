@@ -36,7 +36,7 @@ func (id ShareID) String() string { return hex.EncodeToString(id[:]) }
 var ErrOver = errors.New("seal: the share is over")
 
 // Share is the part of sealing keys that the tokens have in common that end at
-// the latest in one quarter of an hour (decisions C2). What a store has written
+// the latest in one quarter of an hour (transport/handler/RULES.md, "Secrets"). What a store has written
 // may lie on its disk for long after it was replaced; when the share is gone,
 // none of it opens, not even with the token and the server's key. Safe for
 // concurrent use.

@@ -53,7 +53,7 @@ func sameJSON(a, b []byte) bool {
 	return string(p) == string(q)
 }
 
-// TestEveryLineOfTheErrorTable goes through the table of decisions C1.
+// TestEveryLineOfTheErrorTable goes through the table of transport/handler/RULES.md.
 func TestEveryLineOfTheErrorTable(t *testing.T) {
 	m := newMarket(t, common.get(t).Addr(), production)
 	both := m.add("platform", "tokenize", "detokenize")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -270,4 +271,45 @@ func isArray(typ any) bool {
 		return slices.Contains(list, any("array"))
 	}
 	return typ == "array"
+}
+
+// What points to a page of rules names a section that is there.
+func TestRulesThatAreNamedExist(t *testing.T) {
+	named := regexp.MustCompile(`((?:\w+/)*)RULES\.md(?:,[ \n/]+"([^"]+)")?`)
+	found := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range named.FindAllStringSubmatch(string(b), -1) {
+			found++
+			page := filepath.Join(root, m[1], "RULES.md")
+			if m[1] == "" {
+				page = filepath.Join(filepath.Dir(path), "RULES.md")
+			}
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Errorf("%s names %s: %v", path, m[0], err)
+			} else if m[2] != "" && !strings.Contains(string(text), "\n## "+m[2]+"\n") {
+				t.Errorf("%s names the section %q, which %s does not have", path, m[2], page)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 20 {
+		t.Errorf("%d are named: nothing is looked at any more", found)
+	}
 }

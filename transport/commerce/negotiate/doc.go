@@ -1,6 +1,6 @@
 // Package negotiate finds what a platform and a business agree on: the
-// protocol version, and of each registry the names and versions both have (the
-// section "Versioning" of the specification, decisions C3).
+// protocol version, and of each registry the names and versions both have
+// (transport/commerce/RULES.md, "Versioning").
 //
 // Profiles is a plain function of two profiles; the order of names and of
 // entries in them changes nothing. Agree adds what needs documents: reading a

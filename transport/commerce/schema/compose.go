@@ -25,7 +25,7 @@ type ComposeOptions struct {
 // base and what every extension adds under $defs[<name of its parent>]. The
 // order of the extensions does not matter. Errors are those of Bundle, and name
 // the extension that does not fit, is of a parent that is not there, or whose
-// requirements are not met ("Variants", decisions C3).
+// requirements are not met (transport/commerce/RULES.md, "Variants").
 func Compose(lib *Library, base *Resource, extensions []*Resource, opts ComposeOptions) (map[string]any, error) {
 	if err := opts.View.Check(); err != nil {
 		return nil, err

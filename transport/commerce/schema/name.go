@@ -14,7 +14,7 @@ const maxName = 255
 
 // CheckName says what is wrong with a reverse-domain name: labels joined by
 // dots, at least two, each a lower-case letter and then lower-case letters,
-// digits, '_' and '-' (decisions C3).
+// digits, '_' and '-' (transport/commerce/RULES.md, "Names and versions").
 func CheckName(name string) error {
 	if name == "" {
 		return errors.New("the name is empty")

@@ -1,4 +1,4 @@
-// Package encrypted is the encrypted credential pattern (decisions C1): instead
+// Package encrypted is the encrypted credential pattern (transport/handler/RULES.md): instead
 // of tokenizing, a platform encrypts a credential to a key that the business
 // published, and the business decrypts it. The checkout's id lies inside what
 // is encrypted, and Decrypt refuses another checkout: a message cannot be
