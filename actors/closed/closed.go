@@ -9,7 +9,7 @@
 // not all, and make generate completes those in documents.
 package closed
 
-//go:generate go test . -run TestNoEnumerationIsStale -update
+//go:generate go test . -run "TestNoEnumerationIsStale|TestThePoliciesAreExplained" -update
 
 import "strings"
 

@@ -133,11 +133,11 @@ func TestNoEnumerationIsStale(t *testing.T) {
 	}
 }
 
-// policies is the table of README that explains the policies.
+// policies is the table of the page on tokens that explains the policies.
 var policies = regexp.MustCompile(`(?m)^\| Policy \| A token is \|\n\|---\|---\|\n((?:\|.*\n)*)`)
 
-func TestREADMEExplainsEveryPolicy(t *testing.T) {
-	path := filepath.Join(root, "README.md")
+func TestThePoliciesAreExplained(t *testing.T) {
+	path := filepath.Join(root, "transport/handler/TOKENS.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -148,13 +148,13 @@ func TestREADMEExplainsEveryPolicy(t *testing.T) {
 	}
 	at := policies.FindSubmatchIndex(text)
 	if at == nil {
-		t.Fatal("README has no table of policies")
+		t.Fatal("TOKENS.md has no table of policies")
 	}
 	if string(text[at[2]:at[3]]) == rows.String() {
 		return
 	}
 	if !*update {
-		t.Fatalf("README explains other policies; go test ./actors/closed -update puts in\n%s", rows.String())
+		t.Fatalf("TOKENS.md explains other policies; make generate puts in\n%s", rows.String())
 	}
 	if err := os.WriteFile(path, slices.Concat(text[:at[2]], []byte(rows.String()), text[at[3]:]), 0o600); err != nil {
 		t.Fatal(err)

@@ -313,3 +313,40 @@ func TestRulesThatAreNamedExist(t *testing.T) {
 		t.Errorf("%d are named: nothing is looked at any more", found)
 	}
 }
+
+// Commands of the documents are pasted into shells, of which zsh takes a comment behind
+// one for words of it; and what they link to is there.
+func TestDocumentsCanBePastedAndFollowed(t *testing.T) {
+	commented := regexp.MustCompile(`(?m)^    (?:make|bin/|atelier|commerce|go|git|systemctl|install|curl|cd) ?.*\s#\s.*$`)
+	link := regexp.MustCompile(`\]\(([^)\s#]+)[^)]*\)`)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".md" {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, line := range commented.FindAllString(string(b), -1) {
+			t.Errorf("%s: a comment stands behind a command: %s", path, line)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
+			if strings.Contains(m[1], ":") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", path, m[1])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
