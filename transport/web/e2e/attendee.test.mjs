@@ -141,6 +141,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByLabel('Your answer').fill('Because')
   await page.getByRole('button', { name: 'Send answers' }).click()
   await page.getByText('Not right').waitFor()
+  await page.getByRole('status').getByText('1 of 2 right. 1 answer in words received.').waitFor()
   await page.getByLabel('A server').check()
   await page.getByRole('button', { name: 'Send answers' }).click()
   await page.getByText('Passed.').waitFor()
