@@ -78,6 +78,14 @@ func TestTheFirstAnswerStaysBesideTheLast(t *testing.T) {
 	do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{turned, quizzes[1]}}})
 	expect("the first is wrong again, the last right", kept{"1", true, 3, "0", false})
 
+	// Only the grade of the first answer changes.
+	for _, correct := range [][]int32{{0, 1}, {0}} {
+		turned = turned.Clone()
+		turned.Correct = correct
+		do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{turned, quizzes[1]}}})
+	}
+	expect("the first alone is right", kept{"1", false, 3, "0", true})
+
 	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
 	b, err := EncodeState(l.Capture())
 	if err != nil {
