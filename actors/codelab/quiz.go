@@ -111,7 +111,8 @@ func (r ReplaceQuizzes) decide(c call) (decision, error) {
 // text of a free one.
 type SubmittedAnswer struct{ QuizID, Answer string }
 
-// SubmitQuiz answers questions; a second answer replaces the first.
+// SubmitQuiz answers questions. A later answer replaces the earlier one; the first
+// is kept beside it.
 type SubmitQuiz struct {
 	Items []SubmittedAnswer
 }
@@ -220,9 +221,11 @@ func (s *State) applyQuizzes(seq uint64, quizzes []*pb.Quiz) {
 		s.indexAnswers()
 	}
 	for i, a := range s.answers.All() {
-		if ok := grade(s.quiz(a.QuizId), a.Answer); ok != a.IsCorrect {
+		q := s.quiz(a.QuizId)
+		ok, first := grade(q, a.Answer), a.Changes > 0 && grade(q, a.FirstAnswer)
+		if ok != a.IsCorrect || first != a.FirstCorrect {
 			a = a.Clone()
-			a.IsCorrect = ok
+			a.IsCorrect, a.FirstCorrect = ok, first
 			s.answers.Set(i, a)
 		}
 	}
@@ -238,7 +241,7 @@ func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
 		}
 		k := answerKey{a.AttendeeId, a.QuizId}
 		if i, ok := s.answerOf[k]; ok {
-			s.answers.Set(i, a)
+			s.answers.Set(i, after(s.answers.At(i), a))
 			continue
 		}
 		s.answerOf[k] = s.answers.Len()
@@ -247,6 +250,29 @@ func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
 	if len(answers) > 0 {
 		s.setRight(answers[0].AttendeeId) // all are of one
 	}
+}
+
+// after returns an answer with what is kept of those before it. The same answer sent
+// again is no change: clients send the whole quiz each time.
+func after(old, a *pb.QuizAnswer) *pb.QuizAnswer {
+	a = a.Clone()
+	a.Changes, a.FirstAnswer, a.FirstCorrect = old.Changes, old.FirstAnswer, old.FirstCorrect
+	if a.Answer == old.Answer {
+		return a
+	}
+	if a.Changes == 0 {
+		a.FirstAnswer, a.FirstCorrect = old.Answer, old.IsCorrect
+	}
+	a.Changes++
+	return a
+}
+
+// FirstAnswer returns what an attendee answered first, and whether that is right.
+func FirstAnswer(a *pb.QuizAnswer) (answer string, right bool) {
+	if a.Changes == 0 {
+		return a.Answer, a.IsCorrect
+	}
+	return a.FirstAnswer, a.FirstCorrect
 }
 
 func (s *State) indexAnswers() {

@@ -118,6 +118,49 @@ func (v *View) Submitted(attendee string) (bytes int64) {
 	return bytes
 }
 
+// Missing returns what an attendee still has to do before completing: "quiz",
+// "feedback", "submission", each only if the codelab requires it. It reads the
+// lists; the quiz's only if all choices are right.
+func (v *View) Missing(attendee string) []string {
+	out := []string{}
+	if v.Meta.QuizEnabled && v.Meta.RequireQuiz && !v.quizPassed(attendee) {
+		out = append(out, "quiz")
+	}
+	if v.Meta.RequireFeedback && !has(v.Feedback, attendee, (*pb.Feedback).GetAttendeeId) {
+		out = append(out, "feedback")
+	}
+	if v.Meta.RequireSubmission && !has(v.Submissions, attendee, (*pb.Submission).GetAttendeeId) {
+		out = append(out, "submission")
+	}
+	return out
+}
+
+// quizPassed says the same as that of the state.
+func (v *View) quizPassed(attendee string) bool {
+	right := v.Right(attendee)
+	for i, q := range v.Quizzes {
+		if len(q.Correct) > 0 && !right.Has(i) {
+			return false
+		}
+	}
+	n := 0
+	for _, a := range v.Answers.All() {
+		if a.AttendeeId == attendee && a.IsCorrect {
+			n++
+		}
+	}
+	return n == len(v.Quizzes)
+}
+
+func has[T any](list cow.View[T], attendee string, of func(T) string) bool {
+	for _, x := range list.All() {
+		if of(x) == attendee {
+			return true
+		}
+	}
+	return false
+}
+
 // Thread returns a thread, or nil.
 func (v *View) Thread(id string) *pb.Thread {
 	return find(v.Threads, id, (*pb.Thread).GetId)

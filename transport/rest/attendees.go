@@ -62,6 +62,13 @@ func getAttendees(r *Request) error {
 	return r.Answer(b)
 }
 
+// ownRecord is what attendees read of themselves.
+type ownRecord struct {
+	attendeeRecord
+	// Missing is what they have to do before they can complete.
+	Missing []string `json:"missing"`
+}
+
 // getAttendee is one record of the list, for who needs no more.
 func getAttendee(r *Request) error {
 	v := r.view()
@@ -69,7 +76,10 @@ func getAttendee(r *Request) error {
 	if a == nil {
 		return &httpapi.Error{Status: 404, Text: "attendee not found"}
 	}
-	return r.JSON(toAttendee(r.Codelab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID))
+	if a.Id == r.Caller.ID {
+		return r.JSON(ownRecord{toAttendee(r.Codelab.ID(), a, true), v.Missing(a.Id)})
+	}
+	return r.JSON(toAttendee(r.Codelab.ID(), a, r.IsAdmin()))
 }
 
 // getPresence tells facilitators who is connected; attendee_joined and

@@ -65,7 +65,8 @@ func attendance(v *codelab.View, w *sheet.Writer) {
 
 // quizResults is a row for each answer.
 func quizResults(v *codelab.View, w *sheet.Writer) {
-	w.Row("attendee_id", "name", "email", "question_number", "quiz_id", "question", "quiz_type", "answer", "answer_text", "is_correct", "answered_at")
+	w.Row("attendee_id", "name", "email", "question_number", "quiz_id", "question", "quiz_type", "answer", "answer_text", "is_correct", "answered_at",
+		"attempts", "first_answer", "first_answer_text", "first_correct")
 	number := map[string]int{}
 	for i, q := range v.Quizzes {
 		number[q.Id] = i
@@ -76,9 +77,11 @@ func quizResults(v *codelab.View, w *sheet.Writer) {
 			continue
 		}
 		q, who := v.Quizzes[i], v.Attendee(a.AttendeeId)
+		first, right := codelab.FirstAnswer(a)
 		w.Row(
 			a.AttendeeId, who.GetName(), who.GetEmail(), strconv.Itoa(i+1), q.Id, q.Question, q.QuizType, a.Answer, chosen(q, a.Answer),
 			strconv.FormatBool(a.IsCorrect), wire.Stamp(a.CreatedAt),
+			strconv.Itoa(int(a.Changes)+1), first, chosen(q, first), strconv.FormatBool(right),
 		)
 	}
 }

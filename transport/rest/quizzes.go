@@ -178,11 +178,17 @@ type quizAnswerRecord struct {
 	Answer       string `json:"answer"`
 	IsCorrect    bool   `json:"is_correct"`
 	CreatedAt    string `json:"created_at"`
+	// Attempts counts different answers in a row, the first included.
+	Attempts     int32  `json:"attempts"`
+	FirstAnswer  string `json:"first_answer"`
+	FirstCorrect bool   `json:"first_correct"`
 }
 
 func toQuizAnswer(lab string, v *codelab.View, a *pb.QuizAnswer) quizAnswerRecord {
+	first, right := codelab.FirstAnswer(a)
 	return quizAnswerRecord{
 		a.Id, lab, a.AttendeeId, v.Attendee(a.AttendeeId).GetName(), a.QuizId, a.Answer, a.IsCorrect, wire.Stamp(a.CreatedAt),
+		a.Changes + 1, first, right,
 	}
 }
 

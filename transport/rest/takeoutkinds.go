@@ -144,7 +144,7 @@ var kinds = []kind{
 			out := answeredRecord{quizAnswerRecord: toQuizAnswer(t.lab, t.v, a)}
 			for _, q := range t.v.Quizzes {
 				if q.Id == a.QuizId {
-					out.Question, out.AnswerText = q.Question, chosen(q, a.Answer)
+					out.Question, out.AnswerText, out.FirstAnswerText = q.Question, chosen(q, a.Answer), chosen(q, out.FirstAnswer)
 				}
 			}
 			return out
@@ -264,4 +264,6 @@ type answeredRecord struct {
 	quizAnswerRecord
 	Question   string `json:"question"`
 	AnswerText string `json:"answer_text"`
+
+	FirstAnswerText string `json:"first_answer_text"`
 }

@@ -1353,13 +1353,19 @@ func (x *Quiz) GetSeveral() bool {
 }
 
 type QuizAnswer struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	AttendeeId    string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	QuizId        string                 `protobuf:"bytes,3,opt,name=quiz_id,json=quizId,proto3" json:"quiz_id,omitempty"`
-	Answer        string                 `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
-	IsCorrect     bool                   `protobuf:"varint,5,opt,name=is_correct,json=isCorrect,proto3" json:"is_correct,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Id         string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	AttendeeId string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	QuizId     string                 `protobuf:"bytes,3,opt,name=quiz_id,json=quizId,proto3" json:"quiz_id,omitempty"`
+	Answer     string                 `protobuf:"bytes,4,opt,name=answer,proto3" json:"answer,omitempty"`
+	IsCorrect  bool                   `protobuf:"varint,5,opt,name=is_correct,json=isCorrect,proto3" json:"is_correct,omitempty"`
+	CreatedAt  int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// How often the answer was changed; 0 for the first answer.
+	Changes int32 `protobuf:"varint,7,opt,name=changes,proto3" json:"changes,omitempty"`
+	// The first answer and its grade. Set only if changes is above 0, and by the
+	// state alone: the events hold each answer once.
+	FirstAnswer   string `protobuf:"bytes,8,opt,name=first_answer,json=firstAnswer,proto3" json:"first_answer,omitempty"`
+	FirstCorrect  bool   `protobuf:"varint,9,opt,name=first_correct,json=firstCorrect,proto3" json:"first_correct,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1434,6 +1440,27 @@ func (x *QuizAnswer) GetCreatedAt() int64 {
 		return x.CreatedAt
 	}
 	return 0
+}
+
+func (x *QuizAnswer) GetChanges() int32 {
+	if x != nil {
+		return x.Changes
+	}
+	return 0
+}
+
+func (x *QuizAnswer) GetFirstAnswer() string {
+	if x != nil {
+		return x.FirstAnswer
+	}
+	return ""
+}
+
+func (x *QuizAnswer) GetFirstCorrect() bool {
+	if x != nil {
+		return x.FirstCorrect
+	}
+	return false
 }
 
 // A link or a file that a facilitator gives out.
@@ -2501,7 +2528,7 @@ const file_records_proto_rawDesc = "" +
 	"\acorrect\x18\x05 \x03(\x05R\acorrect\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
-	"\aseveral\x18\a \x01(\bR\aseveral\"\xb2\x01\n" +
+	"\aseveral\x18\a \x01(\bR\aseveral\"\x94\x02\n" +
 	"\n" +
 	"QuizAnswer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -2512,7 +2539,10 @@ const file_records_proto_rawDesc = "" +
 	"\n" +
 	"is_correct\x18\x05 \x01(\bR\tisCorrect\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xa7\x01\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
+	"\achanges\x18\a \x01(\x05R\achanges\x12!\n" +
+	"\ffirst_answer\x18\b \x01(\tR\vfirstAnswer\x12#\n" +
+	"\rfirst_correct\x18\t \x01(\bR\ffirstCorrect\"\xa7\x01\n" +
 	"\bMaterial\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12#\n" +

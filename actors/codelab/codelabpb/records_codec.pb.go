@@ -993,6 +993,9 @@ func (m *QuizAnswer) EncodedSize() (n int) {
 	n += pbwire.SizeText(4, len(m.Answer))
 	n += pbwire.SizeBool(5, m.IsCorrect)
 	n += pbwire.SizeUint(6, uint64(m.CreatedAt))
+	n += pbwire.SizeUint(7, uint64(m.Changes))
+	n += pbwire.SizeText(8, len(m.FirstAnswer))
+	n += pbwire.SizeBool(9, m.FirstCorrect)
 	return n + len(m.unknownFields)
 }
 
@@ -1002,6 +1005,9 @@ func (m *QuizAnswer) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 9, m.FirstCorrect)
+	at = pbwire.PutText(b, at, 8, m.FirstAnswer)
+	at = pbwire.PutUint(b, at, 7, uint64(m.Changes))
 	at = pbwire.PutUint(b, at, 6, uint64(m.CreatedAt))
 	at = pbwire.PutBool(b, at, 5, m.IsCorrect)
 	at = pbwire.PutText(b, at, 4, m.Answer)
@@ -1028,6 +1034,12 @@ func (m *QuizAnswer) Decode(b []byte) error {
 			m.IsCorrect = r.Bool()
 		case 6:
 			m.CreatedAt = int64(r.Uint())
+		case 7:
+			m.Changes = int32(r.Uint())
+		case 8:
+			m.FirstAnswer = r.Text()
+		case 9:
+			m.FirstCorrect = r.Bool()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1047,6 +1059,9 @@ func (m *QuizAnswer) Clone() *QuizAnswer {
 		Answer:        m.Answer,
 		IsCorrect:     m.IsCorrect,
 		CreatedAt:     m.CreatedAt,
+		Changes:       m.Changes,
+		FirstAnswer:   m.FirstAnswer,
+		FirstCorrect:  m.FirstCorrect,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

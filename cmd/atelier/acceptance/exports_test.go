@@ -68,6 +68,7 @@ func TestQuizResultsAndFeedbackAsTables(t *testing.T) {
 		p.post(c.path+"/quizzes/submit", record{"submissions": []record{
 			{"quiz_id": q[0].text("id"), "answer": "0"}, {"quiz_id": q[1].text("id"), "answer": "[2,0]"}, {"quiz_id": q[2].text("id"), "answer": "@text\n\"quoted\""},
 		}}).want(200)
+		p.post(c.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": q[0].text("id"), "answer": "1"}}}).want(200)
 		p.post(c.path+"/feedback", record{"difficulty": "2", "satisfaction": "5", "comment": "-1, good"}).want(200)
 	}
 	c.admin.delete(c.path + "/attendees/" + gone.id).want(204)
@@ -75,13 +76,18 @@ func TestQuizResultsAndFeedbackAsTables(t *testing.T) {
 	if len(got) != 3 {
 		t.Fatalf("the table is %v", got)
 	}
-	for i, want := range []struct{ question, answer, text, correct string }{
-		{"one", "0", "a", "false"}, {"'+several", "[2,0]", "a; c", "true"}, {"free", "'@text\n\"quoted\"", "'@text\n\"quoted\"", "true"},
+	for i, want := range []struct{ question, answer, text, correct, first string }{
+		{"one", "1", "b", "true", "2 0 a false"}, {"'+several", "[2,0]", "a; c", "true", "1 [2,0] a; c true"},
+		{"free", "'@text\n\"quoted\"", "'@text\n\"quoted\"", "true", "1 '@text\n\"quoted\" '@text\n\"quoted\" true"},
 	} {
 		r := got[i]
 		answer := strings.ReplaceAll(r["answer"], "\r\n", "\n")
 		if r["name"] != "Lin" || r["question"] != want.question || answer != want.answer || strings.ReplaceAll(r["answer_text"], "\r\n", "\n") != want.text || r["is_correct"] != want.correct {
 			t.Errorf("row %d is %v", i, r)
+		}
+		first := strings.Join([]string{r["attempts"], r["first_answer"], r["first_answer_text"], r["first_correct"]}, " ")
+		if strings.ReplaceAll(first, "\r\n", "\n") != want.first {
+			t.Errorf("the first answer of row %d is %q, want %q", i, first, want.first)
 		}
 	}
 	if got := c.table("feedback"); len(got) != 1 || got[0]["name"] != "Lin" || got[0]["difficulty"] != "2" || got[0]["comment"] != "'-1, good" {

@@ -108,6 +108,8 @@ async function taught({ facilitator, person }) {
     people.push(one)
     const say = (step_number) => one.say(lab, { type: 'step_progress', step_number })
     await say(2)
+    // The first one guesses wrong and then learns better.
+    if (i === 0) await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions: [{ quiz_id: choice.id, answer: '0' }] })
     await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions: [{ quiz_id: choice.id, answer: i === 0 ? '1' : '0' }, { quiz_id: free.id, answer: `Because of ${i + 1}` }] })
     if (i === 2) continue
     await say(3)
@@ -161,6 +163,7 @@ test('results: attendance, quiz, feedback, work, questions, certificates, and a 
 
   await tab('Quiz')
   await page.getByText('33% right').waitFor()
+  await page.getByText('At first 0% were right; changed by 1 person.').waitFor()
   await page.getByText('Most common wrong answer: A client (2 people)').waitFor()
   await page.getByText('Because of 3').waitFor()
   assert.match(await download('Download CSV'), /quiz.*\.csv$/)

@@ -9,6 +9,10 @@ export interface Question {
   readonly answers: number
   /** Right answers; null for a question without a right one. */
   readonly right: number | null
+  /** First answers that were right; null for a question without a right one. */
+  readonly rightFirst: number | null
+  /** People who changed their answer. */
+  readonly changed: number
   readonly options: readonly { text: string; count: number; right: boolean }[]
   /** The wrong answer that most gave, as indexes of options. */
   readonly commonWrong: { chosen: readonly number[]; count: number } | null
@@ -22,7 +26,7 @@ export function byQuestion(quizzes: readonly Quiz[], answers: readonly Answer[])
     const given = per.get(quiz.id) ?? []
     if (quiz.quiz_type === 'descriptive') {
       const texts = given.filter((a) => a.answer.trim() !== '').toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
-      return { quiz, answers: texts.length, right: null, options: [], commonWrong: null, texts }
+      return { quiz, answers: texts.length, right: null, rightFirst: null, changed: 0, options: [], commonWrong: null, texts }
     }
     const rightOnes = new Set(quiz.correct_answers ?? (quiz.correct_answer === null ? [] : [quiz.correct_answer]))
     const counts = quiz.options.map(() => 0)
@@ -37,6 +41,8 @@ export function byQuestion(quizzes: readonly Quiz[], answers: readonly Answer[])
       quiz,
       answers: given.length,
       right: given.filter((a) => a.is_correct).length,
+      rightFirst: given.filter((a) => a.first_correct).length,
+      changed: given.filter((a) => a.attempts > 1).length,
       options: quiz.options.map((text, i) => ({ text, count: counts[i]!, right: rightOnes.has(i) })),
       commonWrong: common ? { chosen: common[0].split(',').map(Number), count: common[1] } : null,
       texts: [],

@@ -61,14 +61,14 @@ describe('attendance', () => {
 
 describe('quiz', () => {
   const quiz = (id: string, more: object) => ({ id, codelab_id: 'c', question: 'Q', quiz_type: 'multiple_choice', options: ['x', 'y', 'z'], several: false, correct_answer: 1, correct_answers: null, created_at: '', ...more }) as Schemas['Quiz']
-  const answer = (quiz_id: string, text: string, is_correct: boolean, created_at = '1') =>
-    ({ id: text, codelab_id: 'c', attendee_id: 'a', attendee_name: 'A', quiz_id, answer: text, is_correct, created_at }) as Schemas['QuizSubmission']
+  const answer = (quiz_id: string, text: string, is_correct: boolean, created_at = '1', first = is_correct) =>
+    ({ id: text, codelab_id: 'c', attendee_id: 'a', attendee_name: 'A', quiz_id, answer: text, is_correct, created_at, attempts: first === is_correct ? 1 : 2, first_answer: '', first_correct: first }) as Schemas['QuizSubmission']
 
   test('knows the right share and the common mistake', () => {
     const [one, several, free] = byQuestion(
       [quiz('1', {}), quiz('2', { several: true, correct_answers: [0, 1] }), quiz('3', { quiz_type: 'descriptive', options: [] })],
       [
-        answer('1', '1', true),
+        answer('1', '1', true, '1', false),
         answer('1', '2', false),
         answer('1', '2', false),
         answer('1', '0', false),
@@ -80,10 +80,10 @@ describe('quiz', () => {
         answer('3', ' ', true, '3'),
       ],
     )
-    expect(one).toMatchObject({ answers: 4, right: 1, commonWrong: { chosen: [2], count: 2 } })
+    expect(one).toMatchObject({ answers: 4, right: 1, rightFirst: 0, changed: 1, commonWrong: { chosen: [2], count: 2 } })
     expect(one!.options.map((o) => [o.count, o.right])).toEqual([[1, false], [1, true], [2, false]])
     expect(several).toMatchObject({ right: 1, commonWrong: { chosen: [0, 2], count: 2 } })
-    expect(free).toMatchObject({ right: null, answers: 2 })
+    expect(free).toMatchObject({ right: null, rightFirst: null, answers: 2 })
     expect(free!.texts.map((t) => t.answer)).toEqual(['new', 'old'])
   })
 
