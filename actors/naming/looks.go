@@ -1,42 +1,103 @@
 package naming
 
 import (
+	_ "embed"
+	"strconv"
 	"strings"
+	"sync"
+	"unicode"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
 // Skeleton is a name as it looks: two names whose skeletons are equal can hardly be
-// told apart on a screen (UTS 39, section 4). It has what Cyrillic, Greek, Armenian
-// and Cherokee letters, and forms of compatibility, look like in Latin; letters that
-// are alike within other scripts are not known here. It is for names that nobody else
-// may bear: by it, many names of different people would be the same.
+// told apart on a screen, in capitals or small letters. It goes by the data of UTS 39
+// (section 4) and, beyond it, by letters that look alike at the size of a chat. It is
+// for names that nobody else may bear: by it, many names of different people would be
+// the same.
 func Skeleton(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(Key(norm.NFKC.String(name))) {
-		if like, ok := lookalikes[r]; ok {
-			b.WriteString(like)
-		} else {
-			b.WriteRune(r)
-		}
+		b.WriteString(looksLike(r))
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(b.String(), "rn", "m"), "vv", "w")
 }
 
-// lookalikes are letters in their folded form with the Latin ones that they look like.
-// Letters of which a capital and a small one look like different ones, as I and l,
-// stand for one of them.
-var lookalikes = map[rune]string{}
-
-func init() {
-	for latin, others := range map[string]string{
-		"a": "аɑαⲁ", "b": "ьᏼƅ", "c": "сϲⅽᴄ", "d": "ԁⅾᏧ", "e": "еҽℯєɛε", "f": "ƒẝꞙ", "g": "ɡցᶃ", "h": "һհᏂʜ",
-		"j": "јϳʝ", "k": "кκĸᴋ", "m": "мᴍ", "n": "ոռпᴨ", "o": "оοօσⲟᴏ0໐০൦", "p": "рρⲣ",
-		"q": "ԛգզ", "r": "гᴦⲅ", "s": "ѕꜱʂ", "t": "тτᴛ", "u": "սυʋᴜцμ", "v": "ѵνᴠ", "w": "ԝѡաᴡωɯ", "x": "хχⅹ×",
-		"y": "уүγʏყ", "z": "ᴢʐ", "l": "iіɩιıӏ1|ⅼǀՙוןᎥⲓ!ɪ",
-	} {
-		for _, r := range others {
-			lookalikes[r] = latin
+// looksLike is what a folded character looks like. A letter whose capital looks like
+// another one than its small form stands for the Latin one among the two: в for b, not
+// for ʙ.
+func looksLike(r rune) string {
+	if like, ok := alike[r]; ok {
+		return like
+	}
+	small, known := confusables()[r]
+	if !known || !ascii(small) {
+		if capital, ok := confusables()[unicode.ToUpper(r)]; ok && ascii(capital) {
+			small, known = capital, true
 		}
 	}
+	if !known {
+		return string(r)
+	}
+	var b strings.Builder
+	for _, c := range cases.Fold().String(small) {
+		if like, ok := alike[c]; ok {
+			b.WriteString(like)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
 }
+
+func ascii(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+}
+
+//go:embed unicode/confusables.txt
+var confusablesText string
+
+// confusables are the characters of UTS 39 with what they look like; both in form NFD.
+// They are read when the first name is looked at.
+var confusables = sync.OnceValue(func() map[rune]string {
+	like := make(map[rune]string, 5300)
+	for line := range strings.Lines(confusablesText) {
+		target, sources, ok := strings.Cut(line, ": ")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		to := string(points(target))
+		for _, r := range points(sources) {
+			like[r] = to
+		}
+	}
+	return like
+})
+
+// points are code points in hexadecimal.
+func points(s string) (out []rune) {
+	for field := range strings.FieldsSeq(s) {
+		n, err := strconv.ParseUint(field, 16, 32)
+		if err != nil {
+			panic("naming: unicode/confusables.txt: " + err.Error())
+		}
+		out = append(out, rune(n))
+	}
+	return out
+}
+
+// alike are folded letters with the Latin ones that they look like, beyond UTS 39.
+// Letters of which a capital and a small one look like different ones, as I and l,
+// stand for one of them.
+var alike = func() map[rune]string {
+	like := map[rune]string{}
+	for latin, others := range map[string]string{
+		"a": "ⲁ", "e": "єɛ", "f": "ƒ", "h": "ʜ", "k": "ĸ", "l": "i!ՙ", "m": "ᴍ", "n": "пᴨ", "s": "ʂ", "t": "ᴛ", "u": "цμ", "w": "ω", "z": "ʐ",
+	} {
+		for _, r := range others {
+			like[r] = latin
+		}
+	}
+	return like
+}()

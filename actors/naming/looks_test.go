@@ -6,6 +6,10 @@ func TestNamesThatLookLikeOneHaveItsSkeleton(t *testing.T) {
 	for _, like := range [][]string{
 		{"Facilitator", "Fаcilitator", "FACILITATOR", "Facilіtator", "Fac1l1tat0r", "ＦＡＣＩＬＩＴＡＴＯＲ", "𝐅𝐚𝐜𝐢𝐥𝐢𝐭𝐚𝐭𝐨𝐫", "Fa\u200bcilitаtоr", "FaciIitator"},
 		{"Marna", "Mama", "Маmа"},
+		// Within other scripts.
+		{"ニ人", "二人"}, {"エ場", "工場"}, {"ةر", "ۃر"},
+		// Capitals and small letters look like the same ones.
+		{"BOB", "ВОВ", "вов", "bob"}, {"THX", "ТНХ", "тнх"},
 	} {
 		for _, name := range like {
 			if Skeleton(name) != Skeleton(like[0]) {

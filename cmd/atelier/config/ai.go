@@ -9,17 +9,17 @@ import (
 
 // AI is about the language model.
 type AI struct {
-	Provider            string   `toml:"provider" doc:"Protocol of the upstream: \"gemini\" (streamGenerateContent) or \"openai\" (compatible chat/completions)."`
+	Provider            string   `toml:"provider" one:"gemini|openai" doc:"Protocol of the upstream: \"gemini\" (streamGenerateContent) or \"openai\" (compatible chat/completions)."`
 	BaseURL             string   `toml:"base_url" doc:"Address that the protocol's paths go behind. Empty: the provider's own."`
 	Model               string   `toml:"model" doc:"Model that is asked when a question names none."`
 	Models              []string `toml:"models" doc:"Models that a question may name, besides that one."`
-	ConnectTimeout      Duration `toml:"connect_timeout" doc:"How long connecting to the upstream may take."`
-	FirstByteTimeout    Duration `toml:"first_byte_timeout" doc:"How long the first part of an answer may take."`
-	IdleTimeout         Duration `toml:"idle_timeout" doc:"How long an answer may pause."`
-	TotalTimeout        Duration `toml:"total_timeout" doc:"How long an answer may take in all."`
-	Heartbeat           Duration `toml:"heartbeat" doc:"A stream that is silent gets a comment after this time, so that proxies keep it."`
-	MaxStreams          int      `toml:"max_streams" doc:"Most answers under way."`
-	MaxStreamsPerPerson int      `toml:"max_streams_per_person" doc:"Most answers under way for one person."`
+	ConnectTimeout      Duration `toml:"connect_timeout" min:"1s" doc:"How long connecting to the upstream may take."`
+	FirstByteTimeout    Duration `toml:"first_byte_timeout" min:"1s" doc:"How long the first part of an answer may take."`
+	IdleTimeout         Duration `toml:"idle_timeout" min:"1s" doc:"How long an answer may pause."`
+	TotalTimeout        Duration `toml:"total_timeout" min:"1s" doc:"How long an answer may take in all."`
+	Heartbeat           Duration `toml:"heartbeat" min:"1s" doc:"A stream that is silent gets a comment after this time, so that proxies keep it."`
+	MaxStreams          int      `toml:"max_streams" min:"1" doc:"Most answers under way."`
+	MaxStreamsPerPerson int      `toml:"max_streams_per_person" min:"1" doc:"Most answers under way for one person."`
 }
 
 func defaultAI() AI {
@@ -42,9 +42,6 @@ func (a *AI) Allowed() []string {
 }
 
 func (a *AI) check(bad, warn func(string, ...any)) {
-	if a.Provider != "gemini" && a.Provider != "openai" {
-		bad(`ai.provider must be "gemini" or "openai"`)
-	}
 	if a.BaseURL != "" {
 		u, err := url.Parse(a.BaseURL)
 		switch {
@@ -61,16 +58,5 @@ func (a *AI) check(bad, warn func(string, ...any)) {
 		if m == "" || len(m) > 100 || strings.ContainsFunc(m, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			bad("ai.model and ai.models must be names of models")
 		}
-	}
-	for name, d := range map[string]Duration{
-		"connect_timeout": a.ConnectTimeout, "first_byte_timeout": a.FirstByteTimeout, "idle_timeout": a.IdleTimeout,
-		"total_timeout": a.TotalTimeout, "heartbeat": a.Heartbeat,
-	} {
-		if d <= 0 {
-			bad("ai.%s must be more than 0", name)
-		}
-	}
-	if a.MaxStreams <= 0 || a.MaxStreamsPerPerson <= 0 {
-		bad("ai.max_streams and ai.max_streams_per_person must be more than 0")
 	}
 }

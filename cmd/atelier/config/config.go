@@ -47,15 +47,15 @@ type Server struct {
 	InternalListen  string   `toml:"internal_listen" doc:"Address for /livez, /readyz, /metrics and pprof. Keep it private. Empty: none."`
 	Data            string   `toml:"data" doc:"Folder of all data; made when missing."`
 	PublicURL       string   `toml:"public_url" doc:"How browsers reach the server, for example https://workshop.example.org. Empty: as they ask."`
-	Mode            string   `toml:"mode" doc:"Who may delete an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
+	Mode            string   `toml:"mode" one:"backend|serverless" doc:"Who may delete an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
 	TLSCert         string   `toml:"tls_cert" doc:"Certificate file (PEM) to serve TLS without a proxy; needs tls_key."`
 	TLSKey          string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
 	TrustedProxies  []string `toml:"trusted_proxies" doc:"Networks (CIDR) whose X-Forwarded-For is believed; set public_url too."`
 	AllowedOrigins  []string `toml:"allowed_origins" doc:"Origins, besides the server's own, whose pages may call the interface and open a WebSocket: with cookies where they are of the same site (https://app.example.org for https://workshop.example.org), by a bearer token else."`
-	MaxConnections  int      `toml:"max_connections" doc:"Most connections at a time that are answering a request."`
-	ShutdownDelay   Duration `toml:"shutdown_delay" doc:"Time between /readyz saying no and the closing of the door, for balancers to notice."`
-	DrainTimeout    Duration `toml:"drain_timeout" doc:"How long a stop may take after SIGTERM."`
-	ReconnectSpread Duration `toml:"reconnect_spread" doc:"Clients are told to come back at a random moment within this time after a stop."`
+	MaxConnections  int      `toml:"max_connections" min:"1" doc:"Most connections at a time that are answering a request."`
+	ShutdownDelay   Duration `toml:"shutdown_delay" min:"0s" doc:"Time between /readyz saying no and the closing of the door, for balancers to notice."`
+	DrainTimeout    Duration `toml:"drain_timeout" min:"1s" doc:"How long a stop may take after SIGTERM."`
+	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"Clients are told to come back at a random moment within this time after a stop."`
 }
 
 // Admin is the facilitators' account.
@@ -67,31 +67,31 @@ type Admin struct {
 // Session is about cookies.
 type Session struct {
 	Key              Secret   `toml:"key" doc:"Secret that signs session cookies, at least 32 characters. Empty: made at the first start and kept in the data folder."`
-	AdminLifetime    Duration `toml:"admin_lifetime" doc:"How long a login lasts."`
-	AttendeeLifetime Duration `toml:"attendee_lifetime" doc:"How long a registration in a browser lasts."`
+	AdminLifetime    Duration `toml:"admin_lifetime" min:"1s" doc:"How long a login lasts."`
+	AttendeeLifetime Duration `toml:"attendee_lifetime" min:"1s" doc:"How long a registration in a browser lasts."`
 }
 
 // Limits are token buckets.
 type Limits struct {
-	LoginFailures       int      `toml:"login_failures" doc:"Failed logins per address (IPv6: network of 64 bits) and account in login_window; a browser in which an admin has logged in before has as many of its own."`
-	LoginWindow         Duration `toml:"login_window" doc:"See login_failures."`
-	PINFailures         int      `toml:"pin_failures" doc:"Wrong rejoin codes per codelab and name in pin_window."`
-	PINWindow           Duration `toml:"pin_window" doc:"See pin_failures."`
-	RegistrationsPerSec int      `toml:"registrations_per_second" doc:"Registrations per codelab and second."`
-	RegistrationBurst   int      `toml:"registration_burst" doc:"Registrations per codelab at once."`
-	RegistrationsFrom   int      `toml:"registrations_per_second_per_address" doc:"Registrations per address (IPv6: network of 64 bits) and second."`
-	RegistrationsAtOnce int      `toml:"registration_burst_per_address" doc:"Registrations per address at once."`
-	JoinsFrom           int      `toml:"joins_per_second_per_address" doc:"Look-ups of join codes per address and second."`
-	JoinsAtOnce         int      `toml:"join_burst_per_address" doc:"Look-ups of join codes per address at once."`
-	WritesPerMinute     int      `toml:"writes_per_minute" doc:"Writes per session (per address without one) and minute."`
-	UploadsPerMinute    int      `toml:"uploads_per_minute" doc:"Uploads per session and minute."`
-	ImagesPerDay        int      `toml:"images_per_day" doc:"Images per attendee and day; facilitators upload any number."`
-	ReadsPerMinute      int      `toml:"reads_per_minute" doc:"Reads per session (per address without one) and minute."`
-	MessagesPerSecond   int      `toml:"messages_per_second" doc:"WebSocket messages per connection and second."`
-	AIPerMinute         int      `toml:"ai_per_minute" doc:"Questions to the AI per person and minute."`
-	MessageBurst        int      `toml:"message_burst" doc:"WebSocket messages per connection at once."`
-	BodyMemoryMiB       int      `toml:"body_memory_mib" doc:"Most memory that the bodies of requests take while they are read; more answers 503. Files are not among them."`
-	SocketsPerPerson    int      `toml:"sockets_per_person" doc:"Live connections of an attendee in a codelab at a time (of a facilitator's session eight times as many); one more closes the oldest with 4008."`
+	LoginFailures       int      `toml:"login_failures" min:"0" doc:"Failed logins per address (IPv6: network of 64 bits) and account in login_window; a browser in which an admin has logged in before has as many of its own."`
+	LoginWindow         Duration `toml:"login_window" min:"1s" doc:"See login_failures."`
+	PINFailures         int      `toml:"pin_failures" min:"0" doc:"Wrong rejoin codes per codelab and name in pin_window."`
+	PINWindow           Duration `toml:"pin_window" min:"1s" doc:"See pin_failures."`
+	RegistrationsPerSec int      `toml:"registrations_per_second" min:"0" doc:"Registrations per codelab and second."`
+	RegistrationBurst   int      `toml:"registration_burst" min:"0" doc:"Registrations per codelab at once."`
+	RegistrationsFrom   int      `toml:"registrations_per_second_per_address" min:"0" doc:"Registrations per address (IPv6: network of 64 bits) and second."`
+	RegistrationsAtOnce int      `toml:"registration_burst_per_address" min:"0" doc:"Registrations per address at once."`
+	JoinsFrom           int      `toml:"joins_per_second_per_address" min:"0" doc:"Look-ups of join codes per address and second."`
+	JoinsAtOnce         int      `toml:"join_burst_per_address" min:"0" doc:"Look-ups of join codes per address at once."`
+	WritesPerMinute     int      `toml:"writes_per_minute" min:"0" doc:"Writes per session (per address without one) and minute."`
+	UploadsPerMinute    int      `toml:"uploads_per_minute" min:"0" doc:"Uploads per session and minute."`
+	ImagesPerDay        int      `toml:"images_per_day" min:"0" doc:"Images per attendee and day; facilitators upload any number."`
+	ReadsPerMinute      int      `toml:"reads_per_minute" min:"0" doc:"Reads per session (per address without one) and minute."`
+	MessagesPerSecond   int      `toml:"messages_per_second" min:"0" doc:"WebSocket messages per connection and second."`
+	AIPerMinute         int      `toml:"ai_per_minute" min:"0" doc:"Questions to the AI per person and minute."`
+	MessageBurst        int      `toml:"message_burst" min:"0" doc:"WebSocket messages per connection at once."`
+	BodyMemoryMiB       int      `toml:"body_memory_mib" min:"0" doc:"Most memory that the bodies of requests take while they are read; more answers 503. Files are not among them."`
+	SocketsPerPerson    int      `toml:"sockets_per_person" min:"0" doc:"Live connections of an attendee in a codelab at a time (of a facilitator's session eight times as many); one more closes the oldest with 4008."`
 }
 
 // The backends of Storage.
@@ -103,25 +103,25 @@ const (
 
 // Storage is about where events and records are kept.
 type Storage struct {
-	Backend        string   `toml:"backend" doc:"What keeps the data: \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" to try things out: everything ends with the process."`
+	Backend        string   `toml:"backend" one:"badger|postgres|memory" doc:"What keeps the data: \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" to try things out: everything ends with the process."`
 	Postgres       Secret   `toml:"postgres" doc:"Address of the database of backend \"postgres\", like postgres://user:password@host:5432/db?sslmode=verify-full. Files and workspaces stay in the data folder."`
-	MinFreeMiB     int      `toml:"min_free_mib" doc:"Below this much free disk the server turns read-only (503 for writes)."`
-	MemtableMiB    int      `toml:"memtable_mib" doc:"Badger's memtable."`
-	BlockCacheMiB  int      `toml:"block_cache_mib" doc:"Badger's block cache."`
-	QueueMiB       int      `toml:"queue_mib" doc:"Most bytes that wait for the disk; more answers 503."`
-	SnapshotEvents int      `toml:"snapshot_events" doc:"A codelab writes a snapshot after so many events."`
-	IdleAfter      Duration `toml:"idle_after" doc:"A codelab that nobody uses leaves memory after this time."`
+	MinFreeMiB     int      `toml:"min_free_mib" min:"0" doc:"Below this much free disk the server turns read-only (503 for writes)."`
+	MemtableMiB    int      `toml:"memtable_mib" min:"1" doc:"Badger's memtable."`
+	BlockCacheMiB  int      `toml:"block_cache_mib" min:"1" doc:"Badger's block cache."`
+	QueueMiB       int      `toml:"queue_mib" min:"1" doc:"Most bytes that wait for the disk; more answers 503."`
+	SnapshotEvents int      `toml:"snapshot_events" min:"1" doc:"A codelab writes a snapshot after so many events."`
+	IdleAfter      Duration `toml:"idle_after" min:"1s" doc:"A codelab that nobody uses leaves memory after this time."`
 }
 
 // Audit is about the audit trail.
 type Audit struct {
-	RetentionDays int `toml:"retention_days" doc:"Days that audit records are kept."`
+	RetentionDays int `toml:"retention_days" min:"1" doc:"Days that audit records are kept."`
 }
 
 // Log is about logging.
 type Log struct {
-	Level  string `toml:"level" doc:"debug, info, warn or error."`
-	Format string `toml:"format" doc:"text or json."`
+	Level  string `toml:"level" one:"debug|info|warn|error" doc:"debug, info, warn or error."`
+	Format string `toml:"format" one:"text|json" doc:"text or json."`
 	Access bool   `toml:"access" doc:"A line for each request, without queries and random names."`
 }
 
@@ -191,8 +191,7 @@ func decode(b []byte, c *Config) error {
 	}
 	var bad *toml.DecodeError
 	if errors.As(err, &bad) {
-		row, _ := bad.Position()
-		return fmt.Errorf("line %d: %w", row, bad)
+		return mistake(bad)
 	}
 	return err
 }
@@ -321,6 +320,7 @@ func (c *Config) Check() (warnings []string, err error) {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 
+	c.checkBounds(bad)
 	host, err := checkAddress(c.Server.Listen)
 	if err != nil {
 		bad("server.listen: %v", err)
@@ -371,12 +371,6 @@ func (c *Config) Check() (warnings []string, err error) {
 	}
 	c.Live.check(bad, warn)
 	c.checkCluster(bad, warn)
-	if c.Server.ShutdownDelay < 0 || c.Server.ReconnectSpread < 0 {
-		bad("server.shutdown_delay and server.reconnect_spread must not be negative")
-	}
-	if c.Server.Mode != "backend" && c.Server.Mode != "serverless" {
-		bad(`server.mode must be "backend" or "serverless"`)
-	}
 	if c.Server.Data == "" {
 		bad("server.data is required")
 	}
@@ -389,66 +383,24 @@ func (c *Config) Check() (warnings []string, err error) {
 	if n := len(c.Session.Key); n > 0 && n < 32 {
 		bad("session.key needs at least 32 characters")
 	}
-	for name, n := range map[string]int{
-		"limits.login_failures": c.Limits.LoginFailures, "limits.pin_failures": c.Limits.PINFailures,
-		"limits.registrations_per_second": c.Limits.RegistrationsPerSec, "limits.registration_burst": c.Limits.RegistrationBurst,
-		"limits.registrations_per_second_per_address": c.Limits.RegistrationsFrom, "limits.registration_burst_per_address": c.Limits.RegistrationsAtOnce,
-		"limits.joins_per_second_per_address": c.Limits.JoinsFrom, "limits.join_burst_per_address": c.Limits.JoinsAtOnce,
-		"limits.writes_per_minute": c.Limits.WritesPerMinute, "limits.uploads_per_minute": c.Limits.UploadsPerMinute, "limits.images_per_day": c.Limits.ImagesPerDay, "limits.reads_per_minute": c.Limits.ReadsPerMinute,
-		"limits.messages_per_second": c.Limits.MessagesPerSecond, "limits.message_burst": c.Limits.MessageBurst,
-		"limits.ai_per_minute": c.Limits.AIPerMinute, "limits.body_memory_mib": c.Limits.BodyMemoryMiB, "limits.sockets_per_person": c.Limits.SocketsPerPerson,
-	} {
-		if n < 0 {
-			bad("%s must not be negative", name)
-		}
-	}
 	if n := c.Limits.BodyMemoryMiB; n > 0 && n < minBodyMemoryMiB {
 		bad("limits.body_memory_mib must be 0 or at least %d: the steps of a codelab may take 32 MiB", minBodyMemoryMiB)
 	}
 	if c.Limits.LoginFailures == 0 {
 		warn("limits.login_failures is 0: passwords can be guessed without limit")
 	}
-	for name, d := range map[string]Duration{
-		"session.admin_lifetime": c.Session.AdminLifetime, "session.attendee_lifetime": c.Session.AttendeeLifetime,
-		"limits.login_window": c.Limits.LoginWindow, "limits.pin_window": c.Limits.PINWindow,
-		"storage.idle_after": c.Storage.IdleAfter, "server.drain_timeout": c.Server.DrainTimeout,
-	} {
-		if d <= 0 {
-			bad("%s must be more than 0", name)
-		}
-	}
-	for name, n := range map[string]int{
-		"storage.memtable_mib": c.Storage.MemtableMiB,
-		"storage.queue_mib":    c.Storage.QueueMiB, "storage.snapshot_events": c.Storage.SnapshotEvents,
-		"storage.block_cache_mib": c.Storage.BlockCacheMiB, "audit.retention_days": c.Audit.RetentionDays, "server.max_connections": c.Server.MaxConnections,
-	} {
-		if n <= 0 {
-			bad("%s must be more than 0", name)
-		}
-	}
 	c.Files.check(bad, warn)
 	switch c.Storage.Backend {
-	case Badger:
 	case Postgres:
 		checkPostgres(c.Storage.Postgres, bad, warn)
 	case Memory:
 		warn("storage.backend is memory: nothing is kept when the server ends")
-	default:
-		bad("storage.backend must be badger, postgres or memory")
 	}
 	if c.Storage.MinFreeMiB < 64 {
 		warn("storage.min_free_mib is low: a full disk stops the server hard")
 	}
 	c.AI.check(bad, warn)
-	switch c.Log.Level {
-	case "debug", "info", "warn", "error":
-	default:
-		bad("log.level must be debug, info, warn or error")
-	}
 	c.Handler.check(bad, warn)
-	if c.Log.Format != "text" && c.Log.Format != "json" {
-		bad("log.format must be text or json")
-	}
 	return warnings, errors.Join(errs...)
 }
 

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -78,8 +82,15 @@ func TestPrecedenceAndEnvironment(t *testing.T) {
 func TestMistakesAreNamed(t *testing.T) {
 	for _, tc := range []struct{ name, file, env, want string }{
 		{"unknown key", "[server]\n\nlistn = \"x\"\n", "", "line 3: unknown key server.listn"},
-		{"wrong type", "[limits]\nlogin_failures = \"many\"\n", "", "line 2"},
-		{"bad duration", "[live]\nidle_timeout = \"soon\"\n", "", "no duration"},
+		{"a text for a number", "[limits]\nlogin_failures = \"many\"\n", "", "line 2: limits.login_failures must be a whole number, like 10"},
+		{"a number for a text", "[admin]\npassword = 4711\n", "", `line 2: admin.password must be a text in quotation marks, like "a"`},
+		{"a number for a switch", "[log]\naccess = 1\n", "", "line 2: log.access must be true or false"},
+		{"a text for a list", "[server]\ntrusted_proxies = \"a\"\n", "", "line 2: server.trusted_proxies must be a list of texts"},
+		{"a text for tables", "[live]\nice_servers = \"x\"\n", "", "line 2: live.ice_servers must be a list of tables"},
+		{"within a table", "[[commerce.capabilities]]\nname = 1\n", "", "line 2: commerce.capabilities.name must be a text"},
+		{"a value for a section", "server = 1\n", "", "line 1: server must be a table"},
+		{"a number too large", "[limits]\nlogin_failures = 99999999999999999999\n", "", "line 2: decimal number is too large"},
+		{"bad duration", "[live]\nidle_timeout = \"soon\"\n", "", `line 2: live.idle_timeout: "soon" is no duration`},
 		{"not TOML", "[server\n", "", "line 1"},
 		{"unknown variable", "", "ATELIER_SERVER_LISTN=x", "unknown key ATELIER_SERVER_LISTN"},
 		{"bad number", "", "ATELIER_LIMITS_PIN_FAILURES=x", "not a whole number"},
@@ -93,8 +104,81 @@ func TestMistakesAreNamed(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("got %v, want it to say %q", err, tc.want)
 			}
+			if text := err.Error(); strings.Contains(text, "4711") || strings.Contains(text, "struct") || strings.Contains(text, "config.") {
+				t.Errorf("the error repeats the value or speaks of Go: %s", text)
+			}
 		})
 	}
+}
+
+// TestEveryNumberHasBounds, the default is within them, and just outside is refused.
+func TestEveryNumberHasBounds(t *testing.T) {
+	c := Default()
+	eachField(reflect.ValueOf(&c).Elem(), func(section, key string, v reflect.Value, f reflect.StructField) {
+		b := boundsOf(f)
+		number := v.Type() == reflect.TypeFor[int]() || v.Type() == reflect.TypeFor[Duration]()
+		if number != (b.min != "") {
+			t.Errorf("%s.%s needs a min in its tag", section, key)
+		}
+		if !b.allow(v) {
+			t.Errorf("the default of %s.%s must be %s", section, key, b)
+		}
+		was := v.Int
+		if !number {
+			return
+		}
+		for outside, ok := range map[int64]bool{amount(v.Type(), b.min) - 1: true, amount(v.Type(), orMin(b)) + 1: b.max != ""} {
+			if !ok {
+				continue
+			}
+			before := was()
+			v.SetInt(outside)
+			if _, err := c.Check(); err == nil || !strings.Contains(err.Error(), section+"."+key+" must be ") {
+				t.Errorf("%s.%s = %d: %v", section, key, outside, err)
+			}
+			v.SetInt(before)
+		}
+	})
+}
+
+func orMin(b bounds) string {
+	if b.max != "" {
+		return b.max
+	}
+	return b.min
+}
+
+// TestEveryKeyIsRead: a key that nothing reads promises what nothing does.
+func TestEveryKeyIsRead(t *testing.T) {
+	read := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			// Within this package what a key says is checked; who acts on it is elsewhere, or a method.
+			if fn, ok := n.(*ast.FuncDecl); ok && filepath.Dir(path) == "../config" && (strings.HasPrefix(fn.Name.Name, "check") || fn.Name.Name == "Check" || fn.Name.Name == "applyEnvironment") {
+				return false
+			}
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				read[s.Sel.Name] = true
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachField(reflect.ValueOf(Default()), func(section, key string, _ reflect.Value, f reflect.StructField) {
+		if !read[f.Name] {
+			t.Errorf("nothing reads %s.%s", section, key)
+		}
+	})
 }
 
 func TestCheck(t *testing.T) {
@@ -116,7 +200,9 @@ func TestCheck(t *testing.T) {
 		{"open without TLS", func(c *Config) { c.Server.Listen = "0.0.0.0:80" }, "", "in the clear"},
 		{"metrics open", func(c *Config) { c.Server.InternalListen = "0.0.0.0:90" }, "", "metrics"},
 		{"short key", func(c *Config) { c.Session.Key = "short" }, "session.key", ""},
-		{"negative", func(c *Config) { c.Limits.ReadsPerMinute = -1 }, "negative", ""},
+		{"negative", func(c *Config) { c.Limits.ReadsPerMinute = -1 }, "limits.reads_per_minute must be at least 0", ""},
+		{"too long", func(c *Config) { c.Handler.TTL = Duration(time.Hour) }, "handler.ttl must be from 1m to 30m", ""},
+		{"a choice", func(c *Config) { c.Log.Format = "xml" }, `log.format must be "text" or "json"`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := Default()

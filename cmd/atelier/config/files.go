@@ -13,7 +13,7 @@ import (
 // Files is about what people upload, and where that and code lie.
 type Files struct {
 	Store string   `toml:"store" doc:"Where contents of files, and code, lie: \"\" (in the data folder), or what several servers share: \"folder:/shared/path\" or \"s3://bucket?endpoint=https://host:9000&region=r\", with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. http:// is for endpoints on this machine."`
-	Grace Duration `toml:"grace" doc:"A file that nothing refers to is removed after this time, at least 1h where servers share the store; deleting what refers to it removes it at once, or an hour after it was sent where they share."`
+	Grace Duration `toml:"grace" min:"1m" doc:"A file that nothing refers to is removed after this time, at least 1h where servers share the store; deleting what refers to it removes it at once, or an hour after it was sent where they share."`
 }
 
 // FileStore is what files.store says. The zero value is the data folder.
@@ -120,9 +120,6 @@ func (s *FileStore) endpoint(text string) error {
 const leastSharedGrace = Duration(time.Hour)
 
 func (f Files) check(bad, warn func(format string, args ...any)) {
-	if f.Grace < Duration(time.Minute) {
-		bad("files.grace must be at least 1m")
-	}
 	s, err := f.FileStore()
 	if err != nil {
 		bad("%v", err)

@@ -16,18 +16,18 @@ type Handler struct {
 	Tokenize        bool     `toml:"tokenize" doc:"Whether /tokenize is offered."`
 	Detokenize      bool     `toml:"detokenize" doc:"Whether /detokenize is offered."`
 	DefaultPolicy   string   `toml:"default_policy" doc:"Policy of tokens whose participant has none of its own: ${policies}."`
-	TTL             Duration `toml:"ttl" doc:"Life of tokens under ${policies_with_life}, 1m to 30m."`
-	SessionCap      Duration `toml:"session_cap" doc:"Longest life of a checkout session, and of its tokens under session."`
-	MaxMismatches   int      `toml:"max_mismatches" doc:"A token used so often with another checkout is locked."`
+	TTL             Duration `toml:"ttl" min:"1m" max:"30m" doc:"Life of tokens under ${policies_with_life}."`
+	SessionCap      Duration `toml:"session_cap" min:"1m" max:"168h" doc:"Longest life of a checkout session, and of its tokens under session."`
+	MaxMismatches   int      `toml:"max_mismatches" min:"1" doc:"A token used so often with another checkout is locked."`
 	RefuseExpired   bool     `toml:"refuse_expired_cards" doc:"Refuse cards whose month is over."`
 	DropSensitive   bool     `toml:"drop_sensitive_after_first_use" doc:"Under ${policies_that_repeat}, give out cvc and cryptogram only once."`
 	OpaqueTypes     []string `toml:"opaque_types" doc:"Further credential types, kept without being looked into."`
-	RatePerSecond   int      `toml:"requests_per_second" doc:"Requests per participant and second; 0 is no limit."`
+	RatePerSecond   int      `toml:"requests_per_second" min:"0" doc:"Requests per participant and second; 0 is no limit."`
 	Onboarding      string   `toml:"onboarding" doc:"How to become a participant, for the specification document."`
 	DutiesVersion   string   `toml:"acknowledgement_version" doc:"Version of the security duties that participants acknowledge."`
 	Duties          string   `toml:"acknowledgement" doc:"The security duties of who receives credentials, for the specification document."`
-	RememberExpired Duration `toml:"remember_expired" doc:"How long an expired token is told from an unknown one."`
-	RememberEnded   Duration `toml:"remember_ended" doc:"How long a used, revoked or locked token is told from an unknown one."`
+	RememberExpired Duration `toml:"remember_expired" min:"1s" doc:"How long an expired token is told from an unknown one."`
+	RememberEnded   Duration `toml:"remember_ended" min:"1s" doc:"How long a used, revoked or locked token is told from an unknown one."`
 }
 
 func defaultHandler() Handler {
@@ -51,23 +51,8 @@ func (h *Handler) check(bad, warn func(format string, args ...any)) {
 	if !ok {
 		bad("handler.default_policy must be %s", closed.Or(token.PolicyNames(nil)...))
 	}
-	if d := h.TTL.Std(); d < token.MinLife || d > token.MaxLife {
-		bad("handler.ttl must be 1m to 30m")
-	}
-	if d := h.SessionCap.Std(); d < token.MinLife || d > 7*24*time.Hour {
-		bad("handler.session_cap must be 1m to 168h")
-	}
-	if h.MaxMismatches < 1 {
-		bad("handler.max_mismatches must be more than 0")
-	}
-	if h.RatePerSecond < 0 {
-		bad("handler.requests_per_second must not be negative")
-	}
 	if strings.TrimSpace(h.DutiesVersion) == "" {
 		bad("handler.acknowledgement_version is required")
-	}
-	if h.RememberExpired <= 0 || h.RememberEnded <= 0 {
-		bad("handler.remember_expired and remember_ended must be more than 0")
 	}
 	for _, t := range h.OpaqueTypes {
 		if t == "" || credential.Known(t) {

@@ -7,11 +7,11 @@ import (
 
 // Live is about WebSocket and SSE connections.
 type Live struct {
-	ReplayEvents int      `toml:"replay_events" doc:"Newest events of a codelab that a reconnecting client can catch up with."`
-	ReplayMiB    int      `toml:"replay_mib" doc:"Most memory of one codelab for that, in MiB."`
-	PingInterval Duration `toml:"ping_interval" doc:"A silent client is pinged after this time."`
-	IdleTimeout  Duration `toml:"idle_timeout" doc:"A client that answers nothing for this long is closed."`
-	SlowTimeout  Duration `toml:"slow_timeout" doc:"A client that takes nothing for this long is told to resync or closed."`
+	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Newest events of a codelab that a reconnecting client can catch up with."`
+	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Most memory of one codelab for that, in MiB."`
+	PingInterval Duration `toml:"ping_interval" min:"1s" doc:"A silent client is pinged after this time."`
+	IdleTimeout  Duration `toml:"idle_timeout" min:"1s" doc:"A client that answers nothing for this long is closed."`
+	SlowTimeout  Duration `toml:"slow_timeout" min:"1s" doc:"A client that takes nothing for this long is told to resync or closed."`
 
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them."`
 }
@@ -31,18 +31,6 @@ func defaultLive() Live {
 }
 
 func (l *Live) check(bad, warn func(string, ...any)) {
-	for name, d := range map[string]Duration{
-		"ping_interval": l.PingInterval, "idle_timeout": l.IdleTimeout, "slow_timeout": l.SlowTimeout,
-	} {
-		if d <= 0 {
-			bad("live.%s must be more than 0", name)
-		}
-	}
-	for name, n := range map[string]int{"replay_events": l.ReplayEvents, "replay_mib": l.ReplayMiB} {
-		if n <= 0 {
-			bad("live.%s must be more than 0", name)
-		}
-	}
 	if l.PingInterval >= l.IdleTimeout {
 		bad("live.ping_interval must be shorter than live.idle_timeout, or every silent client is closed")
 	}

@@ -28,7 +28,7 @@ func Write(w io.Writer, c Config) error {
 		fmt.Fprintf(&b, "\n# %s\n[%s]\n", f.Tag.Get("doc"), f.Tag.Get("toml"))
 		for j := range f.Type.NumField() {
 			key := f.Type.Field(j)
-			fmt.Fprintf(&b, "# %s\n%s = %s\n", explained.Replace(key.Tag.Get("doc")), key.Tag.Get("toml"), value(v.Field(i).Field(j).Interface()))
+			fmt.Fprintf(&b, "# %s\n%s = %s\n", explained.Replace(key.Tag.Get("doc"))+boundsOf(key).explain(), key.Tag.Get("toml"), value(v.Field(i).Field(j).Interface()))
 		}
 		if example, ok := v.Field(i).Interface().(interface{ example() string }); ok {
 			writeExample(&b, example.example())

@@ -1,5 +1,5 @@
 // Command notice writes the licences of everything that is in the binaries: of
-// the Go modules that they import, and of the packages in the browser app.
+// the Go modules that they import, of the packages in the browser app, and of data.
 //
 //	go run atelier/cmd/internal/notice > NOTICE
 package main
@@ -40,7 +40,8 @@ func write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range append(modules, packages...) {
+	data := []part{{"Unicode security data", "15.0", "actors/naming/unicode"}}
+	for _, p := range slices.Concat(modules, packages, data) {
 		text, err := licence(p.dir)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)

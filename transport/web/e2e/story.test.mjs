@@ -91,7 +91,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   for (const p of [one, two, phone]) await p.locator('.notice').getByText('A break until ten').waitFor()
   await field.fill('Lunch at noon')
   await page.getByRole('button', { name: 'Pin', exact: true }).click()
-  await one.getByText('Lunch at noon').waitFor()
+  await one.getByText('Pinned · Lunch at noon').waitFor()
 
   // The pointer, with the hints of its step.
   await page.getByRole('button', { name: 'Point everybody here' }).click()

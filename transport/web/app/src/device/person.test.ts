@@ -23,7 +23,9 @@ const kept = {
   'draft:chat:lab': 'half a thou',
   'draft:dm:lab:a2': 'to one',
   'draft:feedback:lab': { difficulty: '2', satisfaction: '', comment: 'More' },
-  'draft:quiz:lab': { q1: '0,1', q2: 'Because' },
+  'draft:quiz:lab': { q1: '[0,2]', q2: 'Because', q3: '1', q4: '' },
+  'quiz:lab:a1': { q5: 'sent' },
+  'draft:dm:lab:a3': '42',
   'reading:lab': { at: 2 },
   'me:lab': 'a1',
 }
@@ -36,7 +38,7 @@ const others = {
 }
 
 test('what was not sent is all there, oldest first, and no choice among numbers', () => {
-  expect(unsent('lab', 'a1', device({ ...kept, ...others }))).toEqual(['first', 'second', 'half a thou', 'to one', 'More', 'Because'])
+  expect(unsent('lab', 'a1', device({ ...kept, ...others }))).toEqual(['first', 'second', 'half a thou', 'to one', 'More', 'Because', '42'])
   expect(unsent('lab', 'a1', device({ 'draft:chat:lab': 7 }))).toEqual([])
 })
 

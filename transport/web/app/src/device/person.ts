@@ -5,7 +5,7 @@ import { begun } from './remember'
 type Kept = Pick<globalThis.Storage, 'key' | 'length' | 'getItem' | 'removeItem'>
 
 /** Texts that were begun, and places, by the codelab. */
-const kinds = ['draft:chat', 'draft:dm', 'draft:comment', 'draft:reply', 'draft:help', 'draft:ask', 'draft:handin', 'draft:feedback', 'draft:quiz', 'feedback', 'asked', 'reading', 'codes', 'me']
+const kinds = ['draft:chat', 'draft:dm', 'draft:comment', 'draft:reply', 'draft:help', 'draft:ask', 'draft:handin', 'draft:feedback', 'draft:quiz', 'feedback', 'quiz', 'asked', 'reading', 'codes', 'me']
 
 function keys(storage: Kept, ...beginnings: string[]): string[] {
   return under(Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? ''), ...beginnings)
@@ -28,11 +28,11 @@ export function unsent(codelab: string, person: string, of?: Kept): string[] {
     const waiting = keys(storage, outbox(codelab, person)).map((key) => JSON.parse(storage.getItem(key) ?? 'null') as { at: number; message: { message?: unknown } } | null)
     for (const e of waiting.toSorted((a, b) => (a?.at ?? 0) - (b?.at ?? 0))) texts.push(...written(e?.message.message))
     const drafts = kinds.filter((kind) => kind.startsWith('draft:')).map((kind) => `atelier:${kind}:${codelab}`)
-    for (const key of keys(storage, ...drafts)) texts.push(...written(JSON.parse(storage.getItem(key) ?? 'null')))
+    for (const key of keys(storage, ...drafts)) texts.push(...typed(key, JSON.parse(storage.getItem(key) ?? 'null')))
   } catch {
     // Forbidden here, or not what this app has written.
   }
-  for (const key of begunIn(codelab)) texts.push(...written(begun.get(key)))
+  for (const key of begunIn(codelab)) texts.push(...typed(key, begun.get(key)))
   return [...new Set(texts)]
 }
 
@@ -43,18 +43,23 @@ export function unsentHere(of?: Kept): string[] {
     const storage = of ?? localStorage
     for (const key of keys(storage, 'atelier:out', ...kinds.filter((kind) => kind.startsWith('draft:')).map((kind) => `atelier:${kind}`))) {
       const value = JSON.parse(storage.getItem(key) ?? 'null') as { message?: { message?: unknown } } | null
-      texts.push(...written(key.startsWith('atelier:out:') ? value?.message?.message : value))
+      texts.push(...(key.startsWith('atelier:out:') ? written(value?.message?.message) : typed(key, value)))
     }
   } catch {
     // Forbidden here, or not what this app has written.
   }
-  for (const value of begun.values()) texts.push(...written(value))
-  return [...new Set(texts.filter((text) => text !== ''))]
+  for (const [key, value] of begun) texts.push(...typed(key, value))
+  return [...new Set(texts)]
 }
 
-/** The words in what is kept; numbers of a scale and chosen answers are none. */
+/** The words of a draft: a chosen answer or a place on a scale is a number, or several. */
+function typed(key: string, value: unknown): string[] {
+  const texts = written(value)
+  return /^atelier:draft:(quiz|feedback):/.test(key) ? texts.filter((text) => !/^[\d,\s[\]]*$/.test(text)) : texts.filter((text) => text !== '')
+}
+
 function written(value: unknown): string[] {
-  if (typeof value === 'string') return /^[\d,\s]*$/.test(value) ? [] : [value.trim()]
+  if (typeof value === 'string') return [value.trim()]
   return value !== null && typeof value === 'object' ? Object.values(value).flatMap(written) : []
 }
 

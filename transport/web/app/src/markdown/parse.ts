@@ -1,10 +1,11 @@
 // Markdown to HTML, by the parser alone: what comes out is not to be trusted yet.
 // It needs no page, so a worker can do it, too.
 import { Marked, type Token, type Tokens } from 'marked'
+import { boxes } from './boxes'
 import { heavy } from './heavy'
 import { quieten } from './quiet'
 
-const marked = new Marked({ gfm: true, async: false })
+const marked = new Marked({ gfm: true, async: false }, { extensions: [boxes] })
 
 /** The text as it was written, for what cannot be laid out. */
 export function plain(markdown: string): string {

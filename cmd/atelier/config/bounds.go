@@ -1,0 +1,104 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"atelier/actors/closed"
+)
+
+// bounds is what the tags of a key allow: min and max (inclusive, of whole numbers and
+// durations), and one, the texts to choose from, separated by "|".
+type bounds struct {
+	min, max string
+	one      []string
+}
+
+func boundsOf(f reflect.StructField) bounds {
+	b := bounds{min: f.Tag.Get("min"), max: f.Tag.Get("max")}
+	if one := f.Tag.Get("one"); one != "" {
+		b.one = strings.Split(one, "|")
+	}
+	return b
+}
+
+// checkBounds tells each key that is outside of its bounds.
+func (c *Config) checkBounds(bad func(format string, args ...any)) {
+	eachField(reflect.ValueOf(c).Elem(), func(section, key string, v reflect.Value, f reflect.StructField) {
+		b := boundsOf(f)
+		if !b.allow(v) {
+			bad("%s.%s must be %s", section, key, b)
+		}
+	})
+}
+
+func (b bounds) allow(v reflect.Value) bool {
+	if b.one != nil {
+		for _, text := range b.one {
+			if v.String() == text {
+				return true
+			}
+		}
+		return false
+	}
+	if b.min == "" && b.max == "" {
+		return true
+	}
+	n := amount(v.Type(), v.Interface())
+	return (b.min == "" || n >= amount(v.Type(), b.min)) && (b.max == "" || n <= amount(v.Type(), b.max))
+}
+
+// amount is a whole number or a duration as a number; text is one as a tag has it.
+// It panics for a tag that cannot be read; a test reads them all.
+func amount(t reflect.Type, x any) int64 {
+	switch x := x.(type) {
+	case int:
+		return int64(x)
+	case Duration:
+		return int64(x)
+	case string:
+		if t == reflect.TypeFor[Duration]() {
+			var d Duration
+			if err := d.UnmarshalText([]byte(x)); err != nil {
+				panic(err)
+			}
+			return int64(d)
+		}
+		n, err := strconv.ParseInt(x, 10, 64)
+		if err != nil {
+			panic(err)
+		}
+		return n
+	}
+	return 0
+}
+
+// String says it as the end of "must be …".
+func (b bounds) String() string {
+	switch {
+	case b.one != nil:
+		quoted := make([]string, len(b.one))
+		for i, text := range b.one {
+			quoted[i] = strconv.Quote(text)
+		}
+		return closed.Or(quoted...)
+	case b.max == "":
+		return "at least " + b.min
+	case b.min == "":
+		return "at most " + b.max
+	}
+	return fmt.Sprintf("from %s to %s", b.min, b.max)
+}
+
+// explain is what config.toml says of them, "" where it goes without saying: a text
+// names its choices itself, and that something is not nothing needs no words.
+func (b bounds) explain() string {
+	if b.one != nil || b.max == "" && slices.Contains([]string{"", "0", "0s", "1", "1s"}, b.min) {
+		return ""
+	}
+	text := b.String()
+	return " " + strings.ToUpper(text[:1]) + text[1:] + "."
+}

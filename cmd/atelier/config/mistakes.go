@@ -1,0 +1,71 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// mistake says where a file is wrong and what is wanted there, in the words of the
+// file. It does not repeat the value, which may be a secret.
+func mistake(bad *toml.DecodeError) error {
+	row, _ := bad.Position()
+	text := strings.TrimPrefix(bad.Error(), "toml: ")
+	key := strings.Join(bad.Key(), ".")
+	t, known := typeOf(reflect.TypeFor[Config](), bad.Key())
+	switch {
+	case known && strings.HasPrefix(text, "cannot "):
+		return fmt.Errorf("line %d: %s must be %s", row, key, wanted(t))
+	case strings.HasPrefix(text, "cannot "):
+		return fmt.Errorf("line %d: %s must be a value of another kind", row, key)
+	case known && t == reflect.TypeFor[Duration]():
+		return fmt.Errorf("line %d: %s: %s", row, key, text)
+	}
+	return fmt.Errorf("line %d: %s", row, text)
+}
+
+// typeOf is the type of what a key names.
+func typeOf(t reflect.Type, key []string) (reflect.Type, bool) {
+	for _, name := range key {
+		for t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return nil, false
+		}
+		found := false
+		for f := range fields(t) {
+			if tag, _, _ := strings.Cut(f.Tag.Get("toml"), ","); tag == name {
+				t, found = f.Type, true
+				break
+			}
+		}
+		if !found {
+			return nil, false
+		}
+	}
+	return t, len(key) > 0
+}
+
+// wanted says what a value of a type looks like.
+func wanted(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[Duration]():
+		return `a duration with its unit, like "30s", "5m" or "8h"`
+	case t == reflect.TypeFor[Names]():
+		return `a text or a list of texts, like "a" or ["a", "b"]`
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return "a list of tables, like [{name = \"a\"}]"
+	case t.Kind() == reflect.Slice:
+		return `a list of texts, like ["a", "b"]`
+	case t.Kind() == reflect.Int:
+		return "a whole number, like 10"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.String:
+		return `a text in quotation marks, like "a"`
+	}
+	return "a table: its name in brackets, and the keys in lines of their own"
+}

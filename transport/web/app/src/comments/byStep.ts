@@ -1,0 +1,37 @@
+// All comments of a codelab as who leads it reads them: by step, and which are new.
+import type { Step, Thread } from '../workshop/state'
+
+/** When one last looked at a thread, by its id, as the server tells the time. */
+export type Seen = Readonly<Record<string, string>>
+
+export interface Group {
+  /** Null for the guide. */
+  readonly step: Step | null
+  readonly threads: readonly Thread[]
+}
+
+/** The guide first, then the steps in order; in each the open threads as they stand in the text, then those whose text has changed. */
+export function byStep(threads: readonly Thread[], steps: readonly Step[]): Group[] {
+  const sorted = threads.toSorted((a, b) => Number(a.stale) - Number(b.stale) || a.start_offset - b.start_offset)
+  return [null, ...steps]
+    .map((step) => ({ step, threads: sorted.filter((t) => (step === null ? t.target_type === 'guide' : t.target_step_id === step.id)) }))
+    .filter((g) => g.threads.length > 0)
+}
+
+/** How many comments of attendees stand in a thread behind the last answer of a facilitator that one has not seen. */
+export function fresh(t: Thread, seen: Seen): number {
+  const answered = t.messages.findLastIndex((c) => c.author_role === 'admin')
+  const since = seen[t.id] ?? ''
+  return t.messages.filter((c, i) => i > answered && c.created_at > since).length
+}
+
+/** Seen with these threads as they are now, and without those that are gone. */
+export function look(seen: Seen, threads: readonly Thread[], at: readonly Thread[]): Seen {
+  const now = new Set(at.map((t) => t.id))
+  return Object.fromEntries(
+    threads.flatMap((t) => {
+      const last = now.has(t.id) ? t.messages.at(-1)?.created_at : seen[t.id]
+      return last === undefined ? [] : [[t.id, last]]
+    }),
+  )
+}
