@@ -14,11 +14,11 @@ test.each([
   ['李明', '李明'],
 ])('%s is compared as %s', (name, as) => expect(folded(name)).toBe(as))
 
-test('names that begin so come first, then words, then the rest', () => {
-  const columns = [column(1, 'Leann', 'Mary Ann', 'Bob'), column(2, 'Ánn'), column(0, 'Anna')]
+test('those who are called so come first, then names that begin so, then words, then the rest', () => {
+  const columns = [column(1, 'Leann', 'Mary Ann', 'Bob', 'Anna'), column(2, 'Ánn'), column(0, 'Anneke')]
   const { found, total } = new Finder().search(columns, ' ANN', 10)
-  expect(found.map((f) => [f.seat.name, f.step])).toEqual([['Ánn', 2], ['Anna', 0], ['Mary Ann', 1], ['Leann', 1]])
-  expect(total).toBe(4)
+  expect(found.map((f) => [f.seat.name, f.step])).toEqual([['Ánn', 2], ['Anna', 1], ['Anneke', 0], ['Mary Ann', 1], ['Leann', 1]])
+  expect(total).toBe(5)
 })
 
 test('of many only so many are listed, the best of them, and all are counted', () => {

@@ -16,10 +16,10 @@ export function folded(text: string): string {
 export class Finder {
   #names = new Map<string, string>()
 
-  /** Those whose name has the text in it, at most so many: first names that begin with it, then words that do. total counts all. */
+  /** Those whose name has the text in it, at most so many: first those who are called so, then names that begin so, then words that do. total counts all. */
   search(columns: readonly Column[], text: string, most: number): { found: Found[]; total: number } {
     const wanted = folded(text)
-    const by: [Found[], Found[], Found[]] = [[], [], []]
+    const by: [Found[], Found[], Found[], Found[]] = [[], [], [], []]
     let total = 0
     if (wanted === '') return { found: [], total }
     for (const c of columns) {
@@ -28,7 +28,7 @@ export class Finder {
         const at = name.indexOf(wanted)
         if (at < 0) continue
         total++
-        const kind = by[at === 0 ? 0 : name.includes(' ' + wanted) ? 1 : 2]!
+        const kind = by[name === wanted ? 0 : at === 0 ? 1 : name.includes(' ' + wanted) ? 2 : 3]!
         if (kind.length < most) kind.push({ seat, step: c.step })
       }
     }

@@ -31,9 +31,9 @@ export class Watch {
     const w = this.room.now
     if (!w) return 1
     if (w.codelab.pointer) return w.codelab.pointer.step_number ?? 1
-    const per = w.summary?.perStep ?? []
-    const most = Math.max(...per, 0)
-    return most > 0 ? per.indexOf(most) + 1 : 1
+    const steps = this.columns.filter((c) => c.step > 0)
+    const most = Math.max(...steps.map((c) => c.seats.length), 0)
+    return most > 0 ? steps.findIndex((c) => c.seats.length === most) + 1 : 1
   })
 
   begin(): () => void {

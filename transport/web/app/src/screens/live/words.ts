@@ -17,11 +17,10 @@ export function helps(helper: string): string {
   return helper === '' ? m.seat_helped_somebody() : m.seat_helped({ name: helper })
 }
 
-/** What one can say of somebody at a glance, the name first. Who asks for help or is helped is not silent. */
-export function describe(s: Seat, now: number): string {
+/** What one can say of somebody at a glance. Who asks for help or is helped is not silent. */
+export function state(s: Seat, now: number): string {
   const open = s.asks || s.helper !== null
   return [
-    s.name,
     s.feels === 'silent' && open ? '' : feelingWord(s.feels),
     s.asks ? m.seat_asks() : s.helper !== null ? helps(s.helper) : '',
     s.since ? stopwatch((now - s.since) / 1000) : '',
@@ -29,4 +28,9 @@ export function describe(s: Seat, now: number): string {
   ]
     .filter(Boolean)
     .join(', ')
+}
+
+/** The same with the name. */
+export function describe(s: Seat, now: number): string {
+  return `${s.name}, ${state(s, now)}`
 }
