@@ -179,6 +179,24 @@ test('one message goes to all who are stuck, and they can answer', async ({ visi
   await page.getByText('That helped').first().waitFor()
 })
 
+test('messages to hundreds leave the chat of the room where it is', async ({ server, visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const people = await crowd(server, lab, 310)
+  await people[0].say(lab, { type: 'chat', message: 'Good morning' })
+  const page = await desk(visitor, lead, lab)
+  const log = page.getByRole('log')
+  await log.getByText('Good morning').waitFor()
+  for (let i = 1; i <= 3; i++) await lead.post(`/codelabs/${lab.id}/direct-messages`, { message: `Number ${i}`, to: 'step', step_number: 1 })
+  await people[0].say(lab, { type: 'chat', message: 'Thank you' })
+  await log.getByText('Thank you').waitFor()
+  assert.equal(await log.getByText('Good morning').count(), 1)
+  await page.getByRole('button', { name: /^Direct.*310/ }).waitFor()
+  await lead.delete(`/codelabs/${lab.id}/chat/${(await lead.get(`/codelabs/${lab.id}/chat`)).at(-1).id}`) // nothing of the room is in the newest page
+  await page.reload()
+  await log.getByText('Good morning').waitFor()
+})
+
 test('more than the server takes at once are not tried, and the dialog says what to do', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
