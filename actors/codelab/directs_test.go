@@ -8,6 +8,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 )
 
 func TestDirectsReachTheirAudience(t *testing.T) {
@@ -105,5 +106,24 @@ func TestDirectsWithARefAreSentOnce(t *testing.T) {
 	d, err := l.Decide(send, durable.Env{Now: l.now, Seq: l.seq + 1})
 	if err != nil || d.Seq != at || len(d.Events) != 0 || d.Reply != nil {
 		t.Errorf("repeated it is %d with %d events and %v, %v; it was %d", d.Seq, len(d.Events), d.Reply, err, at)
+	}
+}
+
+func TestDirectsKeepTheFilesThatTheyMention(t *testing.T) {
+	l, _, _ := taught(t)
+	l.says(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStuck}})
+	key := "uploaduses " + image + " lab " + string(files.ByTalk)
+	if l.uses[key] {
+		t.Error("a message to nobody keeps a file")
+	}
+	l.says(t, Command{Caller: admin, Body: PostDirects{Message: "See " + files.Folder + image, To: ToStep, StepNumber: 1}})
+	if !l.uses[key] {
+		t.Errorf("recorded are %v", l.uses)
+	}
+	for _, m := range list(l.chat.Capture()) {
+		l.says(t, Command{Caller: admin, Body: DeleteChat{MessageID: m.Id}})
+	}
+	if l.uses[key] {
+		t.Error("the file stays after its messages")
 	}
 }
