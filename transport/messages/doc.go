@@ -8,5 +8,7 @@
 //
 // Every message has a type, and a row in one table (table.go) that says who sends
 // it. The AsyncAPI document is made of both; asyncapi.json is generated from it
-// (go test -update) for what cannot ask the server.
+// (make generate) for what cannot ask the server.
 package messages
+
+//go:generate go test . -run TestTheFileOfTheDocumentIsFresh -update

@@ -39,7 +39,7 @@ func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is not what the code says; run: go test ./transport/messages -update", file)
+		t.Errorf("%s is not what the code says; run make generate", file)
 	}
 }
 

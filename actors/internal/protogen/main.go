@@ -3,17 +3,14 @@
 // but the Go toolchain (no protoc). Run it through go generate, in the folder of
 // the .proto files:
 //
-//	go run atelier/actors/internal/protogen [-check]
+//	go run atelier/actors/internal/protogen
 //
-// They may import those of other actors by the names of their files alone. With
-// -check it writes nothing and fails when a generated file is not what
-// the .proto files give.
+// They may import those of other actors by the names of their files alone.
 package main
 
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,15 +25,13 @@ import (
 )
 
 func main() {
-	check := flag.Bool("check", false, "fail when a generated file is not fresh, write nothing")
-	flag.Parse()
-	if err := run(*check); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "protogen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(check bool) error {
+func run() error {
 	names, err := filepath.Glob("*.proto")
 	if err != nil {
 		return err
@@ -52,7 +47,7 @@ func run(check bool) error {
 			return err
 		}
 		for _, f := range out {
-			if err := write(f.GetName(), []byte(f.GetContent()), check); err != nil {
+			if err := os.WriteFile(f.GetName(), []byte(f.GetContent()), 0o644); err != nil {
 				return err
 			}
 		}
@@ -122,15 +117,4 @@ func messages(req *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResp
 		return nil, fmt.Errorf("%s", resp.GetError())
 	}
 	return resp.File, nil
-}
-
-func write(name string, content []byte, check bool) error {
-	if check {
-		have, err := os.ReadFile(name)
-		if err != nil || !bytes.Equal(have, content) {
-			return fmt.Errorf("%s is not fresh: run make generate", name)
-		}
-		return nil
-	}
-	return os.WriteFile(name, content, 0o644)
 }

@@ -3,6 +3,8 @@
 // defaults, then the file, then the environment, then flags.
 package config
 
+//go:generate go test . -run TestShippedFileIsTheDefaults -update
+
 import (
 	"bytes"
 	"encoding/json"

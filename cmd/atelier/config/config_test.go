@@ -37,7 +37,7 @@ func TestShippedFileIsTheDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want.Bytes()) {
-		t.Fatal("config.toml is not what the code says; run: go test ./cmd/atelier/config -update")
+		t.Fatal("config.toml is not what the code says; run make generate")
 	}
 	c, err := Load(shipped, nil)
 	if err != nil {

@@ -4,3 +4,5 @@
 // the tree may be generated, that what crosses the wire has tests of its own, and
 // that its descriptions are whole and generators of clients can read them.
 package house
+
+//go:generate go test . -run TestThePackageIndexIsTrue -update

@@ -2,7 +2,7 @@
 // network that breaks sockets, several tabs, a server that stops.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
-import { offline, stage, until } from './harness/stage.mjs'
+import { findings, offline, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -310,9 +310,23 @@ test('signed out in another tab, one finds it said and what was begun kept', asy
   await connected(page)
   await page.getByLabel('Write to everybody').fill('only begun')
   await ann.post('/logout')
-  await page.getByText('You are no longer in this codelab on this device.').waitFor()
+  await page.getByRole('alert').getByText('You are no longer in this codelab on this device.').waitFor()
+  // The text stays to be read, further on too; nothing can be written.
+  await page.getByText('The first step.').waitFor()
+  await page.keyboard.press('j')
+  await page.getByText('The second step.').waitFor()
   assert.equal(await page.locator('input, textarea').count(), 0)
+  await page.keyboard.press('h')
+  assert.equal(await page.getByRole('dialog').count(), 0)
+  assert.equal(await page.getByRole('button', { name: /Ask for help|Stuck/ }).count(), 0)
+  await page.getByRole('navigation', { name: 'Steps' }).getByText('Feedback').click()
+  await page.getByRole('heading', { name: 'Feedback' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: /Send/ }).isDisabled(), true)
+  assert.deepEqual(await findings(page), [])
+  await page.getByRole('button', { name: /Not sent/ }).click()
+  await page.getByRole('dialog').getByText('only begun').waitFor()
   await page.getByText('kept on this device for when you are back').waitFor()
+  await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Join again' }).click()
   await page.getByLabel('Your name').fill('Attendee 1')
   await page.getByText('E-mail, own code').click()

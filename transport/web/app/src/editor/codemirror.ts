@@ -10,7 +10,7 @@ import { EditorView, keymap, lineNumbers, type KeyBinding } from '@codemirror/vi
 import { tags as t } from '@lezer/highlight'
 import { parserOf } from '../markdown/highlight'
 import { m } from '../messages/compiled/messages.js'
-import type { Edit } from './format'
+import { placed, type Edit } from './format'
 
 export interface Options {
   text: string
@@ -175,11 +175,11 @@ export function mount(host: HTMLElement, o: Options) {
       return next++
     },
     placeOf: (id: number) => places.get(id) ?? view.state.doc.length,
-    /** Inserts at a place that was held. */
-    fill(id: number, text: string) {
+    /** Inserts a picture at a place that was held. */
+    fill(id: number, picture: string) {
       const at = places.get(id) ?? view.state.doc.length
       places.delete(id)
-      view.dispatch({ changes: { from: at, insert: text }, userEvent: 'input.paste' })
+      view.dispatch({ changes: { from: at, insert: placed(view.state.doc.toString(), at, picture) }, userEvent: 'input.paste' })
     },
     /** Where lines, from 0, stand in the scrolled content. */
     tops(lines: readonly number[]): number[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { format, image, type Kind } from './format'
+import { format, image, placed, type Kind } from './format'
 import { across, anchors, rising } from './together'
 
 const words = { text: 'text', summary: 'A hint' }
@@ -34,6 +34,27 @@ describe('formatting', () => {
   })
   it('makes lists', () => {
     expect(done('list', '|a\n- b|')).toBe('- a\n- b||')
+  })
+  it('makes a picture a paragraph, unless it stands in running text', () => {
+    const cases: [name: string, text: string, after: string][] = [
+      ['behind an item', '- a\n- b|', '- a\n- b\n\nP'],
+      ['on the line below a list', '- a\n|', '- a\n\nP'],
+      ['between a list and a text', '1. a\n|\nb', '1. a\n\nP\n\nb'],
+      ['between two items', '- a|\n- b', '- a\n\nP\n\n- b'],
+      ['behind a heading', '# a|\n\nb', '# a\n\nP\n\nb'],
+      ['behind a quotation', '> a|', '> a\n\nP'],
+      ['in running text', 'a |b', 'a Pb'],
+      ['behind running text', 'a |', 'a P'],
+      ['before a word', '|b', 'Pb'],
+      ['in an empty text', '|', 'P'],
+      ['on an empty line', 'a\n\n|\n\nb', 'a\n\nP\n\nb'],
+      ['below a text', 'a\n|', 'a\n\nP'],
+    ]
+    for (const [name, marked, after] of cases) {
+      const at = marked.indexOf('|')
+      const text = marked.replace('|', '')
+      expect(text.slice(0, at) + placed(text, at, 'P') + text.slice(at), name).toBe(after)
+    }
   })
   it('names an image', () => {
     expect(image('a [b].png', '/uploads/x.png')).toBe('![a  b](/uploads/x.png)')

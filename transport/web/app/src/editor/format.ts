@@ -81,6 +81,20 @@ function lines(text: string, from: number, to: number): Edit {
   return { from: start, to: end, insert, select: [start + insert.length, start + insert.length] }
 }
 
+/** A line that a text behind it would become a part of: a list's, a quotation's, a heading, a row of a table. */
+const ownLine = /^\s*(?:[-*+]\s|\d+[.)]\s|>|#{1,6}\s|\|)/
+
+/** A picture as it is put into a text: a paragraph of its own, unless it stands in running text. */
+export function placed(text: string, at: number, picture: string): string {
+  const start = text.lastIndexOf('\n', at - 1) + 1
+  const next = text.indexOf('\n', at)
+  const [before, after] = [text.slice(start, at), text.slice(at, next < 0 ? undefined : next)]
+  if (after.trim() !== '' || (before.trim() !== '' && !ownLine.test(before))) return picture
+  const above = before.trim() !== '' ? 2 : text.slice(0, start).trim() === '' || text.slice(0, start).endsWith('\n\n') ? 0 : 1
+  const below = next < 0 || /^\n[ \t]*(?:\n|$)/.test(text.slice(next)) ? 0 : 1
+  return '\n'.repeat(above) + picture + '\n'.repeat(below)
+}
+
 /** The Markdown of an image; its name stands for what it shows until somebody says it better. */
 export function image(name: string, url: string): string {
   const alt = name.replace(/\.\w{1,5}$/, '').replace(/[[\]\\\n]/g, ' ').trim()

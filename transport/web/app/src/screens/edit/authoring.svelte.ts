@@ -1,5 +1,6 @@
 // One author's work on a codelab: what the server has, what was changed since,
 // and the ways of the two to each other.
+import { SvelteSet } from 'svelte/reactivity'
 import { api, ask, asked, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
@@ -51,6 +52,8 @@ export class Authoring {
   readonly left = new Leftover<Work>()
   /** Comments a save would touch; it waits for a word about them. */
   asking = $state.raw<readonly Touched[] | null>(null)
+  /** Steps that need no title yet: they are new, and nobody has left the field or saved. */
+  readonly untold = new SvelteSet<string>()
   /** Somebody else saved something else. */
   elsewhere = $state.raw<Conflict | null>(null)
   /** The conflict is shown. */
@@ -183,6 +186,7 @@ export class Authoring {
       this.decide()
       return
     }
+    this.untold.clear()
     if (this.problem) {
       if (this.problem.at !== null) this.chosen = this.problem.at
       return

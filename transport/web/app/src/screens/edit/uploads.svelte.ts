@@ -1,7 +1,7 @@
 // Images that go up while one writes on; each lands where it was dropped.
 import { words } from '../../api/words'
 import { bytes } from '../../device/moments'
-import { image } from '../../editor/format'
+import { image, placed } from '../../editor/format'
 import type { Editor } from '../../editor/codemirror'
 import { upload } from '../../files/upload'
 import { m } from '../../messages/compiled/messages.js'
@@ -83,7 +83,7 @@ export class Uploads {
   /** Into a page that is not open. */
   #insert(g: Going, text: string) {
     const { draft } = this.#work
-    const put = (old: string) => old.slice(0, g.at) + text + old.slice(g.at)
+    const put = (old: string) => old.slice(0, g.at) + placed(old, g.at, text) + old.slice(g.at)
     if (g.page === guide) this.#work.change({ ...draft, guide: put(draft.guide) })
     else {
       const step = draft.steps.find((s) => s.id === g.page)

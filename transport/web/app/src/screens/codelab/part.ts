@@ -1,0 +1,7 @@
+/** A part of the settings that the one button at their foot saves. */
+export interface Part {
+  isDirty(): boolean
+  /** Saves what was changed; what could not be saved stays changed, and the part says why. */
+  save(): Promise<void>
+  undo(): void
+}
