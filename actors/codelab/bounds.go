@@ -13,6 +13,8 @@ var Bounds = struct {
 	// Of what clients are told one by one: messages and threads that go with a
 	// person, and pulses that end with their steps.
 	Gone, PulsesTold int
+	// Of recipients of one message to an audience.
+	Directs int
 	// Of text, in code points.
 	Title, Description, Author, Markdown, Name, Message, HelpMessage, Answer, Question, AIAnswer, URL int
 }{
@@ -20,7 +22,7 @@ var Bounds = struct {
 	Materials: maxMaterials, Quizzes: maxQuizzes, Steps: maxSteps, Mentions: maxMentions, Heads: maxHeads,
 	Submissions: maxSubmissions, Refs: refsPerPerson,
 	PersonConversations: maxPersonConversations, Conversations: maxConversations,
-	Gone: maxGone, PulsesTold: maxPulsesTold,
+	Gone: maxGone, PulsesTold: maxPulsesTold, Directs: maxDirects,
 	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Message: maxMessage, HelpMessage: maxHelpMessage,
 	Answer: maxAnswer, Question: maxQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
 }

@@ -95,6 +95,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[ResolveHelp, durable.Nothing](),
 
 	durable.Says[PostChat, *pb.ChatMessage](),
+	durable.Says[PostDirects, DirectsPosted](),
 	durable.Says[DeleteChat, files.Forgotten](),
 	durable.Says[Annotate, *pb.Thread](),
 	durable.Says[Reply, *pb.Thread](),

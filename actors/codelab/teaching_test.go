@@ -20,7 +20,7 @@ func anyTeachingCommand(t *rapid.T, cmd Command, step int32, word, whom string) 
 	if rapid.Bool().Draw(t, "none") {
 		number = nil
 	}
-	switch rapid.IntRange(0, 7).Draw(t, "teaching") {
+	switch rapid.IntRange(0, 8).Draw(t, "teaching") {
 	case 0, 1, 2:
 		cmd.Body = SetPulse{State: pb.PulseState(step)}
 	case 3:
@@ -38,6 +38,9 @@ func anyTeachingCommand(t *rapid.T, cmd Command, step int32, word, whom string) 
 		if step > 3 {
 			cmd.Caller, cmd.Body = admin, SetEnded{Ended: step > 4}
 		}
+	case 8:
+		to := rapid.SampledFrom(Audiences).Draw(t, "to")
+		cmd.Caller, cmd.Body = admin, PostDirects{Message: word, To: Audience(to), StepNumber: step}
 	}
 }
 

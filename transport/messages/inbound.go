@@ -7,11 +7,9 @@ import (
 
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
+	"atelier/transport/rest"
 	"atelier/transport/wire"
 )
-
-// maxRef bounds a reference, in code points.
-const maxRef = 64
 
 // What clients may say, as they write it. All of it is read as inbound: what a
 // message has too much is no error, and a member of the wrong type is.
@@ -75,7 +73,7 @@ func parse(payload []byte) (m inbound, err error) {
 			Ref any `json:"ref"`
 		}
 		if wire.Codec.Unmarshal(payload, &only) == nil {
-			if s, ok := only.Ref.(string); ok && utf8.RuneCountInString(s) <= maxRef {
+			if s, ok := only.Ref.(string); ok && utf8.RuneCountInString(s) <= rest.MaxRef {
 				m.Ref = &s
 			}
 		}
@@ -84,9 +82,9 @@ func parse(payload []byte) (m inbound, err error) {
 	if m.Type == "" {
 		return m, wire.Invalid("type is required")
 	}
-	if utf8.RuneCountInString(m.ref()) > maxRef {
+	if utf8.RuneCountInString(m.ref()) > rest.MaxRef {
 		m.Ref = nil
-		return m, wire.Invalid("ref is longer than %d characters", maxRef)
+		return m, wire.Invalid("ref is longer than %d characters", rest.MaxRef)
 	}
 	if m.Type == "pulse" || m.Type == "pointer" {
 		err = wire.Decode(payload, &m.given)

@@ -60,7 +60,7 @@ var members = []member{
 	{"Position", schema{Type: "integer", Minimum: new(0), Description: "A position in the codelab's stream."}},
 	{"Timestamp", schema{Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`, Description: "RFC 3339, UTC, milliseconds."}},
 	{"Ref", schema{
-		Type: "string", MinLength: 1, MaxLength: maxRef,
+		Type: "string", MinLength: 1, MaxLength: rest.MaxRef,
 		Description: "The client's own reference; comes back in the ack or the error.",
 	}},
 	{"StepNumber", schema{Type: "integer", Minimum: new(1)}},
@@ -80,7 +80,7 @@ var members = []member{
 	{"status once it is resolved", schema{Type: "string", Const: rest.HelpResolved}},
 	{"target of a thread", schema{Type: "string", Enum: anyOf(codelab.TargetStep, codelab.TargetGuide)}},
 	{"change of a thread", schema{Type: "string", Enum: anyOf(threadCreated, threadReplied, threadDeleted)}},
-	{"ref come back", schema{Type: "string", MaxLength: maxRef}},
+	{"ref come back", schema{Type: "string", MaxLength: rest.MaxRef}},
 	{"reason for an error", schema{Type: "string", MinLength: 1}},
 	{"reason for a resync", schema{
 		Type: "string", Enum: anyOf(live.ResyncNames()...),

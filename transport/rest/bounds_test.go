@@ -106,6 +106,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 		{"saveConversation", "", "newest " + grouped(b.Conversations)},
 		{"createBranch", "409", grouped(b.Heads) + " branches"},
 		{"createFolder", "409", grouped(b.Heads) + " folders"},
+		{"postDirectMessages", "", "At most " + grouped(b.Directs) + " recipients"},
 		{"removeAttendee", "", "newest " + grouped(b.Gone)},
 		{"replaceSteps", "", "first " + grouped(b.PulsesTold)},
 		{"askHelp", "400", grouped(b.HelpMessage) + " characters"},
@@ -131,7 +132,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	for path, want := range map[string]int{
 		"CodelabCreate/title": b.Title, "CodelabUpdate/title": b.Title, "CodelabCreate/description": b.Description, "CodelabCreate/author": b.Author,
 		"CodelabCreate/guide_markdown": b.Markdown, "Codelab/guide_markdown": b.Markdown, "StepInput/title": b.Title, "StepInput/content_markdown": b.Markdown,
-		"Register/name": b.Name, "Reply/message": b.Message, "PinSet/message": b.Message, "Pin/message": b.Message, "ClientMessage/message": b.Message,
+		"Register/name": b.Name, "Reply/message": b.Message, "PinSet/message": b.Message, "DirectMessagesPost/message": b.Message, "DirectMessagesPost/ref": MaxRef, "Pin/message": b.Message, "ClientMessage/message": b.Message,
 		"HelpAsk/message": b.HelpMessage, "HelpRequest/message": b.HelpMessage, "Annotate/message": b.Message, "QuizAnswer/answer": b.Answer,
 		"ConversationSave/question": b.Question, "ConversationSave/answer": b.AIAnswer, "MaterialAdd/link_url": b.URL,
 	} {

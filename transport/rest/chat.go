@@ -2,6 +2,7 @@ package rest
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -92,4 +93,45 @@ func deleteChat(r *Request) error {
 	}
 	r.release(v.(files.Forgotten))
 	return r.NoContent()
+}
+
+// MaxRef bounds the reference of a message, in code points.
+const MaxRef = 64
+
+// postDirects sends one text to each attendee of an audience.
+func postDirects(r *Request) error {
+	var in struct {
+		Message    string  `json:"message"`
+		To         string  `json:"to"`
+		StepNumber *int32  `json:"step_number"`
+		Ref        *string `json:"ref"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	wanted, ref := codelab.PostDirects{Message: in.Message, To: codelab.Audience(in.To)}, ""
+	if in.Ref != nil {
+		ref = *in.Ref
+	}
+	switch {
+	case utf8.RuneCountInString(ref) > MaxRef:
+		return wire.Invalid("ref is longer than %d characters", MaxRef)
+	case in.StepNumber != nil && *in.StepNumber < 1: // 0 would be no step at all
+		return wire.Invalid("step_number must be that of a step")
+	case in.StepNumber != nil:
+		wanted.StepNumber = *in.StepNumber
+	case wanted.To == codelab.ToStep:
+		return wire.Invalid("step_number is required")
+	}
+	v, err := r.ask(codelab.Command{Body: wanted, Ref: ref})
+	if err != nil {
+		return err
+	}
+	var out struct {
+		Sent *int `json:"sent"`
+	}
+	if done, ok := v.(codelab.DirectsPosted); ok {
+		out.Sent = &done.Sent
+	}
+	return r.JSON(out)
 }

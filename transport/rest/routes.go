@@ -100,8 +100,10 @@ var operations = []Operation{
 	{Method: post, Path: "/codelabs/{id}/end", Access: CodelabAdmin, Handle: endWorkshop},
 	{Method: put, Path: "/codelabs/{id}/pin", Access: CodelabAdmin, Handle: setPin},
 	{Method: get, Path: "/codelabs/{id}/overview", Access: CodelabAdmin, Handle: overview},
+	{Method: get, Path: "/codelabs/{id}/progress", Access: CodelabAdmin, Handle: progress},
 
 	{Method: get, Path: "/codelabs/{id}/chat", Access: CodelabMember, Handle: getChat},
+	{Method: post, Path: "/codelabs/{id}/direct-messages", Access: CodelabAdmin, Handle: postDirects},
 	{Method: del, Path: "/codelabs/{id}/chat/{message_id}", Access: CodelabAdmin, Handle: deleteChat},
 	{Method: get, Path: "/codelabs/{id}/inline-comments", Access: CodelabMember, Handle: getThreads},
 	{Method: post, Path: "/codelabs/{id}/inline-comments", Access: CodelabMember, Handle: annotate},

@@ -69,6 +69,7 @@ var probes = []probe{
 	{op: "GET /codelabs/{id}/export/feedback.csv", by: byAdmin},
 	{op: "GET /codelabs/{id}/export/all", by: byAdmin},
 	{op: "GET /codelabs/{id}/overview", by: byAdmin},
+	{op: "GET /codelabs/{id}/progress", by: byAdmin},
 	{op: "GET /codelabs/{id}/chat", by: byMember},
 	{op: "GET /codelabs/{id}/inline-comments", by: byMember},
 	{op: "GET /codelabs/{id}/attendees", by: byMember},
@@ -128,6 +129,7 @@ var probes = []probe{
 		return record{"attendee_id": w.ids["attendee_id"], "step_number": 2, "message": "M"}
 	}},
 	{op: "PUT /codelabs/{id}/pin", by: byAdmin, body: always(record{"message": "M"})},
+	{op: "POST /codelabs/{id}/direct-messages", by: byAdmin, body: always(record{"message": "hi", "to": "step", "step_number": 2, "ref": "r2"})},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: always(record{"type": "chat", "message": "hi", "ref": "r1"})},
 	{op: "POST /codelabs/{id}/messages", by: byMember, body: func(w *badWorld) any {
 		return record{"type": "dm", "message": "hi", "target_id": w.ids["attendee_id"]}

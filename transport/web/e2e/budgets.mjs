@@ -2,7 +2,7 @@
 // is missed.
 //
 //   make budgets
-import { crowd, measureChat, measureFloor, unlimited } from './harness/crowd.mjs'
+import { crowd, measureChat, measureFind, measureFloor, unlimited } from './harness/crowd.mjs'
 import { openBrowser, Visitor } from './harness/browser.mjs'
 import { firstLoad, measureFirstLoad } from './harness/firstload.mjs'
 import { Person } from './harness/people.mjs'
@@ -36,6 +36,7 @@ try {
   console.log(`      ${floor.moves} moves of 10,000 people, ${floor.elements} elements`)
   hold('work of an update, 10,000 people and four updates a second', floor.perUpdate, 16)
   hold('the longest task of it', floor.longest, 50)
+  hold('the longest task while one finds one of 10,000 by name', await measureFind(boss), 50)
 } finally {
   await browser.close()
   await server.remove()

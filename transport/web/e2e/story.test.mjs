@@ -94,8 +94,8 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await one.getByText('Pinned · Lunch at noon').waitFor()
 
   // The pointer, with the hints of its step.
-  await page.getByRole('button', { name: 'Point everybody here' }).click()
-  await page.getByRole('button', { name: 'One step on' }).click()
+  await page.getByText('Point everybody to step').click()
+  await page.getByRole('button', { name: /^Point everybody to step/ }).last().click()
   await until('the pointer has moved', async () => (await rest.get(`/codelabs/${lab.id}`))[0].pointer?.step_number > 1)
 
   // A person is renamed and muted.

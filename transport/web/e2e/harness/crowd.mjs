@@ -114,3 +114,20 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
   const updates = seconds * 4
   return { perUpdate: took / updates, longest: await page.evaluate(() => window.longest), updates, moves, elements: await page.evaluate(() => document.querySelectorAll('*').length) }
 }
+
+/**
+ * The longest task while somebody types a name into the search of the live view,
+ * which is open, milliseconds.
+ *
+ * @param {import('./browser.mjs').Visitor} visitor  a facilitator's
+ */
+export async function measureFind({ page }) {
+  const field = page.getByRole('combobox', { name: 'Find a person' })
+  await page.evaluate(() => (window.longest = 0))
+  for (const text of ['attendee 99', 'ee 1', 'nobody of that name']) {
+    await field.fill('')
+    await field.pressSequentially(text, { delay: 60 })
+  }
+  await pause(500)
+  return page.evaluate(() => window.longest)
+}

@@ -5,7 +5,7 @@ import { Refused } from '../api/refused'
 import { noteTime } from '../device/now'
 import { recall, remember } from '../device/remember'
 import { apply, readAgain } from '../workshop/apply'
-import { mergeChat } from '../workshop/chat'
+import { heldFrom, mergeChat, ofRoom } from '../workshop/chat'
 import { facilitator, workshop, type Again, type Attendee, type ChatMessage, type Quiz, type Material, type Workshop } from '../workshop/state'
 import { batched } from './batches'
 import { Connection, type Status } from './connection'
@@ -36,6 +36,8 @@ export interface First {
 export type Signal = Extract<Told, { type: 'screen_share_status' | 'attendee_screen_status' | 'webrtc_signal' }>
 
 const chatPage = 200
+/** The largest page that the server gives. */
+const deepPage = 1000
 
 /** For so long sockets are not tried again where they were blocked, milliseconds. */
 const blockedFor = 10 * 60_000
@@ -156,7 +158,9 @@ export class Room {
   /** Lets go of all but the newest messages, while nobody looks at older ones. */
   trim(keep: number): void {
     const w = this.now
-    if (w && w.chat.length > 2 * keep) this.now = { ...w, chat: w.chat.slice(-keep), olderChat: true }
+    if (!w || w.chat.length <= 2 * keep) return
+    const from = heldFrom(w.chat, keep)
+    if (from > 0) this.now = { ...w, chat: w.chat.slice(from), olderChat: true }
   }
 
   /** Changes one's own view at once; the stream or a read confirms it. */
@@ -273,12 +277,14 @@ export class Room {
         return { people: new Map(people.map((a: Attendee) => [a.id, a])), here: new Set(here.attendee_ids) }
       }
       case 'chat': {
-        const chat: ChatMessage[] = await ask(
-          api.GET('/codelabs/{id}/chat', { params: { path: { id: this.id }, query: { ...this.#as, limit: chatPage } } }),
-        )
+        const newest = (limit: number): Promise<ChatMessage[]> => ask(api.GET('/codelabs/{id}/chat', { params: { path: { id: this.id }, query: { ...this.#as, limit } } }))
+        let limit = chatPage
+        let chat = await newest(limit)
+        // One message to hundreds is hundreds of direct ones: the room's are behind them.
+        if (chat.length === limit && ofRoom(chat).length === 0) chat = await newest((limit = deepPage))
         const held = this.now?.chat ?? []
         const merged = mergeChat(held, chat)
-        return { chat: merged, olderChat: merged.length > chat.length ? this.now!.olderChat : chat.length === chatPage }
+        return { chat: merged, olderChat: merged.length > chat.length ? this.now!.olderChat : chat.length === limit }
       }
       case 'threads':
         return { threads: await ask(api.GET('/codelabs/{id}/inline-comments', this.#path)) }

@@ -2,6 +2,7 @@
 // every message however often it comes: what a read has already shown may be
 // told again.
 import type { Told } from '../live/protocol'
+import { heldFrom } from './chat'
 import { chatHeld, type Again, type Attendee, type ChatMessage, type HelpRequest, type Workshop } from './state'
 
 /** Applies messages in order. The given state is not changed. */
@@ -77,8 +78,9 @@ class Draft {
     let at = chat.length
     while (at > 0 && chat[at - 1]!.id > m.id) at--
     chat.splice(at, 0, m)
-    if (chat.length > 3 * chatHeld) {
-      chat.splice(0, chat.length - chatHeld)
+    const from = chat.length > 3 * chatHeld ? heldFrom(chat, chatHeld) : 0
+    if (from > 0) {
+      chat.splice(0, from)
       this.#set('olderChat', true)
     }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conversations, otherEnd, ofRoom } from './chat'
+import { conversations, heldFrom, otherEnd, ofRoom } from './chat'
 import { facilitator, type ChatMessage } from './state'
 
 const said = (id: string, from: string, to: string | null, type: 'chat' | 'dm' | 'broadcast' = 'dm') => ({ id, sender_id: from, target_id: to, msg_type: type, message: id }) as ChatMessage
@@ -28,4 +28,15 @@ test('conversations: each person once, the latest first, its messages in order',
     ['c', 'C', '2'],
   ])
   expect(conversations([...all, said('6', 'c', 'a')], 'a', (id) => id).map((c) => c.with)).toEqual(['c', 'b'])
+})
+
+test('one message to hundreds does not push the chat of the room out', () => {
+  const all = (...parts: [number, 'chat' | 'dm'][]) => parts.flatMap(([n, type]) => Array.from({ length: n }, () => said('x', 'a', null, type)))
+  const held = (chat: ChatMessage[]) => chat.length - heldFrom(chat, 300)
+  expect(held(all([200, 'chat']))).toBe(200)
+  expect(held(all([900, 'chat']))).toBe(300)
+  expect(held(all([400, 'chat'], [600, 'dm']))).toBe(650) // fifty of the room
+  expect(held(all([400, 'chat'], [270, 'dm'], [30, 'chat']))).toBe(320)
+  expect(held(all([40, 'chat'], [600, 'dm']))).toBe(640) // there are no more
+  expect(held(all([100, 'chat'], [5000, 'dm']))).toBe(4000)
 })

@@ -18,6 +18,23 @@ export function ofRoom(chat: readonly ChatMessage[]): readonly ChatMessage[] {
   return chat.filter((m) => m.msg_type !== 'dm')
 }
 
+/** So many messages of the room are held, behind whatever direct ones, and so many of all at most. */
+const ofRoomHeld = 50
+const mostHeld = 4000
+
+/**
+ * Where the messages begin that are held: the newest, and as many more as keep the
+ * room's chat from being pushed out by one message to hundreds. What is held has no
+ * gap, since older ones are asked for by the first.
+ */
+export function heldFrom(chat: readonly ChatMessage[], newest: number): number {
+  let from = Math.max(0, chat.length - newest)
+  let room = 0
+  for (let i = from; i < chat.length && room < ofRoomHeld; i++) if (chat[i]!.msg_type !== 'dm') room++
+  while (from > 0 && room < ofRoomHeld && chat.length - from < mostHeld) if (chat[--from]!.msg_type !== 'dm') room++
+  return from
+}
+
 /** A conversation with one person, or with the facilitators. */
 export interface Conversation {
   with: string

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defaultThresholds, Floor, moods, verdict as judge, type Thresholds } from './floor'
+import { audience, defaultThresholds, Floor, moods, verdict as judge, type Audience, type Thresholds } from './floor'
 import { workshop, type Attendee, type Codelab, type HelpRequest, type Step, type Workshop } from './state'
 
 const minute = 60_000
@@ -34,7 +34,43 @@ describe('the floor', () => {
   test('marks who asks for help and who is away', () => {
     const w = room([{}, {}], [{ attendee_id: 'p1', status: 'pending', created_at: at(now) }])
     const [a, b] = floor({ ...w, here: new Set(['p1']) })[0]!.seats
-    expect([a, b].map((s) => [s!.id, s!.asks, s!.here])).toEqual([['p0', false, false], ['p1', true, true]])
+    expect([a, b].map((s) => [s!.id, s!.asks, s!.here])).toEqual([['p1', true, true], ['p0', false, false]])
+  })
+
+  test('has those who wait for help among the stuck ones, and those who are helped behind them', () => {
+    const asked = (id: string, minutesAgo: number, by?: string): Partial<HelpRequest> => ({ id: `h-${id}`, attendee_id: id, status: by === undefined ? 'pending' : 'in_progress', claimed_by: by ?? null, created_at: at(now - minutesAgo * minute) })
+    const w = room([feels('stuck', 2), {}, feels('slow', 50), {}, feels('fine', 60), {}], [asked('p5', 3), asked('p1', 1), asked('p3', 9, 'Grace'), asked('p0', 90)])
+    expect(floor(w)[0]!.seats.map((s) => [s.id, s.asks, s.helper])).toEqual([
+      ['p5', true, null],
+      ['p0', true, null], // stuck for two minutes, though asking for longer
+      ['p1', true, null],
+      ['p3', false, 'Grace'],
+      ['p2', false, null],
+      ['p4', false, null],
+    ])
+    expect(moods(floor(w))).toEqual({ stuck: 1, slow: 1, fine: 1, silent: 0, asks: 3, helped: 1 })
+  })
+
+  test('shows at once who takes a request, and who is done with it', () => {
+    const watched = new Floor()
+    const w = room([{}, {}], [{ attendee_id: 'p1', status: 'pending', claimed_by: null, created_at: at(now) }])
+    const seen = (w: Workshop) => watched.look(w)[0]!.seats.map((s) => [s.id, s.asks, s.helper])
+    expect(seen(w)).toEqual([['p1', true, null], ['p0', false, null]])
+    expect(seen({ ...w, help: w.help.map((h) => ({ ...h, status: 'in_progress', claimed_by: 'Grace' })) })).toEqual([['p1', false, 'Grace'], ['p0', false, null]])
+    expect(seen({ ...w, help: w.help.map((h) => ({ ...h, status: 'in_progress', claimed_by: 'Alan' })) })).toEqual([['p1', false, 'Alan'], ['p0', false, null]])
+    expect(seen({ ...w, help: [] })).toEqual([['p0', false, null], ['p1', false, null]])
+  })
+
+  test('knows whom a message to many goes to', () => {
+    const w = room([feels('stuck', 2), {}, { current_step: 2, ...feels('stuck', 1) }, { is_completed: true, current_step: 1 }], [
+      { attendee_id: 'p1', status: 'pending', created_at: at(now) },
+      { attendee_id: 'p2', status: 'in_progress', claimed_by: 'Grace', created_at: at(now) },
+    ])
+    const to = (a: Audience) => audience(floor(w), a).map((s) => s.id)
+    expect(to({ to: 'stuck' })).toEqual(['p0', 'p2'])
+    expect(to({ to: 'waiting' })).toEqual(['p1'])
+    expect(to({ to: 'step', step: 1 })).toEqual(['p0', 'p1'])
+    expect(to({ to: 'step', step: 3 })).toEqual([])
   })
 
   // Whatever happens between two looks, it looks as for somebody who comes in now.
@@ -46,6 +82,7 @@ describe('the floor', () => {
     pulse: fc.option(fc.record({ state: fc.constantFrom('fine', 'slow', 'stuck'), step_number: fc.constant(1), at: fc.integer({ min: 0, max: 3 }).map(at) })),
     here: fc.boolean(),
     asks: fc.boolean(),
+    helped: fc.constantFrom(null, 'Grace', 'Alan'),
   })
   const happening = fc.record({ come: fc.array(person, { maxLength: 6 }), go: fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 3 }), steps: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }) })
   test('is the same whether it was looked at before or not', () => {
@@ -57,12 +94,12 @@ describe('the floor', () => {
           const people = new Map(w.people)
           const here = new Set(w.here)
           let help = w.help
-          for (const { here: isHere, asks, ...p } of come) {
+          for (const { here: isHere, asks, helped, ...p } of come) {
             people.set(p.id, { ...p, name: p.id, furthest_step: 1 } as unknown as Attendee)
             if (isHere) here.add(p.id)
             else here.delete(p.id)
             help = help.filter((h) => h.attendee_id !== p.id)
-            if (asks) help = [...help, { attendee_id: p.id, status: 'pending', created_at: at(now) } as HelpRequest]
+            if (asks) help = [...help, { attendee_id: p.id, status: helped ? 'in_progress' : 'pending', claimed_by: helped, created_at: at(now) } as HelpRequest]
           }
           for (const n of go) people.delete(`p${n}`)
           w = { ...w, people, here, help, steps: steps === null ? w.steps : (Array.from({ length: steps }, (_, i) => ({ step_number: i + 1, title: `T${i}` })) as unknown as Step[]) }

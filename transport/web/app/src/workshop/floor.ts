@@ -1,6 +1,6 @@
 // The room as a facilitator sees it: who is where, who is stuck and since when,
 // and whether one can move on. Pure; nothing here knows a screen.
-import type { Attendee, Pulse, Workshop } from './state'
+import type { Attendee, HelpRequest, Pulse, Workshop } from './state'
 
 export type Feeling = Pulse | 'silent'
 
@@ -9,11 +9,13 @@ export interface Seat {
   readonly id: string
   readonly name: string
   readonly feels: Feeling
-  /** Since when they feel so, or are on the step, Unix milliseconds; 0: not known. */
+  /** Since when they feel so, wait for help, or are on the step, Unix milliseconds; 0: not known. */
   readonly since: number
   readonly here: boolean
-  /** They have asked for help. */
+  /** They wait for help: nobody has taken their request. */
   readonly asks: boolean
+  /** Who helps them; null for nobody. */
+  readonly helper: string | null
   /** They have done more than look in. */
   readonly began: boolean
 }
@@ -25,11 +27,17 @@ export interface Column {
   readonly seats: readonly Seat[]
 }
 
-const order: Record<Feeling, number> = { stuck: 0, slow: 1, fine: 2, silent: 3 }
+const order: Record<Feeling, number> = { stuck: 0, slow: 2, fine: 3, silent: 4 }
+
+/** Those who wait for help stand with the stuck ones; behind them those who are being helped. */
+function urgency(s: Seat): number {
+  return s.asks ? 0 : Math.min(order[s.feels], s.helper === null ? 4 : 1)
+}
 
 /** A seat, the record it was made of, and where it stands. */
 interface Placed {
   readonly of: Attendee
+  readonly request: HelpRequest | undefined
   readonly seat: Seat
   readonly column: number
   /** First how they feel, then since when. */
@@ -37,10 +45,10 @@ interface Placed {
 }
 
 /**
- * Who sits where: stuck ones first, then slow, fine, silent, each the longest
- * first. It remembers the last look, because of ten thousand people few move
- * between two: those are taken out and put in, which takes a tenth of sorting
- * all anew.
+ * Who sits where: stuck ones and those who wait for help first, then those who are
+ * being helped, slow, fine, silent, each the longest first. It remembers the last
+ * look, because of ten thousand people few move between two: those are taken out
+ * and put in, which takes a tenth of sorting all anew.
  */
 export class Floor {
   #placed = new Map<string, Placed>()
@@ -50,7 +58,9 @@ export class Floor {
   #shown: Column[] = []
   #steps: Workshop['steps'] | null = null
   #here: Workshop['here'] | null = null
-  #asking: ReadonlySet<string> = new Set()
+  #help: Workshop['help'] | null = null
+  /** Open requests for help, by who asked. */
+  #requests = new Map<string, HelpRequest>()
 
   /** The columns now, one a step and one for those who are done. Those in which nothing has changed are the same objects. */
   look(w: Workshop): readonly Column[] {
@@ -61,10 +71,11 @@ export class Floor {
       this.#columns = [...w.steps.map(() => []), []]
       this.#shown = []
     }
-    const asking = new Set(w.help.map((h) => h.attendee_id))
-    const others = w.here !== this.#here || asking.size !== this.#asking.size || [...asking].some((id) => !this.#asking.has(id))
+    const others = w.here !== this.#here || w.help !== this.#help
+    if (w.help !== this.#help) this.#requests = new Map(w.help.map((h) => [h.attendee_id, h]))
+    const asked = this.#requests
     this.#here = w.here
-    this.#asking = asking
+    this.#help = w.help
 
     if (w.steps.length === 0) return [] // nobody can be anywhere
 
@@ -75,12 +86,12 @@ export class Floor {
       i++
       const same = this.#order[i]
       const known = same?.of === a ? same : this.#placed.get(a.id)
-      if (known?.of === a && (!others || (known.seat.here === w.here.has(a.id) && known.seat.asks === asking.has(a.id)))) {
+      if (known?.of === a && (!others || (known.seat.here === w.here.has(a.id) && known.request === asked.get(a.id)))) {
         this.#order[i] = known
         continue
       }
       if (known) left.push(known)
-      const now = place(a, w.here.has(a.id), asking.has(a.id), this.#columns.length, known)
+      const now = place(a, w.here.has(a.id), asked.get(a.id), this.#columns.length, known)
       this.#placed.set(a.id, now)
       this.#order[i] = now
       came.push(now)
@@ -121,12 +132,16 @@ export class Floor {
   }
 }
 
-function place(a: Attendee, here: boolean, asks: boolean, columns: number, known?: Placed): Placed {
+function place(a: Attendee, here: boolean, request: HelpRequest | undefined, columns: number, known?: Placed): Placed {
   const column = a.is_completed ? columns - 1 : Math.min(Math.max(a.current_step, 1), columns - 1) - 1
   const feels: Feeling = a.pulse?.state ?? 'silent'
-  const since = known?.of === a ? known.seat.since : moment(a.pulse ? a.pulse.at : a.step_since)
-  const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null
-  return { of: a, seat: { id: a.id, name: a.name, feels, since, here, asks, began }, column, rank: order[feels] * 1e14 + since }
+  const asks = request?.status === 'pending'
+  const helper = request?.status === 'in_progress' ? (request.claimed_by ?? '') : null
+  // Parsing ten thousand times four times a second costs more than all the rest.
+  const since = known?.of === a && known.request === request ? known.seat.since : moment(asks && feels !== 'stuck' ? request.created_at : a.pulse ? a.pulse.at : a.step_since)
+  const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null || request !== undefined
+  const seat: Seat = { id: a.id, name: a.name, feels, since, here, asks, helper, began }
+  return { of: a, request, seat, column, rank: urgency(seat) * 1e14 + since }
 }
 
 function moment(time: string | null): number {
@@ -196,9 +211,27 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
   return { form, past, people, stuck, oldest }
 }
 
-/** How many feel how, of those who are here or said so. */
-export function moods(columns: readonly Column[]): Record<Feeling, number> {
-  const out: Record<Feeling, number> = { fine: 0, slow: 0, stuck: 0, silent: 0 }
-  for (const c of columns) for (const s of c.seats) out[s.feels]++
+/** How many feel how, and how many wait for help or are being helped. Who does is not silent. */
+export type Moods = Readonly<Record<Feeling | 'asks' | 'helped', number>>
+
+export const noMoods: Moods = { fine: 0, slow: 0, stuck: 0, silent: 0, asks: 0, helped: 0 }
+
+export function moods(columns: readonly Column[]): Moods {
+  const out = { ...noMoods }
+  for (const c of columns) {
+    for (const s of c.seats) {
+      if (s.asks) out.asks++
+      if (s.helper !== null) out.helped++
+      if (s.feels !== 'silent' || !(s.asks || s.helper !== null)) out[s.feels]++
+    }
+  }
   return out
+}
+
+/** Whom one message to many goes to. */
+export type Audience = { readonly to: 'stuck' | 'waiting' } | { readonly to: 'step'; readonly step: number }
+
+/** Those whom it goes to as far as one knows here; the server looks again. */
+export function audience(columns: readonly Column[], a: Audience): Seat[] {
+  return columns.flatMap((c) => c.seats.filter((s) => (a.to === 'step' ? c.step === a.step : a.to === 'stuck' ? s.feels === 'stuck' : s.asks)))
 }

@@ -4,7 +4,7 @@ import { api, ask, type Schemas } from '../../api/client'
 import { serverNow } from '../../device/now'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
-import { defaultThresholds, Floor, moods, verdict, type Column, type Feeling, type Thresholds, type Verdict } from '../../workshop/floor'
+import { defaultThresholds, Floor, moods, noMoods, verdict, type Column, type Moods, type Thresholds, type Verdict } from '../../workshop/floor'
 import type { Workshop } from '../../workshop/state'
 
 const every = 250
@@ -12,7 +12,7 @@ const every = 250
 export class Watch {
   readonly room: Room
   columns = $state.raw<readonly Column[]>([])
-  moods = $state.raw<Record<Feeling, number>>({ fine: 0, slow: 0, stuck: 0, silent: 0 })
+  moods = $state.raw<Moods>(noMoods)
   verdict = $state.raw<Verdict | null>(null)
   overview = $state.raw<Schemas['Overview'] | null>(null)
   /** Seconds tick with this, Unix milliseconds. */
@@ -31,9 +31,9 @@ export class Watch {
     const w = this.room.now
     if (!w) return 1
     if (w.codelab.pointer) return w.codelab.pointer.step_number ?? 1
-    const per = w.summary?.perStep ?? []
-    const most = Math.max(...per, 0)
-    return most > 0 ? per.indexOf(most) + 1 : 1
+    const steps = this.columns.filter((c) => c.step > 0)
+    const most = Math.max(...steps.map((c) => c.seats.length), 0)
+    return most > 0 ? steps.findIndex((c) => c.seats.length === most) + 1 : 1
   })
 
   begin(): () => void {

@@ -1,0 +1,98 @@
+package codelab
+
+import (
+	"slices"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// maxDirects bounds the recipients of one PostDirects: each takes an event of
+// up to 8 KB in one commit, and a place among the messages that are replayed.
+const maxDirects = 1000
+
+// Audience selects the recipients of PostDirects.
+type Audience string
+
+// The audiences.
+const (
+	// ToStuck: attendees who say that they are stuck.
+	ToStuck Audience = "stuck"
+	// ToWaiting: attendees with a help request that nobody has claimed.
+	ToWaiting Audience = "waiting"
+	// ToStep: attendees who are on a step and have not completed.
+	ToStep Audience = "step"
+)
+
+// Audiences are all of them.
+var Audiences = []string{string(ToStuck), string(ToWaiting), string(ToStep)}
+
+// PostDirects sends one text as a direct message to each attendee of an
+// audience. The codelab selects them when it executes the command, so nobody
+// gets a message about a state that they have left before.
+type PostDirects struct {
+	Message string
+	To      Audience
+	// StepNumber is required with ToStep; otherwise it narrows the audience to
+	// those who are on this step, unless it is 0.
+	StepNumber int32
+}
+
+// DirectsPosted is the reply to PostDirects.
+type DirectsPosted struct {
+	// Sent counts the recipients.
+	Sent int
+}
+
+func (p PostDirects) decide(c call) (decision, error) {
+	if !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators write to many at once")
+	}
+	if err := text("message", p.Message, 1, maxMessage); err != nil {
+		return decision{}, err
+	}
+	if !slices.Contains(Audiences, string(p.To)) {
+		return decision{}, durable.Reject(durable.Invalid, "to must be stuck, waiting or step")
+	}
+	if p.To == ToStep || p.StepNumber != 0 {
+		if err := c.stepExists(p.StepNumber); err != nil {
+			return decision{}, err
+		}
+	}
+	recipients := c.audience(p)
+	if n := len(recipients); n > maxDirects {
+		return decision{}, durable.Reject(durable.Conflict, "this goes to %d people, and one message may go to %d: send a broadcast, or choose a step", n, maxDirects)
+	}
+	events := make([]*pb.Event, len(recipients))
+	for i, a := range recipients {
+		events[i] = &pb.Event{Body: &pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: &pb.ChatMessage{
+			Id: c.id(), SenderId: c.ID, SenderName: c.name(), Message: p.Message, TargetId: a.Id, CreatedAt: c.now.UnixMilli(),
+		}}}}
+	}
+	d := decided(DirectsPosted{Sent: len(events)}, events...)
+	if len(events) > 0 {
+		d.Rows = c.talkRows(p.Message)
+	}
+	return d, nil
+}
+
+// audience returns the recipients in the order in which they registered.
+func (c call) audience(p PostDirects) (out []*pb.Attendee) {
+	for _, a := range c.s.attendees.All() {
+		if p.StepNumber != 0 && (a.CurrentStep != p.StepNumber || a.CompletedAt != 0) {
+			continue
+		}
+		switch p.To {
+		case ToStuck:
+			if a.Pulse.GetState() != pb.PulseState_PULSE_STATE_STUCK {
+				continue
+			}
+		case ToWaiting:
+			if i, ok := c.s.openHelp[a.Id]; !ok || c.s.help.At(i).Status != pending {
+				continue
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}

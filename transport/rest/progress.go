@@ -1,0 +1,80 @@
+package rest
+
+import (
+	"time"
+
+	"atelier/actors/codelab"
+	"atelier/transport/wire"
+)
+
+// timelineRecord is how far people were, over time.
+type timelineRecord struct {
+	Times []string `json:"times"`
+	// Reached counts, for each step, those who had reached it at each time.
+	Reached   [][]int `json:"reached"`
+	Completed []int   `json:"completed"`
+}
+
+const (
+	// progressTimes bounds the points of the history, after the first.
+	progressTimes = 60
+	// progressStep is the least distance between two of them: a workshop of five
+	// minutes needs no sixty points.
+	progressStep = 15 * time.Second
+)
+
+// progress answers how many had reached each step, over time. The records of the
+// attendees hold when they reached their steps, so there is no history to keep.
+func progress(r *Request) error {
+	return r.JSON(toTimeline(r.view(), r.api.Now().UnixMilli()))
+}
+
+func toTimeline(v *codelab.View, until int64) timelineRecord {
+	out := timelineRecord{Times: []string{}, Reached: make([][]int, len(v.Steps)), Completed: []int{}}
+	if end := v.Meta.GetEndedAt(); end != 0 {
+		until = min(until, end)
+	}
+	from := until
+	for _, a := range v.Attendees.All() {
+		from = min(from, a.CreatedAt)
+	}
+	count := 0
+	if v.Attendees.Len() > 0 {
+		count = 1 + int(min(max((until-from)/progressStep.Milliseconds(), 1), progressTimes))
+	}
+	last := max(int64(count-1), 1)
+	at := func(i int) int64 { return from + (until-from)*int64(i)/last }
+	for i := range count {
+		out.Times = append(out.Times, wire.Stamp(at(i)))
+	}
+	for i := range out.Reached {
+		out.Reached[i] = make([]int, count)
+	}
+	out.Completed = make([]int, count)
+
+	// First how many came between two times, then the sums.
+	came := func(counts []int, ms int64) {
+		if ms > until {
+			return // completed after the end
+		}
+		i := 0
+		if until > from {
+			i = int((max(ms-from, 0)*last + until - from - 1) / (until - from))
+		}
+		counts[i]++
+	}
+	for _, a := range v.Attendees.All() {
+		for i, ms := range a.ReachedAt[:min(len(a.ReachedAt), len(v.Steps))] {
+			came(out.Reached[i], ms)
+		}
+		if a.CompletedAt != 0 {
+			came(out.Completed, a.CompletedAt)
+		}
+	}
+	for _, counts := range append(out.Reached, out.Completed) {
+		for i := 1; i < len(counts); i++ {
+			counts[i] += counts[i-1]
+		}
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+// Finding people of a crowd by name, while one types.
+import type { Column, Seat } from './floor'
+
+/** Somebody who was found, and the step they are at; 0 for those who are done. */
+export interface Found {
+  readonly seat: Seat
+  readonly step: number
+}
+
+/** What is compared: small letters without accents, so that "zoe" finds "Zoë". */
+export function folded(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase().replaceAll('ß', 'ss').trim()
+}
+
+/** Searches by name. It keeps the folded names: folding ten thousand at each key would be felt. */
+export class Finder {
+  #names = new Map<string, string>()
+
+  /** Those whose name has the text in it, at most so many: first those who are called so, then names that begin so, then words that do. total counts all. */
+  search(columns: readonly Column[], text: string, most: number): { found: Found[]; total: number } {
+    const wanted = folded(text)
+    const by: [Found[], Found[], Found[], Found[]] = [[], [], [], []]
+    let total = 0
+    if (wanted === '') return { found: [], total }
+    for (const c of columns) {
+      for (const seat of c.seats) {
+        const name = this.#fold(seat.name)
+        const at = name.indexOf(wanted)
+        if (at < 0) continue
+        total++
+        const kind = by[name === wanted ? 0 : at === 0 ? 1 : name.includes(' ' + wanted) ? 2 : 3]!
+        if (kind.length < most) kind.push({ seat, step: c.step })
+      }
+    }
+    return { found: by.flat().slice(0, most), total }
+  }
+
+  #fold(name: string): string {
+    let known = this.#names.get(name)
+    if (known === undefined) {
+      if (this.#names.size > 200_000) this.#names.clear() // renamed and gone ones add up
+      this.#names.set(name, (known = folded(name)))
+    }
+    return known
+  }
+}
