@@ -104,7 +104,7 @@ func TestBackupWhileServing(t *testing.T) {
 	restored := openTest(t, small(dir), hooks{})
 	for i := range logs {
 		actor := fmt.Sprint("codelab/", i)
-		last := openLog(t, restored, actor).(*actorLog).next - 1
+		last := openLog(t, restored, actor).(*actorLog).Next - 1
 		row, err := restored.Get("last", []byte(actor))
 		if err != nil || string(row) != fmt.Sprint(last) || last < 50 {
 			t.Errorf("%s ends at %d, its row says %q: %v", actor, last, row, err)

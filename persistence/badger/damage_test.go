@@ -26,7 +26,7 @@ func writeRound(t *testing.T, s *Store, round int) {
 	defer l.Close()
 	for i := range damageRows {
 		r := row("t", fmt.Sprintf("%d/%02d", round, i))
-		if err := commit(l, l.(*actorLog).next, fmt.Sprint("record ", round, i), r); err != nil {
+		if err := commit(l, l.(*actorLog).Next, fmt.Sprint("record ", round, i), r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,6 +2,7 @@ package badger
 
 import (
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
 
@@ -17,7 +18,7 @@ func (s *Store) Follow(actor string) (durable.Reader, error) {
 		return nil, err
 	}
 	s.gate.Leave()
-	return reader{&actorLog{store: s, actor: actor, prefix: layout.ActorPrefix(layout.FamilyChunk, actor)}}, nil
+	return reader{&actorLog{store: s, Cursor: calls.Cursor{Actor: actor}, prefix: layout.ActorPrefix(layout.FamilyChunk, actor)}}, nil
 }
 
 // Load implements durable.LogReader.
@@ -36,7 +37,7 @@ func (r reader) Tail() (uint64, error) {
 		return 0, err
 	}
 	defer r.log.store.gate.Leave()
-	return r.log.store.tail(r.log.actor)
+	return r.log.store.tail(r.log.Actor)
 }
 
 // Close implements durable.Reader.

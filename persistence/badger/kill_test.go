@@ -114,7 +114,7 @@ func appendForever(s *Store, actor string) {
 		panic(err)
 	}
 	done := make(chan error, 1)
-	for seq := l.(*actorLog).next; ; seq++ {
+	for seq := l.(*actorLog).Next; ; seq++ {
 		err := l.Append(durable.Batch{
 			First:   seq,
 			Records: durable.Records(nil).Add([]byte(content(actor, seq))),

@@ -9,6 +9,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
 
@@ -17,7 +18,6 @@ import (
 type actorLog struct {
 	// Immutable after Open.
 	store  *Store
-	actor  string
 	prefix []byte // of the actor's chunks
 
 	// Set by Open.
@@ -26,12 +26,8 @@ type actorLog struct {
 	// Set by Close, which may come while Rewrite works.
 	closed atomic.Bool
 
-	// Set by the writer, read by snapshots and rewrites.
-	fenced atomic.Bool
-
-	// Owned by the writer; Open sets next before anybody can append.
-	next      uint64 // seq of the next record
-	failed    error  // why every later batch fails
+	// Where the log goes on; the writer's.
+	calls.Cursor
 	span      int    // index of the log's newest span in the group ...
 	spanRound uint64 // ... of this round
 }
@@ -53,7 +49,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	}
 	defer s.locks.Lock(actor)()
 
-	l := &actorLog{store: s, actor: actor, prefix: layout.ActorPrefix(layout.FamilyChunk, actor)}
+	l := &actorLog{store: s, Cursor: calls.Cursor{Actor: actor}, prefix: layout.ActorPrefix(layout.FamilyChunk, actor)}
 	if err := s.wait(item{kind: kindOpen, log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
@@ -63,7 +59,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 		l.Close()
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	l.tail, l.next = tail, tail+1
+	l.tail, l.Next = tail, tail+1
 	return l, nil
 }
 
@@ -137,7 +133,7 @@ func (l *actorLog) Append(b durable.Batch) error {
 
 		urgent: b.Urgent,
 		bytes:  len(b.Records) + rowBytes(b.Rows) + batchOverhead,
-		cost:   s.costs.batch(l.actor, b),
+		cost:   s.costs.batch(l.Actor, b),
 		done:   b.Done,
 	}
 	return s.push(it)

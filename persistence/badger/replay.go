@@ -16,7 +16,7 @@ func (l *actorLog) Load(history uint64, snapshot func(durable.Snapshot) error, r
 		var state []byte
 		if head.Seq > 0 {
 			var err error
-			if state, err = readState(txn, l.actor, head); err != nil {
+			if state, err = readState(txn, l.Actor, head); err != nil {
 				return err
 			}
 		}
@@ -30,7 +30,7 @@ func (l *actorLog) Load(history uint64, snapshot func(durable.Snapshot) error, r
 // Replay implements durable.LogReader.
 func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error) error {
 	return l.view(func(txn *badgerdb.Txn, head layout.Head, tail uint64) error {
-		if err := head.Snapshot(nil, tail).CheckReplay(l.actor, after); err != nil {
+		if err := head.Snapshot(nil, tail).CheckReplay(l.Actor, after); err != nil {
 			return err
 		}
 		return l.records(txn, head, after, tail, fn)
@@ -49,11 +49,11 @@ func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64
 	}
 	defer s.gate.Leave()
 	return s.view(func(txn *badgerdb.Txn) error {
-		head, err := readHead(txn, l.actor)
+		head, err := readHead(txn, l.Actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err
 		}
-		tail, err := tailOf(txn, l.actor, head)
+		tail, err := tailOf(txn, l.Actor, head)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (l *actorLog) records(txn *badgerdb.Txn, head layout.Head, after, tail uint
 	expect := max(after, head.Base) + 1
 	err = l.chunks(txn, start, func(c layout.Chunk) error {
 		if next == 0 && c.First > expect || next != 0 && c.First != next {
-			return fmt.Errorf("%w: %s: a chunk starts at %d instead of %d", durable.ErrCorrupt, l.actor, c.First, max(next, expect))
+			return fmt.Errorf("%w: %s: a chunk starts at %d instead of %d", durable.ErrCorrupt, l.Actor, c.First, max(next, expect))
 		}
 		next = c.Last() + 1
 		if c.Last() <= after {
@@ -86,7 +86,7 @@ func (l *actorLog) records(txn *badgerdb.Txn, head layout.Head, after, tail uint
 		})
 	})
 	if err == nil && next <= tail && expect <= tail {
-		err = fmt.Errorf("%w: %s: the log ends at %d instead of %d", durable.ErrCorrupt, l.actor, max(next, expect)-1, tail)
+		err = fmt.Errorf("%w: %s: the log ends at %d instead of %d", durable.ErrCorrupt, l.Actor, max(next, expect)-1, tail)
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) 
 	}
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix, Reverse: true})
 	defer it.Close()
-	it.Seek(layout.ChunkKey(l.actor, after))
+	it.Seek(layout.ChunkKey(l.Actor, after))
 	if !it.Valid() {
 		return 0, nil
 	}
@@ -113,7 +113,7 @@ func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk)
 	// for each, and most values lie beside their keys anyway.
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix})
 	defer it.Close()
-	for it.Seek(layout.ChunkKey(l.actor, first)); it.Valid(); it.Next() {
+	for it.Seek(layout.ChunkKey(l.Actor, first)); it.Valid(); it.Next() {
 		if err := viewChunk(txn, it.Item(), len(l.prefix), fn); err != nil {
 			return err
 		}

@@ -27,13 +27,13 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 	if err := s.writable(); err != nil {
 		return err
 	}
-	defer s.locks.Lock(l.actor)()
-	if l.fenced.Load() {
+	defer s.locks.Lock(l.Actor)()
+	if l.Fenced() {
 		return durable.ErrFenced
 	}
 	b := bulk{store: s}
 	err := s.view(func(txn *badgerdb.Txn) error {
-		head, err := readHead(txn, l.actor)
+		head, err := readHead(txn, l.Actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return err
 		}
@@ -50,11 +50,11 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 			}
 			if head.Base < upTo {
 				head.Base = upTo
-				if err := s.writeHead(&b, l.actor, head); err != nil {
+				if err := s.writeHead(&b, l.Actor, head); err != nil {
 					return err
 				}
 			}
-			key := layout.ChunkKey(l.actor, c.First)
+			key := layout.ChunkKey(l.Actor, c.First)
 			layout.Seal(key, value)
 			return b.add(key, value)
 		})
@@ -64,10 +64,10 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("rewrite %s: %w", l.actor, err)
+		return fmt.Errorf("rewrite %s: %w", l.Actor, err)
 	}
 	if err := b.flush(); err != nil {
-		return fmt.Errorf("rewrite %s: %w", l.actor, err)
+		return fmt.Errorf("rewrite %s: %w", l.Actor, err)
 	}
 	return nil
 }

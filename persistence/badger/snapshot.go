@@ -50,7 +50,7 @@ const (
 // storeCounted stores a snapshot and counts it.
 func (s *Store) storeCounted(job *snapshotJob) error {
 	err := s.storeSnapshot(job)
-	s.stats.snapshot(err)
+	s.stats.Snapshot(err)
 	return err
 }
 
@@ -58,11 +58,11 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 // the new snapshot makes superfluous. Wherever it stops, one whole snapshot is
 // there, and the records behind it.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
-	actor := job.Log.actor
+	actor := job.Log.Actor
 	defer s.locks.Lock(actor)()
 	// Under the lock no newer handle can be opening: what an old incarnation
 	// stores does not come behind what a new one has read.
-	if job.Log.fenced.Load() {
+	if job.Log.Fenced() {
 		return durable.ErrFenced
 	}
 	var old layout.Head

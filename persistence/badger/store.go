@@ -48,7 +48,7 @@ type Store struct {
 	// transaction that succeeded since.
 	commits atomic.Uint64
 	hurry   chan struct{} // closed by Close: no more rests
-	stats   stats
+	stats   calls.Stats
 }
 
 // hooks let tests of this package fail or delay what they cannot reach.

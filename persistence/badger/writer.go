@@ -1,11 +1,7 @@
 package badger
 
 import (
-	"errors"
-	"fmt"
 	"time"
-
-	"atelier/actors/durable"
 )
 
 // writer is the one goroutine that commits batches. It takes everything that
@@ -68,15 +64,15 @@ func (w *writer) process(items []item) {
 func (w *writer) admit(it *item) error {
 	switch it.kind {
 	case kindBatch:
-		return it.log.admit(it.first, it.count)
+		return it.log.Admit(it.first, it.count)
 	case kindOpen:
-		w.fence(it.log.actor)
-		w.current[it.log.actor] = it.log
+		w.fence(it.log.Actor)
+		w.current[it.log.Actor] = it.log
 	case kindPurge:
 		w.fence(it.actor)
 	case kindRelease:
-		if w.current[it.log.actor] == it.log {
-			delete(w.current, it.log.actor)
+		if w.current[it.log.Actor] == it.log {
+			delete(w.current, it.log.Actor)
 		}
 	}
 	return nil
@@ -84,7 +80,7 @@ func (w *writer) admit(it *item) error {
 
 func (w *writer) fence(actor string) {
 	if old := w.current[actor]; old != nil {
-		old.fence()
+		old.Fence()
 		delete(w.current, actor)
 	}
 }
@@ -98,7 +94,11 @@ func (w *writer) commit(items []item) {
 		entries := w.group.entries(items)
 		err = s.commitEntries(entries, w.group.guarded)
 		took := time.Since(began)
-		s.stats.committed(&w.group, took, err)
+		if err != nil {
+			s.stats.Failed()
+		} else {
+			s.stats.Committed(w.group.batches, w.group.records, w.group.bytes, took)
+		}
 		if err == nil && s.opts.OnCommit != nil {
 			s.opts.OnCommit(Commit{
 				Batches: w.group.batches,
@@ -128,7 +128,7 @@ func (w *writer) finish(it *item, groupErr error) {
 	case kindBatch:
 		if err == nil && groupErr != nil {
 			err = groupErr
-			it.log.fail(groupErr)
+			it.log.Fail(groupErr)
 		}
 	case kindRows:
 		if err == nil {
@@ -136,7 +136,7 @@ func (w *writer) finish(it *item, groupErr error) {
 		}
 	case kindSnapshot:
 		// The state may contain what just failed, so the log must be sound.
-		if err := it.log.admitSnapshot(it.job.Seq); err != nil {
+		if err := it.log.AdmitSnapshot(it.job.Seq); err != nil {
 			w.store.snapshots.Finish(it.job, err)
 			return
 		}
@@ -146,46 +146,4 @@ func (w *writer) finish(it *item, groupErr error) {
 	if it.done != nil {
 		it.done(err)
 	}
-}
-
-// admit checks that a batch continues the log and counts it in.
-func (l *actorLog) admit(first uint64, count int) error {
-	if l.failed != nil {
-		return l.failed
-	}
-	if first != l.next {
-		err := fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d",
-			durable.ErrGap, l.actor, first, l.next)
-		l.fail(err)
-		return err
-	}
-	l.next += uint64(count)
-	return nil
-}
-
-// fail makes every later batch of the handle fail: it would leave a hole where
-// the failed one was.
-func (l *actorLog) fail(cause error) {
-	if l.failed == nil || errors.Is(cause, durable.ErrFenced) {
-		if !errors.Is(cause, durable.ErrFenced) && !errors.Is(cause, durable.ErrGap) {
-			cause = fmt.Errorf("%w: after a batch that failed: %w", durable.ErrGap, cause)
-		}
-		l.failed = cause
-	}
-}
-
-func (l *actorLog) fence() {
-	l.fail(durable.ErrFenced)
-	l.fenced.Store(true)
-}
-
-func (l *actorLog) admitSnapshot(seq uint64) error {
-	if l.failed != nil {
-		return l.failed
-	}
-	if seq >= l.next {
-		return fmt.Errorf("%w: %s: snapshot at %d, the log goes on at %d",
-			durable.ErrGap, l.actor, seq, l.next)
-	}
-	return nil
 }

@@ -85,7 +85,7 @@ func (g *group) addRecords(it *item) {
 		n = len(g.logs)
 		g.place[it.log] = n
 		g.logs = append(g.logs, it.log)
-		g.actors = append(g.actors, []byte(it.log.actor))
+		g.actors = append(g.actors, []byte(it.log.Actor))
 		g.epochs = append(g.epochs, it.log.epoch)
 		g.heads = append(g.heads, int64(it.first-1))
 		g.tails = append(g.tails, 0)
@@ -108,7 +108,7 @@ func (g *group) chunkArrays() (actors [][]byte, seqs []int64, values [][]byte) {
 	actors, seqs, values = make([][]byte, len(g.chunks)), make([]int64, len(g.chunks)), make([][]byte, len(g.chunks))
 	for i := range g.chunks {
 		sp := &g.chunks[i]
-		key := layout.ChunkKey(sp.log.actor, sp.first)
+		key := layout.ChunkKey(sp.log.Actor, sp.first)
 		start := len(g.mem)
 		g.mem = layout.AppendChunkHeader(g.mem, sp.count)
 		for _, recs := range sp.recs {

@@ -99,7 +99,7 @@ func TestLosersDoNotEndTheGroup(t *testing.T) {
 		l := openLog(t, s, fmt.Sprint("codelab/", len(logs)))
 		logs = append(logs, l)
 		if change != "" {
-			postgrestest.Exec(t, url, "update atelier.owners set "+change+" where actor = $1", []byte(l.(*actorLog).actor))
+			postgrestest.Exec(t, url, "update atelier.owners set "+change+" where actor = $1", []byte(l.(*actorLog).Actor))
 		}
 	}
 	blocked, free := make(chan struct{}), make(chan struct{})
@@ -231,7 +231,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 	}
 	all.Wait()
 	for _, s := range stores {
-		if n := s.stats.circles.Load(); n > 0 {
+		if n := s.circles.Load(); n > 0 {
 			t.Errorf("%d transactions of node %s waited in a circle", n, s.node)
 		}
 	}

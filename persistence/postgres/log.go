@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
 
@@ -15,7 +16,6 @@ import (
 type actorLog struct {
 	// Immutable after Open.
 	store *Store
-	actor string
 	lease *lease
 	epoch int64  // of this ownership; no other has it, ever. 0: not taken
 	tail  uint64 // seq of the last record then
@@ -26,13 +26,9 @@ type actorLog struct {
 	// back when there are none.
 	users atomic.Int32
 
-	// Set by the writer, read by snapshots and rewrites.
-	fenced atomic.Bool
-
-	// Owned by the writer; Open sets next before anybody can append.
-	next   uint64 // seq of the next record
-	failed error  // why every later batch fails
-	span   int    // the log's newest chunk in the group
+	// Where the log goes on; the writer's.
+	calls.Cursor
+	span int // the log's newest chunk in the group
 }
 
 var _ durable.Log = (*actorLog)(nil)
@@ -49,7 +45,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	defer s.gate.Leave()
 	defer s.locks.Lock(actor)()
 
-	l := &actorLog{store: s, actor: actor, lease: s.lease.Load()}
+	l := &actorLog{store: s, Cursor: calls.Cursor{Actor: actor}, lease: s.lease.Load()}
 	l.users.Store(1)
 	if err := s.wait(item{kind: kindOpen, log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
@@ -74,7 +70,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 		l.Close()
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
-	l.tail, l.next = uint64(head), uint64(head)+1
+	l.tail, l.Next = uint64(head), uint64(head)+1
 	return l, nil
 }
 
@@ -116,48 +112,8 @@ func (l *actorLog) leave() {
 
 // usable says why the handle's log must not be changed any more, or nil.
 func (l *actorLog) usable() error {
-	if l.fenced.Load() || !l.lease.holds() {
+	if l.Fenced() || !l.lease.holds() {
 		return durable.ErrFenced
-	}
-	return nil
-}
-
-// admit checks that a batch continues the log and counts it in.
-func (l *actorLog) admit(first uint64, count int) error {
-	if l.failed != nil {
-		return l.failed
-	}
-	if first != l.next {
-		err := fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d", durable.ErrGap, l.actor, first, l.next)
-		l.fail(err)
-		return err
-	}
-	l.next += uint64(count)
-	return nil
-}
-
-// fail makes every later batch of the handle fail: it would leave a hole where
-// the failed one was.
-func (l *actorLog) fail(cause error) {
-	if l.failed == nil || errors.Is(cause, durable.ErrFenced) {
-		if !errors.Is(cause, durable.ErrFenced) && !errors.Is(cause, durable.ErrGap) {
-			cause = fmt.Errorf("%w: after a batch that failed: %w", durable.ErrGap, cause)
-		}
-		l.failed = cause
-	}
-}
-
-func (l *actorLog) fence() {
-	l.fail(durable.ErrFenced)
-	l.fenced.Store(true)
-}
-
-func (l *actorLog) admitSnapshot(seq uint64) error {
-	if l.failed != nil {
-		return l.failed
-	}
-	if seq >= l.next {
-		return fmt.Errorf("%w: %s: snapshot at %d, the log goes on at %d", durable.ErrGap, l.actor, seq, l.next)
 	}
 	return nil
 }

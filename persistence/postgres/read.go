@@ -264,7 +264,7 @@ func (l *actorLog) Load(history uint64, snapshot func(durable.Snapshot) error, r
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
-	return (&reader{l.store, l.actor}).Load(history, snapshot, record)
+	return (&reader{l.store, l.Actor}).Load(history, snapshot, record)
 }
 
 // Replay implements durable.LogReader.
@@ -272,5 +272,5 @@ func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
-	return (&reader{l.store, l.actor}).Replay(after, fn)
+	return (&reader{l.store, l.Actor}).Replay(after, fn)
 }

@@ -46,7 +46,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 // storeCounted stores a snapshot and counts it.
 func (s *Store) storeCounted(job *snapshotJob) error {
 	err := s.storeSnapshot(job)
-	s.stats.snapshot(err)
+	s.stats.Snapshot(err)
 	return err
 }
 
@@ -56,7 +56,7 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 // hold the ownership: a node that was stopped half-way finds nothing to do.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
-	defer s.locks.Lock(l.actor)()
+	defer s.locks.Lock(l.Actor)()
 	// Under the lock no newer handle of this node can be opening: what an old
 	// incarnation stores does not come behind what a new one has read.
 	if err := l.usable(); err != nil {
@@ -64,16 +64,16 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	}
 	var old layout.Head
 	err := s.view(func(v *view) (err error) {
-		if old, err = v.head(l.actor); errors.Is(err, durable.ErrNotFound) {
+		if old, err = v.head(l.Actor); errors.Is(err, durable.ErrNotFound) {
 			return nil
 		}
 		return damaged(err)
 	})
 	if err != nil {
-		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
+		return fmt.Errorf("snapshot of %s: %w", l.Actor, err)
 	}
 	if job.Seq < old.Seq {
-		return fmt.Errorf("postgres: snapshot of %s at %d is older than the stored one at %d", l.actor, job.Seq, old.Seq)
+		return fmt.Errorf("postgres: snapshot of %s at %d is older than the stored one at %d", l.Actor, job.Seq, old.Seq)
 	}
 	// An id that nobody else has: a node that lost the actor meanwhile may still
 	// be writing parts.
@@ -81,33 +81,33 @@ func (s *Store) storeSnapshot(job *snapshotJob) error {
 	if err := s.ask(func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, "select nextval('epochs')").Scan(&id)
 	}); err != nil {
-		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
+		return fmt.Errorf("snapshot of %s: %w", l.Actor, err)
 	}
 	// The new base is stored before anything is truncated.
 	limit := min(job.Seq, job.Keep)
 	h := layout.NewHead(job.Seq, max(old.Base, limit), uint64(id), job.State)
 	for n := range h.Parts {
-		key := layout.PartKey(l.actor, h.ID, uint32(n))
+		key := layout.PartKey(l.Actor, h.ID, uint32(n))
 		if _, err := l.change("insert into snapshot_parts values ($1, $2, $3, $4) on conflict do nothing",
-			[]byte(l.actor), id, int32(n), layout.Sealed(key, h.Piece(job.State, n))); err != nil {
-			return fmt.Errorf("snapshot of %s: %w", l.actor, err)
+			[]byte(l.Actor), id, int32(n), layout.Sealed(key, h.Piece(job.State, n))); err != nil {
+			return fmt.Errorf("snapshot of %s: %w", l.Actor, err)
 		}
 	}
-	if _, err := l.change("insert into snapshots values ($1, $2) on conflict (actor) do update set head = excluded.head", []byte(l.actor), l.sealed(h)); err != nil {
-		return fmt.Errorf("snapshot of %s: %w", l.actor, err)
+	if _, err := l.change("insert into snapshots values ($1, $2) on conflict (actor) do update set head = excluded.head", []byte(l.Actor), l.sealed(h)); err != nil {
+		return fmt.Errorf("snapshot of %s: %w", l.Actor, err)
 	}
 	if err := l.truncate(limit); err != nil {
-		return fmt.Errorf("truncate %s: %w", l.actor, err)
+		return fmt.Errorf("truncate %s: %w", l.Actor, err)
 	}
-	if _, err := l.change("delete from snapshot_parts where actor = $1 and id <> $2", []byte(l.actor), id); err != nil {
-		return fmt.Errorf("remove old snapshot parts of %s: %w", l.actor, err)
+	if _, err := l.change("delete from snapshot_parts where actor = $1 and id <> $2", []byte(l.Actor), id); err != nil {
+		return fmt.Errorf("remove old snapshot parts of %s: %w", l.Actor, err)
 	}
 	return nil
 }
 
 // sealed is a head as it is stored.
 func (l *actorLog) sealed(h layout.Head) []byte {
-	return layout.Sealed(layout.HeadKey(l.actor), h.Encode())
+	return layout.Sealed(layout.HeadKey(l.Actor), h.Encode())
 }
 
 // change runs a statement in a transaction that holds the ownership, and says
@@ -132,7 +132,7 @@ func (l *actorLog) changeAll(changes ...statement) (rows int64, err error) {
 		}
 		defer conn.Release()
 		b := &pgx.Batch{} // all of it is one transaction
-		b.Queue("select hold_log($1, $2, $3, $4)", s.node, l.lease.incarnation, []byte(l.actor), l.epoch)
+		b.Queue("select hold_log($1, $2, $3, $4)", s.node, l.lease.incarnation, []byte(l.Actor), l.epoch)
 		for _, c := range changes {
 			b.Queue(c.sql, c.args...)
 		}
@@ -166,7 +166,7 @@ func (l *actorLog) truncate(limit uint64) error {
 			select seq from records where actor = $1 and seq <= $2
 				and coalesce((select min(n.seq) from records n where n.actor = $1 and n.seq > records.seq),
 					(select head + 1 from owners where actor = $1)) <= $2 + 1
-			order by seq limit $3)`, []byte(l.actor), int64(limit), truncateChunks)
+			order by seq limit $3)`, []byte(l.Actor), int64(limit), truncateChunks)
 		if err != nil || n < truncateChunks {
 			return err
 		}
@@ -193,7 +193,7 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 	if err := s.writable(); err != nil {
 		return err
 	}
-	defer s.locks.Lock(l.actor)()
+	defer s.locks.Lock(l.Actor)()
 	if err := l.usable(); err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 	}
 	err := s.view(func(v *view) (err error) {
 		rest = rest[:0]
-		h, err = v.head(l.actor)
+		h, err = v.head(l.Actor)
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return damaged(err)
 		}
@@ -216,7 +216,7 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 			return &final{fmt.Errorf("%w: up to %d, the snapshot ends at %d", durable.ErrGap, upTo, h.Seq)}
 		}
 		bytes := 0
-		err = (&reader{s, l.actor}).chunks(v, 0, func(c layout.Chunk) error {
+		err = (&reader{s, l.Actor}).chunks(v, 0, func(c layout.Chunk) error {
 			if c.First > upTo {
 				return errRewritten
 			}
@@ -225,7 +225,7 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 			if err != nil || !changed {
 				return err
 			}
-			layout.Seal(layout.ChunkKey(l.actor, c.First), value)
+			layout.Seal(layout.ChunkKey(l.Actor, c.First), value)
 			rest = append(rest, rewritten{int64(c.First), value})
 			if bytes += len(value); bytes < rewriteBytes {
 				return nil
@@ -242,7 +242,7 @@ func (l *actorLog) Rewrite(upTo uint64, fn func(seq uint64, record []byte) ([]by
 		err = l.replace(&rest, raise())
 	}
 	if err != nil {
-		return fmt.Errorf("rewrite %s: %w", l.actor, err)
+		return fmt.Errorf("rewrite %s: %w", l.Actor, err)
 	}
 	return nil
 }
@@ -269,9 +269,9 @@ func (l *actorLog) replace(chunks *[]rewritten, head []byte) error {
 	}
 	*chunks = (*chunks)[:0]
 	changes := []statement{{"update records r set chunk = n.value from unnest($2::bigint[], $3::bytea[]) as n(seq, value) where r.actor = $1 and r.seq = n.seq",
-		[]any{[]byte(l.actor), seqs, values}}}
+		[]any{[]byte(l.Actor), seqs, values}}}
 	if head != nil {
-		changes = append(changes, statement{"update snapshots set head = $2 where actor = $1", []any{[]byte(l.actor), head}})
+		changes = append(changes, statement{"update snapshots set head = $2 where actor = $1", []any{[]byte(l.Actor), head}})
 	}
 	_, err := l.changeAll(changes...)
 	return err

@@ -44,7 +44,8 @@ type Store struct {
 
 	readOnly atomic.Bool // what the database said last
 	closing  atomic.Bool
-	stats    stats
+	stats    calls.Stats
+	circles  atomic.Uint64 // deadlocks, which were repeated
 }
 
 var _ durable.Shared = (*Store)(nil)

@@ -78,15 +78,15 @@ func (w *writer) process(items []item) {
 func (w *writer) admit(it *item) error {
 	switch it.kind {
 	case kindBatch:
-		return it.log.admit(it.first, it.count)
+		return it.log.Admit(it.first, it.count)
 	case kindOpen:
-		w.fence(it.log.actor)
-		w.current[it.log.actor] = it.log
+		w.fence(it.log.Actor)
+		w.current[it.log.Actor] = it.log
 	case kindPurge:
 		w.fence(it.actor)
 	case kindRelease:
-		if w.current[it.log.actor] == it.log {
-			delete(w.current, it.log.actor)
+		if w.current[it.log.Actor] == it.log {
+			delete(w.current, it.log.Actor)
 		}
 		w.gone = append(w.gone, it.log)
 	}
@@ -95,7 +95,7 @@ func (w *writer) admit(it *item) error {
 
 func (w *writer) fence(actor string) {
 	if old := w.current[actor]; old != nil {
-		old.fence()
+		old.Fence()
 		delete(w.current, actor)
 	}
 }
@@ -139,7 +139,7 @@ func (w *writer) commitGroup(items []item) error {
 		err := w.send(l, items)
 		if err == nil {
 			took := time.Since(began)
-			s.stats.committed(&w.group, took)
+			s.stats.Committed(w.group.batches, w.group.records, w.group.bytes, took)
 			if s.opts.OnCommit != nil {
 				s.opts.OnCommit(took)
 			}
@@ -148,10 +148,10 @@ func (w *writer) commitGroup(items []item) error {
 		switch code := codeOf(err); {
 		case code == codeLogLost && ended(err):
 			for _, log := range w.group.lost(detailOf(err)) {
-				log.fence()
+				log.Fence()
 			}
 			for i := range items {
-				if it := &items[i]; it.err == nil && it.kind == kindBatch && it.log.fenced.Load() {
+				if it := &items[i]; it.err == nil && it.kind == kindBatch && it.log.Fenced() {
 					it.err = durable.ErrFenced
 				}
 			}
@@ -161,7 +161,7 @@ func (w *writer) commitGroup(items []item) error {
 			err = durable.ErrFenced
 		case tries < maxTries && l.holds() && (again(err) || errors.Is(err, errNotCommitted)):
 			if code == pgDeadlock {
-				s.stats.circles.Add(1)
+				s.circles.Add(1)
 			}
 			rest.take(l.ctx)
 			continue
@@ -173,7 +173,7 @@ func (w *writer) commitGroup(items []item) error {
 				s.readOnly.Store(true)
 			}
 		}
-		s.stats.failedCommits.Add(1)
+		s.stats.Failed()
 		return err
 	}
 }
@@ -182,7 +182,7 @@ func (w *writer) commitGroup(items []item) error {
 func (w *writer) refuse(it *item, err error) {
 	it.err = err
 	if it.kind == kindBatch {
-		it.log.fail(err)
+		it.log.Fail(err)
 	}
 }
 
@@ -193,7 +193,7 @@ func (w *writer) finish(it *item, groupErr error) {
 	case kindBatch:
 		if err == nil && groupErr != nil {
 			err = groupErr
-			it.log.fail(groupErr)
+			it.log.Fail(groupErr)
 		}
 	case kindRows:
 		if err == nil {
@@ -201,7 +201,7 @@ func (w *writer) finish(it *item, groupErr error) {
 		}
 	case kindSnapshot:
 		// The state may contain what just failed, so the log must be sound.
-		if err := it.log.admitSnapshot(it.job.Seq); err != nil {
+		if err := it.log.AdmitSnapshot(it.job.Seq); err != nil {
 			w.store.snapshots.Finish(it.job, err)
 			return
 		}
@@ -221,7 +221,7 @@ func (w *writer) giveBack() {
 	var epochs []int64
 	for _, log := range w.gone {
 		if log.lease == l && log.epoch != 0 {
-			actors, epochs = append(actors, []byte(log.actor)), append(epochs, log.epoch)
+			actors, epochs = append(actors, []byte(log.Actor)), append(epochs, log.epoch)
 		}
 	}
 	clear(w.gone)

@@ -1,0 +1,64 @@
+package calls
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"atelier/actors/durable"
+)
+
+// Cursor is where the log of one handle goes on, and why it does not. The goroutine
+// that commits owns it; Open sets Next before anybody can append.
+type Cursor struct {
+	Actor string
+	// Next is the seq of the next record.
+	Next   uint64
+	failed error       // why every later batch fails
+	fenced atomic.Bool // read by snapshots and rewrites, too
+}
+
+// Admit checks that a batch continues the log and counts it in.
+func (c *Cursor) Admit(first uint64, count int) error {
+	if c.failed != nil {
+		return c.failed
+	}
+	if first != c.Next {
+		err := fmt.Errorf("%w: %s: batch starts at %d, the log goes on at %d", durable.ErrGap, c.Actor, first, c.Next)
+		c.Fail(err)
+		return err
+	}
+	c.Next += uint64(count)
+	return nil
+}
+
+// AdmitSnapshot checks that the log is sound and has what a snapshot of seq holds.
+func (c *Cursor) AdmitSnapshot(seq uint64) error {
+	if c.failed != nil {
+		return c.failed
+	}
+	if seq >= c.Next {
+		return fmt.Errorf("%w: %s: snapshot at %d, the log goes on at %d", durable.ErrGap, c.Actor, seq, c.Next)
+	}
+	return nil
+}
+
+// Fail makes every later batch of the handle fail: it would leave a hole where the
+// failed one was.
+func (c *Cursor) Fail(cause error) {
+	if c.failed == nil || errors.Is(cause, durable.ErrFenced) {
+		if !errors.Is(cause, durable.ErrFenced) && !errors.Is(cause, durable.ErrGap) {
+			cause = fmt.Errorf("%w: after a batch that failed: %w", durable.ErrGap, cause)
+		}
+		c.failed = cause
+	}
+}
+
+// Fence ends the handle: a newer one was opened, or the actor is another node's.
+func (c *Cursor) Fence() {
+	c.Fail(durable.ErrFenced)
+	c.fenced.Store(true)
+}
+
+// Fenced says whether Fence was called. Any goroutine may ask.
+func (c *Cursor) Fenced() bool { return c.fenced.Load() }

@@ -1,0 +1,53 @@
+package calls
+
+import (
+	"sync/atomic"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// Stats are the counters of what a store has committed.
+type Stats struct {
+	commits, failedCommits, batches, records, bytes atomic.Uint64
+	lastCommit, peakCommit                          atomic.Int64
+	snapshots, failedSnapshots                      atomic.Uint64
+}
+
+// Committed counts a commit. The goroutine that commits alone calls it, so the peak
+// needs no loop.
+func (s *Stats) Committed(batches, records, bytes int, took time.Duration) {
+	s.commits.Add(1)
+	s.batches.Add(uint64(batches))
+	s.records.Add(uint64(records))
+	s.bytes.Add(uint64(bytes))
+	s.lastCommit.Store(int64(took))
+	s.peakCommit.Store(max(s.peakCommit.Load(), int64(took)))
+}
+
+// Failed counts a commit that failed.
+func (s *Stats) Failed() { s.failedCommits.Add(1) }
+
+// Snapshot counts a snapshot that was stored, or was not.
+func (s *Stats) Snapshot(err error) {
+	if err != nil {
+		s.failedSnapshots.Add(1)
+		return
+	}
+	s.snapshots.Add(1)
+}
+
+// Read returns the counters; what else a store knows of itself it adds.
+func (s *Stats) Read() durable.StoreStats {
+	return durable.StoreStats{
+		Commits:         s.commits.Load(),
+		FailedCommits:   s.failedCommits.Load(),
+		Batches:         s.batches.Load(),
+		Records:         s.records.Load(),
+		Bytes:           s.bytes.Load(),
+		LastCommit:      time.Duration(s.lastCommit.Load()),
+		PeakCommit:      time.Duration(s.peakCommit.Load()),
+		Snapshots:       s.snapshots.Load(),
+		FailedSnapshots: s.failedSnapshots.Load(),
+	}
+}
