@@ -76,10 +76,16 @@ func getAttendee(r *Request) error {
 	if a == nil {
 		return &httpapi.Error{Status: 404, Text: "attendee not found"}
 	}
-	if a.Id == r.Caller.ID {
+	// It takes a look through lists that grow with the room, so who reads themselves
+	// again, as everybody does behind an outage, is not told unless they ask.
+	missing, err := r.flag("missing")
+	if err != nil {
+		return err
+	}
+	if missing && a.Id == r.Caller.ID {
 		return r.JSON(ownRecord{toAttendee(r.Codelab.ID(), a, true), v.Missing(a.Id)})
 	}
-	return r.JSON(toAttendee(r.Codelab.ID(), a, r.IsAdmin()))
+	return r.JSON(toAttendee(r.Codelab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID))
 }
 
 // getPresence tells facilitators who is connected; attendee_joined and
