@@ -13,11 +13,11 @@ type AI struct {
 	BaseURL             string   `toml:"base_url" doc:"Address that the protocol's paths go behind. Empty: the provider's own."`
 	Model               string   `toml:"model" doc:"Model that is asked when a question names none."`
 	Models              []string `toml:"models" doc:"Models that a question may name, besides that one."`
-	ConnectTimeout      Duration `toml:"connect_timeout" min:"1s" doc:"How long connecting to the upstream may take."`
-	FirstByteTimeout    Duration `toml:"first_byte_timeout" min:"1s" doc:"How long the first part of an answer may take."`
-	IdleTimeout         Duration `toml:"idle_timeout" min:"1s" doc:"How long an answer may pause."`
-	TotalTimeout        Duration `toml:"total_timeout" min:"1s" doc:"How long an answer may take in all."`
-	Heartbeat           Duration `toml:"heartbeat" min:"1s" doc:"A stream that is silent gets a comment after this time, so that proxies keep it."`
+	ConnectTimeout      Duration `toml:"connect_timeout" min:"10ms" doc:"How long connecting to the upstream may take."`
+	FirstByteTimeout    Duration `toml:"first_byte_timeout" min:"10ms" doc:"How long the first part of an answer may take."`
+	IdleTimeout         Duration `toml:"idle_timeout" min:"10ms" doc:"How long an answer may pause."`
+	TotalTimeout        Duration `toml:"total_timeout" min:"10ms" doc:"How long an answer may take in all."`
+	Heartbeat           Duration `toml:"heartbeat" min:"10ms" doc:"A stream that is silent gets a comment after this time, so that proxies keep it."`
 	MaxStreams          int      `toml:"max_streams" min:"1" doc:"Most answers under way."`
 	MaxStreamsPerPerson int      `toml:"max_streams_per_person" min:"1" doc:"Most answers under way for one person."`
 }

@@ -56,7 +56,7 @@ type Server struct {
 	AllowedOrigins  []string `toml:"allowed_origins" doc:"Origins, besides the server's own, whose pages may call the interface and open a WebSocket: with cookies where they are of the same site (https://app.example.org for https://workshop.example.org), by a bearer token else."`
 	MaxConnections  int      `toml:"max_connections" min:"1" doc:"Most connections at a time that are answering a request."`
 	ShutdownDelay   Duration `toml:"shutdown_delay" min:"0s" doc:"Time between /readyz saying no and the closing of the door, for balancers to notice."`
-	DrainTimeout    Duration `toml:"drain_timeout" min:"1s" doc:"How long a stop may take after SIGTERM."`
+	DrainTimeout    Duration `toml:"drain_timeout" min:"10ms" doc:"How long a stop may take after SIGTERM."`
 	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"Clients are told to come back at a random moment within this time after a stop."`
 }
 

@@ -9,9 +9,9 @@ import (
 type Live struct {
 	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Newest events of a codelab that a reconnecting client can catch up with."`
 	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Most memory of one codelab for that, in MiB."`
-	PingInterval Duration `toml:"ping_interval" min:"1s" doc:"A silent client is pinged after this time."`
-	IdleTimeout  Duration `toml:"idle_timeout" min:"1s" doc:"A client that answers nothing for this long is closed."`
-	SlowTimeout  Duration `toml:"slow_timeout" min:"1s" doc:"A client that takes nothing for this long is told to resync or closed."`
+	PingInterval Duration `toml:"ping_interval" min:"10ms" doc:"A silent client is pinged after this time."`
+	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"A client that answers nothing for this long is closed."`
+	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"A client that takes nothing for this long is told to resync or closed."`
 
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them."`
 }
