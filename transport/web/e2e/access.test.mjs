@@ -182,7 +182,7 @@ test('from right to left, in a language that nobody speaks, no text is left in E
     const guest = await scene.visitor({ ...(as ? { as } : {}) })
     guest.expect(/404/)
     const { page } = guest
-    await page.addInitScript(() => localStorage.setItem('PARAGLIDE_LOCALE', 'he-XB'))
+    await page.addInitScript(() => localStorage.setItem('atelier:language', 'he-XB'))
     for (const [path, who] of pages(set)) {
       if ((who === null) !== (as === null) || (who === 'lead') !== (as === set.lead)) continue
       await page.goto(path)

@@ -53,7 +53,7 @@ test('who signs out leaves nothing of themselves in the browser', async ({ visit
   await page.waitForURL((u) => u.pathname === '/')
   await other.waitForURL((u) => u.pathname === '/')
   for (const p of [page, other]) {
-    assert.deepEqual(await kept(p), { local: ['PARAGLIDE_LOCALE', 'atelier:theme'], session: [], databases: 0 })
+    assert.deepEqual(await kept(p), { local: ['atelier:language', 'atelier:theme'], session: [], databases: 0 })
   }
 
   // The next one who types the name is somebody else; who has the code comes back.

@@ -10,14 +10,11 @@ const pseudo = (text) => {
   const parts = text.split(/(\{[^}]*\})/)
   return '⟦' + parts.map((p) => (p.startsWith('{') ? p : p.replace(/[a-zA-Z]/g, (c) => marks[c] ?? c))).join('') + '·⟧'
 }
-const walk = (value) => {
-  if (typeof value === 'string') return pseudo(value)
-  return value.map((v) => ({ ...v, match: Object.fromEntries(Object.entries(v.match).map(([k, t]) => [k, pseudo(t)])) }))
-}
+const walk = (value) => (typeof value === 'string' ? pseudo(value) : { one: pseudo(value.one), other: pseudo(value.other) })
 
 for (const area of await readdir(root, { withFileTypes: true })) {
   if (!area.isDirectory() || area.name === 'compiled') continue
   const catalogue = JSON.parse(await readFile(new URL(`${area.name}/en.json`, root), 'utf8'))
-  const out = Object.fromEntries(Object.entries(catalogue).map(([k, v]) => [k, k.startsWith('$') ? v : walk(v)]))
+  const out = Object.fromEntries(Object.entries(catalogue).map(([k, v]) => [k, walk(v)]))
   await writeFile(new URL(`${area.name}/he-XB.json`, root), JSON.stringify(out, null, 1) + '\n')
 }

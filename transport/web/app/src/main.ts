@@ -1,4 +1,3 @@
-import './device/locale'
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { dressPage } from './device/appearance.svelte'

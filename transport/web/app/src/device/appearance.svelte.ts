@@ -1,5 +1,5 @@
 // Theme and language, as this device was told.
-import { getLocale, getTextDirection, locales, setLocale } from '../messages/compiled/runtime.js'
+import { getLocale, getTextDirection, locales, setLocale } from '../messages/locale'
 
 export type Theme = 'system' | 'light' | 'dark'
 const key = 'atelier:theme'
@@ -55,6 +55,6 @@ export const language = {
     return getLocale()
   },
   choose(id: string) {
-    void setLocale(id as (typeof locales)[number]) // loads the page anew
+    setLocale(id as (typeof locales)[number]) // loads the page anew
   },
 }

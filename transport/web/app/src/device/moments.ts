@@ -1,5 +1,5 @@
 // Times, durations and numbers in the reader's language.
-import { getLocale } from '../messages/compiled/runtime.js'
+import { getLocale } from '../messages/locale'
 import { m } from '../messages/compiled/messages.js'
 
 /** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. */

@@ -4,6 +4,7 @@ import { clear } from 'idb-keyval'
 import { api, ask } from '../api/client'
 import { begun, silence } from './remember'
 import { unsentHere } from './person'
+import { localeKey } from '../messages/locale'
 
 /** Runs what logs in or registers, one tab of this browser after the other. */
 export async function alone<T>(begin: () => Promise<T>): Promise<T> {
@@ -20,7 +21,7 @@ export async function alone<T>(begin: () => Promise<T>): Promise<T> {
 export const mayBeKnown = () => /(?:^|; )svc_csrf=/.test(document.cookie)
 
 /** How this device shows pages, which is nobody's. */
-const stays = ['atelier:theme', 'PARAGLIDE_LOCALE']
+const stays = ['atelier:theme', localeKey]
 
 /** What tabs tell each other. */
 const signedOut = 'signed out'

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { faults, module } from '../../scripts/messages.mjs'
+
+const area = (en: object, de: object = en, xb: object = en) => ({ shared: { en, de, 'he-XB': xb } })
+
+describe('catalogues', () => {
+  test('that agree have no faults', () => {
+    expect(faults(area({ hi: 'Hi {name}', left: { one: '{count} left', other: '{count} left' } }))).toEqual([])
+  })
+
+  test.each([
+    ['a text that a language lacks', area({ hi: 'Hi', bye: 'Bye' }, { hi: 'Hallo' }), 'shared/de: bye is missing'],
+    ['a text that only another language has', area({ hi: 'Hi' }, { hi: 'Hallo', du: 'Du' }), 'shared/de: du is not in en'],
+    ['other parameters', area({ hi: 'Hi {name}' }, { hi: 'Hallo {Name}' }), 'shared/de: hi has the parameters Name, and name in en'],
+    ['a plural without one of its texts', area({ n: { one: '1', other: '{count}' } }, { n: { other: '{count}' } }), 'shared/de: n is neither a text nor {one, other}'],
+    ['a key that is no name', area({ 'a-b': 'x' }), 'shared: a-b is no name'],
+    ['a key in two areas', { ...area({ hi: 'Hi' }), author: area({ hi: 'Hi' }).shared }, 'author: hi is in shared, too'],
+  ])('%s is a fault', (_, areas, fault) => {
+    expect(faults(areas)).toContain(fault)
+  })
+})
+
+/** What a message says in a language. */
+function say(message: Record<string, unknown>, locale: string, i?: object): string {
+  const body = module('it', message)
+    .replace(/^import .*\n/gm, '')
+    .replace('export const it =', 'return')
+  const one = (l: string, count: unknown) => new Intl.PluralRules(l).select(Number(count)) === 'one'
+  return new Function('getLocale', 'one', body)(() => locale, one)(i)
+}
+
+describe('a message', () => {
+  const all = (message: unknown) => ({ en: message, de: message, 'he-XB': message })
+
+  test('is the text of the language', () => {
+    const hi = { en: 'Hi', de: 'Hallo', 'he-XB': 'iH' }
+    expect(['en', 'de', 'he-XB'].map((l) => say(hi, l))).toEqual(['Hi', 'Hallo', 'iH'])
+  })
+
+  test('has its parameters', () => expect(say(all('{a} of {b}'), 'de', { a: 1, b: 'two' })).toBe('1 of two'))
+
+  test('speaks of one and of many', () => {
+    const left = all({ one: '{count} seat', other: '{count} seats' })
+    expect([0, 1, 2].map((count) => say(left, 'en', { count }))).toEqual(['0 seats', '1 seat', '2 seats'])
+  })
+
+  test.each(['a `tick`', 'C:\\temp', '$ {a', 'costs ${price}', "it's \"so\"", '</script>'])('keeps %s as it stands', (text) => {
+    const i = { price: 5 }
+    expect(say(all(text), 'en', i)).toBe(text.replace('{price}', '5'))
+  })
+})
