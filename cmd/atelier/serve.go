@@ -15,9 +15,9 @@ import (
 
 type serveCmd struct {
 	common
-	Listen         string `help:"Public address; port 0 picks a free one." placeholder:"HOST:PORT"`
-	InternalListen string `help:"Address of probes, metrics and profiles." placeholder:"HOST:PORT"`
-	RecoverDamaged bool   `help:"Open a store whose files are damaged, missing or older than they were, with what is sound. The rest is kept aside, all tokens become void, and nothing is swept."`
+	Listen         string  `help:"Public address; port 0 picks a free one." placeholder:"HOST:PORT"`
+	InternalListen *string `help:"Address of probes, metrics and profiles; empty for none." placeholder:"HOST:PORT"`
+	RecoverDamaged bool    `help:"Open a store whose files are damaged, missing or older than they were, with what is sound. The rest is kept aside, all tokens become void, and nothing is swept."`
 }
 
 // Run serves until SIGTERM or SIGINT. A second signal forces the end.
@@ -29,8 +29,8 @@ func (c serveCmd) Run() error {
 	if c.Listen != "" {
 		cfg.Server.Listen = c.Listen
 	}
-	if c.InternalListen != "" {
-		cfg.Server.InternalListen = c.InternalListen
+	if c.InternalListen != nil {
+		cfg.Server.InternalListen = *c.InternalListen
 	}
 	warnings, err := cfg.Check()
 	if err != nil {

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestErasingWhilePeopleTalkLosesNothing: while a facilitator deletes messages,
@@ -153,14 +155,13 @@ func TestDamageIsToldAndNotServed(t *testing.T) {
 		t.Fatalf("a damaged log: %v\n%s", err, out)
 	}
 	// What the lost part of the log told of is nobody's now, and must stay.
-	orphan := filepath.Join(data, "workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250")
-	if err := os.Mkdir(orphan, 0o700); err != nil {
+	orphan := filepath.Join(data, "objects/workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250/made-git")
+	long := time.Now().AddDate(-1, 0, 0)
+	err = errors.Join(os.MkdirAll(filepath.Dir(orphan), 0o700), os.WriteFile(orphan, nil, 0o600), os.Chtimes(orphan, long, long))
+	if err != nil {
 		t.Fatal(err)
 	}
 	cmd, addr = run(t, path, data, "--recover-damaged")
-	if _, err := os.Stat(orphan); err != nil {
-		t.Errorf("a recovery sweeps: %v", err)
-	}
 	c.admin.base = "http://" + addr
 	c.admin.http.CloseIdleConnections()
 	left := texts(c.admin.get(c.path+"/chat").list(), "message")
@@ -169,6 +170,9 @@ func TestDamageIsToldAndNotServed(t *testing.T) {
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	_ = cmd.Wait()
+	if exists(filepath.Join(data, "objects/aside")) {
+		t.Error("a recovery sweeps")
+	}
 	scrub("damaged: blob", 1) // without a server as well
 
 	// Without its MANIFEST the store would begin anew.

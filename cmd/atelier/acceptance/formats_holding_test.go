@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,7 +35,8 @@ import (
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/badger"
 	"atelier/persistence/blobs"
-	"atelier/persistence/workspaces"
+	"atelier/persistence/objects/folder"
+	"atelier/persistence/objects/trees"
 	"atelier/transport/messages"
 )
 
@@ -69,16 +71,24 @@ func readFolder(t *testing.T, data string) *holding {
 	contents, err := blobs.Open(blobs.Options{Dir: filepath.Join(data, "blobs"), Grace: decades, MinFreeBytes: 64 << 20})
 	h.must(err)
 	register := files.NewRegister(store, contents, decades, time.Now)
-	ofCode := filepath.Join(data, "workspaces")
-	trees, err := workspaces.Open(ofCode, func() error { return nil }, func() {}, slog.New(slog.DiscardHandler))
+	h.must(os.MkdirAll(filepath.Join(data, "objects"), 0o700))
+	objects, err := folder.Open(folder.Options{Dir: filepath.Join(data, "objects"), MinFreeBytes: 64 << 20})
+	h.must(err)
+	if before := filepath.Join(data, "workspaces"); exists(before) {
+		sound, err := trees.PlaceFolders(t.Context(), objects, before, slog.New(slog.DiscardHandler))
+		if h.must(err); !sound {
+			t.Error("the code is damaged")
+		}
+	}
+	ofCode, err := trees.Open(trees.Options{Objects: objects, Dir: t.TempDir(), Alone: true})
 	h.must(err)
 	h.readLogs() // first: actors that run may shorten them
 	h.readActors(list, register)
 	h.readRows(list)
 	h.readTokens(cfg)
 	h.readFiles(register, contents)
-	h.readCode(trees, ofCode)
-	h.must(errors.Join(trees.Close(), store.Close()))
+	h.readCode(ofCode)
+	h.must(errors.Join(objects.Close(), store.Close()))
 	h.readTables(service.StoreDir(cfg))
 	return h
 }
@@ -218,8 +228,8 @@ func (h *holding) readFiles(register *files.Register, contents *blobs.Store) {
 	}
 }
 
-// readCode reads the files of the workspaces' trees, in dir.
-func (h *holding) readCode(trees *workspaces.Store, dir string) {
+// readCode reads the files of the workspaces' trees.
+func (h *holding) readCode(trees *trees.Store) {
 	h.t.Helper()
 	for lab, s := range h.codelabs {
 		if s.Workspace == nil {
@@ -238,16 +248,15 @@ func (h *holding) readCode(trees *workspaces.Store, dir string) {
 				h.must(err)
 				heads[head.Name][path] = hashOf(b)
 			}
-			if kind == code.Plain && len(paths) > 0 { // its sums are there, too
-				flipByte(h.t, filepath.Join(dir, s.Workspace.Id, "trees", head.Tree, paths[0]), 0)
-				if _, _, err := trees.Read(s.Workspace.Id, kind, head.Tree, paths[0]); !errors.Is(err, workspaces.ErrDamaged) {
-					h.t.Errorf("%s of %s, damaged, reads with %v", paths[0], head.Name, err)
-				}
-			}
 		}
 		h.code[lab] = heads
 		h.part("code")[lab] = heads
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func hashOf(b []byte) string {

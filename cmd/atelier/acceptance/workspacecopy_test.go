@@ -52,7 +52,7 @@ func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
 			}
 			want = stays.everyFile(c.admin)
 			gone.admin.delete(gone.path).want(204)
-			if n := count(t, filepath.Join(cfg.Server.Data, "workspaces")); n != 1 {
+			if n := count(t, filepath.Join(cfg.Server.Data, "objects", "workspaces")); n != 1 {
 				t.Errorf("%s: %d workspaces are on disk", kind, n)
 			}
 			if err := s.Stop(); err != nil {

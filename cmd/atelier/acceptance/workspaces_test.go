@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"atelier/cmd/atelier/service"
 )
@@ -214,7 +215,7 @@ func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
 	c.workspace("branch", file("a", "1"))
 	other := newClassOn(t, s.Addr(), record{"title": "stays"})
 	other.workspace("folder", file("a", "1"))
-	dir := filepath.Join(cfg.Server.Data, "workspaces")
+	dir := filepath.Join(cfg.Server.Data, "objects", "workspaces")
 	if n := count(t, dir); n != 2 {
 		t.Errorf("%d workspaces are on disk", n)
 	}
@@ -226,18 +227,23 @@ func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	// What nobody has is set aside, what is recorded stays.
-	if err := os.MkdirAll(filepath.Join(dir, unknownID, "repository"), 0o700); err != nil {
+	// What is recorded stays; what nobody has is set aside once it is old.
+	old := filepath.Join(dir, unknownID, "made-git")
+	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, ".new-x"), 0o700); err != nil {
+	if err := os.WriteFile(old, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-2 * cfg.Files.Grace.Std())
+	if err := os.Chtimes(old, long, long); err != nil {
 		t.Fatal(err)
 	}
 	addr := startServer(t, cfg).Addr()
-	if n := count(t, dir); n != 1 {
-		t.Errorf("%d workspaces are on disk after a restart", n)
-	}
-	if n := count(t, filepath.Join(dir, ".aside")); n != 1 {
+	c.eventually("setting aside what nobody has", func() bool {
+		return exists(filepath.Join(cfg.Server.Data, "objects", "aside", "workspaces", unknownID, "made-git"))
+	})
+	if n := count(t, filepath.Join(cfg.Server.Data, "objects", "aside", "workspaces")); n != 1 {
 		t.Errorf("%d workspaces are set aside", n)
 	}
 	b := facilitator(t, addr, "")
@@ -252,13 +258,7 @@ func count(t *testing.T, dir string) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	for _, e := range entries {
-		if e.Name() != ".aside" {
-			n++
-		}
-	}
-	return n
+	return len(entries)
 }
 
 // everyFile is all that a workspace answers.

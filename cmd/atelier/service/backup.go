@@ -20,7 +20,7 @@ func (c *Core) sections() []backup.Section {
 	return []backup.Section{
 		c.storeSection(),
 		c.blobs.Section("blobs", contentFolder),
-		{Name: "workspaces", Folder: codeFolder, Hold: c.code.Hold, Save: c.saveCode},
+		{Name: "objects", Folder: objectFolder, Hold: c.code.Hold, Save: c.code.Save},
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"atelier/actors/room"
 	"atelier/actors/settings"
 	"atelier/cmd/atelier/config"
+	"atelier/persistence/objects/trees"
 	"atelier/transport/messages"
 )
 
@@ -35,17 +36,12 @@ type Core struct {
 	system       *actor.ActorSystem
 	cfg          config.Config
 	log          *slog.Logger
-	objects      io.Closer // what nodes share; nil for none
+	objects      io.Closer // where code lies, and what nodes share
 	recovering   bool      // the operator has asked for a recovery
 	blobs        contentStore
 	files        *files.Register
-	code         codeStore
-	// saveCode writes the code for a backup. sweepCode sets aside at the start
-	// what no codelab has; sweepSharedCode does it while nodes share the code,
-	// and is nil where they do not.
-	saveCode                   func(io.Writer) error
-	sweepCode, sweepSharedCode func(context.Context) error
-	node                       *node // nil when this server stands alone
+	code         *trees.Store
+	node         *node // nil when this server stands alone
 }
 
 // Hooks are told what happens below. nil hooks are not called.
@@ -89,11 +85,6 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	c.audit = audit.New(c.store, clock.System, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
 	if err = c.openList(); err != nil {
 		return nil, err
-	}
-	if !opts.RecoverDamaged {
-		if err = c.sweepCode(context.Background()); err != nil {
-			return nil, err
-		}
 	}
 	c.system = durable.NewSystem()
 	actors := durable.Options{

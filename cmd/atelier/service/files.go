@@ -25,7 +25,7 @@ import (
 	"atelier/persistence/objects/folder"
 	"atelier/persistence/objects/s3"
 	"atelier/persistence/objects/trees"
-	"atelier/persistence/workspaces"
+	"atelier/persistence/ondisk"
 )
 
 // contentStore is where contents of files lie.
@@ -35,20 +35,16 @@ type contentStore interface {
 	Scrub(damaged func(what string)) (looked int, err error)
 }
 
-// codeStore is where code lies.
-type codeStore interface {
-	code.Store
-	Hold() (release func(), err error)
-	Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error)
-	Close() error
-}
-
 const (
-	// codeFolder holds the workspaces in the data folder, contentFolder the
-	// contents of files, and copiesFolder what this node has of a shared store.
-	codeFolder    = "workspaces"
+	// In the data folder objectFolder holds the store of objects, unless files.store
+	// is elsewhere, contentFolder the contents of files, and copiesFolder what this
+	// node has of objects.
+	objectFolder  = "objects"
 	contentFolder = "blobs"
 	copiesFolder  = "copies"
+	// codeFolder is in copiesFolder; in the data folder it holds workspaces as
+	// earlier versions kept them.
+	codeFolder = "workspaces"
 )
 
 // closableObjects is a store of objects that is open.
@@ -122,24 +118,55 @@ func (c *Core) openLocalFiles(cfg config.Config, hooks Hooks, log *slog.Logger) 
 		return err
 	}
 	c.blobs = local
-	folders, err := workspaces.Open(codeDir(cfg), c.writable, hooks.Damaged, log)
+	dir := filepath.Join(cfg.Server.Data, objectFolder)
+	if err := ondisk.MakeFolder(dir, 0o700); err != nil {
+		return err
+	}
+	alone, err := folder.Open(folder.Options{Dir: dir, MinFreeBytes: minFree(cfg)})
 	if err != nil {
 		return err
 	}
-	c.code, c.saveCode = folders, folders.Save
-	c.sweepCode = func(context.Context) error {
-		known, err := c.knownCode()
-		if err != nil {
-			return err
-		}
-		return folders.Sweep(func(id string) bool { _, ok := known[id]; return ok }, cfg.Files.Grace.Std(), time.Now())
+	c.objects = alone
+	if err := placeFolders(cfg, alone, log); err != nil {
+		return err
 	}
-	return nil
+	return c.openCode(cfg, trees.Options{Objects: alone, Alone: true, Damaged: hooks.Damaged, Logger: log})
+}
+
+// placeFolders moves workspaces to where this version keeps them. Those of which
+// something is damaged stay, too: somebody may be able to read more of them.
+func placeFolders(cfg config.Config, to objects.Store, log *slog.Logger) error {
+	dir := filepath.Join(cfg.Server.Data, codeFolder)
+	if !holdsFiles(dir) {
+		return nil
+	}
+	sound := true
+	for _, from := range []string{dir, filepath.Join(dir, ".aside")} {
+		s, err := trees.PlaceFolders(context.Background(), to, from, log)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("move workspaces of an earlier version: %w", err)
+		}
+		sound = sound && (s || err != nil)
+	}
+	if !sound {
+		kept := dir + ".damaged"
+		log.Error("workspaces of an earlier version are damaged, and kept as they were", "folder", kept)
+		return os.Rename(dir, kept)
+	}
+	return os.RemoveAll(dir)
+}
+
+// openCode opens the code, which lies among the objects.
+func (c *Core) openCode(cfg config.Config, o trees.Options) (err error) {
+	o.Dir = filepath.Join(cfg.Server.Data, copiesFolder, codeFolder)
+	o.Grace, o.Gate = cfg.Files.Grace.Std(), c.writable
+	c.code, err = trees.Open(o)
+	return err
 }
 
 func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Hooks, log *slog.Logger) error {
 	// What lies in the data folder would be as good as gone.
-	for _, name := range []string{contentFolder, codeFolder} {
+	for _, name := range []string{contentFolder, objectFolder, codeFolder} {
 		if dir := filepath.Join(cfg.Server.Data, name); holdsFiles(dir) {
 			return fmt.Errorf("files.store is shared, but files lie in %s: make a backup without files.store, and restore it with it", dir)
 		}
@@ -147,26 +174,14 @@ func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Ho
 	if err := c.claim(shared); err != nil {
 		return fmt.Errorf("files.store: %w", err)
 	}
-	copies := filepath.Join(cfg.Server.Data, copiesFolder)
 	apart, err := contents.Open(contents.Options{
-		Objects: shared, Dir: filepath.Join(copies, contentFolder), Grace: cfg.Files.Grace.Std(), MinFreeBytes: minFree(cfg), Damaged: hooks.Damaged, Logger: log,
+		Objects: shared, Dir: filepath.Join(cfg.Server.Data, copiesFolder, contentFolder), Grace: cfg.Files.Grace.Std(), MinFreeBytes: minFree(cfg), Damaged: hooks.Damaged, Logger: log,
 	})
 	if err != nil {
 		return err
 	}
 	c.blobs = apart
-	repositories, err := trees.Open(trees.Options{
-		Objects: shared, Dir: filepath.Join(copies, codeFolder), Grace: cfg.Files.Grace.Std(), Gate: c.writable, Damaged: hooks.Damaged, Logger: log,
-	})
-	if err != nil {
-		return err
-	}
-	c.code = repositories
-	c.saveCode = func(w io.Writer) error { return repositories.Save(w, c.codeHeads) }
-	sweep := func(ctx context.Context) error { _, err := repositories.Sweep(ctx, c.codeHeads); return err }
-	c.sweepCode = func(context.Context) error { return nil } // a start does not wait for it
-	c.sweepSharedCode = sweep
-	return nil
+	return c.openCode(cfg, trees.Options{Objects: shared, Damaged: hooks.Damaged, Logger: log})
 }
 
 // claimedFiles is the table of streams whose shared store was taken.
@@ -235,16 +250,13 @@ func holdsFiles(dir string) bool {
 	return found
 }
 
-// keepCodeSwept sweeps the code that nodes share, now and every so often until
-// ctx ends. Several nodes may do it at a time.
+// keepCodeSwept sweeps the code, now and every so often until ctx ends. Several nodes
+// may do it at a time.
 func (c *Core) keepCodeSwept(ctx context.Context, every time.Duration) {
-	if c.sweepSharedCode == nil {
-		return
-	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		err := c.sweepSharedCode(ctx)
+		_, err := c.code.Sweep(ctx, c.codeHeads)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, durable.ErrReadOnly) && !errors.Is(err, durable.ErrClosed) {
 			c.log.Warn("removing code that nothing refers to failed", "error", err)
 		}
@@ -282,12 +294,12 @@ func (c *Core) codeHeads() (map[string][]code.Head, error) {
 	return heads, err
 }
 
-func codeDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, codeFolder) }
-
-// fileSections are where contents and code are restored to.
+// fileSections are where contents and code are restored to. Backups of earlier versions
+// hold workspaces as folders.
 func fileSections(to objects.Store, log *slog.Logger) []backup.Section {
 	content := backup.Section{Name: "blobs", Folder: contentFolder, Load: blobs.Load}
 	workspace := backup.Section{Name: "workspaces", Folder: codeFolder, Load: backup.LoadFolder}
+	object := backup.Section{Name: "objects", Folder: objectFolder, Load: backup.LoadFolder}
 	if to != nil {
 		ctx := context.Background()
 		vacant := func() error {
@@ -297,9 +309,13 @@ func fileSections(to objects.Store, log *slog.Logger) []backup.Section {
 			}
 			return err
 		}
-		content.Vacant, workspace.Vacant = vacant, vacant
+		content.Vacant, workspace.Vacant, object.Vacant = vacant, vacant, vacant
 		content.Place = func(dir string) error { return contents.Place(ctx, to, dir) }
-		workspace.Place = func(dir string) error { return trees.Place(ctx, to, dir, log) }
+		workspace.Place = func(dir string) error {
+			_, err := trees.PlaceFolders(ctx, to, dir, log)
+			return err
+		}
+		object.Place = func(dir string) error { return objects.Place(ctx, to, dir) }
 	}
-	return []backup.Section{content, workspace}
+	return []backup.Section{content, workspace, object}
 }

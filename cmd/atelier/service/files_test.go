@@ -99,7 +99,7 @@ func TestABackupRestoresIntoEveryStore(t *testing.T) {
 	if _, err := c.files.Sweep(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := c.sweepSharedCode(t.Context()); err != nil {
+	if _, err := c.code.Sweep(t.Context(), c.codeHeads); err != nil {
 		t.Error(err)
 	}
 	if f, _, err := c.blobs.Open(sum); err != nil {

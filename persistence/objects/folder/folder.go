@@ -64,11 +64,11 @@ func Open(o Options) (*Store, error) {
 	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("open shared folder: %w", err)
+		return nil, fmt.Errorf("open folder of objects: %w", err)
 	}
 	s := &Store{opts: o, root: root}
 	if err := s.clearTemp(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open shared folder: %w", err), root.Close())
+		return nil, errors.Join(fmt.Errorf("open folder of objects: %w", err), root.Close())
 	}
 	return s, nil
 }
@@ -130,7 +130,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = s.name(temp, filepath.FromSlash(key))
+		err = s.name(filepath.FromSlash(key), func(to string) error { return s.root.Rename(temp, to) })
 	}
 	if err != nil {
 		_ = s.root.Remove(temp)
@@ -164,14 +164,27 @@ func (s *Store) fill(ctx context.Context, f *os.File, r io.Reader, size int64, s
 	return nil
 }
 
+// Link gives the content of an object a second key, without another copy of it: an
+// object is never changed in place. Not every file system can.
+func (s *Store) Link(from, to string) error {
+	if err := errors.Join(objects.CheckKey(from), objects.CheckKey(to)); err != nil {
+		return err
+	}
+	err := s.name(filepath.FromSlash(to), func(to string) error { return s.root.Link(filepath.FromSlash(from), to) })
+	if err != nil {
+		return told("link", from, err)
+	}
+	return nil
+}
+
 // name gives a file its place and makes the names that lead there last.
-func (s *Store) name(temp, to string) error {
+func (s *Store) name(to string, place func(to string) error) error {
 	dir := filepath.Dir(to)
 	var err error
 	// Whoever removes the last file of a folder removes the folder.
 	for range 100 {
 		if err = s.root.MkdirAll(dir, 0o700); err == nil {
-			err = s.root.Rename(temp, to)
+			err = place(to)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -201,7 +214,7 @@ func (s *Store) room() error {
 		return told("measure", "the free space", err)
 	}
 	if free < s.opts.MinFreeBytes {
-		return fmt.Errorf("%w: shared folder: %d bytes free, %d wanted", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
+		return fmt.Errorf("%w: folder of objects: %d bytes free, %d wanted", durable.ErrReadOnly, free, s.opts.MinFreeBytes)
 	}
 	return nil
 }

@@ -76,8 +76,16 @@ func (s *Store) copyCommits(ctx context.Context, sp *spool, to string, heads []c
 	return nil
 }
 
+// linker is a store that can give a content a second key.
+type linker interface {
+	Link(from, to string) error
+}
+
 // copyObject copies the object of a tree.
 func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) error {
+	if linker, ok := s.opts.Objects.(linker); ok && linker.Link(treeKey(sp.id, name), treeKey(to, name)) == nil {
+		return nil
+	}
 	at, err := sp.fetch(ctx, name)
 	if err != nil {
 		return err

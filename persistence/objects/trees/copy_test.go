@@ -4,9 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"atelier/actors/code"
 	"atelier/persistence/objects/objectstest"
@@ -97,10 +105,7 @@ func TestRemovingAWorkspaceLeavesItsCopyWhole(t *testing.T) {
 			s.Remove(stays)
 		}
 		for gone, stays := range map[string]string{id: copyID, copyID: id} {
-			s := folder(t, t.TempDir())
-			if err := s.Make(id, kind); err != nil {
-				t.Fatal(err)
-			}
+			s := alone(t, kind) // copies are links
 			heads, want := copied(t, s, kind)
 			s.Remove(gone)
 			whole(t, s, stays, kind, heads, want)
@@ -132,14 +137,42 @@ const unknownWorkspace = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c00"
 // of one that is not before it.
 func TestACopyHasContentsOfOtherBranches(t *testing.T) {
 	dir := t.TempDir()
-	local := folder(t, dir)
-	if err := local.Make(id, code.Git); err != nil {
+	st := filesystem.NewStorage(osfs.New(filepath.Join(dir, id, "repository")), cache.NewObjectLRUDefault())
+	if err := st.Init(); err != nil {
 		t.Fatal(err)
 	}
-	for _, head := range []string{write(t, local, code.Git, "", "x", "same"), write(t, local, code.Git, "", "y", "same")} {
-		b := objectstest.Folder(t)
-		if err := trees.Place(t.Context(), b, dir, slog.New(slog.DiscardHandler)); err != nil {
+	put := func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) plumbing.Hash {
+		t.Helper()
+		o := st.NewEncodedObject()
+		o.SetType(kind)
+		err := encode(o)
+		if err == nil {
+			_, err = st.SetEncodedObject(o)
+		}
+		if err != nil {
 			t.Fatal(err)
+		}
+		return o.Hash()
+	}
+	same := put(plumbing.BlobObject, func(o plumbing.EncodedObject) error {
+		w, err := o.Writer()
+		if err != nil {
+			return err
+		}
+		_, err = w.Write([]byte("same"))
+		return errors.Join(err, w.Close())
+	})
+	commit := func(path string) string {
+		t.Helper()
+		tree := &object.Tree{Entries: []object.TreeEntry{{Name: path, Mode: filemode.Regular, Hash: same}}}
+		who := object.Signature{Name: "Ada", Email: "ada@example.org", When: at}
+		c := &object.Commit{Author: who, Committer: who, Message: path, TreeHash: put(plumbing.TreeObject, tree.Encode)}
+		return put(plumbing.CommitObject, c.Encode).String()
+	}
+	for _, head := range []string{commit("x"), commit("y")} {
+		b := objectstest.Folder(t)
+		if sound, err := trees.PlaceFolders(t.Context(), b, dir, slog.New(slog.DiscardHandler)); err != nil || !sound {
+			t.Fatal(sound, err)
 		}
 		s := node(t, b)
 		heads := []code.Head{{Name: "main", Tree: head}}

@@ -12,7 +12,6 @@ import (
 
 	"atelier/actors/code"
 	"atelier/actors/durable"
-	"atelier/persistence/internal/tree"
 )
 
 const (
@@ -131,8 +130,8 @@ func decode(b []byte, sum [sha256.Size]byte, kind code.Kind, name string) (*mani
 		}
 	}
 	for i, f := range m.Files {
-		if code.CheckPath(f.Path) != nil || i > 0 && m.Files[i-1].Path >= f.Path || f.Size < 0 || f.Size > tree.MaxFile ||
-			f.In < 0 || f.In > len(m.Bundles) || f.At < 0 || f.At > tree.MaxWorkspace {
+		if code.CheckPath(f.Path) != nil || i > 0 && m.Files[i-1].Path >= f.Path || f.Size < 0 || f.Size > maxFile ||
+			f.In < 0 || f.In > len(m.Bundles) || f.At < 0 || f.At > maxWorkspace {
 			return nil, damaged("the manifest of %s has no file %d", name, i)
 		}
 	}
@@ -149,7 +148,7 @@ func (m *manifest) checkCommit() error {
 	if err != nil {
 		return err
 	}
-	top, err := tree.WriteTrees(hashOnly, m.entries())
+	top, err := writeTrees(hashOnly, m.entries())
 	if err != nil || top != c.TreeHash {
 		return damaged("the manifest of %s has other files than the commit", m.Tree)
 	}
@@ -167,7 +166,7 @@ func (m *manifest) commit() (*object.Commit, error) {
 	return c, nil
 }
 
-// hashOnly is a tree.Put that keeps nothing.
+// hashOnly is a put that keeps nothing.
 func hashOnly(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
 	h, _, err := encoded(kind, encode)
 	return h, err
@@ -188,12 +187,12 @@ func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error
 	return o.Hash(), content, err
 }
 
-// entries are the files as tree.Apply takes them: with what this package knows
+// entries are the files as apply takes them: with what this package knows
 // their contents by.
-func (m *manifest) entries() map[string]tree.Entry {
-	out := make(map[string]tree.Entry, len(m.Files))
+func (m *manifest) entries() map[string]entry {
+	out := make(map[string]entry, len(m.Files))
 	for _, f := range m.Files {
-		e := tree.Entry{Size: f.Size, Ref: f.Path, Mode: f.mode(), Sum: f.Sum}
+		e := entry{Size: f.Size, Ref: f.Path, Mode: f.mode(), Sum: f.Sum}
 		if m.Kind == code.Git {
 			e.Ref = f.Git
 		}
@@ -211,7 +210,7 @@ func (m *manifest) lies(f *file) bundle {
 
 // check holds a content against what the manifest says of it.
 func (m *manifest) check(f *file, content []byte) error {
-	if int64(len(content)) != f.Size || tree.SumOf(content) != f.Sum || m.Kind == code.Git && plumbing.ComputeHash(plumbing.BlobObject, content).String() != f.Git {
+	if int64(len(content)) != f.Size || sumOf(content) != f.Sum || m.Kind == code.Git && plumbing.ComputeHash(plumbing.BlobObject, content).String() != f.Git {
 		return damaged("%s of %s is not what was written", f.Path, m.Tree)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 
 	"atelier/actors/code"
 	"atelier/actors/durable"
-	"atelier/persistence/internal/tree"
 	"atelier/persistence/objects"
 )
 
@@ -17,7 +16,7 @@ import (
 func (s *Store) mend(ctx context.Context, id string, m *manifest, sent []code.File) error {
 	for _, f := range sent {
 		known := m.byPath[f.Path]
-		if known == nil || known.Size == 0 || known.Sum != tree.SumOf(f.Content) {
+		if known == nil || known.Size == 0 || known.Sum != sumOf(f.Content) {
 			continue
 		}
 		_, _, err := s.Read(id, m.Kind, m.Tree, f.Path)
@@ -26,7 +25,7 @@ func (s *Store) mend(ctx context.Context, id string, m *manifest, sent []code.Fi
 		}
 		lies := m.lies(known)
 		key, at := treeKey(id, lies.Tree), lies.Start+known.At
-		whole, err := objects.GetBytes(ctx, s.opts.Objects, key, 0, -1, 2*tree.MaxWorkspace)
+		whole, err := objects.GetBytes(ctx, s.opts.Objects, key, 0, -1, 2*maxWorkspace)
 		if err != nil || int64(len(whole)) < at+known.Size {
 			continue
 		}

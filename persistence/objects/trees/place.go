@@ -17,36 +17,37 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"atelier/actors/code"
-	"atelier/persistence/internal/tree"
 	"atelier/persistence/objects"
 )
 
-// Place puts what a folder of package workspaces holds into a store of objects
-// that has no workspaces. What is damaged there is left out, or damaged as well,
-// and the log says so.
-func Place(ctx context.Context, to objects.Store, dir string, log *slog.Logger) error {
+// PlaceFolders puts workspaces as they lay in a data folder before version 1 of this
+// layout into a store of objects: repositories as Git keeps them, and plain folders.
+// What is damaged there is left out, or damaged as well; the log says so, and sound is
+// false. It may be done again.
+func PlaceFolders(ctx context.Context, to objects.Store, dir string, log *slog.Logger) (sound bool, err error) {
 	workspaces, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return false, err
 	}
+	sound = true
 	for _, e := range workspaces {
 		id := e.Name()
 		if !e.IsDir() || !idForm.MatchString(id) {
 			continue // nothing of ours
 		}
-		p := placer{ctx, to, id, filepath.Join(dir, id), log}
+		p := placer{ctx, to, id, filepath.Join(dir, id), log, &sound}
 		kind, place := code.Plain, p.plain
 		if _, err := os.Stat(filepath.Join(p.dir, "repository")); err == nil {
 			kind, place = code.Git, p.repository
 		}
 		if err := place(); err != nil {
-			return fmt.Errorf("restore workspace %s: %w", id, err)
+			return false, fmt.Errorf("place workspace %s: %w", id, err)
 		}
 		if err := objects.PutBytes(ctx, to, madeKey(id, kind), nil); err != nil {
-			return fmt.Errorf("restore workspace %s: %w", id, err)
+			return false, fmt.Errorf("place workspace %s: %w", id, err)
 		}
 	}
-	return nil
+	return sound, nil
 }
 
 type placer struct {
@@ -55,10 +56,13 @@ type placer struct {
 	id  string
 	dir string
 	log *slog.Logger
+	// sound is false when something was damaged.
+	sound *bool
 }
 
 func (p placer) damaged(what string, err error) {
-	p.log.Error("the backup holds damaged code", "workspace", p.id, "what", what, "error", err)
+	*p.sound = false
+	p.log.Error("stored code is damaged", "workspace", p.id, "what", what, "error", err)
 }
 
 func (p placer) plain() error {
@@ -78,7 +82,7 @@ func (p placer) plain() error {
 }
 
 func (p placer) plainTree(name string) error {
-	contents := map[string]tree.Entry{}
+	contents := map[string]entry{}
 	top := filepath.Join(p.dir, "trees", name)
 	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -92,7 +96,7 @@ func (p placer) plainTree(name string) error {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		contents[filepath.ToSlash(rel)] = tree.Entry{Size: int64(len(content)), Content: content}
+		contents[filepath.ToSlash(rel)] = entry{Size: int64(len(content)), Content: content}
 		return err
 	})
 	if err != nil {
@@ -103,26 +107,26 @@ func (p placer) plainTree(name string) error {
 		return err
 	}
 	summed := err == nil
-	sums := tree.NewSums()
+	known := &sums{}
 	if summed {
 		var ok bool
-		if sums, ok = tree.DecodeSums(stored); !ok {
+		if known, ok = decodeSums(stored); !ok {
 			p.damaged("sums of "+name, nil)
 			return nil
 		}
 	}
-	for path := range sums.ByPath {
+	for path := range known.byPath {
 		if _, there := contents[path]; !there && code.CheckPath(path) == nil {
-			contents[path] = tree.Entry{}
+			contents[path] = entry{}
 		}
 	}
 	b := newBuilder(code.Plain)
 	b.Tree = name
-	for _, path := range tree.Sorted(contents) {
-		b.bring(path, contents[path].Content, sums.Modes[path])
-		if f := &b.Files[len(b.Files)-1]; summed && f.Sum != sums.ByPath[path] {
+	for _, path := range sorted(contents) {
+		b.bring(path, contents[path].Content, known.modes[path])
+		if f := &b.Files[len(b.Files)-1]; summed && f.Sum != known.byPath[path] {
 			p.damaged(name+"/"+path, nil)
-			f.Sum = sums.ByPath[path] // so it stays damaged
+			f.Sum = known.byPath[path] // so it stays damaged
 		}
 	}
 	return b.put(p.ctx, p.to, p.id)
@@ -170,12 +174,12 @@ func (p placer) repository() error {
 }
 
 func (p placer) commit(st *filesystem.Storage, c *object.Commit, lies map[string]located) error {
-	hashes := map[string]tree.Entry{}
+	hashes := map[string]entry{}
 	top, err := c.Tree()
 	if err == nil {
 		err = top.Files().ForEach(func(f *object.File) error {
-			if mode, plain := tree.ModeOf(f.Mode); plain {
-				hashes[f.Name] = tree.Entry{Ref: f.Hash.String(), Mode: mode}
+			if mode, plain := modeOf(f.Mode); plain {
+				hashes[f.Name] = entry{Ref: f.Hash.String(), Mode: mode}
 			}
 			return nil
 		})
@@ -189,7 +193,7 @@ func (p placer) commit(st *filesystem.Storage, c *object.Commit, lies map[string
 	if _, b.Commit, err = encoded(plumbing.CommitObject, c.Encode); err != nil {
 		return err
 	}
-	for _, path := range tree.Sorted(hashes) {
+	for _, path := range sorted(hashes) {
 		hash := hashes[path].Ref
 		if at, placed := lies[hash]; placed {
 			f := *at.f

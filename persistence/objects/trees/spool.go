@@ -1,20 +1,12 @@
 package trees
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"slices"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/objfile"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"atelier/actors/code"
-	"atelier/persistence/internal/tree"
 	"atelier/persistence/objects"
 )
 
@@ -70,7 +62,7 @@ func (p *spool) fetchOnce(ctx context.Context, name string) (span, error) {
 	}
 	defer r.Close()
 	// Twice what a workspace may have: two nodes may write at a time.
-	if size < 0 || p.end+size > 2*tree.MaxWorkspace {
+	if size < 0 || p.end+size > 2*maxWorkspace {
 		return span{}, damaged("the workspace is too large")
 	}
 	n, err := io.Copy(io.NewOffsetWriter(p.f, p.end), io.LimitReader(r, size))
@@ -133,7 +125,7 @@ func (p *spool) read(ctx context.Context, m *manifest, f *file) ([]byte, error) 
 }
 
 // folders packs plain trees.
-func (p *spool) folders(ctx context.Context, to *tree.Packer, heads []code.Head) error {
+func (p *spool) folders(ctx context.Context, to *packer, heads []code.Head) error {
 	for _, h := range heads {
 		if err := to.Folder(h.Name); err != nil {
 			return err
@@ -153,133 +145,4 @@ func (p *spool) folders(ctx context.Context, to *tree.Packer, heads []code.Head)
 		}
 	}
 	return nil
-}
-
-// history is a repository as it is packed.
-type history struct {
-	ctx   context.Context
-	sp    *spool
-	blobs map[string]located // by hash
-	// lost says whether to go on without what is damaged; nil: no.
-	lost func(err error) bool
-}
-
-type located struct {
-	m *manifest
-	f *file
-}
-
-func (h *history) manifest(name string) (*manifest, error) {
-	m, err := h.sp.manifest(h.ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	for i := range m.Files {
-		h.blobs[m.Files[i].Git] = located{m, &m.Files[i]}
-	}
-	return m, nil
-}
-
-// Commit implements tree.History.
-func (h *history) Commit(name string) (*object.Commit, error) {
-	m, err := h.manifest(name)
-	if err != nil {
-		return nil, err
-	}
-	return m.commit()
-}
-
-// Files implements tree.History.
-func (h *history) Files(commit string) (map[string]tree.Entry, error) {
-	m, err := h.manifest(commit)
-	if err != nil {
-		return nil, err
-	}
-	return m.entries(), nil
-}
-
-// Blob implements tree.History.
-func (h *history) Blob(hash plumbing.Hash) ([]byte, error) {
-	b, known := h.blobs[hash.String()]
-	if !known {
-		return nil, damaged("there is no blob %s", hash)
-	}
-	return h.sp.read(h.ctx, b.m, b.f)
-}
-
-// Objects implements tree.History.
-func (h *history) Objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error {
-	type gitObject struct {
-		kind    plumbing.ObjectType
-		content []byte
-	}
-	found := map[string]gitObject{} // without contents of blobs
-	for todo := slices.Clone(tips); len(todo) > 0; {
-		name := todo[len(todo)-1].String()
-		todo = todo[:len(todo)-1]
-		if _, seen := found[name]; seen {
-			continue
-		}
-		m, err := h.manifest(name)
-		if err != nil {
-			if h.lost != nil && h.lost(err) {
-				continue
-			}
-			return err
-		}
-		c, err := m.commit()
-		if err != nil {
-			return err
-		}
-		found[name] = gitObject{plumbing.CommitObject, m.Commit}
-		todo = append(todo, c.ParentHashes...)
-		_, err = tree.WriteTrees(func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
-			hash, content, err := encoded(kind, encode)
-			found[hash.String()] = gitObject{kind, content}
-			return hash, err
-		}, m.entries())
-		if err != nil {
-			return err
-		}
-		for _, f := range m.Files {
-			found[f.Git] = gitObject{plumbing.BlobObject, nil}
-		}
-	}
-	names := make([]string, 0, len(found))
-	for name := range found {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		o := found[name]
-		if o.kind == plumbing.BlobObject {
-			var err error
-			if o.content, err = h.Blob(plumbing.NewHash(name)); err != nil {
-				if h.lost != nil && h.lost(err) {
-					continue
-				}
-				return err
-			}
-		}
-		content, err := loose(o.kind, o.content)
-		if err == nil {
-			err = fn(name, content)
-		}
-		if err != nil {
-			return fmt.Errorf("write object %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// loose is a Git object as it lies in a repository.
-func loose(kind plumbing.ObjectType, content []byte) ([]byte, error) {
-	var b bytes.Buffer
-	w := objfile.NewWriter(&b)
-	err := w.WriteHeader(kind, int64(len(content)))
-	if err == nil {
-		_, err = w.Write(content)
-	}
-	err = errors.Join(err, w.Close())
-	return b.Bytes(), err
 }

@@ -15,7 +15,6 @@ import (
 
 	"atelier/actors/code"
 	"atelier/actors/durable"
-	"atelier/persistence/internal/tree"
 	"atelier/persistence/objects"
 )
 
@@ -45,7 +44,10 @@ type Options struct {
 	// Damaged is called for each file that is found not to be what was written.
 	Damaged func()
 	// Grace is how long what nothing refers to stays. Default 24 h, at least 1 h.
-	Grace  time.Duration
+	Grace time.Duration
+	// Alone says that no other process has the objects: then Publish removes
+	// the trees that no head needs at once.
+	Alone  bool
 	Logger *slog.Logger
 }
 
@@ -55,13 +57,17 @@ type Store struct {
 	clock *objects.Clock
 	busy  chan struct{} // places for those who pack
 	// binaries are those of trees whose manifests do not say it.
-	binaries tree.Binaries
+	binaries binaries
 
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
 
 	mu sync.Mutex
-	// Guarded by mu.
+	// Guarded by mu: where this store is alone, the backups under way, and the
+	// workspaces to be removed after them.
+	holds   int
+	removed []string
+	// Guarded by mu, too.
 	sizes     map[string]int64
 	made      map[string]code.Kind
 	manifests map[string]*manifest // by the keys of trees
@@ -83,8 +89,12 @@ func Open(o Options) (*Store, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open trees: %w", err)
 	}
+	clock := objects.NewClock(o.Objects)
+	if o.Alone {
+		clock = objects.OwnClock()
+	}
 	return &Store{
-		opts: o, clock: objects.NewClock(o.Objects), busy: make(chan struct{}, maxPacking), seed: maphash.MakeSeed(),
+		opts: o, clock: clock, busy: make(chan struct{}, maxPacking), seed: maphash.MakeSeed(),
 		sizes: map[string]int64{}, made: map[string]code.Kind{}, manifests: map[string]*manifest{},
 	}, nil
 }
@@ -155,8 +165,7 @@ func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	return err
 }
 
-// Remove implements code.Store. During a backup, or when it fails, the next
-// sweep does it.
+// Remove implements code.Store. During a backup, or when it fails, it is done later.
 func (s *Store) Remove(id string) {
 	if !idForm.MatchString(id) {
 		return
@@ -168,20 +177,19 @@ func (s *Store) Remove(id string) {
 }
 
 func (s *Store) remove(ctx context.Context, id string) error {
-	now, err := s.clock.Now(ctx)
-	if err != nil {
-		return err
+	if s.postponed(id) {
+		return nil
 	}
 	var keys []string
-	err = s.opts.Objects.List(ctx, prefix+id+"/", func(i objects.Info) error {
+	err := s.opts.Objects.List(ctx, prefix+id+"/", func(i objects.Info) error {
 		keys = append(keys, i.Key)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if held, err := objects.Held(ctx, s.opts.Objects, now); err != nil || held {
-		return err
+	if held, err := s.held(ctx); err != nil || held {
+		return err // a sweep does it
 	}
 	for _, key := range keys {
 		if err := s.opts.Objects.Delete(ctx, key); err != nil {
@@ -198,15 +206,22 @@ func (s *Store) forget(id string) {
 	delete(s.made, id)
 	for key, m := range s.manifests {
 		if path.Dir(path.Dir(key)) == prefix+id {
-			s.files -= len(m.Files)
+			s.files -= len(m.Files) + 10
 			delete(s.manifests, key)
 		}
 	}
 }
 
-// Publish implements code.Store. There is nothing to do: what is read goes by
-// the record, and what is downloaded or saved gets its branches then.
-func (s *Store) Publish(string, code.Kind, []code.Head) error { return nil }
+func (s *Store) forgetTrees(id string, names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range names {
+		if m := s.manifests[treeKey(id, name)]; m != nil {
+			s.files -= len(m.Files) + 10
+			delete(s.manifests, treeKey(id, name))
+		}
+	}
+}
 
 func (s *Store) remember(id string, m *manifest) {
 	s.mu.Lock()
@@ -280,7 +295,7 @@ func (s *Store) List(id string, kind code.Kind, name string) (paths []string, er
 	if err != nil {
 		return nil, err
 	}
-	return tree.Sorted(m.entries()), nil
+	return sorted(m.entries()), nil
 }
 
 // Describe implements code.Store.
@@ -366,9 +381,9 @@ func (s *Store) Pack(id string, kind code.Kind, heads []code.Head, at time.Time)
 	if err != nil {
 		return nil, 0, err
 	}
-	p := tree.NewPacker(f, at)
+	p := newPacker(f, at)
 	if kind == code.Git {
-		err = p.Repository(&history{ctx: ctx, sp: sp, blobs: map[string]located{}}, heads)
+		err = p.repository(&history{ctx: ctx, sp: sp, blobs: map[string]located{}}, heads)
 	} else {
 		err = sp.folders(ctx, p, heads)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"atelier/actors/code"
@@ -29,6 +30,9 @@ func partsOf(key string) (id, name string, ours bool) {
 // longer ago than the grace period. It says how much it removed. Several nodes
 // may do it at a time.
 func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error) {
+	if held, err := s.held(ctx); err != nil || held {
+		return 0, err
+	}
 	aside, err := objects.NewAside(ctx, s.opts.Objects, s.clock, prefix, s.opts.Grace)
 	if err != nil {
 		return 0, err
@@ -115,6 +119,35 @@ func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[s
 		}
 	}
 	return needed, nil
+}
+
+// Publish implements code.Store. What is read goes by the record, and what is
+// downloaded gets its branches then. So all there is to do is to remove the plain trees
+// that no head needs; where other nodes may write, a sweep does that.
+func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
+	if !s.opts.Alone || kind != code.Plain {
+		return nil
+	}
+	ctx := context.Background()
+	needed, err := s.needed(ctx, id, heads)
+	if err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	names, _, err := s.names(ctx, id, kind)
+	if err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return needed[name] })
+	if held, err := s.held(ctx); err != nil || held {
+		return err // the next one removes them
+	}
+	for _, name := range names {
+		if err := s.opts.Objects.Delete(ctx, treeKey(id, name)); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+	}
+	s.forgetTrees(id, names)
+	return nil
 }
 
 // names are the trees of a workspace.

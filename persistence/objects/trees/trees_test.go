@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,11 +15,9 @@ import (
 
 	"atelier/actors/code"
 	"atelier/actors/durable"
-	"atelier/persistence/backup"
 	"atelier/persistence/objects"
 	"atelier/persistence/objects/objectstest"
 	"atelier/persistence/objects/trees"
-	"atelier/persistence/workspaces"
 )
 
 func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
@@ -108,26 +104,11 @@ func each(t *testing.T, test func(t *testing.T, b *objectstest.Backend, kind cod
 	}
 }
 
-func folder(t testing.TB, dir string) *workspaces.Store {
-	t.Helper()
-	s, err := workspaces.Open(dir, func() error { return nil }, func() {}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
-// TestATreeNeverChanges, is the same on every node, and of a repository it has
-// the hash that it has in a folder.
+// TestATreeNeverChanges, and is the same on every node.
 func TestATreeNeverChanges(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
-		local := folder(t, t.TempDir())
-		if err := local.Make(id, kind); err != nil {
-			t.Fatal(err)
-		}
 		s := node(t, b)
-		var last, lastLocal string
+		last := ""
 		for i, step := range []struct {
 			files []string
 			want  string
@@ -138,12 +119,9 @@ func TestATreeNeverChanges(t *testing.T) {
 			{[]string{"b/ä.txt", "-", "b", "now a file"}, "a=changed b=now a file new=3"},
 		} {
 			before := len(b.Keys(t, ""))
-			last, lastLocal = write(t, s, kind, last, step.files...), write(t, local, kind, lastLocal, step.files...)
+			last = write(t, s, kind, last, step.files...)
 			if n := len(b.Keys(t, "")) - before; n != 1 {
 				t.Errorf("a tree is %d objects", n)
-			}
-			if kind == code.Git && last != lastLocal {
-				t.Errorf("commit %s, in a folder %s", last, lastLocal)
 			}
 			for _, reader := range []*trees.Store{s, node(t, b)} {
 				if got := content(t, reader, kind, last); got != step.want {
@@ -173,36 +151,6 @@ func TestATreeNeverChanges(t *testing.T) {
 	})
 }
 
-// TestADownloadIsThatOfAFolder to the byte.
-func TestADownloadIsThatOfAFolder(t *testing.T) {
-	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
-		local := folder(t, t.TempDir())
-		if err := local.Make(id, kind); err != nil {
-			t.Fatal(err)
-		}
-		s := node(t, b)
-		pack := func(s code.Store) []byte {
-			main := write(t, s, kind, "", "README.md", "# Hi\n", "run.sh+x", "#!/bin/sh\n", "src/main.go", "package main\n", "ä/한글.txt", "x")
-			start := write(t, s, kind, main, "src/main.go", "package start\n", "src/a/b/c.txt", "deep")
-			end := write(t, s, kind, start, "README.md", "-", "copy.txt", "deep")
-			write(t, s, kind, end, "unpublished", "secret")
-			f, size, err := s.Pack(id, kind, []code.Head{{Name: "main", Tree: main}, {Name: "step-1-end", Tree: end}}, at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			got, err := io.ReadAll(f)
-			if err != nil || int64(len(got)) != size {
-				t.Errorf("%d bytes, said %d, %v", len(got), size, err)
-			}
-			return got
-		}
-		if !bytes.Equal(pack(s), pack(local)) {
-			t.Error("it is another")
-		}
-	})
-}
-
 // TestDamagedCodeIsNotServed: whatever of an object is not what was put.
 func TestDamagedCodeIsNotServed(t *testing.T) {
 	for name, hurt := range map[string]func([]byte) []byte{
@@ -228,7 +176,7 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 				if _, err := s.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { found = append(found, what) }); err != nil || len(found) != 1 {
 					t.Errorf("scrubbing found %q, %v", found, err)
 				}
-				if err := s.Save(io.Discard, func() (map[string][]code.Head, error) { return nil, nil }); err != nil {
+				if err := s.Save(io.Discard); err != nil {
 					t.Errorf("the backup of the rest: %v", err)
 				}
 			})
@@ -497,59 +445,4 @@ func TestAPlainTreeRefersToFewOthers(t *testing.T) {
 	if got := content(t, node(t, b), code.Plain, tree); got != strings.TrimSpace(want) {
 		t.Errorf("%q", got)
 	}
-}
-
-// TestBackupsGoFromOneKindToTheOther: there and back, all trees are the same.
-func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
-	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
-		s := node(t, b)
-		first := write(t, s, kind, "", "a", "1", "dir/b", "2", "same+x", "1", "logo 1+x", "\x00\xff", "x", "8")
-		second := write(t, s, kind, first, "dir/b", "-", "same", "9", "x+x", "8", "c", strings.Repeat("3", 100_000))
-		want := map[string]string{first: content(t, s, kind, first), second: content(t, s, kind, second)}
-		var saved bytes.Buffer
-		save := func(w io.Writer) error { return s.Save(w, heads(second)) }
-		if err := backup.Write(&saved, backup.Section{Name: "workspaces", Folder: "workspaces", Hold: s.Hold, Save: save}); err != nil {
-			t.Fatal(err)
-		}
-		data := t.TempDir()
-		if err := backup.Restore(data, &saved, backup.Section{Name: "workspaces", Folder: "workspaces", Load: backup.LoadFolder}); err != nil {
-			t.Fatal(err)
-		}
-		dir := filepath.Join(data, "workspaces")
-		local := folder(t, dir)
-		for tree, want := range want {
-			if got := content(t, local, kind, tree); got != want {
-				t.Errorf("in a folder %.80q", got)
-			}
-		}
-		if err := local.Publish(id, kind, []code.Head{{Name: "main", Tree: second}}); err != nil {
-			t.Error(err)
-		}
-		if kind == code.Plain {
-			delete(want, first)
-		}
-		var bad []string
-		if _, err := local.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
-			t.Errorf("damaged is %q, %v", bad, err)
-		}
-		third := write(t, local, kind, second, "d", "4")
-		want[third] = content(t, local, kind, third)
-		other := objectstest.Folder(t)
-		if err := trees.Place(t.Context(), other, dir, slog.New(slog.DiscardHandler)); err != nil {
-			t.Fatal(err)
-		}
-		back := node(t, other)
-		for tree, want := range want {
-			if got := content(t, back, kind, tree); got != want {
-				t.Errorf("back again %.80q, want %.80q", got, want)
-			}
-		}
-		if _, err := back.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
-			t.Errorf("damaged is %q, %v", bad, err)
-		}
-		back.Remove(id)
-		if got := other.Keys(t, ""); got != nil {
-			t.Errorf("removed, left are %q", got)
-		}
-	})
 }

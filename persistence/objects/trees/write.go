@@ -11,7 +11,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"atelier/actors/code"
-	"atelier/persistence/internal/tree"
 	"atelier/persistence/objects"
 )
 
@@ -33,7 +32,7 @@ func newBuilder(kind code.Kind) *builder {
 
 // bring adds a file with its content.
 func (b *builder) bring(path string, content []byte, mode code.Mode) {
-	f := file{Path: path, Sum: tree.SumOf(content), Size: int64(len(content)), Executable: mode == code.Executable, Form: textForm}
+	f := file{Path: path, Sum: sumOf(content), Size: int64(len(content)), Executable: mode == code.Executable, Form: textForm}
 	if code.Binary(content) {
 		f.Form = binaryForm
 	}
@@ -86,7 +85,7 @@ func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (na
 			return "", err
 		}
 	}
-	after, err := tree.Apply(before.entries(), c)
+	after, err := apply(before.entries(), c)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +96,7 @@ func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (na
 		return "", err
 	}
 	b := newBuilder(kind)
-	for _, path := range tree.Sorted(after) {
+	for _, path := range sorted(after) {
 		if e := after[path]; e.Ref == "" {
 			b.bring(path, e.Content, e.Mode)
 		} else {
@@ -140,7 +139,7 @@ func (b *builder) nameCommit(before *manifest, base string, c code.Change) error
 		}
 		parent.Hash = plumbing.NewHash(base)
 	}
-	h, err := tree.WriteCommit(func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
+	h, err := writeCommit(func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error) {
 		h, content, err := encoded(kind, encode)
 		if kind == plumbing.CommitObject {
 			b.Commit = content
@@ -152,14 +151,14 @@ func (b *builder) nameCommit(before *manifest, base string, c code.Change) error
 }
 
 // bringAll makes a tree that refers to no other.
-func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after map[string]tree.Entry) (*builder, error) {
+func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after map[string]entry) (*builder, error) {
 	sp, err := s.spool(id, before.Kind)
 	if err != nil {
 		return nil, err
 	}
 	defer sp.close()
 	b := newBuilder(before.Kind)
-	for _, path := range tree.Sorted(after) {
+	for _, path := range sorted(after) {
 		content := after[path].Content
 		if after[path].Ref != "" {
 			if content, err = sp.read(ctx, before, before.byPath[path]); err != nil {
@@ -182,7 +181,7 @@ func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	s.mu.Lock()
 	size, known := s.sizes[id]
 	s.mu.Unlock()
-	if !known || size+added > tree.MaxWorkspace {
+	if !known || size+added > maxWorkspace {
 		size = 0
 		err := s.opts.Objects.List(ctx, prefix+id+"/", func(i objects.Info) error {
 			size += max(i.Size, 4096)
@@ -192,8 +191,8 @@ func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 			return err
 		}
 	}
-	if size+added > tree.MaxWorkspace {
-		return code.Fault("the workspace would be larger than %d MiB with its history", tree.MaxWorkspace>>20)
+	if size+added > maxWorkspace {
+		return code.Fault("the workspace would be larger than %d MiB with its history", maxWorkspace>>20)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

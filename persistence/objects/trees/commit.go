@@ -1,4 +1,4 @@
-package tree
+package trees
 
 import (
 	"errors"
@@ -16,13 +16,13 @@ import (
 // authorMail stands in commits: who made them has no address here.
 const authorMail = "facilitator@atelier.invalid"
 
-// Put stores a Git object, unless it is there.
-type Put func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error)
+// put stores a Git object, unless it is there.
+type put func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) (plumbing.Hash, error)
 
-// WriteCommit stores the files of a commit that are new, its trees and itself.
+// writeCommit stores the files of a commit that are new, its trees and itself.
 // Of the others Ref is the hash. One that would change nothing is its parent,
 // which may be nil.
-func WriteCommit(put Put, parent *object.Commit, files map[string]Entry, c code.Change) (plumbing.Hash, error) {
+func writeCommit(put put, parent *object.Commit, files map[string]entry, c code.Change) (plumbing.Hash, error) {
 	top := &folder{}
 	for path, e := range files {
 		h := plumbing.NewHash(e.Ref)
@@ -61,9 +61,9 @@ func WriteCommit(put Put, parent *object.Commit, files map[string]Entry, c code.
 	return h, nil
 }
 
-// WriteTrees stores the trees of files, of which Ref is the hash, and returns
+// writeTrees stores the trees of files, of which Ref is the hash, and returns
 // that of the uppermost.
-func WriteTrees(put Put, files map[string]Entry) (plumbing.Hash, error) {
+func writeTrees(put put, files map[string]entry) (plumbing.Hash, error) {
 	top := &folder{}
 	for path, e := range files {
 		top.add(strings.Split(path, "/"), blob{plumbing.NewHash(e.Ref), e.Mode})
@@ -71,16 +71,16 @@ func WriteTrees(put Put, files map[string]Entry) (plumbing.Hash, error) {
 	return top.write(put)
 }
 
-// GitMode is a mode as Git keeps it.
-func GitMode(m code.Mode) filemode.FileMode {
+// gitMode is a mode as Git keeps it.
+func gitMode(m code.Mode) filemode.FileMode {
 	if m == code.Executable {
 		return filemode.Executable
 	}
 	return filemode.Regular
 }
 
-// ModeOf is the mode of an entry of a Git tree; ok is false for what is no plain file.
-func ModeOf(m filemode.FileMode) (mode code.Mode, ok bool) {
+// modeOf is the mode of an entry of a Git tree; ok is false for what is no plain file.
+func modeOf(m filemode.FileMode) (mode code.Mode, ok bool) {
 	switch m {
 	case filemode.Regular:
 		return code.Regular, true
@@ -121,10 +121,10 @@ func (f *folder) add(path []string, b blob) {
 	sub.add(path[1:], b)
 }
 
-func (f *folder) write(put Put) (plumbing.Hash, error) {
+func (f *folder) write(put put) (plumbing.Hash, error) {
 	t := &object.Tree{}
 	for name, b := range f.files {
-		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: GitMode(b.mode), Hash: b.hash})
+		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: gitMode(b.mode), Hash: b.hash})
 	}
 	for name, sub := range f.folders {
 		h, err := sub.write(put)

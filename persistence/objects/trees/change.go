@@ -1,6 +1,4 @@
-// Package tree is what the stores of code have in common: what a change makes
-// of a tree and what it may not, Git objects, and downloads.
-package tree
+package trees
 
 import (
 	"maps"
@@ -12,13 +10,13 @@ import (
 
 // Bounds of a workspace, bytes: a file, a tree, and everything with its history.
 const (
-	MaxFile      = code.MaxFile
-	MaxTree      = code.MaxTree
-	MaxWorkspace = 512 << 20
+	maxFile      = code.MaxFile
+	maxTree      = code.MaxTree
+	maxWorkspace = 512 << 20
 )
 
-// Entry is a file of a tree.
-type Entry struct {
+// entry is a file of a tree.
+type entry struct {
 	Size    int64
 	Ref     string // what the kind knows the content by; "" for new content
 	Content []byte
@@ -26,11 +24,11 @@ type Entry struct {
 	Sum     string    // a hash of stored content; "" if none is known
 }
 
-// Apply returns the files of a tree after a change, or a *Problem.
-func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
+// apply returns the files of a tree after a change, or a *Problem.
+func apply(before map[string]entry, c code.Change) (map[string]entry, error) {
 	after := maps.Clone(before)
 	if after == nil {
-		after = map[string]Entry{}
+		after = map[string]entry{}
 	}
 	for _, path := range c.Delete {
 		if err := code.CheckPath(path); err != nil {
@@ -43,7 +41,7 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 	}
 	kept := after
 	if c.Replace {
-		after = make(map[string]Entry, len(c.Write))
+		after = make(map[string]entry, len(c.Write))
 	}
 	written := map[string]bool{}
 	for _, f := range c.Write {
@@ -53,22 +51,22 @@ func Apply(before map[string]Entry, c code.Change) (map[string]Entry, error) {
 		if written[f.Path] {
 			return nil, code.Fault("%s is given twice", f.Path)
 		}
-		if len(f.Content) > MaxFile {
-			return nil, code.Fault("%s is larger than %d MiB", f.Path, MaxFile>>20)
+		if len(f.Content) > maxFile {
+			return nil, code.Fault("%s is larger than %d MiB", f.Path, maxFile>>20)
 		}
 		written[f.Path] = true
 		mode := f.Mode
 		if mode == code.KeptMode {
 			mode = kept[f.Path].Mode
 		}
-		after[f.Path] = Entry{Size: int64(len(f.Content)), Content: f.Content, Mode: mode}
+		after[f.Path] = entry{Size: int64(len(f.Content)), Content: f.Content, Mode: mode}
 	}
 	return after, check(after)
 }
 
 // checkWritten checks the path of a file that is written. One that is there already may
 // stay there.
-func checkWritten(path string, before map[string]Entry) error {
+func checkWritten(path string, before map[string]entry) error {
 	if _, there := before[path]; there {
 		return code.CheckPath(path)
 	}
@@ -76,15 +74,15 @@ func checkWritten(path string, before map[string]Entry) error {
 }
 
 // check looks at a tree as a whole.
-func check(files map[string]Entry) error {
+func check(files map[string]entry) error {
 	if len(files) > code.MaxFiles {
 		return code.Fault("there would be more than %d files", code.MaxFiles)
 	}
 	var total int64
 	names := map[place]*name{}
 	for path, e := range files {
-		if total += e.Size; total > MaxTree {
-			return code.Fault("the files would be larger than %d MiB together", MaxTree>>20)
+		if total += e.Size; total > maxTree {
+			return code.Fault("the files would be larger than %d MiB together", maxTree>>20)
 		}
 		at := 0 // the folder we are in; 0 is the top
 		for rest, more := path, true; more; {
@@ -120,12 +118,12 @@ type name struct {
 }
 
 // Info describes the file of an entry; binary is left to the caller.
-func (e Entry) Info(path string) code.Info {
+func (e entry) Info(path string) code.Info {
 	return code.Info{Path: path, Mode: max(e.Mode, code.Regular), Size: e.Size}
 }
 
-// Sorted are the paths of files, never nil.
-func Sorted(files map[string]Entry) []string {
+// sorted are the paths of files, never nil.
+func sorted(files map[string]entry) []string {
 	out := slices.Sorted(maps.Keys(files))
 	if out == nil {
 		out = []string{}

@@ -1,4 +1,4 @@
-package tree
+package trees
 
 import (
 	"archive/tar"
@@ -10,26 +10,26 @@ import (
 	"atelier/actors/code"
 )
 
-// Packer writes a tar.gz whose files are dated At.
-type Packer struct {
+// packer writes a tar.gz whose files are dated At.
+type packer struct {
 	zip *gzip.Writer
 	tar *tar.Writer
 	At  time.Time
 }
 
-// NewPacker writes to w.
-func NewPacker(w io.Writer, at time.Time) *Packer {
+// newPacker writes to w.
+func newPacker(w io.Writer, at time.Time) *packer {
 	z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is a valid one
-	return &Packer{z, tar.NewWriter(z), at.Truncate(time.Second)}
+	return &packer{z, tar.NewWriter(z), at.Truncate(time.Second)}
 }
 
 // Folder writes a folder.
-func (p *Packer) Folder(name string) error {
+func (p *packer) Folder(name string) error {
 	return p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: p.At})
 }
 
 // File writes a file.
-func (p *Packer) File(name string, content []byte, mode code.Mode) error {
+func (p *packer) File(name string, content []byte, mode code.Mode) error {
 	permissions := int64(0o644)
 	if mode == code.Executable {
 		permissions = 0o755
@@ -42,4 +42,4 @@ func (p *Packer) File(name string, content []byte, mode code.Mode) error {
 }
 
 // Close ends the archive.
-func (p *Packer) Close() error { return errors.Join(p.tar.Close(), p.zip.Close()) }
+func (p *packer) Close() error { return errors.Join(p.tar.Close(), p.zip.Close()) }

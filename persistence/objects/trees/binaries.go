@@ -1,20 +1,20 @@
-package tree
+package trees
 
 import "sync"
 
-// maxBinaries bounds the contents that Binaries remembers; each takes about 100 bytes.
+// maxBinaries bounds the contents that binaries remembers; each takes about 100 bytes.
 const maxBinaries = 100_000
 
-// Binaries remembers which contents are binary, so that a tree is read once to describe
+// binaries remembers which contents are binary, so that a tree is read once to describe
 // its files and not each time. The zero value is ready. Safe for concurrent use.
-type Binaries struct {
+type binaries struct {
 	mu    sync.Mutex
 	known map[string]bool // by hash
 }
 
 // Is says whether the content with a hash is binary. If it does not know, it asks; the
 // answer for an empty hash is not remembered.
-func (b *Binaries) Is(hash string, ask func() (bool, error)) (bool, error) {
+func (b *binaries) Is(hash string, ask func() (bool, error)) (bool, error) {
 	b.mu.Lock()
 	binary, known := b.known[hash]
 	b.mu.Unlock()

@@ -1,0 +1,58 @@
+package trees_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"atelier/actors/code"
+	"atelier/persistence/backup"
+	"atelier/persistence/objects"
+	"atelier/persistence/objects/folder"
+	"atelier/persistence/objects/objectstest"
+)
+
+// A backup of either kind of store restores into a folder and into a store of any kind,
+// with the same trees.
+func TestABackupRestoresAnywhere(t *testing.T) {
+	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
+		s := node(t, b)
+		first := write(t, s, kind, "", "a", "1", "dir/b", "2", "same+x", "1", "logo 1+x", "\x00\xff", "x", "8")
+		second := write(t, s, kind, first, "dir/b", "-", "same", "9", "x+x", "8", "c", strings.Repeat("3", 100_000))
+		want := map[string]string{first: content(t, s, kind, first), second: content(t, s, kind, second)}
+		var saved bytes.Buffer
+		if err := backup.Write(&saved, backup.Section{Name: "files", Folder: "files", Hold: s.Hold, Save: s.Save}); err != nil {
+			t.Fatal(err)
+		}
+		data := t.TempDir()
+		if err := backup.Restore(data, &saved, backup.Section{Name: "files", Folder: "files", Load: backup.LoadFolder}); err != nil {
+			t.Fatal(err)
+		}
+		local, err := folder.Open(folder.Options{Dir: data + "/files", MinFreeBytes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer local.Close()
+		other := objectstest.S3(t)
+		for _, o := range []objects.Store{local, other} {
+			if o == objects.Store(other) {
+				if err := objects.Place(t.Context(), other, data+"/files"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			back := node(t, o)
+			for tree, want := range want {
+				if got := content(t, back, kind, tree); got != want {
+					t.Errorf("restored is %.80q, want %.80q", got, want)
+				}
+			}
+			var bad []string
+			if _, err := back.Scrub(map[string]code.Recorded{id: {Kind: kind}}, func(what string) { bad = append(bad, what) }); err != nil || bad != nil {
+				t.Errorf("damaged is %q, %v", bad, err)
+			}
+			if third := write(t, back, kind, second, "d", "4"); content(t, back, kind, third) == want[second] {
+				t.Error("what is restored takes no change")
+			}
+		}
+	})
+}
