@@ -43,6 +43,9 @@ type Options struct {
 	MinFreeBytes uint64
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
+	// Synced is told the path of each file and folder below Dir after it was
+	// synced, for tests of the order. Default: nobody is.
+	Synced func(path string)
 }
 
 // Store is an objects.Store in a folder.
@@ -61,6 +64,9 @@ func Open(o Options) (*Store, error) {
 	}
 	if o.FreeBytes == nil {
 		o.FreeBytes = func() (uint64, error) { return ondisk.FreeBytes(o.Dir) }
+	}
+	if o.Synced == nil {
+		o.Synced = func(string) {}
 	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
@@ -127,7 +133,9 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	err = s.fill(ctx, f, io.NewSectionReader(content, 0, size), size, sum)
 	if err == nil {
 		// Before the rename: the name must never stand for less than all.
-		err = f.Sync()
+		if err = f.Sync(); err == nil {
+			s.opts.Synced(temp)
+		}
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = s.name(filepath.FromSlash(key), func(to string) error { return s.root.Rename(temp, to) })
@@ -204,7 +212,11 @@ func (s *Store) syncFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	err = d.Sync()
+	if err == nil {
+		s.opts.Synced(dir)
+	}
+	return errors.Join(err, d.Close())
 }
 
 // room refuses to write while the folder's disk is nearly full.

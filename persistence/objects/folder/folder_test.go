@@ -2,8 +2,10 @@ package folder_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -82,5 +84,36 @@ func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
 	}
 	if got := b.Keys(t, ""); got != nil {
 		t.Errorf("listed are %q", got)
+	}
+}
+
+// A content is on disk before it has its name, and its name is before Put returns, with
+// those of the folders on the way.
+func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
+	dir := t.TempDir()
+	var got []string
+	named := func() bool { _, err := os.Stat(filepath.Join(dir, "a/b/c")); return err == nil }
+	s, err := folder.Open(folder.Options{Dir: dir, MinFreeBytes: 1, Synced: func(path string) {
+		if filepath.Dir(path) == ".tmp" {
+			path = "content"
+		}
+		got = append(got, fmt.Sprint(path, " ", named()))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := objects.PutBytes(t.Context(), s, "a/b/c", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"content false", "a/b true", "a true", ". true"}; !slices.Equal(got, want) {
+		t.Errorf("synced are %q, want %q", got, want)
+	}
+	got = nil
+	if err := s.Link("a/b/c", "d/e"); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"d true", ". true"}; !slices.Equal(got, want) {
+		t.Errorf("of a second name synced are %q, want %q", got, want)
 	}
 }
