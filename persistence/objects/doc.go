@@ -1,6 +1,7 @@
-// Package objects says what a store of objects is that several nodes share: a
-// folder that all of them have mounted, or a bucket of an S3-compatible server.
-// Package contents keeps the contents of files in one, package trees code.
+// Package objects says what a store of objects is: a folder, which several nodes
+// may have mounted, or a bucket of an S3-compatible server. Package trees keeps
+// code in one; package contents keeps there the contents of files that nodes
+// share.
 //
 // # Objects
 //

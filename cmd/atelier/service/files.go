@@ -137,8 +137,9 @@ func (c *Core) openLocalFiles(cfg config.Config, hooks Hooks, log *slog.Logger) 
 // something is damaged stay, too: somebody may be able to read more of them.
 func placeFolders(cfg config.Config, to objects.Store, log *slog.Logger) error {
 	dir := filepath.Join(cfg.Server.Data, codeFolder)
+	placed := dir + ".placed"
 	if !holdsFiles(dir) {
-		return nil
+		return os.RemoveAll(placed)
 	}
 	sound := true
 	for _, from := range []string{dir, filepath.Join(dir, ".aside")} {
@@ -153,7 +154,11 @@ func placeFolders(cfg config.Config, to objects.Store, log *slog.Logger) error {
 		log.Error("workspaces of an earlier version are damaged, and kept as they were", "folder", kept)
 		return os.Rename(dir, kept)
 	}
-	return os.RemoveAll(dir)
+	// Renamed first: what is left of it by a crash must not be taken for damage.
+	if err := errors.Join(os.RemoveAll(placed), os.Rename(dir, placed), ondisk.SyncFolder(cfg.Server.Data)); err != nil {
+		return fmt.Errorf("move workspaces of an earlier version: %w", err)
+	}
+	return os.RemoveAll(placed)
 }
 
 // openCode opens the code, which lies among the objects.

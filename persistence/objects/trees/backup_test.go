@@ -1,9 +1,13 @@
 package trees_test
 
 import (
+	"archive/tar"
 	"bytes"
+	"context"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"atelier/actors/code"
 	"atelier/persistence/backup"
@@ -55,4 +59,38 @@ func TestABackupRestoresAnywhere(t *testing.T) {
 			}
 		}
 	})
+}
+
+// breakingOff gives the first half of each content, unless it was asked for a part.
+type breakingOff struct{ objects.Store }
+
+func (b breakingOff) Get(ctx context.Context, key string, from, n int64) (io.ReadCloser, int64, error) {
+	r, size, err := b.Store.Get(ctx, key, from, n)
+	if err != nil || from > 0 {
+		return r, size, err
+	}
+	half := io.MultiReader(io.LimitReader(r, size/2), iotest.ErrReader(io.ErrUnexpectedEOF))
+	return struct {
+		io.Reader
+		io.Closer
+	}{half, r}, size, nil
+}
+
+func TestATransferThatBreaksOffIsGoneOnWith(t *testing.T) {
+	b := objectstest.Folder(t)
+	if err := objects.PutBytes(t.Context(), b, "a/b", []byte("content")); err != nil {
+		t.Fatal(err)
+	}
+	var saved bytes.Buffer
+	if err := objects.Save(t.Context(), breakingOff{b}, "", &saved); err != nil {
+		t.Fatal(err)
+	}
+	r := tar.NewReader(&saved)
+	h, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); h.Name != "a/b" || string(got) != "content" || err != nil {
+		t.Errorf("saved is %s %q, %v", h.Name, got, err)
+	}
 }

@@ -1,5 +1,5 @@
-// Package trees implements code.Store for several nodes: the trees of
-// workspaces in a store of objects.
+// Package trees implements code.Store: the trees of workspaces in a store of
+// objects, which several nodes may share.
 //
 // # Objects
 //
@@ -19,9 +19,11 @@
 //
 // # Who removes
 //
-// Publish removes nothing: a node that was stopped between the record and the
-// Publish may name heads that do not count any more. Sweep asks the records
-// itself, after it has listed the trees, and follows package objects. Trees of
+// Where several nodes share the objects, Publish removes nothing: a node that
+// was stopped between the record and the Publish may name heads that do not
+// count any more. Sweep asks the records itself, after it has listed the trees,
+// and follows package objects. Where one process has them alone
+// (Options.Alone), Publish removes the plain trees that no head needs. Trees of
 // a repository are its history, and stay until the workspace goes.
 //
 // Lock and RLock are the node's own. Two nodes that write one workspace, which
