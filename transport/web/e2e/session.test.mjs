@@ -26,7 +26,10 @@ test('who signs out leaves nothing of themselves in the browser', async ({ visit
   guest.expect(/40[139]/, /WebSocket/)
   const { page } = guest
   await page.goto(`/j/${lab.join_code}`)
-  await page.evaluate(() => localStorage.setItem('atelier:theme', 'dark'))
+  await page.evaluate(() => {
+    localStorage.setItem('atelier:theme', 'dark')
+    localStorage.setItem('atelier:language', 'en') // both belong to the device and stay
+  })
   await page.getByLabel('Your name').fill('Attendee 1')
   await page.getByRole('button', { name: 'Join', exact: true }).click()
   await page.getByLabel('Write to everybody').fill('only begun')
