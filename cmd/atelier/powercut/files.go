@@ -24,7 +24,7 @@ var filesOnDisk = []struct {
 	{"mark", regexp.MustCompile(`^data/store\.mark$`)},
 	{"keys", regexp.MustCompile(`^data/secrets`)},
 	{"files", regexp.MustCompile(`^data/blobs`)},
-	{"code", regexp.MustCompile(`^data/workspaces`)},
+	{"code", regexp.MustCompile(`^data/objects`)},
 	{"objects", regexp.MustCompile(`^objects`)},
 	{"copies of objects", regexp.MustCompile(`^data/copies`)},
 	{"control socket", regexp.MustCompile(`^data/(control\.sock|\.control)`)},
