@@ -10,9 +10,9 @@ import (
 	"atelier/actors/participant"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
-	"atelier/transport/body"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
+	"atelier/transport/wire"
 )
 
 // Config of a Handler. All fields but Limiter and the functions are required.
@@ -39,7 +39,7 @@ type Config struct {
 	Logger  *slog.Logger
 	// Valid and Bodies are httpapi's; may be nil.
 	Valid  func() error
-	Bodies *body.Budget
+	Bodies *wire.BodyBudget
 }
 
 // Handler serves. Safe for concurrent use.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"atelier/actors/token/seal"
-	"atelier/transport/body"
+	"atelier/transport/wire"
 )
 
 // What a request brings of a credential, and what it takes away, is wiped when
@@ -23,7 +23,7 @@ func (c *call) wipe() {
 		c.wiping(b)
 		clear(b)
 	}
-	body.Wipe(c.RequestCtx, c.wiping)
+	wire.WipeBody(c.RequestCtx, c.wiping)
 }
 
 // secretJSON is a JSON value of a request as it was sent, in a copy of its own.

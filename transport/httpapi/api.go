@@ -12,7 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/ids"
-	"atelier/transport/body"
+	"atelier/transport/wire"
 )
 
 // Endpoint is one line of an interface.
@@ -25,7 +25,7 @@ type Endpoint struct {
 	// Body bounds the body, bytes, and File the file that is uploaded, if there
 	// is one.
 	Body, File int
-	// Open says that Admit does not know who is calling; see body.Share.
+	// Open says that Admit does not know who is calling; see wire.BodyShare.
 	Open bool
 	// Head answers HEAD too.
 	Head bool
@@ -72,7 +72,7 @@ type Config struct {
 	Drain int64
 	// Bodies is the memory that bodies may take, of all interfaces together; nil
 	// for any.
-	Bodies *body.Budget
+	Bodies *wire.BodyBudget
 	// Origins are the pages that may read answers.
 	Origins Origins
 	// Valid is asked when an operation was carried out, before its answer
@@ -138,7 +138,7 @@ func (a *API) refuseOthers(methods map[string][]string) {
 func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
 
 func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
-	r := &Exchange{RequestCtx: ctx, ID: ids.New(), api: a, endpoint: e, share: body.Share{Of: a.Bodies, Open: e == nil || e.Open}}
+	r := &Exchange{RequestCtx: ctx, ID: ids.New(), api: a, endpoint: e, share: wire.BodyShare{Of: a.Bodies, Open: e == nil || e.Open}}
 	dress(&ctx.Response.Header, r.ID)
 	if len(a.Origins.Allowed) > 0 {
 		ctx.Response.Header.Add("Vary", "Origin")
@@ -194,7 +194,7 @@ func (a *API) end(r *Exchange, began time.Time) {
 	if r.Expecting() {
 		return
 	}
-	body.Discard(r.RequestCtx, a.Drain)
+	wire.DiscardBody(r.RequestCtx, a.Drain)
 	if !r.detached {
 		r.call.End(a.Now().Sub(began))
 	}

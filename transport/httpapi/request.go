@@ -8,7 +8,6 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/transport/body"
 	"atelier/transport/wire"
 )
 
@@ -22,7 +21,7 @@ type Exchange struct {
 	api      *API
 	endpoint *Endpoint // nil for none
 	call     Call
-	share    body.Share // of what the bodies in memory may take
+	share    wire.BodyShare // of what the bodies in memory may take
 	sharing  sharing
 	detached bool
 }
@@ -140,20 +139,20 @@ func (r *Exchange) Body() ([]byte, error) {
 
 // Read reads a body of whatever type, of at most limit bytes.
 func (r *Exchange) Read(limit int) ([]byte, error) {
-	return readable(body.Read(r.RequestCtx, limit, &r.share))
+	return readable(wire.ReadBody(r.RequestCtx, limit, &r.share))
 }
 
 // ReadSecret is Read for a body that must not stay in memory, see package body.
 // What it returns is the caller's to wipe.
 func (r *Exchange) ReadSecret(limit int) ([]byte, error) {
-	return readable(body.ReadSecret(r.RequestCtx, limit, &r.share))
+	return readable(wire.ReadSecretBody(r.RequestCtx, limit, &r.share))
 }
 
 func readable(b []byte, err error) ([]byte, error) {
 	switch {
-	case errors.Is(err, body.ErrTooLarge):
+	case errors.Is(err, wire.ErrTooLarge):
 		return b, ErrTooLarge
-	case errors.Is(err, body.ErrBusy):
+	case errors.Is(err, wire.ErrBusy):
 		return b, ErrBusy
 	case err != nil:
 		return b, ErrBroken

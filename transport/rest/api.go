@@ -21,9 +21,9 @@ import (
 	"atelier/actors/settings"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
-	"atelier/transport/body"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
+	"atelier/transport/wire"
 )
 
 // Config of the API. All fields are required unless said otherwise.
@@ -54,7 +54,7 @@ type Config struct {
 	Current func(now, token bool) error
 	// Valid and Bodies are httpapi's.
 	Valid  func() error
-	Bodies *body.Budget
+	Bodies *wire.BodyBudget
 	// Observe is told of each answer; may be nil.
 	Observe func(operation string, status int, took time.Duration)
 	// LoginFailed is told of each wrong login; may be nil.

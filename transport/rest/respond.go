@@ -5,7 +5,6 @@ import (
 
 	"atelier/actors/codelab"
 	"atelier/actors/cow"
-	"atelier/transport/coding"
 	"atelier/transport/wire"
 )
 
@@ -16,7 +15,7 @@ func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	if err != nil {
 		return err
 	}
-	if slot == forAdmins || len(b) < coding.Smallest {
+	if slot == forAdmins || len(b) < wire.SmallestCompressed {
 		return r.Answer(b)
 	}
 	return r.compressed(e, slot, b)
@@ -32,11 +31,11 @@ func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 func (r *Request) compressed(e *cow.Encoded, slot int, plain []byte) error {
 	h := &r.Response.Header
 	h.Add("Vary", "Accept-Encoding")
-	c := coding.Choose(r.Request.Header.Peek("Accept-Encoding"), func(coding.Coding) bool { return true })
-	if c == coding.Identity {
+	c := wire.ChooseCoding(r.Request.Header.Peek("Accept-Encoding"), func(wire.Coding) bool { return true })
+	if c == wire.Identity {
 		return r.Answer(plain)
 	}
-	b, err := e.GetCoded(slot, int(c-coding.Gzip), func() ([]byte, error) { return c.Compress(plain) })
+	b, err := e.GetCoded(slot, int(c-wire.Gzip), func() ([]byte, error) { return c.Compress(plain) })
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/ids"
-	"atelier/transport/body"
 	"atelier/transport/keypair"
 	"atelier/transport/live"
+	"atelier/transport/wire"
 )
 
 // answerBuffer is the longest answer that goes out by one write(2), bytes: with the
@@ -299,7 +299,7 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 		default:
 			o.Web(ctx)
 		}
-		body.Discard(ctx, 1<<20)
+		wire.DiscardBody(ctx, 1<<20)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/transport/coding"
 	"atelier/transport/httpapi"
+	"atelier/transport/wire"
 )
 
 // entity is something to answer with, in the codings that there are of it.
@@ -18,7 +18,7 @@ type entity struct {
 	kind     string // media type
 	cache    string // how long it may be kept
 	policy   string // its Content-Security-Policy
-	variants [coding.Count]variant
+	variants [wire.Count]variant
 	// varies says that there is more than one variant.
 	varies bool
 }
@@ -31,9 +31,9 @@ type variant struct {
 
 // set enters the body in a coding. The tag is that of these bytes, so each
 // coding has another, as it must (RFC 9110, 8.8.3.3).
-func (e *entity) set(c coding.Coding, body []byte) {
+func (e *entity) set(c wire.Coding, body []byte) {
 	sum := sha256.Sum256(body)
-	e.varies = e.varies || c != coding.Identity
+	e.varies = e.varies || c != wire.Identity
 	e.variants[c] = variant{body: body, tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
@@ -41,8 +41,8 @@ func (e *entity) set(c coding.Coding, body []byte) {
 // browser reads is enough for a page. What is shorter than a packet stays as it
 // is.
 func (e *entity) compress() error {
-	plain := e.variants[coding.Identity].body
-	if len(plain) < coding.Smallest {
+	plain := e.variants[wire.Identity].body
+	if len(plain) < wire.SmallestCompressed {
 		return nil
 	}
 	var b bytes.Buffer
@@ -56,7 +56,7 @@ func (e *entity) compress() error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	e.set(coding.Gzip, b.Bytes())
+	e.set(wire.Gzip, b.Bytes())
 	return nil
 }
 
@@ -66,10 +66,10 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	h := &ctx.Response.Header
 	w.protect(h, e.policy)
 	h.Set("Cache-Control", e.cache)
-	c := coding.Identity
+	c := wire.Identity
 	if e.varies {
 		h.Set("Vary", "Accept-Encoding")
-		c = coding.Choose(ctx.Request.Header.Peek("Accept-Encoding"), func(c coding.Coding) bool { return e.variants[c].tag != "" })
+		c = wire.ChooseCoding(ctx.Request.Header.Peek("Accept-Encoding"), func(c wire.Coding) bool { return e.variants[c].tag != "" })
 	}
 	v := &e.variants[c]
 	if status == fasthttp.StatusOK {
@@ -81,7 +81,7 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	}
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(e.kind)
-	if c != coding.Identity {
+	if c != wire.Identity {
 		h.Set("Content-Encoding", c.String())
 	}
 	ctx.Response.SetBodyRaw(v.body)

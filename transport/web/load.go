@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"atelier/transport/coding"
+	"atelier/transport/wire"
 )
 
 // index is the page of the app, for all its addresses.
@@ -20,7 +20,7 @@ const assets = "/assets/"
 var hashed = regexp.MustCompile(`^/assets/(?:.*/)?[^/]+-[A-Za-z0-9_-]{8,}\.[A-Za-z0-9.]+$`)
 
 // suffixes of the files that hold a coding of the file beside them.
-var suffixes = [coding.Count]string{coding.Gzip: ".gz", coding.Brotli: ".br"}
+var suffixes = [wire.Count]string{wire.Gzip: ".gz", wire.Brotli: ".br"}
 
 // load reads a build: its page, and its files by their paths. app is false when
 // there is no build. Names that begin with a dot are not part of it.
@@ -61,8 +61,8 @@ func load(build fs.FS) (page shell, files map[string]*entity, app bool, err erro
 		if hashed.MatchString("/" + name) {
 			e.cache = forever
 		}
-		e.set(coding.Identity, body)
-		for c := coding.Gzip; c < coding.Count; c++ {
+		e.set(wire.Identity, body)
+		for c := wire.Gzip; c < wire.Count; c++ {
 			// What did not get smaller is no use.
 			if coded, ok := contents[name+suffixes[c]]; ok && len(coded) < len(body) {
 				e.set(c, coded)
@@ -75,7 +75,7 @@ func load(build fs.FS) (page shell, files map[string]*entity, app bool, err erro
 
 // isCoded says whether a file is a coding of the one beside it.
 func isCoded(name string, contents map[string][]byte) bool {
-	for c := coding.Gzip; c < coding.Count; c++ {
+	for c := wire.Gzip; c < wire.Count; c++ {
 		if of, ok := strings.CutSuffix(name, suffixes[c]); ok {
 			if _, ok := contents[of]; ok {
 				return true

@@ -7,7 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/transport/coding"
+	"atelier/transport/wire"
 )
 
 // Certificate is what a certificate says.
@@ -23,7 +23,7 @@ type Certificate struct {
 func (w *Handler) verify(ctx *fasthttp.RequestCtx, id string) {
 	status, title, block := w.verdict(ctx, id)
 	e := entity{kind: kinds[".html"], cache: ask, policy: w.policy}
-	e.set(coding.Identity, w.shell.fill(title, block))
+	e.set(wire.Identity, w.shell.fill(title, block))
 	w.answer(ctx, &e, status)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/ids"
-	"atelier/transport/coding"
+	"atelier/transport/wire"
 )
 
 // Config of a Handler.
@@ -70,7 +70,7 @@ func New(cfg Config) (*Handler, error) {
 			return e, nil
 		}
 		e := &entity{kind: kinds[".html"], cache: ask, policy: w.policy}
-		e.set(coding.Identity, body)
+		e.set(wire.Identity, body)
 		made[string(body)] = e
 		return e, e.compress()
 	}

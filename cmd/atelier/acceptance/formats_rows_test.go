@@ -21,7 +21,7 @@ import (
 	"atelier/actors/usage/usagepb"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
-	"atelier/persistence/keyfile"
+	"atelier/persistence/secrets"
 )
 
 // heldTables are the tables whose rows are read here, or that hold nothing but
@@ -91,7 +91,7 @@ func (h *holding) decode(table string, empty func() decodable) {
 // readTokens reads what is stored of tokens. What is sealed shows as its hash.
 func (h *holding) readTokens(cfg config.Config) {
 	h.t.Helper()
-	keys, err := keyfile.Load(service.TokenKeyFile(cfg))
+	keys, err := secrets.LoadKeys(service.TokenKeyFile(cfg))
 	if errors.Is(err, fs.ErrNotExist) {
 		return // of the time before there were tokens
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"atelier/cmd/atelier/service"
-	"atelier/persistence/keyfile"
+	"atelier/persistence/secrets"
 	"atelier/transport/control"
 )
 
@@ -44,7 +44,7 @@ func TestKeysRotateOneAfterTheOther(t *testing.T) {
 		tokens[checkout] = m.tokenize(checkout)
 	}
 	rotating.Wait()
-	keys, err := keyfile.Load(service.TokenKeyFile(cfg))
+	keys, err := secrets.LoadKeys(service.TokenKeyFile(cfg))
 	if err != nil || len(keys) != 1+rotations {
 		t.Errorf("%d keys after %d rotations, %v", len(keys), rotations, err)
 	}

@@ -14,8 +14,8 @@ import (
 	"atelier/actors/durable/bustest"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
-	"atelier/persistence/keyfile"
 	"atelier/persistence/postgres/postgrestest"
+	"atelier/persistence/secrets"
 )
 
 const (
@@ -164,7 +164,7 @@ func startNodes(t testing.TB, n int, dsn string, c config.Config) []*service.Ser
 func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config.Config) {
 	t.Helper()
 	addresses := freeAddresses(t, n)
-	secrets := filepath.Join(c.Server.Data, "secrets")
+	secretsDir := filepath.Join(c.Server.Data, "secrets")
 	c.Storage.Backend, c.Storage.Postgres = config.Postgres, config.Secret(dsn)
 	shared := filepath.Join(c.Server.Data, "shared")
 	if err := os.MkdirAll(shared, 0o700); err != nil {
@@ -187,12 +187,12 @@ func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config
 				t.Fatal(err)
 			}
 		}
-		keys := filepath.Join(secrets, "token-keys.json")
+		keys := filepath.Join(secretsDir, "token-keys.json")
 		if _, err := os.Stat(keys); err != nil {
-			if err := os.MkdirAll(secrets, 0o700); err != nil {
+			if err := os.MkdirAll(secretsDir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := keyfile.Create(keys, time.Now()); err != nil {
+			if _, err := secrets.CreateKeys(keys, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}

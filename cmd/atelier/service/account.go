@@ -9,7 +9,7 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/login"
 	"atelier/actors/settings"
-	"atelier/persistence/secretfile"
+	"atelier/persistence/secrets"
 	"atelier/transport/auth"
 	"atelier/transport/limit"
 )
@@ -75,7 +75,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 	if password == "" {
 		pw.file = filepath.Join(cfg.Server.Data, PasswordFile)
 		var made bool
-		if password, made, err = secretfile.Password(pw.file, func() string { return auth.Random(15) }); err != nil {
+		if password, made, err = secrets.Password(pw.file, func() string { return auth.Random(15) }); err != nil {
 			return pw, err
 		}
 		if made {

@@ -11,10 +11,10 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/cmd/atelier/config"
-	"atelier/transport/body"
 	"atelier/transport/commerce/publish"
 	"atelier/transport/commerce/remote"
 	"atelier/transport/limit"
+	"atelier/transport/wire"
 )
 
 // CheckCommerce says what is wrong with the operator's schemas and the business
@@ -26,7 +26,7 @@ func CheckCommerce(cfg config.Config) error {
 
 // newCommerce makes the business profile from the configuration and holds it
 // against the conventions: a bad one does not start.
-func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bodies *body.Budget, log *slog.Logger) (*publish.Endpoint, error) {
+func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bodies *wire.BodyBudget, log *slog.Logger) (*publish.Endpoint, error) {
 	c := cfg.Commerce
 	p := publish.DefaultBusiness(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)
 	p.Version = cmp.Or(c.Version, p.Version)

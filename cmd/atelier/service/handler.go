@@ -13,10 +13,10 @@ import (
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
 	"atelier/persistence/shares"
-	"atelier/transport/body"
 	"atelier/transport/handler"
 	"atelier/transport/limit"
 	"atelier/transport/server"
+	"atelier/transport/wire"
 )
 
 // vaults are the tokens of the two environments, and the shares of their
@@ -116,7 +116,7 @@ func (s *Service) rotateKeys() (string, error) {
 }
 
 // newHandler puts the tokenization handler together.
-func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, bodies *body.Budget, metrics *server.Metrics) (*handler.Handler, error) {
+func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, bodies *wire.BodyBudget, metrics *server.Metrics) (*handler.Handler, error) {
 	h := s.cfg.Handler
 	return handler.New(handler.Config{
 		Production: s.vaults.production, Sandbox: s.vaults.sandbox, Participants: s.core.participants,

@@ -8,7 +8,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
-	"atelier/persistence/secretfile"
+	"atelier/persistence/secrets"
 	"atelier/transport/auth"
 )
 
@@ -24,7 +24,7 @@ func secretFile(cfg config.Config, name string) string {
 func secretKey(cfg config.Config, name string) (key string, made bool, err error) {
 	const size = 32 // bytes, more characters
 	path := secretFile(cfg, name)
-	key, made, err = secretfile.Key(path, func() string { return auth.Random(size) })
+	key, made, err = secrets.Key(path, func() string { return auth.Random(size) })
 	if err == nil && len(key) < size {
 		err = fmt.Errorf("the key in %s is too short: it is damaged; bring it back, or remove the file to get another", path)
 	}
@@ -74,7 +74,7 @@ func movePINKey(cfg config.Config, store erasable, erase bool, log *slog.Logger)
 	}
 	path := secretFile(cfg, pinKeyFile)
 	if err == nil {
-		err = secretfile.KeepKey(path, string(key)) // on disk before it leaves the store
+		err = secrets.KeepKey(path, string(key)) // on disk before it leaves the store
 	}
 	if err == nil && erase {
 		err = store.Erase(oldKeys)

@@ -19,7 +19,6 @@ import (
 	"atelier/persistence/ondisk"
 	"atelier/transport/ai"
 	"atelier/transport/auth"
-	"atelier/transport/body"
 	"atelier/transport/control"
 	"atelier/transport/httpapi"
 	"atelier/transport/keypair"
@@ -28,6 +27,7 @@ import (
 	"atelier/transport/messages"
 	"atelier/transport/rest"
 	"atelier/transport/server"
+	"atelier/transport/wire"
 )
 
 // Service is everything that runs, in the order of its start.
@@ -177,7 +177,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	if s.ai, err = s.newAI(); err != nil {
 		return nil, err
 	}
-	bodies := body.NewBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
+	bodies := wire.NewBodyBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
 	api := rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, Auth: s.grants,

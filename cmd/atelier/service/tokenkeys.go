@@ -11,7 +11,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/token/seal"
 	"atelier/cmd/atelier/config"
-	"atelier/persistence/keyfile"
+	"atelier/persistence/secrets"
 )
 
 // TokenKeyFile is where the server's token keys lie. They are not part of a
@@ -40,10 +40,10 @@ func openTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]sea
 	if err != nil {
 		return nil, err
 	}
-	keys, err := keyfile.Load(path)
+	keys, err := secrets.LoadKeys(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && len(known) == 0:
-		if keys, err = keyfile.Create(path, now); err != nil {
+		if keys, err = secrets.CreateKeys(path, now); err != nil {
 			return nil, err
 		}
 	case errors.Is(err, fs.ErrNotExist):
@@ -72,7 +72,7 @@ func rotateTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]s
 	if _, err := openTokenKeys(cfg, store, now); err != nil {
 		return nil, err
 	}
-	keys, err := keyfile.Rotate(TokenKeyFile(cfg), now)
+	keys, err := secrets.RotateKeys(TokenKeyFile(cfg), now)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func settleKeys(cfg config.Config, store durable.Store, keys []seal.Key, now tim
 	if err := durable.Commit(store, rows); err != nil {
 		return nil, fmt.Errorf("note the token keys: %w", err)
 	}
-	return keyfile.Keep(TokenKeyFile(cfg), func(k seal.Key) bool { return !over(k) })
+	return secrets.KeepKeys(TokenKeyFile(cfg), func(k seal.Key) bool { return !over(k) })
 }
 
 func checkKey(stream string, version uint32) []byte {

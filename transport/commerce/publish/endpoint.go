@@ -10,10 +10,10 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/transport/body"
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/schema"
 	"atelier/transport/httpapi"
+	"atelier/transport/wire"
 )
 
 const (
@@ -39,7 +39,7 @@ type EndpointConfig struct {
 	// for never.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
 	// Bodies is httpapi's; may be nil.
-	Bodies *body.Budget
+	Bodies *wire.BodyBudget
 	Logger *slog.Logger
 }
 

@@ -1,4 +1,4 @@
-package body
+package wire
 
 import (
 	"errors"
@@ -9,24 +9,24 @@ import (
 // they may.
 var ErrBusy = errors.New("too many bodies are being read")
 
-// Budget bounds the memory of all bodies that are in memory at a time. The nil
+// BodyBudget bounds the memory of all bodies that are in memory at a time. The nil
 // budget has no bound. Safe for concurrent use.
-type Budget struct {
+type BodyBudget struct {
 	max int64
 	// used is by all, open by those that anybody may send.
 	used, open, refused atomic.Int64
 }
 
-// NewBudget returns a budget of so many bytes; 0 is no bound.
-func NewBudget(bytes int64) *Budget {
+// NewBodyBudget returns a budget of so many bytes; 0 is no bound.
+func NewBodyBudget(bytes int64) *BodyBudget {
 	if bytes <= 0 {
 		return nil
 	}
-	return &Budget{max: bytes}
+	return &BodyBudget{max: bytes}
 }
 
 // Refused returns how many bodies there was no memory for.
-func (b *Budget) Refused() int64 {
+func (b *BodyBudget) Refused() int64 {
 	if b == nil {
 		return 0
 	}
@@ -34,16 +34,16 @@ func (b *Budget) Refused() int64 {
 }
 
 // Used returns how many bytes the bodies in memory take.
-func (b *Budget) Used() int64 {
+func (b *BodyBudget) Used() int64 {
 	if b == nil {
 		return 0
 	}
 	return b.used.Load()
 }
 
-// Share is the part of a budget that one request holds. It is used by one goroutine.
-type Share struct {
-	Of *Budget
+// BodyShare is the part of a budget that one request holds. It is used by one goroutine.
+type BodyShare struct {
+	Of *BodyBudget
 	// Open says that anybody may send such a body: all of these together get
 	// half of the budget, so that strangers do not keep out those who are known.
 	Open bool
@@ -51,7 +51,7 @@ type Share struct {
 }
 
 // resize makes the share so many bytes large. Only growing may fail.
-func (s *Share) resize(bytes int) error {
+func (s *BodyShare) resize(bytes int) error {
 	more := int64(bytes) - s.held
 	if s.Of == nil || more == 0 {
 		return nil
@@ -79,6 +79,6 @@ func take(n *atomic.Int64, more, bound int64) bool {
 }
 
 // Release gives the share back; the body must not be used any more.
-func (s *Share) Release() {
+func (s *BodyShare) Release() {
 	_ = s.resize(0)
 }

@@ -1,4 +1,4 @@
-package body
+package wire
 
 import (
 	"bufio"
@@ -44,15 +44,15 @@ func serve(t *testing.T, w *wiped) net.Conn {
 	s := &fasthttp.Server{
 		StreamRequestBody: true, MaxRequestBodySize: 64 << 10, ReadBufferSize: 8 << 10, Logger: nil,
 		Handler: func(ctx *fasthttp.RequestCtx) {
-			b, err := ReadSecret(ctx, 64<<10, &Share{})
+			b, err := ReadSecretBody(ctx, 64<<10, &BodyShare{})
 			if err != nil {
 				ctx.SetStatusCode(http.StatusRequestEntityTooLarge)
 			}
 			fmt.Fprint(ctx, len(b), bytes.Contains(b, []byte(secret)))
 			w.note(b)
 			clear(b)
-			Discard(ctx, 1<<20)
-			Wipe(ctx, w.note)
+			DiscardBody(ctx, 1<<20)
+			WipeBody(ctx, w.note)
 		},
 	}
 	done := make(chan error, 1)
@@ -145,7 +145,7 @@ func TestReadingWipesWhatItOutgrows(t *testing.T) {
 		"too long":   {strings.NewReader(long), len(long) - 1, ErrTooLarge},
 	} {
 		seen := &buffers{Reader: tt.r}
-		b, err := readAll(seen, tt.limit, tt.limit+1, &Share{})
+		b, err := readAll(seen, tt.limit, tt.limit+1, &BodyShare{})
 		if !errors.Is(err, tt.err) || err == nil && string(b) != long {
 			t.Errorf("%s: %d bytes, %v", name, len(b), err)
 		}

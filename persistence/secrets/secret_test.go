@@ -1,4 +1,4 @@
-package secretfile
+package secrets
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package body
+package wire
 
 import (
 	"bytes"
@@ -24,8 +24,8 @@ func (a *announced) Read(p []byte) (int, error) {
 }
 
 func TestABodyTakesWhatHasArrived(t *testing.T) {
-	budget := NewBudget(64 << 20)
-	share := &Share{Of: budget}
+	budget := NewBodyBudget(64 << 20)
+	share := &BodyShare{Of: budget}
 	_, err := readAll(&announced{20 << 10, func() {
 		if used := budget.Used(); used < 20<<10 || used > 40<<10 {
 			t.Errorf("of 20 KiB that arrived of 4 MiB, %d bytes are in use", used)
@@ -41,8 +41,8 @@ func TestABodyTakesWhatHasArrived(t *testing.T) {
 }
 
 func TestTheBudgetHolds(t *testing.T) {
-	budget := NewBudget(5 * first) // a body of three takes two more while it grows
-	one, other := &Share{Of: budget}, &Share{Of: budget}
+	budget := NewBodyBudget(5 * first) // a body of three takes two more while it grows
+	one, other := &BodyShare{Of: budget}, &BodyShare{Of: budget}
 	body := make([]byte, 3*first-1)
 	if _, err := readAll(bytes.NewReader(body), len(body), len(body)+1, one); err != nil {
 		t.Fatal(err)
@@ -61,10 +61,10 @@ func TestTheBudgetHolds(t *testing.T) {
 }
 
 func TestStrangersLeaveHalfOfTheBudget(t *testing.T) {
-	budget := NewBudget(4 * first)
-	var strangers []*Share
+	budget := NewBodyBudget(4 * first)
+	var strangers []*BodyShare
 	for {
-		s := &Share{Of: budget, Open: true}
+		s := &BodyShare{Of: budget, Open: true}
 		strangers = append(strangers, s)
 		if _, err := readAll(bytes.NewReader(nil), first, first+1, s); err != nil {
 			break
@@ -73,7 +73,7 @@ func TestStrangersLeaveHalfOfTheBudget(t *testing.T) {
 	if n := len(strangers); n != 3 {
 		t.Errorf("stranger %d was the first to be refused", n)
 	}
-	known := &Share{Of: budget}
+	known := &BodyShare{Of: budget}
 	if _, err := readAll(bytes.NewReader(nil), first, first+1, known); err != nil {
 		t.Errorf("somebody who is known: %v", err)
 	}
@@ -86,7 +86,7 @@ func TestStrangersLeaveHalfOfTheBudget(t *testing.T) {
 }
 
 func TestNoBudgetIsNoBound(t *testing.T) {
-	share := &Share{Of: NewBudget(0)}
+	share := &BodyShare{Of: NewBodyBudget(0)}
 	if _, err := readAll(bytes.NewReader(make([]byte, 1<<20)), 1<<20, 1<<20+1, share); err != nil {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package coding
+package wire
 
 import (
 	"bytes"
@@ -63,7 +63,7 @@ func TestChoiceIsAmongWhatThereIs(t *testing.T) {
 		{"br;q=0.1, gzip;q=0.2", only(Identity, Gzip, Brotli), Gzip},
 		{"deflate", only(Identity, Gzip, Brotli), Identity},
 	} {
-		if got := Choose([]byte(tc.accept), tc.has); got != tc.want {
+		if got := ChooseCoding([]byte(tc.accept), tc.has); got != tc.want {
 			t.Errorf("%q: %v, want %v", tc.accept, got, tc.want)
 		}
 	}

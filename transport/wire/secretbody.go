@@ -1,4 +1,4 @@
-package body
+package wire
 
 import (
 	"bufio"
@@ -8,10 +8,10 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// ReadSecret is Read for a body that must not stay in memory: it returns a copy
+// ReadSecretBody is ReadBody for a body that must not stay in memory: it returns a copy
 // that is the caller's to wipe, and leaves no other behind but the server's own,
-// which are for Wipe.
-func ReadSecret(ctx *fasthttp.RequestCtx, limit int, share *Share) ([]byte, error) {
+// which are for WipeBody.
+func ReadSecretBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	if !ctx.Request.IsBodyStream() {
 		b := ctx.Request.Body()
 		if len(b) > limit {
@@ -22,11 +22,11 @@ func ReadSecret(ctx *fasthttp.RequestCtx, limit int, share *Share) ([]byte, erro
 	return readStream(ctx, limit, share)
 }
 
-// Wipe overwrites what the server still holds of the request's body, and of
+// WipeBody overwrites what the server still holds of the request's body, and of
 // everything else that the client sent before its end. The body is gone after
-// it; call it behind Discard. What it cannot reach are the server's copies of
+// it; call it behind DiscardBody. What it cannot reach are the server's copies of
 // header fields and what a client sends behind a body that was not read.
-func Wipe(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
+func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 	wipe := func(b []byte) {
 		if wiping != nil {
 			wiping(b)

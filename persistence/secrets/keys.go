@@ -1,7 +1,4 @@
-// Package keyfile keeps the server's keys in a file of the data folder: one
-// version after the other, readable by its owner only, replaced as a whole.
-// It never prints a key.
-package keyfile
+package secrets
 
 import (
 	"crypto/rand"
@@ -22,17 +19,17 @@ import (
 // is never part of the text.
 var ErrMalformed = errors.New("malformed key file")
 
-const format = 1
+const keyFormat = 1
 
-type content struct {
-	Format int     `json:"format"`
-	Keys   []entry `json:"keys"` // oldest first
+type keyFile struct {
+	Format int        `json:"format"`
+	Keys   []keyEntry `json:"keys"` // oldest first
 	// Sum is the checksum of the keys; files of earlier programs have none.
 	Sum string `json:"crc32c,omitempty"`
 }
 
 // sum is over what a wrong bit in would make tokens invalid.
-func (c content) sum() string {
+func (c keyFile) sum() string {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	for _, e := range c.Keys {
 		_, _ = fmt.Fprintln(h, e.Version, e.Key, e.MadeAt.Unix(), e.RetiredAt != nil)
@@ -40,16 +37,16 @@ func (c content) sum() string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-type entry struct {
+type keyEntry struct {
 	Version   uint32     `json:"version"`
 	MadeAt    time.Time  `json:"made_at"`
 	RetiredAt *time.Time `json:"retired_at,omitempty"`
 	Key       string     `json:"key"` // base64url
 }
 
-// Load returns the keys, oldest first. A file that does not exist is
+// LoadKeys returns the keys, oldest first. A file that does not exist is
 // fs.ErrNotExist; one that others may read is refused.
-func Load(path string) ([]seal.Key, error) {
+func LoadKeys(path string) ([]seal.Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("read server keys: %w", err)
@@ -62,12 +59,12 @@ func Load(path string) ([]seal.Key, error) {
 		return nil, fmt.Errorf("read server keys: %w", err)
 	}
 	defer clear(b)
-	var c content
+	var c keyFile
 	if err := json.Unmarshal(b, &c); err != nil || len(c.Keys) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrMalformed, path) // the error could quote the key
 	}
-	if c.Format != format {
-		return nil, fmt.Errorf("%w: %s has format %d, this program knows %d", ErrMalformed, path, c.Format, format)
+	if c.Format != keyFormat {
+		return nil, fmt.Errorf("%w: %s has format %d, this program knows %d", ErrMalformed, path, c.Format, keyFormat)
 	}
 	if c.Sum != "" && c.Sum != c.sum() {
 		return nil, fmt.Errorf("%w: %s does not match its checksum; restore the file from a copy", ErrMalformed, path)
@@ -87,30 +84,30 @@ func Load(path string) ([]seal.Key, error) {
 	return keys, nil
 }
 
-// Create makes the file with a first key. It never overwrites one.
-func Create(path string, now time.Time) ([]seal.Key, error) {
+// CreateKeys makes the file with a first key. It never overwrites one.
+func CreateKeys(path string, now time.Time) ([]seal.Key, error) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("make server keys: %s exists", path), err)
 	}
 	keys := []seal.Key{newKey(1, now)}
-	return keys, write(path, keys)
+	return keys, writeKeys(path, keys)
 }
 
-// Rotate adds a newer version and returns all keys.
-func Rotate(path string, now time.Time) ([]seal.Key, error) {
-	keys, err := Load(path)
+// RotateKeys adds a newer version and returns all keys.
+func RotateKeys(path string, now time.Time) ([]seal.Key, error) {
+	keys, err := LoadKeys(path)
 	if err != nil {
 		return nil, err
 	}
 	last := &keys[len(keys)-1]
 	last.RetiredAt = now.UTC()
 	keys = append(keys, newKey(last.Version+1, now))
-	return keys, write(path, keys)
+	return keys, writeKeys(path, keys)
 }
 
-// Keep drops the versions for which keep is false; the newest always stays.
-func Keep(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
-	keys, err := Load(path)
+// KeepKeys drops the versions for which keep is false; the newest always stays.
+func KeepKeys(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
+	keys, err := LoadKeys(path)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +120,7 @@ func Keep(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
 	if len(kept) == len(keys) {
 		return keys, nil
 	}
-	return kept, write(path, kept)
+	return kept, writeKeys(path, kept)
 }
 
 func newKey(version uint32, now time.Time) seal.Key {
@@ -133,10 +130,10 @@ func newKey(version uint32, now time.Time) seal.Key {
 }
 
 // write replaces the file: after a crash it is the old one or the new one.
-func write(path string, keys []seal.Key) error {
-	c := content{Format: format}
+func writeKeys(path string, keys []seal.Key) error {
+	c := keyFile{Format: keyFormat}
 	for _, k := range keys {
-		e := entry{Version: k.Version, MadeAt: k.MadeAt.Truncate(time.Second), Key: base64.RawURLEncoding.EncodeToString(k.Material)}
+		e := keyEntry{Version: k.Version, MadeAt: k.MadeAt.Truncate(time.Second), Key: base64.RawURLEncoding.EncodeToString(k.Material)}
 		if !k.RetiredAt.IsZero() {
 			at := k.RetiredAt.Truncate(time.Second)
 			e.RetiredAt = &at

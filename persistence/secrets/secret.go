@@ -1,10 +1,4 @@
-// Package secretfile keeps secrets in files of the data folder, one in each,
-// readable by their owner only. It never prints one.
-//
-// A key lies in the first line and its checksum in the second: a key with a wrong
-// bit would silently make everything that it protects invalid. A password is a
-// line alone, since people read it. Files without a checksum are read as well.
-package secretfile
+package secrets
 
 import (
 	"errors"

@@ -1,6 +1,4 @@
-// Package coding compresses what is sent, and finds the coding that a client
-// likes best.
-package coding
+package wire
 
 import (
 	"bytes"
@@ -28,9 +26,9 @@ var names = [Count]string{Identity: "identity", Gzip: "gzip", Brotli: "br"}
 // String is the name that Content-Encoding has.
 func (c Coding) String() string { return names[c] }
 
-// Smallest is what is worth compressing, bytes: what is shorter than a packet
+// SmallestCompressed is what is worth compressing, bytes: what is shorter than a packet
 // stays as it is. scripts/compress.mjs of the app has the same bound.
-const Smallest = 1024
+const SmallestCompressed = 1024
 
 // quick is the level of Brotli for what is made while somebody waits: 5 takes as
 // long as gzip and gives a tenth less.
@@ -59,10 +57,10 @@ func (c Coding) Compress(body []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Choose returns the coding that a client likes best (RFC 9110, 12.5.3) of
+// ChooseCoding returns the coding that a client likes best (RFC 9110, 12.5.3) of
 // those for which has says yes; of equals the smallest. A client that accepts
 // none gets Identity, which every client reads.
-func Choose(accept []byte, has func(Coding) bool) Coding {
+func ChooseCoding(accept []byte, has func(Coding) bool) Coding {
 	if len(accept) == 0 {
 		return Identity
 	}

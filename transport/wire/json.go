@@ -1,5 +1,3 @@
-// Package wire holds how values are written on the wire: the JSON codec with
-// its checks, and the forms of times.
 package wire
 
 import (

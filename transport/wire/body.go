@@ -1,6 +1,4 @@
-// Package body reads the bodies of requests within limits, and what is left of
-// those that nobody wants: the next request of a connection begins behind it.
-package body
+package wire
 
 import (
 	"errors"
@@ -17,9 +15,9 @@ var (
 	ErrBroken = errors.New("the body broke off")
 )
 
-// Read returns a body of at most limit bytes, whose memory the share accounts for.
+// ReadBody returns a body of at most limit bytes, whose memory the share accounts for.
 // It is valid until the handler returns.
-func Read(ctx *fasthttp.RequestCtx, limit int, share *Share) ([]byte, error) {
+func ReadBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	if !ctx.Request.IsBodyStream() {
 		b := ctx.Request.Body()
 		if len(b) > limit {
@@ -32,7 +30,7 @@ func Read(ctx *fasthttp.RequestCtx, limit int, share *Share) ([]byte, error) {
 
 // readStream reads a body into memory that grows with what arrives: what a client
 // only announces costs nothing.
-func readStream(ctx *fasthttp.RequestCtx, limit int, share *Share) ([]byte, error) {
+func readStream(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]byte, error) {
 	declared := ctx.Request.Header.ContentLength()
 	if declared > limit {
 		return nil, ErrTooLarge
@@ -54,7 +52,7 @@ const first = 8 << 10
 
 // readAll reads until the end, into buffers that grow up to most bytes. Of those
 // that it has left nothing remains: the body may be secret.
-func readAll(r io.Reader, limit, most int, share *Share) ([]byte, error) {
+func readAll(r io.Reader, limit, most int, share *BodyShare) ([]byte, error) {
 	size := min(first, most)
 	if err := share.resize(size); err != nil {
 		return nil, err
@@ -94,10 +92,10 @@ const (
 	discardFor = 5 * time.Second
 )
 
-// Discard reads what is left of the body, at most limit bytes, so that a
+// DiscardBody reads what is left of the body, at most limit bytes, so that a
 // client that is still sending gets to read the answer. Where more remains,
 // the connection ends with the answer.
-func Discard(ctx *fasthttp.RequestCtx, limit int64) {
+func DiscardBody(ctx *fasthttp.RequestCtx, limit int64) {
 	if !ctx.Request.IsBodyStream() {
 		return
 	}

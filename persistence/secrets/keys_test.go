@@ -1,4 +1,4 @@
-package keyfile
+package secrets
 
 import (
 	"errors"
@@ -16,31 +16,31 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secrets", "keys.json")
-	if _, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := LoadKeys(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	first, err := Create(path, now)
+	first, err := CreateKeys(path, now)
 	if err != nil || len(first) != 1 || first[0].Version != 1 {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	if _, err := Create(path, now); err == nil {
+	if _, err := CreateKeys(path, now); err == nil {
 		t.Error("a file was overwritten")
 	}
-	if _, err := Rotate(path, now.Add(time.Hour)); err != nil {
+	if _, err := RotateKeys(path, now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := Load(path)
+	keys, err := LoadKeys(path)
 	if err != nil || len(keys) != 2 || keys[1].Version != 2 || string(keys[0].Material) != string(first[0].Material) ||
 		!keys[0].RetiredAt.Equal(now.Add(time.Hour)) || !keys[1].RetiredAt.IsZero() {
 		t.Fatalf("%+v %v", keys, err)
 	}
-	if keys, err = Keep(path, func(seal.Key) bool { return false }); err != nil || len(keys) != 1 || keys[0].Version != 2 {
+	if keys, err = KeepKeys(path, func(seal.Key) bool { return false }); err != nil || len(keys) != 1 || keys[0].Version != 2 {
 		t.Fatalf("%v", err)
 	}
-	if keys, err = Rotate(path, now); err != nil || keys[1].Version != 3 {
+	if keys, err = RotateKeys(path, now); err != nil || keys[1].Version != 3 {
 		t.Errorf("a version was used again: %v", err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -50,9 +50,9 @@ func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 }
 
 // A key with one wrong bit would silently make every token invalid.
-func TestAKeyThatChangedIsRefused(t *testing.T) {
+func TestAServerKeyThatChangedIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
-	keys, err := Create(path, now)
+	keys, err := CreateKeys(path, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestAKeyThatChangedIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Load(path)
+		got, err := LoadKeys(path)
 		if err == nil && (len(got) != 1 || string(got[0].Material) != string(keys[0].Material) || got[0].Version != 1) {
 			t.Errorf("with byte %d changed another key is read", i)
 		}
@@ -84,13 +84,13 @@ func TestFilesThatAreRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); !errors.Is(err, ErrMalformed) || strings.Contains(err.Error(), "AAEC") {
+		if _, err := LoadKeys(path); !errors.Is(err, ErrMalformed) || strings.Contains(err.Error(), "AAEC") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Chmod(path, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), "may be read by others") {
+		if _, err := LoadKeys(path); err == nil || !strings.Contains(err.Error(), "may be read by others") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
