@@ -101,7 +101,7 @@ else
 endif
 
 # What boots whole servers, or writes to disks, is left out.
-SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service|bus)|atelier$$|atelier-bench|commerce|internal)|/persistence/(badger|postgres|workspaces|objects)|/bench|/transport/(server|live|web)
+SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service|bus)|atelier$$|atelier-bench|commerce|internal)|/persistence/(badger|postgres|objects)|/bench|/transport/(server|live|web)
 # The rest in less than 60 processor seconds; properties try a fifth of what they try
 # in make test.
 quick:

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"atelier/actors/audit/auditpb"
 )
 
 // maxDenials bounds the callers that are counted at a time; the denials of
@@ -72,7 +70,7 @@ func (d *Denials) flush() {
 	d.counts = map[denial]int{}
 	d.mu.Unlock()
 	for k, n := range counts {
-		err := d.audit.Record(&auditpb.Record{
+		err := d.audit.Record(&Record{
 			Action: "access_denied", ActorType: k.actorType, ActorId: k.actorID, CodelabId: k.codelab, Ip: k.ip,
 			Metadata:  map[string]string{"status": strconv.Itoa(k.status), "count": strconv.Itoa(n)},
 			CreatedAt: d.audit.clock.Now().UnixMilli(),

@@ -4,3 +4,5 @@
 // per caller and minute (Denials). It never holds a secret, and of people only
 // their ids.
 package audit
+
+//go:generate go run atelier/actors/internal/protogen

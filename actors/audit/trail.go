@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"atelier/actors/audit/auditpb"
 	"atelier/actors/clock"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
+	"atelier/actors/naming"
 )
 
 // Tables of the audit trail: the records by id, which is by time, and an index
@@ -22,19 +21,19 @@ const (
 type Trail struct {
 	journal   durable.Journal
 	clock     clock.Clock
-	ids       *ids.Shared
+	ids       *naming.SharedIDs
 	retention time.Duration
 }
 
 // New returns the trail kept in journal; records disappear after
 // retention.
 func New(journal durable.Journal, c clock.Clock, retention time.Duration) *Trail {
-	return &Trail{journal, c, ids.NewShared(c), retention}
+	return &Trail{journal, c, naming.NewSharedIDs(c), retention}
 }
 
 // Rows returns the rows of a record, to be committed with the change it tells
 // of. An empty id is filled in.
-func (a *Trail) Rows(r *auditpb.Record) []durable.Row {
+func (a *Trail) Rows(r *Record) []durable.Row {
 	if r.Id == "" {
 		r.Id = a.ids.New()
 	}
@@ -53,7 +52,7 @@ func (a *Trail) Rows(r *auditpb.Record) []durable.Row {
 
 // Record commits a record that belongs to no actor's change and waits for it. It
 // is urgent: without it nobody could sign in and delete something.
-func (a *Trail) Record(r *auditpb.Record) error {
+func (a *Trail) Record(r *Record) error {
 	return durable.Commit(a.journal, durable.MakeUrgent(a.Rows(r)))
 }
 
@@ -66,12 +65,12 @@ type Query struct {
 }
 
 // Find returns records, newest first.
-func (a *Trail) Find(q Query) ([]*auditpb.Record, error) {
-	out := []*auditpb.Record{}
+func (a *Trail) Find(q Query) ([]*Record, error) {
+	out := []*Record{}
 	skip := q.Offset
 	var failed error
 	take := func(id, value []byte) bool {
-		r := &auditpb.Record{}
+		r := &Record{}
 		if failed = r.Decode(value); failed != nil {
 			return false
 		}

@@ -14,8 +14,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
+	"atelier/actors/naming"
 )
 
 // ListTable is the table of the codelabs: their records by id. Each codelab
@@ -234,7 +234,7 @@ func (l *List) byJoinCode(code string) *pb.Codelab {
 // Owners returns the codelabs to which an id may belong, by the tag it
 // carries. It fails as Get does.
 func (l *List) Owners(id string) ([]string, error) {
-	tag, ok := ids.TagOf(id)
+	tag, ok := naming.IDTagOf(id)
 	if !ok {
 		return nil, nil
 	}
@@ -246,7 +246,7 @@ func (l *List) Owners(id string) ([]string, error) {
 
 func (l *List) tagged(tag uint32) (out []string) {
 	for _, m := range l.All() {
-		if ids.Tag(m.Id) == tag {
+		if naming.IDTag(m.Id) == tag {
 			out = append(out, m.Id)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"atelier/actors/clock/clocktest"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/persistence/memory"
 )
 
@@ -79,14 +79,14 @@ func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	known := ids.New()
+	known := naming.NewID()
 	if err := durable.Commit(nodes[0], []durable.Row{ListRow(&pb.Codelab{Id: known, JoinCode: "CODE"})}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	source := ids.NewSource(known)
+	source := naming.NewIDs(known)
 	child := source.Next(time.Now())
 	if owners, err := l.Owners(child); err != nil || len(owners) != 1 {
 		t.Fatalf("%s belongs to %v, %v", child, owners, err)
@@ -96,7 +96,7 @@ func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
 	defer func() { l.feed = whole }()
 	for what, look := range map[string]func(known bool) (bool, error){
 		"by id": func(k bool) (bool, error) {
-			m, err := l.Get(map[bool]string{true: known, false: ids.New()}[k])
+			m, err := l.Get(map[bool]string{true: known, false: naming.NewID()}[k])
 			return m != nil, err
 		},
 		"by join code": func(k bool) (bool, error) {
@@ -104,7 +104,7 @@ func TestANodeThatCannotAskDoesNotSayThatNothingIsThere(t *testing.T) {
 			return m != nil, err
 		},
 		"by the id of a part": func(k bool) (bool, error) {
-			other := ids.NewSource(ids.New())
+			other := naming.NewIDs(naming.NewID())
 			owners, err := l.Owners(map[bool]string{true: child, false: other.Next(time.Now())}[k])
 			return len(owners) > 0, err
 		},

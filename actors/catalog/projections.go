@@ -6,7 +6,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
-	"atelier/actors/usage/usagepb"
+	"atelier/actors/usage"
 )
 
 // Tables that codelabs write in the commits of their changes, so that what is
@@ -18,7 +18,7 @@ const (
 )
 
 // UsageRow is what a codelab's people asked the AI.
-func UsageRow(codelab string, models []*usagepb.AIUsage) durable.Row {
+func UsageRow(codelab string, models []*usage.AIUsage) durable.Row {
 	return projection(usageTable, codelab, &pb.AIUsages{Models: models})
 }
 
@@ -49,7 +49,7 @@ func projection(table, codelab string, m pbwire.Message) durable.Row {
 }
 
 // Usages reads what was used in each codelab, in the order of their ids.
-func (l *List) Usages(fn func(codelab string, models []*usagepb.AIUsage)) error {
+func (l *List) Usages(fn func(codelab string, models []*usage.AIUsage)) error {
 	return project(l.journal, usageTable, func(codelab string, value []byte) error {
 		u := &pb.AIUsages{}
 		if err := u.Decode(value); err != nil {

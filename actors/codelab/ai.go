@@ -7,7 +7,6 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/usage"
-	"atelier/actors/usage/usagepb"
 )
 
 // AskAI decides whether the caller may ask the AI about this codelab. Nothing
@@ -48,7 +47,7 @@ func (c call) stepExists(n int32) error {
 // NoteAIUse counts what a query has used. The codelab's row in the table of
 // all goes with it, so the sums need no codelab in memory.
 type NoteAIUse struct {
-	Usage *usagepb.AIUsage
+	Usage *usage.AIUsage
 }
 
 func (n NoteAIUse) decide(c call) (decision, error) {

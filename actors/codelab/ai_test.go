@@ -10,7 +10,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/usage/usagepb"
+	"atelier/actors/usage"
 )
 
 // anyCodeCommand draws a command about conversations, the AI or the workspace,
@@ -31,7 +31,7 @@ func anyCodeCommand(t *rapid.T, l *lab, cmd Command, step int32, yes bool) {
 	case 2:
 		cmd.Body = AskAI{Model: "m", StepNumber: step}
 	case 3:
-		cmd.Body = NoteAIUse{Usage: &usagepb.AIUsage{Model: fmt.Sprint(step), Queries: 1, TotalTokens: int64(step)}}
+		cmd.Body = NoteAIUse{Usage: &usage.AIUsage{Model: fmt.Sprint(step), Queries: 1, TotalTokens: int64(step)}}
 	case 4:
 		cmd.Caller = admin
 		cmd.Body = CreateWorkspace{

@@ -10,7 +10,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 )
 
 var anyone = &Caller{Role: RoleAnyone}
@@ -124,7 +124,7 @@ func TestAResetPINEndsTheGenerationBefore(t *testing.T) {
 	}
 	// As it was before there were generations: a reset in an older journal
 	// throws nobody out.
-	old := New("lab", Rules{}, ids.NewSource("lab"))
+	old := New("lab", Rules{}, naming.NewIDs("lab"))
 	for i, e := range l.events {
 		e = proto.Clone(e).(*pb.Event)
 		if r := e.GetPinReset(); r != nil {
@@ -140,7 +140,7 @@ func TestAResetPINEndsTheGenerationBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	restored := New("lab", Rules{}, ids.NewSource("lab"))
+	restored := New("lab", Rules{}, naming.NewIDs("lab"))
 	if err := restored.Restore(l.seq, b); err != nil || restored.attendees.At(0).Generation != again.Generation {
 		t.Errorf("restored is %v, %v", restored.attendees.At(0), err)
 	}

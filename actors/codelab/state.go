@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"time"
 
-	"atelier/actors/audit/auditpb"
+	"atelier/actors/audit"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/actors/usage"
-	"atelier/actors/usage/usagepb"
 )
 
 // FacilitatorID is the id under which every admin acts in a codelab.
@@ -24,7 +23,7 @@ type Rules struct {
 	// FileGrace is how long a file stays that a text let go of.
 	FileGrace time.Duration
 	// AuditRows gives the rows of an audit record; nil writes none.
-	AuditRows func(*auditpb.Record) []durable.Row
+	AuditRows func(*audit.Record) []durable.Row
 }
 
 // Bounds of what one codelab holds. Reaching one is a Conflict, except for
@@ -41,7 +40,7 @@ const (
 type State struct {
 	id    string
 	rules Rules
-	ids   *ids.Source
+	ids   *naming.IDs
 
 	meta    *pb.Codelab // nil before creation and after deletion
 	steps   []*pb.Step  // replaced as a whole
@@ -56,11 +55,11 @@ type State struct {
 	right     cow.Vector[Right] // of each of attendees, follows from answers
 
 	conversations cow.Vector[*pb.Conversation]
-	aiUsage       []*usagepb.AIUsage // replaced as a whole
-	workspace     *pb.Workspace      // nil for none; replaced as a whole
-	pin           *pb.Pin            // nil for none; replaced as a whole
-	pointer       *pb.Pointer        // nil for none; replaced as a whole
-	updatedAt     int64              // when it was last edited, see isEdit
+	aiUsage       []*usage.AIUsage // replaced as a whole
+	workspace     *pb.Workspace    // nil for none; replaced as a whole
+	pin           *pb.Pin          // nil for none; replaced as a whole
+	pointer       *pb.Pointer      // nil for none; replaced as a whole
+	updatedAt     int64            // when it was last edited, see isEdit
 
 	materials   cow.Vector[*pb.Material]
 	submissions cow.Vector[*pb.Submission]
@@ -100,7 +99,7 @@ type Changed struct {
 type answerKey struct{ attendee, quiz string }
 
 // New returns the empty state of a codelab.
-func New(id string, rules Rules, source *ids.Source) *State {
+func New(id string, rules Rules, source *naming.IDs) *State {
 	return &State{
 		id: id, rules: rules, ids: source,
 		byName: map[string]int{}, byAttendee: map[string]int{}, openHelp: map[string]int{},
@@ -300,7 +299,7 @@ func auditRows(s *State, who *Caller, now time.Time, action, target string, meta
 	if s.rules.AuditRows == nil {
 		return nil
 	}
-	r := &auditpb.Record{
+	r := &audit.Record{
 		Id: s.ids.Next(now), Action: action, TargetId: target, CodelabId: s.id,
 		Ip: who.IP, UserAgent: who.UserAgent, Metadata: metadata, CreatedAt: now.UnixMilli(),
 	}

@@ -11,10 +11,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"atelier/actors/audit/auditpb"
+	"atelier/actors/audit"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
 )
@@ -30,7 +29,7 @@ type lab struct {
 	*State
 	seq    uint64
 	events []*pb.Event
-	audits []*auditpb.Record
+	audits []*audit.Record
 	now    time.Time
 	uses   map[string]bool // the references to files that rows recorded
 
@@ -44,11 +43,11 @@ func newLab() *lab {
 }
 
 func (l *lab) empty() *State {
-	rules := Rules{AuditRows: func(r *auditpb.Record) []durable.Row {
+	rules := Rules{AuditRows: func(r *audit.Record) []durable.Row {
 		l.audits = append(l.audits, r)
 		return nil
 	}}
-	return New("lab", rules, ids.NewSource("lab"))
+	return New("lab", rules, naming.NewIDs("lab"))
 }
 
 // do decides and applies one command, as it comes from another process.

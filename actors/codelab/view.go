@@ -8,7 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/internal/pbwire"
-	"atelier/actors/usage/usagepb"
+	"atelier/actors/usage"
 )
 
 // View is the committed state of a codelab at one moment, for readers. It is
@@ -28,7 +28,7 @@ type View struct {
 	Answers   cow.View[*pb.QuizAnswer]
 
 	Conversations cow.View[*pb.Conversation]
-	AIUsage       []*usagepb.AIUsage
+	AIUsage       []*usage.AIUsage
 	Workspace     *pb.Workspace // nil for none
 	Pin           *pb.Pin       // nil for none
 	Pointer       *pb.Pointer   // nil for none

@@ -16,7 +16,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/actors/room"
 )
 
@@ -73,7 +73,7 @@ func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
 	return durable.Kind[Command, *pb.Event, View]{
 		Name: "codelab",
 		New: func(id string) durable.Core[Command, *pb.Event, View] {
-			return New(id, rules, ids.NewSource(id))
+			return New(id, rules, naming.NewIDs(id))
 		},
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent:  ParseEvent,
@@ -89,8 +89,8 @@ func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
 type Workshops struct {
 	Config
 	host  *host
-	ids   *ids.Shared // of new codelabs
-	rooms sync.Map    // codelab id to *room.Room, of active codelabs
+	ids   *naming.SharedIDs // of new codelabs
+	rooms sync.Map          // codelab id to *room.Room, of active codelabs
 
 	claiming atomic.Int32 // see Workshop.Submit
 
@@ -157,7 +157,7 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 	if cfg.Durable.Clock == nil {
 		cfg.Durable.Clock = clock.System
 	}
-	w := &Workshops{Config: cfg, ids: ids.NewShared(cfg.Durable.Clock)}
+	w := &Workshops{Config: cfg, ids: naming.NewSharedIDs(cfg.Durable.Clock)}
 	if cfg.Sweep {
 		if err := w.sweep(); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"atelier/actors/closed"
 	"atelier/actors/durable"
 	"atelier/actors/naming"
 	pb "atelier/actors/participant/participantpb"
@@ -73,19 +72,19 @@ func (in Add) decide(d *decision) error {
 		return durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
 	}
 	if !slices.Contains(Kinds, in.Kind) {
-		return durable.Reject(durable.Invalid, "kind must be %s", closed.Or(Kinds...))
+		return durable.Reject(durable.Invalid, "kind must be %s", naming.Or(Kinds...))
 	}
 	environment := cmp.Or(in.Environment, Production)
 	if !slices.Contains(Environments, environment) {
-		return durable.Reject(durable.Invalid, "environment must be %s", closed.Or(Environments...))
+		return durable.Reject(durable.Invalid, "environment must be %s", naming.Or(Environments...))
 	}
 	if len(in.Scopes) == 0 {
-		return durable.Reject(durable.Invalid, "scopes must name at least one of %s", closed.And(Scopes...))
+		return durable.Reject(durable.Invalid, "scopes must name at least one of %s", naming.And(Scopes...))
 	}
 	var scopes []string
 	for _, s := range in.Scopes {
 		if !slices.Contains(Scopes, s) {
-			return durable.Reject(durable.Invalid, "scopes must be %s", closed.Or(Scopes...))
+			return durable.Reject(durable.Invalid, "scopes must be %s", naming.Or(Scopes...))
 		}
 		if !slices.Contains(scopes, s) {
 			scopes = append(scopes, s)
@@ -228,12 +227,12 @@ func (in SetPolicy) decide(d *decision) error {
 	}
 	policy, ok := token.ParsePolicy(in.Policy)
 	if !ok {
-		return durable.Reject(durable.Invalid, "policy must be %s", closed.Or(token.PolicyNames(nil)...))
+		return durable.Reject(durable.Invalid, "policy must be %s", naming.Or(token.PolicyNames(nil)...))
 	}
 	life := time.Duration(in.TTLSeconds) * time.Second
 	if in.TTLSeconds != 0 && (!policy.Life || life < token.MinLife || life > token.MaxLife) {
 		return durable.Reject(durable.Invalid, "ttl_seconds must be %d to %d, and is not for %s",
-			int(token.MinLife.Seconds()), int(token.MaxLife.Seconds()), closed.Or(token.PolicyNames(token.Ends)...))
+			int(token.MinLife.Seconds()), int(token.MaxLife.Seconds()), naming.Or(token.PolicyNames(token.Ends)...))
 	}
 	d.event(&pb.Event{Body: &pb.Event_PolicySet{PolicySet: &pb.PolicySet{
 		Id: p.Id, Policy: &pb.Policy{Policy: in.Policy, TtlSeconds: in.TTLSeconds},

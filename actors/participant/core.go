@@ -5,10 +5,9 @@ import (
 	"slices"
 
 	"atelier/actors/audit"
-	"atelier/actors/audit/auditpb"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
+	"atelier/actors/naming"
 	pb "atelier/actors/participant/participantpb"
 )
 
@@ -23,7 +22,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 	return durable.Kind[Command, *pb.Event, View]{
 		Name: "participants",
 		New: func(string) durable.Core[Command, *pb.Event, View] {
-			return &core{audit: trail, ids: ids.NewSource("participants")}
+			return &core{audit: trail, ids: naming.NewIDs("participants")}
 		},
 		Carry:       carrier,
 		FromLog:     true,
@@ -48,7 +47,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 // never changed.
 type core struct {
 	audit *audit.Trail
-	ids   *ids.Source
+	ids   *naming.IDs
 	all   []*pb.Participant
 }
 
@@ -75,7 +74,7 @@ func (d *decision) event(e *pb.Event) {
 }
 
 func (d *decision) record(action, target string, more map[string]string) {
-	d.Rows = append(d.Rows, d.core.audit.Rows(&auditpb.Record{
+	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
 		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: d.caller.ActorType, ActorId: d.caller.ActorID,
 		TargetId: target, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: more,
 		CreatedAt: d.env.Now.UnixMilli(),

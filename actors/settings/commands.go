@@ -4,11 +4,11 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"atelier/actors/audit/auditpb"
+	"atelier/actors/audit"
 	"atelier/actors/durable"
 	"atelier/actors/naming"
 	"atelier/actors/settings/settingspb"
-	"atelier/actors/usage/usagepb"
+	"atelier/actors/usage"
 )
 
 // Caller is the admin who acts, and from where, for the audit trail.
@@ -50,7 +50,7 @@ type change struct {
 }
 
 func (c *change) record(action, target string, about map[string]string) {
-	c.Rows = c.s.audit.Rows(&auditpb.Record{
+	c.Rows = c.s.audit.Rows(&audit.Record{
 		Id: c.s.ids.Next(c.env.Now), Action: action, ActorType: "admin", ActorId: c.caller.AdminID, TargetId: target,
 		Ip: c.caller.IP, UserAgent: c.caller.UserAgent, Metadata: about, CreatedAt: c.env.Now.UnixMilli(),
 	})
@@ -110,7 +110,7 @@ func (b SetAIKey) decide(c *change) error {
 }
 
 // NoteAIUse counts what a question of an admin, about no codelab, has used.
-type NoteAIUse struct{ Usage *usagepb.AIUsage }
+type NoteAIUse struct{ Usage *usage.AIUsage }
 
 func (b NoteAIUse) decide(c *change) error {
 	c.Events = []*settingspb.Event{{Body: &settingspb.Event_AiUsed{AiUsed: b.Usage}}}

@@ -7,11 +7,10 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
 	"atelier/actors/internal/pbwire"
+	"atelier/actors/naming"
 	"atelier/actors/settings/settingspb"
 	"atelier/actors/usage"
-	"atelier/actors/usage/usagepb"
 )
 
 // Host runs the settings actor.
@@ -26,7 +25,7 @@ type View struct {
 	// AIKey is the sealed AI key; empty when there is none.
 	AIKey []byte
 	// AIUsage is what admins asked the AI about no codelab.
-	AIUsage []*usagepb.AIUsage
+	AIUsage []*usage.AIUsage
 }
 
 // Token finds the API token with this secret's hash, or nil.
@@ -50,7 +49,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
 	return durable.Kind[Command, *settingspb.Event, View]{
 		Name: "catalog", // as it is called in stores that exist
 		New: func(string) durable.Core[Command, *settingspb.Event, View] {
-			return &settings{audit: trail, ids: ids.NewSource("catalog")}
+			return &settings{audit: trail, ids: naming.NewIDs("catalog")}
 		},
 		Carry:       carrier,
 		FromLog:     true,
@@ -77,10 +76,10 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
 // changed.
 type settings struct {
 	audit   *audit.Trail
-	ids     *ids.Source
+	ids     *naming.IDs
 	tokens  []*settingspb.ApiToken
 	aiKey   []byte
-	aiUsage []*usagepb.AIUsage
+	aiUsage []*usage.AIUsage
 }
 
 // Decide implements durable.Core.

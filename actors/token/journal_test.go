@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"atelier/actors/audit/auditpb"
+	"atelier/actors/audit"
 	"atelier/actors/durable"
 )
 
@@ -64,7 +64,7 @@ func (w *watched) Append(rows []durable.Row, done func(error)) error {
 	}
 	for _, r := range rows {
 		if r.Table == "audit" {
-			var a auditpb.Record
+			var a audit.Record
 			if err := a.Decode(r.Value); err != nil {
 				return err
 			}

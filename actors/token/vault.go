@@ -13,7 +13,6 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"atelier/actors/audit"
-	"atelier/actors/audit/auditpb"
 	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
@@ -377,7 +376,7 @@ func (v *Vault) audit(action string, c Caller, target string, now time.Time, mor
 	if more["participant"] == c.Participant {
 		delete(more, "participant")
 	}
-	return v.opts.Audit.Rows(&auditpb.Record{
+	return v.opts.Audit.Rows(&audit.Record{
 		Action: action, ActorType: "participant", ActorId: c.Participant, TargetId: target,
 		Ip: c.IP, UserAgent: c.UserAgent, Metadata: more, CreatedAt: now.UnixMilli(),
 	})

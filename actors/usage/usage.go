@@ -1,12 +1,7 @@
-// Package usage sums what language models were asked, a sum for each model.
-// Codelabs count what their people asked, the settings what was asked about no
-// codelab.
 package usage
 
 import (
 	"slices"
-
-	pb "atelier/actors/usage/usagepb"
 )
 
 // MaxModels bounds the models that are told apart, so that the sums stay a short
@@ -18,9 +13,9 @@ const Other = "other"
 
 // Add returns the sums with one more use. It changes neither the list nor what
 // is in it, which views may hold.
-func Add(sums []*pb.AIUsage, u *pb.AIUsage) []*pb.AIUsage {
+func Add(sums []*AIUsage, u *AIUsage) []*AIUsage {
 	of := func(model string) int {
-		return slices.IndexFunc(sums, func(have *pb.AIUsage) bool { return have.Model == model })
+		return slices.IndexFunc(sums, func(have *AIUsage) bool { return have.Model == model })
 	}
 	model := u.Model
 	i := of(model)
@@ -30,7 +25,7 @@ func Add(sums []*pb.AIUsage, u *pb.AIUsage) []*pb.AIUsage {
 	}
 	sums = slices.Clone(sums)
 	if i < 0 {
-		sums = append(sums, &pb.AIUsage{Model: model})
+		sums = append(sums, &AIUsage{Model: model})
 		i = len(sums) - 1
 	}
 	sum := sums[i].Clone()

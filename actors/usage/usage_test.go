@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/proto"
-
-	pb "atelier/actors/usage/usagepb"
 )
 
 func TestUsageOfManyModelsIsBounded(t *testing.T) {
-	var list []*pb.AIUsage
+	var list []*AIUsage
 	for range 2 {
 		for i := range 3 * MaxModels {
-			list = Add(list, &pb.AIUsage{Model: fmt.Sprint(i), Queries: 1, TotalTokens: 2})
+			list = Add(list, &AIUsage{Model: fmt.Sprint(i), Queries: 1, TotalTokens: 2})
 		}
 	}
 	total := int64(0)
@@ -26,11 +24,11 @@ func TestUsageOfManyModelsIsBounded(t *testing.T) {
 }
 
 func TestEveryNumberIsSummedAndNoOlderListChanges(t *testing.T) {
-	use := &pb.AIUsage{Model: "m", Queries: 1, Failed: 2, PromptTokens: 3, OutputTokens: 4, TotalTokens: 5}
+	use := &AIUsage{Model: "m", Queries: 1, Failed: 2, PromptTokens: 3, OutputTokens: 4, TotalTokens: 5}
 	one := Add(nil, use)
 	before := one[0].Clone()
 	two := Add(one, use)
-	if want := (&pb.AIUsage{Model: "m", Queries: 2, Failed: 4, PromptTokens: 6, OutputTokens: 8, TotalTokens: 10}); len(two) != 1 || !proto.Equal(two[0], want) {
+	if want := (&AIUsage{Model: "m", Queries: 2, Failed: 4, PromptTokens: 6, OutputTokens: 8, TotalTokens: 10}); len(two) != 1 || !proto.Equal(two[0], want) {
 		t.Errorf("the sums are %v", two)
 	}
 	if !proto.Equal(one[0], before) || !proto.Equal(use, before) {

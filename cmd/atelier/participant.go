@@ -6,7 +6,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 	"atelier/actors/participant"
 	"atelier/actors/token"
 	"atelier/cmd/atelier/service"
@@ -15,11 +15,11 @@ import (
 
 // closedLists are what the help and the checks of the commands below name.
 var closedLists = kong.Vars{
-	"kinds": closed.Or(participant.Kinds...), "kind_enum": strings.Join(participant.Kinds, ","),
+	"kinds": naming.Or(participant.Kinds...), "kind_enum": strings.Join(participant.Kinds, ","),
 	"scopes": strings.Join(participant.Scopes, ", "), "scope_enum": strings.Join(participant.Scopes, ","),
-	"environments": closed.Or(participant.Environments...), "environment_enum": strings.Join(participant.Environments, ","),
-	"policies": closed.Or(token.PolicyNames(nil)...), "policy_enum": strings.Join(token.PolicyNames(nil), ","),
-	"policies_with_life": closed.And(token.PolicyNames(token.Lives)...),
+	"environments": naming.Or(participant.Environments...), "environment_enum": strings.Join(participant.Environments, ","),
+	"policies": naming.Or(token.PolicyNames(nil)...), "policy_enum": strings.Join(token.PolicyNames(nil), ","),
+	"policies_with_life": naming.And(token.PolicyNames(token.Lives)...),
 }
 
 // participantCmd onboards participants of the tokenization handler.

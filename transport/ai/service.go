@@ -11,7 +11,7 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/settings"
-	"atelier/actors/usage/usagepb"
+	"atelier/actors/usage"
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
 	"atelier/transport/auth"
@@ -223,7 +223,7 @@ func (s *Service) announce(r *rest.Request, a *answer, step int32) error {
 // note counts what an answer used, where its question belongs.
 func (s *Service) note(a *answer) {
 	var err error
-	u := &usagepb.AIUsage{
+	u := &usage.AIUsage{
 		Model: a.query.Model, Queries: 1, Failed: a.failed,
 		PromptTokens: a.usage.Prompt, OutputTokens: a.usage.Output, TotalTokens: a.usage.Total,
 	}

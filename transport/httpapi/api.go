@@ -11,7 +11,7 @@ import (
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/transport/wire"
 )
 
@@ -138,7 +138,7 @@ func (a *API) refuseOthers(methods map[string][]string) {
 func (a *API) Handler(ctx *fasthttp.RequestCtx) { a.router.Handler(ctx) }
 
 func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
-	r := &Exchange{RequestCtx: ctx, ID: ids.New(), api: a, endpoint: e, share: wire.BodyShare{Of: a.Bodies, Open: e == nil || e.Open}}
+	r := &Exchange{RequestCtx: ctx, ID: naming.NewID(), api: a, endpoint: e, share: wire.BodyShare{Of: a.Bodies, Open: e == nil || e.Open}}
 	dress(&ctx.Response.Header, r.ID)
 	if len(a.Origins.Allowed) > 0 {
 		ctx.Response.Header.Add("Vary", "Origin")

@@ -9,7 +9,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/codelab/draw"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/transport/messages"
 )
 
@@ -21,7 +21,7 @@ func TestARoomKeepsWhatTheLogKeeps(t *testing.T) {
 	kept, dropped := 0, 0
 	for seed := range uint64(200) {
 		s := &draw.Source{Rand: rand.New(rand.NewPCG(seed, 0)), Name: "s"}
-		state, now := codelab.New("lab", codelab.Rules{}, ids.NewSource("lab")), time.UnixMilli(1_800_000_000_000)
+		state, now := codelab.New("lab", codelab.Rules{}, naming.NewIDs("lab")), time.UnixMilli(1_800_000_000_000)
 		var events []*pb.Event
 		say := func(cmd codelab.Command) {
 			if cmd.Body == nil {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"atelier/actors/closed"
 	"atelier/actors/codelab"
+	"atelier/actors/naming"
 	"atelier/transport/rest"
 )
 
@@ -193,7 +193,7 @@ var table = []row{
 		"For attendees: stores `current_step`, 1 to the number of steps; it may go back.",
 		sayProgress{"step_progress", 3, "c-19"}, (*inbound).progress),
 	say("SendPulse", "Say how one gets on",
-		"For attendees: "+closed.Or(rest.PulseStates...)+" on the present step, or null for no longer. Moving to another step ends it. The same again changes nothing. Stored.",
+		"For attendees: "+naming.Or(rest.PulseStates...)+" on the present step, or null for no longer. Moving to another step ends it. The same again changes nothing. Stored.",
 		sayPulse{"pulse", new("stuck"), "c-20"}, (*inbound).pulse),
 	say("SendBroadcast", "Send a broadcast",
 		"For facilitators: to all, into the chat.",

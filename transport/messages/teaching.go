@@ -3,9 +3,9 @@ package messages
 import (
 	"slices"
 
-	"atelier/actors/closed"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/naming"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
 )
@@ -85,7 +85,7 @@ func (m *inbound) broadcast() (codelab.Body, error) {
 	return codelab.PostChat{Message: *m.Message, Broadcast: true}, nil
 }
 
-var pulses = closed.Or(append(slices.Clone(rest.PulseStates), "null")...)
+var pulses = naming.Or(append(slices.Clone(rest.PulseStates), "null")...)
 
 func (m *inbound) pulse() (codelab.Body, error) {
 	if m.given["state"] == nil {

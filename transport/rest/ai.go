@@ -7,7 +7,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/settings"
-	"atelier/actors/usage/usagepb"
+	"atelier/actors/usage"
 	"atelier/transport/wire"
 )
 
@@ -114,7 +114,7 @@ func aiUsage(r *Request) error {
 	var total usageNumbers
 	models := map[string]*usageNumbers{}
 	codelabs := []codelabUsage{}
-	count := func(into *usageNumbers, list []*usagepb.AIUsage) {
+	count := func(into *usageNumbers, list []*usage.AIUsage) {
 		for _, u := range list {
 			if models[u.Model] == nil {
 				models[u.Model] = &usageNumbers{}
@@ -125,7 +125,7 @@ func aiUsage(r *Request) error {
 			total.add(n)
 		}
 	}
-	err := r.api.List.Usages(func(id string, list []*usagepb.AIUsage) {
+	err := r.api.List.Usages(func(id string, list []*usage.AIUsage) {
 		lab := codelabUsage{CodelabID: &id}
 		count(&lab.usageNumbers, list)
 		codelabs = append(codelabs, lab)

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"atelier/actors/audit"
-	"atelier/actors/audit/auditpb"
 	"atelier/transport/wire"
 )
 
@@ -21,7 +20,7 @@ type auditRecord struct {
 	CreatedAt string            `json:"created_at"`
 }
 
-func toAudit(a *auditpb.Record) auditRecord {
+func toAudit(a *audit.Record) auditRecord {
 	return auditRecord{
 		a.Id, a.Action, a.ActorType, wire.OrNull(a.ActorId), wire.OrNull(a.TargetId), wire.OrNull(a.CodelabId),
 		a.Ip, a.UserAgent, a.Metadata, wire.Stamp(a.CreatedAt),

@@ -11,7 +11,6 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
-	"atelier/actors/ids"
 	"atelier/actors/naming"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
@@ -259,7 +258,7 @@ func (r *Request) copyWithWorkspace(c *codelab.Create) (*pb.Codelab, error) {
 	if w == nil {
 		return r.api.Workshops.Create(r.Caller, c)
 	}
-	c.Workspace = &codelab.CreateWorkspace{ID: ids.New(), StructureType: w.StructureType, Heads: w.Heads, Current: w.Current}
+	c.Workspace = &codelab.CreateWorkspace{ID: naming.NewID(), StructureType: w.StructureType, Heads: w.Heads, Current: w.Current}
 	err := r.api.Workspaces.Copy(w.Id, c.Workspace.ID, kindOf(w.StructureType), headsOf(w))
 	if err != nil {
 		r.api.Workspaces.Remove(c.Workspace.ID)

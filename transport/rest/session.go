@@ -6,7 +6,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/audit/auditpb"
+	"atelier/actors/audit"
 	"atelier/actors/codelab"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
@@ -80,7 +80,7 @@ func (r *Request) known(device string) error {
 // audit records what belongs to no codelab.
 func (r *Request) audit(action, kind, actor string, about map[string]string) error {
 	ua := r.Request.Header.UserAgent()
-	err := r.api.Audit.Record(&auditpb.Record{
+	err := r.api.Audit.Record(&audit.Record{
 		Action: action, ActorType: kind, ActorId: actor, Ip: r.ip(), UserAgent: string(ua), Metadata: about,
 		CreatedAt: r.api.Now().UnixMilli(),
 	})

@@ -3,7 +3,7 @@ package rest
 import (
 	"iter"
 
-	"atelier/actors/audit/auditpb"
+	"atelier/actors/audit"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
@@ -19,7 +19,7 @@ type takeout struct {
 	reader  string // who gets it, as codelab.Visible knows them
 	at      string
 	uploads *files.Register
-	audit   []*auditpb.Record // about the person
+	audit   []*audit.Record // about the person
 	// submitted says where in the ZIP what was handed in lies, by id.
 	submitted map[string]string
 	written   []written

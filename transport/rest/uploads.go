@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"atelier/actors/audit/auditpb"
+	"atelier/actors/audit"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -70,7 +70,7 @@ func uploadMaterial(r *Request) error {
 // register records an upload, and in the same commit who sent it. When this
 // fails it may be recorded all the same; a sweep sees to it.
 func (r *Request) register(u *pb.Upload, action string) error {
-	record := &auditpb.Record{
+	record := &audit.Record{
 		Action: action, TargetId: u.Name, Ip: r.Caller.IP, UserAgent: r.Caller.UserAgent, CreatedAt: u.CreatedAt,
 		ActorType: "admin", ActorId: r.Caller.AdminID, Metadata: map[string]string{"bytes": strconv.FormatInt(u.Size, 10)},
 	}

@@ -19,7 +19,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/actors/room"
 	"atelier/persistence/memory"
 	"atelier/transport/httpapi"
@@ -79,7 +79,7 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 		_, _, err := lab.Ask(codelab.Command{Caller: boss, Body: b})
 		return err
 	}
-	id := ids.New()
+	id := naming.NewID()
 	if err := do(codelab.CreateWorkspace{ID: id, StructureType: codelab.FolderWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "seed=0"}}, Current: "main"}); err != nil {
 		t.Fatal(err)
 	}

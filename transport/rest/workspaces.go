@@ -8,7 +8,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/transport/wire"
 )
 
@@ -101,7 +101,7 @@ func createWorkspace(r *Request) error {
 	if r.Codelab.View().Workspace != nil {
 		return durable.Reject(durable.Conflict, "this codelab has a workspace already")
 	}
-	cmd := codelab.CreateWorkspace{ID: ids.New(), StructureType: structure}
+	cmd := codelab.CreateWorkspace{ID: naming.NewID(), StructureType: structure}
 	if err := r.fillWorkspace(&cmd, files); err != nil {
 		r.api.Workspaces.Remove(cmd.ID)
 		return storeError(err)

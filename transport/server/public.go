@@ -15,7 +15,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/transport/keypair"
 	"atelier/transport/live"
 	"atelier/transport/wire"
@@ -374,7 +374,7 @@ func malformed(ctx *fasthttp.RequestCtx, err error) {
 
 func jsonError(ctx *fasthttp.RequestCtx, status int, text string) {
 	ctx.Response.Reset()
-	ctx.Response.Header.Set("X-Request-Id", ids.New())
+	ctx.Response.Header.Set("X-Request-Id", naming.NewID())
 	ctx.SetStatusCode(status)
 	ctx.SetContentType("application/json")
 	ctx.SetBodyString(`{"error":"` + text + `"}`)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/transport/wire"
 )
 
@@ -97,7 +97,7 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	// As it was sent: addresses of the app need no escaping, and what is not
 	// decoded cannot mean two things.
 	path := ctx.URI().PathOriginal()
-	ctx.Response.Header.Set("X-Request-Id", ids.New())
+	ctx.Response.Header.Set("X-Request-Id", naming.NewID())
 	file := w.files[string(path)] // no copy
 	var p *page
 	if file == nil {

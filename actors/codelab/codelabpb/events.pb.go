@@ -10,7 +10,7 @@
 package codelabpb
 
 import (
-	usagepb "atelier/actors/usage/usagepb"
+	usage "atelier/actors/usage"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -2585,7 +2585,7 @@ func (x *ConversationSaved) GetConversation() *Conversation {
 // Adds to the usage of a model.
 type AIUsed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Usage         *usagepb.AIUsage       `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage         *usage.AIUsage         `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2620,7 +2620,7 @@ func (*AIUsed) Descriptor() ([]byte, []int) {
 	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
-func (x *AIUsed) GetUsage() *usagepb.AIUsage {
+func (x *AIUsed) GetUsage() *usage.AIUsage {
 	if x != nil {
 		return x.Usage
 	}
@@ -3019,7 +3019,7 @@ var file_events_proto_goTypes = []any{
 	(*Comment)(nil),           // 53: atelier.codelab.v1.Comment
 	(*Submission)(nil),        // 54: atelier.codelab.v1.Submission
 	(*Conversation)(nil),      // 55: atelier.codelab.v1.Conversation
-	(*usagepb.AIUsage)(nil),   // 56: atelier.usage.v1.AIUsage
+	(*usage.AIUsage)(nil),     // 56: atelier.usage.v1.AIUsage
 	(*Workspace)(nil),         // 57: atelier.codelab.v1.Workspace
 	(*WorkspaceHead)(nil),     // 58: atelier.codelab.v1.WorkspaceHead
 }

@@ -4,7 +4,7 @@ package codelabpb
 
 import (
 	pbwire "atelier/actors/internal/pbwire"
-	usagepb "atelier/actors/usage/usagepb"
+	usage "atelier/actors/usage"
 	slices "slices"
 )
 
@@ -2460,7 +2460,7 @@ func (m *AIUsed) Decode(b []byte) error {
 		switch r.Field {
 		case 1:
 			if m.Usage == nil {
-				m.Usage = &usagepb.AIUsage{}
+				m.Usage = &usage.AIUsage{}
 			}
 			r.Inner(m.Usage)
 		default:

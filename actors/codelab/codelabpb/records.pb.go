@@ -10,7 +10,7 @@
 package codelabpb
 
 import (
-	usagepb "atelier/actors/usage/usagepb"
+	usage "atelier/actors/usage"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -1935,7 +1935,7 @@ func (x *Conversation) GetCreatedAt() int64 {
 // The usage of one codelab, in the table of all.
 type AIUsages struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Models        []*usagepb.AIUsage     `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
+	Models        []*usage.AIUsage       `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1970,7 +1970,7 @@ func (*AIUsages) Descriptor() ([]byte, []int) {
 	return file_records_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *AIUsages) GetModels() []*usagepb.AIUsage {
+func (x *AIUsages) GetModels() []*usage.AIUsage {
 	if x != nil {
 		return x.Models
 	}
@@ -2182,13 +2182,13 @@ type Snapshot struct {
 	Submissions []*Submission          `protobuf:"bytes,14,rep,name=submissions,proto3" json:"submissions,omitempty"`
 	// The seq of the last edit of the settings or steps, and of the quizzes; 0
 	// in snapshots from before they were kept.
-	CodelabEdition uint64             `protobuf:"varint,40,opt,name=codelab_edition,json=codelabEdition,proto3" json:"codelab_edition,omitempty"`
-	QuizzesEdition uint64             `protobuf:"varint,41,opt,name=quizzes_edition,json=quizzesEdition,proto3" json:"quizzes_edition,omitempty"`
-	Conversations  []*Conversation    `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`
-	AiUsage        []*usagepb.AIUsage `protobuf:"bytes,31,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
-	Workspace      *Workspace         `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
-	Pin            *Pin               `protobuf:"bytes,42,opt,name=pin,proto3" json:"pin,omitempty"`
-	Pointer        *Pointer           `protobuf:"bytes,43,opt,name=pointer,proto3" json:"pointer,omitempty"`
+	CodelabEdition uint64           `protobuf:"varint,40,opt,name=codelab_edition,json=codelabEdition,proto3" json:"codelab_edition,omitempty"`
+	QuizzesEdition uint64           `protobuf:"varint,41,opt,name=quizzes_edition,json=quizzesEdition,proto3" json:"quizzes_edition,omitempty"`
+	Conversations  []*Conversation  `protobuf:"bytes,30,rep,name=conversations,proto3" json:"conversations,omitempty"`
+	AiUsage        []*usage.AIUsage `protobuf:"bytes,31,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
+	Workspace      *Workspace       `protobuf:"bytes,32,opt,name=workspace,proto3" json:"workspace,omitempty"`
+	Pin            *Pin             `protobuf:"bytes,42,opt,name=pin,proto3" json:"pin,omitempty"`
+	Pointer        *Pointer         `protobuf:"bytes,43,opt,name=pointer,proto3" json:"pointer,omitempty"`
 	// See Figures; 0 in snapshots from before it was kept.
 	UpdatedAt     int64 `protobuf:"varint,44,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2344,7 +2344,7 @@ func (x *Snapshot) GetConversations() []*Conversation {
 	return nil
 }
 
-func (x *Snapshot) GetAiUsage() []*usagepb.AIUsage {
+func (x *Snapshot) GetAiUsage() []*usage.AIUsage {
 	if x != nil {
 		return x.AiUsage
 	}
@@ -2659,32 +2659,32 @@ func file_records_proto_rawDescGZIP() []byte {
 var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_records_proto_goTypes = []any{
-	(PulseState)(0),         // 0: atelier.codelab.v1.PulseState
-	(HelpStatus)(0),         // 1: atelier.codelab.v1.HelpStatus
-	(*Codelab)(nil),         // 2: atelier.codelab.v1.Codelab
-	(*Step)(nil),            // 3: atelier.codelab.v1.Step
-	(*Attendee)(nil),        // 4: atelier.codelab.v1.Attendee
-	(*Pulse)(nil),           // 5: atelier.codelab.v1.Pulse
-	(*ChatMessage)(nil),     // 6: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),     // 7: atelier.codelab.v1.HelpRequest
-	(*Pin)(nil),             // 8: atelier.codelab.v1.Pin
-	(*Pointer)(nil),         // 9: atelier.codelab.v1.Pointer
-	(*Feedback)(nil),        // 10: atelier.codelab.v1.Feedback
-	(*Comment)(nil),         // 11: atelier.codelab.v1.Comment
-	(*Thread)(nil),          // 12: atelier.codelab.v1.Thread
-	(*Quiz)(nil),            // 13: atelier.codelab.v1.Quiz
-	(*QuizAnswer)(nil),      // 14: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),        // 15: atelier.codelab.v1.Material
-	(*Submission)(nil),      // 16: atelier.codelab.v1.Submission
-	(*Upload)(nil),          // 17: atelier.codelab.v1.Upload
-	(*Ref)(nil),             // 18: atelier.codelab.v1.Ref
-	(*Conversation)(nil),    // 19: atelier.codelab.v1.Conversation
-	(*AIUsages)(nil),        // 20: atelier.codelab.v1.AIUsages
-	(*Figures)(nil),         // 21: atelier.codelab.v1.Figures
-	(*Workspace)(nil),       // 22: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),   // 23: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),        // 24: atelier.codelab.v1.Snapshot
-	(*usagepb.AIUsage)(nil), // 25: atelier.usage.v1.AIUsage
+	(PulseState)(0),       // 0: atelier.codelab.v1.PulseState
+	(HelpStatus)(0),       // 1: atelier.codelab.v1.HelpStatus
+	(*Codelab)(nil),       // 2: atelier.codelab.v1.Codelab
+	(*Step)(nil),          // 3: atelier.codelab.v1.Step
+	(*Attendee)(nil),      // 4: atelier.codelab.v1.Attendee
+	(*Pulse)(nil),         // 5: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),   // 6: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 7: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),           // 8: atelier.codelab.v1.Pin
+	(*Pointer)(nil),       // 9: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),      // 10: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 11: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 12: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 13: atelier.codelab.v1.Quiz
+	(*QuizAnswer)(nil),    // 14: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 15: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 16: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 17: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 18: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 19: atelier.codelab.v1.Conversation
+	(*AIUsages)(nil),      // 20: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),       // 21: atelier.codelab.v1.Figures
+	(*Workspace)(nil),     // 22: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 23: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 24: atelier.codelab.v1.Snapshot
+	(*usage.AIUsage)(nil), // 25: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
 	5,  // 0: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse

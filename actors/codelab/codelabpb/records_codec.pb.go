@@ -4,7 +4,7 @@ package codelabpb
 
 import (
 	pbwire "atelier/actors/internal/pbwire"
-	usagepb "atelier/actors/usage/usagepb"
+	usage "atelier/actors/usage"
 	slices "slices"
 )
 
@@ -1462,7 +1462,7 @@ func (m *AIUsages) Decode(b []byte) error {
 	for r.Next() {
 		switch r.Field {
 		case 1:
-			v := &usagepb.AIUsage{}
+			v := &usage.AIUsage{}
 			r.Inner(v)
 			m.Models = append(m.Models, v)
 		default:
@@ -1879,7 +1879,7 @@ func (m *Snapshot) Decode(b []byte) error {
 			r.Inner(v)
 			m.Conversations = append(m.Conversations, v)
 		case 31:
-			v := &usagepb.AIUsage{}
+			v := &usage.AIUsage{}
 			r.Inner(v)
 			m.AiUsage = append(m.AiUsage, v)
 		case 32:

@@ -12,7 +12,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 )
 
 // A command that is never drawn is not tried: whoever adds one to the vocabulary
@@ -33,7 +33,7 @@ func TestEveryCommandIsDrawn(t *testing.T) {
 	}
 }
 
-func newState() *codelab.State { return codelab.New("lab", codelab.Rules{}, ids.NewSource("lab")) }
+func newState() *codelab.State { return codelab.New("lab", codelab.Rules{}, naming.NewIDs("lab")) }
 
 func encoded(t *testing.T, s *codelab.State) []byte {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/files"
-	"atelier/actors/usage/usagepb"
+	"atelier/actors/usage"
 )
 
 // Facilitator is who leads.
@@ -166,7 +166,7 @@ var Words = map[string]Word{
 		return as(One(s, v.Attendees), codelab.AskAI{Model: "m", StepNumber: s.step()})
 	},
 	"NoteAIUse": func(s *Source, v *codelab.View) codelab.Command {
-		return as(One(s, v.Attendees), codelab.NoteAIUse{Usage: &usagepb.AIUsage{Model: "m"}})
+		return as(One(s, v.Attendees), codelab.NoteAIUse{Usage: &usage.AIUsage{Model: "m"}})
 	},
 	"SaveConversation": func(s *Source, v *codelab.View) codelab.Command {
 		return as(One(s, v.Attendees), codelab.SaveConversation{StepNumber: 1, Question: s.Mark("question"), Answer: s.Mark("ai"), Model: "m"})

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"pgregory.net/rapid"
 
-	_ "atelier/actors/audit/auditpb"
+	_ "atelier/actors/audit"
 	"atelier/actors/codelab/codelabpb"
 	"atelier/actors/internal/pbwire"
 	_ "atelier/actors/login/loginpb"

@@ -56,12 +56,21 @@ func run() error {
 }
 
 func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
-	others, err := filepath.Glob("../../*/*pb")
+	// Messages lie beside what they are of, in a folder of their own where they are many.
+	others, err := filepath.Glob("../../*/*.proto")
 	if err != nil {
 		return nil, err
 	}
+	inFolders, err := filepath.Glob("../../*/*pb/*.proto")
+	if err != nil {
+		return nil, err
+	}
+	from := []string{"."}
+	for _, name := range append(others, inFolders...) {
+		from = append(from, filepath.Dir(name))
+	}
 	c := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: append([]string{"."}, others...)}),
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: from}),
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
 	files, err := c.Compile(context.Background(), names...)

@@ -9,7 +9,7 @@
 package settingspb
 
 import (
-	usagepb "atelier/actors/usage/usagepb"
+	usage "atelier/actors/usage"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -179,7 +179,7 @@ func (x *Event) GetAiKeySet() *AIKeySet {
 	return nil
 }
 
-func (x *Event) GetAiUsed() *usagepb.AIUsage {
+func (x *Event) GetAiUsed() *usage.AIUsage {
 	if x != nil {
 		if x, ok := x.Body.(*Event_AiUsed); ok {
 			return x.AiUsed
@@ -206,7 +206,7 @@ type Event_AiKeySet struct {
 
 type Event_AiUsed struct {
 	// What was asked by admins about no codelab.
-	AiUsed *usagepb.AIUsage `protobuf:"bytes,101,opt,name=ai_used,json=aiUsed,proto3,oneof"`
+	AiUsed *usage.AIUsage `protobuf:"bytes,101,opt,name=ai_used,json=aiUsed,proto3,oneof"`
 }
 
 func (*Event_TokenCreated) isEvent_Body() {}
@@ -311,7 +311,7 @@ type Snapshot struct {
 	Seq           uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	Tokens        []*ApiToken            `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
 	AiKey         []byte                 `protobuf:"bytes,100,opt,name=ai_key,json=aiKey,proto3" json:"ai_key,omitempty"`
-	AiUsage       []*usagepb.AIUsage     `protobuf:"bytes,101,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
+	AiUsage       []*usage.AIUsage       `protobuf:"bytes,101,rep,name=ai_usage,json=aiUsage,proto3" json:"ai_usage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -367,7 +367,7 @@ func (x *Snapshot) GetAiKey() []byte {
 	return nil
 }
 
-func (x *Snapshot) GetAiUsage() []*usagepb.AIUsage {
+func (x *Snapshot) GetAiUsage() []*usage.AIUsage {
 	if x != nil {
 		return x.AiUsage
 	}
@@ -418,12 +418,12 @@ func file_settings_proto_rawDescGZIP() []byte {
 
 var file_settings_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_settings_proto_goTypes = []any{
-	(*ApiToken)(nil),        // 0: atelier.settings.v1.ApiToken
-	(*Event)(nil),           // 1: atelier.settings.v1.Event
-	(*TokenRevoked)(nil),    // 2: atelier.settings.v1.TokenRevoked
-	(*AIKeySet)(nil),        // 3: atelier.settings.v1.AIKeySet
-	(*Snapshot)(nil),        // 4: atelier.settings.v1.Snapshot
-	(*usagepb.AIUsage)(nil), // 5: atelier.usage.v1.AIUsage
+	(*ApiToken)(nil),      // 0: atelier.settings.v1.ApiToken
+	(*Event)(nil),         // 1: atelier.settings.v1.Event
+	(*TokenRevoked)(nil),  // 2: atelier.settings.v1.TokenRevoked
+	(*AIKeySet)(nil),      // 3: atelier.settings.v1.AIKeySet
+	(*Snapshot)(nil),      // 4: atelier.settings.v1.Snapshot
+	(*usage.AIUsage)(nil), // 5: atelier.usage.v1.AIUsage
 }
 var file_settings_proto_depIdxs = []int32{
 	0, // 0: atelier.settings.v1.Event.token_created:type_name -> atelier.settings.v1.ApiToken

@@ -4,7 +4,7 @@ package settingspb
 
 import (
 	pbwire "atelier/actors/internal/pbwire"
-	usagepb "atelier/actors/usage/usagepb"
+	usage "atelier/actors/usage"
 	slices "slices"
 )
 
@@ -138,7 +138,7 @@ func (m *Event) Decode(b []byte) error {
 			r.Inner(v)
 			m.Body = &Event_AiKeySet{AiKeySet: v}
 		case 101:
-			v := &usagepb.AIUsage{}
+			v := &usage.AIUsage{}
 			r.Inner(v)
 			m.Body = &Event_AiUsed{AiUsed: v}
 		default:
@@ -287,7 +287,7 @@ func (m *Snapshot) Decode(b []byte) error {
 		case 100:
 			m.AiKey = r.Bytes()
 		case 101:
-			v := &usagepb.AIUsage{}
+			v := &usage.AIUsage{}
 			r.Inner(v)
 			m.AiUsage = append(m.AiUsage, v)
 		default:

@@ -15,7 +15,7 @@ import (
 
 	"github.com/bytedance/sonic"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 	pb "atelier/actors/token/tokenpb"
 )
 
@@ -166,7 +166,7 @@ func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 	luhn := kind == "pan"
 	if kind == "card" {
 		if !slices.Contains(NumberTypes, *in.NumberType) {
-			return &Refused{"credential.card_number_type must be " + closed.Or(NumberTypes...)}
+			return &Refused{"credential.card_number_type must be " + naming.Or(NumberTypes...)}
 		}
 		luhn = *in.NumberType != "network_token"
 	}

@@ -18,7 +18,7 @@ import (
 	"atelier/actors/login/loginpb"
 	"atelier/actors/token/seal"
 	"atelier/actors/token/tokenpb"
-	"atelier/actors/usage/usagepb"
+	"atelier/actors/usage"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/secrets"
@@ -56,7 +56,7 @@ func (h *holding) readRows(list *catalog.List) {
 	for id, f := range figures {
 		h.part("figures")[id] = h.plain(f)
 	}
-	h.must(list.Usages(func(id string, models []*usagepb.AIUsage) {
+	h.must(list.Usages(func(id string, models []*usage.AIUsage) {
 		h.part("usage")[id] = h.plain(&codelabpb.AIUsages{Models: models})
 	}))
 	h.must(catalog.Workspaces(h.store, func(id string, w *codelabpb.Workspace) { h.part("workspaces")[id] = h.plain(w) }))

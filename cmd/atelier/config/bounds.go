@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 )
 
 // bounds is what the tags of a key allow: min and max (inclusive, of whole numbers and
@@ -84,7 +84,7 @@ func (b bounds) String() string {
 		for i, text := range b.one {
 			quoted[i] = strconv.Quote(text)
 		}
-		return closed.Or(quoted...)
+		return naming.Or(quoted...)
 	case b.max == "":
 		return "at least " + b.min
 	case b.min == "":

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
 	"atelier/transport/commerce/schema"
@@ -49,7 +49,7 @@ func (h *Handler) check(bad, warn func(format string, args ...any)) {
 	}
 	policy, ok := token.ParsePolicy(h.DefaultPolicy)
 	if !ok {
-		bad("handler.default_policy must be %s", closed.Or(token.PolicyNames(nil)...))
+		bad("handler.default_policy must be %s", naming.Or(token.PolicyNames(nil)...))
 	}
 	if strings.TrimSpace(h.DutiesVersion) == "" {
 		bad("handler.acknowledgement_version is required")

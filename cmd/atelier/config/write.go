@@ -11,7 +11,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 	"atelier/actors/token"
 )
 
@@ -48,9 +48,9 @@ func writeExample(b *strings.Builder, text string) {
 
 // explained puts the closed lists into what is said of a key.
 var explained = strings.NewReplacer(
-	"${policies}", closed.Or(token.PolicyNames(nil)...),
-	"${policies_with_life}", closed.And(token.PolicyNames(token.Lives)...),
-	"${policies_that_repeat}", closed.And(token.PolicyNames(token.Repeats)...),
+	"${policies}", naming.Or(token.PolicyNames(nil)...),
+	"${policies_with_life}", naming.And(token.PolicyNames(token.Lives)...),
+	"${policies_that_repeat}", naming.And(token.PolicyNames(token.Repeats)...),
 )
 
 func value(x any) string {

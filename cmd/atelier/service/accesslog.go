@@ -8,7 +8,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/actors/ids"
+	"atelier/actors/naming"
 	"atelier/cmd/atelier/config"
 	"atelier/transport/httpapi"
 )
@@ -77,7 +77,7 @@ func (w words) loggable(path string) string {
 	}
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		if !w[part] && !ids.Valid(part) {
+		if !w[part] && !naming.ValidID(part) {
 			parts[i] = "…"
 		}
 	}

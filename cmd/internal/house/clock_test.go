@@ -19,7 +19,7 @@ import (
 var machineTime = map[string][]string{
 	"time":               {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
 	"context":            {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
-	"atelier/actors/ids": {"New"},
+	"atelier/actors/naming": {"NewID"},
 }
 
 // Each simulated node has a clock of its own, so the actors take the time from the
@@ -112,7 +112,7 @@ func TestEachUseOfTheMachinesTimeIsNoticed(t *testing.T) {
 			{`std "time"`, `std.Sleep(1)`},
 			{`. "time"`, `Sleep(1)`},
 			{`"context"`, `_, _ = context.WithTimeout(nil, 1)`},
-			{`"atelier/actors/ids"`, `_ = ids.New()`},
+			{`"atelier/actors/naming"`, `_ = naming.NewID()`},
 			{`"atelier/actors/clock"`, `_ = clock.System.Now()`},
 			{`"atelier/actors/clock"`, `_ = clock.System.NewTicker`},
 		},
@@ -123,7 +123,7 @@ func TestEachUseOfTheMachinesTimeIsNoticed(t *testing.T) {
 			{`"time"`, `_ = time.UnixMilli(1).Add(time.Second)`},
 			{`"time"`, `var t interface{ After(time.Time) bool }; _ = t.After(time.Time{})`},
 			{`"context"`, `_, _ = context.WithCancel(nil)`},
-			{`"atelier/actors/ids"`, `_ = ids.NewSource("")`},
+			{`"atelier/actors/naming"`, `_ = naming.NewIDs("")`},
 			{`"atelier/actors/clock"`, `c := clock.System; _ = c.Now()`},
 			{`"atelier/other"`, `_ = other.System.Now()`},
 		},

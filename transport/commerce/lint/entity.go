@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 	"atelier/transport/commerce/schema"
 )
 
@@ -46,7 +46,7 @@ func (s *subject) withoutCategory() {
 			missing = append(missing, "$defs/"+variant)
 		}
 	}
-	why := "none of its variants refers to the meta schema " + closed.Or(schema.CategoryNames()...)
+	why := "none of its variants refers to the meta schema " + naming.Or(schema.CategoryNames()...)
 	if len(missing) > 0 {
 		why = strings.Join(missing, " and ") + " are missing, which an entity is declared with and which tell its category"
 		if len(missing) == 1 {

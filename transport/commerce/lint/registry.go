@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 	"atelier/transport/commerce/schema"
 )
 
@@ -208,13 +208,13 @@ func (e entry) instance(ids map[string]string) {
 func (e entry) transport() {
 	value, ok := e.fields["transport"]
 	if !ok {
-		e.find("transport-missing", e.at, "a service entry states its transport: "+closed.Or(schema.TransportNames()...))
+		e.find("transport-missing", e.at, "a service entry states its transport: "+naming.Or(schema.TransportNames()...))
 		return
 	}
 	name, _ := value.(string)
 	i := slices.IndexFunc(schema.Transports, func(t schema.Transport) bool { return t.Name == name })
 	if i < 0 {
-		e.find("transport-unknown", e.at+"/transport", "known transports are "+closed.And(schema.TransportNames()...))
+		e.find("transport-unknown", e.at+"/transport", "known transports are "+naming.And(schema.TransportNames()...))
 		return
 	}
 	for _, member := range schema.Transports[i].Needs {

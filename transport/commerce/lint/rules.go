@@ -3,7 +3,7 @@ package lint
 import (
 	"slices"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 	"atelier/transport/commerce/schema"
 )
 
@@ -77,7 +77,7 @@ var ofDocuments = []Rule{
 	{"ref-cycle", Error, "a schema does not apply itself to the same value without end"},
 	{"ref-unchecked", Advice, "every referenced address is at hand"},
 
-	{"visibility-value", Error, closed.And(schema.RequestKey, schema.ResponseKey) + " say " + closed.Or(schema.Visibilities...)},
+	{"visibility-value", Error, naming.And(schema.RequestKey, schema.ResponseKey) + " say " + naming.Or(schema.Visibilities...)},
 	{"visibility-operation", Warning, "annotations name operations of the protocol"},
 	{"visibility-unknown", Warning, "no other ucp_ annotation is used"},
 	{"requires-shape", Error, "requires has ranges of versions"},

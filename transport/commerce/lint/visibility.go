@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 	"atelier/transport/commerce/schema"
 )
 
@@ -46,5 +46,5 @@ func (s *subject) visibilityValue(at, key string, value any) {
 	if said, _ := value.(string); slices.Contains(schema.Visibilities, said) {
 		return
 	}
-	s.find("visibility-value", at, key+" has to say "+closed.Or(schema.Visibilities...)+", or that for each operation")
+	s.find("visibility-value", at, key+" has to say "+naming.Or(schema.Visibilities...)+", or that for each operation")
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 )
 
 // Direction is a side of an exchange.
@@ -65,7 +65,7 @@ func (v View) visibility(property map[string]any) (string, error) {
 	if said, _ := annotation.(string); slices.Contains(Visibilities, said) {
 		return said, nil
 	}
-	return "", fmt.Errorf("%s is %v: want %s", v.key(), annotation, closed.Or(Visibilities...))
+	return "", fmt.Errorf("%s is %v: want %s", v.key(), annotation, naming.Or(Visibilities...))
 }
 
 // carry reads the annotations on the properties of a schema: which of them go,

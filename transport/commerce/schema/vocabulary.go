@@ -4,7 +4,7 @@ import "slices"
 
 // The closed lists of the protocol. Each stands here once; what is written by
 // hand elsewhere, the published schemas among it, is held against them by the
-// tests of atelier/actors/closed.
+// tests of atelier/actors/naming.
 
 // The registries of a profile ("Registry shape").
 const (

@@ -6,7 +6,7 @@
 
 // The audit trail. Times are Unix milliseconds, UTC.
 
-package auditpb
+package audit
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -164,7 +164,7 @@ const file_audit_proto_rawDesc = "" +
 	" \x01(\x03R\tcreatedAt\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x1eZ\x1catelier/actors/audit/auditpbb\x06proto3"
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x16Z\x14atelier/actors/auditb\x06proto3"
 
 var (
 	file_audit_proto_rawDescOnce sync.Once

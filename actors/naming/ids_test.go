@@ -1,4 +1,4 @@
-package ids
+package naming
 
 import (
 	"testing"
@@ -16,12 +16,12 @@ import (
 func TestIdsRise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		owner := rapid.String().Draw(t, "owner")
-		s, last := NewSource(owner), ""
+		s, last := NewIDs(owner), ""
 		now := time.UnixMilli(1_800_000_000_000)
 		for range rapid.IntRange(1, 50).Draw(t, "n") {
 			now = now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(t, "ms")) * time.Millisecond)
 			if rapid.Bool().Draw(t, "restart") {
-				s = NewSource(owner)
+				s = NewIDs(owner)
 				s.Seen(last)
 			}
 			id := s.Next(now)
@@ -32,8 +32,8 @@ func TestIdsRise(t *testing.T) {
 			if err != nil || u.Version() != 7 || u.Variant() != uuid.RFC4122 || u.String() != id {
 				t.Fatalf("%s is not a UUIDv7: %v", id, err)
 			}
-			if tag, ok := TagOf(id); !ok || tag != Tag(owner) {
-				t.Fatalf("tag %x, want %x", tag, Tag(owner))
+			if tag, ok := IDTagOf(id); !ok || tag != IDTag(owner) {
+				t.Fatalf("tag %x, want %x", tag, IDTag(owner))
 			}
 			last = id
 		}
@@ -43,7 +43,7 @@ func TestIdsRise(t *testing.T) {
 func TestSharedIDsFollowTheirClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clocktest.New()
-		s := NewShared(c)
+		s := NewSharedIDs(c)
 		first := s.New()
 		for _, offset := range []time.Duration{time.Hour, -time.Hour} {
 			c.SetOffset(offset)
@@ -61,11 +61,11 @@ func TestSharedIDsFollowTheirClock(t *testing.T) {
 }
 
 func TestValid(t *testing.T) {
-	if id := New(); !Valid(id) {
+	if id := NewID(); !ValidID(id) {
 		t.Errorf("%s is not valid", id)
 	}
 	for _, s := range []string{"", "4111111111111111", "0197F3A2-7C1E-7AAA-8BBB-0123456789AB", "0197f3a2-7c1e-4aaa-8bbb-0123456789ab", "0197f3a27c1e-7aaa-8bbb-0123456789ab0", "0197f3a2-7c1e-7aaa-8bbb-0123456789ag"} {
-		if Valid(s) {
+		if ValidID(s) {
 			t.Errorf("%q is valid", s)
 		}
 	}

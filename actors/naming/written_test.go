@@ -1,4 +1,4 @@
-package closed_test
+package naming_test
 
 import (
 	"bytes"

@@ -6,7 +6,7 @@
 
 // What was asked of language models, as the actors that count it store it.
 
-package usagepb
+package usage
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -120,7 +120,7 @@ const file_usage_proto_rawDesc = "" +
 	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12#\n" +
 	"\rprompt_tokens\x18\x04 \x01(\x03R\fpromptTokens\x12#\n" +
 	"\routput_tokens\x18\x05 \x01(\x03R\foutputTokens\x12!\n" +
-	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokensB\x1eZ\x1catelier/actors/usage/usagepbb\x06proto3"
+	"\ftotal_tokens\x18\x06 \x01(\x03R\vtotalTokensB\x16Z\x14atelier/actors/usageb\x06proto3"
 
 var (
 	file_usage_proto_rawDescOnce sync.Once

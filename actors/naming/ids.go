@@ -1,5 +1,4 @@
-// Package ids makes the ids of the service: UUIDv7, lower case, hyphenated.
-package ids
+package naming
 
 import (
 	"crypto/rand"
@@ -15,34 +14,34 @@ import (
 	"atelier/actors/clock"
 )
 
-// Source makes ids that rise strictly, so that lists appended in the order of
+// IDs makes ids that rise strictly, so that lists appended in the order of
 // their ids can be searched by id, and that carry a 24-bit tag. Ids of one
 // codelab carry the tag of the codelab, which is how a certificate finds the
 // codelab of an attendee without an index. Not safe for concurrent use.
-type Source struct {
+type IDs struct {
 	tag     uint32
 	last    uint64 // milliseconds and counter of the newest id, 60 bits
 	entropy io.Reader
 }
 
-// NewSource returns a source for the things that belong to owner.
-func NewSource(owner string) *Source { return NewSourceFrom(owner, rand.Reader) }
+// NewIDs returns a source for the things that belong to owner.
+func NewIDs(owner string) *IDs { return NewIDsFrom(owner, rand.Reader) }
 
-// NewSourceFrom is NewSource with its own randomness, for tests.
-func NewSourceFrom(owner string, entropy io.Reader) *Source {
-	return &Source{tag: Tag(owner), entropy: entropy}
+// NewIDsFrom is NewIDs with its own randomness, for tests.
+func NewIDsFrom(owner string, entropy io.Reader) *IDs {
+	return &IDs{tag: IDTag(owner), entropy: entropy}
 }
 
-// Tag returns the 24 bits that ids made for owner carry.
-func Tag(owner string) uint32 {
+// IDTag returns the 24 bits that ids made for owner carry.
+func IDTag(owner string) uint32 {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, owner)
 	sum := h.Sum32()
 	return (sum>>24 ^ sum) & 0xffffff
 }
 
-// TagOf returns the tag that an id carries.
-func TagOf(id string) (uint32, bool) {
+// IDTagOf returns the tag that an id carries.
+func IDTagOf(id string) (uint32, bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || len(id) != 36 {
 		return 0, false
@@ -52,7 +51,7 @@ func TagOf(id string) (uint32, bool) {
 
 // Next returns a new id. When the clock stands still or goes back, the ids go
 // on rising from the newest one.
-func (s *Source) Next(now time.Time) string {
+func (s *IDs) Next(now time.Time) string {
 	at := uint64(now.UnixMilli()) << 12
 	if at <= s.last {
 		at = s.last + 1
@@ -67,7 +66,7 @@ func (s *Source) Next(now time.Time) string {
 }
 
 // Seen makes the source go on behind an id it gave earlier.
-func (s *Source) Seen(id string) {
+func (s *IDs) Seen(id string) {
 	u, err := uuid.Parse(id)
 	if err != nil {
 		return
@@ -76,9 +75,9 @@ func (s *Source) Seen(id string) {
 	s.last = max(s.last, hi>>16<<12|hi&0xfff)
 }
 
-// Valid says that a text is an id as this server makes them: a UUID of version 7 in
+// ValidID says that a text is an id as this server makes them: a UUID of version 7 in
 // lower case.
-func Valid(s string) bool {
+func ValidID(s string) bool {
 	if len(s) != 36 || s[14] != '7' {
 		return false
 	}
@@ -107,26 +106,26 @@ func format(b [16]byte) string {
 	return string(out[:])
 }
 
-// Shared makes ids that belong to nothing in particular. Safe for concurrent use.
-type Shared struct {
+// SharedIDs makes ids that belong to nothing in particular. Safe for concurrent use.
+type SharedIDs struct {
 	clock clock.Clock
 
 	mu     sync.Mutex
-	source *Source // Guarded by mu.
+	source *IDs // Guarded by mu.
 }
 
-// NewShared returns a Shared that takes the time of its ids from a clock.
-func NewShared(c clock.Clock) *Shared { return &Shared{clock: c, source: NewSource("")} }
+// NewSharedIDs returns SharedIDs that takes the time of its ids from a clock.
+func NewSharedIDs(c clock.Clock) *SharedIDs { return &SharedIDs{clock: c, source: NewIDs("")} }
 
 // New returns an id.
-func (s *Shared) New() string {
+func (s *SharedIDs) New() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.source.Next(s.clock.Now())
 }
 
-var process = NewShared(clock.System)
+var process = NewSharedIDs(clock.System)
 
-// New returns an id that belongs to nothing in particular, for code that has no
+// NewID returns an id that belongs to nothing in particular, for code that has no
 // clock of its own; under actors everything has one. Safe for concurrent use.
-func New() string { return process.New() }
+func NewID() string { return process.New() }

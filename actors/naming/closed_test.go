@@ -1,18 +1,18 @@
-package closed_test
+package naming_test
 
 import (
 	"testing"
 
-	"atelier/actors/closed"
+	"atelier/actors/naming"
 )
 
 func TestListsInWords(t *testing.T) {
 	for want, members := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
-		if got := closed.Or(members...); got != want {
+		if got := naming.Or(members...); got != want {
 			t.Errorf("%v is %q", members, got)
 		}
 	}
-	if got := closed.And("a", "b", "c"); got != "a, b and c" {
+	if got := naming.And("a", "b", "c"); got != "a, b and c" {
 		t.Error(got)
 	}
 }
