@@ -30,7 +30,7 @@
 GO      ?= go
 NODE    ?= node
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X atelier/cmd/internal/version.version=$(VERSION)
+LDFLAGS := -s -w -X atelier/cmd/internal/process.version=$(VERSION)
 
 APP       := transport/web/app
 BUILT     := transport/web/built/index.html

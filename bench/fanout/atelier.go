@@ -9,7 +9,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/broadcast"
-	"atelier/bench/register"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
 )
@@ -56,7 +55,7 @@ func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.C
 		if err != nil {
 			return nil, err
 		}
-		people, err := register.All(ctx, client, lab.ID, subscribers+publishers)
+		people, err := api.RegisterAll(ctx, client, lab.ID, subscribers+publishers)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,6 @@ import (
 	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
-	"atelier/bench/register"
 	"atelier/bench/report"
 	"atelier/bench/server"
 )
@@ -28,7 +27,7 @@ type run struct {
 	clients *api.Spread
 	admin   api.Session
 	lab     *api.Codelab
-	people  []register.Person
+	people  []api.Person
 	course  *course.Course
 	marker  string
 
@@ -96,7 +95,7 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.lab, err = client.Create(r.admin, "REST under load", steps); err != nil {
 		return err
 	}
-	r.people, err = register.All(ctx, client, r.lab.ID, r.cfg.Attendees)
+	r.people, err = api.RegisterAll(ctx, client, r.lab.ID, r.cfg.Attendees)
 	return err
 }
 

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
+	"atelier/bench/api"
 	"atelier/bench/audit"
 	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
-	"atelier/bench/register"
 )
 
 const paragraph = "Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck. Read this, try it, and ask when you are stuck.\n"
@@ -20,7 +20,7 @@ const paragraph = "Read this, try it, and ask when you are stuck. Read this, try
 type worker struct {
 	r       *run
 	conn    keepalive.Conn
-	me      register.Person
+	me      api.Person
 	headers string // of the person
 	admin   string // of a facilitator
 	base    string // path of the codelab

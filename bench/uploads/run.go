@@ -8,7 +8,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/latency"
-	"atelier/bench/register"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/workshop"
@@ -72,7 +71,7 @@ func enter(ctx context.Context, client *api.Client, cfg *Config, target *server.
 	if err != nil {
 		return nil, err
 	}
-	people, err := register.All(ctx, client, lab.ID, cfg.sessions())
+	people, err := api.RegisterAll(ctx, client, lab.ID, cfg.sessions())
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"atelier/bench/audit"
-	"atelier/bench/message"
 )
 
 // chatLedger is every chat message of the run. Owned by the loop.
@@ -72,7 +71,7 @@ func (c *crowd) say(p *person, due time.Duration) int {
 }
 
 // hear takes the delivery of a chat message.
-func (c *crowd) hear(p *person, m *message.Message) {
+func (c *crowd) hear(p *person, m *message) {
 	n := c.chat.number(m.Text)
 	if n < 0 {
 		return

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"atelier/bench/frames"
-	"atelier/bench/message"
 	"atelier/bench/sockets"
 )
 
@@ -121,7 +120,7 @@ func (c *crowd) backoff(attempt int) time.Duration {
 }
 
 // welcome is the beginning of what a connection carries.
-func (c *crowd) welcome(p *person, m *message.Message) {
+func (c *crowd) welcome(p *person, m *message) {
 	now := c.clock.Now()
 	op := opResume
 	if !p.joined() {

@@ -122,7 +122,7 @@ func (f *fake) handler() http.Handler {
 		return h
 	})
 	locked("POST /api/codelabs/lab/help/{id}/{act}", func(_ string, r *http.Request, _ map[string]any) any {
-		h := f.state.Help[number(r.PathValue("id"))]
+		h := f.state.Help[numberOf(r.PathValue("id"))]
 		h["status"] = map[string]string{"claim": "help_claimed", "resolve": "help_resolved"}[r.PathValue("act")]
 		f.commit(h["status"].(string), true, h["attendee_id"].(string), h)
 		return h
@@ -146,7 +146,7 @@ func caller(r *http.Request) string {
 }
 
 // number is what an id of the fake ends in.
-func number(id string) int {
+func numberOf(id string) int {
 	n, _ := strconv.Atoi(strings.TrimLeft(id, "abcdefghijklmnopqrstuvwxyz"))
 	return n
 }
@@ -219,7 +219,7 @@ func (f *fake) deliver(c *fakeConn, e fakeEvent) {
 	if f.harm != nil {
 		attendee := -1
 		if c.id != "" {
-			attendee = number(c.id)
+			attendee = numberOf(c.id)
 		}
 		times = f.harm(e.Seq, e.Kind, attendee)
 		if e.Facilitators && times < 3 && c.id != "" && c.id != e.Owner {

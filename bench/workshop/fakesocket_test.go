@@ -84,7 +84,7 @@ func (f *fake) command(c *fakeConn, who, kind, ref, text string, step int) {
 	case kind == "step_progress":
 		seq = f.state.Seq + 1
 		f.state.Acks[key] = seq
-		a := f.state.Attendees[number(who)]
+		a := f.state.Attendees[numberOf(who)]
 		furthest, _ := strconv.Atoi(fmt.Sprint(a["furthest_step"]))
 		a["current_step"], a["furthest_step"] = step, max(step, furthest)
 		f.commit("step_progress", true, "", map[string]any{"attendee_id": who, "step_number": step})

@@ -8,7 +8,6 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
-	"atelier/bench/message"
 )
 
 // How long after a request a facilitator claims it, and resolves it.
@@ -68,7 +67,7 @@ func (c *crowd) askHelp(due time.Duration) {
 
 // helpSeen takes an event of the queue that nobody had got before: facilitators
 // act on what they see.
-func (c *crowd) helpSeen(m *message.Message, owner int) {
+func (c *crowd) helpSeen(m *message, owner int) {
 	if c.helping.requests == nil {
 		c.helping.requests = map[string]*helpRequest{}
 	}

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"atelier/bench/faults"
-	"atelier/bench/message"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
@@ -121,7 +120,7 @@ func TestWhatMayBeSaidAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := &person{unacked: []pending{{ref: "c1", op: opChat}}}
-		if got := crowd.sayAgain(p, &message.Message{Ref: []byte(c.ref), Error: []byte(c.error)}); got != c.again || len(p.unacked) != 1 {
+		if got := crowd.sayAgain(p, &message{Ref: []byte(c.ref), Error: []byte(c.error)}); got != c.again || len(p.unacked) != 1 {
 			t.Errorf("%s: %v, %d wait", name, got, len(p.unacked))
 		}
 		if got := crowd.tallies[opChat].repeated; (got == 1) != c.again {

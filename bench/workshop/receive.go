@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"atelier/bench/audit"
-	"atelier/bench/message"
 	"atelier/bench/sockets"
 )
 
 // Message implements sockets.Handler.
 func (c *crowd) Message(conn *sockets.Conn, payload []byte) {
 	p := c.people[conn.Owner]
-	var m message.Message
-	if !message.Scan(payload, &m) {
+	var m message
+	if !scanMessage(payload, &m) {
 		c.disconnects["message is not a JSON object"]++
 		return
 	}
@@ -38,7 +37,7 @@ func (c *crowd) Message(conn *sockets.Conn, payload []byte) {
 }
 
 // event takes a stored event.
-func (c *crowd) event(p *person, m *message.Message) {
+func (c *crowd) event(p *person, m *message) {
 	c.events++
 	e := audit.Event{Seq: m.Seq, Owner: audit.NoOwner}
 	switch string(m.Type) {
@@ -70,7 +69,7 @@ func (c *crowd) event(p *person, m *message.Message) {
 }
 
 // owner is the index of the attendee an event is about.
-func (c *crowd) owner(m *message.Message) int {
+func (c *crowd) owner(m *message) int {
 	if i, known := c.byID[string(m.AttendeeID)]; known {
 		return i
 	}
@@ -78,7 +77,7 @@ func (c *crowd) owner(m *message.Message) int {
 }
 
 // ack ends the wait for a message.
-func (c *crowd) ack(p *person, m *message.Message) {
+func (c *crowd) ack(p *person, m *message) {
 	sent, waiting := p.acked(m.Ref)
 	if !waiting {
 		return
@@ -93,7 +92,7 @@ func (c *crowd) ack(p *person, m *message.Message) {
 }
 
 // reject takes an error message.
-func (c *crowd) reject(p *person, m *message.Message) {
+func (c *crowd) reject(p *person, m *message) {
 	if c.sayAgain(p, m) {
 		return
 	}
@@ -120,7 +119,7 @@ const againAfter = 250 * time.Millisecond
 
 // sayAgain sends a message again that a node asks to be sent again: its ref makes
 // that safe. It reports whether it will.
-func (c *crowd) sayAgain(p *person, m *message.Message) bool {
+func (c *crowd) sayAgain(p *person, m *message) bool {
 	if len(c.addresses) == 1 || !bytes.HasSuffix(m.Error, tryAgain) {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"atelier/cmd/internal/version"
+	"atelier/cmd/internal/process"
 )
 
 // grammar is the command line.
@@ -53,7 +53,7 @@ func explain(f *kong.Flag) {
 	}
 }
 
-func versionText() string { return version.Text("atelier-bench", "") }
+func versionText() string { return process.VersionText("atelier-bench", "") }
 
 type versionCommand struct{}
 

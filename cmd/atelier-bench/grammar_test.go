@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"atelier/cmd/internal/version"
+	"atelier/cmd/internal/process"
 )
 
 // The help names what a value is for people, each default, and no more than there is.
@@ -48,7 +48,7 @@ func TestVersionIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = k.Parse([]string{"--version"}) // which ends in earnest
-	if got := out.String(); code != 0 || !strings.HasPrefix(got, "atelier-bench "+version.Number()) || !strings.Contains(got, " linux/") {
+	if got := out.String(); code != 0 || !strings.HasPrefix(got, "atelier-bench "+process.Version()) || !strings.Contains(got, " linux/") {
 		t.Errorf("%d: %q", code, got)
 	}
 	if code := run([]string{"version"}); code != 0 {

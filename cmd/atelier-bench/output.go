@@ -20,7 +20,7 @@ import (
 
 	"atelier/bench/report"
 	"atelier/bench/server"
-	"atelier/cmd/internal/version"
+	"atelier/cmd/internal/process"
 )
 
 // outputFlags say where a result goes and when it is good enough.
@@ -233,7 +233,7 @@ func (w *serverFlags) environment() map[string]string {
 	if unix.Sysinfo(&load) == nil {
 		e["load before"] = fmt.Sprintf("%.2f", float64(load.Loads[0])/65536)
 	}
-	e["generator"] = version.Number()
+	e["generator"] = process.Version()
 	if binary, err := w.binary(); err == nil && w.Spawn {
 		// "atelier v1.2 (revision), data format …"
 		if out, err := exec.Command(binary, "version").Output(); err == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"atelier/cmd/atelier/config"
-	"atelier/cmd/internal/memory"
+	"atelier/cmd/internal/process"
 )
 
 // common are the flags of every subcommand.
@@ -49,7 +49,7 @@ var cli struct {
 }
 
 func main() {
-	_ = memory.Hide()                                   // serve logs it when it fails
+	_ = process.Hide()                                  // serve logs it when it fails
 	if len(os.Args) == 2 && os.Args[1] == "--version" { // a flag elsewhere has that name
 		os.Args[1] = "version"
 	}

@@ -9,8 +9,7 @@ import (
 	"syscall"
 
 	"atelier/cmd/atelier/service"
-	"atelier/cmd/internal/memory"
-	"atelier/cmd/internal/version"
+	"atelier/cmd/internal/process"
 )
 
 type serveCmd struct {
@@ -40,7 +39,7 @@ func (c serveCmd) Run() error {
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	if err := memory.Hide(); err != nil {
+	if err := process.Hide(); err != nil {
 		log.Warn("others may read the memory of this process", "error", err)
 	}
 	spreadThreads()
@@ -58,7 +57,7 @@ func (c serveCmd) Run() error {
 		log.Warn("forced to stop")
 		os.Exit(1)
 	}()
-	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged, Version: version.Number(), Stop: stop}, log)
+	s, err := service.Start(cfg, service.Options{RecoverDamaged: c.RecoverDamaged, Version: process.Version(), Stop: stop}, log)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"atelier/cmd/internal/version"
+	"atelier/cmd/internal/process"
 	"atelier/persistence/badger"
 )
 
@@ -16,5 +16,5 @@ func (versionCmd) Run() error {
 }
 
 func versionText() string {
-	return version.Text("atelier", fmt.Sprintf("data format %d, ", badger.Format))
+	return process.VersionText("atelier", fmt.Sprintf("data format %d, ", badger.Format))
 }

@@ -16,8 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"atelier/cmd/internal/memory"
-	"atelier/cmd/internal/version"
+	"atelier/cmd/internal/process"
 	"atelier/transport/commerce/lint"
 	"atelier/transport/commerce/schema"
 )
@@ -40,7 +39,7 @@ type cli struct {
 type streams struct{ out, err io.Writer }
 
 func main() {
-	_ = memory.Hide() // keys and credentials, when it can be done
+	_ = process.Hide() // keys and credentials, when it can be done
 	// A run is short and small: collecting later takes a fifth off linting.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -55,7 +54,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	exited := -1
 	parser, err := kong.New(&c, kong.Name("commerce"), kong.Writers(s.out, s.err),
 		kong.Description("Author, check and negotiate commerce schemas.\n\nExit codes: 0 clean, 1 findings, 2 usage or composition, 3 files and network."),
-		kong.Vars{"version": version.Text("commerce", ""), "operations": strings.Join(slices.Concat(schema.Operations, schema.ContainerOperations), ", "), "formats": strings.Join(lint.Formats, ",")},
+		kong.Vars{"version": process.VersionText("commerce", ""), "operations": strings.Join(slices.Concat(schema.Operations, schema.ContainerOperations), ", "), "formats": strings.Join(lint.Formats, ",")},
 		kong.Exit(func(code int) { exited = code }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(s))
 	if err != nil {

@@ -1,6 +1,3 @@
-// Package intake takes files in: it finds out what they are, refuses what is
-// not wanted, and puts the rest where contents are kept. Nothing is left of a
-// file that is refused or breaks off.
 package intake
 
 import (
@@ -12,7 +9,6 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/files"
-	"atelier/transport/images"
 	"atelier/transport/wire"
 )
 
@@ -27,17 +23,17 @@ const tolerance = 1 << 10
 
 // Image takes an image of at most MaxImage bytes, without what its file tells
 // beside the picture.
-func Image(blobs files.Blobs, r io.Reader) (*files.Lease, images.Kind, error) {
+func Image(blobs files.Blobs, r io.Reader) (*files.Lease, Kind, error) {
 	f, size, err := blobs.Spool(r, MaxImage)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer f.Close()
-	kind, err := images.Check(f, size)
+	kind, err := Check(f, size)
 	if err != nil {
 		return nil, 0, wire.Invalid("%v", err)
 	}
-	clean, done := images.Stripped(kind, f, size)
+	clean, done := Stripped(kind, f, size)
 	lease, err := blobs.Put(clean, MaxImage+tolerance)
 	if broken := done(); broken != nil {
 		return nil, 0, wire.Invalid("%v", broken)
@@ -71,9 +67,9 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 		return nil, "", err
 	}
 	defer f.Close()
-	kind, noImage := images.Check(f, size)
+	kind, noImage := Check(f, size)
 	if noImage == nil {
-		clean, done := images.Stripped(kind, f, size)
+		clean, done := Stripped(kind, f, size)
 		lease, err = blobs.Put(clean, MaxMaterial+tolerance)
 		if noImage = done(); noImage == nil {
 			return lease, kind.MediaType(), err
@@ -86,7 +82,7 @@ func Material(blobs files.Blobs, r io.Reader) (lease *files.Lease, mediaType str
 		return nil, "", err
 	}
 	lease, mediaType, err = File(blobs, f, MaxMaterial)
-	if images.Shown(mediaType) {
+	if Shown(mediaType) {
 		mediaType = "application/octet-stream"
 	}
 	return lease, mediaType, err

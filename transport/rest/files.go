@@ -12,7 +12,7 @@ import (
 
 	"atelier/actors/files"
 	"atelier/transport/httpapi"
-	"atelier/transport/images"
+	"atelier/transport/intake"
 )
 
 // file is a content and how it is served.
@@ -107,7 +107,7 @@ func (s *section) Close() error { return s.f.Close() }
 // else: no HTML, no SVG. The name goes along in both forms of RFC 6266.
 func disposition(mediaType, name string) string {
 	kind := "attachment"
-	if images.Shown(mediaType) {
+	if intake.Shown(mediaType) {
 		kind = "inline"
 	}
 	if name == "" {

@@ -17,8 +17,8 @@ import (
 // machineTime is what reads the clock of the machine or starts its timers, by
 // import path.
 var machineTime = map[string][]string{
-	"time":               {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
-	"context":            {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
+	"time":                  {"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"},
+	"context":               {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
 	"atelier/actors/naming": {"NewID"},
 }
 

@@ -1,4 +1,4 @@
-package images
+package intake
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func exif(orientation uint16) []byte {
 	return append(b, "secret makerGPS-52.5200N"...)
 }
 
-func picture() *image.Paletted {
+func painted() *image.Paletted {
 	m := image.NewPaletted(image.Rect(0, 0, 24, 16), color.Palette{color.Black, color.White, color.RGBA{200, 30, 30, 255}, color.RGBA{0, 0, 255, 255}})
 	for i := range m.Pix {
 		m.Pix[i] = uint8(i * 7 % 4)
@@ -52,7 +52,7 @@ func picture() *image.Paletted {
 func jpegFile(t testing.TB, segments ...[]byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, picture(), &jpeg.Options{Quality: 90}); err != nil {
+	if err := jpeg.Encode(&b, painted(), &jpeg.Options{Quality: 90}); err != nil {
 		t.Fatal(err)
 	}
 	out := slices.Clone(b.Bytes()[:2])
@@ -88,7 +88,7 @@ func chunkOf(kind string, payload []byte) []byte {
 func pngFile(t testing.TB, late bool) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, picture()); err != nil {
+	if err := png.Encode(&b, painted()); err != nil {
 		t.Fatal(err)
 	}
 	head, rest := b.Bytes()[:33], b.Bytes()[33:]
@@ -106,7 +106,7 @@ func pngFile(t testing.TB, late bool) []byte {
 func gifFile(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	err := gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{picture(), picture()}, Delay: []int{10, 20}, LoopCount: 5})
+	err := gif.EncodeAll(&b, &gif.GIF{Image: []*image.Paletted{painted(), painted()}, Delay: []int{10, 20}, LoopCount: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

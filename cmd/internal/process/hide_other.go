@@ -1,6 +1,6 @@
 //go:build !linux
 
-package memory
+package process
 
 import "errors"
 

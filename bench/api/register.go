@@ -1,6 +1,4 @@
-// Package register makes the people of a load test: many registrations at once,
-// each with cookies of its own.
-package register
+package api
 
 import (
 	"context"
@@ -8,21 +6,19 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"atelier/bench/api"
 )
 
 // Person is an attendee of the run.
 type Person struct {
 	ID      string
-	Session api.Session
+	Session Session
 }
 
 // atOnce is how many registrations are under way.
 const atOnce = 64
 
-// All registers so many attendees in a codelab.
-func All(ctx context.Context, client *api.Client, codelab string, n int) ([]Person, error) {
+// RegisterAll registers so many attendees in a codelab.
+func RegisterAll(ctx context.Context, client *Client, codelab string, n int) ([]Person, error) {
 	people := make([]Person, n)
 	next := make(chan int)
 	failed := make(chan error, atOnce)
@@ -64,10 +60,10 @@ var errOften = errors.New("the server asks again and again to wait")
 const tries = 60
 
 // one registers one attendee.
-func one(ctx context.Context, client *api.Client, codelab string, i int) (Person, error) {
+func one(ctx context.Context, client *Client, codelab string, i int) (Person, error) {
 	body := fmt.Appendf(nil, `{"name":"Attendee %d","code":"%06d"}`, i+1, i)
 	for range tries {
-		a, err := client.Do(&api.Request{Method: "POST", Path: "/codelabs/" + codelab + "/register", Body: body})
+		a, err := client.Do(&Request{Method: "POST", Path: "/codelabs/" + codelab + "/register", Body: body})
 		if err != nil {
 			return Person{}, err
 		}
@@ -79,7 +75,7 @@ func one(ctx context.Context, client *api.Client, codelab string, i int) (Person
 			}
 			continue
 		}
-		var who api.Attendee
+		var who Attendee
 		if err := a.Decode(&who); err != nil {
 			return Person{}, err
 		}

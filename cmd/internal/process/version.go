@@ -1,5 +1,4 @@
-// Package version says what a binary is.
-package version
+package process
 
 import (
 	"fmt"
@@ -10,12 +9,12 @@ import (
 // version is set by the build (-ldflags "-X atelier/cmd/internal/version.version=…").
 var version = "dev"
 
-// Number is the version, "dev" for a binary that was built without one.
-func Number() string { return version }
+// Version is the version, "dev" for a binary that was built without one.
+func Version() string { return version }
 
-// Text is a line about a program: its version, the revision that it was built from,
+// VersionText is a line about a program: its version, the revision that it was built from,
 // what else it says of itself, and the toolchain and system.
-func Text(program, more string) string {
+func VersionText(program, more string) string {
 	revision := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -1,4 +1,4 @@
-package message
+package workshop
 
 import (
 	"encoding/json"
@@ -8,8 +8,8 @@ import (
 const chatEvent = `{"type":"chat","seq":4211,"ts":"2026-01-02T03:04:05.678Z","id":"0197","sender":"Åsa \"A\" {x}","sender_id":"0198","message":"m-7f-12 he said \\\"seq\\\":9 and left"}`
 
 func TestScanFindsTheFields(t *testing.T) {
-	var m Message
-	if !Scan([]byte(chatEvent), &m) {
+	var m message
+	if !scanMessage([]byte(chatEvent), &m) {
 		t.Fatal("not scanned")
 	}
 	if string(m.Type) != "chat" || m.Seq != 4211 || string(m.ID) != "0197" || string(m.Text[:7]) != "m-7f-12" {
@@ -19,16 +19,16 @@ func TestScanFindsTheFields(t *testing.T) {
 
 func TestScanReadsOnlyTheTopLevel(t *testing.T) {
 	const nested = ` { "you" : {"type":"x","seq":1,"list":["}",{"id":"no"}]} , "seq" : 7 , "type" : "welcome" , "epoch":"e","head":9,"step_number":3 } `
-	var m Message
-	if !Scan([]byte(nested), &m) || string(m.Type) != "welcome" || m.Seq != 7 || m.Head != 9 || m.Step != 3 || m.ID != nil {
+	var m message
+	if !scanMessage([]byte(nested), &m) || string(m.Type) != "welcome" || m.Seq != 7 || m.Head != 9 || m.Step != 3 || m.ID != nil {
 		t.Errorf("got %+v", m)
 	}
 }
 
 func TestScanRefusesWhatIsNoObject(t *testing.T) {
 	for _, text := range []string{"", " ", "[]", `"type"`, "{", `{"type"`, `{"type":`, `{"type":"chat`, `{"type":"chat"`, `{"a":1,}`, `{"a":[1}`, `{a:1}`, `{"a" 1}`, `{"a":}`, `{"a":1 "b":2}`} {
-		var m Message
-		if Scan([]byte(text), &m) {
+		var m message
+		if scanMessage([]byte(text), &m) {
 			t.Errorf("scanned %q", text)
 		}
 	}
@@ -41,8 +41,8 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, p []byte) {
-		var m Message
-		scanned := Scan(p, &m)
+		var m message
+		scanned := scanMessage(p, &m)
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(p, &fields) != nil || fields == nil {
 			return
@@ -70,9 +70,9 @@ func FuzzScan(f *testing.F) {
 
 func BenchmarkScan(b *testing.B) {
 	p := []byte(chatEvent)
-	var m Message
+	var m message
 	b.ReportAllocs()
 	for b.Loop() {
-		Scan(p, &m)
+		scanMessage(p, &m)
 	}
 }

@@ -1,22 +1,26 @@
-package message
+package workshop
 
 import "bytes"
 
-// Message is what was found in an event. Strings are as they stand in the JSON,
+// A run takes hundreds of thousands of deliveries a second on the cores that the
+// server also wants. A JSON decoder costs 1 us and some allocations for each;
+// walking over the top level of the object costs about 0.2 us and none.
+
+// message is what was found in an event. Strings are as they stand in the JSON,
 // without their quotes and with escapes left alone; they point into the scanned
 // bytes. What was not there is empty or zero.
-type Message struct {
+type message struct {
 	Type, Ref, Epoch, ID, AttendeeID, ThreadID, Text, Error []byte
 
 	Seq, Head uint64
 	Step      int
 }
 
-// Scan walks over the top level of a JSON object. It reports false when p is not
+// scanMessage walks over the top level of a JSON object. It reports false when p is not
 // an object as far as it looked; it is not a validator: scalars are not checked
 // and nested values are skipped.
-func Scan(p []byte, m *Message) bool {
-	*m = Message{}
+func scanMessage(p []byte, m *message) bool {
+	*m = message{}
 	i := space(p, 0)
 	if i >= len(p) || p[i] != '{' {
 		return false
@@ -59,7 +63,7 @@ func Scan(p []byte, m *Message) bool {
 }
 
 // set keeps the value of a known key.
-func (m *Message) set(key, val []byte) {
+func (m *message) set(key, val []byte) {
 	switch string(key) {
 	case "type":
 		m.Type = text(val)
