@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"atelier/cmd/atelier/service"
+	"atelier/cmd/atelier/nodes"
 	"atelier/transport/control"
 )
 
@@ -32,7 +32,7 @@ func (c clusterStatusCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	st := &service.ClusterStatus{}
+	st := &nodes.Status{}
 	err = either(cfg, func(client *control.Client) error {
 		text, err := client.Cluster()
 		if err != nil {
@@ -40,7 +40,7 @@ func (c clusterStatusCmd) Run() error {
 		}
 		return json.Unmarshal([]byte(text), st)
 	}, func() (err error) {
-		st, err = service.StoppedClusterStatus(cfg)
+		st, err = nodes.StoppedStatus(cfg)
 		return err
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (c clusterStatusCmd) Run() error {
 }
 
 // writeClusterStatus writes it for people.
-func writeClusterStatus(w io.Writer, st *service.ClusterStatus) error {
+func writeClusterStatus(w io.Writer, st *nodes.Status) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	row := func(cells ...string) { fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t ")) }
 	row("  NODE", "STATE", "LEASE", "UP SINCE", "PROGRAM", "MESSAGES", "OWNS", "ANSWERS HERE")
@@ -105,7 +105,7 @@ func writeClusterStatus(w io.Writer, st *service.ClusterStatus) error {
 	return nil
 }
 
-func writeThisNode(w io.Writer, st *service.ClusterStatus) {
+func writeThisNode(w io.Writer, st *nodes.Status) {
 	n := st.This
 	say := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "  %-10s%s\n", name, fmt.Sprintf(format, args...))

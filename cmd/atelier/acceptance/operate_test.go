@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/nodes"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/postgres"
 	"atelier/persistence/postgres/postgrestest"
@@ -95,7 +96,7 @@ func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
 func TestAnOperatorSeesTheNodes(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 2, dsn, testConfig(t))
-	status := func() (st service.ClusterStatus) {
+	status := func() (st nodes.Status) {
 		t.Helper()
 		client, err := control.Dial(cfgs[0].Server.Data)
 		if err != nil {
@@ -156,11 +157,11 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	if err := b.stop(); err != nil {
 		t.Fatal(err)
 	}
-	stopped, err := service.StoppedClusterStatus(cfgs[1])
+	stopped, err := nodes.StoppedStatus(cfgs[1])
 	if err != nil || len(stopped.Nodes) != 2 || !stopped.Nodes[0].Alive || stopped.Nodes[1].Alive || stopped.This != nil || len(stopped.Problems) != 1 {
 		t.Errorf("where none runs: %+v, %v", stopped, err)
 	}
-	if _, err := service.StoppedClusterStatus(testConfig(t)); err == nil {
+	if _, err := nodes.StoppedStatus(testConfig(t)); err == nil {
 		t.Error("a server that stands alone has a cluster")
 	}
 	// The other one sees that it stopped in order, which is no problem; a node that
@@ -172,7 +173,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 	if st := status(); len(st.Problems) != 1 || !strings.Contains(st.Problems[0], "node dead is dead") || st.Nodes[0].Node != "dead" || st.Nodes[0].Stopped {
 		t.Errorf("beside a node that died: %+v", st)
 	}
-	if stopped, err := service.StoppedClusterStatus(cfgs[1]); err != nil || len(stopped.Problems) != 2 {
+	if stopped, err := nodes.StoppedStatus(cfgs[1]); err != nil || len(stopped.Problems) != 2 {
 		t.Errorf("where none runs, beside a node that died: %+v, %v", stopped, err)
 	}
 	if b, err = startVersion(t, cfgs[1], 0, "1.0"); err != nil {

@@ -83,7 +83,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 		}
 	}
 	for name, secret := range map[string]string{"session.key": key, "admin.id or admin.password": cfg.Admin.ID + "\x00" + password} {
-		if err := s.core.node.agreeAnew(name, secret); err != nil {
+		if err := s.core.node.AgreeAnew(name, secret); err != nil {
 			return pw, err
 		}
 	}
@@ -103,7 +103,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 		AdminID: cfg.Admin.ID, AdminPassword: password, AdminLifetime: cfg.Session.AdminLifetime.Std(),
 		AttendeeLifetime: cfg.Session.AttendeeLifetime.Std(), Signer: auth.NewSigner(key, account, time.Now), Sessions: sessions,
 		Tokens: s.core.tokens, PINKey: pinKey, Now: time.Now,
-		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std(), Among: s.core.node.count()}, time.Now),
+		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std(), Among: s.core.node.Count()}, time.Now),
 	})
 	return pw, nil
 }

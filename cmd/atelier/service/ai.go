@@ -15,7 +15,7 @@ import (
 func (s *Service) aiKeys(password string) (*keys.Ring, error) {
 	key, _, err := secretKey(s.cfg, settingsKeyFile)
 	if err == nil {
-		err = s.core.node.agree("secrets/"+settingsKeyFile, key)
+		err = s.core.node.Agree("secrets/"+settingsKeyFile, key)
 	}
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 	"atelier/actors/room"
 	"atelier/actors/settings"
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/objects/trees"
 	"atelier/transport/messages"
 )
@@ -41,7 +42,7 @@ type Core struct {
 	blobs        contentStore
 	files        *files.Register
 	code         *trees.Store
-	node         *node // nil when this server stands alone
+	node         *nodes.Node // nil when this server stands alone
 }
 
 // Hooks are told what happens below. nil hooks are not called.
@@ -75,7 +76,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		return nil, err
 	}
 	if cfg.Cluster.Enabled {
-		if c.node, err = openNode(cfg, c.store.(durable.Shared), opts.Lease/3, opts.Stop, log); err != nil {
+		if c.node, err = nodes.Open(cfg, c.store.(durable.Shared), opts.Lease/3, opts.Stop, log); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +90,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	c.system = durable.NewSystem()
 	actors := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),
-		Gate: c.writable, Waited: hooks.Waited, Cluster: c.node.cluster(),
+		Gate: c.writable, Waited: hooks.Waited, Cluster: c.node.Actors(),
 	}
 	forever := actors
 	forever.IdleAfter = -1
@@ -163,7 +164,7 @@ func (c *Core) Close(ctx context.Context) error {
 	if c.list != nil {
 		c.list.Close()
 	}
-	c.node.close()
+	c.node.Close()
 	if c.store != nil {
 		errs = append(errs, c.store.Close())
 	}

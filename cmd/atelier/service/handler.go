@@ -12,6 +12,7 @@ import (
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
 	"atelier/actors/token/seal"
+	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/shares"
 	"atelier/transport/handler"
 	"atelier/transport/limit"
@@ -24,7 +25,7 @@ import (
 type vaults struct {
 	production, sandbox *token.Vault
 	shares              *shares.Store
-	exchange            *shareExchange // nil when this server stands alone
+	exchange            *nodes.ShareExchange // nil when this server stands alone
 }
 
 func (c *Core) openVaults() (v vaults, err error) {
@@ -35,7 +36,7 @@ func (c *Core) openVaults() (v vaults, err error) {
 	h := c.cfg.Handler
 	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log}
 	if c.node != nil {
-		if v.exchange, err = newShareExchange(c.node, string(c.cfg.Cluster.Secret)); err != nil {
+		if v.exchange, err = nodes.NewShareExchange(c.node, string(c.cfg.Cluster.Secret)); err != nil {
 			return v, err
 		}
 		so.Spread = v.exchange.Spread
@@ -44,7 +45,7 @@ func (c *Core) openVaults() (v vaults, err error) {
 		return v, err
 	}
 	if v.exchange != nil {
-		if err := v.exchange.begin(v.shares); err != nil {
+		if err := v.exchange.Begin(v.shares); err != nil {
 			return v, err
 		}
 	}
@@ -79,7 +80,7 @@ func (v vaults) each(fn func(*token.Vault) error) error {
 
 func (v vaults) close(ctx context.Context) error {
 	err := v.each(func(x *token.Vault) error { return x.Close(ctx) })
-	v.exchange.end()
+	v.exchange.End()
 	if v.shares != nil {
 		err = errors.Join(err, v.shares.Close())
 	}
@@ -102,7 +103,7 @@ func (s *Service) rotateKeys() (string, error) {
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
 	if s.core.node != nil {
-		return "", errSeveral
+		return "", nodes.ErrSeveral
 	}
 	keys, err := rotateTokenKeys(s.cfg, s.core.store, time.Now())
 	if len(keys) > 0 {
@@ -127,7 +128,7 @@ func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, bodies 
 		},
 		Credentials:   credential.Rules{RefuseExpired: h.RefuseExpired, Opaque: h.OpaqueTypes},
 		DefaultPolicy: h.DefaultPolicy, DefaultLife: h.TTL.Std(), Tokenize: h.Tokenize, Detokenize: h.Detokenize,
-		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now).Among(s.core.node.count()),
-		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Valid: s.core.node.valid(), Bodies: bodies, Now: time.Now, Logger: s.log,
+		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now).Among(s.core.node.Count()),
+		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Valid: s.core.node.Valid(), Bodies: bodies, Now: time.Now, Logger: s.log,
 	})
 }

@@ -11,11 +11,11 @@ func (s *Service) health() server.Health {
 		return server.Health{Why: "starting", Quarantined: []string{}}
 	}
 	n := s.core.node
-	if n != nil && (n.away.Load() || !n.Store.Holds()) {
-		return server.Health{Why: "this node has lost its lease", Quarantined: []string{}, Cluster: n.health()}
+	if n != nil && !n.Serves() {
+		return server.Health{Why: "this node has lost its lease", Quarantined: []string{}, Cluster: n.Health()}
 	}
 	st := s.core.store.Stats()
-	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined(), Cluster: n.health()}
+	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined(), Cluster: n.Health()}
 	for _, t := range s.vaults.stats() {
 		h.QuarantinedTokens += t.Quarantined
 	}
@@ -23,7 +23,7 @@ func (s *Service) health() server.Health {
 		h.Quarantined = []string{}
 	}
 	// What others own it cannot serve then, and they serve all but what it owns.
-	if n != nil && n.asideNow() {
+	if n != nil && n.StandsAside() {
 		h.Ready, h.Why = false, "this node reaches none of the other living nodes, and leaves serving to them"
 	}
 	if shared, ok := s.core.store.(durable.Shared); ok && !shared.Holds() {
@@ -33,14 +33,4 @@ func (s *Service) health() server.Health {
 		h.Ready, h.Why = false, "the store failed and needs a restart"
 	}
 	return h
-}
-
-// health is a node's part of it; nil for a server that stands alone.
-func (n *node) health() *server.ClusterHealth {
-	if n == nil {
-		return nil
-	}
-	return &server.ClusterHealth{
-		Node: n.Store.Node(), Lease: !n.away.Load() && n.Store.Holds(), Alive: int(n.alive.Load()), Unreachable: n.unreachable(),
-	}
 }

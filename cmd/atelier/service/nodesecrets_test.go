@@ -9,6 +9,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/postgres/postgrestest"
 )
 
@@ -16,8 +17,8 @@ import (
 // on a restored one says it anew.
 func TestWhatNodesHaveInCommonIsNotRestored(t *testing.T) {
 	files := "folder:" + t.TempDir()
-	onNode := func(c *Core) *node {
-		return &node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: c.store.(durable.Shared)}}
+	onNode := func(c *Core) *nodes.Node {
+		return &nodes.Node{Cluster: durable.Cluster{Store: c.store.(durable.Shared)}}
 	}
 	open := func(cfg config.Config) *Core {
 		t.Helper()
@@ -31,10 +32,10 @@ func TestWhatNodesHaveInCommonIsNotRestored(t *testing.T) {
 	cfg := onPostgres(t, postgrestest.Database(t))
 	cfg.Files.Store = files
 	c := open(cfg)
-	if err := onNode(c).agree("key", "secret"); err != nil {
+	if err := onNode(c).Agree("key", "secret"); err != nil {
 		t.Fatal(err)
 	}
-	if err := onNode(c).agree("key", "other"); !errors.Is(err, errNotTheSame) {
+	if err := onNode(c).Agree("key", "other"); !errors.Is(err, nodes.ErrNotTheSame) {
 		t.Errorf("another secret: %v", err)
 	}
 	var saved bytes.Buffer
@@ -52,11 +53,11 @@ func TestWhatNodesHaveInCommonIsNotRestored(t *testing.T) {
 	restored.Files.Store = "folder:" + t.TempDir()
 	c = open(restored) // into an empty folder
 	for _, secret := range []string{"secret", "secret"} {
-		if err := onNode(c).agree("key", secret); err != nil {
+		if err := onNode(c).Agree("key", secret); err != nil {
 			t.Errorf("after a restore: %v", err)
 		}
 	}
-	if err := onNode(c).agree("key", "other"); !errors.Is(err, errNotTheSame) {
+	if err := onNode(c).Agree("key", "other"); !errors.Is(err, nodes.ErrNotTheSame) {
 		t.Errorf("another secret after a restore: %v", err)
 	}
 }

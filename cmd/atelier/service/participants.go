@@ -118,7 +118,7 @@ func listParticipants(v *participant.View) string {
 
 // RotateTokenKeys makes a new server key while no server runs.
 func (c *Core) RotateTokenKeys() (string, error) {
-	if err := c.node.alone(); err != nil {
+	if err := c.node.Alone(); err != nil {
 		return "", err
 	}
 	keys, err := rotateTokenKeys(c.cfg, c.store, time.Now())

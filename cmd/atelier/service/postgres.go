@@ -13,6 +13,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/backup"
 	"atelier/persistence/badger"
 	"atelier/persistence/ondisk"
@@ -42,7 +43,7 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 		}
 	}()
 	store, err := postgres.Open(postgres.Options{
-		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: opts.protocol(), Program: opts.Version, Admit: beside(cfg, opts.protocol()), Lease: opts.Lease, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
+		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: opts.protocol(), Program: opts.Version, Admit: nodes.Beside(cfg, opts.protocol()), Lease: opts.Lease, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
 		OnCommit: hooks.Committed, Logger: log,
 	})
 	if errors.Is(err, postgres.ErrNameTaken) && cfg.Cluster.Enabled {

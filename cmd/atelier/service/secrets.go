@@ -47,7 +47,7 @@ const (
 func (c *Core) pinKey() ([]byte, error) {
 	key, made, err := secretKey(c.cfg, pinKeyFile)
 	if err == nil {
-		err = c.node.agree("secrets/"+pinKeyFile, key)
+		err = c.node.Agree("secrets/"+pinKeyFile, key)
 	}
 	if made && len(c.list.All()) > 0 {
 		c.log.Warn("the key of rejoin codes was not there: the codes that attendees have chosen are void, and must be reset where they are needed", "made", secretFile(c.cfg, pinKeyFile))

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/ondisk"
 	"atelier/transport/ai"
 	"atelier/transport/auth"
@@ -70,6 +72,9 @@ type Options struct {
 	// 3 s. Tests shorten it.
 	Lease time.Duration
 }
+
+// protocol is the version of the messages between nodes in this start.
+func (o Options) protocol() int { return cmp.Or(o.Protocol, nodes.Protocol) }
 
 // Start starts everything, from the disk to the door. The configuration must
 // have been checked.
@@ -156,7 +161,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	}
 	s.denials = audit.NewDenials(s.core.audit, time.Minute, log)
 	if s.hub, err = live.New(live.Options{
-		FirstSession: s.core.node.sessionNumbers(),
+		FirstSession: s.core.node.SessionNumbers(),
 		MessageRate:  float64(cfg.Limits.MessagesPerSecond), MessageBurst: float64(cfg.Limits.MessageBurst),
 		PingInterval: cfg.Live.PingInterval.Std(), IdleTimeout: cfg.Live.IdleTimeout.Std(), SlowTimeout: cfg.Live.SlowTimeout.Std(),
 		Delivered: metrics.Delivered,
@@ -181,8 +186,8 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 	api := rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, Auth: s.grants,
-		Current: s.current(), Valid: s.core.node.valid(), Bodies: bodies,
-		Limits: newLimits(cfg.Limits, s.core.node.count()), Denials: s.denials.Note, Observe: metrics.Request,
+		Current: s.current(), Valid: s.core.node.Valid(), Bodies: bodies,
+		Limits: newLimits(cfg.Limits, s.core.node.Count()), Denials: s.denials.Note, Observe: metrics.Request,
 		LoginFailed: metrics.LoginFailed,
 		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: aiKeys, Workspaces: s.core.code,
 		App:     appInfo(cfg, opts.Version),
@@ -236,7 +241,7 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (_ *Service, err e
 		})
 	})
 	if s.core.node != nil {
-		s.background.Go(func() { s.watch(ctx) })
+		s.background.Go(func() { s.core.node.Watch(ctx, duties{s}) })
 	}
 	s.announce(password, app.App(), time.Since(began))
 	return s, nil

@@ -1,7 +1,6 @@
-package service
+package nodes
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,8 +11,8 @@ import (
 	"atelier/transport/server"
 )
 
-// ClusterStatus is how the nodes are, as one of them sees it.
-type ClusterStatus struct {
+// Status is how the nodes are, as one of them sees it.
+type Status struct {
 	// Node is the name of the node that was asked.
 	Node  string       `json:"node"`
 	Nodes []NodeStatus `json:"nodes"`
@@ -84,15 +83,16 @@ type ActorsOfKind struct {
 	Followed int `json:"followed"`
 }
 
-var errAlone = errors.New("cluster.enabled is off: this server stands alone")
+// ErrAlone says that there are no other nodes.
+var ErrAlone = errors.New("cluster.enabled is off: this server stands alone")
 
-// StoppedClusterStatus asks the database for the nodes, where this one does not
+// StoppedStatus asks the database for the nodes, where this one does not
 // run.
-func StoppedClusterStatus(cfg config.Config) (*ClusterStatus, error) {
+func StoppedStatus(cfg config.Config) (*Status, error) {
 	if !cfg.Cluster.Enabled {
-		return nil, errAlone
+		return nil, ErrAlone
 	}
-	st := &ClusterStatus{Node: cfg.Cluster.Node}
+	st := &Status{Node: cfg.Cluster.Node}
 	members, err := postgres.Members(string(cfg.Storage.Postgres))
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func StoppedClusterStatus(cfg config.Config) (*ClusterStatus, error) {
 	return st, nil
 }
 
-func (st *ClusterStatus) take(members []durable.Member) {
+func (st *Status) take(members []durable.Member) {
 	st.Nodes = []NodeStatus{}
 	for _, m := range members {
 		st.Nodes = append(st.Nodes, NodeStatus{
@@ -121,18 +121,12 @@ func (st *ClusterStatus) take(members []durable.Member) {
 	}
 }
 
-// clusterStatus is what the control socket answers, JSON.
-func (s *Service) clusterStatus() ([]byte, error) {
-	n := s.core.node
-	if n == nil {
-		return nil, errAlone
-	}
-	stats := s.clusterStats()
-	health := s.health()
-	st := &ClusterStatus{Node: n.Store.Node(), Problems: []string{}, This: &ThisNode{
+// Status is how the nodes are, as this one sees it.
+func (n *Node) Status(cfg config.Config, health server.Health, stats *server.ClusterStats) *Status {
+	st := &Status{Node: n.Store.Node(), Problems: []string{}, This: &ThisNode{
 		Ready: health.Ready, Why: health.Why, Lease: stats.LeaseHeld, LeasesLost: stats.LeasesLost,
 		Messages: NodeMessages{
-			Elsewhere: s.cfg.Cluster.NATSURL != "", Connected: stats.Bus.Connected, Routes: stats.Bus.Routes,
+			Elsewhere: cfg.Cluster.NATSURL != "", Connected: stats.Bus.Connected, Routes: stats.Bus.Routes,
 			Sent: stats.Bus.Sent, SentBytes: stats.Bus.Bytes, Received: stats.Bus.Received, Missed: stats.Bus.Missed,
 		},
 		Actors:    map[string]ActorsOfKind{},
@@ -155,7 +149,7 @@ func (s *Service) clusterStatus() ([]byte, error) {
 	}
 	// All of them, not only those that were alive lately; and also while this
 	// node's lease is lost, which keeps its own store from being asked.
-	members, err := postgres.Members(string(s.cfg.Storage.Postgres))
+	members, err := postgres.Members(string(cfg.Storage.Postgres))
 	if err != nil {
 		st.Unlisted = true
 		st.Problems = append(st.Problems, "the nodes cannot be listed: "+err.Error())
@@ -170,30 +164,6 @@ func (s *Service) clusterStatus() ([]byte, error) {
 		if m.Reached, ok = n.reached(m.Node); !ok {
 			st.Problems = append(st.Problems, fmt.Sprintf("node %s is alive and cannot be reached from here", m.Node))
 		}
-	}
-	return json.Marshal(st)
-}
-
-// clusterStats are the numbers of this node for the metrics; nil for a server
-// that stands alone.
-func (s *Service) clusterStats() *server.ClusterStats {
-	n := s.core.node
-	if n == nil {
-		return nil
-	}
-	st := &server.ClusterStats{
-		LeaseHeld: !n.away.Load() && n.Store.Holds(), LeasesLost: n.lost.Load(),
-		Alive: int(n.alive.Load()), Unreachable: len(n.unreachable()), Bus: n.bus.Stats(),
-		Copies: map[string]durable.Copies{
-			"codelab": s.core.workshops.Copies(), "participants": s.core.participants.Copies(), "settings": s.core.settings.Copies(),
-		},
-	}
-	for _, a := range []*durable.Stats{s.core.workshops.Stats(), s.core.participants.Stats(), s.core.settings.Stats()} {
-		st.Forwarded += a.Forwarded.Load()
-		st.Takeovers += a.Takeovers.Load()
-		st.Questions += a.Questions.Load()
-		st.Confirmed += a.Confirmed.Load()
-		st.Divergences += a.Divergences.Load()
 	}
 	return st
 }

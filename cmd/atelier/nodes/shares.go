@@ -1,9 +1,8 @@
-package service
+package nodes
 
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
@@ -16,57 +15,6 @@ import (
 	"atelier/persistence/shares"
 )
 
-// sameKeys is the table of what tells the long-lived secrets of the nodes apart,
-// by name: a code that only the secret gives, and that does not give it away. The
-// name has the stream before it: what a restored backup has of another state of
-// the database says nothing here.
-const sameKeys = "nodekeys"
-
-func (n *node) sameKey(name string) []byte { return []byte(n.Store.StreamID() + "/" + name) }
-
-// agree refuses to start with another secret than the other nodes have. The
-// first node says which.
-func (n *node) agree(name, secret string) error {
-	if n == nil {
-		return nil
-	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte("atelier: the same on all nodes\x00" + name + "\x00" + n.Store.StreamID()))
-	code, key := mac.Sum(nil)[:16], n.sameKey(name)
-	for {
-		stored, err := n.Store.Get(sameKeys, key)
-		switch {
-		case errors.Is(err, durable.ErrNotFound):
-			err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: key, Value: code, Guard: durable.Absent()}})
-			if errors.Is(err, durable.ErrConflict) {
-				continue // another node was first
-			}
-			return err
-		case err != nil:
-			return err
-		case !hmac.Equal(stored, code):
-			return fmt.Errorf("cluster: %s %w; give all nodes the same", name, errNotTheSame)
-		}
-		return nil
-	}
-}
-
-var errNotTheSame = errors.New("is not the one that the other nodes have")
-
-// agreeAnew is agree for what an operator may change: where no other node is
-// alive, this one says what it is from now on.
-func (n *node) agreeAnew(name, secret string) error {
-	err := n.agree(name, secret)
-	if !errors.Is(err, errNotTheSame) || n.alone() != nil {
-		return err
-	}
-	n.log.Info("a secret has changed; give it to the other nodes before they start", "secret", name)
-	if err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: n.sameKey(name), Delete: true}}); err != nil {
-		return err
-	}
-	return n.agree(name, secret)
-}
-
 // shareMessage is what nodes tell each other of the shares of token keys,
 // sealed under the cluster's secret.
 type shareMessage struct {
@@ -78,27 +26,27 @@ type shareMessage struct {
 // shareSubject is where nodes serve them.
 const shareSubject = "shares"
 
-// shareExchange brings the shares of token keys to all nodes: any node must
+// ShareExchange brings the shares of token keys to all nodes: any node must
 // serve any token. A share lies in no database, where it would outlive its
 // destruction.
-type shareExchange struct {
-	node  *node
+type ShareExchange struct {
+	node  *Node
 	aead  cipher.AEAD
 	store *shares.Store // set before anybody is served
 	stop  func()
 }
 
-func newShareExchange(n *node, secret string) (*shareExchange, error) {
+func NewShareExchange(n *Node, secret string) (*ShareExchange, error) {
 	key := sha256.Sum256([]byte("atelier shares between nodes\x00" + secret))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		return nil, err
 	}
 	aead, err := cipher.NewGCM(block)
-	return &shareExchange{node: n, aead: aead}, err
+	return &ShareExchange{node: n, aead: aead}, err
 }
 
-func (x *shareExchange) seal(m shareMessage) []byte {
+func (x *ShareExchange) seal(m shareMessage) []byte {
 	plain, _ := json.Marshal(m) // of texts and bytes
 	defer clear(plain)
 	nonce := make([]byte, x.aead.NonceSize(), x.aead.NonceSize()+len(plain)+x.aead.Overhead())
@@ -106,7 +54,7 @@ func (x *shareExchange) seal(m shareMessage) []byte {
 	return x.aead.Seal(nonce, nonce, plain, nil)
 }
 
-func (x *shareExchange) open(b []byte) (m shareMessage, err error) {
+func (x *ShareExchange) open(b []byte) (m shareMessage, err error) {
 	if len(b) < x.aead.NonceSize() {
 		return m, errors.New("a message about shares is cut off")
 	}
@@ -118,8 +66,8 @@ func (x *shareExchange) open(b []byte) (m shareMessage, err error) {
 	return m, json.Unmarshal(plain, &m)
 }
 
-// begin serves the other nodes, and fetches what this one lacks.
-func (x *shareExchange) begin(store *shares.Store) (err error) {
+// Begin serves the other nodes, and fetches what this one lacks.
+func (x *ShareExchange) Begin(store *shares.Store) (err error) {
 	x.store = store
 	x.stop, err = x.node.Bus.Serve(shareSubject, func(from string, data []byte, answer func([]byte)) {
 		go func() { // it waits for the disk
@@ -137,7 +85,7 @@ func (x *shareExchange) begin(store *shares.Store) (err error) {
 	return x.fetch()
 }
 
-func (x *shareExchange) serve(data []byte) (m shareMessage, err error) {
+func (x *ShareExchange) serve(data []byte) (m shareMessage, err error) {
 	in, err := x.open(data)
 	if err != nil {
 		return m, err
@@ -149,7 +97,7 @@ func (x *shareExchange) serve(data []byte) (m shareMessage, err error) {
 	return m, x.keep(in.Shares)
 }
 
-func (x *shareExchange) keep(all []shares.Share) error {
+func (x *ShareExchange) keep(all []shares.Share) error {
 	for i := range all {
 		if err := x.store.Take(all[i]); err != nil {
 			return err
@@ -167,18 +115,18 @@ const (
 )
 
 // fetch asks every living node for its shares.
-func (x *shareExchange) fetch() error {
+func (x *ShareExchange) fetch() error {
 	return x.everywhere(fetchTime, shareMessage{All: true}, func(m shareMessage) error { return x.keep(m.Shares) })
 }
 
 // Spread brings a share that this node has made to all that live. Nothing is
 // sealed under it before.
-func (x *shareExchange) Spread(s shares.Share) error {
+func (x *ShareExchange) Spread(s shares.Share) error {
 	return x.everywhere(spreadTime, shareMessage{Shares: []shares.Share{s}}, func(shareMessage) error { return nil })
 }
 
 // everywhere asks each living node until it has answered, or lives no more.
-func (x *shareExchange) everywhere(limit time.Duration, m shareMessage, take func(shareMessage) error) error {
+func (x *ShareExchange) everywhere(limit time.Duration, m shareMessage, take func(shareMessage) error) error {
 	var done []string
 	for until := time.Now().Add(limit); ; {
 		members, err := x.node.Store.Members()
@@ -210,7 +158,7 @@ func (x *shareExchange) everywhere(limit time.Duration, m shareMessage, take fun
 	}
 }
 
-func (x *shareExchange) ask(node string, m shareMessage) (shareMessage, error) {
+func (x *ShareExchange) ask(node string, m shareMessage) (shareMessage, error) {
 	type outcome struct {
 		data []byte
 		err  error
@@ -224,8 +172,8 @@ func (x *shareExchange) ask(node string, m shareMessage) (shareMessage, error) {
 	return x.open(o.data)
 }
 
-// end serves no more.
-func (x *shareExchange) end() {
+// End serves no more.
+func (x *ShareExchange) End() {
 	if x != nil && x.stop != nil {
 		x.stop()
 	}

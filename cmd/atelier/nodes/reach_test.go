@@ -1,4 +1,4 @@
-package service
+package nodes
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 // trio is three nodes that look after each other.
 type trio struct {
 	net     *bustest.Net
-	nodes   []*node
+	nodes   []*Node
 	members []durable.Member
 }
 
@@ -28,7 +28,7 @@ func newTrio(t *testing.T) *trio {
 	for _, s := range stores {
 		bus, stop := x.net.Node(s.Node())
 		t.Cleanup(stop)
-		n := &node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: s, Bus: bus}}
+		n := &Node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: s, Bus: bus}}
 		n.reach.patience = time.Millisecond
 		if err := n.serveReach(); err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func newTrio(t *testing.T) *trio {
 		x.nodes = append(x.nodes, n)
 		x.members = append(x.members, durable.Member{Node: s.Node(), Incarnation: 1, Left: time.Second})
 	}
-	slices.SortFunc(x.nodes, func(a, b *node) int {
+	slices.SortFunc(x.nodes, func(a, b *Node) int {
 		if a.Store.Node() < b.Store.Node() {
 			return -1
 		}
@@ -73,8 +73,8 @@ func (x *trio) wants(t *testing.T, when string, aside ...bool) {
 	t.Helper()
 	x.turns()
 	for i, n := range x.nodes {
-		if got := n.asideNow(); got != aside[i] {
-			t.Errorf("%s: node %d stands aside: %v (unreachable %v)", when, i, got, n.unreachable())
+		if got := n.StandsAside(); got != aside[i] {
+			t.Errorf("%s: node %d stands aside: %v (unreachable %v)", when, i, got, n.Unreachable())
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestWhoReachesNobodyStandsAside(t *testing.T) {
 	x.wants(t, "whole", false, false, false)
 	x.cut(0, 1)
 	x.wants(t, "without one connection", false, false, false)
-	if got := x.nodes[0].unreachable(); len(got) != 1 || got[0] != x.nodes[1].Store.Node() {
+	if got := x.nodes[0].Unreachable(); len(got) != 1 || got[0] != x.nodes[1].Store.Node() {
 		t.Errorf("unreachable is %v", got)
 	}
 	x.cut(0, 2)
@@ -134,7 +134,7 @@ func TestWhoStartsDrivesNobodyAway(t *testing.T) {
 	serving := x.nodes[0]
 	x.nodes = x.nodes[:1] // the other one does not look
 	x.wants(t, "one starts", false)
-	if other := x.members[1].Node; serving.answers(other) || serving.answers(x.members[2].Node) {
+	if other := x.members[1].Node; serving.Answers(other) || serving.Answers(x.members[2].Node) {
 		t.Error("it would be given codelabs")
 	}
 	x.members[1].Incarnation++
@@ -142,7 +142,7 @@ func TestWhoStartsDrivesNobodyAway(t *testing.T) {
 	x.net.Mend(x.nodes[0].Store.Node(), x.members[1].Node)
 	x.net.Mend(x.members[1].Node, x.nodes[0].Store.Node())
 	x.wants(t, "its secret is right", false)
-	if !serving.answers(x.members[1].Node) {
+	if !serving.Answers(x.members[1].Node) {
 		t.Error("it would be given no codelabs")
 	}
 }
@@ -171,19 +171,19 @@ func TestNeighboursOnly(t *testing.T) {
 	cfg := config.Default()
 	cfg.Cluster.Enabled = true
 	for theirs, fine := range map[int]bool{4: false, 5: false, 6: true, 7: true, 8: true, 9: false} {
-		err := beside(cfg, 7)([]durable.Member{{Node: "n1", Version: theirs}})
+		err := Beside(cfg, 7)([]durable.Member{{Node: "n1", Version: theirs}})
 		if (err == nil) != fine {
 			t.Errorf("version 7 beside %d: %v", theirs, err)
 		}
 	}
-	if beside(cfg, 7)([]durable.Member{{Node: "single", Version: 7}}) == nil {
+	if Beside(cfg, 7)([]durable.Member{{Node: "single", Version: 7}}) == nil {
 		t.Error("beside a server that stands alone")
 	}
 	cfg.Cluster.Enabled = false
-	if beside(cfg, 7)([]durable.Member{{Node: "n1", Version: 7}}) == nil {
+	if Beside(cfg, 7)([]durable.Member{{Node: "n1", Version: 7}}) == nil {
 		t.Error("alone beside nodes")
 	}
-	if err := beside(cfg, 7)(nil); err != nil {
+	if err := Beside(cfg, 7)(nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package service
+package nodes
 
 import (
 	"cmp"
@@ -59,7 +59,7 @@ const (
 
 // serveReach answers the others. What it says may grow; today it is an empty
 // object.
-func (n *node) serveReach() error {
+func (n *Node) serveReach() error {
 	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) { answer([]byte("{}")) })
 	return err
 }
@@ -73,7 +73,7 @@ const meetTurns = 10
 // meet waits until every living node has answered. A node that reaches the
 // database and not the others could serve little, and would only find out when
 // somebody needs it.
-func (n *node) meet(limit time.Duration, stop <-chan struct{}) error {
+func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	answered := map[string]bool{n.Store.Node(): true}
 	began, told := time.Now(), false
 	for until := time.Now().Add(limit); ; {
@@ -117,14 +117,14 @@ var errStopped = errors.New("stopped while it waited for the other nodes")
 
 // look asks the others whether they are there, and decides whether this node
 // stands aside.
-func (n *node) look(members []durable.Member) {
+func (n *Node) look(members []durable.Member) {
 	me := slices.IndexFunc(members, func(m durable.Member) bool { return m.Node == n.Store.Node() })
 	if me < 0 {
 		return
 	}
 	others := slices.DeleteFunc(slices.Clone(members), func(m durable.Member) bool { return m.Left <= 0 || m.Node == n.Store.Node() })
 	n.ask(others)
-	unreachable := n.unreachable()
+	unreachable := n.Unreachable()
 	n.tell(unreachable, others)
 	lonely := len(others) > 0 && len(unreachable) == len(others)
 	aside, err := n.standAside(members[me], others, lonely)
@@ -144,7 +144,7 @@ func (n *node) look(members []durable.Member) {
 }
 
 // tell writes to the log which living nodes answer no more, and which do again.
-func (n *node) tell(unreachable []string, others []durable.Member) {
+func (n *Node) tell(unreachable []string, others []durable.Member) {
 	for _, name := range unreachable {
 		if !slices.Contains(n.reach.silent, name) {
 			n.log.Warn("a living node does not answer this one: "+whereToLook, "other", name)
@@ -159,7 +159,7 @@ func (n *node) tell(unreachable []string, others []durable.Member) {
 }
 
 // ask sends one question to each of the others.
-func (n *node) ask(others []durable.Member) {
+func (n *Node) ask(others []durable.Member) {
 	r := &n.reach
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,8 +188,8 @@ func (n *node) ask(others []durable.Member) {
 	}
 }
 
-// unreachable names the living nodes that do not answer.
-func (n *node) unreachable() []string {
+// Unreachable names the living nodes that do not answer.
+func (n *Node) Unreachable() []string {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	out := []string{}
@@ -208,7 +208,7 @@ func (n *node) unreachable() []string {
 // Nodes tell each other in the database, which all of them reach, or their leases
 // would be over. One that has told nothing starts, and serves nobody yet: it may
 // never, if its secret or its certificate is wrong.
-func (n *node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
+func (n *Node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
 	now := told{me.Incarnation, lonely}
 	if n.reach.told == nil || *n.reach.told != now {
 		value, _ := json.Marshal(now) // of a number and a flag
@@ -238,15 +238,15 @@ func (n *node) standAside(me durable.Member, others []durable.Member, lonely boo
 	return first != me.Node, nil
 }
 
-// asideNow says whether this node leaves serving to others.
-func (n *node) asideNow() bool {
+// StandsAside says whether this node leaves serving to others.
+func (n *Node) StandsAside() bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	return n.reach.aside
 }
 
 // reached says in words whether a node answers, and how fast.
-func (n *node) reached(name string) (text string, ok bool) {
+func (n *Node) reached(name string) (text string, ok bool) {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	switch p := n.reach.peers[name]; {
@@ -259,30 +259,10 @@ func (n *node) reached(name string) (text string, ok bool) {
 	}
 }
 
-// answers says that a node has answered all that it was asked lately.
-func (n *node) answers(name string) bool {
+// Answers says that a node has answered all that it was asked lately.
+func (n *Node) Answers(name string) bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	p := n.reach.peers[name]
 	return p != nil && p.took > 0 && p.missed == 0
 }
-
-// alone fails while other nodes are alive, which a change of the token keys here
-// would leave behind.
-func (n *node) alone() error {
-	if n == nil {
-		return nil
-	}
-	members, err := n.Store.Members()
-	if err != nil {
-		return err
-	}
-	for _, m := range members {
-		if m.Left > 0 && m.Node != n.Store.Node() {
-			return fmt.Errorf("%w; node %s is still alive", errSeveral, m.Node)
-		}
-	}
-	return nil
-}
-
-var errSeveral = errors.New("several nodes use these keys: stop all of them, rotate the keys on one, and copy its secrets/token-keys.json to the others")

@@ -1,0 +1,144 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"atelier/actors/codelab"
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/transport/bus"
+	"atelier/transport/server"
+)
+
+// Node is this server as one of several. A nil one stands alone.
+type Node struct {
+	durable.Cluster
+	bus *bus.Bus
+	log *slog.Logger
+	// alive counts the nodes whose lease holds, this one included.
+	alive atomic.Int64
+	// away: this node has lost its lease, and is on its way back; lost counts
+	// how often.
+	away  atomic.Bool
+	lost  atomic.Int64
+	reach reach
+}
+
+// Open connects to the other nodes, and waits until each that is alive answers or
+// stop is closed. patience is how long a question to one may take; 0: a second.
+func Open(cfg config.Config, store durable.Shared, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
+	conf, err := cfg.Cluster.TLS(func(err error) { log.Error("the renewed certificate of this node cannot be used", "error", err) })
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{log: log.With("component", "cluster", "node", cfg.Cluster.Node)}
+	n.alive.Store(1)
+	n.bus, err = bus.Open(bus.Options{
+		Node: cfg.Cluster.Node, Secret: string(cfg.Cluster.Secret), Cluster: store.StreamID(), Listen: cfg.Cluster.Listen, Peers: cfg.Cluster.Peers,
+		URL: string(cfg.Cluster.NATSURL), TLS: conf, Logger: n.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	go n.nameUnknown(cfg.Cluster.Peers)
+	n.Store, n.Bus, n.Patience, n.Beat = store, n.bus, patience, patience/4
+	err = n.serveReach()
+	if err == nil {
+		err = n.meet(meetTurns*cmp.Or(patience, askTime), stop)
+	}
+	if err != nil {
+		n.bus.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+// nameUnknown tells of peers whose names mean nothing: while others know this
+// node, nothing else would.
+func (n *Node) nameUnknown(peers []string) {
+	for _, peer := range peers {
+		host, _, err := net.SplitHostPort(peer)
+		if err != nil {
+			continue // the configuration was checked
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		_, err = net.DefaultResolver.LookupHost(ctx, host)
+		cancel()
+		var unknown *net.DNSError
+		if errors.As(err, &unknown) && unknown.IsNotFound {
+			n.log.Warn("cluster.peers names a host that is not known now", "peer", peer)
+		}
+	}
+}
+
+// Actors is what actors are told of the other nodes; nil without any.
+func (n *Node) Actors() *durable.Cluster {
+	if n == nil {
+		return nil
+	}
+	return &n.Cluster
+}
+
+// Count says how many nodes are alive; nil for a server that stands alone.
+func (n *Node) Count() func() int {
+	if n == nil {
+		return nil
+	}
+	return func() int { return int(n.alive.Load()) }
+}
+
+// SessionNumbers is where the numbers of this node's live sessions begin.
+func (n *Node) SessionNumbers() uint64 {
+	if n == nil {
+		return 0
+	}
+	return codelab.SessionNumbers(n.Store.Node(), uint64(time.Now().UnixNano()))
+}
+
+// Close leaves the other nodes.
+func (n *Node) Close() {
+	if n != nil {
+		n.bus.Close()
+	}
+}
+
+// Valid says whether what was read from memory still counts, see
+// durable.Shared.Holds; nil for a server that stands alone.
+func (n *Node) Valid() func() error {
+	if n == nil {
+		return nil
+	}
+	return func() error {
+		if !n.Store.Holds() {
+			return durable.ErrUnavailable
+		}
+		return nil
+	}
+}
+
+// Serves says whether this node has its lease, without which others may own by now
+// what it owned.
+func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
+
+// Health is this node's part of what /readyz answers; nil for a server that stands
+// alone.
+func (n *Node) Health() *server.ClusterHealth {
+	if n == nil {
+		return nil
+	}
+	return &server.ClusterHealth{Node: n.Store.Node(), Lease: n.Serves(), Alive: int(n.alive.Load()), Unreachable: n.Unreachable()}
+}
+
+// Stats are this node's numbers, without those of its actors.
+func (n *Node) Stats() *server.ClusterStats {
+	return &server.ClusterStats{
+		LeaseHeld: n.Serves(), LeasesLost: n.lost.Load(), Alive: int(n.alive.Load()), Unreachable: len(n.Unreachable()), Bus: n.bus.Stats(),
+		Copies: map[string]durable.Copies{},
+	}
+}

@@ -1,0 +1,83 @@
+package nodes
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"atelier/actors/durable"
+)
+
+// sameKeys is the table of what tells the long-lived secrets of the nodes apart,
+// by name: a code that only the secret gives, and that does not give it away. The
+// name has the stream before it: what a restored backup has of another state of
+// the database says nothing here.
+const sameKeys = "nodekeys"
+
+func (n *Node) sameKey(name string) []byte { return []byte(n.Store.StreamID() + "/" + name) }
+
+// Agree refuses to start with another secret than the other nodes have. The
+// first node says which.
+func (n *Node) Agree(name, secret string) error {
+	if n == nil {
+		return nil
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("atelier: the same on all nodes\x00" + name + "\x00" + n.Store.StreamID()))
+	code, key := mac.Sum(nil)[:16], n.sameKey(name)
+	for {
+		stored, err := n.Store.Get(sameKeys, key)
+		switch {
+		case errors.Is(err, durable.ErrNotFound):
+			err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: key, Value: code, Guard: durable.Absent()}})
+			if errors.Is(err, durable.ErrConflict) {
+				continue // another node was first
+			}
+			return err
+		case err != nil:
+			return err
+		case !hmac.Equal(stored, code):
+			return fmt.Errorf("cluster: %s %w; give all nodes the same", name, ErrNotTheSame)
+		}
+		return nil
+	}
+}
+
+// ErrNotTheSame says that a secret differs from that of the other nodes.
+var ErrNotTheSame = errors.New("is not the one that the other nodes have")
+
+// AgreeAnew is Agree for what an operator may change: where no other node is
+// alive, this one says what it is from now on.
+func (n *Node) AgreeAnew(name, secret string) error {
+	err := n.Agree(name, secret)
+	if !errors.Is(err, ErrNotTheSame) || n.Alone() != nil {
+		return err
+	}
+	n.log.Info("a secret has changed; give it to the other nodes before they start", "secret", name)
+	if err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: n.sameKey(name), Delete: true}}); err != nil {
+		return err
+	}
+	return n.Agree(name, secret)
+}
+
+// Alone fails while other nodes are alive, which a change of the token keys here
+// would leave behind.
+func (n *Node) Alone() error {
+	if n == nil {
+		return nil
+	}
+	members, err := n.Store.Members()
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if m.Left > 0 && m.Node != n.Store.Node() {
+			return fmt.Errorf("%w; node %s is still alive", ErrSeveral, m.Node)
+		}
+	}
+	return nil
+}
+
+// ErrSeveral refuses what would have to change on all nodes at once.
+var ErrSeveral = errors.New("several nodes use these keys: stop all of them, rotate the keys on one, and copy its secrets/token-keys.json to the others")
