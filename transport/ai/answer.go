@@ -56,7 +56,7 @@ var heartbeat = []byte(": still here\n\n")
 // serve asks the upstream and passes on what it says, until one side ends.
 func (a *answer) serve(d *httpapi.Detached) {
 	began := time.Now()
-	ctx, cancel := context.WithCancelCause(a.s.base)
+	ctx, cancel := context.WithCancelCause(a.s.Answers.base)
 	defer cancel(nil)
 	a.cancel = cancel
 	if err := a.begin(); err != nil {
@@ -82,23 +82,23 @@ func (a *answer) serve(d *httpapi.Detached) {
 
 // begin takes a place, unless what the caller asked by has ended meanwhile.
 func (a *answer) begin() error {
-	if err := a.s.enter(a); err != nil {
+	if err := a.s.Answers.enter(a); err != nil {
 		return err
 	}
 	switch a.s.Grants.Hold(a) {
 	case "":
 		return nil
 	case auth.Unknown:
-		a.s.leave(a)
+		a.s.Answers.leave(a)
 		return durable.ErrUnavailable
 	}
-	a.s.leave(a)
+	a.s.Answers.leave(a)
 	return errEnded
 }
 
 func (a *answer) end() {
 	a.s.Grants.Release(a)
-	a.s.leave(a)
+	a.s.Answers.leave(a)
 }
 
 // Standing implements auth.Holder.

@@ -22,7 +22,7 @@ func newService(t *testing.T) *Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return New(Config{Upstream: c, Models: rest.AIModels{Default: "m", All: []string{"m", "n"}}, MaxStreams: 2, MaxPerPerson: 1, Grants: none{}})
+	return New(Config{Upstream: c, Models: rest.AIModels{Default: "m", All: []string{"m", "n"}}, Answers: NewAnswers(2, 1), Grants: none{}})
 }
 
 // none are grants of which none stands.
@@ -106,8 +106,8 @@ func TestTheStepGoesBeforeTheInstruction(t *testing.T) {
 func TestAnAnswerWhoseGrantHasEndedDoesNotBegin(t *testing.T) {
 	s := newService(t)
 	a := &answer{s: s, person: "a"}
-	if err := a.begin(); err != errEnded || s.active != 0 || len(s.persons) != 0 {
-		t.Errorf("%v, %d active", err, s.active)
+	if err := a.begin(); err != errEnded || s.Answers.active != 0 || len(s.Answers.persons) != 0 {
+		t.Errorf("%v, %d active", err, s.Answers.active)
 	}
 }
 
@@ -120,27 +120,27 @@ func TestPlacesAreGivenBack(t *testing.T) {
 		person string
 		want   error
 	}{{"a", nil}, {"a", errYours}, {"b", nil}, {"c", errCrowded}} {
-		a := &answer{person: try.person, cancel: cancel}
+		a := &answer{s: s, person: try.person, cancel: cancel}
 		if of[try.person] == nil {
 			of[try.person] = a
 		}
-		if err := s.enter(a); err != try.want {
+		if err := s.Answers.enter(a); err != try.want {
 			t.Errorf("%s: %v", try.person, err)
 		}
 	}
-	s.Removed("nobody")
-	s.Removed("b")
+	s.Answers.Removed("nobody")
+	s.Answers.Removed("b")
 	if cancelled != 1 {
 		t.Errorf("%d are cancelled", cancelled)
 	}
-	s.leave(of["a"])
-	if err := s.enter(of["c"]); err != nil || len(s.persons) != 2 {
-		t.Errorf("%v, %d persons", err, len(s.persons))
+	s.Answers.leave(of["a"])
+	if err := s.Answers.enter(of["c"]); err != nil || len(s.Answers.persons) != 2 {
+		t.Errorf("%v, %d persons", err, len(s.Answers.persons))
 	}
-	s.leave(of["b"])
-	s.leave(of["c"])
+	s.Answers.leave(of["b"])
+	s.Answers.leave(of["c"])
 	s.Close(t.Context())
-	if err := s.enter(of["a"]); err != errStopping || len(s.persons) != 0 {
-		t.Errorf("after the end: %v, %d persons", err, len(s.persons))
+	if err := s.Answers.enter(of["a"]); err != errStopping || len(s.Answers.persons) != 0 {
+		t.Errorf("after the end: %v, %d persons", err, len(s.Answers.persons))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"atelier/actors/codelab"
@@ -30,9 +29,8 @@ type Config struct {
 	// Grants ends answers with what they stand on.
 	Grants Grants
 	// Rate is how much one person may ask; nil for as much as they like.
-	Rate *limit.Limiter
-	// MaxStreams and MaxPerPerson bound the answers under way.
-	MaxStreams, MaxPerPerson int
+	Rate    *limit.Limiter
+	Answers *Answers
 	// Heartbeat is how long a stream is silent before it gets a comment, so
 	// that proxies keep it.
 	Heartbeat time.Duration
@@ -50,15 +48,6 @@ type Grants interface {
 type Service struct {
 	Config
 	stats counters
-
-	base   context.Context // ends with Close
-	cancel context.CancelCauseFunc
-
-	mu      sync.Mutex // guards what follows
-	closed  bool
-	streams sync.WaitGroup
-	persons map[string]map[*answer]struct{} // answers under way by person
-	active  int
 }
 
 // Operations are what the service answers.
@@ -67,11 +56,7 @@ func (s *Service) Operations() []rest.Operation {
 }
 
 // New returns a service.
-func New(cfg Config) *Service {
-	s := &Service{Config: cfg, persons: map[string]map[*answer]struct{}{}}
-	s.base, s.cancel = context.WithCancelCause(context.Background())
-	return s
-}
+func New(cfg Config) *Service { return &Service{Config: cfg} }
 
 var (
 	errStopping = httpapi.Refusal(http.StatusServiceUnavailable, "the server is stopping; try again", 2*time.Second)
@@ -85,77 +70,8 @@ var (
 // Close refuses new questions, lets answers under way end until ctx does, then
 // cancels them and waits.
 func (s *Service) Close(ctx context.Context) {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	ended := make(chan struct{})
-	go func() {
-		s.streams.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
-	s.cancel(errStopping)
-	<-ended
+	s.Answers.close(ctx)
 	s.Upstream.Close()
-}
-
-// room says why there is no place among the answers under way.
-func (s *Service) room(person string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.full(person)
-}
-
-// enter takes a place. It is the goroutine that serves which takes it: when
-// the connection is gone before that starts, nobody would give it back.
-func (s *Service) enter(a *answer) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.full(a.person); err != nil {
-		return err
-	}
-	s.active++
-	if s.persons[a.person] == nil {
-		s.persons[a.person] = map[*answer]struct{}{}
-	}
-	s.persons[a.person][a] = struct{}{}
-	s.streams.Add(1)
-	return nil
-}
-
-func (s *Service) full(person string) error {
-	switch {
-	case s.closed:
-		return errStopping
-	case s.active >= s.MaxStreams:
-		return errCrowded
-	case len(s.persons[person]) >= s.MaxPerPerson:
-		return errYours
-	}
-	return nil
-}
-
-func (s *Service) leave(a *answer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.active--
-	if delete(s.persons[a.person], a); len(s.persons[a.person]) == 0 {
-		delete(s.persons, a.person)
-	}
-	s.streams.Done()
-}
-
-// Removed ends the answers to an attendee that stand on what has ended: the
-// attendee was removed, or their PIN reset.
-func (s *Service) Removed(attendee string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for a := range s.persons[attendee] {
-		s.Grants.Check(a)
-	}
 }
 
 // stream answers one question.
@@ -169,7 +85,7 @@ func (s *Service) stream(r *rest.Request) error {
 		return err
 	}
 	person := r.Caller.Person
-	if err := s.room(person); err != nil {
+	if err := s.Answers.room(person); err != nil {
 		return err
 	}
 	if wait := s.Rate.Allow(person); wait > 0 {

@@ -60,7 +60,7 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 		conn.Close()
 		return nil, ErrDraining
 	}
-	id := h.opts.FirstSession + h.attached.Add(1)
+	id := h.attached.Add(1)
 	l := h.loops[id%uint64(len(h.loops))]
 	s := &Session{
 		Data:        o.Data,

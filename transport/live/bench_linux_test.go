@@ -121,7 +121,7 @@ func attachAll[C net.Conn](b *testing.B, conns []C) (*Hub, *room.Room) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	hub.Start()
+	hub.Start(0)
 	r := room.New("e1", room.Limits{})
 	for i, c := range conns {
 		if _, err := hub.Attach(c, nil, benchOptions(r, i)); err != nil {
@@ -343,7 +343,7 @@ func BenchmarkAckInFanout(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	hub.Start()
+	hub.Start(0)
 	defer hub.Close()
 	r := room.New("e1", room.Limits{})
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

@@ -87,7 +87,7 @@ func newHouse(t testing.TB, o Options, wrap ...func(net.Listener) net.Listener) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub.Start()
+	hub.Start(0)
 	h := &house{
 		t:        t,
 		hub:      hub,

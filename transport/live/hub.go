@@ -57,8 +57,10 @@ func New(o Options) (*Hub, error) {
 	return h, nil
 }
 
-// Start lets the loops run. It must be called once.
-func (h *Hub) Start() {
+// Start lets the loops run. It must be called once, before anything is attached.
+// Sessions are numbered from the one after last; see codelab.SessionNumbers.
+func (h *Hub) Start(last uint64) {
+	h.attached.Store(last)
 	h.started.Store(true)
 	for _, l := range h.loops {
 		h.running.Go(l.run)

@@ -50,10 +50,6 @@ type Options struct {
 	// Tick is the resolution of every time above. Default 1 s.
 	Tick time.Duration
 
-	// FirstSession is the number before that of the first session; see
-	// codelab.SessionNumbers. Default 0.
-	FirstSession uint64
-
 	// writesBetweenPolls is how many writes of a fan-out go by before the loop
 	// looks for messages that came in. Default 256: at 5 us a write, about a
 	// millisecond. Tests look after every write.

@@ -15,7 +15,6 @@ import (
 
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
-	"atelier/actors/room"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
@@ -220,12 +219,6 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 }
 
-// startsOver is why connections end whose codelab this server has let go.
-const startsOver = "this server starts over; connect again"
-
-// Forgotten sends away who is in a room that is no more; see codelab.Config.
-func (g *Gateway) Forgotten(r *room.Room) { g.Hub.CloseRoom(r, rfc6455.CloseRestart, startsOver) }
-
 // message takes one message by POST and answers its ack
 // (POST /codelabs/:id/messages).
 func (g *Gateway) message(r *rest.Request) error {
@@ -267,23 +260,4 @@ func (g *Gateway) allowed(r *rest.Request) error {
 		return errOrigin
 	}
 	return nil
-}
-
-// Removed ends the connections of an attendee who was removed or whose PIN was
-// reset, but for those that came with the new one; or all when the codelab was
-// deleted.
-func (g *Gateway) Removed(rm *room.Room, attendee string) {
-	if attendee == "" {
-		g.Hub.CloseRoom(rm, rfc6455.ClosePolicy, "codelab deleted")
-		return
-	}
-	g.Hub.EachSession(rm, attendee, func(s *live.Session) {
-		p := s.Data.(*peer)
-		switch v := p.lab.View(); {
-		case v.Attendee(attendee) == nil:
-			s.Close(rfc6455.ClosePolicy, "removed from the codelab")
-		case !v.Stands(attendee, p.who.Generation):
-			s.Close(rfc6455.ClosePolicy, "the code was reset")
-		}
-	})
 }

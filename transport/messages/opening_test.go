@@ -72,17 +72,18 @@ func newSchool(t *testing.T) *school {
 	})
 	hub, err := live.New(live.Options{Loops: 1})
 	fatal(err)
-	hub.Start()
+	hub.Start(0)
 	t.Cleanup(hub.Close)
 	s.Gateway = NewGateway(Config{
 		Hub: hub, Grants: s.grants, Workshops: func() []codelab.Workshop { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	t.Cleanup(s.Gateway.Close)
+	rooms := Rooms{hub}
 	list, err := catalog.LoadList(journal)
 	fatal(err)
 	s.workshops, err = codelab.NewWorkshops(codelab.Config{
 		System: durable.NewSystem(), Journal: journal, List: list, Frames: s.frames, Files: files.NewRegister(journal, nil, time.Hour, time.Now),
-		Removed: s.Removed, Forgotten: s.Forgotten, Logger: slog.New(slog.DiscardHandler),
+		Removed: rooms.Removed, Forgotten: rooms.Forgotten, Logger: slog.New(slog.DiscardHandler),
 	})
 	fatal(err)
 	t.Cleanup(func() { _ = s.workshops.Close(context.Background()) })
@@ -254,7 +255,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	}
 	who, _, _ := s.grants.Identify(i.Cookie, "")
 	stays := s.opens(s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Generation: a.Generation + 1}), live.WebSocket)
-	s.Removed(s.lab.Room, a.Id)
+	Rooms{s.Hub}.Removed(s.lab.Room, a.Id)
 	looked := make(chan struct{}, 2) // behind it on the loop
 	s.Hub.EachSession(s.lab.Room, a.Id, func(*live.Session) { looked <- struct{}{} })
 	<-looked

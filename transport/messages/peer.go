@@ -112,28 +112,6 @@ func announce(w codelab.Workshop, kind, person, name string) {
 	w.Room.Broadcast(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
 }
 
-// Announce tells of somebody who has come to another node, or left it; see
-// codelab.Config.
-func (g *Gateway) Announce(w codelab.Workshop, person string, arrived bool) {
-	kind := "attendee_left"
-	if arrived {
-		kind = "attendee_joined"
-	}
-	if person != codelab.FacilitatorID {
-		announce(w, kind, person, "")
-	}
-}
-
-// Signal brings a message of another node to the sessions of a person here, to
-// all facilitators' for "".
-func (g *Gateway) Signal(w codelab.Workshop, person string, payload []byte) {
-	if person == "" {
-		g.Hub.SendFacilitators(w.Room, payload)
-		return
-	}
-	g.Hub.SendPerson(w.Room, person, payload)
-}
-
 // handler is what sessions do; each finds its peer in Session.Data.
 type handler struct{}
 

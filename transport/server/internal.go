@@ -120,8 +120,15 @@ func (i *Internal) Addr() net.Addr { return i.listener.Addr() }
 // Drain makes /readyz say no.
 func (i *Internal) Drain() { i.draining.Store(true) }
 
-// Close stops it.
-func (i *Internal) Close() error { return i.server.Close() }
+// Close stops it, and has given the address back when it returns. A server that was
+// just about to take the listener closes it only later.
+func (i *Internal) Close() error {
+	err := i.server.Close()
+	if closed := i.listener.Close(); !errors.Is(closed, net.ErrClosed) {
+		err = errors.Join(err, closed)
+	}
+	return err
+}
 
 func asError[T error](err error, target *T) bool { return errors.As(err, target) }
 

@@ -63,12 +63,12 @@ func (pw adminPassword) show(to *os.File, url, id string) {
 }
 
 // account brings up the admin's password, sessions and API tokens.
-func (s *Service) account() (pw adminPassword, err error) {
-	cfg := s.cfg
+func (s *Service) account() (err error) {
+	cfg, pw := s.cfg, &s.password
 	key := string(cfg.Session.Key)
 	if key == "" {
 		if key, _, err = secretKey(cfg, "session.key"); err != nil {
-			return pw, err
+			return err
 		}
 	}
 	password := string(cfg.Admin.Password)
@@ -76,7 +76,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 		pw.file = filepath.Join(cfg.Server.Data, PasswordFile)
 		var made bool
 		if password, made, err = secrets.Password(pw.file, func() string { return auth.Random(15) }); err != nil {
-			return pw, err
+			return err
 		}
 		if made {
 			pw.made = password
@@ -84,20 +84,20 @@ func (s *Service) account() (pw adminPassword, err error) {
 	}
 	for name, secret := range map[string]string{"session.key": key, "admin.id or admin.password": cfg.Admin.ID + "\x00" + password} {
 		if err := s.core.node.AgreeAnew(name, secret); err != nil {
-			return pw, err
+			return err
 		}
 	}
 	account := auth.Account(key, cfg.Admin.ID, password)
 	sessions, err := s.openSessions(account)
 	if err != nil {
-		return pw, err
+		return err
 	}
 	if _, err := s.core.settings.Get(settings.ID); err != nil {
-		return pw, fmt.Errorf("settings: %w", err)
+		return fmt.Errorf("settings: %w", err)
 	}
 	pinKey, err := s.core.pinKey()
 	if err != nil {
-		return pw, err
+		return err
 	}
 	s.grants = auth.New(auth.Config{
 		AdminID: cfg.Admin.ID, AdminPassword: password, AdminLifetime: cfg.Session.AdminLifetime.Std(),
@@ -105,7 +105,7 @@ func (s *Service) account() (pw adminPassword, err error) {
 		Tokens: s.core.tokens, PINKey: pinKey, Now: time.Now,
 		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std(), Among: s.core.node.Count()}, time.Now),
 	})
-	return pw, nil
+	return nil
 }
 
 // openSessions reads the login sessions, and follows what other nodes change.

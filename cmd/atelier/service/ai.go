@@ -10,9 +10,18 @@ import (
 	"atelier/transport/rest"
 )
 
-// aiKeys opens AI keys with the admin's password. What is stored is sealed
+// openAI makes who answers questions.
+func (s *Service) openAI() (err error) {
+	if s.aiKeys, err = s.openAIKeys(s.grants.AdminPassword); err != nil {
+		return err
+	}
+	s.ai, err = s.newAI()
+	return err
+}
+
+// openAIKeys opens AI keys with the admin's password. What is stored is sealed
 // with a key of its own beside the store, so neither is enough alone.
-func (s *Service) aiKeys(password string) (*keys.Ring, error) {
+func (s *Service) openAIKeys(password string) (*keys.Ring, error) {
 	key, _, err := secretKey(s.cfg, settingsKeyFile)
 	if err == nil {
 		err = s.core.node.Agree("secrets/"+settingsKeyFile, key)
@@ -39,7 +48,7 @@ func (s *Service) newAI() (*ai.Service, error) {
 	}
 	return ai.New(ai.Config{
 		Upstream: client, Models: s.aiModels(), Workshops: s.core.workshops, Settings: s.core.settings, Grants: s.grants,
-		Rate:       limit.New(limit.Rate{Burst: s.cfg.Limits.AIPerMinute, Per: time.Minute}, time.Now),
-		MaxStreams: c.MaxStreams, MaxPerPerson: c.MaxStreamsPerPerson, Heartbeat: c.Heartbeat.Std(), Logger: s.log,
+		Rate:    limit.New(limit.Rate{Burst: s.cfg.Limits.AIPerMinute, Per: time.Minute}, time.Now),
+		Answers: s.answers, Heartbeat: c.Heartbeat.Std(), Logger: s.log,
 	}), nil
 }

@@ -16,8 +16,6 @@ import (
 	"atelier/persistence/shares"
 	"atelier/transport/handler"
 	"atelier/transport/limit"
-	"atelier/transport/server"
-	"atelier/transport/wire"
 )
 
 // vaults are the tokens of the two environments, and the shares of their
@@ -117,7 +115,7 @@ func (s *Service) rotateKeys() (string, error) {
 }
 
 // newHandler puts the tokenization handler together.
-func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, bodies *wire.BodyBudget, metrics *server.Metrics) (*handler.Handler, error) {
+func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string) (*handler.Handler, error) {
 	h := s.cfg.Handler
 	return handler.New(handler.Config{
 		Production: s.vaults.production, Sandbox: s.vaults.sandbox, Participants: s.core.participants,
@@ -129,6 +127,6 @@ func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string, bodies 
 		Credentials:   credential.Rules{RefuseExpired: h.RefuseExpired, Opaque: h.OpaqueTypes},
 		DefaultPolicy: h.DefaultPolicy, DefaultLife: h.TTL.Std(), Tokenize: h.Tokenize, Detokenize: h.Detokenize,
 		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now).Among(s.core.node.Count()),
-		ClientIP: clientIP, Denied: s.denials.Note, Observe: metrics.Handled, Valid: s.core.node.Valid(), Bodies: bodies, Now: time.Now, Logger: s.log,
+		ClientIP: clientIP, Denied: s.denials.Note, Observe: s.metrics.Handled, Valid: s.core.node.Valid(), Bodies: s.bodies, Now: time.Now, Logger: s.log,
 	})
 }

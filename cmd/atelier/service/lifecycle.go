@@ -1,0 +1,361 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/room"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/ondisk"
+	"atelier/transport/ai"
+	"atelier/transport/control"
+	"atelier/transport/httpapi"
+	"atelier/transport/keypair"
+	"atelier/transport/live"
+	"atelier/transport/messages"
+	"atelier/transport/rest"
+	"atelier/transport/server"
+	"atelier/transport/wire"
+)
+
+// part is a piece of the service that is started and stopped.
+type part struct {
+	name string
+	// start cleans up after itself when it fails.
+	start func() error
+	// stop may last until ctx ends, and cuts off what is slower; nil where nothing
+	// has to be undone.
+	stop func(ctx context.Context) error
+	// share of server.drain_timeout that stop gets: one in so many; 0: what is left.
+	share int
+}
+
+// parts are all pieces in the order of their start; they are stopped in reverse.
+func (s *Service) parts() []part {
+	return []part{
+		{name: "data folder", start: func() error { return ondisk.MakeFolder(s.cfg.Server.Data, 0o700) }},
+		{name: "certificate", start: s.loadPair},
+		// The doors before the data: whoever finds one taken has changed nothing, and
+		// has made no secrets. Nobody is let in before everything is there.
+		{name: "public address", start: s.reserve, stop: s.shutdown},
+		{name: "internal listener", start: s.listenInternal, stop: s.closeInternal},
+		{name: "rooms", start: s.makeHub, stop: s.closeHub},
+		{name: "actors and store", start: s.openCore, stop: s.closeCore},
+		{name: "public address after a wait", start: s.listen},
+		{name: "accounts", start: s.account, stop: s.closeSessions},
+		{name: "token vaults", start: s.openVaults, stop: s.closeVaults},
+		{name: "record of denials", start: s.openDenials, stop: s.closeDenials},
+		{name: "live messages", start: s.openGateway, stop: s.closeGateway},
+		{name: "background work", start: s.work, stop: s.awaitWork},
+		{name: "control socket", start: s.listenControl, stop: s.closeControl},
+		{name: "AI answers", start: s.openAI, stop: s.closeAI, share: 4},
+		{name: "public listener", start: s.serve, stop: s.shutdown, share: 4},
+		{name: "live connections", start: s.ready, stop: s.drain, share: 2},
+	}
+}
+
+// start starts parts until one fails.
+func (s *Service) start(parts []part) error {
+	for _, p := range parts {
+		if err := p.start(); err != nil {
+			return err
+		}
+		s.running = append(s.running, p)
+	}
+	return nil
+}
+
+// Stop stops what was started, in reverse order: readiness off, clients told
+// when to come back and closed, requests finished, snapshots written.
+func (s *Service) Stop() error {
+	level := slog.LevelInfo
+	if s.started.Load() {
+		s.leave()
+	} else { // a start that failed says why, and nothing behind it
+		level = slog.LevelDebug
+	}
+	s.end()
+	deadline := s.cfg.Server.DrainTimeout.Std()
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	var errs []error
+	for _, p := range slices.Backward(s.running) {
+		if p.stop == nil {
+			continue
+		}
+		began := time.Now()
+		if err := p.within(ctx, deadline); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", p.name, err))
+		}
+		s.log.Log(ctx, level, "stopped", "part", p.name, "took", time.Since(began).Round(time.Millisecond))
+	}
+	return errors.Join(errs...)
+}
+
+// within stops a part in its share of the time.
+func (p part) within(ctx context.Context, whole time.Duration) error {
+	if p.share > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, whole/time.Duration(p.share))
+		defer cancel()
+	}
+	return p.stop(ctx)
+}
+
+// leave turns readiness off, and gives balancers a moment to see that nobody more
+// should come.
+func (s *Service) leave() {
+	if s.internal != nil {
+		s.internal.Drain()
+	}
+	s.public.Leave()
+	time.Sleep(s.cfg.Server.ShutdownDelay.Std())
+}
+
+func (s *Service) loadPair() (err error) {
+	if s.cfg.Server.TLSCert == "" {
+		return nil
+	}
+	if s.pair, err = keypair.Load(s.cfg.Server.TLSCert, s.cfg.Server.TLSKey, func(err error) {
+		s.log.Error("the renewed certificate cannot be used; the one before serves on", "error", err)
+	}); err != nil {
+		return fmt.Errorf("server.tls_cert: %w", err)
+	}
+	return nil
+}
+
+// reserve takes the public address. A store that may have to wait for the lease of
+// the process before gives it back: nobody should wait at its door.
+func (s *Service) reserve() error {
+	if err := s.listen(); err != nil || s.cfg.Storage.Backend != config.Postgres {
+		return err
+	}
+	err := s.public.Abandon()
+	s.public = nil
+	return err
+}
+
+// listen takes the public address where nobody holds it yet.
+func (s *Service) listen() (err error) {
+	if s.public == nil {
+		s.public, err = server.Listen(s.cfg.Server.Listen, s.pair)
+	}
+	return err
+}
+
+// shutdown closes the public address, served or not; a second time does nothing.
+func (s *Service) shutdown(ctx context.Context) error {
+	if s.public == nil {
+		return nil
+	}
+	return s.public.Shutdown(ctx)
+}
+
+func (s *Service) listenInternal() (err error) {
+	if s.cfg.Server.InternalListen == "" {
+		return nil
+	}
+	if s.internal, err = server.ListenInternal(s.cfg.Server.InternalListen, s.metrics.Registry, s.health); err != nil {
+		return err
+	}
+	s.log.Info("internal listening", "addr", s.internal.Addr().String())
+	return nil
+}
+
+func (s *Service) closeInternal(context.Context) error {
+	if s.internal == nil {
+		return nil
+	}
+	return s.internal.Close()
+}
+
+// makeHub makes who is told what happens below: codelabs tell of people who are
+// gone while they are opened.
+func (s *Service) makeHub() (err error) {
+	s.answers = ai.NewAnswers(s.cfg.AI.MaxStreams, s.cfg.AI.MaxStreamsPerPerson)
+	s.hub, err = live.New(live.Options{
+		MessageRate: float64(s.cfg.Limits.MessagesPerSecond), MessageBurst: float64(s.cfg.Limits.MessageBurst),
+		PingInterval: s.cfg.Live.PingInterval.Std(), IdleTimeout: s.cfg.Live.IdleTimeout.Std(), SlowTimeout: s.cfg.Live.SlowTimeout.Std(),
+		Delivered: s.metrics.Delivered,
+	})
+	return err
+}
+
+func (s *Service) closeHub(context.Context) error {
+	s.hub.Close()
+	return nil
+}
+
+func (s *Service) openCore() (err error) {
+	rooms := messages.Rooms{Hub: s.hub}
+	s.core, err = OpenCore(s.cfg, Hooks{
+		Committed: s.metrics.Commit, Damaged: s.metrics.Damaged, Waited: s.metrics.Waited,
+		Removed: func(r *room.Room, attendee string) {
+			rooms.Removed(r, attendee)
+			s.answers.Removed(attendee)
+		},
+		Forgotten: rooms.Forgotten, Announce: rooms.Announce, Signal: rooms.Signal,
+	}, s.opts, s.log)
+	return err
+}
+
+func (s *Service) closeCore(ctx context.Context) error { return s.core.Close(ctx) }
+
+func (s *Service) closeSessions(context.Context) error {
+	s.grants.Sessions.Close()
+	return nil
+}
+
+func (s *Service) openVaults() (err error) {
+	s.vaults, err = s.core.openVaults()
+	return err
+}
+
+func (s *Service) closeVaults(ctx context.Context) error { return s.vaults.close(ctx) }
+
+func (s *Service) openDenials() error {
+	s.denials = audit.NewDenials(s.core.audit, time.Minute, s.log)
+	return nil
+}
+
+func (s *Service) closeDenials(context.Context) error {
+	s.denials.Close()
+	return nil
+}
+
+func (s *Service) origins() httpapi.Origins {
+	return httpapi.Origins{PublicURL: s.cfg.Server.PublicURL, Allowed: s.cfg.Server.AllowedOrigins}
+}
+
+func (s *Service) openGateway() error {
+	s.hub.Start(s.core.node.SessionNumbers())
+	s.gateway = messages.NewGateway(messages.Config{
+		Hub: s.hub, Grants: s.grants, Workshops: s.core.workshops.Active, Origins: s.origins(),
+		SocketsPerPerson: s.cfg.Limits.SocketsPerPerson, SocketsPerAddress: server.Descriptors() / 2,
+		Logger: s.log, Now: time.Now, Acked: s.metrics.Acked,
+	})
+	return nil
+}
+
+// closeGateway ends the connections too, before the actors behind them go.
+func (s *Service) closeGateway(context.Context) error {
+	s.gateway.Close()
+	s.hub.Close()
+	return nil
+}
+
+// work begins what is done now and then, until Stop.
+func (s *Service) work() error {
+	ctx := s.ending
+	s.limits = newLimits(s.cfg.Limits, s.core.node.Count())
+	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
+	if !s.opts.RecoverDamaged {
+		every := sweepEvery(s.cfg.Files.Grace.Std())
+		s.background.Go(func() { s.core.files.SweepEvery(ctx, clock.System, every, s.log) })
+		s.background.Go(func() { s.core.keepCodeSwept(ctx, every) })
+	}
+	s.background.Go(func() { s.endGrants(ctx) })
+	s.background.Go(func() {
+		keepMemory(ctx, func() {
+			s.grants.Forget()
+			s.limits.Forget()
+		})
+	})
+	if s.core.node != nil {
+		s.background.Go(func() { s.core.node.Watch(ctx, duties{s}) })
+	}
+	return nil
+}
+
+func (s *Service) awaitWork(context.Context) error {
+	s.end()
+	s.background.Wait()
+	return nil
+}
+
+func (s *Service) listenControl() (err error) {
+	s.control, err = control.Listen(s.cfg.Server.Data, s.controls())
+	return err
+}
+
+func (s *Service) closeControl(context.Context) error { return s.control.Close() }
+
+func (s *Service) closeAI(ctx context.Context) error {
+	s.ai.Close(ctx)
+	return nil
+}
+
+// serve puts together what answers at the public address, and opens the door.
+func (s *Service) serve() error {
+	cfg := s.cfg
+	s.bodies = wire.NewBodyBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
+	api := rest.New(rest.Config{
+		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
+		Participants: s.core.participants, Auth: s.grants,
+		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
+		Limits: s.limits, Denials: s.denials.Note, Observe: s.metrics.Request,
+		LoginFailed: s.metrics.LoginFailed,
+		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: s.aiKeys, Workspaces: s.core.code,
+		App:     appInfo(cfg, s.opts.Version),
+		Origins: s.origins(),
+		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
+		SecureCookies: overHTTPS(cfg.Server),
+		Logger:        s.log, Now: time.Now,
+	})
+	commerce, err := newCommerce(cfg, api.ClientIP, s.bodies, s.log)
+	if err != nil {
+		return err
+	}
+	handler, err := s.newHandler(api.ClientIP)
+	if err != nil {
+		return err
+	}
+	app, err := s.newWeb(api.ClientIP)
+	if err != nil {
+		return err
+	}
+	s.app = app.App()
+	s.watch()
+	s.public.Serve(server.PublicOptions{
+		Access:         accessLog(cfg.Log, api.Routes(), api.ClientIP, s.log),
+		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, APIExpect: api.Expect, Handler: handler.Handle, Commerce: commerce.Handle,
+		Web: app.Handle, Live: func() int { return int(s.hub.Stats().Sessions) }, Proxy: api.Trusted,
+	})
+	return nil
+}
+
+// watch tells the metrics where their numbers are.
+func (s *Service) watch() {
+	s.metrics.Watch(server.Sources{
+		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.workshops.Stats, Sessions: s.grants.Sessions.Len,
+		AI:          s.ai.Stats,
+		Active:      func() int { return len(s.core.workshops.Active()) },
+		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
+		Codelabs:    func() int { return len(s.core.list.All()) },
+		Tokens:      s.vaults.stats,
+		Public:      s.public.Stats,
+		Bodies:      s.bodies.Refused,
+		Cluster:     s.clusterStats,
+	})
+}
+
+func (s *Service) ready() error {
+	s.started.Store(true)
+	return nil
+}
+
+// drain sends away who is connected; who does not go in time is cut off with the
+// public listener.
+func (s *Service) drain(ctx context.Context) error {
+	err := s.hub.Drain(ctx, messages.Reconnect, s.cfg.Server.ReconnectSpread.Std())
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,75 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"atelier/actors/durable/bustest"
+	"atelier/cmd/atelier/config"
+)
+
+// A start that fails in the middle leaves nothing that the next start would meet:
+// no address, no lock, no socket.
+func TestAStartThatFailsStopsWhatItHasStarted(t *testing.T) {
+	cfg := config.Default()
+	cfg.Server.Data, cfg.Server.ShutdownDelay = t.TempDir(), 0
+	free := bustest.Addresses(t, 2)
+	cfg.Server.Listen, cfg.Server.InternalListen = free[0], free[1]
+	log := slog.New(slog.DiscardHandler)
+	broken := errors.New("this part cannot be started")
+	for i, p := range unstarted(cfg).parts() {
+		s := unstarted(cfg)
+		parts := s.parts()
+		parts[i].start = func() error { return broken }
+		if err := s.start(parts); !errors.Is(err, broken) {
+			t.Fatalf("before %s: %v", p.name, err)
+		}
+		if err := s.Stop(); err != nil {
+			t.Errorf("without %s: %v", p.name, err)
+		}
+		whole, err := Start(cfg, Options{}, log)
+		if err != nil {
+			t.Fatalf("behind a start without %s: %v", p.name, err)
+		}
+		if err := whole.Stop(); err != nil {
+			t.Errorf("stop behind a start without %s: %v", p.name, err)
+		}
+	}
+}
+
+func TestPartsAreStoppedInReverse(t *testing.T) {
+	s := unstarted(config.Default())
+	var order []string
+	note := func(what string) func() error {
+		return func() error {
+			order = append(order, what)
+			return nil
+		}
+	}
+	stop := func(what string) func(context.Context) error {
+		return func(context.Context) error { return note(what)() }
+	}
+	failed := errors.New("b does not stop")
+	err := s.start([]part{
+		{name: "a", start: note("a"), stop: stop("no a")},
+		{name: "b", start: note("b"), stop: func(context.Context) error { return failed }},
+		{name: "c", start: note("c")},
+		{name: "d", start: note("d"), stop: stop("no d"), share: 2},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(); !errors.Is(err, failed) || err.Error() != "stop b: b does not stop" {
+		t.Errorf("the error is %v", err)
+	}
+	if want := []string{"a", "b", "c", "d", "no d", "no a"}; !slices.Equal(order, want) {
+		t.Errorf("the order is %q", order)
+	}
+}
+
+func unstarted(cfg config.Config) *Service {
+	return newService(cfg, Options{}, slog.New(slog.DiscardHandler))
+}

@@ -1,0 +1,103 @@
+package ai
+
+import (
+	"context"
+	"sync"
+)
+
+// Answers are the answers under way, so many in all and for each person. Safe for
+// concurrent use.
+type Answers struct {
+	max, perPerson int
+
+	base   context.Context // ends with close
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	streams sync.WaitGroup
+	persons map[string]map[*answer]struct{}
+	active  int
+}
+
+// NewAnswers returns a place for at most so many answers at a time.
+func NewAnswers(most, perPerson int) *Answers {
+	u := &Answers{max: most, perPerson: perPerson, persons: map[string]map[*answer]struct{}{}}
+	u.base, u.cancel = context.WithCancelCause(context.Background())
+	return u
+}
+
+// close lets no more in, and cancels with the end of ctx what is still under way
+// then.
+func (u *Answers) close(ctx context.Context) {
+	u.mu.Lock()
+	u.closed = true
+	u.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		u.streams.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	u.cancel(errStopping)
+	<-ended
+}
+
+// room says why there is no place for a person's next answer.
+func (u *Answers) room(person string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.full(person)
+}
+
+// enter takes a place. It is the goroutine that serves which takes it: when
+// the connection is gone before that starts, nobody would give it back.
+func (u *Answers) enter(a *answer) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err := u.full(a.person); err != nil {
+		return err
+	}
+	u.active++
+	if u.persons[a.person] == nil {
+		u.persons[a.person] = map[*answer]struct{}{}
+	}
+	u.persons[a.person][a] = struct{}{}
+	u.streams.Add(1)
+	return nil
+}
+
+func (u *Answers) full(person string) error {
+	switch {
+	case u.closed:
+		return errStopping
+	case u.active >= u.max:
+		return errCrowded
+	case len(u.persons[person]) >= u.perPerson:
+		return errYours
+	}
+	return nil
+}
+
+func (u *Answers) leave(a *answer) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.active--
+	if delete(u.persons[a.person], a); len(u.persons[a.person]) == 0 {
+		delete(u.persons, a.person)
+	}
+	u.streams.Done()
+}
+
+// Removed ends the answers to an attendee that stand on what has ended: the
+// attendee was removed, or their PIN reset.
+func (u *Answers) Removed(attendee string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for a := range u.persons[attendee] {
+		a.s.Grants.Check(a)
+	}
+}

@@ -1,0 +1,58 @@
+package messages
+
+import (
+	"atelier/actors/codelab"
+	"atelier/actors/room"
+	"atelier/transport/live"
+	"atelier/transport/rfc6455"
+)
+
+// Rooms tells the connections of a hub what codelab.Config's callbacks say. They
+// need the hub alone, so codelabs can be opened before there is a Gateway.
+type Rooms struct{ Hub *live.Hub }
+
+// startsOver is why connections end whose codelab this server has let go.
+const startsOver = "this server starts over; connect again"
+
+// Forgotten sends away who is in a room that is no more.
+func (t Rooms) Forgotten(r *room.Room) { t.Hub.CloseRoom(r, rfc6455.CloseRestart, startsOver) }
+
+// Removed ends the connections of an attendee who was removed or whose PIN was
+// reset, but for those that came with the new one; or all when the codelab was
+// deleted.
+func (t Rooms) Removed(r *room.Room, attendee string) {
+	if attendee == "" {
+		t.Hub.CloseRoom(r, rfc6455.ClosePolicy, "codelab deleted")
+		return
+	}
+	t.Hub.EachSession(r, attendee, func(s *live.Session) {
+		p := s.Data.(*peer)
+		switch v := p.lab.View(); {
+		case v.Attendee(attendee) == nil:
+			s.Close(rfc6455.ClosePolicy, "removed from the codelab")
+		case !v.Stands(attendee, p.who.Generation):
+			s.Close(rfc6455.ClosePolicy, "the code was reset")
+		}
+	})
+}
+
+// Announce tells of somebody who has come to another node, or left it.
+func (t Rooms) Announce(w codelab.Workshop, person string, arrived bool) {
+	kind := "attendee_left"
+	if arrived {
+		kind = "attendee_joined"
+	}
+	if person != codelab.FacilitatorID {
+		announce(w, kind, person, "")
+	}
+}
+
+// Signal brings a message of another node to the sessions of a person here, to
+// all facilitators' for "".
+func (t Rooms) Signal(w codelab.Workshop, person string, payload []byte) {
+	if person == "" {
+		t.Hub.SendFacilitators(w.Room, payload)
+		return
+	}
+	t.Hub.SendPerson(w.Room, person, payload)
+}
