@@ -300,9 +300,9 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 	f.askPosition(ctx)
 }
 
-// forward sends a command to the owner.
+// forward sends a command to the owner, behind those that wait for one.
 func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
-	if f.giving {
+	if f.giving || len(f.homeless) > 0 {
 		f.homeless = append(f.homeless, c)
 		return
 	}
@@ -394,7 +394,7 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	if owned.Node != f.owner {
 		f.begin(ctx, owned.Node)
 	}
-	again := f.homeless
+	again := f.seat.recall(owned.Node, f.homeless)
 	f.homeless = nil
 	for _, c := range again {
 		f.forward(ctx, c)

@@ -1,8 +1,10 @@
 package durable
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -12,6 +14,7 @@ import (
 type forwarded[C any] struct {
 	cmd  C
 	to   Replier
+	turn uint64        // its place among those that came
 	till time.Duration // the Clock's uptime, after which nobody waits any more
 	// node has it; quiet counts the beats since that was no owner any more.
 	node  string
@@ -30,7 +33,8 @@ type forwardedAnswer struct {
 
 // open takes a command out of its envelope.
 func (s *seat[C, E, V]) open(m *envelope[C]) *forwarded[C] {
-	c := &forwarded[C]{cmd: m.cmd, to: m.to, till: s.host.opts.Clock.Uptime() + s.host.opts.AskTimeout}
+	s.turns++
+	c := &forwarded[C]{cmd: m.cmd, to: m.to, turn: s.turns, till: s.host.opts.Clock.Uptime() + s.host.opts.AskTimeout}
 	*m = envelope[C]{}
 	s.host.envelopes.Put(m)
 	return c
@@ -122,6 +126,21 @@ func (s *seat[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 		return
 	}
 	s.handle.answer(c.to, Reply{Err: ErrUnavailable})
+}
+
+// recall takes back what other nodes than the owner have been sent, as far as it may
+// be sent again, and puts it among the commands that wait for the owner, by their
+// turns: what a person says later must not overtake it. Answers that come all the same
+// are not needed any more.
+func (s *seat[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forwarded[C] {
+	for serial, c := range s.sent {
+		if c.node != owner && s.host.kind.Carry.Repeatable(c.cmd) {
+			delete(s.sent, serial)
+			waiting = append(waiting, c)
+		}
+	}
+	slices.SortFunc(waiting, func(a, b *forwarded[C]) int { return cmp.Compare(a.turn, b.turn) })
+	return waiting
 }
 
 // giveUp ends the wait for answers of nodes that own the actor no more, and have

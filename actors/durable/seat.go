@@ -21,6 +21,7 @@ type seat[C, E, V any] struct {
 	// actor is elsewhere, or here.
 	sent   map[uint64]*forwarded[C]
 	serial uint64
+	turns  uint64 // how many commands came
 	// waiting are commands that came while the actor is given to another node;
 	// givingTo is that node.
 	waiting  []*forwarded[C]
@@ -157,6 +158,7 @@ func (s *seat[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]
 	s.handle.distrusted.Store(false)
 	if from != nil {
 		s.host.stats.Takeovers.Add(1)
+		from.homeless = s.recall("", from.homeless)
 		from.settle(ctx, sh)
 	}
 	s.follow = nil

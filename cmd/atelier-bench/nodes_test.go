@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"atelier/bench/audit"
 	"atelier/bench/nodes"
 )
 
@@ -43,7 +44,7 @@ func TestAWorkshopOutlivesANode(t *testing.T) {
 			AllResumed bool `json:"all_resumed"`
 		}
 		Audit struct {
-			Writes map[string]struct{ Acknowledged int }
+			Writes map[string]audit.Writes
 		}
 	}
 	if err := json.Unmarshal(b, &r); err != nil {

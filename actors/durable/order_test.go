@@ -1,0 +1,180 @@
+package durable_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/persistence/memory"
+)
+
+// written notes the events that a node's observer is told, in their order.
+type written struct {
+	mu     sync.Mutex
+	events []string // guarded by mu
+}
+
+func (w *written) Recovered(_ uint64, e string) { w.note(e) }
+func (w *written) Live(*sumView, uint64)        {}
+func (w *written) Commit(_ *sumView, _ uint64, events []durable.Committed[string]) {
+	for _, e := range events {
+		w.note(e.Event)
+	}
+}
+
+func (w *written) note(e string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, e)
+}
+
+func (w *written) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return fmt.Sprint(w.events)
+}
+
+// ordered are hosts whose commands may all be sent again, and what the last is told.
+func ordered(t *testing.T, n int, over func(durable.Bus) durable.Bus) (net *bustest.Net, nodes []*memory.Node, hosts []*host, last *written) {
+	net, last = bustest.NewNet(), &written{}
+	store, nodes := memory.Share(n)
+	t.Cleanup(func() { _ = store.Close() })
+	for i, nd := range nodes {
+		bus, stop := net.Node(nd.Node())
+		t.Cleanup(stop)
+		k := kind()
+		k.Carry = &durable.Carrier[string]{
+			Encode: func(s string) ([]byte, error) { return []byte(s), nil }, Decode: func(b []byte) (string, error) { return string(b), nil },
+			EncodeReply: func(string, any) ([]byte, error) { return nil, nil }, DecodeReply: func(string, []byte) (any, error) { return nil, nil },
+			Repeatable: func(string) bool { return true },
+		}
+		if i == n-1 {
+			k.Keep, k.Observe = 1000, func(string, *handle) durable.Observer[string, sumView] { return last }
+		}
+		hosts = append(hosts, start(t, nd, k, durable.Options{
+			IdleAfter: -1, AskTimeout: time.Minute,
+			Cluster: &durable.Cluster{Store: nd, Bus: over(bus), Beat: 100 * time.Millisecond, Patience: time.Second},
+		}))
+	}
+	return net, nodes, hosts, last
+}
+
+func plain(b durable.Bus) durable.Bus { return b }
+
+// askCommand is the first byte of a command that is sent to the owner.
+const askCommand = 'c'
+
+// submitted sends a command and returns where its answer comes.
+func submitted(t *testing.T, hd *handle, cmd string) answers {
+	t.Helper()
+	got := make(answers, 1)
+	if err := hd.Submit(cmd, got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func acked(t *testing.T, all ...answers) {
+	t.Helper()
+	for i, got := range all {
+		if r := <-got; r.Err != nil {
+			t.Errorf("command %d: %v", i, r.Err)
+		}
+	}
+}
+
+// An attendee said step 2 and then step 3, while the owner of the codelab was killed,
+// and stood at step 2 in the end: the node that took over did the second at once, and
+// the first when it had given up waiting for the dead node's answer.
+func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		net, nodes, hosts, told := ordered(t, 2, plain)
+		ask(t, get(t, hosts[0], "a"), "1")
+		copied := get(t, hosts[1], "a")
+		net.Cut("n2", "n1")
+		var all []answers
+		for n := range 20 {
+			all = append(all, submitted(t, copied, fmt.Sprint(2+n)))
+		}
+		synctest.Wait()
+		nodes[0].Lose()
+		hosts[0].Drop()
+		for !copied.Owns() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		acked(t, append(all, submitted(t, copied, "22"))...)
+		if want := "[" + strings.Join(numbers(1, 22), " ") + "]"; told.String() != want {
+			t.Errorf("the log has %s, want %s", told, want)
+		}
+	})
+}
+
+// The same when a third node takes over, and this one goes on following.
+func TestAnotherOwnerGetsCommandsInTheirOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		net, _, hosts, told := ordered(t, 3, plain)
+		ask(t, get(t, hosts[0], "a"), "1")
+		between, next := get(t, hosts[1], "a"), get(t, hosts[2], "a")
+		net.Cut("n2", "n1")
+		var all []answers
+		for n := range 20 {
+			all = append(all, submitted(t, between, fmt.Sprint(2+n)))
+		}
+		synctest.Wait()
+		hosts[0].GiveTo(hosts[0].Peek("a"), "n3")
+		for !next.Owns() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		acked(t, append(all, submitted(t, between, "22"))...)
+		if want := "[" + strings.Join(numbers(1, 22), " ") + "]"; told.String() != want {
+			t.Errorf("the log has %s, want %s", told, want)
+		}
+	})
+}
+
+// unheard is a bus on which nobody is there for the next questions.
+type unheard struct {
+	durable.Bus
+	next *atomic.Int32
+}
+
+func (u unheard) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
+	if data[0] == askCommand && u.next.Add(-1) >= 0 {
+		go done(nil, durable.ErrNobody)
+		return
+	}
+	u.Bus.Request(node, subject, data, timeout, done)
+}
+
+// A command waits for the next look for an owner; what comes meanwhile waits too.
+func TestACommandDoesNotOvertakeOneThatWaitsForAnOwner(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var fail atomic.Int32
+		_, _, hosts, told := ordered(t, 2, func(b durable.Bus) durable.Bus { return unheard{b, &fail} })
+		ask(t, get(t, hosts[0], "a"), "1")
+		copied := get(t, hosts[1], "a")
+		fail.Store(2) // a look, and at once another, which has to wait
+		first := submitted(t, copied, "2")
+		synctest.Wait()
+		if len(first) > 0 {
+			t.Fatal("the first does not wait")
+		}
+		acked(t, submitted(t, copied, "3"), first)
+		if told.String() != "[1 2 3]" {
+			t.Errorf("the log has %s", told)
+		}
+	})
+}
+
+func numbers(from, to int) (out []string) {
+	for n := from; n <= to; n++ {
+		out = append(out, fmt.Sprint(n))
+	}
+	return out
+}
