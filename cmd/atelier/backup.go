@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -74,19 +73,15 @@ func passphraseOf(path string) (string, error) {
 }
 
 func writeBackup(cfg config.Config, w io.Writer) error {
-	return either(cfg, func(client *control.Client) error { return client.Backup(w) }, func() error {
+	return operate(cfg, func(client *control.Client) error { return client.Backup(w) }, func() (*service.Core, error) {
 		if _, err := cfg.Check(); err != nil {
-			return err
+			return nil, err
 		}
 		if err := hasData(cfg); err != nil {
-			return err
+			return nil, err
 		}
 		// With its actors: what is to be erased must not be in the backup.
-		core, err := openCore(cfg)
-		if err != nil {
-			return err
-		}
-		return errors.Join(core.Backup(w), core.Close(context.Background()))
+		return openCore(cfg)
 	})
 }
 

@@ -33,13 +33,7 @@ func (c clusterStatusCmd) Run() error {
 		return err
 	}
 	st := &nodes.Status{}
-	err = either(cfg, func(client *control.Client) error {
-		text, err := client.Cluster()
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal([]byte(text), st)
-	}, func() (err error) {
+	err = either(cfg, func(client *control.Client) error { return client.Cluster(st) }, func() (err error) {
 		st, err = nodes.StoppedStatus(cfg)
 		return err
 	})

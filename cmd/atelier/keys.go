@@ -1,7 +1,8 @@
 package main
 
 import (
-	"atelier/cmd/atelier/service"
+	"fmt"
+
 	"atelier/transport/control"
 )
 
@@ -14,5 +15,9 @@ type keysRotate struct{ common }
 
 // Run rotates the keys.
 func (c keysRotate) Run() error {
-	return c.through((*control.Client).RotateKeys, (*service.Core).RotateTokenKeys)
+	return c.operate(func(server *control.Client) error {
+		text, err := server.RotateKeys()
+		fmt.Print(text)
+		return err
+	})
 }

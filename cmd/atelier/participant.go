@@ -1,23 +1,24 @@
 package main
 
 import (
-	"encoding/json"
+	"fmt"
+	"net/url"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"atelier/actors/naming"
-	"atelier/actors/participant"
+	participants "atelier/actors/participant"
 	"atelier/actors/token"
-	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
 
 // closedLists are what the help and the checks of the commands below name.
 var closedLists = kong.Vars{
-	"kinds": naming.Or(participant.Kinds...), "kind_enum": strings.Join(participant.Kinds, ","),
-	"scopes": strings.Join(participant.Scopes, ", "), "scope_enum": strings.Join(participant.Scopes, ","),
-	"environments": naming.Or(participant.Environments...), "environment_enum": strings.Join(participant.Environments, ","),
+	"kinds": naming.Or(participants.Kinds...), "kind_enum": strings.Join(participants.Kinds, ","),
+	"scopes": strings.Join(participants.Scopes, ", "), "scope_enum": strings.Join(participants.Scopes, ","),
+	"environments": naming.Or(participants.Environments...), "environment_enum": strings.Join(participants.Environments, ","),
 	"policies": naming.Or(token.PolicyNames(nil)...), "policy_enum": strings.Join(token.PolicyNames(nil), ","),
 	"policies_with_life": naming.And(token.PolicyNames(token.Lives)...),
 }
@@ -41,15 +42,99 @@ type participantAdd struct {
 	Environment string   `default:"production" help:"${environments}." enum:"${environment_enum}"`
 }
 
+// participant is what the interface tells of one.
+type participant struct {
+	ID              string   `json:"id"`
+	Name            string   `json:"name"`
+	Kind            string   `json:"kind"`
+	Environment     string   `json:"environment"`
+	Identity        string   `json:"identity"`
+	Scopes          []string `json:"scopes"`
+	Keys            []key    `json:"keys"`
+	Key             key      `json:"key"` // of one that was just added
+	Delegates       []string `json:"delegates"`
+	Acknowledgement *struct {
+		Version string    `json:"version"`
+		At      time.Time `json:"at"`
+	} `json:"acknowledgement"`
+	Policy *struct {
+		Policy     string `json:"policy"`
+		TTLSeconds int64  `json:"ttl_seconds"`
+	} `json:"policy"`
+	Disabled bool `json:"disabled"`
+}
+
+type key struct {
+	ID        string    `json:"id"`
+	Secret    string    `json:"secret"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// participantsPath is that of all participants, or of what of one.
+func participantsPath(of ...string) string {
+	path := "/api/admin/participants"
+	for _, part := range of {
+		path += "/" + url.PathEscape(part)
+	}
+	return path
+}
+
 // Run adds a participant.
 func (c participantAdd) Run() error {
-	return c.participant(service.ParticipantRequest{Op: "add", Name: c.Name, Kind: c.Kind, Environment: c.Environment, Scopes: c.Scope})
+	return c.operate(func(server *control.Client) error {
+		var p participant
+		err := server.Call("POST", participantsPath(), map[string]any{
+			"name": c.Name, "kind": c.Kind, "environment": c.Environment, "scopes": c.Scope,
+		}, &p)
+		if err == nil {
+			fmt.Printf("id        %s\nidentity  %s\nkey       %s\nsecret    %s   (shown once)\n", p.ID, p.Identity, p.Key.ID, p.Key.Secret)
+		}
+		return err
+	})
 }
 
 type participantList struct{ common }
 
 // Run lists the participants.
-func (c participantList) Run() error { return c.participant(service.ParticipantRequest{Op: "list"}) }
+func (c participantList) Run() error {
+	return c.operate(func(server *control.Client) error {
+		var all []participant
+		if err := server.Call("GET", participantsPath(), nil, &all); err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			fmt.Println("no participants yet; add one with: atelier participant add NAME --kind platform --scope tokenize")
+		}
+		for _, p := range all {
+			p.print()
+		}
+		return nil
+	})
+}
+
+func (p *participant) print() {
+	fmt.Printf("%s  %s\n  %s, %s, scopes %s", p.ID, p.Name, p.Kind, p.Environment, strings.Join(p.Scopes, " "))
+	if p.Disabled {
+		fmt.Print(", disabled")
+	}
+	fmt.Printf("\n  identity %s\n", p.Identity)
+	for _, k := range p.Keys {
+		fmt.Printf("  key %s since %s\n", k.ID, k.CreatedAt.Format(time.DateOnly))
+	}
+	if a := p.Acknowledgement; a != nil {
+		fmt.Printf("  acknowledged %s on %s\n", a.Version, a.At.Format(time.DateOnly))
+	}
+	if p.Policy != nil {
+		fmt.Printf("  policy %s", p.Policy.Policy)
+		if p.Policy.TTLSeconds != 0 {
+			fmt.Printf(" %d s", p.Policy.TTLSeconds)
+		}
+		fmt.Println()
+	}
+	for _, d := range p.Delegates {
+		fmt.Printf("  lets act for it: %s\n", d)
+	}
+}
 
 type participantKey struct {
 	common
@@ -60,9 +145,16 @@ type participantKey struct {
 // Run adds or removes a key.
 func (c participantKey) Run() error {
 	if c.Remove != "" {
-		return c.participant(service.ParticipantRequest{Op: "remove-key", ID: c.ID, KeyID: c.Remove})
+		return c.change("DELETE", nil, c.ID, "keys", c.Remove)
 	}
-	return c.participant(service.ParticipantRequest{Op: "key", ID: c.ID})
+	return c.operate(func(server *control.Client) error {
+		var k key
+		err := server.Call("POST", participantsPath(c.ID, "keys"), nil, &k)
+		if err == nil {
+			fmt.Printf("key     %s\nsecret  %s   (shown once)\n", k.ID, k.Secret)
+		}
+		return err
+	})
 }
 
 type participantGrant struct {
@@ -74,11 +166,10 @@ type participantGrant struct {
 
 // Run gives or takes a grant.
 func (c participantGrant) Run() error {
-	op := "grant"
 	if c.Remove {
-		op = "ungrant"
+		return c.change("DELETE", nil, c.ID, "grants", c.For)
 	}
-	return c.participant(service.ParticipantRequest{Op: op, ID: c.ID, For: c.For})
+	return c.change("POST", map[string]any{"participant_id": c.For}, c.ID, "grants")
 }
 
 type participantAck struct {
@@ -89,7 +180,7 @@ type participantAck struct {
 
 // Run records an acknowledgement.
 func (c participantAck) Run() error {
-	return c.participant(service.ParticipantRequest{Op: "ack", ID: c.ID, Version: c.Version})
+	return c.change("POST", map[string]any{"version": c.Version}, c.ID, "acknowledge")
 }
 
 type participantPolicy struct {
@@ -101,7 +192,7 @@ type participantPolicy struct {
 
 // Run sets a policy.
 func (c participantPolicy) Run() error {
-	return c.participant(service.ParticipantRequest{Op: "policy", ID: c.ID, Policy: c.Policy, TTLSeconds: c.TTL})
+	return c.change("POST", map[string]any{"policy": c.Policy, "ttl_seconds": c.TTL}, c.ID, "policy")
 }
 
 type participantDisable struct {
@@ -110,18 +201,15 @@ type participantDisable struct {
 }
 
 // Run disables a participant.
-func (c participantDisable) Run() error {
-	return c.participant(service.ParticipantRequest{Op: "disable", ID: c.ID})
-}
+func (c participantDisable) Run() error { return c.change("POST", nil, c.ID, "disable") }
 
-// participant carries a request out and prints the answer.
-func (c common) participant(r service.ParticipantRequest) error {
-	b, err := json.Marshal(r)
-	if err != nil {
+// change changes something of a participant.
+func (c common) change(method string, body any, of ...string) error {
+	return c.operate(func(server *control.Client) error {
+		err := server.Call(method, participantsPath(of...), body, nil)
+		if err == nil {
+			fmt.Println("done")
+		}
 		return err
-	}
-	return c.through(
-		func(running *control.Client) (string, error) { return running.Participant(b) },
-		func(core *service.Core) (string, error) { return core.Participant(b) },
-	)
+	})
 }

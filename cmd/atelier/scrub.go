@@ -1,11 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 
+	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
 
@@ -19,17 +18,10 @@ func (c scrubCmd) Run() error {
 		return err
 	}
 	var damaged int
-	err = either(cfg, func(client *control.Client) (err error) {
+	err = operate(cfg, func(client *control.Client) (err error) {
 		damaged, err = client.Scrub(os.Stdout)
 		return err
-	}, func() error {
-		data, err := openData(cfg)
-		if err != nil {
-			return err
-		}
-		damaged, err = data.Scrub(os.Stdout)
-		return errors.Join(err, data.Close(context.Background()))
-	})
+	}, func() (*service.Core, error) { return openData(cfg) })
 	if err != nil {
 		return fmt.Errorf("scrub: %w", err)
 	}

@@ -25,33 +25,33 @@ func either(cfg config.Config, running func(*control.Client) error, stopped func
 	return err
 }
 
-// through prints what the running server says or, when none runs, what the
-// store's own actors say.
-func (c common) through(running func(*control.Client) (string, error), stopped func(*service.Core) (string, error)) error {
+// operate asks the running server or, when none runs, the same interface over the
+// store's own actors.
+func (c common) operate(ask func(*control.Client) error) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
-	var text string
-	err = either(cfg, func(client *control.Client) (err error) {
-		text, err = running(client)
-		return err
-	}, func() error {
+	return operate(cfg, ask, func() (*service.Core, error) {
 		if hasData(cfg) != nil {
 			// It may be a mistyped one.
 			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and it holds no data: making a new store there")
 		}
-		core, err := openCore(cfg)
+		return openCore(cfg)
+	})
+}
+
+func operate(cfg config.Config, ask func(*control.Client) error, open func() (*service.Core, error)) error {
+	return either(cfg, ask, func() error {
+		core, err := open()
 		if err != nil {
 			return err
 		}
-		text, err = stopped(core)
+		client := control.Within(core.Operator())
+		err = ask(client)
+		client.Close()
 		return errors.Join(err, core.Close(context.Background()))
 	})
-	if err == nil {
-		fmt.Print(text)
-	}
-	return err
 }
 
 // openCore opens the store with its actors, which no server has open.

@@ -1,10 +1,12 @@
-// Package control is the socket in the data folder through which commands of
-// the binary reach a running server: whoever may open the folder may use it.
+// Package control is how commands of the binary ask a server: through the socket in
+// the data folder of a running one, which whoever may open the folder may use; or,
+// where none runs, through the same handler in the command's own process.
 package control
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,10 +15,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttputil"
 )
 
 const socketName = "control.sock"
@@ -24,35 +28,16 @@ const socketName = "control.sock"
 // ErrNotRunning says that no server is running on the data folder.
 var ErrNotRunning = errors.New("no server is running on this data folder")
 
-// Operations is what a running server does for other commands.
-type Operations struct {
-	// Import reads a codelab from a file's content and returns a line that
-	// says what was made.
-	Import func(content io.Reader) (string, error)
-	// Participant carries out a request of the participant commands, JSON, and
-	// returns what to print.
-	Participant func(request []byte) (string, error)
-	// RotateKeys makes a new token key and returns what to print.
-	RotateKeys func() (string, error)
-	// Cluster says how the nodes are, JSON.
-	Cluster func() ([]byte, error)
-	// Backup writes a consistent backup.
-	Backup func(w io.Writer) error
-	// Scrub reads everything that is stored, writes what is damaged, and says
-	// how much is.
-	Scrub func(w io.Writer) (damaged int, err error)
-}
-
 // Server listens on the socket.
 type Server struct {
-	http    *http.Server
-	path    string
+	http    *fasthttp.Server
+	open    sync.Map // of net.Conn
 	release func()
 }
 
 // Listen opens the socket. The caller holds the lock of the data folder, so a
 // socket that exists is left over from a killed server.
-func Listen(data string, ops Operations) (*Server, error) {
+func Listen(data string, handler fasthttp.RequestHandler) (*Server, error) {
 	path, release, err := socketPath(data)
 	if err != nil {
 		return nil, err
@@ -69,74 +54,48 @@ func Listen(data string, ops Operations) (*Server, error) {
 		release()
 		return nil, fmt.Errorf("listen on the control socket: %w", err)
 	}
-	mux := http.NewServeMux()
-	answer := func(w http.ResponseWriter, text string, err error) {
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		_, _ = io.WriteString(w, text)
-	}
-	mux.HandleFunc("POST /import", func(w http.ResponseWriter, r *http.Request) {
-		line, err := ops.Import(r.Body)
-		answer(w, line, err)
-	})
-	mux.HandleFunc("POST /participant", func(w http.ResponseWriter, r *http.Request) {
-		request, err := io.ReadAll(io.LimitReader(r.Body, 64<<10))
-		if err != nil {
-			return
-		}
-		text, err := ops.Participant(request)
-		answer(w, text, err)
-	})
-	mux.HandleFunc("POST /keys/rotate", func(w http.ResponseWriter, _ *http.Request) {
-		text, err := ops.RotateKeys()
-		answer(w, text, err)
-	})
-	mux.HandleFunc("POST /cluster/status", func(w http.ResponseWriter, _ *http.Request) {
-		b, err := ops.Cluster()
-		answer(w, string(b), err)
-	})
-	mux.HandleFunc("GET /backup", func(w http.ResponseWriter, r *http.Request) {
-		begun := &begun{Writer: w}
-		switch err := ops.Backup(begun); {
-		case err != nil && !begun.yes:
-			answer(w, "", err)
-		case err != nil:
-			// It breaks the stream, and the backup's own trailer shows that it is
-			// not whole.
-			panic(http.ErrAbortHandler)
-		}
-	})
-	mux.HandleFunc("POST /scrub", func(w http.ResponseWriter, _ *http.Request) {
-		var report bytes.Buffer
-		damaged, err := ops.Scrub(&report)
-		w.Header().Set(damagedHeader, strconv.Itoa(damaged))
-		answer(w, report.String(), err)
-	})
-	s := &Server{http: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}, path: path, release: release}
+	s := &Server{http: newServer(handler), release: release}
+	s.http.ConnState = s.changed
 	go func() { _ = s.http.Serve(l) }()
 	return s, nil
 }
 
-// begun knows whether anything was written.
-type begun struct {
-	io.Writer
-	yes bool
+// newServer takes bodies as they come: handlers bound them.
+func newServer(handler fasthttp.RequestHandler) *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler: handler, StreamRequestBody: true, MaxRequestBodySize: 64 << 10, DisablePreParseMultipartForm: true,
+		ReadTimeout: 10 * time.Minute, Concurrency: 64, NoDefaultServerHeader: true, Logger: silent{},
+	}
 }
 
-func (b *begun) Write(p []byte) (int, error) {
-	b.yes = true
-	return b.Writer.Write(p)
+// changed keeps account of the open connections.
+func (s *Server) changed(c net.Conn, state fasthttp.ConnState) {
+	switch state {
+	case fasthttp.StateNew:
+		s.open.Store(c, nil)
+	case fasthttp.StateClosed:
+		s.open.Delete(c)
+	}
 }
 
-// damagedHeader carries how much a scrub found.
-const damagedHeader = "Atelier-Damaged"
+// silent logs nothing: what goes wrong is told to who asks.
+type silent struct{}
 
-// Close stops listening.
+func (silent) Printf(string, ...any) {}
+
+// Close stops listening, and cuts off who is being answered.
 func (s *Server) Close() error {
-	err := s.http.Close()
-	s.release()
+	defer s.release()
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := s.http.ShutdownWithContext(now)
+	s.open.Range(func(c, _ any) bool {
+		_ = c.(net.Conn).Close()
+		return true
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
 	return err
 }
 
@@ -155,10 +114,20 @@ func socketPath(data string) (path string, release func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), socketName), func() { _ = dir.Close() }, nil
 }
 
-// Client talks to a running server.
+// Client asks a server as its operator.
 type Client struct {
 	http    http.Client
 	release func()
+}
+
+// Within returns a client of a handler in this process.
+func Within(handler fasthttp.RequestHandler) *Client {
+	l := fasthttputil.NewInmemoryListener()
+	server := newServer(handler)
+	go func() { _ = server.Serve(l) }()
+	c := &Client{release: func() { _ = l.Close() }}
+	c.http.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return l.Dial() }}
+	return c
 }
 
 // Dial returns a client, or ErrNotRunning.
@@ -193,71 +162,61 @@ func (c *Client) Close() {
 	c.release()
 }
 
-// Import sends a file and returns the server's line about it.
-func (c *Client) Import(content io.Reader) (string, error) {
-	return c.post("/import", content)
+// maxAnswer bounds answers that are read whole.
+const maxAnswer = 64 << 20
+
+// Call sends a JSON body, if there is one, and reads the JSON answer into out, if
+// that is wanted. A refusal is an error with the server's words.
+func (c *Client) Call(method, path string, body, out any) error {
+	var content io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		content = bytes.NewReader(b)
+	}
+	return c.Send(method, path, "application/json", content, func(answer io.Reader) error {
+		if out == nil {
+			return nil
+		}
+		if err := json.NewDecoder(io.LimitReader(answer, maxAnswer)).Decode(out); err != nil {
+			return fmt.Errorf("read the server's answer: %w", err)
+		}
+		return nil
+	})
 }
 
-// Participant sends a request of the participant commands and returns what to
-// print.
-func (c *Client) Participant(request []byte) (string, error) {
-	return c.post("/participant", bytes.NewReader(request))
-}
-
-// RotateKeys makes a new token key and returns what to print.
-func (c *Client) RotateKeys() (string, error) { return c.post("/keys/rotate", nil) }
-
-// Cluster says how the nodes are, JSON.
-func (c *Client) Cluster() (string, error) { return c.post("/cluster/status", nil) }
-
-// Scrub reads everything that is stored, writes what is damaged, and says how
-// much is.
-func (c *Client) Scrub(w io.Writer) (damaged int, err error) {
-	text, header, err := c.send("/scrub", nil)
+// Send sends a body of any kind, and hands over the answer.
+func (c *Client) Send(method, path, kind string, body io.Reader, read func(answer io.Reader) error) error {
+	req, err := http.NewRequestWithContext(context.Background(), method, "http://control"+path, body)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if damaged, err = strconv.Atoi(header.Get(damagedHeader)); err != nil {
-		return 0, fmt.Errorf("read the server's answer: %w", err)
-	}
-	_, err = io.WriteString(w, text)
-	return damaged, err
-}
-
-func (c *Client) post(path string, content io.Reader) (string, error) {
-	text, _, err := c.send(path, content)
-	return text, err
-}
-
-func (c *Client) send(path string, content io.Reader) (string, http.Header, error) {
-	resp, err := c.http.Post("http://control"+path, "application/octet-stream", content)
-	if err != nil {
-		return "", nil, fmt.Errorf("reach the running server: %w", err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(resp.Body, 8<<20))
-	if err != nil {
-		return "", nil, fmt.Errorf("read the server's answer: %w", err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return "", nil, errors.New(strings.TrimSpace(string(b)))
-	}
-	return string(b), resp.Header, nil
-}
-
-// Backup writes the server's backup to w.
-func (c *Client) Backup(w io.Writer) error {
-	resp, err := c.http.Get("http://control/backup")
+	req.Header.Set("Content-Type", kind)
+	req.Header.Set("User-Agent", "atelier command")
+	resp, err := c.http.Do(req)
 	if err != nil {
 		return fmt.Errorf("reach the running server: %w", err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		why, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-		return errors.New(strings.TrimSpace(string(why)))
+	if resp.StatusCode >= 300 {
+		return refusal(resp)
 	}
-	if _, err := io.Copy(w, resp.Body); err != nil {
-		return fmt.Errorf("the backup broke off: %w", err)
+	return read(resp.Body)
+}
+
+// refusal is what an answer says went wrong.
+func refusal(resp *http.Response) error {
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
 	}
-	return nil
+	var said struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(b, &said) == nil && said.Error != "" {
+		return errors.New(said.Error)
+	}
+	return fmt.Errorf("the server answered %s", resp.Status)
 }

@@ -8,12 +8,72 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/valyala/fasthttp"
 )
+
+// greet stands for the interface.
+func greet(ctx *fasthttp.RequestCtx) {
+	if string(ctx.Path()) == "/api/refused" {
+		answer(ctx, nil, errors.New("no such thing"))
+		return
+	}
+	if string(ctx.Path()) == "/api/panics" {
+		panic("oh")
+	}
+	answer(ctx, string(ctx.Method())+" "+string(ctx.Path())+" "+string(ctx.PostBody()), nil)
+}
+
+// Close ends what is being answered: a client that never reads must not keep a
+// server from stopping.
+func TestClosingCutsOffWhoIsAnswered(t *testing.T) {
+	data := t.TempDir()
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	s, err := Listen(data, Operations{Backup: func(w io.Writer) error {
+		close(begun)
+		for {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				ended <- err
+				return err
+			}
+		}
+	}}.Handler(greet))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Dial(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	broke := make(chan error, 1)
+	stuck := make(chan struct{})
+	go func() { broke <- c.Backup(&patient{stuck}) }()
+	<-begun
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the backup goes on")
+	}
+	close(stuck)
+	if err := <-broke; err == nil {
+		t.Error("the client has a whole backup")
+	}
+}
+
+// patient takes its first bytes, and then nothing until it may.
+type patient struct{ until chan struct{} }
+
+func (p *patient) Write(b []byte) (int, error) {
+	<-p.until
+	return len(b), nil
+}
 
 // listen answers operations on a new folder.
 func listen(t *testing.T, data string, ops Operations) *Client {
 	t.Helper()
-	s, err := Listen(data, ops)
+	s, err := Listen(data, ops.Handler(greet))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,24 +93,27 @@ func TestCommandsReachTheServer(t *testing.T) {
 	}
 	for _, data := range []string{t.TempDir(), long} {
 		c := listen(t, data, Operations{
-			Import:      func(r io.Reader) (string, error) { b, err := io.ReadAll(r); return "read " + string(b), err },
-			Participant: func(b []byte) (string, error) { return "", errors.New("no such " + string(b)) },
-			RotateKeys:  func() (string, error) { return "rotated", nil },
-			Cluster:     func() ([]byte, error) { return []byte("{}"), nil },
-			Backup:      func(w io.Writer) error { _, err := io.WriteString(w, "everything"); return err },
-			Scrub:       func(w io.Writer) (int, error) { _, err := io.WriteString(w, "two are damaged"); return 2, err },
+			RotateKeys: func() (string, error) { return "rotated", nil },
+			Cluster:    func() ([]byte, error) { return []byte(`{"nodes": 2}`), nil },
+			Backup:     func(w io.Writer) error { _, err := io.WriteString(w, "everything"); return err },
+			Scrub:      func(w io.Writer) (int, error) { _, err := io.WriteString(w, "two are damaged"); return 2, err },
 		})
-		if text, err := c.Import(strings.NewReader("a file")); text != "read a file" || err != nil {
-			t.Error(text, err)
+		var said string
+		if err := c.Call("POST", "/api/x", map[string]int{"n": 1}, &said); said != `POST /api/x {"n":1}` || err != nil {
+			t.Error(said, err)
 		}
-		if _, err := c.Participant([]byte("one")); err == nil || err.Error() != "no such one" {
+		if err := c.Call("GET", "/api/refused", nil, nil); err == nil || err.Error() != "no such thing" {
+			t.Error(err)
+		}
+		if err := c.Call("GET", "/api/panics", nil, nil); err == nil || err.Error() != "internal error" {
 			t.Error(err)
 		}
 		if text, err := c.RotateKeys(); text != "rotated" || err != nil {
 			t.Error(text, err)
 		}
-		if text, err := c.Cluster(); text != "{}" || err != nil {
-			t.Error(text, err)
+		var st struct{ Nodes int }
+		if err := c.Cluster(&st); st.Nodes != 2 || err != nil {
+			t.Error(st, err)
 		}
 		var b bytes.Buffer
 		if err := c.Backup(&b); b.String() != "everything" || err != nil {

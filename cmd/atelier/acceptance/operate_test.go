@@ -103,11 +103,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		text, err := client.Cluster()
-		if err == nil {
-			err = json.Unmarshal([]byte(text), &st)
-		}
-		if err != nil {
+		if err := client.Cluster(&st); err != nil {
 			t.Fatal(err)
 		}
 		return st

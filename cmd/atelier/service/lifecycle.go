@@ -52,9 +52,10 @@ func (s *Service) parts() []part {
 		{name: "token vaults", start: s.openVaults, stop: s.closeVaults},
 		{name: "record of denials", start: s.openDenials, stop: s.closeDenials},
 		{name: "live messages", start: s.openGateway, stop: s.closeGateway},
+		{name: "AI answers", start: s.openAI, stop: s.closeAI, share: 4},
+		{name: "interface", start: s.openAPI},
 		{name: "background work", start: s.work, stop: s.awaitWork},
 		{name: "control socket", start: s.listenControl, stop: s.closeControl},
-		{name: "AI answers", start: s.openAI, stop: s.closeAI, share: 4},
 		{name: "public listener", start: s.serve, stop: s.shutdown, share: 4},
 		{name: "live connections", start: s.ready, stop: s.drain, share: 2},
 	}
@@ -250,10 +251,29 @@ func (s *Service) closeGateway(context.Context) error {
 	return nil
 }
 
+// openAPI makes the interface under /api.
+func (s *Service) openAPI() error {
+	cfg := s.cfg
+	s.bodies = wire.NewBodyBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
+	s.api = rest.New(rest.Config{
+		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
+		Participants: s.core.participants, Auth: s.grants,
+		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
+		Limits: newLimits(cfg.Limits, s.core.node.Count()), Denials: s.denials.Note, Observe: s.metrics.Request,
+		LoginFailed: s.metrics.LoginFailed,
+		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: s.aiKeys, Workspaces: s.core.code,
+		App:     appInfo(cfg, s.opts.Version),
+		Origins: s.origins(),
+		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
+		SecureCookies: overHTTPS(cfg.Server),
+		Logger:        s.log, Now: time.Now,
+	})
+	return nil
+}
+
 // work begins what is done now and then, until Stop.
 func (s *Service) work() error {
 	ctx := s.ending
-	s.limits = newLimits(s.cfg.Limits, s.core.node.Count())
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
 	if !s.opts.RecoverDamaged {
 		every := sweepEvery(s.cfg.Files.Grace.Std())
@@ -264,7 +284,7 @@ func (s *Service) work() error {
 	s.background.Go(func() {
 		keepMemory(ctx, func() {
 			s.grants.Forget()
-			s.limits.Forget()
+			s.api.Limits.Forget()
 		})
 	})
 	if s.core.node != nil {
@@ -280,7 +300,7 @@ func (s *Service) awaitWork(context.Context) error {
 }
 
 func (s *Service) listenControl() (err error) {
-	s.control, err = control.Listen(s.cfg.Server.Data, s.controls())
+	s.control, err = control.Listen(s.cfg.Server.Data, s.operations().Handler(s.api.Operator))
 	return err
 }
 
@@ -293,21 +313,7 @@ func (s *Service) closeAI(ctx context.Context) error {
 
 // serve puts together what answers at the public address, and opens the door.
 func (s *Service) serve() error {
-	cfg := s.cfg
-	s.bodies = wire.NewBodyBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
-	api := rest.New(rest.Config{
-		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
-		Participants: s.core.participants, Auth: s.grants,
-		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
-		Limits: s.limits, Denials: s.denials.Note, Observe: s.metrics.Request,
-		LoginFailed: s.metrics.LoginFailed,
-		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: s.aiKeys, Workspaces: s.core.code,
-		App:     appInfo(cfg, s.opts.Version),
-		Origins: s.origins(),
-		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
-		SecureCookies: overHTTPS(cfg.Server),
-		Logger:        s.log, Now: time.Now,
-	})
+	cfg, api := s.cfg, s.api
 	commerce, err := newCommerce(cfg, api.ClientIP, s.bodies, s.log)
 	if err != nil {
 		return err

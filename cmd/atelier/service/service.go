@@ -45,7 +45,7 @@ type Service struct {
 	vaults   vaults
 	rotating sync.Mutex // held while the token keys change
 	bodies   *wire.BodyBudget
-	limits   rest.Limits
+	api      *rest.API
 	app      bool // whether the program has the browser app
 	internal *server.Internal
 	public   *server.Public

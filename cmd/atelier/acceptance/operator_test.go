@@ -1,0 +1,32 @@
+package acceptance
+
+import (
+	"testing"
+
+	"atelier/transport/control"
+)
+
+// Whoever may open the data folder is an admin at its socket, without a login and
+// without limits; at the public address they are nobody.
+func TestTheSocketIsTheOperators(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.WritesPerMinute = 5
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	client, err := control.Dial(cfg.Server.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for n := range 20 {
+		var made struct{ ID string }
+		if err := client.Call("POST", "/api/admin/participants", record{"name": "Shop", "kind": "business", "scopes": []string{"detokenize"}}, &made); err != nil || made.ID == "" {
+			t.Fatalf("participant %d: %v", n, err)
+		}
+	}
+	open(t, c.addr).get("/admin/participants").refused(401)
+	// Each is in the audit trail under the name of the account, without an address.
+	rows := c.admin.get("/admin/audit-logs?action=participant_add&limit=1").list()
+	if len(rows) != 1 || rows[0].text("actor_type") != "admin" || rows[0].text("ip") != "" {
+		t.Errorf("the audit trail has %v", rows)
+	}
+}

@@ -1,0 +1,62 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/token/seal"
+	"atelier/transport/control"
+	"atelier/transport/rest"
+	"atelier/transport/wire"
+)
+
+// operations are what a running server does for commands of the binary, beside the
+// interface.
+func (s *Service) operations() control.Operations {
+	return control.Operations{Backup: s.core.Backup, Scrub: s.core.Scrub, RotateKeys: s.rotateKeys, Cluster: s.clusterStatus}
+}
+
+// Operator answers commands of the binary while no server runs: what the interface
+// has for an admin and needs no login, and the operations.
+func (c *Core) Operator() fasthttp.RequestHandler {
+	ops := control.Operations{Backup: c.Backup, Scrub: c.Scrub, RotateKeys: c.rotateTokenKeys}
+	if c.workshops == nil { // opened without actors
+		return ops.Handler(func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(fasthttp.StatusNotFound) })
+	}
+	api := rest.New(rest.Config{
+		Workshops: c.workshops, List: c.list, Audit: c.audit, Files: c.files, Settings: c.settings, Participants: c.participants,
+		Bodies: wire.NewBodyBudget(int64(c.cfg.Limits.BodyMemoryMiB) << 20), Workspaces: c.code,
+		AdminID: c.cfg.Admin.ID, StreamID: c.store.StreamID(), Logger: c.log, Now: time.Now,
+	})
+	return ops.Handler(api.Operator)
+}
+
+// rotateTokenKeys makes a new server key while no server runs.
+func (c *Core) rotateTokenKeys() (string, error) {
+	if err := c.node.Alone(); err != nil {
+		return "", err
+	}
+	keys, err := rotateTokenKeys(c.cfg, c.store, time.Now())
+	if err != nil {
+		return "", err
+	}
+	return describeKeys(keys), nil
+}
+
+// describeKeys tells about keys without a part of them.
+func describeKeys(keys []seal.Key) string {
+	var b strings.Builder
+	for _, k := range keys {
+		fmt.Fprintf(&b, "version %d, made %s", k.Version, k.MadeAt.Format(time.RFC3339))
+		if !k.RetiredAt.IsZero() {
+			fmt.Fprintf(&b, ", retired %s", k.RetiredAt.Format(time.RFC3339))
+		} else {
+			b.WriteString(", in use")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}

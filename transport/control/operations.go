@@ -1,0 +1,129 @@
+package control
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Operations are what only an operator may ask of a server, beside the interface that
+// everybody has. One that is nil is not there.
+type Operations struct {
+	// Backup writes a consistent backup.
+	Backup func(w io.Writer) error
+	// Scrub reads everything that is stored, writes what is damaged, and says
+	// how much is.
+	Scrub func(w io.Writer) (damaged int, err error)
+	// RotateKeys makes a new token key and returns what to print.
+	RotateKeys func() (string, error)
+	// Cluster says how the nodes are, JSON.
+	Cluster func() ([]byte, error)
+}
+
+// The paths of the operations.
+const (
+	backupPath  = "/operator/backup"
+	scrubPath   = "/operator/scrub"
+	keysPath    = "/operator/keys"
+	clusterPath = "/operator/cluster"
+)
+
+// scrubbed is what a scrub found.
+type scrubbed struct {
+	Damaged int    `json:"damaged"`
+	Report  string `json:"report"`
+}
+
+// Handler answers the operations; everything else goes to the interface.
+func (o Operations) Handler(api fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		defer func() { // the server behind it goes on
+			if recover() != nil {
+				answer(ctx, nil, errInternal)
+			}
+		}()
+		switch path := string(ctx.Path()); {
+		case path == backupPath && o.Backup != nil:
+			o.backup(ctx)
+		case path == scrubPath && o.Scrub != nil:
+			var report bytes.Buffer
+			damaged, err := o.Scrub(&report)
+			answer(ctx, scrubbed{damaged, report.String()}, err)
+		case path == keysPath && o.RotateKeys != nil:
+			text, err := o.RotateKeys()
+			answer(ctx, text, err)
+		case path == clusterPath && o.Cluster != nil:
+			b, err := o.Cluster()
+			answer(ctx, json.RawMessage(b), err)
+		default:
+			api(ctx)
+		}
+	}
+}
+
+var errInternal = errors.New("internal error")
+
+func answer(ctx *fasthttp.RequestCtx, v any, err error) {
+	if err != nil {
+		ctx.SetStatusCode(fasthttp.StatusBadRequest)
+		v = map[string]string{"error": err.Error()}
+	}
+	ctx.SetContentType("application/json")
+	b, err := json.Marshal(v)
+	if err != nil {
+		ctx.SetStatusCode(fasthttp.StatusInternalServerError)
+		return
+	}
+	ctx.SetBody(b)
+}
+
+// backup streams. What goes wrong before the first byte is an answer; later it breaks
+// the stream, and the backup's own trailer shows that it is not whole.
+func (o Operations) backup(ctx *fasthttp.RequestCtx) {
+	r, w := io.Pipe()
+	go func() { _ = w.CloseWithError(o.Backup(w)) }()
+	begun := bufio.NewReaderSize(r, 64<<10)
+	if _, err := begun.Peek(1); err != nil {
+		answer(ctx, nil, errors.Join(err, r.Close()))
+		return
+	}
+	ctx.SetBodyStream(struct {
+		io.Reader
+		io.Closer
+	}{begun, r}, -1)
+}
+
+// Backup writes the server's backup to w.
+func (c *Client) Backup(w io.Writer) error {
+	return c.Send("GET", backupPath, "", nil, func(answer io.Reader) error {
+		if _, err := io.Copy(w, answer); err != nil {
+			return fmt.Errorf("the backup broke off: %w", err)
+		}
+		return nil
+	})
+}
+
+// Scrub reads everything that is stored, writes what is damaged, and says how
+// much is.
+func (c *Client) Scrub(w io.Writer) (damaged int, err error) {
+	var found scrubbed
+	if err := c.Call("POST", scrubPath, nil, &found); err != nil {
+		return 0, err
+	}
+	_, err = io.WriteString(w, found.Report)
+	return found.Damaged, err
+}
+
+// RotateKeys makes a new token key and returns what to print.
+func (c *Client) RotateKeys() (text string, err error) {
+	err = c.Call("POST", keysPath, nil, &text)
+	return text, err
+}
+
+// Cluster reads into out how the nodes are.
+func (c *Client) Cluster(out any) error { return c.Call("GET", clusterPath, nil, out) }
