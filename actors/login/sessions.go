@@ -92,7 +92,7 @@ func (s *Sessions) load(table string, parse func(key, value []byte) (*family, *p
 
 func (s *Sessions) pruned(rec *pb.SessionFamily) *pb.SessionFamily {
 	for _, e := range rec.Ids { // which nobody else has yet
-		if !bytes.Equal(e.Admin.GetAccount(), s.account) {
+		if e.Admin.GetPerson() == "" && !bytes.Equal(e.Admin.GetAccount(), s.account) {
 			e.Admin = nil
 		}
 	}
@@ -114,7 +114,7 @@ func (s Session) Family() string { return s.family.name }
 
 // Admin returns the admin's grant, or nil when there is none or it has ended.
 func (s Session) Admin(now int64) *pb.AdminGrant {
-	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() {
+	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() || s.admin.Person != "" && !hasLogin(s.family.record.Load(), s.admin) {
 		return nil
 	}
 	return s.admin
@@ -217,7 +217,9 @@ func (s *Sessions) write(f *family, rec *pb.SessionFamily) {
 // admin's grant. It returns when the id ends, Unix milliseconds; the id is on
 // disk then.
 func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64, err error) {
-	g.Account = s.account
+	if g.Person == "" {
+		g.Account = s.account
+	}
 	_, expires, err = s.issue(from, id, func(rec *pb.SessionFamily, e *pb.SessionId, _ int64) {
 		e.Admin, e.ExpiresAt = g, max(e.ExpiresAt, g.ExpiresAt)
 	})

@@ -10,6 +10,8 @@ import (
 	"atelier/actors/login"
 	"atelier/actors/login/loginpb"
 	"atelier/actors/naming"
+	"atelier/actors/people"
+	"atelier/actors/people/peoplepb"
 	"atelier/actors/settings"
 	"atelier/actors/settings/settingspb"
 )
@@ -26,6 +28,9 @@ type Config struct {
 	// Tokens returns the API tokens as they are now, or an error while that
 	// cannot be found out.
 	Tokens func() (*settings.View, error)
+	// People returns those who lead as they are now, or an error while that cannot
+	// be found out.
+	People func() (*people.View, error)
 	// Failures limits failed logins.
 	Failures *Failures
 	// PINKey keys the hash of rejoin codes.
@@ -76,8 +81,28 @@ func (a *Authenticator) Identify(cookie, authorization string) (id Identity, bad
 	s, ok, err := a.Sessions.Use(sid)
 	if ok {
 		id.SessionID, id.session = sid, s
+		id.grant = s.Admin(id.now)
+		err = a.identifyPerson(&id)
 	}
 	return id, false, err
+}
+
+// identifyPerson finds who logged in; a login that does not stand any more counts as
+// absent.
+func (a *Authenticator) identifyPerson(id *Identity) error {
+	if id.grant.GetPerson() == "" {
+		return nil
+	}
+	v, err := a.People()
+	if err != nil {
+		return err
+	}
+	if v.Stands(id.grant.Person, id.grant.Generation, a.Now()) {
+		id.person = v.Get(id.grant.Person)
+	} else {
+		id.grant = nil
+	}
+	return nil
 }
 
 // Forget drops what is kept only to be faster, when nobody is in a hurry.
@@ -98,12 +123,27 @@ type Issued struct {
 	Expires      time.Time
 }
 
-// GrantAdmin issues a session id with an admin's grant.
-func (a *Authenticator) GrantAdmin(old Identity, name string) (Issued, error) {
-	id := Random(24)
-	last, err := a.Sessions.GrantAdmin(old.SessionID, id, &loginpb.AdminGrant{
-		Login: Random(9), Name: name, ExpiresAt: a.Now().Add(a.AdminLifetime).UnixMilli(),
-	})
+// Login is somebody who leads and has proved it, and from where.
+type Login struct {
+	// Person is nil for the owner, who may give a name.
+	Person             *peoplepb.Person
+	Name               string
+	Address, UserAgent string
+}
+
+// GrantAdmin issues a session id with the grant of somebody who leads.
+func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
+	id, now := Random(24), a.Now()
+	g := &loginpb.AdminGrant{
+		Login: Random(9), Name: l.Name, ExpiresAt: now.Add(a.AdminLifetime).UnixMilli(), CreatedAt: now.UnixMilli(),
+	}
+	if p := l.Person; p != nil {
+		g.Name, g.Person, g.Generation, g.Address, g.UserAgent = p.Name, p.Id, p.Generation, l.Address, l.UserAgent
+		if p.ExpiresAt > 0 {
+			g.ExpiresAt = min(g.ExpiresAt, p.ExpiresAt)
+		}
+	}
+	last, err := a.Sessions.GrantAdmin(old.SessionID, id, g)
 	if err != nil {
 		return Issued{}, err
 	}
@@ -147,8 +187,66 @@ type Identity struct {
 	Token *settingspb.ApiToken
 	// operator: whoever may open the data folder is an admin without a login.
 	operator bool
-	now      int64
+	// grant is the login of somebody who leads, and person who that is; both are nil
+	// without one, and person for the owner.
+	grant  *loginpb.AdminGrant
+	person *peoplepb.Person
+	now    int64
 }
+
+// Rank is what somebody who leads may do; the greater may more.
+type Rank uint8
+
+// The ranks.
+const (
+	NoRank Rank = iota
+	Assistant
+	Facilitator
+	Owner
+)
+
+// String names a rank as GET /session does.
+func (r Rank) String() string {
+	return [...]string{"", people.Assistant, people.Facilitator, "owner"}[r]
+}
+
+// Rank is that of the caller. API tokens act as facilitators.
+func (i *Identity) Rank() Rank {
+	switch {
+	case i.operator:
+		return Owner
+	case i.Token != nil:
+		return Facilitator
+	case !i.loggedIn():
+		return NoRank
+	case i.person == nil:
+		return Owner
+	case i.person.Role == people.Facilitator:
+		return Facilitator
+	}
+	return Assistant
+}
+
+// Leads says whether the caller leads a codelab.
+func (i *Identity) Leads(codelab string) bool {
+	return i.Admin() || i.loggedIn() && people.Leads(i.person, codelab)
+}
+
+// loggedIn says that the login has not ended.
+func (i *Identity) loggedIn() bool {
+	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
+}
+
+// Leader is the person who is calling; nil for the owner and for whoever does not
+// lead.
+func (i *Identity) Leader() *peoplepb.Person { return i.person }
+
+// LoginID names the login of somebody who leads; "" without one.
+func (i *Identity) LoginID() string { return i.grant.GetLogin() }
+
+// PersonID is the id of the person who is calling; "" for the owner and for whoever
+// does not lead.
+func (i *Identity) PersonID() string { return i.person.GetId() }
 
 // Operator is who calls through the socket in the data folder.
 func Operator() Identity { return Identity{operator: true} }
@@ -172,13 +270,16 @@ func (i *Identity) Key() string {
 // Known says whether anybody is calling.
 func (i *Identity) Known() bool { return i.operator || i.Token != nil || !i.session.Ended() }
 
-// Admin says whether the caller holds an admin's grant.
-func (i *Identity) Admin() bool { return i.operator || i.Token != nil || i.session.Admin(i.now) != nil }
+// Admin says whether the caller is the owner or a facilitator.
+func (i *Identity) Admin() bool { return i.Rank() >= Facilitator }
 
 // AdminName is the name under which the admin appears to others.
 func (i *Identity) AdminName() string {
-	if name := i.session.Admin(i.now).GetName(); name != "" {
-		return name
+	switch {
+	case i.person != nil:
+		return i.person.Name
+	case i.grant.GetName() != "":
+		return i.grant.Name
 	}
 	return naming.Facilitator
 }
@@ -191,7 +292,10 @@ func (i *Identity) Person() string {
 	if i.Token != nil {
 		return tokenKey(i.Token.Id)
 	}
-	return "login:" + i.session.Admin(i.now).GetLogin()
+	if i.person != nil {
+		return "person:" + i.person.Id
+	}
+	return "login:" + i.grant.GetLogin()
 }
 
 // Grant returns the caller's attendee grant in a codelab, or nil. Whether its
@@ -215,7 +319,10 @@ func (i *Identity) Grants(fn func(codelab string, g *loginpb.AttendeeGrant)) {
 // Grant is one grant as GET /session shows it; times in Unix seconds.
 type Grant struct {
 	Sub, Role, CodelabID string
-	Expires              int64
+	// Rank of somebody who leads, and the codelabs of an assistant.
+	Rank     Rank
+	Codelabs []string
+	Expires  int64
 }
 
 // Strongest returns the strongest grant: the admin's, else the attendee's that
@@ -227,9 +334,16 @@ func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(cod
 	switch {
 	case codelab != "" || !admin:
 	case i.Token != nil:
-		return Grant{Sub: adminID, Role: "admin"}, true, nil
-	case i.Admin():
-		return Grant{Sub: adminID, Role: "admin", Expires: i.session.Admin(i.now).GetExpiresAt() / 1000}, true, nil
+		return Grant{Sub: adminID, Role: "admin", Rank: Facilitator}, true, nil
+	case i.Rank() != NoRank:
+		g := Grant{Sub: adminID, Role: "admin", Rank: i.Rank(), Expires: i.grant.GetExpiresAt() / 1000}
+		if i.person != nil {
+			g.Sub = i.person.Id
+		}
+		if g.Rank == Assistant {
+			g.Role, g.Codelabs = people.Assistant, i.person.Codelabs
+		}
+		return g, true, nil
 	}
 	var unknown error
 	i.Grants(func(lab string, a *loginpb.AttendeeGrant) {
@@ -242,7 +356,7 @@ func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(cod
 		if err != nil {
 			unknown = err
 		} else if there {
-			g, ok = Grant{a.AttendeeId, "attendee", lab, expires}, true
+			g, ok = Grant{Sub: a.AttendeeId, Role: "attendee", CodelabID: lab, Expires: expires}, true
 		}
 	})
 	if !ok {

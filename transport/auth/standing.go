@@ -94,12 +94,21 @@ func (a *Authenticator) stands(s *Standing) (bool, error) {
 	case s.session.Ended():
 		return false, nil
 	case s.grant == nil:
-		return s.session.Admin(now) != nil, nil
+		return a.leads(s.session.Admin(now))
 	}
 	// The session may have got a later one since; or one for another attendee,
 	// which does not end the first.
 	last, left := s.session.Until(now, s.codelab, s.grant.AttendeeId)
 	return !left && max(last, s.grant.ExpiresAt) > now, nil
+}
+
+// leads says whether a login still stands.
+func (a *Authenticator) leads(g *loginpb.AdminGrant) (bool, error) {
+	if g.GetPerson() == "" {
+		return g != nil, nil
+	}
+	v, err := a.People()
+	return err == nil && v.Stands(g.Person, g.Generation, a.Now()), err
 }
 
 func (a *Authenticator) hasToken(id string) (bool, error) {
@@ -110,11 +119,15 @@ func (a *Authenticator) hasToken(id string) (bool, error) {
 	return tokens.Has(id), nil
 }
 
-// Knows says that the caller's session or API token has not ended since they
-// were identified. It fails while that cannot be found out.
-func (a *Authenticator) Knows(i *Identity) (bool, error) {
+// Knows says that the caller's session or API token has not ended since they were
+// identified; leading, that their login as somebody who leads has not. It fails while
+// that cannot be found out.
+func (a *Authenticator) Knows(i *Identity, leading bool) (bool, error) {
 	if i.Token != nil {
 		return a.hasToken(i.Token.Id)
+	}
+	if leading && i.person != nil {
+		return a.leads(i.session.Admin(a.Now().UnixMilli()))
 	}
 	return !i.session.Ended(), nil
 }
@@ -142,6 +155,16 @@ func (a *Authenticator) Leave(i *Identity, codelab string) error {
 		}
 	}
 	return nil
+}
+
+// EndLogin ends one login of the person who is calling, and what lives on it. It says
+// whether there was one.
+func (a *Authenticator) EndLogin(i *Identity, login string) (bool, error) {
+	ended, err := a.Sessions.EndLogin(i.PersonID(), login)
+	if ended {
+		a.Sweep()
+	}
+	return ended, err
 }
 
 // Revoked ends what lives on an API token that was revoked.

@@ -64,9 +64,9 @@ type Gateway struct {
 // document of all messages.
 func (g *Gateway) Operations() []rest.Operation {
 	return []rest.Operation{
-		{Method: fasthttp.MethodGet, Path: "/ws/{id}", Access: rest.CodelabMember, Handle: g.webSocket},
-		{Method: fasthttp.MethodGet, Path: "/codelabs/{id}/events", Access: rest.CodelabMember, Handle: g.events},
-		{Method: fasthttp.MethodPost, Path: "/codelabs/{id}/messages", Access: rest.CodelabMember, Handle: g.message},
+		{Method: fasthttp.MethodGet, Path: "/ws/{id}", Access: rest.CodelabMember, Assistants: true, Handle: g.webSocket},
+		{Method: fasthttp.MethodGet, Path: "/codelabs/{id}/events", Access: rest.CodelabMember, Assistants: true, Handle: g.events},
+		{Method: fasthttp.MethodPost, Path: "/codelabs/{id}/messages", Access: rest.CodelabMember, Assistants: true, Handle: g.message},
 		{Method: fasthttp.MethodGet, Path: "/asyncapi.json", Access: rest.Anyone, Handle: asyncAPI},
 	}
 }

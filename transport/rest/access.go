@@ -69,7 +69,7 @@ func (r *Request) EnterAsAdmin() bool {
 
 func (r *Request) enter(who Access, id string) (err error) {
 	a := r.api
-	admin := r.who.Admin() && r.Query("as") != "attendee"
+	leads := r.Query("as") != "attendee" && (r.who.Admin() || r.op.Assistants && r.who.Leads(id))
 	attendee := ""
 	switch who {
 	case Anyone:
@@ -79,16 +79,16 @@ func (r *Request) enter(who Access, id string) (err error) {
 			return errLogin
 		}
 		return nil
-	case AdminOnly:
-		if err := r.needAdmin(); err != nil {
+	case AdminOnly, AdminLogin, OwnerOnly, OwnerOrToken, Leader:
+		if err := r.need(r.hasRank(who)); err != nil {
 			return err
 		}
 		r.asAdmin()
 		return nil
 	case Somebody:
-		return r.authorizeSomebody(admin)
+		return r.authorizeSomebody(r.Query("as") != "attendee" && r.who.Rank() != auth.NoRank)
 	case CodelabAdmin:
-		if err := r.needAdmin(); err != nil {
+		if err := r.need(r.who.Admin() || r.op.Assistants && r.who.Leads(id)); err != nil {
 			return err
 		}
 		r.asAdmin()
@@ -101,7 +101,7 @@ func (r *Request) enter(who Access, id string) (err error) {
 		v := r.Codelab.View()
 		attendee = r.attendeeIn(v, id)
 		switch {
-		case admin:
+		case leads:
 			r.asAdmin()
 		case attendee != "":
 			r.asAttendee(v, attendee)
@@ -118,7 +118,7 @@ func (r *Request) enter(who Access, id string) (err error) {
 	if !r.who.Known() {
 		return errLogin
 	}
-	if admin && who == CodelabMember {
+	if leads && who == CodelabMember {
 		r.asAdmin()
 		r.Codelab, err = a.Workshops.Get(id)
 		return err
@@ -187,9 +187,26 @@ func (r *Request) authorizeSomebody(admin bool) error {
 	return errForbidden
 }
 
-func (r *Request) needAdmin() error {
+// hasRank says whether the caller may call what is of no codelab.
+func (r *Request) hasRank(who Access) bool {
+	rank, token := r.who.Rank(), r.who.Token != nil
+	switch who {
+	case AdminOnly:
+		return rank >= auth.Facilitator
+	case AdminLogin:
+		return rank >= auth.Facilitator && !token
+	case OwnerOrToken:
+		return rank == auth.Owner || token
+	case OwnerOnly:
+		return rank == auth.Owner
+	}
+	return rank >= auth.Assistant && !token // Leader
+}
+
+// need refuses a caller who may not.
+func (r *Request) need(may bool) error {
 	switch {
-	case r.who.Admin():
+	case may:
 		return nil
 	case r.who.Known():
 		return errForbidden
@@ -243,7 +260,7 @@ func (r *Request) still() error {
 	if !r.isMember() || r.who.Operator() {
 		return nil
 	}
-	known, err := r.api.Auth.Knows(&r.who)
+	known, err := r.api.Auth.Knows(&r.who, r.Caller.Role == codelab.RoleAdmin)
 	switch {
 	case err != nil:
 		return err
@@ -258,7 +275,7 @@ func (r *Request) still() error {
 func (r *Request) asAdmin() {
 	r.Caller = r.caller(codelab.RoleAdmin)
 	r.Caller.ID, r.Caller.Name, r.Caller.Person = codelab.FacilitatorID, r.who.AdminName(), r.who.Person()
-	r.Caller.AdminID = r.api.AdminID
+	r.Caller.AdminID = r.actorID()
 	r.SetWho("admin", r.who.Person())
 }
 

@@ -18,9 +18,11 @@ import (
 	"atelier/actors/files"
 	"atelier/actors/login/loginpb"
 	"atelier/actors/participant"
+	"atelier/actors/people"
 	"atelier/actors/settings"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
+	"atelier/transport/auth/password"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 	"atelier/transport/wire"
@@ -35,8 +37,11 @@ type Config struct {
 	Settings  *settings.Host
 	// Participants of the tokenization handler.
 	Participants *participant.Host
-	Auth         *auth.Authenticator
-	Limits       Limits
+	// People who lead beside the owner, and who computes their passwords.
+	People    *people.Host
+	Passwords *password.Computer
+	Auth      *auth.Authenticator
+	Limits    Limits
 	// Others are the operations that are not resources: live connections, and
 	// answers of the AI.
 	Others []Operation
@@ -214,8 +219,8 @@ func (a *API) denied(r *Request, status int) {
 	}
 	kind, id := "anonymous", ""
 	switch {
-	case r.who.Admin():
-		kind, id = "admin", a.AdminID
+	case r.who.Rank() != auth.NoRank:
+		kind, id = "admin", r.actorID()
 	case r.who.Known():
 		kind = "attendee"
 		r.who.Grants(func(_ string, g *loginpb.AttendeeGrant) { id = g.AttendeeId })

@@ -16,8 +16,16 @@ const (
 	Anyone Access = iota
 	// Session: any session or API token.
 	Session
-	// AdminOnly: an admin.
+	// AdminOnly: the owner, a facilitator, or an API token.
 	AdminOnly
+	// AdminLogin: the owner or a facilitator who has logged in.
+	AdminLogin
+	// OwnerOrToken: the owner, or an API token.
+	OwnerOrToken
+	// OwnerOnly: the owner.
+	OwnerOnly
+	// Leader: the owner, a facilitator or an assistant who has logged in.
+	Leader
 	// CodelabAdmin: an admin, on an existing codelab.
 	CodelabAdmin
 	// CodelabMember: an admin, or an attendee of the codelab.
@@ -50,6 +58,7 @@ type Operation struct {
 	File         int  // limit of the file that is uploaded, bytes
 	Root         bool // the path is not below /api
 	Head         bool // answers HEAD too, as what serves files does
+	Assistants   bool // on a codelab: its assistants act as admins here
 	Handle       func(*Request) error
 }
 
@@ -66,27 +75,37 @@ var operations = []Operation{
 	{Method: post, Path: "/login", Access: Anyone, Handle: logIn},
 	{Method: get, Path: "/session", Access: Session, Handle: getSession},
 	{Method: post, Path: "/logout", Access: Anyone, Handle: logOut},
-	{Method: post, Path: "/admin/tokens", Access: AdminOnly, Handle: createToken},
-	{Method: get, Path: "/admin/tokens", Access: AdminOnly, Handle: listTokens},
-	{Method: del, Path: "/admin/tokens/{token_id}", Access: AdminOnly, Handle: revokeToken},
-	{Method: post, Path: "/admin/settings", Access: AdminOnly, Handle: saveSettings},
-	{Method: get, Path: "/admin/settings", Access: AdminOnly, Handle: getSettings},
+	{Method: post, Path: "/admin/tokens", Access: OwnerOnly, Handle: createToken},
+	{Method: get, Path: "/admin/tokens", Access: OwnerOnly, Handle: listTokens},
+	{Method: del, Path: "/admin/tokens/{token_id}", Access: OwnerOnly, Handle: revokeToken},
+	{Method: post, Path: "/admin/people", Access: AdminLogin, Handle: invitePerson},
+	{Method: get, Path: "/admin/people", Access: AdminLogin, Handle: listPeople},
+	{Method: put, Path: "/admin/people/{person_id}", Access: AdminLogin, Handle: updatePerson},
+	{Method: del, Path: "/admin/people/{person_id}", Access: AdminLogin, Handle: deletePerson},
+	{Method: post, Path: "/admin/people/{person_id}/invitation", Access: AdminLogin, Handle: invitePersonAgain},
+	{Method: post, Path: "/invitations/look", Access: Anyone, Joins: true, Handle: lookAtInvitation},
+	{Method: post, Path: "/invitations/accept", Access: Anyone, Joins: true, Handle: acceptInvitation},
+	{Method: get, Path: "/account", Access: Leader, Handle: getAccount},
+	{Method: post, Path: "/account/password", Access: Leader, Handle: changePassword},
+	{Method: del, Path: "/account/sessions/{session_id}", Access: Leader, Handle: endLogin},
+	{Method: post, Path: "/admin/settings", Access: OwnerOnly, Handle: saveSettings},
+	{Method: get, Path: "/admin/settings", Access: OwnerOnly, Handle: getSettings},
 	{Method: get, Path: "/admin/ai/usage", Access: AdminOnly, Handle: aiUsage},
-	{Method: post, Path: "/admin/participants", Access: AdminOnly, Handle: addParticipant},
-	{Method: get, Path: "/admin/participants", Access: AdminOnly, Handle: listParticipants},
-	{Method: post, Path: "/admin/participants/{participant_id}/keys", Access: AdminOnly, Handle: addParticipantKey},
-	{Method: del, Path: "/admin/participants/{participant_id}/keys/{key_id}", Access: AdminOnly, Handle: removeParticipantKey},
-	{Method: post, Path: "/admin/participants/{participant_id}/grants", Access: AdminOnly, Handle: grantParticipant},
-	{Method: del, Path: "/admin/participants/{participant_id}/grants/{for_id}", Access: AdminOnly, Handle: ungrantParticipant},
-	{Method: post, Path: "/admin/participants/{participant_id}/acknowledge", Access: AdminOnly, Handle: acknowledgeParticipant},
-	{Method: post, Path: "/admin/participants/{participant_id}/policy", Access: AdminOnly, Handle: setParticipantPolicy},
-	{Method: post, Path: "/admin/participants/{participant_id}/disable", Access: AdminOnly, Handle: disableParticipant},
+	{Method: post, Path: "/admin/participants", Access: OwnerOrToken, Handle: addParticipant},
+	{Method: get, Path: "/admin/participants", Access: OwnerOrToken, Handle: listParticipants},
+	{Method: post, Path: "/admin/participants/{participant_id}/keys", Access: OwnerOrToken, Handle: addParticipantKey},
+	{Method: del, Path: "/admin/participants/{participant_id}/keys/{key_id}", Access: OwnerOrToken, Handle: removeParticipantKey},
+	{Method: post, Path: "/admin/participants/{participant_id}/grants", Access: OwnerOrToken, Handle: grantParticipant},
+	{Method: del, Path: "/admin/participants/{participant_id}/grants/{for_id}", Access: OwnerOrToken, Handle: ungrantParticipant},
+	{Method: post, Path: "/admin/participants/{participant_id}/acknowledge", Access: OwnerOrToken, Handle: acknowledgeParticipant},
+	{Method: post, Path: "/admin/participants/{participant_id}/policy", Access: OwnerOrToken, Handle: setParticipantPolicy},
+	{Method: post, Path: "/admin/participants/{participant_id}/disable", Access: OwnerOrToken, Handle: disableParticipant},
 	{Method: get, Path: "/admin/audit-logs", Access: AdminOnly, Handle: auditLogs},
 
 	{Method: get, Path: "/codelabs", Access: Anyone, Handle: listCodelabs},
 	{Method: post, Path: "/codelabs", Access: AdminOnly, Handle: createCodelab},
 	{Method: post, Path: "/codelabs/import", Access: AdminOnly, Body: maxImport, Handle: importCodelab},
-	{Method: get, Path: "/codelabs/{id}", Access: CodelabReader, Handle: getCodelab},
+	{Method: get, Path: "/codelabs/{id}", Access: CodelabReader, Assistants: true, Handle: getCodelab},
 	{Method: put, Path: "/codelabs/{id}", Access: CodelabAdmin, Handle: updateCodelab},
 	{Method: del, Path: "/codelabs/{id}", Access: CodelabAdmin, Handle: deleteCodelab},
 	{Method: post, Path: "/codelabs/{id}/copy", Access: CodelabAdmin, Handle: copyCodelab},
@@ -98,23 +117,23 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs/{id}/export/all", Access: CodelabAdmin, Upload: true, Handle: exportAll},
 	{Method: post, Path: "/codelabs/{id}/registration", Access: CodelabAdmin, Handle: setRegistration},
 	{Method: post, Path: "/codelabs/{id}/end", Access: CodelabAdmin, Handle: endWorkshop},
-	{Method: put, Path: "/codelabs/{id}/pin", Access: CodelabAdmin, Handle: setPin},
-	{Method: get, Path: "/codelabs/{id}/overview", Access: CodelabAdmin, Handle: overview},
-	{Method: get, Path: "/codelabs/{id}/progress", Access: CodelabAdmin, Handle: progress},
+	{Method: put, Path: "/codelabs/{id}/pin", Access: CodelabAdmin, Assistants: true, Handle: setPin},
+	{Method: get, Path: "/codelabs/{id}/overview", Access: CodelabAdmin, Assistants: true, Handle: overview},
+	{Method: get, Path: "/codelabs/{id}/progress", Access: CodelabAdmin, Assistants: true, Handle: progress},
 
-	{Method: get, Path: "/codelabs/{id}/chat", Access: CodelabMember, Handle: getChat},
-	{Method: post, Path: "/codelabs/{id}/direct-messages", Access: CodelabAdmin, Handle: postDirects},
-	{Method: del, Path: "/codelabs/{id}/chat/{message_id}", Access: CodelabAdmin, Handle: deleteChat},
-	{Method: get, Path: "/codelabs/{id}/inline-comments", Access: CodelabMember, Handle: getThreads},
-	{Method: post, Path: "/codelabs/{id}/inline-comments", Access: CodelabMember, Handle: annotate},
-	{Method: post, Path: "/codelabs/{id}/inline-comments/{thread_id}/comments", Access: CodelabMember, Handle: replyToThread},
-	{Method: del, Path: "/codelabs/{id}/inline-comments/{thread_id}/comments/{comment_id}", Access: CodelabMember, Handle: deleteComment},
+	{Method: get, Path: "/codelabs/{id}/chat", Access: CodelabMember, Assistants: true, Handle: getChat},
+	{Method: post, Path: "/codelabs/{id}/direct-messages", Access: CodelabAdmin, Assistants: true, Handle: postDirects},
+	{Method: del, Path: "/codelabs/{id}/chat/{message_id}", Access: CodelabAdmin, Assistants: true, Handle: deleteChat},
+	{Method: get, Path: "/codelabs/{id}/inline-comments", Access: CodelabMember, Assistants: true, Handle: getThreads},
+	{Method: post, Path: "/codelabs/{id}/inline-comments", Access: CodelabMember, Assistants: true, Handle: annotate},
+	{Method: post, Path: "/codelabs/{id}/inline-comments/{thread_id}/comments", Access: CodelabMember, Assistants: true, Handle: replyToThread},
+	{Method: del, Path: "/codelabs/{id}/inline-comments/{thread_id}/comments/{comment_id}", Access: CodelabMember, Assistants: true, Handle: deleteComment},
 
 	{Method: post, Path: "/codelabs/{id}/register", Access: Registrant, Handle: registerAttendee},
-	{Method: get, Path: "/codelabs/{id}/attendees", Access: CodelabMember, Handle: getAttendees},
-	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Handle: getAttendee},
-	{Method: get, Path: "/codelabs/{id}/presence", Access: CodelabAdmin, Handle: getPresence},
-	{Method: put, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabAdmin, Handle: updateAttendee},
+	{Method: get, Path: "/codelabs/{id}/attendees", Access: CodelabMember, Assistants: true, Handle: getAttendees},
+	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Assistants: true, Handle: getAttendee},
+	{Method: get, Path: "/codelabs/{id}/presence", Access: CodelabAdmin, Assistants: true, Handle: getPresence},
+	{Method: put, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabAdmin, Assistants: true, Handle: updateAttendee},
 	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Handle: removeAttendee},
 	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/export", Access: CodelabMember, Upload: true, Handle: exportAttendee},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", Access: CodelabAdmin, Handle: resetPIN},
@@ -122,50 +141,50 @@ var operations = []Operation{
 	{Method: post, Path: "/codelabs/{id}/complete", Access: CodelabAttendee, Handle: complete},
 	{Method: get, Path: "/certificates/{id}", Access: Anyone, Handle: certificate},
 
-	{Method: post, Path: "/codelabs/{id}/help", Access: CodelabMember, Handle: askHelp},
-	{Method: get, Path: "/codelabs/{id}/help", Access: CodelabMember, Handle: getHelp},
-	{Method: post, Path: "/codelabs/{id}/help/{help_id}/claim", Access: CodelabAdmin, Handle: claimHelp},
-	{Method: post, Path: "/codelabs/{id}/help/{help_id}/resolve", Access: CodelabMember, Handle: resolveHelp},
+	{Method: post, Path: "/codelabs/{id}/help", Access: CodelabMember, Assistants: true, Handle: askHelp},
+	{Method: get, Path: "/codelabs/{id}/help", Access: CodelabMember, Assistants: true, Handle: getHelp},
+	{Method: post, Path: "/codelabs/{id}/help/{help_id}/claim", Access: CodelabAdmin, Assistants: true, Handle: claimHelp},
+	{Method: post, Path: "/codelabs/{id}/help/{help_id}/resolve", Access: CodelabMember, Assistants: true, Handle: resolveHelp},
 	{Method: post, Path: "/codelabs/{id}/feedback", Access: CodelabAttendee, Handle: giveFeedback},
-	{Method: get, Path: "/codelabs/{id}/feedback", Access: CodelabAdmin, Handle: getFeedback},
+	{Method: get, Path: "/codelabs/{id}/feedback", Access: CodelabAdmin, Assistants: true, Handle: getFeedback},
 
-	{Method: get, Path: "/codelabs/{id}/quizzes", Access: CodelabMember, Handle: getQuizzes},
+	{Method: get, Path: "/codelabs/{id}/quizzes", Access: CodelabMember, Assistants: true, Handle: getQuizzes},
 	{Method: put, Path: "/codelabs/{id}/quizzes", Access: CodelabAdmin, Handle: replaceQuizzes},
 	{Method: post, Path: "/codelabs/{id}/quizzes/submit", Access: CodelabAttendee, Handle: submitQuiz},
-	{Method: get, Path: "/codelabs/{id}/quizzes/submissions", Access: CodelabAdmin, Handle: getQuizSubmissions},
+	{Method: get, Path: "/codelabs/{id}/quizzes/submissions", Access: CodelabAdmin, Assistants: true, Handle: getQuizSubmissions},
 
 	{Method: post, Path: "/ai/conversations", Access: Session, Handle: saveConversation},
 	{Method: get, Path: "/codelabs/{id}/ai/conversations", Access: CodelabAdmin, Handle: getConversations},
-	{Method: get, Path: "/codelabs/{id}/materials", Access: CodelabMember, Handle: getMaterials},
+	{Method: get, Path: "/codelabs/{id}/materials", Access: CodelabMember, Assistants: true, Handle: getMaterials},
 	{Method: post, Path: "/codelabs/{id}/materials", Access: CodelabAdmin, Handle: addMaterial},
 	{Method: del, Path: "/codelabs/{id}/materials/{material_id}", Access: CodelabAdmin, Handle: deleteMaterial},
 	{Method: post, Path: "/upload/material", Access: AdminOnly, Upload: true, File: intake.MaxMaterial, Handle: uploadMaterial},
 	{Method: post, Path: "/upload/image", Access: Somebody, Upload: true, File: intake.MaxImage, Handle: uploadImage},
 	{Method: get, Path: "/uploads/{kind}/{name}", Access: Anyone, Root: true, Head: true, Handle: serveUpload},
 
-	{Method: get, Path: "/codelabs/{id}/submissions", Access: CodelabMember, Handle: getSubmissions},
+	{Method: get, Path: "/codelabs/{id}/submissions", Access: CodelabMember, Assistants: true, Handle: getSubmissions},
 	{Method: get, Path: "/codelabs/{id}/submissions/download", Access: CodelabAdmin, Handle: downloadSubmissions},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions", Access: CodelabAttendee, Upload: true, File: codelab.MaxSubmissionBytes, Handle: submitFile},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/link", Access: CodelabAttendee, Handle: submitLink},
-	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", Access: CodelabMember, Head: true, Handle: getSubmissionFile},
+	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", Access: CodelabMember, Assistants: true, Head: true, Handle: getSubmissionFile},
 	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", Access: CodelabMember, Handle: deleteSubmission},
 
 	{Method: post, Path: "/codeserver", Access: AdminOnly, Handle: createWorkspace},
-	{Method: get, Path: "/codeserver/{id}", Access: CodelabAdmin, Handle: getWorkspace},
+	{Method: get, Path: "/codeserver/{id}", Access: CodelabAdmin, Assistants: true, Handle: getWorkspace},
 	{Method: del, Path: "/codeserver/{id}", Access: CodelabAdmin, Handle: deleteWorkspace},
 	{Method: get, Path: "/codeserver/{id}/download", Access: CodelabAdmin, Handle: downloadWorkspace},
 	{Method: post, Path: "/codeserver/{id}/branch", Access: CodelabAdmin, Handle: createBranch},
-	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabAdmin, Handle: listBranches},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: listFiles(codelab.BranchWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/tree", Access: CodelabAdmin, Handle: describeFiles(codelab.BranchWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabAdmin, Handle: readFile(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabAdmin, Assistants: true, Handle: listBranches},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Assistants: true, Handle: listFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/tree", Access: CodelabAdmin, Assistants: true, Handle: describeFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabAdmin, Assistants: true, Handle: readFile(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/branches/{branch}/import", Access: CodelabAdmin, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folder", Access: CodelabAdmin, Handle: createFolder},
-	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabAdmin, Handle: listFolders},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: listFiles(codelab.FolderWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/tree", Access: CodelabAdmin, Handle: describeFiles(codelab.FolderWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabAdmin, Handle: readFile(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabAdmin, Assistants: true, Handle: listFolders},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Assistants: true, Handle: listFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/tree", Access: CodelabAdmin, Assistants: true, Handle: describeFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabAdmin, Assistants: true, Handle: readFile(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/import", Access: CodelabAdmin, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.FolderWorkspace)},
 

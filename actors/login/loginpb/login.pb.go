@@ -237,8 +237,15 @@ type AdminGrant struct {
 	// The display name; empty when none was given.
 	Name      string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	ExpiresAt int64  `protobuf:"varint,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
-	// Keyed fingerprint of the account, its password included.
-	Account       []byte `protobuf:"bytes,4,opt,name=account,proto3" json:"account,omitempty"`
+	// Keyed fingerprint of the account, its password included; of the owner alone.
+	Account []byte `protobuf:"bytes,4,opt,name=account,proto3" json:"account,omitempty"`
+	// Whose login it is, by the id and generation of people; empty for the owner's.
+	Person     string `protobuf:"bytes,5,opt,name=person,proto3" json:"person,omitempty"`
+	Generation uint32 `protobuf:"varint,6,opt,name=generation,proto3" json:"generation,omitempty"`
+	CreatedAt  int64  `protobuf:"varint,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// From where, as people see their sessions.
+	Address       string `protobuf:"bytes,8,opt,name=address,proto3" json:"address,omitempty"`
+	UserAgent     string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -299,6 +306,41 @@ func (x *AdminGrant) GetAccount() []byte {
 		return x.Account
 	}
 	return nil
+}
+
+func (x *AdminGrant) GetPerson() string {
+	if x != nil {
+		return x.Person
+	}
+	return ""
+}
+
+func (x *AdminGrant) GetGeneration() uint32 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *AdminGrant) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+func (x *AdminGrant) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *AdminGrant) GetUserAgent() string {
+	if x != nil {
+		return x.UserAgent
+	}
+	return ""
 }
 
 type AttendeeGrant struct {
@@ -432,14 +474,23 @@ const file_login_proto_rawDesc = "" +
 	"\fRegistration\x12\x18\n" +
 	"\acodelab\x18\x01 \x01(\tR\acodelab\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\fR\x04name\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"o\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\"\xff\x01\n" +
 	"\n" +
 	"AdminGrant\x12\x14\n" +
 	"\x05login\x18\x01 \x01(\tR\x05login\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\x03 \x01(\x03R\texpiresAt\x12\x18\n" +
-	"\aaccount\x18\x04 \x01(\fR\aaccount\"o\n" +
+	"\aaccount\x18\x04 \x01(\fR\aaccount\x12\x16\n" +
+	"\x06person\x18\x05 \x01(\tR\x06person\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x06 \x01(\rR\n" +
+	"generation\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\a \x01(\x03R\tcreatedAt\x12\x18\n" +
+	"\aaddress\x18\b \x01(\tR\aaddress\x12\x1d\n" +
+	"\n" +
+	"user_agent\x18\t \x01(\tR\tuserAgent\"o\n" +
 	"\rAttendeeGrant\x12\x1f\n" +
 	"\vattendee_id\x18\x01 \x01(\tR\n" +
 	"attendeeId\x12\x1d\n" +

@@ -228,6 +228,11 @@ func (m *AdminGrant) EncodedSize() (n int) {
 	n += pbwire.SizeText(2, len(m.Name))
 	n += pbwire.SizeUint(3, uint64(m.ExpiresAt))
 	n += pbwire.SizeText(4, len(m.Account))
+	n += pbwire.SizeText(5, len(m.Person))
+	n += pbwire.SizeUint(6, uint64(m.Generation))
+	n += pbwire.SizeUint(7, uint64(m.CreatedAt))
+	n += pbwire.SizeText(8, len(m.Address))
+	n += pbwire.SizeText(9, len(m.UserAgent))
 	return n + len(m.unknownFields)
 }
 
@@ -237,6 +242,11 @@ func (m *AdminGrant) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 9, m.UserAgent)
+	at = pbwire.PutText(b, at, 8, m.Address)
+	at = pbwire.PutUint(b, at, 7, uint64(m.CreatedAt))
+	at = pbwire.PutUint(b, at, 6, uint64(m.Generation))
+	at = pbwire.PutText(b, at, 5, m.Person)
 	at = pbwire.PutText(b, at, 4, m.Account)
 	at = pbwire.PutUint(b, at, 3, uint64(m.ExpiresAt))
 	at = pbwire.PutText(b, at, 2, m.Name)
@@ -257,6 +267,16 @@ func (m *AdminGrant) Decode(b []byte) error {
 			m.ExpiresAt = int64(r.Uint())
 		case 4:
 			m.Account = r.Bytes()
+		case 5:
+			m.Person = r.Text()
+		case 6:
+			m.Generation = uint32(r.Uint())
+		case 7:
+			m.CreatedAt = int64(r.Uint())
+		case 8:
+			m.Address = r.Text()
+		case 9:
+			m.UserAgent = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -274,6 +294,11 @@ func (m *AdminGrant) Clone() *AdminGrant {
 		Name:          m.Name,
 		ExpiresAt:     m.ExpiresAt,
 		Account:       slices.Clone(m.Account),
+		Person:        m.Person,
+		Generation:    m.Generation,
+		CreatedAt:     m.CreatedAt,
+		Address:       m.Address,
+		UserAgent:     m.UserAgent,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

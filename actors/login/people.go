@@ -1,0 +1,84 @@
+package login
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"atelier/actors/durable"
+	pb "atelier/actors/login/loginpb"
+)
+
+// Logins are the logins of a person that are good, the latest first, each once.
+func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
+	now := s.ms()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	seen := map[string]bool{}
+	for _, f := range s.families {
+		for _, e := range f.record.Load().GetIds() {
+			if g := e.Admin; g.GetPerson() == person && g.GetExpiresAt() > now && e.ExpiresAt > now && !seen[g.Login] {
+				seen[g.Login] = true
+				out = append(out, g)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *pb.AdminGrant) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.Login, b.Login))
+	})
+	return out
+}
+
+// EndLogin ends one login of a person; what else the browser may do stays. It says
+// whether there was one.
+func (s *Sessions) EndLogin(person, login string) (ended bool, err error) {
+	want := &pb.AdminGrant{Person: person, Login: login}
+	var theirs []*family
+	s.mu.RLock()
+	for _, f := range s.families {
+		if hasLogin(f.record.Load(), want) && !slices.Contains(theirs, f) {
+			theirs = append(theirs, f)
+		}
+	}
+	s.mu.RUnlock()
+	for _, f := range theirs {
+		if err := s.endLogin(f, want); err != nil {
+			return false, fmt.Errorf("end a login: %w", err)
+		}
+	}
+	return len(theirs) > 0, nil
+}
+
+func (s *Sessions) endLogin(f *family, login *pb.AdminGrant) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for before := f.record.Load(); hasLogin(before, login); before = f.record.Load() {
+		rec := pruned(before, s.ms())
+		for i, e := range rec.Ids {
+			if sameLogin(e.Admin, login) {
+				e = changed(e)
+				e.Admin = nil
+				rec.Ids[i] = e
+			}
+		}
+		err := s.commit(f, rec)
+		if errors.Is(err, durable.ErrConflict) {
+			continue // another node has changed it, and this one knows how by now
+		}
+		if err != nil {
+			return err
+		}
+		s.change(f, before, rec)
+		break
+	}
+	return nil
+}
+
+func hasLogin(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
+	return slices.ContainsFunc(rec.GetIds(), func(e *pb.SessionId) bool { return sameLogin(e.Admin, login) })
+}
+
+func sameLogin(a, b *pb.AdminGrant) bool {
+	return a != nil && a.Person == b.Person && a.Login == b.Login
+}

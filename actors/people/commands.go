@@ -1,0 +1,350 @@
+package people
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"atelier/actors/durable"
+	"atelier/actors/naming"
+	pb "atelier/actors/people/peoplepb"
+)
+
+// Caller is who acts, and from where, for the audit trail.
+type Caller struct {
+	// ActorID is the owner's account or a person's id.
+	ActorID string
+	// Owner: they may do everything; who is not leads assistants alone, and knows of
+	// nobody else.
+	Owner     bool
+	IP        string
+	UserAgent string
+}
+
+// Command is what somebody wants of the people. It is plain data.
+type Command struct {
+	Caller Caller
+	Body   Body
+}
+
+// Body is one kind of command.
+type Body interface {
+	// decide adds to d what it leads to; it changes nothing else.
+	decide(d *decision) error
+}
+
+// Vocabulary is all that can be asked of the people, with the replies.
+var Vocabulary = durable.NewVocabulary[Body](
+	durable.Says[Invite, *pb.Person](),
+	durable.Says[InviteAgain, *pb.Person](),
+	durable.Says[Update, *pb.Person](),
+	durable.Says[Delete, durable.Nothing](),
+	durable.Says[Accept, *pb.Person](),
+	durable.Says[SetPassword, *pb.Person](),
+	durable.Says[NoteSeen, durable.Nothing](),
+)
+
+// carrier brings commands to the node that owns them. None may be done twice.
+var carrier = durable.CarryJSON(Vocabulary,
+	func(c Command) (Body, Caller) { return c.Body, c.Caller },
+	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
+	func(Command) bool { return false },
+)
+
+// errInUse says that a login belongs to somebody.
+var errInUse = durable.Reject(durable.Conflict, "this login is in use")
+
+// loginRunes are those of a login after folding.
+const loginRunes = "abcdefghijklmnopqrstuvwxyz0123456789._@+-"
+
+// foldLogin is a login as logins are compared.
+func foldLogin(login string) string { return strings.ToLower(strings.TrimSpace(login)) }
+
+func checkLogin(login string) (string, error) {
+	folded := foldLogin(login)
+	if n := len(folded); n < 3 || n > 80 || strings.Trim(folded, loginRunes) != "" {
+		return "", durable.Reject(durable.Invalid, "login must be 3 to 80 of the characters a to z, 0 to 9 and . _ @ + -")
+	}
+	return folded, nil
+}
+
+func checkName(name string) (string, error) {
+	line, ok := naming.Line(name)
+	if ok {
+		line = naming.Clean(line)
+	}
+	if n := utf8.RuneCountInString(line); !ok || n < 1 || n > 80 {
+		return "", durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
+	}
+	return line, nil
+}
+
+// checkRole returns the codelabs of somebody with a role, each once.
+func checkRole(role string, codelabs []string) ([]string, error) {
+	if !slices.Contains(Roles, role) {
+		return nil, durable.Reject(durable.Invalid, "role must be %s", naming.Or(Roles...))
+	}
+	var labs []string
+	for _, id := range codelabs {
+		if !naming.ValidID(id) {
+			return nil, durable.Reject(durable.Invalid, "codelabs must be ids of codelabs")
+		}
+		if !slices.Contains(labs, id) {
+			labs = append(labs, id)
+		}
+	}
+	switch {
+	case role == Facilitator && len(labs) > 0:
+		return nil, durable.Reject(durable.Invalid, "codelabs are for assistants: facilitators lead all")
+	case len(labs) > MaxCodelabs:
+		return nil, durable.Reject(durable.Invalid, "codelabs are more than %d", MaxCodelabs)
+	}
+	return labs, nil
+}
+
+// mayLead says whether the caller may deal with people of a role.
+func (d *decision) mayLead(role string) bool { return d.caller.Owner || role == Assistant }
+
+// known returns somebody whom the caller may deal with.
+func (d *decision) known(id string) (*pb.Person, error) {
+	p := d.core.find(id)
+	if p == nil || !d.mayLead(p.Role) {
+		return nil, durable.Reject(durable.Missing, "person not found")
+	}
+	return p, nil
+}
+
+// Invite makes a person with an open invitation, of which the hash alone gets here.
+// With ExpiresAt it is a helper for a day, who has no login. The reply is their
+// *pb.Person.
+type Invite struct {
+	Login, Name, Role string
+	Codelabs          []string
+	ExpiresAt         int64 // Unix milliseconds; 0: not a helper for a day
+	Token             []byte
+}
+
+func (in Invite) decide(d *decision) error {
+	name, err := checkName(in.Name)
+	if err != nil {
+		return err
+	}
+	labs, err := checkRole(in.Role, in.Codelabs)
+	if err != nil {
+		return err
+	}
+	if !d.mayLead(in.Role) {
+		return durable.Reject(durable.Forbidden, "only the owner invites facilitators")
+	}
+	p := &pb.Person{
+		Name: name, Role: in.Role, Codelabs: labs, Invitation: in.Token, CreatedAt: d.env.Now.UnixMilli(),
+		InvitationEndsAt: d.env.Now.Add(InvitationLife).UnixMilli(), Generation: 1,
+	}
+	if in.ExpiresAt != 0 {
+		err = in.helper(p, d.env.Now)
+	} else {
+		p.Login, err = d.freeLogin(in.Login)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(d.core.all) >= MaxPeople:
+		return durable.Reject(durable.Conflict, "there are %d people already; delete some first", MaxPeople)
+	}
+	p.Id = d.core.ids.Next(d.env.Now)
+	d.put(p, "people_invite", map[string]string{"role": p.Role})
+	return nil
+}
+
+// helper makes a helper for a day of a person.
+func (in Invite) helper(p *pb.Person, now time.Time) error {
+	left := time.UnixMilli(in.ExpiresAt).Sub(now)
+	switch {
+	case in.Login != "":
+		return durable.Reject(durable.Invalid, "a helper with expires_at has no login")
+	case in.Role != Assistant || len(p.Codelabs) != 1:
+		return durable.Reject(durable.Invalid, "a helper with expires_at is an assistant of one codelab")
+	case left < MinHelperLife || left > MaxHelperLife:
+		return durable.Reject(durable.Invalid, "expires_at must be %d minutes to %d days from now",
+			int(MinHelperLife.Minutes()), int(MaxHelperLife.Hours()/24))
+	}
+	p.ExpiresAt, p.InvitationEndsAt = in.ExpiresAt, in.ExpiresAt
+	return nil
+}
+
+func (d *decision) freeLogin(login string) (string, error) {
+	folded, err := checkLogin(login)
+	if err != nil {
+		return "", err
+	}
+	if folded == d.core.owner || slices.ContainsFunc(d.core.all, func(p *pb.Person) bool { return p.Login == folded }) {
+		return "", errInUse
+	}
+	return folded, nil
+}
+
+// InviteAgain opens a new invitation: the one before and the password are void, and
+// all sessions end. The reply is the *pb.Person.
+type InviteAgain struct {
+	ID    string
+	Token []byte
+}
+
+func (in InviteAgain) decide(d *decision) error {
+	p, err := d.known(in.ID)
+	if err != nil {
+		return err
+	}
+	next := p.Clone()
+	next.Invitation, next.Password, next.Accepted = in.Token, "", false
+	next.Generation++
+	if !Helper(p) {
+		next.InvitationEndsAt = d.env.Now.Add(InvitationLife).UnixMilli()
+	}
+	d.put(next, "people_invite", map[string]string{"role": p.Role, "again": "true"})
+	return nil
+}
+
+// Update changes a person; nil leaves a member as it is. What changes their rights
+// ends their sessions. The reply is the *pb.Person.
+type Update struct {
+	ID         string
+	Name, Role *string
+	Codelabs   *[]string
+	Disabled   *bool
+}
+
+func (in Update) decide(d *decision) error {
+	p, err := d.known(in.ID)
+	if err != nil {
+		return err
+	}
+	next := p.Clone()
+	if in.Name != nil {
+		if next.Name, err = checkName(*in.Name); err != nil {
+			return err
+		}
+	}
+	if in.Role != nil {
+		next.Role = *in.Role
+		if next.Role == Facilitator {
+			next.Codelabs = nil
+		}
+	}
+	if in.Codelabs != nil {
+		next.Codelabs = *in.Codelabs
+	}
+	if next.Codelabs, err = checkRole(next.Role, next.Codelabs); err != nil {
+		return err
+	}
+	if in.Disabled != nil {
+		next.Disabled = *in.Disabled
+	}
+	switch {
+	case !d.mayLead(next.Role):
+		return durable.Reject(durable.Forbidden, "only the owner makes facilitators")
+	case Helper(p) && (next.Role != Assistant || len(next.Codelabs) != 1):
+		return durable.Reject(durable.Invalid, "a helper for a day is an assistant of one codelab")
+	}
+	rights := next.Role != p.Role || next.Disabled != p.Disabled || !slices.Equal(next.Codelabs, p.Codelabs)
+	switch {
+	case rights:
+		next.Generation++
+	case next.Name == p.Name: // nothing has changed
+		d.Reply = p
+		return nil
+	}
+	action := "people_update"
+	if next.Disabled && !p.Disabled {
+		action = "people_disable"
+	}
+	d.put(next, action, map[string]string{"role": next.Role, "codelabs": fmt.Sprint(len(next.Codelabs))})
+	return nil
+}
+
+// Delete takes a person out.
+type Delete struct{ ID string }
+
+func (in Delete) decide(d *decision) error {
+	p, err := d.known(in.ID)
+	if err != nil {
+		return err
+	}
+	d.event(&pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{Id: p.Id}}})
+	d.record("people_delete", p.Id, map[string]string{"role": p.Role})
+	return nil
+}
+
+// ErrElsewhere says that a helper for a day is signed in on another phone.
+var ErrElsewhere = durable.Reject(durable.Conflict, "signed in on another phone: sign in here and end that?")
+
+// Accept takes an invitation: a person gets a password, of which the hash alone gets
+// here; a helper for a day gets in, and Here ends the phone on which they were before.
+// The reply is the *pb.Person.
+type Accept struct {
+	Token    []byte
+	Password string
+	Here     bool
+}
+
+func (in Accept) decide(d *decision) error {
+	p := newView(d.core.all, nil).Invited(in.Token, d.env.Now)
+	if p == nil {
+		return durable.Reject(durable.Missing, "this invitation is not valid any more")
+	}
+	next := p.Clone()
+	next.Accepted = true
+	if Helper(p) {
+		if p.Accepted && !in.Here {
+			return ErrElsewhere
+		}
+		if p.Accepted {
+			next.Generation++
+		}
+	} else {
+		if in.Password == "" {
+			return durable.Reject(durable.Invalid, "password is required")
+		}
+		next.Invitation, next.InvitationEndsAt, next.Password = nil, 0, in.Password
+		next.Generation++
+	}
+	d.caller.ActorID = p.Id
+	d.put(next, "people_accept", map[string]string{"role": p.Role})
+	return nil
+}
+
+// SetPassword gives a person another password, of which the hash alone gets here. All
+// their sessions end. The reply is the *pb.Person.
+type SetPassword struct {
+	ID string
+	// Was is the hash that the old password was compared with: of two changes at once
+	// one wins.
+	Was, Password string
+}
+
+func (in SetPassword) decide(d *decision) error {
+	p := d.core.find(in.ID)
+	switch {
+	case p == nil:
+		return durable.Reject(durable.Missing, "person not found")
+	case p.Password != in.Was:
+		return durable.Reject(durable.Conflict, "the password was just changed elsewhere")
+	}
+	next := p.Clone()
+	next.Password = in.Password
+	next.Generation++
+	d.put(next, "people_password", nil)
+	return nil
+}
+
+// NoteSeen notes that somebody was seen. Who asks often need not wait for it.
+type NoteSeen struct{ ID string }
+
+func (in NoteSeen) decide(d *decision) error {
+	if d.core.find(in.ID) != nil {
+		d.event(&pb.Event{Body: &pb.Event_Seen{Seen: &pb.Seen{Id: in.ID}}})
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package people
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"atelier/actors/audit"
+	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
+	"atelier/actors/naming"
+	pb "atelier/actors/people/peoplepb"
+)
+
+// Host runs the actor.
+type Host = durable.Host[Command, *pb.Event, View]
+
+// ID is the id of the one actor.
+const ID = "all"
+
+// Kind describes the actor. owner is the id of the admin account, which is nobody's
+// login here.
+func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, View] {
+	return durable.Kind[Command, *pb.Event, View]{
+		Name: "people",
+		New: func(string) durable.Core[Command, *pb.Event, View] {
+			return &core{audit: trail, owner: foldLogin(owner), ids: naming.NewIDs("people"), seen: map[string]int64{}}
+		},
+		Carry:       carrier,
+		FromLog:     true,
+		AppendEvent: durable.AppendMessage[*pb.Event],
+		ParseEvent: func(record []byte) (*pb.Event, error) {
+			e := &pb.Event{}
+			if err := e.Decode(record); err != nil {
+				return nil, err
+			}
+			if e.Body == nil {
+				return nil, durable.ErrUnknownEvent
+			}
+			return e, nil
+		},
+		Erases: erases,
+		Erase:  erase,
+		EncodeState: func(v *View) ([]byte, error) {
+			snap := &pb.Snapshot{People: v.all}
+			for _, p := range v.all {
+				if at := v.seen[p.Id]; at != 0 {
+					snap.Seen = append(snap.Seen, &pb.Seen{Id: p.Id, At: at})
+				}
+			}
+			return pbwire.Encode(snap), nil
+		},
+	}
+}
+
+// erases and erase take out of the log what a record was before: the next event of a
+// person has all of it, or says that they are gone.
+func erases(e *pb.Event) bool { return e.GetSeen() == nil }
+
+func erase(v *View) func(*pb.Event) (*pb.Event, bool) {
+	return func(e *pb.Event) (*pb.Event, bool) {
+		put := e.GetPut()
+		if put == nil || put.Generation == 0 && put.Name == "" { // erased before
+			return nil, false
+		}
+		if now := v.Get(put.Id); now != nil && slices.Equal(pbwire.Encode(now), pbwire.Encode(put)) {
+			return nil, false
+		}
+		return &pb.Event{At: e.At, Body: &pb.Event_Put{Put: &pb.Person{Id: put.Id}}}, true
+	}
+}
+
+// core is the pure part. Owned by its actor; slice, map and records are replaced,
+// never changed.
+type core struct {
+	audit *audit.Trail
+	owner string
+	ids   *naming.IDs
+	all   []*pb.Person
+	seen  map[string]int64
+}
+
+func (c *core) find(id string) *pb.Person {
+	for _, p := range c.all {
+		if p.Id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// decision gathers what a command leads to.
+type decision struct {
+	durable.Decision[*pb.Event]
+	core   *core
+	caller Caller
+	env    durable.Env
+}
+
+// put is the next record of a person.
+func (d *decision) put(p *pb.Person, action string, about map[string]string) {
+	d.Reply = p
+	d.event(&pb.Event{Body: &pb.Event_Put{Put: p}})
+	d.record(action, p.Id, about)
+}
+
+func (d *decision) event(e *pb.Event) {
+	e.At = d.env.Now.UnixMilli()
+	d.Events = append(d.Events, e)
+}
+
+func (d *decision) record(action, target string, about map[string]string) {
+	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
+		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: "admin", ActorId: d.caller.ActorID,
+		TargetId: target, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: about, CreatedAt: d.env.Now.UnixMilli(),
+	})...)
+}
+
+// Decide implements durable.Core.
+func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*pb.Event], error) {
+	if cmd.Body == nil {
+		return durable.Decision[*pb.Event]{}, durable.Reject(durable.Invalid, "unknown command")
+	}
+	d := &decision{core: c, caller: cmd.Caller, env: env}
+	if err := cmd.Body.decide(d); err != nil {
+		return durable.Decision[*pb.Event]{}, err
+	}
+	return d.Decision, nil
+}
+
+// Apply implements durable.Core.
+func (c *core) Apply(_ uint64, e *pb.Event) {
+	switch b := e.Body.(type) {
+	case *pb.Event_Put:
+		c.ids.Seen(b.Put.Id)
+		if i := slices.IndexFunc(c.all, func(p *pb.Person) bool { return p.Id == b.Put.Id }); i >= 0 {
+			c.all = slices.Clone(c.all)
+			c.all[i] = b.Put
+		} else {
+			c.all = append(c.all[:len(c.all):len(c.all)], b.Put)
+		}
+	case *pb.Event_Deleted:
+		c.all = slices.DeleteFunc(slices.Clone(c.all), func(p *pb.Person) bool { return p.Id == b.Deleted.Id })
+		c.seen = maps.Clone(c.seen)
+		delete(c.seen, b.Deleted.Id)
+	case *pb.Event_Seen:
+		c.seen = maps.Clone(c.seen)
+		c.seen[b.Seen.Id] = e.At
+	}
+}
+
+// Capture implements durable.Core.
+func (c *core) Capture() *View { return newView(c.all, c.seen) }
+
+// Restore implements durable.Core.
+func (c *core) Restore(_ uint64, state []byte) error {
+	var snap pb.Snapshot
+	if err := snap.Decode(state); err != nil {
+		return fmt.Errorf("decode snapshot: %w", err)
+	}
+	c.all, c.seen = snap.People, map[string]int64{}
+	for _, s := range snap.Seen {
+		c.seen[s.Id] = s.At
+	}
+	for _, p := range c.all {
+		c.ids.Seen(p.Id)
+	}
+	return nil
+}

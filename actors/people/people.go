@@ -1,0 +1,124 @@
+package people
+
+import (
+	"encoding/hex"
+	"slices"
+	"time"
+
+	pb "atelier/actors/people/peoplepb"
+)
+
+// The roles of people.
+const (
+	Facilitator = "facilitator"
+	Assistant   = "assistant"
+)
+
+// Roles are all of them.
+var Roles = []string{Facilitator, Assistant}
+
+// States of people.
+const (
+	Invited  = "invited"
+	Active   = "active"
+	Disabled = "disabled"
+)
+
+// Limits of what is kept, and of times.
+const (
+	MaxPeople   = 2_000
+	MaxCodelabs = 200
+
+	// InvitationLife is how long an invitation may be accepted.
+	InvitationLife = 7 * 24 * time.Hour
+	// MinHelperLife and MaxHelperLife bound the time of a helper for a day.
+	MinHelperLife = 5 * time.Minute
+	MaxHelperLife = 7 * 24 * time.Hour
+)
+
+// View is the committed state. Immutable; so are the records in it.
+type View struct {
+	all          []*pb.Person // in the order of their making
+	seen         map[string]int64
+	byID         map[string]*pb.Person
+	byLogin      map[string]*pb.Person
+	byInvitation map[string]*pb.Person
+}
+
+// All returns the people, oldest first. Not to be changed.
+func (v *View) All() []*pb.Person { return v.all }
+
+// Get returns the person with an id, or nil.
+func (v *View) Get(id string) *pb.Person { return v.byID[id] }
+
+// ByLogin returns the person with a login, however it is written, or nil.
+func (v *View) ByLogin(login string) *pb.Person { return v.byLogin[foldLogin(login)] }
+
+// Invited returns the person whose invitation has this hash and is open, or nil.
+func (v *View) Invited(hash []byte, now time.Time) *pb.Person {
+	p := v.byInvitation[hex.EncodeToString(hash)]
+	if p == nil || p.Disabled || p.InvitationEndsAt <= now.UnixMilli() {
+		return nil
+	}
+	return p
+}
+
+// Stands says whether what a person of this generation was given still stands.
+func (v *View) Stands(id string, generation uint32, now time.Time) bool {
+	p := v.byID[id]
+	return p != nil && !p.Disabled && p.Generation == generation && !Over(p, now)
+}
+
+// SeenAt is when a person was seen last, Unix milliseconds; 0 for never.
+func (v *View) SeenAt(id string) int64 { return v.seen[id] }
+
+// NextEnd is when the next helper's time ends after now; ok is false when none does.
+func (v *View) NextEnd(now time.Time) (next time.Time, ok bool) {
+	for _, p := range v.all {
+		if p.ExpiresAt > now.UnixMilli() {
+			if at := time.UnixMilli(p.ExpiresAt); !ok || at.Before(next) {
+				next, ok = at, true
+			}
+		}
+	}
+	return next, ok
+}
+
+// Over says that a helper's time has ended.
+func Over(p *pb.Person, now time.Time) bool { return p.ExpiresAt > 0 && p.ExpiresAt <= now.UnixMilli() }
+
+// Helper says that a person is a helper for a day, who has no login.
+func Helper(p *pb.Person) bool { return p.ExpiresAt > 0 }
+
+// State names what a person can do now.
+func State(p *pb.Person, now time.Time) string {
+	switch {
+	case p.Disabled || Over(p, now):
+		return Disabled
+	case p.Accepted:
+		return Active
+	}
+	return Invited
+}
+
+// Leads says whether a person may lead a codelab.
+func Leads(p *pb.Person, codelab string) bool {
+	return p.Role == Facilitator || slices.Contains(p.Codelabs, codelab)
+}
+
+func newView(all []*pb.Person, seen map[string]int64) *View {
+	v := &View{
+		all: all, seen: seen, byID: make(map[string]*pb.Person, len(all)), byLogin: make(map[string]*pb.Person, len(all)),
+		byInvitation: map[string]*pb.Person{},
+	}
+	for _, p := range all {
+		v.byID[p.Id] = p
+		if p.Login != "" {
+			v.byLogin[p.Login] = p
+		}
+		if len(p.Invitation) > 0 {
+			v.byInvitation[hex.EncodeToString(p.Invitation)] = p
+		}
+	}
+	return v
+}

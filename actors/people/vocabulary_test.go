@@ -1,0 +1,9 @@
+package people
+
+import (
+	"testing"
+
+	"atelier/actors/durable/journaltest"
+)
+
+func TestCommandsAndRepliesTravel(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }

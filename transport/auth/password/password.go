@@ -1,0 +1,153 @@
+// Package password hashes and compares the passwords of people, so many at a time:
+// each takes 19 MiB and a tenth of a second of a processor, and whoever guesses must
+// not take all of it.
+package password
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+
+	"atelier/actors/durable"
+	"atelier/transport/httpapi"
+)
+
+// The parameters of Argon2id, as OWASP's cheat sheet has them.
+const (
+	memoryKiB = 19 << 10
+	passes    = 2
+	lanes     = 1
+	saltBytes = 16
+	hashBytes = 32
+
+	prefix = "$argon2id$v=19$m=19456,t=2,p=1$"
+)
+
+// Bounds of a password, code points.
+const (
+	Least = 12
+	Most  = 256
+)
+
+// commonest are those of the 10,000 commonest passwords that are long enough to be
+// chosen at all, and what is like them.
+var commonest = strings.Fields(`
+	123qweasdzxc 1qaz2wsx3edc q1w2e3r4t5y6 1q2w3e4r5t6y mailcreated5240 qazwsxedcrfv
+	123456qwerty qwerty123456 polniypizdec0211 sojdlg123aljg leavemealone motherfucker
+	123456654321 gfhjkmgfhjkm qazwsxedc123 ghjcnjgfhjkm zxcasdqwe123 sonyericsson
+	ghhh47hj7649 123456789qwe 1qazxsw23edc masterbating qwerasdfzxcv qweasdzxc123
+	flvbybcnhfnjh 123456789012 1234567890123 123456789123 passwordpassword password1234
+	password12345 password123456 qwertyuiop12 qwertyuiop123 qwertyqwerty 111111111111
+	000000000000 123123123123 abcdefghijkl administrator administrator1 iloveyou1234
+	letmeinletmein welcome12345 changemechangeme adminadminadmin`)
+
+// Check says what is wrong with a new password of somebody with a login.
+func Check(password, login string) error {
+	n := utf8.RuneCountInString(password)
+	folded := strings.ToLower(password)
+	switch {
+	case !utf8.ValidString(password) || n < Least || n > Most:
+		return durable.Reject(durable.Invalid, "password must have %d to %d characters", Least, Most)
+	case login != "" && folded == strings.ToLower(login):
+		return durable.Reject(durable.Invalid, "password must not be the login")
+	}
+	for _, c := range commonest {
+		if folded == c {
+			return durable.Reject(durable.Invalid, "this password is one of the commonest; choose another")
+		}
+	}
+	return nil
+}
+
+// ErrBusy says that too many passwords are being looked at.
+var ErrBusy = httpapi.Refusal(http.StatusServiceUnavailable, "too many people are signing in at this moment; try again", 2*time.Second)
+
+// waiting is how many may wait for a place in each queue.
+const waiting = 64
+
+// Computer computes hashes: at most two at once for each processor, half of them for
+// browsers in which somebody has signed in before, so that a flood of strangers does
+// not keep these out. Safe for concurrent use.
+type Computer struct {
+	known, strangers queue
+	// nobody is what is compared with where there is no hash: it takes as long.
+	nobody   string
+	computed atomic.Int64
+}
+
+// queue is so many places, and who waits for one.
+type queue struct {
+	places chan struct{}
+	queued atomic.Int32
+}
+
+// NewComputer returns a Computer.
+func NewComputer() *Computer {
+	n := runtime.GOMAXPROCS(0)
+	c := &Computer{known: queue{places: make(chan struct{}, n)}, strangers: queue{places: make(chan struct{}, n)}}
+	c.nobody = prefix + encode(make([]byte, saltBytes)) + "$" + encode(make([]byte, hashBytes))
+	return c
+}
+
+// Computed is how many hashes were computed.
+func (c *Computer) Computed() int64 { return c.computed.Load() }
+
+// Hash returns the hash of a password. known says that the browser is known. It fails
+// with ErrBusy.
+func (c *Computer) Hash(password string, known bool) (string, error) {
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // never fails
+	sum, err := c.compute(password, salt, known)
+	if err != nil {
+		return "", err
+	}
+	return prefix + encode(salt) + "$" + encode(sum), nil
+}
+
+// Matches says whether a password has a hash; "" is nobody's, and takes as long. It
+// fails with ErrBusy.
+func (c *Computer) Matches(password, hash string, known bool) (bool, error) {
+	was := hash
+	if was == "" {
+		was = c.nobody
+	}
+	rest, ok := strings.CutPrefix(was, prefix)
+	salted, hashed, two := strings.Cut(rest, "$")
+	salt, err := base64.RawStdEncoding.DecodeString(salted)
+	want, err2 := base64.RawStdEncoding.DecodeString(hashed)
+	if !ok || !two || err != nil || err2 != nil || len(want) != hashBytes {
+		return false, fmt.Errorf("stored password: %w", durable.ErrCorrupt)
+	}
+	sum, err := c.compute(password, salt, known)
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(sum, want) == 1 && hash != "", nil
+}
+
+func (c *Computer) compute(password string, salt []byte, known bool) ([]byte, error) {
+	q := &c.strangers
+	if known {
+		q = &c.known
+	}
+	if q.queued.Add(1) > waiting {
+		q.queued.Add(-1)
+		return nil, ErrBusy
+	}
+	q.places <- struct{}{}
+	q.queued.Add(-1)
+	defer func() { <-q.places }()
+	c.computed.Add(1)
+	return argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes), nil
+}
+
+func encode(b []byte) string { return base64.RawStdEncoding.EncodeToString(b) }

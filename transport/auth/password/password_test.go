@@ -1,0 +1,88 @@
+package password
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"atelier/actors/durable"
+)
+
+func TestAPasswordMatchesItsHashAlone(t *testing.T) {
+	c := NewComputer()
+	hash, err := c.Hash("correct horse battery", false)
+	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Fatal(hash, err)
+	}
+	if again, _ := c.Hash("correct horse battery", false); again == hash {
+		t.Error("two hashes of a password are the same")
+	}
+	for _, tc := range []struct {
+		password, hash string
+		want           bool
+	}{
+		{"correct horse battery", hash, true}, {"correct horse batterz", hash, false}, {"", hash, false},
+		{"correct horse battery", "", false}, {strings.Repeat("\x00", 12), "", false},
+	} {
+		before := c.Computed()
+		got, err := c.Matches(tc.password, tc.hash, true)
+		if got != tc.want || err != nil {
+			t.Errorf("%q with %q: %v, %v", tc.password, tc.hash, got, err)
+		}
+		if c.Computed() != before+1 {
+			t.Errorf("%q with %q: %d computations", tc.password, tc.hash, c.Computed()-before)
+		}
+	}
+	for _, bad := range []string{"x", prefix, prefix + "AAAA$AAAA", strings.Replace(hash, "t=2", "t=1", 1)} {
+		if _, err := c.Matches("correct horse battery", bad, false); !errors.Is(err, durable.ErrCorrupt) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestWhatIsNoPassword(t *testing.T) {
+	for password, wrong := range map[string]string{
+		"elevenchars": "12 to 256", strings.Repeat("a", 257): "12 to 256", "ann@example.org": "the login", "ANN@example.org": "the login",
+		"QWERTY123456": "commonest", "\xff" + strings.Repeat("a", 20): "12 to 256",
+		"äöüäöüäöüäöü": "", "correct horse battery": "",
+	} {
+		err := Check(password, "ann@example.org")
+		if wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
+			t.Errorf("%q: %v", password, err)
+		}
+	}
+}
+
+// A flood of strangers is refused at a bound, and keeps nobody out who is known.
+func TestAFloodIsBounded(t *testing.T) {
+	c := NewComputer()
+	for range cap(c.strangers.places) {
+		c.strangers.places <- struct{}{} // all at work
+	}
+	var busy, wg = make(chan error, 2*waiting), sync.WaitGroup{}
+	for range waiting {
+		wg.Go(func() {
+			_, err := c.Matches("a password of nobody", "", false)
+			busy <- err
+		})
+	}
+	for c.strangers.queued.Load() < waiting { // until all wait
+		if _, err := c.Matches("a password of nobody", "", true); err != nil {
+			t.Fatal("who is known is kept out:", err)
+		}
+	}
+	if _, err := c.Matches("one too many", "", false); !errors.Is(err, ErrBusy) {
+		t.Errorf("one too many: %v", err)
+	}
+	for range cap(c.strangers.places) {
+		<-c.strangers.places
+	}
+	wg.Wait()
+	close(busy)
+	for err := range busy {
+		if err != nil {
+			t.Error("one who waited:", err)
+		}
+	}
+}

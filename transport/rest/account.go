@@ -1,0 +1,149 @@
+package rest
+
+import (
+	"cmp"
+
+	"atelier/actors/durable"
+	"atelier/actors/people"
+	"atelier/transport/auth"
+	"atelier/transport/auth/password"
+	"atelier/transport/httpapi"
+	"atelier/transport/wire"
+)
+
+// loginRecord is one login of the person who asks.
+type loginRecord struct {
+	ID        string `json:"id"`
+	CreatedAt string `json:"created_at"`
+	LastSeen  string `json:"last_seen"`
+	Address   string `json:"address"`
+	UserAgent string `json:"user_agent"`
+	Current   bool   `json:"current"`
+}
+
+// getAccount answers who the caller is among those who lead, and where they are
+// logged in.
+func getAccount(r *Request) error {
+	logins := []loginRecord{}
+	for _, g := range r.api.Auth.Sessions.Logins(r.who.PersonID()) {
+		current := g.Login == r.who.LoginID()
+		seen := g.CreatedAt
+		if current {
+			seen = r.api.Now().UnixMilli()
+		}
+		logins = append(logins, loginRecord{g.Login, wire.Stamp(g.CreatedAt), wire.Stamp(seen), g.Address, g.UserAgent, current})
+	}
+	out := struct {
+		ID       string        `json:"id"`
+		Login    *string       `json:"login"`
+		Name     string        `json:"name"`
+		Role     string        `json:"role"`
+		Codelabs []string      `json:"codelabs"`
+		Sessions []loginRecord `json:"sessions"`
+	}{r.api.AdminID, &r.api.AdminID, r.who.AdminName(), auth.Owner.String(), []string{}, logins}
+	if p := r.who.Leader(); p != nil {
+		out.ID, out.Login, out.Role, out.Codelabs = p.Id, wire.OrNull(p.Login), p.Role, append(out.Codelabs, p.Codelabs...)
+	}
+	return r.JSON(out)
+}
+
+func endLogin(r *Request) error {
+	ended, err := r.api.Auth.EndLogin(&r.who, r.Param("session_id"))
+	switch {
+	case err != nil:
+		return err
+	case !ended:
+		return durable.Reject(durable.Missing, "session not found")
+	}
+	return r.NoContent()
+}
+
+var (
+	errOldPassword = &httpapi.Error{Status: 403, Text: "the old password is wrong"}
+	errConfigured  = durable.Reject(durable.Conflict, "this password is the server's: it is in its configuration, or in the file secrets/admin.password")
+	errNoPassword  = durable.Reject(durable.Conflict, "you sign in without a password")
+)
+
+// changePassword ends all other sessions, and gives this one a new id.
+func changePassword(r *Request) error {
+	var in struct {
+		Old *string `json:"old"`
+		New *string `json:"new"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	p := r.who.Leader()
+	switch {
+	case in.Old == nil:
+		return wire.Invalid("old is required")
+	case in.New == nil:
+		return wire.Invalid("new is required")
+	case p == nil:
+		return errConfigured
+	case p.Password == "":
+		return errNoPassword
+	}
+	device := r.device()
+	attempt := r.api.Auth.Failures.Attempt(&r.who, device, r.ip(), p.Login)
+	if wait := attempt.Wait(); wait > 0 {
+		return httpapi.ErrTooMany(wait)
+	}
+	if err := password.Check(*in.New, p.Login); err != nil {
+		return err
+	}
+	known := device != ""
+	right, err := r.api.Passwords.Matches(*in.Old, p.Password, known)
+	if err != nil {
+		return err
+	}
+	if !right {
+		attempt.Failed()
+		return errOldPassword
+	}
+	hash, err := r.api.Passwords.Hash(*in.New, known)
+	if err != nil {
+		return err
+	}
+	next, _, err := r.tellPeople(people.SetPassword{ID: p.Id, Was: p.Password, Password: hash})
+	if err != nil {
+		return err
+	}
+	return r.loggedIn(auth.Login{Person: next}, device)
+}
+
+// loggedIn gives the browser of somebody who has proved who they are a session.
+func (r *Request) loggedIn(l auth.Login, device string) error {
+	l.Address, l.UserAgent = r.ip(), string(r.Request.Header.UserAgent())
+	l.UserAgent = l.UserAgent[:min(len(l.UserAgent), 256)]
+	issued, err := r.api.Auth.GrantAdmin(r.who, l)
+	if err != nil {
+		return err
+	}
+	id := cmp.Or(l.Person.GetId(), r.api.AdminID)
+	if err := r.audit("admin_login_success", "admin", id, nil); err != nil {
+		return err
+	}
+	if l.Person != nil {
+		r.seen(l.Person.Id)
+	}
+	r.started(issued)
+	return r.known(device)
+}
+
+// seenEvery is how exactly it is noted when somebody was seen.
+const seenEvery = 15 * 60 * 1000 // milliseconds
+
+// seen notes that a person was here. Nobody waits for it.
+func (r *Request) seen(id string) {
+	h, err := r.api.People.Get(people.ID)
+	if err != nil || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery {
+		return
+	}
+	_ = h.Submit(people.Command{Body: people.NoteSeen{ID: id}}, unheard{})
+}
+
+// unheard takes an answer that nobody waits for.
+type unheard struct{}
+
+func (unheard) Reply(durable.Reply) {}

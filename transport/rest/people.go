@@ -1,0 +1,259 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"strings"
+	"time"
+
+	"atelier/actors/people"
+	"atelier/actors/people/peoplepb"
+	"atelier/transport/auth"
+	"atelier/transport/auth/password"
+	"atelier/transport/httpapi"
+	"atelier/transport/wire"
+)
+
+// personRecord is somebody who leads, as those see them who may deal with them.
+type personRecord struct {
+	ID        string   `json:"id"`
+	Login     *string  `json:"login"`
+	Name      string   `json:"name"`
+	Role      string   `json:"role"`
+	Codelabs  []string `json:"codelabs"`
+	State     string   `json:"state"`
+	CreatedAt string   `json:"created_at"`
+	LastSeen  *string  `json:"last_seen"`
+	SignIn    *string  `json:"sign_in"`
+	ExpiresAt *string  `json:"expires_at"`
+	// Invitation is there when it was just made.
+	Invitation *invitationRecord `json:"invitation,omitempty"`
+}
+
+type invitationRecord struct {
+	URL       string `json:"url"`
+	ExpiresAt string `json:"expires_at"`
+}
+
+func (a *API) recordOfPerson(v *people.View, p *peoplepb.Person) personRecord {
+	r := personRecord{
+		ID: p.Id, Login: wire.OrNull(p.Login), Name: p.Name, Role: p.Role, Codelabs: append([]string{}, p.Codelabs...),
+		State: people.State(p, a.Now()), CreatedAt: wire.Stamp(p.CreatedAt), LastSeen: wire.StampOrNull(v.SeenAt(p.Id)),
+		ExpiresAt: wire.StampOrNull(p.ExpiresAt),
+	}
+	if p.Password != "" {
+		r.SignIn = new("password")
+	}
+	return r
+}
+
+// invited is a record with its new invitation. The token stands behind the # of the
+// address: browsers send that to nobody.
+func (a *API) invited(v *people.View, p *peoplepb.Person, token string) personRecord {
+	r := a.recordOfPerson(v, p)
+	r.Invitation = &invitationRecord{
+		URL: strings.TrimSuffix(a.Origins.PublicURL, "/") + "/invite#" + token, ExpiresAt: wire.Stamp(p.InvitationEndsAt),
+	}
+	return r
+}
+
+// newInvitation makes an invitation's token and its hash, which alone is kept.
+func newInvitation() (token string, hash []byte) {
+	token = auth.Random(32)
+	return token, hashOf(token)
+}
+
+func hashOf(token string) []byte {
+	hash := sha256.Sum256([]byte(token))
+	return hash[:]
+}
+
+// tellPeople sends a command to the actor of people. Sessions and connections that
+// it ends are ended on this node when it returns.
+func (r *Request) tellPeople(b people.Body) (*peoplepb.Person, *people.View, error) {
+	h, err := r.api.People.Get(people.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	caller := people.Caller{
+		ActorID: r.actorID(), Owner: r.who.Rank() == auth.Owner, IP: r.ip(), UserAgent: string(r.Request.Header.UserAgent()),
+	}
+	v, _, err := h.Ask(people.Command{Caller: caller, Body: b})
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.api.Auth != nil { // a command of the binary while no server runs
+		r.api.Auth.Sweep()
+	}
+	p, _ := v.(*peoplepb.Person)
+	return p, h.View(), nil
+}
+
+// actorID names somebody who leads in the audit trail.
+func (r *Request) actorID() string {
+	if id := r.who.PersonID(); id != "" {
+		return id
+	}
+	return r.api.AdminID
+}
+
+func invitePerson(r *Request) error {
+	var in struct {
+		Login     string   `json:"login"`
+		Name      *string  `json:"name"`
+		Role      *string  `json:"role"`
+		Codelabs  []string `json:"codelabs"`
+		ExpiresAt *string  `json:"expires_at"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	switch {
+	case in.Name == nil:
+		return wire.Invalid("name is required")
+	case in.Role == nil:
+		return wire.Invalid("role is required")
+	}
+	cmd := people.Invite{Login: in.Login, Name: *in.Name, Role: *in.Role, Codelabs: in.Codelabs}
+	if in.ExpiresAt != nil {
+		at, err := time.Parse(time.RFC3339, *in.ExpiresAt)
+		if err != nil {
+			return wire.Invalid("expires_at must be a time as RFC 3339 writes it")
+		}
+		cmd.ExpiresAt = at.UnixMilli()
+	}
+	for _, id := range in.Codelabs {
+		if m, err := r.api.List.Get(id); err != nil {
+			return err
+		} else if m == nil {
+			return wire.Invalid("codelabs names one that does not exist")
+		}
+	}
+	token, hash := newInvitation()
+	cmd.Token = hash
+	p, v, err := r.tellPeople(cmd)
+	if err != nil {
+		return err
+	}
+	return r.JSON(r.api.invited(v, p, token))
+}
+
+func listPeople(r *Request) error {
+	h, err := r.api.People.Get(people.ID)
+	if err != nil {
+		return err
+	}
+	v, out := h.View(), []personRecord{}
+	for _, p := range v.All() {
+		if r.who.Rank() == auth.Owner || p.Role == people.Assistant {
+			out = append(out, r.api.recordOfPerson(v, p))
+		}
+	}
+	return r.JSON(out)
+}
+
+func updatePerson(r *Request) error {
+	var in struct {
+		Name     *string   `json:"name"`
+		Role     *string   `json:"role"`
+		Codelabs *[]string `json:"codelabs"`
+		Disabled *bool     `json:"disabled"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	p, v, err := r.tellPeople(people.Update{
+		ID: r.Param("person_id"), Name: in.Name, Role: in.Role, Codelabs: in.Codelabs, Disabled: in.Disabled,
+	})
+	if err != nil {
+		return err
+	}
+	return r.JSON(r.api.recordOfPerson(v, p))
+}
+
+func deletePerson(r *Request) error {
+	if _, _, err := r.tellPeople(people.Delete{ID: r.Param("person_id")}); err != nil {
+		return err
+	}
+	return r.NoContent()
+}
+
+func invitePersonAgain(r *Request) error {
+	token, hash := newInvitation()
+	p, v, err := r.tellPeople(people.InviteAgain{ID: r.Param("person_id"), Token: hash})
+	if err != nil {
+		return err
+	}
+	return r.JSON(r.api.invited(v, p, token))
+}
+
+var errNoInvitation = &httpapi.Error{Status: 404, Text: "this invitation is not valid any more"}
+
+type codelabTitle struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+func lookAtInvitation(r *Request) error {
+	var in struct {
+		Token string `json:"token"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	h, err := r.api.People.Get(people.ID)
+	if err != nil {
+		return err
+	}
+	p := h.View().Invited(hashOf(in.Token), r.api.Now())
+	if p == nil {
+		return errNoInvitation
+	}
+	labs := []codelabTitle{}
+	for _, id := range p.Codelabs {
+		if m, err := r.api.List.Get(id); err != nil {
+			return err
+		} else if m != nil {
+			labs = append(labs, codelabTitle{m.Id, m.Title})
+		}
+	}
+	return r.JSON(struct {
+		Name      string         `json:"name"`
+		Login     *string        `json:"login"`
+		Role      string         `json:"role"`
+		Codelabs  []codelabTitle `json:"codelabs"`
+		ExpiresAt string         `json:"expires_at"`
+	}{p.Name, wire.OrNull(p.Login), p.Role, labs, wire.Stamp(p.InvitationEndsAt)})
+}
+
+// acceptInvitation answers as a login.
+func acceptInvitation(r *Request) error {
+	var in struct {
+		Token    string `json:"token"`
+		Password string `json:"password"`
+		Here     bool   `json:"here"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	h, err := r.api.People.Get(people.ID)
+	if err != nil {
+		return err
+	}
+	cmd := people.Accept{Token: hashOf(in.Token), Here: in.Here}
+	p := h.View().Invited(cmd.Token, r.api.Now())
+	if p == nil { // before a password is computed
+		return errNoInvitation
+	}
+	if !people.Helper(p) {
+		if err := password.Check(in.Password, p.Login); err != nil {
+			return err
+		}
+		if cmd.Password, err = r.api.Passwords.Hash(in.Password, r.device() != ""); err != nil {
+			return err
+		}
+	}
+	if p, _, err = r.tellPeople(cmd); err != nil {
+		return err
+	}
+	return r.loggedIn(auth.Login{Person: p}, r.device())
+}
