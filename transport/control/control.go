@@ -30,9 +30,10 @@ var ErrNotRunning = errors.New("no server is running on this data folder")
 
 // Server listens on the socket.
 type Server struct {
-	http    *fasthttp.Server
-	open    sync.Map // of net.Conn
-	release func()
+	http     *fasthttp.Server
+	listener net.Listener
+	open     sync.Map // of net.Conn
+	release  func()
 }
 
 // Listen opens the socket. The caller holds the lock of the data folder, so a
@@ -54,7 +55,7 @@ func Listen(data string, handler fasthttp.RequestHandler) (*Server, error) {
 		release()
 		return nil, fmt.Errorf("listen on the control socket: %w", err)
 	}
-	s := &Server{http: newServer(handler), release: release}
+	s := &Server{http: newServer(handler), listener: l, release: release}
 	s.http.ConnState = s.changed
 	go func() { _ = s.http.Serve(l) }()
 	return s, nil
@@ -88,12 +89,14 @@ func (s *Server) Close() error {
 	defer s.release()
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
+	// The server forgets to close a listener that it is just about to take.
+	_ = s.listener.Close()
 	err := s.http.ShutdownWithContext(now)
 	s.open.Range(func(c, _ any) bool {
 		_ = c.(net.Conn).Close()
 		return true
 	})
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, net.ErrClosed) {
 		return nil
 	}
 	return err

@@ -172,3 +172,20 @@ func TestASocketThatWasLeftIsReplaced(t *testing.T) {
 		t.Error(text, err)
 	}
 }
+
+// A server that is closed as soon as it listens went on listening.
+func TestClosingAtOnceStopsListening(t *testing.T) {
+	for range 50 {
+		data := t.TempDir()
+		s, err := Listen(data, greet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Dial(data); !errors.Is(err, ErrNotRunning) {
+			t.Fatalf("after the end: %v", err)
+		}
+	}
+}
