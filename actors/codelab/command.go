@@ -38,6 +38,8 @@ type Caller struct {
 	Session uint64
 	// Generation is that of the attendee's grant, see Attendee.
 	Generation uint32
+	// Silent: an API token that may only read.
+	Silent bool
 }
 
 // IsAdmin says whether the admin grant acts; of nobody it says no.

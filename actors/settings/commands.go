@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"slices"
 	"unicode/utf8"
 
@@ -56,12 +57,28 @@ func (c *change) record(action, target string, about map[string]string) {
 	})
 }
 
-const maxTokens = 200
+const (
+	maxTokens    = 200
+	maxTokenDays = 3650
+)
+
+// Scopes of API tokens: what a facilitator may, what reads, or what imports codelabs
+// and writes their code.
+const (
+	ScopeAll    = "all"
+	ScopeRead   = "read"
+	ScopeImport = "import"
+)
+
+// Scopes are all of them.
+var Scopes = []string{ScopeAll, ScopeRead, ScopeImport}
 
 // CreateToken makes an API token; its secret never gets here. The reply is its
 // *settingspb.ApiToken.
 type CreateToken struct {
 	Name       string
+	Scope      string // empty: all
+	Days       int    // until it expires; 0: never
 	SecretHash []byte
 }
 
@@ -70,13 +87,25 @@ func (b CreateToken) decide(c *change) error {
 	if n := utf8.RuneCountInString(name); !ok || n < 1 || n > 80 {
 		return durable.Reject(durable.Invalid, "name must be one line of 1 to 80 characters")
 	}
+	scope := cmp.Or(b.Scope, ScopeAll)
+	switch {
+	case !slices.Contains(Scopes, scope):
+		return durable.Reject(durable.Invalid, "scope must be %s", naming.Or(Scopes...))
+	case b.Days < 0 || b.Days > maxTokenDays:
+		return durable.Reject(durable.Invalid, "expires_in_days must be 1 to %d", maxTokenDays)
+	}
 	if len(c.s.tokens) >= maxTokens {
 		return durable.Reject(durable.Conflict, "there are %d API tokens already; revoke one first", maxTokens)
 	}
-	t := &settingspb.ApiToken{Id: c.s.ids.Next(c.env.Now), Name: name, SecretHash: b.SecretHash, CreatedAt: c.env.Now.UnixMilli()}
+	t := &settingspb.ApiToken{
+		Id: c.s.ids.Next(c.env.Now), Name: name, SecretHash: b.SecretHash, CreatedAt: c.env.Now.UnixMilli(), Scope: scope,
+	}
+	if b.Days > 0 {
+		t.ExpiresAt = c.env.Now.AddDate(0, 0, b.Days).UnixMilli()
+	}
 	c.Reply = t
 	c.Events = []*settingspb.Event{{Body: &settingspb.Event_TokenCreated{TokenCreated: t}}}
-	c.record("api_token_create", t.Id, nil)
+	c.record("api_token_create", t.Id, map[string]string{"scope": scope})
 	return nil
 }
 

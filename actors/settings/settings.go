@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"slices"
+	"time"
 
 	"atelier/actors/audit"
 	"atelier/actors/durable"
@@ -39,9 +40,14 @@ func (v *View) Token(hash []byte) *settingspb.ApiToken {
 	return found
 }
 
-// Has says that an API token was not revoked.
-func (v *View) Has(id string) bool {
-	return slices.ContainsFunc(v.Tokens, func(t *settingspb.ApiToken) bool { return t.Id == id })
+// Has says that an API token was not revoked and has not expired.
+func (v *View) Has(id string, now time.Time) bool {
+	return slices.ContainsFunc(v.Tokens, func(t *settingspb.ApiToken) bool { return t.Id == id && !Expired(t, now) })
+}
+
+// Expired says that an API token's time is over.
+func Expired(t *settingspb.ApiToken, now time.Time) bool {
+	return t.ExpiresAt > 0 && t.ExpiresAt <= now.UnixMilli()
 }
 
 // Kind describes the settings actor.

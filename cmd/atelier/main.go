@@ -41,6 +41,7 @@ var cli struct {
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
 	Health      healthCmd      `cmd:"" help:"Ask a running server whether it is ready; exit code 1 if not."`
 	Scrub       scrubCmd       `cmd:"" help:"Verify everything that is stored, and that everything recorded is there, also while the server runs; exit code 1 if anything is damaged."`
+	People      peopleCmd      `cmd:"" help:"Invite facilitators and assistants, who lead workshops beside the owner."`
 	Participant participantCmd `cmd:"" help:"Onboard participants of the tokenization handler."`
 	Cluster     clusterCmd     `cmd:"" help:"Look at the nodes of a cluster."`
 	Keys        keysCmd        `cmd:"" help:"Look after the server's token keys."`
@@ -54,7 +55,7 @@ func main() {
 		os.Args[1] = "version"
 	}
 	ctx := kong.Parse(&cli, kong.Name("atelier"),
-		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.ShortUsageOnError(), closedLists)
+		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.ShortUsageOnError(), closedLists, roles)
 	if err := ctx.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "atelier:", err)
 		os.Exit(1)

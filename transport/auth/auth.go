@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"strings"
@@ -63,7 +64,9 @@ func (a *Authenticator) Identify(cookie, authorization string) (id Identity, bad
 				return id, false, err
 			}
 			hash := sha256.Sum256([]byte(strings.TrimSpace(token)))
-			id.Token = tokens.Token(hash[:])
+			if id.Token = tokens.Token(hash[:]); id.Token != nil && settings.Expired(id.Token, a.Now()) {
+				id.Token = nil
+			}
 			return id, id.Token == nil, nil
 		}
 	}
@@ -99,8 +102,13 @@ func (a *Authenticator) identifyPerson(id *Identity) error {
 	}
 	if v.Stands(id.grant.Person, id.grant.Generation, a.Now()) {
 		id.person = v.Get(id.grant.Person)
-	} else {
-		id.grant = nil
+		return nil
+	}
+	id.grant = nil
+	lives := false
+	id.Grants(func(string, *loginpb.AttendeeGrant) { lives = true })
+	if !lives { // the session was for this alone
+		id.SessionID, id.session = "", login.Session{}
 	}
 	return nil
 }
@@ -235,6 +243,11 @@ func (i *Identity) Leads(codelab string) bool {
 // loggedIn says that the login has not ended.
 func (i *Identity) loggedIn() bool {
 	return i.grant != nil && i.grant.ExpiresAt > i.now && !i.session.Ended()
+}
+
+// Scope is that of the API token that is calling; everybody else has all.
+func (i *Identity) Scope() string {
+	return cmp.Or(i.Token.GetScope(), settings.ScopeAll)
 }
 
 // Leader is the person who is calling; nil for the owner and for whoever does not

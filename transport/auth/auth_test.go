@@ -58,7 +58,7 @@ func (g *gate) identify(cookie, authorization string) Identity {
 
 func (g *gate) admin() Identity {
 	g.t.Helper()
-	i, err := g.GrantAdmin(Identity{}, "Grace")
+	i, err := g.GrantAdmin(Identity{}, Login{Name: "Grace"})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestACallerWhoLoggedOutMeanwhileIsNobody(t *testing.T) {
 	g := newGate(t)
 	who := g.admin()
 	knows := func(who *Identity) bool {
-		known, err := g.Knows(who)
+		known, err := g.Knows(who, true)
 		return known && err == nil
 	}
 	if !knows(&who) || !who.Admin() || !who.Known() {
@@ -327,7 +327,7 @@ func TestEachFailureMakesTheNextAnswerSlower(t *testing.T) {
 // A cookie that was forgotten is verified again, and is as good.
 func TestForgettingEndsNothing(t *testing.T) {
 	g := newGate(t)
-	issued, err := g.GrantAdmin(Identity{}, "Grace")
+	issued, err := g.GrantAdmin(Identity{}, Login{Name: "Grace"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestWhatCannotBeFoundOutEndsNothing(t *testing.T) {
 	if _, bad, err := g.Identify("", "Bearer atl_token"); bad || !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("a caller is a bad one: %v, %v", bad, err)
 	}
-	if known, err := g.Knows(&robot); known || err == nil {
+	if known, err := g.Knows(&robot, true); known || err == nil {
 		t.Errorf("a caller is known: %v, %v", known, err)
 	}
 	if g.Sweep(); len(l.ended) != 0 {

@@ -116,7 +116,7 @@ func (a *Authenticator) hasToken(id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return tokens.Has(id), nil
+	return tokens.Has(id, a.Now()), nil
 }
 
 // Knows says that the caller's session or API token has not ended since they were

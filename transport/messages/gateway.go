@@ -93,6 +93,7 @@ var (
 	errOrigin     = durable.Reject(durable.Forbidden, "this origin may not open a connection")
 	errNoUpgrade  = wire.Invalid("this is a WebSocket address: a GET by HTTP/1.1 with Connection: Upgrade and Upgrade: websocket is needed; if the client sent them, a proxy in between did not pass them on")
 	errVersion    = httpapi.Refusal(fasthttp.StatusUpgradeRequired, "only version 13 of the WebSocket protocol is spoken here", 0)
+	errScope      = durable.Reject(durable.Forbidden, "insufficient_scope")
 	errWrongGrant = durable.Reject(durable.Forbidden, "access denied")
 )
 

@@ -116,7 +116,7 @@ func (s *school) enters(who auth.Identity, caller *codelab.Caller) *peer {
 
 func (s *school) facilitator() (auth.Identity, *peer) {
 	s.t.Helper()
-	i, err := s.grants.GrantAdmin(auth.Identity{}, "")
+	i, err := s.grants.GrantAdmin(auth.Identity{}, auth.Login{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

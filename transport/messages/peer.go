@@ -148,6 +148,8 @@ func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 	}
 	said := sayings[m.Type]
 	switch {
+	case p.who.Silent && !said.greets:
+		return errScope
 	case wanted != nil:
 		cmd := codelab.Command{Caller: p.as(s.ID()), Ref: m.ref(), Body: wanted}
 		return p.lab.Submit(cmd, &acker{s, m.ref(), p.g, time.Now()})

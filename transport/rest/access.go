@@ -3,9 +3,12 @@ package rest
 import (
 	"slices"
 
+	"github.com/valyala/fasthttp"
+
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/login/loginpb"
+	"atelier/actors/settings"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
 )
@@ -137,6 +140,9 @@ func (r *Request) enter(who Access, id string) (err error) {
 	return nil
 }
 
+// assists says that the caller acts as an assistant of the codelab.
+func (r *Request) assists() bool { return r.IsAdmin() && r.who.Rank() == auth.Assistant }
+
 // isMember says that the caller is a facilitator, or an attendee of the codelab.
 func (r *Request) isMember() bool {
 	return r.Caller != nil && (r.Caller.Role == codelab.RoleAdmin || r.Caller.Role == codelab.RoleAttendee)
@@ -185,6 +191,18 @@ func (r *Request) authorizeSomebody(admin bool) error {
 		return unknown
 	}
 	return errForbidden
+}
+
+// inScope says whether the API token that is calling may call the operation at all.
+// What anybody may call needs no scope.
+func (r *Request) inScope() bool {
+	switch r.who.Scope() {
+	case settings.ScopeAll:
+		return true
+	case settings.ScopeRead:
+		return r.op.Method == fasthttp.MethodGet || r.op.open()
+	}
+	return r.op.Import || r.op.open()
 }
 
 // hasRank says whether the caller may call what is of no codelab.
@@ -276,6 +294,7 @@ func (r *Request) asAdmin() {
 	r.Caller = r.caller(codelab.RoleAdmin)
 	r.Caller.ID, r.Caller.Name, r.Caller.Person = codelab.FacilitatorID, r.who.AdminName(), r.who.Person()
 	r.Caller.AdminID = r.actorID()
+	r.Caller.Silent = r.who.Scope() != settings.ScopeAll
 	r.SetWho("admin", r.who.Person())
 }
 

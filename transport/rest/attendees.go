@@ -45,13 +45,23 @@ func getAttendees(r *Request) error {
 	v := r.view()
 	admin := r.IsAdmin()
 	variant := "a"
-	if !admin {
+	switch {
+	case r.assists():
+		variant = "h"
+	case !admin:
 		variant = r.Caller.ID
 	}
 	if r.fresh(v.Changed.Attendees, variant) {
 		return nil
 	}
 	lab := r.Codelab.ID()
+	if r.assists() {
+		out := []attendeeRecord{}
+		for _, a := range v.Attendees.All() {
+			out = append(out, r.attendeeRecord(a))
+		}
+		return r.JSON(out)
+	}
 	b, err := v.Encoded.Attendees.Get(r.slot(), func() ([]byte, error) { return encodeAttendees(v, lab, admin), nil })
 	if err != nil {
 		return err
@@ -85,7 +95,16 @@ func getAttendee(r *Request) error {
 	if missing && a.Id == r.Caller.ID {
 		return r.JSON(ownRecord{toAttendee(r.Codelab.ID(), a, true), v.Missing(a.Id)})
 	}
-	return r.JSON(toAttendee(r.Codelab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID))
+	return r.JSON(r.attendeeRecord(a))
+}
+
+// attendeeRecord is a record as the caller may see it: assistants see no e-mails.
+func (r *Request) attendeeRecord(a *pb.Attendee) attendeeRecord {
+	out := toAttendee(r.Codelab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID)
+	if r.assists() {
+		out.Email = ""
+	}
+	return out
 }
 
 // getPresence tells facilitators who is connected; attendee_joined and
@@ -142,6 +161,9 @@ func updateAttendee(r *Request) error {
 	if in.Name == nil && in.Muted == nil {
 		return wire.Invalid("name or muted is required")
 	}
+	if in.Name != nil && r.assists() {
+		return errForbidden
+	}
 	id := r.Param("attendee_id")
 	var v any
 	var err error
@@ -157,7 +179,7 @@ func updateAttendee(r *Request) error {
 			return err
 		}
 	}
-	return r.JSON(toAttendee(r.Codelab.ID(), v.(*pb.Attendee), true))
+	return r.JSON(r.attendeeRecord(v.(*pb.Attendee)))
 }
 
 func removeAttendee(r *Request) error {

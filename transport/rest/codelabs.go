@@ -12,6 +12,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/naming"
+	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
@@ -114,11 +115,13 @@ func listCodelabs(r *Request) error {
 	})
 }
 
-// visible are the public codelabs and those that the caller is registered in.
+// visible are the public codelabs and those that the caller is registered in, or
+// assists in.
 func (r *Request) visible(all []*pb.Codelab) ([]codelabRecord, error) {
 	out := []codelabRecord{}
 	for _, m := range all {
-		shown := m.IsPublic
+		leads := r.who.Rank() == auth.Assistant && r.who.Leads(m.Id) && r.Query("as") != "attendee"
+		shown := m.IsPublic || leads
 		if !shown {
 			var err error
 			if shown, err = r.registered(m.Id); err != nil {
@@ -126,7 +129,7 @@ func (r *Request) visible(all []*pb.Codelab) ([]codelabRecord, error) {
 			}
 		}
 		if shown {
-			out = append(out, toCodelab(m, false))
+			out = append(out, toCodelab(m, leads))
 		}
 	}
 	return out, nil

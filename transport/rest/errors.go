@@ -12,6 +12,7 @@ import (
 )
 
 var (
+	errScope     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "insufficient_scope"}
 	errLogin     = &httpapi.Error{Status: fasthttp.StatusUnauthorized, Text: "login required"}
 	errForbidden = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "access denied"}
 	errCSRF      = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}

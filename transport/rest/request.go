@@ -123,6 +123,9 @@ func (r *Request) admit() error {
 	if badToken && op.Access != Anyone {
 		return errLogin
 	}
+	if !r.inScope() {
+		return errScope
+	}
 	err = r.authorize()
 	if err != nil && op.Access == Registrant {
 		return r.wasted(err)

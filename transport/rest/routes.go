@@ -58,6 +58,7 @@ type Operation struct {
 	File         int  // limit of the file that is uploaded, bytes
 	Root         bool // the path is not below /api
 	Head         bool // answers HEAD too, as what serves files does
+	Import       bool // API tokens with the scope import may call it
 	Assistants   bool // on a codelab: its assistants act as admins here
 	Handle       func(*Request) error
 }
@@ -102,10 +103,10 @@ var operations = []Operation{
 	{Method: post, Path: "/admin/participants/{participant_id}/disable", Access: OwnerOrToken, Handle: disableParticipant},
 	{Method: get, Path: "/admin/audit-logs", Access: AdminOnly, Handle: auditLogs},
 
-	{Method: get, Path: "/codelabs", Access: Anyone, Handle: listCodelabs},
+	{Method: get, Path: "/codelabs", Access: Anyone, Import: true, Handle: listCodelabs},
 	{Method: post, Path: "/codelabs", Access: AdminOnly, Handle: createCodelab},
-	{Method: post, Path: "/codelabs/import", Access: AdminOnly, Body: maxImport, Handle: importCodelab},
-	{Method: get, Path: "/codelabs/{id}", Access: CodelabReader, Assistants: true, Handle: getCodelab},
+	{Method: post, Path: "/codelabs/import", Access: AdminOnly, Import: true, Body: maxImport, Handle: importCodelab},
+	{Method: get, Path: "/codelabs/{id}", Access: CodelabReader, Import: true, Assistants: true, Handle: getCodelab},
 	{Method: put, Path: "/codelabs/{id}", Access: CodelabAdmin, Handle: updateCodelab},
 	{Method: del, Path: "/codelabs/{id}", Access: CodelabAdmin, Handle: deleteCodelab},
 	{Method: post, Path: "/codelabs/{id}/copy", Access: CodelabAdmin, Handle: copyCodelab},
@@ -169,24 +170,24 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", Access: CodelabMember, Assistants: true, Head: true, Handle: getSubmissionFile},
 	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", Access: CodelabMember, Handle: deleteSubmission},
 
-	{Method: post, Path: "/codeserver", Access: AdminOnly, Handle: createWorkspace},
-	{Method: get, Path: "/codeserver/{id}", Access: CodelabAdmin, Assistants: true, Handle: getWorkspace},
-	{Method: del, Path: "/codeserver/{id}", Access: CodelabAdmin, Handle: deleteWorkspace},
-	{Method: get, Path: "/codeserver/{id}/download", Access: CodelabAdmin, Handle: downloadWorkspace},
-	{Method: post, Path: "/codeserver/{id}/branch", Access: CodelabAdmin, Handle: createBranch},
-	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabAdmin, Assistants: true, Handle: listBranches},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Assistants: true, Handle: listFiles(codelab.BranchWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/tree", Access: CodelabAdmin, Assistants: true, Handle: describeFiles(codelab.BranchWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabAdmin, Assistants: true, Handle: readFile(codelab.BranchWorkspace)},
-	{Method: post, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.BranchWorkspace)},
-	{Method: post, Path: "/codeserver/{id}/branches/{branch}/import", Access: CodelabAdmin, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.BranchWorkspace)},
-	{Method: post, Path: "/codeserver/{id}/folder", Access: CodelabAdmin, Handle: createFolder},
-	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabAdmin, Assistants: true, Handle: listFolders},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Assistants: true, Handle: listFiles(codelab.FolderWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/tree", Access: CodelabAdmin, Assistants: true, Handle: describeFiles(codelab.FolderWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabAdmin, Assistants: true, Handle: readFile(codelab.FolderWorkspace)},
-	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Handle: writeFiles(codelab.FolderWorkspace)},
-	{Method: post, Path: "/codeserver/{id}/folders/{folder}/import", Access: CodelabAdmin, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.FolderWorkspace)},
+	{Method: post, Path: "/codeserver", Access: AdminOnly, Import: true, Handle: createWorkspace},
+	{Method: get, Path: "/codeserver/{id}", Access: CodelabAdmin, Import: true, Assistants: true, Handle: getWorkspace},
+	{Method: del, Path: "/codeserver/{id}", Access: CodelabAdmin, Import: true, Handle: deleteWorkspace},
+	{Method: get, Path: "/codeserver/{id}/download", Access: CodelabAdmin, Import: true, Handle: downloadWorkspace},
+	{Method: post, Path: "/codeserver/{id}/branch", Access: CodelabAdmin, Import: true, Handle: createBranch},
+	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabAdmin, Import: true, Assistants: true, Handle: listBranches},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Import: true, Assistants: true, Handle: listFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/tree", Access: CodelabAdmin, Import: true, Assistants: true, Handle: describeFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabAdmin, Import: true, Assistants: true, Handle: readFile(codelab.BranchWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Import: true, Handle: writeFiles(codelab.BranchWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/branches/{branch}/import", Access: CodelabAdmin, Import: true, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.BranchWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/folder", Access: CodelabAdmin, Import: true, Handle: createFolder},
+	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabAdmin, Import: true, Assistants: true, Handle: listFolders},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Import: true, Assistants: true, Handle: listFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/tree", Access: CodelabAdmin, Import: true, Assistants: true, Handle: describeFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabAdmin, Import: true, Assistants: true, Handle: readFile(codelab.FolderWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Import: true, Handle: writeFiles(codelab.FolderWorkspace)},
+	{Method: post, Path: "/codeserver/{id}/folders/{folder}/import", Access: CodelabAdmin, Import: true, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.FolderWorkspace)},
 
 	{Method: get, Path: "/join/{code}", Access: Anyone, Joins: true, Handle: findByCode},
 	{Method: get, Path: "/app", Access: Anyone, Handle: getApp},

@@ -42,6 +42,8 @@ func TestTheTablesOfTheRulesAreTrue(t *testing.T) {
 func operationsTable() string {
 	who := map[Access]string{
 		Anyone: "anybody", Session: "any session", AdminOnly: "facilitators", CodelabAdmin: "facilitators",
+		AdminLogin: "the owner, facilitators; no API tokens", OwnerOrToken: "the owner, API tokens", OwnerOnly: "the owner",
+		Leader:        "the owner, facilitators, assistants; no API tokens",
 		CodelabMember: "facilitators, attendees of the codelab", CodelabAttendee: "attendees of the codelab",
 		CodelabReader: "anybody if it is public, else as members", Registrant: "anybody", Somebody: "facilitators, attendees of any codelab",
 	}
@@ -52,7 +54,11 @@ func operationsTable() string {
 		if o.Root {
 			root = " (not below `/api`)"
 		}
-		fmt.Fprintf(&b, "| %s `%s`%s | %s |\n", o.Method, o.Path, root, who[o.Access])
+		more := ""
+		if o.Assistants {
+			more = ", assistants of the codelab"
+		}
+		fmt.Fprintf(&b, "| %s `%s`%s | %s%s |\n", o.Method, o.Path, root, who[o.Access], more)
 	}
 	return b.String()
 }

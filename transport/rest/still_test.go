@@ -51,7 +51,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 	})
 	a := &API{Config: Config{Auth: grants}}
 	login := func() auth.Identity {
-		issued, err := grants.GrantAdmin(auth.Identity{}, "")
+		issued, err := grants.GrantAdmin(auth.Identity{}, auth.Login{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"crypto/sha256"
 
 	"atelier/actors/settings"
@@ -10,9 +11,11 @@ import (
 )
 
 type tokenRecord struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	CreatedAt string `json:"created_at"`
+	ID        string  `json:"id"`
+	Name      string  `json:"name"`
+	Scope     string  `json:"scope"`
+	CreatedAt string  `json:"created_at"`
+	ExpiresAt *string `json:"expires_at"`
 }
 
 // setting sends a command to the settings.
@@ -29,7 +32,9 @@ func (r *Request) setting(b settings.Body) (any, error) {
 
 func createToken(r *Request) error {
 	var in struct {
-		Name *string `json:"name"`
+		Name  *string `json:"name"`
+		Scope string  `json:"scope"`
+		Days  *int    `json:"expires_in_days"`
 	}
 	if err := r.decode(&in); err != nil {
 		return err
@@ -37,9 +42,12 @@ func createToken(r *Request) error {
 	if in.Name == nil {
 		return wire.Invalid("name is required")
 	}
+	if in.Days != nil && *in.Days < 1 {
+		return wire.Invalid("expires_in_days must be 1 or more")
+	}
 	token := auth.TokenPrefix + auth.Random(32)
 	hash := sha256.Sum256([]byte(token))
-	v, err := r.setting(settings.CreateToken{Name: *in.Name, SecretHash: hash[:]})
+	v, err := r.setting(settings.CreateToken{Name: *in.Name, Scope: in.Scope, Days: or(in.Days, 0), SecretHash: hash[:]})
 	if err != nil {
 		return err
 	}
@@ -56,7 +64,7 @@ func listTokens(r *Request) error {
 	}
 	out := []tokenRecord{}
 	for _, t := range h.View().Tokens {
-		out = append(out, tokenRecord{t.Id, t.Name, wire.Stamp(t.CreatedAt)})
+		out = append(out, tokenRecord{t.Id, t.Name, cmp.Or(t.Scope, settings.ScopeAll), wire.Stamp(t.CreatedAt), wire.StampOrNull(t.ExpiresAt)})
 	}
 	return r.JSON(out)
 }

@@ -17,6 +17,8 @@ func (m *ApiToken) EncodedSize() (n int) {
 	n += pbwire.SizeText(2, len(m.Name))
 	n += pbwire.SizeText(3, len(m.SecretHash))
 	n += pbwire.SizeUint(4, uint64(m.CreatedAt))
+	n += pbwire.SizeText(5, len(m.Scope))
+	n += pbwire.SizeUint(6, uint64(m.ExpiresAt))
 	return n + len(m.unknownFields)
 }
 
@@ -26,6 +28,8 @@ func (m *ApiToken) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 6, uint64(m.ExpiresAt))
+	at = pbwire.PutText(b, at, 5, m.Scope)
 	at = pbwire.PutUint(b, at, 4, uint64(m.CreatedAt))
 	at = pbwire.PutText(b, at, 3, m.SecretHash)
 	at = pbwire.PutText(b, at, 2, m.Name)
@@ -46,6 +50,10 @@ func (m *ApiToken) Decode(b []byte) error {
 			m.SecretHash = r.Bytes()
 		case 4:
 			m.CreatedAt = int64(r.Uint())
+		case 5:
+			m.Scope = r.Text()
+		case 6:
+			m.ExpiresAt = int64(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -63,6 +71,8 @@ func (m *ApiToken) Clone() *ApiToken {
 		Name:          m.Name,
 		SecretHash:    slices.Clone(m.SecretHash),
 		CreatedAt:     m.CreatedAt,
+		Scope:         m.Scope,
+		ExpiresAt:     m.ExpiresAt,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -21,11 +21,13 @@ func TestAnAPITokenActsAsAnAdminWithoutCSRF(t *testing.T) {
 	robot.post(c.path+"/complete", nil).refused(403)
 
 	// It is listed without its secret.
-	list := robot.get("/admin/tokens").want(200)
+	robot.get("/admin/tokens").refused(403)
+	list := c.admin.get("/admin/tokens").want(200)
 	if i := slices.Index(texts(list.list(), "id"), made.text("id")); i < 0 || strings.Contains(string(list.body), robot.token) {
 		t.Errorf("the list is %s", list.body)
 	}
-	robot.delete("/admin/tokens/" + made.text("id")).want(204)
+	robot.delete("/admin/tokens/" + made.text("id")).refused(403)
+	c.admin.delete("/admin/tokens/" + made.text("id")).want(204)
 	robot.get("/session").refused(401)
 	if code := live.closed(); code != 1008 {
 		t.Errorf("the connection of a revoked token is closed with %d", code)

@@ -8,6 +8,7 @@ import (
 
 	"atelier/actors/clock"
 	"atelier/actors/login"
+	"atelier/actors/people"
 	"atelier/actors/settings"
 	"atelier/persistence/secrets"
 	"atelier/transport/auth"
@@ -95,6 +96,9 @@ func (s *Service) account() (err error) {
 	if _, err := s.core.settings.Get(settings.ID); err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}
+	if _, err := s.core.people.Get(people.ID); err != nil {
+		return fmt.Errorf("people: %w", err)
+	}
 	pinKey, err := s.core.pinKey()
 	if err != nil {
 		return err
@@ -102,7 +106,7 @@ func (s *Service) account() (err error) {
 	s.grants = auth.New(auth.Config{
 		AdminID: cfg.Admin.ID, AdminPassword: password, AdminLifetime: cfg.Session.AdminLifetime.Std(),
 		AttendeeLifetime: cfg.Session.AttendeeLifetime.Std(), Signer: auth.NewSigner(key, account, time.Now), Sessions: sessions,
-		Tokens: s.core.tokens, PINKey: pinKey, Now: time.Now,
+		Tokens: s.core.tokens, People: s.core.leaders, PINKey: pinKey, Now: time.Now,
 		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std(), Among: s.core.node.Count()}, time.Now),
 	})
 	return nil
@@ -126,6 +130,15 @@ func (c *Core) tokens() (*settings.View, error) {
 	return h.View(), nil
 }
 
+// leaders is tokens for the people who lead.
+func (c *Core) leaders() (*people.View, error) {
+	h, err := c.people.Near(people.ID, login.MaxAge)
+	if err != nil {
+		return nil, err
+	}
+	return h.View(), nil
+}
+
 // current is rest.Config.Current.
 func (s *Service) current() func(now, token bool) error {
 	if s.core.node == nil {
@@ -137,6 +150,9 @@ func (s *Service) current() func(now, token bool) error {
 			within = 0
 		}
 		if !token {
+			if _, err := s.core.people.Near(people.ID, within); err != nil {
+				return err
+			}
 			return s.grants.Sessions.Current(within)
 		}
 		_, err := s.core.settings.Near(settings.ID, within)

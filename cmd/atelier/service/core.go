@@ -17,6 +17,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/participant"
+	"atelier/actors/people"
 	"atelier/actors/room"
 	"atelier/actors/settings"
 	"atelier/cmd/atelier/config"
@@ -34,6 +35,7 @@ type Core struct {
 	settings     *settings.Host
 	workshops    *codelab.Workshops
 	participants *participant.Host
+	people       *people.Host
 	system       *actor.ActorSystem
 	cfg          config.Config
 	log          *slog.Logger
@@ -100,6 +102,9 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if c.participants, err = durable.NewHost(c.system, c.store, participant.Kind(c.audit), forever); err != nil {
 		return nil, err
 	}
+	if c.people, err = durable.NewHost(c.system, c.store, people.Kind(c.audit, cfg.Admin.ID), forever); err != nil {
+		return nil, err
+	}
 	c.workshops, err = codelab.NewWorkshops(codelab.Config{
 		System: c.system, Journal: c.store, List: c.list, Files: c.files,
 		Rules: codelab.Rules{
@@ -151,6 +156,9 @@ func (c *Core) Close(ctx context.Context) error {
 	}
 	if c.participants != nil {
 		errs = append(errs, c.participants.Close(ctx))
+	}
+	if c.people != nil {
+		errs = append(errs, c.people.Close(ctx))
 	}
 	if c.settings != nil {
 		errs = append(errs, c.settings.Close(ctx))

@@ -14,6 +14,7 @@ import (
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/ondisk"
 	"atelier/transport/ai"
+	"atelier/transport/auth/password"
 	"atelier/transport/control"
 	"atelier/transport/httpapi"
 	"atelier/transport/keypair"
@@ -257,7 +258,7 @@ func (s *Service) openAPI() error {
 	s.bodies = wire.NewBodyBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
 	s.api = rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
-		Participants: s.core.participants, Auth: s.grants,
+		Participants: s.core.participants, People: s.core.people, Passwords: password.NewComputer(), Auth: s.grants,
 		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
 		Limits: newLimits(cfg.Limits, s.core.node.Count()), Denials: s.denials.Note, Observe: s.metrics.Request,
 		LoginFailed: s.metrics.LoginFailed,

@@ -24,6 +24,7 @@ func (d duties) SendAway(why string) {
 func (d duties) Drop() {
 	d.core.workshops.Drop()
 	d.core.participants.Drop()
+	d.core.people.Drop()
 	d.core.settings.Drop()
 }
 
@@ -59,8 +60,9 @@ func (s *Service) clusterStats() *server.ClusterStats {
 		return nil
 	}
 	st := s.core.node.Stats()
-	st.Copies["codelab"], st.Copies["participants"], st.Copies["settings"] = s.core.workshops.Copies(), s.core.participants.Copies(), s.core.settings.Copies()
-	for _, a := range []*durable.Stats{s.core.workshops.Stats(), s.core.participants.Stats(), s.core.settings.Stats()} {
+	st.Copies["codelab"], st.Copies["participants"] = s.core.workshops.Copies(), s.core.participants.Copies()
+	st.Copies["settings"], st.Copies["people"] = s.core.settings.Copies(), s.core.people.Copies()
+	for _, a := range []*durable.Stats{s.core.workshops.Stats(), s.core.participants.Stats(), s.core.settings.Stats(), s.core.people.Stats()} {
 		st.Forwarded += a.Forwarded.Load()
 		st.Takeovers += a.Takeovers.Load()
 		st.Questions += a.Questions.Load()

@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/token/seal"
+	"atelier/transport/auth/password"
 	"atelier/transport/control"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
@@ -28,6 +29,7 @@ func (c *Core) Operator() fasthttp.RequestHandler {
 	}
 	api := rest.New(rest.Config{
 		Workshops: c.workshops, List: c.list, Audit: c.audit, Files: c.files, Settings: c.settings, Participants: c.participants,
+		People: c.people, Passwords: password.NewComputer(),
 		Bodies: wire.NewBodyBudget(int64(c.cfg.Limits.BodyMemoryMiB) << 20), Workspaces: c.code,
 		AdminID: c.cfg.Admin.ID, StreamID: c.store.StreamID(), Logger: c.log, Now: time.Now,
 	})

@@ -135,10 +135,11 @@ func prefixes(cidrs []string) []netip.Prefix {
 	return out
 }
 
-// endGrants ends what stands on grants that have expired, and now and then
-// forgets the sessions that are over.
+// endGrants ends what stands on grants that have expired, that of a helper for a day
+// when it does, and now and then forgets the sessions that are over.
 func (s *Service) endGrants(ctx context.Context) {
-	sweep, forget := time.NewTicker(30*time.Second), time.NewTicker(10*time.Minute)
+	const often = 30 * time.Second
+	sweep, forget := time.NewTimer(often), time.NewTicker(10*time.Minute)
 	defer sweep.Stop()
 	defer forget.Stop()
 	for {
@@ -150,6 +151,13 @@ func (s *Service) endGrants(ctx context.Context) {
 		case <-forget.C:
 			s.grants.Sessions.Expire()
 		}
+		next := often
+		if v, err := s.core.leaders(); err == nil {
+			if end, ok := v.NextEnd(time.Now()); ok {
+				next = min(next, time.Until(end)+time.Millisecond)
+			}
+		}
+		sweep.Reset(next)
 	}
 }
 

@@ -1,0 +1,318 @@
+package acceptance
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const goodPassword = "correct horse battery"
+
+// leader is somebody who was invited, in a browser of their own.
+type leader struct {
+	*browser
+	id string
+}
+
+// invite invites somebody; who accepts gets the token.
+func invite(admin *browser, who record) (id, token string) {
+	admin.t.Helper()
+	made := admin.post("/admin/people", who).want(200).object()
+	link, _ := made["invitation"].(map[string]any)
+	_, token, _ = strings.Cut(record(link).text("url"), "/invite#")
+	if len(token) < 43 {
+		admin.t.Fatalf("the invitation is %v", link)
+	}
+	return made.text("id"), token
+}
+
+// lead invites somebody, who accepts.
+func lead(admin *browser, addr string, who record) *leader {
+	admin.t.Helper()
+	id, token := invite(admin, who)
+	b := open(admin.t, addr)
+	accept := record{"token": token}
+	if who["expires_at"] == nil {
+		accept["password"] = goodPassword
+	}
+	b.post("/invitations/accept", accept).want(200)
+	return &leader{b, id}
+}
+
+func (c *class) facilitator(login string) *leader {
+	c.t.Helper()
+	return lead(c.admin, c.addr, record{"login": login, "name": "Fay", "role": "facilitator"})
+}
+
+func (c *class) assistant(login string) *leader {
+	c.t.Helper()
+	return lead(c.admin, c.addr, record{"login": login, "name": "Asa", "role": "assistant", "codelabs": []string{c.id}})
+}
+
+// helper is a helper for a day.
+func (c *class) helper() *leader {
+	c.t.Helper()
+	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	return lead(c.admin, c.addr, record{"name": "Hal", "role": "assistant", "codelabs": []string{c.id}, "expires_at": until})
+}
+
+func TestAnInvitationMakesALogin(t *testing.T) {
+	c := newClass(t)
+	id, token := invite(c.admin, record{"login": "Ann+1@Example.org", "name": "Ann", "role": "assistant", "codelabs": []string{c.id}})
+	b := open(t, c.addr)
+	seen := b.post("/invitations/look", record{"token": token}).want(200).object()
+	if seen.text("name") != "Ann" || seen.text("login") != "ann+1@example.org" || seen.text("role") != "assistant" {
+		t.Errorf("the invitation is %v", seen)
+	}
+	for password, status := range map[string]int{"": 400, "short": 400, "ann+1@example.org": 400, "qwerty123456": 400} {
+		b.post("/invitations/accept", record{"token": token, "password": password}).refused(status)
+	}
+	b.post("/login", record{"admin_id": "ann+1@example.org", "admin_pw": goodPassword}).refused(401)
+	b.post("/invitations/accept", record{"token": token, "password": goodPassword}).want(200)
+	if s := b.get("/session").want(200).object(); s.text("role") != "assistant" || s.text("rank") != "assistant" || s.text("sub") != id {
+		t.Errorf("the session is %v", s)
+	}
+	// Once.
+	other := open(t, c.addr)
+	other.post("/invitations/look", record{"token": token}).refused(404)
+	other.post("/invitations/accept", record{"token": token, "password": goodPassword}).refused(404)
+	other.post("/login", record{"admin_id": " ANN+1@example.ORG", "admin_pw": goodPassword}).want(200)
+	c.admin.post("/admin/people", record{"login": "ann+1@EXAMPLE.org", "name": "Max", "role": "facilitator"}).refused(409)
+	c.admin.post("/admin/people", record{"login": adminID, "name": "Max", "role": "facilitator"}).refused(409)
+
+	// What others know: no hash, no token.
+	list := string(c.admin.get("/admin/people").want(200).body)
+	for _, secret := range []string{token, goodPassword, "argon2", "invitation"} {
+		if strings.Contains(list, secret) {
+			t.Errorf("the list has %q", secret)
+		}
+	}
+}
+
+func TestWhoIsNobodyIsNotInvited(t *testing.T) {
+	c := newClass(t)
+	for name, who := range map[string]record{
+		"no name":               {"login": "someone", "role": "assistant"},
+		"no role":               {"login": "someone", "name": "A"},
+		"another role":          {"login": "someone", "name": "A", "role": "owner"},
+		"a short login":         {"login": "ab", "name": "A", "role": "assistant"},
+		"a login with a blank":  {"login": "a b c", "name": "A", "role": "assistant"},
+		"a line break":          {"login": "someone", "name": "A\nB", "role": "assistant"},
+		"codelabs of no use":    {"login": "someone", "name": "A", "role": "facilitator", "codelabs": []string{c.id}},
+		"an unknown codelab":    {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{"0197f3a2-7c1e-7aaa-8bbb-0123456789ab"}},
+		"a helper for a year":   {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2099-01-01T00:00:00Z"},
+		"a helper of yesterday": {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "2020-01-01T00:00:00Z"},
+		"a helper of none":      {"name": "A", "role": "assistant", "expires_at": time.Now().Add(time.Hour).Format(time.RFC3339)},
+		"no time":               {"name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "tomorrow"},
+	} {
+		t.Run(name, func(t *testing.T) { c.admin.post("/admin/people", who).refused(400) })
+	}
+}
+
+// What ends a person's rights ends their sessions and connections.
+func TestWhatEndsAPersonsRights(t *testing.T) {
+	for name, end := range map[string]func(c *class, path string){
+		"disabled":           func(c *class, path string) { c.admin.put(path, record{"disabled": true}).want(200) },
+		"deleted":            func(c *class, path string) { c.admin.delete(path).want(204) },
+		"other codelabs":     func(c *class, path string) { c.admin.put(path, record{"codelabs": []string{}}).want(200) },
+		"another invitation": func(c *class, path string) { c.admin.post(path+"/invitation", nil).want(200) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClass(t)
+			asa := c.assistant("asa-" + strings.ReplaceAll(name, " ", "-"))
+			live := asa.connect(c.id, "")
+			live.acked(record{"type": "chat", "message": "here"}, "1")
+			lin := c.join(asa.browser, record{"name": "Lin as well"}) // the same browser is an attendee, too
+			asa.get(c.path + "/overview").want(200)
+			end(c, "/admin/people/"+asa.id)
+			if code := live.closed(); code != 1008 {
+				t.Errorf("the connection is closed with %d", code)
+			}
+			asa.get(c.path + "/overview").refused(403)
+			if s := asa.get("/session").want(200).object(); s.text("role") != "attendee" || s.text("sub") != lin.id {
+				t.Errorf("the session is %v", s)
+			}
+			if name != "other codelabs" {
+				open(t, c.addr).post("/login", record{"admin_id": "asa-" + strings.ReplaceAll(name, " ", "-"), "admin_pw": goodPassword}).refused(401)
+			}
+		})
+	}
+}
+
+func TestAHelperForADay(t *testing.T) {
+	c := newClass(t)
+	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	id, token := invite(c.admin, record{"name": "Hal", "role": "assistant", "codelabs": []string{c.id}, "expires_at": until})
+	first, second := open(t, c.addr), open(t, c.addr)
+	first.post("/invitations/accept", record{"token": token}).want(200)
+	first.get(c.path + "/help").want(200)
+	live := first.connect(c.id, "")
+	// One phone at a time; the second is asked.
+	second.post("/invitations/accept", record{"token": token}).refused(409, "another phone")
+	first.get(c.path + "/help").want(200)
+	second.post("/invitations/accept", record{"token": token, "here": true}).want(200)
+	second.get(c.path + "/help").want(200)
+	first.get(c.path + "/help").refused(401)
+	if code := live.closed(); code != 1008 {
+		t.Errorf("the first phone's connection is closed with %d", code)
+	}
+	if s := second.get("/session").object(); s.number("exp") > int(time.Now().Add(time.Hour).Unix()) {
+		t.Errorf("the session lasts until %v", s["exp"])
+	}
+	second.post("/account/password", record{"old": "x", "new": goodPassword}).refused(409)
+	c.admin.delete("/admin/people/" + id).want(204)
+	second.get(c.path + "/help").refused(401)
+}
+
+func TestAFacilitatorLeadsAssistantsAlone(t *testing.T) {
+	c := newClass(t)
+	fay := c.facilitator("fay-leads")
+	other := c.facilitator("other-facilitator")
+	fay.post("/admin/people", record{"login": "more", "name": "More", "role": "facilitator"}).refused(403)
+	asa := lead(fay.browser, c.addr, record{"login": "asa-of-fay", "name": "Asa", "role": "assistant", "codelabs": []string{c.id}})
+	fay.put("/admin/people/"+asa.id, record{"role": "facilitator"}).refused(403)
+	fay.put("/admin/people/"+other.id, record{"disabled": true}).refused(404)
+	fay.delete("/admin/people/" + other.id).refused(404)
+	fay.post("/admin/people/"+other.id+"/invitation", nil).refused(404)
+	for _, p := range fay.get("/admin/people").list() {
+		if p.text("role") != "assistant" {
+			t.Errorf("a facilitator sees %v", p)
+		}
+	}
+	if s := fay.get("/session").object(); s.text("role") != "admin" || s.text("rank") != "facilitator" || s.text("sub") != fay.id {
+		t.Errorf("the session is %v", s)
+	}
+	// What they do is audited under their id.
+	fay.put(c.path, record{"author": "Fay"}).want(200)
+	rows := c.admin.get("/admin/audit-logs?limit=1&action=codelab_update&codelab_id=" + c.id).list()
+	if len(rows) != 1 || rows[0].text("actor_id") != fay.id {
+		t.Errorf("the audit has %v", rows)
+	}
+}
+
+func TestNamesOfThoseWhoLead(t *testing.T) {
+	c := newClass(t)
+	asa := c.assistant("asa-by-name")
+	live := asa.connect(c.id, "")
+	live.acked(record{"type": "chat", "message": "hello"}, "1")
+	if said := c.admin.get(c.path + "/chat").list(); len(said) != 1 || said[0].text("sender_name") != "Asa" {
+		t.Errorf("the chat is %v", said)
+	}
+	// Nobody calls themselves like her while she is here.
+	open(t, c.addr).post(c.path+"/register", record{"name": "ASA"}).refused(409)
+	// She sees no e-mails.
+	c.join(open(t, c.addr), record{"name": "Lin", "email": "lin@example.org"})
+	if b := string(asa.get(c.path + "/attendees").want(200).body); strings.Contains(b, "example.org") || !strings.Contains(b, "Lin") {
+		t.Errorf("the attendees are %s", b)
+	}
+}
+
+func TestAnAccountOfOnesOwn(t *testing.T) {
+	c := newClass(t)
+	fay := c.facilitator("fay-account")
+	second := open(t, c.addr)
+	second.post("/login", record{"admin_id": "fay-account", "admin_pw": goodPassword}, header("User-Agent", "a second browser")).want(200)
+	account := fay.get("/account").want(200).object()
+	sessions, _ := account["sessions"].([]any)
+	if account.text("login") != "fay-account" || account.text("role") != "facilitator" || len(sessions) != 2 {
+		t.Fatalf("the account is %v", account)
+	}
+	var theirs string
+	for _, s := range sessions {
+		if one := record(s.(map[string]any)); one["current"] != true {
+			theirs = one.text("id")
+			if one.text("user_agent") != "a second browser" || one.text("address") == "" {
+				t.Errorf("the other session is %v", one)
+			}
+		}
+	}
+	live := second.connect(c.id, "")
+	// Another's cannot be ended.
+	c.facilitator("nosy-facilitator").delete("/account/sessions/" + theirs).refused(404)
+	fay.delete("/account/sessions/" + theirs).want(204)
+	fay.delete("/account/sessions/" + theirs).refused(404)
+	if code := live.closed(); code != 1008 {
+		t.Errorf("the connection is closed with %d", code)
+	}
+	second.get("/account").refused(401)
+
+	second.post("/login", record{"admin_id": "fay-account", "admin_pw": goodPassword}).want(200)
+	fay.post("/account/password", record{"old": "wrong wrong wrong", "new": "another long password"}).refused(403)
+	fay.post("/account/password", record{"old": goodPassword, "new": "short"}).refused(400)
+	fay.post("/account/password", record{"old": goodPassword, "new": "another long password"}).want(200)
+	fay.get("/account").want(200)
+	second.get("/account").refused(401)
+	open(t, c.addr).post("/login", record{"admin_id": "fay-account", "admin_pw": goodPassword}).refused(401)
+	open(t, c.addr).post("/login", record{"admin_id": "fay-account", "admin_pw": "another long password"}).want(200)
+	c.admin.post("/account/password", record{"old": adminPW, "new": goodPassword}).refused(409)
+}
+
+// What was guessed, planted or taken over leads nowhere.
+func TestAttacksOnAccounts(t *testing.T) {
+	c := newClass(t)
+	b := open(t, c.addr)
+	for _, token := range []string{"", "x", strings.Repeat("A", 43), strings.Repeat("A", 60_000)} {
+		b.post("/invitations/look", record{"token": token}).refused(404)
+		b.post("/invitations/accept", record{"token": token, "password": goodPassword}).refused(404)
+	}
+	// Fixation: a session that somebody planted gains nothing by a login.
+	_, token := invite(c.admin, record{"login": "fixed", "name": "Fix", "role": "facilitator"})
+	planted := open(t, c.addr)
+	c.join(planted, record{"name": "Mallory"})
+	victim := open(t, c.addr)
+	victim.http.Jar = planted.http.Jar
+	before := planted.cookie("svc_session")
+	victim.post("/invitations/accept", record{"token": token, "password": goodPassword}).want(200)
+	mallory := open(t, c.addr)
+	mallory.get("/admin/people", header("Cookie", "svc_session="+before)).refused(403)
+	// By another codelab's id.
+	c, other := newClassOn(t, c.addr, record{"is_public": false}), newClassOn(t, c.addr, record{"is_public": false})
+	asa := c.assistant("asa-elsewhere")
+	for _, path := range []string{"/overview", "/help", "/attendees", "/presence", "/quizzes/submissions"} {
+		asa.get(other.path + path).refused(403)
+	}
+	asa.post(other.path+"/messages", record{"type": "broadcast", "message": "x"}).refused(403)
+	if listed := texts(asa.get("/codelabs").list(), "id"); !strings.Contains(strings.Join(listed, " "), c.id) || strings.Contains(strings.Join(listed, " "), other.id) {
+		t.Errorf("an assistant sees %v", listed)
+	}
+}
+
+func TestScopesOfAPITokens(t *testing.T) {
+	onOneServer(t)
+	c := newClass(t)
+	token := func(scope string) *browser {
+		robot := open(t, c.addr)
+		robot.token = c.admin.post("/admin/tokens", record{"name": scope, "scope": scope, "expires_in_days": 1}).want(200).object().text("token")
+		return robot
+	}
+	c.admin.post("/admin/tokens", record{"name": "x", "scope": "some"}).refused(400)
+	c.admin.post("/admin/tokens", record{"name": "x", "expires_in_days": 0}).refused(400)
+	reads := token("read")
+	reads.get(c.path + "/overview").want(200)
+	reads.put(c.path, record{"author": "x"}).refused(403, "insufficient_scope")
+	reads.post(c.path+"/messages", record{"type": "chat", "message": "x"}).refused(403, "insufficient_scope")
+	live := reads.connect(c.id, "")
+	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "heard"}).want(200)
+	live.hear("heard")
+	if e := live.ask(record{"type": "chat", "message": "said"}, "r"); e.text("error") != "insufficient_scope" {
+		t.Errorf("the socket is told %v", e)
+	}
+	imports := token("import")
+	imports.get("/codelabs").want(200)
+	imports.get(c.path).want(200)
+	imports.get(c.path+"/overview").refused(403, "insufficient_scope")
+	imports.put(c.path, record{"author": "x"}).refused(403, "insufficient_scope")
+	imports.post("/codeserver", record{"codelab_id": c.id, "structure_type": "branch"}).want(200)
+	all := token("all")
+	for _, path := range []string{"/admin/people", "/admin/tokens", "/admin/settings"} {
+		all.get(path).refused(403)
+	}
+	all.get("/admin/participants").want(200)
+	var kinds []string
+	for _, k := range c.admin.get("/admin/tokens").list() {
+		kinds = append(kinds, k.text("scope"))
+	}
+	if got := strings.Join(kinds, " "); !strings.Contains(got, "read import all") {
+		t.Errorf("the list has %s", got)
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"atelier/actors/naming"
+	"atelier/actors/people"
+	"atelier/transport/control"
+)
+
+// roles are what the help and the checks of the commands below name.
+var roles = kong.Vars{"roles": naming.Or(people.Roles...), "role_enum": strings.Join(people.Roles, ",")}
+
+// peopleCmd looks after those who lead workshops beside the owner.
+type peopleCmd struct {
+	Add     peopleAdd     `cmd:"" help:"Invite somebody; prints the link that they open to choose a password."`
+	List    peopleList    `cmd:"" help:"List those who lead beside the owner."`
+	Invite  peopleInvite  `cmd:"" help:"Make a new link for somebody: the one before, the password and all sessions are void."`
+	Disable peopleDisable `cmd:"" help:"End somebody's sessions, and refuse them from now on."`
+}
+
+// leader is what the interface tells of one.
+type leader struct {
+	ID         string     `json:"id"`
+	Login      string     `json:"login"`
+	Name       string     `json:"name"`
+	Role       string     `json:"role"`
+	Codelabs   []string   `json:"codelabs"`
+	State      string     `json:"state"`
+	LastSeen   *time.Time `json:"last_seen"`
+	ExpiresAt  *time.Time `json:"expires_at"`
+	Invitation *struct {
+		URL       string    `json:"url"`
+		ExpiresAt time.Time `json:"expires_at"`
+	} `json:"invitation"`
+}
+
+const peoplePath = "/api/admin/people"
+
+type peopleAdd struct {
+	common
+	Name    string        `arg:"" help:"Name, as others see it."`
+	Login   string        `help:"What they sign in with: an e-mail address, or any word of 3 to 80 characters." xor:"kind" required:""`
+	For     time.Duration `help:"Make a helper for so long instead, who needs no login: 5 minutes to 7 days." placeholder:"8h" xor:"kind" required:""`
+	Role    string        `default:"assistant" help:"${roles}." enum:"${role_enum}"`
+	Codelab []string      `help:"Id of a codelab in which an assistant helps; may be given more than once." placeholder:"ID"`
+}
+
+// Run invites somebody.
+func (c peopleAdd) Run() error {
+	body := map[string]any{"name": c.Name, "role": c.Role, "codelabs": c.Codelab}
+	if c.For > 0 {
+		body["expires_at"] = time.Now().Add(c.For).UTC().Format(time.RFC3339)
+	} else {
+		body["login"] = c.Login
+	}
+	return c.operate(func(server *control.Client) error {
+		var p leader
+		err := server.Call("POST", peoplePath, body, &p)
+		if err == nil {
+			p.printInvitation()
+		}
+		return err
+	})
+}
+
+func (p *leader) printInvitation() {
+	fmt.Printf("id          %s\ninvitation  %s   (shown once)\nuntil       %s\n", p.ID, p.Invitation.URL, p.Invitation.ExpiresAt.Local().Format(time.DateTime))
+	if strings.HasPrefix(p.Invitation.URL, "/") {
+		fmt.Println("Put the address of the server before the link; with server.public_url it is there.")
+	}
+}
+
+type peopleList struct{ common }
+
+// Run lists the people.
+func (c peopleList) Run() error {
+	return c.operate(func(server *control.Client) error {
+		var all []leader
+		if err := server.Call("GET", peoplePath, nil, &all); err != nil {
+			return err
+		}
+		if len(all) == 0 {
+			fmt.Println("nobody yet beside the owner; invite somebody with: atelier people add NAME --login LOGIN --role facilitator")
+		}
+		for _, p := range all {
+			p.print()
+		}
+		return nil
+	})
+}
+
+func (p *leader) print() {
+	fmt.Printf("%s  %s\n  %s, %s", p.ID, p.Name, p.Role, p.State)
+	switch {
+	case p.ExpiresAt != nil:
+		fmt.Printf(", helps until %s", p.ExpiresAt.Local().Format(time.DateTime))
+	default:
+		fmt.Printf(", login %s", p.Login)
+	}
+	if p.LastSeen != nil {
+		fmt.Printf(", seen %s", p.LastSeen.Local().Format(time.DateTime))
+	}
+	fmt.Println()
+	for _, id := range p.Codelabs {
+		fmt.Printf("  helps in %s\n", id)
+	}
+}
+
+type peopleInvite struct {
+	common
+	ID string `arg:"" help:"The person's id."`
+}
+
+// Run invites somebody again.
+func (c peopleInvite) Run() error {
+	return c.operate(func(server *control.Client) error {
+		var p leader
+		err := server.Call("POST", peoplePath+"/"+url.PathEscape(c.ID)+"/invitation", nil, &p)
+		if err == nil {
+			p.printInvitation()
+		}
+		return err
+	})
+}
+
+type peopleDisable struct {
+	common
+	ID string `arg:"" help:"The person's id."`
+}
+
+// Run disables somebody.
+func (c peopleDisable) Run() error {
+	return c.operate(func(server *control.Client) error {
+		err := server.Call("PUT", peoplePath+"/"+url.PathEscape(c.ID), map[string]any{"disabled": true}, nil)
+		if err == nil {
+			fmt.Println("done")
+		}
+		return err
+	})
+}
