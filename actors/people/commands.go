@@ -98,7 +98,7 @@ func checkRole(role string, codelabs []string) ([]string, error) {
 	switch {
 	case role == Facilitator && len(labs) > 0:
 		return nil, durable.Reject(durable.Invalid, "codelabs are for assistants: facilitators lead all")
-	case len(labs) > MaxCodelabs:
+	case len(codelabs) > MaxCodelabs:
 		return nil, durable.Reject(durable.Invalid, "codelabs are more than %d", MaxCodelabs)
 	}
 	return labs, nil

@@ -73,12 +73,17 @@ func changePassword(r *Request) error {
 	if err := r.decode(&in); err != nil {
 		return err
 	}
-	p := r.who.Leader()
 	switch {
 	case in.Old == nil:
 		return wire.Invalid("old is required")
 	case in.New == nil:
 		return wire.Invalid("new is required")
+	}
+	p := r.who.Leader()
+	if err := password.Check("new", *in.New, p.GetLogin()); err != nil {
+		return err
+	}
+	switch {
 	case p == nil:
 		return errConfigured
 	case p.Password == "":
@@ -88,9 +93,6 @@ func changePassword(r *Request) error {
 	attempt := r.api.Auth.Failures.Attempt(&r.who, device, r.ip(), p.Login)
 	if wait := attempt.Wait(); wait > 0 {
 		return httpapi.ErrTooMany(wait)
-	}
-	if err := password.Check(*in.New, p.Login); err != nil {
-		return err
 	}
 	known := device != ""
 	right, err := r.api.Passwords.Matches(*in.Old, p.Password, known)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"atelier/actors/audit"
+	"atelier/transport/auth"
 	"atelier/transport/wire"
 )
 
@@ -29,6 +30,9 @@ func toAudit(a *audit.Record) auditRecord {
 
 func auditLogs(r *Request) error {
 	q := audit.Query{CodelabID: r.Query("codelab_id"), Action: r.Query("action")}
+	if q.CodelabID == "" && r.who.Rank() == auth.Facilitator && r.who.Token == nil {
+		return wire.Invalid("codelab_id is required: facilitators see the audit trail of codelabs")
+	}
 	var err error
 	if q.Limit, err = r.number("limit", 100, 1, 1000); err != nil {
 		return err

@@ -195,16 +195,19 @@ type codelabTitle struct {
 
 func lookAtInvitation(r *Request) error {
 	var in struct {
-		Token string `json:"token"`
+		Token *string `json:"token"`
 	}
 	if err := r.decode(&in); err != nil {
 		return err
+	}
+	if in.Token == nil {
+		return wire.Invalid("token is required")
 	}
 	h, err := r.api.People.Get(people.ID)
 	if err != nil {
 		return err
 	}
-	p := h.View().Invited(hashOf(in.Token), r.api.Now())
+	p := h.View().Invited(hashOf(*in.Token), r.api.Now())
 	if p == nil {
 		return errNoInvitation
 	}
@@ -228,24 +231,27 @@ func lookAtInvitation(r *Request) error {
 // acceptInvitation answers as a login.
 func acceptInvitation(r *Request) error {
 	var in struct {
-		Token    string `json:"token"`
-		Password string `json:"password"`
-		Here     bool   `json:"here"`
+		Token    *string `json:"token"`
+		Password string  `json:"password"`
+		Here     bool    `json:"here"`
 	}
 	if err := r.decode(&in); err != nil {
 		return err
+	}
+	if in.Token == nil {
+		return wire.Invalid("token is required")
 	}
 	h, err := r.api.People.Get(people.ID)
 	if err != nil {
 		return err
 	}
-	cmd := people.Accept{Token: hashOf(in.Token), Here: in.Here}
+	cmd := people.Accept{Token: hashOf(*in.Token), Here: in.Here}
 	p := h.View().Invited(cmd.Token, r.api.Now())
 	if p == nil { // before a password is computed
 		return errNoInvitation
 	}
 	if !people.Helper(p) {
-		if err := password.Check(in.Password, p.Login); err != nil {
+		if err := password.Check("password", in.Password, p.Login); err != nil {
 			return err
 		}
 		if cmd.Password, err = r.api.Passwords.Hash(in.Password, r.device() != ""); err != nil {

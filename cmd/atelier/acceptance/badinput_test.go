@@ -59,6 +59,8 @@ var probes = []probe{
 	{op: "GET /admin/tokens", by: byAdmin},
 	{op: "GET /admin/audit-logs", by: byAdmin},
 	{op: "GET /admin/participants", by: byAdmin},
+	{op: "GET /admin/people", by: byAdmin},
+	{op: "GET /account", by: byAdmin},
 	{op: "GET /admin/settings", by: byAdmin},
 	{op: "GET /admin/ai/usage", by: byAdmin},
 	{op: "GET /codelabs/{id}/ai/conversations", by: byAdmin},
@@ -182,6 +184,16 @@ var probes = []probe{
 	{op: "POST /codelabs/{id}/attendees/{attendee_id}/reset-pin", by: byAdmin, body: always(record{"code": "1"}), optional: true},
 	{op: "POST /codelabs/{id}/reset-pins", by: byAdmin},
 	{op: "DELETE /codelabs/{id}/attendees/{attendee_id}", by: byMember, ok: 204},
+	{op: "POST /admin/people", by: byAdmin, body: func(w *badWorld) any {
+		return record{"login": "probe@example.org", "name": "P", "role": "assistant", "codelabs": []any{w.ids["id"]}}
+	}},
+	{op: "PUT /admin/people/{person_id}", by: byAdmin, body: always(record{"name": "Q"})},
+	{op: "POST /invitations/look", body: func(w *badWorld) any { return record{"token": w.invitation} }},
+	{op: "POST /invitations/accept", body: func(w *badWorld) any { return record{"token": w.invitation, "password": goodPassword} }},
+	{op: "POST /admin/people/{person_id}/invitation", by: byAdmin},
+	{op: "DELETE /admin/people/{person_id}", by: byAdmin, ok: 204},
+	{op: "POST /account/password", by: byAdmin, body: always(record{"old": adminPW, "new": goodPassword}), ok: 409},
+	{op: "DELETE /account/sessions/{session_id}", by: byAdmin, ok: 204},
 	{op: "DELETE /codelabs/{id}", by: byAdmin, ok: 204},
 	{op: "POST /admin/participants", by: byAdmin, body: always(record{"name": "P", "kind": "psp", "scopes": []any{"detokenize"}, "environment": "production"})},
 	{op: "POST /admin/participants/{participant_id}/keys", by: byAdmin},
@@ -214,6 +226,8 @@ type badWorld struct {
 	// material is the path of an uploaded file that nothing refers to.
 	material string
 	folders  string // the codelab with folders
+	// invitation is the token of one that is open.
+	invitation string
 }
 
 func newBadWorld(t *testing.T) *badWorld {
@@ -234,6 +248,13 @@ func newBadWorld(t *testing.T) *badWorld {
 		w.c.admin.post("/codeserver", record{"codelab_id": lab, "structure_type": kind, "workspace_files": []record{{"path": "a/b", "content": "x"}}}).want(200)
 	}
 	w.ids["token_id"] = w.c.admin.post("/admin/tokens", record{"name": "probe"}).object().text("id")
+	w.ids["person_id"], w.invitation = invite(w.c.admin, record{"login": "invited", "name": "I", "role": "facilitator"})
+	facilitator(t, addr, "elsewhere")
+	for _, s := range w.c.admin.get("/account").object()["sessions"].([]any) {
+		if one := record(s.(map[string]any)); one["current"] == false {
+			w.ids["session_id"] = one.text("id")
+		}
+	}
 	psp := w.c.admin.post("/admin/participants", record{"name": "PSP", "kind": "psp", "scopes": []string{"detokenize"}}).object()
 	w.ids["participant_id"] = psp.text("id")
 	w.ids["key_id"] = record(psp["key"].(map[string]any)).text("id")
@@ -295,7 +316,9 @@ func (w *badWorld) state() string {
 		fmt.Fprintf(&b, "%s\n", w.c.admin.send(http.MethodGet, "/codeserver/"+of+"/main/files", nil).body)
 	}
 	fmt.Fprintf(&b, "%s\n%s\n", w.c.admin.send(http.MethodGet, "/codelabs", nil).body, w.c.admin.send(http.MethodGet, "/admin/tokens", nil).body)
-	fmt.Fprintf(&b, "%s\n", w.c.admin.send(http.MethodGet, "/admin/participants", nil).body)
+	for _, path := range []string{"/admin/participants", "/admin/people"} {
+		fmt.Fprintf(&b, "%s\n", w.c.admin.send(http.MethodGet, path, nil).body)
+	}
 	for _, r := range w.c.admin.send(http.MethodGet, "/admin/audit-logs?limit=1000", nil).list() {
 		if a := r.text("action"); a != "admin_login_failed" && a != "access_denied" {
 			fmt.Fprintln(&b, r)

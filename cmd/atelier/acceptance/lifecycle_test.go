@@ -104,7 +104,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 	}
 	robot := open(t, c.addr)
 	robot.token = token
-	robot.get("/admin/tokens").want(200)
+	robot.get("/admin/participants").want(200)
 
 	again := lin.connect(c.id, resume(start.text("epoch"), start.seq()))
 	if again.welcome.text("epoch") != start.text("epoch") {

@@ -182,6 +182,8 @@ func TestAFacilitatorLeadsAssistantsAlone(t *testing.T) {
 	if s := fay.get("/session").object(); s.text("role") != "admin" || s.text("rank") != "facilitator" || s.text("sub") != fay.id {
 		t.Errorf("the session is %v", s)
 	}
+	fay.get("/admin/audit-logs").refused(400, "codelab_id is required")
+	fay.get("/admin/audit-logs?codelab_id=" + c.id).want(200)
 	// What they do is audited under their id.
 	fay.put(c.path, record{"author": "Fay"}).want(200)
 	rows := c.admin.get("/admin/audit-logs?limit=1&action=codelab_update&codelab_id=" + c.id).list()

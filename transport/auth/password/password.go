@@ -50,19 +50,19 @@ var commonest = strings.Fields(`
 	000000000000 123123123123 abcdefghijkl administrator administrator1 iloveyou1234
 	letmeinletmein welcome12345 changemechangeme adminadminadmin`)
 
-// Check says what is wrong with a new password of somebody with a login.
-func Check(password, login string) error {
+// Check says what is wrong with a new password, in this field, of somebody with a login.
+func Check(field, password, login string) error {
 	n := utf8.RuneCountInString(password)
 	folded := strings.ToLower(password)
 	switch {
 	case !utf8.ValidString(password) || n < Least || n > Most:
-		return durable.Reject(durable.Invalid, "password must have %d to %d characters", Least, Most)
+		return durable.Reject(durable.Invalid, "%s must have %d to %d characters", field, Least, Most)
 	case login != "" && folded == strings.ToLower(login):
-		return durable.Reject(durable.Invalid, "password must not be the login")
+		return durable.Reject(durable.Invalid, "%s must not be the login", field)
 	}
 	for _, c := range commonest {
 		if folded == c {
-			return durable.Reject(durable.Invalid, "this password is one of the commonest; choose another")
+			return durable.Reject(durable.Invalid, "%s is one of the commonest passwords; choose another", field)
 		}
 	}
 	return nil

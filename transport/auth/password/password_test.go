@@ -47,7 +47,7 @@ func TestWhatIsNoPassword(t *testing.T) {
 		"QWERTY123456": "commonest", "\xff" + strings.Repeat("a", 20): "12 to 256",
 		"äöüäöüäöüäöü": "", "correct horse battery": "",
 	} {
-		err := Check(password, "ann@example.org")
+		err := Check("password", password, "ann@example.org")
 		if wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
 			t.Errorf("%q: %v", password, err)
 		}

@@ -1,0 +1,135 @@
+package acceptance
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/transport/messages"
+	"atelier/transport/rest"
+)
+
+// rightsFile says, written by hand, who may call what: a line an operation, a column
+// a role. The walk calls each operation in each role, in a way that reaches no further
+// than the question whether it may be called; an operation without a line fails.
+const rightsFile = "testdata/rights.txt"
+
+var showRights = flag.Bool("show-rights", false, "print the table of rights as the server has it")
+
+// roles in the order of the columns. Who is refused comes first: the last ones do what
+// they may.
+var rightsRoles = []string{
+	"nobody", "attendee-elsewhere", "attendee", "assistant-elsewhere", "assistant", "helper", "token-import", "token-read", "token-all", "facilitator", "owner",
+}
+
+func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
+	onOneServer(t)
+	said := readRights(t)
+	var ops []rest.Operation
+	ops = append(ops, rest.Operations()...)
+	ops = append(ops, (&messages.Gateway{}).Operations()...)
+	// What ends attendees' sessions, or the codelab, comes last.
+	last := []string{"POST /codelabs/{id}/reset-pins", "DELETE /codelabs/{id}"}
+	slices.SortStableFunc(ops, func(a, b rest.Operation) int {
+		return slices.Index(last, a.Method+" "+a.Path) - slices.Index(last, b.Method+" "+b.Path)
+	})
+	w := newRightsWorld(t)
+	for _, op := range ops {
+		name := op.Method + " " + op.Path
+		want, there := said[name]
+		if !there {
+			t.Errorf("%s has no line in %s", name, rightsFile)
+		}
+		delete(said, name)
+		var got []string
+		for i, role := range rightsRoles {
+			may := "-"
+			if w.may(role, op) {
+				may = "yes"
+			}
+			got = append(got, may)
+			if there && want[i] != may {
+				t.Errorf("%s: %s has %q, the table says %q", name, role, may, want[i])
+			}
+		}
+		if *showRights {
+			fmt.Printf("%-96s %s\n", name, strings.Join(got, " "))
+		}
+	}
+	for name := range said {
+		t.Errorf("%s has a line and is no operation", name)
+	}
+}
+
+func readRights(t *testing.T) map[string][]string {
+	t.Helper()
+	b, err := os.ReadFile(rightsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] == "#" {
+			continue
+		}
+		if len(f) != 2+len(rightsRoles) {
+			t.Fatalf("%s: %q has %d columns, want %d", rightsFile, line, len(f), 2+len(rightsRoles))
+		}
+		out[f[0]+" "+f[1]] = f[2:]
+	}
+	return out
+}
+
+// rightsWorld is somebody of each role, and the codelab that it is about.
+type rightsWorld struct {
+	c   *class
+	who map[string]*browser
+}
+
+func newRightsWorld(t *testing.T) *rightsWorld {
+	cfg := testConfig(t)
+	cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute, cfg.Limits.JoinsAtOnce = 0, 0, 10_000
+	addr := startServer(t, cfg).Addr()
+	c := newClassOn(t, addr, record{"is_public": false})
+	other := newClassOn(t, addr, record{"is_public": false})
+	join := func(c *class) *browser {
+		return c.join(open(t, addr), record{"name": "Lin", "join_code": c.meta().text("join_code")}).browser
+	}
+	robot := func(scope string) *browser {
+		b := open(t, addr)
+		b.token = c.admin.post("/admin/tokens", record{"name": scope, "scope": scope}).want(200).object().text("token")
+		return b
+	}
+	return &rightsWorld{c, map[string]*browser{
+		"nobody": open(t, addr), "attendee": join(c), "attendee-elsewhere": join(other),
+		"assistant": c.assistant("assistant-here").browser, "assistant-elsewhere": other.assistant("assistant-elsewhere").browser, "helper": c.helper().browser,
+		"facilitator": c.facilitator("facilitator").browser, "owner": c.admin,
+		"token-all": robot("all"), "token-read": robot("read"), "token-import": robot("import"),
+	}}
+}
+
+// may calls an operation and says whether it was let in.
+func (w *rightsWorld) may(role string, op rest.Operation) bool {
+	path := strings.ReplaceAll(op.Path, "{id}", w.c.id)
+	for strings.Contains(path, "{") {
+		before, rest, _ := strings.Cut(path, "{")
+		_, after, _ := strings.Cut(rest, "}")
+		path = before + unknownID + after
+	}
+	if strings.HasSuffix(path, "/events") {
+		path += "?since=none" // else the answer does not end
+	}
+	if op.Root {
+		return true // files are anybody's who has the address
+	}
+	var body any
+	if op.Method != "GET" {
+		body = "[" // no operation takes it
+	}
+	status := w.who[role].send(op.Method, path, body).status
+	return status != 401 && status != 403
+}
