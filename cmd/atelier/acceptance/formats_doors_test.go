@@ -59,7 +59,7 @@ func (d doors) open(t *testing.T, data string, held *holding) map[string]replay 
 		for _, token := range tokens {
 			b := open(t, addr)
 			b.token = token
-			b.get("/admin/tokens").want(status)
+			b.get("/admin/participants").want(status)
 		}
 	}
 	if d.AIKey != "" {

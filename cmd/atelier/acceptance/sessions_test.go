@@ -391,7 +391,7 @@ func TestAnotherPasswordEndsAdminsAndNothingElse(t *testing.T) {
 	c.admin.get("/session").refused(401)
 	both.get("/admin/tokens").refused(403)
 	lin.get(c.path + "/help").want(200)
-	robot.get("/admin/tokens").want(200)
+	robot.get("/admin/participants").want(200)
 	// What marked the browsers is void as well: they count as their address.
 	for range 3 {
 		c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).refused(401)

@@ -1,0 +1,223 @@
+package people
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
+	"atelier/actors/naming"
+	pb "atelier/actors/people/peoplepb"
+	"atelier/persistence/memory"
+)
+
+// office is a core with its log.
+type office struct {
+	t   *testing.T
+	c   *core
+	now time.Time
+	log []*pb.Event
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	journal := memory.New()
+	t.Cleanup(func() { _ = journal.Close() })
+	return &office{t: t, now: time.Unix(1_800_000_000, 0), c: &core{
+		audit: audit.New(journal, clock.System, time.Hour), owner: "admin", ids: naming.NewIDs("people"), seen: map[string]int64{},
+	}}
+}
+
+var owner = Caller{ActorID: "admin", Owner: true}
+
+// try decides and applies, and erases as the host does.
+func (o *office) try(who Caller, b Body) (*pb.Person, error) {
+	o.t.Helper()
+	d, err := o.c.Decide(Command{Caller: who, Body: b}, durable.Env{Now: o.now})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range d.Events {
+		o.log = append(o.log, e)
+		o.c.Apply(uint64(len(o.log)), e)
+		if erases(e) {
+			change := erase(o.c.Capture())
+			for i, old := range o.log {
+				if next, changed := change(old); changed {
+					o.log[i] = next
+				}
+			}
+		}
+	}
+	p, _ := d.Reply.(*pb.Person)
+	return p, nil
+}
+
+func (o *office) do(who Caller, b Body) *pb.Person {
+	o.t.Helper()
+	p, err := o.try(who, b)
+	if err != nil {
+		o.t.Fatalf("%T: %v", b, err)
+	}
+	return p
+}
+
+func (o *office) refused(who Caller, b Body, reason durable.Reason) {
+	o.t.Helper()
+	_, err := o.try(who, b)
+	var r *durable.Rejection
+	if !errors.As(err, &r) || r.Reason != reason {
+		o.t.Errorf("%+v: %v, want reason %d", b, err, reason)
+	}
+}
+
+const lab = "0197f3a2-7c1e-7aaa-8bbb-0123456789ab"
+
+func (o *office) invite(login, role string) *pb.Person {
+	o.t.Helper()
+	return o.do(owner, Invite{Login: login, Name: "Ann", Role: role, Token: []byte("invitation of " + login)})
+}
+
+// What ends rights moves the generation on, and nothing else does.
+func TestWhatEndsRightsEndsTheGeneration(t *testing.T) {
+	yes, no, name, role := true, false, "Another", Facilitator
+	labs := []string{lab}
+	for what, tc := range map[string]struct {
+		b    func(p *pb.Person) Body
+		ends bool
+	}{
+		"a name":           {func(p *pb.Person) Body { return Update{ID: p.Id, Name: &name} }, false},
+		"nothing":          {func(p *pb.Person) Body { return Update{ID: p.Id, Disabled: &no} }, false},
+		"a role":           {func(p *pb.Person) Body { return Update{ID: p.Id, Role: &role} }, true},
+		"codelabs":         {func(p *pb.Person) Body { return Update{ID: p.Id, Codelabs: &labs} }, true},
+		"disabling":        {func(p *pb.Person) Body { return Update{ID: p.Id, Disabled: &yes} }, true},
+		"an invitation":    {func(p *pb.Person) Body { return InviteAgain{ID: p.Id, Token: []byte("next")} }, true},
+		"a password":       {func(p *pb.Person) Body { return SetPassword{ID: p.Id, Was: p.Password, Password: "next"} }, true},
+		"deleting":         {func(p *pb.Person) Body { return Delete{ID: p.Id} }, true},
+		"having been here": {func(p *pb.Person) Body { return NoteSeen{ID: p.Id} }, false},
+	} {
+		o := newOffice(t)
+		p := o.invite("ann", Assistant)
+		p = o.do(Caller{}, Accept{Token: p.Invitation, Password: "hash"})
+		o.do(owner, tc.b(p))
+		if stands := o.c.Capture().Stands(p.Id, p.Generation, o.now); stands == tc.ends {
+			t.Errorf("after %s what was given stands: %v", what, stands)
+		}
+	}
+}
+
+func TestAFacilitatorKnowsOfAssistantsAlone(t *testing.T) {
+	o := newOffice(t)
+	boss, asa := o.invite("boss", Facilitator), o.invite("asa", Assistant)
+	fay := Caller{ActorID: boss.Id}
+	role := Facilitator
+	for _, b := range []Body{Delete{ID: boss.Id}, InviteAgain{ID: boss.Id}, Update{ID: boss.Id}} {
+		o.refused(fay, b, durable.Missing)
+	}
+	o.refused(fay, Invite{Login: "more", Name: "M", Role: Facilitator}, durable.Forbidden)
+	o.refused(fay, Update{ID: asa.Id, Role: &role}, durable.Forbidden)
+	o.do(fay, Invite{Login: "max", Name: "Max", Role: Assistant})
+	o.do(fay, Delete{ID: asa.Id})
+}
+
+func TestInvitationsAreGoodOnceAndForAWeek(t *testing.T) {
+	o := newOffice(t)
+	p := o.invite("ann", Assistant)
+	o.refused(Caller{}, Accept{Token: []byte("another"), Password: "hash"}, durable.Missing)
+	o.refused(Caller{}, Accept{Token: p.Invitation}, durable.Invalid)
+	was := o.now
+	o.now = o.now.Add(InvitationLife)
+	o.refused(Caller{}, Accept{Token: p.Invitation, Password: "hash"}, durable.Missing)
+	o.now = was.Add(InvitationLife - time.Second)
+	if o.do(Caller{}, Accept{Token: p.Invitation, Password: "hash"}); State(o.c.find(p.Id), o.now) != Active {
+		t.Error("who has accepted is not active")
+	}
+	o.refused(Caller{}, Accept{Token: p.Invitation, Password: "hash"}, durable.Missing)
+	// A new one voids the one before, and the password.
+	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("second")})
+	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("third")})
+	o.refused(Caller{}, Accept{Token: []byte("second"), Password: "hash"}, durable.Missing)
+	if p := o.c.find(p.Id); p.Password != "" || State(p, o.now) != Invited {
+		t.Errorf("after an invitation it is %v", p)
+	}
+	// Who is disabled accepts nothing.
+	yes := true
+	o.do(owner, Update{ID: p.Id, Disabled: &yes})
+	o.refused(Caller{}, Accept{Token: []byte("third"), Password: "hash"}, durable.Missing)
+}
+
+func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
+	o := newOffice(t)
+	token := []byte("of a helper")
+	p := o.do(owner, Invite{Name: "Hal", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: o.now.Add(time.Hour).UnixMilli(), Token: token})
+	first := o.do(Caller{}, Accept{Token: token})
+	if _, err := o.try(Caller{}, Accept{Token: token}); !errors.Is(err, ErrElsewhere) {
+		t.Errorf("a second phone: %v", err)
+	}
+	second := o.do(Caller{}, Accept{Token: token, Here: true})
+	v := o.c.Capture()
+	if v.Stands(p.Id, first.Generation, o.now) || !v.Stands(p.Id, second.Generation, o.now) {
+		t.Error("both phones are in, or none")
+	}
+	end, ok := v.NextEnd(o.now)
+	if !ok || !end.Equal(o.now.Add(time.Hour)) {
+		t.Errorf("the next end is %v", end)
+	}
+	if v.Stands(p.Id, second.Generation, end) {
+		t.Error("at the end they are still in")
+	}
+	o.now = end
+	o.refused(Caller{}, Accept{Token: token, Here: true}, durable.Missing)
+}
+
+// Of two changes of a password at once one wins.
+func TestAPasswordIsChangedFromTheOneBefore(t *testing.T) {
+	o := newOffice(t)
+	p := o.invite("ann", Facilitator)
+	o.do(Caller{}, Accept{Token: p.Invitation, Password: "one"})
+	o.do(Caller{}, SetPassword{ID: p.Id, Was: "one", Password: "two"})
+	o.refused(Caller{}, SetPassword{ID: p.Id, Was: "one", Password: "three"}, durable.Conflict)
+	o.refused(Caller{}, SetPassword{ID: "nobody", Password: "three"}, durable.Missing)
+}
+
+// The log holds of a person what they are now, and of who was deleted nothing; read
+// again it says the same.
+func TestTheLogForgets(t *testing.T) {
+	o := newOffice(t)
+	ann, max := o.invite("ann@example.org", Assistant), o.invite("max@example.org", Assistant)
+	o.do(Caller{}, Accept{Token: ann.Invitation, Password: "$hash-of-ann"})
+	o.do(Caller{}, Accept{Token: max.Invitation, Password: "$hash-of-max"})
+	o.do(Caller{}, NoteSeen{ID: ann.Id})
+	o.do(Caller{}, SetPassword{ID: ann.Id, Was: "$hash-of-ann", Password: "$next-of-ann"})
+	o.do(owner, Delete{ID: max.Id})
+	var all []byte
+	for _, e := range o.log {
+		all = append(all, pbwire.Encode(e)...)
+	}
+	for _, gone := range []string{"max@example.org", "$hash-of-max", "$hash-of-ann", "invitation of"} {
+		if strings.Contains(string(all), gone) {
+			t.Errorf("the log still has %q", gone)
+		}
+	}
+	again := &core{ids: naming.NewIDs("people"), seen: map[string]int64{}}
+	for i, e := range o.log {
+		again.Apply(uint64(i+1), e)
+	}
+	kind := Kind(nil, "admin")
+	want, _ := kind.EncodeState(o.c.Capture())
+	if got, _ := kind.EncodeState(again.Capture()); !slices.Equal(got, want) {
+		t.Errorf("read again it says %x, want %x", got, want)
+	}
+	restored := &core{ids: naming.NewIDs("people")}
+	if err := restored.Restore(1, want); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := kind.EncodeState(restored.Capture()); !slices.Equal(got, want) {
+		t.Errorf("a snapshot says %x, want %x", got, want)
+	}
+}
