@@ -2,7 +2,7 @@
 // reduced motion, in the dark, from right to left, in another language.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { findings, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 

@@ -117,7 +117,7 @@ test('a room that asks for help interrupts no facilitator, and can be quiet', as
   assert.equal(await polite.textContent(), before)
 })
 
-test('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator, person }) => {
+test('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
