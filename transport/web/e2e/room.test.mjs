@@ -13,7 +13,10 @@ test('who was helped is not in the queue after a reload, and can ask again', asy
   const [request] = await lead.get(`/codelabs/${lab.id}/help`)
   const { page } = await visitor({ as: ann })
   await page.goto(`/codelabs/${lab.id}`)
-  await page.getByText(/[Ii]n the queue for help/).first().waitFor()
+  await page
+    .getByText(/[Ii]n the queue for help/)
+    .first()
+    .waitFor()
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/resolve`)
   await until('the strip goes', async () => (await page.getByText(/[Ii]n the queue for help/).count()) === 0)
   await page.reload()
@@ -194,7 +197,16 @@ test('comments on the text are read and answered where one leads', async ({ visi
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
   const annotate = (step, message) =>
-    ann.post(`/codelabs/${lab.id}/inline-comments`, { anchor_key: `step|${step.id}|h|0|3`, target_type: 'step', target_step_id: step.id, start_offset: 0, end_offset: 3, selected_text: 'The', content_hash: 'h', message })
+    ann.post(`/codelabs/${lab.id}/inline-comments`, {
+      anchor_key: `step|${step.id}|h|0|3`,
+      target_type: 'step',
+      target_step_id: step.id,
+      start_offset: 0,
+      end_offset: 3,
+      selected_text: 'The',
+      content_hash: 'h',
+      message,
+    })
   await annotate(lab.steps[1], 'Which port?')
   const { page } = await visitor({ as: lead })
   await page.goto(`/admin/${lab.id}`)

@@ -76,17 +76,22 @@ export class Room {
       this.now = first.own ? { ...w, people: new Map([[first.own.id, first.own]]) } : w
     }
     const dials = role === 'admin' ? { socket: workedSocket, events: batched(events) } : { socket, events }
-    this.#connection = new Connection({ codelab: id, as: role }, dials, {
-      status: (s) => {
-        this.status = s
-        if (s.state === 'waiting') void this.#probe()
+    this.#connection = new Connection(
+      { codelab: id, as: role },
+      dials,
+      {
+        status: (s) => {
+          this.status = s
+          if (s.state === 'waiting') void this.#probe()
+        },
+        told: (messages, missed) => this.#told(messages, missed),
+        fresh: (you) => this.#fresh(you),
+        settled: (ref, refused) => this.#settled(ref, refused),
+        ready: () => void this.#sender?.flush(),
+        blocked: (sockets) => remember('sockets-blocked', sockets ? Date.now() : undefined),
       },
-      told: (messages, missed) => this.#told(messages, missed),
-      fresh: (you) => this.#fresh(you),
-      settled: (ref, refused) => this.#settled(ref, refused),
-      ready: () => void this.#sender?.flush(),
-      blocked: (sockets) => remember('sockets-blocked', sockets ? Date.now() : undefined),
-    }, Date.now() - recall('sockets-blocked', 0) < blockedFor)
+      Date.now() - recall('sockets-blocked', 0) < blockedFor,
+    )
     if (first) this.#open(first.me)
   }
 
@@ -277,7 +282,8 @@ export class Room {
         return { people: new Map(people.map((a: Attendee) => [a.id, a])), here: new Set(here.attendee_ids) }
       }
       case 'chat': {
-        const newest = (limit: number): Promise<ChatMessage[]> => ask(api.GET('/codelabs/{id}/chat', { params: { path: { id: this.id }, query: { ...this.#as, limit } } }))
+        const newest = (limit: number): Promise<ChatMessage[]> =>
+          ask(api.GET('/codelabs/{id}/chat', { params: { path: { id: this.id }, query: { ...this.#as, limit } } }))
         let limit = chatPage
         let chat = await newest(limit)
         // One message to hundreds is hundreds of direct ones: the room's are behind them.

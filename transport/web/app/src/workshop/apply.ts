@@ -89,9 +89,16 @@ class Draft {
     const old = this.#w.help.find((h) => h.id === id)
     const next = change(old)
     if (next === null) {
-      if (old) this.#set('help', this.#w.help.filter((h) => h.id !== id))
+      if (old)
+        this.#set(
+          'help',
+          this.#w.help.filter((h) => h.id !== id),
+        )
     } else if (old) {
-      this.#set('help', this.#w.help.map((h) => (h.id === id ? next : h)))
+      this.#set(
+        'help',
+        this.#w.help.map((h) => (h.id === id ? next : h)),
+      )
     } else {
       this.#set('help', [...this.#w.help, next])
     }
@@ -139,7 +146,10 @@ class Draft {
       case 'chat_deleted':
         if (w.chat.some((c) => c.id === m.id)) {
           this.#own.add('chat')
-          this.#set('chat', w.chat.filter((c) => c.id !== m.id))
+          this.#set(
+            'chat',
+            w.chat.filter((c) => c.id !== m.id),
+          )
         }
         return
       case 'step_progress':
@@ -155,7 +165,10 @@ class Draft {
         return
       case 'attendee_renamed':
         this.#person(m.attendee_id, () => ({ name: m.name }))
-        this.#set('help', w.help.map((h) => (h.attendee_id === m.attendee_id ? { ...h, attendee_name: m.name } : h)))
+        this.#set(
+          'help',
+          w.help.map((h) => (h.attendee_id === m.attendee_id ? { ...h, attendee_name: m.name } : h)),
+        )
         return
       case 'attendee_muted':
         this.#person(m.attendee_id, () => ({ muted: m.muted }))

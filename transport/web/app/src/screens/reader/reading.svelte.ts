@@ -113,7 +113,15 @@ export class Reading {
     room.assume((w) => {
       const a = me ? w.people.get(me) : undefined
       if (!a) return {}
-      return { people: new Map(w.people).set(a.id, { ...a, current_step: to, furthest_step: Math.max(a.furthest_step, to), step_since: new Date().toISOString(), pulse: null }) }
+      return {
+        people: new Map(w.people).set(a.id, {
+          ...a,
+          current_step: to,
+          furthest_step: Math.max(a.furthest_step, to),
+          step_since: new Date().toISOString(),
+          pulse: null,
+        }),
+      }
     })
   }
 
