@@ -206,7 +206,7 @@ describe('what a stream makes of what is true', () => {
       { type: 'progress_summary', per_step: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } },
     )
     expect(w.chat.map((c) => c.target_id)).toEqual(['b', null])
-    expect(w.summary).toEqual({ perStep: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
+    expect(w.summary).toMatchObject({ per_step: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
   })
 
   test('reads all of a codelab that has changed, once, and knows when it is gone', () => {
