@@ -100,6 +100,26 @@ test('what happens is told to those who do not look: solved help, pin, pointer, 
   await page.getByText('A facilitator has marked your question as solved.').waitFor()
 })
 
+test('a browser that waits for help reads the queue when it changes, and not after each read', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Attendee 1')
+  const { page } = await visitor({ as: ann })
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
+  await page.getByText('number 1').waitFor()
+  let reads = 0
+  page.on('request', (r) => (reads += new URL(r.url()).pathname.endsWith(`/codelabs/${lab.id}/help`) ? 1 : 0))
+  // Ten round trips, in which a loop of reads would go round about as often.
+  for (let i = 0; i < 10; i++) {
+    await lead.say(lab, { type: 'broadcast', message: `Word ${i}` })
+    await page.getByText(`Word ${i}`).first().waitFor()
+  }
+  // The reads of the request itself, and one of every twenty seconds, may fall in here.
+  assert.ok(reads <= 4, `${reads} reads of the queue`)
+})
+
 test('a room that asks for help interrupts no facilitator, and can be quiet', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
