@@ -14,7 +14,8 @@
 #               of our own (FUSE; without it, recorded ones); POINT=17 SEED=3 repeats
 #               a cut of the last run, FAULT='EIO (sync), table' tries one fault,
 #               RECORD=1 records the traces in the tests anew
-# make check  format, vet, staticcheck, race detector, generated files fresh
+# make check  format, vet, staticcheck, race detector, generated files fresh; Prettier
+#               and eslint for the browser app
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
 # make bench    every Go benchmark; what they gave is in bench/RESULTS.md
@@ -24,9 +25,9 @@
 # make audit    looks for known vulnerabilities, where their lists can be had
 # make release  binaries with checksums and licences, in dist/
 #
-# The browser app is built where Node 20.19 or newer is, and tested in a browser
-# where Chromium is. NEED_PROGRAMS=1 makes it an error that one is missing;
-# NODE=none takes the app as it was built last.
+# go.mod says which Go is needed, package.json of the browser app which Node.
+# NODE=none needs no Node and takes the app as it was built last. The app is tested in
+# a browser where Chromium is; NEED_PROGRAMS=1 makes it an error that it is missing.
 GO      ?= go
 NODE    ?= node
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -35,8 +36,16 @@ LDFLAGS := -s -w -X atelier/cmd/internal/process.version=$(VERSION)
 APP       := transport/web/app
 BUILT     := transport/web/built/index.html
 INSTALLED := $(APP)/node_modules/.installed
-HAVE_NODE := $(shell command -v npm >/dev/null 2>&1 && \
-	$(NODE) -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null && echo yes)
+
+GO_NEEDED   := $(shell sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' go.mod)
+NODE_NEEDED := $(shell sed -n 's/.*"node": ">=\([0-9.]*\)".*/\1/p' $(APP)/package.json)
+GO_FOUND     = $(shell $(GO) version 2>/dev/null | sed -n 's/.*go\([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p')
+NODE_FOUND  := $(if $(filter-out none,$(NODE)),$(shell $(NODE) --version 2>/dev/null | sed -n 's/^v\([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p'))
+# at_least FOUND,NEEDED is "yes" when the first version is the second or newer.
+at_least  = $(shell echo '$(1).$(2)' | awk -F. '$$1 > $$3 || ($$1 == $$3 && $$2 >= $$4) {print "yes"}')
+found     = $(if $(2),"$(1)" is $(2),there is no "$(1)")
+HAVE_NPM  := $(shell command -v npm)
+HAVE_NODE := $(and $(NODE_FOUND),$(HAVE_NPM),$(call at_least,$(NODE_FOUND),$(NODE_NEEDED)))
 CHROMIUM  ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
 # What the app is made of; without what is made from it. A source that was
@@ -44,12 +53,16 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all build app run demo test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test screenshots audit release clean
+.PHONY: all need-go build app run demo test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
 
-build: app
+need-go:
+	@test -n '$(call at_least,$(GO_FOUND),$(GO_NEEDED))' || { \
+		echo 'Atelier needs Go $(GO_NEEDED) or newer, and $(call found,$(GO),$(GO_FOUND)): see https://go.dev/dl'; exit 1; }
+
+build: need-go app
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/atelier ./cmd/atelier
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/atelier-bench ./cmd/atelier-bench
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/commerce ./cmd/commerce
@@ -107,7 +120,7 @@ endif
 SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service|bus)|atelier$$|atelier-bench|commerce|internal)|/persistence/(badger|postgres|objects)|/bench|/transport/(server|live|web)
 # The rest in less than 60 processor seconds; properties try a fifth of what they try
 # in make test.
-quick:
+quick: need-go
 	$(GO) test -short $$($(GO) list ./... | grep -vE '$(SLOW)')
 
 # Each fuzz test by itself, as Go wants it.
@@ -139,7 +152,7 @@ peers-build: $(if $(HAVE_NODE),$(PEERS)/node/node_modules/.installed)
 
 # RACE=quick leaves out of the race run what make quick leaves out.
 RACE ?= all
-check: fmt fresh app-check
+check: need-go fmt fresh app-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	@$(MAKE) --no-print-directory simulate
@@ -154,10 +167,13 @@ $(BUILT): $(INSTALLED) $(APP_SOURCES)
 	cd $(APP) && npm run --silent build
 	@touch $@
 
+PACKAGES_SIZE := 120 MB to download, 210 MB on disk
 # The stamp is the list that was installed: a list that is only newer changes
 # nothing.
 $(INSTALLED): $(APP)/package-lock.json
-	@cmp -s $< $@ || (cd $(APP) && npm ci --no-audit --no-fund)
+	@cmp -s $< $@ || { \
+		echo 'installing the Node packages of the browser app: $(PACKAGES_SIZE); this takes some minutes'; \
+		cd $(APP) && npm ci --no-audit --no-fund; }
 	@cp $< $@
 
 $(PEERS)/node/node_modules/.installed: $(PEERS)/node/package-lock.json
@@ -165,7 +181,7 @@ $(PEERS)/node/node_modules/.installed: $(PEERS)/node/package-lock.json
 	@cp $< $@
 
 app-check: $(INSTALLED)
-	cd $(APP) && npm run --silent check
+	cd $(APP) && npm run --silent formatted && npm run --silent check && npm run --silent lint
 
 app-test: $(INSTALLED)
 	cd $(APP) && npm run --silent test
@@ -181,12 +197,15 @@ budgets: build
 
 screenshots: build
 	cd $(APP) && npm run --silent screenshots
-else
+else ifeq ($(NODE),none)
 app app-test app-check:
-	@$(call missing,the browser app is $(if $(wildcard $(BUILT)),as it was built last,left out): no Node 20.19 or newer with npm here)
+	@$(call missing,the browser app is $(if $(wildcard $(BUILT)),as it was built last,left out): NODE=none)
 
 budgets screenshots:
-	@echo 'this needs Node 20.19 or newer with npm'; exit 1
+	@echo 'this needs Node $(NODE_NEEDED) or newer with npm'; exit 1
+else
+app app-test app-check budgets screenshots: need-go
+	@echo 'the browser app needs Node $(NODE_NEEDED) or newer with npm, and $(if $(HAVE_NPM),$(call found,$(NODE),$(NODE_FOUND)),there is no "npm"): see https://nodejs.org, or build without the app: make NODE=none'; exit 1
 endif
 
 missing = echo '$(1)'; test -z '$(NEED_PROGRAMS)'
@@ -223,7 +242,7 @@ endif
 # The app is embedded, so it must be there.
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 release: build
-	@test -f $(BUILT) || { echo 'the browser app is not built: this needs Node 20.19 or newer'; exit 1; }
+	@test -f $(BUILT) || { echo 'the browser app is not built: this needs Node $(NODE_NEEDED) or newer'; exit 1; }
 	rm -rf dist && mkdir dist
 	$(GO) run atelier/cmd/internal/notice > dist/NOTICE
 	@for p in $(PLATFORMS); do \

@@ -22,7 +22,11 @@ export default defineConfig({
         advancedChunks: {
           groups: [
             // What every screen needs, in one piece.
-            { name: 'base', test: /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|@lucide)\/|src\/(api|device|parts|routes|live\/outbox)|src\/messages\/locale|compiled\/plural/, minShareCount: 2 },
+            {
+              name: 'base',
+              test: /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|@lucide)\/|src\/(api|device|parts|routes|live\/outbox)|src\/messages\/locale|compiled\/plural/,
+              minShareCount: 2,
+            },
             { name: 'words', test: /compiled\/messages\//, minShareCount: 2 },
             { name: 'markdown', test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight)/, minShareCount: 2 },
           ],

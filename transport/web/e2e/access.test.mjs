@@ -2,7 +2,7 @@
 // reduced motion, in the dark, from right to left, in another language.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { findings, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -13,7 +13,11 @@ async function busy({ facilitator, person }) {
     title: 'A small service',
     guide_markdown: 'Bring a laptop.',
     quiz_enabled: true,
-    steps: ['# Set up\n\nInstall it first.\n\n```go\nfunc main() {}\n```\n\n<aside class="positive">\n\nGood to know.\n\n</aside>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n<details><summary>A hint</summary>\n\nLook.\n\n</details>', '# Write it\n\nText.', '# Run it\n\nText.'],
+    steps: [
+      '# Set up\n\nInstall it first.\n\n```go\nfunc main() {}\n```\n\n<aside class="positive">\n\nGood to know.\n\n</aside>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n<details><summary>A hint</summary>\n\nLook.\n\n</details>',
+      '# Write it\n\nText.',
+      '# Run it\n\nText.',
+    ],
   })
   await lead.put(`/codelabs/${lab.id}/quizzes`, [
     { question: 'What listens?', quiz_type: 'multiple_choice', options: ['A client', 'A server'], correct_answer: 1 },
@@ -90,7 +94,10 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
     await boss.page.goto(`/admin/${set.lab.id}`)
-    await boss.page.getByRole('button', { name: /^Attendee 2/ }).first().click()
+    await boss.page
+      .getByRole('button', { name: /^Attendee 2/ })
+      .first()
+      .click()
     await boss.page.getByRole('dialog').waitFor()
     for (const f of await findings(boss.page)) bad.push(`person ${colorScheme}: ${f}`)
   }
@@ -101,7 +108,12 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
-  const focused = () => page.evaluate(() => document.activeElement?.matches('main, body') ? '' : document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim() || document.activeElement?.tagName)
+  const focused = () =>
+    page.evaluate(() =>
+      document.activeElement?.matches('main, body')
+        ? ''
+        : document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim() || document.activeElement?.tagName,
+    )
   /** Goes on with Tab until something is reached. */
   const reach = async (what) => {
     for (let i = 0; i < 60; i++) {
@@ -168,7 +180,16 @@ test('nothing is cut off at 320 pixels, which is 400 % zoom of a usual window', 
     await page.getByRole('heading', { name: heading }).first().waitFor()
     await page.waitForLoadState('networkidle')
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    if (over > 0) wide.push(`${path} is ${over} px too wide: ${await page.evaluate(() => [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((e) => e.outerHTML.slice(0, 120)).join(' | '))}`)
+    if (over > 0)
+      wide.push(
+        `${path} is ${over} px too wide: ${await page.evaluate(() =>
+          [...document.querySelectorAll('body *')]
+            .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+            .slice(0, 3)
+            .map((e) => e.outerHTML.slice(0, 120))
+            .join(' | '),
+        )}`,
+      )
   }
   assert.deepEqual(wide, [])
   const moving = await reader.page.evaluate(() => document.getAnimations().filter((a) => (a.effect?.getTiming().duration ?? 0) > 1).length)
@@ -177,7 +198,8 @@ test('nothing is cut off at 320 pixels, which is 400 % zoom of a usual window', 
 
 test('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {
   const set = await busy(scene)
-  const own = /A codelab|Attendee|small service|Install it|main\(\)|Good to know|Write it|Run it|Set up|Look|A hint|done|Hello all|It says|break at ten|laptop|slides|listens|A client|A server|Why|More|Text|Atelier|English|Deutsch|admin|gemini|Gemini|OpenAI|Facilitator|Administrator/
+  const own =
+    /A codelab|Attendee|small service|Install it|main\(\)|Good to know|Write it|Run it|Set up|Look|A hint|done|Hello all|It says|break at ten|laptop|slides|listens|A client|A server|Why|More|Text|Atelier|English|Deutsch|admin|gemini|Gemini|OpenAI|Facilitator|Administrator/
   for (const as of [null, set.ann, set.lead]) {
     const guest = await scene.visitor({ ...(as ? { as } : {}) })
     guest.expect(/404/)
@@ -206,7 +228,17 @@ test('from right to left, in a language that nobody speaks, no text is left in E
         }
         return out
       })
-      assert.deepEqual(left.filter((t) => !own.test(t) && !/^[\w.-]+@|^[A-Z0-9]{3}( ?[A-Z0-9]{3})?$|https?:|^[a-z]+_[a-z_]+$|^\d|^[0-9a-f-]{36}$|AM|PM|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/.test(t)), [], `on ${path}`)
+      assert.deepEqual(
+        left.filter(
+          (t) =>
+            !own.test(t) &&
+            !/^[\w.-]+@|^[A-Z0-9]{3}( ?[A-Z0-9]{3})?$|https?:|^[a-z]+_[a-z_]+$|^\d|^[0-9a-f-]{36}$|AM|PM|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)/.test(
+              t,
+            ),
+        ),
+        [],
+        `on ${path}`,
+      )
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${path} is too wide`)
     }
   }

@@ -9,7 +9,10 @@ import { findings, stage, turn, until } from './harness/stage.mjs'
 const model = createServer((request, answer) => {
   request.resume()
   answer.writeHead(200, { 'Content-Type': 'text/event-stream' })
-  const part = { candidates: [{ content: { role: 'model', parts: [{ text: 'Because.' }] }, finishReason: 'STOP' }], usageMetadata: { promptTokenCount: 70, candidatesTokenCount: 30, totalTokenCount: 100 } }
+  const part = {
+    candidates: [{ content: { role: 'model', parts: [{ text: 'Because.' }] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 70, candidatesTokenCount: 30, totalTokenCount: 100 },
+  }
   answer.end(`data: ${JSON.stringify(part)}\n\n`)
 })
 model.listen(0, '127.0.0.1')
@@ -110,7 +113,12 @@ async function taught({ facilitator, person }) {
     await say(2)
     // The first one guesses wrong and then learns better.
     if (i === 0) await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions: [{ quiz_id: choice.id, answer: '0' }] })
-    await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions: [{ quiz_id: choice.id, answer: i === 0 ? '1' : '0' }, { quiz_id: free.id, answer: `Because of ${i + 1}` }] })
+    await one.post(`/codelabs/${lab.id}/quizzes/submit`, {
+      submissions: [
+        { quiz_id: choice.id, answer: i === 0 ? '1' : '0' },
+        { quiz_id: free.id, answer: `Because of ${i + 1}` },
+      ],
+    })
     if (i === 2) continue
     await say(3)
     await one.post(`/codelabs/${lab.id}/feedback`, { difficulty: '2', satisfaction: i === 0 ? '5' : '4', comment: i === 0 ? 'Clear and short.' : '' })
@@ -122,9 +130,19 @@ async function taught({ facilitator, person }) {
     return people[0].post(`/codelabs/${lab.id}/attendees/${people[0].id}/submissions`, form)
   }
   await file('main.go', 'text/plain', 'package main')
-  await file('picture.png', 'image/png', Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64'))
+  await file(
+    'picture.png',
+    'image/png',
+    Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64'),
+  )
   await people[1].post(`/codelabs/${lab.id}/attendees/${people[1].id}/submissions/link`, { url: 'https://example.org/mine', title: 'My solution' })
-  await people[0].post('/ai/conversations', { codelab_id: lab.id, step_number: 2, question: 'Why is it refused?', answer: 'Nothing **listens** there.', model: 'gemini-2.5-flash' })
+  await people[0].post('/ai/conversations', {
+    codelab_id: lab.id,
+    step_number: 2,
+    question: 'Why is it refused?',
+    answer: 'Nothing **listens** there.',
+    model: 'gemini-2.5-flash',
+  })
   return { lead, lab, people }
 }
 
@@ -187,7 +205,12 @@ test('results: attendance, quiz, feedback, work, questions, certificates, and a 
     }),
   )
   await page.getByRole('button', { name: 'Look at picture.png' }).click()
-  await until('the picture is drawn', () => page.getByRole('dialog').locator('img').evaluate((img) => img.naturalWidth > 0))
+  await until('the picture is drawn', () =>
+    page
+      .getByRole('dialog')
+      .locator('img')
+      .evaluate((img) => img.naturalWidth > 0),
+  )
   await accessible(page)
   await page.keyboard.press('Escape')
   assert.equal(await page.getByRole('link', { name: 'My solution' }).getAttribute('href'), 'https://example.org/mine')
@@ -265,7 +288,10 @@ test('participants of the tokenization handler, from the first key to the end', 
     await form.getByLabel('Kind').selectOption(kind)
     for (const s of ['tokenize', 'detokenize']) await form.getByLabel(`(${s})`).setChecked(scopes.includes(s))
     await form.getByRole('button', { name: 'Add a participant' }).click()
-    const secret = await page.getByRole('group', { name: `New key of ${name}` }).getByText(/^ak_live_/).textContent()
+    const secret = await page
+      .getByRole('group', { name: `New key of ${name}` })
+      .getByText(/^ak_live_/)
+      .textContent()
     await page.getByRole('button', { name: 'I have kept it' }).click()
     assert.equal(await page.getByText(/^ak_live_/).count(), 0)
     return secret
@@ -274,8 +300,15 @@ test('participants of the tokenization handler, from the first key to the end', 
   await add('The payment provider', 'psp', 'detokenize')
   const [one, other] = await lead.get('/admin/participants')
   const ask = (path, key, body) =>
-    fetch(`${server.url}/handler/${path}`, { method: 'POST', headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
-  const card = { credential: { type: 'card', card_number_type: 'fpan', number: '4242424242424242', expiry_month: 12, expiry_year: 2030 }, binding: { checkout_id: 'c1' } }
+    fetch(`${server.url}/handler/${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const card = {
+    credential: { type: 'card', card_number_type: 'fpan', number: '4242424242424242', expiry_month: 12, expiry_year: 2030 },
+    binding: { checkout_id: 'c1' },
+  }
   assert.equal((await ask('tokenize', shop, card)).status, 200)
 
   // Adding one opens it; anew, all are closed.
@@ -302,7 +335,10 @@ test('participants of the tokenization handler, from the first key to the end', 
 
   // A second key, and the first goes.
   await page.getByRole('button', { name: 'New key' }).click()
-  const second = await page.getByRole('group', { name: 'New key of The shop' }).getByText(/^ak_live_/).textContent()
+  const second = await page
+    .getByRole('group', { name: 'New key of The shop' })
+    .getByText(/^ak_live_/)
+    .textContent()
   await page.getByRole('button', { name: `Remove key ${one.keys[0].id}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await until('the first key is refused', async () => (await ask('tokenize', shop, card)).status === 401)

@@ -66,7 +66,9 @@ test('an attendee asks about the text', async ({ server, facilitator, person, vi
   piece(' must**. <img src=x onerror="window.owned=1"> <script>window.owned=1</script> [press](javascript:window.owned=1)')
   await page.locator('.ask strong', { hasText: 'it must' }).waitFor()
   current.end()
-  await until('it is kept', async () => (await lead.get(`/codelabs/${lab.id}/ai/conversations`)).some((c) => c.question.includes('Why does it') && c.answer.startsWith('Because')))
+  await until('it is kept', async () =>
+    (await lead.get(`/codelabs/${lab.id}/ai/conversations`)).some((c) => c.question.includes('Why does it') && c.answer.startsWith('Because')),
+  )
   assert.equal(await page.evaluate(() => window.owned), undefined)
   assert.equal(await page.locator('.ask a[href^="javascript"]').count(), 0)
 

@@ -212,7 +212,10 @@ test('a lost answer to the registration is a return, and a taken name says what 
   await page.getByRole('button', { name: 'Join' }).click()
   await page.getByRole('heading', { name: 'One' }).waitFor()
   assert.equal(lost, 2)
-  assert.deepEqual((await lead.get(`/codelabs/${lab.id}/attendees`)).map((a) => a.name), ['Attendee 2', 'Attendee 1'])
+  assert.deepEqual(
+    (await lead.get(`/codelabs/${lab.id}/attendees`)).map((a) => a.name),
+    ['Attendee 2', 'Attendee 1'],
+  )
 
   const other = await visitor()
   other.expect(/409/)
@@ -250,7 +253,9 @@ test("another device opens where this one was, and foreign clients' comments sta
   await page.getByText('Which one?').waitFor()
   assert.equal(await page.evaluate(() => [...CSS.highlights.get('comment')].map(String).join()), 'writes an answer')
   // The text changes: the comment says so and stands nowhere.
-  await lead.put(`/codelabs/${lab.id}/steps`, { steps: lab.steps.map((s) => ({ id: s.id, title: s.title, content_markdown: s.id === step.id ? 'All new.' : s.content_markdown })) })
+  await lead.put(`/codelabs/${lab.id}/steps`, {
+    steps: lab.steps.map((s) => ({ id: s.id, title: s.title, content_markdown: s.id === step.id ? 'All new.' : s.content_markdown })),
+  })
   await page.getByText('The text has changed since.').waitFor()
   await page.getByText('All new.').waitFor()
   assert.equal(await page.evaluate(() => CSS.highlights.get('comment')?.size ?? 0), 0)

@@ -16,7 +16,13 @@ function tarGzip(name, mode, text) {
   header.write(name, 0)
   header.write(octal(mode, 7) + octal(0, 7) + octal(0, 7) + octal(text.length, 11) + octal(0, 11) + ' '.repeat(8) + '0', 100)
   header.write('ustar\x0000', 257)
-  header.write(octal(header.reduce((a, b) => a + b, 0), 6) + ' ', 148)
+  header.write(
+    octal(
+      header.reduce((a, b) => a + b, 0),
+      6,
+    ) + ' ',
+    148,
+  )
   return gzipSync(Buffer.concat([header, Buffer.from(text), Buffer.alloc(512 - (text.length % 512) + 1024)]))
 }
 
@@ -100,7 +106,11 @@ test('the list begins with what to do first, and takes a file', async ({ visitor
   await row.getByRole('button', { name: /^More for/ }).click()
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export as ZIP' }).click()])
   assert.match(download.suggestedFilename(), /\.zip$/)
-  await files.setInputFiles(await download.path().then(async (path) => ({ name: 'again.zip', mimeType: 'application/zip', buffer: await (await import('node:fs/promises')).readFile(path) })))
+  await files.setInputFiles(
+    await download
+      .path()
+      .then(async (path) => ({ name: 'again.zip', mimeType: 'application/zip', buffer: await (await import('node:fs/promises')).readFile(path) })),
+  )
   await until('both to be there', async () => (await page.getByRole('link', { name: 'Greet the world', exact: true }).count()) === 2)
 
   // With many there is a filter, and numbers come by themselves.
@@ -159,12 +169,15 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await preview.locator('.t-keyword', { hasText: 'func' }).waitFor()
 
   // An image is pasted, and its link stands where it was pasted.
-  await page.evaluate((bytes) => {
-    const data = new DataTransfer()
-    data.items.add(new File([new Uint8Array(bytes)], 'dot.png', { type: 'image/png' }))
-    const host = [...document.querySelectorAll('.host')].find((h) => h.shadowRoot)
-    host.shadowRoot.querySelector('.cm-content').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
-  }, [...png])
+  await page.evaluate(
+    (bytes) => {
+      const data = new DataTransfer()
+      data.items.add(new File([new Uint8Array(bytes)], 'dot.png', { type: 'image/png' }))
+      const host = [...document.querySelectorAll('.host')].find((h) => h.shadowRoot)
+      host.shadowRoot.querySelector('.cm-content').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+    },
+    [...png],
+  )
   await preview.getByRole('img', { name: 'dot' }).waitFor()
 
   // A second step, which is moved before the first by keyboard and back by mouse.
@@ -206,8 +219,17 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await page.getByText(/^Saved/).waitFor()
   const [lab, steps] = await lead.get(`/codelabs/${id}`)
   assert.equal(lab.guide_markdown, 'Bring a laptop.')
-  assert.deepEqual(steps.map((s) => [s.title, s.duration_minutes]), [['Say hello', 10], ['Set up', 0]])
-  assert.match(steps[0].content_markdown, /It greets \*\*everybody\*\*\.[^]*<aside class="positive">\n\nCounters need `sync\/atomic`\.\n\n<\/aside>[^]*!\[dot\]\(\/uploads\/images\/[0-9a-f]{32}\.png\)/)
+  assert.deepEqual(
+    steps.map((s) => [s.title, s.duration_minutes]),
+    [
+      ['Say hello', 10],
+      ['Set up', 0],
+    ],
+  )
+  assert.match(
+    steps[0].content_markdown,
+    /It greets \*\*everybody\*\*\.[^]*<aside class="positive">\n\nCounters need `sync\/atomic`\.\n\n<\/aside>[^]*!\[dot\]\(\/uploads\/images\/[0-9a-f]{32}\.png\)/,
+  )
 
   await rail.getByRole('button', { name: /Say hello/ }).click()
   await preview.getByRole('heading', { name: 'What it says' }).waitFor()
@@ -220,14 +242,20 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await page.keyboard.press('Control+s')
   await page.getByText(/^Saved/).waitFor()
   const after = await stepsOf(lead, id)
-  assert.deepEqual(after.map((s) => s.id), steps.map((s) => s.id))
+  assert.deepEqual(
+    after.map((s) => s.id),
+    steps.map((s) => s.id),
+  )
   assert.notEqual(after[0].content_markdown, steps[0].content_markdown)
 
   // The count shows when a text is nearly full, and too much is not sent.
   await page.evaluate(async () => {
     const data = new DataTransfer()
     data.setData('text/plain', 'x'.repeat(49_000))
-    document.querySelector('.host').shadowRoot.querySelector('.cm-content').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+    document
+      .querySelector('.host')
+      .shadowRoot.querySelector('.cm-content')
+      .dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
   })
   await page.getByText(/of 50,000 characters/).waitFor()
 })
@@ -241,12 +269,14 @@ test('text and preview scroll together', async ({ visitor, facilitator }) => {
   await editor(page).waitFor()
   const preview = page.getByRole('region', { name: 'Preview' })
   await preview.getByRole('heading', { name: 'Part 40' }).waitFor({ state: 'attached' })
-  const first = () => preview.evaluate((p) => [...p.querySelectorAll('h3')].findLast((h) => h.getBoundingClientRect().top < p.getBoundingClientRect().top + 60)?.textContent)
-  const written = () => page.evaluate(() => {
-    const root = document.querySelector('.host').shadowRoot
-    const top = root.querySelector('.cm-scroller').getBoundingClientRect().top
-    return [...root.querySelectorAll('.cm-line')].findLast((l) => l.textContent.startsWith('## ') && l.getBoundingClientRect().top < top + 60)?.textContent
-  })
+  const first = () =>
+    preview.evaluate((p) => [...p.querySelectorAll('h3')].findLast((h) => h.getBoundingClientRect().top < p.getBoundingClientRect().top + 60)?.textContent)
+  const written = () =>
+    page.evaluate(() => {
+      const root = document.querySelector('.host').shadowRoot
+      const top = root.querySelector('.cm-scroller').getBoundingClientRect().top
+      return [...root.querySelectorAll('.cm-line')].findLast((l) => l.textContent.startsWith('## ') && l.getBoundingClientRect().top < top + 60)?.textContent
+    })
   await editor(page).hover()
   await page.mouse.wheel(0, 6000)
   await until('the preview to follow', async () => {
@@ -272,7 +302,16 @@ test('two people write, comments are told of, and nothing is lost', async ({ vis
   }
   const comment = async (step, text, from, to) => {
     const h = hash(text)
-    await guest.post(`/codelabs/${lab.id}/inline-comments`, { anchor_key: `step|${step.id}|${h}|${from}|${to}`, target_type: 'step', target_step_id: step.id, start_offset: from, end_offset: to, selected_text: text.slice(from, to), content_hash: h, message: 'Which one?' })
+    await guest.post(`/codelabs/${lab.id}/inline-comments`, {
+      anchor_key: `step|${step.id}|${h}|${from}|${to}`,
+      target_type: 'step',
+      target_step_id: step.id,
+      start_offset: from,
+      end_offset: to,
+      selected_text: text.slice(from, to),
+      content_hash: h,
+      message: 'Which one?',
+    })
   }
   await comment(lab.steps[0], 'The first step.', 4, 9)
   await comment(lab.steps[2], 'The third step.', 4, 9)
@@ -297,13 +336,19 @@ test('two people write, comments are told of, and nothing is lost', async ({ vis
   assert.equal(first.id, lab.steps[0].id)
   assert.equal(first.content_markdown, 'The first step. And more.')
   const threads = await lead.get(`/codelabs/${lab.id}/inline-comments`)
-  assert.deepEqual(threads.map((t) => [t.selected_text, t.stale]), [['first', true]])
+  assert.deepEqual(
+    threads.map((t) => [t.selected_text, t.stale]),
+    [['first', true]],
+  )
 
   // Whoever has nothing unsaved just sees what others saved.
   const other = await facilitator('Helper')
   const put = (texts) => other.put(`/codelabs/${lab.id}/steps`, { steps: texts.map(([id, title, content_markdown]) => ({ id, title, content_markdown })) })
   const [a, b] = lab.steps.map((s) => s.id)
-  await put([[a, 'One', 'The first step. And more.'], [b, 'Two', 'Changed by the helper.']])
+  await put([
+    [a, 'One', 'The first step. And more.'],
+    [b, 'Two', 'Changed by the helper.'],
+  ])
   await page.getByRole('button', { name: /2 Two/ }).click()
   await editor(page).getByText('Changed by the helper.').waitFor()
 
@@ -312,7 +357,11 @@ test('two people write, comments are told of, and nothing is lost', async ({ vis
   await page.keyboard.press('Control+End')
   await page.keyboard.type(' And by me.')
   await page.getByText('Not saved', { exact: true }).waitFor()
-  await put([[a, 'One', 'The helper was here, too.'], [b, 'Two', 'Changed again by the helper.'], ['', 'Four', 'A new step.']])
+  await put([
+    [a, 'One', 'The helper was here, too.'],
+    [b, 'Two', 'Changed again by the helper.'],
+    ['', 'Four', 'A new step.'],
+  ])
   await page.getByText('Somebody else has saved while you were writing.').waitFor()
   await page.keyboard.press('Control+s')
   const both = page.getByRole('dialog', { name: 'Two versions' })
@@ -324,7 +373,10 @@ test('two people write, comments are told of, and nothing is lost', async ({ vis
   await both.getByRole('button', { name: 'Save this' }).click()
   await both.waitFor({ state: 'detached' })
   await until('it to be saved', async () => (await stepsOf(lead, lab.id))[1].content_markdown === 'Changed by the helper. And by me.')
-  assert.deepEqual((await stepsOf(lead, lab.id)).map((s) => s.content_markdown), ['The helper was here, too.', 'Changed by the helper. And by me.', 'A new step.'])
+  assert.deepEqual(
+    (await stepsOf(lead, lab.id)).map((s) => s.content_markdown),
+    ['The helper was here, too.', 'Changed by the helper. And by me.', 'A new step.'],
+  )
   await page.getByText(/^Saved/).waitFor()
 
   // Unsaved text survives the closed tab.
@@ -424,17 +476,23 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await until('the rest to be saved with it', async () => (await now()).author === 'Attendee 2')
   await until('nothing to be left to save', async () => (await save.count()) === 0)
   const saved = await lead.get(`/codelabs/${lab.id}/quizzes`)
-  assert.deepEqual(saved.map((q) => [q.question, q.quiz_type, q.options, q.correct_answers]), [
-    ['What did you learn?', 'descriptive', [], null],
-    ['Which ports are open?', 'multiple_choice', ['80', '443', '22'], [0, 1]],
-  ])
+  assert.deepEqual(
+    saved.map((q) => [q.question, q.quiz_type, q.options, q.correct_answers]),
+    [
+      ['What did you learn?', 'descriptive', [], null],
+      ['Which ports are open?', 'multiple_choice', ['80', '443', '22'], [0, 1]],
+    ],
+  )
   await sound(page, 'settings')
   await quiz.getByRole('textbox', { name: 'Question 1' }).fill('What did you take with you?')
   await lead.put(`/codelabs/${lab.id}/quizzes`, saved.slice(1))
   await save.click()
   await quiz.getByText(/Theirs has 1 question/).waitFor()
   await quiz.getByRole('button', { name: 'Keep mine' }).click()
-  await until('my quiz to be saved', async () => (await lead.get(`/codelabs/${lab.id}/quizzes`)).map((q) => q.question).join() === 'What did you take with you?,Which ports are open?')
+  await until(
+    'my quiz to be saved',
+    async () => (await lead.get(`/codelabs/${lab.id}/quizzes`)).map((q) => q.question).join() === 'What did you take with you?,Which ports are open?',
+  )
   assert.equal((await lead.get(`/codelabs/${lab.id}/quizzes`))[1].id, saved[1].id)
 
   // Links and files.
@@ -451,7 +509,10 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await files.getByRole('button', { name: 'Remove Slides' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await files.getByRole('link', { name: 'Slides' }).waitFor({ state: 'detached' })
-  assert.deepEqual((await lead.get(`/codelabs/${lab.id}/materials`)).map((x) => x.title), ['notes.txt'])
+  assert.deepEqual(
+    (await lead.get(`/codelabs/${lab.id}/materials`)).map((x) => x.title),
+    ['notes.txt'],
+  )
   if (shots) {
     await files.scrollIntoViewIfNeeded()
     await page.screenshot({ path: `${shots}/settings-end.png` })
@@ -465,7 +526,10 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await danger.getByRole('button', { name: /^(Reopen|Open again)/ }).click()
   await danger.getByRole('button', { name: 'End the workshop' }).waitFor()
   await danger.getByRole('button', { name: 'Delete …' }).click()
-  await page.getByRole('dialog').getByLabel(/type the title/).fill('Mine')
+  await page
+    .getByRole('dialog')
+    .getByLabel(/type the title/)
+    .fill('Mine')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete for good' }).click()
   await page.waitForURL(/\/admin$/)
 })
@@ -540,12 +604,20 @@ for (const kind of ['branch', 'folder']) {
     assert.deepEqual(await lead.get(`${at}/main/files`), ['README.md', 'cmd/main.go'])
 
     // Somebody else wrote the same file.
-    await files.getByRole('button', { name: /not saved/ }).first().waitFor({ state: 'detached' })
+    await files
+      .getByRole('button', { name: /not saved/ })
+      .first()
+      .waitFor({ state: 'detached' })
     await files.getByTitle('main.go', { exact: true }).click()
     await editor(page).click()
     await page.keyboard.press('Control+End')
     await page.keyboard.type('}\n')
-    await lead.post(`${at}/step-2-end/files`, { files: [{ path: 'main.go', content: 'package other\n' }, { path: 'logo.bin', content: '\u0000\u0001' }] })
+    await lead.post(`${at}/step-2-end/files`, {
+      files: [
+        { path: 'main.go', content: 'package other\n' },
+        { path: 'logo.bin', content: '\u0000\u0001' },
+      ],
+    })
     await page.getByRole('button', { name: 'Save files' }).click()
     await dialog.getByText(/Since you opened them these were written: main\.go/).waitFor()
     await dialog.getByRole('button', { name: 'Replace with mine' }).click()
@@ -562,7 +634,9 @@ for (const kind of ['branch', 'folder']) {
     await page.getByRole('menuitem', { name: 'Import a ZIP or tar.gz …' }).click()
     await dialog.locator('input[type=file]').setInputFiles({ name: 'code.zip', mimeType: 'application/zip', buffer: Buffer.from('no archive') })
     await dialog.getByText(/neither a ZIP nor a tar.gz/).waitFor()
-    await dialog.locator('input[type=file]').setInputFiles({ name: 'code.tar.gz', mimeType: 'application/gzip', buffer: tarGzip('run.sh', 0o755, '#!/bin/sh\n') })
+    await dialog
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'code.tar.gz', mimeType: 'application/gzip', buffer: tarGzip('run.sh', 0o755, '#!/bin/sh\n') })
     await page.getByText('1 file is imported.').waitFor()
     await files.getByRole('button', { name: 'run.sh' }).click()
     await page.getByText('Executable').waitFor()
@@ -613,7 +687,9 @@ test('unsaved text is offered, and until then what is saved is shown', async ({ 
   // Somebody else has saved in between: that is told as at any other time.
   await page.reload()
   await offer.waitFor()
-  await lead.put(`/codelabs/${lab.id}/steps`, { steps: lab.steps.map((s, i) => ({ id: s.id, title: s.title, content_markdown: i === 0 ? 'Another first step.' : 'Text.' })) })
+  await lead.put(`/codelabs/${lab.id}/steps`, {
+    steps: lab.steps.map((s, i) => ({ id: s.id, title: s.title, content_markdown: i === 0 ? 'Another first step.' : 'Text.' })),
+  })
   await editor(page).getByText('Another first step.').waitFor()
   await page.getByRole('button', { name: 'Go on with it' }).click()
   await page.getByText('Somebody else has saved while you were writing.').waitFor()

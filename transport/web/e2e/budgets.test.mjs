@@ -48,7 +48,10 @@ test('a long chat does not grow the page, and older messages come back', async (
   let said = 0
   await each(2000, async () => speaker.say(lab, { type: 'chat', message: `number ${++said}` }), 8)
   const log = page.getByRole('log')
-  await until('all of it has come', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).at(-1).message === (await log.locator('.text').last().textContent()))
+  await until(
+    'all of it has come',
+    async () => (await lead.get(`/codelabs/${lab.id}/chat`)).at(-1).message === (await log.locator('.text').last().textContent()),
+  )
   const held = await log.locator('.message').count()
   note(`${held} of 2,000 messages are in the page`)
   assert.ok(held <= 900, `${held} messages in the page`)

@@ -69,7 +69,13 @@ test('what was missed is caught up, and said so', async ({ server, visitor, faci
   network.mend()
   await page.getByText('back, 12 messages caught up').first().waitFor()
   await page.getByRole('log').getByText('number 12', { exact: true }).waitFor()
-  assert.equal(await page.getByRole('log').getByText(/^number \d+$/).count(), 12)
+  assert.equal(
+    await page
+      .getByRole('log')
+      .getByText(/^number \d+$/)
+      .count(),
+    12,
+  )
   await network.remove()
 })
 
@@ -197,7 +203,10 @@ test('removed with two tabs open, one finds in each what was begun in it, and co
   guest.expect(/40[134]/, /WebSocket/)
   const one = guest.page
   const two = await guest.context.newPage()
-  const begun = new Map([[one, 'begun in one'], [two, 'begun in two']])
+  const begun = new Map([
+    [one, 'begun in one'],
+    [two, 'begun in two'],
+  ])
   for (const [page, text] of begun) {
     await page.goto(`/codelabs/${lab.id}`)
     await connected(page)

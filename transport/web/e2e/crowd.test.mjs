@@ -26,7 +26,11 @@ test('the live view says of three hundred what the server says', async ({ server
   await page.evaluate(() => (window.tasks.length = 0))
 
   const args = ['workshop', '--url', server.url, '--admin-id', server.adminId, '--admin-pw', server.adminPw, '--codelab-id', lab.id]
-  const load = spawn(harness, [...args, '--attendees', '300', '--join', '4s', '--duration', '8s', '--step-every', '3s', '--allow-lag', '--threshold', 'refused<1000000'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const load = spawn(
+    harness,
+    [...args, '--attendees', '300', '--join', '4s', '--duration', '8s', '--step-every', '3s', '--allow-lag', '--threshold', 'refused<1000000'],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
   const said = []
   for (const out of [load.stdout, load.stderr]) out.on('data', (text) => said.push(text))
   const over = once(load, 'exit')
@@ -39,7 +43,11 @@ test('the live view says of three hundred what the server says', async ({ server
     const overview = await lead.get(`/codelabs/${lab.id}/overview`)
     for (const s of overview.steps) {
       const there = (await lead.get(`/codelabs/${lab.id}/attendees`)).filter((a) => !a.is_completed && a.current_step === s.step_number).length
-      const shown = await page.getByRole('region', { name: `Step ${s.step_number}:` }).getByText(/\d+ (person|people)/).first().textContent()
+      const shown = await page
+        .getByRole('region', { name: `Step ${s.step_number}:` })
+        .getByText(/\d+ (person|people)/)
+        .first()
+        .textContent()
       if (Number.parseInt(shown) !== there) return false
     }
     return page.getByText(`${overview.online} of ${overview.attendees} here`).isVisible()

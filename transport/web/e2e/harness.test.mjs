@@ -17,7 +17,9 @@ test('what goes wrong in a page is noticed', async ({ visitor }) => {
       throw new Error('thrown by nobody')
     })
   })
-  await until('all three problems', () => ['violates script-src', 'told to the console', 'thrown by nobody'].every((part) => guest.problems.some((text) => text.includes(part))))
+  await until('all three problems', () =>
+    ['violates script-src', 'told to the console', 'thrown by nobody'].every((part) => guest.problems.some((text) => text.includes(part))),
+  )
   assert.equal(await guest.page.evaluate(() => window.reached), undefined)
   assert.throws(() => guest.check(), /told to the console/)
   guest.expect(/told to the console/, /thrown by nobody/)

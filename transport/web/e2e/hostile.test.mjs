@@ -33,7 +33,15 @@ const short = '"><img src=x onerror=window.owned=1>'
 const calmOn = (server) => async (page, what) => {
   await page.waitForLoadState('networkidle')
   assert.equal(await page.evaluate(() => window.owned), undefined, `something ran ${what}`)
-  assert.equal(await page.evaluate(() => document.querySelectorAll('main iframe, main form[action], main style, main [onerror], main [onload], main [style*="fixed"], main base, main meta').length), 0, what)
+  assert.equal(
+    await page.evaluate(
+      () =>
+        document.querySelectorAll('main iframe, main form[action], main style, main [onerror], main [onload], main [style*="fixed"], main base, main meta')
+          .length,
+    ),
+    0,
+    what,
+  )
   assert.equal(await page.evaluate(() => [...document.querySelectorAll('a[href]')].some((a) => /^(javascript|data|vbscript):/i.test(a.href))), false, what)
   assert.equal(new URL(page.url()).host, new URL(server.url).host)
 }
@@ -46,7 +54,10 @@ test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, 
     author: `A${short}`,
     guide_markdown: all,
     quiz_enabled: true,
-    steps: [{ title: `S${short}`, content_markdown: `Plain words to comment on.\n\n${all}` }, { title: 'Two', content_markdown: '```<img src=x onerror=window.owned=1>\n<script>window.owned=1</script>\n```' }],
+    steps: [
+      { title: `S${short}`, content_markdown: `Plain words to comment on.\n\n${all}` },
+      { title: 'Two', content_markdown: '```<img src=x onerror=window.owned=1>\n<script>window.owned=1</script>\n```' },
+    ],
   })
   const ann = await person(lab, `Ann${short}`)
   const ben = await person(lab, 'Attendee 2')
@@ -109,7 +120,17 @@ test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, 
   // A facilitator sees the same people and texts.
   const boss = await visitor({ as: lead })
   boss.expect(/404/, /ERR_/)
-  for (const path of ['', `/${lab.id}`, `/${lab.id}/edit`, `/${lab.id}/results`, `/${lab.id}/settings`, `/${lab.id}/projector`, '/audit-logs', '/participants', '/settings']) {
+  for (const path of [
+    '',
+    `/${lab.id}`,
+    `/${lab.id}/edit`,
+    `/${lab.id}/results`,
+    `/${lab.id}/settings`,
+    `/${lab.id}/projector`,
+    '/audit-logs',
+    '/participants',
+    '/settings',
+  ]) {
     await boss.page.goto(`/admin${path}`)
     await calm(boss.page, `on /admin${path}`)
   }
@@ -121,11 +142,29 @@ test('no name of a file runs, in the editor, the code of the steps, or what was 
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
   // Names as hostile as the server takes them; what begins with it looks like a path elsewhere.
-  const names = [`a"><img src=x onerror=window.owned=1>.txt`, `<svg onload="window.owned=1">.svg`, `javascript:window.owned=1`, `'";window.owned=1;'.html`, `%2e%2e%2f%2e%2e%2fetc.txt`, `{{constructor}}\u202etxt.exe`]
+  const names = [
+    `a"><img src=x onerror=window.owned=1>.txt`,
+    `<svg onload="window.owned=1">.svg`,
+    `javascript:window.owned=1`,
+    `'";window.owned=1;'.html`,
+    `%2e%2e%2f%2e%2e%2fetc.txt`,
+    `{{constructor}}\u202etxt.exe`,
+  ]
   // Code has no characters that Windows cannot write.
-  const coded = [`a' onerror='window.owned=1.txt`, `&lt;img src=x onerror=window.owned=1&gt;.svg`, `javascript&colon;window.owned=1`, `';window.owned=1;'.html`, `%2e%2e%2f%2e%2e%2fetc.txt`, `{{constructor}}\u202etxt.exe`]
+  const coded = [
+    `a' onerror='window.owned=1.txt`,
+    `&lt;img src=x onerror=window.owned=1&gt;.svg`,
+    `javascript&colon;window.owned=1`,
+    `';window.owned=1;'.html`,
+    `%2e%2e%2f%2e%2e%2fetc.txt`,
+    `{{constructor}}\u202etxt.exe`,
+  ]
   const inside = '<script>opener.owned=1;window.owned=1</script>'
-  await lead.post('/codeserver', { codelab_id: lab.id, structure_type: 'branch', workspace_files: coded.map((path) => ({ path: `dir&lt;b&gt;/${path}`, content: inside })) })
+  await lead.post('/codeserver', {
+    codelab_id: lab.id,
+    structure_type: 'branch',
+    workspace_files: coded.map((path) => ({ path: `dir&lt;b&gt;/${path}`, content: inside })),
+  })
   for (const name of names) {
     const file = new FormData()
     file.append('file', new File([inside], name, { type: 'text/html' }))
@@ -144,7 +183,10 @@ test('no name of a file runs, in the editor, the code of the steps, or what was 
   const files = page.getByRole('list', { name: 'Files' })
   for (const name of coded) {
     await files.getByRole('button', { name }).click()
-    await page.getByRole('textbox', { name: `Text of dir&lt;b&gt;/${name}` }).getByText('window.owned').waitFor()
+    await page
+      .getByRole('textbox', { name: `Text of dir&lt;b&gt;/${name}` })
+      .getByText('window.owned')
+      .waitFor()
     await calm(page, `with ${name} open`)
   }
   // A new one, a longer one, a renamed one.
@@ -164,7 +206,10 @@ test('no name of a file runs, in the editor, the code of the steps, or what was 
   const text = page.getByRole('textbox', { name: /^Text of step 1/ })
   await text.getByText('The first step.').waitFor()
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
-  await page.locator('input[type=file]').first().setInputFiles({ name: `](javascript:window.owned=1) ${names[0]}.png`, mimeType: 'image/png', buffer: png })
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name: `](javascript:window.owned=1) ${names[0]}.png`, mimeType: 'image/png', buffer: png })
   await page.getByRole('region', { name: 'Preview' }).locator('img').waitFor()
   await calm(page, 'with a picture of a hostile name')
 
@@ -195,16 +240,34 @@ test('of what somebody wrote, that alone is shown which belongs in a text', asyn
   const lead = await facilitator()
   const written = [
     // What looks like the app, takes a name or a place in it, or another order.
-    ['<dialog open>d</dialog><form action="/x"><button>b</button><select><option>o</option></select><label for="x">l</label><fieldset><legend>g</legend></fieldset></form>', 'dbolg'],
+    [
+      '<dialog open>d</dialog><form action="/x"><button>b</button><select><option>o</option></select><label for="x">l</label><fieldset><legend>g</legend></fieldset></form>',
+      'dbolg',
+    ],
     ['<div><font color="red">f</font><center>c</center><marquee>m</marquee><map name="x"><area href="/y"></map></div>', '<div>fcm</div>'],
-    ['<p class="positive primary language-js" id="app" name="main" role="alert" aria-hidden="true" data-x="1" tabindex="5" dir="rtl">p</p>', '<p class="positive language-js" dir="rtl" id="user-content-app">p</p>'],
+    [
+      '<p class="positive primary language-js" id="app" name="main" role="alert" aria-hidden="true" data-x="1" tabindex="5" dir="rtl">p</p>',
+      '<p class="positive language-js" dir="rtl" id="user-content-app">p</p>',
+    ],
     ['<p class="button" autofocus contenteditable accesskey="x" popover is="x-y" slot="s">q</p>', '<p>q</p>'],
-    ['<div><input type="text" value="t"><input type="checkbox" checked><input type="checkbox"></div>', '<div><input type="checkbox" checked="" disabled="" aria-label="done"><input type="checkbox" disabled="" aria-label="not done"></div>'],
+    [
+      '<div><input type="text" value="t"><input type="checkbox" checked><input type="checkbox"></div>',
+      '<div><input type="checkbox" checked="" disabled="" aria-label="done"><input type="checkbox" disabled="" aria-label="not done"></div>',
+    ],
     ['<div><video src="/uploads/a.mp4" controls autoplay></video></div>', '<div><video src="/uploads/a.mp4" controls=""></video></div>'],
     // Where links lead, and how.
-    ['[t](tel:1) [u](ftp://x.org/a) [m](mailto:a@example.org)', '<p><a>t</a> <a>u</a> <a href="mailto:a@example.org" target="_blank" rel="noopener noreferrer nofollow">m</a></p>'],
-    ['[w](https://example.org/) [r](/uploads/a.html) [o](/codelabs)', '<p><a href="https://example.org/" target="_blank" rel="noopener noreferrer nofollow">w</a> <a href="/uploads/a.html" target="_blank" rel="noopener noreferrer nofollow">r</a> <a href="/codelabs">o</a></p>'],
-    ['<div><a target="_top" href="/x">t</a><img src="/uploads/x.png"></div>', '<div><a href="/x">t</a><img src="/uploads/x.png" loading="lazy" decoding="async" alt=""></div>'],
+    [
+      '[t](tel:1) [u](ftp://x.org/a) [m](mailto:a@example.org)',
+      '<p><a>t</a> <a>u</a> <a href="mailto:a@example.org" target="_blank" rel="noopener noreferrer nofollow">m</a></p>',
+    ],
+    [
+      '[w](https://example.org/) [r](/uploads/a.html) [o](/codelabs)',
+      '<p><a href="https://example.org/" target="_blank" rel="noopener noreferrer nofollow">w</a> <a href="/uploads/a.html" target="_blank" rel="noopener noreferrer nofollow">r</a> <a href="/codelabs">o</a></p>',
+    ],
+    [
+      '<div><a target="_top" href="/x">t</a><img src="/uploads/x.png"></div>',
+      '<div><a href="/x">t</a><img src="/uploads/x.png" loading="lazy" decoding="async" alt=""></div>',
+    ],
     // What is wider than the page is reached with the keyboard.
     ['| a |\n|---|', '<table tabindex="0"><thead><tr><th>a</th></tr></thead></table>'],
     // The outline of the page has no holes.
@@ -222,14 +285,21 @@ test('of what somebody wrote, that alone is shown which belongs in a text', asyn
     await until('the text to be there', async () => (await text.innerHTML()) !== '')
     shown.push(await text.evaluate((e) => e.innerHTML.replaceAll('<!---->', '').replace(/\n/g, '').trim()))
   }
-  assert.deepEqual(shown, written.map(([, left]) => left))
+  assert.deepEqual(
+    shown,
+    written.map(([, left]) => left),
+  )
 })
 
 test('nothing that a text says stops the page', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({
     steps: [
-      { title: 'Links', content_markdown: 'Open http://localhost:PORT/ or [your project](https://<your-project>.web.app), then <a href="https://[::bad/">read</a> on.\n\n- [x] made\n- [ ] sent' },
+      {
+        title: 'Links',
+        content_markdown:
+          'Open http://localhost:PORT/ or [your project](https://<your-project>.web.app), then <a href="https://[::bad/">read</a> on.\n\n- [x] made\n- [ ] sent',
+      },
       { title: 'Marks', content_markdown: '*a_'.repeat(16_000) },
       { title: 'Quotes', content_markdown: '>'.repeat(4000) + ' deep' },
     ],
@@ -241,7 +311,10 @@ test('nothing that a text says stops the page', async ({ visitor, facilitator, p
   await text.getByText('Open http://localhost:PORT/ or').waitFor()
   await text.getByRole('checkbox', { name: 'done', exact: true }).waitFor()
   await text.getByRole('checkbox', { name: 'not done' }).waitFor()
-  for (const [name, shown] of [['Marks', '*a_*a_*a_'], ['Quotes', '>>>>>>>>']]) {
+  for (const [name, shown] of [
+    ['Marks', '*a_*a_*a_'],
+    ['Quotes', '>>>>>>>>'],
+  ]) {
     await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click()
     await text.getByText(shown).waitFor()
   }

@@ -29,8 +29,19 @@ async function accessible(page, what) {
 async function pretend(page, lab, count, change = () => ({})) {
   const at = new Date().toISOString()
   const people = Array.from({ length: count }, (_, i) => ({
-    id: `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`, codelab_id: lab.id, name: `Person ${i + 1}`, email: '', current_step: 1, furthest_step: 1,
-    is_completed: false, completed_at: null, created_at: at, muted: false, step_since: at, pulse: null, ...change(i, at),
+    id: `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`,
+    codelab_id: lab.id,
+    name: `Person ${i + 1}`,
+    email: '',
+    current_step: 1,
+    furthest_step: 1,
+    is_completed: false,
+    completed_at: null,
+    created_at: at,
+    muted: false,
+    step_since: at,
+    pulse: null,
+    ...change(i, at),
   }))
   await page.route(`**/codelabs/${lab.id}/attendees*`, (route) => route.fulfill({ json: people }))
 }
@@ -162,13 +173,20 @@ test('one message goes to all who are stuck, and they can answer', async ({ visi
   await dialog.getByText(/All who are stuck/).click()
   await dialog.getByLabel('Message').fill('Reload the page')
   // The first answer is lost on the way; the same again is not sent twice.
-  await page.route('**/direct-messages', async (route) => {
-    await route.fetch()
-    await route.abort()
-  }, { times: 1 })
+  await page.route(
+    '**/direct-messages',
+    async (route) => {
+      await route.fetch()
+      await route.abort()
+    },
+    { times: 1 },
+  )
   await dialog.getByRole('button', { name: 'Send' }).click()
   await until('it arrived once', async () => (await people[0].get(`/codelabs/${lab.id}/chat`)).length === 1)
-  await page.getByText(/offline|connection|reached/i).first().waitFor()
+  await page
+    .getByText(/offline|connection|reached/i)
+    .first()
+    .waitFor()
   await dialog.getByRole('button', { name: 'Send' }).click()
   await page.getByText('It was sent before.').waitFor()
   assert.equal(await dialog.count(), 0)
@@ -274,7 +292,19 @@ test('a drawn person who waits for help is a hand, not only a colour', async ({ 
   const opened = await visitor({ as: lead, viewport: { width: 1366, height: 560 } })
   const { page } = opened
   await pretend(page, lab, 200)
-  const request = (i, more) => ({ id: `00000000-0000-7000-9000-${String(i).padStart(12, '0')}`, codelab_id: lab.id, attendee_id: `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`, attendee_name: `Person ${i + 1}`, step_number: 1, status: 'pending', created_at: new Date(1.8e12 + i).toISOString(), claimed_by: null, resolved_at: null, message: '', ...more })
+  const request = (i, more) => ({
+    id: `00000000-0000-7000-9000-${String(i).padStart(12, '0')}`,
+    codelab_id: lab.id,
+    attendee_id: `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`,
+    attendee_name: `Person ${i + 1}`,
+    step_number: 1,
+    status: 'pending',
+    created_at: new Date(1.8e12 + i).toISOString(),
+    claimed_by: null,
+    resolved_at: null,
+    message: '',
+    ...more,
+  })
   // Twelve who wait have names whatever room there is; the thirteenth is drawn, then one who is helped.
   const help = [...Array.from({ length: 13 }, (_, i) => request(i)), request(13, { status: 'in_progress', claimed_by: 'Alan' })]
   await page.route(`**/codelabs/${lab.id}/help*`, (route) => route.fulfill({ json: help }))

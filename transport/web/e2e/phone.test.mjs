@@ -69,7 +69,10 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   // The facilitator's side and a person's dialog, one after the other.
   const boss = await visitor({ as: lead, ...phone })
   await boss.page.goto(`/admin/${lab.id}`)
-  await boss.page.getByRole('button', { name: /^Attendee 1/ }).first().click()
+  await boss.page
+    .getByRole('button', { name: /^Attendee 1/ })
+    .first()
+    .click()
   await boss.page.getByRole('dialog').waitFor()
   await boss.page.getByRole('button', { name: 'Write', exact: true }).click()
   await gone(boss.page.getByRole('dialog'))
@@ -105,7 +108,10 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
     const places = () => below.getByRole('button').evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON()))
     const before = await places()
     assert.equal(new Set(before.map((b) => Math.round((b.top + b.bottom) / 2))).size, 1, 'the bar has two rows')
-    assert.ok(before.every((b) => b.left >= 0 && b.right <= 390), 'the bar is cut off')
+    assert.ok(
+      before.every((b) => b.left >= 0 && b.right <= 390),
+      'the bar is cut off',
+    )
     // Unread messages move nothing.
     await ben.say(lab, { type: 'chat', message: 'w'.repeat(300) })
     await below.locator('.count').waitFor()
@@ -122,14 +128,25 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   assert.ok(time.height < 24 && time.right <= 390, 'the time is cut')
   assert.equal(await page.getByRole('log').evaluate((e) => e.scrollWidth - e.clientWidth), 0)
   const words = 'The first step'
-  await ben.post(`/codelabs/${lab.id}/inline-comments`, { anchor_key: `step|${lab.steps[0].id}|h|0|14`, target_type: 'step', target_step_id: lab.steps[0].id, start_offset: 0, end_offset: words.length, selected_text: words, content_hash: 'h', message: 'w'.repeat(300) })
+  await ben.post(`/codelabs/${lab.id}/inline-comments`, {
+    anchor_key: `step|${lab.steps[0].id}|h|0|14`,
+    target_type: 'step',
+    target_step_id: lab.steps[0].id,
+    start_offset: 0,
+    end_offset: words.length,
+    selected_text: words,
+    content_hash: 'h',
+    message: 'w'.repeat(300),
+  })
   await page.getByRole('tab', { name: /Comments/ }).click()
   await page.getByText('w'.repeat(300)).waitFor()
   assert.equal(await page.locator('.threads').evaluate((e) => e.scrollWidth - e.clientWidth), 0)
   await page.goBack()
   await page.getByRole('button', { name: 'Steps' }).click()
   await page.getByRole('dialog').getByRole('link', { name: 'Feedback' }).click()
-  const [easy, one, hard, five] = await Promise.all([page.getByText('very easy'), page.locator('label span').first(), page.getByText('very hard'), page.locator('label span').nth(4)].map(box))
+  const [easy, one, hard, five] = await Promise.all(
+    [page.getByText('very easy'), page.locator('label span').first(), page.getByText('very hard'), page.locator('label span').nth(4)].map(box),
+  )
   assert.equal(easy.top, hard.top)
   assert.ok(easy.top >= one.bottom && Math.abs(easy.left - one.left) < 2 && Math.abs(hard.right - five.right) < 2, 'the words do not stand below the ends')
 
@@ -153,7 +170,12 @@ test('the code to join with is on the wall, however long the rest', async ({ vis
   const lab = await lead.codelab({ title: `${long}, ${long}`, steps: [{ title: long, content_markdown: 'Text.' }] })
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Bring a laptop and a charger.\n'.repeat(40) })
   await lead.say(lab, { type: 'pointer', step_number: 1, hints: false })
-  for (const viewport of [{ width: 1440, height: 860 }, { width: 1024, height: 768 }, { width: 1920, height: 1080 }, { width: 390, height: 800 }]) {
+  for (const viewport of [
+    { width: 1440, height: 860 },
+    { width: 1024, height: 768 },
+    { width: 1920, height: 1080 },
+    { width: 390, height: 800 },
+  ]) {
     const { page } = await visitor({ as: lead, viewport })
     await page.goto(`/admin/${lab.id}/projector`)
     await page.getByText('We are at step 1').waitFor()

@@ -13,7 +13,10 @@ test('who was helped is not in the queue after a reload, and can ask again', asy
   const [request] = await lead.get(`/codelabs/${lab.id}/help`)
   const { page } = await visitor({ as: ann })
   await page.goto(`/codelabs/${lab.id}`)
-  await page.getByText(/[Ii]n the queue for help/).first().waitFor()
+  await page
+    .getByText(/[Ii]n the queue for help/)
+    .first()
+    .waitFor()
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/resolve`)
   await until('the strip goes', async () => (await page.getByText(/[Ii]n the queue for help/).count()) === 0)
   await page.reload()
@@ -97,6 +100,26 @@ test('what happens is told to those who do not look: solved help, pin, pointer, 
   await page.getByText('A facilitator has marked your question as solved.').waitFor()
 })
 
+test('a browser that waits for help reads the queue when it changes, and not after each read', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Attendee 1')
+  const { page } = await visitor({ as: ann })
+  await page.goto(`/codelabs/${lab.id}`)
+  await connected(page)
+  await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
+  await page.getByText('number 1').waitFor()
+  let reads = 0
+  page.on('request', (r) => (reads += new URL(r.url()).pathname.endsWith(`/codelabs/${lab.id}/help`) ? 1 : 0))
+  // Ten round trips, in which a loop of reads would go round about as often.
+  for (let i = 0; i < 10; i++) {
+    await lead.say(lab, { type: 'broadcast', message: `Word ${i}` })
+    await page.getByText(`Word ${i}`).first().waitFor()
+  }
+  // The reads of the request itself, and one of every twenty seconds, may fall in here.
+  assert.ok(reads <= 4, `${reads} reads of the queue`)
+})
+
 test('a room that asks for help interrupts no facilitator, and can be quiet', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -117,7 +140,7 @@ test('a room that asks for help interrupts no facilitator, and can be quiet', as
   assert.equal(await polite.textContent(), before)
 })
 
-test('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator, person }) => {
+test('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -194,7 +217,16 @@ test('comments on the text are read and answered where one leads', async ({ visi
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
   const annotate = (step, message) =>
-    ann.post(`/codelabs/${lab.id}/inline-comments`, { anchor_key: `step|${step.id}|h|0|3`, target_type: 'step', target_step_id: step.id, start_offset: 0, end_offset: 3, selected_text: 'The', content_hash: 'h', message })
+    ann.post(`/codelabs/${lab.id}/inline-comments`, {
+      anchor_key: `step|${step.id}|h|0|3`,
+      target_type: 'step',
+      target_step_id: step.id,
+      start_offset: 0,
+      end_offset: 3,
+      selected_text: 'The',
+      content_hash: 'h',
+      message,
+    })
   await annotate(lab.steps[1], 'Which port?')
   const { page } = await visitor({ as: lead })
   await page.goto(`/admin/${lab.id}`)

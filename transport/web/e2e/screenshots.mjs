@@ -75,7 +75,11 @@ async function workshop() {
   }
   await people[1].post(`/codelabs/${id}/help`, { step_number: 2, message: 'address already in use' })
   await people[6].post(`/codelabs/${id}/help`, { step_number: 3 })
-  for (const [i, message] of [[2, 'Does it matter which version of Go I have?'], [5, '101, it works!'], [8, 'Why not a sync.Map?']]) {
+  for (const [i, message] of [
+    [2, 'Does it matter which version of Go I have?'],
+    [5, '101, it works!'],
+    [8, 'Why not a sync.Map?'],
+  ]) {
     await people[i].say({ id }, { type: 'chat', message })
   }
   await people[0].post(`/codelabs/${id}/feedback`, { difficulty: '3', satisfaction: '5', comment: 'Clear and short.' })

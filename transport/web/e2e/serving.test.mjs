@@ -56,7 +56,10 @@ test('assets are named after their contents, kept for ever, and compressed', asy
     assert.equal(plain.headers['cache-control'], 'public, max-age=31536000, immutable', path)
     if (plain.body.length < 1024) continue
     const tags = new Set([plain.headers.etag])
-    for (const [coding, decode] of [['br', brotliDecompressSync], ['gzip', gunzipSync]]) {
+    for (const [coding, decode] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ]) {
       const packed = await ask(server, path, { headers: { 'Accept-Encoding': coding } })
       assert.equal(packed.headers['content-encoding'], coding, path)
       assert.equal(packed.headers.vary, 'Accept-Encoding', path)

@@ -8,15 +8,18 @@ const kept = (page) =>
   page.evaluate(async () => ({
     local: Object.keys(localStorage).sort(),
     session: Object.keys(sessionStorage),
-    databases: (await indexedDB.databases()).length === 0 ? 0 : await new Promise((done) => {
-      const open = indexedDB.open('keyval-store')
-      open.onsuccess = () => {
-        if (!open.result.objectStoreNames.contains('keyval')) return done(0)
-        const all = open.result.transaction('keyval').objectStore('keyval').getAllKeys()
-        all.onsuccess = () => done(all.result.length)
-      }
-      open.onerror = () => done(-1)
-    }),
+    databases:
+      (await indexedDB.databases()).length === 0
+        ? 0
+        : await new Promise((done) => {
+            const open = indexedDB.open('keyval-store')
+            open.onsuccess = () => {
+              if (!open.result.objectStoreNames.contains('keyval')) return done(0)
+              const all = open.result.transaction('keyval').objectStore('keyval').getAllKeys()
+              all.onsuccess = () => done(all.result.length)
+            }
+            open.onerror = () => done(-1)
+          }),
   }))
 
 test('who signs out leaves nothing of themselves in the browser', async ({ visitor, facilitator }) => {

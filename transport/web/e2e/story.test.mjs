@@ -24,9 +24,16 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
 
   // Three join by the code that is shown; one with a phone.
   const code = lab.join_code
-  await page.getByText(code.slice(0, 3) + ' ' + code.slice(3), { exact: true }).first().waitFor()
+  await page
+    .getByText(code.slice(0, 3) + ' ' + code.slice(3), { exact: true })
+    .first()
+    .waitFor()
   const people = []
-  for (const [i, options] of [{}, { viewport: { width: 720, height: 900 } }, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }].entries()) {
+  for (const [i, options] of [
+    {},
+    { viewport: { width: 720, height: 900 } },
+    { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true },
+  ].entries()) {
     const v = await visitor(options)
     people.push(v)
     await v.page.goto(`/j/${code}`)
@@ -40,7 +47,10 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   // They move, and say how it goes; the facilitator sees it within a moment.
   await one.keyboard.press('j')
   await two.keyboard.press('j')
-  await page.getByText('2 of 3 are past step 1.').waitFor({ timeout: 20_000 }).catch(() => page.getByText(/are past step 2/).waitFor())
+  await page
+    .getByText('2 of 3 are past step 1.')
+    .waitFor({ timeout: 20_000 })
+    .catch(() => page.getByText(/are past step 2/).waitFor())
   await phone.getByRole('button', { name: 'Stuck' }).click()
   const cell = page.getByTitle(/^Attendee 3, Stuck/)
   await cell.waitFor()
@@ -95,7 +105,10 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
 
   // The pointer, with the hints of its step.
   await page.getByText('Point everybody to step').click()
-  await page.getByRole('button', { name: /^Point everybody to step/ }).last().click()
+  await page
+    .getByRole('button', { name: /^Point everybody to step/ })
+    .last()
+    .click()
   await until('the pointer has moved', async () => (await rest.get(`/codelabs/${lab.id}`))[0].pointer?.step_number > 1)
 
   // A person is renamed and muted.
@@ -107,7 +120,10 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('button', { name: 'Mute' }).click()
   await until('they are muted', async () => (await rest.get(`/codelabs/${lab.id}/attendees`)).some((a) => a.name === 'Attendee B' && a.muted))
   await page.keyboard.press('Escape')
-  await two.getByRole('button', { name: 'Everybody', exact: true }).click().catch(() => {})
+  await two
+    .getByRole('button', { name: 'Everybody', exact: true })
+    .click()
+    .catch(() => {})
   await two.getByText('A facilitator has muted you').waitFor()
 
   // All complete what there is to complete; one gets a certificate.

@@ -12,7 +12,8 @@ const locales = ['en', 'de', 'he-XB']
 
 /** The texts of a message, plural or not. */
 const texts = (message) => (typeof message === 'string' ? [message] : [message.one, message.other])
-const parameters = (message) => [...new Set([...(typeof message === 'string' ? [] : ['count']), ...texts(message).flatMap((t) => [...t.matchAll(/\{(\w+)\}/g)].map((m) => m[1]))])].sort()
+const parameters = (message) =>
+  [...new Set([...(typeof message === 'string' ? [] : ['count']), ...texts(message).flatMap((t) => [...t.matchAll(/\{(\w+)\}/g)].map((m) => m[1]))])].sort()
 
 /** What is wrong with catalogues, {area: {locale: {key: message}}}. */
 export function faults(areas) {
@@ -37,7 +38,8 @@ export function faults(areas) {
           continue
         }
         const [has, wants] = [parameters(message), parameters(english[key])]
-        if (has.join() !== wants.join()) out.push(`${area}/${locale}: ${key} has the parameters ${has.join(', ') || 'none'}, and ${wants.join(', ') || 'none'} in ${base}`)
+        if (has.join() !== wants.join())
+          out.push(`${area}/${locale}: ${key} has the parameters ${has.join(', ') || 'none'}, and ${wants.join(', ') || 'none'} in ${base}`)
       }
       for (const key of Object.keys(english)) if (!(key in catalogue)) out.push(`${area}/${locale}: ${key} is missing`)
     }
@@ -46,7 +48,8 @@ export function faults(areas) {
 }
 
 const template = (text) => '`' + text.replace(/[`\\]|\$(?=\{)/g, '\\$&').replace(/\{(\w+)\}/g, '${i.$1}') + '`'
-const expression = (message, locale) => (typeof message === 'string' ? template(message) : `one('${locale}', i.count) ? ${template(message.one)} : ${template(message.other)}`)
+const expression = (message, locale) =>
+  typeof message === 'string' ? template(message) : `one('${locale}', i.count) ? ${template(message.one)} : ${template(message.other)}`
 
 /** The module of one message, {locale: message}. */
 export function module(key, message) {
@@ -65,7 +68,9 @@ async function read() {
   const areas = {}
   for (const area of await readdir(root, { withFileTypes: true })) {
     if (!area.isDirectory() || area.name === 'compiled') continue
-    areas[area.name] = Object.fromEntries(await Promise.all(locales.map(async (l) => [l, JSON.parse(await readFile(new URL(`${area.name}/${l}.json`, root), 'utf8'))])))
+    areas[area.name] = Object.fromEntries(
+      await Promise.all(locales.map(async (l) => [l, JSON.parse(await readFile(new URL(`${area.name}/${l}.json`, root), 'utf8'))])),
+    )
   }
   return areas
 }
@@ -80,7 +85,9 @@ async function write(areas) {
     for (const [key, english] of Object.entries(catalogues[base])) {
       const names = parameters(english)
       index.push(`export * from './messages/${key}.js'`)
-      types.push(`/** ${texts(english).at(-1).replaceAll('*/', '* /')} */\nexport const ${key}: (${names.length > 0 ? `i: { ${names.map((n) => `${n}: ${n === 'count' && typeof english !== 'string' ? 'number' : 'string | number'}`).join('; ')} }` : ''}) => string`)
+      types.push(
+        `/** ${texts(english).at(-1).replaceAll('*/', '* /')} */\nexport const ${key}: (${names.length > 0 ? `i: { ${names.map((n) => `${n}: ${n === 'count' && typeof english !== 'string' ? 'number' : 'string | number'}`).join('; ')} }` : ''}) => string`,
+      )
       await writeFile(new URL(`messages/${key}.js`, to), module(key, Object.fromEntries(locales.map((l) => [l, catalogues[l][key]]))))
     }
   }

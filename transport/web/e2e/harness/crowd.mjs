@@ -112,7 +112,13 @@ export async function measureFloor({ context, page }, lab, people, seconds = 8) 
   await move(seconds)
   const took = (await busy()) - before
   const updates = seconds * 4
-  return { perUpdate: took / updates, longest: await page.evaluate(() => window.longest), updates, moves, elements: await page.evaluate(() => document.querySelectorAll('*').length) }
+  return {
+    perUpdate: took / updates,
+    longest: await page.evaluate(() => window.longest),
+    updates,
+    moves,
+    elements: await page.evaluate(() => document.querySelectorAll('*').length),
+  }
 }
 
 /**

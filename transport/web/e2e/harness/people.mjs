@@ -50,7 +50,8 @@ export class Person {
     })
     for (const line of answer.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (name) value ? this.cookies.set(name, value) : this.cookies.delete(name)
+      if (name && value) this.cookies.set(name, value)
+      else if (name) this.cookies.delete(name)
     }
     const text = await answer.text()
     let got = text

@@ -135,7 +135,7 @@ export class Server {
   }
 
   async #ready(child) {
-    for (const end = Date.now() + startWithin; ; ) {
+    for (const end = Date.now() + startWithin; ;) {
       const answer = await fetch(this.internal + '/readyz').catch(() => undefined)
       await answer?.arrayBuffer()
       if (answer?.ok) return

@@ -72,7 +72,11 @@ export function stage({ env, args } = {}) {
 
 /** Writes what each page shows, what went wrong in it, and the server's log. */
 async function keep(name, visitors, server) {
-  const base = name.toLowerCase().replace(/[^a-z0-9]+/g, ' ').trim().replaceAll(' ', '-')
+  const base = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim()
+    .replaceAll(' ', '-')
   await mkdir(out, { recursive: true })
   for (const [i, { page, problems }] of visitors.entries()) {
     await page.screenshot({ path: new URL(`${base}-${i}.png`, out).pathname, timeout: 5000 }).catch(() => {})

@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
  */
 export async function until(what, look, within = 20_000) {
   const end = Date.now() + within
-  for (let last; ; ) {
+  for (let last; ;) {
     try {
       const got = await look()
       if (got) return got

@@ -66,5 +66,10 @@ export function bytes(n: number): string {
     v /= 1024
     i++
   }
-  return new Intl.NumberFormat(region(), { style: 'unit', unit: units[i], unitDisplay: i === 0 ? 'long' : 'short', maximumFractionDigits: v < 10 && i > 0 ? 1 : 0 }).format(v)
+  return new Intl.NumberFormat(region(), {
+    style: 'unit',
+    unit: units[i],
+    unitDisplay: i === 0 ? 'long' : 'short',
+    maximumFractionDigits: v < 10 && i > 0 ? 1 : 0,
+  }).format(v)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { noteTime, serverNow } from './now'
 
-test('waits are counted with the server\'s clock', () => {
+test("waits are counted with the server's clock", () => {
   const here = Date.now()
   noteTime(new Date(here - 3_600_000).toISOString(), here)
   expect(Math.abs(serverNow() - (Date.now() - 3_600_000))).toBeLessThan(1000)

@@ -5,10 +5,29 @@ import { begun } from './remember'
 type Kept = Pick<globalThis.Storage, 'key' | 'length' | 'getItem' | 'removeItem'>
 
 /** Texts that were begun, and places, by the codelab. */
-const kinds = ['draft:chat', 'draft:dm', 'draft:comment', 'draft:reply', 'draft:help', 'draft:ask', 'draft:handin', 'draft:feedback', 'draft:quiz', 'feedback', 'quiz', 'asked', 'reading', 'codes', 'me']
+const kinds = [
+  'draft:chat',
+  'draft:dm',
+  'draft:comment',
+  'draft:reply',
+  'draft:help',
+  'draft:ask',
+  'draft:handin',
+  'draft:feedback',
+  'draft:quiz',
+  'feedback',
+  'quiz',
+  'asked',
+  'reading',
+  'codes',
+  'me',
+]
 
 function keys(storage: Kept, ...beginnings: string[]): string[] {
-  return under(Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? ''), ...beginnings)
+  return under(
+    Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? ''),
+    ...beginnings,
+  )
 }
 
 function under(all: readonly string[], ...beginnings: string[]): string[] {
@@ -25,7 +44,9 @@ export function unsent(codelab: string, person: string, of?: Kept): string[] {
   const texts: string[] = []
   try {
     const storage = of ?? localStorage
-    const waiting = keys(storage, outbox(codelab, person)).map((key) => JSON.parse(storage.getItem(key) ?? 'null') as { at: number; message: { message?: unknown } } | null)
+    const waiting = keys(storage, outbox(codelab, person)).map(
+      (key) => JSON.parse(storage.getItem(key) ?? 'null') as { at: number; message: { message?: unknown } } | null,
+    )
     for (const e of waiting.toSorted((a, b) => (a?.at ?? 0) - (b?.at ?? 0))) texts.push(...written(e?.message.message))
     const drafts = kinds.filter((kind) => kind.startsWith('draft:')).map((kind) => `atelier:${kind}:${codelab}`)
     for (const key of keys(storage, ...drafts)) texts.push(...typed(key, JSON.parse(storage.getItem(key) ?? 'null')))

@@ -6,7 +6,11 @@ afterEach(() => void vi.unstubAllGlobals())
 /** What the app uses of a device's storage. */
 function storage() {
   const map = new Map<string, string>()
-  const device = { getItem: (k: string) => map.get(k) ?? null, setItem: (k: string, v: string) => void map.set(k, v), removeItem: (k: string) => void map.delete(k) }
+  const device = {
+    getItem: (k: string) => map.get(k) ?? null,
+    setItem: (k: string, v: string) => void map.set(k, v),
+    removeItem: (k: string) => void map.delete(k),
+  }
   vi.stubGlobal('localStorage', device)
   return map
 }

@@ -40,7 +40,14 @@ const theme = EditorView.theme({
   '.cm-panel.cm-search': { font: '15px/22px var(--sans)', padding: '8px' },
   '.cm-panel.cm-search label': { fontSize: '13px' },
   '.cm-textfield': { backgroundColor: 'var(--raised)', color: 'var(--ink)', border: '1px solid var(--edge)', borderRadius: '6px', padding: '4px 8px' },
-  '.cm-button': { backgroundImage: 'none', backgroundColor: 'var(--raised)', color: 'var(--ink)', border: '1px solid var(--edge)', borderRadius: '6px', padding: '4px 10px' },
+  '.cm-button': {
+    backgroundImage: 'none',
+    backgroundColor: 'var(--raised)',
+    color: 'var(--ink)',
+    border: '1px solid var(--edge)',
+    borderRadius: '6px',
+    padding: '4px 10px',
+  },
   '.cm-searchMatch': { backgroundColor: 'var(--warn)', outline: '1px solid var(--slow)' },
   '.cm-searchMatch-selected': { backgroundColor: 'var(--accent-soft)' },
   '.cm-selectionMatch': { backgroundColor: 'var(--note)' },
@@ -110,11 +117,22 @@ export function mount(host: HTMLElement, o: Options) {
     history(),
     search({ top: false }),
     // Lines begin as deep as the one before: guesses of more are wrong too often.
-    keymap.of([...(o.keys ?? []), { key: 'Enter', run: insertNewlineKeepIndent }, ...defaultKeymap.filter((k) => k.key !== 'Enter'), ...historyKeymap, ...searchKeymap]),
+    keymap.of([
+      ...(o.keys ?? []),
+      { key: 'Enter', run: insertNewlineKeepIndent },
+      ...defaultKeymap.filter((k) => k.key !== 'Enter'),
+      ...historyKeymap,
+      ...searchKeymap,
+    ]),
     theme,
     syntaxHighlighting(colours),
     EditorState.phrases.of(phrases()),
-    EditorView.contentAttributes.of({ 'aria-label': o.label, spellcheck: isMarkdown ? 'true' : 'false', dir: isMarkdown ? 'auto' : 'ltr', autocapitalize: isMarkdown ? 'sentences' : 'off' }),
+    EditorView.contentAttributes.of({
+      'aria-label': o.label,
+      spellcheck: isMarkdown ? 'true' : 'false',
+      dir: isMarkdown ? 'auto' : 'ltr',
+      autocapitalize: isMarkdown ? 'sentences' : 'off',
+    }),
     isMarkdown ? [EditorView.lineWrapping, markdown({ base: markdownLanguage, codeLanguages, completeHTMLTags: false })] : [lineNumbers(), coloured.of([])],
     EditorState.readOnly.of(o.readonly ?? false),
     EditorView.updateListener.of((u) => {
@@ -144,7 +162,10 @@ export function mount(host: HTMLElement, o: Options) {
   const state = kept ? EditorState.fromJSON(kept, { extensions }, { history: historyField }) : EditorState.create({ doc: o.text, extensions })
   const view = new EditorView({ state, parent: root, root })
   if (!isMarkdown) {
-    void languageOf(o.language).then((language) => language && view.dispatch({ effects: coloured.reconfigure(language) }), () => {})
+    void languageOf(o.language).then(
+      (language) => language && view.dispatch({ effects: coloured.reconfigure(language) }),
+      () => {},
+    )
   }
   let next = 1
 
@@ -162,7 +183,12 @@ export function mount(host: HTMLElement, o: Options) {
     },
     apply(edit: Edit) {
       const [anchor, head] = edit.select
-      view.dispatch({ changes: { from: edit.from, to: edit.to, insert: edit.insert }, selection: EditorSelection.single(anchor, head), scrollIntoView: true, userEvent: 'input' })
+      view.dispatch({
+        changes: { from: edit.from, to: edit.to, insert: edit.insert },
+        selection: EditorSelection.single(anchor, head),
+        scrollIntoView: true,
+        userEvent: 'input',
+      })
       view.focus()
     },
     get selection() {

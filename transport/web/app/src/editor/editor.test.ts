@@ -72,7 +72,10 @@ describe('scrolling together', () => {
     expect(across([], [], 0, 0, 10)).toBe(0)
   })
   it('leaves out places that do not rise, and all when they do not pair', () => {
-    expect(rising([1, 2, 3], [10, 5, 30])).toEqual([[1, 3], [10, 30]])
+    expect(rising([1, 2, 3], [10, 5, 30])).toEqual([
+      [1, 3],
+      [10, 30],
+    ])
     expect(rising([1, 2], [1])).toEqual([[], []])
   })
 })

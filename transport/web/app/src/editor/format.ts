@@ -97,6 +97,9 @@ export function placed(text: string, at: number, picture: string): string {
 
 /** The Markdown of an image; its name stands for what it shows until somebody says it better. */
 export function image(name: string, url: string): string {
-  const alt = name.replace(/\.\w{1,5}$/, '').replace(/[[\]\\\n]/g, ' ').trim()
+  const alt = name
+    .replace(/\.\w{1,5}$/, '')
+    .replace(/[[\]\\\n]/g, ' ')
+    .trim()
   return `![${alt}](${url})`
 }

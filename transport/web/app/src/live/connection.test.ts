@@ -598,7 +598,13 @@ describe('the connection', () => {
     s.last.on.messages([welcome(10)])
     s.reads[0]!.resolve()
     await settle()
-    const end = { type: 'chat', get seq() { s.connection.stop(); return 11 } } as unknown as ServerMessage
+    const end = {
+      type: 'chat',
+      get seq() {
+        s.connection.stop()
+        return 11
+      },
+    } as unknown as ServerMessage
     on.messages([end, chat(12)])
     expect(seqs(s.told)).not.toContain(12)
   })

@@ -4,7 +4,15 @@ import { Outbox, type Kept, type Storage } from './outbox'
 function device(): Storage & { map: Map<string, string>; tell: (key: string) => void } {
   const map = new Map<string, string>()
   const watchers: ((key: string) => void)[] = []
-  return { map, get: (k) => map.get(k) ?? null, set: (k, v) => void map.set(k, v), remove: (k) => void map.delete(k), keys: () => [...map.keys()], watch: (f) => void watchers.push(f), tell: (key: string) => watchers.forEach((f) => f(key)) }
+  return {
+    map,
+    get: (k) => map.get(k) ?? null,
+    set: (k, v) => void map.set(k, v),
+    remove: (k) => void map.delete(k),
+    keys: () => [...map.keys()],
+    watch: (f) => void watchers.push(f),
+    tell: (key: string) => watchers.forEach((f) => f(key)),
+  }
 }
 
 function open(storage: Storage, owner = 'lab:a1') {
@@ -127,7 +135,8 @@ describe('the outbox', () => {
 
   test('what an earlier page left is sent in the order in which it was said', () => {
     const s = device()
-    const kept = (ref: string, at: number) => s.map.set(`atelier:out:lab:a1:${ref}`, JSON.stringify({ ref, message: { ...say(ref), ref }, at, sent: null, refused: null }))
+    const kept = (ref: string, at: number) =>
+      s.map.set(`atelier:out:lab:a1:${ref}`, JSON.stringify({ ref, message: { ...say(ref), ref }, at, sent: null, refused: null }))
     kept('second', 2)
     kept('first', 1)
     expect(open(s).texts).toEqual(['first', 'second'])

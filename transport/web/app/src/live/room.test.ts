@@ -3,7 +3,15 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 const you = { id: 'a1', name: 'A', role: 'attendee' }
 const lab = { id: 'lab', title: 'T', pin: null, pointer: null }
-const message = (n: number) => ({ id: `c${String(n).padStart(6, '0')}`, sender_id: 'b', sender_name: 'B', message: `m${n}`, msg_type: 'chat', target_id: null, created_at: '2026-01-01T00:00:00Z' })
+const message = (n: number) => ({
+  id: `c${String(n).padStart(6, '0')}`,
+  sender_id: 'b',
+  sender_name: 'B',
+  message: `m${n}`,
+  msg_type: 'chat',
+  target_id: null,
+  created_at: '2026-01-01T00:00:00Z',
+})
 
 class Ws {
   static last: Ws
@@ -46,7 +54,11 @@ beforeEach(() => {
   vi.stubGlobal('window', { addEventListener() {} })
   vi.stubGlobal('addEventListener', () => {})
   vi.stubGlobal('removeEventListener', () => {})
-  vi.stubGlobal('localStorage', { getItem: (k: string) => device.get(k) ?? null, setItem: (k: string, v: string) => void device.set(k, v), removeItem: (k: string) => void device.delete(k) })
+  vi.stubGlobal('localStorage', {
+    getItem: (k: string) => device.get(k) ?? null,
+    setItem: (k: string, v: string) => void device.set(k, v),
+    removeItem: (k: string) => void device.delete(k),
+  })
   vi.stubGlobal('WebSocket', Ws)
   vi.stubGlobal('fetch', async (r: Request | string) => {
     const path = new URL(typeof r === 'string' ? r : r.url, 'http://atelier.test').pathname.replace('/api', '')
@@ -64,11 +76,14 @@ afterEach(() => {
 
 async function stage() {
   const NodeRequest = globalThis.Request
-  vi.stubGlobal('Request', class extends NodeRequest {
-    constructor(input: string, init?: RequestInit) {
-      super(new URL(input, 'http://atelier.test'), init)
-    }
-  })
+  vi.stubGlobal(
+    'Request',
+    class extends NodeRequest {
+      constructor(input: string, init?: RequestInit) {
+        super(new URL(input, 'http://atelier.test'), init)
+      }
+    },
+  )
   vi.resetModules()
   const { Room } = await import('./room.svelte')
   const room = new Room('lab', 'attendee')
@@ -110,7 +125,12 @@ describe('a room', () => {
   })
 
   test('ends when the session is over, and only then', async () => {
-    for (const [session, state] of [[401, 'ended'], [{ role: 'admin', sub: 'x' }, 'ended'], [500, 'waiting'], [{ role: 'attendee', sub: 'a1' }, 'waiting']] as const) {
+    for (const [session, state] of [
+      [401, 'ended'],
+      [{ role: 'admin', sub: 'x' }, 'ended'],
+      [500, 'waiting'],
+      [{ role: 'attendee', sub: 'a1' }, 'waiting'],
+    ] as const) {
       const { room, ws, leave } = await inside()
       answers['/session'] = session
       ws.onclose?.({ code: 1006 })
@@ -158,7 +178,11 @@ describe('a room', () => {
   })
 
   test('says why it cannot be read, unless that will pass', async () => {
-    for (const [status, why] of [[403, 403], [429, undefined], [500, undefined]] as const) {
+    for (const [status, why] of [
+      [403, 403],
+      [429, undefined],
+      [500, undefined],
+    ] as const) {
       const { room, ws, leave } = await stage()
       answers['/codelabs/lab/help'] = status
       ws.says({ type: 'welcome', epoch: 'e', seq: 10, head: 10, you })

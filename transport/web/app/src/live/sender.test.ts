@@ -15,7 +15,12 @@ function stage(own: ChatMessage[] = []) {
   const out = new Outbox('lab:a1', device(), () => {})
   const line = { ready: true, sent: [] as { message: string; ref: string }[], send: (m: object) => void line.sent.push(m as never) }
   const pauses: { ms: number; end: () => void }[] = []
-  const sender = new Sender(out, line, () => own, (ms) => new Promise<void>((end) => pauses.push({ ms, end })))
+  const sender = new Sender(
+    out,
+    line,
+    () => own,
+    (ms) => new Promise<void>((end) => pauses.push({ ms, end })),
+  )
   return { out, line, pauses, sender }
 }
 
@@ -107,7 +112,7 @@ describe('the sender', () => {
     expect(sender.settled('unknown', null)).toBeNull()
   })
 
-  test('counts in the server\'s time: a device with a wrong clock neither doubts too soon nor too late', async () => {
+  test("counts in the server's time: a device with a wrong clock neither doubts too soon nor too late", async () => {
     for (const wrong of [3_600_000, -3_600_000]) {
       noteTime(new Date(Date.now() - wrong).toISOString()) // the device is ahead, or behind
       const own: ChatMessage[] = []

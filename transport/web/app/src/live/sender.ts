@@ -26,7 +26,12 @@ export class Sender {
   #sending: Set<string> | null = null
 
   /** own: one's messages as far as they are known. */
-  constructor(out: Outbox, line: Line, own: () => readonly ChatMessage[], pause = (ms: number): Promise<unknown> => new Promise((done) => setTimeout(done, ms))) {
+  constructor(
+    out: Outbox,
+    line: Line,
+    own: () => readonly ChatMessage[],
+    pause = (ms: number): Promise<unknown> => new Promise((done) => setTimeout(done, ms)),
+  ) {
     this.#out = out
     this.#line = line
     this.#own = own
@@ -46,7 +51,7 @@ export class Sender {
     const sent = new Set<string>()
     this.#sending = sent
     let count = 0
-    for (let e = only; this.#line.ready && this.#sending === sent; ) {
+    for (let e = only; this.#line.ready && this.#sending === sent;) {
       e ??= this.#out.waiting().find((w) => !sent.has(w.ref))
       if (!e) break
       sent.add(e.ref)

@@ -20,7 +20,12 @@ describe('boxes', () => {
   for (const [name, source, html] of cases) it(name, () => expect(parse(source, 3)).toBe(html))
 
   it('takes linear time of hostile lines', () => {
-    const hostile = ['Positive\n' + ' \n'.repeat(50_000), 'Positive\n: ' + 'a\n '.repeat(50_000), 'Positive\n:' + ' '.repeat(100_000), '> aside positive\n' + '>\n'.repeat(50_000) + 'x']
+    const hostile = [
+      'Positive\n' + ' \n'.repeat(50_000),
+      'Positive\n: ' + 'a\n '.repeat(50_000),
+      'Positive\n:' + ' '.repeat(100_000),
+      '> aside positive\n' + '>\n'.repeat(50_000) + 'x',
+    ]
     // A regular expression that tries again and again would take minutes here.
     for (const source of hostile) expect(parse(source, 3)).not.toBe('')
   })

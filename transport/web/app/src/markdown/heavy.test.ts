@@ -27,7 +27,31 @@ describe('heavy', () => {
   })
 
   test('what is not heavy is laid out, or is plain text', () => {
-    const pieces = fc.constantFrom('*', '_', '~~', '`', '[', ']', '(', ')', '<', '>', '!', '|', '-', '#', '1. ', '\n', '\n\n', '  ', 'a', 'http://x:PORT/', '<a href="https://<b>">', '&', '\\')
+    const pieces = fc.constantFrom(
+      '*',
+      '_',
+      '~~',
+      '`',
+      '[',
+      ']',
+      '(',
+      ')',
+      '<',
+      '>',
+      '!',
+      '|',
+      '-',
+      '#',
+      '1. ',
+      '\n',
+      '\n\n',
+      '  ',
+      'a',
+      'http://x:PORT/',
+      '<a href="https://<b>">',
+      '&',
+      '\\',
+    )
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 400 }), (all) => {
         const html = parse(all.join(''), 3)

@@ -8,7 +8,10 @@ const highlighter = tagHighlighter([
   { tag: [t.string, t.special(t.string), t.regexp, t.attributeValue, t.inserted], class: 't-string' },
   { tag: [t.number, t.bool, t.null, t.atom, t.unit, t.escape], class: 't-number' },
   { tag: [t.comment, t.lineComment, t.blockComment, t.meta, t.deleted], class: 't-comment' },
-  { tag: [t.definition(t.variableName), t.function(t.variableName), t.function(t.propertyName), t.typeName, t.className, t.attributeName, t.labelName], class: 't-name' },
+  {
+    tag: [t.definition(t.variableName), t.function(t.variableName), t.function(t.propertyName), t.typeName, t.className, t.attributeName, t.labelName],
+    class: 't-name',
+  },
 ])
 
 const parsers: Record<string, () => Promise<Parser>> = {
@@ -30,9 +33,31 @@ const parsers: Record<string, () => Promise<Parser>> = {
 }
 
 const names: Record<string, string> = {
-  golang: 'go', js: 'javascript', jsx: 'javascript', mjs: 'javascript', node: 'javascript', ts: 'typescript', tsx: 'typescript',
-  py: 'python', python3: 'python', rs: 'rust', c: 'cpp', h: 'cpp', 'c++': 'cpp', cc: 'cpp', kotlin: 'java', htm: 'html', svelte: 'html', vue: 'html',
-  jsonc: 'json', json5: 'json', yml: 'yaml', svg: 'xml', md: 'markdown', sass: 'scss', less: 'scss',
+  golang: 'go',
+  js: 'javascript',
+  jsx: 'javascript',
+  mjs: 'javascript',
+  node: 'javascript',
+  ts: 'typescript',
+  tsx: 'typescript',
+  py: 'python',
+  python3: 'python',
+  rs: 'rust',
+  c: 'cpp',
+  h: 'cpp',
+  'c++': 'cpp',
+  cc: 'cpp',
+  kotlin: 'java',
+  htm: 'html',
+  svelte: 'html',
+  vue: 'html',
+  jsonc: 'json',
+  json5: 'json',
+  yml: 'yaml',
+  svg: 'xml',
+  md: 'markdown',
+  sass: 'scss',
+  less: 'scss',
 }
 
 /** The parser of a language by any of its names; null when there is none. */

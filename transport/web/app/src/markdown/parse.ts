@@ -31,7 +31,7 @@ export function parse(markdown: string, top: number): string | null {
 
 function prepare(tokens: Token[], top: number) {
   const headings: Tokens.Heading[] = []
-  marked.walkTokens(tokens, (t) => {
+  void marked.walkTokens(tokens, (t) => {
     if (t.type === 'heading') headings.push(t as Tokens.Heading)
     else if (t.type === 'html') t.text = quieten(t.text as string)
   })

@@ -3,7 +3,15 @@ import { expect, test } from 'vitest'
 import { quieten } from './quiet'
 
 test('what authors write stays', () => {
-  for (const html of ['<aside class="positive">', '</aside>', '<details open="">', '<summary>A hint</summary>', '<img src="/uploads/a.png" alt="A &quot;b&quot;" width="20">', '<br>', '<a href="https://example.org/?a=1&amp;b=2">x</a>']) {
+  for (const html of [
+    '<aside class="positive">',
+    '</aside>',
+    '<details open="">',
+    '<summary>A hint</summary>',
+    '<img src="/uploads/a.png" alt="A &quot;b&quot;" width="20">',
+    '<br>',
+    '<a href="https://example.org/?a=1&amp;b=2">x</a>',
+  ]) {
     expect(quieten(html)).toBe(html)
   }
   expect(quieten("<IMG SRC='/a.png' alt=b />")).toBe('<img src="/a.png" alt="b">')
@@ -38,7 +46,30 @@ test('what would be reported goes', () => {
 
 test('nothing that is left has a handler, a style or another element to report', () => {
   const piece = fc.oneof(
-    fc.constantFrom('<', '>', '"', "'", '/', '=', ' ', '\n', '<!--', '-->', '<img', 'onerror=', 'style=', 'src=', '<script', '</script', '<style>', '<a', '<base', '`', '&lt;', '\u0000'),
+    fc.constantFrom(
+      '<',
+      '>',
+      '"',
+      "'",
+      '/',
+      '=',
+      ' ',
+      '\n',
+      '<!--',
+      '-->',
+      '<img',
+      'onerror=',
+      'style=',
+      'src=',
+      '<script',
+      '</script',
+      '<style>',
+      '<a',
+      '<base',
+      '`',
+      '&lt;',
+      '\u0000',
+    ),
     fc.string({ maxLength: 4 }),
   )
   fc.assert(

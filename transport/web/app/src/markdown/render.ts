@@ -28,7 +28,8 @@ purify.addHook('afterSanitizeAttributes', (node) => {
   }
   if (node.tagName === 'A' && node.hasAttribute('href')) {
     const url = read(node.getAttribute('href'))
-    if (!url) node.removeAttribute('href') // a link that nobody can follow is text
+    if (!url)
+      node.removeAttribute('href') // a link that nobody can follow is text
     else if (url.origin !== location.origin || url.pathname.startsWith('/uploads/')) {
       node.setAttribute('target', '_blank')
       node.setAttribute('rel', 'noopener noreferrer nofollow')

@@ -12,7 +12,11 @@ describe('catalogues', () => {
     ['a text that a language lacks', area({ hi: 'Hi', bye: 'Bye' }, { hi: 'Hallo' }), 'shared/de: bye is missing'],
     ['a text that only another language has', area({ hi: 'Hi' }, { hi: 'Hallo', du: 'Du' }), 'shared/de: du is not in en'],
     ['other parameters', area({ hi: 'Hi {name}' }, { hi: 'Hallo {Name}' }), 'shared/de: hi has the parameters Name, and name in en'],
-    ['a plural without one of its texts', area({ n: { one: '1', other: '{count}' } }, { n: { other: '{count}' } }), 'shared/de: n is neither a text nor {one, other}'],
+    [
+      'a plural without one of its texts',
+      area({ n: { one: '1', other: '{count}' } }, { n: { other: '{count}' } }),
+      'shared/de: n is neither a text nor {one, other}',
+    ],
     ['a key that is no name', area({ 'a-b': 'x' }), 'shared: a-b is no name'],
     ['a key in two areas', { ...area({ hi: 'Hi' }), author: area({ hi: 'Hi' }).shared }, 'author: hi is in shared, too'],
   ])('%s is a fault', (_, areas, fault) => {
@@ -44,7 +48,7 @@ describe('a message', () => {
     expect([0, 1, 2].map((count) => say(left, 'en', { count }))).toEqual(['0 seats', '1 seat', '2 seats'])
   })
 
-  test.each(['a `tick`', 'C:\\temp', '$ {a', 'costs ${price}', "it's \"so\"", '</script>'])('keeps %s as it stands', (text) => {
+  test.each(['a `tick`', 'C:\\temp', '$ {a', 'costs ${price}', 'it\'s "so"', '</script>'])('keeps %s as it stands', (text) => {
     const i = { price: 5 }
     expect(say(all(text), 'en', i)).toBe(text.replace('{price}', '5'))
   })

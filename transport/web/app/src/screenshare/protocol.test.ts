@@ -8,8 +8,22 @@ const passed = (message: object, sender_id = 'facilitator', sender = 'Facilitato
 test('what one says the other understands', () => {
   const share = token()
   const [from, to, ask] = [token(), token(), token()]
-  expect(heard(passed(status('admin', share, true)))).toEqual({ person: 'facilitator', name: 'Facilitator', is: 'status', share, active: true, only: null, ask: null })
-  expect(heard(passed(status('attendee', share, false, 'Facilitator', ask), 'a-1', 'Attendee 1'))).toMatchObject({ person: 'a-1', is: 'status', active: false, only: 'Facilitator', ask })
+  expect(heard(passed(status('admin', share, true)))).toEqual({
+    person: 'facilitator',
+    name: 'Facilitator',
+    is: 'status',
+    share,
+    active: true,
+    only: null,
+    ask: null,
+  })
+  expect(heard(passed(status('attendee', share, false, 'Facilitator', ask), 'a-1', 'Attendee 1'))).toMatchObject({
+    person: 'a-1',
+    is: 'status',
+    active: false,
+    only: 'Facilitator',
+    ask,
+  })
   for (const said of [
     { is: 'ask', ask, from: ask } as const,
     { is: 'watch', share, from } as const,

@@ -44,7 +44,12 @@ const everybody: Person[] = []
 /** As the server passes signals on: stamped, to whom they are for. */
 function pass(from: Person, message: Record<string, unknown>) {
   const stamped = { ...JSON.parse(JSON.stringify(message)), sender: from.name, sender_id: from.id } as Signal
-  const to = message.type === 'screen_share_status' ? everybody : message.type === 'attendee_screen_status' ? everybody.filter((p) => p.role === 'admin') : everybody.filter((p) => p.id === message.target_id)
+  const to =
+    message.type === 'screen_share_status'
+      ? everybody
+      : message.type === 'attendee_screen_status'
+        ? everybody.filter((p) => p.role === 'admin')
+        : everybody.filter((p) => p.id === message.target_id)
   for (const p of to) for (const f of p.ears) f(stamped)
 }
 

@@ -77,7 +77,13 @@ describe('what a stream makes of what is true', () => {
         const deleted = new Set(messages.filter((m) => m.type === 'chat_deleted').map((m) => m.id))
         const twice = apply(apply(empty(), messages), messages.slice(at))
         // What is told again is what was told last of everything that can change.
-        expect(plain(twice).people).toEqual(expect.objectContaining(Object.fromEntries([...whole.people].map(([k, a]) => [k, expect.objectContaining({ current_step: a.current_step, name: a.name, is_completed: a.is_completed })]))))
+        expect(plain(twice).people).toEqual(
+          expect.objectContaining(
+            Object.fromEntries(
+              [...whole.people].map(([k, a]) => [k, expect.objectContaining({ current_step: a.current_step, name: a.name, is_completed: a.is_completed })]),
+            ),
+          ),
+        )
         expect(twice.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id)).toEqual(whole.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id))
         expect(twice.codelab).toEqual(whole.codelab)
       }),
@@ -108,9 +114,33 @@ describe('what a stream makes of what is true', () => {
   })
 
   test('is told of help with what it is about', () => {
-    const asked = apply(empty(), [{ type: 'help_request', id: 'h', attendee_id: 'a', attendee_name: 'a', step_number: 2, status: 'pending', message: 'curl?', seq: 1, ts: ts(1) } as unknown as Told])
+    const asked = apply(empty(), [
+      {
+        type: 'help_request',
+        id: 'h',
+        attendee_id: 'a',
+        attendee_name: 'a',
+        step_number: 2,
+        status: 'pending',
+        message: 'curl?',
+        seq: 1,
+        ts: ts(1),
+      } as unknown as Told,
+    ])
     expect(asked.help).toMatchObject([{ id: 'h', message: 'curl?', claimed_by: null }])
-    const claimed = apply(asked, [{ type: 'help_claimed', id: 'h', attendee_id: 'a', attendee_name: 'a', step_number: 2, status: 'in_progress', claimed_by: 'F', seq: 2, ts: ts(2) } as Told])
+    const claimed = apply(asked, [
+      {
+        type: 'help_claimed',
+        id: 'h',
+        attendee_id: 'a',
+        attendee_name: 'a',
+        step_number: 2,
+        status: 'in_progress',
+        claimed_by: 'F',
+        seq: 2,
+        ts: ts(2),
+      } as Told,
+    ])
     expect(claimed.help).toMatchObject([{ message: 'curl?', status: 'in_progress', claimed_by: 'F', created_at: ts(1) }])
   })
 
@@ -136,7 +166,12 @@ describe('what a stream makes of what is true', () => {
   const told = (...messages: object[]) => apply(empty(), messages.map((m, i) => ({ seq: i + 1, ts: ts(i + 1), ...m })) as Told[])
 
   test('who goes back has been as far as before, and is done since the first time', () => {
-    const w = told({ type: 'step_progress', attendee_id: 'a', step_number: 3 }, { type: 'step_progress', attendee_id: 'a', step_number: 2 }, { type: 'attendee_completed', attendee_id: 'a' }, { type: 'attendee_completed', attendee_id: 'a' })
+    const w = told(
+      { type: 'step_progress', attendee_id: 'a', step_number: 3 },
+      { type: 'step_progress', attendee_id: 'a', step_number: 2 },
+      { type: 'attendee_completed', attendee_id: 'a' },
+      { type: 'attendee_completed', attendee_id: 'a' },
+    )
     expect(w.people.get('a')).toMatchObject({ current_step: 2, furthest_step: 3, is_completed: true, completed_at: ts(3) })
   })
 
@@ -156,15 +191,22 @@ describe('what a stream makes of what is true', () => {
     )
     expect([...w.here]).toEqual(['b'])
     expect(['a', 'b'].map((id) => w.people.get(id)?.muted)).toEqual([true, false])
-    expect(w.help.map((h) => [h.id, h.attendee_name])).toEqual([['h', 'A'], ['other', 'b']])
+    expect(w.help.map((h) => [h.id, h.attendee_name])).toEqual([
+      ['h', 'A'],
+      ['other', 'b'],
+    ])
     // Whoever is known need not be read again.
     expect([...w.again]).toEqual([])
   })
 
   test('knows to whom a direct message goes, and what a facilitator alone is told', () => {
-    const w = told({ type: 'dm', id: id(1), sender: 'A', sender_id: 'a', target_id: 'b', message: 'x' }, { type: 'chat', id: id(2), sender: 'A', sender_id: 'a', message: 'y' }, { type: 'progress_summary', per_step: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
+    const w = told(
+      { type: 'dm', id: id(1), sender: 'A', sender_id: 'a', target_id: 'b', message: 'x' },
+      { type: 'chat', id: id(2), sender: 'A', sender_id: 'a', message: 'y' },
+      { type: 'progress_summary', per_step: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } },
+    )
     expect(w.chat.map((c) => c.target_id)).toEqual(['b', null])
-    expect(w.summary).toEqual({ perStep: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
+    expect(w.summary).toMatchObject({ per_step: [1, 2, 0], completed: 4, online: 3, pulse: { fine: 1, slow: 0, stuck: 2 } })
   })
 
   test('reads all of a codelab that has changed, once, and knows when it is gone', () => {

@@ -3,6 +3,7 @@
 // told again.
 import type { Told } from '../live/protocol'
 import { heldFrom } from './chat'
+import { chatMessage, helpRequest, pointer, pulse } from './records'
 import { chatHeld, type Again, type Attendee, type ChatMessage, type HelpRequest, type Workshop } from './state'
 
 /** Applies messages in order. The given state is not changed. */
@@ -89,9 +90,16 @@ class Draft {
     const old = this.#w.help.find((h) => h.id === id)
     const next = change(old)
     if (next === null) {
-      if (old) this.#set('help', this.#w.help.filter((h) => h.id !== id))
+      if (old)
+        this.#set(
+          'help',
+          this.#w.help.filter((h) => h.id !== id),
+        )
     } else if (old) {
-      this.#set('help', this.#w.help.map((h) => (h.id === id ? next : h)))
+      this.#set(
+        'help',
+        this.#w.help.map((h) => (h.id === id ? next : h)),
+      )
     } else {
       this.#set('help', [...this.#w.help, next])
     }
@@ -102,44 +110,25 @@ class Draft {
     switch (m.type) {
       case 'chat':
       case 'dm':
-        this.#said({
-          id: m.id,
-          codelab_id: w.codelab.id,
-          sender_id: m.sender_id,
-          sender_name: m.sender,
-          message: m.message,
-          msg_type: m.type,
-          target_id: m.type === 'dm' ? m.target_id : null,
-          created_at: m.ts,
-        })
-        return
       case 'broadcast':
-        this.#said({
-          id: m.id,
-          codelab_id: w.codelab.id,
-          sender_id: m.sender_id,
-          sender_name: m.sender_name,
-          message: m.message,
-          msg_type: 'broadcast',
-          target_id: null,
-          created_at: m.ts,
-        })
+        this.#said(chatMessage(w.codelab.id, m))
         return
       case 'pin_changed':
         this.#set('codelab', { ...w.codelab, pin: m.pin })
         return
       case 'pointer':
-        this.#set('codelab', { ...w.codelab, pointer: m.step_number === null ? null : { step_number: m.step_number, by: m.by, hints: m.hints } })
+        this.#set('codelab', { ...w.codelab, pointer: pointer(m) })
         return
       case 'pulse':
-        this.#person(m.attendee_id, () => ({
-          pulse: m.state === null ? null : { state: m.state, step_number: m.step_number, at: m.ts },
-        }))
+        this.#person(m.attendee_id, () => ({ pulse: pulse(m) }))
         return
       case 'chat_deleted':
         if (w.chat.some((c) => c.id === m.id)) {
           this.#own.add('chat')
-          this.#set('chat', w.chat.filter((c) => c.id !== m.id))
+          this.#set(
+            'chat',
+            w.chat.filter((c) => c.id !== m.id),
+          )
         }
         return
       case 'step_progress':
@@ -155,7 +144,10 @@ class Draft {
         return
       case 'attendee_renamed':
         this.#person(m.attendee_id, () => ({ name: m.name }))
-        this.#set('help', w.help.map((h) => (h.attendee_id === m.attendee_id ? { ...h, attendee_name: m.name } : h)))
+        this.#set(
+          'help',
+          w.help.map((h) => (h.attendee_id === m.attendee_id ? { ...h, attendee_name: m.name } : h)),
+        )
         return
       case 'attendee_muted':
         this.#person(m.attendee_id, () => ({ muted: m.muted }))
@@ -168,23 +160,11 @@ class Draft {
         this.#here().delete(m.attendee.id)
         return
       case 'progress_summary':
-        this.#set('summary', { perStep: m.per_step, completed: m.completed, online: m.online, pulse: m.pulse ?? null })
+        this.#set('summary', m)
         return
       case 'help_request':
       case 'help_claimed':
-        this.#help(m.id, (old) => ({
-          ...(old ?? { message: '' }),
-          ...('message' in m && typeof m.message === 'string' ? { message: m.message } : {}),
-          id: m.id,
-          codelab_id: w.codelab.id,
-          attendee_id: m.attendee_id,
-          attendee_name: m.attendee_name,
-          step_number: m.step_number,
-          status: m.status,
-          created_at: old?.created_at ?? m.ts,
-          claimed_by: m.claimed_by ?? null,
-          resolved_at: null,
-        }))
+        this.#help(m.id, (old) => helpRequest(w.codelab.id, m, old))
         return
       case 'help_resolved':
         this.#help(m.id, () => null)

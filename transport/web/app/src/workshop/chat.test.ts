@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { conversations, heldFrom, otherEnd, ofRoom } from './chat'
 import { facilitator, type ChatMessage } from './state'
 
-const said = (id: string, from: string, to: string | null, type: 'chat' | 'dm' | 'broadcast' = 'dm') => ({ id, sender_id: from, target_id: to, msg_type: type, message: id }) as ChatMessage
+const said = (id: string, from: string, to: string | null, type: 'chat' | 'dm' | 'broadcast' = 'dm') =>
+  ({ id, sender_id: from, target_id: to, msg_type: type, message: id }) as ChatMessage
 
 test('the other end is whoever one is not', () => {
   // An attendee writes to another, to the facilitators, and is written to.

@@ -17,7 +17,13 @@ test.each([
 test('those who are called so come first, then names that begin so, then words, then the rest', () => {
   const columns = [column(1, 'Leann', 'Mary Ann', 'Bob', 'Anna'), column(2, 'Ánn'), column(0, 'Anneke')]
   const { found, total } = new Finder().search(columns, ' ANN', 10)
-  expect(found.map((f) => [f.seat.name, f.step])).toEqual([['Ánn', 2], ['Anna', 1], ['Anneke', 0], ['Mary Ann', 1], ['Leann', 1]])
+  expect(found.map((f) => [f.seat.name, f.step])).toEqual([
+    ['Ánn', 2],
+    ['Anna', 1],
+    ['Anneke', 0],
+    ['Mary Ann', 1],
+    ['Leann', 1],
+  ])
   expect(total).toBe(5)
 })
 

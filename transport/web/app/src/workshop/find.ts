@@ -9,7 +9,12 @@ export interface Found {
 
 /** What is compared: small letters without accents, so that "zoe" finds "Zoë". */
 export function folded(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase().replaceAll('ß', 'ss').trim()
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .trim()
 }
 
 /** Searches by name. It keeps the folded names: folding ten thousand at each key would be felt. */

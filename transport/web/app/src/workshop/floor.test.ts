@@ -10,7 +10,19 @@ const now = 100 * minute
 function room(people: Partial<Attendee>[], help: Partial<HelpRequest>[] = []): Workshop {
   const steps = [1, 2, 3].map((n) => ({ id: `s${n}`, step_number: n, title: `S${n}` })) as unknown as Step[]
   const w = workshop('facilitator', { id: 'lab', pointer: null } as unknown as Codelab, steps)
-  const all = people.map((p, i) => ({ id: `p${i}`, name: `P${i}`, current_step: 1, furthest_step: p.current_step ?? 1, is_completed: false, pulse: null, step_since: at(0), ...p }) as Attendee)
+  const all = people.map(
+    (p, i) =>
+      ({
+        id: `p${i}`,
+        name: `P${i}`,
+        current_step: 1,
+        furthest_step: p.current_step ?? 1,
+        is_completed: false,
+        pulse: null,
+        step_since: at(0),
+        ...p,
+      }) as Attendee,
+  )
   return { ...w, people: new Map(all.map((a) => [a.id, a])), here: new Set(all.map((a) => a.id)), help: help as HelpRequest[] }
 }
 
@@ -27,19 +39,36 @@ describe('the floor', () => {
 
   test('has everybody once, whoever is done at the end', () => {
     const w = room([{ current_step: 1 }, { current_step: 3 }, { current_step: 2, is_completed: true }, { current_step: 9 }])
-    expect(floor(w).map((c) => [c.step, c.seats.length])).toEqual([[1, 1], [2, 0], [3, 2], [0, 1]])
+    expect(floor(w).map((c) => [c.step, c.seats.length])).toEqual([
+      [1, 1],
+      [2, 0],
+      [3, 2],
+      [0, 1],
+    ])
     expect(Object.values(moods(floor(w))).reduce((a, b) => a + b)).toBe(4)
   })
 
   test('marks who asks for help and who is away', () => {
     const w = room([{}, {}], [{ attendee_id: 'p1', status: 'pending', created_at: at(now) }])
     const [a, b] = floor({ ...w, here: new Set(['p1']) })[0]!.seats
-    expect([a, b].map((s) => [s!.id, s!.asks, s!.here])).toEqual([['p1', true, true], ['p0', false, false]])
+    expect([a, b].map((s) => [s!.id, s!.asks, s!.here])).toEqual([
+      ['p1', true, true],
+      ['p0', false, false],
+    ])
   })
 
   test('has those who wait for help among the stuck ones, and those who are helped behind them', () => {
-    const asked = (id: string, minutesAgo: number, by?: string): Partial<HelpRequest> => ({ id: `h-${id}`, attendee_id: id, status: by === undefined ? 'pending' : 'in_progress', claimed_by: by ?? null, created_at: at(now - minutesAgo * minute) })
-    const w = room([feels('stuck', 2), {}, feels('slow', 50), {}, feels('fine', 60), {}], [asked('p5', 3), asked('p1', 1), asked('p3', 9, 'Grace'), asked('p0', 90)])
+    const asked = (id: string, minutesAgo: number, by?: string): Partial<HelpRequest> => ({
+      id: `h-${id}`,
+      attendee_id: id,
+      status: by === undefined ? 'pending' : 'in_progress',
+      claimed_by: by ?? null,
+      created_at: at(now - minutesAgo * minute),
+    })
+    const w = room(
+      [feels('stuck', 2), {}, feels('slow', 50), {}, feels('fine', 60), {}],
+      [asked('p5', 3), asked('p1', 1), asked('p3', 9, 'Grace'), asked('p0', 90)],
+    )
     expect(floor(w)[0]!.seats.map((s) => [s.id, s.asks, s.helper])).toEqual([
       ['p5', true, null],
       ['p0', true, null], // stuck for two minutes, though asking for longer
@@ -55,17 +84,32 @@ describe('the floor', () => {
     const watched = new Floor()
     const w = room([{}, {}], [{ attendee_id: 'p1', status: 'pending', claimed_by: null, created_at: at(now) }])
     const seen = (w: Workshop) => watched.look(w)[0]!.seats.map((s) => [s.id, s.asks, s.helper])
-    expect(seen(w)).toEqual([['p1', true, null], ['p0', false, null]])
-    expect(seen({ ...w, help: w.help.map((h) => ({ ...h, status: 'in_progress', claimed_by: 'Grace' })) })).toEqual([['p1', false, 'Grace'], ['p0', false, null]])
-    expect(seen({ ...w, help: w.help.map((h) => ({ ...h, status: 'in_progress', claimed_by: 'Alan' })) })).toEqual([['p1', false, 'Alan'], ['p0', false, null]])
-    expect(seen({ ...w, help: [] })).toEqual([['p0', false, null], ['p1', false, null]])
+    expect(seen(w)).toEqual([
+      ['p1', true, null],
+      ['p0', false, null],
+    ])
+    expect(seen({ ...w, help: w.help.map((h) => ({ ...h, status: 'in_progress', claimed_by: 'Grace' })) })).toEqual([
+      ['p1', false, 'Grace'],
+      ['p0', false, null],
+    ])
+    expect(seen({ ...w, help: w.help.map((h) => ({ ...h, status: 'in_progress', claimed_by: 'Alan' })) })).toEqual([
+      ['p1', false, 'Alan'],
+      ['p0', false, null],
+    ])
+    expect(seen({ ...w, help: [] })).toEqual([
+      ['p0', false, null],
+      ['p1', false, null],
+    ])
   })
 
   test('knows whom a message to many goes to', () => {
-    const w = room([feels('stuck', 2), {}, { current_step: 2, ...feels('stuck', 1) }, { is_completed: true, current_step: 1 }], [
-      { attendee_id: 'p1', status: 'pending', created_at: at(now) },
-      { attendee_id: 'p2', status: 'in_progress', claimed_by: 'Grace', created_at: at(now) },
-    ])
+    const w = room(
+      [feels('stuck', 2), {}, { current_step: 2, ...feels('stuck', 1) }, { is_completed: true, current_step: 1 }],
+      [
+        { attendee_id: 'p1', status: 'pending', created_at: at(now) },
+        { attendee_id: 'p2', status: 'in_progress', claimed_by: 'Grace', created_at: at(now) },
+      ],
+    )
     const to = (a: Audience) => audience(floor(w), a).map((s) => s.id)
     expect(to({ to: 'stuck' })).toEqual(['p0', 'p2'])
     expect(to({ to: 'waiting' })).toEqual(['p1'])
@@ -84,7 +128,11 @@ describe('the floor', () => {
     asks: fc.boolean(),
     helped: fc.constantFrom(null, 'Grace', 'Alan'),
   })
-  const happening = fc.record({ come: fc.array(person, { maxLength: 6 }), go: fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 3 }), steps: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }) })
+  const happening = fc.record({
+    come: fc.array(person, { maxLength: 6 }),
+    go: fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 3 }),
+    steps: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }),
+  })
   test('is the same whether it was looked at before or not', () => {
     fc.assert(
       fc.property(fc.array(happening, { maxLength: 12 }), (happenings) => {
@@ -99,10 +147,17 @@ describe('the floor', () => {
             if (isHere) here.add(p.id)
             else here.delete(p.id)
             help = help.filter((h) => h.attendee_id !== p.id)
-            if (asks) help = [...help, { attendee_id: p.id, status: helped ? 'in_progress' : 'pending', claimed_by: helped, created_at: at(now) } as HelpRequest]
+            if (asks)
+              help = [...help, { attendee_id: p.id, status: helped ? 'in_progress' : 'pending', claimed_by: helped, created_at: at(now) } as HelpRequest]
           }
           for (const n of go) people.delete(`p${n}`)
-          w = { ...w, people, here, help, steps: steps === null ? w.steps : (Array.from({ length: steps }, (_, i) => ({ step_number: i + 1, title: `T${i}` })) as unknown as Step[]) }
+          w = {
+            ...w,
+            people,
+            here,
+            help,
+            steps: steps === null ? w.steps : (Array.from({ length: steps }, (_, i) => ({ step_number: i + 1, title: `T${i}` })) as unknown as Step[]),
+          }
           expect(watched.look(w)).toEqual(floor(w))
         }
       }),
@@ -118,7 +173,11 @@ describe('the floor', () => {
     expect(oneAgain).toBe(one)
     expect(twoAgain).not.toBe(two)
     expect(twoAgain!.seats[0]!.id).toBe('p1')
-    expect([oneAgain, twoAgain].map((c) => c!.seats)).toEqual(floor(moved).slice(0, 2).map((c) => c.seats))
+    expect([oneAgain, twoAgain].map((c) => c!.seats)).toEqual(
+      floor(moved)
+        .slice(0, 2)
+        .map((c) => c.seats),
+    )
   })
 })
 

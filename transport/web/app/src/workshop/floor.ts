@@ -138,7 +138,10 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   const asks = request?.status === 'pending'
   const helper = request?.status === 'in_progress' ? (request.claimed_by ?? '') : null
   // Parsing ten thousand times four times a second costs more than all the rest.
-  const since = known?.of === a && known.request === request ? known.seat.since : moment(asks && feels !== 'stuck' ? request.created_at : a.pulse ? a.pulse.at : a.step_since)
+  const since =
+    known?.of === a && known.request === request
+      ? known.seat.since
+      : moment(asks && feels !== 'stuck' ? request.created_at : a.pulse ? a.pulse.at : a.step_since)
   const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null || request !== undefined
   const seat: Seat = { id: a.id, name: a.name, feels, since, here, asks, helper, began }
   return { of: a, request, seat, column, rank: urgency(seat) * 1e14 + since }

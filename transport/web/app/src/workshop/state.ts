@@ -1,6 +1,7 @@
 // What is true in a workshop, as one person sees it. Plain values that are
 // never changed in place: who holds one holds a moment.
 import type { components } from '../api/schema'
+import type { Of } from '../live/protocol'
 
 type S = components['schemas']
 
@@ -15,14 +16,8 @@ export type Material = S['Material']
 export type Submission = S['Submission']
 export type Pulse = 'fine' | 'slow' | 'stuck'
 
-export interface Summary {
-  /** People on each step, the first at 0. */
-  readonly perStep: readonly number[]
-  readonly completed: number
-  readonly online: number
-  /** How many said how it goes; facilitators alone know. */
-  readonly pulse: Readonly<Record<Pulse, number>> | null
-}
+/** How many are on each step (per_step, the first at 0), and how many are connected. */
+export type Summary = Readonly<Of<'progress_summary'>>
 
 /** What a message said has changed without saying how: it is to be read again. */
 export type Again = 'codelab' | 'threads' | 'attendees' | 'chat' | 'quizzes' | 'materials'

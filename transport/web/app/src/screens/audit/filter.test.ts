@@ -1,7 +1,19 @@
 import { expect, test } from 'vitest'
 import { anything, append, fits, type Entry } from './filter'
 
-const entry = (more: Partial<Entry>): Entry => ({ id: '1', action: 'codelab_update', actor_type: 'admin', actor_id: 'admin', target_id: null, codelab_id: null, ip: '192.0.2.7', user_agent: 'curl/8.5.0', metadata: { title: 'A Service' }, created_at: '', ...more })
+const entry = (more: Partial<Entry>): Entry => ({
+  id: '1',
+  action: 'codelab_update',
+  actor_type: 'admin',
+  actor_id: 'admin',
+  target_id: null,
+  codelab_id: null,
+  ip: '192.0.2.7',
+  user_agent: 'curl/8.5.0',
+  metadata: { title: 'A Service' },
+  created_at: '',
+  ...more,
+})
 
 test('a record fits when every condition does', () => {
   expect(fits(entry({}), anything)).toBe(true)

@@ -46,7 +46,10 @@ export class Trail {
         const query = { limit: size, offset: this.read, ...(action ? { action } : {}), ...(codelab ? { codelab_id: codelab } : {}) }
         const got = await ask(api.GET('/admin/audit-logs', { params: { query }, signal: stop.signal }))
         if (stop.signal.aborted) return
-        this.shown = append(this.shown, got.filter((r) => fits(r, this.wanted, (r) => actionWord(r.action))))
+        this.shown = append(
+          this.shown,
+          got.filter((r) => fits(r, this.wanted, (r) => actionWord(r.action))),
+        )
         this.read += got.length
         this.ended = got.length < size
       }

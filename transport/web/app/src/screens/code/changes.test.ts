@@ -38,7 +38,13 @@ describe('changes', () => {
 describe('the tree', () => {
   it('has folders first, and says what happened', () => {
     const c = remove(write(write(none, 'web/app.js', '', null), 'main.go', 'b', 'a'), 'go.mod', there)
-    expect(rows(listed(there, c)).map((r) => `${'  '.repeat(r.depth)}${r.name}${r.file ? ` ${r.file.state}` : '/'}`)).toEqual(['web/', '  app.js new', '  index.html same', 'go.mod removed', 'main.go edited'])
+    expect(rows(listed(there, c)).map((r) => `${'  '.repeat(r.depth)}${r.name}${r.file ? ` ${r.file.state}` : '/'}`)).toEqual([
+      'web/',
+      '  app.js new',
+      '  index.html same',
+      'go.mod removed',
+      'main.go edited',
+    ])
   })
 })
 
@@ -48,7 +54,8 @@ describe('paths', () => {
     expect(pathTrouble('', there)).toBe('empty')
     for (const bad of ['/a', 'a//b', '../a', 'a/./b', 'a\\b', 'a\u0000']) expect(pathTrouble(bad, there), bad).toBe('form')
     expect(pathTrouble('x/.GIT/config', there)).toBe('git')
-    for (const bad of ['con', 'a/NUL.txt', 'com1.c', 'aux .h', 'lpt³', 'a:b', 'what?', 'a./b', 'a ', 'x|y']) expect(pathTrouble(bad, there), bad).toBe('windows')
+    for (const bad of ['con', 'a/NUL.txt', 'com1.c', 'aux .h', 'lpt³', 'a:b', 'what?', 'a./b', 'a ', 'x|y'])
+      expect(pathTrouble(bad, there), bad).toBe('windows')
     for (const good of ['console.log', 'com10', 'a.con', '.con', 'a b.c', 'icon']) expect(pathTrouble(good, there), good).toBeNull()
     expect(pathTrouble('é'.repeat(128), there)).toBe('long')
     for (const taken of ['MAIN.go', 'web', 'main.go/x']) expect(pathTrouble(taken, there), taken).toBe('taken')

@@ -126,7 +126,10 @@ export function pathTrouble(path: string, taken: readonly string[]): PathTrouble
   return null
 }
 
-export function toServer(c: Changes, message: string): { files: { path: string; content: string; mode?: Mode }[]; delete_files: string[]; commit_message?: string } {
+export function toServer(
+  c: Changes,
+  message: string,
+): { files: { path: string; content: string; mode?: Mode }[]; delete_files: string[]; commit_message?: string } {
   return {
     files: Object.entries(c.edits).map(([path, content]) => ({ path, content, ...(c.modes?.[path] ? { mode: c.modes[path] } : {}) })),
     delete_files: [...c.removed],

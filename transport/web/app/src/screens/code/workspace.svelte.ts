@@ -53,7 +53,10 @@ export class Workspace {
 
   async begin(): Promise<void> {
     try {
-      const [codelab, steps] = (await ask(api.GET('/codelabs/{id}', { params: { path: { id: this.id }, query: { as: 'admin' } as never } }))) as unknown as [Schemas['Codelab'], Schemas['Step'][]]
+      const [codelab, steps] = (await ask(api.GET('/codelabs/{id}', { params: { path: { id: this.id }, query: { as: 'admin' } as never } }))) as unknown as [
+        Schemas['Codelab'],
+        Schemas['Step'][],
+      ]
       this.steps = steps
       await this.look()
       this.codelab = codelab
@@ -193,12 +196,17 @@ export class Workspace {
       }
       this.overwritten = []
       const body = toServer(sent, this.message)
-      if (this.branches) await ask(api.POST('/codeserver/{id}/branches/{branch}/files', { params: { path: { id: this.id, branch: this.head } }, body: body as never }))
+      if (this.branches)
+        await ask(api.POST('/codeserver/{id}/branches/{branch}/files', { params: { path: { id: this.id, branch: this.head } }, body: body as never }))
       else await ask(api.POST('/codeserver/{id}/folders/{folder}/files', { params: { path: { id: this.id, folder: this.head } }, body: body as never }))
       if (this.path !== null && this.path in sent.edits) this.read = { text: sent.edits[this.path]!, binary: false }
       // What was typed while it was on its way is still to be saved.
       const late = Object.entries(this.changes.edits).filter(([path, text]) => sent.edits[path] !== text)
-      this.change({ edits: Object.fromEntries(late), bases: Object.fromEntries(late.flatMap(([path]) => (sent.edits[path] === undefined ? [] : [[path, sent.edits[path]!]]))), removed: this.changes.removed.filter((p) => !sent.removed.includes(p)) })
+      this.change({
+        edits: Object.fromEntries(late),
+        bases: Object.fromEntries(late.flatMap(([path]) => (sent.edits[path] === undefined ? [] : [[path, sent.edits[path]!]]))),
+        removed: this.changes.removed.filter((p) => !sent.removed.includes(p)),
+      })
       this.message = ''
       toast(m.code_saved())
       await this.list()

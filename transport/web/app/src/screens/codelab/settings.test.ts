@@ -54,7 +54,14 @@ describe('questions', () => {
   })
   it('come back as they went', () => {
     const sent = [q(), changedOption(q({ id: 'b', server: 'b' }), '2', { right: true })]
-    const got = sent.map((s, i) => ({ ...toServer(sent)[i]!, codelab_id: 'c', several: false, created_at: '', correct_answer: toServer(sent)[i]!.correct_answer ?? 0, correct_answers: toServer(sent)[i]!.correct_answers ?? null }))
+    const got = sent.map((s, i) => ({
+      ...toServer(sent)[i]!,
+      codelab_id: 'c',
+      several: false,
+      created_at: '',
+      correct_answer: toServer(sent)[i]!.correct_answer ?? 0,
+      correct_answers: toServer(sent)[i]!.correct_answers ?? null,
+    }))
     expect(same(fromServer(got as never), sent)).toBe(true)
   })
   it('say what keeps them from being saved', () => {

@@ -65,17 +65,21 @@ export class Authoring {
   constructor(id: string) {
     this.id = id
     this.#keeper = keeper<Left<Work>>(`edit:${id}`, (kept) => this.left.keep(this.#work(), kept))
-    this.#connection = new Connection({ codelab: id, as: 'admin' }, { socket, events }, {
-      status: () => {},
-      told: (all) => {
-        if (all.some((t) => t.type === 'steps_changed' || t.type === 'codelab_changed')) void this.look()
-        if (all.some((t) => t.type === 'codelab_deleted')) this.refused = m.edit_deleted()
+    this.#connection = new Connection(
+      { codelab: id, as: 'admin' },
+      { socket, events },
+      {
+        status: () => {},
+        told: (all) => {
+          if (all.some((t) => t.type === 'steps_changed' || t.type === 'codelab_changed')) void this.look()
+          if (all.some((t) => t.type === 'codelab_deleted')) this.refused = m.edit_deleted()
+        },
+        fresh: async () => void (this.codelab && (await this.look())),
+        settled: () => {},
+        blocked: () => {},
+        ready: () => {},
       },
-      fresh: async () => void (this.codelab && (await this.look())),
-      settled: () => {},
-      blocked: () => {},
-      ready: () => {},
-    })
+    )
   }
 
   readonly dirty = $derived(this.codelab !== null && !same(this.base, this.draft))
@@ -216,12 +220,16 @@ export class Authoring {
     const path = { id: this.id }
     try {
       if (!sameSteps(sent, this.base)) {
-        const { response } = await asked(api.PUT('/codelabs/{id}/steps', { params: { path, header: { 'If-Match': this.#tag } as never }, body: { steps: toServer(sent) } }))
+        const { response } = await asked(
+          api.PUT('/codelabs/{id}/steps', { params: { path, header: { 'If-Match': this.#tag } as never }, body: { steps: toServer(sent) } }),
+        )
         this.#tag = response.headers.get('ETag') ?? this.#tag
         this.base = { ...this.base, steps: sent.steps }
       }
       if (sent.guide !== this.base.guide) {
-        const { response } = await asked(api.PUT('/codelabs/{id}', { params: { path, header: { 'If-Match': this.#tag } as never }, body: { guide_markdown: sent.guide } }))
+        const { response } = await asked(
+          api.PUT('/codelabs/{id}', { params: { path, header: { 'If-Match': this.#tag } as never }, body: { guide_markdown: sent.guide } }),
+        )
         this.#tag = response.headers.get('ETag') ?? this.#tag
         this.base = { ...this.base, guide: sent.guide }
       }

@@ -16,11 +16,7 @@ export function compare(theirs: string, mine: string): Line[] {
   let tail = 0
   while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++
   const both = (text: string): Line => ({ text, only: null })
-  return [
-    ...a.slice(0, head).map(both),
-    ...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)),
-    ...a.slice(a.length - tail).map(both),
-  ]
+  return [...a.slice(0, head).map(both), ...middle(a.slice(head, a.length - tail), b.slice(head, b.length - tail)), ...a.slice(a.length - tail).map(both)]
 }
 
 /** By the longest common sequence. */

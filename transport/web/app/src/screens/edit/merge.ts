@@ -31,7 +31,12 @@ export function differences(base: Script, mine: Script, theirs: Script): Differe
     out.push({ key, mine: m, theirs: t, only: equal(b, t) ? 'mine' : equal(b, m) ? 'theirs' : null })
   }
   if (mine.guide !== theirs.guide) {
-    out.push({ key: guide, mine: asStep(mine.guide), theirs: asStep(theirs.guide), only: base.guide === theirs.guide ? 'mine' : base.guide === mine.guide ? 'theirs' : null })
+    out.push({
+      key: guide,
+      mine: asStep(mine.guide),
+      theirs: asStep(theirs.guide),
+      only: base.guide === theirs.guide ? 'mine' : base.guide === mine.guide ? 'theirs' : null,
+    })
   }
   const [bo, mo, to] = [base, mine, theirs].map((s) => s.steps.map(keyOf).filter((k) => my.has(k) && their.has(k)))
   if (!alike(mo!, to!)) {

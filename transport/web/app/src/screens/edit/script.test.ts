@@ -48,7 +48,8 @@ describe('a script', () => {
 })
 
 describe('comments', () => {
-  const thread = (target: string | null, stale = false) => ({ id: `t${target}`, target_type: target === null ? 'guide' : 'step', target_step_id: target, stale }) as unknown as Thread
+  const thread = (target: string | null, stale = false) =>
+    ({ id: `t${target}`, target_type: target === null ? 'guide' : 'step', target_step_id: target, stale }) as unknown as Thread
   it('become stale with the text, and go with the step', () => {
     const base = script('a', 'b', 'c', 'd')
     const draft = { ...script('a', step('b', 'new'), 'd'), guide: 'new' }

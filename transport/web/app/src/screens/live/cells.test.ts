@@ -21,7 +21,8 @@ test('names and cells fit, and one more row of names would not', () => {
   fc.assert(
     fc.property(fc.integer({ min: always + 1, max: 5000 }), fc.integer({ min: 120, max: 1400 }), fc.integer({ min: 0, max: 2000 }), (people, width, height) => {
       const names = namesIn(people, width, height, 100_000)
-      const takes = (names: number) => Math.ceil(names / across(width)) * nameRow + (names < people ? gap + Math.ceil((people - names) / Math.floor(width / pitch)) * pitch : 0)
+      const takes = (names: number) =>
+        Math.ceil(names / across(width)) * nameRow + (names < people ? gap + Math.ceil((people - names) / Math.floor(width / pitch)) * pitch : 0)
       if (names > 0) expect(takes(names)).toBeLessThanOrEqual(height)
       if (names < people) expect(takes(Math.min(people, names + across(width)))).toBeGreaterThan(height)
     }),

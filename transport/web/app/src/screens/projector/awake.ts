@@ -2,7 +2,8 @@
 export function stayAwake(): () => void {
   let held: WakeLockSentinel | null = null
   let over = false
-  async function hold() {
+  const hold = () => void request()
+  async function request() {
     if (over || document.visibilityState !== 'visible' || !('wakeLock' in navigator)) return
     try {
       held = await navigator.wakeLock.request('screen')
@@ -13,7 +14,7 @@ export function stayAwake(): () => void {
   }
   // The browser lets go of it when the page is hidden.
   document.addEventListener('visibilitychange', hold)
-  void hold()
+  hold()
   return () => {
     over = true
     document.removeEventListener('visibilitychange', hold)

@@ -1,20 +1,14 @@
 // Where one attendee is in the text, and what they can do there.
 import { appInfo } from '../../api/app'
-import { api, ask } from '../../api/client'
-import { words } from '../../api/words'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
-import { complain, toast } from '../../parts/toasts.svelte'
-import { m } from '../../messages/compiled/messages.js'
-import type { Attendee, HelpRequest, Pulse, Step } from '../../workshop/state'
+import type { Attendee, Pulse, Step } from '../../workshop/state'
+import { OwnHelp } from './help.svelte'
 
 /** The pages behind the steps. */
 export type Extra = 'guide' | 'quiz' | 'feedback' | 'handin' | 'done'
 export type Place = number | Extra
 export type Panel = 'chat' | 'notes' | 'ask' | 'files'
-
-/** One's own open request, with its place in the queue when the server says it. */
-export type OwnHelp = HelpRequest & { position?: number | null; wait_seconds?: number | null }
 
 export class Reading {
   readonly room: Room
@@ -22,8 +16,7 @@ export class Reading {
   /** Where one is; null until that is known. */
   at = $state<Place | null>(null)
   panel = $state<Panel | null>(null)
-  /** Details of one's own help request, from the last read. */
-  queue = $state.raw<OwnHelp | null>(null)
+  readonly help: OwnHelp
   /** A text that was selected for a question to the AI. */
   quoted = $state('')
   /** Whether the AI can be asked here. */
@@ -35,6 +28,7 @@ export class Reading {
 
   constructor(room: Room) {
     this.room = room
+    this.help = new OwnHelp(room)
     this.#key = `reading:${room.id}`
     const kept = recall<{ at?: Place; panel?: Panel | null }>(this.#key, {})
     this.#kept = kept.at ?? null
@@ -57,11 +51,6 @@ export class Reading {
   readonly step = $derived.by<Step | null>(() => (typeof this.at === 'number' ? (this.steps[this.at - 1] ?? null) : null))
 
   readonly pulse = $derived.by<Pulse | null>(() => this.me?.pulse?.state ?? null)
-
-  /** Requests for help that one has closed oneself. */
-  readonly closed = new Set<string>()
-  /** One's own open request for help. */
-  readonly help = $derived.by<HelpRequest | null>(() => this.room.now?.help.find((h) => h.attendee_id === this.room.now?.me) ?? null)
 
   /** The pages behind the steps that this codelab has. */
   readonly extras = $derived.by<Extra[]>(() => {
@@ -94,6 +83,12 @@ export class Reading {
     if (valid(asked) && this.me?.current_step !== asked) this.#tellStep(asked)
   }
 
+  /** There is enough to open a page: steps, and the attendee's record or a sign that it does not come. */
+  readonly known = $derived.by(() => {
+    const w = this.room.now
+    return w !== null && this.steps.length > 0 && (this.me !== null || w.people.size > 0 || this.room.status.state !== 'connecting')
+  })
+
   /** Steps may have been taken away. */
   clamp(): void {
     if (typeof this.at === 'number' && this.steps.length > 0 && this.at > this.steps.length) this.go(this.steps.length)
@@ -113,7 +108,15 @@ export class Reading {
     room.assume((w) => {
       const a = me ? w.people.get(me) : undefined
       if (!a) return {}
-      return { people: new Map(w.people).set(a.id, { ...a, current_step: to, furthest_step: Math.max(a.furthest_step, to), step_since: new Date().toISOString(), pulse: null }) }
+      return {
+        people: new Map(w.people).set(a.id, {
+          ...a,
+          current_step: to,
+          furthest_step: Math.max(a.furthest_step, to),
+          step_since: new Date().toISOString(),
+          pulse: null,
+        }),
+      }
     })
   }
 
@@ -151,48 +154,8 @@ export class Reading {
     })
   }
 
-  /** Asks for help at the step one is at. */
-  async askForHelp(message: string): Promise<boolean> {
-    try {
-      const step = typeof this.at === 'number' ? this.at : (this.me?.current_step ?? 1)
-      await ask(
-        api.POST('/codelabs/{id}/help', {
-          params: { path: { id: this.room.id }, query: { as: 'attendee' } as never },
-          body: { step_number: step, ...(message.trim() ? { message: message.trim() } : {}) },
-        }),
-      )
-      await this.readQueue()
-      return true
-    } catch (e) {
-      complain(words(e))
-      return false
-    }
-  }
-
-  /** Reads one's place in the queue. */
-  async readQueue(): Promise<void> {
-    const own = await ask(api.GET('/codelabs/{id}/help', { params: { path: { id: this.room.id }, query: { as: 'attendee' } as never } }))
-    const me = this.room.now?.me
-    const mine = own.find((h) => h.attendee_id === me && h.status !== 'resolved') ?? null
-    this.queue = mine
-    this.room.assume((w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }))
-  }
-
-  async solved(): Promise<void> {
-    const help = this.help
-    if (!help) return
-    this.closed.add(help.id)
-    try {
-      await ask(
-        api.POST('/codelabs/{id}/help/{help_id}/resolve', {
-          params: { path: { id: this.room.id, help_id: help.id }, query: { as: 'attendee' } as never },
-        }),
-      )
-      this.room.assume((w) => ({ help: w.help.filter((h) => h.id !== help.id) }))
-      this.queue = null
-      toast(m.help_closed())
-    } catch (e) {
-      complain(words(e))
-    }
+  /** Asks for help at the step one is at. False when that failed. */
+  askForHelp(message: string): Promise<boolean> {
+    return this.help.ask(typeof this.at === 'number' ? this.at : (this.me?.current_step ?? 1), message)
   }
 }

@@ -60,9 +60,33 @@ describe('attendance', () => {
 })
 
 describe('quiz', () => {
-  const quiz = (id: string, more: object) => ({ id, codelab_id: 'c', question: 'Q', quiz_type: 'multiple_choice', options: ['x', 'y', 'z'], several: false, correct_answer: 1, correct_answers: null, created_at: '', ...more }) as Schemas['Quiz']
+  const quiz = (id: string, more: object) =>
+    ({
+      id,
+      codelab_id: 'c',
+      question: 'Q',
+      quiz_type: 'multiple_choice',
+      options: ['x', 'y', 'z'],
+      several: false,
+      correct_answer: 1,
+      correct_answers: null,
+      created_at: '',
+      ...more,
+    }) as Schemas['Quiz']
   const answer = (quiz_id: string, text: string, is_correct: boolean, created_at = '1', first = is_correct) =>
-    ({ id: text, codelab_id: 'c', attendee_id: 'a', attendee_name: 'A', quiz_id, answer: text, is_correct, created_at, attempts: first === is_correct ? 1 : 2, first_answer: '', first_correct: first }) as Schemas['QuizSubmission']
+    ({
+      id: text,
+      codelab_id: 'c',
+      attendee_id: 'a',
+      attendee_name: 'A',
+      quiz_id,
+      answer: text,
+      is_correct,
+      created_at,
+      attempts: first === is_correct ? 1 : 2,
+      first_answer: '',
+      first_correct: first,
+    }) as Schemas['QuizSubmission']
 
   test('knows the right share and the common mistake', () => {
     const [one, several, free] = byQuestion(
@@ -81,7 +105,11 @@ describe('quiz', () => {
       ],
     )
     expect(one).toMatchObject({ answers: 4, right: 1, rightFirst: 0, changed: 1, commonWrong: { chosen: [2], count: 2 } })
-    expect(one!.options.map((o) => [o.count, o.right])).toEqual([[1, false], [1, true], [2, false]])
+    expect(one!.options.map((o) => [o.count, o.right])).toEqual([
+      [1, false],
+      [1, true],
+      [2, false],
+    ])
     expect(several).toMatchObject({ right: 1, commonWrong: { chosen: [0, 2], count: 2 } })
     expect(free).toMatchObject({ right: null, rightFirst: null, answers: 2 })
     expect(free!.texts.map((t) => t.answer)).toEqual(['new', 'old'])
@@ -116,7 +144,11 @@ describe('a draw', () => {
   })
 
   test('runs through the list and ends at the winner, ever slower', () => {
-    for (const [winner, n] of [[0, 1], [3, 5], [4999, 5000]] as const) {
+    for (const [winner, n] of [
+      [0, 1],
+      [3, 5],
+      [4999, 5000],
+    ] as const) {
       const shown = run(winner, n)
       expect(shown.at(-1)!.index).toBe(winner)
       expect(shown.every((s) => s.index >= 0 && s.index < n)).toBe(true)
@@ -128,7 +160,9 @@ describe('a draw', () => {
 
 test('work is put in order by person', () => {
   const one = (attendee_id: string, attendee_name: string, id: string) => ({ id, attendee_id, attendee_name }) as Submission
-  expect(byPerson([one('b', 'Attendee 10', '1'), one('a', 'Attendee 2', '2'), one('b', 'Attendee 10', '3')]).map((p) => [p.name, p.things.map((t) => t.id)])).toEqual([
+  expect(
+    byPerson([one('b', 'Attendee 10', '1'), one('a', 'Attendee 2', '2'), one('b', 'Attendee 10', '3')]).map((p) => [p.name, p.things.map((t) => t.id)]),
+  ).toEqual([
     ['Attendee 2', ['2']],
     ['Attendee 10', ['1', '3']],
   ])

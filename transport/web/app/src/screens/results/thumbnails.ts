@@ -30,7 +30,11 @@ async function square(picture: Blob, size: number): Promise<ImageBitmap> {
   const whole = await createImageBitmap(picture)
   const side = Math.min(whole.width, whole.height)
   try {
-    return await createImageBitmap(whole, (whole.width - side) / 2, (whole.height - side) / 2, side, side, { resizeWidth: size, resizeHeight: size, resizeQuality: 'medium' })
+    return await createImageBitmap(whole, (whole.width - side) / 2, (whole.height - side) / 2, side, side, {
+      resizeWidth: size,
+      resizeHeight: size,
+      resizeQuality: 'medium',
+    })
   } finally {
     whole.close()
   }

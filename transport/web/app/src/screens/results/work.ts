@@ -24,4 +24,6 @@ export const isImage = (name: string): boolean => /\.(png|jpe?g|gif|webp)$/i.tes
 
 /** Files that are most likely text. */
 export const isText = (name: string): boolean =>
-  /\.(txt|md|markdown|csv|tsv|json|ya?ml|toml|ini|xml|html?|css|s[ac]ss|js|mjs|cjs|jsx|ts|tsx|svelte|vue|go|mod|sum|py|rb|rs|java|kt|kts|scala|swift|c|h|cc|cpp|hpp|cs|php|pl|lua|r|sql|sh|bash|zsh|ps1|bat|diff|patch|log|proto|tf|gradle|dart|ex|exs|erl|hs|ml|clj)$/i.test(name) || /(^|\/)(makefile|dockerfile|readme|license)$/i.test(name)
+  /\.(txt|md|markdown|csv|tsv|json|ya?ml|toml|ini|xml|html?|css|s[ac]ss|js|mjs|cjs|jsx|ts|tsx|svelte|vue|go|mod|sum|py|rb|rs|java|kt|kts|scala|swift|c|h|cc|cpp|hpp|cs|php|pl|lua|r|sql|sh|bash|zsh|ps1|bat|diff|patch|log|proto|tf|gradle|dart|ex|exs|erl|hs|ml|clj)$/i.test(
+    name,
+  ) || /(^|\/)(makefile|dockerfile|readme|license)$/i.test(name)

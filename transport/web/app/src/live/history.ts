@@ -1,0 +1,33 @@
+import { heldFrom } from '../workshop/chat'
+import type { ChatMessage, Workshop } from '../workshop/state'
+
+/** How much of the chat is held: older messages come when they are asked for, and go again. */
+export class History {
+  readonly #holder: { now: Workshop | null }
+  readonly #before: (id: string) => Promise<{ page: ChatMessage[]; more: boolean }>
+
+  constructor(holder: { now: Workshop | null }, before: (id: string) => Promise<{ page: ChatMessage[]; more: boolean }>) {
+    this.#holder = holder
+    this.#before = before
+  }
+
+  /** Fetches the messages before the first that is held. */
+  async older(): Promise<void> {
+    const w = this.#holder.now
+    const first = w?.chat[0]
+    if (!w || !first || !w.olderChat) return
+    const { page, more } = await this.#before(first.id)
+    const now = this.#holder.now
+    // The first one may have left meanwhile, or others may have come before it.
+    if (!now || now.chat[0]?.id !== first.id) return
+    this.#holder.now = { ...now, chat: [...page, ...now.chat], olderChat: more }
+  }
+
+  /** Lets go of all but the newest messages, once there are more than twice as many. */
+  trim(keep: number): void {
+    const w = this.#holder.now
+    if (!w || w.chat.length <= 2 * keep) return
+    const from = heldFrom(w.chat, keep)
+    if (from > 0) this.#holder.now = { ...w, chat: w.chat.slice(from), olderChat: true }
+  }
+}

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Outgoing } from './outgoing.svelte'
+
+const device = new Map<string, string>()
+beforeEach(() => {
+  device.clear()
+  vi.stubGlobal('localStorage', {
+    getItem: (k: string) => device.get(k) ?? null,
+    setItem: (k: string, v: string) => void device.set(k, v),
+    removeItem: (k: string) => void device.delete(k),
+  })
+  vi.stubGlobal('window', { addEventListener() {} })
+})
+afterEach(() => vi.unstubAllGlobals())
+
+function line() {
+  const sent: { type: string; ref: string; message?: string }[] = []
+  return { ready: true, sent, send: (m: object) => void sent.push(m as (typeof sent)[number]) }
+}
+const settle = () => new Promise((done) => setImmediate(done))
+
+test('nothing can be said before it is known who speaks', () => {
+  expect(new Outgoing('lab', line(), () => []).say({ type: 'chat', message: 'x' })).toBe(false)
+})
+
+test('a message is sent at once, and kept until it is stored', async () => {
+  const l = line()
+  const out = new Outgoing('lab', l, () => [])
+  out.open('a1')
+  expect(out.say({ type: 'chat', message: 'x' })).toBe(true)
+  await settle()
+  expect([l.sent.map((m) => m.message), out.entries.length]).toEqual([['x'], 1])
+  expect(out.settled(l.sent[0]!.ref, null)?.message.type).toBe('chat')
+  expect(out.entries).toEqual([])
+})
+
+test('what is said while nobody is connected waits for flush', async () => {
+  const l = line()
+  l.ready = false
+  const out = new Outgoing('lab', l, () => [])
+  out.open('a1')
+  out.say({ type: 'chat', message: 'x' })
+  await settle()
+  expect(l.sent).toEqual([])
+  l.ready = true
+  out.flush()
+  await settle()
+  expect(l.sent.map((m) => m.message)).toEqual(['x'])
+})
+
+test('a refused message is sent again or discarded, as the person wants', async () => {
+  const l = line()
+  const out = new Outgoing('lab', l, () => [])
+  out.open('a1')
+  for (const message of ['x', 'y']) out.say({ type: 'chat', message })
+  await settle()
+  for (const m of [...l.sent]) expect(out.settled(m.ref, 'muted')).toBeNull()
+  const [x, y] = l.sent
+  out.again(x!.ref)
+  out.discard(y!.ref)
+  await settle()
+  expect([l.sent.map((m) => m.message), out.entries.map((e) => e.ref)]).toEqual([['x', 'y', 'x'], [l.sent[2]!.ref]])
+})
+
+test('a second person does not take over the outbox of the first', () => {
+  const l = line()
+  l.ready = false
+  const out = new Outgoing('lab', l, () => [])
+  out.open('a1')
+  out.open('a2')
+  out.say({ type: 'chat', message: 'x' })
+  expect([...device.keys()].filter((k) => k.includes('a2'))).toEqual([])
+  expect([...device.keys()].some((k) => k.includes('lab:a1'))).toBe(true)
+})

@@ -1,0 +1,32 @@
+import { api, ask } from '../api/client'
+import { Refused } from '../api/refused'
+import type { Role } from './reads.svelte'
+
+/** Asks whether the session is over: a socket that does not open gives no reason. */
+export class Probe {
+  readonly #codelab: string
+  readonly #role: Role
+  readonly #over: () => void
+  #asking = false
+
+  /** over is called when the session has ended or belongs to another role. */
+  constructor(codelab: string, role: Role, over: () => void) {
+    this.#codelab = codelab
+    this.#role = role
+    this.#over = over
+  }
+
+  /** Asks once, however often it is called meanwhile. A failed request says nothing about the session. */
+  async look(): Promise<void> {
+    if (this.#asking) return
+    this.#asking = true
+    try {
+      const session = await ask(api.GET('/session', { params: { query: this.#role === 'attendee' ? { codelab_id: this.#codelab } : {} } }))
+      if (session.role !== this.#role) this.#over()
+    } catch (e) {
+      if (e instanceof Refused && e.status === 401) this.#over()
+    } finally {
+      this.#asking = false
+    }
+  }
+}

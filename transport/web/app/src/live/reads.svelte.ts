@@ -1,0 +1,122 @@
+// What is read of a codelab over REST, as one role sees it.
+import { api, ask } from '../api/client'
+import { mergeChat, ofRoom } from '../workshop/chat'
+import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../workshop/state'
+
+export type Role = 'admin' | 'attendee'
+
+const chatPage = 200
+/** The largest page that the server gives. */
+const deepPage = 1000
+
+/** What a read depends on: who reads, and what is known so far. */
+export interface Known {
+  readonly now: Workshop | null
+  readonly you: { readonly id: string } | null
+}
+
+export class Reads {
+  quizzes = $state.raw<readonly Quiz[] | null>(null)
+  materials = $state.raw<readonly Material[] | null>(null)
+  readonly #id: string
+  readonly #role: Role
+  readonly #known: Known
+
+  constructor(id: string, role: Role, known: Known) {
+    this.#id = id
+    this.#role = role
+    this.#known = known
+  }
+
+  get #as() {
+    return { as: this.#role } as { as?: Role }
+  }
+
+  get #path() {
+    return { params: { path: { id: this.#id }, query: this.#as } }
+  }
+
+  async text(): Promise<Pick<Workshop, 'codelab' | 'steps'>> {
+    const [codelab, steps] = (await ask(api.GET('/codelabs/{id}', this.#path))) as unknown as [Workshop['codelab'], Workshop['steps']]
+    return { codelab, steps }
+  }
+
+  /** All but the text. */
+  async others(): Promise<Partial<Workshop>> {
+    const parts = await Promise.all([
+      this.part('attendees'),
+      this.part('chat'),
+      this.part('threads'),
+      this.#help(),
+      this.part('quizzes'),
+      this.part('materials'),
+    ])
+    return Object.assign({}, ...parts) as Partial<Workshop>
+  }
+
+  /** What has changed of the workshop; quizzes and materials are kept here. */
+  async part(what: Again): Promise<Partial<Workshop>> {
+    switch (what) {
+      case 'codelab':
+        return this.text()
+      case 'attendees':
+        return this.#role === 'attendee' ? { people: await this.#own() } : this.#everybody()
+      case 'chat':
+        return this.#chat()
+      case 'threads':
+        return { threads: await ask(api.GET('/codelabs/{id}/inline-comments', this.#path)) }
+      case 'quizzes':
+        this.quizzes = await ask(api.GET('/codelabs/{id}/quizzes', this.#path))
+        return {}
+      case 'materials':
+        this.materials = await ask(api.GET('/codelabs/{id}/materials', this.#path))
+        return {}
+    }
+  }
+
+  async attendee(id: string): Promise<Attendee> {
+    return ask(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params: { path: { id: this.#id, attendee_id: id }, query: this.#as } }))
+  }
+
+  /** The page of chat before a message, and whether there is more before it. */
+  async chatBefore(id: string): Promise<{ page: ChatMessage[]; more: boolean }> {
+    const page = await this.#chatPage(chatPage, id)
+    return { page, more: page.length === chatPage }
+  }
+
+  /** One's own record: a class of thousands would be megabytes. */
+  async #own(): Promise<Map<string, Attendee>> {
+    const id = this.#known.you?.id ?? ''
+    return new Map([[id, await this.attendee(id)]])
+  }
+
+  async #everybody(): Promise<Partial<Workshop>> {
+    // Who is here first: arrivals that are told meanwhile are added to it.
+    const [people, here] = await Promise.all([
+      ask(api.GET('/codelabs/{id}/attendees', this.#path)),
+      ask(api.GET('/codelabs/{id}/presence', { params: { path: { id: this.#id } } })),
+    ])
+    return { people: new Map(people.map((a: Attendee) => [a.id, a])), here: new Set(here.attendee_ids) }
+  }
+
+  async #chatPage(limit: number, before?: string): Promise<ChatMessage[]> {
+    const query = { ...this.#as, limit, ...(before === undefined ? {} : { before }) }
+    return ask(api.GET('/codelabs/{id}/chat', { params: { path: { id: this.#id }, query } }))
+  }
+
+  async #chat(): Promise<Partial<Workshop>> {
+    let limit = chatPage
+    let chat = await this.#chatPage(limit)
+    // One message to hundreds is hundreds of direct ones: the room's are behind them.
+    if (chat.length === limit && ofRoom(chat).length === 0) chat = await this.#chatPage((limit = deepPage))
+    const { now } = this.#known
+    const merged = mergeChat(now?.chat ?? [], chat)
+    return { chat: merged, olderChat: merged.length > chat.length ? now!.olderChat : chat.length === limit }
+  }
+
+  async #help(): Promise<Partial<Workshop>> {
+    // An attendee is told of all that they ever asked; the room has what is open.
+    const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
+    return { help: all.filter((h) => h.status !== 'resolved') }
+  }
+}

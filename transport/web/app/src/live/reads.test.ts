@@ -1,0 +1,98 @@
+// What is read over REST, against a server that the test plays.
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { workshop, type ChatMessage, type Codelab } from '../workshop/state'
+import type { Known } from './reads.svelte'
+
+/** What the server answers, by path and the queries that the test is about. */
+let answer: (path: string, query: URLSearchParams) => unknown
+let asked: string[]
+
+beforeEach(() => {
+  vi.resetModules()
+  asked = []
+  vi.stubGlobal('location', { href: 'http://atelier.test/', origin: 'http://atelier.test' })
+  vi.stubGlobal('document', { cookie: '' })
+  const NodeRequest = globalThis.Request
+  vi.stubGlobal(
+    'Request',
+    class extends NodeRequest {
+      constructor(input: string, init?: RequestInit) {
+        super(new URL(input, 'http://atelier.test'), init)
+      }
+    },
+  )
+  vi.stubGlobal('fetch', async (r: Request) => {
+    const url = new URL(r.url)
+    asked.push(url.pathname.replace('/api/codelabs/lab', '') + url.search)
+    const body = answer(url.pathname.replace('/api/codelabs/lab', ''), url.searchParams)
+    const status = typeof body === 'number' ? body : 200
+    return new Response(JSON.stringify(status === 200 ? body : { error: 'no' }), { status, headers: { 'Content-Type': 'application/json' } })
+  })
+})
+afterEach(() => vi.unstubAllGlobals())
+
+async function reads(role: 'admin' | 'attendee', known: Partial<Known> = {}) {
+  const { Reads } = await import('./reads.svelte')
+  return new Reads('lab', role, { now: null, you: { id: 'a1' }, ...known })
+}
+const messages = (from: number, to: number, kind: 'chat' | 'dm' = 'chat') =>
+  Array.from({ length: to - from + 1 }, (_, i) => ({ id: `c${String(from + i).padStart(5, '0')}`, msg_type: kind }) as ChatMessage)
+
+test('an attendee reads their own record, a facilitator everybody and who is connected', async () => {
+  answer = (path) => (path === '/attendees' ? [{ id: 'a1' }, { id: 'a2' }] : path === '/presence' ? { attendee_ids: ['a2'] } : { id: 'a1' })
+  expect([...(await (await reads('attendee')).part('attendees')).people!.keys()]).toEqual(['a1'])
+  expect(asked).toEqual(['/attendees/a1?as=attendee'])
+  const all = await (await reads('admin')).part('attendees')
+  expect([[...all.people!.keys()], [...all.here!]]).toEqual([['a1', 'a2'], ['a2']])
+})
+
+test('a page of direct messages alone is read deeper, to find the chat of the room behind them', async () => {
+  answer = (_, q) => (q.get('limit') === '200' ? messages(801, 1000, 'dm') : [...messages(1, 1), ...messages(2, 1000, 'dm')])
+  const part = await (await reads('admin')).part('chat')
+  expect([asked, part.chat?.length, part.olderChat]).toEqual([['/chat?as=admin&limit=200', '/chat?as=admin&limit=1000'], 1000, true])
+})
+
+test('chat that is held already stays, with what is known about older messages', async () => {
+  answer = () => messages(150, 349)
+  const held = { ...workshop('a1', { id: 'lab' } as Codelab, []), chat: messages(100, 200), olderChat: false }
+  const part = await (await reads('attendee', { now: held })).part('chat')
+  expect([part.chat?.[0]?.id, part.chat?.length, part.olderChat]).toEqual(['c00100', 250, false])
+  answer = () => messages(1, 3)
+  expect(await (await reads('attendee')).part('chat')).toEqual({ chat: messages(1, 3), olderChat: false })
+})
+
+test('an older page says whether there is more before it', async () => {
+  answer = (_, q) => (q.get('before') === 'c00300' ? messages(100, 299) : messages(1, 99))
+  const r = await reads('attendee')
+  expect((await r.chatBefore('c00300')).more).toBe(true)
+  expect(await r.chatBefore('c00100')).toEqual({ page: messages(1, 99), more: false })
+})
+
+test('of help only what is open is held; quizzes and materials are kept beside the workshop', async () => {
+  const help = ['pending', 'in_progress', 'resolved'].map((status) => ({ id: status, status }))
+  answer = (path) => ({ '/help': help, '/quizzes': [{ id: 'q' }], '/materials': [{ id: 'm' }] })[path] ?? []
+  const r = await reads('attendee')
+  const others = await r.others()
+  expect(others.help?.map((h) => h.id)).toEqual(['pending', 'in_progress'])
+  expect(Object.keys(others).toSorted()).toEqual(['chat', 'help', 'olderChat', 'people', 'threads'])
+  expect([r.quizzes, r.materials]).toEqual([[{ id: 'q' }], [{ id: 'm' }]])
+})
+
+test('the session is over when the server says so or it belongs to another role', async () => {
+  const { Probe } = await import('./probe')
+  for (const [body, over] of [
+    [401, 1],
+    [{ role: 'admin' }, 1],
+    [{ role: 'attendee' }, 0],
+    [500, 0],
+  ] as const) {
+    answer = () => body
+    let count = 0
+    const probe = new Probe('lab', 'attendee', () => count++)
+    const before = asked.length
+    await Promise.all([probe.look(), probe.look()])
+    expect([count, asked.length - before]).toEqual([over, 1])
+    await probe.look()
+    expect(asked.length - before).toBe(2)
+  }
+})

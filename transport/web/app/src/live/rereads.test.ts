@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { workshop, type Again, type Codelab, type Workshop } from '../workshop/state'
+import { Rereads } from './rereads'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const marked = (...again: Again[]): { now: Workshop | null } => ({
+  now: { ...workshop('a', { id: 'lab', title: 'Old' } as Codelab, []), again: new Set(again) },
+})
+const title = (t: string) => ({ codelab: { id: 'lab', title: t } as Codelab })
+const settle = () => vi.advanceTimersByTimeAsync(3000)
+
+test('each marked part is read once, however often it is called', async () => {
+  const holder = marked('codelab', 'threads')
+  const read: Again[] = []
+  const rereads = new Rereads(holder, async (what) => (read.push(what), what === 'codelab' ? title('New') : {}))
+  rereads.soon()
+  rereads.soon()
+  expect(read).toEqual([])
+  await settle()
+  expect(read.toSorted()).toEqual(['codelab', 'threads'])
+  expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New', []])
+})
+
+test('a change during the read is kept marked', async () => {
+  const holder = marked('codelab')
+  const rereads = new Rereads(holder, async () => {
+    holder.now = { ...holder.now!, again: new Set<Again>(['codelab']) }
+    return title('New')
+  })
+  rereads.soon()
+  await settle()
+  expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New', ['codelab']])
+})
+
+test('a part that could not be read is marked again', async () => {
+  const holder = marked('codelab')
+  let fail = true
+  const rereads = new Rereads(holder, async () => {
+    if (fail) throw new TypeError('offline')
+    return title('New')
+  })
+  rereads.soon()
+  await settle()
+  expect([...holder.now!.again]).toEqual(['codelab'])
+  fail = false
+  rereads.soon()
+  await settle()
+  expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New', []])
+})
+
+test('nothing is read after stop', async () => {
+  const holder = marked('codelab')
+  let read = 0
+  const rereads = new Rereads(holder, async () => (read++, {}))
+  rereads.soon()
+  rereads.stop()
+  await settle()
+  expect(read).toBe(0)
+})
+
+test('a read now tells its caller when it fails, and leaves the state as it was', async () => {
+  const holder = marked('codelab')
+  const before = holder.now
+  await expect(new Rereads(holder, () => Promise.reject(new TypeError('offline'))).now('codelab')).rejects.toThrow('offline')
+  expect(holder.now).toBe(before)
+  await new Rereads(holder, async () => title('New')).now('codelab')
+  expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New', []])
+})

@@ -1,0 +1,85 @@
+// An attendee's own request for help: asking, the place in the queue, and closing it.
+import { api, ask } from '../../api/client'
+import { words } from '../../api/words'
+import type { Room } from '../../live/room.svelte'
+import { complain, toast } from '../../parts/toasts.svelte'
+import { m } from '../../messages/compiled/messages.js'
+import type { HelpRequest } from '../../workshop/state'
+
+/** How often the place in the queue is read, milliseconds. */
+const every = 20_000
+
+const query = { as: 'attendee' } as never
+
+export class OwnHelp {
+  readonly #room: Room
+  /** The place in the queue and the wait, from the last read. */
+  queue = $state.raw<HelpRequest | null>(null)
+  /** The open request. */
+  readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
+  /** Nobody has taken the request yet. */
+  readonly waiting = $derived.by(() => this.request?.status === 'pending')
+  /** The name of the facilitator who has taken it. */
+  readonly helper = $derived.by(() => (this.request?.status === 'in_progress' ? this.request.claimed_by : null))
+  /** The requests that the attendee has closed. */
+  readonly #closed = new Set<string>()
+
+  constructor(room: Room) {
+    this.#room = room
+  }
+
+  /** Whether the attendee closed a request, and not a facilitator. */
+  closed(id: string): boolean {
+    return this.#closed.has(id)
+  }
+
+  /** Asks for help at a step, or says anew what it is about. False when that failed, which the attendee is told. */
+  async ask(step: number, message: string): Promise<boolean> {
+    const text = message.trim()
+    try {
+      await ask(
+        api.POST('/codelabs/{id}/help', {
+          params: { path: { id: this.#room.id }, query },
+          body: { step_number: step, ...(text ? { message: text } : {}) },
+        }),
+      )
+      await this.read()
+      return true
+    } catch (e) {
+      complain(words(e))
+      return false
+    }
+  }
+
+  /** Reads the request and its place in the queue. */
+  async read(): Promise<void> {
+    const own = await ask(api.GET('/codelabs/{id}/help', { params: { path: { id: this.#room.id }, query } }))
+    const me = this.#room.now?.me
+    const mine = own.find((h) => h.attendee_id === me && h.status !== 'resolved') ?? null
+    this.queue = mine
+    this.#room.assume((w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }))
+  }
+
+  /** Reads now and then until the returned function is called: when others are helped, only they are told. */
+  poll(): () => void {
+    const read = () => void this.read().catch(() => {})
+    read()
+    const timer = setInterval(read, every)
+    return () => clearInterval(timer)
+  }
+
+  /** The attendee needs no help any more. */
+  async solved(): Promise<void> {
+    const help = this.request
+    if (!help) return
+    this.#closed.add(help.id)
+    try {
+      await ask(api.POST('/codelabs/{id}/help/{help_id}/resolve', { params: { path: { id: this.#room.id, help_id: help.id }, query } }))
+      this.#room.assume((w) => ({ help: w.help.filter((h) => h.id !== help.id) }))
+      this.queue = null
+      toast(m.help_closed())
+    } catch (e) {
+      complain(words(e))
+    }
+  }
+}

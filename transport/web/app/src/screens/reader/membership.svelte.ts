@@ -1,0 +1,29 @@
+// Whether an attendee still belongs to the codelab.
+import type { Room } from '../../live/room.svelte'
+import { isGone } from './gone'
+
+export class Membership {
+  readonly #room: Room
+  /** The session is over, or was never valid here. */
+  readonly signedOut = $derived.by(() => this.#room.status.state === 'ended' || this.#room.refused !== null)
+  #removed = $state(false)
+  /** Nothing is left to show: the codelab is gone, or the attendee was removed from it. */
+  readonly ended = $derived.by(() => {
+    const { now, refused } = this.#room
+    return now?.gone === true || this.#removed || (refused !== null && (!now || refused.status !== 401))
+  })
+
+  constructor(room: Room) {
+    this.#room = room
+  }
+
+  /** Asks why the session is over: a session that only ended leaves the text readable. */
+  async look(): Promise<void> {
+    if (!this.signedOut) return
+    try {
+      this.#removed = await isGone(this.#room.now?.me ?? '')
+    } catch {
+      // Offline: the text stays.
+    }
+  }
+}

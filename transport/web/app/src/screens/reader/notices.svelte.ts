@@ -1,0 +1,78 @@
+// What an attendee is told of as it arrives: a screen reader reads it out, a broadcast
+// stands as a banner, and what was said while the chat was closed is counted.
+import type { Told } from '../../live/protocol'
+import { m } from '../../messages/compiled/messages.js'
+import { announce, announceNow } from '../../parts/announcer.svelte'
+import { toast } from '../../parts/toasts.svelte'
+import type { Reading } from './reading.svelte'
+
+export class Notices {
+  readonly #reading: Reading
+  /** Messages since the chat was last open. */
+  unread = $state(0)
+  /** The latest broadcast, until it has been seen. */
+  banner = $state.raw<{ id: string; text: string } | null>(null)
+
+  constructor(reading: Reading) {
+    this.#reading = reading
+  }
+
+  /** Takes what has arrived; missed: while nobody was connected. */
+  heard(told: readonly Told[], missed: boolean): void {
+    for (const t of told) {
+      this.#say(t, missed)
+      this.#count(t)
+      if (t.type === 'help_request' || t.type === 'help_claimed' || t.type === 'help_resolved') void this.#reading.help.read().catch(() => {})
+    }
+  }
+
+  /** The chat is open. */
+  read(): void {
+    this.unread = 0
+  }
+
+  /** The banner has been seen. */
+  seen(): void {
+    this.banner = null
+  }
+
+  #own(t: Told): boolean {
+    return 'sender_id' in t && t.sender_id === this.#reading.room.now?.me
+  }
+
+  #say(t: Told, missed: boolean) {
+    switch (t.type) {
+      case 'broadcast':
+        this.banner = { id: t.id, text: t.message }
+        announceNow(m.broadcast_heard({ text: t.message }))
+        return
+      case 'dm':
+        if (!this.#own(t)) announce(m.dm_heard({ name: t.sender, text: t.message }))
+        return
+      case 'chat':
+        // Many messages at once would be read out for minutes.
+        if (!this.#own(t) && this.#reading.panel === 'chat' && !missed) announce(m.chat_heard({ name: t.sender, text: t.message }))
+        return
+      case 'help_request':
+        announce(m.help_asked())
+        return
+      case 'help_claimed':
+        announce(m.help_coming({ name: t.claimed_by }))
+        return
+      case 'help_resolved':
+        if (!this.#reading.help.closed(t.id)) toast(m.help_solved_for_you())
+        return
+      case 'pin_changed':
+        if (t.pin) announce(m.pin_heard({ text: t.pin.message }))
+        return
+      case 'pointer':
+        if (t.step_number !== null) announce(t.hints ? m.hints_heard({ step: t.step_number }) : m.pointer_heard({ step: t.step_number }))
+        return
+    }
+  }
+
+  #count(t: Told) {
+    const said = t.type === 'chat' || t.type === 'dm' || t.type === 'broadcast'
+    if (said && !this.#own(t) && this.#reading.panel !== 'chat') this.unread++
+  }
+}

@@ -1,0 +1,75 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import type { Told } from '../../live/protocol'
+import { Notices } from './notices.svelte'
+import type { Panel, Reading } from './reading.svelte'
+
+const heard = vi.hoisted(() => [] as string[])
+vi.mock('../../messages/compiled/messages.js', () => ({
+  m: new Proxy({}, { get: (_, key: string) => (args?: object) => [key, ...Object.values(args ?? {})].join(' ') }),
+}))
+vi.mock('../../parts/announcer.svelte', () => ({ announce: (t: string) => heard.push(t), announceNow: (t: string) => heard.push(`now ${t}`) }))
+vi.mock('../../parts/toasts.svelte', () => ({ toast: (t: string) => heard.push(`toast ${t}`) }))
+
+beforeEach(() => void (heard.length = 0))
+
+function stage(panel: Panel | null = null) {
+  const reads = { count: 0 }
+  const help = { closed: (id: string) => id === 'mine', read: async () => void reads.count++ }
+  const reading = { panel, help, room: { now: { me: 'a1' } } }
+  const notices = new Notices(reading as unknown as Reading)
+  return { notices, reading, reads, tell: (frame: object, missed = false) => notices.heard([frame as Told], missed) }
+}
+
+test.each([
+  [{ type: 'dm', sender: 'F', sender_id: 'f', message: 'x' }, ['dm_heard F x']],
+  [{ type: 'dm', sender: 'A', sender_id: 'a1', message: 'x' }, []],
+  [{ type: 'help_request' }, ['help_asked']],
+  [{ type: 'help_claimed', claimed_by: 'F' }, ['help_coming F']],
+  [{ type: 'help_resolved', id: 'mine' }, []],
+  [{ type: 'help_resolved', id: 'h' }, ['toast help_solved_for_you']],
+  [{ type: 'pin_changed', pin: { message: 'x' } }, ['pin_heard x']],
+  [{ type: 'pin_changed', pin: null }, []],
+  [{ type: 'pointer', step_number: 2, hints: false }, ['pointer_heard 2']],
+  [{ type: 'pointer', step_number: 2, hints: true }, ['hints_heard 2']],
+  [{ type: 'pointer', step_number: null, hints: false }, []],
+])('%j is announced as %j', (frame, expected) => {
+  stage().tell(frame)
+  expect(heard).toEqual(expected)
+})
+
+test('chat is read out while it is open, unless it is the own or was missed', () => {
+  const frame = { type: 'chat', sender: 'B', sender_id: 'b', message: 'x' }
+  const { tell } = stage('chat')
+  tell({ ...frame, sender_id: 'a1' })
+  tell(frame, true)
+  stage(null).tell(frame)
+  expect(heard).toEqual([])
+  tell(frame)
+  expect(heard).toEqual(['chat_heard B x'])
+})
+
+test('messages of others count as unread until the chat is open', () => {
+  const { notices, reading, tell } = stage('notes')
+  for (const type of ['chat', 'dm', 'broadcast']) tell({ type, id: type, sender: 'B', sender_id: 'b', message: 'x' })
+  tell({ type: 'chat', sender: 'A', sender_id: 'a1', message: 'x' })
+  tell({ type: 'pulse' })
+  expect(notices.unread).toBe(3)
+  notices.read()
+  reading.panel = 'chat'
+  tell({ type: 'chat', sender: 'B', sender_id: 'b', message: 'x' })
+  expect(notices.unread).toBe(0)
+})
+
+test('a broadcast is read out at once and stands until it has been seen', () => {
+  const { notices, tell } = stage()
+  tell({ type: 'broadcast', id: 'c', sender_id: 'f', message: 'Lunch' })
+  expect([heard, notices.banner]).toEqual([['now broadcast_heard Lunch'], { id: 'c', text: 'Lunch' }])
+  notices.seen()
+  expect(notices.banner).toBeNull()
+})
+
+test('the request is read anew whenever the queue of help changes', () => {
+  const { reads, tell } = stage()
+  for (const type of ['help_request', 'help_claimed', 'help_resolved', 'chat', 'pulse']) tell({ type, id: 'h' })
+  expect(reads.count).toBe(3)
+})

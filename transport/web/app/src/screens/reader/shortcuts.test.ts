@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { press } from './shortcuts'
+
+/** Presses a key in an element that matches some of the selectors; says what ran. */
+function pressed(key: string, inside: string[] = [], more: Partial<KeyboardEvent> = {}) {
+  const ran: string[] = []
+  const target = { closest: (list: string) => (list.split(', ').some((s) => inside.includes(s)) ? {} : null) }
+  const e = { key, target, preventDefault: () => ran.push('prevented'), ...more } as unknown as KeyboardEvent
+  press(e, { j: () => ran.push('j'), ArrowRight: () => ran.push('right') })
+  return ran
+}
+
+test('a key runs its shortcut and does nothing else', () => {
+  expect(pressed('j')).toEqual(['prevented', 'j'])
+  expect(pressed('x')).toEqual([])
+  // A name that every object has is no shortcut.
+  expect(pressed('constructor')).toEqual([])
+})
+
+test.each(['input', 'textarea', 'select', '[contenteditable]', 'dialog', '[role=menu]'])('keys in %s belong to it', (place) => {
+  expect(pressed('j', [place])).toEqual([])
+})
+
+test.each(['[role=tablist]', 'pre', 'table'])('arrow keys in %s belong to it, letters do not', (place) => {
+  expect(pressed('ArrowRight', [place])).toEqual([])
+  expect(pressed('j', [place])).toEqual(['prevented', 'j'])
+})
+
+test.each(['ctrlKey', 'metaKey', 'altKey', 'defaultPrevented'])('a key with %s is left alone', (member) => {
+  expect(pressed('j', [], { [member]: true })).toEqual([])
+})

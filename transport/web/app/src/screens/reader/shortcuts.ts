@@ -1,0 +1,18 @@
+/** What keys do in the reader, by KeyboardEvent.key. */
+export type Shortcuts = Readonly<Record<string, () => void>>
+
+/** Where keys belong to what is being typed or chosen. */
+const taken = 'input, textarea, select, [contenteditable], dialog, [role=menu]'
+/** Where arrow keys move or scroll already. */
+const arrows = '[role=tablist], pre, table'
+
+/** Runs the shortcut of a key, unless the key belongs to somebody else. */
+export function press(e: KeyboardEvent, shortcuts: Shortcuts): void {
+  const target = e.target as Element
+  if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return
+  if (target.closest(taken)) return
+  const run = Object.hasOwn(shortcuts, e.key) ? shortcuts[e.key] : undefined
+  if (!run || (e.key.startsWith('Arrow') && target.closest(arrows))) return
+  e.preventDefault()
+  run()
+}

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Told } from '../live/protocol'
+import { apply } from './apply'
+import { workshop, type Attendee, type Codelab, type HelpRequest, type Workshop } from './state'
+
+const ts = '2026-01-01T00:00:00.000Z'
+const start = (help: readonly HelpRequest[] = []): Workshop => ({
+  ...workshop('facilitator', { id: 'lab', pin: null, pointer: null } as Codelab, []),
+  people: new Map([['a', { id: 'a', pulse: null } as Attendee]]),
+  help,
+})
+const after = (frame: object, before = start()) => apply(before, [{ seq: 1, ts, ...frame } as unknown as Told])
+const asked = { id: 'h', attendee_id: 'a', attendee_name: 'A', step_number: 2, status: 'pending' }
+
+/** Each frame that carries a record, and where its record is afterwards. */
+const frames: [frame: { type: string; [member: string]: unknown }, record: (w: Workshop) => unknown][] = [
+  [{ type: 'chat', id: 'c', sender: 'A', sender_id: 'a', message: 'x' }, (w) => w.chat[0]],
+  [{ type: 'dm', id: 'c', sender: 'A', sender_id: 'a', target_id: 'b', message: 'x' }, (w) => w.chat[0]],
+  [{ type: 'broadcast', id: 'c', sender_name: 'F', sender_id: 'facilitator', message: 'x' }, (w) => w.chat[0]],
+  [{ type: 'pointer', step_number: 2, hints: true, by: 'F' }, (w) => w.codelab.pointer],
+  [{ type: 'pulse', attendee_id: 'a', attendee_name: 'A', state: 'slow', step_number: 1 }, (w) => w.people.get('a')?.pulse],
+  [{ type: 'help_request', ...asked }, (w) => w.help[0]],
+  [{ type: 'help_claimed', ...asked, status: 'in_progress', claimed_by: 'F' }, (w) => w.help[0]],
+  [{ type: 'progress_summary', per_step: [1], completed: 0, online: 1 }, (w) => w.summary],
+]
+
+describe.each(frames)('the record of $type', (frame, record) => {
+  test('keeps members that this app does not know', () => {
+    // Names that no member has, now or on the way to every object.
+    const name = fc.string({ minLength: 1, maxLength: 8 }).map((s) => `new_${s}`)
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.jsonValue()), (unknown) => {
+        expect(record(after({ ...frame, ...unknown }))).toMatchObject(unknown)
+      }),
+    )
+  })
+})
+
+test('a pin is kept as it comes', () => {
+  const pin = { message: 'A break', at: ts, new_member: [1] }
+  expect(after({ type: 'pin_changed', pin }).codelab.pin).toEqual(pin)
+})
+
+test('a record is what a read of it gives: without the envelope, under the names of REST', () => {
+  const chat = { id: 'c', codelab_id: 'lab', sender_id: 'a', sender_name: 'A', message: 'x', created_at: ts }
+  expect(after(frames[0]![0]).chat).toEqual([{ ...chat, msg_type: 'chat', target_id: null }])
+  expect(after(frames[1]![0]).chat).toEqual([{ ...chat, msg_type: 'dm', target_id: 'b' }])
+  expect(after(frames[2]![0]).chat).toEqual([{ ...chat, msg_type: 'broadcast', target_id: null, sender_id: 'facilitator', sender_name: 'F' }])
+  expect(after(frames[3]![0]).codelab.pointer).toEqual({ step_number: 2, hints: true, by: 'F' })
+  expect(after(frames[4]![0]).people.get('a')?.pulse).toEqual({ state: 'slow', step_number: 1, at: ts })
+  expect(after(frames[5]![0]).help).toEqual([{ ...asked, codelab_id: 'lab', message: '', claimed_by: null, created_at: ts, resolved_at: null }])
+})
+
+test('a frame without a step or a state takes the record away', () => {
+  const pointed = after(frames[3]![0])
+  expect(after({ type: 'pointer', step_number: null, hints: false, by: 'F' }, pointed).codelab.pointer).toBeNull()
+  const slow = after(frames[4]![0])
+  expect(after({ type: 'pulse', attendee_id: 'a', attendee_name: 'A', state: null, step_number: 1 }, slow).people.get('a')?.pulse).toBeNull()
+})
+
+test("a claim keeps when help was asked for, what it is about and the place; a new request is nobody's", () => {
+  const read = { ...asked, status: 'pending', codelab_id: 'lab', message: 'curl?', created_at: '2025-01-01T00:00:00Z', position: 2 } as HelpRequest
+  const claimed = after(frames[6]![0], start([read]))
+  expect(claimed.help).toEqual([{ ...read, status: 'in_progress', claimed_by: 'F', resolved_at: null }])
+  expect(after({ type: 'help_request', ...asked }, claimed).help).toMatchObject([{ message: 'curl?', claimed_by: null, status: 'pending' }])
+})

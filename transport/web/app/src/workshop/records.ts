@@ -1,0 +1,34 @@
+// The record that a frame carries, as a read of it would give it. A frame has an
+// envelope (type, seq, ts), leaves out what the recipient knows and calls a few members
+// by another name. Everything else is taken as it comes, so a new member of a record
+// needs no line here; the types fail to compile when a record needs what its frame lacks.
+import type { Of } from '../live/protocol'
+import type { Attendee, ChatMessage, Codelab, HelpRequest } from './state'
+
+export function chatMessage(codelab: string, m: Of<'chat'> | Of<'dm'> | Of<'broadcast'>): ChatMessage {
+  const common = { codelab_id: codelab, msg_type: m.type, created_at: m.ts }
+  if (m.type === 'broadcast') {
+    const { type, seq, ts, ...record } = m
+    return { target_id: null, ...record, ...common }
+  }
+  const { type, seq, ts, sender, ...record } = m
+  return { target_id: null, ...record, ...common, sender_name: sender }
+}
+
+/** Where everybody is pointed to; null when to no step. */
+export function pointer(m: Of<'pointer'>): Codelab['pointer'] {
+  const { type, seq, ts, step_number, ...record } = m
+  return step_number === null ? null : { ...record, step_number }
+}
+
+/** How an attendee gets on; null when they have taken it back. */
+export function pulse(m: Of<'pulse'>): Attendee['pulse'] {
+  const { type, seq, ts, attendee_id, attendee_name, state, ...record } = m
+  return state === null ? null : { ...record, state, at: ts }
+}
+
+/** An open request; old is what is known of it: a frame need not say again what it is about. */
+export function helpRequest(codelab: string, m: Of<'help_request'> | Of<'help_claimed'>, old: HelpRequest | undefined): HelpRequest {
+  const { type, seq, ts, ...record } = m
+  return { message: '', created_at: ts, ...old, ...record, codelab_id: codelab, claimed_by: record.claimed_by ?? null, resolved_at: null }
+}
