@@ -113,6 +113,8 @@ type Sources struct {
 	Public func() PublicStats
 	// Bodies counts the bodies that were refused for want of memory.
 	Bodies func() int64
+	// Passwords counts the hashes of passwords that were computed.
+	Passwords func() int64
 	// Cluster is nil, or gives nil, for a server that stands alone.
 	Cluster func() *ClusterStats
 }
@@ -189,6 +191,7 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 		s.Cluster().collect(emit)
 	}
 
+	count("password_hashes_total", "Hashes of passwords that were computed, each 19 MiB and much of a processor for a while; many tell of guessing.", float64(s.Passwords()))
 	count("bodies_refused_total", "Bodies of requests for which there was no memory, see limits.body_memory_mib.", float64(s.Bodies()))
 	p := s.Public()
 	count("accept_pauses_total", "Pauses in accepting connections for want of descriptors or memory.", float64(p.Pauses))

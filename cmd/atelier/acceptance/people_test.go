@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -316,5 +317,44 @@ func TestScopesOfAPITokens(t *testing.T) {
 	}
 	if got := strings.Join(kinds, " "); !strings.Contains(got, "read import all") {
 		t.Errorf("the list has %s", got)
+	}
+}
+
+// A login that nobody has is not told by its time: as much is computed. What is refused
+// for its address or form costs nothing.
+func TestAnUnknownLoginComputesAsMuch(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Server.InternalListen = "127.0.0.1:0"
+	cfg.Limits.LoginFailures = 6
+	s := startServer(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	c.facilitator("known-login")
+	c.admin.post("/admin/people", record{"login": "invited-only", "name": "I", "role": "facilitator"}).want(200)
+	computed := func() int {
+		t.Helper()
+		_, metrics := internal(s.InternalAddr(), "/metrics")
+		_, after, _ := strings.Cut(metrics, "\natelier_password_hashes_total ")
+		n, _, _ := strings.Cut(after, "\n")
+		total, err := strconv.Atoi(n)
+		if err != nil {
+			t.Fatalf("the metric is %q", n)
+		}
+		return total
+	}
+	b := open(t, s.Addr())
+	for _, login := range []string{"known-login", "unknown-login", "invited-only", "no login at all"} {
+		before := computed()
+		b.post("/login", record{"admin_id": login, "admin_pw": "wrong wrong wrong"}).refused(401)
+		if n := computed() - before; n != 1 {
+			t.Errorf("for %q %d hashes are computed", login, n)
+		}
+	}
+	before := computed()
+	b.post("/invitations/accept", record{"token": "guessed", "password": goodPassword}).refused(404)
+	for range 10 {
+		b.post("/login", record{"admin_id": "known-login", "admin_pw": "wrong wrong wrong"})
+	}
+	if n := computed() - before; n > cfg.Limits.LoginFailures {
+		t.Errorf("after the failures that are allowed %d hashes are computed", n)
 	}
 }

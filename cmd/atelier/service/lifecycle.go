@@ -348,6 +348,7 @@ func (s *Service) watch() {
 		Tokens:      s.vaults.stats,
 		Public:      s.public.Stats,
 		Bodies:      s.bodies.Refused,
+		Passwords:   s.api.Passwords.Computed,
 		Cluster:     s.clusterStats,
 	})
 }
