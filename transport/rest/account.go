@@ -24,6 +24,9 @@ type loginRecord struct {
 // getAccount answers who the caller is among those who lead, and where they are
 // logged in.
 func getAccount(r *Request) error {
+	if err := r.knowLogins(); err != nil {
+		return err
+	}
 	logins := []loginRecord{}
 	for _, g := range r.api.Auth.Sessions.Logins(r.who.PersonID()) {
 		current := g.Login == r.who.LoginID()
@@ -47,7 +50,19 @@ func getAccount(r *Request) error {
 	return r.JSON(out)
 }
 
+// knowLogins waits until this node knows of all logins that other nodes have granted or
+// ended.
+func (r *Request) knowLogins() error {
+	if r.api.Current == nil {
+		return nil
+	}
+	return r.current(true)
+}
+
 func endLogin(r *Request) error {
+	if err := r.knowLogins(); err != nil {
+		return err
+	}
 	ended, err := r.api.Auth.EndLogin(&r.who, r.Param("session_id"))
 	switch {
 	case err != nil:
