@@ -80,7 +80,7 @@ test('the AI key is set, used and removed, and a token is made and revoked', asy
   await page.getByLabel('What is it for?').fill('nightly export')
   await page.getByRole('button', { name: 'Make a token' }).click()
   const token = await page.getByRole('group', { name: 'New token: nightly export' }).getByText(/^atl_/).textContent()
-  const asked = () => fetch(`${server.url}/api/admin/tokens`, { headers: { Authorization: `Bearer ${token}` } })
+  const asked = () => fetch(`${server.url}/api/admin/audit-logs`, { headers: { Authorization: `Bearer ${token}` } })
   assert.equal((await asked()).status, 200)
   await page.getByRole('button', { name: 'I have kept it' }).click()
   assert.equal(await page.getByText(/^atl_/).count(), 0)
