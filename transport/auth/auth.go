@@ -144,9 +144,10 @@ func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 	id, now := Random(24), a.Now()
 	g := &loginpb.AdminGrant{
 		Login: Random(9), Name: l.Name, ExpiresAt: now.Add(a.AdminLifetime).UnixMilli(), CreatedAt: now.UnixMilli(),
+		Address: l.Address, UserAgent: l.UserAgent,
 	}
 	if p := l.Person; p != nil {
-		g.Name, g.Person, g.Generation, g.Address, g.UserAgent = p.Name, p.Id, p.Generation, l.Address, l.UserAgent
+		g.Name, g.Person, g.Generation = p.Name, p.Id, p.Generation
 		if p.ExpiresAt > 0 {
 			g.ExpiresAt = min(g.ExpiresAt, p.ExpiresAt)
 		}

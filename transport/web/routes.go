@@ -19,12 +19,15 @@ type route struct {
 // 404, with the app, which then says so.
 var routes = []route{
 	{pattern: "/"},
+	{pattern: "/invite", title: "Invitation"},
+	{pattern: "/account", title: "Account"},
 	{pattern: "/login", title: "Sign in"},
 	{pattern: "/j/:code", title: "Join"},
 	{pattern: "/codelabs/:id", title: "Codelab"},
 	{pattern: "/admin", title: "Codelabs"},
 	{pattern: "/admin/audit-logs", title: "Audit log"},
 	{pattern: "/admin/participants", title: "Participants"},
+	{pattern: "/admin/people", title: "People"},
 	{pattern: "/admin/settings", title: "Settings"},
 	{pattern: "/admin/:id", title: "Live"},
 	{pattern: "/admin/:id/edit", title: "Edit"},

@@ -3,6 +3,8 @@ import { createRouter } from 'sv-router'
 
 export const { p, navigate, isActive, route } = createRouter({
   '/': () => import('./screens/home/Home.svelte'),
+  '/invite': () => import('./screens/invite/Invite.svelte'),
+  '/account': () => import('./screens/account/Account.svelte'),
   '/login': () => import('./screens/login/Login.svelte'),
   '/j/:code': () => import('./screens/join/JoinByCode.svelte'),
   '/codelabs/:id': () => import('./screens/reader/Codelab.svelte'),
@@ -12,6 +14,7 @@ export const { p, navigate, isActive, route } = createRouter({
     '/': () => import('./screens/codelabs/Codelabs.svelte'),
     '/audit-logs': () => import('./screens/audit/AuditLogs.svelte'),
     '/participants': () => import('./screens/participants/Participants.svelte'),
+    '/people': () => import('./screens/people/People.svelte'),
     '/settings': () => import('./screens/settings/Settings.svelte'),
     '/:id': {
       '/': () => import('./screens/live/Live.svelte'),

@@ -1,0 +1,27 @@
+// Who leads here, as the session says: what a page shows depends on it.
+import type { Schemas } from '../api/client'
+
+export type Rank = 'owner' | 'facilitator' | 'assistant'
+
+let rank = $state<Rank>('owner')
+
+export const leader = {
+  get rank(): Rank {
+    return rank
+  },
+  /** Assistants lead what happens live, and change nothing of a codelab. */
+  get assists(): boolean {
+    return rank === 'assistant'
+  },
+}
+
+/** The pages of assistants: the list, a codelab's live view, its projector, their account. */
+const theirs = /^\/(admin(\/[^/]+(\/projector)?)?|account)\/?$/
+const others = /^\/admin\/(audit-logs|participants|settings|people)\/?$/
+
+/** Takes note of a session, and says whether it opens a page. */
+export function opens(session: Schemas['Session'], path: string): boolean {
+  if (session.role === 'attendee') return false
+  rank = session.rank ?? 'owner'
+  return rank !== 'assistant' || (theirs.test(path) && !others.test(path))
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import type { Schemas } from '../api/client'
+import { leader, opens } from './leader.svelte'
+
+const session = (role: Schemas['Session']['role'], rank?: Schemas['Session']['rank']): Schemas['Session'] => ({
+  sub: 'x',
+  role,
+  ...(rank ? { rank } : {}),
+  codelab_id: null,
+  exp: 0,
+})
+
+describe('a session opens pages', () => {
+  it('of facilitators: all', () => {
+    for (const path of ['/admin', '/admin/settings', '/admin/1/edit', '/account']) expect(opens(session('admin', 'facilitator'), path)).toBe(true)
+    expect(leader.assists).toBe(false)
+  })
+  it('of assistants: the list, live views, projectors and the account', () => {
+    for (const path of ['/admin', '/admin/1', '/admin/1/', '/admin/1/projector', '/account']) expect(opens(session('assistant', 'assistant'), path)).toBe(true)
+    for (const path of [
+      '/admin/settings',
+      '/admin/people',
+      '/admin/audit-logs',
+      '/admin/participants',
+      '/admin/1/edit',
+      '/admin/1/results',
+      '/admin/1/settings',
+    ])
+      expect(opens(session('assistant', 'assistant'), path)).toBe(false)
+    expect(leader.assists).toBe(true)
+  })
+  it('of attendees: none', () => {
+    expect(opens(session('attendee'), '/admin')).toBe(false)
+  })
+  it('of before there were ranks: the owner’s', () => {
+    expect(opens(session('admin'), '/admin/settings')).toBe(true)
+    expect(leader.rank).toBe('owner')
+  })
+})

@@ -1,0 +1,16 @@
+// Words for what the interface calls by names.
+import type { Schemas } from '../../api/client'
+import { m } from '../../messages/compiled/messages.js'
+
+export type Leader = Schemas['Leader']
+
+export const rankWord: Record<'owner' | 'facilitator' | 'assistant', () => string> = {
+  owner: m.people_owner,
+  facilitator: m.people_facilitator,
+  assistant: m.people_assistant,
+}
+
+export const stateWord: Record<Leader['state'], () => string> = { invited: m.people_invited, active: m.people_active, disabled: m.people_disabled }
+
+/** An invitation's address as a browser needs it: without a public URL the server knows its path alone. */
+export const linkOf = (url: string) => new URL(url, location.origin).href
