@@ -90,13 +90,11 @@ func (m *Store) run() {
 			}
 			err = m.node.answered(err)
 		}
+		m.bytes -= e.bytes // whoever hears that it is done finds its room free
 		m.mu.Unlock()
 		if e.done != nil {
 			e.done(err)
 		}
-		m.mu.Lock()
-		m.bytes -= e.bytes
-		m.mu.Unlock()
 	}
 }
 
